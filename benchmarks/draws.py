@@ -13,7 +13,7 @@ from benchmarks.work import Work, counted_flops
 from torch import Tensor, nn
 from torch.func import functional_call, jacrev, vmap
 
-from finitewidth.kernels.ntk_init.given_network import tangent_kernel
+from finitewidth.kernels.ntk_init.brute_force import tangent_kernel
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
 from finitewidth.kernels.ntk_init.matrix_sampler import sample_kernels
 from finitewidth.kernels.ntk_init.scalar_chain import BLOCK, sample_scalar_chain

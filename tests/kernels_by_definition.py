@@ -6,10 +6,11 @@ the dtype of ``weights``.
 """
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.func import grad, vmap
 
 from finitewidth.kernels.paths import enumerate_paths, path_activity, path_features, path_values
@@ -63,40 +64,6 @@ def feature_kernel_by_jacobian(
 
     theta = _with_biases(feature_weights, feature_biases)
     return _kernel(logits, theta, (x,), with_biases, weights[-1].shape[-1])
-
-
-def tangent_kernel_by_jacobian(
-    network: nn.Module, x: Tensor, of: Callable[[nn.Module, Tensor], Tensor] | None = None
-) -> Tensor:
-    """Compute the kernel of all outputs of a module, (K, N, K, N), from its Jacobians.
-
-    Args:
-        network: a module that computes each row of its output from one row of its input.
-        x: inputs, (N, ...).
-        of: the function (network, x) -> (N, K) that is differentiated; the network by default.
-    """
-    parameters = {name: parameter.detach() for name, parameter in network.named_parameters()}
-    module = network if of is None else _Called(network, of)
-    prefix = "" if of is None else "network."
-
-    def outputs(theta: dict[str, Tensor], sample: Tensor) -> Tensor:
-        named = {prefix + name: value for name, value in theta.items()}
-        return torch.func.functional_call(module, named, (sample[None],))[0]
-
-    jacobians = vmap(torch.func.jacrev(outputs), in_dims=(None, 0))(parameters, x)
-    rows = torch.cat([jacobian.flatten(2) for jacobian in jacobians.values()], dim=-1)
-    return torch.einsum("ikp,jsp->kisj", rows, rows).detach()
-
-
-class _Called(nn.Module):
-    """A function of a module as a module of its own."""
-
-    def __init__(self, network: nn.Module, of: Callable[[nn.Module, Tensor], Tensor]) -> None:
-        super().__init__()
-        self.network, self.of = network, of
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.of(self.network, x)
 
 
 def value_tangent_kernel(weights: Sequence[Tensor], output: int = 0) -> Tensor:
@@ -160,6 +127,15 @@ def npk_by_jacobian(x: Tensor, gates: Sequence[Tensor]) -> Tensor:
 
     rows = [row(x[s], *(gate[s] for gate in gates)) for s in range(len(x))]
     return torch.stack(rows)
+
+
+def limiting_dispersion(ratio: float) -> float:
+    """Return the limit of E[K(x, x)^2] / E[K(x, x)]^2 as depth / (open units) tends to r.
+
+    It is the same for every law of the value weights.
+    """
+    bracket = 1 / 3 + 4 / (9 * ratio) + 4 * math.expm1(-3 * ratio) / (27 * ratio**2)
+    return math.exp(2 * ratio) * bracket
 
 
 def _layer_shapes(x: Tensor, gates: Sequence[Tensor]) -> list[tuple[int, int]]:

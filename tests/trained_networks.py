@@ -193,14 +193,3 @@ def prepared(make, shape, samples=4, seed=0):
             elif tensor.is_floating_point() and tensor.dim() < 2:
                 tensor.add_(0.3 * torch.randn_like(tensor))
     return network, x
-
-
-def from_features(kernel, head, features):
-    """Return the full kernel (C, N, C, N) of f = W h + b from that of the features h, (n, N, n, N).
-
-    Theta_cs(i, j) = W_c Theta^h(i, j) W_s^T + delta_cs (<h_i, h_j> + 1).
-    """
-    W, h = head.detach().to(kernel), features.detach().to(kernel)
-    theta = torch.einsum("cm,minj,sn->cisj", W, kernel, W)
-    theta.diagonal(dim1=0, dim2=2).add_((h @ h.mT + 1)[..., None])
-    return theta

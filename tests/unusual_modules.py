@@ -73,20 +73,6 @@ class Scaled(nn.Module):
         return functional_call(self.inner, weights, (x,))
 
 
-class Hypernetwork(nn.Module):
-    """Weights of one network come from another one."""
-
-    def __init__(self):
-        super().__init__()
-        self.code, self.maker = nn.Parameter(torch.randn(3)), nn.Linear(3, 4 * 5)
-        self.inner = nn.Linear(4, 5)
-        self.head = nn.Linear(5, 2)
-
-    def forward(self, x):
-        weight = torch.tanh(self.maker(self.code)).view(5, 4) + self.inner.weight
-        return self.head(torch.tanh(functional.linear(x, weight, self.inner.bias)))
-
-
 def replaced_forward():
     network = nn.Sequential(nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 2))
     layer = network[0]
@@ -252,20 +238,6 @@ class BothSides(nn.Module):
         return self.head(torch.tanh(x @ self.weight) + left)
 
 
-class Experts(nn.Module):
-    """A weight for each head, applied by einsum and by a stack of products."""
-
-    def __init__(self):
-        super().__init__()
-        self.heads = nn.Parameter(torch.randn(3, 4, 5))
-        self.back = nn.Parameter(torch.randn(3, 5, 2))
-        self.gate = nn.Linear(4, 3)
-
-    def forward(self, x):
-        h = torch.tanh(torch.einsum("nd,hdc->hnc", x, self.heads))
-        return torch.einsum("hnk,nh->nk", h @ self.back, self.gate(x).softmax(1))
-
-
 class Masked(nn.Module):
     """Tokens, positions, a mask token, and attention with separate queries and keys."""
 
@@ -360,15 +332,6 @@ def hard():
     return nn.Sequential(nn.Linear(4, 5), nn.Hardsigmoid(), nn.LayerNorm(5))
 
 
-class Bilinear(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.inner = nn.Bilinear(4, 4, 2)
-
-    def forward(self, x):
-        return self.inner(x, torch.sin(x))
-
-
 def without_padding():
     """Settings of a convolution that autograd keeps as one number for all axes."""
     return nn.Sequential(nn.Conv2d(2, 3, 2, padding="valid"), nn.Tanh(), nn.Flatten(),
@@ -385,7 +348,6 @@ RIGHT = {
     "physics-informed (F1)": (Physics, (2,)),
     "force field (F1)": (Forces, (3,)),
     "functional_call, NTK parametrisation (F2)": (Scaled, VECTOR),
-    "hypernetwork (F2)": (Hypernetwork, VECTOR),
     "forward of a layer replaced (F3)": (replaced_forward, VECTOR),
     "forward of a Sequential replaced (F3)": (replaced_sequential, VECTOR),
     "_conv_forward replaced (F3)": (replaced_convolution, VECTOR),
@@ -401,7 +363,6 @@ RIGHT = {
     "steered by values": (Steered, VECTOR),
     "shared by unlike operations": (Shared, VECTOR),
     "on both sides": (BothSides, VECTOR),
-    "einsum over heads": (Experts, VECTOR),
     "tokens and attention": (Masked, SEQUENCE),
     "checkpoint": (Checkpointed, VECTOR),
     "operation without a rule": (Custom, VECTOR),
@@ -413,7 +374,6 @@ RIGHT = {
     "transposed convolution": (Transposed, IMAGE),
     "traced by jit": (compiled_by_tracing, VECTOR),
     "Hardsigmoid": (hard, VECTOR),
-    "Bilinear": (Bilinear, VECTOR),
     "convolution, padding by name": (without_padding, IMAGE),
 }  # fmt: skip
 

@@ -20,6 +20,8 @@ from finitewidth.kernels.ntk_init.phases import fixed_variance as fixed_variance
 from finitewidth.kernels.ntk_init.phases import phase as phase
 from finitewidth.kernels.trained import FullyConnected as FullyConnected
 from finitewidth.kernels.trained import full_kernel as full_kernel
+from finitewidth.kernels.trained import kernel_diagonal as kernel_diagonal
+from finitewidth.kernels.trained import kernel_terms as kernel_terms
 from finitewidth.kernels.trained import largest_eigenvalue as largest_eigenvalue
 from finitewidth.kernels.trained import output_norms as output_norms
 from finitewidth.kernels.trained import traced_kernel as traced_kernel
@@ -29,9 +31,7 @@ from finitewidth.library.initial import draw_ntk as draw_ntk
 from finitewidth.library.initial import network as network
 from finitewidth.library.initial import ntk_moments as ntk_moments
 from finitewidth.library.modules import cross_kernel as cross_kernel
-from finitewidth.library.modules import kernel_diagonal as kernel_diagonal
 from finitewidth.library.modules import kernel_over_training as kernel_over_training
-from finitewidth.library.modules import kernel_terms as kernel_terms
 from finitewidth.library.regression import KernelRegression as KernelRegression
 from finitewidth.library.study import study as study
 from finitewidth.library.tiles import tiled_kernel as tiled_kernel

@@ -18,12 +18,16 @@ SEEDS = (0, 1)
 DEPTHS = {"tanh": 5, "relu": 10}
 
 
+def doubled(stack):
+    return stack.with_parameters([tensor.double() for tensor in stack.parameters])
+
+
 @pytest.fixture(scope="module")
 def reference():
     """Rows of steps in float64, by activation."""
     return {
         activation: descended(
-            stack_of(activation, values, DEPTHS[activation], seeds=SEEDS).copy(torch.float64),
+            doubled(stack_of(activation, values, DEPTHS[activation], seeds=SEEDS)),
             images(dtype=torch.float64),
             mode="steps",
             **PLAN,

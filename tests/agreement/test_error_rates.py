@@ -12,9 +12,8 @@ from scipy.stats import binom
 
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
 from finitewidth.kernels.ntk_init.moment_recursion import log_theta_moment
-from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.kernels.ntk_init.moments import log_moments, printed_log_moments
 from finitewidth.kernels.ntk_init.pair_chain import sample_pairs
-from finitewidth.kernels.ntk_init.printed_moments import printed_log_moments
 from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
 
 TAIL = 1e-6  # probability that a correct comparison has more alarms than `most_alarms`

@@ -12,7 +12,6 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.gated_moments import (
     GateCounts,
     leading_variance,
-    limiting_dispersion,
     value_kernel_moments,
 )
 from finitewidth.kernels.gated_ntk import soft_relu_ntk
@@ -89,12 +88,6 @@ def test_leading_variance_of_wide_networks(depth):
     assert width * found == pytest.approx(
         width * leading_variance(depth, width), abs=1e-3 * depth**3
     )
-
-
-def test_limiting_dispersion_is_continuous_at_zero():
-    assert limiting_dispersion(0.0) == 1
-    assert limiting_dispersion(1.01e-4) == pytest.approx(limiting_dispersion(0.99e-4), abs=1e-5)
-    assert limiting_dispersion(0.01) == pytest.approx(1 + 4 / 300, abs=1e-3)
 
 
 def test_signed_networks_are_all_different_and_all_there_are():

@@ -27,27 +27,23 @@ from held_out import (
 )
 from held_out import inputs as drawn_inputs
 from plain_autograd import gram_of_jacobian, limit_kernels, perceptron
-from tests.cntk_by_definition import cntk_by_definition
+from tests.kernels_by_definition import limiting_dispersion
 
 from finitewidth.kernels import gated_networks, gated_ntk
-from finitewidth.kernels.cntk import cntk
 from finitewidth.kernels.gated_moments import (
     GAUSSIAN,
     GateCounts,
-    limiting_dispersion,
     value_kernel_moments,
 )
 from finitewidth.kernels.npk import npk, nu
-from finitewidth.kernels.ntk_init.given_network import tangent_kernel
+from finitewidth.kernels.ntk_init.brute_force import tangent_kernel
 from finitewidth.kernels.ntk_init.infinite_width import infinite_width
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.limits import dispersion_limit
-from finitewidth.kernels.ntk_init.moment_recursion import log_kernel_moments
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.off_diagonal import infinite_width_mean_ratio
 from finitewidth.kernels.ntk_init.phases import chi_1, fixed_variance, phase
 from finitewidth.kernels.wide_limits import wide_limits
-from finitewidth.networks.architecture import Architecture
 from finitewidth.networks.random_gated import every_signed_network
 
 
@@ -91,22 +87,6 @@ def test_tangent_kernel_of_a_drawn_network(number):
         agree(theta_w, sum(grams[: len(sizes)]))
         agree(theta_b, sum(grams[len(sizes) :]))
         agree(f.flatten(), outputs(parameters))
-
-
-@pytest.mark.parametrize("number", numbers(12, 120))
-def test_closed_moments_are_the_recursion(number):
-    rng = stream("closed", number)
-    init = law(rng, number, RELU, biased=False, widest=40)
-    if number % 2:  # deep
-        init = replace(init, widths=tuple(rng.integers(1, 60, rng.integers(20, 80)).tolist()))
-    norm2 = float(rng.uniform(0.1, 4))
-    with shown(init=init, norm2=norm2):
-        closed = log_moments(init, input_norm2=norm2)
-        recursion = log_kernel_moments(init, 2, input_norm2=norm2)
-        powers = {(1, 0): "w", (0, 1): "b", (2, 0): "w2", (0, 2): "b2", (1, 1): "wb"}
-        found = [getattr(closed, name) for name in powers.values()]
-        # logarithms; -inf for the biases in the parametrisation "ntk"
-        np.testing.assert_allclose(found, [recursion[power] for power in powers], atol=1e-9, rtol=0)
 
 
 @pytest.mark.parametrize("number", numbers(6, 60))
@@ -368,31 +348,3 @@ def test_gated_dispersion_approaches_its_limit_at_the_rate_1_over_the_width(numb
             found.append(1 + (variance / mean**2).item())
         first_order = [2 * fine - coarse for coarse, fine in itertools.pairwise(found)]
         agree((4 * first_order[1] - first_order[0]) / 3, limiting_dispersion(ratio), 3e-5)
-
-
-# Convolutional networks
-
-
-@pytest.mark.parametrize("number", numbers(4, 32))
-def test_cntk_is_its_definition(number):
-    rng = stream("cntk", number)
-    shape = (int(rng.integers(1, 4)), *rng.integers(2, 5, 2).tolist())
-    x, y = rng.uniform(-0.5, 1, (2, *shape)), rng.uniform(-0.5, 1, (1, *shape))
-    channels, dense = (
-        tuple(rng.integers(2, 50, rng.integers(*ends)).tolist()) for ends in ((1, 4), (0, 3))
-    )
-    options = {
-        "architecture": Architecture(
-            channels=channels, dense=dense, global_average_pooling=number % 2 == 0
-        ),
-        "sigma_w2": weight_variance(rng, PHASES[rng.integers(3)], RELU, 0.0),
-        "sigma_b2": float(rng.uniform(0.05, 1)) * int(rng.integers(2)),
-        "parametrisation": ("ntk", "standard")[rng.integers(2)],
-    }
-    with shown(x=x, y=y, **options):
-        found = cntk(torch.from_numpy(x), torch.from_numpy(y), **options)
-        agree(found[:, 0], [cntk_by_definition(image, y[0], **options) for image in x])
-        own = cntk(torch.from_numpy(x), **options)
-        agree(own[0, 1], cntk_by_definition(x[0], x[1], **options))
-        # the definition rounds the angle 0 between an image and itself to about 1e-8
-        agree(own[0, 0], cntk_by_definition(x[0], x[0], **options), 1e-7)

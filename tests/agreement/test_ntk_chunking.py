@@ -11,11 +11,7 @@ from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.matrix_sampler import sample_kernels
-from finitewidth.kernels.ntk_init.scalar_chain import (
-    BLOCK,
-    sample_scalar_chain,
-    scalar_chain_blocks,
-)
+from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
 from finitewidth.kernels.ntk_init.vector_sampler import sample_vectors
 
 INIT = Initialisation(widths=(6, 50, 70, 40), sigma_w2=2.0, sigma_b2=0.1)
@@ -62,13 +58,6 @@ def test_fewer_draws_are_a_prefix_and_seeds_matter(sampler):
     many, few = sampler(230, 5), sampler(41, 5)
     np.testing.assert_allclose(many.theta[:41], few.theta, rtol=1e-12)
     assert not np.allclose(sampler(41, 6).theta, few.theta)
-
-
-def test_streamed_blocks_are_the_kept_ones():
-    draws = 2 * BLOCK + 7
-    streamed = [block.theta for block in scalar_chain_blocks(INIT, draws, 9)]
-    assert [len(block) for block in streamed] == [BLOCK, BLOCK, 7]
-    np.testing.assert_array_equal(np.concatenate(streamed), scalar(draws, 9).theta)
 
 
 def test_cells_of_a_sweep_share_numbers_only_if_not_independent():

@@ -17,8 +17,7 @@ from finitewidth.kernels.ntk_init.estimators import ESTIMATORS, linearised_dispe
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
 from finitewidth.kernels.ntk_init.limits import dispersion_limit, relu_phase
 from finitewidth.kernels.ntk_init.moment_recursion import log_theta_moment
-from finitewidth.kernels.ntk_init.moments import log_moments
-from finitewidth.kernels.ntk_init.printed_moments import printed_log_moments
+from finitewidth.kernels.ntk_init.moments import log_moments, printed_log_moments
 from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
 from finitewidth.kernels.ntk_init.tail_errors import log_variance, robust_error
 from finitewidth.papers.beyond.experiments.shapes import networks

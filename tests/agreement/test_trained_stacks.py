@@ -6,15 +6,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.kernels_by_definition import tangent_kernel_by_jacobian
 from tests.peak_memory import PeakMemory
-from tests.trained_networks import from_features
+from tests.unusual_modules import jacobian_kernel
 from torch import nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import trained
-from finitewidth.kernels.gated_ntk import soft_relu_ntk
-from finitewidth.kernels.ntk_init.given_network import tangent_kernel
 from finitewidth.kernels.trained import FullyConnected, as_fully_connected, dense
 
 TOLERANCE = 1e-12
@@ -36,16 +33,26 @@ def inputs(sizes, leading=(), seed=99):
     return torch.randn(*leading, SAMPLES, sizes[0], generator=stream, dtype=torch.float64)
 
 
+class Elementwise(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        return self.function(x)
+
+
 def module_of(network, replica):
     """One network of a stack as a torch module."""
-    layers = []
+    layers, name = [], network.activation.name
+    phi = MODULES[name]() if name in MODULES else Elementwise(network.activation.value)
     for layer, weight in enumerate(network.weights):
         linear = nn.Linear(*weight.shape[-2:], bias=network.biases is not None).double()
         with torch.no_grad():
             linear.weight.copy_(weight[replica].mT)
             if network.biases is not None:
                 linear.bias.copy_(network.biases[layer][replica])
-        layers += [linear, MODULES[network.activation.name]()]
+        layers += [linear, phi]
     return nn.Sequential(*(layers if network.activated_output else layers[:-1]))
 
 
@@ -73,7 +80,7 @@ def test_equals_the_jacobian(sizes, activation, biased, activated):
     network = stack(sizes, activation, biased=biased, activated_output=activated)
     x = inputs(sizes)
     modules = [module_of(network, replica) for replica in range(3)]
-    wanted = torch.stack([tangent_kernel_by_jacobian(module, x) for module in modules])
+    wanted = torch.stack([jacobian_kernel(module, x) for module in modules])
     agree(trained.full_kernel(network, x), wanted)
     agree(trained.traced_kernel(network, x), traced(wanted))
     agree(trained.diagonal(network, x), diagonal(wanted))
@@ -103,33 +110,9 @@ def test_random_stacks(sizes, activation, replicas, own_inputs, budget, seed):
     found = trained.traced_kernel(network, x, budget=budget)
     assert found.shape == (*replicas, SAMPLES, SAMPLES)
     agree(found, traced(trained.full_kernel(network, x)))
-    phi = network.activation.value
-
-    def outputs(weights, biases, x):
-        for layer, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
-            x = (phi(x) if layer else x) @ weight + bias
-        return x
-
-    if activation == "tanh":  # the value by numpy cannot be differentiated
-        phi = torch.tanh
     for index in itertools.product(*(range(size) for size in replicas)):
-        parts = [w[index] for w in network.weights], [b[index] for b in network.biases]
-        own = x[index] if own_inputs else x
-        jacobians = torch.func.jacrev(outputs, argnums=(0, 1))(*parts, own)
-        rows = torch.cat([j.flatten(2) for part in jacobians for j in part], dim=2)
-        agree(found[index], torch.einsum("ikp,jkp->ij", rows, rows))
-
-
-def test_equals_the_other_closed_forms():
-    sizes = (4, 6, 5, 3)
-    network, x = stack(sizes, "relu"), inputs(sizes)
-    gated = soft_relu_ntk(x, network.weights, network.biases, beta=None, with_biases=True)
-    agree(trained.traced_kernel(network, x), gated)
-    of_weights, of_biases, _ = tangent_kernel(
-        [w.mT for w in network.weights], network.biases, x, activation="relu"
-    )
-    full = trained.full_kernel(network, x).permute(0, 2, 1, 4, 3).reshape(3, 15, 15)
-    agree(full, of_weights + of_biases)
+        jacobians = jacobian_kernel(module_of(network, index), x[index] if own_inputs else x)
+        agree(found[index], traced(jacobians))
 
 
 def test_features():
@@ -138,11 +121,8 @@ def test_features():
     theta_h = trained.full_kernel(network.without_output(), x)
     for replica in range(3):
         module = module_of(network, replica)
-        agree(theta_h[replica], tangent_kernel_by_jacobian(module[:-1], x))
+        agree(theta_h[replica], jacobian_kernel(module[:-1], x))
         agree(trained.full_kernel(module[:-1], x), theta_h[replica])
-        features, head = module[:-1](x), module[-1]
-        whole = from_features(theta_h[replica], head.weight, features)
-        agree(whole, tangent_kernel_by_jacobian(module, x))
     with pytest.raises(ConfigError, match="at least one hidden layer"):
         stack((3, 2)).without_output()
 
@@ -254,7 +234,7 @@ def test_sequentials(name):
     network = network.double().eval()
     x = inputs((6,)).view(SAMPLES, 2, 3) if name == "flattened" else inputs((6,))
     assert (as_fully_connected(network) is not None) == closed
-    agree(trained.full_kernel(network, x), tangent_kernel_by_jacobian(network, x))
+    agree(trained.full_kernel(network, x), jacobian_kernel(network, x))
 
 
 def test_refusals():

@@ -7,10 +7,9 @@ from tests.redrawn import redrawn, reported
 
 from finitewidth.figures import style
 from finitewidth.kernels.ntk_init.estimators import dispersion, mean_ratio
-from finitewidth.kernels.ntk_init.leading_order import leading_excess
 from finitewidth.kernels.ntk_init.limits import dispersion_limit
-from finitewidth.kernels.ntk_init.moments import log_moments
-from finitewidth.kernels.ntk_init.scalar_chain import scalar_chain_blocks
+from finitewidth.kernels.ntk_init.moments import leading_excess, log_moments
+from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
 from finitewidth.kernels.ntk_init.tail_errors import exact_dispersion_error
 from finitewidth.papers.beyond.experiments import diagonal, off_diagonal, shapes, theorem31, theory
 from finitewidth.papers.beyond.experiments.grids import depths, network
@@ -109,8 +108,7 @@ def test_sums_over_blocks_give_what_the_estimators_give():
 def test_the_error_from_exact_moments_is_that_of_the_draws_where_tails_are_light():
     init = network(3, 20, 1.0, 1.5)
     sums = PowerSums(float(np.exp(log_moments(init).mean)))
-    for block in scalar_chain_blocks(init, 100_000, 5):
-        sums.add(block.theta)
+    sums.add(sample_scalar_chain(init, 100_000, 5).theta)
     assert exact_dispersion_error(init, 100_000) == pytest.approx(sums.dispersion()[1], rel=0.1)
 
 

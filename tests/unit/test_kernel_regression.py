@@ -125,15 +125,6 @@ def test_a_column_does_not_depend_on_the_others(network, data, ridge, columns):
         torch.testing.assert_close(model.fit(x, y[:, k : k + 1]).predict(test)[:, 0], alone)
 
 
-def test_the_kernel_is_the_mean_over_outputs(network, data):
-    x, y, test = data
-    theta = fw.traced_kernel(network, torch.cat([x, test])) / 3
-    regular = theta[:INPUTS, :INPUTS] + 0.1 * torch.eye(INPUTS)
-    wanted = theta[INPUTS:, :INPUTS] @ torch.linalg.solve(regular, y[:, 0])
-    found = fw.KernelRegression(network, ridge=0.1).fit(x, y[:, 0]).predict(test)
-    torch.testing.assert_close(found, wanted)
-
-
 @pytest.mark.parametrize("kind", ["traced", "full"])
 def test_one_output_takes_targets_of_one_axis(data, kind):
     x, y, test = data
@@ -264,8 +255,3 @@ def test_cross_validation_splits_both_axes_of_a_precomputed_kernel(network, data
     wanted = cross_val_predict(fw.KernelRegression(network, ridge=0.1), x, y, cv=folds)
     model = fw.KernelRegression(kind="precomputed", ridge=0.1)
     np.testing.assert_allclose(cross_val_predict(model, theta, y, cv=folds), wanted, rtol=1e-10)
-
-
-def test_a_precomputed_kernel_that_is_singular_names_the_remedy():
-    with pytest.raises(fw.ConfigError, match="larger ridge"):
-        fw.KernelRegression(kind="precomputed").fit(np.ones((4, 4)), np.zeros(4))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from tests import artwork
-from tests.kernels_by_definition import tangent_kernel_by_jacobian
+from tests.unusual_modules import jacobian_kernel
 from torch import nn
 
 import finitewidth as fw
@@ -52,7 +52,7 @@ def matrix(rows):
 
 def by_jacobians(network, x):
     """The traced kernel in float64, by the definition."""
-    whole = tangent_kernel_by_jacobian(network.double(), x.double())
+    whole = jacobian_kernel(network.double(), x.double())
     return torch.einsum("kikj->ij", whole).numpy()
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import minimize_scalar
+from tests.kernels_by_definition import limiting_dispersion
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels.gated_moments import limiting_dispersion
 from finitewidth.measures.kernels import correlation, relative_error, scale
 from finitewidth.papers.dgn.experiments import theory as dgn
 from finitewidth.papers.npf.experiments import theory as npf

@@ -34,7 +34,7 @@ def test_rates_are_those_of_the_largest_eigenvalue_of_the_full_kernel(own):
     x, _ = descent.images(digits(), 20)
     with base_seed(0):
         stack = initial_stack(("trust/descent", "relu"), [Draw(3, 1, 1)], [64, 6, 6, 10], "relu")
-    stack = stack.copy(torch.float64)
+    stack = stack.with_parameters([tensor.double() for tensor in stack.parameters])
     full = full_kernel(stack, x.double())
     wanted = 20 / float(torch.linalg.eigvalsh(full.reshape(200, 200))[-1])
     found = own["networks"].query("sigma_w2 == 3 and depth == 3 and seed == 1")

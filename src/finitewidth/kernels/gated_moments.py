@@ -160,24 +160,6 @@ def leading_variance(depth: int, open_units: float) -> float:
     return (depth - 1) * (depth - 2) * (2 * depth - 3) * 2 / (3 * open_units)
 
 
-def limiting_dispersion(ratio: float) -> float:
-    """Return the limit of E[K(x, x)^2] / E[K(x, x)]^2 as depth / (open units) tends to r.
-
-    It is e^{2r} (1/3 + 4/(9r) - 4 (1 - e^{-3r}) / (27 r^2)) for every law of the weights.
-
-    Args:
-        ratio: r >= 0.
-
-    Raises:
-        ConfigError: the ratio is negative.
-    """
-    r = checked_number("ratio", ratio)
-    if r < 1e-4:
-        return 1 + 4 * r / 3  # the formula loses its digits by cancellation here
-    bracket = 1 / 3 + 4 / (9 * r) + 4 * np.expm1(-3 * r) / (27 * r**2)
-    return float(np.exp(2 * r) * bracket)
-
-
 def _of_inputs(x: np.ndarray) -> np.ndarray:
     """Return the invariants of M = x x'^T for all pairs of inputs, (4, S, S).
 

@@ -16,10 +16,7 @@ from finitewidth.common.errors import ConfigError
 def gate_values(q: Tensor, beta: float | None, eps: float = 0.0) -> Tensor:
     """Return the gates of pre-activations q, in the shape of q.
 
-    Args:
-        q: pre-activations.
-        beta: slope of the soft gates (1+eps)/(1+exp(-beta q)); None for the hard gates 1{q > 0}.
-        eps: overshoot of the soft gates.
+    Soft gates are (1+eps)/(1+exp(-beta q)); ``beta`` None gives the hard gates 1{q > 0}.
     """
     if beta is None:
         return (q > 0).to(q.dtype)
@@ -117,22 +114,13 @@ def feature_pass(
 def hidden_slope(q: Tensor, gate: Tensor, slope: Tensor, hidden: str) -> Tensor:
     """Return the derivative of a feature network's hidden unit, relu(q) or q·G(q).
 
-    Args:
-        q: pre-activations.
-        gate: G(q).
-        slope: G'(q).
-        hidden: ``hard`` or ``soft``, see `feature_gates`.
+    ``gate`` is G(q), ``slope`` G'(q), and ``hidden`` is hard or soft, see `feature_gates`.
     """
     return (q > 0).to(q.dtype) if hidden == "hard" else gate + q * slope
 
 
 def check_network(x: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor] | None) -> None:
-    """Check that the shapes of inputs, weights and biases match.
-
-    Args:
-        x: inputs (S, n0) or (R, S, n0).
-        weights: one tensor (..., fan_in, fan_out) per layer.
-        biases: one tensor (..., fan_out) per layer, or None.
+    """Check that the shapes of inputs (S, n0) or (R, S, n0), weights and biases match.
 
     Raises:
         ConfigError: the shapes do not match. The message names the argument.
@@ -163,11 +151,7 @@ def check_network(x: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor]
 
 
 def check_replicas(argument: str, leading: Sequence[Sequence[int]]) -> None:
-    """Check that replica axes can be broadcast against each other.
-
-    Args:
-        argument: name of the argument for the error message.
-        leading: shapes of the leading axes.
+    """Check that the replica axes of an argument can be broadcast against each other.
 
     Raises:
         ConfigError: they cannot be broadcast.

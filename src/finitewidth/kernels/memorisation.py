@@ -8,24 +8,14 @@ import numpy as np
 
 
 def ideal_overlap(depth: int, mu: float) -> float:
-    """Return the off-diagonal entry of E[K_0]/d, which is mu^(d-1) (npf equation 23).
-
-    Args:
-        depth: number of weight layers d.
-        mu: probability that a gate is open.
-    """
+    """Return the off-diagonal entry of E[K_0]/d, which is mu^(d-1) (npf equation 23)."""
     return mu ** (depth - 1)
 
 
 def ideal_eigenvalues(samples: int, depth: int, mu: float) -> np.ndarray:
-    """Return the eigenvalues of E[K_0]/d in ascending order, (n,).
+    """Return the n eigenvalues of E[K_0]/d in ascending order.
 
     The first n - 1 are 1 - mu^(d-1). The last is 1 + (n-1) mu^(d-1).
-
-    Args:
-        samples: number of examples n.
-        depth: number of weight layers d.
-        mu: probability that a gate is open.
     """
     overlap = ideal_overlap(depth, mu)
     values = np.full(samples, 1 - overlap)

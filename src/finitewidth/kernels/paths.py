@@ -27,12 +27,8 @@ def enumerate_paths(sizes: Sequence[int], output: int = 0) -> Tensor:
 def path_activity(gates: Sequence[Tensor], paths: Tensor) -> Tensor:
     """Compute the activity A(x, p), the product of the gates along path p (NPF Definition 2.1 i).
 
-    Args:
-        gates: one tensor (..., S, width) per hidden layer.
-        paths: (P, L+1) from ``enumerate_paths``.
-
-    Returns:
-        (..., S, P) in float64; 0 or 1 for hard gates.
+    It is (..., S, P) in float64, for one tensor of gates (..., S, width) per hidden layer and the
+    paths of ``enumerate_paths``; 0 or 1 for hard gates.
     """
     activity = torch.ones(())
     for layer, gate in enumerate(gates, start=1):
@@ -57,16 +53,10 @@ def path_features(x: Tensor, gates: Sequence[Tensor], paths: Tensor) -> Tensor:
 
 
 def path_values(weights: Sequence[Tensor], paths: Tensor) -> Tensor:
-    """Compute the neural path values v, the product of the weights along each path.
+    """Compute the neural path values v, (..., P), the product of the weights along each path.
 
-    Source: NPF Definition 2.1 iii. The result is differentiable with respect to the weights.
-
-    Args:
-        weights: L tensors (..., fan_in, fan_out).
-        paths: (P, L+1) from ``enumerate_paths``.
-
-    Returns:
-        (..., P) in the dtype of the weights.
+    Source: NPF Definition 2.1 iii. The weights are L tensors (..., fan_in, fan_out), by which the
+    result is differentiable.
     """
     values = torch.ones(())
     for layer, weight in enumerate(weights):

@@ -52,12 +52,9 @@ def network(
 
 
 def described(init: Initialisation | Sequence[int], activation: Any = "relu") -> Initialisation:
-    """Return a network at initialisation, also from all its widths.
+    """Return a network at initialisation, also from a list of all its widths.
 
-    Args:
-        init: the network, or a list of widths, which stands for the network at the border of the
-            phases, without biases.
-        activation: of the border.
+    The list stands for the network at the border of the phases of ``activation``, without biases.
 
     Raises:
         ConfigError: it is neither.

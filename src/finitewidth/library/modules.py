@@ -11,48 +11,10 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import trained
 from finitewidth.kernels.ntk_init.initialisation import checked_count
 from finitewidth.kernels.trained import Options, full_kernel, traced_kernel
-from finitewidth.kernels.trained.inputs import Inputs, as_inputs
+from finitewidth.kernels.trained.interface import Inputs, as_inputs
 
 LARGEST = 2**30  # bytes: 11,585 inputs with a traced kernel
 KINDS = ("traced", "full")
-
-
-def kernel_diagonal(network: nn.Module, x: Inputs, **options: Unpack[Options]) -> Tensor:
-    """Compute |grad f_k(x_i)|^2.
-
-    Arguments and errors are those of `traced_kernel`.
-
-    Returns:
-        Float64, (K, N).
-
-    Examples:
-        >>> import torch
-        >>> import finitewidth as fw
-        >>> fw.kernel_diagonal(torch.nn.Linear(2, 1), torch.eye(2))
-        tensor([[2., 2.]], dtype=torch.float64)
-    """
-    return trained.diagonal(network, x, **options)
-
-
-def kernel_terms(network: nn.Module, x: Inputs, **options: Any) -> dict[str, Tensor]:
-    """Compute the parts of a kernel that belong to the layers; their sum is the kernel.
-
-    Arguments and errors are those of `traced_kernel`, with ``kernel``: "traced" (the default),
-    "full" or "diagonal".
-
-    Returns:
-        A float64 tensor for each layer by its name: the parameters of one module. A parameter of
-        the network itself has its own.
-
-    Examples:
-        >>> import torch
-        >>> import finitewidth as fw
-        >>> from torch.nn import Linear, ReLU, Sequential
-        >>> network = Sequential(Linear(2, 8), ReLU(), Linear(8, 1))
-        >>> list(fw.kernel_terms(network, torch.eye(2)))
-        ['0', '2']
-    """
-    return trained.terms(network, x, **options)
 
 
 def kernel_over_training(
@@ -154,7 +116,7 @@ def cross_kernel(
         raise ConfigError(
             f"other: inputs of shape {tuple(other.shape[1:])} must be {tuple(x.shape[1:])}, as x"
         )
-    outputs = 1 if kind == "traced" else len(trained.diagonal(network, x[:1], **options))
+    outputs = 1 if kind == "traced" else len(trained.kernel_diagonal(network, x[:1], **options))
     rows = _rows(len(other), outputs, kernel_bytes)
     parts = []
     for group in x.split(rows):

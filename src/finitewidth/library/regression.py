@@ -14,9 +14,14 @@ from sklearn.utils.validation import check_array, validate_data
 from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels.trained import DEFAULT_BUDGET, full_kernel, traced_kernel
-from finitewidth.kernels.trained.inputs import Inputs, as_inputs
-from finitewidth.library.modules import cross_kernel, kernel_diagonal
+from finitewidth.kernels.trained import (
+    DEFAULT_BUDGET,
+    full_kernel,
+    kernel_diagonal,
+    traced_kernel,
+)
+from finitewidth.kernels.trained.interface import Inputs, as_inputs
+from finitewidth.library.modules import cross_kernel
 
 KINDS = ("traced", "full", "precomputed")
 # Options of the kernels; those at their defaults are not passed on.

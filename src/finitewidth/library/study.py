@@ -155,47 +155,34 @@ def study(
         >>> sorted(result.tables)
         ['dispersion', 'draws', 'entries', 'kernels', 'layers', 'training']
     """
+    import pandas as pd
     import torch
+
+    from finitewidth.library.study_tables import images_of, initialisation_tables, training_tables
+    from finitewidth.networks.user_network import check, draw, placed
 
     settings = {
         "draws": draws, "steps": steps, "times": _times(steps, times), "per_class": per_class,
         "optimiser": optimiser, "rate": rate, "batch_size": batch_size, "loss": loss, "seed": seed,
     }  # fmt: skip
-    _check(settings, device)
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
+    device = _checked(settings, device)
+    initial, left_out = {}, {}
     # on a GPU, convolutions are as exact as on a CPU
     with torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False):
-        return _computed(network, images, test, settings, device, progress)
-
-
-def _computed(
-    network: Any, images: Any, test: Any, settings: dict[str, Any], device: str, progress: bool
-) -> Study:
-    import pandas as pd
-    from torch import nn
-
-    from finitewidth.library.study_tables import (
-        images_of,
-        initialisation_tables,
-        training_tables,
-    )
-    from finitewidth.networks.user_network import check, draw, placed
-
-    data = images_of(images, test, settings["per_class"], device)
-    few, seed, initial = data.kernel[:2], settings["seed"], {}
-    left_out = {}
-    if isinstance(network, nn.Module):
-        left_out["dispersion"] = "the network is a module; give a function that makes one"
-        trained = placed(copy.deepcopy(network), few)
-        check(trained, few, data.classes)
-    else:
-        trained = draw(network, few, data.classes, seed_for("study", seed, "training", "weights"))
-        if settings["draws"]:
-            initial = initialisation_tables(network, data, settings["draws"], seed, progress)
+        data = images_of(images, test, per_class, device)
+        few = data.kernel[:2]
+        if isinstance(network, torch.nn.Module):
+            left_out["dispersion"] = "the network is a module; give a function that makes one"
+            trained = placed(copy.deepcopy(network), few)
+            check(trained, few, data.classes)
         else:
-            left_out["dispersion"] = "draws = 0"
-    during, missing = training_tables(trained, data, settings, progress)
+            weights = seed_for("study", seed, "training", "weights")
+            trained = draw(network, few, data.classes, weights)
+            if draws:
+                initial = initialisation_tables(network, data, draws, seed, progress)
+            else:
+                left_out["dispersion"] = "draws = 0"
+        during, missing = training_tables(trained, data, settings, progress)
     kernels = [tables["entries"] for tables in (initial, during) if tables]
     tables = initial | during | {"entries": pd.concat(kernels, ignore_index=True)}
     sizes = {"device": device, "images": len(data.train[0]),
@@ -211,8 +198,8 @@ def _times(steps: int, times: Sequence[int] | None) -> list[int]:
     return [0, *(time for time in powers if time < steps), steps]
 
 
-def _check(settings: dict[str, Any], device: str) -> None:
-    """Refuse arguments of `study` that are out of range."""
+def _checked(settings: dict[str, Any], device: str) -> str:
+    """Return the device that is meant; refuse arguments of `study` that are out of range."""
     import torch
 
     from finitewidth.training.module import LOSSES, OPTIMISERS
@@ -232,7 +219,7 @@ def _check(settings: dict[str, Any], device: str) -> None:
     times, steps = settings["times"], settings["steps"]
     if times[:1] != [0] or sorted(set(times)) != times or times[-1] > steps or len(times) < 2:
         raise ConfigError(f"times: {times} must ascend from 0 to at most steps = {steps}")
-    if device not in ("cpu", "auto") and not (
-        device.startswith("cuda") and torch.cuda.is_available()
-    ):
+    cuda = torch.cuda.is_available()
+    if device not in ("cpu", "auto") and not (device.startswith("cuda") and cuda):
         raise ConfigError(f"device: {device!r} is not here; use cpu, auto, or cuda with a GPU")
+    return device if device != "auto" else "cuda" if cuda else "cpu"

@@ -194,71 +194,59 @@ def training_tables(
     Raises:
         ConfigError: the network has no tangent kernel, or its loss is not finite.
     """
-    observer = _Observer(network, images, settings["loss"])
-    names = ("loss", "optimiser", "rate", "batch_size")
-    with tqdm(total=settings["steps"], desc="training", leave=False, disable=not progress) as bar:
-        train_module(
-            network, *images.train, times=settings["times"], observe=observer.observe,
-            stepped=bar.update, seed=seed_for("study", settings["seed"], "training"),
-            **{name: settings[name] for name in names},
-        )  # fmt: skip
-    return observer.tables(), observer.left_out
+    training, kernels, parts, layers = [], [], [], []
+    first: dict[str, np.ndarray] = {}  # kernels at step 0
+    first_gates: list[Gates] = []
+    left_out: dict[str, str] = {}
 
+    def add(step: int, name: str, kernel: np.ndarray) -> None:
+        labels, before = images.labels, first.setdefault(name, kernel)
+        kernels.append({"kernel": name, "step": step, **_properties(kernel, before, labels)})
+        parts.append(entries(kernel, labels, name, step))
 
-class _Observer:
-    """Collects losses, kernels and gates of a network in training."""
-
-    def __init__(self, network: nn.Module, images: Images, loss: str):
-        self._network, self._images, self._loss = network, images, loss
-        self._training: list[dict[str, Any]] = []
-        self._kernels: list[dict[str, Any]] = []
-        self._entries: list[pd.DataFrame] = []
-        self._layers: list[dict[str, Any]] = []
-        self._first: dict[str, np.ndarray] = {}  # kernels at step 0
-        self._first_gates: list[Gates] = []
-        self.left_out: dict[str, str] = {}
-
-    def observe(self, step: int) -> None:
-        """Compute losses, kernels and gates of the network as it is now."""
-        network, images = self._network, self._images
+    def observe(step: int) -> None:
         row: dict[str, Any] = {"step": step}
         for split in ("train", "test"):
             if pair := getattr(images, split):
-                loss, accuracy = loss_and_accuracy(network, *pair, self._loss)
+                loss, accuracy = loss_and_accuracy(network, *pair, settings["loss"])
                 row |= {f"{split}_loss": loss, f"{split}_accuracy": accuracy}
         largest = largest_eigenvalue(network, images.kernel, per_input=True)
-        self._training.append(row | {"eigenvalue": float(largest.value.max())})
-        self._add(step, TANGENT, traced_kernel(network, images.kernel).cpu().numpy())
-        if not self.left_out:
-            self._observe_gates(step)
-
-    def _observe_gates(self, step: int) -> None:
-        try:
-            gates = gates_of(self._network, self._images.kernel)
-        except ConfigError as error:
-            self.left_out["gates"] = str(error)
+        training.append(row | {"eigenvalue": float(largest.value.max())})
+        add(step, TANGENT, traced_kernel(network, images.kernel).cpu().numpy())
+        if left_out:
             return
-        self._first_gates = self._first_gates or gates
-        shares = gate_shares(gates, self._first_gates, self._images.labels)
-        self._layers += [{"step": step, **share} for share in shares]
-        self._add(step, *gate_kernel(self._network, gates, self._images.kernel))
+        try:
+            gates = gates_of(network, images.kernel)
+        except ConfigError as error:
+            left_out["gates"] = str(error)
+            return
+        if not first_gates:
+            first_gates.extend(gates)
+        shares = gate_shares(gates, first_gates, images.labels)
+        layers.extend({"step": step, **share} for share in shares)
+        add(step, *gate_kernel(network, gates, images.kernel))
 
-    def _add(self, step: int, name: str, kernel: np.ndarray) -> None:
-        labels = self._images.labels
-        first, means = self._first.setdefault(name, kernel), block_means(kernel, labels)
-        self._kernels.append({
-            "kernel": name, "step": step, "diagonal": float(means.diagonal),
-            "same_class": float(means.same_class / means.diagonal),
-            "other_class": float(means.other_class / means.diagonal),
-            "alignment": float(label_alignment(kernel, labels)),
-            "change": float(np.linalg.norm(kernel - first) / np.linalg.norm(first)),
-        })  # fmt: skip
-        self._entries.append(entries(kernel, labels, name, step))
+    names = ("loss", "optimiser", "rate", "batch_size")
+    with tqdm(total=settings["steps"], desc="training", leave=False, disable=not progress) as bar:
+        train_module(
+            network, *images.train, times=settings["times"], observe=observe,
+            stepped=bar.update, seed=seed_for("study", settings["seed"], "training"),
+            **{name: settings[name] for name in names},
+        )  # fmt: skip
+    tables = {
+        "training": pd.DataFrame(training), "kernels": pd.DataFrame(kernels),
+        "entries": pd.concat(parts, ignore_index=True),
+    }  # fmt: skip
+    return tables | ({"layers": pd.DataFrame(layers)} if layers else {}), left_out
 
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """The rows of all times."""
-        found = {
-            "training": pd.DataFrame(self._training), "kernels": pd.DataFrame(self._kernels),
-            "entries": pd.concat(self._entries, ignore_index=True),
-        }  # fmt: skip
-        return found | ({"layers": pd.DataFrame(self._layers)} if self._layers else {})
+
+def _properties(kernel: np.ndarray, first: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    """Return what the table ``kernels`` says of a kernel, with ``first`` that of step 0."""
+    means = block_means(kernel, labels)
+    return {
+        "diagonal": float(means.diagonal),
+        "same_class": float(means.same_class / means.diagonal),
+        "other_class": float(means.other_class / means.diagonal),
+        "alignment": float(label_alignment(kernel, labels)),
+        "change": float(np.linalg.norm(kernel - first) / np.linalg.norm(first)),
+    }

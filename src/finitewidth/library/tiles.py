@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained import Options, traced_kernel
-from finitewidth.kernels.trained.inputs import Inputs, as_inputs
+from finitewidth.kernels.trained.interface import Inputs, as_inputs
 from finitewidth.library.modules import cross_kernel
 
 TILE = 250
@@ -16,11 +16,7 @@ BUDGET = 1536 * 2**20  # bytes: a ResNet-18 and a tile of 250 by 250 images of 3
 
 
 def blocks(count: int, tile: int) -> list[slice]:
-    """Return the blocks of inputs whose pairs are the tiles.
-
-    Args:
-        count: number of inputs.
-        tile: number of inputs of a block; the last one may have fewer.
+    """Return the blocks of ``tile`` inputs, the last with fewer, whose pairs are the tiles.
 
     Raises:
         ConfigError: ``tile`` is below 1.

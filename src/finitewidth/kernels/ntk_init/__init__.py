@@ -3,30 +3,18 @@
 The derivations are in docs/theory.md, sections 1 to 8. In the following, L is the depth, M the
 width, S the number of inputs and C the number of outputs. This package imports none of its modules.
 
-Modules that do not import torch:
+Without torch, `initialisation` describes a network, `scalar_chain` (`sample_scalar_chain`, O(L) per
+draw) samples ReLU networks at one input, `depth_sweep` (`sample_depths`) at all depths and weight
+variances in one pass, `pair_chain` (`sample_pairs`) at two inputs. `moments` and `moment_recursion`
+are exact moments without biases, and those as printed, `limits` and `off_diagonal` the theorems as
+printed and as corrected, `infinite_width` and `phases` mean-field recursions, chi_1 and the borders
+between phases; for tanh and callables they import torch. `estimators` gives ratios with bootstrap
+errors, `tail_errors` standard errors of dispersions that hold up with heavy tails.
 
-* ``initialisation``: `Initialisation` and `constant_width`, the description of a network.
-* ``scalar_chain``: `sample_scalar_chain` and `scalar_chain_blocks` for ReLU and one input; cost
-  O(L) per draw.
-* ``depth_sweep``: `sample_depths`, the same for all depths and weight variances in one pass.
-* ``pair_chain``, ``pair_layers``: `sample_pairs` for ReLU and two inputs, all depths in one pass.
-* ``moments``, ``moment_recursion``: `log_moments` and `log_kernel_moments`, exact moments without
-  biases.
-* ``limits``, ``printed_moments``, ``off_diagonal``: the theorems as printed and as corrected.
-* ``infinite_width``, ``phases``: mean-field recursions, chi_1 and the borders between phases. For
-  tanh and callables they import torch.
-* ``estimators``: `dispersion` and `mean_ratio`, ratios with bootstrap errors.
-* ``tail_errors``: standard errors of dispersions that hold up with heavy tails.
-
-Modules that import torch:
-
-* ``vector_sampler``: `sample_vectors` for any activation and one input; cost O(L M) per draw, CPU
-  or CUDA.
-* ``vector_sweep``: `sweep_vectors`, the same for all depths and weight variances in one pass.
-* ``matrix_sampler``: `sample_kernels` for S inputs and C outputs; cost O(L M S^2) per draw, CPU or
-  CUDA.
-* ``given_network``: `tangent_kernel` of a given network, in closed form.
-* ``brute_force``: `sample_by_brute_force`, which draws the weight matrices; the reference.
+With torch, on CPU or CUDA, `vector_sampler` (`sample_vectors`, O(L M) per draw) samples any
+activation at one input, `vector_sweep` (`sweep_vectors`) all depths and weight variances in one
+pass, and `matrix_sampler` (`sample_kernels`, O(L M S^2)) S inputs and C outputs. `brute_force`
+has the closed form for a given network, and the reference, which draws the weight matrices.
 
 Samplers return `draws.NtkDraws`. Bad arguments raise a `finitewidth.common.errors.ConfigError`.
 """

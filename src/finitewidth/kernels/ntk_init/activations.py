@@ -52,23 +52,6 @@ TANH = Activation("tanh", _tanh, _tanh_slope, lambda x: x.new_ones(()).addcmul(x
 NAMED = {activation.name: activation for activation in (RELU, ERF, TANH)}
 
 
-def slope_by_autograd(function: TensorMap) -> TensorMap:
-    """Return the derivative of an elementwise function, by automatic differentiation.
-
-    The derivative of ReLU at 0 is 0, as in torch.
-    """
-
-    def slope(h: "torch.Tensor") -> "torch.Tensor":
-        import torch
-
-        with torch.enable_grad():
-            leaf = h.detach().requires_grad_(True)
-            (gradient,) = torch.autograd.grad(function(leaf).sum(), leaf)
-        return gradient
-
-    return slope
-
-
 def activation_of(activation: "str | Activation | TensorMap") -> Activation:
     """Return an activation from its name or from a callable.
 
@@ -88,4 +71,13 @@ def activation_of(activation: "str | Activation | TensorMap") -> Activation:
             "activation", activation, f"one of {', '.join(NAMED)} or an elementwise callable"
         )
     name = getattr(activation, "__name__", "callable")
-    return Activation(f"{name} (callable)", activation, slope_by_autograd(activation))
+
+    def slope(h: "torch.Tensor") -> "torch.Tensor":
+        import torch
+
+        with torch.enable_grad():
+            leaf = h.detach().requires_grad_(True)
+            (gradient,) = torch.autograd.grad(activation(leaf).sum(), leaf)
+        return gradient
+
+    return Activation(f"{name} (callable)", activation, slope)

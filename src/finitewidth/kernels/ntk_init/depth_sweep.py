@@ -7,42 +7,24 @@ sigma_w2. Source: docs/theory.md, section 2, equation (2).
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init import scalar_chain, streams
-from finitewidth.kernels.ntk_init.chi_squares import half_chi_square, half_units_on
 from finitewidth.kernels.ntk_init.draws import NtkDraws
-from finitewidth.kernels.ntk_init.growth import growth_of
+from finitewidth.kernels.ntk_init.growth import Growth, growth_of
 from finitewidth.kernels.ntk_init.initialisation import (
     Initialisation,
     checked_count,
     checked_number,
     refuse,
 )
+from finitewidth.kernels.ntk_init.streams import half_chi_square, half_units_on
 
 BLOCK = scalar_chain.BLOCK
 Cell = tuple[int, float]
-
-
-@dataclass
-class _Pass:
-    """State of the recursion after some layers, counted from the output down, at sigma_w2 = 2.
-
-    Attributes:
-        kernel: T = sum_j w_j D_j |x^(j-1)|^2 / |x^(l-1)|^2.
-        error: D = |delta^l|^2.
-        ratio: R = f^2 / |x^(l-1)|^2.
-        biases: sum_j (a/g)^(L-j) D_j g^(1-l) for each variance, which is Theta_b - 1 divided by its
-            growth.
-    """
-
-    kernel: np.ndarray
-    error: np.ndarray
-    ratio: np.ndarray
-    biases: np.ndarray
 
 
 def sample_depths(
@@ -86,7 +68,12 @@ def sample_depths(
     cells = [(depth, value) for depth in depths for value in variances]
     for blocks in plan.groups():
         if independent:
-            block = _independent_cells(init, cells, norm2, seed, blocks.start)
+            block = {}
+            for depth, variance in cells:
+                one = replace(init.cut(depth), sigma_w2=variance)
+                own_seed = seed_for("cell", seed, depth, repr(variance))
+                rng = streams.generator(own_seed, blocks.start)
+                block[depth, variance] = scalar_chain.drawn_block(rng, one, norm2)
         elif init.sigma_b2 == 0 and len(set(init.widths[1:])) <= 1:
             rng = streams.generator(seed, blocks.start)
             block = _one_pass(rng, init, set(depths), variances, norm2)
@@ -99,12 +86,7 @@ def sample_depths(
 def checked_grid(
     init: Initialisation, depths: Sequence[int], sigma_w2: Sequence[float] | None
 ) -> tuple[list[int], list[float]]:
-    """Check and return the depths and weight variances of a sweep.
-
-    Args:
-        init: the law of the deepest network.
-        depths: depths between 1 and init.depth.
-        sigma_w2: weight variances; None for that of ``init``.
+    """Check and return the depths, between 1 and init.depth, and weight variances of a sweep.
 
     Raises:
         ConfigError: a value is out of range.
@@ -118,50 +100,6 @@ def checked_grid(
     return found, [checked_number("sigma_w2", value, above=0) for value in variances]
 
 
-def _independent_cells(
-    init: Initialisation, cells: Sequence[Cell], norm2: float, seed: int, number: int
-) -> dict[Cell, NtkDraws]:
-    block = {}
-    for depth, variance in cells:
-        one = replace(init.cut(depth), sigma_w2=variance)
-        rng = streams.generator(seed_for("cell", seed, depth, repr(variance)), number)
-        forward = scalar_chain.Forward(rng, one, norm2, BLOCK)
-        block[depth, variance] = scalar_chain.backward(rng, one, forward, depth)
-    return block
-
-
-@dataclass(frozen=True)
-class _Chance:
-    """The random numbers of one block. Entry l belongs to layer l; entry 0 is not used.
-
-    Attributes:
-        alive: whether layer l and all layers below have an active unit. With random biases, whether
-            layer l has one.
-        signal: chi-square variables of K_l degrees of freedom.
-        noise: chi-square variables of K_l - 1 degrees of freedom.
-        normals: standard normal variables; entry 0 belongs to the output.
-    """
-
-    alive: list[np.ndarray]
-    signal: list[np.ndarray]
-    noise: list[np.ndarray]
-    normals: list[np.ndarray]
-
-
-def _chance(rng: np.random.Generator, init: Initialisation) -> _Chance:
-    drawn = _Chance([np.ones(BLOCK, bool)], [], [], [rng.standard_normal(BLOCK)])
-    drawn.signal.append(np.zeros(BLOCK)), drawn.noise.append(np.zeros(BLOCK))
-    for width in init.widths[1:]:
-        half_on = half_units_on(rng, width, BLOCK)
-        if init.sigma_b2 == 0:
-            half_on *= drawn.alive[-1]  # above a dead layer all h are 0, and ReLU'(0) = 0
-        drawn.alive.append(half_on > 0)
-        drawn.signal.append(2 * half_chi_square(rng, half_on))
-        drawn.noise.append(2 * half_chi_square(rng, half_on - 0.5))
-        drawn.normals.append(rng.standard_normal(BLOCK) if init.sigma_b2 else np.zeros(1))
-    return drawn
-
-
 def _shared_numbers(
     init: Initialisation,
     depths: Sequence[int],
@@ -171,61 +109,76 @@ def _shared_numbers(
     number: int,
 ) -> dict[Cell, NtkDraws]:
     """Run the scalar chain for all depths and variances with the same random numbers."""
-    chance = _chance(streams.generator(seed, number), init)
+    rng = streams.generator(seed, number)
+    # entry l belongs to layer l: whether it is alive, without random biases with all layers below;
+    # chi-square variables of K_l and of K_l - 1 degrees of freedom; normal variables, of which
+    # entry 0 belongs to the output
+    alive, normals = [np.ones(BLOCK, bool)], [rng.standard_normal(BLOCK)]
+    signal, noise = [np.zeros(BLOCK)], [np.zeros(BLOCK)]
+    for width in init.widths[1:]:
+        half_on = half_units_on(rng, width, BLOCK)
+        if init.sigma_b2 == 0:
+            half_on *= alive[-1]  # above a dead layer all h are 0, and ReLU'(0) = 0
+        alive.append(half_on > 0)
+        signal.append(2 * half_chi_square(rng, half_on))
+        noise.append(2 * half_chi_square(rng, half_on - 0.5))
+        normals.append(rng.standard_normal(BLOCK) if init.sigma_b2 else np.zeros(1))
     order = sorted(set(depths), reverse=True)
     block = {}
     for variance in variances:
         one = replace(init, sigma_w2=variance)
-        growth, norms = growth_of(one, relu=True), [np.full(BLOCK, norm2)]
-        for layer in range(1, max(order)):
+        growths = [growth_of(one, relu=True, depth=depth) for depth in order]
+        growth, norms = growths[0], [np.full(BLOCK, norm2)]
+        for layer in range(1, order[0]):
             rate = variance / init.widths[layer - 1] / growth.layer
             entry = rate * norms[-1] + growth.bias_variance(layer)
-            norms.append(entry * chance.signal[layer])
-        theta_w, theta_b, output = _errors(one, order, norms, chance)
-        for place, depth in enumerate(order):
-            own = growth_of(one, relu=True, depth=depth)
-            block[depth, variance] = NtkDraws(
+            norms.append(entry * signal[layer])
+        theta_w, theta_b, output = _errors(one, growths, norms, alive, noise, normals)
+        for place, own in enumerate(growths):
+            block[own.depth, variance] = NtkDraws(
                 own.of_theta_w * theta_w[place],
                 one.bias_gain * theta_b[place],
                 own.of_output * output[place],
                 own.log_growth,
-                depth,
+                own.depth,
             )
     return block
 
 
 def _errors(
-    init: Initialisation, depths: Sequence[int], norms: Sequence[np.ndarray], chance: _Chance
+    init: Initialisation,
+    growths: Sequence[Growth],
+    norms: Sequence[np.ndarray],
+    alive: Sequence[np.ndarray],
+    noise: Sequence[np.ndarray],
+    normals: Sequence[np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Run the backward pass of `scalar_chain.backward` for several depths, in descending order.
+    """Run the backward pass of `scalar_chain` for several depths, in descending order.
 
     With ``norms`` |x^l|^2 over the growth, (block,) per layer, it returns Theta_W and Theta_b,
     divided by the growth, and the output, each (depths, block).
     """
-    gains, shape = init.weight_gains, (len(depths), BLOCK)
-    growths = [growth_of(init, relu=True, depth=depth) for depth in depths]
-    growth = growths[0]
+    gains, growth, shape = init.weight_gains, growths[0], (len(growths), BLOCK)
     u, error, theta_w, theta_b = np.zeros(shape), np.ones(shape), np.zeros(shape), np.zeros(shape)
     output = np.zeros(shape)
-    for layer in range(max(depths), 0, -1):
-        active = sum(depth > layer for depth in depths)
-        started = sum(depth >= layer for depth in depths)
+    for layer in range(growth.depth, 0, -1):
+        active = sum(own.depth > layer for own in growths)
+        started = sum(own.depth >= layer for own in growths)
         if active:
             norm, rate = norms[layer], init.sigma_w2 / init.widths[layer]
-            on, noise = u[:active], growth.bias_variance(layer)
+            on, bias_variance = u[:active], growth.bias_variance(layer)
             if init.sigma_b2 > 0:
-                share = rate * norm / (rate * norm + noise)
+                share = rate * norm / (rate * norm + bias_variance)
                 on *= share
-                on += np.sqrt(share * noise) * chance.normals[layer] * np.sqrt(error[:active])
+                on += np.sqrt(share * bias_variance) * normals[layer] * np.sqrt(error[:active])
             below = error[:active]
-            below *= rate / growth.layer * chance.noise[layer]
-            alive = chance.alive[layer]
-            inverse = np.divide(1.0, growth.layer * norm, out=np.zeros(BLOCK), where=alive)
+            below *= rate / growth.layer * noise[layer]
+            inverse = np.divide(1.0, growth.layer * norm, out=np.zeros(BLOCK), where=alive[layer])
             below += on * on * inverse
-            on *= alive
+            on *= alive[layer]
         if started > active:
             signal = init.sigma_w2 / init.widths[layer - 1] * norms[layer - 1]
-            top = np.sqrt(signal + growth.bias_variance(layer - 1)) * chance.normals[0]
+            top = np.sqrt(signal + growth.bias_variance(layer - 1)) * normals[0]
             u[active:started] = output[active:started] = top
         theta_w[:started] += (gains[layer - 1] * norms[layer - 1]) * error[:started]
         factors = np.array([own.of_theta_b(layer) for own in growths[:started]])
@@ -240,64 +193,40 @@ def _one_pass(
     variances: Sequence[float],
     norm2: float,
 ) -> dict[Cell, NtkDraws]:
+    """Run the recursion from the output layer down, at sigma_w2 = 2.
+
+    Its state in layer l is T = sum_j w_j D_j |x^(j-1)|^2 / |x^(l-1)|^2, D = |delta^l|^2,
+    R = f^2 / |x^(l-1)|^2 and, for each variance, sum_j (a/g)^(L-j) D_j g^(1-l), which is
+    Theta_b - 1 divided by its growth.
+    """
     a = np.array(variances)[:, None] / 2
     growth = np.maximum(a, 1.0)
     ntk = init.parametrisation == "ntk"
     first, width = init.widths[0], init.widths[-1]
     normal = rng.standard_normal(BLOCK)
-    block = {}
-    if 1 in depths:
-        top = np.full(BLOCK, 2 / first if ntk else 1.0)
-        state = _Pass(top, np.ones(BLOCK), 2 / first * normal**2, np.zeros((len(a), BLOCK)))
-        block |= _cells(init, 1, state, normal, variances, norm2)
-    weight = 2 / width if ntk else 1.0
-    state = _Pass(
-        np.full(BLOCK, weight), np.ones(BLOCK), 2 / width * normal**2, np.zeros((len(a), BLOCK))
-    )
-    for depth in range(2, max(depths) + 1):
-        half_on = half_units_on(rng, width, BLOCK)
-        grown = 4 * half_chi_square(rng, half_on)
-        shrink = 4 / width * half_chi_square(rng, half_on - 0.5)
-        alive = (half_on > 0).astype(float)
-        error = shrink * state.error + alive * state.ratio
-        biases = alive * state.biases / growth + (a / growth) ** (depth - 1) * error
+    grown, kernel, error, ratio = 2.0, 0.0, np.ones(BLOCK), normal**2
+    biases, block = np.zeros((len(a), BLOCK)), {}
+    for depth in range(1, max(depths) + 1):
+        if depth > 1:
+            half_on = half_units_on(rng, width, BLOCK)
+            grown = 4 * half_chi_square(rng, half_on)
+            shrink = 4 / width * half_chi_square(rng, half_on - 0.5)
+            alive = (half_on > 0).astype(float)
+            error = shrink * error + alive * ratio
+            biases = alive * biases / growth + (a / growth) ** (depth - 1) * error
         if depth in depths:  # here this layer is the first hidden layer, with fan-in n_0
-            bottom = _Pass(
-                grown / first * state.kernel + (2 / first if ntk else 1.0) * error,
-                error,
-                grown / first * state.ratio,
-                biases,
-            )
-            block |= _cells(init, depth, bottom, normal, variances, norm2)
-        state = _Pass(
-            grown / width * state.kernel + weight * error,
-            error,
-            grown / width * state.ratio,
-            biases,
-        )
-    return block
-
-
-def _cells(
-    init: Initialisation,
-    depth: int,
-    state: _Pass,
-    normal: np.ndarray,
-    variances: Sequence[float],
-    norm2: float,
-) -> dict[Cell, NtkDraws]:
-    block = {}
-    for place, variance in enumerate(variances):
-        a = variance / 2
-        log_growth = (depth - 1) * float(np.log(max(a, 1.0)))
-        rest = min(a, 1.0) ** (depth - 1)  # a^(L-1) divided by exp(log_growth)
-        own = a if init.parametrisation == "ntk" else 1.0
-        bias_gain = 1.0 if init.parametrisation == "standard" else 0.0
-        block[depth, variance] = NtkDraws(
-            norm2 * rest * own * state.kernel,
-            bias_gain * (np.exp(-log_growth) + state.biases[place]),
-            np.sign(normal) * np.sqrt(norm2 * rest * a * state.ratio),
-            log_growth,
-            depth,
-        )
+            bottom = grown / first * kernel + (2 / first if ntk else 1.0) * error
+            for place, variance in enumerate(variances):
+                share = variance / 2
+                log_growth = (depth - 1) * float(np.log(max(share, 1.0)))
+                rest = min(share, 1.0) ** (depth - 1)  # a^(L-1) divided by exp(log_growth)
+                block[depth, variance] = NtkDraws(
+                    norm2 * rest * (share if ntk else 1.0) * bottom,
+                    (0.0 if ntk else 1.0) * (np.exp(-log_growth) + biases[place]),
+                    np.sign(normal) * np.sqrt(norm2 * rest * share * (grown / first * ratio)),
+                    log_growth,
+                    depth,
+                )
+        kernel = grown / width * kernel + (2 / width if ntk else 1.0) * error
+        ratio = grown / width * ratio
     return block

@@ -101,12 +101,7 @@ def joined(parts: Sequence[NtkDraws]) -> NtkDraws:
 
 
 def checked_finite(draws: NtkDraws) -> NtkDraws:
-    """Return ``draws`` if all numbers are finite.
-
-    Raises:
-        ConfigError: the kernel overflows, which happens in the chaotic phase for activations other
-            than ReLU.
-    """
+    """Return draws; refuse kernels that overflow, in the chaotic phase without ReLU."""
     if np.isfinite(draws.scaled_theta).all():
         return draws
     raise ConfigError(

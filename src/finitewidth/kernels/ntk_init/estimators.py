@@ -13,6 +13,7 @@ import numpy as np
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_count
 
+Statistic = Callable[[np.ndarray], np.ndarray]
 LEAST = 3
 BOOTSTRAP_NUMBERS = 2**21
 
@@ -82,7 +83,7 @@ def bias_corrected(theta: np.ndarray) -> np.ndarray:
     return second - (3 * second * (second - 1) - 2 * (third - second)) / count
 
 
-ESTIMATORS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+ESTIMATORS: dict[str, Statistic] = {
     "naive": naive,
     "leave_one_out": leave_one_out,
     "printed_leave_one_out": printed_leave_one_out,
@@ -115,11 +116,7 @@ def dispersion(
     """Estimate r = E[Theta^2] / E[Theta]^2 of draws, (draws,), with a bootstrap error."""
     function = ESTIMATORS[checked_choice("estimator", estimator, tuple(ESTIMATORS))]
     sample = checked_sample(theta, LEAST)
-    values = bootstrapped(sample, function, seed=seed, resamples=resamples)
-    low, high = np.quantile(values, [0.16, 0.84])
-    return Estimate(
-        float(function(sample)), float(values.std(ddof=1)), float(low), float(high), len(sample)
-    )
+    return _estimate(sample, function, seed, resamples)
 
 
 def linearised_dispersion(theta: Any) -> tuple[float, float]:
@@ -139,11 +136,7 @@ def linearised_dispersion(theta: Any) -> tuple[float, float]:
 
 
 def bootstrapped(
-    sample: np.ndarray,
-    statistic: Callable[[np.ndarray], np.ndarray],
-    *,
-    seed: int,
-    resamples: int = 1000,
+    sample: np.ndarray, statistic: Statistic, *, seed: int, resamples: int = 1000
 ) -> np.ndarray:
     """Return a statistic, which reduces the last axis, of bootstrap samples, (resamples,)."""
     resamples = checked_count("resamples", resamples, least=2)
@@ -190,8 +183,11 @@ def mean_ratio(
         places = chosen.astype(np.int64)
         return (top[places] / scale).mean(axis=-1) / (bottom[places] / scale).mean(axis=-1)
 
-    values = bootstrapped(pairs, ratio, seed=seed, resamples=resamples)
+    return _estimate(pairs, ratio, seed, resamples)
+
+
+def _estimate(sample: np.ndarray, statistic: Statistic, seed: int, resamples: int) -> Estimate:
+    values = bootstrapped(sample, statistic, seed=seed, resamples=resamples)
     low, high = np.quantile(values, [0.16, 0.84])
-    return Estimate(
-        float(ratio(pairs)), float(values.std(ddof=1)), float(low), float(high), len(top)
-    )
+    error = float(values.std(ddof=1))
+    return Estimate(float(statistic(sample)), error, float(low), float(high), len(sample))

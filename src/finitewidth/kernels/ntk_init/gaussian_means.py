@@ -9,46 +9,29 @@ WIDEST, NARROWEST = 0.1, 0.01  # bounds of the integration step
 
 
 def mean_products(activation: Activation, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return E phi(u_s) phi(u_r) and E phi'(u_s) phi'(u_r) for u ~ N(0, q), each (S, S).
-
-    Args:
-        activation: phi.
-        q: covariance matrix (S, S).
-    """
+    """Return E phi(u_s) phi(u_r) and E phi'(u_s) phi'(u_r) for u ~ N(0, q), q and both (S, S)."""
+    variances = np.diagonal(q)
     if activation.name == "relu":
-        return _relu(q)
-    if activation.name == "erf":
-        return _erf(q)
+        deviations = np.sqrt(variances)
+        scale = np.outer(deviations, deviations)
+        np.fill_diagonal(scale, variances)  # so that c is exactly 1 on the diagonal
+        return relu_means(q, scale)
+    if activation.name == "erf":  # ``trust`` E.2, with variances instead of standard deviations
+        scale = np.outer(1 + 2 * variances, 1 + 2 * variances)
+        products = 2 / np.pi * np.arcsin(2 * q / np.sqrt(scale))
+        return products, 4 / np.pi / np.sqrt(scale - 4 * q * q)
     return _quadrature(activation, q)
-
-
-def _relu(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    deviations = np.sqrt(np.diagonal(q))
-    scale = np.outer(deviations, deviations)
-    np.fill_diagonal(scale, np.diagonal(q))  # so that c is exactly 1 on the diagonal
-    return relu_means(q, scale)
 
 
 def relu_means(q: np.ndarray, deviations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return E relu(u) relu(v) and E relu'(u) relu'(v) for centred Gaussian u and v.
 
-    They are the arc-cosine kernels of orders 1 and 0 (``trust`` E.1, with a^2 instead of a).
-
-    Args:
-        q: covariances of u and v.
-        deviations: products of their standard deviations, > 0, in the shape of ``q``.
+    They are the arc-cosine kernels of orders 1 and 0 (``trust`` E.1, with a^2 instead of a), for
+    covariances q and products of standard deviations, > 0, of the same shape.
     """
     c = np.clip(q / deviations, -1.0, 1.0)
     angle = np.pi / 2 + np.arcsin(c)
     return deviations / (2 * np.pi) * (np.sqrt(1 - c * c) + c * angle), angle / (2 * np.pi)
-
-
-def _erf(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the means for erf (``trust`` E.2, with variances instead of standard deviations)."""
-    one = 1 + 2 * np.diagonal(q)
-    scale = np.outer(one, one)
-    products = 2 / np.pi * np.arcsin(2 * q / np.sqrt(scale))
-    return products, 4 / np.pi / np.sqrt(scale - 4 * q * q)
 
 
 def _nodes(q: float) -> tuple[np.ndarray, np.ndarray]:

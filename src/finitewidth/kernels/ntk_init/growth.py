@@ -57,12 +57,9 @@ class Growth:
 
 
 def growth_of(init: Initialisation, relu: bool, depth: int | None = None) -> Growth:
-    """Return the factors of a network.
+    """Return the factors of a network, or of the one with its first ``depth`` layers.
 
-    Args:
-        init: the law of the network.
-        relu: whether the activation is ReLU; for other activations all factors are 1.
-        depth: L; None for the depth of ``init``.
+    Without ``relu``, for other activations, all factors are 1.
     """
     a = init.sigma_w2 / 2
     depth = init.depth if depth is None else depth

@@ -6,7 +6,6 @@ The input layer is linear, so q^1 = sigma_w2 |x|^2 / n_0 + sigma_b2. For erf, th
 square root contain variances instead of standard deviations (E.2).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +15,7 @@ from finitewidth.kernels.ntk_init.activations import Activation, TensorMap, acti
 from finitewidth.kernels.ntk_init.draws import LOG_MAX
 from finitewidth.kernels.ntk_init.gaussian_means import mean_products
 from finitewidth.kernels.ntk_init.growth import growth_of
-from finitewidth.kernels.ntk_init.initialisation import (
-    Initialisation,
-    checked_inputs,
-    refuse,
-)
+from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_inputs, refuse
 
 
 @dataclass(frozen=True)
@@ -167,18 +162,17 @@ def infinite_width_of_gram(
             products, slope = mean_products(activation, q)
             qhat = products / growth.layer
             slopes.append(slope)
-    log_p, sign_p = _errors(init, slopes, qhat.shape)
-    log_signal = np.arange(init.depth) * float(np.log(growth.layer))
-    return MeanField(init, log_signal, np.array(q_all), np.array(qhat_all), log_p, sign_p)
-
-
-def _errors(
-    init: Initialisation, slopes: Sequence[np.ndarray], shape: tuple[int, ...]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return p^l = sigma_w2 E phi' phi' p^(l+1) with p^L = 1, as logarithms and signs."""
-    logs, signs = [np.zeros(shape)], [np.ones(shape)]
+    # p^l = sigma_w2 E phi' phi' p^(l+1) with p^L = 1
+    log_p, sign_p = [np.zeros(qhat.shape)], [np.ones(qhat.shape)]
     for slope in reversed(slopes):
         with np.errstate(divide="ignore"):
-            logs.append(logs[-1] + np.log(init.sigma_w2 * np.abs(slope)))
-        signs.append(signs[-1] * np.sign(slope))
-    return np.array(logs[::-1]), np.array(signs[::-1])
+            log_p.append(log_p[-1] + np.log(init.sigma_w2 * np.abs(slope)))
+        sign_p.append(sign_p[-1] * np.sign(slope))
+    return MeanField(
+        init,
+        np.arange(init.depth) * float(np.log(growth.layer)),
+        np.array(q_all),
+        np.array(qhat_all),
+        np.array(log_p[::-1]),
+        np.array(sign_p[::-1]),
+    )

@@ -14,34 +14,19 @@ PARAMETRISATIONS = ("standard", "ntk")
 
 
 def refuse(name: str, value: Any, allowed: str, remedy: str = "") -> ConfigError:
-    """Return the error for a bad argument.
-
-    Args:
-        name: name of the argument.
-        value: its value.
-        allowed: what it must be.
-        remedy: what to do, if that is not obvious.
-    """
+    """Return the error for a bad argument: what it must be, and a remedy if it is not obvious."""
     return ConfigError(f"{name} = {value!r}: must be {allowed}" + (f"; {remedy}" if remedy else ""))
 
 
 def checked_count(name: str, value: Any, least: int = 1) -> int:
-    """Return ``value`` as an integer.
-
-    Raises:
-        ConfigError: it is not an integer, or it is less than ``least``.
-    """
+    """Return a value as an integer; refuse other ones, and those below ``least``."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise refuse(name, value, f"an integer of at least {least}")
     return int(value)
 
 
 def checked_number(name: str, value: Any, *, above: float | None = None) -> float:
-    """Return ``value`` as a float.
-
-    Raises:
-        ConfigError: it is not a finite number, it is negative, or it is not greater than ``above``.
-    """
+    """Return a value as a float; refuse what is not finite, negative, or not above ``above``."""
     allowed = "a finite number of at least 0" if above is None else f"a finite number above {above}"
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
         raise refuse(name, value, allowed)
@@ -51,11 +36,7 @@ def checked_number(name: str, value: Any, *, above: float | None = None) -> floa
 
 
 def checked_choice(name: str, value: Any, choices: Sequence[str]) -> str:
-    """Return ``value`` if it is one of ``choices``.
-
-    Raises:
-        ConfigError: it is not.
-    """
+    """Return a value that is one of ``choices``; refuse others."""
     if value not in choices:
         raise refuse(name, value, f"one of {', '.join(choices)}")
     return value
@@ -158,11 +139,7 @@ def constant_width(
 
 
 def checked_inputs(inputs: Any, input_width: int) -> np.ndarray:
-    """Return ``inputs`` as a float64 array (S, n_0).
-
-    Raises:
-        ConfigError: the shape is different, a value is not finite, or an input has norm zero.
-    """
+    """Return inputs as a float64 array (S, n_0); refuse norms that are zero or not finite."""
     array = np.asarray(inputs, dtype=np.float64)
     if array.ndim != 2 or array.shape[1] != input_width or not len(array):
         raise refuse(

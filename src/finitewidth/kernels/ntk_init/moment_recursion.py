@@ -9,7 +9,6 @@ where r, c and A are independent between layers. Hence the moments of one degree
 recursion whose coefficients are moments of r, c and A. Source: docs/theory.md, section 3.
 """
 
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 from math import comb, factorial, prod
@@ -47,7 +46,7 @@ def log_kernel_moments(
     for degree in range(1, order + 1):
         values, log_scale = _final_state(init, degree)
         for weights in range(degree + 1):
-            value = values[_place((weights, degree - weights, 0, 0))]
+            value = values[_monomials(degree).index((weights, degree - weights, 0, 0))]
             pure[weights, degree - weights] = _log(value) + log_scale
     moments = {}
     for i in range(order + 1):
@@ -82,17 +81,14 @@ def _monomials(degree: int) -> tuple[Powers, ...]:
     )
 
 
-def _place(powers: Powers) -> int:
-    return _monomials(sum(powers)).index(powers)
-
-
 def _final_state(init: Initialisation, degree: int) -> tuple[np.ndarray, float]:
     """Return the moments of one degree in layer 1, divided by a factor, and its logarithm."""
     gains, growth = init.weight_gains, max(1.0, init.sigma_w2 / 2)
     ratio = init.sigma_w2 / init.widths[-1]
+    # E[g^(2q)] of a standard normal variable g is 1 * 3 * ... * (2q - 1)
     values = np.array(
         [
-            0.0 if j else gains[-1] ** i * ratio**q * _odd_factorial(q)
+            0.0 if j else gains[-1] ** i * ratio**q * prod(range(1, 2 * q, 2))
             for i, j, _, q in _monomials(degree)
         ]
     )
@@ -113,11 +109,6 @@ def _final_state(init: Initialisation, degree: int) -> tuple[np.ndarray, float]:
     return values, log_scale
 
 
-def _odd_factorial(q: int) -> int:
-    """Return E[g^(2q)] of a standard normal variable g."""
-    return prod(range(1, 2 * q, 2))
-
-
 @lru_cache(maxsize=1024)
 def _transfer(
     degree: int, width: int, forward: float, back: float, shrink: float, gain: float
@@ -130,7 +121,7 @@ def _transfer(
     places = {powers: place for place, powers in enumerate(monomials)}
     matrix = np.zeros((len(monomials), len(monomials)))
     for row, powers in enumerate(monomials):
-        for source, count, r, c, on, w in _expanded(powers):
+        for source, count, r, c, on, w in _terms(powers):
             moment = _layer_moment(width, r, c, on)
             coefficient = count * forward**r * back**c * shrink**on * gain**w
             matrix[row, places[source]] += coefficient * moment
@@ -138,20 +129,17 @@ def _transfer(
 
 
 @lru_cache(maxsize=1024)
-def _expanded(powers: Powers) -> tuple[tuple[Powers, int, int, int, int, int], ...]:
-    return tuple(_terms(powers))
-
-
-def _terms(powers: Powers) -> Iterator[tuple[Powers, int, int, int, int, int]]:
-    """Yield the terms of T'^i B'^j D'^p R'^q: old powers, coefficient, exponents of r, c, A, w."""
-    i, j, p, q = powers
+def _terms(powers: Powers) -> list[tuple[Powers, int, int, int, int, int]]:
+    """Return the terms of T'^i B'^j D'^p R'^q: old powers, coefficient, exponents of r, c, A, w."""
+    (i, j, p, q), terms = powers, []
     for kept_t in range(i + 1):
         for kept_b in range(j + 1):
             errors = i - kept_t + j - kept_b + p  # exponent of D' = c D + A R
             for c in range(errors + 1):
                 count = comb(i, kept_t) * comb(j, kept_b) * comb(errors, c)
                 old = (kept_t, kept_b, c, errors - c + q)
-                yield old, count, kept_t + q, c, kept_b + errors - c, i - kept_t
+                terms.append((old, count, kept_t + q, c, kept_b + errors - c, i - kept_t))
+    return terms
 
 
 @lru_cache(maxsize=4096)

@@ -11,11 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from finitewidth.kernels.ntk_init.draws import LOG_MAX
-from finitewidth.kernels.ntk_init.initialisation import (
-    Initialisation,
-    refuse,
-)
-from finitewidth.kernels.ntk_init.log_sums import log_chained_pairs, log_pairs, sums_from
+from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_choice, refuse
 from finitewidth.kernels.ntk_init.scalar_chain import checked_scalar
 
 
@@ -61,11 +57,7 @@ class LogMoments:
 
 
 def checked_without_biases(init: Initialisation, input_norm2: float) -> float:
-    """Return the squared input norm after checking that sigma_b2 = 0 and that there is one output.
-
-    Raises:
-        ConfigError: biases are random, there are several outputs, or the norm is not positive.
-    """
+    """Return the squared input norm, > 0; refuse random biases and several outputs."""
     if init.sigma_b2 != 0:
         raise refuse(
             "sigma_b2",
@@ -110,16 +102,16 @@ def log_moments(init: Initialisation, *, input_norm2: float = 1.0) -> LogMoments
     )
     return LogMoments(
         w=float(log_norm2 + (depth - 1) * log_a + np.logaddexp.reduce(size)),
-        b=_scaled(init, np.logaddexp.reduce(from_top + own_alive), 1),
+        b=_scaled(init, np.logaddexp.reduce(from_top + own_alive)),
         w2=float(2 * log_norm2 + 2 * (depth - 1) * log_a + spread[0] + w2),
-        b2=_scaled(init, b2, 2),
-        wb=_scaled(init, log_norm2 + (depth - 1) * log_a + _weight_bias(size, from_top, n), 1),
+        b2=_scaled(init, b2),
+        wb=_scaled(init, log_norm2 + (depth - 1) * log_a + _weight_bias(size, from_top, n)),
     )
 
 
-def _scaled(init: Initialisation, log_value: float, power: int) -> float:
-    """Add the logarithm of the bias gain to a power; the gain is 0 for "ntk", as sigma_b2 = 0."""
-    return float(log_value) if init.bias_gain else -np.inf * power
+def _scaled(init: Initialisation, log_value: float) -> float:
+    """Add the logarithm of the bias gain; the gain is 0 for "ntk", as sigma_b2 = 0."""
+    return float(log_value) if init.bias_gain else -np.inf
 
 
 def _weight_bias(size: np.ndarray, from_top: np.ndarray, n: np.ndarray) -> float:
@@ -139,3 +131,119 @@ def _weight_bias(size: np.ndarray, from_top: np.ndarray, n: np.ndarray) -> float
 
 def _log_q(n: np.ndarray) -> np.ndarray:
     return np.where(n > 1, np.log1p(-1 / np.maximum(n, 1.5)), -np.inf)
+
+
+def printed_log_moments(init: Initialisation, *, reading: str = "as_proved") -> LogMoments:
+    """Compute equations 11 to 15 of ``beyond``, for the standard parametrisation and |x| = 1.
+
+    The printed products are X = prod (1 + 5 / n_k) and C = prod (1 + 1 / n_k), without the
+    remainders O(M^(-3/2)). The exact expression in place of C is (2 Q + P) / 3, see
+    docs/theory.md, section 3.
+
+    Args:
+        init: the law of a ReLU network with one output and sigma_b2 = 0. ``parametrisation`` is
+            ignored.
+        reading: "as_printed" for equation 13 as printed. "as_proved" counts each pair of layers
+            twice and divides C by X, as the proof in the appendix of the paper does.
+
+    Cost: O(L).
+
+    Raises:
+        ConfigError: biases are random, there are several outputs, or the reading is unknown.
+    """
+    checked_choice("reading", reading, ("as_printed", "as_proved"))
+    checked_without_biases(init, 1.0)
+    depth, log_a = init.depth, np.log(init.sigma_w2 / 2)
+    n = np.array(init.widths, dtype=float)
+    size, log_x, log_c = np.log(n / n[0]), np.log1p(5 / n[1:]), np.log1p(1 / n[1:])
+    from_top, spread = (depth - np.arange(1, depth + 1)) * log_a, sums_from(log_x)
+    if reading == "as_printed":
+        pairs = log_chained_pairs(size, log_c, size)
+    else:
+        pairs = np.log(2) + log_chained_pairs(size, log_c - log_x, size)
+    w2 = spread[0] + np.logaddexp(np.logaddexp.reduce(2 * size), pairs)
+    b2 = np.logaddexp(
+        np.logaddexp.reduce(2 * from_top + spread),
+        np.log(2) + log_pairs(from_top, from_top + spread),
+    )
+    wb = np.logaddexp.reduce(
+        [
+            np.logaddexp.reduce(size + from_top + spread),
+            log_chained_pairs(from_top, log_c, size + spread),
+            log_pairs(size, from_top + spread),
+        ]
+    )
+    top = (depth - 1) * log_a
+    return LogMoments(
+        w=float(top + np.logaddexp.reduce(size)),
+        b=float(np.logaddexp.reduce(from_top)),
+        w2=float(2 * top + w2),
+        b2=float(b2),
+        wb=float(top + wb),
+    )
+
+
+def layer_coefficients(init: Initialisation) -> np.ndarray:
+    """Coefficients c_k in E[Theta^2] / E[Theta]^2 = 1 + sum_k c_k / n_k + O(1/n^2), at |x| = 1.
+
+    docs/theory.md, section 5, derives them from the exact moments.
+    With the share w = E[Theta_W] / E[Theta], and with F_k and B_k for the shares of the layers
+    l <= k in E[Theta_W] and in E[Theta_b],
+    c_k = w^2 (5 - 8 F_k (1 - F_k)) + 2 w (1 - w) B_k (1 + 4 F_k) + 5 (1 - w)^2 B_k^2.
+
+    Args:
+        init: the law of a network with one output and sigma_b2 = 0.
+
+    Returns:
+        (L - 1,): c_1, ..., c_(L-1), between 0 and 5. Their limits are 5 w^2 at the input and 5 at
+        the output.
+
+    Raises:
+        ConfigError: biases are random, or there are several outputs.
+    """
+    checked_without_biases(init, 1.0)
+    depth, log_a = init.depth, np.log(init.sigma_w2 / 2)
+    n = np.array(init.widths, dtype=float)
+    sizes = np.log(n * init.weight_gains / n[0])
+    of_weights = np.logaddexp.accumulate(sizes)
+    of_biases = np.logaddexp.accumulate((depth - np.arange(1, depth + 1)) * log_a)
+    f, b = np.exp(of_weights[:-1] - of_weights[-1]), np.exp(of_biases[:-1] - of_biases[-1])
+    if init.bias_gain:
+        log_w = (depth - 1) * log_a + of_weights[-1]
+        w = float(np.exp(log_w - np.logaddexp(log_w, of_biases[-1])))
+    else:
+        w = 1.0
+    return w**2 * (5 - 8 * f * (1 - f)) + 2 * w * (1 - w) * b * (1 + 4 * f) + 5 * ((1 - w) * b) ** 2
+
+
+def leading_excess(init: Initialisation) -> float:
+    """The first-order term of the dispersion minus 1, sum_k c_k / n_k; see `layer_coefficients`.
+
+    Raises:
+        ConfigError: biases are random, or there are several outputs.
+    """
+    widths = np.array(init.widths[1:], dtype=float)
+    return float((layer_coefficients(init) / widths).sum())
+
+
+def sums_from(terms: np.ndarray) -> np.ndarray:
+    """Return the sums of terms[i:] for i = 0..len(terms), (len(terms) + 1,)."""
+    return np.append(np.cumsum(terms[::-1])[::-1], 0.0)
+
+
+def log_pairs(left: np.ndarray, right: np.ndarray) -> float:
+    """Return the logarithm of the sum over l1 < l2 of exp(left_l1 + right_l2); -inf if L = 1."""
+    if len(left) == 1:
+        return -np.inf
+    return float(np.logaddexp.reduce(np.logaddexp.accumulate(left)[:-1] + right[1:]))
+
+
+def log_chained_pairs(start: np.ndarray, steps: np.ndarray, end: np.ndarray) -> float:
+    """Return log sum_{l1 < l2} exp(start_l1 + steps_l1 + ... + steps_(l2-1) + end_l2)."""
+    if len(start) == 1:
+        return -np.inf
+    carried, sums = -np.inf, []
+    for own, step in zip(start[:-1], steps, strict=True):
+        carried = np.logaddexp(carried, own) + step
+        sums.append(carried)
+    return float(np.logaddexp.reduce(np.array(sums) + end[1:]))

@@ -22,11 +22,9 @@ class Normals:
         else:
             self._streams = []
             for number in blocks:
-                state = np.random.SeedSequence(seed, spawn_key=(number,)).generate_state(
-                    1, np.uint64
-                )
-                stream = torch.Generator(device)
-                self._streams.append(stream.manual_seed(int(state[0] >> 1)))
+                sequence = np.random.SeedSequence(seed, spawn_key=(number,))
+                state = int(sequence.generate_state(1, np.uint64)[0] >> 1)
+                self._streams.append(torch.Generator(device).manual_seed(state))
 
     def __call__(self, *shape: int) -> torch.Tensor:
         """Draw independent standard normal numbers, float64 (draws, ``*shape``)."""
@@ -42,11 +40,7 @@ class Normals:
 
 
 def checked_device(device: str | torch.device) -> torch.device:
-    """Return the torch device of this name.
-
-    Raises:
-        ConfigError: the device is unknown, or this machine does not have it.
-    """
+    """Return the torch device of this name; refuse one that this machine does not have."""
     try:
         found = torch.device(device)
         torch.empty(1, dtype=torch.float64, device=found)

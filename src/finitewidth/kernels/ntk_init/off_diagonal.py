@@ -12,11 +12,7 @@ from finitewidth.kernels.ntk_init.initialisation import (
 
 
 def checked_cosine(cosine: float) -> float:
-    """Return a cosine as a float.
-
-    Raises:
-        ConfigError: it is not in [-1, 1].
-    """
+    """Return a cosine as a float; refuse one that is not in [-1, 1]."""
     if not -1 <= cosine <= 1:
         raise refuse("cosine", cosine, "between -1 and 1")
     return float(cosine)

@@ -7,104 +7,59 @@ binomial and normal variables. The joint law of Theta_W, Theta_b and f is exact.
 docs/theory.md, section 2.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from finitewidth.kernels.ntk_init import streams
-from finitewidth.kernels.ntk_init.chi_squares import half_chi_square, half_units_on
 from finitewidth.kernels.ntk_init.draws import NtkDraws, joined
 from finitewidth.kernels.ntk_init.growth import growth_of
-from finitewidth.kernels.ntk_init.initialisation import (
-    Initialisation,
-    checked_count,
-    checked_number,
-    refuse,
-)
+from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_number, refuse
+from finitewidth.kernels.ntk_init.streams import half_chi_square, half_units_on
 
 BLOCK = streams.LARGEST_BLOCK
 
 
-class Forward:
-    """Squared norms of activations and numbers of active units in all layers.
-
-    Attributes:
-        norms: X_l / g^l for l = 0..L-1, each (block,), with g as in `Growth`.
-        half_on: K_l / 2 for l = 1..L-1, each (block,); entry 0 is not used.
-    """
-
-    def __init__(self, rng: np.random.Generator, init: Initialisation, norm2: float, size: int):
-        growth = growth_of(init, relu=True)
-        self.norms, self.half_on = [np.full(size, norm2)], [np.zeros(size)]
-        for layer, width in enumerate(init.widths[1:], start=1):
-            variance = (init.sigma_w2 / init.widths[layer - 1] / growth.layer) * self.norms[-1]
-            variance += growth.bias_variance(layer)
-            half_on = half_units_on(rng, width, size)
-            if init.sigma_b2 == 0:
-                half_on[variance == 0] = 0.0  # above a dead layer all h are 0, and ReLU'(0) = 0
-            variance *= 2 * half_chi_square(rng, half_on)
-            self.norms.append(variance)
-            self.half_on.append(half_on)
-
-
-def backward(
-    rng: np.random.Generator, init: Initialisation, forward: Forward, depth: int
-) -> NtkDraws:
-    """Draw the errors from the output down and sum up the kernel.
-
-    Args:
-        rng: source of random numbers.
-        init: the law of the network.
-        forward: the forward pass.
-        depth: number of layers of the network; the forward pass may have more.
-    """
-    growth, gains = growth_of(init, relu=True, depth=depth), init.weight_gains
-    size = len(forward.norms[0])
-    signal = init.sigma_w2 / init.widths[depth - 1] * forward.norms[depth - 1]
-    u = rng.standard_normal(size) * np.sqrt(signal + growth.bias_variance(depth - 1))
-    output, error = growth.of_output * u, np.ones(size)
-    theta_w = gains[depth - 1] * forward.norms[depth - 1]
-    theta_b = np.full(size, growth.of_theta_b(depth))
+def drawn_block(rng: np.random.Generator, init: Initialisation, norm2: float) -> NtkDraws:
+    """Draw one block of kernels at an input with |x|^2 = ``norm2``."""
+    growth, gains, depth = growth_of(init, relu=True), init.weight_gains, init.depth
+    # X_l / g^l, with g as in `Growth`, for l = 0..L-1, and K_l / 2, whose entry 0 is not used
+    norms, halves_on = [np.full(BLOCK, norm2)], [np.zeros(BLOCK)]
+    for layer, width in enumerate(init.widths[1:], start=1):
+        variance = (init.sigma_w2 / init.widths[layer - 1] / growth.layer) * norms[-1]
+        variance += growth.bias_variance(layer)
+        half_on = half_units_on(rng, width, BLOCK)
+        if init.sigma_b2 == 0:
+            half_on[variance == 0] = 0.0  # above a dead layer all h are 0, and ReLU'(0) = 0
+        variance *= 2 * half_chi_square(rng, half_on)
+        norms.append(variance)
+        halves_on.append(half_on)
+    signal = init.sigma_w2 / init.widths[-1] * norms[-1]
+    u = rng.standard_normal(BLOCK) * np.sqrt(signal + growth.bias_variance(depth - 1))
+    output, error = growth.of_output * u, np.ones(BLOCK)
+    theta_w = gains[-1] * norms[-1]
+    theta_b = np.full(BLOCK, growth.of_theta_b(depth))
     for layer in range(depth - 1, 0, -1):
-        norm, half_on = forward.norms[layer], forward.half_on[layer]
+        norm, half_on = norms[layer], halves_on[layer]
         rate = init.sigma_w2 / init.widths[layer]
         if init.sigma_b2 > 0:
             noise = growth.bias_variance(layer)
             share = rate * norm / (rate * norm + noise)
-            u = share * u + np.sqrt(error * share * noise) * rng.standard_normal(size)
+            u = share * u + np.sqrt(error * share * noise) * rng.standard_normal(BLOCK)
         error *= (2 * rate / growth.layer) * half_chi_square(rng, half_on - 0.5)
         alive = half_on > 0
-        error += np.divide(u * u, growth.layer * norm, out=np.zeros(size), where=alive)
+        error += np.divide(u * u, growth.layer * norm, out=np.zeros(BLOCK), where=alive)
         if not alive.all():
             u, error = u * alive, error * alive
-        theta_w += gains[layer - 1] * error * forward.norms[layer - 1]
+        theta_w += gains[layer - 1] * error * norms[layer - 1]
         theta_b += growth.of_theta_b(layer) * error
     theta_w *= growth.of_theta_w
     return NtkDraws(theta_w, init.bias_gain * theta_b, output, growth.log_growth, depth)
 
 
 def checked_scalar(init: Initialisation, input_norm2: float) -> float:
-    """Return the squared input norm after checking that there is one output.
-
-    Raises:
-        ConfigError: there are several outputs, or the norm is not positive.
-    """
+    """Return the squared input norm; refuse several outputs and norms that are not positive."""
     if init.outputs != 1:
         raise refuse("outputs", init.outputs, "1 here", "for several outputs use sample_kernels")
     return checked_number("input_norm2", input_norm2, above=0)
-
-
-def scalar_chain_blocks(
-    init: Initialisation, draws: int, seed: int, *, input_norm2: float = 1.0
-) -> Iterator[NtkDraws]:
-    """Draw as `sample_scalar_chain` does, but yield blocks of at most 2,048 draws."""
-    norm2 = checked_scalar(init, input_norm2)
-    plan = streams.Blocks(checked_count("draws", draws), BLOCK, 1)
-    for blocks in plan.groups():
-        rng, kept = streams.generator(seed, blocks.start), plan.kept(blocks)
-        forward = Forward(rng, init, norm2, BLOCK)
-        block = backward(rng, init, forward, init.depth)
-        yield block.first(kept)
 
 
 def sample_scalar_chain(
@@ -128,5 +83,8 @@ def sample_scalar_chain(
     Raises:
         ConfigError: an argument is out of range, or there are too many draws.
     """
+    norm2 = checked_scalar(init, input_norm2)
     plan = streams.planned(draws, BLOCK, 16 * (init.depth + 8), 24)
-    return joined(list(scalar_chain_blocks(init, plan.draws, seed, input_norm2=input_norm2)))
+    blocks = range(-(-plan.draws // BLOCK))
+    parts = [drawn_block(streams.generator(seed, number), init, norm2) for number in blocks]
+    return joined(parts).first(plan.draws)

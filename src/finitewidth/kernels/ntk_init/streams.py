@@ -1,4 +1,4 @@
-"""Random streams for blocks of draws.
+"""Random streams for blocks of draws, and exact draws of active units and chi-square variables.
 
 Draws are numbered and divided into blocks of fixed size. Each block has its own random stream,
 which is derived from the seed and the number of the block. Hence the numbers do not depend on how
@@ -8,6 +8,7 @@ same draws.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from finitewidth.kernels.ntk_init.initialisation import checked_count
 MEMORY = 2**30  # bytes that blocks and results take together
 LARGEST_BLOCK = 2048
 NORMALS_PER_BLOCK = 2**19
+LARGEST_TABLE = 4096
 
 
 def generator(seed: int, block: int) -> np.random.Generator:
@@ -26,23 +28,13 @@ def generator(seed: int, block: int) -> np.random.Generator:
 
 
 def block_size(numbers_per_draw: int) -> int:
-    """Return the number of draws per block, which depends on the network only.
-
-    Args:
-        numbers_per_draw: random numbers per draw.
-    """
+    """Return the number of draws per block, which depends on the random numbers per draw only."""
     return max(1, min(LARGEST_BLOCK, NORMALS_PER_BLOCK // max(1, numbers_per_draw)))
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """The division of draws into blocks.
-
-    Attributes:
-        draws: number of draws.
-        block: draws per block.
-        at_once: number of blocks that are in memory at the same time.
-    """
+    """The division of draws into blocks, of which ``at_once`` are in memory at the same time."""
 
     draws: int
     block: int
@@ -62,11 +54,7 @@ class Blocks:
 def planned(draws: int, block: int, bytes_per_draw: int, result: int) -> Blocks:
     """Choose how many blocks are processed at the same time, within `MEMORY`.
 
-    Args:
-        draws: number of draws, >= 1.
-        block: draws per block.
-        bytes_per_draw: working memory of one draw.
-        result: bytes per draw of the results.
+    ``bytes_per_draw`` is working memory, and ``result`` the bytes per draw of the results.
 
     Raises:
         ConfigError: one block and the results do not fit.
@@ -80,3 +68,47 @@ def planned(draws: int, block: int, bytes_per_draw: int, result: int) -> Blocks:
             "draws at a time, with a seed each, or a smaller network"
         )
     return Blocks(draws, block, max(1, free // (block * bytes_per_draw)))
+
+
+@lru_cache(maxsize=256)
+def _alias_table(width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return Walker's alias table of Bin(width, 1/2): thresholds, and halves of alternatives."""
+    cells, count = width + 1, 1
+    weights = []  # from whole numbers, each rounded once
+    for k in range(cells):
+        weights.append(count * cells / 2**width)
+        count = count * (width - k) // (k + 1)
+    keep, other = np.ones(cells), np.arange(cells)
+    small = [k for k in range(cells) if weights[k] < 1]
+    large = [k for k in range(cells) if weights[k] >= 1]
+    while small and large:
+        low, high = small.pop(), large[-1]
+        keep[low], other[low] = weights[low], high
+        weights[high] -= 1 - weights[low]
+        if weights[high] < 1:
+            small.append(large.pop())
+    # the threshold of cell k is k + keep[k]; alternatives are halved, as a draw returns K / 2
+    return np.arange(cells) + keep, other / 2
+
+
+def half_units_on(rng: np.random.Generator, width: int, size: int) -> np.ndarray:
+    """Draw ``size`` numbers K / 2, half the number of active units, with K ~ Bin(``width``, 1/2).
+
+    Up to a width of 4,096 an alias table is used, which is exact to 2^-53 and whose time does not
+    depend on the width. Above, numpy's rejection sampler is used.
+    """
+    if width > LARGEST_TABLE:
+        return rng.binomial(width, 0.5, size) * 0.5
+    threshold, other = _alias_table(width)
+    place = rng.random(size)
+    place *= width + 1
+    cell = place.astype(np.int64)
+    return np.where(place < threshold[cell], 0.5 * cell, other[cell])
+
+
+def half_chi_square(rng: np.random.Generator, half_freedom: np.ndarray) -> np.ndarray:
+    """Draw half a chi-square variable of 2 ``half_freedom`` degrees of freedom.
+
+    The result is 0 if ``half_freedom`` is 0 or negative.
+    """
+    return rng.standard_gamma(np.maximum(half_freedom, 0.0))

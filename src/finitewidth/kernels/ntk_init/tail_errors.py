@@ -56,10 +56,7 @@ class LogSums:
         With the second and third cumulants k_2 and k_3 of log theta, log(E theta^4 / E^2 theta^2)
         is 4 k_2 + 8 k_3 to third order, so that a positive skewness acts as the variance
         k_2 + 2 k_3. A negative one is left out. k_2 is increased by `UPPER` of its standard
-        errors.
-
-        Returns:
-            The variance; nan for fewer than two positive draws.
+        errors. The result is nan for fewer than two positive draws.
         """
         if self.count < 2:
             return float("nan")
@@ -89,14 +86,7 @@ def log_normal_error(variance: float, draws: int) -> float:
 
     so that an interval of `NORMAL` errors about the smaller estimate reaches up to the truth. Where
     tails are light, q is near 1 and v / n is the variance of the delta method,
-    (e^(4 s^2) - 4 e^(2 s^2) + 4 e^(s^2) - 1) / n.
-
-    Args:
-        variance: s^2, the variance of log theta.
-        draws: n, their number.
-
-    Raises:
-        ConfigError: an argument is out of range.
+    (e^(4 s^2) - 4 e^(2 s^2) + 4 e^(s^2) - 1) / n, with the variance s^2 of log theta.
     """
     count = checked_count("draws", draws)
     s2 = checked_number("variance", variance)

@@ -12,7 +12,7 @@ import torch
 from finitewidth.kernels.ntk_init import streams
 from finitewidth.kernels.ntk_init.activations import Activation, TensorMap, activation_of
 from finitewidth.kernels.ntk_init.draws import NtkDraws, checked_finite, joined
-from finitewidth.kernels.ntk_init.growth import Growth, growth_of
+from finitewidth.kernels.ntk_init.growth import growth_of
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.normals import Normals, checked_device
 from finitewidth.kernels.ntk_init.scalar_chain import checked_scalar
@@ -55,23 +55,10 @@ def sample_vectors(
 
 
 def _draw(init: Initialisation, normals: Normals, activation: Activation, norm2: float) -> NtkDraws:
-    growth = growth_of(init, activation.name == "relu")
+    growth, gains, depth = growth_of(init, activation.name == "relu"), init.weight_gains, init.depth
     fan_in = [init.sigma_w2 / width / growth.layer for width in init.widths]
-    layers, norms = _forward(init, normals, activation, norm2, growth, fan_in)
-    return _backward(init, normals, layers, norms, growth, fan_in)
-
-
-def _forward(
-    init: Initialisation,
-    normals: Normals,
-    activation: Activation,
-    norm2: float,
-    growth: Growth,
-    fan_in: list[float],
-) -> tuple[list[tuple[torch.Tensor, ...]], list[torch.Tensor]]:
-    """Return (W x / |x|, phi'(h), x) of each hidden layer, and |x|^2 of x^0..x^(L-1)."""
-    norms = [normals().fill_(norm2)]
-    layers = []
+    norms = [normals().fill_(norm2)]  # |x|^2 of x^0..x^(L-1)
+    layers = []  # W x / |x|, phi'(h) and x of each hidden layer
     for layer, width in enumerate(init.widths[1:], start=1):
         along = normals(width).mul_(fan_in[layer - 1] ** 0.5)
         h = norms[-1].sqrt()[:, None] * along
@@ -80,18 +67,6 @@ def _forward(
         x = activation.value(h)
         layers.append((along, activation.slope(h), x))
         norms.append(torch.linalg.vecdot(x, x))
-    return layers, norms
-
-
-def _backward(
-    init: Initialisation,
-    normals: Normals,
-    layers: list[tuple[torch.Tensor, ...]],
-    norms: list[torch.Tensor],
-    growth: Growth,
-    fan_in: list[float],
-) -> NtkDraws:
-    gains, depth = init.weight_gains, init.depth
     # the output layer as a layer of one unit with W x / |x| and delta = 1; its fan_in contains a
     # factor 1/g too much, which is removed here
     along = normals(1) * (fan_in[-1] * growth.layer) ** 0.5

@@ -9,7 +9,6 @@ follow from two numbers per layer.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
@@ -23,31 +22,6 @@ from finitewidth.kernels.ntk_init.normals import Normals, checked_device
 from finitewidth.kernels.ntk_init.scalar_chain import checked_scalar
 
 LARGEST_GROUP = 64  # draws whose errors are computed together, which saves calls of wide networks
-
-
-@dataclass(frozen=True)
-class _Layer:
-    """Inner products of a layer from which its errors are computed, each (variances, draws).
-
-    Attributes:
-        norm: |x|^2.
-        fan: (variances, 1), sigma_w2 / n_l, the variance of the weights that act on x.
-        zx: <z, x>.
-        uu: <u, u>.
-        uv: <u, v>.
-        vv: <v, v>.
-        wu: product of u and the standard normal variables of W x^(l-1) / |x^(l-1)|.
-        wv: product of v and the same variables.
-    """
-
-    norm: torch.Tensor
-    fan: torch.Tensor
-    zx: torch.Tensor
-    uu: torch.Tensor
-    uv: torch.Tensor
-    vv: torch.Tensor
-    wu: torch.Tensor
-    wv: torch.Tensor
 
 
 def sweep_vectors(
@@ -92,9 +66,11 @@ def sweep_vectors(
         ConfigError: an argument is out of range, or a number overflows.
     """
     depths, variances = checked_grid(init, depths, sigma_w2)
-    init = init.cut(max(depths))
+    init, order = init.cut(max(depths)), sorted(set(depths), reverse=True)
     norm2 = checked_scalar(init, input_norm2)
     activation, device = activation_of(activation), checked_device(device)
+    sigma = torch.tensor(variances, dtype=torch.float64, device=device)[:, None]
+    fans = [sigma / width for width in init.widths]  # variances of weights, by the layer below
     # a layer for a few dozen variances stays in the cache of the processor: twice as fast
     block = streams.block_size(128 * max(init.widths))
     plan = streams.Blocks(checked_count("draws", draws), block, -(-LARGEST_GROUP // block))
@@ -102,64 +78,40 @@ def sweep_vectors(
         parts = []
         for number in blocks:
             normals = Normals(seed, range(number, number + 1), block, device)
-            layers = _forward(init, variances, normals, activation, norm2, dtype)
-            parts.append((layers, normals(), normals()))
-        found = _networks(init, depths, variances, *_joined(parts))
-        kept = plan.kept(blocks)
-        yield {cell: checked_finite(found[cell].first(kept)) for cell in found}
-
-
-Part = tuple[list[_Layer], torch.Tensor, torch.Tensor]
-
-
-def _joined(parts: Sequence[Part]) -> Part:
-    """Join blocks of draws: layers, and the normal variables of the output's row and bias."""
-    if len(parts) == 1:
-        return parts[0]
-    names = [field.name for field in fields(_Layer) if field.name != "fan"]
-    layers = [
-        _Layer(fan=same[0].fan, **{n: torch.cat([getattr(o, n) for o in same], -1) for n in names})
-        for same in zip(*(part[0] for part in parts), strict=True)
-    ]
-    return layers, torch.cat([part[1] for part in parts]), torch.cat([part[2] for part in parts])
-
-
-def _networks(
-    init: Initialisation,
-    depths: Sequence[int],
-    variances: Sequence[float],
-    layers: Sequence[_Layer],
-    row: torch.Tensor,
-    bias: torch.Tensor,
-) -> dict[Cell, NtkDraws]:
-    order = sorted(set(depths), reverse=True)
-    theta_w, theta_b = (part.cpu().numpy() for part in _backward(init, order, layers, row))
-    cells = {}
-    for place, depth in enumerate(order):
-        last = layers[depth - 1]
-        output = (last.fan * last.norm).sqrt() * row + init.sigma_b2**0.5 * bias
-        output = output.cpu().numpy()
-        for number, variance in enumerate(variances):
-            cells[depth, variance] = NtkDraws(
-                theta_w[place, number], theta_b[place, number], output[number], 0.0, depth
-            )
-    return cells
+            layers = _forward(init, fans, normals, activation, norm2, dtype)
+            parts.append((*layers, normals(), normals()))
+        # the last two are the normal variables of the output's row and bias
+        *layers, row, bias = (torch.cat(same, -1) for same in zip(*parts, strict=True))
+        theta_w, theta_b = (p.cpu().numpy() for p in _backward(init, order, fans, layers, row))
+        kept, cells = plan.kept(blocks), {}
+        for place, depth in enumerate(order):
+            last = depth - 1
+            output = (fans[last] * layers[last][0]).sqrt() * row + init.sigma_b2**0.5 * bias
+            output = output.cpu().numpy()
+            for number, variance in enumerate(variances):
+                draws_of_cell = NtkDraws(
+                    theta_w[place, number], theta_b[place, number], output[number], 0.0, depth
+                )
+                cells[depth, variance] = checked_finite(draws_of_cell.first(kept))
+        yield cells
 
 
 def _forward(
     init: Initialisation,
-    variances: Sequence[float],
+    fans: Sequence[torch.Tensor],
     normals: Normals,
     activation: Activation,
     norm2: float,
     dtype: torch.dtype,
-) -> list[_Layer]:
-    """Return layers 0 to L - 1; layer 0 is the input, which has only ``norm`` and ``fan``."""
-    norm = normals().fill_(norm2).expand(len(variances), -1)
-    sigma = norm.new_tensor(variances)[:, None]
-    fan = sigma / init.widths[0]
-    layers = [_Layer(norm, fan, *6 * (torch.zeros_like(norm),))]
-    for width in init.widths[1:]:
+) -> list[torch.Tensor]:
+    """Return inner products of layers 0 to L - 1, each (7, variances, draws); 1 for layer 0.
+
+    They are |x|^2, <z, x>, <u, u>, <u, v>, <v, v>, and the products of u and of v with the standard
+    normal variables of W x^(l-1) / |x^(l-1)|. Layer 0 is the input, which has only the first.
+    """
+    norm = normals().fill_(norm2).expand(len(fans[0]), -1)
+    layers = [norm[None]]
+    for fan, width in zip(fans, init.widths[1:], strict=False):
         along, z = normals(width).to(dtype), normals(width).to(dtype)
         scale = (fan * norm).sqrt().to(dtype)[..., None]
         if init.sigma_b2 > 0:
@@ -172,9 +124,9 @@ def _forward(
             activation.slope_of_value(x))  # fmt: skip
         u = v * z
         v *= x
-        norm, fan = _products(x, x), sigma / width
-        products = ((z, x), (u, u), (u, v), (v, v), (along, u), (along, v))
-        layers.append(_Layer(norm, fan, *(_products(*pair) for pair in products)))
+        pairs = ((x, x), (z, x), (u, u), (u, v), (v, v), (along, u), (along, v))
+        layers.append(torch.stack([_products(*pair) for pair in pairs]))
+        norm = layers[-1][0]
     return layers
 
 
@@ -186,26 +138,30 @@ def _products(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 def _backward(
-    init: Initialisation, depths: Sequence[int], layers: Sequence[_Layer], row: torch.Tensor
+    init: Initialisation,
+    depths: Sequence[int],
+    fans: Sequence[torch.Tensor],
+    layers: Sequence[torch.Tensor],
+    row: torch.Tensor,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return Theta_W and Theta_b, (depths, variances, draws), for depths in descending order."""
-    shape = (len(depths), *layers[0].norm.shape)
+    shape = (len(depths), *layers[0].shape[1:])
     error, known = row.new_ones(shape), row.new_zeros(shape)
     theta_w, theta_b = row.new_zeros(shape), row.new_ones(shape)
     ntk = init.parametrisation == "ntk"
     for layer in range(max(depths), 0, -1):
-        below = layers[layer - 1]
-        gained = below.norm * below.fan if ntk else below.norm
+        below, fan_below = layers[layer - 1][0], fans[layer - 1]
+        gained = below * fan_below if ntk else below
         started = sum(depth >= layer for depth in depths)
         active = slice(0, sum(depth > layer for depth in depths))
         if active.stop:
-            one = layers[layer]
-            c1 = (one.fan * error[active]).sqrt()
-            along = known[active] * one.norm.sqrt() - c1 * one.zx
-            c2 = torch.where(one.norm > 0, along / one.norm, 0.0)
-            error[active] = c1 * c1 * one.uu + 2 * c1 * c2 * one.uv + c2 * c2 * one.vv
-            known[active] = below.fan.sqrt() * (c1 * one.wu + c2 * one.wv)
+            norm, zx, uu, uv, vv, wu, wv = layers[layer]
+            c1 = (fans[layer] * error[active]).sqrt()
+            along = known[active] * norm.sqrt() - c1 * zx
+            c2 = torch.where(norm > 0, along / norm, 0.0)
+            error[active] = c1 * c1 * uu + 2 * c1 * c2 * uv + c2 * c2 * vv
+            known[active] = fan_below.sqrt() * (c1 * wu + c2 * wv)
             theta_b[active] += error[active]
-        known[active.stop : started] = below.fan.sqrt() * row  # output layers: delta = 1
+        known[active.stop : started] = fan_below.sqrt() * row  # output layers: delta = 1
         theta_w[:started] += gained * error[:started]
     return theta_w, init.bias_gain * theta_b

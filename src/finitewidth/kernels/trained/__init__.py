@@ -27,14 +27,16 @@ from finitewidth.kernels.trained.eigenvalue import Eigenpair
 from finitewidth.kernels.trained.fully_connected import FullyConnected, as_fully_connected
 from finitewidth.kernels.trained.interface import (
     Options,
-    diagonal,
     full_kernel,
+    kernel_diagonal,
+    kernel_terms,
     largest_eigenvalue,
     output_norms,
-    terms,
     traced_block,
     traced_kernel,
 )
+
+diagonal, terms = kernel_diagonal, kernel_terms
 
 __all__ = [
     "DEFAULT_BUDGET",
@@ -44,6 +46,8 @@ __all__ = [
     "as_fully_connected",
     "diagonal",
     "full_kernel",
+    "kernel_diagonal",
+    "kernel_terms",
     "largest_eigenvalue",
     "output_norms",
     "terms",

@@ -10,16 +10,10 @@ DEFAULT_BUDGET = 512 * 2**20
 
 
 def fitting(budget: int, per_item: int, count: int, what: str) -> int:
-    """Return how many items fit into a budget, at most ``count``.
-
-    Args:
-        budget: bytes.
-        per_item: bytes of one item.
-        count: number of items that are wanted.
-        what: what an item is, for the error message.
+    """Return how many of ``count`` items, each of ``per_item`` bytes, fit into a budget of bytes.
 
     Raises:
-        ConfigError: not even one item fits.
+        ConfigError: not even one ``what`` fits.
     """
     if per_item > budget:
         raise ConfigError(

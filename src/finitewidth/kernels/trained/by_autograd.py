@@ -1,30 +1,21 @@
 """Gradients of parameters for which there are no rules, input by input."""
 
-import contextlib
 import warnings
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
-from torch.autograd.graph import GradientEdge
 from torch.func import functional_call, vmap
 
+from finitewidth.kernels.trained.graph import backward
 from finitewidth.kernels.trained.recording import Holder, Request, gradients_on
 
 
 def rows(request: Request, names: Sequence[str], outputs: slice, at_once: int) -> list[Tensor]:
-    """Compute the Jacobian of some outputs by some parameters.
+    """Return the Jacobians (N, k, size) of k outputs by some parameters.
 
-    Args:
-        request: the network, the function and its inputs.
-        names: the parameters.
-        outputs: the outputs, k of them.
-        at_once: how many inputs `torch.func.vmap` may compute at once, if the network allows it; 0
-            for one input after another without it.
-
-    Returns:
-        One tensor (N, k, size) for each parameter. It is zero where an output does not depend on
-        the parameter.
+    They are zero where an output does not depend on the parameter. `torch.func.vmap` computes
+    ``at_once`` inputs together, if the network allows it; at 0, one input follows after another.
     """
     x = request.padded()
     if at_once:
@@ -77,32 +68,3 @@ def _one_by_one(request: Request, x: Tensor, names: Sequence[str], outputs: slic
                 if gradient is not None:
                     jacobian[sample, k] = gradient.to_dense().flatten()
     return jacobians
-
-
-def backward(
-    outputs: Tensor, edges: Sequence[GradientEdge | Tensor], cotangents: Tensor
-) -> list[Tensor | None]:
-    """Return the gradients (k, ...) at edges of a graph; None where no gradient arrives.
-
-    Args:
-        outputs: (N, K), the root of the graph.
-        edges: the edges.
-        cotangents: (k, N, K). They are sent back at once, or one after another where an operation
-            does not allow it.
-    """
-    if len(cotangents) > 1:
-        with contextlib.suppress(RuntimeError, NotImplementedError), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="There is a performance drop")
-            return list(
-                torch.autograd.grad(
-                    outputs, edges, cotangents, retain_graph=True, allow_unused=True,
-                    is_grads_batched=True,
-                )
-            )  # fmt: skip
-    singly = [
-        torch.autograd.grad(outputs, edges, one, retain_graph=True, allow_unused=True)
-        for one in cotangents
-    ]
-    if len(singly) == 1:
-        return [None if g is None else g[None] for g in singly[0]]
-    return [None if found[0] is None else torch.stack(found) for found in zip(*singly, strict=True)]

@@ -13,6 +13,7 @@ from math import prod
 
 import torch
 from torch import Tensor, nn
+from torch.linalg import vector_norm
 
 from finitewidth.kernels.trained import dense
 from finitewidth.kernels.trained.fully_connected import FullyConnected
@@ -23,11 +24,7 @@ from finitewidth.kernels.trained.units import ProductUnit, Unit
 
 
 class Check:
-    """Sums of c_ik times the signals that a kernel is made of.
-
-    Args:
-        recording: the forward pass, and what autograd gives.
-    """
+    """Sums of c_ik times the signals that a kernel is made of."""
 
     def __init__(self, recording: Recording) -> None:
         self.recording, self.reference = recording, recording.reference
@@ -63,19 +60,14 @@ class Check:
         self.sums[op] = self.sums[op] + total if op in self.sums else total
 
     def compare_signals(self, op: Operation, wanted: Tensor, terms: Tensor) -> None:
-        """Compare the sum of signals with that of autograd.
+        """Compare the sum of signals with that of autograd, (N, ...), which the terms add up to.
 
         Only the part that belongs to the two inputs is kept.
-
-        Args:
-            op: the operation.
-            wanted: the signals (N, ...) of the sum.
-            terms: what adds up to them.
         """
         total = self.sums[op]
         if isinstance(op, Elementwise):
-            self.sizes[op] = _norm(terms)
-        if not _agree(total, wanted, lambda: _norm(terms), self._eps):
+            self.sizes[op] = vector_norm(terms)
+        if not _agree(total, wanted, lambda: vector_norm(terms), self._eps):
             self.differing.add(op)
         self.sums[op] = total[self._two]
 
@@ -94,8 +86,7 @@ class Check:
             return []
         wanted, wrong = self.reference.gradients, []
         for unit in self.recording.units:
-            operations = {*unit.operations, *([unit.bias] if _has_bias(unit) else [])}
-            if operations & self.differing:
+            if self.differing.intersection([*unit.operations, unit.bias]):
                 wrong += unit.parameters
                 continue
             totals, size = self._totals(unit)
@@ -140,9 +131,9 @@ class Check:
             if arranged and not is_leaf(op.weight.node):
                 # a kernel has this length, whatever autograd multiplies by
                 name = next(iter(totals))
-                length, wanted = _norm(totals[name]), _norm(gradient) * abs(unit.factor)
+                length, wanted = vector_norm(totals[name]), vector_norm(gradient) * abs(unit.factor)
                 totals[name] = totals[name] * (wanted / length if length else 1.0)
-        if _has_bias(unit):
+        if unit.bias:
             rows = self._gradient(unit.bias, self.sums.pop(unit.bias))
             totals[list(totals)[-1]] = unit.bias.as_weight(rows)
 
@@ -173,21 +164,13 @@ class Check:
         return (a.square().sum(2) * g.square().sum(2)).sum()
 
 
-def _has_bias(unit: Unit) -> bool:
-    return isinstance(unit, ProductUnit) and unit.bias is not None
-
-
 CLOSED_FORM_INPUTS = 8  # all inputs take the same steps in a closed form
 
 
 def closed_form_agrees(stack: FullyConnected, network: nn.Module, x: Tensor, flat: Tensor) -> bool:
     """Tell whether a closed form gives the outputs and gradients of a module, for some inputs.
 
-    Args:
-        stack: the closed form.
-        network: the module.
-        x: its inputs, (N, ...).
-        flat: the inputs of the closed form, (N, n0).
+    The inputs of the module are ``x`` (N, ...), those of the closed form ``flat`` (N, n0).
     """
     at = torch.linspace(0, len(x) - 1, min(len(x), CLOSED_FORM_INPUTS)).long()
     parameters = [p for module in network.modules() for p in module._parameters.values()
@@ -218,26 +201,18 @@ def _size(a: Tensor, g: Tensor) -> Tensor:
     return (a.square().sum(1) * g.square().sum(1)).sum().sqrt()
 
 
-def _norm(tensor: Tensor) -> Tensor:
-    return torch.linalg.vector_norm(tensor)
-
-
 def _agree(
     ours: Tensor | float, wanted: Tensor | None, size: Callable[[], Tensor | float], eps: float
 ) -> bool:
-    """Tell whether two gradients are the same up to rounding.
+    """Tell whether the sum of our gradients is that of autograd (None for zero) up to rounding.
 
-    Args:
-        ours: the sum of our gradients.
-        wanted: that of autograd; None for zero.
-        size: returns the root of the sum of squares of the terms that add up to it. It is asked
-            only where the sums themselves do not tell, because terms cancel.
-        eps: of the type of the network.
+    ``size`` returns the root of the sum of squares of the terms that add up to it. It is asked only
+    where the sums themselves do not tell, because terms cancel.
     """
     if not isinstance(ours, Tensor):
         return wanted is None or not bool(wanted.any())
     if wanted is None:
-        return bool(_norm(ours) <= eps**0.5 * size())
+        return bool(vector_norm(ours) <= eps**0.5 * size())
     wanted = wanted.to(ours.dtype).view_as(ours)
-    error, length = float(torch.dist(ours, wanted)), float(_norm(wanted))
+    error, length = float(torch.dist(ours, wanted)), float(vector_norm(wanted))
     return error <= eps**0.5 * length or error <= eps**0.5 * (length + float(size()))

@@ -16,7 +16,6 @@ counted in multiplications. An element of an intermediate array counts as `ELEME
 because it is written and read.
 """
 
-from dataclasses import dataclass
 from itertools import product
 
 from torch import Tensor
@@ -34,13 +33,12 @@ GRAM_ROWS = 48  # at least in a block, because products of few rows are slow
 
 
 def add_gram(total: Tensor, rows: Tensor) -> None:
-    """Add rows rows^T to a matrix, forming little more than the part above the diagonal.
+    """Add rows rows^T, forming little more than the part above the diagonal.
 
-    Args:
-        total: (n, n); or (r, n - r), the block of the first r rows and the other columns.
-        rows: (n, m).
+    The rows are (n, ...), the total (n, n); or (r, n - r), the block of the first r rows and the
+    other columns.
     """
-    count = len(rows)
+    rows, count = rows.flatten(1), len(rows)
     if total.shape != (count, count):
         total += rows[: len(total)] @ rows[len(total) :].mT
         return
@@ -49,6 +47,11 @@ def add_gram(total: Tensor, rows: Tensor) -> None:
         part = rows[block] @ rows[block.start :].mT
         total[block, block.start :] += part
         total[block.stop :, block] += part[:, block.stop - block.start :].mT
+
+
+def add_squares(total: Tensor, rows: Tensor) -> None:
+    """Add the squared lengths (n, k) of rows (n, k, size)."""
+    total += rows.square().sum(-1)
 
 
 def traced_costs(unit: ProductUnit, samples: int, outputs: int) -> tuple[float, float]:
@@ -62,14 +65,10 @@ def traced_costs(unit: ProductUnit, samples: int, outputs: int) -> tuple[float, 
 def add_traced(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
     """Add the sum over outputs of the products of gradients by the weights of a product.
 
-    Args:
-        total: (N, N); or (r, N - r), see `add_gram`.
-        unit: the weights.
-        g: signals of some outputs, (N, k, C, P).
-        work: bytes for temporary arrays.
+    The total is (N, N), or (r, N - r) as in `add_gram`, the signals of some outputs (N, k, C, P).
 
     Raises:
-        ConfigError: the patches or gradients for one output channel do not fit.
+        ConfigError: the patches or gradients for one output channel do not fit into ``work`` bytes.
     """
     N, k = g.shape[:2]
     direct, structured = traced_costs(unit, N, k)
@@ -129,20 +128,14 @@ def _add_traced_direct(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -
             rows = g.new_empty(N, G, block.stop - block.start, D)
             for some in pieces(N, samples):
                 rows[some] = unit.gradients_of(some, signals[some, :, block])
-        add_gram(total, rows.flatten(1))
+        add_gram(total, rows)
 
 
 def add_diagonal(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
-    """Add the squared gradients by the weights of a product.
-
-    Args:
-        total: (N, k).
-        unit: the weights.
-        g: signals of some outputs, (N, k, C, P).
-        work: bytes for temporary arrays.
+    """Add the squared gradients (N, k) by the weights of a product, from signals (N, k, C, P).
 
     Raises:
-        ConfigError: the arrays for one input do not fit.
+        ConfigError: the arrays for one input do not fit into ``work`` bytes.
     """
     G, c, D, P = unit.shape
     item, (N, k) = g.element_size(), g.shape[:2]
@@ -162,13 +155,7 @@ def add_diagonal(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None
 
 
 class SignalStore:
-    """Signals of one unit that are kept until those of all outputs are known, for the full kernel.
-
-    Attributes:
-        unit: the parameters.
-        name: the module that they belong to.
-        array: signals (G, N, P, c, K).
-    """
+    """Signals (G, N, P, c, K) of one unit, kept until those of all outputs are known."""
 
     def __init__(self, unit: ProductUnit, outputs: int, like: Tensor) -> None:
         G, c, _, P = unit.shape
@@ -176,26 +163,16 @@ class SignalStore:
         self.array = like.new_empty(G, len(like), P, c, outputs)
 
     def put(self, part: slice, of_operation: OfOperation) -> None:
-        """Keep the signals of some outputs.
-
-        Args:
-            part: the outputs.
-            of_operation: the function that returns the signals (N, k, C, P) of an operation.
-        """
+        """Keep the signals of some outputs; those of an operation are (N, k, C, P)."""
         G, c, _, P = self.unit.shape
         g = self.unit.signals(of_operation)
         self.array[..., part] = g.view(len(g), -1, G, c, P).permute(2, 0, 4, 3, 1)
 
     def add_to(self, total: Tensor, block: slice, work: int) -> None:
-        """Add the part of this unit for some inputs and all from the first of them on.
-
-        Args:
-            total: (b, K, n, K), inputs ``block`` against inputs from ``block.start`` on.
-            block: the inputs, b of them.
-            work: bytes for temporary arrays.
+        """Add the part of some inputs and of all from the first of them on, (b, K, n, K).
 
         Raises:
-            ConfigError: the arrays for one input do not fit.
+            ConfigError: the arrays for one input do not fit into ``work`` bytes.
         """
         G, _, _, P = self.unit.shape
         rest = slice(block.start, None)
@@ -248,36 +225,17 @@ class SignalStore:
             total[some, :, seen] += part.view(n, K, m, K)
 
 
-@dataclass(frozen=True)
-class RowStore:
-    """Gradients by the parameters of a module, side by side, for the full kernel.
-
-    Attributes:
-        name: the module.
-        array: (N, K, size).
-    """
-
-    name: str
-    array: Tensor
-
-    def add_to(self, total: Tensor, block: slice, work: int) -> None:
-        """Add the part of these parameters, see `SignalStore.add_to`."""
-        here, rest = self.array[block], self.array[block.start :]
-        products = here.flatten(0, 1) @ rest.flatten(0, 1).mT
-        total += products.view(total.shape)
+def add_products(rows: Tensor, total: Tensor, block: slice, work: int) -> None:
+    """Add the part of gradients (N, K, size) of a module, see `SignalStore.add_to`."""
+    products = rows[block].flatten(0, 1) @ rows[block.start :].flatten(0, 1).mT
+    total += products.view(total.shape)
 
 
 def put_rows(rows: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
-    """Write the gradients of some outputs by the weights of a product.
-
-    Args:
-        rows: where they are written, (N, k, G c D).
-        unit: the weights.
-        g: signals, (N, k, C, P).
-        work: bytes for temporary arrays.
+    """Write the gradients (N, k, G c D) of some outputs from their signals (N, k, C, P).
 
     Raises:
-        ConfigError: the arrays for one input do not fit.
+        ConfigError: the arrays for one input do not fit into ``work`` bytes.
     """
     G, c, D, P = unit.shape
     N, k = g.shape[:2]

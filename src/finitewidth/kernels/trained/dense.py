@@ -53,68 +53,36 @@ def dense_terms(
     budget: int,
     dtype: torch.dtype = torch.float64,
 ) -> dict[str, Tensor]:
-    """Compute the parts of a kernel that belong to the layers of a stack.
+    """Compute the parts of a kernel that belong to the layers of a stack, or their sum as "".
 
-    Args:
-        network: the networks.
-        x: inputs (S, n0) or (R, S, n0).
-        what: "traced", "full" or "diagonal".
-        by_layer: False to add all layers up, under the name "".
-        budget: bytes for temporary arrays.
-        dtype: type of the computation and of the result.
-
-    Returns:
-        For each layer a tensor: traced (..., S, S), full (..., K, S, K, S), diagonal
-        (..., K, S). The leading axes are the replicas.
+    Each is traced (..., S, S), full (..., K, S, K, S) or diagonal (..., K, S), for inputs (S, n0)
+    or (R, S, n0). The leading axes are the replicas. The norms over inputs of the full kernel,
+    (..., K, K), are those of the sum; it is not kept.
 
     Raises:
         ConfigError: the shapes do not match, or one replica does not fit into the budget.
     """
     network, x, leading = stacked(network, x)
     count, S, K = len(x), x.shape[-2], network.outputs
-    shape = {"traced": (S, S), "full": (S, K, S, K), "diagonal": (S, K)}[what]
+    shape = {"traced": (S, S), "full": (S, K, S, K), "diagonal": (S, K), "norms": (K, K)}[what]
     names = network.names if by_layer else ("",) * len(network.weights)
     totals = {name: x.new_zeros((count, *shape), dtype=dtype) for name in names}
     replicas, outputs = _chunks(network, S, count, what, budget)
     for chosen in pieces(count, replicas):
         run = forward(network, x, chosen, dtype)
+        full = run.inputs[0].new_zeros(len(run.inputs[0]), S, K, S, K) if what == "norms" else None
         for part in pieces(K, outputs):
             for layer, signal in signals(run, part):
-                total = totals[names[layer]][chosen]
+                total = totals[names[layer]][chosen] if full is None else full
                 total = total[..., part] if what == "diagonal" else total
                 total += TERMS[what](run.inputs[layer], signal, run.with_biases)
-    order = {"traced": (1, 2), "full": (2, 1, 4, 3), "diagonal": (2, 1)}[what]
+        if full is not None:
+            totals[""][chosen] = full.square_().sum((1, 3)).sqrt_()
+    order = {"traced": (1, 2), "full": (2, 1, 4, 3), "diagonal": (2, 1), "norms": (1, 2)}[what]
     return {
         name: total.permute(0, *order).reshape(*leading, *(shape[axis - 1] for axis in order))
         for name, total in totals.items()
     }
-
-
-@torch.no_grad()
-def dense_norms(network: FullyConnected, x: Tensor, budget: int) -> Tensor:
-    """Compute the norms over inputs of the full kernel, without keeping it.
-
-    Args:
-        network: the networks.
-        x: inputs (S, n0) or (R, S, n0).
-        budget: bytes for temporary arrays, the full kernels among them.
-
-    Returns:
-        (..., K, K). The leading axes are the replicas.
-
-    Raises:
-        ConfigError: see `dense_terms`.
-    """
-    network, x, leading = stacked(network, x)
-    count, S, K = len(x), x.shape[-2], network.outputs
-    norms = x.new_empty((count, K, K), dtype=torch.float64)
-    for chosen in pieces(count, _chunks(network, S, count, "norms", budget)[0]):
-        run = forward(network, x, chosen)
-        total = norms.new_zeros(len(run.inputs[0]), S, K, S, K)
-        for layer, signal in signals(run, slice(None)):
-            total += _full(run.inputs[layer], signal, run.with_biases)
-        norms[chosen] = total.square_().sum((1, 3)).sqrt_()
-    return norms.reshape(*leading, K, K)
 
 
 def stacked(network: FullyConnected, x: Tensor) -> tuple[FullyConnected, Tensor, tuple[int, ...]]:
@@ -141,13 +109,9 @@ def forward(
     chosen: slice = slice(None),
     dtype: torch.dtype = torch.float64,
 ) -> Pass:
-    """Run the forward pass of some replicas. Autograd can differentiate it and what follows.
+    """Run the forward pass of some replicas, with networks and inputs from `stacked`.
 
-    Args:
-        network: the networks, from `stacked`.
-        x: inputs (R, S, n0), from `stacked`.
-        chosen: the replicas.
-        dtype: type of the computation.
+    Autograd can differentiate it and what follows.
     """
     weights = [weight[chosen].to(dtype) for weight in network.weights]
     biases = network.biases and [bias[chosen].to(dtype) for bias in network.biases]
@@ -165,15 +129,7 @@ def forward(
 
 
 def signals(run: Pass, outputs: slice) -> Iterator[tuple[int, Tensor]]:
-    """Yield the layers, last first, with the derivatives of some outputs by h_l.
-
-    Args:
-        run: the forward pass.
-        outputs: the outputs, k of them.
-
-    Yields:
-        The number of the layer from 0, and a tensor (R, S, k, n_l).
-    """
+    """Yield layers from 0, last first, with the derivatives (R, S, k, n_l) of k outputs by h_l."""
     last = len(run.weights) - 1
     R, S, K = *run.inputs[0].shape[:2], run.weights[-1].shape[-1]
     signal = torch.eye(K, dtype=run.inputs[0].dtype, device=run.inputs[0].device)[outputs]
@@ -197,15 +153,7 @@ def signals(run: Pass, outputs: slice) -> Iterator[tuple[int, Tensor]]:
 
 @torch.no_grad()
 def times(run: Pass, vectors: Tensor) -> Tensor:
-    """Multiply the full kernels by vectors: J J^T v by one backward and one tangent pass.
-
-    Args:
-        run: the forward pass.
-        vectors: v, (R, S, K).
-
-    Returns:
-        (R, S, K).
-    """
+    """Return J J^T v for vectors v (R, S, K), by one backward and one tangent pass."""
     last = len(run.weights) - 1
     signal = vectors * run.slopes[last] if run.activated else vectors
     back = [signal]
@@ -239,7 +187,7 @@ def _diagonal(A: Tensor, G: Tensor, bias: bool) -> Tensor:
     return (A.square().sum(-1) + float(bias))[:, :, None] * G.square().sum(-1)
 
 
-TERMS = {"traced": _traced, "full": _full, "diagonal": _diagonal}
+TERMS = {"traced": _traced, "full": _full, "diagonal": _diagonal, "norms": _full}
 
 
 def _chunks(

@@ -4,6 +4,8 @@ A graph of N inputs and one of two of them have the same nodes; an axis that dif
 the inputs. What has the same shape in both, and follows from parameters alone, is a weight.
 """
 
+import contextlib
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -32,15 +34,12 @@ class InputAxis:
     inner: int
     inputs_first: bool = True
 
-    def split(self, tensor: Tensor, axis: int | None = None, *, before: int = 0) -> Tensor:
+    def split(self, tensor: Tensor, *, before: int = 0) -> Tensor:
         """Return a tensor as (..., N, T, ...), with its further axes in their order.
 
-        Args:
-            tensor: a tensor with the inputs on an axis of length N T.
-            axis: this axis, if it is not that of the output.
-            before: number of axes in front of those that are counted, such as that of the outputs.
+        ``before`` counts the axes in front of those that are numbered, such as that of the outputs.
         """
-        moved = tensor.movedim((self.axis if axis is None else axis) + before, before)
+        moved = tensor.movedim(self.axis + before, before)
         if self.inputs_first:
             return moved.unflatten(before, (self.samples, self.inner))
         return moved.unflatten(before, (self.inner, self.samples)).transpose(before, before + 1)
@@ -62,9 +61,9 @@ class Graph:
     partners: dict[Node, Node]
     weights: set[Node]
 
-    def input_axis(self, node: Node, output: int = 0) -> InputAxis | None:
-        """Return where the inputs lie in an output of a node; None if it does not tell."""
-        many, two = shape_of(node, output), shape_of(self.partners[node], output)
+    def input_axis(self, node: Node) -> InputAxis | None:
+        """Return where the inputs lie in the output of a node; None if it does not tell."""
+        many, two = shape_of(node), shape_of(self.partners[node])
         if len(many) != len(two):
             return None
         apart = [
@@ -133,16 +132,9 @@ def coarsest(nodes: Iterable[Node]) -> torch.dtype:
 def paired(
     outputs: Tensor, two: Tensor, chosen: tuple[int, int], nodes: Iterable[Node]
 ) -> Graph | None:
-    """Compare the graphs of N outputs and of two of them.
+    """Compare the graphs of N outputs (N, K) and of those for two ``chosen`` inputs, (2, K).
 
-    Args:
-        outputs: (N, K), with N at least `FEWEST`.
-        two: (2, K), the outputs for the inputs ``chosen``.
-        chosen: their positions.
-        nodes: those of the first graph, see `children_first`.
-
-    Returns:
-        The graphs side by side; None if they have other nodes.
+    ``nodes`` are those of the first graph, from `children_first`. None if the graphs differ.
     """
     partners = _partners(outputs.grad_fn, two.grad_fn)
     if partners is None:
@@ -199,14 +191,38 @@ def saved(node: Node, name: str) -> Any:
 
 def settings_of(node: Node) -> tuple[tuple[str, Any], ...]:
     """Return what a node keeps beside tensors, such as the axes of a transposition."""
-    names = [name for name in dir(node) if name.startswith("_saved_")]
-    kept = [(name, getattr(node, name)) for name in names]
-    return tuple(
-        (name, tuple(value) if isinstance(value, Sequence) else value)
-        for name, value in kept
-        if not isinstance(value, Tensor) and not _holds_tensors(value)
-    )
+    settings = []
+    for name in dir(node):
+        if name.startswith("_saved_"):
+            value = getattr(node, name)
+            several = isinstance(value, Sequence)
+            parts = value if several else [value]
+            if not any(isinstance(part, Tensor) for part in parts):
+                settings.append((name, tuple(value) if several else value))
+    return tuple(settings)
 
 
-def _holds_tensors(value: Any) -> bool:
-    return isinstance(value, Sequence) and any(isinstance(part, Tensor) for part in value)
+def backward(
+    outputs: Tensor | GradientEdge, edges: Sequence[GradientEdge | Tensor], cotangents: Tensor
+) -> list[Tensor | None]:
+    """Return the gradients (k, ...) of a tensor at edges of a graph; None where none arrives.
+
+    The cotangents (k, ...) are sent back at once, or one after another where an operation does not
+    allow it.
+    """
+    if len(cotangents) > 1:
+        with contextlib.suppress(RuntimeError, NotImplementedError), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="There is a performance drop")
+            return list(
+                torch.autograd.grad(
+                    outputs, edges, cotangents, retain_graph=True, allow_unused=True,
+                    is_grads_batched=True,
+                )
+            )  # fmt: skip
+    singly = [
+        torch.autograd.grad(outputs, edges, one, retain_graph=True, allow_unused=True)
+        for one in cotangents
+    ]
+    if len(singly) == 1:
+        return [None if g is None else g[None] for g in singly[0]]
+    return [None if found[0] is None else torch.stack(found) for found in zip(*singly, strict=True)]

@@ -1,24 +1,24 @@
 """The tangent kernel of a given network: one interface for stacks and for torch modules."""
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Literal, TypedDict, Unpack, get_args
+from typing import Literal, TypeAlias, TypedDict, Unpack, get_args
 
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
+from finitewidth.common.arrays import array_of_numbers
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained import dense
 from finitewidth.kernels.trained.budget import DEFAULT_BUDGET
 from finitewidth.kernels.trained.check import closed_form_agrees
-from finitewidth.kernels.trained.eigenvalue import Eigenpair, largest_eigenpair
+from finitewidth.kernels.trained.eigenvalue import Eigenpair, largest_eigenpair, module_times
 from finitewidth.kernels.trained.fully_connected import FullyConnected, as_fully_connected
-from finitewidth.kernels.trained.inputs import Inputs, as_inputs
-from finitewidth.kernels.trained.products import module_times
 from finitewidth.kernels.trained.recording import Request
 from finitewidth.kernels.trained.sweeps import module_terms
 
 Network = FullyConnected | nn.Module
+Inputs: TypeAlias = Tensor | ArrayLike
 Kernel = Literal["traced", "full", "diagonal"]
 
 
@@ -46,24 +46,25 @@ class Options(TypedDict, total=False):
     dtype: torch.dtype
 
 
-def terms(
+def kernel_terms(
     network: Network, x: Inputs, *, kernel: Kernel = "traced", **options: Unpack[Options]
 ) -> dict[str, Tensor]:
     """Compute the parts of a kernel that belong to the layers; their sum is the kernel.
 
-    Args:
-        network: networks or a module, see `traced_kernel`.
-        x: inputs, see `traced_kernel`.
-        kernel: "traced", "full" or "diagonal"; the shapes are those of `traced_kernel`,
-            `full_kernel` and `diagonal`.
-        **options: see `Options`.
+    Arguments and errors are those of `traced_kernel`, with ``kernel``: "traced" (the default),
+    "full" or "diagonal".
 
     Returns:
         A float64 tensor for each layer by its name: the parameters of one module. A parameter of
         the network itself has its own.
 
-    Raises:
-        ConfigError: see `traced_kernel`.
+    Examples:
+        >>> import torch
+        >>> import finitewidth as fw
+        >>> from torch.nn import Linear, ReLU, Sequential
+        >>> network = Sequential(Linear(2, 8), ReLU(), Linear(8, 1))
+        >>> list(fw.kernel_terms(network, torch.eye(2)))
+        ['0', '2']
     """
     if kernel not in get_args(Kernel):
         raise ConfigError(f"kernel: {kernel!r} must be one of {', '.join(get_args(Kernel))}")
@@ -112,22 +113,13 @@ def traced_kernel(network: Network, x: Inputs, **options: Unpack[Options]) -> Te
         tensor([[2., 1.],
                 [1., 2.]], dtype=torch.float64)
     """
-    return _total(network, x, "traced", options)
+    return _terms(network, x, "traced", False, options)[""]
 
 
 def traced_block(network: Network, x: Inputs, other: Inputs, **options: Unpack[Options]) -> Tensor:
-    """Compute the traced kernel between two sets of inputs.
+    """Compute the traced kernel (N, N') between inputs of the rows and of the columns.
 
-    Arguments and errors are those of `traced_kernel`.
-
-    Args:
-        network: networks or a module.
-        x: inputs of the rows, (N, ...).
-        other: inputs of the columns, (N', ...).
-        **options: see `Options`.
-
-    Returns:
-        Float64, (N, N').
+    Further arguments and errors are those of `traced_kernel`.
     """
     _check_network(network)
     x, other = as_inputs(network, x), as_inputs(network, other, "other")
@@ -135,7 +127,7 @@ def traced_block(network: Network, x: Inputs, other: Inputs, **options: Unpack[O
     stack, flat = _closed_form(network, both, options)
     if stack is not None:
         return _closed_terms(stack, flat, "traced", False, options)[""][..., :rows, rows:]
-    request = replace(_request(network, both, False, options), rows=rows)
+    request = _request(network, both, False, options, rows)
     return module_terms(request, "traced")[""]
 
 
@@ -153,15 +145,24 @@ def full_kernel(network: Network, x: Inputs, **options: Unpack[Options]) -> Tens
         >>> fw.full_kernel(torch.nn.Linear(2, 3), torch.eye(2)).shape
         torch.Size([3, 2, 3, 2])
     """
-    return _total(network, x, "full", options)
+    return _terms(network, x, "full", False, options)[""]
 
 
-def diagonal(network: Network, x: Inputs, **options: Unpack[Options]) -> Tensor:
-    """Compute |grad f_k(x_i)|^2, float64, (..., K, S).
+def kernel_diagonal(network: Network, x: Inputs, **options: Unpack[Options]) -> Tensor:
+    """Compute |grad f_k(x_i)|^2.
 
     Arguments and errors are those of `traced_kernel`.
+
+    Returns:
+        Float64, (K, N).
+
+    Examples:
+        >>> import torch
+        >>> import finitewidth as fw
+        >>> fw.kernel_diagonal(torch.nn.Linear(2, 1), torch.eye(2))
+        tensor([[2., 2.]], dtype=torch.float64)
     """
-    return _total(network, x, "diagonal", options)
+    return _terms(network, x, "diagonal", False, options)[""]
 
 
 def output_norms(network: Network, x: Inputs, **options: Unpack[Options]) -> Tensor:
@@ -253,10 +254,6 @@ def largest_eigenvalue(
     )  # fmt: skip
 
 
-def _total(network: Network, x: Inputs, kernel: Kernel, options: Options) -> Tensor:
-    return _terms(network, x, kernel, False, options)[""]
-
-
 def _terms(
     network: Network, x: Inputs, kernel: str, by_layer: bool, options: Options
 ) -> dict[str, Tensor]:
@@ -270,13 +267,13 @@ def _closed_terms(
     stack: FullyConnected, x: Inputs, kernel: str, by_layer: bool, options: Options
 ) -> dict[str, Tensor]:
     budget = options.get("budget", DEFAULT_BUDGET)
-    if kernel == "norms":
-        return {"": dense.dense_norms(stack, x, budget)}
-    dtype = options.get("dtype", torch.float64)
+    dtype = options.get("dtype", torch.float64) if kernel != "norms" else torch.float64
     return dense.dense_terms(stack, x, kernel, by_layer, budget, dtype)
 
 
-def _request(network: nn.Module, x: Tensor, by_layer: bool, options: Options) -> Request:
+def _request(
+    network: nn.Module, x: Tensor, by_layer: bool, options: Options, rows: int | None = None
+) -> Request:
     return Request(
         network=network,
         of=options.get("of") or network,
@@ -285,17 +282,14 @@ def _request(network: nn.Module, x: Tensor, by_layer: bool, options: Options) ->
         by_layer=by_layer,
         budget=options.get("budget", DEFAULT_BUDGET),
         check=options.get("check", True),
+        rows=rows,
     )
 
 
 def _closed_form(
     network: Network, x: Inputs, options: Options
 ) -> tuple[FullyConnected | None, Tensor]:
-    """Return a network in closed form, if it has one, and its inputs.
-
-    Raises:
-        ConfigError: an option is unknown or does not suit the network.
-    """
+    """Return a network in closed form, if it has one, and its inputs; refuse unknown options."""
     unknown = set(options) - set(Options.__annotations__)
     if unknown:
         raise ConfigError(
@@ -316,7 +310,8 @@ def _closed_form(
         return network, as_inputs(network, x)
     _check_network(network)
     x = as_inputs(network, x)
-    stack = None if special or _in_autocast(x) else as_fully_connected(network)
+    autocast = torch.is_autocast_enabled(x.device.type)
+    stack = None if special or autocast else as_fully_connected(network)
     if stack is None:
         return None, x
     flat = x.flatten(1) if isinstance(network[0], nn.Flatten) else x
@@ -339,16 +334,8 @@ def _check_network(network: Network) -> None:
         )
 
 
-def _in_autocast(x: Tensor) -> bool:
-    return torch.is_autocast_enabled(x.device.type)
-
-
 def _counted(network: nn.Module, chosen: Callable[[str], bool] | None) -> dict[str, nn.Parameter]:
-    """Return the parameters of the kernel by name.
-
-    Raises:
-        ConfigError: there are none.
-    """
+    """Return the parameters of the kernel by name."""
     counted = {
         name: parameter
         for name, parameter in network.named_parameters()
@@ -366,3 +353,34 @@ def _counted(network: nn.Module, chosen: Callable[[str], bool] | None) -> dict[s
             "accept some names"
         )
     return counted
+
+
+def as_inputs(network: Network, x: Inputs, name: str = "x") -> Tensor:
+    """Return inputs as a tensor.
+
+    Args:
+        network: the network that they are for.
+        x: inputs (N, ...). Arrays and lists get the type and the device of the network; integers
+            stay integers if the network has an embedding.
+        name: of the argument, for error messages.
+
+    Raises:
+        ConfigError: they are not numbers, there are none, or one is not finite.
+    """
+    if not isinstance(x, Tensor):
+        weights = network.weights if isinstance(network, FullyConnected) else network.parameters()
+        like = next((weight for weight in weights if weight.is_floating_point()), torch.empty(0))
+        array, words = array_of_numbers(x, name), False
+        if array.dtype.kind != "f" and isinstance(network, nn.Module):
+            words = any(isinstance(m, nn.Embedding | nn.EmbeddingBag) for m in network.modules())
+        x = torch.tensor(array, dtype=None if words else like.dtype, device=like.device)
+    if not x.dim() or not len(x):
+        raise ConfigError(
+            f"{name}: shape {tuple(x.shape)} holds no inputs; it must be (N, ...), N > 0"
+        )
+    finite = x.isfinite()
+    if not bool(finite.all()):
+        at = int((~finite).flatten(1).any(1).nonzero()[0]) if x.dim() > 1 else 0
+        kind = "NaN" if bool(x.isnan().any()) else "infinite numbers"
+        raise ConfigError(f"{name}: holds {kind}, first in input {at}; leave such inputs out")
+    return x

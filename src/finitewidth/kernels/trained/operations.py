@@ -66,14 +66,10 @@ class Product:
 
 @dataclass(frozen=True, eq=False)
 class Elementwise:
-    """An operation in which a weight acts on each element.
+    """An operation in which a weight acts on each element, with its result in the graph.
 
-    Attributes:
-        edge: the result, in the graph.
-        weight: the weight, in the graph.
-        size: number of elements of the weight.
-        signals: turns the signals of k outputs into the gradients of all inputs, (k, N, size), and
-            their terms, whose sums over positions they are.
+    ``signals`` turns the signals of k outputs into the gradients of all inputs, (k, N, size), and
+    their terms, whose sums over positions they are.
     """
 
     edge: GradientEdge
@@ -97,14 +93,9 @@ CONVOLVED = 10**7  # multiplications for one input and output, from which on pat
 
 @dataclass(frozen=True)
 class Use:
-    """A node that uses a weight, in both graphs.
+    """A node that uses a weight as its argument ``at``, and its twin in the graph of two inputs.
 
-    Attributes:
-        node: the node.
-        twin: its node in the graph of two inputs.
-        chosen: the positions of these two.
-        axis: where the inputs lie in its output.
-        at: which argument the weight is.
+    ``chosen`` are the positions of these two, and ``axis`` is where the inputs lie in the output.
     """
 
     node: Node
@@ -124,14 +115,9 @@ class Use:
         return GradientEdge(*self.node.next_functions[self.at])
 
     def argument(self, name: str, axis: int) -> tuple[Tensor, InputAxis] | None:
-        """Return what the node keeps of an argument, and where it holds the inputs.
+        """Return what the node keeps of an argument, and where it holds the inputs on an axis.
 
-        Args:
-            name: the argument, as autograd calls it.
-            axis: its axis of inputs.
-
-        Returns:
-            None if the inputs do not lie there.
+        None if the inputs do not lie there.
         """
         many, two = saved(self.node, name), saved(self.twin, name)
         if many is None or two is None or many.is_complex():
@@ -148,15 +134,7 @@ class Use:
 
 
 def operation(graph: Graph, node: Node, at: int) -> Operation | None:
-    """Return the operation of a node on a weight.
-
-    Args:
-        graph: the graph of the forward pass.
-        node: a node that holds the inputs.
-        at: which of its arguments the weight is.
-
-    Returns:
-        None if there is no rule for it.
+    """Return the operation of a node on its argument ``at``, a weight; None without a rule.
 
     Raises:
         RuntimeError: an argument was changed in place after the operation.
@@ -173,14 +151,14 @@ def real(tensor: Tensor) -> Tensor:
     return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
 
 
-def _matrix_product(use: Use, left: str, right: str) -> Product | None:
-    """The rule of ``left @ right``, of matrices or of stacks of matrices.
+def _matrix_product(use: Use, left: str = "self") -> Product | None:
+    """The rule of ``left @ mat2``, of matrices or of stacks of matrices.
 
     One is the weight. The rows of the other hold the inputs, or its columns if it is the right one.
     """
     first = use.at == (0 if left == "self" else 1)  # the weight is the left one
     stacked = len(shape_of(use.node)) - 2  # 1 for a stack of matrices, 0 for one
-    argument = use.argument(right if first else left, stacked + first)
+    argument = use.argument("mat2" if first else left, stacked + first)
     if argument is None or use.axis.axis != stacked + first:
         return None
     a, axis = argument
@@ -204,26 +182,22 @@ def _matrix_product(use: Use, left: str, right: str) -> Product | None:
     )  # fmt: skip
 
 
-def _mm(use: Use) -> Product | None:
-    return _matrix_product(use, "self", "mat2")
-
-
 def _addmm(use: Use) -> Operation | None:
     if saved(use.node, "alpha") != 1 or saved(use.node, "beta") != 1:
         return None
     if use.at > 0:
-        return _matrix_product(use, "mat1", "mat2")
+        return _matrix_product(use, "mat1")
     return _shift_of_product(use, "mat1", None)
 
 
 def _shift_of_product(use: Use, name: str, align: int | None) -> Elementwise | None:
     """The rule of a bias that is added to a product with the argument ``name``."""
     if saved(use.node, name) is None:  # the weight is frozen
-        return _elementwise(use, None, align=align)
+        return _elementwise(use, align=align)
     argument = use.argument(name, 0)
     if argument is None or argument[1].inner != use.axis.inner:
         return None
-    return _elementwise(replace(use, axis=argument[1]), None, align=align)
+    return _elementwise(replace(use, axis=argument[1]), align=align)
 
 
 def _convolution(use: Use) -> Operation | None:
@@ -299,10 +273,7 @@ def _convolved(
 def unfolded(x: Tensor, taps: tuple[tuple[int, int, int, int], ...], groups: int) -> Tensor:
     """Return what the weights of a convolution see at each position, (N, G, D, P).
 
-    Args:
-        x: its input, (N, channels, ...).
-        taps: size, stride, padding and dilation along each axis of space.
-        groups: G.
+    ``taps`` are size, stride, padding and dilation along each axis of space of (N, channels, ...).
     """
     sides = [side for _, _, padding, _ in reversed(taps) for side in (padding, padding)]
     x = functional.pad(x, sides) if any(sides) else x
@@ -366,14 +337,12 @@ def real_dtype(node: Node) -> torch.dtype:
 
 
 def _elementwise(
-    use: Use, factor: Callable[[], Tensor] | None, *, align: int | None = None
+    use: Use, factor: Callable[[], Tensor] | None = None, *, align: int | None = None
 ) -> Elementwise | None:
     """The rule of an operation that adds a weight, or multiplies by it, with broadcasting.
 
-    Args:
-        use: the node.
-        factor: returns what the signal is multiplied by, with the axes of the output; None for 1.
-        align: the axis of the output on which a weight of one axis acts; the last by default.
+    ``factor`` returns what the signal is multiplied by, with the axes of the output; None for 1. A
+    weight of one axis acts on the axis ``align`` of the output, the last by default.
     """
     output, sizes = shape_of(use.node), edge_shape(use.weight)
     if align is not None:
@@ -416,10 +385,6 @@ def _divided(use: Use) -> Elementwise | None:
     return _elementwise(use, lambda: -real(numerator) / real(divisor).square())
 
 
-def _expanded(use: Use) -> Elementwise | None:
-    return _elementwise(use, None)
-
-
 def _repeated(use: Use) -> Elementwise | None:
     """A vector that is repeated for each input, as by functional.instance_norm."""
     if len(shape_of(use.node)) != 1:
@@ -445,7 +410,7 @@ def _where(use: Use) -> Elementwise | None:
 
 def _layer_norm(use: Use) -> Elementwise | None:
     if use.at == 2:
-        return _elementwise(use, None)
+        return _elementwise(use)
     x, mean, scale = (saved(use.node, name) for name in ("input", "result1", "result2"))
     return _elementwise(use, lambda: (real(x) - mean) * scale)
 
@@ -453,7 +418,7 @@ def _layer_norm(use: Use) -> Elementwise | None:
 def _batch_norm(use: Use) -> Elementwise | None:
     node = use.node
     if use.at == 2:
-        return _elementwise(use, None, align=1)
+        return _elementwise(use, align=1)
     if saved(node, "training"):
         return None
     x, mean, variance = (saved(node, name) for name in ("input", "running_mean", "running_var"))
@@ -465,7 +430,7 @@ def _batch_norm(use: Use) -> Elementwise | None:
 
 def _group_norm(use: Use) -> Elementwise | None:
     if use.at == 2:
-        return _elementwise(use, None, align=1)
+        return _elementwise(use, align=1)
     x, mean, scale = (saved(use.node, name) for name in ("input", "result1", "result2"))
 
     def factor() -> Tensor:
@@ -478,12 +443,12 @@ def _group_norm(use: Use) -> Elementwise | None:
 RULES: dict[str, Callable[[Use], Operation | None]] = {
     "AddBackward0": _sum,
     "AddmmBackward0": _addmm,
-    "BmmBackward0": _mm,
+    "BmmBackward0": _matrix_product,
     "ConvolutionBackward0": _convolution,
     "DivBackward0": _divided,
     "EmbeddingBackward0": _embedding,
-    "ExpandBackward0": _expanded,
-    "MmBackward0": _mm,
+    "ExpandBackward0": _elementwise,
+    "MmBackward0": _matrix_product,
     "MulBackward0": _multiplied,
     "NativeBatchNormBackward0": _batch_norm,
     "NativeGroupNormBackward0": _group_norm,

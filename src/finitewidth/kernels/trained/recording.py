@@ -86,12 +86,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Reference:
-    """Gradients by autograd of the sum of c_ik f_k(x_i) over two inputs, to compare ours with.
+    """Gradients of the sum of c_ik f_k(x_i) over two inputs by autograd, to compare ours with.
 
-    Attributes:
-        cotangent: c, random, (N, K).
-        chosen: the positions of the two inputs.
-        gradients: the gradients by the names of the parameters.
+    c is random, (N, K); ``chosen`` are the positions of the two inputs; gradients have the names of
+    their parameters.
     """
 
     cotangent: Tensor
@@ -174,9 +172,7 @@ def checked_pass(request: Request) -> Pass:
 def record(request: Request, apart: frozenset[str] = frozenset()) -> Recording:
     """Run a network with all inputs, and find the weights in the graph.
 
-    Args:
-        request: what is wanted.
-        apart: parameters that are left to autograd although there are rules for them.
+    Parameters in ``apart`` are left to autograd although there are rules for them.
 
     Raises:
         ConfigError: the kernel would be wrong. The message says why.
@@ -226,30 +222,30 @@ def _rounding(request: Request, x: Tensor, outputs: Tensor, dtype: torch.dtype) 
 
     Zero for a network that is random, which changes as much by itself.
     """
-    stream = torch.Generator().manual_seed(0)
-    moved = {}
-    for name, parameter in request.network.named_parameters():
-        noise = torch.randn(parameter.shape, generator=stream).to(parameter.device, parameter.dtype)
-        moved[f"network.{name}"] = parameter.detach() * (1 + torch.finfo(dtype).eps * noise)
+    eps, parameters = torch.finfo(dtype).eps, dict(request.network.named_parameters())
+    moved = _moved(parameters, lambda p, noise: p * (1 + eps * noise))
     again = (request.outputs(x).detach() - outputs.detach()).abs().amax()
     changed = functional_call(Holder(request.network, request.outputs), moved, x).detach()
     rounding = (changed - outputs.detach()).abs().amax()
     return rounding if rounding > 4 * again else torch.zeros_like(rounding)
 
 
+def _moved(
+    parameters: Mapping[str, nn.Parameter], change: Callable[[Tensor, Tensor], Tensor]
+) -> dict[str, Tensor]:
+    """Return parameters that are changed by random numbers, under the names of a `Holder`."""
+    stream, moved = torch.Generator().manual_seed(0), {}
+    for name, p in parameters.items():
+        noise = torch.randn(p.shape, generator=stream).to(p.device, p.dtype)
+        moved[f"network.{name}"] = change(p.detach(), noise)
+    return moved
+
+
 def _check_missing(
     request: Request, missing: Mapping[str, nn.Parameter], x: Tensor, outputs: Tensor
 ) -> None:
-    """Check that outputs do not depend on parameters from which no gradient arrives.
-
-    Raises:
-        ConfigError: they do.
-    """
-    stream = torch.Generator().manual_seed(0)
-    moved = {}
-    for name, parameter in missing.items():
-        noise = torch.randn(parameter.shape, generator=stream).to(parameter.device, parameter.dtype)
-        moved[f"network.{name}"] = parameter.detach() * (1 + noise / 4) + noise / 4
+    """Check that outputs do not depend on parameters from which no gradient arrives."""
+    moved = _moved(missing, lambda p, noise: p * (1 + noise / 4) + noise / 4)
     holder = Holder(request.network, request.outputs)
 
     def depends(parameters: Mapping[str, Tensor]) -> bool:
@@ -266,12 +262,7 @@ def _check_missing(
 
 
 class Holder(nn.Module):
-    """A function of inputs, as a module that has the parameters of its network.
-
-    Args:
-        network: the network.
-        of: the function.
-    """
+    """A function of inputs, as a module that has the parameters of its network."""
 
     def __init__(self, network: nn.Module, of: Function) -> None:
         super().__init__()

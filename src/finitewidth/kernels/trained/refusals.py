@@ -1,4 +1,7 @@
-"""Networks for which the kernel of single inputs is not defined or would come out wrong."""
+"""Networks for which the kernel of single inputs is not defined or would come out wrong.
+
+Each check raises a `ConfigError`, whose message says what to do.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,11 +21,7 @@ ROUNDINGS = 8  # a network may differ by so many times what rounding its paramet
 
 
 def check_modules(network: nn.Module) -> None:
-    """Check that no module is random, uses the statistics of the batch, or is uninitialised.
-
-    Raises:
-        ConfigError: a module does. The message names it.
-    """
+    """Check that no module is random, uses the statistics of the batch, or is uninitialised."""
     for name, module in network.named_modules():
         reason = _reason(module)
         if reason:
@@ -63,16 +62,7 @@ def _is_random(module: nn.Module) -> bool:
 
 
 def outputs_of(function: Callable[[Tensor], Tensor], name: str, x: Tensor) -> Tensor:
-    """Return the outputs of a function for inputs.
-
-    Args:
-        function: the function.
-        name: the argument that it was given by.
-        x: the inputs.
-
-    Raises:
-        ConfigError: the function does not take them.
-    """
+    """Return the outputs of a function, given by the argument ``name``; refuse one that fails."""
     try:
         return function(x)
     except torch.OutOfMemoryError:
@@ -88,16 +78,7 @@ def outputs_of(function: Callable[[Tensor], Tensor], name: str, x: Tensor) -> Te
 
 
 def check_outputs(outputs: Tensor, name: str, samples: int) -> None:
-    """Check that the outputs are finite numbers (N, K).
-
-    Args:
-        outputs: the outputs.
-        name: the argument that the function was given by.
-        samples: N.
-
-    Raises:
-        ConfigError: they are not.
-    """
+    """Check that the outputs of a function, given by the argument ``name``, are finite (N, K)."""
     if not isinstance(outputs, Tensor) or outputs.dim() != 2 or len(outputs) != samples:
         found = tuple(outputs.shape) if isinstance(outputs, Tensor) else type(outputs).__name__
         raise ConfigError(
@@ -115,11 +96,7 @@ def check_outputs(outputs: Tensor, name: str, samples: int) -> None:
 
 
 def check_gradient(outputs: Tensor) -> None:
-    """Check that outputs depend on some parameter.
-
-    Raises:
-        ConfigError: no gradient arrives at any.
-    """
+    """Check that outputs depend on some parameter."""
     if outputs.grad_fn is None:
         raise ConfigError(
             "network: its outputs have no gradient, so the kernel would be zero; remove no_grad, "
@@ -145,11 +122,7 @@ def not_apart(names: Sequence[str]) -> ConfigError:
 
 @contextmanager
 def unchanged_buffers(network: nn.Module) -> Iterator[None]:
-    """Check that a network leaves its buffers as they are.
-
-    Raises:
-        ConfigError: it changes one. The buffer gets its value back.
-    """
+    """Check that a network leaves its buffers as they are; changed ones get their values back."""
     before = {name: buffer.clone() for name, buffer in network.named_buffers()}
     try:
         yield
@@ -173,16 +146,10 @@ def check_apart(
 ) -> None:
     """Check that a network computes for some inputs what it computes for them in a batch.
 
-    Args:
-        pairs: outputs (n, K) for some inputs alone, or for all in another order, each with the
-            outputs (n, K) for these inputs among all.
-        dtype: the type of the lowest precision in the network.
-        rounding: returns how far outputs move if all parameters are rounded. It is called only
-            where outputs differ, such as those of a deep chaotic network, or of a network less its
-            initial value.
-
-    Raises:
-        ConfigError: they differ by more than rounding.
+    Each pair holds outputs (n, K) for some inputs alone, or for all in another order, and those for
+    these inputs among all. ``rounding`` returns how far outputs move if all parameters are rounded.
+    It is called only where outputs differ, such as those of a deep chaotic network, or of a network
+    less its initial value. ``dtype`` is the type of the lowest precision in the network.
     """
     if any(alone.shape != together.shape for alone, together in pairs):
         error = torch.inf

@@ -2,7 +2,8 @@
 
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from math import prod
 
@@ -17,27 +18,22 @@ from finitewidth.kernels.trained.budget import fitting, megabytes, pieces
 from finitewidth.kernels.trained.check import Check
 from finitewidth.kernels.trained.contractions import (
     GRAM_ROWS,
-    RowStore,
     SignalStore,
     add_diagonal,
     add_gram,
+    add_products,
+    add_squares,
     add_traced,
     full_plans,
     pairs_fit,
     put_rows,
 )
-from finitewidth.kernels.trained.graph import edge_shape, graph_size
+from finitewidth.kernels.trained.graph import backward, edge_shape, graph_size
 from finitewidth.kernels.trained.operations import Operation, Product, real, real_dtype
 from finitewidth.kernels.trained.recording import Recording, Request, record
-from finitewidth.kernels.trained.units import (
-    OfOperation,
-    ProductUnit,
-    RowUnit,
-    Unit,
-    module_of,
-)
+from finitewidth.kernels.trained.units import OfOperation, ProductUnit, RowUnit, module_of
 
-Store = SignalStore | RowStore
+Adder = Callable[[Tensor, slice, int], None]  # adds its part of some inputs to the full kernel
 FULL_BLOCKS = 4  # of inputs in the full kernel, so that little more than half of it is formed
 AT_ONCE = 2**27  # bytes of signals of all outputs up to which they are sent back at once
 
@@ -47,19 +43,11 @@ class GradientError(Exception):
 
 
 def module_terms(request: Request, what: str) -> dict[str, Tensor]:
-    """Compute the parts of a kernel that belong to the modules of a network.
+    """Compute the parts of a kernel that belong to the modules of a network, in float64.
 
-    Gradients that do not agree with those of autograd are computed again by autograd, with a
-    warning.
-
-    Args:
-        request: what is wanted.
-        what: "traced", "full", "diagonal" or "norms".
-
-    Returns:
-        For each module a float64 tensor: traced (N, N), or the block (r, N - r) of the first r rows
-        and the other columns, full (K, N, K, N), diagonal (K, N), norms of all pairs of outputs
-        (K, K).
+    They are traced (N, N), or the block (r, N - r) of the first r rows and the other columns, full
+    (K, N, K, N), diagonal (K, N), and norms of all pairs of outputs (K, K). Gradients that do not
+    agree with those of autograd are computed again by autograd, with a warning.
 
     Raises:
         ConfigError: the kernel would be wrong, or the budget is too small.
@@ -95,7 +83,11 @@ def _terms(recording: Recording, request: Request, what: str, vectorise: bool) -
         for name in (names or [""])
     }
     check = Check(recording)
-    FORMS[what](Sweeps(recording, request, check, vectorise), totals)
+    sweeps = Sweeps(recording, request, check, vectorise)
+    if what in ("traced", "diagonal"):
+        _sum_up(sweeps, totals, what == "diagonal")
+    else:
+        _form(sweeps, totals, what == "norms")
     wrong = check.disagreements()
     if wrong:
         raise GradientError(wrong)
@@ -112,11 +104,7 @@ def _terms(recording: Recording, request: Request, what: str, vectorise: bool) -
 class Sweeps:
     """The backward sweeps of a forward pass, one for each output.
 
-    Args:
-        recording: the forward pass.
-        request: what is wanted.
-        check: takes what is compared with autograd.
-        vectorise: whether `torch.func.vmap` may compute parameters without rules.
+    ``vectorise`` tells whether `torch.func.vmap` may compute parameters without rules.
     """
 
     def __init__(
@@ -131,13 +119,11 @@ class Sweeps:
         The signals of an operation are (N, k, G c, P) for products and (N, k, size) else, for the k
         outputs of a step, in any order in memory; they are overwritten in the next.
 
-        Args:
-            share: bytes for signals.
-
         Raises:
-            ConfigError: the signals of one output do not fit.
+            ConfigError: the signals of one output do not fit into ``share`` bytes.
         """
-        operations = [op for unit in self.recording.units for op in _operations(unit)]
+        operations = [op for unit in self.recording.units
+                      for op in (*unit.operations, unit.bias) if op]  # fmt: skip
         if not operations:
             return
         outputs = self.recording.outputs
@@ -147,14 +133,9 @@ class Sweeps:
         made = 2 * item * N * sum(prod(edge_shape(edge)) // N for edge in edges)
         kept = item * N * sum(prod(op.kept) for op in operations)
         # signals of several operations on a weight are joined
-        joined = (
-            item
-            * N
-            * max(
-                sum(prod(op.kept) for op in unit.operations) if len(unit.operations) > 1 else 0
-                for unit in self.recording.units
-            )
-        )
+        several = [unit for unit in self.recording.units if len(unit.operations) > 1]
+        sizes = (sum(prod(op.kept) for op in unit.operations) for unit in several)
+        joined = item * N * max(sizes, default=0)
         at_once = K * (made + kept) <= AT_ONCE
         made += self.check.kept_bytes(operations)
         fitting(share, made + kept + joined, K, "a backward sweep for one output")
@@ -198,13 +179,10 @@ class Sweeps:
     ) -> Iterator[tuple[Operation, Tensor, Tensor]]:
         """Yield operations, their signals (k, N, ...), and terms (k, ...) that add up to these.
 
-        Args:
-            operations: the operations.
-            edges: their edges, each once.
-            cotangents: (k, N, K).
+        Edges are those of the operations, each once; cotangents are (k, N, K).
         """
         outputs = self.recording.outputs
-        found = by_autograd.backward(outputs, edges, cotangents)
+        found = backward(outputs, edges, cotangents)
         by_edge = dict(zip(edges, found, strict=True))
         for op in operations:
             g = by_edge[op.edge]
@@ -244,67 +222,45 @@ class Sweeps:
                 yield module_of(name), part, rows
 
 
-def _operations(unit: Unit) -> list[Operation]:
-    bias = unit.bias if isinstance(unit, ProductUnit) else None
-    return [*unit.operations, bias] if bias else list(unit.operations)
-
-
-def _traced(sweeps: Sweeps, totals: dict[str, Tensor]) -> None:
+def _sum_up(sweeps: Sweeps, totals: dict[str, Tensor], diagonal: bool) -> None:
+    """Add the diagonal, or else the traced kernel, of all units and outputs."""
     half = sweeps.request.budget // 2
-    for _, of_operation in sweeps.steps(half):
-        for unit in sweeps.recording.units:
-            if isinstance(unit, ProductUnit):
-                total = _total(totals, unit.name)
-                add_traced(total, unit, unit.signals(of_operation), half)
-            else:
-                for name, rows in unit.rows(of_operation).items():
-                    add_gram(_total(totals, module_of(name)), rows.flatten(1))
-    for name, _, rows in sweeps.other_rows(half):
-        add_gram(_total(totals, name), rows.flatten(1))
-
-
-def _diagonal(sweeps: Sweeps, totals: dict[str, Tensor]) -> None:
-    half = sweeps.request.budget // 2
+    add_product, add_rows = (add_diagonal, add_squares) if diagonal else (add_traced, add_gram)
     for part, of_operation in sweeps.steps(half):
+        at = (slice(None), part) if diagonal else ...
         for unit in sweeps.recording.units:
             if isinstance(unit, ProductUnit):
-                total = _total(totals, unit.name)[:, part]
-                add_diagonal(total, unit, unit.signals(of_operation), half)
+                total = _total(totals, unit.name)[at]
+                add_product(total, unit, unit.signals(of_operation), half)
             else:
                 for name, rows in unit.rows(of_operation).items():
-                    _total(totals, module_of(name))[:, part] += rows.square().sum(-1)
+                    add_rows(_total(totals, module_of(name))[at], rows)
     for name, part, rows in sweeps.other_rows(half):
-        _total(totals, name)[:, part] += rows.square().sum(-1)
+        add_rows(_total(totals, name)[(slice(None), part) if diagonal else ...], rows)
 
 
-def _full(sweeps: Sweeps, totals: dict[str, Tensor]) -> None:
-    stores = _filled(sweeps)
+def _form(sweeps: Sweeps, totals: dict[str, Tensor], norms: bool) -> None:
+    """Form the full kernel, or its norms over inputs without keeping it."""
+    adders = _filled(sweeps)
     for name, total in totals.items():
-        for block, part in _blocks(stores.pop(name, []), sweeps):
-            total[:, block, :, block.start :] = part.permute(1, 0, 3, 2)
-            later = part[:, :, len(part) :]
-            total[:, block.stop :, :, block] = later.permute(3, 2, 1, 0)
+        for block, part in _blocks(adders.pop(name, []), sweeps):
+            if norms:
+                squares = part.square_().sum(0)  # (K, n, K)
+                total += squares.sum(1)
+                total += squares[:, len(part) :].sum(1).mT
+            else:
+                total[:, block, :, block.start :] = part.permute(1, 0, 3, 2)
+                later = part[:, :, len(part) :]
+                total[:, block.stop :, :, block] = later.permute(3, 2, 1, 0)
+        if norms:
+            total.sqrt_()
 
 
-def _norms(sweeps: Sweeps, totals: dict[str, Tensor]) -> None:
-    stores = _filled(sweeps)
-    for name, total in totals.items():
-        for _, part in _blocks(stores.pop(name, []), sweeps):
-            squares = part.square_().sum(0)  # (K, n, K)
-            total += squares.sum(1)
-            total += squares[:, len(part) :].sum(1).mT
-        total.sqrt_()
-
-
-def _blocks(stores: Sequence[Store], sweeps: Sweeps) -> Iterator[tuple[slice, Tensor]]:
+def _blocks(adders: Sequence[Adder], sweeps: Sweeps) -> Iterator[tuple[slice, Tensor]]:
     """Yield some inputs after another, with their part of the full kernel.
 
     The part belongs to these inputs and to all from the first of them on, (b, K, n, K). What is
     left out follows from symmetry.
-
-    Args:
-        stores: what is kept of the parameters.
-        sweeps: the forward pass.
 
     Raises:
         ConfigError: the part of one input does not fit.
@@ -317,13 +273,13 @@ def _blocks(stores: Sequence[Store], sweeps: Sweeps) -> Iterator[tuple[slice, Te
     for block in pieces(N, size):
         shape = (block.stop - block.start, K, N - block.start, K)
         part = sweeps.recording.outputs.new_zeros(shape, dtype=torch.float64)
-        for store in stores:
-            store.add_to(part, block, share // 2)
+        for add in adders:
+            add(part, block, share // 2)
         yield block, part
 
 
-def _filled(sweeps: Sweeps) -> dict[str, list[Store]]:
-    """Run all sweeps, and return by name what is kept of the parameters."""
+def _filled(sweeps: Sweeps) -> dict[str, list[Adder]]:
+    """Run all sweeps, and return by name what adds the parts of the parameters."""
     quarter, by_layer = sweeps.request.budget // 4, sweeps.request.by_layer
     outputs = real(sweeps.recording.outputs.detach())
     N, K = outputs.shape
@@ -336,35 +292,33 @@ def _filled(sweeps: Sweeps) -> dict[str, list[Store]]:
         module = module_of(name) if by_layer else ""
         places[name] = module, slice(width[module], width[module] + size)
         width[module] += size
-    rows = {name: RowStore(name, outputs.new_empty(N, K, size)) for name, size in width.items()}
+    rows = {name: outputs.new_empty(N, K, size) for name, size in width.items()}
     for part, of_operation in sweeps.steps(quarter):
         for store in signals:
             store.put(part, of_operation)
         for unit in formed:
             if isinstance(unit, ProductUnit):
                 module, place = places[next(iter(unit.sizes))]
-                put_rows(rows[module].array[:, part, place], unit, unit.signals(of_operation),
+                put_rows(rows[module][:, part, place], unit, unit.signals(of_operation),
                          quarter)  # fmt: skip
                 continue
             for name, some in unit.rows(of_operation).items():
                 module, place = places[name]
-                rows[module].array[:, part, place] = some
-    others = [RowStore(name, found) for name, _, found in sweeps.other_rows(quarter, slice(0, K))]
-    grouped: dict[str, list[Store]] = {}
-    for store in (*signals, *rows.values(), *others):
-        grouped.setdefault(store.name if by_layer else "", []).append(store)
+                rows[module][:, part, place] = some
+    others = [(name, found) for name, _, found in sweeps.other_rows(quarter, slice(0, K))]
+    adders = [(store.name, store.add_to) for store in signals]
+    adders += [(name, partial(add_products, array)) for name, array in (*rows.items(), *others)]
+    grouped: dict[str, list[Adder]] = defaultdict(list)
+    for name, add in adders:
+        grouped[name if by_layer else ""].append(add)
     return grouped
 
 
 def structured_units(recording: Recording, share: int, work: int) -> list[ProductUnit]:
     """Choose the products whose signals are kept, and not their gradients, for the full kernel.
 
-    The cheaper order is chosen for each, as far as what is kept fits into the share of the budget.
-
-    Args:
-        recording: the forward pass.
-        share: bytes for everything that is kept.
-        work: bytes for what is made on the way.
+    The cheaper order is chosen for each, as far as what is kept fits into ``share`` bytes, and what
+    is made on the way into ``work``.
 
     Raises:
         ConfigError: even what takes the least does not fit.
@@ -405,6 +359,3 @@ def structured_units(recording: Recording, share: int, work: int) -> list[Produc
 
 def _total(totals: dict[str, Tensor], name: str) -> Tensor:
     return totals[name] if name in totals else totals[""]
-
-
-FORMS = {"traced": _traced, "full": _full, "diagonal": _diagonal, "norms": _norms}

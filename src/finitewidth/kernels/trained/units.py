@@ -1,6 +1,5 @@
 """Weights whose part of the kernel is computed together."""
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -9,7 +8,15 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.graph import GradientEdge, Node
 
-from finitewidth.kernels.trained.graph import Graph, children, is_leaf, saved, settings_of, shape_of
+from finitewidth.kernels.trained.graph import (
+    Graph,
+    backward,
+    children,
+    is_leaf,
+    saved,
+    settings_of,
+    shape_of,
+)
 from finitewidth.kernels.trained.operations import Elementwise, Operation, Product, operation
 
 OfOperation = Callable[[Operation], Tensor]
@@ -25,15 +32,15 @@ SCALING = {"MulBackward0", "DivBackward0"}  # by a number
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Parameters, and the operations on what is derived from them.
+    """Parameters by name, and all operations on what is derived from them.
 
-    Attributes:
-        parameters: the parameters by name.
-        operations: all operations on them.
+    ``factor`` is what the one parameter of a `ProductUnit`, or of an arranged `RowUnit`, is
+    multiplied by.
     """
 
     parameters: dict[str, nn.Parameter]
     operations: tuple[Operation, ...]
+    factor: float = 1.0
 
     @property
     def name(self) -> str:
@@ -41,45 +48,24 @@ class Weights:
         return module_of(next(iter(self.parameters)))
 
     def gradients(self, operation: Operation, rows: Tensor) -> list[Tensor | None]:
-        """Carry gradients by the weight of an operation on to the parameters.
+        """Carry gradients (n, ...) by the weight of an operation on to the parameters.
 
-        Args:
-            operation: the operation.
-            rows: gradients (n, ...) as the weight.
-
-        Returns:
-            (n, ...) for each parameter; None where the weight does not depend on it.
+        None where the weight does not depend on one.
         """
         if is_leaf(operation.weight.node):
             leaf = operation.weight.node.variable
             return [rows if leaf is p else None for p in self.parameters.values()]
         dtype = operation.weight.node._input_metadata[operation.weight.output_nr].dtype
-        parameters = list(self.parameters.values())
-        if len(rows) == 1:
-            found = torch.autograd.grad(
-                [operation.weight], parameters, [rows[0].to(dtype)],
-                retain_graph=True, allow_unused=True,
-            )  # fmt: skip
-            return [None if part is None else part[None] for part in found]
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="There is a performance drop")
-            found = torch.autograd.grad(
-                [operation.weight], parameters, [rows.to(dtype)],
-                is_grads_batched=True, retain_graph=True, allow_unused=True,
-            )  # fmt: skip
-        return list(found)
+        return backward(operation.weight, list(self.parameters.values()), rows.to(dtype))
 
 
 @dataclass(frozen=True, eq=False)
 class ProductUnit(Weights):
     """A weight of products, whose gradients need not be formed.
 
-    Attributes:
-        factor: what the parameter is multiplied by.
-        bias: the bias of the same products, as a weight of a further input that is 1.
+    ``bias`` is the bias of the same products, as a weight of a further input that is 1.
     """
 
-    factor: float = 1.0
     bias: Elementwise | None = None
 
     @property
@@ -120,14 +106,12 @@ class ProductUnit(Weights):
 class RowUnit(Weights):
     """Parameters whose gradients are formed.
 
-    Attributes:
-        arranged: whether the gradients by the weights are those by the one parameter, up to their
-            order and ``factor``.
-        factor: what the parameter is multiplied by.
+    If ``arranged``, the gradients by the weights are those by the one parameter, up to their order
+    and ``factor``.
     """
 
     arranged: bool = False
-    factor: float = 1.0
+    bias = None
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -170,14 +154,9 @@ def module_of(name: str) -> str:
 
 
 def units_of(graph: Graph, counted: dict[str, nn.Parameter]) -> tuple[list[Unit], list[str]]:
-    """Find the operations on parameters, and group what is computed together.
+    """Find the operations on the counted parameters, and group what is computed together.
 
-    Args:
-        graph: the graph of the forward pass.
-        counted: the parameters of the kernel by name.
-
-    Returns:
-        The units, and the names of parameters in the graph that have none.
+    Returns the units, and the names of parameters in the graph that have none.
 
     Raises:
         RuntimeError: an argument of an operation was changed in place after it.
@@ -235,7 +214,7 @@ def _unit(parameters: dict[str, nn.Parameter], operations: tuple[Operation, ...]
     if len(parameters) == 1 and len(ways) == 1 and None not in ways:
         ((_, factor),) = ways
         if all(isinstance(op, Elementwise) for op in operations):
-            return RowUnit(parameters, operations, True, factor)
+            return RowUnit(parameters, operations, factor, arranged=True)
         layouts = {isinstance(op, Product) and (op.layout, op.shape[:3]) for op in operations}
         if len(layouts) == 1 and False not in layouts:
             return ProductUnit(parameters, operations, factor)

@@ -12,14 +12,13 @@ from finitewidth.kernels.ntk_init.estimators import leave_one_out, printed_leave
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
 from finitewidth.kernels.ntk_init.limits import dispersion_limit, limit_parts
 from finitewidth.kernels.ntk_init.moment_recursion import log_kernel_moments, log_theta_moment
-from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.kernels.ntk_init.moments import log_moments, printed_log_moments
 from finitewidth.kernels.ntk_init.off_diagonal import (
     correlation_map,
     infinite_width_mean_ratio,
     printed_mean_ratio,
     slope_map,
 )
-from finitewidth.kernels.ntk_init.printed_moments import printed_log_moments
 from finitewidth.papers.beyond.experiments.theory import ARCHITECTURES, widths_of
 
 SMALL = Initialisation(widths=(5, 4, 8, 6, 5), sigma_w2=2.1)

@@ -11,8 +11,7 @@ import numpy as np
 
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
 from finitewidth.kernels.ntk_init.limits import dispersion_limit, relu_phase
-from finitewidth.kernels.ntk_init.moments import log_moments
-from finitewidth.kernels.ntk_init.printed_moments import printed_log_moments
+from finitewidth.kernels.ntk_init.moments import log_moments, printed_log_moments
 
 SHALLOWEST = 2  # one hidden layer
 

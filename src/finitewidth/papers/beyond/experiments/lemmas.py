@@ -11,9 +11,8 @@ import pandas as pd
 import torch
 
 from finitewidth.common.provenance import seed_for
-from finitewidth.kernels.ntk_init.brute_force import drawn_network
+from finitewidth.kernels.ntk_init.brute_force import drawn_network, network_output, tangent_kernel
 from finitewidth.kernels.ntk_init.estimators import ESTIMATORS
-from finitewidth.kernels.ntk_init.given_network import network_output, tangent_kernel
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.limits import relu_phase
 from finitewidth.kernels.ntk_init.moments import log_moments

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
-from finitewidth.kernels.ntk_init.leading_order import layer_coefficients, leading_excess
-from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.kernels.ntk_init.moments import layer_coefficients, leading_excess, log_moments
 from finitewidth.papers.beyond.experiments.grids import depths
 from finitewidth.papers.beyond.experiments.theory import ARCHITECTURES, widths_of
 

@@ -9,8 +9,7 @@ import pandas as pd
 
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.limits import dispersion_limit
-from finitewidth.kernels.ntk_init.moments import log_moments
-from finitewidth.kernels.ntk_init.printed_moments import printed_log_moments
+from finitewidth.kernels.ntk_init.moments import log_moments, printed_log_moments
 from finitewidth.papers.beyond.experiments.grids import depths
 
 ARCHITECTURES = ("growing", "constant", "shrinking")
