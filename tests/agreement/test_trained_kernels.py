@@ -164,7 +164,7 @@ def test_gradients_that_do_not_fit_are_made_from_kept_signals(monkeypatch):
     network, x = prepared(
         lambda: nn.Sequential(layer, nn.Tanh(), nn.Flatten(), nn.Linear(1024, 6)), (8, 4, 4)
     )
-    wanted, made = tangent_kernel_by_jacobian(network, x), []
+    wanted, made = jacobian_kernel(network, x), []
     formed = contractions.SignalStore._add_gradients
 
     def watched(store, *arguments):
