@@ -60,7 +60,7 @@ def layer_of(module: str) -> str | None:
     """The second word of ``finitewidth.data.store``; None for the package itself.
 
     The parts of a paper are in different layers: ``papers judges`` for
-    ``finitewidth.papers.npf.judges.kernels``.
+    ``finitewidth.papers.npf.judges.training``.
     """
     words = module.split(".")
     if words[1:2] == ["papers"]:

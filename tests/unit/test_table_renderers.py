@@ -9,10 +9,10 @@ from tests import table_cases
 
 from finitewidth.common import fields, result_files
 from finitewidth.common.errors import ResultError
-from finitewidth.papers.dgn.tables import extra_identities, extra_text
+from finitewidth.papers.dgn.tables import extra_identities
 from finitewidth.papers.npf.experiments import limits
 from finitewidth.papers.npf.tables import extra_limits, table2
-from finitewidth.papers.npf.tables import extra_text as npf_extra_text
+from finitewidth.tables import text_numbers
 from finitewidth.tables.job import render_table, typeset_again
 from finitewidth.tables.typeset import markdown
 
@@ -155,26 +155,23 @@ def test_bold_are_the_best_regimes_of_a_line_within_a_standard_deviation():
     assert bold.loc["ours, last epoch"][["DLNPF", "FLNPF", "ReLU"]].tolist() == [0, 6, 0]
 
 
-@pytest.mark.parametrize(
-    ("module", "key"),
-    [(module, key) for module in (extra_text, npf_extra_text) for key in module.TITLES],
-)
-def test_text_tables_put_ours_beside_the_printed_number(module, key):
-    rows = pd.DataFrame(
-        [dict(zip(("quantity", "row", "column"), key, strict=True))
-         | {"mean": 55.5, "spread": 0.25, "runs": 3, "diverged": 0, "select": "last",
-            "reported": 56.0, "place": "section 1", "trained": 1}]
-    )  # fmt: skip
-    settings = {"datasets": {"mnist": "MNIST", "cifar10": "CIFAR-10"}, "trained": {"all": 0.95},
+@pytest.mark.parametrize("paper", ["npf", "dgn"])
+def test_text_tables_put_ours_beside_the_printed_number(paper):
+    settings = {"datasets": {"mnist": "MNIST", "cifar10": "CIFAR-10"}, **table_cases.shown(paper),
                 "gates": table_cases.GATES}  # fmt: skip
-    (line,) = typeset(module, rows, settings).cells.to_dict("records")
-    assert (line["ours (%)"], line["paper (%)"], line["runs"]) == ("55.50 ± 0.25", "56", "3")
-    assert typeset(module, rows, settings).notes == ()
-    (note,) = typeset(module, rows.assign(diverged=1), settings).notes
     gates = {"gates_only": "ε = 0.1, β = 8", "soft_relu": "ε = 0.4, β = 16"}
-    assert note.endswith(f"{module.TITLES[key].format(**gates)} 1 of 4")
-    wanted = {"mnist": "MNIST", "all": "MNIST, CIFAR-10"}.get(key[1], "CIFAR-10")
-    assert line["data"] == wanted
+    for quantity, row, column, title, role in settings["numbers"]:
+        number = {"quantity": quantity, "row": row, "column": column, "mean": 55.5, "spread": 0.25,
+                  "runs": 3, "diverged": 0, "select": "last", "reported": 56.0,
+                  "place": "section 1"}  # fmt: skip
+        rows = pd.DataFrame([number])
+        (line,) = typeset(text_numbers, rows, settings).cells.to_dict("records")
+        assert (line["ours (%)"], line["paper (%)"], line["runs"]) == ("55.50 ± 0.25", "56", "3")
+        assert typeset(text_numbers, rows, settings).notes == ()
+        (note,) = typeset(text_numbers, rows.assign(diverged=1), settings).notes
+        assert note.endswith(f"{title.format(**gates)} 1 of 4")
+        wanted = {"mnist": "MNIST", "all": "MNIST, CIFAR-10"}.get(role, "CIFAR-10")
+        assert line["data"] == wanted
 
 
 def test_a_limit_is_held_against_the_networks_it_belongs_to():
