@@ -1,7 +1,7 @@
 """Made-up rows for the claims of dgn."""
 
 import pandas as pd
-from tests.claims.synthetic import dgn_concepts, dgn_training, jitter
+from tests.claims.synthetic import dgn_training, jitter
 from tests.claims.synthetic.memorisation import DEPTHS, errors_of
 
 LINEAR_DEPTHS = (2, 4, 6, 8, 10)
@@ -71,11 +71,25 @@ def linear(first=0.81, steps=15.0, growth=2.0, slower=0.0, runs=50):
     return {"runs": pd.DataFrame(rows)}
 
 
+def circular(change=0.0):
+    """Two inputs, one layer with both taps: 4 paths, 2 strengths, two paths each."""
+    connections = pd.DataFrame({"layer": 1, "start": [1, 2, 1, 2], "end": [1, 2, 2, 1],
+                                "tap": [1, 1, 2, 2]})  # fmt: skip
+    paths = pd.DataFrame({"path": [1, 2, 3, 4], "bundle": [1, 1, 2, 2]})
+    rows = [
+        {"gating": 0, "s": s, "s_prime": other, "shift": shift, "pooled": value, "lemma": value}
+        for s in (1, 2) for other in (1, 2) for shift in (0, 1)
+        for value in (2.0 + s * other + change * shift,)
+    ]  # fmt: skip
+    kernel = pd.DataFrame(rows)
+    return {"connections": connections, "paths": paths, "kernel": kernel}
+
+
 def _scatter(run, runs):
     return run - (runs - 1) / 2 if runs < 10 else (run % 5) - 2
 
 
-ROWS = dgn_concepts.ROWS | dgn_training.ROWS | {
+ROWS = dgn_training.ROWS | {
     "D02": (lambda: variances(2), lambda: variances(3)),
     "D04": (entries, lambda: entries(overlap=1.2)),
     "D05": (
@@ -91,6 +105,7 @@ ROWS = dgn_concepts.ROWS | dgn_training.ROWS | {
     "D11": (linear, lambda: linear(first=0.9)),
     "D12": (linear, lambda: linear(steps=30.0, growth=0.5)),
     "D13": (linear, lambda: linear(slower=5.0)),
+    "D25": (circular, lambda: circular(change=0.1)),
 }  # fmt: skip
 
 BOTH = ("shuffled", "constant")

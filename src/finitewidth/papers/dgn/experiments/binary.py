@@ -26,11 +26,6 @@ PANELS = (
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Mean squared errors of all networks over epochs.
 
-    Args:
-        inputs: ``histories`` of all four trainings; ``data``, the dataset.
-        settings: ``trained``, the train accuracy from which a run is trained; ``classes``
-            and ``test``, which choose the test images.
-
     Returns:
         ``runs``: one row per run with its accuracies (see
         `finitewidth.measures.accuracy.with_trained`) and with ``train_loss`` and ``test_loss`` of

@@ -14,11 +14,6 @@ LEARNT = 0.99  # train accuracy from which a network counts as trained (claims D
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Train accuracy over epochs on three kinds of images, and test accuracy on the original ones.
 
-    Args:
-        inputs: ``histories`` of both trainings.
-        settings: ``pixels``, the variant used for random pixels; ``trained``, the train
-            accuracy from which a run is trained.
-
     Returns:
         ``runs``: one row per run (see `finitewidth.measures.accuracy.with_trained`) with
         ``epochs_to_99``, see `epochs_to`.

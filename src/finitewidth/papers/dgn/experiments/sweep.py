@@ -17,10 +17,6 @@ from finitewidth.measures.accuracy import (
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Accuracies of all runs, and their means next to the printed ones, as fractions.
 
-    Args:
-        inputs: ``histories`` of all three trainings; ``reported``, the printed numbers.
-        settings: ``select``, ``trained`` (train accuracy from which a run is trained).
-
     Returns:
         ``runs``: one row per run (see `finitewidth.measures.accuracy.with_trained`); ``network`` is
         the name of its row in ``reported``.

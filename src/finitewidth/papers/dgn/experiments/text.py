@@ -13,13 +13,6 @@ from finitewidth.papers.dgn.experiments.sweep import network_name
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Compute our accuracies, in percent, for the printed numbers.
 
-    Args:
-        inputs: ``gates_only``, a history; ``mnist``, the runs of dgn Figure 5; ``sweep``, the runs
-            of Table 4; ``reported``, the printed numbers.
-        settings: ``in_text``, the gate of the network that the text refers to; ``select``, for each
-            of ``gates_only``, ``mnist`` and ``sweep``; ``trained``, the train accuracy from which a
-            run of ``gates_only`` is trained.
-
     Returns:
         ``runs``: quantity, row, column, seed, value, diverged, select, best_train, trained.
         ``rows``: quantity, row, column, mean, spread, runs, diverged, select, reported, place, and

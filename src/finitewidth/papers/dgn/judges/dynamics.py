@@ -14,15 +14,13 @@ from finitewidth.claims import samples
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
-from finitewidth.papers.npf.judges.memorisation import DEPTHS, NARROW, WIDE, log_ratios
+from finitewidth.papers.npf.judges.memorisation import DEPTHS, DESCENT, NARROW, WIDE, log_ratios
 
 if TYPE_CHECKING:
     import pandas as pd
 
-PLANAR_DEPTHS = (2, 4, 6, 8, 12, 16, 20)
 SHALLOW, DEEP = (2, 4, 6, 8), (8, 12, 16, 20)  # a turning point shows in one of them
 LINEAR_DEPTHS = (2, 4, 6, 8, 10)
-DESCENT = "gradient descent"
 EARLY, LATE = 1000, 10000
 RATE = 0.1
 IDEAL = (1 - RATE) ** 2
@@ -41,7 +39,7 @@ BY_SCALE = "follows, in a plot whose axis must reach 1/2: a twentieth of that"
 def _by_depth(rows: "pd.DataFrame", network: str, column: str, what: str) -> "pd.DataFrame":
     """log10 of a column, a row per run and a column per depth."""
     found = rows[rows["network"] == network].pivot(index="run", columns="depth", values=column)
-    if missing := sorted(set(PLANAR_DEPTHS) - set(found.columns)):
+    if missing := sorted(set(DEPTHS) - set(found.columns)):
         raise CannotDecideError(f"{what} of {network}: no depth of {missing[0]}")
     return np.log10(found)
 

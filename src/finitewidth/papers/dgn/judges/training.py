@@ -217,7 +217,7 @@ def table4_numbers(tables: Tables) -> list[Ours]:
     return [
         mean_of(str(network), column, rows[value],
                 untrained="" if network == LINEAR else _not_trained(runs, 100, network=network))
-        for network, rows in _sound(runs).groupby("network", sort=False)
+        for network, rows in runs[runs["diverged"] == 0].groupby("network", sort=False)
         for column, value in (("train", "best_train"), ("test", "best_test"))
     ]  # fmt: skip
 
@@ -228,7 +228,7 @@ def accuracies_in_text(tables: Tables) -> list[Ours]:
     return [
         mean_of(row, column, group["value"], ROWS.get((row, column), str(row)),
                 _not_trained(runs, 1, row=row, column=column))
-        for (row, column), group in _sound(runs).groupby(["row", "column"])
+        for (row, column), group in runs[runs["diverged"] == 0].groupby(["row", "column"])
     ]  # fmt: skip
 
 
@@ -242,7 +242,3 @@ def _not_trained(runs: "pd.DataFrame", percent: float, **keys: str) -> str:
     if runs["trained"].all():
         return ""
     return f"train accuracy of {percent * runs['best_train'].min():.1f} % in a run"
-
-
-def _sound(runs: "pd.DataFrame") -> "pd.DataFrame":
-    return runs[runs["diverged"] == 0]

@@ -35,13 +35,9 @@ def measure(
     Accuracies of networks use the epoch chosen on the other half of the test images, as the ridge
     of the kernel is chosen without the test images too.
 
-    Args:
-        inputs: ``data``, the dataset; ``histories`` of the networks; ``reported_npf``.
-        settings: ``train``, ``test``, ``pool``, ``network`` (a mapping), ``sizes`` (numbers of
-            training images in addition to ``train``, which is the largest), ``ridges`` (in units of
-            the kernel's mean diagonal), ``comparable`` (whether results at this size may be
-            compared with the paper), ``trained`` (the train accuracy from which a run is trained).
-        checkpoints: where to store the parts of the kernel; None for none.
+    ``sizes`` are numbers of training images besides ``train``, the largest; ``ridges`` are in units
+    of the kernel's mean diagonal; ``comparable`` says whether results at this size may be compared
+    with the paper.
 
     Returns:
         ``runs``: accuracies of each network, and whether it is trained.
@@ -49,9 +45,6 @@ def measure(
         standard error in percent. Regimes have the columns of
         `finitewidth.measures.accuracy.train_accuracies`, in percent, with the threshold
         ``trained_from``; diverged runs are not trained and are excluded from all means.
-
-    Raises:
-        ResultError: a checkpoint cannot be written.
     """
     data = stratified_subset(
         inputs["data"], settings["train"], settings["test"], ("subset", inputs["data"].name)

@@ -19,11 +19,6 @@ from finitewidth.training.selection import chosen_step_sizes
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Accuracies of all runs, and their means next to the numbers printed in both versions.
 
-    Args:
-        inputs: ``histories`` of all trainings; ``reported_npf`` and ``reported_npf0``, the printed
-            numbers in percent.
-        settings: ``select``; ``trained``, the train accuracy from which a run is trained.
-
     Returns:
         ``runs``: one row per run (see `finitewidth.measures.accuracy.with_trained`), accuracies as
         fractions.

@@ -21,11 +21,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     The number that the paper prints for the CNTK is for CIFAR-10 and is no part of the result.
 
-    Args:
-        inputs: ``frozen``, the history of FRNPF (stage 0) and FLNPF (later stages); ``relu`` and
-            ``random``, those of ReLU and of FRNPF (and others) in the row of Table 2 with the same
-            network and optimiser.
-        settings: ``select``; ``trained``, the train accuracy from which a run is trained.
+    ``frozen`` is the history of FRNPF (stage 0) and FLNPF (later stages); ``relu`` and ``random``
+    are those of the row of Table 2 with the same network and optimiser.
 
     Returns:
         ``runs``: accuracies by stage and seed, whether the run diverged, and whether it is trained.
