@@ -16,7 +16,7 @@ from finitewidth.experiments.nu_values import (
 from finitewidth.kernels.gated_networks import feature_gates
 from finitewidth.kernels.gated_ntk import feature_kernel, soft_relu_ntk, value_kernel
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
-from finitewidth.measures.accuracy import scores_by_replica, train_accuracies, with_trained
+from finitewidth.measures.accuracy import scores_by_replica, train_accuracies
 from finitewidth.papers.dgn.experiments.trainings import FROZEN
 
 # panel -> its lines; the last two panels compare one kernel with its initial value
@@ -55,7 +55,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
                 row = {"panel": panel, "series": series, "epoch": epoch, "seed": seed}
                 rows += [row | part for part in _nu(y, kernel, panel)]
     runs = pd.DataFrame(rows)
-    scores = with_trained(scores_by_replica(inputs["histories"]), settings["trained"])
+    scores = scores_by_replica(inputs["histories"], settings["trained"])
     fitted = {
         series: train_accuracies(scores[scores["regime"].isin(regimes)])
         for series, regimes in REGIMES.items()

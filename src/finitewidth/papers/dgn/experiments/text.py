@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.experiments.text_numbers import KEYS, printed_in_text, text_row
-from finitewidth.measures.accuracy import scores_by_replica, train_accuracies, with_trained
+from finitewidth.measures.accuracy import scores_by_replica, train_accuracies
 from finitewidth.papers.dgn.experiments.sweep import network_name
 
 
@@ -22,7 +22,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     # the images themselves, with neither random labels nor random pixels
     images = inputs["mnist"][inputs["mnist"]["variant"] == "original"]
     sweep, name = inputs["sweep"], network_name({"regime": "soft_relu", **settings["in_text"]})
-    gates = with_trained(scores_by_replica(inputs["gates_only"]), settings["trained"])
+    gates = scores_by_replica(inputs["gates_only"], settings["trained"])
     networks = [  # row, column, section of the settings, runs
         ("cifar10", "gates_only", "gates_only", gates),
         ("cifar10", "soft_relu", "sweep", sweep[sweep["network"] == name]),

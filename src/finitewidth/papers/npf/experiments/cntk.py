@@ -16,7 +16,7 @@ import torch
 from finitewidth.data.select import averaged, channels_first, scaled, stratified_subset
 from finitewidth.data.store import Dataset
 from finitewidth.kernels.cntk import cntk
-from finitewidth.measures.accuracy import scores_by_replica, train_accuracies, with_trained
+from finitewidth.measures.accuracy import scores_by_replica, train_accuracies
 from finitewidth.networks.architecture import Architecture
 from finitewidth.papers.npf.experiments.regimes import in_percent
 from finitewidth.training.checkpoints import Checkpoints
@@ -49,8 +49,7 @@ def measure(
     data = stratified_subset(
         inputs["data"], settings["train"], settings["test"], ("subset", inputs["data"].name)
     )
-    runs = scores_by_replica(inputs["histories"]).drop(columns="stage")
-    runs = with_trained(runs, settings["trained"])
+    runs = scores_by_replica(inputs["histories"], settings["trained"]).drop(columns="stage")
     rows = [*_kernel_rows(data, settings, checkpoints), *_network_rows(runs, data)]
     printed = inputs["reported_npf"]
     line = printed[(printed["artifact"] == "npf_fig3") & (printed["column"] == "cntk")].iloc[0]

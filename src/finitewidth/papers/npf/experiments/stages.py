@@ -9,7 +9,6 @@ from finitewidth.measures.accuracy import (
     averaged,
     scores_by_replica,
     train_accuracies,
-    with_trained,
 )
 from finitewidth.training.selection import chosen_step_sizes
 
@@ -31,12 +30,12 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         lines, ReLU and FRNPF of Table 2, have no x. Diverged runs are counted in ``failed``, are
         not trained, and are excluded from all means and spreads.
     """
-    runs = with_trained(scores_by_replica(inputs["frozen"]), settings["trained"])
+    runs = scores_by_replica(inputs["frozen"], settings["trained"])
     points = {int(stage): _point(group, settings) for stage, group in runs.groupby("stage")}
     rows = [_row("FLNPF", point, stage) for stage, point in points.items()]
     for series, name, regime in (("FRNPF", "random", RANDOM), ("ReLU", "relu", "relu")):
         history = inputs[name][inputs[name]["regime"] == regime]
-        cell = with_trained(scores_by_replica(history), settings["trained"])
+        cell = scores_by_replica(history, settings["trained"])
         chosen = chosen_step_sizes(history.to_dict("records"))[regime]
         rows.append(_row(series, _point(cell[cell["step_size"] == chosen], settings)))
     return {"runs": runs.drop(columns="row"), "curves": pd.DataFrame(rows)}

@@ -4,9 +4,10 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from finitewidth.claims import samples
 from finitewidth.claims.ledger import Tables
@@ -14,9 +15,6 @@ from finitewidth.claims.reported import Ours
 from finitewidth.claims.runs import by_seed, mean_of
 from finitewidth.claims.verdicts import LEVEL, CannotDecideError, Part, holm
 from finitewidth.measures.compare import standard_error
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 POINT = 1.0  # percent of accuracy, for settings that the paper leaves open
 CNTK = 77.43  # percent on CIFAR-10, printed in section 6.2 (2)
@@ -35,7 +33,7 @@ ADAM, STAGES, BOTH = "gconv_adam", "stages", " ".join(GCONV)
 LEARNT = ("dlnpf", "flnpf", "relu")
 
 
-def accuracies(runs: "pd.DataFrame", row: str, regime: str, kind: str = "best_test") -> "pd.Series":
+def accuracies(runs: pd.DataFrame, row: str, regime: str, kind: str = "best_test") -> pd.Series:
     """Accuracies of a cell's runs, percent, by seed; by default the best test accuracies.
 
     Diverged runs and step sizes that a search did not choose are left out.
@@ -44,7 +42,7 @@ def accuracies(runs: "pd.DataFrame", row: str, regime: str, kind: str = "best_te
     return 100 * by_seed(runs, kind, what, row=row, regime=regime, chosen=1)
 
 
-def untrained(runs: "pd.DataFrame", row: str, *regimes: str) -> str:
+def untrained(runs: pd.DataFrame, row: str, *regimes: str) -> str:
     """Why cells of Table 2 decide nothing: not trained. Empty if all their runs are trained.
 
     All models of the paper are trained close to 100 % (caption of Table 2).
@@ -56,7 +54,7 @@ def untrained(runs: "pd.DataFrame", row: str, *regimes: str) -> str:
     return ""
 
 
-def not_trained(runs: "pd.DataFrame", name: str) -> str:
+def not_trained(runs: pd.DataFrame, name: str) -> str:
     """Say that runs of one network are not trained; empty if all of them are."""
     if runs.empty or runs["trained"].all():
         return ""
@@ -79,7 +77,7 @@ def some_trained(parts: list[Part]) -> list[Part]:
     return parts
 
 
-def _difference(runs: "pd.DataFrame", row: str, first: str, second: str, **thresholds: Any) -> Part:
+def _difference(runs: pd.DataFrame, row: str, first: str, second: str, **thresholds: Any) -> Part:
     """A regime minus another in one row, in points; undecided unless both are trained.
 
     If one of them is not, a single sound run is enough, and without any there is no value.
@@ -92,7 +90,7 @@ def _difference(runs: "pd.DataFrame", row: str, first: str, second: str, **thres
     return decides_nothing(Part(name=name, value=value, **thresholds), why)
 
 
-def _mean(runs: "pd.DataFrame", row: str, regime: str) -> float:
+def _mean(runs: pd.DataFrame, row: str, regime: str) -> float:
     """Mean accuracy of a cell; not a number if all its runs diverged."""
     try:
         return float(accuracies(runs, row, regime).mean())
@@ -125,7 +123,7 @@ def n15(tables: Tables) -> list[Part]:
     return some_trained(_above_random(tables["runs"], "dlnpf"))
 
 
-def _above_random(runs: "pd.DataFrame", learnt: str) -> list[Part]:
+def _above_random(runs: pd.DataFrame, learnt: str) -> list[Part]:
     return [
         _difference(runs, row, learnt, regime, low=0, paper=True)
         for row, regime in product(ROWS, RANDOM)
@@ -158,7 +156,7 @@ def n25(tables: Tables) -> list[Part]:
     return some_trained(parts)
 
 
-def at_stage(runs: "pd.DataFrame", stage: int) -> "pd.Series":
+def at_stage(runs: pd.DataFrame, stage: int) -> pd.Series:
     """Best test accuracies of a stage's runs, percent, by seed; diverged runs are left out."""
     return 100 * by_seed(runs, "best_test", f"stage {stage}", stage=stage)
 
@@ -196,20 +194,20 @@ def n20(tables: Tables) -> list[Part]:
     )
 
 
-def _last_stage(runs: "pd.DataFrame") -> int:
+def _last_stage(runs: pd.DataFrame) -> int:
     if runs.empty or runs["stage"].max() < 2:
         raise CannotDecideError("fewer than two stages of learnt gates")
     return int(runs["stage"].max())
 
 
-def _gain(runs: "pd.DataFrame", before: int, after: int, name: str) -> Part:
+def _gain(runs: pd.DataFrame, before: int, after: int, name: str) -> Part:
     """Differences paired by seed, since the runs of all stages share their random streams."""
     gains = (at_stage(runs, after) - at_stage(runs, before)).dropna()
     part = samples.mean(name.format(before, after), gains, low=0, paper=True)
     return decides_nothing(part, untrained_stages(runs, before, after))
 
 
-def untrained_stages(runs: "pd.DataFrame", *stages: int) -> str:
+def untrained_stages(runs: pd.DataFrame, *stages: int) -> str:
     """Why comparisons of stages decide nothing; empty if all their runs are trained."""
     found = (not_trained(runs[runs["stage"] == stage], f"stage {stage}") for stage in stages)
     return next(filter(None, found), "")
@@ -260,7 +258,7 @@ def _compared(tables: Tables, below: tuple[str, ...], above: tuple[str, ...]) ->
     return some_trained(parts)
 
 
-def _same_images(rows: "pd.DataFrame", regime: str, **side: Any) -> Part:
+def _same_images(rows: pd.DataFrame, regime: str, **side: Any) -> Part:
     """The difference on the same images, with errors as if the test images were independent.
 
     Both accuracies are measured on the same test images, so that this error is too large. The paper
@@ -313,7 +311,7 @@ def n21(tables: Tables) -> list[Part]:
     ]  # fmt: skip
 
 
-def _rank_correlation(curves: "pd.DataFrame", **thresholds: Any) -> Part:
+def _rank_correlation(curves: pd.DataFrame, **thresholds: Any) -> Part:
     """Mean over runs of the rank correlation of nu with the epoch.
 
     If all curves fall at every step, they have no spread. Half of the smallest possible change,
@@ -439,7 +437,7 @@ def _mean_of(
     part: str,
     row: str,
     column: str,
-    runs: "pd.DataFrame",
+    runs: pd.DataFrame,
     cells: Iterable[tuple[str, str]],
     kind: str = "best_test",
 ) -> list[Ours]:
