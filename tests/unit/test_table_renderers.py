@@ -67,12 +67,12 @@ def typeset(module, rows, settings=None, table="rows"):
 
 @pytest.mark.parametrize("artifact", sorted(MODULES))
 def test_a_table_is_typeset_from_its_data_file(tmp_path, artifact):
-    case, module = table_cases.cases()[artifact], import_module(MODULES[artifact])
-    inputs = {key: tmp_path / f"{key}.csv" for key in case.tables if case.tables[key] is not None}
+    (tables, settings), module = table_cases.cases()[artifact], import_module(MODULES[artifact])
+    inputs = {key: tmp_path / f"{key}.csv" for key in tables if tables[key] is not None}
     for key, file in inputs.items():
-        result_files.write_table(file, case.tables[key])
+        result_files.write_table(file, tables[key])
     outputs = {kind: str(tmp_path / f"t.{kind}") for kind in ("csv", "md", "tex")}
-    render_table(MODULES[artifact], inputs, outputs, case.settings, "f")
+    render_table(MODULES[artifact], inputs, outputs, settings, "f")
     cells = pd.read_csv(outputs["csv"], dtype=str, keep_default_na=False)
     assert list(cells.columns) == list(module.FIELDS)
     assert not (cells == "").any(axis=None)
@@ -80,21 +80,21 @@ def test_a_table_is_typeset_from_its_data_file(tmp_path, artifact):
                 if field.type == "number" and (cells[name] == "NaN").all()]  # fmt: skip
     assert constant in ([], ["trained"]), "a column without a number"
     selected = module.select({k: result_files.read_table(f) for k, f in inputs.items()},
-                             case.settings)  # fmt: skip
+                             settings)  # fmt: skip
     text = (tmp_path / "t.md").read_text(encoding="utf-8")
-    assert markdown(module.typeset(selected, case.settings), "f") == text
+    assert markdown(module.typeset(selected, settings), "f") == text
     damaged = cells.drop(columns=cells.columns[0])
     result_files.write_table(outputs["csv"], damaged)
     with pytest.raises(ResultError):
-        typeset_again(MODULES[artifact], outputs["csv"], case.settings)
+        typeset_again(MODULES[artifact], outputs["csv"], settings)
 
 
 def test_a_number_of_the_paper_is_of_the_paper_s_images():
     found = set()
-    for artifact, case in table_cases.cases().items():
+    for artifact, (tables, settings) in table_cases.cases().items():
         module = import_module(MODULES[artifact])
         if {"source", "data"} <= set(module.FIELDS):
-            rows = fields.checked(module.select(case.tables, case.settings), module.FIELDS)
+            rows = fields.checked(module.select(tables, settings), module.FIELDS)
             assert set(rows["source"]) == {"ours", "paper"}
             told = rows["data"].str.contains("stand-in for")
             assert (told == (rows["source"] == "ours")).all()
@@ -106,11 +106,11 @@ def test_a_number_of_the_paper_is_of_the_paper_s_images():
 @pytest.mark.parametrize("artifact", sorted(MODULES))
 def test_every_number_shown_is_one_of_the_data_file(tmp_path, artifact):
     """Another value in any column of numbers changes the table, or the column is not needed."""
-    case, module = table_cases.cases()[artifact], import_module(MODULES[artifact])
-    rows = fields.checked(module.select(case.tables, case.settings), module.FIELDS)
+    (tables, settings), module = table_cases.cases()[artifact], import_module(MODULES[artifact])
+    rows = fields.checked(module.select(tables, settings), module.FIELDS)
 
     def written(rows):
-        table = module.typeset(fields.checked(rows, module.FIELDS), case.settings)
+        table = module.typeset(fields.checked(rows, module.FIELDS), settings)
         return markdown(table, "f"), table.formulas and table.formulas[0].to_dict()
 
     before = written(rows)

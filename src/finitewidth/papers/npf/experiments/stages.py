@@ -31,13 +31,16 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         not trained, and are excluded from all means and spreads.
     """
     runs = scores_by_replica(inputs["frozen"], settings["trained"])
-    points = {int(stage): _point(group, settings) for stage, group in runs.groupby("stage")}
-    rows = [_row("FLNPF", point, stage) for stage, point in points.items()]
+    rows = [
+        {"panel": "stages", "series": "FLNPF", "x": int(stage), **_point(group, settings)}
+        for stage, group in runs.groupby("stage")
+    ]
     for series, name, regime in (("FRNPF", "random", RANDOM), ("ReLU", "relu", "relu")):
         history = inputs[name][inputs[name]["regime"] == regime]
         cell = scores_by_replica(history, settings["trained"])
         chosen = chosen_step_sizes(history.to_dict("records"))[regime]
-        rows.append(_row(series, _point(cell[cell["step_size"] == chosen], settings)))
+        point = _point(cell[cell["step_size"] == chosen], settings)
+        rows.append({"panel": "stages", "series": series, "x": None, **point})
     return {"runs": runs.drop(columns="row"), "curves": pd.DataFrame(rows)}
 
 
@@ -45,7 +48,3 @@ def _point(runs: pd.DataFrame, settings: Mapping[str, Any]) -> dict[str, Any]:
     """One stage; a diverged run has no accuracy."""
     sound = runs[settings["select"]].where(runs["diverged"] == 0)
     return {**averaged(sound), **train_accuracies(runs)}
-
-
-def _row(series: str, point: Mapping[str, Any], stage: int | None = None) -> dict[str, Any]:
-    return {"panel": "stages", "series": series, "x": stage, **point}

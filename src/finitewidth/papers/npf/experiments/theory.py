@@ -76,16 +76,14 @@ def _limits(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 network = FullyConnected([*weights[:-1], last], None, "relu")
                 kernel = traced_kernel(network, x, dtype=torch.float32).numpy()
                 for name, limit in limits.items():
-                    with named("limits", chosen["width"], depth):
-                        found = {
+                    with named("limits", width, depth):
+                        yield {
+                            "weights": law, "output_variance": variance, "limit": name,
+                            "depth": depth, "width": width, "run": run,
                             "scale": float(scale(kernel, limit)),
                             "correlation": float(correlation(kernel, limit)),
                             "error": float(relative_error(kernel, limit)),
-                        }
-                    yield {
-                        "weights": law, "output_variance": variance, "limit": name,
-                        "depth": depth, "width": chosen["width"], "run": run, **found,
-                    }  # fmt: skip
+                        }  # fmt: skip
 
 
 def error_runs(settings: Mapping[str, Any]) -> pd.DataFrame:
