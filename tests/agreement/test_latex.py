@@ -47,14 +47,14 @@ def compiled(folder: Path, document: str) -> str:
 def tables(tmp_path_factory):
     """Folder and LaTeX of every table, rendered as a run does."""
     folder, found = tmp_path_factory.mktemp("latex"), {}
-    for name, case in table_cases.cases().items():
+    for name, (tables, settings) in table_cases.cases().items():
         inputs = {}
-        for key, table in case.tables.items():
+        for key, table in tables.items():
             if table is not None:
                 inputs[key] = folder / f"{name}_{key}.csv"
                 result_files.write_table(inputs[key], table)
         outputs = {kind: str(folder / f"{name}.{kind}") for kind in ("csv", "md", "tex")}
-        render_table(RENDERERS[name], inputs, outputs, case.settings, table_cases.FOOTER)
+        render_table(RENDERERS[name], inputs, outputs, settings, table_cases.FOOTER)
         found[name] = Path(outputs["tex"]).read_text(encoding="utf-8")
     return folder, found
 

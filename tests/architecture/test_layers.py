@@ -44,8 +44,8 @@ RANK = {
 # What one paper takes from another: dgn and npf show and judge the same networks.
 SHARED = {
     ("dgn", "finitewidth.papers.npf"),
+    ("dgn", "finitewidth.papers.npf.figures.fig3"),
     ("dgn", "finitewidth.papers.npf.figures.fig7"),
-    ("dgn", "finitewidth.papers.npf.figures.nu_panel"),
     ("dgn", "finitewidth.papers.npf.judges.memorisation"),
 }
 FILES = sorted((SOURCE_ROOT / "finitewidth").rglob("*.py"))
@@ -60,7 +60,7 @@ def layer_of(module: str) -> str | None:
     """The second word of ``finitewidth.data.store``; None for the package itself.
 
     The parts of a paper are in different layers: ``papers judges`` for
-    ``finitewidth.papers.npf.judges.kernels``.
+    ``finitewidth.papers.npf.judges.training``.
     """
     words = module.split(".")
     if words[1:2] == ["papers"]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.claims.synthetic import beyond, dgn_training
+from tests.claims.synthetic import beyond, dgn
 from tests.copies import copies, stands_there
 
 from finitewidth.claims import ledger, verdicts
@@ -156,7 +156,7 @@ def test_a_mistake_in_a_judge_is_not_taken_for_missing_rows():
 
 def test_random_labels_not_yet_fitted_leave_d16_open():
     claim = next(claim for claim in JUDGED if claim.id == "D16")
-    judged = judged_as(claim, dgn_training.mnist(labels=0.6))
+    judged = judged_as(claim, dgn.mnist(labels=0.6))
     assert judged.verdict == verdicts.NOT_DECIDABLE
     assert "random_labels: 0.6 at best within 100 epochs" in judged.reason
 
@@ -164,10 +164,10 @@ def test_random_labels_not_yet_fitted_leave_d16_open():
 @pytest.mark.parametrize(
     ("name", "rows", "reason"),
     [
-        ("D17", dgn_training.binary(untrained="soft_galu"), "soft-GaLU is not trained"),
-        ("D18", dgn_training.binary(untrained="frnpf_di"), "frozen ReLU is not trained"),
-        ("D19", dgn_training.binary(untrained="flnpf"), "GaLU with learnt gates is not trained"),
-        ("D22", dgn_training.sweep(fitted=0.97), "relu is not trained: train accuracy of 0.97"),
+        ("D17", dgn.binary(untrained="soft_galu"), "soft-GaLU is not trained"),
+        ("D18", dgn.binary(untrained="frnpf_di"), "frozen ReLU is not trained"),
+        ("D19", dgn.binary(untrained="flnpf"), "GaLU with learnt gates is not trained"),
+        ("D22", dgn.sweep(fitted=0.97), "relu is not trained: train accuracy of 0.97"),
     ],
 )
 def test_networks_that_are_not_trained_are_no_evidence(name, rows, reason):

@@ -8,8 +8,7 @@ from tests.claims.synthetic import npf as synthetic
 
 from finitewidth.claims.verdicts import CannotDecideError, decide
 from finitewidth.common.reported_numbers import read_reported
-from finitewidth.papers.npf.judges import accuracy as npf_accuracy
-from finitewidth.papers.npf.judges.accuracy import CNTK
+from finitewidth.papers.npf.judges import training
 
 REPORTED = Path(__file__).parents[2] / "config/reported"
 
@@ -26,7 +25,7 @@ def outcomes(parts):
     return {row["part"]: row["outcome"] for row in decide(parts).parts}
 
 
-@pytest.mark.parametrize("judge", [npf_accuracy.n14, npf_accuracy.n15, npf_accuracy.n18])
+@pytest.mark.parametrize("judge", [training.n14, training.n15, training.n18])
 def test_a_row_with_an_untrained_run_is_undecided_and_the_others_are_judged(judge):
     where = {"row": "gconv_sgd", "regime": "frnpf_di"}
     tables = synthetic.table2_runs()
@@ -48,7 +47,7 @@ def test_a_contradicting_cell_that_is_not_trained_does_not_contradict():
     runs = tables["runs"]
     for row in synthetic.ROWS_OF_TABLE2[1:]:
         runs = with_untrained(runs, {"row": row, "regime": "dlnpf"})
-    failing = [name for name, outcome in outcomes(npf_accuracy.n15({"runs": runs})).items()
+    failing = [name for name, outcome in outcomes(training.n15({"runs": runs})).items()
                if outcome == "fails"]  # fmt: skip
     assert failing
     assert all(name.startswith("fc_sgd") for name in failing)
@@ -58,25 +57,25 @@ def test_a_diverged_run_makes_a_cell_untrained_even_if_no_run_is_left():
     runs = synthetic.table2_runs()["runs"]
     cell = (runs["row"] == "fc_sgd") & (runs["regime"] == "dlnpf")
     runs.loc[cell, ["diverged", "trained"]] = [1, 0]
-    assert "a run diverged" in npf_accuracy.untrained(runs, "fc_sgd", "relu", "dlnpf")
-    first = [part for part in npf_accuracy.n25(synthetic.cells() | {"runs": runs})
+    assert "a run diverged" in training.untrained(runs, "fc_sgd", "relu", "dlnpf")
+    first = [part for part in training.n25(synthetic.cells() | {"runs": runs})
              if part.name.startswith("fc_sgd, dlnpf")]  # fmt: skip
     assert [math.isnan(part.value) for part in first] == [True]
 
 
 def test_nothing_is_decided_if_no_comparison_rests_on_trained_networks():
     runs = synthetic.table2_runs()["runs"].assign(trained=0, best_train=0.5)
-    for judge in (npf_accuracy.n14, npf_accuracy.n15, npf_accuracy.n18):
+    for judge in (training.n14, training.n15, training.n18):
         with pytest.raises(CannotDecideError, match=r"^not trained: .* is not trained: 50\.0 %"):
             judge({"runs": runs})
     stages = synthetic.stage_runs()["stages"].assign(trained=0, best_train=0.5)
     with pytest.raises(CannotDecideError, match=r"^not trained: stage 1 is not trained"):
-        npf_accuracy.n19({"stages": stages})
+        training.n19({"stages": stages})
 
 
 def test_steps_to_and_from_an_untrained_stage_are_undecided():
     stages = with_untrained(synthetic.stage_runs()["stages"], {"stage": 3})
-    found = outcomes(npf_accuracy.n19({"stages": stages}))
+    found = outcomes(training.n19({"stages": stages}))
     assert [name for name, outcome in found.items() if outcome == "undecided"] == [
         "stage 3 - stage 2, points", "stage 4 - stage 3, points"
     ]  # fmt: skip
@@ -87,11 +86,11 @@ def test_an_untrained_network_beside_the_cntk_is_undecided():
     changes = {"trained": 0, "train_accuracy_lowest": 80.0}
     rows = tables["cntk"].copy()
     rows.loc[rows["regime"] == "relu", list(changes)] = list(changes.values())
-    parts = npf_accuracy.n16(tables | {"cntk": rows})
+    parts = training.n16(tables | {"cntk": rows})
     undecided = [part for part in parts if part.undefined]
     assert [part.outside for part in undecided] == ["ReLU is not trained: 80.0 % in a run"]
 
 
 def test_the_number_of_the_cntk_is_the_printed_one():
     printed = {number.value for number in read_reported(REPORTED, "npf") if number.column == "cntk"}
-    assert CNTK in printed
+    assert training.CNTK in printed

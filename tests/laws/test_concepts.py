@@ -19,6 +19,10 @@ from finitewidth.papers.npf.experiments import concepts
 TOY = preset_only("quick", "config")["npf"]["concepts"]["toy"]
 
 
+def net(inputs, kernel, layers):
+    return {"inputs": inputs, "kernel": kernel, "layers": layers}
+
+
 @st.composite
 def toys(draw):
     width = draw(st.integers(1, 4))
@@ -83,31 +87,34 @@ def test_ways_are_those_whose_product_has_a_mean():
 @settings(max_examples=20, deadline=None)
 @given(inputs=st.integers(2, 5), kernel=st.integers(1, 3), layers=st.integers(1, 3))
 def test_paths_share_strengths(inputs, kernel, layers):
-    net = circular.Circular(inputs, min(kernel, inputs), layers)
-    listed = circular.paths(net)
-    assert len(listed) == inputs * net.kernel**layers
-    assert listed["taps"].nunique() == listed["bundle"].nunique() == net.kernel**layers
+    taps = min(kernel, inputs)
+    circle = net(inputs, taps, layers)
+    listed = circular.paths(circle)
+    assert len(listed) == inputs * taps**layers
+    assert listed["taps"].nunique() == listed["bundle"].nunique() == taps**layers
     assert (listed.groupby("bundle")["unit_0"].agg(sorted).map(tuple)
             == tuple(range(1, inputs + 1))).all()  # fmt: skip
-    edges = set(map(tuple, circular.connections(net)[["layer", "start", "end", "tap"]].to_numpy()))
+    edges = set(
+        map(tuple, circular.connections(circle)[["layer", "start", "end", "tap"]].to_numpy())
+    )
     for path in listed.to_dict("records"):
-        taps = map(int, path["taps"].split())
+        walked = map(int, path["taps"].split())
         units = [path[f"unit_{layer}"] for layer in range(layers + 1)]
-        steps = zip(range(1, layers + 1), units, units[1:], taps, strict=False)
+        steps = zip(range(1, layers + 1), units, units[1:], walked, strict=False)
         assert set(steps) <= edges
 
 
 @settings(max_examples=10, deadline=None)
 @given(st.lists(st.lists(st.integers(-5, 5), min_size=3, max_size=3), min_size=1, max_size=2))
 def test_the_lemma_holds_and_shifts_change_nothing_but_only_with_the_average(examples):
-    kernel = circular.kernels(circular.Circular(3, 2, 2), examples)
+    kernel = circular.kernels(net(3, 2, 2), examples)
     np.testing.assert_allclose(kernel["pooled"], kernel["lemma"], atol=1e-12 * 10**4)
     spread = kernel.groupby(["gating", "s", "s_prime"])["pooled"].agg(np.ptp)
     assert spread.max() <= 1e-9
 
 
 def test_without_the_average_a_shift_does_change_the_kernel():
-    kernel = circular.kernels(circular.Circular(3, 2, 3), [[3, -1, 2]])
+    kernel = circular.kernels(net(3, 2, 3), [[3, -1, 2]])
     assert kernel.groupby(["gating", "s", "s_prime"])["unpooled"].agg(np.ptp).max() > 1
 
 

@@ -13,7 +13,6 @@ from finitewidth.measures.accuracy import (
     mean_and_spread,
     scores_by_replica,
     train_accuracies,
-    with_trained,
 )
 from finitewidth.measures.compare import difference_in_standard_errors, standard_error
 
@@ -41,7 +40,7 @@ def history(first, second, **over):
 
 
 def test_three_ways_to_choose_the_epoch():
-    scores = scores_by_replica(history([0.5, 0.9, 0.6, 0.5], [0.5, 0.6, 0.8, 0.7])).iloc[0]
+    scores = scores_by_replica(history([0.5, 0.9, 0.6, 0.5], [0.5, 0.6, 0.8, 0.7]), 0.9).iloc[0]
     assert scores["best_test"] == pytest.approx(0.75)  # epoch 2, seen on all images
     # first half chooses epoch 2, the second scores it .6; the second chooses 3, scored .6
     assert scores["cross_fitted"] == pytest.approx(0.6)
@@ -65,7 +64,7 @@ accuracies = st.lists(st.integers(0, 100), min_size=1, max_size=8)
 def test_the_published_choice_is_never_below_the_honest_ones(data):
     first = data.draw(accuracies)
     second = data.draw(st.lists(st.integers(0, 100), min_size=len(first), max_size=len(first)))
-    scores = scores_by_replica(history(np.array(first) / 100, np.array(second) / 100)).iloc[0]
+    scores = scores_by_replica(history(np.array(first) / 100, np.array(second) / 100), 0.9).iloc[0]
     assert scores["best_test"] >= scores["last"]
     assert scores["best_test"] >= scores["cross_fitted"] - 1e-12
 
@@ -77,7 +76,7 @@ def test_choosing_on_noise_gains_and_cross_fitting_does_not():
         history(rng.normal(0.5, 0.02, 40), rng.normal(0.5, 0.02, 40), seed=seed)
         for seed in range(500)
     ]
-    scores = scores_by_replica(pd.concat(runs))
+    scores = scores_by_replica(pd.concat(runs), 0.9)
     assert scores["best_test"].mean() > 0.52
     # standard error .02/sqrt(2·500) = .0006; five of them
     assert scores["cross_fitted"].mean() == pytest.approx(0.5, abs=0.0032)
@@ -87,7 +86,7 @@ def test_replicas_are_kept_apart_and_divergence_is_counted():
     rows = pd.concat(
         [history([0.5], [0.7]), history([0.1], [0.1], seed=1, diverged=1, test_accuracy=0.1)]
     )
-    scores = scores_by_replica(rows)
+    scores = scores_by_replica(rows, 0.9)
     assert scores["seed"].tolist() == [0, 1]
     assert scores["diverged"].tolist() == [0, 1]
 
@@ -96,14 +95,12 @@ def test_a_network_is_trained_if_all_its_runs_are_in_some_epoch_and_none_diverge
     """A late drop of a run does not undo what it reached."""
     runs = pd.concat([history([0.5] * 3, [0.5] * 3, seed=seed) for seed in range(2)])
     runs["train_accuracy"] = [0.5, 0.95, 0.1, 0.5, 0.6, 0.9]
-    scores = scores_by_replica(runs)
-    assert with_trained(scores, 0.9)["trained"].tolist() == [1, 1]
-    assert train_accuracies(with_trained(scores, 0.92)) == {
+    assert scores_by_replica(runs, 0.9)["trained"].tolist() == [1, 1]
+    assert train_accuracies(scores_by_replica(runs, 0.92)) == {
         "train_accuracy": pytest.approx(0.925), "train_accuracy_lowest": 0.9, "trained": 0
     }  # fmt: skip
-    lost = with_trained(scores.assign(diverged=[0, 1]), 0.9)
-    assert train_accuracies(lost)["trained"] == 0
-    assert train_accuracies(lost)["train_accuracy"] == 0.95
+    lost = train_accuracies(scores_by_replica(runs.assign(diverged=[0, 0, 0, 1, 1, 1]), 0.9))
+    assert (lost["trained"], lost["train_accuracy"]) == (0, 0.95)
 
 
 def test_the_spread_is_that_of_a_sample():

@@ -9,10 +9,10 @@ from tests import table_cases
 
 from finitewidth.common import fields, result_files
 from finitewidth.common.errors import ResultError
-from finitewidth.papers.dgn.tables import extra_identities, extra_text
+from finitewidth.papers.dgn.tables import extra_identities
 from finitewidth.papers.npf.experiments import limits
 from finitewidth.papers.npf.tables import extra_limits, table2
-from finitewidth.papers.npf.tables import extra_text as npf_extra_text
+from finitewidth.tables import text_numbers
 from finitewidth.tables.job import render_table, typeset_again
 from finitewidth.tables.typeset import markdown
 
@@ -67,12 +67,12 @@ def typeset(module, rows, settings=None, table="rows"):
 
 @pytest.mark.parametrize("artifact", sorted(MODULES))
 def test_a_table_is_typeset_from_its_data_file(tmp_path, artifact):
-    case, module = table_cases.cases()[artifact], import_module(MODULES[artifact])
-    inputs = {key: tmp_path / f"{key}.csv" for key in case.tables if case.tables[key] is not None}
+    (tables, settings), module = table_cases.cases()[artifact], import_module(MODULES[artifact])
+    inputs = {key: tmp_path / f"{key}.csv" for key in tables if tables[key] is not None}
     for key, file in inputs.items():
-        result_files.write_table(file, case.tables[key])
+        result_files.write_table(file, tables[key])
     outputs = {kind: str(tmp_path / f"t.{kind}") for kind in ("csv", "md", "tex")}
-    render_table(MODULES[artifact], inputs, outputs, case.settings, "f")
+    render_table(MODULES[artifact], inputs, outputs, settings, "f")
     cells = pd.read_csv(outputs["csv"], dtype=str, keep_default_na=False)
     assert list(cells.columns) == list(module.FIELDS)
     assert not (cells == "").any(axis=None)
@@ -80,21 +80,21 @@ def test_a_table_is_typeset_from_its_data_file(tmp_path, artifact):
                 if field.type == "number" and (cells[name] == "NaN").all()]  # fmt: skip
     assert constant in ([], ["trained"]), "a column without a number"
     selected = module.select({k: result_files.read_table(f) for k, f in inputs.items()},
-                             case.settings)  # fmt: skip
+                             settings)  # fmt: skip
     text = (tmp_path / "t.md").read_text(encoding="utf-8")
-    assert markdown(module.typeset(selected, case.settings), "f") == text
+    assert markdown(module.typeset(selected, settings), "f") == text
     damaged = cells.drop(columns=cells.columns[0])
     result_files.write_table(outputs["csv"], damaged)
     with pytest.raises(ResultError):
-        typeset_again(MODULES[artifact], outputs["csv"], case.settings)
+        typeset_again(MODULES[artifact], outputs["csv"], settings)
 
 
 def test_a_number_of_the_paper_is_of_the_paper_s_images():
     found = set()
-    for artifact, case in table_cases.cases().items():
+    for artifact, (tables, settings) in table_cases.cases().items():
         module = import_module(MODULES[artifact])
         if {"source", "data"} <= set(module.FIELDS):
-            rows = fields.checked(module.select(case.tables, case.settings), module.FIELDS)
+            rows = fields.checked(module.select(tables, settings), module.FIELDS)
             assert set(rows["source"]) == {"ours", "paper"}
             told = rows["data"].str.contains("stand-in for")
             assert (told == (rows["source"] == "ours")).all()
@@ -106,11 +106,11 @@ def test_a_number_of_the_paper_is_of_the_paper_s_images():
 @pytest.mark.parametrize("artifact", sorted(MODULES))
 def test_every_number_shown_is_one_of_the_data_file(tmp_path, artifact):
     """Another value in any column of numbers changes the table, or the column is not needed."""
-    case, module = table_cases.cases()[artifact], import_module(MODULES[artifact])
-    rows = fields.checked(module.select(case.tables, case.settings), module.FIELDS)
+    (tables, settings), module = table_cases.cases()[artifact], import_module(MODULES[artifact])
+    rows = fields.checked(module.select(tables, settings), module.FIELDS)
 
     def written(rows):
-        table = module.typeset(fields.checked(rows, module.FIELDS), case.settings)
+        table = module.typeset(fields.checked(rows, module.FIELDS), settings)
         return markdown(table, "f"), table.formulas and table.formulas[0].to_dict()
 
     before = written(rows)
@@ -155,26 +155,23 @@ def test_bold_are_the_best_regimes_of_a_line_within_a_standard_deviation():
     assert bold.loc["ours, last epoch"][["DLNPF", "FLNPF", "ReLU"]].tolist() == [0, 6, 0]
 
 
-@pytest.mark.parametrize(
-    ("module", "key"),
-    [(module, key) for module in (extra_text, npf_extra_text) for key in module.TITLES],
-)
-def test_text_tables_put_ours_beside_the_printed_number(module, key):
-    rows = pd.DataFrame(
-        [dict(zip(("quantity", "row", "column"), key, strict=True))
-         | {"mean": 55.5, "spread": 0.25, "runs": 3, "diverged": 0, "select": "last",
-            "reported": 56.0, "place": "section 1", "trained": 1}]
-    )  # fmt: skip
-    settings = {"datasets": {"mnist": "MNIST", "cifar10": "CIFAR-10"}, "trained": {"all": 0.95},
+@pytest.mark.parametrize("paper", ["npf", "dgn"])
+def test_text_tables_put_ours_beside_the_printed_number(paper):
+    settings = {"datasets": {"mnist": "MNIST", "cifar10": "CIFAR-10"}, **table_cases.shown(paper),
                 "gates": table_cases.GATES}  # fmt: skip
-    (line,) = typeset(module, rows, settings).cells.to_dict("records")
-    assert (line["ours (%)"], line["paper (%)"], line["runs"]) == ("55.50 ± 0.25", "56", "3")
-    assert typeset(module, rows, settings).notes == ()
-    (note,) = typeset(module, rows.assign(diverged=1), settings).notes
     gates = {"gates_only": "ε = 0.1, β = 8", "soft_relu": "ε = 0.4, β = 16"}
-    assert note.endswith(f"{module.TITLES[key].format(**gates)} 1 of 4")
-    wanted = {"mnist": "MNIST", "all": "MNIST, CIFAR-10"}.get(key[1], "CIFAR-10")
-    assert line["data"] == wanted
+    for quantity, row, column, title, role in settings["numbers"]:
+        number = {"quantity": quantity, "row": row, "column": column, "mean": 55.5, "spread": 0.25,
+                  "runs": 3, "diverged": 0, "select": "last", "reported": 56.0,
+                  "place": "section 1"}  # fmt: skip
+        rows = pd.DataFrame([number])
+        (line,) = typeset(text_numbers, rows, settings).cells.to_dict("records")
+        assert (line["ours (%)"], line["paper (%)"], line["runs"]) == ("55.50 ± 0.25", "56", "3")
+        assert typeset(text_numbers, rows, settings).notes == ()
+        (note,) = typeset(text_numbers, rows.assign(diverged=1), settings).notes
+        assert note.endswith(f"{title.format(**gates)} 1 of 4")
+        wanted = {"mnist": "MNIST", "all": "MNIST, CIFAR-10"}.get(role, "CIFAR-10")
+        assert line["data"] == wanted
 
 
 def test_a_limit_is_held_against_the_networks_it_belongs_to():

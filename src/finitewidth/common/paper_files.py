@@ -1,7 +1,7 @@
 """The folder of a paper, ``src/finitewidth/papers/<paper>``: its YAML files and its functions.
 
 A text file such as ``claims.yaml`` names functions of the modules beside it: ``accuracy.n14`` in
-``claims.yaml`` is ``n14`` of ``judges/accuracy.py``, and ``h01`` is a function of ``judges.py``.
+``claims.yaml`` is ``n14`` of ``judges/training.py``, and ``h01`` is a function of ``judges.py``.
 This module uses only the standard library and yaml.
 """
 
@@ -43,7 +43,7 @@ def function_of(paper: str, part: str, name: str) -> Function:
 
 
 def modules_of(paper: str, part: str) -> list[str]:
-    """All modules of a part of a paper, such as ``finitewidth.papers.npf.judges.accuracy``."""
+    """All modules of a part of a paper, such as ``finitewidth.papers.npf.judges.training``."""
     single = FOLDER / paper / f"{part}.py"
     files = [single] if single.is_file() else sorted((FOLDER / paper / part).glob("*.py"))
     return [".".join(file.relative_to(SOURCE_ROOT).with_suffix("").parts) for file in files]

@@ -11,6 +11,7 @@ from torch import Tensor
 from finitewidth.data.select import first_per_class, scaled
 from finitewidth.data.store import Dataset
 from finitewidth.kernels.npk import SingularKernelError, nu
+from finitewidth.measures.accuracy import averaged
 from finitewidth.networks.weights import as_lists
 
 RIDGE = 1e-10  # times the mean eigenvalue; used if a kernel cannot be inverted without a ridge
@@ -49,18 +50,19 @@ def nu_row(y: Tensor, kernel: Callable[[], Tensor]) -> dict[str, Any]:
     }
 
 
-def conditions(runs: pd.DataFrame) -> dict[str, float | int]:
-    """How well the kernels of one point of a curve could be inverted.
+def nu_point(runs: pd.DataFrame) -> dict[str, float | int]:
+    """One point of a curve of nu, and how well its kernels could be inverted.
 
     Args:
         runs: rows of `nu_row`.
 
     Returns:
-        ``ridged``: number of runs with a value of nu that needed a ridge; ``condition_number``: the
-        largest of all runs with a value.
+        The mean of nu, see `finitewidth.measures.accuracy.averaged`; ``ridged``: number of runs
+        with a value of nu that needed a ridge; ``condition_number``: the largest of all runs with a
+        value.
     """
     known = runs[runs["nu"].notna()]
-    return {
+    return averaged(runs["nu"]) | {
         "ridged": int((known["ridge"] > 0).sum()),
         "condition_number": known["condition_number"].astype(float).max(),
     }

@@ -1,6 +1,6 @@
 """A training as the workflow declares it. Does not import torch."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,18 +47,30 @@ def replicas_of(
     )
 
 
-def common_of(row: str, network: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes of a `TrainingRun` that all stacks of a section of the settings share.
+def planned(
+    name: str,
+    row: str,
+    network: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    replicas: Iterable[Replica],
+    earlier: str | None = None,
+    **more: Any,
+) -> PlannedTraining:
+    """A training of a section of the settings.
 
     Args:
+        name: of the training.
         row: as in the history.
         network: settings of its architecture.
-        settings: ``train``, ``test``, ``optimiser``, ``batch_size``, ``epochs``; ``pool`` if images
-            are averaged, ``classes`` if there are two with targets of -1 and +1, and ``every`` if
-            weights are kept every few epochs.
+        settings: ``dataset``, ``train``, ``test``, ``optimiser``, ``batch_size``, ``epochs``;
+            ``pool`` if images are averaged, ``classes`` if there are two with targets of -1 and +1,
+            and ``every`` if weights are kept every few epochs.
+        replicas: all that are trained in one stack.
+        earlier: name of the training whose weights it starts from.
+        **more: other attributes of its `TrainingRun`.
     """
     classes, every = settings.get("classes"), settings.get("every")
-    return {
+    described = {
         "row": row,
         "architecture": Architecture.from_mapping(network),
         "data": DataChoice(
@@ -72,4 +84,7 @@ def common_of(row: str, network: Mapping[str, Any], settings: Mapping[str, Any])
         "optimiser": settings["optimiser"],
         "batch_size": settings["batch_size"],
         "epochs": settings["epochs"],
+        "replicas": tuple(replicas),
     }
+    run = TrainingRun(**described | more)
+    return PlannedTraining(name=name, run=run, dataset=settings["dataset"], earlier=earlier)

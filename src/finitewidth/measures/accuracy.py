@@ -14,13 +14,14 @@ SELECTIONS = ("best_test", "cross_fitted", "last")  # how the epoch of a test ac
 REPLICA = ["row", "regime", "stage", "beta", "eps", "variant", "seed", "step_size"]
 
 
-def scores_by_replica(history: pd.DataFrame) -> pd.DataFrame:
+def scores_by_replica(history: pd.DataFrame, trained_from: float) -> pd.DataFrame:
     """Summarise a training history in one row per replica.
 
     Args:
         history: one row per replica and epoch, with the columns `REPLICA`, ``epoch``,
             ``test_accuracy``, ``test_accuracy_first`` and ``test_accuracy_second`` (the two halves
             of the test set), ``train_accuracy`` and ``diverged``.
+        trained_from: train accuracy from which a run counts as trained, a fraction.
 
     Returns:
         A table with the columns `REPLICA` and the following ones. Accuracies are fractions.
@@ -35,10 +36,15 @@ def scores_by_replica(history: pd.DataFrame) -> pd.DataFrame:
         train_last: the training accuracy during the last epoch.
         best_train: the best training accuracy of any epoch.
         diverged: 1 if the training loss was not finite in some epoch, otherwise 0.
+        trained: 1 if the run did not diverge and its train accuracy is at least ``trained_from`` in
+            some epoch, otherwise 0. A last epoch alone may fall into one of the short drops that
+            follow a large step of Adam.
     """
     replicas = history.groupby(REPLICA, sort=False, dropna=False)
     rows = [{**dict(zip(REPLICA, key, strict=True)), **_scores(epochs)} for key, epochs in replicas]
-    return pd.DataFrame(rows)
+    runs = pd.DataFrame(rows)
+    trained = (runs["best_train"] >= trained_from) & (runs["diverged"] == 0)
+    return runs.assign(trained=trained.astype(int))
 
 
 def _scores(epochs: pd.DataFrame) -> dict[str, float]:
@@ -55,19 +61,8 @@ def _scores(epochs: pd.DataFrame) -> dict[str, float]:
     }
 
 
-def with_trained(runs: pd.DataFrame, threshold: float) -> pd.DataFrame:
-    """Add the column ``trained`` to the rows of `scores_by_replica`.
-
-    It is 1 if the run did not diverge and its train accuracy is at least ``threshold``, a fraction,
-    in some epoch, otherwise 0. A last epoch alone may fall into one of the short drops that follow
-    a large step of Adam.
-    """
-    trained = (runs["best_train"] >= threshold) & (runs["diverged"] == 0)
-    return runs.assign(trained=trained.astype(int))
-
-
 def train_accuracies(runs: pd.DataFrame) -> dict[str, float | int]:
-    """Say how well the runs of one network, rows of `with_trained`, fit their training images.
+    """Say how well the runs of one network, rows of `scores_by_replica`, fit their training images.
 
     Returns:
         ``train_accuracy``, the mean over runs that did not diverge, and ``train_accuracy_lowest``,

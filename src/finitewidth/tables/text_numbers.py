@@ -1,6 +1,6 @@
 """A table of numbers that appear only in a paper's text, ours and the paper's."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import nan
 from typing import Any
 
@@ -9,10 +9,8 @@ import pandas as pd
 from finitewidth.common import fields
 from finitewidth.data.catalogue import ROLES
 from finitewidth.tables.numbers import plain, uncertain
-from finitewidth.tables.trained import marked, not_trained
-from finitewidth.tables.typeset import Typeset, left_out
+from finitewidth.tables.typeset import Typeset, left_out, marked, not_trained
 
-Key = tuple[str, str, str]
 FIELDS = {
     "what": fields.text("what the number is"),
     "data": fields.text(
@@ -45,52 +43,49 @@ SELECTIONS = {
 }
 
 
-def text_rows(
-    rows: pd.DataFrame,
-    titles: Mapping[Key, str],
-    data: Mapping[Key, Sequence[str]],
-    datasets: Mapping[str, str],
-    told: bool = False,
-) -> pd.DataFrame:
-    """Return a row of ours and one of the paper's per number, with the columns `FIELDS`.
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Return a row of ours and one of the paper's per number of the table ``rows``.
 
     Numbers with one title are the ends of a range that the paper prints; ours is one number.
 
-    Args:
-        rows: quantity, row, column (these three identify the number), mean, spread, runs,
-            diverged, select, reported, place; in percent. If ``told``, also trained: 1 if all runs
-            of the number's networks are trained, otherwise 0.
-        titles: what each number is.
-        data: roles of the datasets of each number.
-        datasets: role -> title of the dataset that was used.
-        told: whether the table says which networks are not trained.
+    ``settings["numbers"]`` has for each number its quantity, row and column, a title, and the role
+    of its dataset or ``all``. A title may name a network of ``settings["gates"]``, which has slope
+    ``beta`` and ``eps`` of its gates. ``settings["datasets"]`` maps each role to the title of the
+    dataset that was used. The table says which networks are not trained if there is
+    ``settings["trained"]``.
     """
-    lines: list[dict[str, Any]] = []
-    for row in rows.to_dict("records"):
-        key = (row["quantity"], row["row"], row["column"])
-        shared = {"what": titles[key], "place": row["place"]}
-        images, printed = (
-            ", ".join(names[role] for role in data[key]) for names in (datasets, ROLES)
+    datasets = settings["datasets"]
+    gates = {name: f"ε = {gate['eps']:g}, β = {gate['beta']:g}"
+             for name, gate in settings.get("gates", {}).items()}  # fmt: skip
+    numbers = {
+        (quantity, row, column): (
+            title.format(**gates),
+            list(datasets) if role == "all" else [role],
         )
+        for quantity, row, column, title, role in settings["numbers"]
+    }
+    lines: list[dict[str, Any]] = []
+    for row in tables["rows"].to_dict("records"):
+        title, roles = numbers[row["quantity"], row["row"], row["column"]]
+        shared = {"what": title, "place": row["place"]}
+        images, printed = (", ".join(names[role] for role in roles) for names in (datasets, ROLES))
         ours = {name: row[name] for name in ("mean", "runs", "diverged")}
-        if all(one["what"] != shared["what"] for one in lines):
+        if all(one["what"] != title for one in lines):
             lines.append({
                 **shared, **ours, "source": "ours", "data": images,
                 "standard_deviation": row["spread"] if row["runs"] > 1 else nan,
-                "epoch": SELECTIONS[row["select"]], "trained": row["trained"] if told else nan,
+                "epoch": SELECTIONS[row["select"]],
+                "trained": row["trained"] if "trained" in settings else nan,
             })  # fmt: skip
         lines.append({**shared, "source": "paper", "data": printed, "mean": row["reported"],
                       "epoch": "none"})  # fmt: skip
     return pd.DataFrame(lines, columns=list(FIELDS))
 
 
-def text_table(rows: pd.DataFrame, thresholds: Sequence[float] = ()) -> Typeset:
+def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """Typeset one line per number.
 
-    Args:
-        rows: as returned by `text_rows`.
-        thresholds: train accuracies from which runs count as trained, fractions; they are named if
-            a network is not trained.
+    ``settings["trained"]`` maps each training to the accuracy from which a run counts as trained.
     """
     mine = rows[rows["source"] == "ours"]
     printed = rows[rows["source"] == "paper"].groupby("what")["mean"]
@@ -113,5 +108,6 @@ def text_table(rows: pd.DataFrame, thresholds: Sequence[float] = ()) -> Typeset:
     )
     counts = mine[["diverged", "runs"]].astype(int).itertuples(index=False, name=None)
     runs = [(what, *both) for what, both in zip(mine["what"], counts, strict=True)]
-    notes = not_trained(mine["trained"], thresholds) + left_out(runs)
+    thresholds = settings.get("trained", {}).values()
+    notes = not_trained(mine["trained"], list(thresholds)) + left_out(runs)
     return Typeset(pd.DataFrame(lines), title, notes, spans=("data",))

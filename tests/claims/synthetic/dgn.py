@@ -1,10 +1,14 @@
 """Made-up rows for the claims of dgn."""
 
+from itertools import product
+
 import pandas as pd
-from tests.claims.synthetic import dgn_concepts, dgn_training, jitter
+from tests.claims.synthetic import jitter
 from tests.claims.synthetic.memorisation import DEPTHS, errors_of
 
 LINEAR_DEPTHS = (2, 4, 6, 8, 10)
+BETAS, EPS = (1, 2, 4, 8, 12, 16, 20, 24), (0.1, 0.4)
+SEEDS = range(5)
 
 
 def variances(power):
@@ -71,11 +75,104 @@ def linear(first=0.81, steps=15.0, growth=2.0, slower=0.0, runs=50):
     return {"runs": pd.DataFrame(rows)}
 
 
+def circular(change=0.0):
+    """Two inputs, one layer with both taps: 4 paths, 2 strengths, two paths each."""
+    connections = pd.DataFrame({"layer": 1, "start": [1, 2, 1, 2], "end": [1, 2, 2, 1],
+                                "tap": [1, 1, 2, 2]})  # fmt: skip
+    paths = pd.DataFrame({"path": [1, 2, 3, 4], "bundle": [1, 1, 2, 2]})
+    rows = [
+        {"gating": 0, "s": s, "s_prime": other, "shift": shift, "pooled": value, "lemma": value}
+        for s in (1, 2) for other in (1, 2) for shift in (0, 1)
+        for value in (2.0 + s * other + change * shift,)
+    ]  # fmt: skip
+    kernel = pd.DataFrame(rows)
+    return {"connections": connections, "paths": paths, "kernel": kernel}
+
+
 def _scatter(run, runs):
     return run - (runs - 1) / 2 if runs < 10 else (run % 5) - 2
 
 
-ROWS = dgn_concepts.ROWS | dgn_training.ROWS | {
+def spread(seed, scale):
+    """Runs that differ a little, their mean unchanged."""
+    return scale * (seed - 2)
+
+
+def mnist(galu=0.965, relu=0.985, galu_epochs=4.0, train=1.0, labels=1.0):
+    rows = [
+        {
+            "regime": regime, "variant": variant, "seed": seed, "diverged": 0,
+            "best_test": test + 0.0005 * jitter(regime, variant, seed),
+            "best_train": (labels if variant == "random_labels" else train) + spread(seed, 1e-4),
+            "epochs": 100,
+            "epochs_to_99": epochs + spread(seed, 0.1) * (1 if regime == "relu" else 2),
+        }
+        for regime, test, epochs in (("galu", galu, galu_epochs), ("relu", relu, 6.0))
+        for variant in ("original", "random_labels", "random_pixels")
+        for seed in SEEDS
+    ]  # fmt: skip
+    return {"runs": pd.DataFrame(rows)}
+
+
+def binary(untrained="", **losses):
+    """Networks that tell two digits apart; one run of the network ``untrained`` does not fit."""
+    means = {"galu": 0.1, "flnpf": 0.05, "frnpf_di": 0.08, "relu": 0.03, "soft_relu": 0.03,
+             "soft_galu": 0.03}  # fmt: skip
+    rows = [
+        {"regime": regime, "seed": seed, "diverged": 0,
+         "test_loss": loss + spread(seed, 0.001) * (1 + number % 3),
+         "trained": int(regime != untrained or seed > 0),
+         "best_train": 0.9 if regime == untrained and seed == 0 else 1.0}
+        for number, (regime, loss) in enumerate((means | losses).items())
+        for seed in SEEDS
+    ]  # fmt: skip
+    return {"runs": pd.DataFrame(rows)}
+
+
+def nu(frozen=2000.0, ka_end=0.5):
+    ends = {
+        ("gates", "learnt gates"): 1000.0, ("gates", "unlearnt gates"): 2000.0,
+        ("adaptable", "ReLU"): 1000.0, ("adaptable", "frozen ReLU"): frozen,
+        ("ka", "soft-GaLU"): ka_end, ("ka_hat", "soft-GaLU"): 1000.0,
+    }  # fmt: skip
+    rows = [
+        {
+            "panel": panel, "series": series, "epoch": epoch, "seed": seed,
+            "nu": (end if epoch else 3 * max(end, 0.5))
+            * (1 + 0.01 * jitter(panel, series, epoch, seed)),
+        }
+        for (panel, series), end in ends.items()
+        for epoch in (0, 2, 4, 6, 8)
+        for seed in SEEDS
+    ]  # fmt: skip
+    return {"runs": pd.DataFrame(rows)}
+
+
+def text(gates_only=56.0):
+    values = {"gates_only": gates_only, "soft_relu": 72.0}
+    rows = [
+        {"quantity": "test_accuracy", "row": "cifar10", "column": column, "seed": seed,
+         "value": value + spread(seed, 0.1), "diverged": 0}
+        for column, value in values.items() for seed in SEEDS
+    ]  # fmt: skip
+    return {"runs": pd.DataFrame(rows)}
+
+
+def sweep(first=0.58, fitted=0.99):
+    test = {1: first, 2: 0.63, 4: 0.68, 8: 0.71, 12: 0.71, **dict.fromkeys((16, 20, 24), 0.71)}
+    networks = {"dln": (0.5042, 0.3939), "relu": (fitted, 0.71)}
+    networks |= {f"soft_relu_eps{eps}_beta{b}": (fitted, test[b]) for eps, b in product(EPS, BETAS)}
+    rows = [
+        {"network": network, "seed": seed, "diverged": 0,
+         "best_train": train + spread(seed, 0.0004 if network == "dln" else 0.0002),
+         "best_test": accuracy + 0.0005 * jitter(network, seed)}
+        for network, (train, accuracy) in networks.items()
+        for seed in SEEDS
+    ]  # fmt: skip
+    return {"runs": pd.DataFrame(rows)}
+
+
+ROWS = {
     "D02": (lambda: variances(2), lambda: variances(3)),
     "D04": (entries, lambda: entries(overlap=1.2)),
     "D05": (
@@ -91,6 +188,17 @@ ROWS = dgn_concepts.ROWS | dgn_training.ROWS | {
     "D11": (linear, lambda: linear(first=0.9)),
     "D12": (linear, lambda: linear(steps=30.0, growth=0.5)),
     "D13": (linear, lambda: linear(slower=5.0)),
+    "D14": (mnist, lambda: mnist(galu_epochs=8.0)),
+    "D15": (mnist, lambda: mnist(galu=0.99)),
+    "D16": (mnist, lambda: mnist(train=0.9)),
+    "D17": (binary, lambda: binary(soft_galu=0.12)),
+    "D18": (binary, lambda: binary(relu=0.09)),
+    "D19": (binary, lambda: binary(flnpf=0.11)),
+    "D20": (nu, lambda: nu(frozen=900.0)),
+    "D21": (text, lambda: text(50.0)),
+    "D22": (sweep, lambda: sweep(first=0.66)),
+    "D24": (sweep, lambda: sweep(fitted=0.95)),
+    "D25": (circular, lambda: circular(change=0.1)),
 }  # fmt: skip
 
 BOTH = ("shuffled", "constant")

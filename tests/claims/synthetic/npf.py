@@ -1,11 +1,13 @@
 """Made-up rows for the claims of npf."""
 
 import pandas as pd
-from tests.claims.synthetic import jitter, npf_theory
+from tests.claims.synthetic import jitter
 from tests.claims.synthetic.memorisation import best_at
 
 REGIMES = ("frnpf_ii", "frnpf_di", "dlnpf", "flnpf", "relu")
 ROWS_OF_TABLE2 = ("fc_sgd", "fc_adam", "vconv_sgd", "vconv_adam", "gconv_sgd", "gconv_adam")
+DEPTHS = (3, 5, 8)
+WIDTHS = (16, 32, 64, 128, 256, 512)
 
 
 def table2_runs(runs=5, **accuracies):
@@ -85,7 +87,55 @@ def beside_the_cntk(comparable=1, table2=None, **accuracies):
     return {**runs, "cntk": pd.DataFrame(rows).assign(comparable=comparable)}
 
 
-ROWS = npf_theory.ROWS | {
+def means(error=1e-15, z=3.0, trace=1.001):
+    common = {"depth": 3, "width": 64, "draws": 2000, "trace_ratio": trace, "trace_ratio_se": 0.002}
+    rows = [
+        {**common, "networks": "enumerated", "gates": "bernoulli", "mean_error": error},
+        {**common, "networks": "drawn", "gates": "relu", "mean_error": 0.01, "max_z": z},
+    ]
+    return {"mean": pd.DataFrame(rows)}
+
+
+def errors(grows, slope, gates="independent", start=1.0):
+    """Four runs per place, errors start · (place / 16)^slope within 2 %."""
+    rows = [
+        {
+            "grows": grows, "gates": gates, "depth": depth, "run": run,
+            "width": place if grows == "width" else 16,
+            "copies": 1 if grows == "width" else place / 16,
+            "error": start * (place / 16) ** slope * (0.98 + 0.01 * run),
+        }
+        for depth in DEPTHS for place in WIDTHS for run in range(4)
+    ]  # fmt: skip
+    return {"runs": pd.DataFrame(rows)}
+
+
+def own_gates(slope, limit):
+    rows = [{"curve": "limit", "depth": depth, "x": 16, "y": limit} for depth in DEPTHS]
+    return errors("width", slope, "own") | {"curves": pd.DataFrame(rows)}
+
+
+def variances(power):
+    """Var = d^power / w (1 - 1 / d), exactly."""
+    rows = []
+    for entry in ("open", "half"):
+        for width in (64, 128, 256, 512, 1024):
+            for depth in (4, 8, 16, 32):
+                value = depth**power / width * (1 - 1 / depth)
+                rows.append(
+                    {"entry": entry, "form": "exact", "width": width, "depth": depth,
+                     "variance": value, "per_d2": value * width / depth**2,
+                     "per_d3": value * width / depth**3}
+                )  # fmt: skip
+    return {"variance": pd.DataFrame(rows)}
+
+
+ROWS = {
+    "N04": (means, lambda: means(trace=0.5)),
+    "N05": (lambda: errors("width", -0.5), lambda: errors("width", 0.2)),
+    "N06": (lambda: variances(3), lambda: variances(5)),
+    "N07": (lambda: own_gates(0.0, 1.0), lambda: own_gates(-0.5, 0.0)),
+    "N10": (lambda: errors("copies", -0.5), lambda: errors("copies", 0.2)),
     "N12": (lambda: best_at(narrow=8, wide=12), lambda: best_at(narrow=16, wide=12)),
     "N13": (lambda: best_at(narrow=8, wide=12), lambda: best_at(narrow=8, wide=20)),
     "N21": (nu_runs, lambda: nu_runs(end=1.5)),

@@ -7,7 +7,7 @@ import pandas as pd
 
 from finitewidth.data.select import binary, stratified_subset
 from finitewidth.data.store import Dataset
-from finitewidth.measures.accuracy import curve, scores_by_replica, train_accuracies, with_trained
+from finitewidth.measures.accuracy import curve, scores_by_replica, train_accuracies
 
 # series -> regimes; soft-GaLU is DLNPF of npf if the hidden units of its gating network are hard
 FOUR = {"soft-GaLU": ("soft_galu", "dlnpf"), "soft-ReLU": ("soft_relu",), "ReLU": ("relu",),
@@ -26,14 +26,9 @@ PANELS = (
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Mean squared errors of all networks over epochs.
 
-    Args:
-        inputs: ``histories`` of all four trainings; ``data``, the dataset.
-        settings: ``trained``, the train accuracy from which a run is trained; ``classes``
-            and ``test``, which choose the test images.
-
     Returns:
         ``runs``: one row per run with its accuracies (see
-        `finitewidth.measures.accuracy.with_trained`) and with ``train_loss`` and ``test_loss`` of
+        `scores_by_replica`) and with ``train_loss`` and ``test_loss`` of
         the last epoch.
         ``curves``: panel, series, split, x, y, spread, runs, diverged, test_accuracy (the mean at
         the same epoch), test_images (their number), and the columns of
@@ -42,7 +37,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     history = inputs["histories"]
     last = history[history["epoch"] == history["epoch"].max()]
     keys = ["regime", "seed"]
-    runs = with_trained(scores_by_replica(history), settings["trained"])
+    runs = scores_by_replica(history, settings["trained"])
     runs = runs.merge(last[[*keys, *LOSSES.values()]], on=keys)
     return {
         "runs": runs.drop(columns=["row", "stage", "variant"]),

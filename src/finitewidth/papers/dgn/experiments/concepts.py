@@ -6,27 +6,80 @@ convolution whose paths share their strengths (Figure 9, Lemma 4.1).
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from finitewidth.experiments.equations import equation_rows
+from finitewidth.experiments.equations import Rows, equation_rows
 from finitewidth.networks.regimes import Regime, regime
-from finitewidth.papers.dgn.experiments.equations import EQUATIONS
+
+GATING, WEIGHT = "Gating network", "Weight network"
+# numbers of ``inputs``, weights of the ``kernel`` and ``layers`` of the circular convolution
+Net = Mapping[str, Any]
+# each row: what an equation computes, the network that it belongs to (empty if there is one), its
+# LaTeX, and the same as text
+EQUATIONS: dict[str, Rows] = {
+    "dgn_table1": [
+        ("Input", "", r"z_{x_s,\Theta_t}(0) = x_s", "z_{xₛ,Θₜ}(0) = xₛ"),
+        ("Pre-activation", "", r"q_{x_s,\Theta_t}(l) = \Theta_t(l)^\top z_{x_s,\Theta_t}(l-1)",
+         "q_{xₛ,Θₜ}(l) = Θₜ(l)ᵀ z_{xₛ,Θₜ}(l−1)"),
+        ("Hidden output", "", r"z_{x_s,\Theta_t}(l) = q_{x_s,\Theta_t}(l) \odot G_{x_s,t}(l)",
+         "z_{xₛ,Θₜ}(l) = q_{xₛ,Θₜ}(l) ⊙ G_{xₛ,t}(l)"),
+        ("Output", "", r"\hat{y}_t(x_s) = \Theta_t(d)^\top z_{x_s,\Theta_t}(d-1)",
+         "ŷₜ(xₛ) = Θₜ(d)ᵀ z_{xₛ,Θₜ}(d−1)"),
+        ("note", "", r"$l \in [d-1]$; gates $G_{x_s,t}(l) \in [0, 1]^w$ are given",
+         "l ∈ [d−1]; gates G_{xₛ,t}(l) ∈ [0, 1]ʷ are given"),
+    ],
+    "dgn_table2": [
+        ("Input", GATING, r"z_{x,\Theta^g_t}(0) = x", "z_{x,Θᵍₜ}(0) = x"),
+        ("Pre-activation", GATING,
+         r"q_{x,\Theta^g_t}(l) = \Theta^g_t(l)^\top z_{x,\Theta^g_t}(l-1)",
+         "q_{x,Θᵍₜ}(l) = Θᵍₜ(l)ᵀ z_{x,Θᵍₜ}(l−1)"),
+        ("Input", WEIGHT, r"z_{x,\Theta^w_t}(0) = x", "z_{x,Θʷₜ}(0) = x"),
+        ("Pre-activation", WEIGHT,
+         r"q_{x,\Theta^w_t}(l) = \Theta^w_t(l)^\top z_{x,\Theta^w_t}(l-1)",
+         "q_{x,Θʷₜ}(l) = Θʷₜ(l)ᵀ z_{x,Θʷₜ}(l−1)"),
+        ("Soft gate, β > 0", GATING,
+         r"G_{x,\Theta^g_t}(l, i) = \chi_\epsilon(-\beta q_{x,\Theta^g_t}(l, i)) = "
+         r"\frac{1+\epsilon}{1 + \exp(-\beta q_{x,\Theta^g_t}(l, i))}",
+         "G_{x,Θᵍₜ}(l, i) = χ_ε(−β q_{x,Θᵍₜ}(l, i)) = (1 + ε) / (1 + exp(−β q_{x,Θᵍₜ}(l, i)))"),
+        ("Hard gate, β = ∞", GATING,
+         r"G_{x,\Theta^g_t}(l, i) = \mathbf{1}_{\{q_{x,\Theta^g_t}(l, i) > 0\}}",
+         "G_{x,Θᵍₜ}(l, i) = 1{q_{x,Θᵍₜ}(l, i) > 0}"),
+        ("Hidden output", GATING,
+         r"z_{x,\Theta^g_t}(l) = q_{x,\Theta^g_t}(l) \odot G_{x,\Theta^g_t}(l)",
+         "z_{x,Θᵍₜ}(l) = q_{x,Θᵍₜ}(l) ⊙ G_{x,Θᵍₜ}(l)"),
+        ("Hidden output", WEIGHT,
+         r"z_{x,\Theta^w_t}(l) = q_{x,\Theta^w_t}(l) \odot G_{x,\Theta^g_t}(l)",
+         "z_{x,Θʷₜ}(l) = q_{x,Θʷₜ}(l) ⊙ G_{x,Θᵍₜ}(l)"),
+        ("Output", WEIGHT, r"\hat{y}_t(x) = \Theta^w_t(d)^\top z_{x,\Theta^w_t}(d-1)",
+         "ŷₜ(x) = Θʷₜ(d)ᵀ z_{x,Θʷₜ}(d−1)"),
+        ("note", "", r"$l \in [d-1]$ and $i \in [w]$; $\epsilon \geq 0$",
+         "l ∈ [d−1] and i ∈ [w]; ε ≥ 0"),
+    ],
+    "dgn_table5": [
+        ("Input", "", "x_t(s, i, 0) = x(i, s)", "xₜ(s, i, 0) = x(i, s)"),
+        ("Pre-activation", "", r"q_t(s, i, l) = \Theta_t(l, \cdot, i)^\top x_t(s, \cdot, l-1)",
+         "qₜ(s, i, l) = Θₜ(l, ·, i)ᵀ xₜ(s, ·, l−1)"),
+        ("Hidden output", "", r"x_t(s, i, l) = q_t(s, i, l) \cdot G_t(s, i, l)",
+         "xₜ(s, i, l) = qₜ(s, i, l) · Gₜ(s, i, l)"),
+        ("Output", "", r"\hat{y}_t(s) = \Theta_t(d, \cdot, 1)^\top x_t(s, \cdot, d-1)",
+         "ŷₜ(s) = Θₜ(d, ·, 1)ᵀ xₜ(s, ·, d−1)"),
+        ("note", "", r"$l \in [d-1]$", "l ∈ [d−1]"),
+    ],
+}  # fmt: skip
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Compute all tables; each is described where it is made."""
-    convolution = settings["convolution"]
-    net = Circular(*(convolution[key] for key in ("inputs", "kernel", "layers")))
+    net = settings["convolution"]
     return {
         "equations": equation_rows(EQUATIONS),
         "variants": pd.DataFrame([variant(*named) for named in regimes().items()]),
         "connections": connections(net),
         "paths": paths(net),
-        "kernel": kernels(net, convolution["examples"]),
+        "kernel": kernels(net, net["examples"]),
     }
 
 
@@ -76,41 +129,33 @@ def _weights(letter: str, learns: bool) -> tuple[str, str]:
     return f"Θ{raised}{mark[0]}", rf"\Theta^{letter}_{mark[1]}"
 
 
-@dataclass(frozen=True)
-class Circular:
-    """Numbers of inputs d_in, of taps of a convolution, and of convolutional layers."""
-
-    inputs: int
-    kernel: int
-    layers: int
-
-    def tap(self, below: int, unit: int) -> int | None:
-        """The tap (from 0) that connects ``unit`` to the unit ``below``; None if there is none."""
-        tap = (below - unit) % self.inputs
-        return tap if tap < self.kernel else None
+def _tap(net: Net, below: int, unit: int) -> int | None:
+    """The tap (from 0) that connects ``unit`` to the unit ``below``; None if there is none."""
+    tap = (below - unit) % net["inputs"]
+    return tap if tap < net["kernel"] else None
 
 
-def connections(net: Circular) -> pd.DataFrame:
+def connections(net: Net) -> pd.DataFrame:
     """Connections between units: ``layer``, ``start``, ``end``, ``tap``, all counted from 1."""
-    units = range(net.inputs)
+    units = range(net["inputs"])
     found = [
-        (layer, start, end, net.tap(start, end))
-        for layer, start, end in itertools.product(range(1, net.layers + 1), units, units)
+        (layer, start, end, _tap(net, start, end))
+        for layer, start, end in itertools.product(range(1, net["layers"] + 1), units, units)
     ]
     rows = [(layer, start + 1, end + 1, tap + 1) for layer, start, end, tap in found
             if tap is not None]  # fmt: skip
     return pd.DataFrame(rows, columns=["layer", "start", "end", "tap"])
 
 
-def paths(net: Circular) -> pd.DataFrame:
+def paths(net: Net) -> pd.DataFrame:
     """Every path from an input to the last layer, and the bundle of paths that share its weights.
 
     ``path`` and ``bundle`` are counted from 1, bundles in the order of their weights. ``taps`` are
     those of the layers, e.g. ``1 2 1``; a column ``unit_0``, ``unit_1``, … per layer has the units.
     """
     walks = []
-    for units in itertools.product(range(net.inputs), repeat=net.layers + 1):
-        taps = [net.tap(*pair) for pair in itertools.pairwise(units)]
+    for units in itertools.product(range(net["inputs"]), repeat=net["layers"] + 1):
+        taps = [_tap(net, *pair) for pair in itertools.pairwise(units)]
         if None not in taps:
             walks.append((tuple(taps), units))
     bundles = {taps: number for number, taps in enumerate(sorted({w[0] for w in walks}), start=1)}
@@ -121,7 +166,7 @@ def paths(net: Circular) -> pd.DataFrame:
     ])  # fmt: skip
 
 
-def kernels(net: Circular, examples: Sequence[Sequence[int]]) -> pd.DataFrame:
+def kernels(net: Net, examples: Sequence[Sequence[int]]) -> pd.DataFrame:
     """The expected output kernel of all pairs of examples, the second one shifted circularly.
 
     Weights are ±1 with all signs equally likely. Expectations are means over all signs and are
@@ -129,9 +174,11 @@ def kernels(net: Circular, examples: Sequence[Sequence[int]]) -> pd.DataFrame:
     number ``gating``; all signs of its weights are enumerated too. ``pooled`` is E[ŷ(x) ŷ(x')],
     ``lemma`` the sum over bundles of Lemma 4.1, ``unpooled`` E<x(L), x'(L)> without the average.
     """
-    flat = list(itertools.product((-1.0, 1.0), repeat=net.layers * net.kernel))
-    signs = np.array(flat).reshape(-1, net.layers, net.kernel)  # all weights
-    inputs = np.array([np.roll(x, shift) for x in examples for shift in range(net.inputs)], float)
+    flat = list(itertools.product((-1.0, 1.0), repeat=net["layers"] * net["kernel"]))
+    signs = np.array(flat).reshape(-1, net["layers"], net["kernel"])  # all weights
+    inputs = np.array(
+        [np.roll(x, shift) for x in examples for shift in range(net["inputs"])], float
+    )
     walks, rows = paths(net), []
     for number, gating in enumerate(signs):
         gates = _gates(net, gating, inputs)
@@ -141,9 +188,9 @@ def kernels(net: Circular, examples: Sequence[Sequence[int]]) -> pd.DataFrame:
         unpooled = np.einsum("wsi,wti->st", outputs, outputs) / len(signs)
         lemma = _by_bundles(net, walks, inputs, gates)
         for (a, b), shift in itertools.product(
-            itertools.combinations_with_replacement(range(len(examples)), 2), range(net.inputs)
+            itertools.combinations_with_replacement(range(len(examples)), 2), range(net["inputs"])
         ):
-            at = a * net.inputs, b * net.inputs + shift
+            at = a * net["inputs"], b * net["inputs"] + shift
             rows.append({
                 "gating": number, "s": a + 1, "s_prime": b + 1, "shift": shift,
                 "pooled": pooled[at], "lemma": lemma[at], "unpooled": unpooled[at],
@@ -151,12 +198,12 @@ def kernels(net: Circular, examples: Sequence[Sequence[int]]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _convolved(net: Circular, z: np.ndarray, taps: np.ndarray) -> np.ndarray:
+def _convolved(net: Net, z: np.ndarray, taps: np.ndarray) -> np.ndarray:
     """One layer, (S, inputs): unit i adds unit i + k of ``z`` times tap k."""
-    return sum(taps[k] * np.roll(z, -k, axis=1) for k in range(net.kernel))
+    return sum(taps[k] * np.roll(z, -k, axis=1) for k in range(net["kernel"]))
 
 
-def _gates(net: Circular, weights: np.ndarray, x: np.ndarray) -> np.ndarray:
+def _gates(net: Net, weights: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Gates 1{q > 0} of a ReLU network of the same form, (layers, S, inputs)."""
     gates, z = [], x
     for taps in weights:
@@ -166,19 +213,19 @@ def _gates(net: Circular, weights: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.stack(gates)
 
 
-def _forward(net: Circular, weights: np.ndarray, x: np.ndarray, gates: np.ndarray) -> np.ndarray:
+def _forward(net: Net, weights: np.ndarray, x: np.ndarray, gates: np.ndarray) -> np.ndarray:
     z = x
     for taps, gate in zip(weights, gates, strict=True):
         z = _convolved(net, z, taps) * gate
     return z
 
 
-def _by_bundles(net: Circular, walks: pd.DataFrame, x: np.ndarray, gates: np.ndarray) -> np.ndarray:
+def _by_bundles(net: Net, walks: pd.DataFrame, x: np.ndarray, gates: np.ndarray) -> np.ndarray:
     """The sum over bundles of Lemma 4.1: the squared sum of input times activity of its paths."""
-    units = walks[[f"unit_{layer}" for layer in range(net.layers + 1)]].to_numpy() - 1
+    units = walks[[f"unit_{layer}" for layer in range(net["layers"] + 1)]].to_numpy() - 1
     features = x[:, units[:, 0]]
-    for layer in range(net.layers):
+    for layer in range(net["layers"]):
         features = features * gates[layer][:, units[:, layer + 1]]
     bundles = walks["bundle"].to_numpy()
     sums = np.stack([features[:, bundles == b].sum(axis=1) for b in np.unique(bundles)])
-    return sums.T @ sums / net.inputs**2
+    return sums.T @ sums / net["inputs"] ** 2

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.measures.accuracy import curve, scores_by_replica, train_accuracies, with_trained
+from finitewidth.measures.accuracy import curve, scores_by_replica, train_accuracies
 
 SERIES = {"relu": "ReLU", "galu": "GaLU"}
 LEARNT = 0.99  # train accuracy from which a network counts as trained (claims D14, D16)
@@ -14,20 +14,15 @@ LEARNT = 0.99  # train accuracy from which a network counts as trained (claims D
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Train accuracy over epochs on three kinds of images, and test accuracy on the original ones.
 
-    Args:
-        inputs: ``histories`` of both trainings.
-        settings: ``pixels``, the variant used for random pixels; ``trained``, the train
-            accuracy from which a run is trained.
-
     Returns:
-        ``runs``: one row per run (see `finitewidth.measures.accuracy.with_trained`) with
+        ``runs``: one row per run (see `scores_by_replica`) with
         ``epochs_to_99``, see `epochs_to`.
         ``curves``: panel, series, x, y, spread, runs, diverged, and the columns of
         `finitewidth.measures.accuracy.train_accuracies`; accuracies are fractions. Diverged runs
         are counted in ``diverged`` and are excluded from the means and spreads.
     """
     history = inputs["histories"]
-    runs = with_trained(scores_by_replica(history), settings["trained"])
+    runs = scores_by_replica(history, settings["trained"])
     keys = ["regime", "variant", "seed"]
     runs["epochs_to_99"] = [
         epochs_to(LEARNT, history[(history[keys] == list(run.values())).all(axis=1)])

@@ -8,20 +8,15 @@ from torch import Tensor
 
 from finitewidth.experiments.nu_values import (
     binary_examples,
-    conditions,
     epochs_kept,
     network_at,
+    nu_point,
     nu_row,
 )
 from finitewidth.kernels.gated_networks import feature_gates
 from finitewidth.kernels.gated_ntk import feature_kernel, soft_relu_ntk, value_kernel
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
-from finitewidth.measures.accuracy import (
-    averaged,
-    scores_by_replica,
-    train_accuracies,
-    with_trained,
-)
+from finitewidth.measures.accuracy import scores_by_replica, train_accuracies
 from finitewidth.papers.dgn.experiments.trainings import FROZEN
 
 # panel -> its lines; the last two panels compare one kernel with its initial value
@@ -46,17 +41,10 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     trace. Panel ``ka`` uses the kernel K^a of the gating weights of soft-GaLU, and ``ka_hat`` the
     same kernel divided by its trace.
 
-    Args:
-        inputs: ``data``, the dataset; ``relu``, ``soft_relu``, ``frozen`` and ``soft_galu``, the
-            weights kept during the trainings; ``histories`` of all four trainings.
-        settings: ``classes`` (the first is labelled -1), ``per_class`` (the number of training
-            images of each), ``gate``, ``feature_hidden``, ``runs``; ``trained``, the
-            train accuracy from which a run is trained.
-
     Returns:
         ``runs``: panel, series, epoch, seed, nu, condition_number (of the matrix inverted, in
         float64), ridge (in units of the mean eigenvalue), problem (why nu is missing).
-        ``curves``: panel, series, x, y, spread, runs, failed, the columns of `conditions`, and
+        ``curves``: panel, series, x, y, spread, runs, failed, ridged, condition_number, and
         those of `finitewidth.measures.accuracy.train_accuracies` of the network after its training.
     """
     x, y = binary_examples(inputs["data"], settings["classes"], settings["per_class"])
@@ -67,7 +55,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
                 row = {"panel": panel, "series": series, "epoch": epoch, "seed": seed}
                 rows += [row | part for part in _nu(y, kernel, panel)]
     runs = pd.DataFrame(rows)
-    scores = with_trained(scores_by_replica(inputs["histories"]), settings["trained"])
+    scores = scores_by_replica(inputs["histories"], settings["trained"])
     fitted = {
         series: train_accuracies(scores[scores["regime"].isin(regimes)])
         for series, regimes in REGIMES.items()
@@ -114,11 +102,10 @@ def _curves(
 ) -> Iterator[dict[str, Any]]:
     for panel, series in ((p, s) for p, lines in LINES.items() for s in lines):
         rows = runs[(runs["panel"] == panel) & (runs["series"] == series)]
-        points = []
-        for epoch, group in rows.groupby("epoch"):
-            point = averaged(group["nu"]) | conditions(group)
-            place = {"panel": panel, "series": series, "x": epoch}
-            points.append({**place, **point, **fitted[series]})
+        points = [
+            {"panel": panel, "series": series, "x": epoch, **nu_point(group), **fitted[series]}
+            for epoch, group in rows.groupby("epoch")
+        ]
         yield from points
         if len(LINES[panel]) == 1:
             yield {**points[0], "series": AT_START, "x": None, "spread": None}

@@ -41,9 +41,6 @@ def measure(
         ``errors``: network, depth, dynamics, run, time, ratio = |e_t|^2/|e_0|^2.
         ``error_curves``: network, depth, dynamics, time, ratio, ratio_spread, runs, diverged. Runs
         whose values are not finite are counted in ``diverged`` and excluded from everything else.
-
-    Raises:
-        ResultError: a checkpoint cannot be written.
     """
     pieces = [
         ({"network": name, "depth": depth}, batch)

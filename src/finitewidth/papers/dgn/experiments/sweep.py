@@ -10,19 +10,14 @@ from finitewidth.measures.accuracy import (
     mean_and_spread,
     scores_by_replica,
     train_accuracies,
-    with_trained,
 )
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Accuracies of all runs, and their means next to the printed ones, as fractions.
 
-    Args:
-        inputs: ``histories`` of all three trainings; ``reported``, the printed numbers.
-        settings: ``select``, ``trained`` (train accuracy from which a run is trained).
-
     Returns:
-        ``runs``: one row per run (see `finitewidth.measures.accuracy.with_trained`); ``network`` is
+        ``runs``: one row per run (see `scores_by_replica`); ``network`` is
         the name of its row in ``reported``.
         ``rows``: one row per network with ``best_train_mean`` and ``_spread``,
         ``<selection>_mean`` and ``_spread`` of the test accuracies, ``train_accuracy_lowest`` and
@@ -30,7 +25,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``reported_test`` (empty if the paper does not have this network). Diverged runs are counted
         in ``diverged`` and are excluded from the means and spreads.
     """
-    runs = with_trained(scores_by_replica(inputs["histories"]), settings["trained"])
+    runs = scores_by_replica(inputs["histories"], settings["trained"])
     runs.insert(0, "network", [network_name(run) for run in runs.to_dict("records")])
     printed = inputs["reported"]
     printed = printed[printed["artifact"] == "dgn_table4"].set_index(["row", "column"])["value"]

@@ -6,19 +6,12 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.experiments.text_numbers import KEYS, printed_in_text, text_row
-from finitewidth.measures.accuracy import scores_by_replica, train_accuracies, with_trained
+from finitewidth.measures.accuracy import scores_by_replica, train_accuracies
 from finitewidth.papers.dgn.experiments.sweep import network_name
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Compute our accuracies, in percent, for the printed numbers.
-
-    Args:
-        inputs: ``gates_only``, a history; ``mnist``, the runs of dgn Figure 5; ``sweep``, the runs
-            of Table 4; ``reported``, the printed numbers.
-        settings: ``in_text``, the gate of the network that the text refers to; ``select``, for each
-            of ``gates_only``, ``mnist`` and ``sweep``; ``trained``, the train accuracy from which a
-            run of ``gates_only`` is trained.
 
     Returns:
         ``runs``: quantity, row, column, seed, value, diverged, select, best_train, trained.
@@ -29,7 +22,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     # the images themselves, with neither random labels nor random pixels
     images = inputs["mnist"][inputs["mnist"]["variant"] == "original"]
     sweep, name = inputs["sweep"], network_name({"regime": "soft_relu", **settings["in_text"]})
-    gates = with_trained(scores_by_replica(inputs["gates_only"]), settings["trained"])
+    gates = scores_by_replica(inputs["gates_only"], settings["trained"])
     networks = [  # row, column, section of the settings, runs
         ("cifar10", "gates_only", "gates_only", gates),
         ("cifar10", "soft_relu", "sweep", sweep[sweep["network"] == name]),

@@ -8,8 +8,7 @@ that results stay the same. Imports no torch.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from finitewidth.experiments.planned import PlannedTraining, common_of, replicas_of
-from finitewidth.training.run import TrainingRun
+from finitewidth.experiments.planned import PlannedTraining, planned, replicas_of
 
 FROZEN = ("frnpf_di", "galu", "flnpf")  # the order in which they stand in their stack
 
@@ -23,8 +22,7 @@ def mnist(mnist: Mapping[str, Any]) -> Iterator[PlannedTraining]:
             for variant in variants
             for replica in replicas_of(regime, "dgn/mnist", mnist, variant=variant)
         ]
-        run = TrainingRun(replicas=tuple(replicas), **common_of("mnist", mnist["network"], mnist))
-        yield PlannedTraining(name=f"mnist-{regime}", run=run, dataset=mnist["dataset"])
+        yield planned(f"mnist-{regime}", "mnist", mnist["network"], mnist, replicas)
 
 
 def binary(binary: Mapping[str, Any]) -> Iterator[PlannedTraining]:
@@ -37,7 +35,6 @@ def binary(binary: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     gate = binary["gate"]
     soft_galu = {"soft": "soft_galu", "hard": "dlnpf"}[binary["feature_hidden"]]
     start, fresh = "dgn/binary", "dgn/binary/fresh"
-    common = common_of("binary", binary["network"], binary)
     frozen = {
         "frnpf_di": replicas_of("frnpf_di", start, binary),
         "galu": replicas_of("galu", fresh, binary),
@@ -47,16 +44,12 @@ def binary(binary: Mapping[str, Any]) -> Iterator[PlannedTraining]:
         "relu": replicas_of("relu", start, binary),
         "soft_relu": replicas_of("soft_relu", start, binary, **gate),
         "soft_galu": replicas_of(soft_galu, start, binary, **gate),
-        "frozen": tuple(replica for regime in FROZEN for replica in frozen[regime]),
+        "frozen": [replica for regime in FROZEN for replica in frozen[regime]],
     }
+    more = {"relu": {"keep": ("last",)}, "frozen": {"earlier": "binary-relu"}}
     for name, replicas in stacks.items():
-        keep = ("last",) if name == "relu" else ()
-        yield PlannedTraining(
-            name=f"binary-{name}",
-            run=TrainingRun(replicas=replicas, keep=keep, **common),
-            dataset=binary["dataset"],
-            earlier="binary-relu" if name == "frozen" else None,
-        )
+        yield planned(f"binary-{name}", "binary", binary["network"], binary, replicas,
+                      **more.get(name, {}))  # fmt: skip
 
 
 def sweep(sweep: Mapping[str, Any]) -> Iterator[PlannedTraining]:
@@ -68,14 +61,12 @@ def sweep(sweep: Mapping[str, Any]) -> Iterator[PlannedTraining]:
         for replica in replicas_of("soft_relu", "dgn/table4", sweep, beta=beta, eps=eps)
     ]
     stacks = {regime: replicas_of(regime, "dgn/table4", sweep) for regime in ("linear", "relu")}
-    for regime, replicas in {**stacks, "soft_relu": tuple(soft)}.items():
-        run = TrainingRun(replicas=replicas, **common_of("table4", sweep["network"], sweep))
-        yield PlannedTraining(name=f"sweep-{regime}", run=run, dataset=sweep["dataset"])
+    for regime, replicas in {**stacks, "soft_relu": soft}.items():
+        yield planned(f"sweep-{regime}", "table4", sweep["network"], sweep, replicas)
 
 
 def gates_only(settings: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     """Experiment 6: soft gates learn, the weights they gate stay random."""
     regime = "gates_and_output" if settings["train_output"] else "gates_only"
     replicas = replicas_of(regime, "dgn/gates_only", settings, **settings["gate"])
-    run = TrainingRun(replicas=replicas, **common_of("gates_only", settings["network"], settings))
-    yield PlannedTraining(name="gates_only", run=run, dataset=settings["dataset"])
+    yield planned("gates_only", "gates_only", settings["network"], settings, replicas)

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator
 
 from finitewidth.common import fields
@@ -158,13 +157,13 @@ def _legends(figure: Figure, shown: dict, printed: pd.Series) -> None:
     labels = {by_depth.DESCENT: "gradient descent", by_depth.RECURSION: "the kernel stays $K_0$",
               "ideal": "the kernel stays $d$"}  # fmt: skip
     handles = [
-        Line2D([], [], color=IDEAL if name == "ideal" else style.GREY, label=label,
-               linestyle=by_depth.LINES[name])
+        style.handle(label, color=IDEAL if name == "ideal" else style.GREY,
+                     linestyle=by_depth.LINES[name])
         for name, label in labels.items()
     ]  # fmt: skip
     if len(printed):
-        mark = Line2D([], [], linestyle="none", marker="D", markersize=4, markerfacecolor="white",
-                      color=style.GREY, markeredgewidth=0.9,
-                      label=f"paper: {printed.iloc[0]:g} after a step")  # fmt: skip
-        handles.append(mark)
+        handles.append(style.handle(
+            f"paper: {printed.iloc[0]:g} after a step", linestyle="none", marker="D", markersize=4,
+            markerfacecolor="white", color=style.GREY, markeredgewidth=0.9,
+        ))  # fmt: skip
     style.legend_above(figure, handles, handlelength=2.4, fontsize=style.FORMULA)

@@ -7,18 +7,18 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from finitewidth.figures import style
-from finitewidth.papers.npf.figures import nu_panel
+from finitewidth.papers.npf.figures.fig3 import NU, draw_nu, nu_rows
 
-FIELDS = nu_panel.FIELDS
+FIELDS = NU
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return all rows of the table ``nu``."""
-    return nu_panel.nu_rows(tables["nu"])
+    return nu_rows(tables["nu"])
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw one panel with mean and standard deviation over runs."""
     figure, axis = style.subplots(1, 1, height=2.1, width=style.SINGLE)
-    nu_panel.draw_nu(axis, rows, symbol="M")
+    draw_nu(axis, rows, symbol="M")
     return figure

@@ -6,7 +6,6 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from finitewidth.common import fields
 from finitewidth.figures import by_depth, style
@@ -53,7 +52,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for axis in axes[1]:
         axis.set_xlabel("epoch")
     runs = by_depth.runs_of(rows, "series")
-    handles = [Line2D([], [], color=style.GREY, linestyle=line, label=f"{split} images")
+    handles = [style.handle(f"{split} images", color=style.GREY, linestyle=line)
                for split, line in LINES.items() if split in set(rows["split"])]  # fmt: skip
     style.legend_above(figure, handles, title=f"mean and sample standard deviation, {runs}")
     return figure

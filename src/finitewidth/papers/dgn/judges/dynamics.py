@@ -6,23 +6,18 @@ These are experiments 1 (fixed random gates), 2 (points of the plane) and 8 (dee
 import math
 from collections.abc import Sequence
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from finitewidth.claims import samples
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
-from finitewidth.papers.npf.judges.memorisation import DEPTHS, NARROW, WIDE, log_ratios
+from finitewidth.papers.npf.judges.memorisation import DEPTHS, DESCENT, NARROW, WIDE, log_ratios
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-PLANAR_DEPTHS = (2, 4, 6, 8, 12, 16, 20)
 SHALLOW, DEEP = (2, 4, 6, 8), (8, 12, 16, 20)  # a turning point shows in one of them
 LINEAR_DEPTHS = (2, 4, 6, 8, 10)
-DESCENT = "gradient descent"
 EARLY, LATE = 1000, 10000
 RATE = 0.1
 IDEAL = (1 - RATE) ** 2
@@ -38,22 +33,22 @@ BY_EYE = "follows, in a plot; the mean of 20 runs is known to a tenth at d = 20"
 BY_SCALE = "follows, in a plot whose axis must reach 1/2: a twentieth of that"
 
 
-def _by_depth(rows: "pd.DataFrame", network: str, column: str, what: str) -> "pd.DataFrame":
+def _by_depth(rows: pd.DataFrame, network: str, column: str, what: str) -> pd.DataFrame:
     """log10 of a column, a row per run and a column per depth."""
     found = rows[rows["network"] == network].pivot(index="run", columns="depth", values=column)
-    if missing := sorted(set(PLANAR_DEPTHS) - set(found.columns)):
+    if missing := sorted(set(DEPTHS) - set(found.columns)):
         raise CannotDecideError(f"{what} of {network}: no depth of {missing[0]}")
     return np.log10(found)
 
 
-def _log_errors(tables: Tables, network: str, time: int) -> "pd.DataFrame":
+def _log_errors(tables: Tables, network: str, time: int) -> pd.DataFrame:
     """log10 error ratios of gradient descent by run and depth."""
     errors = tables["errors"]
     rows = errors[(errors["dynamics"] == DESCENT) & (errors["time"] == time)]
     return _by_depth(rows, network, "ratio", f"descent of {time} steps")
 
 
-def _log_spreads(tables: Tables, network: str) -> "pd.DataFrame":
+def _log_spreads(tables: Tables, network: str) -> pd.DataFrame:
     """log10 of trace over largest eigenvalue of K_0 by run and depth."""
     return _by_depth(tables["kernels"], network, "trace_over_rho_max", "kernels")
 
@@ -65,7 +60,7 @@ def _times(tables: Tables) -> list[int]:
     return [EARLY, LATE] if reached >= LATE else [EARLY]
 
 
-def _slopes(values: "pd.DataFrame", depths: Sequence[int]) -> np.ndarray:
+def _slopes(values: pd.DataFrame, depths: Sequence[int]) -> np.ndarray:
     """The slope of a least-squares line over the depth, of every run."""
     centred = np.asarray(depths, float) - np.mean(depths)
     return values[list(depths)].to_numpy(float) @ centred / (centred @ centred)
@@ -111,7 +106,7 @@ def d08(tables: Tables) -> list[Part]:
     return parts
 
 
-def _linear_runs(tables: Tables, depth: int, column: str) -> "pd.Series":
+def _linear_runs(tables: Tables, depth: int, column: str) -> pd.Series:
     runs = tables["runs"]
     values = runs[runs["depth"] == depth][column]
     if values.isna().any():
@@ -218,7 +213,7 @@ def d05(tables: Tables) -> list[Part]:
     """The spectrum of wide networks is closer to the ideal one, at every depth."""
     kernels = tables["kernels"]
 
-    def distances(width: int, depth: int) -> "pd.Series":
+    def distances(width: int, depth: int) -> pd.Series:
         return kernels[(kernels["width"] == width) & (kernels["depth"] == depth)]["distance"]
 
     return [

@@ -1,14 +1,9 @@
 """Claims of dgn on theorems: a variance, fits without biases, paths of a circular convolution."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.verdicts import CannotDecideError, Part
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 VARIANCE_DEPTHS = (16, 32, 64)  # each twice the one before
 WIDE = (512, 1024)
@@ -66,7 +61,7 @@ def _beside_the_proof(tables: Tables, width: int) -> Part:
 
 def _per_d2(tables: Tables, entry: str, depth: int, width: int) -> float:
     """Var w / d^2; for width 0 its limit for large widths."""
-    rows: pd.DataFrame = tables["variance"]
+    rows = tables["variance"]
     form = "exact" if width else "leading"
     keys = {"form": form, "entry": entry, "depth": depth, "width": width}
     for column, wanted in keys.items():

@@ -1,18 +1,16 @@
 """Claims of dgn on trained networks: Figures 5, 7 and 8, Table 4, and accuracies in the text."""
 
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from finitewidth.claims import samples
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.runs import by_seed, mean_of
 from finitewidth.claims.verdicts import CannotDecideError, Part
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BETAS, LARGE, EPS = (1, 2, 4, 8, 12, 16, 20, 24), (16, 20, 24), (0.1, 0.4)
 SATURATED = 8  # the beta up to which Table 4 rises
@@ -30,7 +28,7 @@ PIXELS = ("random_pixels", "permuted_pixels")
 ROWS = {("cifar10", "gates_only"): "gates_only", ("cifar10", "soft_relu"): "table4"}
 
 
-def _paired(name: str, first: "pd.Series", second: "pd.Series", **thresholds: Any) -> Part:
+def _paired(name: str, first: pd.Series, second: pd.Series, **thresholds: Any) -> Part:
     """The difference run by run, over the seeds that both have."""
     both = first.index.intersection(second.index)
     return samples.paired(name, first[both], second[both], **thresholds)
@@ -78,7 +76,7 @@ def d16(tables: Tables) -> list[Part]:
     return parts
 
 
-def _test_errors(runs: "pd.DataFrame", name: str, regime: str | tuple[str, ...]) -> "pd.Series":
+def _test_errors(runs: pd.DataFrame, name: str, regime: str | tuple[str, ...]) -> pd.Series:
     """Squared test errors by seed of a network that tells two digits apart and is trained."""
     regimes = (regime,) if isinstance(regime, str) else regime
     own = runs[runs["regime"].isin(regimes)]
@@ -146,7 +144,7 @@ def d21(tables: Tables) -> list[Part]:
     return [samples.mean(name, values, low=53, high=59, ours=ours)]
 
 
-def _table4_tests(runs: "pd.DataFrame", name: str) -> "pd.Series":
+def _table4_tests(runs: pd.DataFrame, name: str) -> pd.Series:
     """Best test accuracies by seed of a network of Table 4 that fits to the .99 of the paper."""
     if (train := by_seed(runs, "best_train", name, network=name).mean()) < PRINTED:
         raise CannotDecideError(f"{name} is not trained: train accuracy of {train:.4g}, not .99")
@@ -217,7 +215,7 @@ def table4_numbers(tables: Tables) -> list[Ours]:
     return [
         mean_of(str(network), column, rows[value],
                 untrained="" if network == LINEAR else _not_trained(runs, 100, network=network))
-        for network, rows in _sound(runs).groupby("network", sort=False)
+        for network, rows in runs[runs["diverged"] == 0].groupby("network", sort=False)
         for column, value in (("train", "best_train"), ("test", "best_test"))
     ]  # fmt: skip
 
@@ -228,11 +226,11 @@ def accuracies_in_text(tables: Tables) -> list[Ours]:
     return [
         mean_of(row, column, group["value"], ROWS.get((row, column), str(row)),
                 _not_trained(runs, 1, row=row, column=column))
-        for (row, column), group in _sound(runs).groupby(["row", "column"])
+        for (row, column), group in runs[runs["diverged"] == 0].groupby(["row", "column"])
     ]  # fmt: skip
 
 
-def _not_trained(runs: "pd.DataFrame", percent: float, **keys: str) -> str:
+def _not_trained(runs: pd.DataFrame, percent: float, **keys: str) -> str:
     """Why the network with these keys is not trained; empty if all its runs are.
 
     ``percent`` is the factor from the unit of ``best_train`` to percent.
@@ -242,7 +240,3 @@ def _not_trained(runs: "pd.DataFrame", percent: float, **keys: str) -> str:
     if runs["trained"].all():
         return ""
     return f"train accuracy of {percent * runs['best_train'].min():.1f} % in a run"
-
-
-def _sound(runs: "pd.DataFrame") -> "pd.DataFrame":
-    return runs[runs["diverged"] == 0]

@@ -1,6 +1,6 @@
 """dgn Table 3: the gated networks that are compared."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -41,36 +41,23 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """Typeset one line per network."""
-    records = rows.to_dict("records")
-    text = [_line(row, row["notation_text"], row["gate_text"], "dₙₑₜ", str) for row in records]
-    latex = [
-        _line(
-            row,
-            f"${row['notation_latex']}$",
-            f"${row['gate_latex']}$",
-            r"$d_{\mathrm{net}}$",
-            escaped,
-        )
-        for row in records
-    ]
-    return Typeset(
-        pd.DataFrame(text),
-        "Gated networks, by what makes their gates and what learns",
-        NOTES[:2],
-        (pd.DataFrame(latex), NOTES[2:]),
+    text, latex = (
+        pd.DataFrame([_line(row, form) for row in rows.to_dict("records")])
+        for form in ("text", "latex")
     )
+    title = "Gated networks, by what makes their gates and what learns"
+    return Typeset(text, title, NOTES[:2], (latex, NOTES[2:]))
 
 
-def _line(
-    row: Mapping[str, Any], notation: str, gate: str, size: str, words: Callable[[str], str]
-) -> dict[str, str]:
-    def times(count: int) -> str:
-        return size if count == 1 else f"{count} {size}"
-
+def _line(row: Mapping[str, Any], form: str) -> dict[str, str]:
+    words, size, sign = str, "dₙₑₜ", ""
+    if form == "latex":
+        words, size, sign = escaped, r"$d_{\mathrm{net}}$", "$"
+    numbers = (row["networks_trained"], row["networks"])
     return {
         "network": words(row["network"]),
-        "notation": notation,
+        "notation": f"{sign}{row[f'notation_{form}']}{sign}",
         "gates made by": words(row["gates_from"]),
-        "gates in": gate + words(" ‡" * ("ε" in row["gate_text"])),
-        "weights trained": f"{times(row['networks_trained'])} of {times(row['networks'])}",
+        "gates in": f"{sign}{row[f'gate_{form}']}{sign}" + words(" ‡" * ("ε" in row["gate_text"])),
+        "weights trained": " of ".join(size if n == 1 else f"{n} {size}" for n in numbers),
     }

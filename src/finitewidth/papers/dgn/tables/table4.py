@@ -9,8 +9,7 @@ import pandas as pd
 from finitewidth.common import fields
 from finitewidth.data.catalogue import ROLES
 from finitewidth.tables.numbers import plain, runs_said, uncertain
-from finitewidth.tables.trained import marked, not_trained
-from finitewidth.tables.typeset import Typeset, left_out
+from finitewidth.tables.typeset import Typeset, left_out, marked, not_trained
 
 FIELDS = {
     "network": fields.text("linear (deep linear), relu or soft_relu"),

@@ -16,7 +16,7 @@ import torch
 from finitewidth.data.select import averaged, channels_first, scaled, stratified_subset
 from finitewidth.data.store import Dataset
 from finitewidth.kernels.cntk import cntk
-from finitewidth.measures.accuracy import scores_by_replica, train_accuracies, with_trained
+from finitewidth.measures.accuracy import scores_by_replica, train_accuracies
 from finitewidth.networks.architecture import Architecture
 from finitewidth.papers.npf.experiments.regimes import in_percent
 from finitewidth.training.checkpoints import Checkpoints, stored_map
@@ -34,13 +34,9 @@ def measure(
     Accuracies of networks use the epoch chosen on the other half of the test images, as the ridge
     of the kernel is chosen without the test images too.
 
-    Args:
-        inputs: ``data``, the dataset; ``histories`` of the networks; ``reported_npf``.
-        settings: ``train``, ``test``, ``pool``, ``network`` (a mapping), ``sizes`` (numbers of
-            training images in addition to ``train``, which is the largest), ``ridges`` (in units of
-            the kernel's mean diagonal), ``comparable`` (whether results at this size may be
-            compared with the paper), ``trained`` (the train accuracy from which a run is trained).
-        checkpoints: where to store the parts of the kernel; None for none.
+    ``sizes`` are numbers of training images besides ``train``, the largest; ``ridges`` are in units
+    of the kernel's mean diagonal; ``comparable`` says whether results at this size may be compared
+    with the paper.
 
     Returns:
         ``runs``: accuracies of each network, and whether it is trained.
@@ -48,15 +44,11 @@ def measure(
         standard error in percent. Regimes have the columns of
         `finitewidth.measures.accuracy.train_accuracies`, in percent, with the threshold
         ``trained_from``; diverged runs are not trained and are excluded from all means.
-
-    Raises:
-        ResultError: a checkpoint cannot be written.
     """
     data = stratified_subset(
         inputs["data"], settings["train"], settings["test"], ("subset", inputs["data"].name)
     )
-    runs = scores_by_replica(inputs["histories"]).drop(columns="stage")
-    runs = with_trained(runs, settings["trained"])
+    runs = scores_by_replica(inputs["histories"], settings["trained"]).drop(columns="stage")
     rows = [*_kernel_rows(data, settings, checkpoints), *_network_rows(runs, data)]
     printed = inputs["reported_npf"]
     line = printed[(printed["artifact"] == "npf_fig3") & (printed["column"] == "cntk")].iloc[0]

@@ -23,11 +23,6 @@ SERIES = {
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Trace and Frobenius norm of both kernels at every kept epoch of every run.
 
-    Args:
-        inputs: ``data``, the dataset; ``weights`` kept during a training.
-        settings: ``per_class``, ``gate``, ``with_biases``, ``output`` (see
-            `finitewidth.kernels.gated_ntk.value_kernel`).
-
     Returns:
         ``runs``: epoch, seed and the four quantities.
         ``curves``: panel, series, x, y, spread, runs, failed. Diverged runs are counted in

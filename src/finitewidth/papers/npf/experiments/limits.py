@@ -16,10 +16,6 @@ PLACE = ["weights", "depth", "output_variance", "limit"]
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """The factor that fits a limit to the kernels, and the correlation with it.
 
-    Args:
-        inputs: ``limits``, as returned by `finitewidth.papers.npf.experiments.theory.measure`.
-        settings: none.
-
     Returns:
         ``rows``: weights, depth, output_variance, limit, expected (1 if the limit applies to these
         networks, otherwise empty), scale and correlation with their standard errors

@@ -52,9 +52,6 @@ def measure(
         are counted in ``diverged`` and excluded from everything else.
         ``entries``: figure, network, width, depth, diagonal, off_diagonal, their spreads, standard
         errors (``_error``) and ideal values (``_ideal``), runs.
-
-    Raises:
-        ResultError: a checkpoint cannot be written.
     """
     pieces = [
         ({"network": name, "width": width, "depth": depth}, batch)

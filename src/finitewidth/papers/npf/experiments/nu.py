@@ -10,9 +10,9 @@ from torch import Tensor
 
 from finitewidth.experiments.nu_values import (
     binary_examples,
-    conditions,
     epochs_kept,
     network_at,
+    nu_point,
     nu_row,
 )
 from finitewidth.kernels.gated_networks import relu_gates
@@ -27,15 +27,10 @@ CHANCE = "by chance"
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Compute nu of the trace-normalised path kernel at every kept epoch of every run.
 
-    Args:
-        inputs: ``data``, the dataset; ``weights`` kept during a training.
-        settings: ``classes`` (the first is labelled -1), ``per_class`` (number of training images
-            of each).
-
     Returns:
         ``runs``: epoch, seed, nu, condition_number (of the normalised kernel, float64), ridge,
         problem, as returned by `nu_row`. A diverged network has no nu.
-        ``curves``: panel, series, x, y, spread, runs, failed, and the columns of `conditions`.
+        ``curves``: panel, series, x, y, spread, runs, failed, ridged, condition_number.
         ``energy``: see `energy_curves`.
     """
     images, y = binary_examples(inputs["data"], settings["classes"], settings["per_class"])
@@ -54,7 +49,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     return {
         "runs": runs,
         "curves": pd.DataFrame(
-            {"panel": "nu", "series": "nu", "x": epoch} | averaged(group["nu"]) | conditions(group)
+            {"panel": "nu", "series": "nu", "x": epoch} | nu_point(group)
             for epoch, group in runs.groupby("epoch")
         ),
         "energy": energy_curves(splits),

@@ -10,7 +10,6 @@ from finitewidth.measures.accuracy import (
     mean_and_spread,
     scores_by_replica,
     train_accuracies,
-    with_trained,
 )
 from finitewidth.measures.compare import difference_in_standard_errors, standard_error
 from finitewidth.training.selection import chosen_step_sizes
@@ -19,13 +18,8 @@ from finitewidth.training.selection import chosen_step_sizes
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Accuracies of all runs, and their means next to the numbers printed in both versions.
 
-    Args:
-        inputs: ``histories`` of all trainings; ``reported_npf`` and ``reported_npf0``, the printed
-            numbers in percent.
-        settings: ``select``; ``trained``, the train accuracy from which a run is trained.
-
     Returns:
-        ``runs``: one row per run (see `finitewidth.measures.accuracy.with_trained`), accuracies as
+        ``runs``: one row per run (see `scores_by_replica`), accuracies as
         fractions.
         ``rows``: one row per paper, row and regime, in percent: ``<selection>_mean`` and
         ``_spread`` for all three selections, ``reported_mean`` and ``_spread``, ``difference`` (for
@@ -35,7 +29,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         excluded from all means and spreads. If several step sizes were tried, only the chosen one
         is used.
     """
-    runs = with_trained(scores_by_replica(inputs["histories"]), settings["trained"])
+    runs = scores_by_replica(inputs["histories"], settings["trained"])
     runs["chosen"] = 0
     for _, history in inputs["histories"].groupby("row", sort=False):
         for regime, step_size in chosen_step_sizes(history.to_dict("records")).items():

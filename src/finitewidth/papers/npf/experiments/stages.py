@@ -9,7 +9,6 @@ from finitewidth.measures.accuracy import (
     averaged,
     scores_by_replica,
     train_accuracies,
-    with_trained,
 )
 from finitewidth.training.selection import chosen_step_sizes
 
@@ -21,11 +20,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     The number that the paper prints for the CNTK is for CIFAR-10 and is no part of the result.
 
-    Args:
-        inputs: ``frozen``, the history of FRNPF (stage 0) and FLNPF (later stages); ``relu`` and
-            ``random``, those of ReLU and of FRNPF (and others) in the row of Table 2 with the same
-            network and optimiser.
-        settings: ``select``; ``trained``, the train accuracy from which a run is trained.
+    ``frozen`` is the history of FRNPF (stage 0) and FLNPF (later stages); ``relu`` and ``random``
+    are those of the row of Table 2 with the same network and optimiser.
 
     Returns:
         ``runs``: accuracies by stage and seed, whether the run diverged, and whether it is trained.
@@ -34,14 +30,17 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         lines, ReLU and FRNPF of Table 2, have no x. Diverged runs are counted in ``failed``, are
         not trained, and are excluded from all means and spreads.
     """
-    runs = with_trained(scores_by_replica(inputs["frozen"]), settings["trained"])
-    points = {int(stage): _point(group, settings) for stage, group in runs.groupby("stage")}
-    rows = [_row("FLNPF", point, stage) for stage, point in points.items()]
+    runs = scores_by_replica(inputs["frozen"], settings["trained"])
+    rows = [
+        {"panel": "stages", "series": "FLNPF", "x": int(stage), **_point(group, settings)}
+        for stage, group in runs.groupby("stage")
+    ]
     for series, name, regime in (("FRNPF", "random", RANDOM), ("ReLU", "relu", "relu")):
         history = inputs[name][inputs[name]["regime"] == regime]
-        cell = with_trained(scores_by_replica(history), settings["trained"])
+        cell = scores_by_replica(history, settings["trained"])
         chosen = chosen_step_sizes(history.to_dict("records"))[regime]
-        rows.append(_row(series, _point(cell[cell["step_size"] == chosen], settings)))
+        point = _point(cell[cell["step_size"] == chosen], settings)
+        rows.append({"panel": "stages", "series": series, "x": None, **point})
     return {"runs": runs.drop(columns="row"), "curves": pd.DataFrame(rows)}
 
 
@@ -49,7 +48,3 @@ def _point(runs: pd.DataFrame, settings: Mapping[str, Any]) -> dict[str, Any]:
     """One stage; a diverged run has no accuracy."""
     sound = runs[settings["select"]].where(runs["diverged"] == 0)
     return {**averaged(sound), **train_accuracies(runs)}
-
-
-def _row(series: str, point: Mapping[str, Any], stage: int | None = None) -> dict[str, Any]:
-    return {"panel": "stages", "series": series, "x": stage, **point}

@@ -17,11 +17,6 @@ Numbers = dict[tuple[str, str, str], tuple[pd.Series, str]]
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Compute our accuracies, in percent, for the printed numbers.
 
-    Args:
-        inputs: ``regimes``, the runs of Table 2; ``stages``, the runs of Figure 3; ``cntk_runs``
-            and ``cntk``, networks and kernel on the same images; ``reported_npf``.
-        settings: ``select``.
-
     Returns:
         ``rows``: quantity, row, column, mean, spread, runs, diverged, select, reported, place. A
         number that combines several networks is computed for each seed; a seed with a diverged

@@ -8,8 +8,8 @@ that results stay the same. Imports no torch.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from finitewidth.experiments.planned import PlannedTraining, common_of, replicas_of
-from finitewidth.training.run import Replica, TrainingRun
+from finitewidth.experiments.planned import PlannedTraining, planned, replicas_of
+from finitewidth.training.run import Replica
 
 FROZEN = ("frnpf_ii", "frnpf_di", "flnpf")
 
@@ -43,8 +43,8 @@ def _regimes(
 
     FLNPF starts from the ReLU weights that the setting ``flnpf_checkpoint`` names.
     """
-    checkpoint, dataset = settings["flnpf_checkpoint"], settings["dataset"]
-    shared = common_of(row, regimes["networks"][settings["network"]], settings)
+    checkpoint = settings["flnpf_checkpoint"]
+    network = regimes["networks"][settings["network"]]
 
     def stack(*names: str, prefix: str = name, **gate: float) -> tuple[Replica, ...]:
         return tuple(
@@ -57,43 +57,33 @@ def _regimes(
             )
         )  # fmt: skip
 
-    relu = TrainingRun(replicas=stack("relu", prefix=f"{name}/relu"), keep=(checkpoint,), **shared)
-    yield PlannedTraining(name=f"{row}-relu", run=relu, dataset=dataset)
-    dlnpf = TrainingRun(replicas=stack("dlnpf", **regimes["gate"]), **shared)
-    yield PlannedTraining(name=f"{row}-dlnpf", run=dlnpf, dataset=dataset)
-    frozen = TrainingRun(replicas=stack(*FROZEN), **shared)
-    yield PlannedTraining(name=f"{row}-frozen", run=frozen, dataset=dataset, earlier=f"{row}-relu")
+    relu, dlnpf = stack("relu", prefix=f"{name}/relu"), stack("dlnpf", **regimes["gate"])
+    yield planned(f"{row}-relu", row, network, settings, relu, keep=(checkpoint,))
+    yield planned(f"{row}-dlnpf", row, network, settings, dlnpf)
+    yield planned(f"{row}-frozen", row, network, settings, stack(*FROZEN), earlier=f"{row}-relu")
 
 
 def stages(stages: Mapping[str, Any], regimes: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     """ReLU, kept at every stage; then FLNPF at all stages and FRNPF, one stack."""
-    shared = common_of("stages", regimes["networks"][stages["network"]], stages)
-    dataset, checkpoint = stages["dataset"], stages["checkpoint"]
+    network, checkpoint = regimes["networks"][stages["network"]], stages["checkpoint"]
     kept_at = tuple(stages["stage_epochs"] * stage for stage in range(1, stages["stages"] + 1))
     kept = {"snapshots" if checkpoint == "epoch" else "best_so_far": kept_at}
-    relu = TrainingRun(
-        replicas=replicas_of("relu", "npf/stages/relu", stages),
-        **{**shared, "epochs": kept_at[-1], **kept},
-    )
-    yield PlannedTraining(name="stages-relu", run=relu, dataset=dataset)
+    relu = replicas_of("relu", "npf/stages/relu", stages)
+    yield planned("stages-relu", "stages", network, stages, relu, epochs=kept_at[-1], **kept)
     frozen = [*replicas_of("frnpf_ii", "npf/stages", stages, stage=0)]
     for stage, epoch in enumerate(kept_at, start=1):
         frozen += replicas_of(
             "flnpf", "npf/stages", stages, stage=stage, pretrained=f"{checkpoint}{epoch}"
         )
-    run = TrainingRun(replicas=tuple(frozen), **shared)
-    yield PlannedTraining(name="stages-frozen", run=run, dataset=dataset, earlier="stages-relu")
+    yield planned("stages-frozen", "stages", network, stages, frozen, earlier="stages-relu")
 
 
 def nu(nu: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     """ReLU networks telling two digits apart, kept every few epochs."""
-    replicas = replicas_of("relu", "npf/nu", nu)
-    run = TrainingRun(replicas=replicas, **common_of("nu", nu["network"], nu))
-    yield PlannedTraining(name="nu", run=run, dataset=nu["dataset"])
+    yield planned("nu", "nu", nu["network"], nu, replicas_of("relu", "npf/nu", nu))
 
 
 def kvf(kvf: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     """DLNPF networks, kept every few epochs."""
     replicas = replicas_of("dlnpf", "npf/kvf", kvf, **kvf["gate"])
-    run = TrainingRun(replicas=replicas, **common_of("kvf", kvf["network"], kvf))
-    yield PlannedTraining(name="kvf", run=run, dataset=kvf["dataset"])
+    yield planned("kvf", "kvf", kvf["network"], kvf, replicas)

@@ -7,17 +7,14 @@ differ by powers of ten, so that their logarithms are compared.
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from finitewidth.claims import samples
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DEPTHS = (2, 4, 6, 8, 12, 16, 20)
 NARROW, WIDE = 25, 500
@@ -25,7 +22,7 @@ DESCENT = "gradient descent"
 BEST = {NARROW: 8, WIDE: 12}  # depths that npf names
 
 
-def log_ratios(errors: "pd.DataFrame", width: int, depth: int, time: int) -> np.ndarray:
+def log_ratios(errors: pd.DataFrame, width: int, depth: int, time: int) -> np.ndarray:
     """log10 of |e_t|^2/|e_0|^2 of every run that descended; an error if there is none."""
     rows = errors[
         (errors["dynamics"] == DESCENT) & (errors["width"] == width)
@@ -36,7 +33,7 @@ def log_ratios(errors: "pd.DataFrame", width: int, depth: int, time: int) -> np.
     return np.log10(rows["ratio"].to_numpy(float))
 
 
-def _best_at(errors: "pd.DataFrame", width: int, time: int) -> list[Part]:
+def _best_at(errors: pd.DataFrame, width: int, time: int) -> list[Part]:
     """Each depth is better than the one before up to the one that npf names; deeper is worse."""
     best = BEST[width]
     pairs = [(worse, better) for worse, better in pairwise(DEPTHS) if better <= best]

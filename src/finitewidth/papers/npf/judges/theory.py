@@ -1,16 +1,14 @@
 """Claims of npf on the tangent kernel of fixed gates at initialisation."""
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from finitewidth.claims import samples
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.verdicts import CannotDecideError, Part
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DEPTHS = (3, 5, 8)
 VARIANCE_DEPTHS = (4, 8, 16, 32)
@@ -101,7 +99,7 @@ def n10(tables: Tables) -> list[Part]:
     return parts
 
 
-def _falling(name: str, runs: "pd.DataFrame", over: str, late: bool) -> list[Part]:
+def _falling(name: str, runs: pd.DataFrame, over: str, late: bool) -> list[Part]:
     """The slope of the error against 0, which is the paper's limit, and against our band."""
     return [
         _slope(name, runs, over, high=0, paper=True),
@@ -142,7 +140,7 @@ def n06(tables: Tables) -> list[Part]:
     return parts
 
 
-def _some(rows: "pd.DataFrame", **wanted: object) -> "pd.DataFrame":
+def _some(rows: pd.DataFrame, **wanted: object) -> pd.DataFrame:
     """The rows that have these values; an error if there is none."""
     for column, value in wanted.items():
         rows = rows[rows[column] == value]
@@ -152,6 +150,6 @@ def _some(rows: "pd.DataFrame", **wanted: object) -> "pd.DataFrame":
     return rows
 
 
-def _slope(name: str, runs: "pd.DataFrame", over: str, **thresholds: Any) -> Part:
+def _slope(name: str, runs: pd.DataFrame, over: str, **thresholds: Any) -> Part:
     x, y = np.log(runs[over].to_numpy(float)), np.log(runs["error"].to_numpy(float))
     return samples.slope(f"{name}, log-log", x, y, **thresholds)

@@ -9,8 +9,7 @@ from finitewidth.common import fields
 from finitewidth.data.catalogue import ROLES
 from finitewidth.papers.npf.tables.table2 import REGIMES, untrained
 from finitewidth.tables.numbers import fixed, scientific, uncertain, whole
-from finitewidth.tables.trained import marked
-from finitewidth.tables.typeset import Typeset
+from finitewidth.tables.typeset import Typeset, marked
 
 FIELDS = {
     "method": fields.text("cntk, or the gate regime of a trained network, such as relu"),

@@ -9,8 +9,7 @@ import pandas as pd
 from finitewidth.common import fields
 from finitewidth.data.catalogue import ROLES
 from finitewidth.tables.numbers import MISSING, as_printed, rounded_down, runs_said, uncertain
-from finitewidth.tables.trained import marked, not_trained
-from finitewidth.tables.typeset import Typeset, left_out
+from finitewidth.tables.typeset import Typeset, left_out, marked, not_trained
 
 FIELDS = {
     "network": fields.text("FC (fully connected), VCONV or GCONV (convolutional)"),

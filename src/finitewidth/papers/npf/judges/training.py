@@ -1,19 +1,20 @@
-"""Claims of npf on accuracies: Table 2, Figure 3, left, and the CNTK beside both."""
+"""Claims and numbers of npf on trained networks: Table 2, Figure 3, the CNTK, and the text."""
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from finitewidth.claims import samples
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
-from finitewidth.claims.runs import by_seed
+from finitewidth.claims.runs import by_seed, mean_of
 from finitewidth.claims.verdicts import LEVEL, CannotDecideError, Part, holm
 from finitewidth.measures.compare import standard_error
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 POINT = 1.0  # percent of accuracy, for settings that the paper leaves open
 CNTK = 77.43  # percent on CIFAR-10, printed in section 6.2 (2)
@@ -23,9 +24,16 @@ TITLES = {"frnpf_ii": "FRNPF (II)", "frnpf_di": "FRNPF (DI)", "dlnpf": "DLNPF", 
 RANDOM = ("frnpf_ii", "frnpf_di")
 IMAGES = 50_000  # of CIFAR-10, on which the paper's numbers rest
 LEFT_OUT = "the paper's conclusion is about learnt gates, but it does not compare DLNPF itself"
+RANK_CORRELATION, REMAINDER = -0.8, 0.8
+SIZES = {"trace": "traces", "frobenius": "Frobenius norms"}
+FACTOR = "the paper gives no factor; numbers of one scale are commonly within a factor of ten"
+GCONV = ("gconv_sgd", "gconv_adam")
+# the parts of the tables on which single numbers rest; see `finitewidth.claims.reported.Numbers`
+ADAM, STAGES, BOTH = "gconv_adam", "stages", " ".join(GCONV)
+LEARNT = ("dlnpf", "flnpf", "relu")
 
 
-def accuracies(runs: "pd.DataFrame", row: str, regime: str, kind: str = "best_test") -> "pd.Series":
+def accuracies(runs: pd.DataFrame, row: str, regime: str, kind: str = "best_test") -> pd.Series:
     """Accuracies of a cell's runs, percent, by seed; by default the best test accuracies.
 
     Diverged runs and step sizes that a search did not choose are left out.
@@ -34,7 +42,7 @@ def accuracies(runs: "pd.DataFrame", row: str, regime: str, kind: str = "best_te
     return 100 * by_seed(runs, kind, what, row=row, regime=regime, chosen=1)
 
 
-def untrained(runs: "pd.DataFrame", row: str, *regimes: str) -> str:
+def untrained(runs: pd.DataFrame, row: str, *regimes: str) -> str:
     """Why cells of Table 2 decide nothing: not trained. Empty if all their runs are trained.
 
     All models of the paper are trained close to 100 % (caption of Table 2).
@@ -46,7 +54,7 @@ def untrained(runs: "pd.DataFrame", row: str, *regimes: str) -> str:
     return ""
 
 
-def not_trained(runs: "pd.DataFrame", name: str) -> str:
+def not_trained(runs: pd.DataFrame, name: str) -> str:
     """Say that runs of one network are not trained; empty if all of them are."""
     if runs.empty or runs["trained"].all():
         return ""
@@ -69,7 +77,7 @@ def some_trained(parts: list[Part]) -> list[Part]:
     return parts
 
 
-def _difference(runs: "pd.DataFrame", row: str, first: str, second: str, **thresholds: Any) -> Part:
+def _difference(runs: pd.DataFrame, row: str, first: str, second: str, **thresholds: Any) -> Part:
     """A regime minus another in one row, in points; undecided unless both are trained.
 
     If one of them is not, a single sound run is enough, and without any there is no value.
@@ -82,7 +90,7 @@ def _difference(runs: "pd.DataFrame", row: str, first: str, second: str, **thres
     return decides_nothing(Part(name=name, value=value, **thresholds), why)
 
 
-def _mean(runs: "pd.DataFrame", row: str, regime: str) -> float:
+def _mean(runs: pd.DataFrame, row: str, regime: str) -> float:
     """Mean accuracy of a cell; not a number if all its runs diverged."""
     try:
         return float(accuracies(runs, row, regime).mean())
@@ -115,7 +123,7 @@ def n15(tables: Tables) -> list[Part]:
     return some_trained(_above_random(tables["runs"], "dlnpf"))
 
 
-def _above_random(runs: "pd.DataFrame", learnt: str) -> list[Part]:
+def _above_random(runs: pd.DataFrame, learnt: str) -> list[Part]:
     return [
         _difference(runs, row, learnt, regime, low=0, paper=True)
         for row, regime in product(ROWS, RANDOM)
@@ -148,7 +156,7 @@ def n25(tables: Tables) -> list[Part]:
     return some_trained(parts)
 
 
-def at_stage(runs: "pd.DataFrame", stage: int) -> "pd.Series":
+def at_stage(runs: pd.DataFrame, stage: int) -> pd.Series:
     """Best test accuracies of a stage's runs, percent, by seed; diverged runs are left out."""
     return 100 * by_seed(runs, "best_test", f"stage {stage}", stage=stage)
 
@@ -186,20 +194,20 @@ def n20(tables: Tables) -> list[Part]:
     )
 
 
-def _last_stage(runs: "pd.DataFrame") -> int:
+def _last_stage(runs: pd.DataFrame) -> int:
     if runs.empty or runs["stage"].max() < 2:
         raise CannotDecideError("fewer than two stages of learnt gates")
     return int(runs["stage"].max())
 
 
-def _gain(runs: "pd.DataFrame", before: int, after: int, name: str) -> Part:
+def _gain(runs: pd.DataFrame, before: int, after: int, name: str) -> Part:
     """Differences paired by seed, since the runs of all stages share their random streams."""
     gains = (at_stage(runs, after) - at_stage(runs, before)).dropna()
     part = samples.mean(name.format(before, after), gains, low=0, paper=True)
     return decides_nothing(part, untrained_stages(runs, before, after))
 
 
-def untrained_stages(runs: "pd.DataFrame", *stages: int) -> str:
+def untrained_stages(runs: pd.DataFrame, *stages: int) -> str:
     """Why comparisons of stages decide nothing; empty if all their runs are trained."""
     found = (not_trained(runs[runs["stage"] == stage], f"stage {stage}") for stage in stages)
     return next(filter(None, found), "")
@@ -250,7 +258,7 @@ def _compared(tables: Tables, below: tuple[str, ...], above: tuple[str, ...]) ->
     return some_trained(parts)
 
 
-def _same_images(rows: "pd.DataFrame", regime: str, **side: Any) -> Part:
+def _same_images(rows: pd.DataFrame, regime: str, **side: Any) -> Part:
     """The difference on the same images, with errors as if the test images were independent.
 
     Both accuracies are measured on the same test images, so that this error is too large. The paper
@@ -275,3 +283,173 @@ def _same_images(rows: "pd.DataFrame", regime: str, **side: Any) -> Part:
         return part
     lowest = f"{ours['train_accuracy_lowest']:.1f} % in a run"
     return decides_nothing(part, f"{TITLES[regime]} is not trained: {lowest}")
+
+
+def n21(tables: Tables) -> list[Part]:
+    """The value of nu falls: in its ranks over the epochs, and from the first value to the last.
+
+    Both are compared with no change, which is the paper's, and with a clear fall, which is ours.
+    Runs that diverged have no nu at some epoch and are left out.
+    """
+    curves = tables["runs"].pivot(index="epoch", columns="seed", values="nu").sort_index()
+    curves = curves.astype(float).dropna(axis="columns")
+    if curves.shape[1] < 2:
+        raise CannotDecideError("nu of fewer than two runs")
+    remainders = curves.iloc[-1] / curves.iloc[0]
+    name = "nu at the end over nu at the start"
+    return [
+        _rank_correlation(curves, high=0, paper=True),
+        _rank_correlation(
+            curves, high=RANK_CORRELATION,
+            ours="the paper gives no rate; at -0.8 nu falls during most of the training",
+        ),
+        samples.mean(name, remainders, high=1, paper=True),
+        samples.mean(
+            name, remainders, high=REMAINDER,
+            ours="the paper gives no factor; a fifth is more than nu changes between two epochs",
+        ),
+    ]  # fmt: skip
+
+
+def _rank_correlation(curves: pd.DataFrame, **thresholds: Any) -> Part:
+    """Mean over runs of the rank correlation of nu with the epoch.
+
+    If all curves fall at every step, they have no spread. Half of the smallest possible change,
+    which is that of two neighbours in the wrong order, is then taken for it.
+    """
+    epochs = curves.index.to_series().rank()
+    found = [float(curves[seed].rank().corr(epochs)) for seed in curves]
+    places = len(curves)
+    return samples.mean(
+        "rank correlation of nu with the epoch, mean over runs", found,
+        resolution=12 / (places * (places**2 - 1)), **thresholds,
+    )  # fmt: skip
+
+
+def n22(tables: Tables) -> list[Part]:
+    """K^v and K^f are within a factor of ten of each other at every kept epoch."""
+    runs = tables["kernels"]
+    if runs.empty:
+        raise CannotDecideError("no kernel was measured")
+    parts = []
+    for size, title in SIZES.items():
+        ratios = np.log10(runs[f"{size}_kv"] / runs[f"{size}_kf"])
+        for epoch, group in ratios.groupby(runs["epoch"]):
+            name = f"epoch {epoch}: log10 of K^v / K^f, {title}"
+            parts.append(samples.mean(name, group, low=-1, high=1, ours=FACTOR))
+    return parts
+
+
+def fig3_numbers(tables: Tables) -> list[Ours]:
+    """Accuracy at every stage and of the horizontal lines beside the curve, percent."""
+    runs, stages = tables["runs"], tables["stages"]
+    return [
+        *(one for stage in sorted(stages["stage"].dropna().unique())
+          for one in _ours(STAGES, f"stage{stage:.0f}", "flnpf", at_stage, stages, stage)),
+        *_ours(ADAM, "reference", "relu", accuracies, runs, ADAM, "relu"),
+        *_ours(STAGES, "reference", "frnpf", at_stage, stages, 0),
+    ]  # fmt: skip
+
+
+def text_numbers(tables: Tables) -> list[Ours]:
+    """Accuracies in the text of both versions, percent; each version prints some of them.
+
+    For the accuracy of random gates on CIFAR-10 the text names no network. We take the mean of
+    GCONV over both kinds of random gates and both optimisers.
+    """
+    runs, stages = tables["runs"], tables["stages"]
+    adam = accuracies, runs, ADAM
+    return [
+        *_ours(ADAM, "gconv_adam", "frnpf", *adam, "frnpf_ii"),
+        *_ours(STAGES, "stage0", "frnpf", at_stage, stages, 0),
+        *_ours(STAGES, "stage1", "flnpf", at_stage, stages, 1),
+        *_ours(STAGES, "stage6", "flnpf", at_stage, stages, 6),
+        *_mean_of(BOTH, "cifar10", "frnpf", runs, product(GCONV, RANDOM)),
+        *_ours(ADAM, "gconv", "relu", *adam, "relu"),
+        *_ours(ADAM, "fully_trained", "relu", *adam, "relu"),
+        *_ours(ADAM, "fully_trained", "flnpf", *adam, "flnpf"),
+    ]
+
+
+def gain_numbers(tables: Tables) -> list[Ours]:
+    """The smallest gain of learnt over random gates on GCONV with Adam, points."""
+    adam = accuracies, tables["runs"], ADAM
+    random = _ours(ADAM, "", "", *adam, "frnpf_ii")
+    learnt = [one for regime in LEARNT for one in _ours(ADAM, "", "", *adam, regime)]
+    if not random or len(learnt) < len(LEARNT):
+        return []
+    least = min(learnt, key=lambda ours: ours.value)
+    return [
+        Ours(
+            row="npf_learning", column="over_frnpf", value=least.value - random[0].value,
+            standard_error=math.hypot(least.standard_error, random[0].standard_error),
+            runs=least.runs, part=ADAM, untrained=_first(random[0], *learnt),
+        )
+    ]  # fmt: skip
+
+
+def cntk_gain_numbers(tables: Tables) -> list[Ours]:
+    """`gain_numbers`, and the gain of ReLU over the CNTK on the same images, points.
+
+    Our one gain is compared with both ends of the printed range.
+    """
+    rows = tables["cntk"]
+    relu = rows[(rows["kind"] == "network") & (rows["regime"] == "relu")]
+    kernel = rows[rows["kind"] == "kernel"].sort_values("train")
+    if relu.empty or kernel.empty:
+        return gain_numbers(tables)
+    network, kernel = relu.iloc[0], kernel.iloc[-1]
+    lowest = f"ReLU is not trained: {network['train_accuracy_lowest']:.1f} % in a run"
+    gain = {
+        "untrained": "" if network["trained"] == 1 else lowest,
+        "value": float(network["accuracy"] - kernel["accuracy"]),
+        "standard_error": math.hypot(network["standard_error"], kernel["standard_error"]),
+        "runs": int(network["runs"]),
+        "part": "cntk",
+    }
+    ends = ("finite_cnn_low", "finite_cnn_high")
+    return gain_numbers(tables) + [Ours(row=end, column="over_cntk", **gain) for end in ends]
+
+
+def train_numbers(tables: Tables) -> list[Ours]:
+    """Train accuracy in the last epoch, percent, as the mean over all cells of Table 2."""
+    cells = product(ROWS, (*RANDOM, *LEARNT))
+    return _mean_of("", "all", "all", tables["runs"], cells, "train_last")
+
+
+def _ours(
+    part: str, row: str, column: str, find: Callable[..., Sequence[float]], *what: Any
+) -> list[Ours]:
+    """The mean of the runs that ``find(*what)`` returns; empty if there are none."""
+    try:
+        why = untrained_stages(*what) if find is at_stage else untrained(*what[:3])
+        return [mean_of(row, column, find(*what), part, why)]
+    except CannotDecideError:
+        return []
+
+
+def _first(*numbers: Ours) -> str:
+    """Why the first number of a network that is not trained says nothing; empty without one."""
+    return next((number.untrained for number in numbers if number.untrained), "")
+
+
+def _mean_of(
+    part: str,
+    row: str,
+    column: str,
+    runs: pd.DataFrame,
+    cells: Iterable[tuple[str, str]],
+    kind: str = "best_test",
+) -> list[Ours]:
+    """Mean of the means of cells of Table 2; empty unless all of them are there."""
+    found = [_ours(part, row, column, accuracies, runs, *cell, kind) for cell in cells]
+    if not all(found):
+        return []
+    cells = [ours for (ours,) in found]
+    return [
+        Ours(
+            row=row, column=column, value=float(np.mean([ours.value for ours in cells])),
+            standard_error=math.hypot(*(ours.standard_error for ours in cells)) / len(cells),
+            runs=min(ours.runs for ours in cells), part=part, untrained=_first(*cells),
+        )
+    ]  # fmt: skip
