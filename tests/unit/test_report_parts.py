@@ -8,7 +8,7 @@ import pytest
 from finitewidth.claims import grades, reported, verdicts
 from finitewidth.common import result_files
 from finitewidth.common.errors import ConfigError, ResultError
-from finitewidth.report import captions, formatting, pages, sources
+from finitewidth.report import formatting, formulas, pages, sources
 from finitewidth.report.citations import read_citations
 from finitewidth.report.downloads import LARGE, Downloads
 from finitewidth.report.findings import OTHER_RUN, OTHER_SETTINGS
@@ -39,14 +39,6 @@ def test_a_job_stands_on_the_page_of_its_paper():
     assert pages.job_href(JOBS["errata"]) == "runs.html#job-errata"
 
 
-def test_a_damaged_stamp_is_named(tmp_path):
-    assert sources.read_records(tmp_path) == []
-    (tmp_path / "npf/experiments").mkdir(parents=True)
-    (tmp_path / "npf/experiments/nu_provenance.json").write_text("[]")
-    with pytest.raises(ResultError, match=r"nu_provenance\.json is damaged"):
-        sources.read_records(tmp_path)
-
-
 def test_every_verdict_and_outcome_has_a_colour_and_a_sign():
     every = (*verdicts.VERDICTS, *verdicts.OUTCOMES, *reported.OUTCOMES, *grades.STATUSES,
              "not judged", "made", "not made yet", "misprint confirmed",
@@ -57,8 +49,8 @@ def test_every_verdict_and_outcome_has_a_colour_and_a_sign():
 
 def test_a_caption_as_html_and_as_plain_text():
     caption = "Left: ``nu`` falls,\nas *expected*."
-    assert captions.as_text(caption) == "Left: nu falls, as expected."
-    assert "<em>expected</em>" in captions.as_html(caption)
+    assert formulas.as_text(caption) == "Left: nu falls, as expected."
+    assert "<em>expected</em>" in formulas.as_html(caption)
 
 
 def test_a_paper_that_is_not_cited_is_named(tmp_path):

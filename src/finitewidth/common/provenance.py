@@ -23,6 +23,7 @@ from finitewidth.common.disk_cache import remembered
 PACKAGE = "finitewidth"
 SOURCE_ROOT = Path(__file__).resolve().parents[2]
 SCHEDULERS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID")  # Slurm, PBS, LSF
+TIMESTAMP = ".snakemake_timestamp"  # Snakemake puts it into a folder when the job has ended
 STAMPED_PACKAGES = ("numpy", "torch", "pandas", "scipy", "scikit-learn", "matplotlib", "snakemake")
 
 
@@ -159,6 +160,26 @@ def _seen() -> dict[str, list[Any]]:
     """
     folder = Path(__file__).resolve().parent / "__pycache__"
     return remembered(folder / f"digests.{sys.implementation.cache_tag}.json")
+
+
+def digest_of(path: str | Path) -> str:
+    """Return the SHA-256 of a regular file in hex; of a folder, that of names and digests.
+
+    Raises:
+        FileNotFoundError: there is no such file, or it is neither a regular file nor a folder. A
+            device or a pipe would be read without end.
+    """
+    path = Path(path)
+    if path.is_file():
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    if not path.is_dir():
+        raise FileNotFoundError(f"{path} is no file")
+    digest = hashlib.sha256()
+    for file in sorted(path.rglob("*")):
+        if file.is_file() and file.name != TIMESTAMP:
+            digest.update(f"{digest_of(file)} {file.relative_to(path).as_posix()}\n".encode())
+    return digest.hexdigest()
 
 
 def file_digest(file: str | Path) -> str:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from finitewidth.common.errors import ResultError
-from finitewidth.common.unwritable import unwritable
+from finitewidth.common.errors import ResultError, unwritable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,8 +10,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from finitewidth.common.digests import digest_of
-from finitewidth.common.provenance import SOURCE_ROOT, code_changed
+from finitewidth.common.provenance import SOURCE_ROOT, code_changed, digest_of
 from finitewidth.common.usage import provenance_files
 
 REMEDY = "delete it and run again"

@@ -13,10 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from finitewidth.common.digests import digest_of
 from finitewidth.common.errors import ResultError
 from finitewidth.common.progress import logged_to
-from finitewidth.common.provenance import code_changed, environment, forget_modules
+from finitewidth.common.provenance import code_changed, digest_of, environment, forget_modules
 from finitewidth.common.usage import cpu_seconds, peak_memory
 from finitewidth.pipeline.announced import job_name
 

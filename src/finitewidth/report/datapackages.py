@@ -12,9 +12,9 @@ from typing import Any
 
 from finitewidth.captions.written import claims_below, what_is_drawn
 from finitewidth.common import result_files
-from finitewidth.common.digests import digest_of
 from finitewidth.common.fields import MISSING, Field
-from finitewidth.report.captions import as_text
+from finitewidth.common.provenance import digest_of
+from finitewidth.report.formulas import as_text
 
 
 def write_packages(packages: Mapping[str, Mapping[str, Any]]) -> None:

@@ -23,27 +23,34 @@ OTHER_SETTINGS = "made with other settings"  # than those of the report
 OTHER_RUN = "of another run"  # its job had other code, or read other files than those of now
 
 
+class _Judged:
+    """What has ``claims`` and ``numbers``."""
+
+    @cached_property
+    def rollup(self) -> dict[str, dict[str, int]]:
+        """The counts of its verdicts and outcomes."""
+        return {
+            "claims": counted((claim["verdict"] for claim in self.claims), verdicts.VERDICTS),
+            "numbers": counted((each["outcome"] for each in self.numbers), reported.OUTCOMES),
+        }
+
+
 @dataclass(frozen=True, kw_only=True)
-class ArtifactFindings:
+class ArtifactFindings(_Judged):
     """One table or figure.
 
     Attributes:
-        artifact, paper, kind, title: as in the declaration of the artifact.
-        label: such as ``Figure 3``.
-        extra: whether it is an addition to the paper's own tables and figures.
-        first_page: its position among the pictures of the first page; 0 if it is not there.
+        artifact, paper, kind, title, label, extra, first_page: as in its declaration.
         state: ``made``, ``not made yet`` or ``altered``.
         files: format -> path of the files that exist; none if the artifact is altered.
         problems: file -> what is wrong with it, if the artifact is altered.
-        caption: reStructuredText.
-        footer: the line below it.
+        caption, footer: what is drawn, as reStructuredText, and the line below it.
         scale: ``at the paper's sizes``, ``reduced``, ``on a stand-in`` or ``drawing``;
             ``made with other settings`` if its own line below it is not that of the settings of
             the report; ``of another run``.
         grade: how good the evidence is (`finitewidth.claims.grades`).
         claims, numbers: the claims that it carries, of any paper, and the printed numbers of it.
         jobs: the experiments and trainings that it is computed from.
-        log, benchmark: of the job that draws or typesets it.
     """
 
     artifact: str
@@ -66,14 +73,9 @@ class ArtifactFindings:
     log: str = ""
     benchmark: str = ""
 
-    @cached_property
-    def rollup(self) -> dict[str, dict[str, int]]:
-        """The counts of its verdicts and outcomes."""
-        return _rolled(self.claims, self.numbers)
-
 
 @dataclass(frozen=True, kw_only=True)
-class Paper:
+class Paper(_Judged):
     """One paper with its artifacts, claims, printed numbers and errata.
 
     ``version_of`` is the key of the paper of which it is an earlier version, with the same title.
@@ -87,26 +89,15 @@ class Paper:
     errata: tuple[dict[str, str], ...]
     version_of: str = ""
 
-    @cached_property
-    def rollup(self) -> dict[str, dict[str, int]]:
-        """The counts of its verdicts and outcomes."""
-        return _rolled(self.claims, self.numbers)
-
     @property
     def own(self) -> list[ArtifactFindings]:
         """The paper's own tables and figures, without additions."""
         return [artifact for artifact in self.artifacts if not artifact.extra]
 
     @property
-    def made(self) -> int:
-        """Number of the paper's own tables and figures that have been made."""
-        return sum(artifact.state == MADE for artifact in self.own)
-
-    @property
     def states(self) -> dict[str, int]:
         """State of its own tables and figures -> count, without states that do not occur."""
-        states = [artifact.state for artifact in self.own]
-        return {word: states.count(word) for word in (MADE, NOT_MADE, ALTERED) if word in states}
+        return counted((each.state for each in self.own), (MADE, NOT_MADE, ALTERED))
 
     @property
     def title(self) -> str:
@@ -125,7 +116,7 @@ class Paper:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Findings:
+class Findings(_Judged):
     """All results of a preset that the pages show.
 
     Attributes:
@@ -145,15 +136,13 @@ class Findings:
     usage: Mapping[str, Usage]
     errata_file: str
     errata_known: bool
-    errata: tuple[dict[str, str], ...] = field(default=())
-    datasets: tuple[str, ...] = ()
-    provenances: Provenances | None = None
+    errata: tuple[dict[str, str], ...]
+    datasets: tuple[str, ...]
+    provenances: Provenances
 
     def whole(self, file: Path) -> bool:
         """Whether a file may be shown: it is as its job wrote it, or it is the log of a job."""
-        if self.provenances is None or file.suffix in (".log", ".tsv", ".json"):
-            return True
-        return self.provenances.problem(file) is None
+        return file.suffix in (".log", ".tsv", ".json") or self.provenances.problem(file) is None
 
     @cached_property
     def claims(self) -> list[dict[str, Any]]:
@@ -175,11 +164,6 @@ class Findings:
         """The papers' own tables and figures, without additions."""
         return [artifact for paper in self.papers for artifact in paper.own]
 
-    @cached_property
-    def rollup(self) -> dict[str, dict[str, int]]:
-        """The counts of all papers."""
-        return _rolled(self.claims, self.numbers)
-
 
 def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findings:
     """Read all results of a preset that exist.
@@ -196,8 +180,11 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
     """
     root, jobs = Path(root), sources.read_jobs(settings["jobs"])
     citations = read_citations(root / "CITATION.cff", settings["papers"])
-    records = sources.read_records(settings["results"])
     provenances = Provenances(settings["results"], root)
+    records = [
+        stamp for file, stamp in provenances.stamps.items()
+        if Path(file).is_relative_to(settings["results"]) and Path(file).stem != sources.REPORT
+    ]  # fmt: skip
     parameters = {record["job"]: record.get("parameters") or {} for record in records}
     artifacts = []
     for entry in settings["artifacts"]:
@@ -232,13 +219,6 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
         errata=tuple(errata or ()), datasets=tuple(settings["datasets"]),
         provenances=provenances,
     )  # fmt: skip
-
-
-def _rolled(claims: Any, numbers: Any) -> dict[str, dict[str, int]]:
-    return {
-        "claims": counted((claim["verdict"] for claim in claims), verdicts.VERDICTS),
-        "numbers": counted((number["outcome"] for number in numbers), reported.OUTCOMES),
-    }
 
 
 def _optional(file: Path, provenances: Provenances) -> list[dict[str, str]] | None:

@@ -2,12 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from finitewidth.common import result_files
-from finitewidth.common.errors import ResultError
-from finitewidth.common.usage import Usage, provenance_files, usage_in
+from finitewidth.common.usage import Usage, usage_in
 
 STAMP = "provenance.json"
 REPORT = "report"  # the job that shows all others
@@ -65,25 +62,6 @@ def makers_of(files: Sequence[str], jobs: Mapping[str, Job]) -> list[Job]:
             found[maker.name] = maker
             waiting += maker.inputs
     return list(found.values())
-
-
-def read_records(results: str | Path) -> list[dict[str, Any]]:
-    """Read the provenance of all finished jobs of a run but the report.
-
-    An experiment that is killed while it ends leaves a file without the name of its job.
-
-    Raises:
-        ResultError: a file is damaged.
-    """
-    found = []
-    for file in provenance_files(results):
-        if file.stem != REPORT:
-            stamp = result_files.read_json(file)
-            if not isinstance(stamp, dict):
-                raise ResultError(f"{file} is damaged: it is not a JSON object; delete it and run "
-                                  "again")  # fmt: skip
-            found.append(stamp)
-    return [record for record in found if "job" in record]
 
 
 def name_of(record: Mapping[str, Any]) -> str:
