@@ -100,11 +100,7 @@ def at(rows: "pd.DataFrame", place: str, x: float, value: str, error: str) -> Es
 
 
 def mean(terms: Sequence[Estimate]) -> Estimate:
-    """The mean of estimates that may be correlated; its error is the mean of their errors.
-
-    Raises:
-        CannotDecideError: there is none.
-    """
+    """The mean of estimates that may be correlated; its error is the mean of their errors."""
     if not terms:
         raise CannotDecideError("no rows to average")
     values, errors = zip(*terms, strict=True)
@@ -127,11 +123,7 @@ def in_the_limit(widths: Sequence[float], values: Sequence[Estimate]) -> Estimat
 
 
 def required(rows: "pd.DataFrame", what: str) -> "pd.DataFrame":
-    """The rows, of which there must be some.
-
-    Raises:
-        CannotDecideError: there is none.
-    """
+    """The rows, of which there must be some; `CannotDecideError` otherwise."""
     if rows.empty:
         raise CannotDecideError(f"no rows of {what}")
     return rows
@@ -153,11 +145,5 @@ def over_printed(values: list[float], printed: float, name: str) -> Part:
     ratio = limit / printed if printed else math.nan
     room = error / abs(printed) if printed and math.isfinite(error) else 0.0
     name = f"{name} (numerical error {room:.0e})"
-    return Part(
-        name=name,
-        value=ratio,
-        low=1 - room,
-        high=1 + room,
-        paper=True,
-        tolerance="the numerical error of the extrapolated limit",
-    )
+    reason = "the numerical error of the extrapolated limit"
+    return Part(name=name, value=ratio, low=1 - room, high=1 + room, paper=True, tolerance=reason)

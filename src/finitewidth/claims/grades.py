@@ -17,18 +17,3 @@ GRADES = (EXACT, PAPER, REDUCED, STAND_IN, DRAWING)
 AT_SIZES, SMALLER = "at the paper's sizes", "reduced"
 ON_STAND_IN, DRAWN = "on a stand-in", "drawing"
 STATUSES = (AT_SIZES, SMALLER, ON_STAND_IN, DRAWN)
-
-
-def grade_of(*, drawn: bool, originals: bool, reduced: bool, random: bool) -> str:
-    """The grade of some evidence; the first that applies.
-
-    It may be ``drawn``, all datasets may be ``originals``, it is ``random`` if it rests on runs, on
-    draws or on a dataset, and ``reduced`` if a size is not the paper's.
-    """
-    if drawn:
-        return DRAWING
-    if not originals:
-        return STAND_IN
-    if not random:
-        return EXACT
-    return REDUCED if reduced else PAPER

@@ -13,6 +13,7 @@ from finitewidth.claims.needs import Need, needs_of
 from finitewidth.claims.reported import CONSTANT, MEASURED, Ours
 from finitewidth.claims.verdicts import KINDS, Part
 from finitewidth.common.paper_files import (
+    Quote,
     build,
     function_of,
     modules_of,
@@ -21,7 +22,6 @@ from finitewidth.common.paper_files import (
     refuse_unknown,
     text_file,
 )
-from finitewidth.common.texts import Quote
 
 if TYPE_CHECKING:
     import pandas as pd

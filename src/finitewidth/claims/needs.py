@@ -50,13 +50,8 @@ class Need:
 def unmet(needs: Sequence[Need], settings: Mapping[str, Any], *, paper_scale: bool) -> list[str]:
     """Why a run does not meet some needs, one sentence per unmet need; empty if it does.
 
-    Args:
-        needs: of a claim.
-        settings: the whole configuration.
-        paper_scale: whether nothing that its rows rest on is reduced or a stand-in.
-
-    Returns:
-        ``needs npf.theory.mean.draws of at least 2,000; this run has 10`` and the like.
+    For example, ``needs npf.theory.mean.draws of at least 2,000; this run has 10``. At
+    ``paper_scale`` nothing that the rows of the claim rest on is reduced or a stand-in.
 
     Raises:
         KeyError: the path of a need leads nowhere in the settings.

@@ -7,10 +7,16 @@ permutation test for two, so that two equal runs decide nothing.
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
+from finitewidth.measures.compare import standard_error
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def mean(name: str, sample: Sequence[float], resolution: float = 0.0, **thresholds: float) -> Part:
@@ -22,12 +28,8 @@ def mean(name: str, sample: Sequence[float], resolution: float = 0.0, **threshol
     4.6, 8 or 18 % of cases instead of 2.5 %, and ``high`` in 1.3, 0.6 or 0.2 %. Take logarithms, or
     the `median`, of such runs.
 
-    Args:
-        name: of the comparison.
-        sample: a value per run.
-        resolution: the step in which values are known, such as one image in a thousand. The
-            standard deviation of runs that are all alike is then taken as half a step.
-        thresholds: of the comparison.
+    The ``resolution`` is the step in which values are known, such as one image in a thousand. The
+    standard deviation of runs that are all alike is then taken as half a step.
 
     Raises:
         CannotDecideError: fewer than two runs, or one without a finite value.
@@ -112,6 +114,33 @@ def slope(name: str, x: Sequence[float], y: Sequence[float], **thresholds: float
     dof = len(x) - 2
     error = math.sqrt(float(residuals @ residuals) / dof / spread)
     return Part(name=name, value=value, standard_error=error, dof=dof, **thresholds)
+
+
+def by_seed(rows: "pd.DataFrame", value: str, what: str, **keys: object) -> "pd.Series":
+    """The column ``value`` of the runs that have these ``keys`` and did not diverge, by seed.
+
+    Raises:
+        CannotDecideError: no run is left, or a run has several rows and would count repeatedly.
+    """
+    for key, wanted in keys.items():
+        rows = rows[rows[key].isin(wanted if isinstance(wanted, tuple) else (wanted,))]
+    if "diverged" in rows:
+        rows = rows[rows["diverged"] == 0]
+    if rows.empty:
+        raise CannotDecideError(f"no run of {what} ended well")
+    if rows["seed"].duplicated().any():
+        raise CannotDecideError(f"several rows of {what} for one run")
+    return rows.set_index("seed")[value].sort_index()
+
+
+def mean_of(
+    row: str, column: str, values: Sequence[float], part: str = "", untrained: str = ""
+) -> Ours:
+    """The mean of runs as our counterpart of a printed number; its error is 0 for one run."""
+    sample = np.asarray(values, float)
+    error = standard_error(float(sample.std(ddof=1)), len(sample), 1) if len(sample) > 1 else 0.0
+    return Ours(row=row, column=column, value=float(sample.mean()), standard_error=error,
+                runs=len(sample), part=part, untrained=untrained)  # fmt: skip
 
 
 def _enough(name: str, sample: Sequence[float]) -> np.ndarray:

@@ -9,11 +9,7 @@ from finitewidth.common.errors import ConfigError
 
 
 def array_of_numbers(values: ArrayLike, name: str) -> np.ndarray:
-    """Return an array or a nested list as an array.
-
-    Args:
-        values: the numbers.
-        name: of the argument, for error messages.
+    """Return an array or a nested list as an array; ``name`` is that of the argument.
 
     Raises:
         ConfigError: they are no numbers, or the lists differ in length.

@@ -5,23 +5,24 @@ start.
 """
 
 import ast
+import atexit
+import contextlib
 import hashlib
 import json
 import os
 import platform
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from finitewidth.common.disk_cache import remembered
-
 PACKAGE = "finitewidth"
 SOURCE_ROOT = Path(__file__).resolve().parents[2]
+MOST = 5000  # largest number of entries in a file of `remembered`; the newest are kept
 SCHEDULERS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID")  # Slurm, PBS, LSF
 TIMESTAMP = ".snakemake_timestamp"  # Snakemake puts it into a folder when the job has ended
 STAMPED_PACKAGES = ("numpy", "torch", "pandas", "scipy", "scikit-learn", "matplotlib", "snakemake")
@@ -30,7 +31,7 @@ STAMPED_PACKAGES = ("numpy", "torch", "pandas", "scipy", "scikit-learn", "matplo
 _base_seed = 0
 
 
-@contextmanager
+@contextlib.contextmanager
 def base_seed(seed: int) -> Iterator[None]:
     """Let all seeds that `seed_for` derives within the block depend on a base seed.
 
@@ -162,6 +163,32 @@ def _seen() -> dict[str, list[Any]]:
     return remembered(folder / f"digests.{sys.implementation.cache_tag}.json")
 
 
+def remembered(file: Path) -> dict[str, Any]:
+    """Return the dictionary in a JSON file, whose values depend on their keys only.
+
+    The caller adds entries to it. It is written when the process ends. If the file is damaged,
+    missing or cannot be written, the entries have to be computed again.
+    """
+    try:
+        known = dict(json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        known = {}
+    atexit.register(_keep, file, known, len(known))
+    return known
+
+
+def _keep(file: Path, known: dict[str, Any], before: int) -> None:
+    """Replace the file if there are new entries; other processes may write it meanwhile."""
+    if len(known) == before:
+        return
+    with contextlib.suppress(OSError):
+        file.parent.mkdir(exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=file.parent)
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            json.dump(dict(list(known.items())[-MOST:]), stream)
+        os.replace(name, file)
+
+
 def digest_of(path: str | Path) -> str:
     """Return the SHA-256 of a regular file in hex; of a folder, that of names and digests.
 
@@ -198,15 +225,10 @@ def file_digest(file: str | Path) -> str:
 
 
 def code_of(modules: Iterable[str], files: Iterable[str], root: str | Path) -> dict[str, Any]:
-    """Return the code of a job as the parameter ``code`` of its rule.
+    """Return the code of a job as the parameter ``code`` of its rule, with a ``digest`` of it.
 
-    Args:
-        modules: the modules that the job calls; those that they import count as well.
-        files: scripts and texts that the job reads, relative to ``root``.
-        root: folder of the project.
-
-    Returns:
-        ``digest`` of all of it, ``modules`` and ``files``.
+    It is in the modules that the job calls and all that they import, and in the scripts and texts
+    that it reads, ``files`` relative to ``root``.
 
     Raises:
         ModuleNotFoundError: the package has no such module.

@@ -94,11 +94,7 @@ class Reported(BaseModel):
 
 
 def read_reported(folder: str | Path, paper: str) -> list[Reported]:
-    """Read the numbers of one paper, in the order of the file.
-
-    Args:
-        folder: the folder of the files.
-        paper: key of the paper; the file is ``<paper>.csv``.
+    """Read the numbers of one paper, in the order of its file ``<paper>.csv``.
 
     Raises:
         ConfigError: the file is missing, the header is wrong, a number or key is malformed, or a

@@ -26,10 +26,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
     The context manager returns a temporary path in the folder of ``path``. If the block succeeds,
     the temporary file replaces ``path``, so a reader sees either the old file or the complete new
     one. If the block fails, the temporary file is deleted. What a killed process left is replaced
-    when the same file is written again.
-
-    Args:
-        path: the file to write. Its folder is created.
+    when the same file is written again. The folder is created.
 
     Raises:
         ResultError: the file cannot be written, for example because the folder is read-only or the
@@ -64,13 +61,7 @@ def _reading(path: str | Path, *damages: type[Exception]) -> Iterator[None]:
 
 
 def write_table(path: str | Path, rows: "pd.DataFrame", missing: str = "") -> None:
-    """Write a table as CSV. Floats have the shortest form that reads back exactly.
-
-    Args:
-        path: the file.
-        rows: the table.
-        missing: how a missing value is written.
-    """
+    """Write a table as CSV. Floats have the shortest form that reads back exactly."""
     with atomic(path) as temporary:
         rows.to_csv(temporary, index=False, lineterminator="\n", na_rep=missing)
 
@@ -93,11 +84,7 @@ def write_rows(path: str | Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def read_rows(path: str | Path, empty: bool = False) -> list[dict[str, str]]:
-    """Read a CSV file as dictionaries of strings, without pandas.
-
-    Args:
-        path: the file.
-        empty: whether a file without rows is accepted.
+    """Read a CSV file as dictionaries of strings, without pandas; it may be ``empty`` of rows.
 
     Raises:
         ResultError: the file is missing or empty, or it ends within a row.
@@ -121,12 +108,7 @@ def _refuse_cut_line(path: str | Path) -> None:
 
 
 def read_table(path: str | Path, columns: Sequence[str] = (), **options: Any) -> "pd.DataFrame":
-    """Read a CSV file.
-
-    Args:
-        path: the file.
-        columns: columns that it must have.
-        **options: arguments of ``pandas.read_csv``.
+    """Read a CSV file that must have some columns; ``options`` are those of ``pandas.read_csv``.
 
     Raises:
         ResultError: the file is missing, empty, cut short or not CSV, or it lacks a column.

@@ -58,13 +58,8 @@ def results_folder(preset: str, seed: int = 0, images: Sequence[str] = ()) -> st
     """Return the folder of the results of a preset, a base seed and images of the user.
 
     It is ``results/<preset>`` for base seed 0 and ``results/<preset>-seed<k>`` for any other, so
-    that runs with different base seeds keep their results side by side. With images of the user it
-    is ``results/<preset>-<name>``, followed by the base seed likewise.
-
-    Args:
-        preset: of the run.
-        seed: base seed.
-        images: names of the sources that are folders of images of the user.
+    that runs with different base seeds keep their results side by side. With sources that are
+    images of the user it is ``results/<preset>-<name>``, followed by the base seed likewise.
     """
     return "-".join([f"results/{preset}", *images, *([f"seed{seed}"] if seed else [])])
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from finitewidth.common.disk_cache import remembered
+from finitewidth.common.provenance import remembered
 from finitewidth.data.places import SPLITS, entries, folder_of, registered
 
 LARGEST = 1 << 30  # bytes; no picture is as large, and reading the dataset refuses it

@@ -55,12 +55,7 @@ def _errata(paper: str) -> tuple[Erratum, ...]:
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Compute every erratum.
-
-    Args:
-        inputs: none.
-        settings: ``papers``, their keys; ``networks``, the number of small networks that a check
-            draws. Checks with wide networks draw fewer.
+    """Compute every erratum of ``papers`` with that many small ``networks``, or fewer wide ones.
 
     Returns:
         ``errata``: id, paper, place, kind, printed, corrected, evidence; quantity, truth,

@@ -6,7 +6,7 @@ All follows from the declarations (`finitewidth.common.declarations`) and the se
 
 import fnmatch
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -15,13 +15,14 @@ from typing import Any
 from finitewidth.common.declarations import Artifact, Experiment, Paper, artifacts_of
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.references import table_file
-from finitewidth.common.settings import at, results_folder
+from finitewidth.common.settings import at, leaves, replaced, results_folder
 from finitewidth.data.catalogue import ROLES, source_for
 from finitewidth.data.places import own_images
 from finitewidth.experiments.planned import PlannedTraining
 
 HISTORY, WEIGHTS = "history.csv", "weights.npz"
 TRAINING_FILES = {"history": HISTORY, "weights": WEIGHTS}
+Path = tuple[str, ...]  # of a setting
 _LOOKUP = re.compile(r"\{([\w.]+)\}")
 
 
@@ -73,12 +74,7 @@ class Job:
 
 
 class Jobs:
-    """All jobs of one configuration, made as they are asked for.
-
-    Args:
-        papers: all declarations.
-        config: checked settings.
-    """
+    """All jobs of one configuration with checked settings, made as they are asked for."""
 
     def __init__(self, papers: Sequence[Paper], config: Mapping[str, Any]):
         self.papers, self.config = papers, config
@@ -225,12 +221,10 @@ class Jobs:
 def chosen(section: Mapping[str, Any], wanted: Any) -> Any:
     """The settings that a declaration names, of one paper's settings.
 
-    Args:
-        section: the paper's settings.
-        wanted: None (no settings); a path such as ``memorisation.task`` (what lies there; a part in
-            braces, ``regimes.networks.{cntk.network}``, is looked up first); or a mapping whose
-            entries are ``path: [keys]`` (these keys of what lies at the path), ``name: path``, or
-            ``name: {...}`` for a nested mapping.
+    What is ``wanted`` is None (no settings); a path such as ``memorisation.task`` (what lies there;
+    a part in braces, ``regimes.networks.{cntk.network}``, is looked up first); or a mapping whose
+    entries are ``path: [keys]`` (these keys of what lies at the path), ``name: path``, or
+    ``name: {...}`` for a nested mapping.
 
     Raises:
         ConfigError: there is no such setting.
@@ -250,3 +244,69 @@ def chosen(section: Mapping[str, Any], wanted: Any) -> Any:
 
 def _looked_up(section: Mapping[str, Any], text: str) -> str:
     return _LOOKUP.sub(lambda part: str(at(section, part[1])), text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """What some inputs show of the jobs behind them: not every table depends on every setting.
+
+    Attributes:
+        unseen: job -> paths of settings on which none of its tables that are read depends
+            (`Experiment.independent`).
+        shown: path of the setting with the number of runs that an artifact shows, or this number;
+            empty for all runs.
+        first: the experiments of which it shows the first runs only.
+    """
+
+    unseen: Mapping[str, frozenset[Path]]
+    shown: str | int = ""
+    first: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, jobs: Jobs, reads: Sequence[Read], artifact: Artifact | None = None) -> "Seen":
+        """What is seen in some inputs of a claim or number, or of an artifact."""
+        every, names = jobs.closure(reads)
+        unseen = {}
+        for name in names:
+            declared = jobs[name].declared
+            if isinstance(declared, Experiment) and declared.independent:
+                tables = [r.reference.split(".")[-1] for r in every if name in r.jobs]
+                parts = [set(declared.independent.get(table, ())) for table in tables]
+                paths = set.intersection(*parts)
+                unseen[name] = frozenset(tuple(path.split(".")) for path in paths)
+        shown = artifact.shown if artifact else ""
+        read = {name for each in reads for name in each.jobs}
+        if isinstance(shown, str):
+            read &= {"_".join(shown.split(".")[:2])}
+        return cls(unseen=unseen, shown=shown, first=frozenset(read if shown else ()))
+
+    @property
+    def key(self) -> Any:
+        """A value by which equal objects can be found again."""
+        return frozenset(self.unseen.items()), self.shown, self.first
+
+    def params(self, jobs: Jobs, name: str) -> Mapping[str, Any]:
+        """The settings of one job that can be seen; numbers of runs are at most those shown."""
+        params = _without(jobs[name].params, self.unseen.get(name, ()))
+        if name not in self.first:
+            return params
+        most, own = self.shown, None
+        if isinstance(self.shown, str):
+            most, own = at(jobs.config, self.shown), self.shown.split(".")[-1]
+        changed = {path: min(value, most) for path, value in leaves(params).items()
+                   if path[-1] == "runs"}  # fmt: skip
+        shown = params.get("shown")
+        names = shown if isinstance(shown, Mapping) else ()
+        others = {("shown", other) for other in names if other != own}
+        return _without(replaced(params, changed), others)
+
+
+def _without(settings: Mapping[str, Any], paths: Collection[Path]) -> Mapping[str, Any]:
+    """The settings without some parts."""
+    if not paths:
+        return settings
+    below = {key: {path[1:] for path in paths if path[0] == key and path[1:]} for key in settings}
+    return {
+        key: _without(value, below[key]) if below[key] else value
+        for key, value in settings.items() if (key,) not in paths
+    }  # fmt: skip

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from finitewidth.captions.template import settings_of
+from finitewidth.captions.text import settings_of
 from finitewidth.claims import ledger, model
 from finitewidth.claims.needs import unmet
 from finitewidth.common import settings
@@ -20,8 +20,7 @@ from finitewidth.common.provenance import code_of
 from finitewidth.data.catalogue import ROLES, describe, source_for
 from finitewidth.data.content import tree_of
 from finitewidth.data.places import registered
-from finitewidth.pipeline import configuration, forecast
-from finitewidth.pipeline.costs import TABLE, Cost, read_costs
+from finitewidth.pipeline import configuration, costs
 from finitewidth.pipeline.footers import Footers
 from finitewidth.pipeline.jobs import Job, Read, chosen
 from finitewidth.pipeline.requests import Requests
@@ -71,9 +70,9 @@ class Plan:
         self.results = self.jobs.results
 
     @cached_property
-    def costs(self) -> dict[str, Cost]:
+    def costs(self) -> dict[str, costs.Cost]:
         """Job -> its row at this preset in the table of costs; not every job has one."""
-        return read_costs(self.root / TABLE, self.config["preset"])
+        return costs.read_costs(self.root / costs.TABLE, self.config["preset"])
 
     @cached_property
     def needs(self) -> dict[str, list[str]]:
@@ -127,14 +126,6 @@ class Plan:
         artifact = {"artifact": name} if isinstance(job.declared, Artifact) else {}
         return {**artifact, **job.params, **known}
 
-    def footer(self, artifact: str, wildcards: Any = None) -> str:
-        """The line below a figure or table."""
-        return self.footers.footer(artifact)
-
-    def mark(self, artifact: str, wildcards: Any = None) -> str:
-        """What a figure says about stand-ins; tables say it in their footer."""
-        return self.footers.mark(artifact) if self.jobs[artifact].kind == "figure" else ""
-
     def code(self, name: str) -> dict[str, Any]:
         """All code and printed numbers that an experiment or a renderer reaches."""
         job = self.jobs[name]
@@ -159,11 +150,7 @@ class Plan:
         return f"{self.results}/benchmarks/{self.jobs[name].paper}/{name}.tsv"
 
     def seconds(self, job: str) -> float | None:
-        """CPU seconds of a job by the table; None without a row, or if its settings are modified.
-
-        Args:
-            job: as `finitewidth.pipeline.announced.job_name` names it.
-        """
+        """CPU seconds of a job by the table; None without a row, or with modified settings."""
         known = job in self.costs and job not in self.footers.modified
         return self.costs[job].seconds if known else None
 
@@ -315,8 +302,8 @@ class Plan:
             except ConfigError as error:
                 raise ConfigError(f"{template}: {error}") from None
             jobs[entry.artifact] = {
-                "template": template, "settings": shown, "footer": self.footer(entry.artifact),
-                "output": self.caption(entry.artifact),
+                "template": template, "settings": shown, "output": self.caption(entry.artifact),
+                "footer": self.footers.footer(entry.artifact),
             }  # fmt: skip
         return jobs
 
@@ -354,7 +341,7 @@ class Plan:
                 "resources": [
                     {
                         "artifact": entry.artifact, "title": f"{entry.label}: {entry.title}",
-                        "footer": self.footer(entry.artifact), "module": entry.module,
+                        "footer": self.footers.footer(entry.artifact), "module": entry.module,
                         "file": self.jobs.outputs(entry.artifact)["csv"],
                         "caption": self.caption(entry.artifact),
                         "inputs": {read.reference: list(read.files)
@@ -399,7 +386,7 @@ class Plan:
                 "inputs": [str(file) for file in rule.input if isinstance(file, str)],
                 "outputs": [str(file) for file in rule.output],
                 "log": "".join(map(str, rule.log)), "benchmark": str(rule.benchmark or ""),
-                "footer": self.footer(name) if name in self.jobs.artifacts else "",
+                "footer": self.footers.footer(name) if name in self.jobs.artifacts else "",
                 "paper": declared[name].paper if name in declared else "",
             }
             for name, rule in rules.items() if not rule.has_wildcards()
@@ -422,4 +409,4 @@ class Plan:
             sums[f"all of {paper}"] = [entry.artifact for entry in self.of(paper)]
         on_gpu = {*self.jobs.trainings, *filter(self.on_device, self.jobs.experiments)}
         sums["everything"] = [*self.needs]
-        return forecast.table(self.needs, self.costs, sums, on_gpu)
+        return costs.forecast(self.needs, self.costs, sums, on_gpu)

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from finitewidth.captions.written import what_is_drawn
+from finitewidth.captions.text import what_is_drawn
 from finitewidth.claims import facts, ledger, reported, verdicts
 from finitewidth.claims.facts import CONFIRMED, counted
 from finitewidth.claims.verdicts import NOT_RUN, Verdict
@@ -168,12 +168,9 @@ class Findings(_Judged):
 def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findings:
     """Read all results of a preset that exist.
 
-    Args:
-        settings: ``preset``; ``results``, a folder; ``overrides``, settings changed on the command
-            line; ``papers``, short names in the order of the pages; ``artifacts``, the declared
-            artifacts with their files; ``jobs``, the jobs of the workflow; ``errata``, a file;
-            ``datasets``, what is taken for each dataset of the papers, in words.
-        root: folder of the project, with the printed numbers and the citations.
+    The settings are those of `finitewidth.pipeline.plan.Plan.report_settings`; ``overrides``, what
+    is changed on the command line; and ``jobs``, the jobs of the workflow. The folder of the
+    project, ``root``, has the printed numbers and the citations.
 
     Raises:
         ResultError: a file is damaged.

@@ -67,9 +67,5 @@ def name_of(key: str) -> str:
 
 
 def quotes(sources: str) -> str:
-    """Quotes of an erratum without the numbers of their lines, which a reader's copy may not have.
-
-    Args:
-        sources: as `finitewidth.errata.table.sources` writes them.
-    """
+    """Quotes of an erratum without the numbers of lines, which a reader's copy may not have."""
     return re.sub(r'(^|; )(\w+): \d+, "', r'\1\2, "', sources)

@@ -45,11 +45,7 @@ NAMES = "alpha|beta|gamma|delta|epsilon|eta|theta|kappa|lambda|mu|nu|rho|sigma|t
 
 
 def mathml(latex: str, block: bool = False) -> str:
-    """Convert a formula to MathML.
-
-    Args:
-        latex: without dollar signs.
-        block: whether it stands on a line of its own.
+    """Convert LaTeX without dollar signs to MathML; a ``block`` stands on a line of its own.
 
     Raises:
         MathError: the formula has a command that docutils does not know.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from finitewidth.claims import samples
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
-from finitewidth.claims.runs import by_seed
+from finitewidth.claims.samples import by_seed
 from finitewidth.claims.verdicts import LEVEL, CannotDecideError, Part, holm
 from finitewidth.measures.compare import standard_error
 

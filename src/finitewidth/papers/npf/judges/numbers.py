@@ -9,7 +9,7 @@ import numpy as np
 
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
-from finitewidth.claims.runs import mean_of
+from finitewidth.claims.samples import mean_of
 from finitewidth.claims.verdicts import CannotDecideError
 from finitewidth.papers.npf.judges.accuracy import (
     RANDOM,
