@@ -8,15 +8,14 @@ import pytest
 from finitewidth.claims import grades, reported, verdicts
 from finitewidth.common import result_files
 from finitewidth.common.errors import ConfigError, ResultError
-from finitewidth.report import formatting, formulas, pages, sources
+from finitewidth.report import findings, formatting, formulas, pages
 from finitewidth.report.citations import read_citations
 from finitewidth.report.downloads import LARGE, Downloads
 from finitewidth.report.findings import OTHER_RUN, OTHER_SETTINGS
 
 ROOT = Path(__file__).parents[2]
-JOBS = sources.read_jobs({
-    name: {"log": "", "benchmark": "", "footer": "", "paper": paper, "inputs": inputs,
-           "outputs": outputs}
+JOBS = {
+    name: findings.Job(name=name, paper=paper, inputs=inputs, outputs=outputs)
     for name, paper, inputs, outputs in (
         ("npf_fig3", "npf", ["nu.csv", "kvf.csv"], ["npf_fig3.png"]),
         ("npf_nu", "npf", ["data.npz", "w.npz"], ["nu.csv", "nu_provenance.json"]),
@@ -24,13 +23,13 @@ JOBS = sources.read_jobs({
         ("train npf/nu", "npf", ["data.npz"], ["w.npz", "provenance.json"]),
         ("errata", "", [], ["errata.csv", "errata_provenance.json"]),
     )
-})  # fmt: skip
+}
 
 
 def test_what_feeds_an_artifact_is_found_through_all_jobs_and_nothing_else():
-    fed = [job.name for job in sources.upstream(JOBS["npf_fig3"].inputs, JOBS)]
+    fed = [job.name for job in findings.upstream(JOBS["npf_fig3"].inputs, JOBS)]
     assert fed == ["npf_nu", "npf_kvf", "train npf/nu"]
-    assert sources.upstream(JOBS["errata"].inputs, JOBS) == []
+    assert findings.upstream(JOBS["errata"].inputs, JOBS) == []
 
 
 def test_a_job_stands_on_the_page_of_its_paper():

@@ -3,11 +3,10 @@
 from types import SimpleNamespace
 
 from finitewidth.common.usage import Usage
-from finitewidth.report import sources, summary_page
+from finitewidth.report import findings, summary_page
 
-JOBS = sources.read_jobs({
-    name: {"log": f"logs/{name.removesuffix('_now')}.log", "benchmark": "", "footer": "",
-           "paper": "npf", "inputs": inputs, "outputs": outputs}
+JOBS = {
+    name: findings.Job(name=name, paper="npf", inputs=inputs, outputs=outputs)
     for name, inputs, outputs in (
         ("npf_fig3", ["nu.csv", "kvf.csv"], ["npf_fig3.png"]),
         ("npf_nu", ["w.npz"], ["nu.csv", "nu_provenance.json"]),
@@ -17,7 +16,7 @@ JOBS = sources.read_jobs({
         ("report", ["npf_fig3.png"], ["report"]),
         ("report_now", [], []),
     )
-})  # fmt: skip
+}
 
 
 def test_the_time_of_an_artifact_counts_each_job_that_it_needs_once():
@@ -33,6 +32,6 @@ def test_the_time_of_an_artifact_counts_each_job_that_it_needs_once():
 
 def test_the_longest_job_comes_first():
     walls = {"npf_nu": 3, "npf/nu": 9, "npf_fig3": 1, "claims npf": 2}
-    usage = sources.usage_of({"job": job, "wall_seconds": wall} for job, wall in walls.items())
+    usage = findings.usage_of({"job": job, "wall_seconds": wall} for job, wall in walls.items())
     assert list(usage) == ["train npf/nu", "npf_nu", "claims npf", "npf_fig3"]
     assert [each.wall for each in usage.values()] == [9, 3, 2, 1]

@@ -13,13 +13,9 @@ from finitewidth.common.errors import ResultError
 def write_captions(captions: Mapping[str, Mapping[str, Any]], verdicts: Sequence[str]) -> None:
     """Write the captions of a paper's finished artifacts.
 
-    Args:
-        captions: artifact -> ``template`` (a file), ``settings`` (those that the template names),
-            ``footer`` (text without a full stop) and ``output`` (the file to write).
-        verdicts: tables of verdicts with the claims that these artifacts carry, CSV.
-
-    Raises:
-        ResultError: a table or a template is missing or damaged, or a file cannot be written.
+    Of each, ``captions`` has ``template`` (a file), ``settings`` (those that the template names),
+    ``footer`` (text without a full stop) and ``output`` (the file to write). The tables of
+    ``verdicts`` have the claims that these artifacts carry.
     """
     rows = [row for file in verdicts for row in result_files.read_rows(file, empty=True)]
     for artifact, caption in captions.items():

@@ -57,9 +57,6 @@ def largest(name: str, candidates: Sequence[Estimate], **thresholds: float) -> P
 
     An estimate that is not a number, or whose error is none, counts as the largest, so that nothing
     is decided.
-
-    Raises:
-        CannotDecideError: there is none.
     """
     return _extreme(name, candidates, 1, thresholds)
 
@@ -133,9 +130,6 @@ def over_printed(values: list[float], printed: float, name: str) -> Part:
     """The limit of exact values at doubled widths over the printed one, which the paper has as 1.
 
     It may differ from 1 by the numerical error of the extrapolation only.
-
-    Raises:
-        CannotDecideError: fewer than three widths.
     """
     from finitewidth.errata.erratum import extrapolated  # it needs scipy
 

@@ -1,10 +1,4 @@
-"""How good the evidence is: one grade for every verdict, printed number and figure.
-
-`EXACT`: computed without random draws and without a dataset. `PAPER`: at the paper's own sizes, on
-its own data. `REDUCED`: at other sizes, on the paper's data or without any dataset; results on the
-paper's images re-encoded belong here too. `STAND_IN`: another dataset stands in for the paper's.
-`DRAWING`: a schematic drawing or a table of equations, without a result.
-"""
+"""How good the evidence is: one grade for every verdict, printed number and figure."""
 
 EXACT = "exact"
 PAPER = "the paper's scale"

@@ -1,41 +1,20 @@
-"""Our numbers beside the printed ones.
+"""Our numbers beside the printed ones; docs/verdicts.md explains the words of outcomes.
 
-Every number is a constant (of a theorem, or a limit) or measured, and both are counted separately.
-The words:
-
-``reproduced`` or ``off``
-    Ours was computed at the paper's own sizes on its own data, or the number depends on neither.
-    Fewer runs or draws than the paper's do not count as a size.
-``close at reduced scale`` or ``differs at reduced scale``
-    Sizes differ, or the paper's images were re-encoded. The row says what differs.
-``not trained``
-    The number belongs to a network of ours that is not trained: its train accuracy stays below 95 %
-    in some run (settings ``trained``; the threshold is ours), or a run diverged. The papers train
-    these networks close to 100 %. How far its accuracy is from theirs says nothing.
-``not comparable``
-    Another dataset stands in for the paper's, however close the number is. Or there is a single
-    run, whose error nobody knows, and no tolerance. Or ours is near enough only because its own
-    standard error is above a tenth of the larger of both numbers (`IMPRECISE`, ours). A number that
-    is too far off in spite of such an error differs.
-
-The rule is the same for both pairs of words: ours lies within the tolerance (``config/reported``)
-or, without one, within twice the combined uncertainty, which is made of the standard errors of both
-and of half a unit of the last digit printed. A power of ten without decimals, such as 1e-2, has no
-last digit that says how exact it is, and nothing is added for it. For a number that was read off a
+Ours agrees with the printed number if it lies within the tolerance (``config/reported``) or,
+without one, within twice the combined uncertainty, which is made of the standard errors of both and
+of half a unit of the last digit printed. A power of ten without decimals, such as 1e-2, has no last
+digit that says how exact it is, and nothing is added for it. For a number that was read off a
 figure the reading error takes the place of the half unit. Losses are compared by their natural
 logarithms, since they span powers of ten: every entry of the difference is then one of logarithms.
- If the paper prints a measured mean without any
-spread, its standard error is not zero but unknown. It is then taken to vary from run to run as much
-as ours does, over as many runs as it names, or over as many as ours has. Constants have no such
-error.
 
-``reproduced`` and ``close`` only mean that the two numbers cannot be told apart, which is easier
-with fewer runs. Therefore every difference comes with its 95 % interval, by Student's t: with three
-runs it reaches 4.3 standard errors to each side, not 2. A claim that numbers are close (N25) needs
-an interval inside a margin.
+If the paper prints a measured mean without any spread, its standard error is not zero but unknown.
+It is then taken to vary from run to run as much as ours does, over as many runs as it names, or
+over as many as ours has. Constants have no such error.
 
-A number that the paper prints as an upper bound agrees with any of ours that is not above it, up to
-the same uncertainty, however precise ours is.
+That two numbers agree only means that they cannot be told apart, which is easier with fewer runs.
+Therefore every difference comes with its 95 % interval, by Student's t: with three runs it reaches
+4.3 standard errors to each side, not 2. A claim that numbers are close (N25) needs an interval
+inside a margin.
 """
 
 import math

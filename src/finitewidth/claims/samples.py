@@ -2,7 +2,8 @@
 
 Runs that are all alike, such as accuracies on few images, have no spread and thus no standard
 error. Their mean is still not known exactly. Instead, a sign test is made for one sample and a
-permutation test for two, so that two equal runs decide nothing.
+permutation test for two, so that two equal runs decide nothing. Too few runs, and a run without a
+finite value, raise a `CannotDecideError`.
 """
 
 import math
@@ -30,9 +31,6 @@ def mean(name: str, sample: Sequence[float], resolution: float = 0.0, **threshol
 
     The ``resolution`` is the step in which values are known, such as one image in a thousand. The
     standard deviation of runs that are all alike is then taken as half a step.
-
-    Raises:
-        CannotDecideError: fewer than two runs, or one without a finite value.
     """
     values = _enough(name, sample)
     count = len(values)
@@ -48,9 +46,6 @@ def median(name: str, sample: Sequence[float], **thresholds: float) -> Part:
 
     The number of spacings between these is small. With it as the degrees of freedom, the test keeps
     its level for laws of any shape.
-
-    Raises:
-        CannotDecideError: fewer than two runs, or one without a finite value.
     """
     values = np.sort(_enough(name, sample))
     count, half = len(values), math.sqrt(len(values)) / 2
@@ -67,11 +62,7 @@ def median(name: str, sample: Sequence[float], **thresholds: float) -> Part:
 def difference(
     name: str, first: Sequence[float], second: Sequence[float], **thresholds: float
 ) -> Part:
-    """Mean of ``first`` minus mean of ``second``, unequal variances (Welch's t).
-
-    Raises:
-        CannotDecideError: fewer than two runs of either, or one without a finite value.
-    """
+    """Mean of ``first`` minus mean of ``second``, unequal variances (Welch's t)."""
     a, b = _enough(name, first), _enough(name, second)
     if _alike(a) and _alike(b):
         chance = 1 / math.comb(len(a) + len(b), len(a))
@@ -86,22 +77,14 @@ def difference(
 
 
 def paired(name: str, first: Sequence[float], second: Sequence[float], **thresholds: float) -> Part:
-    """Mean of ``first - second``, run by run, for runs that share their random streams.
-
-    Raises:
-        CannotDecideError: fewer than two pairs, or samples of different sizes.
-    """
+    """Mean of ``first - second``, run by run, for runs that share their random streams."""
     if len(first) != len(second):
         raise CannotDecideError(f"{name}: {len(first)} runs beside {len(second)}")
     return mean(name, np.asarray(first, float) - np.asarray(second, float), **thresholds)
 
 
 def slope(name: str, x: Sequence[float], y: Sequence[float], **thresholds: float) -> Part:
-    """The slope of a least-squares line, its error from the residuals.
-
-    Raises:
-        CannotDecideError: fewer than three points, all at one x, or one without a finite value.
-    """
+    """The slope of a least-squares line, its error from the residuals."""
     x, y = np.asarray(x, float), np.asarray(y, float)
     if len(np.unique(x)) < 3:
         raise CannotDecideError(f"{name}: a slope needs three points, there are {len(x)}")

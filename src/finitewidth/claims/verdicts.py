@@ -244,9 +244,6 @@ def decide(parts: Sequence[Part], terms: Terms | None = None) -> Verdict:
     """Judge a claim by its comparisons; it says that all of them hold.
 
     Without ``terms`` it is an observation at the paper's sizes.
-
-    Raises:
-        CannotDecideError: there is no comparison.
     """
     if not parts:
         raise CannotDecideError("no rows to compare")

@@ -26,9 +26,5 @@ def array_of_numbers(values: ArrayLike, name: str) -> np.ndarray:
 
 
 def as_tensor(values: Tensor | ArrayLike, name: str) -> Tensor:
-    """Return a tensor as it is, and anything else as a tensor of the type that NumPy gives it.
-
-    Raises:
-        ConfigError: as for `array_of_numbers`.
-    """
+    """Return a tensor as it is, and anything else as a tensor of the type that NumPy gives it."""
     return values if isinstance(values, Tensor) else torch.tensor(array_of_numbers(values, name))

@@ -114,11 +114,7 @@ def text_file(paper: str, name: str) -> Path | None:
 
 @cache
 def read_texts(paper: str, name: str) -> Mapping[str, Any]:
-    """The content of ``<name>.yaml`` of a paper; empty if it has no such file.
-
-    Raises:
-        ConfigError: it is not YAML, or no mapping.
-    """
+    """The content of ``<name>.yaml`` of a paper; empty if it has no such file."""
     file = text_file(paper, name)
     if file is None:
         return {}
@@ -142,9 +138,6 @@ def build(kind: type, where: str, values: Mapping[str, Any], **given: Any) -> An
 
     A field of type ``str`` takes a text, or a list of texts, which are joined by a blank. The
     fields ``given`` are not taken from the file.
-
-    Raises:
-        ConfigError: a key is unknown or missing, or a text is something else.
     """
     declared = {field.name: field for field in fields(kind) if field.name not in given}
     refuse_unknown(where, values, declared)
@@ -170,11 +163,7 @@ def _text(where: str, value: Any) -> str:
 
 
 def quotes_of(where: str, entries: Iterable[Mapping[str, str]]) -> tuple[Quote, ...]:
-    """Quotes, each written as ``<text> <line>: <words>``.
-
-    Raises:
-        ConfigError: an entry has another form, or the text is unknown.
-    """
+    """Quotes, each written as ``<text> <line>: <words>``."""
     quotes = []
     for entry in entries:
         try:

@@ -210,11 +210,7 @@ def digest_of(path: str | Path) -> str:
 
 
 def file_digest(file: str | Path) -> str:
-    """Return a digest (16 hex digits) of a text, or of a Python file without its docstrings.
-
-    Raises:
-        FileNotFoundError: there is no such file, or it is no regular file.
-    """
+    """Return a digest (16 hex digits) of a text, or of a Python file without its docstrings."""
     file = Path(file)
     if not file.is_file():
         raise FileNotFoundError(f"{file} is no file")
@@ -229,10 +225,6 @@ def code_of(modules: Iterable[str], files: Iterable[str], root: str | Path) -> d
 
     It is in the modules that the job calls and all that they import, and in the scripts and texts
     that it reads, ``files`` relative to ``root``.
-
-    Raises:
-        ModuleNotFoundError: the package has no such module.
-        OSError: a file cannot be read.
     """
     code = {"modules": sorted(modules), "files": list(files)}
     digests = [code_digest(*code["modules"])]
@@ -261,9 +253,6 @@ def code_digest(*modules: str) -> str:
 
     Snakemake compares the script of a rule, but not the modules that the script imports. Rules
     therefore have this digest as a parameter. Comments, formatting and docstrings do not change it.
-
-    Raises:
-        ModuleNotFoundError: the package has no such module.
     """
     for module in modules:
         if source_of(module) is None:

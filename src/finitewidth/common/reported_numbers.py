@@ -13,11 +13,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from finitewidth.common.errors import ConfigError
 
-REPORTED_COLUMNS = (
-    "artifact", "quantity", "row", "column", "value", "spread", "spread_kind", "runs", "unit",
-    "tolerance", "place", "read_method", "reading_error", "note",
-)  # fmt: skip
-
 
 def _number(cell: Any) -> Any:
     """A number such as 80.32, 2e-4 or 1/4; None for an empty cell."""
@@ -91,6 +86,12 @@ class Reported(BaseModel):
     def key(self) -> tuple[str, str, str, str]:
         """Artifact, quantity, row and column, which identify the number."""
         return self.artifact, self.quantity, self.row, self.column
+
+
+# the columns of a file are the fields that are not said twice
+REPORTED_COLUMNS = tuple(
+    name for name in Reported.model_fields if name not in ("printed", "printed_spread")
+)
 
 
 def read_reported(folder: str | Path, paper: str) -> list[Reported]:

@@ -67,11 +67,7 @@ def write_table(path: str | Path, rows: "pd.DataFrame", missing: str = "") -> No
 
 
 def write_rows(path: str | Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write dictionaries with equal keys as CSV, without pandas, whose import takes time.
-
-    Raises:
-        ResultError: the keys of a row differ from those of the first row.
-    """
+    """Write dictionaries with equal keys as CSV, without pandas, whose import takes time."""
     columns = list(rows[0])
     for row in rows:
         if list(row) != columns:
@@ -84,11 +80,7 @@ def write_rows(path: str | Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def read_rows(path: str | Path, empty: bool = False) -> list[dict[str, str]]:
-    """Read a CSV file as dictionaries of strings, without pandas; it may be ``empty`` of rows.
-
-    Raises:
-        ResultError: the file is missing or empty, or it ends within a row.
-    """
+    """Read a CSV file as dictionaries of strings, without pandas; it may be ``empty`` of rows."""
     with _reading(path, csv.Error, UnicodeDecodeError):
         _refuse_cut_line(path)
         with Path(path).open(newline="", encoding="utf-8") as stream:
@@ -108,11 +100,7 @@ def _refuse_cut_line(path: str | Path) -> None:
 
 
 def read_table(path: str | Path, columns: Sequence[str] = (), **options: Any) -> "pd.DataFrame":
-    """Read a CSV file that must have some columns; ``options`` are those of ``pandas.read_csv``.
-
-    Raises:
-        ResultError: the file is missing, empty, cut short or not CSV, or it lacks a column.
-    """
+    """Read a CSV file that must have some columns; ``options`` are those of ``pandas.read_csv``."""
     import pandas as pd
 
     with _reading(path, pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
@@ -164,10 +152,6 @@ def write_json(path: str | Path, value: Any) -> None:
 
 
 def read_json(path: str | Path) -> Any:
-    """Read a JSON file.
-
-    Raises:
-        ResultError: the file is missing or is not valid JSON.
-    """
+    """Read a JSON file."""
     with _reading(path, ValueError):
         return json.loads(Path(path).read_text(encoding="utf-8"))

@@ -42,11 +42,7 @@ class _Loader(_SafeLoader):
 
 
 def preset_file(config: Mapping[str, Any], folder: str | Path) -> str:
-    """Return the path of the file of the chosen preset, below the folder ``config``.
-
-    Raises:
-        ConfigError: the preset is unknown.
-    """
+    """Return the path of the file of the chosen preset, below the folder ``config``."""
     preset = config.get("preset")
     if preset not in PRESETS:
         raise ConfigError(f"preset: {preset!r} is unknown{nearest(preset, PRESETS)}; "
@@ -106,11 +102,7 @@ def _changed(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, An
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """Return the mapping in a YAML file; an empty file gives an empty mapping.
-
-    Raises:
-        ConfigError: the file is no YAML, or a key is given twice.
-    """
+    """Return the mapping in a YAML file; an empty file gives an empty mapping."""
     try:
         return yaml.load(path.read_text(encoding="utf-8"), _Loader) or {}
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -129,11 +121,7 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def at(settings: Mapping[str, Any], path: str) -> Any:
-    """Return the setting at a path such as ``nu.runs``.
-
-    Raises:
-        ConfigError: there is no such setting.
-    """
+    """Return the setting at a path such as ``nu.runs``."""
     value: Any = settings
     for key in path.split("."):
         if not isinstance(value, Mapping) or key not in value:

@@ -19,11 +19,7 @@ from finitewidth.errata.erratum import Erratum, outcome
 
 
 def errata_of(papers: Iterable[str]) -> tuple[Erratum, ...]:
-    """All errata of some papers, paper by paper and by number.
-
-    Raises:
-        ConfigError: the ``errata.yaml`` of a paper is malformed; the message names erratum and key.
-    """
+    """All errata of some papers, paper by paper and by number."""
     return tuple(erratum for paper in papers for erratum in _errata(paper))
 
 

@@ -53,12 +53,7 @@ def read_costs(path: str | Path, preset: str) -> dict[str, Cost]:
 
 
 def read_table(path: str | Path) -> list[Cost]:
-    """All rows, in their order.
-
-    Raises:
-        ConfigError: the file is missing or has other columns, or a cell is not what its column
-            wants.
-    """
+    """All rows, in their order."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
@@ -91,11 +86,7 @@ def write_table(path: str | Path, rows: Iterable[Cost]) -> None:
 
 
 def measured(preset: str, results: str | Path) -> dict[str, Cost]:
-    """Job -> its row, from the provenance of a run; without what has no CPU time or memory.
-
-    Raises:
-        ResultError: a provenance is damaged.
-    """
+    """Job -> its row, from the provenance of a run; without what has no CPU time or memory."""
     from finitewidth.common.result_files import read_json  # imports numpy
 
     rows = {}
@@ -117,10 +108,6 @@ def refresh(
 
     The run, whose folder is ``results``, must have had the preset's own settings, on a CPU. With
     ``only_new``, the rows of jobs that have one already stay, as do all of other presets.
-
-    Raises:
-        ResultError: there is no provenance, or a file of it is damaged.
-        ConfigError: the table is damaged.
     """
     before, now = read_costs(table, preset), measured(preset, results)
     if not now:

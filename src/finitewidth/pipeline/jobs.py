@@ -110,11 +110,7 @@ class Jobs:
                 for training in trainings}  # fmt: skip
 
     def __getitem__(self, name: str) -> Job:
-        """The job of that name.
-
-        Raises:
-            ConfigError: nothing of that name is declared.
-        """
+        """The job of that name."""
         if name not in self._made:
             declared = self.experiments.get(name) or self.artifacts.get(name)
             if declared is None and name not in self.trainings:
@@ -225,9 +221,6 @@ def chosen(section: Mapping[str, Any], wanted: Any) -> Any:
     a part in braces, ``regimes.networks.{cntk.network}``, is looked up first); or a mapping whose
     entries are ``path: [keys]`` (these keys of what lies at the path), ``name: path``, or
     ``name: {...}`` for a nested mapping.
-
-    Raises:
-        ConfigError: there is no such setting.
     """
     if wanted is None:
         return {}

@@ -48,12 +48,7 @@ class Plan:
     """
 
     def __init__(self, config: Mapping[str, Any], root: str | Path):
-        """Check ``config``; ``root`` is the folder of the Snakefile.
-
-        Raises:
-            ConfigError: a setting is unknown, impossible or contradicts another, or a declaration
-                is malformed.
-        """
+        """Check ``config``; ``root`` is the folder of the Snakefile."""
         self.root = Path(root)
         self.papers = read_papers(self.root / "workflow/papers")
         configuration.check(config, self.captioned)
@@ -288,11 +283,7 @@ class Plan:
         return [self.caption(entry.artifact) for entry in self.of(paper)]
 
     def caption_jobs(self, paper: str, wildcards: Any = None) -> dict[str, dict[str, Any]]:
-        """Artifact -> what its caption is written from.
-
-        Raises:
-            ConfigError: a template names a setting that there is not.
-        """
+        """Artifact -> what its caption is written from."""
         jobs = {}
         for entry in self.of(paper):
             template = self._template_of(entry.artifact)
@@ -311,11 +302,7 @@ class Plan:
         return f"{PAPERS}/{self.jobs[artifact].paper}/captions/{artifact}.rst"
 
     def caption_inputs(self, paper: str) -> dict[str, list[str]]:
-        """The templates that the captions of a paper are written from, and the verdicts they tell.
-
-        Raises:
-            ConfigError: an artifact has no caption.
-        """
+        """The templates of the captions of a paper, and the verdicts that they tell."""
         entries = self.of(paper)
         templates = [self._template_of(entry.artifact) for entry in entries]
         for template in templates:

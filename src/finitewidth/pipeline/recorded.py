@@ -69,11 +69,7 @@ def recorded(snakemake: Any) -> Iterator[dict[str, Any]]:
 
 
 def digests_of(files: Iterable[str]) -> dict[str, str]:
-    """Return file -> digest.
-
-    Raises:
-        ResultError: a file is missing.
-    """
+    """Return file -> digest."""
     try:
         return {file: digest_of(file) for file in files}
     except FileNotFoundError as error:

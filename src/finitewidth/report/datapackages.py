@@ -18,11 +18,7 @@ from finitewidth.report.formulas import as_text
 
 
 def write_packages(packages: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write the data packages of all papers: file -> what `package` is called with.
-
-    Raises:
-        ResultError: a data file is missing or damaged, or a package cannot be written.
-    """
+    """Write the data packages of all papers: file -> what `package` is called with."""
     for file, what in packages.items():
         result_files.write_json(file, package(Path(file).parent, **what))
 

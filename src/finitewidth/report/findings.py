@@ -1,7 +1,7 @@
 """Read all results that the report shows; missing results are marked as not made yet."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,15 +12,76 @@ from finitewidth.claims import facts, ledger, reported, verdicts
 from finitewidth.claims.facts import CONFIRMED, counted
 from finitewidth.claims.verdicts import NOT_RUN, Verdict
 from finitewidth.common import reported_numbers, result_files
-from finitewidth.common.usage import Usage
+from finitewidth.common.usage import Usage, usage_in
 from finitewidth.common.verification import REMEDY, Provenances
-from finitewidth.report import sources
 from finitewidth.report.citations import Citation, read_citations
 
 MADE, NOT_MADE = "made", "not made yet"
+STAMP = "provenance.json"
+REPORT = "report"  # the job that shows all others
 ALTERED = "altered"  # a file is not what its job wrote, so nothing of the artifact is shown
 OTHER_SETTINGS = "made with other settings"  # than those of the report
 OTHER_RUN = "of another run"  # its job had other code, or read other files than those of now
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One job of the workflow.
+
+    Attributes:
+        name: name of its rule; ``train <paper>/<training>`` for a training.
+        inputs, outputs: files.
+        log, benchmark: files; empty if there are none.
+        footer: the line below the table or figure that it makes.
+        paper: short name of its paper; empty if it belongs to no paper.
+    """
+
+    name: str
+    inputs: Sequence[str] = ()
+    outputs: Sequence[str] = ()
+    log: str = ""
+    benchmark: str = ""
+    footer: str = ""
+    paper: str = ""
+
+    @property
+    def stamp(self) -> str | None:
+        """The provenance file that it writes; None if it only draws or typesets."""
+        return next((file for file in self.outputs if file.endswith(STAMP)), None)
+
+    @property
+    def is_training(self) -> bool:
+        """Whether it is a training."""
+        return self.name.startswith("train ")
+
+
+def upstream(files: Sequence[str], jobs: Mapping[str, Job]) -> list[Job]:
+    """Return all jobs upstream of ``files`` that write a provenance file, the nearest first."""
+    return [job for job in makers_of(files, jobs) if job.stamp]
+
+
+def makers_of(files: Sequence[str], jobs: Mapping[str, Job]) -> list[Job]:
+    """Return all jobs that ``files`` rest on, each once, the nearest first."""
+    makers = {file: job for job in jobs.values() for file in job.outputs}
+    found: dict[str, Job] = {}
+    waiting = list(files)
+    while waiting:
+        maker = makers.get(waiting.pop(0))
+        if maker and maker.name not in found:
+            found[maker.name] = maker
+            waiting += maker.inputs
+    return list(found.values())
+
+
+def name_of(record: Mapping[str, Any]) -> str:
+    """Return the name of the job that left a provenance, as `Job` has it."""
+    return f"train {record['job']}" if "/" in record["job"] else record["job"]
+
+
+def usage_of(records: Iterable[Mapping[str, Any]]) -> dict[str, Usage]:
+    """Return name of a job -> what it took, the longest wall time first."""
+    found = {name_of(record): usage_in(record) for record in records}
+    return dict(sorted(found.items(), key=lambda item: -item[1].wall))
 
 
 class _Judged:
@@ -69,7 +130,7 @@ class ArtifactFindings(_Judged):
     first_page: int = 0
     claims: tuple[dict[str, Any], ...] = ()
     numbers: tuple[dict[str, str], ...] = ()
-    jobs: tuple[sources.Job, ...] = ()
+    jobs: tuple[Job, ...] = ()
     log: str = ""
     benchmark: str = ""
 
@@ -130,7 +191,7 @@ class Findings(_Judged):
     results: str
     overrides: tuple[str, ...]
     papers: tuple[Paper, ...]
-    jobs: Mapping[str, sources.Job]
+    jobs: Mapping[str, Job]
     stamps: Mapping[str, dict[str, Any]]
     records: tuple[dict[str, Any], ...]
     usage: Mapping[str, Usage]
@@ -171,16 +232,16 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
     The settings are those of `finitewidth.pipeline.plan.Plan.report_settings`; ``overrides``, what
     is changed on the command line; and ``jobs``, the jobs of the workflow. The folder of the
     project, ``root``, has the printed numbers and the citations.
-
-    Raises:
-        ResultError: a file is damaged.
     """
-    root, jobs = Path(root), sources.read_jobs(settings["jobs"])
+    root, jobs = (
+        Path(root),
+        {name: Job(name=name, **facts) for name, facts in settings["jobs"].items()},
+    )
     citations = read_citations(root / "CITATION.cff", settings["papers"])
     provenances = Provenances(settings["results"], root)
     records = [
         stamp for file, stamp in provenances.stamps.items()
-        if Path(file).is_relative_to(settings["results"]) and Path(file).stem != sources.REPORT
+        if Path(file).is_relative_to(settings["results"]) and Path(file).stem != REPORT
     ]  # fmt: skip
     parameters = {record["job"]: record.get("parameters") or {} for record in records}
     artifacts = []
@@ -207,11 +268,11 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
             errata=tuple(erratum for erratum in errata or () if erratum["paper"] == name),
         ))  # fmt: skip
     stamps = {name: record for record in records
-              if (name := sources.name_of(record)) in jobs and jobs[name].stamp}  # fmt: skip
+              if (name := name_of(record)) in jobs and jobs[name].stamp}  # fmt: skip
     return Findings(
         preset=settings["preset"], results=settings["results"],
         overrides=tuple(settings["overrides"]), papers=tuple(papers), jobs=jobs, stamps=stamps,
-        records=tuple(records), usage=sources.usage_of(records),
+        records=tuple(records), usage=usage_of(records),
         errata_file=str(settings["errata"]), errata_known=errata is not None,
         errata=tuple(errata or ()), datasets=tuple(settings["datasets"]),
         provenances=provenances,
@@ -269,7 +330,7 @@ def _numbers(
 
 def _artifact(
     entry: Mapping[str, Any], claims: list[dict[str, Any]], numbers: list[dict[str, str]],
-    jobs: Mapping[str, sources.Job], provenances: Provenances,
+    jobs: Mapping[str, Job], provenances: Provenances,
 ) -> ArtifactFindings:  # fmt: skip
     name, job = entry["artifact"], jobs.get(entry["artifact"])
     keys = ("artifact", "paper", "kind", "label", "title", "extra", "first_page")
@@ -290,5 +351,5 @@ def _artifact(
         caption="" if problems else what_is_drawn(entry["caption"]), footer=entry["footer"],
         scale=OTHER_RUN if another else entry["scale"],
         grade="" if another else entry["grade"],
-        jobs=tuple(sources.upstream(job.inputs, jobs)), log=job.log, benchmark=job.benchmark,
+        jobs=tuple(upstream(job.inputs, jobs)), log=job.log, benchmark=job.benchmark,
     )  # fmt: skip

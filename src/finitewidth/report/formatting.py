@@ -22,11 +22,7 @@ _TONE_OF = {word: tone for tone, (_, words) in TONES.items() for word in words}
 
 
 def tone(word: str) -> str:
-    """Return the colour class of a status.
-
-    Raises:
-        KeyError: the status is unknown.
-    """
+    """Return the colour class of a status."""
     return _TONE_OF[word]
 
 

@@ -45,11 +45,7 @@ NAMES = "alpha|beta|gamma|delta|epsilon|eta|theta|kappa|lambda|mu|nu|rho|sigma|t
 
 
 def mathml(latex: str, block: bool = False) -> str:
-    """Convert LaTeX without dollar signs to MathML; a ``block`` stands on a line of its own.
-
-    Raises:
-        MathError: the formula has a command that docutils does not know.
-    """
+    """Convert LaTeX without dollar signs to MathML; a ``block`` stands on a line of its own."""
     for pattern, replacement in REWRITTEN:
         latex = pattern.sub(replacement, latex)
     text = latex2mathml.tex2mathml(latex, as_block=block)

@@ -16,10 +16,18 @@ from finitewidth.claims.sentences import decisive_sentence
 from finitewidth.common import number_words
 from finitewidth.common.provenance import environment as this_environment
 from finitewidth.common.usage import total
-from finitewidth.report import formatting, formulas, sources, summary
+from finitewidth.report import formatting, formulas, summary
 from finitewidth.report.build import Page, Section
 from finitewidth.report.downloads import Download, Downloads
-from finitewidth.report.findings import MADE, ArtifactFindings, Findings, Paper
+from finitewidth.report.findings import (
+    MADE,
+    STAMP,
+    ArtifactFindings,
+    Findings,
+    Job,
+    Paper,
+    upstream,
+)
 
 DPI = 300  # of the pictures
 OPEN = 6  # artifacts of a page that are shown without a click, at most
@@ -79,7 +87,7 @@ def claims_page(findings: Findings, downloads: Downloads) -> Page:
         claims = []
         for claim in paper.claims:
             files = [f"{findings.results}/{table}" for table in claim["tables"]]
-            jobs = [job for job in sources.upstream(files, findings.jobs) if not job.is_training]
+            jobs = [job for job in upstream(files, findings.jobs) if not job.is_training]
             data = [copy for file in files if (copy := downloads.put(file))]
             claims.append({**claim, "data": data, "jobs": jobs})
         details.append(Section(
@@ -125,7 +133,7 @@ def _folded(artifacts: Sequence[ArtifactFindings]) -> Iterator[tuple[ArtifactFin
 def errata_page(findings: Findings, downloads: Downloads) -> Page:
     """Return the page of errata: printed and corrected text, sources, and the check of both."""
     data = downloads.put(findings.errata_file)
-    jobs = sources.upstream((findings.errata_file,), findings.jobs)
+    jobs = upstream((findings.errata_file,), findings.jobs)
     facts = {**summary.errata(findings), "findings": findings, "data": data, "jobs": jobs}
     head = Section(html=_rendered("errata.html", **facts))
     cards = [
@@ -161,12 +169,12 @@ def environments(stamps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return list(together.values())
 
 
-def job_href(job: sources.Job) -> str:
+def job_href(job: Job) -> str:
     """Return the address of the settings of a job, on the page of its paper, or on ``runs``."""
     return f"{job.paper or 'runs'}.html#{job_anchor(job)}"
 
 
-def job_anchor(job: sources.Job) -> str:
+def job_anchor(job: Job) -> str:
     """Return the anchor of a job on its page."""
     return "job-" + re.sub("[ /_]", "-", job.name)
 
@@ -236,7 +244,7 @@ def _settings(stamp: Mapping[str, Any]) -> str:
     """Return the settings of a job as YAML; the replicas of a training are only counted."""
     settings = dict(stamp.get("settings") or {})
     if "replicas" in settings:
-        settings["replicas"] = f"{len(settings['replicas'])}, listed in {sources.STAMP}"
+        settings["replicas"] = f"{len(settings['replicas'])}, listed in {STAMP}"
     return yaml.safe_dump(settings, default_flow_style=None, sort_keys=False, width=100)
 
 
