@@ -193,7 +193,6 @@ def test_verdict_rows_name_the_statistic_that_decided():
     assert row["threshold_of"] == "ours"
     assert row["tables"] == "npf/experiments/kvf_runs.csv"
     assert row["low"] > 1
-    assert isinstance(pd.DataFrame([row]), pd.DataFrame)
 
 
 @pytest.mark.parametrize("name", ["N14", "N19", "D17", "D18", "D21"])

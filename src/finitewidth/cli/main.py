@@ -86,11 +86,7 @@ def _in_project(
 
 
 def find_project(start: Path, given: Path | None = None) -> Path:
-    """Return the folder of the project: ``given``, or ``start`` or a folder above it.
-
-    Raises:
-        ConfigError: there is no project.
-    """
+    """Return the folder of the project: ``given``, or ``start`` or a folder above it."""
     places = (start.resolve(), *start.resolve().parents) if given is None else (given.resolve(),)
     for folder in places:
         if all((folder / mark).exists() for mark in MARKS):

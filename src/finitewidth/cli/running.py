@@ -49,9 +49,6 @@ def checked_targets(names: Sequence[str]) -> list[str]:
     """Return names of artifacts, papers, experiments and other targets that can be made.
 
     Files below ``results`` are left to Snakemake. The current folder is the project.
-
-    Raises:
-        ConfigError: a name is unknown, with the nearest names.
     """
     papers = read_papers()
     artifacts = [entry.artifact for entry in artifacts_of(papers)]
@@ -86,11 +83,7 @@ def report(*, config: Settings = (), results: Results = Results()) -> int:
 
 
 def settings(results: Results, given: Sequence[str]) -> list[str]:
-    """Return the overrides of a run: those given, ``key=value`` in YAML, and the folder of images.
-
-    Raises:
-        ConfigError: an override is no YAML, or the folder does not contain ``train`` and ``test``.
-    """
+    """Return the overrides of a run: those given, ``key=value`` in YAML, and the images."""
     if not results.sources:
         return [*given]
     config = preset_only(results.preset, CONFIG)
