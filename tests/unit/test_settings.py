@@ -282,17 +282,6 @@ def test_texts_of_the_command_line_are_read_as_yaml_reads_them(text, value):
     )
 
 
-def test_what_is_nested_too_deeply_is_refused():
-    with pytest.raises(ConfigError, match="nested too deeply"):
-        typed({"npf": deep(5000)})
-    config = as_the_workflow_merges("quick")
-    config["npf"]["nu"]["classes"] = deep(5000)
-    with pytest.raises(
-        ConfigError, match=r"npf\.nu\.classes\.0: a value that is nested too deeply"
-    ):
-        check(config, PAPERS)
-
-
 @given(st.dictionaries(st.text(), st.integers() | st.floats(allow_nan=False) | st.booleans()))
 def test_what_is_typed_already_stays(config):
     assert typed(config) == config

@@ -17,7 +17,6 @@ from finitewidth.common.errors import ConfigError
 PRESETS = ("smoke", "quick", "laptop", "paper")
 LARGEST_SEED = 2**31 - 1
 LONGEST_SHOWN = 200
-LONGEST_NUMBER = 100  # characters; longer strings are not parsed as numbers
 _SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # CSafeLoader is ten times as fast
 
 
@@ -159,10 +158,7 @@ def typed(config: Mapping[str, Any]) -> dict[str, Any]:
     Snakemake passes all values inside ``--config 'npf={nu: {runs: 2}}'`` as strings. Under the key
     ``data``, whose values are paths and names, numbers are not converted.
     """
-    try:
-        return {key: _typed(value, key == "data") for key, value in config.items()}
-    except RecursionError:
-        raise ConfigError("the settings are nested too deeply; see --config") from None
+    return {key: _typed(value, key == "data") for key, value in config.items()}
 
 
 def _typed(value: Any, names: bool) -> Any:
@@ -170,7 +166,7 @@ def _typed(value: Any, names: bool) -> Any:
         return {key: _typed(entry, names) for key, entry in value.items()}
     if isinstance(value, list):
         return [_typed(entry, names) for entry in value]
-    if not isinstance(value, str) or len(value) > LONGEST_NUMBER:
+    if not isinstance(value, str):
         return value
     try:
         meant = yaml.safe_load(value)

@@ -167,7 +167,7 @@ def _mistakes(
         path = _path(each["loc"], values, new=kind in ("missing", "extra_forbidden"))
         key = ".".join(map(str, path))
         if not key.isprintable() or len(key) > LONGEST_SHOWN:
-            key = _shown(key)
+            key = _cut(repr(key))
         if kind == "missing":
             yield key, "is missing"
         elif kind in ("extra_forbidden", "invalid_key"):
@@ -188,7 +188,7 @@ def _mistakes(
             text = each["input"] if kind in ("int_type", "float_type") else None
             if isinstance(text, str) and EXPONENT.fullmatch(text):
                 meaning += "; in YAML write 0.001, not 1e-3, which is text"
-            yield key, f"{_shown(value)} is refused; {', or '.join(words)}{meaning}"
+            yield key, f"{_cut(repr(value))} is refused; {', or '.join(words)}{meaning}"
 
 
 def _path(loc: Sequence[Any], values: Any, new: bool) -> list[Any]:
@@ -220,15 +220,8 @@ def _at(
     return model, field
 
 
-def _shown(value: Any) -> str:
-    """The value as code, cut after `LONGEST_SHOWN` characters."""
-    try:
-        return _cut(repr(value))
-    except (RecursionError, ValueError):  # ValueError of a number of many digits
-        return "a value that is nested too deeply or too long"
-
-
 def _cut(text: str) -> str:
+    """A value as code, of which `LONGEST_SHOWN` characters are shown."""
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 

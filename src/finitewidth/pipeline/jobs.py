@@ -28,15 +28,10 @@ _LOOKUP = re.compile(r"\{([\w.]+)\}")
 
 @dataclass(frozen=True, kw_only=True)
 class Read:
-    """One input of a job: its name, its files, and the jobs and tables that they come from.
+    """One input of a job: the name under which the job sees it, its files, and their makers.
 
-    Attributes:
-        name: under which the job sees it.
-        reference: as declared.
-        files: one file, or several of a family of trainings.
-        jobs: names of the jobs that make them; none for a dataset or printed numbers.
-        role: the paper's dataset, where the input is one.
-        several: whether the input is a list of files.
+    No job makes a dataset or printed numbers. The ``role`` is the paper's dataset, where the input
+    is one. ``several`` says whether the job sees a list of files.
     """
 
     name: str
@@ -49,15 +44,10 @@ class Read:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One job of a configuration.
+    """One job of a configuration; its name is ``paper/training``, or that of its rule.
 
-    Attributes:
-        name: ``paper/training``, or the name of the rule.
-        kind: ``training``, ``experiment``, ``figure`` or ``table``.
-        paper: whose job it is.
-        reads: its inputs.
-        params: all settings that it depends on beside its inputs, without what the plan tells it.
-        declared: its declaration, or the training.
+    Its kind is ``training``, ``experiment``, ``figure`` or ``table``. The ``params`` are all
+    settings that it depends on beside its inputs, without what the plan tells it.
     """
 
     name: str

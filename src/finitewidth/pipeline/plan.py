@@ -37,15 +37,7 @@ def _makers(reads: Iterable[Read]) -> list[str]:
 
 
 class Plan:
-    """A checked configuration, and the jobs that it means.
-
-    Attributes:
-        config: the settings.
-        results: the folder of this preset's results.
-        papers: all declarations of papers.
-        artifacts: all artifacts.
-        jobs: all jobs of this configuration.
-    """
+    """A checked configuration, and the ``jobs`` that it means, in a folder of ``results``."""
 
     def __init__(self, config: Mapping[str, Any], root: str | Path):
         """Check ``config``; ``root`` is the folder of the Snakefile."""

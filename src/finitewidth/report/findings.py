@@ -26,14 +26,9 @@ OTHER_RUN = "of another run"  # its job had other code, or read other files than
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One job of the workflow.
+    """One job of the workflow, with its files and the footer of the table or figure that it makes.
 
-    Attributes:
-        name: name of its rule; ``train <paper>/<training>`` for a training.
-        inputs, outputs: files.
-        log, benchmark: files; empty if there are none.
-        footer: the line below the table or figure that it makes.
-        paper: short name of its paper; empty if it belongs to no paper.
+    Its name is that of its rule, or ``train <paper>/<training>``. It may belong to no paper.
     """
 
     name: str
@@ -180,11 +175,8 @@ class Paper(_Judged):
 class Findings(_Judged):
     """All results of a preset that the pages show.
 
-    Attributes:
-        stamps: experiment or training -> its provenance.
-        records: the provenance of all jobs but the report.
-        usage: job -> its time and memory, the longest wall time first.
-        datasets: what the run takes for each dataset of the papers, stand-ins named as such.
+    The ``records`` are the provenance of all jobs but the report, and ``stamps`` those of the
+    experiments and trainings. The ``usage`` of jobs has the longest wall time first.
     """
 
     preset: str
