@@ -169,7 +169,7 @@ def errata(*, write: File | None = None) -> None:
 
     titles = {paper.name: paper.title for paper in read_papers()}
     networks = preset_only("paper", "config")["errata"]["networks"]
-    text = document.markdown(table.errata_of(titles), titles, networks, table.unused(titles))
+    text = document.markdown(table.errata_of(titles), titles, networks)
     if write is None:
         print(text, end="")
     else:

@@ -42,10 +42,8 @@ TRANSCRIBED = (
 )
 
 
-def markdown(
-    errata: Sequence[Erratum], titles: Mapping[str, str], networks: int, unused: Mapping[str, str]
-) -> str:
-    """The whole document: the errata of each paper, with its title, and the ``unused`` ids.
+def markdown(errata: Sequence[Erratum], titles: Mapping[str, str], networks: int) -> str:
+    """The whole document: the errata of each paper, with its title.
 
     A check draws that many small ``networks``. Numbers have four digits and errors two, so that all
     machines write the same text.
@@ -60,7 +58,6 @@ def markdown(
         parts.append(f"## `{paper}`: {titles[paper]}\n")
         parts += [f"{wording(e)}- {_numbers(e, computed[e.id])}\n"
                   for e in errata if e.paper == paper]  # fmt: skip
-    parts += [f"The number {name} is not used: it was {what}.\n" for name, what in unused.items()]
     return "\n".join(parts)
 
 

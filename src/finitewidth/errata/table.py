@@ -23,23 +23,11 @@ def errata_of(papers: Iterable[str]) -> tuple[Erratum, ...]:
     return tuple(erratum for paper in papers for erratum in _errata(paper))
 
 
-def unused(papers: Iterable[str]) -> dict[str, str]:
-    """Ids of some papers that are not given to another erratum, and what they were."""
-    return {
-        name: what for paper in papers for name, what in _texts(paper).get("unused", {}).items()
-    }
-
-
-def _texts(paper: str) -> Mapping[str, Any]:
-    content = read_texts(paper, "errata")
-    refuse_unknown(str(text_file(paper, "errata")), content, ("errata", "unused"))
-    return content
-
-
 @cache
 def _errata(paper: str) -> tuple[Erratum, ...]:
-    errata = []
-    for name, entry in _texts(paper).get("errata", {}).items():
+    errata, content = [], read_texts(paper, "errata")
+    refuse_unknown(str(text_file(paper, "errata")), content, ("errata",))
+    for name, entry in content.get("errata", {}).items():
         where, values = f"{text_file(paper, 'errata')}: {name}", dict(entry)
         values["quotes"] = quotes_of(f"{where}: quotes", values.get("quotes", ()))
         for key in ("claims", "numbers"):
