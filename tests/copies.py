@@ -8,12 +8,12 @@ import hashlib
 import os
 from pathlib import Path
 
-from finitewidth.common.texts import FOLDER, Quote, known_texts
+from finitewidth.common.paper_files import COPIES, Quote, known_texts
 
 
 def copies() -> dict[str, list[str]]:
     """Key of a known text -> its lines, for every copy in the folder of ``FINITEWIDTH_PAPERS``."""
-    folder = os.environ.get(FOLDER)
+    folder = os.environ.get(COPIES)
     if not folder or not Path(folder).is_dir():
         return {}
     known = {text.sha256: key for key, text in known_texts().items()}

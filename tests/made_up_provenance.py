@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from finitewidth.common import result_files
-from finitewidth.common.digests import digest_of
-from finitewidth.common.provenance import code_of
+from finitewidth.common.provenance import code_of, digest_of
 
 ROOT = Path(__file__).parents[1]
 

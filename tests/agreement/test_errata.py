@@ -13,9 +13,9 @@ from tests.copies import copies, stands_there
 from finitewidth.claims.facts import number_key
 from finitewidth.claims.ledger import claims_of
 from finitewidth.common.declarations import paper_names
+from finitewidth.common.paper_files import COPIES, Quote, known_texts
 from finitewidth.common.reported_numbers import read_reported
 from finitewidth.common.settings import preset_only
-from finitewidth.common.texts import FOLDER, Quote, known_texts
 from finitewidth.errata import document, table
 from finitewidth.errata.erratum import KINDS, Erratum, Evidence, extrapolated, outcome
 from finitewidth.errata.shared import generator
@@ -66,7 +66,7 @@ def texts():
 )
 def test_a_quote_stands_on_its_line(name, quote, texts):
     if quote.text not in texts:
-        pytest.skip(f"{FOLDER} names no folder with the text {quote.text}")
+        pytest.skip(f"{COPIES} names no folder with the text {quote.text}")
     assert stands_there(quote, texts[quote.text]), f"{name}: not on line {quote.line}"
 
 

@@ -6,8 +6,7 @@ import pytest
 from docutils.core import publish_doctree
 
 from finitewidth.captions import job
-from finitewidth.captions.template import filled, settings_of
-from finitewidth.captions.written import claims_below, what_is_drawn, written
+from finitewidth.captions.text import claims_below, filled, settings_of, what_is_drawn, written
 from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
 

@@ -9,7 +9,6 @@ from scipy import stats
 from tests.claims.synthetic import npf
 from tests.claims.synthetic.trust import trained
 
-from finitewidth.claims import grades
 from finitewidth.claims.model import numbers_of
 from finitewidth.claims.reported import Basis, Ours, compare, half_unit
 from finitewidth.common.declarations import read_papers
@@ -249,22 +248,6 @@ def test_the_part_of_the_tables_decides():
     parts = {"fc_adam": Basis(stand_in=True), "fc_sgd": Basis(differs="epochs 30 of 300")}
     (row,) = compare([printed()], numbers, {("npf_table2", "q"): parts})
     assert (row["outcome"], row["differs"]) == ("close at reduced scale", "epochs 30 of 300")
-
-
-@pytest.mark.parametrize(
-    ("drawn", "originals", "reduced", "random", "grade"),
-    [
-        (True, False, True, True, grades.DRAWING),
-        (False, False, False, False, grades.STAND_IN),
-        (False, True, True, False, grades.EXACT),
-        (False, True, False, True, grades.PAPER),
-        (False, True, True, True, grades.REDUCED),
-    ],
-)
-def test_grades(drawn, originals, reduced, random, grade):
-    found = grades.grade_of(drawn=drawn, originals=originals, reduced=reduced, random=random)
-    assert found == grade
-    assert grade in grades.GRADES
 
 
 def test_a_number_nobody_computed_is_not_run():

@@ -79,8 +79,8 @@ def test_checks_of_misprints_do_not_depend_on_the_base_seed():
 
 def test_footers_tell_a_base_seed_and_nothing_else_changes():
     for artifact in ("npf_fig3", "beyond_fig3", "trust_fig2"):
-        plain = plan().footer(artifact)
-        assert plan(seed=3).footer(artifact) == plain.replace(
+        plain = plan().footers.footer(artifact)
+        assert plan(seed=3).footers.footer(artifact) == plain.replace(
             "preset quick", "preset quick, seed 3"
         )
 

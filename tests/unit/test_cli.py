@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 
 from finitewidth.cli import comparing, running
-from finitewidth.cli.main import app, main
-from finitewidth.cli.project import find_project
+from finitewidth.cli.main import app, find_project, main
 from finitewidth.common.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from finitewidth.common import result_files
-from finitewidth.pipeline.finished_checkpoints import clear_finished
+from finitewidth.pipeline.recorded import clear_finished
 
 IDENTITY = "0123456789abcdef"
 

@@ -88,11 +88,11 @@ def test_every_artifact_that_reads_images_names_them_as_the_users(paper, tree):
         roles = mine.footers.datasets(mine.jobs[entry.artifact].reads)
         for role, told in roles.items():
             assert told == f"shapes (your images, for {ROLES[role]})"
-            assert told in mine.footer(entry.artifact)
-            if mine.jobs[entry.artifact].kind == "figure" and mine.mark(entry.artifact):
-                assert f"your images: shapes for {ROLES[role]}" in mine.mark(entry.artifact)
+            assert told in mine.footers.footer(entry.artifact)
+            if mine.jobs[entry.artifact].kind == "figure" and mine.footers.mark(entry.artifact):
+                assert f"your images: shapes for {ROLES[role]}" in mine.footers.mark(entry.artifact)
             checked += 1
-        assert "stand-in for MNIST" not in mine.footer(entry.artifact)
+        assert "stand-in for MNIST" not in mine.footers.footer(entry.artifact)
     assert checked
 
 

@@ -7,8 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from finitewidth.common.digests import digest_of
-from finitewidth.common.provenance import code_of
+from finitewidth.common.provenance import code_of, digest_of
 from finitewidth.common.verification import Provenances
 from finitewidth.pipeline.recorded import recorded
 

@@ -9,8 +9,7 @@ from docutils.utils.math import MathError
 from finitewidth.claims import ledger
 from finitewidth.common.declarations import paper_names
 from finitewidth.errata.table import errata_of
-from finitewidth.report.captions import as_html, as_text
-from finitewidth.report.formulas import in_html, label_in_html, mathml
+from finitewidth.report.formulas import as_html, as_text, in_html, label_in_html, mathml
 from finitewidth.report.summary_page import escaped
 
 ROOT = Path(__file__).parents[2]

@@ -162,7 +162,8 @@ def test_a_figure_made_with_other_settings_says_so_and_keeps_its_own_line(tmp_pa
     folder = tmp_path / "provenance/npf"
     folder.mkdir(parents=True)
     parameters = {"footer": told} if told else {}
-    stamp = {"job": "npf_fig6", "parameters": parameters}
+    stamp = {"job": "npf_fig6", "parameters": parameters, "code": {"modules": [], "files": []},
+             "digests": {"inputs": {}, "outputs": {}}}  # fmt: skip
     (folder / "npf_fig6.json").write_text(json.dumps(stamp))
     (paper,) = (each for each in read_findings(settings, ROOT).papers if each.name == "npf")
     six, seven = (each for each in paper.artifacts if each.artifact in settings["jobs"])

@@ -8,15 +8,14 @@ import pytest
 from finitewidth.claims import grades, reported, verdicts
 from finitewidth.common import result_files
 from finitewidth.common.errors import ConfigError, ResultError
-from finitewidth.report import captions, formatting, pages, sources
+from finitewidth.report import findings, formatting, formulas, pages
 from finitewidth.report.citations import read_citations
 from finitewidth.report.downloads import LARGE, Downloads
 from finitewidth.report.findings import OTHER_RUN, OTHER_SETTINGS
 
 ROOT = Path(__file__).parents[2]
-JOBS = sources.read_jobs({
-    name: {"log": "", "benchmark": "", "footer": "", "paper": paper, "inputs": inputs,
-           "outputs": outputs}
+JOBS = {
+    name: findings.Job(name=name, paper=paper, inputs=inputs, outputs=outputs)
     for name, paper, inputs, outputs in (
         ("npf_fig3", "npf", ["nu.csv", "kvf.csv"], ["npf_fig3.png"]),
         ("npf_nu", "npf", ["data.npz", "w.npz"], ["nu.csv", "nu_provenance.json"]),
@@ -24,27 +23,19 @@ JOBS = sources.read_jobs({
         ("train npf/nu", "npf", ["data.npz"], ["w.npz", "provenance.json"]),
         ("errata", "", [], ["errata.csv", "errata_provenance.json"]),
     )
-})  # fmt: skip
+}
 
 
 def test_what_feeds_an_artifact_is_found_through_all_jobs_and_nothing_else():
-    fed = [job.name for job in sources.upstream(JOBS["npf_fig3"].inputs, JOBS)]
+    fed = [job.name for job in findings.upstream(JOBS["npf_fig3"].inputs, JOBS)]
     assert fed == ["npf_nu", "npf_kvf", "train npf/nu"]
-    assert sources.upstream(JOBS["errata"].inputs, JOBS) == []
+    assert findings.upstream(JOBS["errata"].inputs, JOBS) == []
 
 
 def test_a_job_stands_on_the_page_of_its_paper():
     assert pages.job_href(JOBS["train npf/nu"]) == "npf.html#job-train-npf-nu"
     assert pages.job_href(JOBS["npf_nu"]) == "npf.html#job-npf-nu"
     assert pages.job_href(JOBS["errata"]) == "runs.html#job-errata"
-
-
-def test_a_damaged_stamp_is_named(tmp_path):
-    assert sources.read_records(tmp_path) == []
-    (tmp_path / "npf/experiments").mkdir(parents=True)
-    (tmp_path / "npf/experiments/nu_provenance.json").write_text("[]")
-    with pytest.raises(ResultError, match=r"nu_provenance\.json is damaged"):
-        sources.read_records(tmp_path)
 
 
 def test_every_verdict_and_outcome_has_a_colour_and_a_sign():
@@ -57,8 +48,8 @@ def test_every_verdict_and_outcome_has_a_colour_and_a_sign():
 
 def test_a_caption_as_html_and_as_plain_text():
     caption = "Left: ``nu`` falls,\nas *expected*."
-    assert captions.as_text(caption) == "Left: nu falls, as expected."
-    assert "<em>expected</em>" in captions.as_html(caption)
+    assert formulas.as_text(caption) == "Left: nu falls, as expected."
+    assert "<em>expected</em>" in formulas.as_html(caption)
 
 
 def test_a_paper_that_is_not_cited_is_named(tmp_path):

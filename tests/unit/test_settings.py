@@ -83,8 +83,6 @@ REFUSALS = [
     # type and range
     ("npf.nu.network.width", 0, "0 is refused; it must be greater than or equal to 1"),
     ("npf.kvf.gate.beta", -1, "-1 is refused; it must be greater than 0 (slope)"),
-    ("npf.regimes.gate.eps", 11, "11 is refused; it must be less than or equal to 10"),
-    ("npf.nu.step_size", "1e-3", "'1e-3' is refused; it must be a number"),
     ("npf.nu.epochs", "1e3", "in YAML write 0.001, not 1e-3, which is text"),
     ("npf.nu.epochs", 2.0, "2.0 is refused; it must be a whole number"),
     ("npf.nu.runs", True, "True is refused; it must be a whole number"),
@@ -92,10 +90,8 @@ REFUSALS = [
     ("npf.nu.step_size", float("nan"), "nan is refused; it must be a finite number"),
     ("npf.nu.every", datetime.date(2001, 2, 3), "it must be a whole number"),
     ("npf.nu", None, "None is refused; it must be a mapping"),
-    ("data", 3, "3 is refused; it must be a mapping"),
     ("data.imagefolder", 3, "3 is refused; it must be a mapping"),
     ("npf.nu.classes", [4], "[4] is refused; List should have at least 2 items"),
-    ("npf.nu.classes", [4, 7, 9], "[4, 7, 9] is refused; List should have at most 2 items"),
     ("npf.nu.classes", [4, 4], "[4, 4] is refused; its entries must differ"),
     ("npf.nu.classes", deep(50), "[[[["),
     ("npf.nu.optimiser", "adamw", "'adamw' is refused; it must be 'sgd', 'adam' or 'rmsprop'"),
@@ -111,16 +107,12 @@ REFUSALS = [
     ("data.mnist", "My Data", "'My Data' is refused; String should match pattern '^[a-z]"),
     ("data.root", "/data/$(date)", "'/data/$(date)' is refused; String should match"),
     ("data.root", "{preset}", "String should match"),
-    ("data.images", "a'b", "String should match"),
     ("data.imagefolder.mine", "../x", "write a path below data.root"),
     ("data.imagefolder.mine", "/etc", "write a path below data.root"),
     # unknown keys
     ("npf.nu.rnus", 1, "unknown key (did you mean runs?)"),
-    ("npf.nu.network.widths", [3], "unknown key (did you mean width?)"),
     ("dgn.mnist.network.hidden", 3, "unknown key; known keys are kind, widths"),
-    ("npf.regimes.rows.fc_sgd.epoch", 1, "unknown key (did you mean epochs?)"),
     ("devise", 1, "unknown key (did you mean device?)"),
-    ("npf.regmies", 1, "unknown key (did you mean regimes?)"),
     ("beyond.shapes.layers.lambda_", 1, "unknown key (did you mean lambda?)"),
     ("npf.kvf.zzz", 1, "unknown key; known keys are network, dataset"),
     # contradictions
@@ -128,7 +120,6 @@ REFUSALS = [
     ("npf.regimes.rows.fc_sgd.network", "vcon", "'vcon' is refused; unknown (did you mean vconv?)"),
     ("npf.stages.optimiser", "rmsprop", "gconv_rmsprop, which is no row of npf.regimes.rows"),
     ("npf.nu.every", 51, "51 is refused; it must be at most epochs, 50"),
-    ("npf.kvf.every", 41, "41 is refused; it must be at most epochs, 40"),
     ("npf.memorisation.widths.narrow", 501, "501 is refused; it must be below wide, 500"),
     ("npf.concepts.toy.width", 2, "every layer needs as many gates as width, 2"),
     ("dgn.sweep.in_text.eps", 0.2, "0.2 is refused; it must be one of"),
@@ -289,17 +280,6 @@ def test_texts_of_the_command_line_are_read_as_yaml_reads_them(text, value):
     assert read["data"]["root"] == (
         text if isinstance(value, int | float) and value != 1 else value
     )
-
-
-def test_what_is_nested_too_deeply_is_refused():
-    with pytest.raises(ConfigError, match="nested too deeply"):
-        typed({"npf": deep(5000)})
-    config = as_the_workflow_merges("quick")
-    config["npf"]["nu"]["classes"] = deep(5000)
-    with pytest.raises(
-        ConfigError, match=r"npf\.nu\.classes\.0: a value that is nested too deeply"
-    ):
-        check(config, PAPERS)
 
 
 @given(st.dictionaries(st.text(), st.integers() | st.floats(allow_nan=False) | st.booleans()))

@@ -1,14 +1,12 @@
 """The run in one Markdown file: sums of times, and words that Markdown shows as they are."""
 
-import json
 from types import SimpleNamespace
 
 from finitewidth.common.usage import Usage
-from finitewidth.report import sources, summary_page
+from finitewidth.report import findings, summary_page
 
-JOBS = sources.read_jobs({
-    name: {"log": f"logs/{name.removesuffix('_now')}.log", "benchmark": "", "footer": "",
-           "paper": "npf", "inputs": inputs, "outputs": outputs}
+JOBS = {
+    name: findings.Job(name=name, paper="npf", inputs=inputs, outputs=outputs)
     for name, inputs, outputs in (
         ("npf_fig3", ["nu.csv", "kvf.csv"], ["npf_fig3.png"]),
         ("npf_nu", ["w.npz"], ["nu.csv", "nu_provenance.json"]),
@@ -18,7 +16,7 @@ JOBS = sources.read_jobs({
         ("report", ["npf_fig3.png"], ["report"]),
         ("report_now", [], []),
     )
-})  # fmt: skip
+}
 
 
 def test_the_time_of_an_artifact_counts_each_job_that_it_needs_once():
@@ -32,19 +30,8 @@ def test_the_time_of_an_artifact_counts_each_job_that_it_needs_once():
     assert summary_page.cost_of(planned, JOBS, usage) == Usage()
 
 
-def test_times_come_from_the_provenance_of_all_jobs_but_the_report(tmp_path):
-    for job, file, wall in (
-        ("npf_nu", "npf/experiments/nu_provenance.json", 3),
-        ("npf/nu", "npf/training/nu/provenance.json", 9),
-        ("npf_fig3", "provenance/npf/npf_fig3.json", 1),
-        ("claims npf", "provenance/claims/npf.json", 2),
-        ("report", "provenance/report.json", 50),
-    ):
-        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / file).write_text(json.dumps({"job": job, "wall_seconds": wall}))
-    killed = tmp_path / "npf/experiments/kvf_provenance.json"  # before the job added its name
-    killed.write_text(json.dumps({"wall_seconds": 100}))
-    usage = sources.usage_of(sources.read_records(tmp_path))
+def test_the_longest_job_comes_first():
+    walls = {"npf_nu": 3, "npf/nu": 9, "npf_fig3": 1, "claims npf": 2}
+    usage = findings.usage_of({"job": job, "wall_seconds": wall} for job, wall in walls.items())
     assert list(usage) == ["train npf/nu", "npf_nu", "claims npf", "npf_fig3"]
     assert [each.wall for each in usage.values()] == [9, 3, 2, 1]
-    assert {name for name in usage if " " not in name} | {"train npf/nu"} <= set(JOBS)

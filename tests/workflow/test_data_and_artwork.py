@@ -37,7 +37,7 @@ def redrawn(results: Path, entry, plans):
         plans[results] = Plan(preset_only(results.name, ROOT / "config"), ROOT)
     plan, name = plans[results], entry.artifact
     file = results / entry.paper / "figures" / f"{name}.csv"
-    return job.redraw(entry.module, file, plan.params(name), plan.mark(name)), plan
+    return job.redraw(entry.module, file, plan.params(name), plan.footers.mark(name)), plan
 
 
 @pytest.mark.parametrize("entry", FIGURES, ids=lambda entry: entry.artifact)
@@ -47,7 +47,7 @@ def test_a_figure_is_drawn_from_its_data_file_and_can_be_printed(smoke, entry, p
     folder = results / entry.paper / "figures"
     # not in the order of the job: all files have one layout; a PNG takes longest
     for kind in ("png", "svg") if FIGURES.index(entry) % 8 == 0 else ("svg",):
-        job.save(figure, tmp_path / f"again.{kind}", plan.footer(entry.artifact))
+        job.save(figure, tmp_path / f"again.{kind}", plan.footers.footer(entry.artifact))
         theirs = (folder / f"{entry.artifact}.{kind}").read_bytes()
         assert (tmp_path / f"again.{kind}").read_bytes() == theirs
     figure.set_layout_engine("none")  # what is looked at below has the places of the files

@@ -18,6 +18,7 @@ PROGRAMS = ("chromium", "chromedriver")
 # the theme's buttons: one leaves the keys that it shows out of its name, one is pale in the dark
 THEMES = [".search-button-field", "button[aria-controls=pst-nav-more-links]"]
 PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+DESK = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
 SWITCHES = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--no-first-run", "--window-size=1400,1000",
@@ -137,25 +138,18 @@ def test_a_link_to_a_folded_list_opens_it(browser, report):
     assert not browser.find_element(By.CSS_SELECTOR, ".fw-news").is_displayed()
 
 
-def test_no_page_is_wider_than_a_phone(browser, report):
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
-    try:
-        for page in pages(report):
-            opened(browser, page.as_uri())
-            width = browser.execute_script("return document.documentElement.scrollWidth")
-            assert width <= PHONE["width"], page.name
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-
-
-def test_no_page_is_longer_than_twelve_screens(browser, report):
-    screen = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+@pytest.mark.parametrize(
+    ("screen", "extent", "most"), [(PHONE, "Width", 390), (DESK, "Height", 12 * 900)]
+)
+def test_no_page_is_wider_than_a_phone_or_longer_than_twelve_screens(
+    browser, report, screen, extent, most
+):
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
     try:
         for page in pages(report):
             opened(browser, page.as_uri())
-            height = browser.execute_script("return document.documentElement.scrollHeight")
-            assert height <= 12 * screen["height"], page.name
+            size = browser.execute_script(f"return document.documentElement.scroll{extent}")
+            assert size <= most, page.name
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 

@@ -51,12 +51,13 @@ def test_a_table_shows_its_footer_and_a_figure_describes_itself_by_it(smoke):
         suffix = "svg" if artifact.kind == "figure" else "md"
         folder = smoke.path / "results/smoke" / artifact.paper / f"{artifact.kind}s"
         text = (folder / f"{artifact.artifact}.{suffix}").read_text(encoding="utf-8")
-        assert escape(plan.footer(artifact.artifact), quote=False) in text, artifact.artifact
+        footer = plan.footers.footer(artifact.artifact)
+        assert escape(footer, quote=False) in text, artifact.artifact
 
 
 def test_a_figure_shows_what_stands_in(smoke):
     plan = Plan(preset_only("smoke", ROOT / "config"), ROOT)
-    marks = {a.artifact: plan.mark(a.artifact) for a in DONE if a.kind == "figure"}
+    marks = {a.artifact: plan.footers.mark(a.artifact) for a in DONE if a.kind == "figure"}
     assert marks["npf_fig1"] == ""
     assert "stand-in data: digits 8×8 for MNIST" in marks["beyond_fig4"]
     for artifact in DONE:
@@ -75,7 +76,7 @@ def test_every_artifact_has_a_caption_with_its_footer(smoke):
         caption = smoke.path / plan.caption(artifact.artifact)
         text = " ".join(caption.read_text(encoding="utf-8").split())
         assert "{{" not in text
-        assert text.endswith(f"{plan.footer(artifact.artifact)}.")
+        assert text.endswith(f"{plan.footers.footer(artifact.artifact)}.")
 
 
 def test_every_experiment_and_training_leaves_its_provenance(smoke):

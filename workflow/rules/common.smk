@@ -5,7 +5,7 @@ from functools import partial
 from finitewidth.pipeline.announced import announce, job_name
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import typed
-from finitewidth.pipeline.finished_checkpoints import clear_finished
+from finitewidth.pipeline.recorded import clear_finished
 from finitewidth.pipeline.plan import Plan
 
 if " " in sys.executable or set("{}") & set(os.getcwd() + project):

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from finitewidth.captions.template import filled
-from finitewidth.captions.written import written
+from finitewidth.captions.text import filled, written
 from finitewidth.claims.sentences import decisive_sentence
 from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
@@ -14,31 +13,22 @@ from finitewidth.common.errors import ResultError
 def write_captions(captions: Mapping[str, Mapping[str, Any]], verdicts: Sequence[str]) -> None:
     """Write the captions of a paper's finished artifacts.
 
-    Args:
-        captions: artifact -> ``template`` (a file), ``settings`` (those that the template names),
-            ``footer`` (text without a full stop) and ``output`` (the file to write).
-        verdicts: tables of verdicts with the claims that these artifacts carry, CSV.
-
-    Raises:
-        ResultError: a table or a template is missing or damaged, or a file cannot be written.
+    Of each, ``captions`` has ``template`` (a file), ``settings`` (those that the template names),
+    ``footer`` (text without a full stop) and ``output`` (the file to write). The tables of
+    ``verdicts`` have the claims that these artifacts carry.
     """
     rows = [row for file in verdicts for row in result_files.read_rows(file, empty=True)]
     for artifact, caption in captions.items():
-        text = filled(_read(caption["template"]), caption["settings"])
-        claims = [claim_text(row) for row in rows if artifact in row["artifacts"].split()]
+        try:
+            template = Path(caption["template"]).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            template = caption["template"]
+            raise ResultError(f"the template {template} cannot be read ({error})") from error
+        claims = [
+            f"Claim {row['claim']} ({row['paper']}, {row['place']}): {row['statement']} "
+            f"Verdict: {row['verdict']}. {decisive_sentence(row)}"
+            for row in rows
+            if artifact in row["artifacts"].split()
+        ]
+        text = filled(template, caption["settings"])
         result_files.write_text(caption["output"], written(text, claims, f"{caption['footer']}."))
-
-
-def claim_text(row: Mapping[str, str]) -> str:
-    """What a table of verdicts says about a claim: place, statement, verdict, what decided it."""
-    return (
-        f"Claim {row['claim']} ({row['paper']}, {row['place']}): {row['statement']} "
-        f"Verdict: {row['verdict']}. {decisive_sentence(row)}"
-    )
-
-
-def _read(template: str) -> str:
-    try:
-        return Path(template).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ResultError(f"the template {template} cannot be read ({error})") from error

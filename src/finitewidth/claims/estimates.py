@@ -57,9 +57,6 @@ def largest(name: str, candidates: Sequence[Estimate], **thresholds: float) -> P
 
     An estimate that is not a number, or whose error is none, counts as the largest, so that nothing
     is decided.
-
-    Raises:
-        CannotDecideError: there is none.
     """
     return _extreme(name, candidates, 1, thresholds)
 
@@ -100,11 +97,7 @@ def at(rows: "pd.DataFrame", place: str, x: float, value: str, error: str) -> Es
 
 
 def mean(terms: Sequence[Estimate]) -> Estimate:
-    """The mean of estimates that may be correlated; its error is the mean of their errors.
-
-    Raises:
-        CannotDecideError: there is none.
-    """
+    """The mean of estimates that may be correlated; its error is the mean of their errors."""
     if not terms:
         raise CannotDecideError("no rows to average")
     values, errors = zip(*terms, strict=True)
@@ -127,11 +120,7 @@ def in_the_limit(widths: Sequence[float], values: Sequence[Estimate]) -> Estimat
 
 
 def required(rows: "pd.DataFrame", what: str) -> "pd.DataFrame":
-    """The rows, of which there must be some.
-
-    Raises:
-        CannotDecideError: there is none.
-    """
+    """The rows, of which there must be some; `CannotDecideError` otherwise."""
     if rows.empty:
         raise CannotDecideError(f"no rows of {what}")
     return rows
@@ -141,9 +130,6 @@ def over_printed(values: list[float], printed: float, name: str) -> Part:
     """The limit of exact values at doubled widths over the printed one, which the paper has as 1.
 
     It may differ from 1 by the numerical error of the extrapolation only.
-
-    Raises:
-        CannotDecideError: fewer than three widths.
     """
     from finitewidth.errata.erratum import extrapolated  # it needs scipy
 
@@ -153,11 +139,5 @@ def over_printed(values: list[float], printed: float, name: str) -> Part:
     ratio = limit / printed if printed else math.nan
     room = error / abs(printed) if printed and math.isfinite(error) else 0.0
     name = f"{name} (numerical error {room:.0e})"
-    return Part(
-        name=name,
-        value=ratio,
-        low=1 - room,
-        high=1 + room,
-        paper=True,
-        tolerance="the numerical error of the extrapolated limit",
-    )
+    reason = "the numerical error of the extrapolated limit"
+    return Part(name=name, value=ratio, low=1 - room, high=1 + room, paper=True, tolerance=reason)

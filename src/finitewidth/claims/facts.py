@@ -36,16 +36,10 @@ def number_key(row: Row) -> str:
 
 
 def facts_of(claims: Iterable[Row], numbers: Iterable[Row], errata: Iterable[Row]) -> list[Fact]:
-    """Join what is linked.
+    """Join what is linked, of claims contradicted, in part too, numbers off and errata confirmed.
 
-    Args:
-        claims: rows with ``claim`` and ``verdict``; those contradicted, in part too, count.
-        numbers: rows with ``artifact``, ``quantity``, ``row`` and ``outcome``; those off count.
-        errata: rows with ``id``, ``outcome``, ``claims`` and ``numbers`` (ids and keys, separated
-            by blanks); those confirmed by a computation count.
-
-    Returns:
-        The facts: those with a claim first, then those with a number, then the rest.
+    The ``claims`` and ``numbers`` of an erratum are ids and keys, separated by blanks. The facts
+    with a claim come first, then those with a number, then the rest.
     """
     failing = {row["claim"] for row in claims if row["verdict"] in (CONTRADICTED, IN_PART)}
     off = {number_key(row) for row in numbers if row["outcome"] == OFF}

@@ -1,10 +1,4 @@
-"""How good the evidence is: one grade for every verdict, printed number and figure.
-
-`EXACT`: computed without random draws and without a dataset. `PAPER`: at the paper's own sizes, on
-its own data. `REDUCED`: at other sizes, on the paper's data or without any dataset; results on the
-paper's images re-encoded belong here too. `STAND_IN`: another dataset stands in for the paper's.
-`DRAWING`: a schematic drawing or a table of equations, without a result.
-"""
+"""How good the evidence is: one grade for every verdict, printed number and figure."""
 
 EXACT = "exact"
 PAPER = "the paper's scale"
@@ -17,18 +11,3 @@ GRADES = (EXACT, PAPER, REDUCED, STAND_IN, DRAWING)
 AT_SIZES, SMALLER = "at the paper's sizes", "reduced"
 ON_STAND_IN, DRAWN = "on a stand-in", "drawing"
 STATUSES = (AT_SIZES, SMALLER, ON_STAND_IN, DRAWN)
-
-
-def grade_of(*, drawn: bool, originals: bool, reduced: bool, random: bool) -> str:
-    """The grade of some evidence; the first that applies.
-
-    It may be ``drawn``, all datasets may be ``originals``, it is ``random`` if it rests on runs, on
-    draws or on a dataset, and ``reduced`` if a size is not the paper's.
-    """
-    if drawn:
-        return DRAWING
-    if not originals:
-        return STAND_IN
-    if not random:
-        return EXACT
-    return REDUCED if reduced else PAPER

@@ -41,9 +41,6 @@ def run_claims(
     ``preset``; ``results``, the folder of its results; ``situations``, the id of every claim that
     has a judge -> the fields of its `ledger.Situation`; ``numbers``, ``artifact/quantity`` -> part
     -> the fields of its `reported.Basis`.
-
-    Raises:
-        ResultError: a table is missing or damaged.
     """
     read = {
         Path(file).relative_to(settings["results"]).as_posix(): result_files.read_table(file)

@@ -54,13 +54,10 @@ class Situation:
 
 
 def judge(claim: Claim, tables: Tables, situation: Situation) -> Verdict:
-    """The verdict on a claim.
+    """The verdict on a claim, from the tables that it reads, by the names it gives them.
 
-    Args:
-        claim: the claim.
-        tables: the tables that it reads, by the names it gives them.
-        situation: what the run means for it. If the run cannot decide it, comparisons are made and
-            shown where the tables allow, without a verdict.
+    If the run cannot decide it, comparisons are made and shown where the tables allow, without a
+    verdict.
     """
     if claim.judge is None:
         return Verdict(verdict=NOT_RUN, reason="no experiment yet")

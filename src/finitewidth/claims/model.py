@@ -13,6 +13,7 @@ from finitewidth.claims.needs import Need, needs_of
 from finitewidth.claims.reported import CONSTANT, MEASURED, Ours
 from finitewidth.claims.verdicts import KINDS, Part
 from finitewidth.common.paper_files import (
+    Quote,
     build,
     function_of,
     modules_of,
@@ -21,7 +22,6 @@ from finitewidth.common.paper_files import (
     refuse_unknown,
     text_file,
 )
-from finitewidth.common.texts import Quote
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,11 +107,7 @@ class Numbers:
 
 @cache
 def claims_of(paper: str) -> tuple[Claim, ...]:
-    """All claims of a paper, in the order of its ``claims.yaml``; none if it has no such file.
-
-    Raises:
-        ConfigError: the file is malformed; the message names the claim and the key.
-    """
+    """All claims of a paper, in the order of its ``claims.yaml``; none if it has no such file."""
     claims = []
     for name, entry in _texts(paper).get("claims", {}).items():
         where, values = f"{text_file(paper, 'claims')}: {name}", dict(entry)
@@ -129,11 +125,7 @@ def claims_of(paper: str) -> tuple[Claim, ...]:
 
 @cache
 def numbers_of(paper: str) -> tuple[Numbers, ...]:
-    """All printed numbers of a paper that have a counterpart, in the order of its ``claims.yaml``.
-
-    Raises:
-        ConfigError: the file is malformed; the message names the number and the key.
-    """
+    """All printed numbers of a paper that have a counterpart, in their order in the file."""
     numbers = []
     for values in map(dict, _texts(paper).get("numbers", ())):
         name = f"{values.get('artifact')}/{values.get('quantity')}"

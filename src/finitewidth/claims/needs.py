@@ -50,16 +50,8 @@ class Need:
 def unmet(needs: Sequence[Need], settings: Mapping[str, Any], *, paper_scale: bool) -> list[str]:
     """Why a run does not meet some needs, one sentence per unmet need; empty if it does.
 
-    Args:
-        needs: of a claim.
-        settings: the whole configuration.
-        paper_scale: whether nothing that its rows rest on is reduced or a stand-in.
-
-    Returns:
-        ``needs npf.theory.mean.draws of at least 2,000; this run has 10`` and the like.
-
-    Raises:
-        KeyError: the path of a need leads nowhere in the settings.
+    For example, ``needs npf.theory.mean.draws of at least 2,000; this run has 10``. At
+    ``paper_scale`` nothing that the rows of the claim rest on is reduced or a stand-in.
     """
     answers = ((need.wording, need.lacking(settings, paper_scale)) for need in needs)
     return [f"needs {wording}; this run has {instead}" for wording, instead in answers if instead]
@@ -128,9 +120,6 @@ def needs_of(where: str, listed: Mapping[str, Any]) -> tuple[Need, ...]:
 
     They are ``at_least: {path: minimum}``, ``equals: {path: value}``, ``values: {path: count}``,
     ``original: [role]`` and ``paper_scale: true``.
-
-    Raises:
-        ConfigError: a key or a role is unknown.
     """
     kinds = {"at_least": at_least, "equals": equals, "values": values}
     refuse_unknown(where, listed, (*kinds, "original", "paper_scale"))
@@ -148,11 +137,7 @@ def needs_of(where: str, listed: Mapping[str, Any]) -> tuple[Need, ...]:
 
 
 def _values_at(settings: Mapping[str, Any], path: str) -> list[Any]:
-    """All values that a path with ``*`` leads to.
-
-    Raises:
-        KeyError: the path leads nowhere.
-    """
+    """All values that a path with ``*`` leads to."""
     sections: list[Any] = [settings]
     for key in path.split("."):
         children: list[Any] = []

@@ -1,41 +1,20 @@
-"""Our numbers beside the printed ones.
+"""Our numbers beside the printed ones; docs/verdicts.md explains the words of outcomes.
 
-Every number is a constant (of a theorem, or a limit) or measured, and both are counted separately.
-The words:
-
-``reproduced`` or ``off``
-    Ours was computed at the paper's own sizes on its own data, or the number depends on neither.
-    Fewer runs or draws than the paper's do not count as a size.
-``close at reduced scale`` or ``differs at reduced scale``
-    Sizes differ, or the paper's images were re-encoded. The row says what differs.
-``not trained``
-    The number belongs to a network of ours that is not trained: its train accuracy stays below 95 %
-    in some run (settings ``trained``; the threshold is ours), or a run diverged. The papers train
-    these networks close to 100 %. How far its accuracy is from theirs says nothing.
-``not comparable``
-    Another dataset stands in for the paper's, however close the number is. Or there is a single
-    run, whose error nobody knows, and no tolerance. Or ours is near enough only because its own
-    standard error is above a tenth of the larger of both numbers (`IMPRECISE`, ours). A number that
-    is too far off in spite of such an error differs.
-
-The rule is the same for both pairs of words: ours lies within the tolerance (``config/reported``)
-or, without one, within twice the combined uncertainty, which is made of the standard errors of both
-and of half a unit of the last digit printed. A power of ten without decimals, such as 1e-2, has no
-last digit that says how exact it is, and nothing is added for it. For a number that was read off a
+Ours agrees with the printed number if it lies within the tolerance (``config/reported``) or,
+without one, within twice the combined uncertainty, which is made of the standard errors of both and
+of half a unit of the last digit printed. A power of ten without decimals, such as 1e-2, has no last
+digit that says how exact it is, and nothing is added for it. For a number that was read off a
 figure the reading error takes the place of the half unit. Losses are compared by their natural
 logarithms, since they span powers of ten: every entry of the difference is then one of logarithms.
- If the paper prints a measured mean without any
-spread, its standard error is not zero but unknown. It is then taken to vary from run to run as much
-as ours does, over as many runs as it names, or over as many as ours has. Constants have no such
-error.
 
-``reproduced`` and ``close`` only mean that the two numbers cannot be told apart, which is easier
-with fewer runs. Therefore every difference comes with its 95 % interval, by Student's t: with three
-runs it reaches 4.3 standard errors to each side, not 2. A claim that numbers are close (N25) needs
-an interval inside a margin.
+If the paper prints a measured mean without any spread, its standard error is not zero but unknown.
+It is then taken to vary from run to run as much as ours does, over as many runs as it names, or
+over as many as ours has. Constants have no such error.
 
-A number that the paper prints as an upper bound agrees with any of ours that is not above it, up to
-the same uncertainty, however precise ours is.
+That two numbers agree only means that they cannot be told apart, which is easier with fewer runs.
+Therefore every difference comes with its 95 % interval, by Student's t: with three runs it reaches
+4.3 standard errors to each side, not 2. A claim that numbers are close (N25) needs an interval
+inside a margin.
 """
 
 import math
@@ -107,19 +86,17 @@ def compare(
 ) -> list[dict[str, Any]]:
     """One row per printed number.
 
-    Args:
-        printed: the paper's numbers.
-        ours: (artifact, quantity) -> what the run found.
-        bases: (artifact, quantity) -> part (see `Ours`) -> what it was computed with.
+    ``ours`` has (artifact, quantity) -> what the run found, and ``bases`` the same -> part (see
+    `Ours`) -> what it was computed with.
     """
-    found = {
+    counterparts = {
         (artifact, quantity, number.row, number.column): number
         for (artifact, quantity), numbers in ours.items()
         for number in numbers
     }
     rows = []
     for theirs in printed:
-        mine = found.get(theirs.key)
+        mine = counterparts.get(theirs.key)
         row = {
             "artifact": theirs.artifact, "quantity": theirs.quantity, "row": theirs.row,
             "column": theirs.column, "unit": theirs.unit, "place": theirs.place,
@@ -141,23 +118,30 @@ def compare(
 
 def _compared(theirs: Reported, mine: Ours, basis: Basis) -> dict[str, Any]:
     known = mine.runs != 1 and math.isfinite(mine.standard_error)
-    scale = _Scale(theirs, mine)
-    combined, dof = _combined(scale, mine.runs, basis.kind) if known else (math.nan, math.inf)
-    difference = scale.difference
+    difference, size = mine.value - theirs.value, max(abs(mine.value), abs(theirs.value))
+    per_own = per_theirs = 1.0  # derivatives of what is compared by both numbers
+    if theirs.unit == LOSS:
+        sound = mine.value > 0 and theirs.value > 0
+        difference, size = math.log(mine.value / theirs.value) if sound else math.nan, 1.0
+        per_own, per_theirs = (1 / mine.value, 1 / theirs.value) if sound else (math.nan,) * 2
+    own = mine.standard_error * per_own
+    combined, dof = math.nan, math.inf
+    if known:
+        combined, dof = _combined(theirs, per_theirs, own, mine.runs, basis.kind)
     half = quantile(dof) * combined if combined else 0.0
     allowed = theirs.tolerance if theirs.tolerance is not None else 2 * combined
     too_far = max(difference, 0.0) if mine.bounded else abs(difference)
     near = too_far <= allowed
+    why = ""
     if basis.stand_in:
         why = "another dataset"
     elif math.isnan(difference):
         why = "a loss that is not above 0"
     elif math.isnan(allowed):
         why = "a single run has no standard error"
-    elif near and theirs.tolerance is None and not mine.bounded:
-        why = scale.imprecise
-    else:
-        why = ""
+    elif near and theirs.tolerance is None and not mine.bounded and not own <= IMPRECISE * size:
+        of = "our value" if theirs.unit == LOSS else "the larger of both numbers"
+        why = f"our standard error is {100 * own / size:.0f} % of {of}"
     words = {True: (REPRODUCED, OFF), False: (CLOSE, DIFFERS)}[basis.papers]
     outcome = NOT_COMPARABLE if why else words[not near]
     if mine.untrained and not basis.stand_in:
@@ -174,53 +158,19 @@ def _compared(theirs: Reported, mine: Ours, basis: Basis) -> dict[str, Any]:
     }  # fmt: skip
 
 
-class _Scale:
-    """Both numbers, as they are or, for losses, their natural logarithms.
-
-    Attributes:
-        logarithmic: whether logarithms are compared.
-        difference: ours minus the printed one; nan for a loss that is not above 0.
-        own: standard error of ours.
-        size: what ``own`` is compared with: the larger of both numbers, or 1 for logarithms.
-        rounding: how far the printed number may be from the paper's.
-        sampling: standard error of the printed number by its spread; None if none is printed.
-        runs: of the printed number.
-    """
-
-    def __init__(self, theirs: Reported, mine: Ours):
-        self.logarithmic = theirs.unit == LOSS
-        self.difference, self.size = mine.value - theirs.value, max(abs(mine.value),
-                                                                    abs(theirs.value))  # fmt: skip
-        per_own = per_theirs = 1.0
-        if self.logarithmic:
-            sound = mine.value > 0 and theirs.value > 0
-            self.difference = math.log(mine.value / theirs.value) if sound else math.nan
-            self.size = 1.0
-            per_own, per_theirs = (1 / mine.value, 1 / theirs.value) if sound else (math.nan,) * 2
-        self.own = mine.standard_error * per_own
-        self.rounding = _rounding(theirs) * per_theirs
-        self.sampling = None if theirs.spread is None else _sampling(theirs) * per_theirs
-        self.runs = theirs.runs
-
-    @property
-    def imprecise(self) -> str:
-        """That ours has too large an error to be called near; empty if it has not."""
-        if self.own <= IMPRECISE * self.size:
-            return ""
-        of = "our value" if self.logarithmic else "the larger of both numbers"
-        return f"our standard error is {100 * self.own / self.size:.0f} % of {of}"
-
-
-def _combined(scale: _Scale, runs: int | None, kind: str) -> tuple[float, float]:
+def _combined(
+    theirs: Reported, per_theirs: float, own: float, runs: int | None, kind: str
+) -> tuple[float, float]:
     """Standard error of the difference, and its degrees of freedom (Welch and Satterthwaite)."""
-    own, dof = scale.own, (runs - 1 if runs else math.inf)
-    parts = [(scale.rounding, math.inf)]
-    if scale.sampling is not None:
-        theirs = scale.runs or 1
-        parts += [(own, dof), (scale.sampling, theirs - 1 if theirs > 1 else math.inf)]
+    dof = runs - 1 if runs else math.inf
+    parts = [(_rounding(theirs) * per_theirs, math.inf)]
+    if theirs.spread is not None:
+        count = theirs.runs or 1
+        sampling = _sampling(theirs) * per_theirs
+        parts += [(own, dof), (sampling, count - 1 if count > 1 else math.inf)]
     elif kind == MEASURED and runs:
         # one estimate of the spread serves both means
-        parts.append((own * math.sqrt(1 + runs / (scale.runs or runs)), dof))
+        parts.append((own * math.sqrt(1 + runs / (theirs.runs or runs)), dof))
     else:
         parts.append((own, dof))
     combined = math.hypot(*(error for error, _ in parts))

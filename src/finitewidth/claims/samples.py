@@ -2,15 +2,22 @@
 
 Runs that are all alike, such as accuracies on few images, have no spread and thus no standard
 error. Their mean is still not known exactly. Instead, a sign test is made for one sample and a
-permutation test for two, so that two equal runs decide nothing.
+permutation test for two, so that two equal runs decide nothing. Too few runs, and a run without a
+finite value, raise a `CannotDecideError`.
 """
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
+from finitewidth.measures.compare import standard_error
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def mean(name: str, sample: Sequence[float], resolution: float = 0.0, **thresholds: float) -> Part:
@@ -22,15 +29,8 @@ def mean(name: str, sample: Sequence[float], resolution: float = 0.0, **threshol
     4.6, 8 or 18 % of cases instead of 2.5 %, and ``high`` in 1.3, 0.6 or 0.2 %. Take logarithms, or
     the `median`, of such runs.
 
-    Args:
-        name: of the comparison.
-        sample: a value per run.
-        resolution: the step in which values are known, such as one image in a thousand. The
-            standard deviation of runs that are all alike is then taken as half a step.
-        thresholds: of the comparison.
-
-    Raises:
-        CannotDecideError: fewer than two runs, or one without a finite value.
+    The ``resolution`` is the step in which values are known, such as one image in a thousand. The
+    standard deviation of runs that are all alike is then taken as half a step.
     """
     values = _enough(name, sample)
     count = len(values)
@@ -46,9 +46,6 @@ def median(name: str, sample: Sequence[float], **thresholds: float) -> Part:
 
     The number of spacings between these is small. With it as the degrees of freedom, the test keeps
     its level for laws of any shape.
-
-    Raises:
-        CannotDecideError: fewer than two runs, or one without a finite value.
     """
     values = np.sort(_enough(name, sample))
     count, half = len(values), math.sqrt(len(values)) / 2
@@ -65,11 +62,7 @@ def median(name: str, sample: Sequence[float], **thresholds: float) -> Part:
 def difference(
     name: str, first: Sequence[float], second: Sequence[float], **thresholds: float
 ) -> Part:
-    """Mean of ``first`` minus mean of ``second``, unequal variances (Welch's t).
-
-    Raises:
-        CannotDecideError: fewer than two runs of either, or one without a finite value.
-    """
+    """Mean of ``first`` minus mean of ``second``, unequal variances (Welch's t)."""
     a, b = _enough(name, first), _enough(name, second)
     if _alike(a) and _alike(b):
         chance = 1 / math.comb(len(a) + len(b), len(a))
@@ -84,22 +77,14 @@ def difference(
 
 
 def paired(name: str, first: Sequence[float], second: Sequence[float], **thresholds: float) -> Part:
-    """Mean of ``first - second``, run by run, for runs that share their random streams.
-
-    Raises:
-        CannotDecideError: fewer than two pairs, or samples of different sizes.
-    """
+    """Mean of ``first - second``, run by run, for runs that share their random streams."""
     if len(first) != len(second):
         raise CannotDecideError(f"{name}: {len(first)} runs beside {len(second)}")
     return mean(name, np.asarray(first, float) - np.asarray(second, float), **thresholds)
 
 
 def slope(name: str, x: Sequence[float], y: Sequence[float], **thresholds: float) -> Part:
-    """The slope of a least-squares line, its error from the residuals.
-
-    Raises:
-        CannotDecideError: fewer than three points, all at one x, or one without a finite value.
-    """
+    """The slope of a least-squares line, its error from the residuals."""
     x, y = np.asarray(x, float), np.asarray(y, float)
     if len(np.unique(x)) < 3:
         raise CannotDecideError(f"{name}: a slope needs three points, there are {len(x)}")
@@ -112,6 +97,33 @@ def slope(name: str, x: Sequence[float], y: Sequence[float], **thresholds: float
     dof = len(x) - 2
     error = math.sqrt(float(residuals @ residuals) / dof / spread)
     return Part(name=name, value=value, standard_error=error, dof=dof, **thresholds)
+
+
+def by_seed(rows: "pd.DataFrame", value: str, what: str, **keys: object) -> "pd.Series":
+    """The column ``value`` of the runs that have these ``keys`` and did not diverge, by seed.
+
+    Raises:
+        CannotDecideError: no run is left, or a run has several rows and would count repeatedly.
+    """
+    for key, wanted in keys.items():
+        rows = rows[rows[key].isin(wanted if isinstance(wanted, tuple) else (wanted,))]
+    if "diverged" in rows:
+        rows = rows[rows["diverged"] == 0]
+    if rows.empty:
+        raise CannotDecideError(f"no run of {what} ended well")
+    if rows["seed"].duplicated().any():
+        raise CannotDecideError(f"several rows of {what} for one run")
+    return rows.set_index("seed")[value].sort_index()
+
+
+def mean_of(
+    row: str, column: str, values: Sequence[float], part: str = "", untrained: str = ""
+) -> Ours:
+    """The mean of runs as our counterpart of a printed number; its error is 0 for one run."""
+    sample = np.asarray(values, float)
+    error = standard_error(float(sample.std(ddof=1)), len(sample), 1) if len(sample) > 1 else 0.0
+    return Ours(row=row, column=column, value=float(sample.mean()), standard_error=error,
+                runs=len(sample), part=part, untrained=untrained)  # fmt: skip
 
 
 def _enough(name: str, sample: Sequence[float]) -> np.ndarray:

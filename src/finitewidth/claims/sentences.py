@@ -32,14 +32,10 @@ WHOSE = {
 def decisive_sentence(row: Mapping[str, Any]) -> str:
     """What decided the verdict of a claim, with its value, its 95 % interval and its threshold.
 
-    Args:
-        row: of the table of verdicts (`finitewidth.claims.ledger.verdict_row`); its values may be
-            numbers or, as read from the file, text.
-
-    Returns:
-        ``All 15 comparisons hold; the decisive one is “M = 100: rise of r”, which is 1.2 (95 %
-        interval 1.1 to 1.3); the paper says that it is at least 1.`` A value that is computed
-        exactly has no interval. Without a comparison, why there is none.
+    For example: ``All 15 comparisons hold; the decisive one is “M = 100: rise of r”, which is 1.2
+    (95 % interval 1.1 to 1.3); the paper says that it is at least 1.`` A value that is computed
+    exactly has no interval. Without a comparison, why there is none. The values of ``row``, of a
+    table of verdicts, may be numbers or, as read from the file, text.
     """
     if not row["statistic"]:
         return f"This run does not decide the claim: {row['reason']}."

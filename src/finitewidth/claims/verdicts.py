@@ -243,13 +243,7 @@ class Verdict:
 def decide(parts: Sequence[Part], terms: Terms | None = None) -> Verdict:
     """Judge a claim by its comparisons; it says that all of them hold.
 
-    Args:
-        parts: the comparisons.
-        terms: what else the verdict depends on; if it is None, those of an observation at the
-            paper's sizes.
-
-    Raises:
-        CannotDecideError: there is no comparison.
+    Without ``terms`` it is an observation at the paper's sizes.
     """
     if not parts:
         raise CannotDecideError("no rows to compare")

@@ -22,9 +22,6 @@ def folder_of(run: str) -> Path:
 
     It is named by a preset, ``<preset>-seed<k>``, ``<preset>-<folder of images>``, or a folder of
     results, also of another clone.
-
-    Raises:
-        ConfigError: there is no such run, or it has no verdicts.
     """
     preset, *more = run.split("-")
     is_folder = Path(run).is_dir()
@@ -66,10 +63,8 @@ def numbers(one: Path, other: Path, least: float = LEAST) -> "pd.DataFrame":
     """Return values that differ by ``least`` combined standard errors or more, largest first.
 
     Values are the statistics of claims and our counterparts of printed numbers. Where both are
-    exact, any difference beyond rounding counts, and ``errors`` is infinite.
-
-    Returns:
-        The columns ``what``, ``one``, ``other`` and ``errors`` (the difference in standard errors).
+    exact, any difference beyond rounding counts, and ``errors`` is infinite. The columns are
+    ``what``, ``one``, ``other`` and ``errors`` (the difference in standard errors).
     """
     import numpy as np
     import pandas as pd

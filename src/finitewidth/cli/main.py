@@ -10,7 +10,6 @@ from cyclopts import App, CycloptsError, Parameter
 
 from finitewidth.cli import comparing, network, running, tiles
 from finitewidth.cli.options import File, More, Preset, Results
-from finitewidth.cli.project import find_project
 from finitewidth.common.declarations import artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError, FinitewidthError, ResultError
 from finitewidth.common.settings import preset_only, results_folder
@@ -30,6 +29,7 @@ app = App(
     version_flags=(),
     default_parameter=Parameter(negative=(), show_default=_default),
 )
+MARKS = ("Snakefile", "workflow/papers")  # of the folder of a project
 RAISES = {"exit_on_error": False, "print_error": False}  # so that `main` writes the message
 app.command(running.make, name="run")
 app.command(running.report)
@@ -83,6 +83,19 @@ def _in_project(
     if command not in (network.network, completion):
         os.chdir(find_project(Path.cwd(), project))
     return command(*bound.args, **bound.kwargs, **dict.fromkeys(left, more))
+
+
+def find_project(start: Path, given: Path | None = None) -> Path:
+    """Return the folder of the project: ``given``, or ``start`` or a folder above it."""
+    places = (start.resolve(), *start.resolve().parents) if given is None else (given.resolve(),)
+    for folder in places:
+        if all((folder / mark).exists() for mark in MARKS):
+            return folder
+    if given is not None:
+        raise ConfigError(f"--project {given}: this folder has no {' and '.join(MARKS)}; name "
+                          "the top folder of a clone of finitewidth")  # fmt: skip
+    raise ConfigError(f"{start} is not in a clone of finitewidth; go to one, or name it with "
+                      "--project DIR")  # fmt: skip
 
 
 # --- short commands: each imports what it needs, so that the others start at once -----------------
@@ -156,7 +169,7 @@ def errata(*, write: File | None = None) -> None:
 
     titles = {paper.name: paper.title for paper in read_papers()}
     networks = preset_only("paper", "config")["errata"]["networks"]
-    text = document.markdown(table.errata_of(titles), titles, networks, table.unused(titles))
+    text = document.markdown(table.errata_of(titles), titles, networks)
     if write is None:
         print(text, end="")
     else:

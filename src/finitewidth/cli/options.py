@@ -56,11 +56,7 @@ class Results:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The name of the source that the folder of images becomes; nothing without one.
-
-        Raises:
-            ConfigError: the folder does not contain ``train`` and ``test``.
-        """
+        """The name of the source that the folder of images becomes; nothing without one."""
         return own_images(registered({"images": str(self.images)})) if self.images else ()
 
     @property

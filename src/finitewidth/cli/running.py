@@ -11,9 +11,9 @@ import yaml
 from cyclopts import Parameter
 
 from finitewidth.cli.options import Count, DryRun, More, Results, Settings
-from finitewidth.cli.project import checked_targets
+from finitewidth.common.declarations import artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import merged, overrides, preset_only, typed
+from finitewidth.common.settings import merged, nearest, overrides, preset_only, typed
 
 CONFIG = "config"
 
@@ -45,6 +45,25 @@ def make(
     return call(words)
 
 
+def checked_targets(names: Sequence[str]) -> list[str]:
+    """Return names of artifacts, papers, experiments and other targets that can be made.
+
+    Files below ``results`` are left to Snakemake. The current folder is the project.
+    """
+    papers = read_papers()
+    artifacts = [entry.artifact for entry in artifacts_of(papers)]
+    experiments = {experiment.name for paper in papers for experiment in paper.experiments}
+    known = {*artifacts, *experiments, *(paper.name for paper in papers), "all", "report",
+             "errata", "datapackages",
+             *(f"captions_{paper.name}" for paper in papers)}  # fmt: skip
+    for name in names:
+        if "/" not in name and name not in known:
+            raise ConfigError(f"{name!r} is no artifact, paper or experiment"
+                              f"{nearest(name, sorted(known))}; finitewidth list shows "
+                              "all")  # fmt: skip
+    return list(names)
+
+
 def report(*, config: Settings = (), results: Results = Results()) -> int:
     """Build the report from the results there are.
 
@@ -64,11 +83,7 @@ def report(*, config: Settings = (), results: Results = Results()) -> int:
 
 
 def settings(results: Results, given: Sequence[str]) -> list[str]:
-    """Return the overrides of a run: those given, ``key=value`` in YAML, and the folder of images.
-
-    Raises:
-        ConfigError: an override is no YAML, or the folder does not contain ``train`` and ``test``.
-    """
+    """Return the overrides of a run: those given, ``key=value`` in YAML, and the images."""
     if not results.sources:
         return [*given]
     config = preset_only(results.preset, CONFIG)

@@ -97,10 +97,6 @@ def prepare(network: Path, options: Kernel) -> Path:
     """Write images, labels, weights and options of a run; return its folder.
 
     A file whose content stays the same keeps its time, so that finished tiles stay up to date.
-
-    Raises:
-        ConfigError: see `kernel`.
-        DataError: see `kernel`.
     """
     import numpy as np
     import torch

@@ -9,11 +9,7 @@ from finitewidth.common.errors import ConfigError
 
 
 def array_of_numbers(values: ArrayLike, name: str) -> np.ndarray:
-    """Return an array or a nested list as an array.
-
-    Args:
-        values: the numbers.
-        name: of the argument, for error messages.
+    """Return an array or a nested list as an array; ``name`` is that of the argument.
 
     Raises:
         ConfigError: they are no numbers, or the lists differ in length.
@@ -30,9 +26,5 @@ def array_of_numbers(values: ArrayLike, name: str) -> np.ndarray:
 
 
 def as_tensor(values: Tensor | ArrayLike, name: str) -> Tensor:
-    """Return a tensor as it is, and anything else as a tensor of the type that NumPy gives it.
-
-    Raises:
-        ConfigError: as for `array_of_numbers`.
-    """
+    """Return a tensor as it is, and anything else as a tensor of the type that NumPy gives it."""
     return values if isinstance(values, Tensor) else torch.tensor(array_of_numbers(values, name))

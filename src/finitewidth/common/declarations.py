@@ -97,8 +97,7 @@ class Artifact(_Declaration):
         module: dotted name of the renderer.
         show: settings of the drawing.
         settings: scientific settings that the renderer receives, as for an experiment.
-        tell: facts that are added to the settings, from `Told`: by the plan, except ``device``,
-            which is told at run time because another device reruns nothing.
+        tell: facts that are added to the settings, as for an experiment.
         shown: number of runs that are shown, or path of the setting with it; empty for all runs.
         panels: name of an input -> letter of the panel that shows it, where panels show different
             numbers of runs.
@@ -155,10 +154,7 @@ class Paper(_Declaration):
 
 
 def read_papers(folder: str | Path = FOLDER) -> tuple[Paper, ...]:
-    """Read the declarations of all papers, sorted by ``order``.
-
-    Args:
-        folder: the folder with one file ``<paper>.yaml`` per paper.
+    """Read the declarations of all papers, one file each in ``folder``, sorted by ``order``.
 
     Raises:
         ConfigError: the folder has no declarations, a name or a reference has a wrong form, a key

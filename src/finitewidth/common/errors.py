@@ -1,7 +1,10 @@
-"""The exceptions of the project.
+"""The exceptions of the project, and the one of a file that cannot be written.
 
 A message names the key or file, what was found, what is allowed and what to do.
 """
+
+import errno
+from pathlib import Path
 
 
 class FinitewidthError(Exception):
@@ -18,3 +21,20 @@ class DataError(FinitewidthError):
 
 class ResultError(FinitewidthError):
     """A result file is missing or damaged, or it cannot be written."""
+
+
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+_REMEDIES = {
+    errno.ENOSPC: "the disk is full; free some space and start again, finished work is kept",
+    errno.EDQUOT: "your disk quota is used up; free some space and start again",
+    errno.EROFS: "the file system is read-only; remount it writable, or run in a copy of the "
+    "project elsewhere",
+    errno.EACCES: "no permission to write there; change the folder's owner or mode",
+    errno.ENOENT: "another run wrote here at the same time; start again",
+}
+
+
+def unwritable(error: OSError, path: str | Path) -> ResultError:
+    """Return the error to raise if a file or folder cannot be written, with the remedy."""
+    remedy = _REMEDIES.get(error.errno, error.strerror or str(error))
+    return ResultError(f"cannot write {path}: {remedy}")

@@ -50,11 +50,7 @@ def number(meaning: str, unit: str = "") -> Field:
 
 
 def checked(rows: "pd.DataFrame", fields: Mapping[str, Field]) -> "pd.DataFrame":
-    """Return the columns of ``fields`` in their order, with the types that they state.
-
-    Raises:
-        ResultError: a column is missing, a word is missing or empty, or a value has another type.
-    """
+    """Return the columns of ``fields`` in their order, with the types that they state."""
     columns = {}
     for name, field in fields.items():
         if name not in rows.columns:
@@ -82,20 +78,12 @@ def _converted(column: Any, name: str, field: Field) -> Any:
 
 
 def write(path: str | Path, rows: "pd.DataFrame", fields: Mapping[str, Field]) -> None:
-    """Write the columns of ``fields`` as CSV; a missing number is written as ``NaN``.
-
-    Raises:
-        ResultError: as for `checked`, or the file cannot be written.
-    """
+    """Write the columns of ``fields`` as CSV; a missing number is written as ``NaN``."""
     result_files.write_table(path, checked(rows, fields), missing=MISSING)
 
 
 def read(path: str | Path, fields: Mapping[str, Field]) -> "pd.DataFrame":
-    """Read what `write` wrote; the values are equal, and so are their types.
-
-    Raises:
-        ResultError: the file is missing, damaged or altered, or it does not fit ``fields``.
-    """
+    """Read what `write` wrote; the values are equal, and so are their types."""
     types = {name: str for name, field in fields.items() if field.type == "string"}
     numbers = [name for name in fields if name not in types]
     missing = {name: [MISSING] for name in numbers}

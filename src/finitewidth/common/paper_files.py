@@ -15,10 +15,67 @@ from typing import Any
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import SOURCE_ROOT
 from finitewidth.common.settings import read_yaml
-from finitewidth.common.texts import Quote
 
 PAPERS = "finitewidth.papers"
 FOLDER = SOURCE_ROOT / "finitewidth/papers"
+COPIES = "FINITEWIDTH_PAPERS"  # environment variable, the folder of a reader's texts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text:
+    """One copy of one or several papers as plain text, described by the ``text.yaml`` of a paper.
+
+    The texts are not part of this project. If the environment variable ``FINITEWIDTH_PAPERS`` names
+    a folder with them, tests compare every quote with its line (``tests/copies.py``).
+
+    Attributes:
+        title: what it is a copy of, in words.
+        papers: keys of the papers that it contains, or of another version of which it is one.
+        transcribed: whether it was read from pictures of pages, so that a wrong sign, index, bar or
+            power in it may be a mistake of the transcription.
+        sha256: digest of its bytes.
+    """
+
+    title: str
+    papers: tuple[str, ...]
+    transcribed: bool
+    sha256: str
+
+
+@cache
+def known_texts() -> Mapping[str, Text]:
+    """All texts: the paper whose folder has a file ``text.yaml`` -> what this file says."""
+    texts = {}
+    for file in sorted(FOLDER.glob("*/text.yaml")):
+        paper = file.parent.name
+        values = {"papers": (paper,), **read_yaml(file)}
+        texts[paper] = Text(**{**values, "papers": tuple(values["papers"])})
+    return texts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quote:
+    """Words of a paper, and where they stand.
+
+    Attributes:
+        text: key of `known_texts`.
+        line: number of the line that the words begin on, from 1.
+        words: the words as that copy has them, markup included. They may go on in later lines; all
+            white space counts as one blank.
+
+    Raises:
+        ValueError: the text is unknown, the line is below 1, or there are no words.
+    """
+
+    text: str
+    line: int
+    words: str
+
+    def __post_init__(self) -> None:
+        if self.text not in known_texts():
+            raise ValueError(f"{self.text!r} is not one of the texts {', '.join(known_texts())}")
+        if self.line < 1 or not self.words.strip():
+            raise ValueError(f"a quote needs words and a line from 1: {self}")
 
 
 @dataclass(frozen=True)
@@ -57,11 +114,7 @@ def text_file(paper: str, name: str) -> Path | None:
 
 @cache
 def read_texts(paper: str, name: str) -> Mapping[str, Any]:
-    """The content of ``<name>.yaml`` of a paper; empty if it has no such file.
-
-    Raises:
-        ConfigError: it is not YAML, or no mapping.
-    """
+    """The content of ``<name>.yaml`` of a paper; empty if it has no such file."""
     file = text_file(paper, name)
     if file is None:
         return {}
@@ -72,11 +125,7 @@ def read_texts(paper: str, name: str) -> Mapping[str, Any]:
 
 
 def refuse_unknown(where: str, values: Mapping[str, Any], known: Iterable[str]) -> None:
-    """Refuse a key that nothing reads.
-
-    Raises:
-        ConfigError: there is one.
-    """
+    """Refuse a key that nothing reads, with a `ConfigError`."""
     if unknown := set(values) - set(known):
         raise ConfigError(
             f"{where}: unknown key {', '.join(sorted(map(str, unknown)))}; "
@@ -85,17 +134,10 @@ def refuse_unknown(where: str, values: Mapping[str, Any], known: Iterable[str]) 
 
 
 def build(kind: type, where: str, values: Mapping[str, Any], **given: Any) -> Any:
-    """An object of a dataclass from a part of a text file.
+    """An object of a dataclass from a part of a text file; ``where`` is named in messages.
 
-    Args:
-        kind: the dataclass. A field of type ``str`` takes a text, or a list of texts, which are
-            joined by a blank.
-        where: file and key, for messages.
-        values: field -> value.
-        given: fields that are not taken from the file.
-
-    Raises:
-        ConfigError: a key is unknown or missing, or a text is something else.
+    A field of type ``str`` takes a text, or a list of texts, which are joined by a blank. The
+    fields ``given`` are not taken from the file.
     """
     declared = {field.name: field for field in fields(kind) if field.name not in given}
     refuse_unknown(where, values, declared)
@@ -121,11 +163,7 @@ def _text(where: str, value: Any) -> str:
 
 
 def quotes_of(where: str, entries: Iterable[Mapping[str, str]]) -> tuple[Quote, ...]:
-    """Quotes, each written as ``<text> <line>: <words>``.
-
-    Raises:
-        ConfigError: an entry has another form, or the text is unknown.
-    """
+    """Quotes, each written as ``<text> <line>: <words>``."""
     quotes = []
     for entry in entries:
         try:

@@ -12,6 +12,7 @@ from pathlib import Path
 from finitewidth.common.errors import FinitewidthError
 
 LOG = logging.getLogger("finitewidth")
+LOGGED = 10.0  # seconds between two lines on a progress
 
 
 class _LogFile(logging.FileHandler):
@@ -28,10 +29,7 @@ class _LogFile(logging.FileHandler):
 
 @contextlib.contextmanager
 def logged_to(path: str | Path) -> Iterator[None]:
-    """Write the log lines and warnings of a job to a file. Errors are also written to stderr.
-
-    Args:
-        path: the log file. It is overwritten.
+    """Write the log lines and warnings of a job to a new file, and errors to stderr as well.
 
     Raises:
         SystemExit: the job raised a `FinitewidthError`, whose message is complete, or the user
@@ -65,19 +63,13 @@ def logged_to(path: str | Path) -> Iterator[None]:
 
 
 class Progress:
-    """Progress of a computation.
+    """Progress of a computation of ``total`` steps, of which some may be ``done`` already.
 
-    If stderr is a terminal, a tqdm bar is shown. A log line is written every ``seconds`` seconds.
-
-    Args:
-        total: number of steps.
-        title: text of the bar and of the log lines.
-        done: number of steps that are already done.
-        seconds: time between log lines.
+    If stderr is a terminal, a tqdm bar is shown. A log line is written every `LOGGED` seconds.
     """
 
-    def __init__(self, total: int, title: str, done: int = 0, seconds: float = 10.0):
-        self._total, self._title, self._done, self._seconds = total, title, done, seconds
+    def __init__(self, total: int, title: str, done: int = 0):
+        self._total, self._title, self._done = total, title, done
         self._started = self._said = time.monotonic()
         self._start = done
         self._bar = None
@@ -93,7 +85,7 @@ class Progress:
         if self._bar is not None:
             self._bar.update(steps)
         now = time.monotonic()
-        if now - self._said >= self._seconds or self._done == self._total:
+        if now - self._said >= LOGGED or self._done == self._total:
             self._said = now
             rate = (self._done - self._start) / max(now - self._started, 1e-9)
             left = (self._total - self._done) / rate if rate else float("nan")

@@ -5,31 +5,33 @@ start.
 """
 
 import ast
+import atexit
+import contextlib
 import hashlib
 import json
 import os
 import platform
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from finitewidth.common.disk_cache import remembered
-
 PACKAGE = "finitewidth"
 SOURCE_ROOT = Path(__file__).resolve().parents[2]
+MOST = 5000  # largest number of entries in a file of `remembered`; the newest are kept
 SCHEDULERS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID")  # Slurm, PBS, LSF
+TIMESTAMP = ".snakemake_timestamp"  # Snakemake puts it into a folder when the job has ended
 STAMPED_PACKAGES = ("numpy", "torch", "pandas", "scipy", "scikit-learn", "matplotlib", "snakemake")
 
 
 _base_seed = 0
 
 
-@contextmanager
+@contextlib.contextmanager
 def base_seed(seed: int) -> Iterator[None]:
     """Let all seeds that `seed_for` derives within the block depend on a base seed.
 
@@ -161,12 +163,54 @@ def _seen() -> dict[str, list[Any]]:
     return remembered(folder / f"digests.{sys.implementation.cache_tag}.json")
 
 
-def file_digest(file: str | Path) -> str:
-    """Return a digest (16 hex digits) of a text, or of a Python file without its docstrings.
+def remembered(file: Path) -> dict[str, Any]:
+    """Return the dictionary in a JSON file, whose values depend on their keys only.
+
+    The caller adds entries to it. It is written when the process ends. If the file is damaged,
+    missing or cannot be written, the entries have to be computed again.
+    """
+    try:
+        known = dict(json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        known = {}
+    atexit.register(_keep, file, known, len(known))
+    return known
+
+
+def _keep(file: Path, known: dict[str, Any], before: int) -> None:
+    """Replace the file if there are new entries; other processes may write it meanwhile."""
+    if len(known) == before:
+        return
+    with contextlib.suppress(OSError):
+        file.parent.mkdir(exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=file.parent)
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            json.dump(dict(list(known.items())[-MOST:]), stream)
+        os.replace(name, file)
+
+
+def digest_of(path: str | Path) -> str:
+    """Return the SHA-256 of a regular file in hex; of a folder, that of names and digests.
 
     Raises:
-        FileNotFoundError: there is no such file, or it is no regular file.
+        FileNotFoundError: there is no such file, or it is neither a regular file nor a folder. A
+            device or a pipe would be read without end.
     """
+    path = Path(path)
+    if path.is_file():
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    if not path.is_dir():
+        raise FileNotFoundError(f"{path} is no file")
+    digest = hashlib.sha256()
+    for file in sorted(path.rglob("*")):
+        if file.is_file() and file.name != TIMESTAMP:
+            digest.update(f"{digest_of(file)} {file.relative_to(path).as_posix()}\n".encode())
+    return digest.hexdigest()
+
+
+def file_digest(file: str | Path) -> str:
+    """Return a digest (16 hex digits) of a text, or of a Python file without its docstrings."""
     file = Path(file)
     if not file.is_file():
         raise FileNotFoundError(f"{file} is no file")
@@ -177,19 +221,10 @@ def file_digest(file: str | Path) -> str:
 
 
 def code_of(modules: Iterable[str], files: Iterable[str], root: str | Path) -> dict[str, Any]:
-    """Return the code of a job as the parameter ``code`` of its rule.
+    """Return the code of a job as the parameter ``code`` of its rule, with a ``digest`` of it.
 
-    Args:
-        modules: the modules that the job calls; those that they import count as well.
-        files: scripts and texts that the job reads, relative to ``root``.
-        root: folder of the project.
-
-    Returns:
-        ``digest`` of all of it, ``modules`` and ``files``.
-
-    Raises:
-        ModuleNotFoundError: the package has no such module.
-        OSError: a file cannot be read.
+    It is in the modules that the job calls and all that they import, and in the scripts and texts
+    that it reads, ``files`` relative to ``root``.
     """
     code = {"modules": sorted(modules), "files": list(files)}
     digests = [code_digest(*code["modules"])]
@@ -218,9 +253,6 @@ def code_digest(*modules: str) -> str:
 
     Snakemake compares the script of a rule, but not the modules that the script imports. Rules
     therefore have this digest as a parameter. Comments, formatting and docstrings do not change it.
-
-    Raises:
-        ModuleNotFoundError: the package has no such module.
     """
     for module in modules:
         if source_of(module) is None:

@@ -13,11 +13,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from finitewidth.common.errors import ConfigError
 
-REPORTED_COLUMNS = (
-    "artifact", "quantity", "row", "column", "value", "spread", "spread_kind", "runs", "unit",
-    "tolerance", "place", "read_method", "reading_error", "note",
-)  # fmt: skip
-
 
 def _number(cell: Any) -> Any:
     """A number such as 80.32, 2e-4 or 1/4; None for an empty cell."""
@@ -93,12 +88,14 @@ class Reported(BaseModel):
         return self.artifact, self.quantity, self.row, self.column
 
 
-def read_reported(folder: str | Path, paper: str) -> list[Reported]:
-    """Read the numbers of one paper, in the order of the file.
+# the columns of a file are the fields that are not said twice
+REPORTED_COLUMNS = tuple(
+    name for name in Reported.model_fields if name not in ("printed", "printed_spread")
+)
 
-    Args:
-        folder: the folder of the files.
-        paper: key of the paper; the file is ``<paper>.csv``.
+
+def read_reported(folder: str | Path, paper: str) -> list[Reported]:
+    """Read the numbers of one paper, in the order of its file ``<paper>.csv``.
 
     Raises:
         ConfigError: the file is missing, the header is wrong, a number or key is malformed, or a

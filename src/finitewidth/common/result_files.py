@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from finitewidth.common.errors import ResultError
-from finitewidth.common.unwritable import unwritable
+from finitewidth.common.errors import ResultError, unwritable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,10 +26,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
     The context manager returns a temporary path in the folder of ``path``. If the block succeeds,
     the temporary file replaces ``path``, so a reader sees either the old file or the complete new
     one. If the block fails, the temporary file is deleted. What a killed process left is replaced
-    when the same file is written again.
-
-    Args:
-        path: the file to write. Its folder is created.
+    when the same file is written again. The folder is created.
 
     Raises:
         ResultError: the file cannot be written, for example because the folder is read-only or the
@@ -65,23 +61,13 @@ def _reading(path: str | Path, *damages: type[Exception]) -> Iterator[None]:
 
 
 def write_table(path: str | Path, rows: "pd.DataFrame", missing: str = "") -> None:
-    """Write a table as CSV. Floats have the shortest form that reads back exactly.
-
-    Args:
-        path: the file.
-        rows: the table.
-        missing: how a missing value is written.
-    """
+    """Write a table as CSV. Floats have the shortest form that reads back exactly."""
     with atomic(path) as temporary:
         rows.to_csv(temporary, index=False, lineterminator="\n", na_rep=missing)
 
 
 def write_rows(path: str | Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write dictionaries with equal keys as CSV, without pandas, whose import takes time.
-
-    Raises:
-        ResultError: the keys of a row differ from those of the first row.
-    """
+    """Write dictionaries with equal keys as CSV, without pandas, whose import takes time."""
     columns = list(rows[0])
     for row in rows:
         if list(row) != columns:
@@ -94,15 +80,7 @@ def write_rows(path: str | Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def read_rows(path: str | Path, empty: bool = False) -> list[dict[str, str]]:
-    """Read a CSV file as dictionaries of strings, without pandas.
-
-    Args:
-        path: the file.
-        empty: whether a file without rows is accepted.
-
-    Raises:
-        ResultError: the file is missing or empty, or it ends within a row.
-    """
+    """Read a CSV file as dictionaries of strings, without pandas; it may be ``empty`` of rows."""
     with _reading(path, csv.Error, UnicodeDecodeError):
         _refuse_cut_line(path)
         with Path(path).open(newline="", encoding="utf-8") as stream:
@@ -122,16 +100,7 @@ def _refuse_cut_line(path: str | Path) -> None:
 
 
 def read_table(path: str | Path, columns: Sequence[str] = (), **options: Any) -> "pd.DataFrame":
-    """Read a CSV file.
-
-    Args:
-        path: the file.
-        columns: columns that it must have.
-        **options: arguments of ``pandas.read_csv``.
-
-    Raises:
-        ResultError: the file is missing, empty, cut short or not CSV, or it lacks a column.
-    """
+    """Read a CSV file that must have some columns; ``options`` are those of ``pandas.read_csv``."""
     import pandas as pd
 
     with _reading(path, pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
@@ -183,10 +152,6 @@ def write_json(path: str | Path, value: Any) -> None:
 
 
 def read_json(path: str | Path) -> Any:
-    """Read a JSON file.
-
-    Raises:
-        ResultError: the file is missing or is not valid JSON.
-    """
+    """Read a JSON file."""
     with _reading(path, ValueError):
         return json.loads(Path(path).read_text(encoding="utf-8"))

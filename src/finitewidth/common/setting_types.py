@@ -97,18 +97,16 @@ paper, code, ours = partial(_field, "paper"), partial(_field, "code"), partial(_
 def section(meaning: str, **sources: Source) -> Any:
     """Return a field that holds a section.
 
-    Args:
-        meaning: of the section.
-        sources: of settings in it whose source is another one here than its class says. The key
-            is the path below the section, with ``__`` between its parts.
+    The ``sources`` are those of settings in it that have another one here than its class says. The
+    key is the path below the section, with ``__`` between its parts.
     """
     paths = {path.replace("__", "."): source for path, source in sources.items()}
     return Field(description=meaning, json_schema_extra={"sources": paths} if paths else None)
 
 
-def general(meaning: str, default: Any = ...) -> Any:
+def general(meaning: str) -> Any:
     """Return a field that belongs to no paper."""
-    return Field(default, description=meaning)
+    return Field(description=meaning)
 
 
 # --- types --------------------------------------------------------------------------------------
@@ -210,10 +208,8 @@ class Convolutional(Section):
 def refused(key: str, value: Any, allowed: str) -> PydanticCustomError:
     """Return the error of a setting that contradicts another one.
 
-    Args:
-        key: path below the section whose validator raises the error.
-        value: of the setting.
-        allowed: what is allowed instead, such as ``it must be at most epochs, 50``.
+    The ``key`` is the path below the section whose validator raises the error, and ``allowed`` says
+    what is allowed instead, such as ``it must be at most epochs, 50``.
     """
     context = {"key": key, "value": repr(value), "allowed": allowed}
     return PydanticCustomError("refused", "{value} is refused; {allowed}", context)
@@ -258,12 +254,7 @@ def fields_of(model: type[Section]) -> dict[str, FieldInfo]:
 def settings_in(
     model: type[Section], values: Mapping[str, Any]
 ) -> Iterator[tuple[tuple[str, ...], FieldInfo, Source | None]]:
-    """Yield path, field and source of every setting that is no section.
-
-    Args:
-        model: of the settings.
-        values: the settings, which say which keys there are.
-    """
+    """Yield path, field and source of every setting that is no section."""
     for key, value in values.items():
         field = fields_of(model)[key]
         extra = field.json_schema_extra or {}

@@ -17,7 +17,6 @@ from finitewidth.common.errors import ConfigError
 PRESETS = ("smoke", "quick", "laptop", "paper")
 LARGEST_SEED = 2**31 - 1
 LONGEST_SHOWN = 200
-LONGEST_NUMBER = 100  # characters; longer strings are not parsed as numbers
 _SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # CSafeLoader is ten times as fast
 
 
@@ -42,11 +41,7 @@ class _Loader(_SafeLoader):
 
 
 def preset_file(config: Mapping[str, Any], folder: str | Path) -> str:
-    """Return the path of the file of the chosen preset, below the folder ``config``.
-
-    Raises:
-        ConfigError: the preset is unknown.
-    """
+    """Return the path of the file of the chosen preset, below the folder ``config``."""
     preset = config.get("preset")
     if preset not in PRESETS:
         raise ConfigError(f"preset: {preset!r} is unknown{nearest(preset, PRESETS)}; "
@@ -58,13 +53,8 @@ def results_folder(preset: str, seed: int = 0, images: Sequence[str] = ()) -> st
     """Return the folder of the results of a preset, a base seed and images of the user.
 
     It is ``results/<preset>`` for base seed 0 and ``results/<preset>-seed<k>`` for any other, so
-    that runs with different base seeds keep their results side by side. With images of the user it
-    is ``results/<preset>-<name>``, followed by the base seed likewise.
-
-    Args:
-        preset: of the run.
-        seed: base seed.
-        images: names of the sources that are folders of images of the user.
+    that runs with different base seeds keep their results side by side. With sources that are
+    images of the user it is ``results/<preset>-<name>``, followed by the base seed likewise.
     """
     return "-".join([f"results/{preset}", *images, *([f"seed{seed}"] if seed else [])])
 
@@ -111,11 +101,7 @@ def _changed(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, An
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """Return the mapping in a YAML file; an empty file gives an empty mapping.
-
-    Raises:
-        ConfigError: the file is no YAML, or a key is given twice.
-    """
+    """Return the mapping in a YAML file; an empty file gives an empty mapping."""
     try:
         return yaml.load(path.read_text(encoding="utf-8"), _Loader) or {}
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -134,11 +120,7 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def at(settings: Mapping[str, Any], path: str) -> Any:
-    """Return the setting at a path such as ``nu.runs``.
-
-    Raises:
-        ConfigError: there is no such setting.
-    """
+    """Return the setting at a path such as ``nu.runs``."""
     value: Any = settings
     for key in path.split("."):
         if not isinstance(value, Mapping) or key not in value:
@@ -176,10 +158,7 @@ def typed(config: Mapping[str, Any]) -> dict[str, Any]:
     Snakemake passes all values inside ``--config 'npf={nu: {runs: 2}}'`` as strings. Under the key
     ``data``, whose values are paths and names, numbers are not converted.
     """
-    try:
-        return {key: _typed(value, key == "data") for key, value in config.items()}
-    except RecursionError:
-        raise ConfigError("the settings are nested too deeply; see --config") from None
+    return {key: _typed(value, key == "data") for key, value in config.items()}
 
 
 def _typed(value: Any, names: bool) -> Any:
@@ -187,7 +166,7 @@ def _typed(value: Any, names: bool) -> Any:
         return {key: _typed(entry, names) for key, entry in value.items()}
     if isinstance(value, list):
         return [_typed(entry, names) for entry in value]
-    if not isinstance(value, str) or len(value) > LONGEST_NUMBER:
+    if not isinstance(value, str):
         return value
     try:
         meant = yaml.safe_load(value)

@@ -9,14 +9,9 @@ from finitewidth.common.errors import ConfigError
 
 
 def prepare_torch(threads: int, device: str = "cpu") -> str:
-    """Set up torch. This function must be called before the first tensor is made.
+    """Set up torch, before the first tensor is made, and return the device to use.
 
-    Args:
-        threads: number of threads.
-        device: ``cpu``, ``cuda``, or ``auto`` for a GPU if there is one.
-
-    Returns:
-        The device to use, ``cpu`` or ``cuda``.
+    ``auto`` stands for a GPU if there is one.
 
     Raises:
         ConfigError: ``device`` is ``cuda`` and there is no GPU.

@@ -1,6 +1,7 @@
 """Time and memory that jobs took: of this process, and as the provenance of a run has them."""
 
 import math
+import re
 import resource
 import sys
 from collections.abc import Iterable, Mapping
@@ -9,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 STATUS = "/proc/self/status"  # Linux
-PEAK = "VmHWM:"  # its line with the largest resident memory, in KiB
 # below results/<preset>: of jobs without such an output, of experiments, of trainings
 PROVENANCES = (
     "provenance/**/*.json",
@@ -22,11 +22,9 @@ PROVENANCES = (
 class Usage:
     """What a number of jobs took; nan where an earlier version did not record it.
 
-    Attributes:
-        jobs: their number.
-        wall: seconds of the work of each, one after another. The start of Python is not in it.
-        cpu: CPU seconds of their whole processes.
-        memory: the largest resident memory of one of them in MB.
+    ``wall`` has the seconds of the work of each, one after another, without the start of Python.
+    ``cpu`` has the CPU seconds of their whole processes, and ``memory`` the largest resident memory
+    of one of them in MB.
     """
 
     jobs: int = 0
@@ -76,9 +74,8 @@ def peak_memory() -> float:
     on Linux its figure is at least that of the process which started this one.
     """
     if Path(STATUS).is_file():
-        lines = Path(STATUS).read_text(encoding="utf-8").splitlines()
-        peak = next((line for line in lines if line.startswith(PEAK)), None)
-        if peak is not None:
-            return int(peak.split()[1]) * 1024 / 1e6
+        text = Path(STATUS).read_text(encoding="utf-8")
+        if peak := re.search(r"^VmHWM:\s*(\d+) kB", text, re.MULTILINE):
+            return int(peak[1]) * 1024 / 1e6
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6  # bytes on macOS

@@ -10,8 +10,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from finitewidth.common.digests import digest_of
-from finitewidth.common.provenance import SOURCE_ROOT, code_changed
+from finitewidth.common.provenance import SOURCE_ROOT, code_changed, digest_of
 from finitewidth.common.usage import provenance_files
 
 REMEDY = "delete it and run again"
@@ -21,10 +20,7 @@ MADE_WITHOUT = ("logs", "benchmarks", "provenance", "report")  # folders below r
 class Provenances:
     """The provenances of one run, and what they say of its files.
 
-    Attributes:
-        results: folder of the results, as the jobs name it.
-        stamps: file of a provenance -> its content.
-        damaged: files of provenances that cannot be read.
+    ``stamps`` has file of a provenance -> its content; those that cannot be read are ``damaged``.
     """
 
     def __init__(self, results: str | Path, root: str | Path = SOURCE_ROOT.parent):

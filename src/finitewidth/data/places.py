@@ -20,8 +20,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from finitewidth.common.disk_cache import remembered
 from finitewidth.common.errors import ConfigError
+from finitewidth.common.provenance import remembered
 from finitewidth.data.catalogue import IMAGE_FOLDERS, ROLES, SOURCES
 
 VARIABLE = "FINITEWIDTH_DATA"

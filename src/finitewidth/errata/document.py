@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from finitewidth.common.texts import FOLDER, known_texts
+from finitewidth.common.paper_files import COPIES, known_texts
 from finitewidth.errata.erratum import KINDS, Erratum, Evidence, outcome
 
 PREFACE = """# Errata of the papers
@@ -42,30 +42,22 @@ TRANSCRIBED = (
 )
 
 
-def markdown(
-    errata: Sequence[Erratum], titles: Mapping[str, str], networks: int, unused: Mapping[str, str]
-) -> str:
-    """The whole document.
+def markdown(errata: Sequence[Erratum], titles: Mapping[str, str], networks: int) -> str:
+    """The whole document: the errata of each paper, with its title.
 
-    Numbers have four digits and errors two, so that all machines write the same text.
-
-    Args:
-        errata: in the order in which they are shown within a paper.
-        titles: key of a paper -> its title.
-        networks: number of small networks that a check draws.
-        unused: id that is not given to an erratum -> what it was.
+    A check draws that many small ``networks``. Numbers have four digits and errors two, so that all
+    machines write the same text.
     """
     computed = {erratum.id: erratum.computed(networks) for erratum in errata}
     rows = "\n".join(
         f"| `{key}` | {text.title} | {'yes' if text.transcribed else 'no'} | `{text.sha256}` |"
         for key, text in known_texts().items()
     )
-    parts = [PREFACE, _counts(errata, computed, networks), SOURCES.format(folder=FOLDER, rows=rows)]
+    parts = [PREFACE, _counts(errata, computed, networks), SOURCES.format(folder=COPIES, rows=rows)]
     for paper in dict.fromkeys(erratum.paper for erratum in errata):
         parts.append(f"## `{paper}`: {titles[paper]}\n")
         parts += [f"{wording(e)}- {_numbers(e, computed[e.id])}\n"
                   for e in errata if e.paper == paper]  # fmt: skip
-    parts += [f"The number {name} is not used: it was {what}.\n" for name, what in unused.items()]
     return "\n".join(parts)
 
 

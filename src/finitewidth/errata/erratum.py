@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from finitewidth.common.texts import Quote, known_texts
+from finitewidth.common.paper_files import Quote, known_texts
 
 Kind = Literal["misprint", "wrong result", "imprecise remark", "convention"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -135,14 +135,8 @@ def on_average(quantity: str, sample: np.ndarray, printed: float, corrected: flo
 def extrapolated(values: list[float]) -> tuple[float, float]:
     """Limit of a sequence at M, 2 M, 4 M, … that is smooth in 1/M.
 
-    Richardson extrapolation: each column of the table removes one more power of 1/M.
-
-    Args:
-        values: of the sequence.
-
-    Returns:
-        The limit and its numerical error, which is the change in the last step but at least 1e-12
-        of the value.
+    Richardson extrapolation: each column of the table removes one more power of 1/M. The second
+    number is the numerical error: the change in the last step, but at least 1e-12 of the value.
     """
     column, earlier = list(values), values[-1]
     for power in range(1, len(values)):

@@ -18,11 +18,8 @@ def relu_pass(
 ) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]:
     """Draw Gaussian ReLU networks without biases and propagate x = (1, 0, ..) through them.
 
-    Args:
-        rng: random generator.
-        widths: n_0, ..., n_(L-1); there is one output.
-        draws: number of networks.
-        sigma_w2: variance of the weights times fan-in.
+    The widths are n_0, ..., n_(L-1), and there is one output. The variance of the weights is
+    ``sigma_w2`` over fan-in.
 
     Returns:
         |x^l|^2 for l = 0..L-1, |delta^l|^2 for l = 1..L, and the outputs f; each (draws,).

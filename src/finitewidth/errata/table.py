@@ -19,31 +19,15 @@ from finitewidth.errata.erratum import Erratum, outcome
 
 
 def errata_of(papers: Iterable[str]) -> tuple[Erratum, ...]:
-    """All errata of some papers, paper by paper and by number.
-
-    Raises:
-        ConfigError: the ``errata.yaml`` of a paper is malformed; the message names erratum and key.
-    """
+    """All errata of some papers, paper by paper and by number."""
     return tuple(erratum for paper in papers for erratum in _errata(paper))
-
-
-def unused(papers: Iterable[str]) -> dict[str, str]:
-    """Ids of some papers that are not given to another erratum, and what they were."""
-    return {
-        name: what for paper in papers for name, what in _texts(paper).get("unused", {}).items()
-    }
-
-
-def _texts(paper: str) -> Mapping[str, Any]:
-    content = read_texts(paper, "errata")
-    refuse_unknown(str(text_file(paper, "errata")), content, ("errata", "unused"))
-    return content
 
 
 @cache
 def _errata(paper: str) -> tuple[Erratum, ...]:
-    errata = []
-    for name, entry in _texts(paper).get("errata", {}).items():
+    errata, content = [], read_texts(paper, "errata")
+    refuse_unknown(str(text_file(paper, "errata")), content, ("errata",))
+    for name, entry in content.get("errata", {}).items():
         where, values = f"{text_file(paper, 'errata')}: {name}", dict(entry)
         values["quotes"] = quotes_of(f"{where}: quotes", values.get("quotes", ()))
         for key in ("claims", "numbers"):
@@ -55,12 +39,7 @@ def _errata(paper: str) -> tuple[Erratum, ...]:
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Compute every erratum.
-
-    Args:
-        inputs: none.
-        settings: ``papers``, their keys; ``networks``, the number of small networks that a check
-            draws. Checks with wide networks draw fewer.
+    """Compute every erratum of ``papers`` with that many small ``networks``, or fewer wide ones.
 
     Returns:
         ``errata``: id, paper, place, kind, printed, corrected, evidence; quantity, truth,

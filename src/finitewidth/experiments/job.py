@@ -6,8 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from finitewidth.common import result_files
-from finitewidth.common.digests import digest_of
-from finitewidth.common.provenance import base_seed, fingerprint
+from finitewidth.common.provenance import base_seed, digest_of, fingerprint
 from finitewidth.common.references import WEIGHTS
 
 

@@ -4,19 +4,94 @@ This module does not import torch.
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from functools import cache
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, reduce
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from operator import getitem
+from typing import Annotated, Any, Literal
 
-from pydantic import create_model
+from pydantic import AfterValidator, Field, ValidationError, create_model
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError
 
 from finitewidth.common.declarations import paper_names
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.setting_types import Section, Source, settings_in
-from finitewidth.pipeline.general_settings import General
-from finitewidth.pipeline.refusals import validated
+from finitewidth.common.setting_types import (
+    Name,
+    Path,
+    Section,
+    Source,
+    fields_of,
+    general,
+    positive,
+    section_of,
+    settings_in,
+    whole,
+)
+from finitewidth.common.settings import LARGEST_SEED, LONGEST_SHOWN, nearest
+
+EXPONENT = re.compile(r"[-+.\d]+e[-+]?\d+", re.IGNORECASE)  # of a number that is text to YAML
+ALLOWED = {  # where pydantic's own words are those of Python
+    "dict_type": "it must be a mapping",
+    "float_type": "it must be a number",
+    "int_type": "it must be a whole number",
+    "model_type": "it must be a mapping",
+    "none_required": "it must be null",
+}
+
+
+def _below(folder: str) -> str:
+    """Check that a folder lies below the data root."""
+    if folder.startswith(("/", "~")) or ".." in folder.split("/"):
+        raise PydanticCustomError("below", "write a path below data.root, without ..")
+    return folder
+
+
+Folder = Annotated[Path, Field(max_length=500), AfterValidator(_below)]
+
+
+class Errata(Section):
+    """How misprints of the papers are checked."""
+
+    networks: whole(200, 100_000_000) = general(
+        "small networks that a check of a misprint draws; wide ones are fewer"
+    )
+
+
+class Data(Section):
+    """Where datasets come from, and which source plays the part of each of the papers."""
+
+    root: Path | None = general(
+        "where original datasets are or go; null: $FINITEWIDTH_DATA, else resources/"
+    )
+    download: bool = general("fetch what is missing there; false: say what is missing and stop")
+    images: Path | None = general(
+        "a folder of images, {train,test}/<class>/*, for all datasets; null: none"
+    )
+    mnist: Name = general("source that plays the part of MNIST")
+    fashion_mnist: Name = general("source that plays the part of FashionMNIST")
+    cifar10: Name = general("source that plays the part of CIFAR-10")
+    imagefolder: dict[Name, Folder] = general("name of a source -> folder below data.root")
+
+
+class General(Section):
+    """What all papers share."""
+
+    preset: Literal["smoke", "quick", "laptop", "paper"] = general("sizes of a run")
+    seed: whole(0, LARGEST_SEED) = general(
+        "base seed, from which all random numbers of trainings and experiments are derived"
+    )
+    device: Literal["cpu", "cuda", "auto"] = general(
+        "where networks train; auto takes a GPU where there is one"
+    )
+    checkpoint_seconds: positive(1_000_000) = general("between two checkpoints of a training")
+    training_minutes: whole(15, 1_000_000) = general(
+        "the longest wall time that jobs which resume ask a cluster for"
+    )
+    errata: Errata
+    data: Data
 
 
 @cache
@@ -41,15 +116,17 @@ def check(config: Mapping[str, Any], papers: Sequence[str]) -> Section:
         ConfigError: a setting is unknown, impossible or contradicts another. The message has a line
             for each mistake, with the key, its value and what is allowed.
     """
-    return validated(settings_model(tuple(papers)), config)
+    model = settings_model(tuple(papers))
+    try:
+        return model.model_validate(config)
+    except ValidationError as error:
+        lines = sorted(dict(_mistakes(error, model, config)).items())
+        text = "\n  ".join(f"{key}: {mistake}" for key, mistake in lines)
+        raise ConfigError(f"the configuration is refused:\n  {text}") from None
 
 
 def sources_of(config: Mapping[str, Any], papers: Sequence[str]) -> dict[tuple[str, ...], Source]:
-    """Return path -> source of every setting of the papers.
-
-    Raises:
-        ConfigError: the model of a paper has a setting without a source.
-    """
+    """Return path -> source of every setting of the papers."""
     model = settings_model(tuple(papers))
     sources = {}
     for path, _, source in settings_in(model, config):
@@ -75,6 +152,77 @@ def json_schema(papers: Sequence[str]) -> str:
                 setting["description"] += f" [{Source(**source)}]"
     # a preset does not repeat the kind of a network, so that several kinds may suit
     return json.dumps(schema, indent=1, ensure_ascii=False).replace('"oneOf"', '"anyOf"')
+
+
+# --- what is wrong with settings -----------------------------------------------------------------
+
+
+def _mistakes(
+    error: ValidationError, model: type[Section], values: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
+    """Yield key and mistake, of which a later one replaces an earlier one of the same key."""
+    unions: dict[str, list[str]] = {}
+    for each in error.errors(include_url=False):
+        kind, context = each["type"], each.get("ctx", {})
+        path = _path(each["loc"], values, new=kind in ("missing", "extra_forbidden"))
+        key = ".".join(map(str, path))
+        if not key.isprintable() or len(key) > LONGEST_SHOWN:
+            key = _cut(repr(key))
+        if kind == "missing":
+            yield key, "is missing"
+        elif kind in ("extra_forbidden", "invalid_key"):
+            known = list(fields_of(_at(model, values, path[:-1])[0]))
+            yield key, f"unknown key{nearest(path[-1], known)}; known keys are {', '.join(known)}"
+        elif kind == "refused":  # by a validator of a section
+            key = ".".join([*map(str, path), context["key"]])
+            yield key, f"{_cut(context['value'])} is refused; {context['allowed']}"
+        else:
+            field, value = _at(model, values, path)[1], reduce(getitem, path, values)
+            allowed = ALLOWED.get(kind, each["msg"].replace("Input should be", "it must be"))
+            if kind.startswith("union_tag"):
+                key, value = f"{key}.kind", value.get("kind")
+                allowed = f"it must be one of {context['expected_tags']}"
+            words = unions.setdefault(key, [])
+            words += [allowed] * (allowed not in words)
+            meaning = f" ({field.description})" if field and field.description else ""
+            text = each["input"] if kind in ("int_type", "float_type") else None
+            if isinstance(text, str) and EXPONENT.fullmatch(text):
+                meaning += "; in YAML write 0.001, not 1e-3, which is text"
+            yield key, f"{_cut(repr(value))} is refused; {', or '.join(words)}{meaning}"
+
+
+def _path(loc: Sequence[Any], values: Any, new: bool) -> list[Any]:
+    """The keys of an error's place; pydantic names members of unions as well."""
+    path, here = [], values
+    for index, part in enumerate(loc):
+        last = index == len(loc) - 1
+        if isinstance(here, Mapping) and (part in here or (last and new)):
+            here = here.get(part)
+        elif isinstance(here, list) and isinstance(part, int):
+            here = here[part]
+        else:
+            continue
+        path.append(part)
+    return path
+
+
+def _at(
+    model: type[Section], values: Any, path: Sequence[Any]
+) -> tuple[type[Section], FieldInfo | None]:
+    """The innermost section and field at a path."""
+    field = None
+    for key in path:
+        known = fields_of(model)
+        if key not in known or not isinstance(values, Mapping):
+            break
+        field, values = known[key], values.get(key)
+        model = section_of(field.annotation, values) or model
+    return model, field
+
+
+def _cut(text: str) -> str:
+    """A value as code, of which `LONGEST_SHOWN` characters are shown."""
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The table of costs, ``workflow/costs.tsv``: what every job takes, preset by preset.
+"""The table of costs, ``workflow/costs.tsv``: what every job takes; and the forecast of a run.
 
 Columns:
     preset: ``smoke``, ``quick``, ``laptop`` or ``paper``, with its settings unmodified.
@@ -14,9 +14,10 @@ Imports no torch: Snakemake reads the table at every start.
 
 import csv
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import astuple, fields
 from datetime import UTC, datetime
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -24,12 +25,12 @@ from pydantic import Field, ValidationError
 from pydantic.dataclasses import dataclass
 
 from finitewidth.common.errors import ConfigError, ResultError
+from finitewidth.common.number_words import rough_duration
 from finitewidth.common.settings import PRESETS
 from finitewidth.common.usage import provenance_files, usage_in
 
 TABLE = "workflow/costs.tsv"
 MEASURED, ESTIMATED = "measured", "estimated"
-DATASETS = "data/provenance"  # below results, which has the datasets of all presets
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,6 @@ class Cost:
     memory_mb: float
     source: Annotated[str, Field(pattern=f"^({MEASURED}|{ESTIMATED})")]
 
-    @property
-    def estimated(self) -> bool:
-        """Whether the job has not been measured at this preset."""
-        return self.source == ESTIMATED
-
 
 COLUMNS = tuple(field.name for field in fields(Cost))
 
@@ -57,12 +53,7 @@ def read_costs(path: str | Path, preset: str) -> dict[str, Cost]:
 
 
 def read_table(path: str | Path) -> list[Cost]:
-    """All rows, in their order.
-
-    Raises:
-        ConfigError: the file is missing or has other columns, or a cell is not what its column
-            wants.
-    """
+    """All rows, in their order."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
@@ -95,15 +86,11 @@ def write_table(path: str | Path, rows: Iterable[Cost]) -> None:
 
 
 def measured(preset: str, results: str | Path) -> dict[str, Cost]:
-    """Job -> its row, from the provenance of a run; without what has no CPU time or memory.
-
-    Raises:
-        ResultError: a provenance is damaged.
-    """
+    """Job -> its row, from the provenance of a run; without what has no CPU time or memory."""
     from finitewidth.common.result_files import read_json  # imports numpy
 
     rows = {}
-    datasets = Path(results).absolute().parent / DATASETS
+    datasets = Path(results).absolute().parent / "data/provenance"  # those of all presets
     for file in [*provenance_files(results), *datasets.glob("*.json")]:
         record = read_json(file)
         usage = usage_in(record)
@@ -121,10 +108,6 @@ def refresh(
 
     The run, whose folder is ``results``, must have had the preset's own settings, on a CPU. With
     ``only_new``, the rows of jobs that have one already stay, as do all of other presets.
-
-    Raises:
-        ResultError: there is no provenance, or a file of it is damaged.
-        ConfigError: the table is damaged.
     """
     before, now = read_costs(table, preset), measured(preset, results)
     if not now:
@@ -138,3 +121,100 @@ def refresh(
     old, new = (sum(rows[job].seconds for job in replaced) for rows in (before, now))
     return (f"{len(now) - len(replaced)} rows of preset {preset} added, {len(replaced)} replaced: "
             f"{old:.0f} s before, {new:.0f} s now")  # fmt: skip
+
+
+# --- what a complete run takes -------------------------------------------------------------------
+
+# An assumption of ours: no GPU was at hand. The rows of the trainings of `collapse` at preset
+# `paper` are operations, of which a core makes 45 GFLOP/s, so that a GPU makes 1.1 TFLOP/s. Those
+# of Figures 3 to 11 are 2,040 hours of a GPU then. The authors report 312 for panes a to e, and
+# about 1,350 for the others, which are 1,695 by the hours of one run (appendix C, compute).
+CORES_OF_A_GPU = 25
+HEADER = (
+    f"{'':<24} {'jobs':>4} {'no row':>6} {'one core':>10} {'and a GPU':>10} {'estimated':>9} "
+    f"{'memory':>7}"
+)
+NOTES = (
+    "Times are sums over all jobs, started from nothing; a job that several artifacts need counts",
+    "in each of them and once in a sum. Jobs without a row in the table are left out.",
+    "`and a GPU` is an assumption, not measured: in trainings one GPU does the work of",
+    f"{CORES_OF_A_GPU} cores. Networks of other presets than `paper` are too small for it.",
+    "`estimated` is the share of the time that no run has measured at this preset. Memory is that",
+    "of the largest job.",
+)
+Needs = Mapping[str, Collection[str]]  # job -> the jobs whose files it reads
+
+
+def behind(needs: Needs, targets: Iterable[str]) -> set[str]:
+    """Some jobs and all that they rest on."""
+    jobs, waiting = set(), [*targets]
+    while waiting:
+        name = waiting.pop()
+        if name not in jobs:
+            jobs.add(name)
+            waiting += needs[name]
+    return jobs
+
+
+def chains(needs: Needs, seconds: Mapping[str, float]) -> dict[str, list[str]]:
+    """Job -> the longest chain of jobs that begins with it and ends with the last of a run.
+
+    A job without ``seconds`` counts as none.
+    """
+    readers: dict[str, list[str]] = {name: [] for name in needs}
+    for name, before in needs.items():
+        for each in before:
+            readers[each].append(name)
+    longest: dict[str, list[str]] = {}
+    for name in TopologicalSorter(readers).static_order():  # the readers of a job come before it
+        after = [longest[each] for each in readers[name]]
+        longest[name] = [name, *max(after, key=lambda each: length(each, seconds), default=())]
+    return longest
+
+
+def length(chain: Sequence[str], seconds: Mapping[str, float]) -> float:
+    """Seconds of the jobs of a chain, one after another."""
+    return sum(seconds.get(name, 0.0) for name in chain)
+
+
+def forecast(
+    needs: Needs,
+    costs: Mapping[str, Cost],
+    sums: Mapping[str, Iterable[str]],
+    on_gpu: Collection[str] = (),
+) -> str:
+    """The forecast of ``finitewidth plan``: a line for each sum, and the longest chain of jobs.
+
+    Each of ``sums`` has the jobs that are wanted; what they rest on is counted, too. The jobs
+    ``on_gpu`` run on a GPU where there is one.
+    """
+    presets = dict.fromkeys(cost.preset for cost in costs.values())
+    core = {name: cost.seconds for name, cost in costs.items()}
+    gpu = {name: cost / CORES_OF_A_GPU if name in on_gpu else cost for name, cost in core.items()}
+    longest = []
+    for name, seconds in (("a core", core), ("a GPU", gpu)):
+        chain = max(chains(needs, seconds).values(), key=lambda each: length(each, seconds))
+        jobs = ", ".join(f"{job} {rough_duration(seconds.get(job, 0.0))}" for job in chain)
+        longest.append(f"{name} each {rough_duration(length(chain, seconds))} ({jobs})")
+    missing = [name for name in needs if name not in costs]
+    return "\n".join([
+        f"preset {', '.join(presets)}, from workflow/costs.tsv", "", HEADER,
+        *(_line(name, behind(needs, targets), costs, gpu) for name, targets in sums.items()), "",
+        "longest chain of jobs:", *longest,
+        f"jobs without a row in the table: {len(missing)} of {len(needs)}"
+        + (f" ({', '.join(missing)})" if 0 < len(missing) <= 5 else ""),
+        "", *NOTES,
+    ])  # fmt: skip
+
+
+def _line(
+    name: str, jobs: Collection[str], costs: Mapping[str, Cost], gpu: Mapping[str, float]
+) -> str:
+    rows = [costs[job] for job in jobs if job in costs]
+    seconds = sum(row.seconds for row in rows)
+    estimated = sum(row.seconds for row in rows if row.source == ESTIMATED)
+    share = f"{100 * estimated / seconds:.0f} %" if seconds else ""
+    memory = f"{max((row.memory_mb for row in rows), default=0) / 1000:.2g} GB"
+    missing = len(jobs) - len(rows) or ""
+    core, faster = map(rough_duration, (seconds, sum(gpu[row.job] for row in rows)))
+    return f"{name:<24} {len(jobs):>4} {missing:>6} {core:>10} {faster:>10} {share:>9} {memory:>7}"

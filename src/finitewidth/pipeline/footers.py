@@ -14,9 +14,12 @@ from finitewidth.claims.grades import (
     AT_SIZES,
     DRAWING,
     DRAWN,
+    EXACT,
     ON_STAND_IN,
+    PAPER,
+    REDUCED,
     SMALLER,
-    grade_of,
+    STAND_IN,
 )
 from finitewidth.claims.needs import is_original
 from finitewidth.common.declarations import Artifact, Experiment, Paper
@@ -24,10 +27,17 @@ from finitewidth.common.setting_types import Source
 from finitewidth.common.settings import at, leaves, replaced
 from finitewidth.data.catalogue import ROLES, describe, find_source
 from finitewidth.data.places import is_own
-from finitewidth.pipeline.differences import Difference, in_words, of_settings, of_training
-from finitewidth.pipeline.footer_words import counted, counted_by_panel, named, pooled
-from finitewidth.pipeline.jobs import Jobs, Read
-from finitewidth.pipeline.seen import Path, Seen
+from finitewidth.pipeline.differences import (
+    Difference,
+    counted,
+    counted_by_panel,
+    in_words,
+    named,
+    of_settings,
+    of_training,
+    pooled,
+)
+from finitewidth.pipeline.jobs import Jobs, Path, Read, Seen
 
 UNITS = ("runs", "draws")
 REPETITIONS = ("runs", "draws", "paper_draws")  # settings that are no sizes
@@ -67,12 +77,8 @@ class Scale:
 class Footers:
     """Footers and contexts of one configuration.
 
-    Args:
-        papers: all declarations.
-        config: checked settings of this run.
-        preset: settings of its preset, with nothing overridden.
-        paper: settings of preset ``paper``.
-        sources: path of a setting -> where its value comes from.
+    Its settings, ``config``, are compared with those of its preset, ``preset``, and with those of
+    preset ``paper``. ``sources`` has path of a setting -> where its value comes from.
     """
 
     def __init__(
@@ -133,14 +139,9 @@ class Footers:
     ) -> Scale:
         """How the jobs behind some inputs compare with the preset and the paper.
 
-        Settings that cannot be seen in these inputs do not count (`Seen`).
-
-        Args:
-            reads: the inputs.
-            role: if given, trainings on other datasets are left out.
-            rows: if given, trainings for other rows (`TrainingRun.row`) are left out.
-            artifact: the figure or table that has these inputs, where it may show some of the runs
-                only.
+        Settings that cannot be seen in these inputs, or in the ``artifact`` that has them, do not
+        count (`Seen`). With ``role``, trainings on other datasets are left out, and with ``rows``
+        those for other rows (`TrainingRun.row`).
         """
         seen = Seen.of(self.jobs, reads, artifact)
         files = frozenset((read.reference, read.files) for read in reads)
@@ -167,11 +168,7 @@ class Footers:
         """What differs from the paper in what some inputs rest on, in words; the data come first.
 
         Values that the paper also accepts are left out, and so are our own choices except smaller
-        sizes of trainings. Where nothing differs, the result is empty.
-
-        Args:
-            reads: the inputs.
-            rows: if given, trainings for other rows are left out.
+        sizes of trainings. Where nothing differs, the result is empty. ``rows`` is as for `scale`.
         """
         jobs = self._jobs_behind(reads, rows=rows)
         seen = Seen.of(self.jobs, reads)
@@ -225,12 +222,13 @@ class Footers:
         settings; the rest is as for `scale`.
         """
         scale = self.scale(reads, rows=rows, artifact=artifact)
-        return grade_of(
-            drawn=False,
-            originals=not scale.stand_in,
-            reduced=not (scale.sizes and scale.originals) if reduced is None else reduced,
-            random=bool(self._roles(reads)) or any(self._counted(reads).values()),
-        )
+        if scale.stand_in:
+            return STAND_IN
+        if not self._roles(reads) and not any(self._counted(reads).values()):
+            return EXACT
+        if reduced is None:
+            reduced = not (scale.sizes and scale.originals)
+        return REDUCED if reduced else PAPER
 
     def grade_of_artifact(self, name: str) -> str:
         """The grade of a figure or table."""
@@ -293,7 +291,7 @@ class Footers:
         """Role -> whether all that rests on this dataset is at the paper's scale."""
         return {role: self.scale(reads, role).papers for role in self._roles(reads)}
 
-    def mark(self, artifact: str) -> str:
+    def mark(self, artifact: str, wildcards: Any = None) -> str:
         """The mark in a figure, empty for a drawing, and where all is as in the paper.
 
         Its parts are separated by " · ", for example ``stand-in data: digits 8×8 for MNIST · other
@@ -308,28 +306,26 @@ class Footers:
             words.append("other sizes than the paper's")
         return " · ".join(filter(None, words))
 
-    def footer(self, artifact: str) -> str:
+    def footer(self, artifact: str, wildcards: Any = None) -> str:
         """The line below a figure or table."""
         job = self.jobs[artifact]
-        return self.context(job.reads, job.declared, name=artifact)
+        return self.context(job.reads, job.declared)
 
-    def context(
-        self, reads: Sequence[Read], artifact: Artifact | None = None, name: str = ""
-    ) -> str:
+    def context(self, reads: Sequence[Read], artifact: Artifact | None = None) -> str:
         """Preset, data, number of runs or draws, and what is reduced or chosen differently.
 
-        ``reads`` and ``artifact`` are as for `scale`; the scientific settings of the artifact of
-        this ``name`` count as well.
+        ``reads`` and ``artifact`` are as for `scale`; its scientific settings count as well.
         """
         scale = self.scale(reads, artifact=artifact)
         modified = scale.modified or (
-            name and self._differ(self.jobs, self._preset, [name], Seen(unseen={}))
+            artifact is not None
+            and self._differ(self.jobs, self._preset, [artifact.artifact], Seen(unseen={}))
         )
         seed = self._config.get("seed", 0)
         seeded = f", seed {seed}" if seed else ""
-        words = [f"preset {self._config['preset']}{seeded}{', modified' * bool(modified)}"]
+        words = [f"preset {self._config['preset']}{seeded}{', modified' * modified}"]
         words += [*self.datasets(reads).values(), *pooled(self._sections(reads))]
-        words.append(self._amount(reads, artifact, name))
+        words.append(self._amount(reads, artifact))
         if scale.reduced:
             fewer = "fewer runs or draws than the paper's"
             words.append(fewer if scale.sizes else "other sizes than the paper's")
@@ -378,18 +374,20 @@ class Footers:
             counts["runs"]["once"] = 1  # each network of a training that is not repeated
         return counts
 
-    def _amount(self, reads: Sequence[Read], artifact: Artifact | None, name: str) -> str:
+    def _amount(self, reads: Sequence[Read], artifact: Artifact | None) -> str:
         """Number of runs or draws, and how many of them an artifact shows if not all."""
         counts = self._counted(reads)
-        if name and self._drawn(name) and not any(counts.values()):
-            return NO_RESULT[self.jobs[name].declared.kind]
-        if artifact is not None and artifact.panels:
+        words = counted(counts)
+        if artifact is None:
+            return words
+        if self._drawn(artifact.artifact) and not any(counts.values()):
+            return NO_RESULT[artifact.kind]
+        if artifact.panels:
             panels = {r.name: artifact.panels[r.name] for r in reads if r.name in artifact.panels}
             own_reads = {letter: [r for r in reads if panels.get(r.name) == letter]
                          for letter in panels.values()}  # fmt: skip
             return counted_by_panel({each: self._counted(of) for each, of in own_reads.items()})
-        words = counted(counts)
-        if artifact is None or not artifact.shown:
+        if not artifact.shown:
             return words
         if isinstance(artifact.shown, int):
             shown, runs = artifact.shown, max(counts["runs"].values())

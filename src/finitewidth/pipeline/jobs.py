@@ -6,7 +6,7 @@ All follows from the declarations (`finitewidth.common.declarations`) and the se
 
 import fnmatch
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -15,27 +15,23 @@ from typing import Any
 from finitewidth.common.declarations import Artifact, Experiment, Paper, artifacts_of
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.references import table_file
-from finitewidth.common.settings import at, results_folder
+from finitewidth.common.settings import at, leaves, replaced, results_folder
 from finitewidth.data.catalogue import ROLES, source_for
 from finitewidth.data.places import own_images
 from finitewidth.experiments.planned import PlannedTraining
 
 HISTORY, WEIGHTS = "history.csv", "weights.npz"
 TRAINING_FILES = {"history": HISTORY, "weights": WEIGHTS}
+Path = tuple[str, ...]  # of a setting
 _LOOKUP = re.compile(r"\{([\w.]+)\}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Read:
-    """One input of a job: its name, its files, and the jobs and tables that they come from.
+    """One input of a job: the name under which the job sees it, its files, and their makers.
 
-    Attributes:
-        name: under which the job sees it.
-        reference: as declared.
-        files: one file, or several of a family of trainings.
-        jobs: names of the jobs that make them; none for a dataset or printed numbers.
-        role: the paper's dataset, where the input is one.
-        several: whether the input is a list of files.
+    No job makes a dataset or printed numbers. The ``role`` is the paper's dataset, where the input
+    is one. ``several`` says whether the job sees a list of files.
     """
 
     name: str
@@ -48,15 +44,10 @@ class Read:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One job of a configuration.
+    """One job of a configuration; its name is ``paper/training``, or that of its rule.
 
-    Attributes:
-        name: ``paper/training``, or the name of the rule.
-        kind: ``training``, ``experiment``, ``figure`` or ``table``.
-        paper: whose job it is.
-        reads: its inputs.
-        params: all settings that it depends on beside its inputs, without what the plan tells it.
-        declared: its declaration, or the training.
+    Its kind is ``training``, ``experiment``, ``figure`` or ``table``. The ``params`` are all
+    settings that it depends on beside its inputs, without what the plan tells it.
     """
 
     name: str
@@ -73,12 +64,7 @@ class Job:
 
 
 class Jobs:
-    """All jobs of one configuration, made as they are asked for.
-
-    Args:
-        papers: all declarations.
-        config: checked settings.
-    """
+    """All jobs of one configuration with checked settings, made as they are asked for."""
 
     def __init__(self, papers: Sequence[Paper], config: Mapping[str, Any]):
         self.papers, self.config = papers, config
@@ -114,11 +100,7 @@ class Jobs:
                 for training in trainings}  # fmt: skip
 
     def __getitem__(self, name: str) -> Job:
-        """The job of that name.
-
-        Raises:
-            ConfigError: nothing of that name is declared.
-        """
+        """The job of that name."""
         if name not in self._made:
             declared = self.experiments.get(name) or self.artifacts.get(name)
             if declared is None and name not in self.trainings:
@@ -225,15 +207,10 @@ class Jobs:
 def chosen(section: Mapping[str, Any], wanted: Any) -> Any:
     """The settings that a declaration names, of one paper's settings.
 
-    Args:
-        section: the paper's settings.
-        wanted: None (no settings); a path such as ``memorisation.task`` (what lies there; a part in
-            braces, ``regimes.networks.{cntk.network}``, is looked up first); or a mapping whose
-            entries are ``path: [keys]`` (these keys of what lies at the path), ``name: path``, or
-            ``name: {...}`` for a nested mapping.
-
-    Raises:
-        ConfigError: there is no such setting.
+    What is ``wanted`` is None (no settings); a path such as ``memorisation.task`` (what lies there;
+    a part in braces, ``regimes.networks.{cntk.network}``, is looked up first); or a mapping whose
+    entries are ``path: [keys]`` (these keys of what lies at the path), ``name: path``, or
+    ``name: {...}`` for a nested mapping.
     """
     if wanted is None:
         return {}
@@ -250,3 +227,69 @@ def chosen(section: Mapping[str, Any], wanted: Any) -> Any:
 
 def _looked_up(section: Mapping[str, Any], text: str) -> str:
     return _LOOKUP.sub(lambda part: str(at(section, part[1])), text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """What some inputs show of the jobs behind them: not every table depends on every setting.
+
+    Attributes:
+        unseen: job -> paths of settings on which none of its tables that are read depends
+            (`Experiment.independent`).
+        shown: path of the setting with the number of runs that an artifact shows, or this number;
+            empty for all runs.
+        first: the experiments of which it shows the first runs only.
+    """
+
+    unseen: Mapping[str, frozenset[Path]]
+    shown: str | int = ""
+    first: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, jobs: Jobs, reads: Sequence[Read], artifact: Artifact | None = None) -> "Seen":
+        """What is seen in some inputs of a claim or number, or of an artifact."""
+        every, names = jobs.closure(reads)
+        unseen = {}
+        for name in names:
+            declared = jobs[name].declared
+            if isinstance(declared, Experiment) and declared.independent:
+                tables = [r.reference.split(".")[-1] for r in every if name in r.jobs]
+                parts = [set(declared.independent.get(table, ())) for table in tables]
+                paths = set.intersection(*parts)
+                unseen[name] = frozenset(tuple(path.split(".")) for path in paths)
+        shown = artifact.shown if artifact else ""
+        read = {name for each in reads for name in each.jobs}
+        if isinstance(shown, str):
+            read &= {"_".join(shown.split(".")[:2])}
+        return cls(unseen=unseen, shown=shown, first=frozenset(read if shown else ()))
+
+    @property
+    def key(self) -> Any:
+        """A value by which equal objects can be found again."""
+        return frozenset(self.unseen.items()), self.shown, self.first
+
+    def params(self, jobs: Jobs, name: str) -> Mapping[str, Any]:
+        """The settings of one job that can be seen; numbers of runs are at most those shown."""
+        params = _without(jobs[name].params, self.unseen.get(name, ()))
+        if name not in self.first:
+            return params
+        most, own = self.shown, None
+        if isinstance(self.shown, str):
+            most, own = at(jobs.config, self.shown), self.shown.split(".")[-1]
+        changed = {path: min(value, most) for path, value in leaves(params).items()
+                   if path[-1] == "runs"}  # fmt: skip
+        shown = params.get("shown")
+        names = shown if isinstance(shown, Mapping) else ()
+        others = {("shown", other) for other in names if other != own}
+        return _without(replaced(params, changed), others)
+
+
+def _without(settings: Mapping[str, Any], paths: Collection[Path]) -> Mapping[str, Any]:
+    """The settings without some parts."""
+    if not paths:
+        return settings
+    below = {key: {path[1:] for path in paths if path[0] == key and path[1:]} for key in settings}
+    return {
+        key: _without(value, below[key]) if below[key] else value
+        for key, value in settings.items() if (key,) not in paths
+    }  # fmt: skip

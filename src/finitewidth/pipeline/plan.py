@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from finitewidth.captions.template import settings_of
+from finitewidth.captions.text import settings_of
 from finitewidth.claims import ledger, model
 from finitewidth.claims.needs import unmet
 from finitewidth.common import settings
@@ -19,8 +19,7 @@ from finitewidth.common.paper_files import text_file
 from finitewidth.common.provenance import code_of
 from finitewidth.data.catalogue import ROLES, describe, source_for
 from finitewidth.data.places import registered, tree_of
-from finitewidth.pipeline import configuration, forecast
-from finitewidth.pipeline.costs import TABLE, Cost, read_costs
+from finitewidth.pipeline import configuration, costs
 from finitewidth.pipeline.footers import Footers
 from finitewidth.pipeline.jobs import Job, Read, chosen
 from finitewidth.pipeline.requests import Requests
@@ -37,23 +36,10 @@ def _makers(reads: Iterable[Read]) -> list[str]:
 
 
 class Plan:
-    """A checked configuration, and the jobs that it means.
-
-    Attributes:
-        config: the settings.
-        results: the folder of this preset's results.
-        papers: all declarations of papers.
-        artifacts: all artifacts.
-        jobs: all jobs of this configuration.
-    """
+    """A checked configuration, and the ``jobs`` that it means, in a folder of ``results``."""
 
     def __init__(self, config: Mapping[str, Any], root: str | Path):
-        """Check ``config``; ``root`` is the folder of the Snakefile.
-
-        Raises:
-            ConfigError: a setting is unknown, impossible or contradicts another, or a declaration
-                is malformed.
-        """
+        """Check ``config``; ``root`` is the folder of the Snakefile."""
         self.root = Path(root)
         self.papers = read_papers(self.root / "workflow/papers")
         configuration.check(config, self.captioned)
@@ -70,9 +56,9 @@ class Plan:
         self.results = self.jobs.results
 
     @cached_property
-    def costs(self) -> dict[str, Cost]:
+    def costs(self) -> dict[str, costs.Cost]:
         """Job -> its row at this preset in the table of costs; not every job has one."""
-        return read_costs(self.root / TABLE, self.config["preset"])
+        return costs.read_costs(self.root / costs.TABLE, self.config["preset"])
 
     @cached_property
     def needs(self) -> dict[str, list[str]]:
@@ -126,14 +112,6 @@ class Plan:
         artifact = {"artifact": name} if isinstance(job.declared, Artifact) else {}
         return {**artifact, **job.params, **known}
 
-    def footer(self, artifact: str, wildcards: Any = None) -> str:
-        """The line below a figure or table."""
-        return self.footers.footer(artifact)
-
-    def mark(self, artifact: str, wildcards: Any = None) -> str:
-        """What a figure says about stand-ins; tables say it in their footer."""
-        return self.footers.mark(artifact) if self.jobs[artifact].kind == "figure" else ""
-
     def code(self, name: str) -> dict[str, Any]:
         """All code and printed numbers that an experiment or a renderer reaches."""
         job = self.jobs[name]
@@ -158,11 +136,7 @@ class Plan:
         return f"{self.results}/benchmarks/{self.jobs[name].paper}/{name}.tsv"
 
     def seconds(self, job: str) -> float | None:
-        """CPU seconds of a job by the table; None without a row, or if its settings are modified.
-
-        Args:
-            job: as `finitewidth.pipeline.announced.job_name` names it.
-        """
+        """CPU seconds of a job by the table; None without a row, or with modified settings."""
         known = job in self.costs and job not in self.footers.modified
         return self.costs[job].seconds if known else None
 
@@ -300,11 +274,7 @@ class Plan:
         return [self.caption(entry.artifact) for entry in self.of(paper)]
 
     def caption_jobs(self, paper: str, wildcards: Any = None) -> dict[str, dict[str, Any]]:
-        """Artifact -> what its caption is written from.
-
-        Raises:
-            ConfigError: a template names a setting that there is not.
-        """
+        """Artifact -> what its caption is written from."""
         jobs = {}
         for entry in self.of(paper):
             template = self._template_of(entry.artifact)
@@ -314,8 +284,8 @@ class Plan:
             except ConfigError as error:
                 raise ConfigError(f"{template}: {error}") from None
             jobs[entry.artifact] = {
-                "template": template, "settings": shown, "footer": self.footer(entry.artifact),
-                "output": self.caption(entry.artifact),
+                "template": template, "settings": shown, "output": self.caption(entry.artifact),
+                "footer": self.footers.footer(entry.artifact),
             }  # fmt: skip
         return jobs
 
@@ -323,11 +293,7 @@ class Plan:
         return f"{PAPERS}/{self.jobs[artifact].paper}/captions/{artifact}.rst"
 
     def caption_inputs(self, paper: str) -> dict[str, list[str]]:
-        """The templates that the captions of a paper are written from, and the verdicts they tell.
-
-        Raises:
-            ConfigError: an artifact has no caption.
-        """
+        """The templates of the captions of a paper, and the verdicts that they tell."""
         entries = self.of(paper)
         templates = [self._template_of(entry.artifact) for entry in entries]
         for template in templates:
@@ -353,7 +319,7 @@ class Plan:
                 "resources": [
                     {
                         "artifact": entry.artifact, "title": f"{entry.label}: {entry.title}",
-                        "footer": self.footer(entry.artifact), "module": entry.module,
+                        "footer": self.footers.footer(entry.artifact), "module": entry.module,
                         "file": self.jobs.outputs(entry.artifact)["csv"],
                         "caption": self.caption(entry.artifact),
                         "inputs": {read.reference: list(read.files)
@@ -398,7 +364,7 @@ class Plan:
                 "inputs": [str(file) for file in rule.input if isinstance(file, str)],
                 "outputs": [str(file) for file in rule.output],
                 "log": "".join(map(str, rule.log)), "benchmark": str(rule.benchmark or ""),
-                "footer": self.footer(name) if name in self.jobs.artifacts else "",
+                "footer": self.footers.footer(name) if name in self.jobs.artifacts else "",
                 "paper": declared[name].paper if name in declared else "",
             }
             for name, rule in rules.items() if not rule.has_wildcards()
@@ -421,4 +387,4 @@ class Plan:
             sums[f"all of {paper}"] = [entry.artifact for entry in self.of(paper)]
         on_gpu = {*self.jobs.trainings, *filter(self.on_device, self.jobs.experiments)}
         sums["everything"] = [*self.needs]
-        return forecast.table(self.needs, self.costs, sums, on_gpu)
+        return costs.forecast(self.needs, self.costs, sums, on_gpu)

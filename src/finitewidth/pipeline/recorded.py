@@ -8,19 +8,21 @@ import atexit
 import contextlib
 import gc
 import json
+import re
+import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from finitewidth.common.digests import digest_of
 from finitewidth.common.errors import ResultError
 from finitewidth.common.progress import logged_to
-from finitewidth.common.provenance import code_changed, environment, forget_modules
+from finitewidth.common.provenance import code_changed, digest_of, environment, forget_modules
 from finitewidth.common.usage import cpu_seconds, peak_memory
 from finitewidth.pipeline.announced import job_name
 
 PROVENANCE = "provenance"  # name of the output
+FINGERPRINT = re.compile("[0-9a-f]+")
 
 
 @contextlib.contextmanager
@@ -29,13 +31,8 @@ def recorded(snakemake: Any) -> Iterator[dict[str, Any]]:
 
     The code must be that with which Snakemake planned the job, and the inputs must stay the same
     while it works. Both are compared when the job starts and when it ends. Of a job that fails
-    Snakemake deletes the outputs.
-
-    Args:
-        snakemake: the object of that name in a script of Snakemake.
-
-    Yields:
-        An empty dictionary for what the job adds to its provenance.
+    Snakemake deletes the outputs. The block gets an empty dictionary for what it adds to the
+    provenance.
 
     Raises:
         SystemExit: code or inputs have changed, or the job raised a
@@ -72,11 +69,7 @@ def recorded(snakemake: Any) -> Iterator[dict[str, Any]]:
 
 
 def digests_of(files: Iterable[str]) -> dict[str, str]:
-    """Return file -> digest.
-
-    Raises:
-        ResultError: a file is missing.
-    """
+    """Return file -> digest."""
     try:
         return {file: digest_of(file) for file in files}
     except FileNotFoundError as error:
@@ -90,3 +83,26 @@ def _refuse_other_code(code: Mapping[str, Any], root: Path) -> None:
     if code_changed(code, root):
         raise ResultError("the code of this job has changed since the run was planned; its results "
                           "are not kept: start the run again")  # fmt: skip
+
+
+def clear_finished(results: str | Path) -> None:
+    """Remove the checkpoints of all jobs that have ended, when a run of the pipeline ends.
+
+    By then Snakemake has deleted the results of jobs that failed, so that those that are there
+    count as made. Checkpoints of jobs under way or interrupted stay.
+
+    The provenance of a training or an experiment below ``results``, the folder of a preset, holds
+    the fingerprint that names the folder of its checkpoints.
+    """
+    folder = Path(results)
+    checkpoints = folder / ".checkpoints"
+    if checkpoints.is_symlink():  # nothing is deleted where a link leads
+        return
+    stamps = (*folder.glob("*/training/*/provenance.json"),
+              *folder.glob("*/experiments/*_provenance.json"))  # fmt: skip
+    for stamp in stamps:
+        # damaged: its rule makes it anew
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            fingerprint = json.loads(stamp.read_text(encoding="utf-8"))["fingerprint"]
+            if FINGERPRINT.fullmatch(fingerprint):  # and never a path to somewhere else
+                shutil.rmtree(checkpoints / fingerprint)

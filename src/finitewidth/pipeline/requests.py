@@ -6,8 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from finitewidth.pipeline.announced import job_name
-from finitewidth.pipeline.costs import Cost
-from finitewidth.pipeline.forecast import Needs, chains, length
+from finitewidth.pipeline.costs import Cost, Needs, chains, length
 from finitewidth.pipeline.jobs import Jobs
 
 SLACK = 4  # times the seconds of the table: another processor, a loaded node

@@ -44,11 +44,7 @@ def write_assets(folder: Path) -> None:
 
 
 def licences() -> str:
-    """The licences of the packages whose files the pages carry, with what these bundle.
-
-    Raises:
-        ResultError: a package has no licence file.
-    """
+    """The licences of the packages whose files the pages carry, with what these bundle."""
     texts = []
     for name in CARRIED:
         package = distribution(name)

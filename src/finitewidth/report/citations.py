@@ -21,11 +21,7 @@ class Citation:
 
 
 def read_citations(file: str | Path, papers: Collection[str]) -> dict[str, Citation]:
-    """Return short name -> reference of each paper, whose ``notes`` must contain the name.
-
-    Raises:
-        ConfigError: the file has no reference for one of the papers.
-    """
+    """Return short name -> reference of each paper, whose ``notes`` must contain the name."""
     whole = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
     found = {}
     for entry in whole["references"]:

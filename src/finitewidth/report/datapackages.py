@@ -10,19 +10,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from finitewidth.captions.written import claims_below, what_is_drawn
+from finitewidth.captions.text import claims_below, what_is_drawn
 from finitewidth.common import result_files
-from finitewidth.common.digests import digest_of
 from finitewidth.common.fields import MISSING, Field
-from finitewidth.report.captions import as_text
+from finitewidth.common.provenance import digest_of
+from finitewidth.report.formulas import as_text
 
 
 def write_packages(packages: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write the data packages of all papers: file -> what `package` is called with.
-
-    Raises:
-        ResultError: a data file is missing or damaged, or a package cannot be written.
-    """
+    """Write the data packages of all papers: file -> what `package` is called with."""
     for file, what in packages.items():
         result_files.write_json(file, package(Path(file).parent, **what))
 

@@ -19,13 +19,7 @@ class Download:
 
 
 class Downloads:
-    """Copy files from ``results`` to ``folder``/files; each file is copied once.
-
-    Args:
-        results: folder of the results.
-        folder: of the report.
-        whole: whether a file is as its job wrote it; others are not copied.
-    """
+    """Copy files from ``results`` to ``folder``/files, each once, if they are ``whole``."""
 
     def __init__(
         self, results: str | Path, folder: str | Path,

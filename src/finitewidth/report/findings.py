@@ -1,49 +1,112 @@
 """Read all results that the report shows; missing results are marked as not made yet."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from finitewidth.captions.written import what_is_drawn
+from finitewidth.captions.text import what_is_drawn
 from finitewidth.claims import facts, ledger, reported, verdicts
 from finitewidth.claims.facts import CONFIRMED, counted
 from finitewidth.claims.verdicts import NOT_RUN, Verdict
 from finitewidth.common import reported_numbers, result_files
-from finitewidth.common.usage import Usage
+from finitewidth.common.usage import Usage, usage_in
 from finitewidth.common.verification import REMEDY, Provenances
-from finitewidth.report import sources
 from finitewidth.report.citations import Citation, read_citations
 
 MADE, NOT_MADE = "made", "not made yet"
+STAMP = "provenance.json"
+REPORT = "report"  # the job that shows all others
 ALTERED = "altered"  # a file is not what its job wrote, so nothing of the artifact is shown
 OTHER_SETTINGS = "made with other settings"  # than those of the report
 OTHER_RUN = "of another run"  # its job had other code, or read other files than those of now
 
 
 @dataclass(frozen=True, kw_only=True)
-class ArtifactFindings:
+class Job:
+    """One job of the workflow, with its files and the footer of the table or figure that it makes.
+
+    Its name is that of its rule, or ``train <paper>/<training>``. It may belong to no paper.
+    """
+
+    name: str
+    inputs: Sequence[str] = ()
+    outputs: Sequence[str] = ()
+    log: str = ""
+    benchmark: str = ""
+    footer: str = ""
+    paper: str = ""
+
+    @property
+    def stamp(self) -> str | None:
+        """The provenance file that it writes; None if it only draws or typesets."""
+        return next((file for file in self.outputs if file.endswith(STAMP)), None)
+
+    @property
+    def is_training(self) -> bool:
+        """Whether it is a training."""
+        return self.name.startswith("train ")
+
+
+def upstream(files: Sequence[str], jobs: Mapping[str, Job]) -> list[Job]:
+    """Return all jobs upstream of ``files`` that write a provenance file, the nearest first."""
+    return [job for job in makers_of(files, jobs) if job.stamp]
+
+
+def makers_of(files: Sequence[str], jobs: Mapping[str, Job]) -> list[Job]:
+    """Return all jobs that ``files`` rest on, each once, the nearest first."""
+    makers = {file: job for job in jobs.values() for file in job.outputs}
+    found: dict[str, Job] = {}
+    waiting = list(files)
+    while waiting:
+        maker = makers.get(waiting.pop(0))
+        if maker and maker.name not in found:
+            found[maker.name] = maker
+            waiting += maker.inputs
+    return list(found.values())
+
+
+def name_of(record: Mapping[str, Any]) -> str:
+    """Return the name of the job that left a provenance, as `Job` has it."""
+    return f"train {record['job']}" if "/" in record["job"] else record["job"]
+
+
+def usage_of(records: Iterable[Mapping[str, Any]]) -> dict[str, Usage]:
+    """Return name of a job -> what it took, the longest wall time first."""
+    found = {name_of(record): usage_in(record) for record in records}
+    return dict(sorted(found.items(), key=lambda item: -item[1].wall))
+
+
+class _Judged:
+    """What has ``claims`` and ``numbers``."""
+
+    @cached_property
+    def rollup(self) -> dict[str, dict[str, int]]:
+        """The counts of its verdicts and outcomes."""
+        return {
+            "claims": counted((claim["verdict"] for claim in self.claims), verdicts.VERDICTS),
+            "numbers": counted((each["outcome"] for each in self.numbers), reported.OUTCOMES),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArtifactFindings(_Judged):
     """One table or figure.
 
     Attributes:
-        artifact, paper, kind, title: as in the declaration of the artifact.
-        label: such as ``Figure 3``.
-        extra: whether it is an addition to the paper's own tables and figures.
-        first_page: its position among the pictures of the first page; 0 if it is not there.
+        artifact, paper, kind, title, label, extra, first_page: as in its declaration.
         state: ``made``, ``not made yet`` or ``altered``.
         files: format -> path of the files that exist; none if the artifact is altered.
         problems: file -> what is wrong with it, if the artifact is altered.
-        caption: reStructuredText.
-        footer: the line below it.
+        caption, footer: what is drawn, as reStructuredText, and the line below it.
         scale: ``at the paper's sizes``, ``reduced``, ``on a stand-in`` or ``drawing``;
             ``made with other settings`` if its own line below it is not that of the settings of
             the report; ``of another run``.
         grade: how good the evidence is (`finitewidth.claims.grades`).
         claims, numbers: the claims that it carries, of any paper, and the printed numbers of it.
         jobs: the experiments and trainings that it is computed from.
-        log, benchmark: of the job that draws or typesets it.
     """
 
     artifact: str
@@ -62,18 +125,13 @@ class ArtifactFindings:
     first_page: int = 0
     claims: tuple[dict[str, Any], ...] = ()
     numbers: tuple[dict[str, str], ...] = ()
-    jobs: tuple[sources.Job, ...] = ()
+    jobs: tuple[Job, ...] = ()
     log: str = ""
     benchmark: str = ""
 
-    @cached_property
-    def rollup(self) -> dict[str, dict[str, int]]:
-        """The counts of its verdicts and outcomes."""
-        return _rolled(self.claims, self.numbers)
-
 
 @dataclass(frozen=True, kw_only=True)
-class Paper:
+class Paper(_Judged):
     """One paper with its artifacts, claims, printed numbers and errata.
 
     ``version_of`` is the key of the paper of which it is an earlier version, with the same title.
@@ -87,26 +145,15 @@ class Paper:
     errata: tuple[dict[str, str], ...]
     version_of: str = ""
 
-    @cached_property
-    def rollup(self) -> dict[str, dict[str, int]]:
-        """The counts of its verdicts and outcomes."""
-        return _rolled(self.claims, self.numbers)
-
     @property
     def own(self) -> list[ArtifactFindings]:
         """The paper's own tables and figures, without additions."""
         return [artifact for artifact in self.artifacts if not artifact.extra]
 
     @property
-    def made(self) -> int:
-        """Number of the paper's own tables and figures that have been made."""
-        return sum(artifact.state == MADE for artifact in self.own)
-
-    @property
     def states(self) -> dict[str, int]:
         """State of its own tables and figures -> count, without states that do not occur."""
-        states = [artifact.state for artifact in self.own]
-        return {word: states.count(word) for word in (MADE, NOT_MADE, ALTERED) if word in states}
+        return counted((each.state for each in self.own), (MADE, NOT_MADE, ALTERED))
 
     @property
     def title(self) -> str:
@@ -125,35 +172,30 @@ class Paper:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Findings:
+class Findings(_Judged):
     """All results of a preset that the pages show.
 
-    Attributes:
-        stamps: experiment or training -> its provenance.
-        records: the provenance of all jobs but the report.
-        usage: job -> its time and memory, the longest wall time first.
-        datasets: what the run takes for each dataset of the papers, stand-ins named as such.
+    The ``records`` are the provenance of all jobs but the report, and ``stamps`` those of the
+    experiments and trainings. The ``usage`` of jobs has the longest wall time first.
     """
 
     preset: str
     results: str
     overrides: tuple[str, ...]
     papers: tuple[Paper, ...]
-    jobs: Mapping[str, sources.Job]
+    jobs: Mapping[str, Job]
     stamps: Mapping[str, dict[str, Any]]
     records: tuple[dict[str, Any], ...]
     usage: Mapping[str, Usage]
     errata_file: str
     errata_known: bool
-    errata: tuple[dict[str, str], ...] = field(default=())
-    datasets: tuple[str, ...] = ()
-    provenances: Provenances | None = None
+    errata: tuple[dict[str, str], ...]
+    datasets: tuple[str, ...]
+    provenances: Provenances
 
     def whole(self, file: Path) -> bool:
         """Whether a file may be shown: it is as its job wrote it, or it is the log of a job."""
-        if self.provenances is None or file.suffix in (".log", ".tsv", ".json"):
-            return True
-        return self.provenances.problem(file) is None
+        return file.suffix in (".log", ".tsv", ".json") or self.provenances.problem(file) is None
 
     @cached_property
     def claims(self) -> list[dict[str, Any]]:
@@ -175,29 +217,24 @@ class Findings:
         """The papers' own tables and figures, without additions."""
         return [artifact for paper in self.papers for artifact in paper.own]
 
-    @cached_property
-    def rollup(self) -> dict[str, dict[str, int]]:
-        """The counts of all papers."""
-        return _rolled(self.claims, self.numbers)
-
 
 def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findings:
     """Read all results of a preset that exist.
 
-    Args:
-        settings: ``preset``; ``results``, a folder; ``overrides``, settings changed on the command
-            line; ``papers``, short names in the order of the pages; ``artifacts``, the declared
-            artifacts with their files; ``jobs``, the jobs of the workflow; ``errata``, a file;
-            ``datasets``, what is taken for each dataset of the papers, in words.
-        root: folder of the project, with the printed numbers and the citations.
-
-    Raises:
-        ResultError: a file is damaged.
+    The settings are those of `finitewidth.pipeline.plan.Plan.report_settings`; ``overrides``, what
+    is changed on the command line; and ``jobs``, the jobs of the workflow. The folder of the
+    project, ``root``, has the printed numbers and the citations.
     """
-    root, jobs = Path(root), sources.read_jobs(settings["jobs"])
+    root, jobs = (
+        Path(root),
+        {name: Job(name=name, **facts) for name, facts in settings["jobs"].items()},
+    )
     citations = read_citations(root / "CITATION.cff", settings["papers"])
-    records = sources.read_records(settings["results"])
     provenances = Provenances(settings["results"], root)
+    records = [
+        stamp for file, stamp in provenances.stamps.items()
+        if Path(file).is_relative_to(settings["results"]) and Path(file).stem != REPORT
+    ]  # fmt: skip
     parameters = {record["job"]: record.get("parameters") or {} for record in records}
     artifacts = []
     for entry in settings["artifacts"]:
@@ -223,22 +260,15 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
             errata=tuple(erratum for erratum in errata or () if erratum["paper"] == name),
         ))  # fmt: skip
     stamps = {name: record for record in records
-              if (name := sources.name_of(record)) in jobs and jobs[name].stamp}  # fmt: skip
+              if (name := name_of(record)) in jobs and jobs[name].stamp}  # fmt: skip
     return Findings(
         preset=settings["preset"], results=settings["results"],
         overrides=tuple(settings["overrides"]), papers=tuple(papers), jobs=jobs, stamps=stamps,
-        records=tuple(records), usage=sources.usage_of(records),
+        records=tuple(records), usage=usage_of(records),
         errata_file=str(settings["errata"]), errata_known=errata is not None,
         errata=tuple(errata or ()), datasets=tuple(settings["datasets"]),
         provenances=provenances,
     )  # fmt: skip
-
-
-def _rolled(claims: Any, numbers: Any) -> dict[str, dict[str, int]]:
-    return {
-        "claims": counted((claim["verdict"] for claim in claims), verdicts.VERDICTS),
-        "numbers": counted((number["outcome"] for number in numbers), reported.OUTCOMES),
-    }
 
 
 def _optional(file: Path, provenances: Provenances) -> list[dict[str, str]] | None:
@@ -292,7 +322,7 @@ def _numbers(
 
 def _artifact(
     entry: Mapping[str, Any], claims: list[dict[str, Any]], numbers: list[dict[str, str]],
-    jobs: Mapping[str, sources.Job], provenances: Provenances,
+    jobs: Mapping[str, Job], provenances: Provenances,
 ) -> ArtifactFindings:  # fmt: skip
     name, job = entry["artifact"], jobs.get(entry["artifact"])
     keys = ("artifact", "paper", "kind", "label", "title", "extra", "first_page")
@@ -313,5 +343,5 @@ def _artifact(
         caption="" if problems else what_is_drawn(entry["caption"]), footer=entry["footer"],
         scale=OTHER_RUN if another else entry["scale"],
         grade="" if another else entry["grade"],
-        jobs=tuple(sources.upstream(job.inputs, jobs)), log=job.log, benchmark=job.benchmark,
+        jobs=tuple(upstream(job.inputs, jobs)), log=job.log, benchmark=job.benchmark,
     )  # fmt: skip

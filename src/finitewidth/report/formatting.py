@@ -22,11 +22,7 @@ _TONE_OF = {word: tone for tone, (_, words) in TONES.items() for word in words}
 
 
 def tone(word: str) -> str:
-    """Return the colour class of a status.
-
-    Raises:
-        KeyError: the status is unknown.
-    """
+    """Return the colour class of a status."""
     return _TONE_OF[word]
 
 
@@ -67,9 +63,5 @@ def name_of(key: str) -> str:
 
 
 def quotes(sources: str) -> str:
-    """Quotes of an erratum without the numbers of their lines, which a reader's copy may not have.
-
-    Args:
-        sources: as `finitewidth.errata.table.sources` writes them.
-    """
+    """Quotes of an erratum without the numbers of lines, which a reader's copy may not have."""
     return re.sub(r'(^|; )(\w+): \d+, "', r'\1\2, "', sources)

@@ -1,4 +1,4 @@
-r"""Formulas in texts: LaTeX between dollar signs, as in ``the limit of $\sigma_w^2$``.
+r"""Texts in HTML: captions, and formulas between dollar signs, as in ``of $\sigma_w^2$``.
 
 They become MathML, which browsers draw without a network or a script, in the report as in the
 documentation. The conversion to MathML is that of docutils.
@@ -38,20 +38,14 @@ CLOSE = (  # as TeX sets them: angle brackets of the size of the text, no space 
     # Chromium draws the smallest sign of a root below its line
     (re.compile(r"</msqrt>"), '<mspace width="0" height=".85em" depth=".15em"></mspace></msqrt>'),
 )  # fmt: skip
+MATH = re.compile(r'<tt class="math">(.*?)</tt>', re.DOTALL)
+SENTENCE = re.compile(r"((?:[^\n]|\n(?!\n)){30,}?[.:])\s+(?=[A-Z(]|[a-z]['′]?\))")
 TAG = re.compile(r"\\tag\{(.*?)\}")
 NAMES = "alpha|beta|gamma|delta|epsilon|eta|theta|kappa|lambda|mu|nu|rho|sigma|tau|phi|chi"
 
 
 def mathml(latex: str, block: bool = False) -> str:
-    """Convert a formula to MathML.
-
-    Args:
-        latex: without dollar signs.
-        block: whether it stands on a line of its own.
-
-    Raises:
-        MathError: the formula has a command that docutils does not know.
-    """
+    """Convert LaTeX without dollar signs to MathML; a ``block`` stands on a line of its own."""
     for pattern, replacement in REWRITTEN:
         latex = pattern.sub(replacement, latex)
     text = latex2mathml.tex2mathml(latex, as_block=block)
@@ -115,6 +109,31 @@ def plain(text: str) -> str:
     return FORMULA.sub(
         lambda formula: re.sub(r"\\([A-Za-z]+)", lambda name: _letter(name[1]), formula[1]), text
     )
+
+
+def first_sentence(caption: str) -> tuple[str, str]:
+    """Cut a caption behind its first sentence, if this is not within markup."""
+    found = SENTENCE.match(caption)
+    if not found or found[1].count("*") % 2 or found[1].count("`") % 2:
+        return caption, ""
+    return found[1], caption[found.end() :]
+
+
+def as_html(caption: str) -> Markup:
+    """Return the caption as HTML paragraphs."""
+    from docutils.core import publish_parts
+
+    settings = {"report_level": 5, "file_insertion_enabled": False, "raw_enabled": False,
+                "math_output": "LaTeX"}  # fmt: skip
+    body = publish_parts(caption, writer="html5", settings_overrides=settings)["body"]
+    body = MATH.sub(r"$\1$", body)
+    return in_markup(re.sub(r'href="(?!https?:|#)[^"]*"', "", body))  # no address is a program
+
+
+def as_text(caption: str) -> str:
+    """Return the caption as one line of plain text, the alternative text of the figure."""
+    text = plain(re.sub(r":math:`([^`]*)`", r"$\1$", caption))
+    return " ".join(text.replace("``", "").replace("*", "").split())
 
 
 def _letter(name: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from finitewidth.common.unwritable import NO_SPACE, unwritable
+from finitewidth.common.errors import NO_SPACE, unwritable
 from finitewidth.report import summary_page
 from finitewidth.report.build import build_pages
 from finitewidth.report.downloads import Downloads

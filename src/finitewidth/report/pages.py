@@ -1,5 +1,6 @@
 """The content of every page; the HTML is in ``templates``."""
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -15,11 +16,18 @@ from finitewidth.claims.sentences import decisive_sentence
 from finitewidth.common import number_words
 from finitewidth.common.provenance import environment as this_environment
 from finitewidth.common.usage import total
-from finitewidth.report import captions, formatting, sources, summary
+from finitewidth.report import formatting, formulas, summary
 from finitewidth.report.build import Page, Section
 from finitewidth.report.downloads import Download, Downloads
-from finitewidth.report.findings import MADE, ArtifactFindings, Findings, Paper
-from finitewidth.report.formulas import in_html, label_in_html, markdown_in_html
+from finitewidth.report.findings import (
+    MADE,
+    STAMP,
+    ArtifactFindings,
+    Findings,
+    Job,
+    Paper,
+    upstream,
+)
 
 DPI = 300  # of the pictures
 OPEN = 6  # artifacts of a page that are shown without a click, at most
@@ -79,7 +87,7 @@ def claims_page(findings: Findings, downloads: Downloads) -> Page:
         claims = []
         for claim in paper.claims:
             files = [f"{findings.results}/{table}" for table in claim["tables"]]
-            jobs = [job for job in sources.upstream(files, findings.jobs) if not job.is_training]
+            jobs = [job for job in upstream(files, findings.jobs) if not job.is_training]
             data = [copy for file in files if (copy := downloads.put(file))]
             claims.append({**claim, "data": data, "jobs": jobs})
         details.append(Section(
@@ -125,7 +133,7 @@ def _folded(artifacts: Sequence[ArtifactFindings]) -> Iterator[tuple[ArtifactFin
 def errata_page(findings: Findings, downloads: Downloads) -> Page:
     """Return the page of errata: printed and corrected text, sources, and the check of both."""
     data = downloads.put(findings.errata_file)
-    jobs = sources.upstream((findings.errata_file,), findings.jobs)
+    jobs = upstream((findings.errata_file,), findings.jobs)
     facts = {**summary.errata(findings), "findings": findings, "data": data, "jobs": jobs}
     head = Section(html=_rendered("errata.html", **facts))
     cards = [
@@ -161,14 +169,14 @@ def environments(stamps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return list(together.values())
 
 
-def job_href(job: sources.Job) -> str:
+def job_href(job: Job) -> str:
     """Return the address of the settings of a job, on the page of its paper, or on ``runs``."""
     return f"{job.paper or 'runs'}.html#{job_anchor(job)}"
 
 
-def job_anchor(job: sources.Job) -> str:
+def job_anchor(job: Job) -> str:
     """Return the anchor of a job on its page."""
-    return "job-" + job.name.replace(" ", "-").replace("/", "-").replace("_", "-")
+    return "job-" + re.sub("[ /_]", "-", job.name)
 
 
 def artifact_anchor(artifact: str) -> str:
@@ -192,18 +200,18 @@ def _artifact(
     if "png" in artifact.files:
         with Image.open(artifact.files["png"]) as picture:
             pixels = picture.size
-    inches = pixels[0] / DPI if pixels else 0
-    first, rest = captions.first_sentence(artifact.caption)
+    inches, typeset = pixels[0] / DPI if pixels else 0, artifact.files.get("md")
+    first, rest = formulas.first_sentence(artifact.caption)
     settings = shlex.join([f"preset={findings.preset}", *findings.overrides])
     facts = {
         "artifact": artifact, "folded": folded, "claims": artifact.claims,
         "downloads": {kind: copy for kind, copy in copies.items() if copy},
-        "caption": {"first": captions.as_html(first),
-                    "rest": captions.as_html(rest) if rest else Markup()},
-        "alt": f"{artifact.label}: {captions.as_text(artifact.caption)}",
+        "caption": {"first": formulas.as_html(first),
+                    "rest": formulas.as_html(rest) if rest else Markup()},
+        "alt": f"{artifact.label}: {formulas.as_text(artifact.caption)}",
         "pixels": pixels, "inches": inches, "wide": inches > COLUMN,
         "package": downloads.put(f"{findings.results}/{artifact.paper}/datapackage.json"),
-        "table": markdown_in_html(artifact.files["md"]) if "md" in artifact.files else None,
+        "table": typeset and formulas.markdown_in_html(typeset),
         "command": f"snakemake --cores 1 {artifact.artifact} --config {settings}",
         "experiments": [job for job in artifact.jobs if not job.is_training],
         "trainings": [job for job in artifact.jobs if job.is_training],
@@ -236,7 +244,7 @@ def _settings(stamp: Mapping[str, Any]) -> str:
     """Return the settings of a job as YAML; the replicas of a training are only counted."""
     settings = dict(stamp.get("settings") or {})
     if "replicas" in settings:
-        settings["replicas"] = f"{len(settings['replicas'])}, listed in {sources.STAMP}"
+        settings["replicas"] = f"{len(settings['replicas'])}, listed in {STAMP}"
     return yaml.safe_dump(settings, default_flow_style=None, sort_keys=False, width=100)
 
 
@@ -251,7 +259,8 @@ def _environment() -> Environment:
         "tone": formatting.tone, "sign": formatting.sign, "short": formatting.short,
         "name_of": formatting.name_of, "order": formatting.order,
         "thousands": formatting.thousands, "quotes": formatting.quotes,
-        "threshold": number_words.threshold, "formulas": in_html, "label": label_in_html,
+        "threshold": number_words.threshold, "formulas": formulas.in_html,
+        "label": formulas.label_in_html,
         "decisive": decisive_sentence,
     }  # fmt: skip
     environment.globals |= {

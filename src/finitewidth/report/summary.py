@@ -8,7 +8,6 @@ from finitewidth.claims.facts import CONFIRMED, Fact, counted, number_key
 from finitewidth.claims.reported import CLOSE, DIFFERS, OFF, OUTCOMES, REPRODUCED
 from finitewidth.claims.reported import NOT_RUN as NUMBER_NOT_RUN
 from finitewidth.claims.verdicts import IN_PART
-from finitewidth.errata.table import unused
 from finitewidth.report.findings import (
     ALTERED,
     MADE,
@@ -149,5 +148,4 @@ def errata(findings: Findings) -> dict[str, Any]:
         "computed": sum(bool(row["quantity"]) for row in rows),
         "confirmed": sum(row["outcome"] == CONFIRMED for row in rows),
         "transcribed": sum(row.get("transcribed") == "True" for row in rows),
-        "unused": unused(paper.name for paper in findings.papers),
     }

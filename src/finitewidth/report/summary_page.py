@@ -18,9 +18,8 @@ from finitewidth.claims.verdicts import VERDICTS
 from finitewidth.common import number_words
 from finitewidth.common.usage import Usage, total
 from finitewidth.report import formatting
-from finitewidth.report.findings import MADE, ArtifactFindings, Findings
+from finitewidth.report.findings import MADE, ArtifactFindings, Findings, Job, makers_of
 from finitewidth.report.formulas import FORMULA
-from finitewidth.report.sources import Job, makers_of
 
 FILE = "summary.md"
 LONGEST = 12  # jobs in the table of the longest
@@ -28,11 +27,7 @@ _SPECIAL = re.compile(r"([\\`*_|<>$\[\]#~])")
 
 
 def markdown(findings: Findings) -> str:
-    """Return the page on the results of a run, whose provenance is read.
-
-    Raises:
-        ResultError: a file is damaged.
-    """
+    """Return the page on the results of a run, whose provenance is read."""
     environment = Environment(
         loader=PackageLoader("finitewidth.report"), undefined=StrictUndefined,
         trim_blocks=True, keep_trailing_newline=True,

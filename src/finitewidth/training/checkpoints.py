@@ -144,7 +144,7 @@ class CheckpointStore:
 
         The last one is needed if the job is killed before Snakemake has recorded its results, or if
         it is repeated with the group that it belongs to.
-        `finitewidth.pipeline.finished_checkpoints.clear_finished` deletes it.
+        `finitewidth.pipeline.recorded.clear_finished` deletes it.
         """
         newest = self._paths()[-1:]
         # includes temporary files of interrupted writes

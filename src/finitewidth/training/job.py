@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from finitewidth.common import result_files
-from finitewidth.common.digests import digest_of
 from finitewidth.common.progress import LOG
-from finitewidth.common.provenance import base_seed, fingerprint
+from finitewidth.common.provenance import base_seed, digest_of, fingerprint
 from finitewidth.common.torch_setup import device_facts, prepare_torch
 from finitewidth.data.store import read_dataset
 from finitewidth.training.checkpoints import CheckpointStore

@@ -10,7 +10,7 @@ import numpy as np
 from finitewidth.claims import samples
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
-from finitewidth.claims.runs import mean_of
+from finitewidth.claims.samples import mean_of
 from finitewidth.claims.verdicts import CannotDecideError, Part
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pandas as pd
 from finitewidth.claims import samples
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
-from finitewidth.claims.runs import by_seed, mean_of
+from finitewidth.claims.samples import by_seed, mean_of
 from finitewidth.claims.verdicts import CannotDecideError, Part
 
 BETAS, LARGE, EPS = (1, 2, 4, 8, 12, 16, 20, 24), (16, 20, 24), (0.1, 0.4)

@@ -12,7 +12,7 @@ import pandas as pd
 from finitewidth.claims import samples
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
-from finitewidth.claims.runs import by_seed, mean_of
+from finitewidth.claims.samples import by_seed, mean_of
 from finitewidth.claims.verdicts import LEVEL, CannotDecideError, Part, holm
 from finitewidth.measures.compare import standard_error
 
