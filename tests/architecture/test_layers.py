@@ -121,11 +121,6 @@ def test_what_is_for_every_paper_names_none(file):
     assert named <= ({FUNCTION[1]} if module == FUNCTION[0] else set())
 
 
-def test_the_guard_sees_an_import_from_a_later_layer():
-    tree = ast.parse("def f():\n    from finitewidth.training import loop\n")
-    assert "finitewidth.training.loop" in imports_of(tree)
-
-
 @pytest.mark.parametrize(
     "file",
     [f for f in FILES if (layer_of(module_name(f)) or "").endswith(("figures", "tables"))],

@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -82,10 +81,6 @@ def test_exact_values_know_no_doubt():
     assert decide([part(2, 0, low=2)]).verdict == SUPPORTED
     assert decide([part(1.999, 0, low=2), part(3, 0, low=2)]).verdict == IN_PART
     assert decide([part(0, 0, low=-1, high=1)]).verdict == SUPPORTED
-
-
-def test_not_a_number_decides_nothing():
-    assert decide([part(math.nan, low=0)]).verdict == INCONCLUSIVE
 
 
 def test_all_must_hold_and_one_clear_failure_contradicts():
@@ -280,22 +275,6 @@ def test_the_chance_of_a_false_contradiction_is_stated():
     assert decide([ours(GOOD, low=0)]).false_alarm == 0  # cannot contradict
     assert decide([part(GOOD, low=0)], Terms(sizes=False)).false_alarm == 0
     assert decide([part(GOOD, low=0)], Terms(kind=THEOREM, sizes=False)).false_alarm == LEVEL
-
-
-@pytest.mark.parametrize("kind", [THEOREM, OBSERVATION])
-@pytest.mark.parametrize("count", [1, 3, 20])
-def test_at_the_border_a_claim_is_contradicted_no_more_often_than_stated(kind, count):
-    """Every comparison exactly at its threshold, many times: the worst case of a true claim."""
-    rng = np.random.default_rng(5)
-    repeats = 1000
-    alarms = sum(
-        decide([part(v, low=0) for v in rng.standard_normal(count)], Terms(kind=kind)).verdict
-        in (CONTRADICTED, IN_PART)
-        for _ in range(repeats)
-    )
-    # a count above this has a probability below 1e-6 at the stated rate
-    assert alarms <= stats.binom.isf(1e-6, repeats, LEVEL)
-    assert alarms >= stats.binom.ppf(1e-6, repeats, LEVEL * (1 if count == 1 else 0.9))
 
 
 def test_a_threshold_cannot_be_both_the_papers_and_ours():

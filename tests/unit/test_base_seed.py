@@ -77,14 +77,6 @@ def test_checks_of_misprints_do_not_depend_on_the_base_seed():
     assert rules()["errata"].params.seed == 0
 
 
-def test_footers_tell_a_base_seed_and_nothing_else_changes():
-    for artifact in ("npf_fig3", "beyond_fig3", "trust_fig2"):
-        plain = plan().footer(artifact)
-        assert plan(seed=3).footer(artifact) == plain.replace(
-            "preset quick", "preset quick, seed 3"
-        )
-
-
 def test_the_base_seed_is_a_parameter_of_every_rule_that_draws():
     loaded, mine = rules(), plan()
     assert loaded["train"].params.seed == 0

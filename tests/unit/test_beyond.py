@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from tests import artwork
 from tests.redrawn import redrawn, reported
 
 from finitewidth.figures import style
@@ -13,7 +12,7 @@ from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.scalar_chain import scalar_chain_blocks
 from finitewidth.kernels.ntk_init.tail_errors import exact_dispersion_error
 from finitewidth.papers.beyond.experiments import diagonal, off_diagonal, shapes, theorem31, theory
-from finitewidth.papers.beyond.experiments.grids import depths, network
+from finitewidth.papers.beyond.experiments.grids import network
 from finitewidth.papers.beyond.experiments.power_sums import PairSums, PowerSums
 from finitewidth.papers.beyond.figures import dispersion as dispersion_figure
 from finitewidth.papers.beyond.figures import extra_shapes, ratio
@@ -84,13 +83,6 @@ def drawn_in_full():
     return theorem31.measure({}, THEOREM)
 
 
-def test_depths_are_all_or_so_many_up_to_lambda_times_the_width():
-    assert depths(20, 0.25, None) == [2, 3, 4, 5]
-    assert depths(100, 0.5, 3) == [2, 26, 50]
-    assert depths(100, 0.5, 3, power=2) == [2, 14, 50]
-    assert depths(2, 0.5, None) == [2]
-
-
 def test_sums_over_blocks_give_what_the_estimators_give():
     rng = np.random.default_rng(3)
     theta = rng.gamma(3, 2, 900)
@@ -145,24 +137,6 @@ def test_no_second_sample_where_we_draw_as_many_as_the_paper():
     assert set(tables["estimates"]["sample"]) == {"paper"}
     figure = dispersion_figure.draw(dispersion_figure.select(tables, PHASES), PHASES)
     assert len(figure.axes) == 2  # one row
-    tables = {**off_diagonal.measure({}, {**OFF, "draws": 200}), "reported": REPORTED}
-    found = tables["estimates"]
-    assert set(found["sample"]) == {"paper"}
-    assert set(found["draws"]) == {200}
-    for settings in (RATIOS, BANDS):
-        rows = ratio.select(tables, settings)
-        assert set(rows["sample"]) == {"paper", "none"}
-        assert artwork.faults(ratio.draw(rows, settings)) == []
-
-
-def test_banded_lines_are_a_part(on_diagonal, beside_diagonal):
-    for table in on_diagonal.values():
-        banded = table[table["banded"]]
-        assert set(banded[banded["group"] == "phases"]["sigma_w2"]) == {1.0, 2.5}
-        assert set(banded[banded["group"] == "near"]["sigma_w2"]) == {1.8}
-    banded = beside_diagonal["estimates"][beside_diagonal["estimates"]["banded"]]
-    assert set(banded["sigma_w2"]) == {1.0}
-    assert set(banded["cosine"]) == {0.9}
 
 
 def test_the_paper_sized_ratio_is_of_the_first_draws_and_near_the_whole(beside_diagonal):
@@ -177,17 +151,6 @@ def test_the_paper_sized_ratio_is_of_the_first_draws_and_near_the_whole(beside_d
         index=["sigma_w2", "depth"], columns="cosine", values="y"
     )
     assert (larger[0.9] > larger[0.1]).all()
-
-
-def test_limits_corrected_above_printed_and_smaller_inputs_closer_to_chaos(closed_forms):
-    limits = closed_forms["limits"].query("x > 0")
-    wide = limits.pivot_table(index=["phase", "alpha_0", "x"], columns="form", values="y")
-    assert (wide["corrected"] > wide["printed"]).all()
-    at_one = limits[(limits["x"] == 1) & (limits["form"] == "printed")].set_index("alpha_0")["y"]
-    assert at_one[0.1] > at_one[1.0].min()
-    assert limits[limits["x"] == 1].set_index(["form", "phase", "alpha_0"])["y"].to_dict()[
-        "corrected", "critical", 1.0
-    ] == pytest.approx(30.506, abs=1e-3)
 
 
 def test_architectures_have_the_widths_of_the_caption(closed_forms):

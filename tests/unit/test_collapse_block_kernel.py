@@ -56,12 +56,6 @@ def test_a_wrong_eigenvalue_or_kernel_leaves_a_remainder(monkeypatch):
     assert rows["power"].tolist() == [3, 0, 1]
 
 
-def test_rational_values_stay_exact():
-    rows = block_kernel.measure({}, SETTINGS | {"kernel": [0.7, 0.3, 0.1]})["rows"]
-    assert (rows["residual"] == 0).all()
-    np.testing.assert_allclose(rows["value"], [0.4, 1.4, 3.4])
-
-
 def test_the_cells_show_the_example_and_both_forms_agree_in_shape(tables):
     table = table1.typeset(table1.select(tables, {}), {})
     assert table.cells["example"].tolist() == ["4", "14", "34"]

@@ -5,7 +5,6 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from tests.redrawn import redrawn
 
 from finitewidth.common.errors import ConfigError
@@ -75,11 +74,6 @@ def test_without_normalisation_imbalance_falls_with_exp_of_minus_two_tau(runs):
     decayed = runs[runs["decay"] > 0]
     np.testing.assert_allclose(decayed["imbalance"], np.exp(-2 * decayed["tau"]), rtol=0.15)
     np.testing.assert_allclose(runs.loc[runs["decay"] == 0, "imbalance"], 1, rtol=0.05)
-
-
-def test_the_imbalance_of_a_unit():
-    hidden, head = torch.tensor([[3.0, 4.0], [1.0, 0.0]]), torch.tensor([[1.0, 2.0], [0.0, 2.0]])
-    assert sweep.imbalances(hidden, head).tolist() == [24.0, -7.0]
 
 
 def test_a_power_of_tau_alone_is_found_and_judged():

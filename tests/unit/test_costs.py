@@ -120,13 +120,6 @@ def test_the_forecast_adds_up_rows_and_counts_jobs_without_one():
     assert "jobs without a row in the table: 1 of 6 (text)" in lines
 
 
-def test_the_forecast_of_quick_is_the_sum_of_its_rows():
-    mine = plan()
-    assert f"everything {len(mine.needs):>18}" in mine.forecast()
-    assert mine.seconds("npf_nu") == mine.costs["npf_nu"].seconds
-    assert mine.seconds("npf_new") is None
-
-
 def test_a_gpu_takes_all_that_is_long_at_preset_paper(monkeypatch):
     monkeypatch.setattr("finitewidth.pipeline.forecast.table", lambda *given: given)
     _, costs, _, on_gpu = plan("paper").forecast()

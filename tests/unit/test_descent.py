@@ -21,7 +21,6 @@ from finitewidth.training.fully_connected import (
     Passes,
     in_span_of_inputs,
     initial_stack,
-    joined,
 )
 from finitewidth.training.graded import steps_at_once
 from finitewidth.training.stopping import NEVER, Stops
@@ -412,9 +411,3 @@ def test_adam_is_that_of_torch_on_each_network(activation):
         for tensor, gradient in zip(plain.parameters, gradients_by_torch(plain, x, y), strict=True):
             tensor.grad = gradient
         optimiser.step()
-
-
-def test_stacks_are_joined_and_selected():
-    stack = stack_of("relu", (1.0, 2.0, 3.0))
-    again = joined([stack.select([2]), stack.select([0, 1])]).select([1, 2, 0])
-    assert all(torch.equal(a, b) for a, b in zip(stack.parameters, again.parameters, strict=True))

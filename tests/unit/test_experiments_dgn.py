@@ -47,15 +47,6 @@ def test_fig5_means_and_spreads_of_every_panel():
     assert len(tables["runs"]) == 12
 
 
-def test_fig5_a_diverged_run_counts_and_is_left_out():
-    history = mnist_history()
-    history.loc[(history["seed"] == 1) & (history["epoch"] == 2), "diverged"] = 1
-    curves = mnist.measure({"histories": history}, MNIST)["curves"]
-    assert set(curves["runs"]) == {1}
-    assert set(curves["diverged"]) == {1}
-    assert curves[curves["panel"] == "mnist"]["y"].tolist() == pytest.approx([0.4, 0.8] * 2)
-
-
 @pytest.mark.parametrize(
     ("accuracies", "epochs"),
     [([0.5, 0.98, 1.0], 2.5), ([0.99], 1.0), ([1.0], 0.99), ([0.5, 0.9], np.nan)],

@@ -31,13 +31,6 @@ def test_the_import_loads_nothing_that_takes_time():
     assert found.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("name", names.HOME)
-def test_every_name_exists_and_is_documented(name):
-    thing = getattr(fw, name)
-    assert thing.__doc__
-    assert name in dir(fw)
-
-
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_docstrings_run(name):
     result = doctest.testmod(import_module(f"finitewidth.library.{name}"))
@@ -55,14 +48,13 @@ def test_names_in_docstrings_are_public(name):
         assert first in (*names.HOME, "torch", "sklearn") or hasattr(thing, first), word
 
 
-@pytest.mark.parametrize("name", [n for n in names.HOME if not n.endswith("Error")])
-def test_every_public_name_has_an_example_that_runs(name):
-    found = doctest.DocTestFinder(recurse=False).find(getattr(fw, name), name)
-    assert found[0].examples
-    runner = doctest.DocTestRunner()
-    for each in found:
-        runner.run(each)
-    assert runner.failures == 0
+@pytest.mark.parametrize("name", names.HOME)
+def test_every_public_name_is_documented_with_an_example(name):
+    thing = getattr(fw, name)
+    assert thing.__doc__
+    assert name in dir(fw)
+    (found,) = doctest.DocTestFinder(recurse=False).find(thing, name)
+    assert found.examples or name.endswith("Error")
 
 
 @pytest.mark.parametrize("kind", ["traced", "full"])
@@ -222,21 +214,6 @@ def test_trust_of_other_networks_states_errors():
     assert answer.phase == "chaotic"
     assert "4,000 networks drawn" in str(answer)
     assert set(answer.to_frame().columns) == {"quantity", "value"}
-
-
-def test_the_largest_stable_step_separates_descent_from_divergence():
-    torch.manual_seed(0)
-    x = torch.randn(6, 3).double()
-    network = small(1)
-    theta = fw.traced_kernel(network, x)
-    step = 2 * len(x) / float(torch.linalg.eigvalsh(theta)[-1])
-    y, start = torch.zeros(6, 1).double(), network(x).detach()
-    # gradient descent on the linearised network
-    for factor, grows in ((0.9, False), (1.1, True)):
-        error = start - y
-        for _ in range(200):
-            error = error - factor * step / len(x) * theta @ error
-        assert bool(error.norm() > start.norm()) is grows
 
 
 def test_trained_weights_have_the_shapes_that_are_stated():

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from finitewidth.measures.accuracy import (
     averaged,
-    mean_and_spread,
     scores_by_replica,
     train_accuracies,
     with_trained,
@@ -104,11 +103,6 @@ def test_a_network_is_trained_if_all_its_runs_are_in_some_epoch_and_none_diverge
     lost = with_trained(scores.assign(diverged=[0, 1]), 0.9)
     assert train_accuracies(lost)["trained"] == 0
     assert train_accuracies(lost)["train_accuracy"] == 0.95
-
-
-def test_the_spread_is_that_of_a_sample():
-    assert mean_and_spread(pd.Series([1.0, 2.0, 3.0])) == (2.0, pytest.approx(1.0))
-    assert math.isnan(mean_and_spread(pd.Series([1.0]))[1])
 
 
 @pytest.mark.parametrize("ddof", [0, 1])

@@ -17,7 +17,7 @@ from finitewidth.networks.architecture import (
 )
 from finitewidth.networks.forward import forward, gate
 from finitewidth.networks.regimes import Gating, regime
-from finitewidth.networks.weights import as_lists, generator, initial_weights, stacked
+from finitewidth.networks.weights import initial_weights, stacked
 
 CIFAR = (32, 32, 3)
 PAPER = {
@@ -137,17 +137,6 @@ def test_parameter_counts_of_the_papers_networks(pooling, million):
     assert sum(tensor.numel() for tensor in weights.values()) == count
 
 
-def test_with_stride_3_both_convolutional_networks_are_the_same_size():
-    both = [
-        layers_of(convolutional(stride=3, global_average_pooling=pooling), CIFAR, 10)
-        for pooling in (False, True)
-    ]
-    shapes = [[weight_shape(layer) for layer in layers] for layers in both]
-    assert shapes[0] == shapes[1]
-    assert parameter_count(both[0]) == parameter_count(both[1])
-    assert parameter_count(both[0]) / 1e6 == pytest.approx(0.362, abs=0.0005)
-
-
 def test_no_room_for_a_convolution_is_refused():
     with pytest.raises(ConfigError, match=r"convolution 4 has length 1; .* at least 3"):
         layers_of(convolutional(stride=3, padding="valid"), CIFAR, 10)
@@ -224,14 +213,6 @@ def test_signed_weights_take_two_values():
         assert abs(share - 0.5) < 5 * 0.5 / math.sqrt(weight.numel())
 
 
-def test_streams_depend_on_their_names_alone():
-    def draws(*words):
-        return initial_weights(small_layers(FC), "he_uniform", generator(*words))["0.weight"]
-
-    assert torch.equal(draws("a", 1), draws("a", 1))
-    assert not torch.equal(draws("a", 1), draws("a", 2))
-
-
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("name", REGIMES)
 @pytest.mark.parametrize("kind", ALL)
@@ -259,21 +240,6 @@ def test_forward_and_gradients_agree_with_a_plain_module(kind, name, bias):
             else:
                 turned = gradient.T if tensor.dim() == 3 and which == "weight" else gradient
                 torch.testing.assert_close(tensor.grad[0], turned, rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize("kind", ALL)
-@pytest.mark.parametrize("name", REGIMES)
-def test_stacked_networks_compute_what_each_computes_alone(kind, name):
-    layers, this = small_layers(ALL[kind]), regime(name, beta=4.0, eps=0.1)
-    values = [random_weights(layers, seed) for seed in range(4)]
-    features = [random_weights(layers[:-1], 10 + seed) for seed in range(4)]
-    x = images(layers, replicas=4)
-    together = forward(layers, this.gating, stacked(values), stacked(features), x)
-    assert together.shape == (4, 5, 4)
-    for r in range(4):  # to rounding; where bit for bit: tests/agreement/test_stacked_training.py
-        alone = stacked(values[r : r + 1]), stacked(features[r : r + 1])
-        found = forward(layers, this.gating, *alone, x[r : r + 1])
-        torch.testing.assert_close(found, together[r : r + 1], rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -312,11 +278,3 @@ def test_gates():
     torch.testing.assert_close(soft, 1.1 / (1 + torch.exp(-4 * q)))
     steep = gate(torch.tensor([-1.0, 1.0]), Gating(source="own", beta=1e4, eps=0.0))
     assert steep.tolist() == [0, 1]
-
-
-def test_weights_as_lists():
-    layers = small_layers(FC)
-    weights, biases = as_lists(random_weights(layers, 0))
-    assert [tuple(w.shape) for w in weights] == [weight_shape(layer) for layer in layers]
-    assert len(biases) == 4
-    assert as_lists(random_weights(small_layers(FC, bias=False), 0))[1] is None

@@ -8,10 +8,8 @@ import pytest
 import yaml
 
 from finitewidth.cli import running
-from finitewidth.cli.comparing import folder_of
 from finitewidth.cli.main import main
 from finitewidth.cli.options import Results
-from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import merged, preset_only, results_folder
 from finitewidth.data.catalogue import ROLES
 from finitewidth.pipeline.plan import Plan
@@ -55,14 +53,6 @@ def test_all_datasets_are_read_from_the_folder(tree):
     told = mine.tree(SimpleNamespace(source="shapes"))
     assert told.startswith(f"{tree} ")
     assert mine.tree(SimpleNamespace(source="digits")) is None
-
-
-def test_other_pictures_in_the_same_place_are_another_parameter(tmp_path):
-    folder = make_tree(tmp_path / "shapes", 2, 2, 1)
-    mine = plan(data={"images": str(folder)})
-    before = mine.tree(SimpleNamespace(source="shapes"))
-    (folder / "train" / "class0" / "0.png").write_bytes(b"new")
-    assert mine.tree(SimpleNamespace(source="shapes")) != before
 
 
 def test_results_have_a_folder_of_their_own(tree, monkeypatch):
@@ -160,12 +150,6 @@ def test_what_cannot_be_used_is_refused_before_snakemake(
     assert re.search(words, said), said
 
 
-def test_list_looks_where_the_results_are(tree, monkeypatch, capsys):
-    monkeypatch.chdir(ROOT)
-    assert main(["list", "--paper", "npf", "--preset", "quick", "--images", str(tree)]) == 0
-    assert "results/quick/" not in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("folder", [False, True])
 def test_the_report_is_given_the_settings_of_the_run(tree, folder, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
@@ -179,14 +163,3 @@ def test_the_report_is_given_the_settings_of_the_run(tree, folder, monkeypatch, 
     assert status == 0
     name = "smoke-shapes-seed2" if folder else "smoke-seed2"
     assert said == f"results/{name}/report/index.html\n"
-
-
-def test_runs_of_a_folder_are_compared_by_name(tmp_path, monkeypatch):
-    claims = tmp_path / "results" / "quick-shapes-seed1" / "claims"
-    claims.mkdir(parents=True)
-    (claims / "npf_verdicts.csv").touch()
-    monkeypatch.chdir(tmp_path)
-    assert folder_of("quick-shapes-seed1") == Path("results/quick-shapes-seed1")
-    with pytest.raises(ConfigError, match="quick-shapes: results/quick-shapes/claims has no verd"):
-        folder_of("quick-shapes")
-    assert folder_of("results/quick-shapes-seed1") == Path("results/quick-shapes-seed1")

@@ -1,15 +1,12 @@
 """`stored_map`: results of pieces of work are stored, and a restarted job computes the others."""
 
-import itertools
 import logging
 
 import numpy as np
 import pytest
 import torch
 
-from finitewidth.kernels import cntk as kernels
-from finitewidth.networks.architecture import Architecture
-from finitewidth.training.checkpoints import Checkpoints, CheckpointStore
+from finitewidth.training.checkpoints import Checkpoints
 from finitewidth.training.pieces import stored_map
 
 PIECES = list("abcdefg")
@@ -85,43 +82,3 @@ def test_other_identities_and_parts_have_results_of_their_own(tmp_path, other):
     work = Work()
     same(stored(tmp_path, work, **other), WANTED)
     assert work.called == PIECES
-
-
-@pytest.mark.parametrize("average", [True, False])
-def test_the_cntk_in_pieces(tmp_path, monkeypatch, average):
-    """Few pairs in a group: the kernel has the same bytes, uninterrupted, killed and resumed."""
-    monkeypatch.setattr(kernels, "BLOCK_BYTES", 1)
-    network = Architecture(channels=(2, 2), dense=(3,), global_average_pooling=average)
-    x, other = torch.rand(13, 2, 4, 5), torch.rand(9, 2, 4, 5)
-
-    def computed(each=map):
-        alone = kernels.cntk(x, architecture=network, each=each)
-        return alone, kernels.cntk(x, other, architecture=network, dtype=torch.float32, each=each)
-
-    wanted = [kernel.numpy().tobytes() for kernel in computed()]
-    monkeypatch.setattr(kernels, "GROUP", 3)
-    numbers = itertools.count()
-
-    def storing(function, groups):
-        part = f"kernel {next(numbers) % 2}"
-        return stored_map(function, groups, Checkpoints(tmp_path, "0a", -1.0), part)
-
-    save, kills = CheckpointStore.save, 0
-    for allowed in itertools.cycle((1, 2)):
-        left = itertools.count(allowed, -1)
-
-        def counted(self, number, state, left=left):
-            save(self, number, state)
-            if next(left) == 0:
-                raise KilledError
-
-        numbers = itertools.count()
-        with monkeypatch.context() as patch:
-            patch.setattr(CheckpointStore, "save", counted)
-            try:
-                found = computed(storing)
-                break
-            except KilledError:
-                kills += 1
-    assert kills > 1
-    assert [kernel.numpy().tobytes() for kernel in found] == wanted

@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.training_cases import EPOCHS, IMAGES, STEPS, described, make_images
 
-from finitewidth.common.provenance import fingerprint
 from finitewidth.data.store import Dataset, write_dataset
 from finitewidth.networks.architecture import Architecture
 from finitewidth.training import gated, job
@@ -192,15 +191,6 @@ def test_damaged_checkpoints_are_left_out_and_never_executed(tmp_path, caplog, h
     assert ("continuing after 6 of 12 steps" in caplog.text) is not both
     assert_same(found, gated.train(run, IMAGES))
     assert not mark.exists()
-
-
-def test_checkpoints_of_other_fingerprints_are_not_met(tmp_path):
-    run = described()
-    interrupted(run, IMAGES, CheckpointStore(tmp_path, "a"), 4)
-    assert CheckpointStore(tmp_path, "b").latest() is None
-    other = described(optimiser="adam")
-    identities = {fingerprint(each.to_mapping()) for each in (run, other)}
-    assert len(identities) == 2
 
 
 def job_words(folder, data):

@@ -2,7 +2,6 @@
 
 import math
 import re
-import unicodedata
 
 import pandas as pd
 import pytest
@@ -141,50 +140,7 @@ def test_every_number_that_is_written_is_known_as_a_number(mean, spread, decimal
     assert NUMBER.fullmatch(numbers.whole(mean))
 
 
-def test_columns_that_span_the_table_are_lines_in_latex_and_columns_in_markdown():
-    cells = pd.DataFrame({"data": ["a_1", "", "b"], "x": ["1", "2", "3"]})
-    table = Typeset(cells, "t", spans=("data",))
-    tex = latex(table, "f", "name")
-    assert tex.count(r"\multicolumn{1}{@{}l@{}}") == 2
-    assert tex.count(r"\addlinespace") == 1
-    assert r"\begin{tabular}{@{}r@{}}" in tex
-    assert r"\label{tab:name}" in tex
-    assert "| data" in markdown(table, "f")
-
-
-def test_wide_text_is_wrapped():
-    short = pd.DataFrame({"x": ["word"], "y": ["1.0"]})
-    assert r"\begin{tabular}{@{}lr@{}}" in latex(Typeset(short, "t"), "f", "n")
-    long = short.assign(x="many words " * 20)
-    assert r"\begin{tabularx}{\linewidth}" in latex(Typeset(long, "t"), "f", "n")
-
-
 def test_bars_do_not_end_a_cell_of_markdown():
     text = markdown(Typeset(pd.DataFrame({"|x|": ["a | b"]}), "t"), "f")
     assert r"a \| b" in text
     assert r"\|x\|" in text
-
-
-def test_composed_characters_are_read_as_such():
-    """The forms of raised characters come from their decomposition; it is there in this Python."""
-    assert unicodedata.decomposition("ᵍ").startswith("<super>")
-    assert unicodedata.decomposition("ₜ").startswith("<sub>")
-
-
-def test_variables_are_in_italics_where_they_stand_alone():
-    table = Typeset(pd.DataFrame({"d": ["3", "wide"], "size": ["2/w", "d = 5"]}), "With w = 2",
-                    ("d: depth",), variables=("d", "w"))  # fmt: skip
-    text, tex = markdown(table, "f"), latex(table, "f", "t")
-    for written in ("**With *w* = 2**", "| *d*", "2/*w*", "*d* = 5", "*d*: depth"):
-        assert written in text
-    for written in (r"\caption{With $w$ = 2}", "$d$ &", "2/$w$", "$d$ = 5", "$d$: depth"):
-        assert written in tex
-    assert "wide" in text
-    assert "wide" in tex
-
-
-def test_fractions_in_cells_are_as_large_as_in_a_display():
-    cells = pd.DataFrame({"a": ["1 / (1 + x)"]})
-    latex_cells = pd.DataFrame({"a": [r"$\frac{1}{1 + x}$"]})
-    tex = latex(Typeset(cells, "t", formulas=(latex_cells, ())), "f", "t")
-    assert r"$\displaystyle \rule[-1.4em]{0pt}{3.2em}\frac{1}{1 + x}$" in tex
