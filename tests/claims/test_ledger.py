@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.claims.synthetic import beyond, dgn_training
+from tests.claims.synthetic import beyond, collapse_networks, dgn_training
 from tests.copies import copies, stands_there
 
 from finitewidth.claims import ledger, verdicts
@@ -162,7 +162,7 @@ def test_a_claim_without_experiment_is_not_run():
     assert verdict(bare(), {}, unmet=["needs more"]) == verdicts.NOT_RUN
 
 
-@pytest.mark.parametrize("name", ["N14", "N19", "D17", "D18", "D21"])
+@pytest.mark.parametrize("name", ["N14", "N19", "D17", "D18", "D21", *collapse_networks.ROWS])
 def test_rows_entered_twice_do_not_count_as_more_runs(name):
     claim = next(claim for claim in JUDGED if claim.id == name)
     supporting, _ = made_up(claim)

@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.plans import plan
 from tests.workflow_rules import rules
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import PRESETS, merged, preset_only
+from finitewidth.common.settings import PRESETS
 from finitewidth.pipeline.costs import TABLE, Cost, read_costs, read_table, refresh, write_table
 from finitewidth.pipeline.forecast import behind, chains, length, table
-from finitewidth.pipeline.plan import Plan
 
 ROOT = Path(__file__).parents[2]
 NEEDS = {
@@ -18,10 +18,6 @@ NEEDS = {
     "report": ["fig", "text"],
 }  # fmt: skip
 SECONDS = {"data": 1, "short": 2, "long": 50, "fig": 3, "report": 4}
-
-
-def plan(preset="quick", **over):
-    return Plan(merged(preset_only(preset, ROOT / "config"), over), ROOT)
 
 
 def row(job, seconds, source="estimated", preset="quick"):

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.common.settings import preset_only
 from finitewidth.networks import forward as forward_module
 from finitewidth.networks.architecture import (
     Architecture,
@@ -20,16 +21,7 @@ from finitewidth.networks.regimes import Gating, regime
 from finitewidth.networks.weights import initial_weights, stacked
 
 CIFAR = (32, 32, 3)
-PAPER = {
-    "kind": "convolutional",
-    "channels": [64, 64, 128, 128],
-    "padding": "same",
-    "stride": 1,
-    "global_average_pooling": False,
-    "dense": [256, 256],
-    "bias": True,
-    "init": "glorot_uniform",
-}
+PAPER = preset_only("paper", "config")["npf"]["regimes"]["networks"]["vconv"]
 FC = Architecture(dense=(7, 6, 5))
 VCONV = Architecture(channels=(4, 5), dense=(6,))
 GCONV = Architecture(channels=(4, 5), dense=(6,), global_average_pooling=True)

@@ -6,13 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
+from tests.plans import plan
 
 from finitewidth.cli import running
 from finitewidth.cli.main import main
 from finitewidth.cli.options import Results
-from finitewidth.common.settings import merged, preset_only, results_folder
+from finitewidth.common.settings import results_folder
 from finitewidth.data.catalogue import ROLES
-from finitewidth.pipeline.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPERS = ("npf", "dgn", "trust", "beyond", "collapse")
@@ -39,16 +39,8 @@ def few(tmp_path_factory):
     return make_tree(tmp_path_factory.mktemp("data") / "few", classes=3, train=12, test=4)
 
 
-def config(preset="smoke", **over):
-    return merged(preset_only(preset, ROOT / "config"), over)
-
-
-def plan(preset="smoke", **over):
-    return Plan(config(preset, **over), ROOT)
-
-
 def test_all_datasets_are_read_from_the_folder(tree):
-    mine = plan(data={"images": str(tree)})
+    mine = plan("smoke", data={"images": str(tree)})
     assert {mine.jobs.dataset(role) for role in ROLES} == {"results/data/shapes.npz"}
     told = mine.tree(SimpleNamespace(source="shapes"))
     assert told.startswith(f"{tree} ")
@@ -58,19 +50,19 @@ def test_all_datasets_are_read_from_the_folder(tree):
 def test_results_have_a_folder_of_their_own(tree, monkeypatch):
     monkeypatch.setenv("FINITEWIDTH_DATA", str(tree.parent))
     assert results_folder("quick", 3, ("a", "b")) == "results/quick-a-b-seed3"
-    assert plan(data={"images": str(tree)}).results == "results/smoke-shapes"
-    mine = plan(data={"mnist": "shapes"}, seed=2)
+    assert plan("smoke", data={"images": str(tree)}).results == "results/smoke-shapes"
+    mine = plan("smoke", data={"mnist": "shapes"}, seed=2)
     assert mine.results == "results/smoke-shapes-seed2"
     written = [*mine.targets(), *mine.verdicts(), *mine.captions(), mine.log("npf_nu"),
                mine.benchmark("npf_nu"), mine.errata()]  # fmt: skip
     assert {Path(file).parts[1] for file in written} == {"smoke-shapes-seed2"}
-    assert plan().results == "results/smoke"
+    assert plan("smoke").results == "results/smoke"
     assert plan("paper", data={"cifar10": "cifar10_jpeg"}).results == "results/paper"
 
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_artifact_that_reads_images_names_them_as_the_users(paper, tree):
-    mine = plan(data={"images": str(tree)})
+    mine = plan("smoke", data={"images": str(tree)})
     checked = 0
     for entry in mine.artifacts:
         if entry.paper != paper:

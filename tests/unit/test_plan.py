@@ -1,16 +1,8 @@
 """Files, inputs and parameters of jobs follow from settings."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
-from finitewidth.common.settings import merged, preset_only
-from finitewidth.pipeline.plan import Plan
-
-ROOT = Path(__file__).parents[2]
-
-
-def plan(preset="quick", **over):
-    return Plan(merged(preset_only(preset, ROOT / "config"), over), ROOT)
+from tests.plans import plan
 
 
 def test_the_gpu_is_asked_for_unless_the_cpu_is_wanted():

@@ -6,11 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
+from tests.plans import plan
 from tests.workflow_rules import rules
 
-from finitewidth.common.settings import preset_only
 from finitewidth.pipeline.costs import Cost
-from finitewidth.pipeline.plan import Plan
 from finitewidth.pipeline.requests import Requests
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +22,7 @@ def profile(name):
 
 def groups(seconds):
     """The groups of one job of each kind, if trainings and experiments take so long."""
-    jobs = Plan(preset_only("smoke", ROOT / "config"), ROOT).jobs
+    jobs = plan("smoke").jobs
     rows = {job: Cost("smoke", job, seconds, 100, "estimated") for job in ("npf/nu", "npf_nu")}
     requests = Requests(jobs, rows, dict)
     wildcards = {"train": {"paper": "npf", "training": "nu"}}

@@ -1,4 +1,4 @@
-"""The whole report, built without results and from a few made-up results."""
+"""The whole report, built from a few made-up results."""
 
 import json
 from dataclasses import replace
@@ -35,16 +35,6 @@ def settings_in(results):
 
 
 @pytest.fixture(scope="module")
-def empty(tmp_path_factory):
-    """A report without results."""
-    results = tmp_path_factory.mktemp("nothing")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(ROOT)
-        build_report(results / "report", settings_in(results))
-    return results / "report"
-
-
-@pytest.fixture(scope="module")
 def partial(tmp_path_factory):
     """A report on one verdict and one erratum."""
     results = tmp_path_factory.mktemp("partial")
@@ -69,9 +59,8 @@ def partial(tmp_path_factory):
     return results / "report"
 
 
-@pytest.mark.parametrize("which", ["empty", "partial"])
-def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(which, request):
-    assert report_crawler.faults(request.getfixturevalue(which)) == []
+def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(partial):
+    assert report_crawler.faults(partial) == []
 
 
 def test_the_crawler_finds_what_is_broken(tmp_path):
@@ -81,15 +70,6 @@ def test_the_crawler_finds_what_is_broken(tmp_path):
         '<a href="a.html?paper=npf#here"></a><a href="https://x.org"></a>'
     )
     assert len(report_crawler.faults(tmp_path)) == 5
-
-
-def test_without_results_everything_is_not_made_or_planned(empty):
-    text = report_crawler.soup(empty / "index.html").get_text()
-    assert "0 of 80" in " ".join(text.split())
-    claims = report_crawler.soup(empty / "claims.html")
-    assert len(claims.select("#claims-table tbody tr")) == 91
-    assert "verdicts have not been computed yet" in claims.get_text()
-    assert "have not been computed yet" in report_crawler.soup(empty / "errata.html").get_text()
 
 
 def test_a_verdict_is_one_click_from_statistic_rows_and_figure(partial):

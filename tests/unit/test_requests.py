@@ -1,19 +1,15 @@
 """What jobs ask of a scheduler: more than the table says, more on another attempt; who travels."""
 
-from pathlib import Path
-
 import pytest
+from tests.plans import plan
 
-from finitewidth.common.settings import PRESETS, merged, preset_only
+from finitewidth.common.settings import PRESETS
 from finitewidth.common.torch_setup import device_facts, prepare_torch
-from finitewidth.pipeline.plan import Plan
 from finitewidth.pipeline.requests import LEAST, START_MB, WITHOUT_ROW
-
-ROOT = Path(__file__).parents[2]
 
 
 def requests(preset="quick", **over):
-    return Plan(merged(preset_only(preset, ROOT / "config"), over), ROOT).requests
+    return plan(preset, **over).requests
 
 
 def of(job):
@@ -26,9 +22,9 @@ def of(job):
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_job_asks_for_more_than_it_took(preset):
-    plan = Plan(preset_only(preset, ROOT / "config"), ROOT)
-    for job, row in plan.costs.items():
-        minutes, memory = plan.requests.minutes(*of(job)), plan.requests.memory(*of(job))
+    mine = plan(preset)
+    for job, row in mine.costs.items():
+        minutes, memory = mine.requests.minutes(*of(job)), mine.requests.memory(*of(job))
         assert minutes >= min(max(3 * row.seconds / 60, LEAST), 1440)
         assert memory >= START_MB + row.memory_mb
 

@@ -175,15 +175,6 @@ def test_a_network_without_gates_has_no_figure_of_gates(images):
     assert list(result.figures()) == ["training"]
 
 
-class Mixing(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.last = nn.Linear(64, 10)
-
-    def forward(self, x):
-        return self.last(x.flatten(1) - x.flatten(1).mean(0))
-
-
 def fixed():
     torch.manual_seed(0)
     return dense()
@@ -192,7 +183,6 @@ def fixed():
 @pytest.mark.parametrize(
     ("make", "settings", "message"),
     [
-        (Mixing, {}, "mixes inputs"),
         (fixed, {}, "the same weights at every call; make a new module in the function"),
         (dense, {"rate": 1e30, "optimiser": "sgd"}, "rate: the loss is not finite; choose a small"),
         (dense, {"optimiser": "adamm"}, "optimiser: 'adamm' must be one of adam, sgd"),

@@ -1,6 +1,7 @@
 """A training that is interrupted, at any moment, ends with the bytes of one that was not."""
 
 import hashlib
+import io
 import logging
 import pickle
 from dataclasses import replace
@@ -12,6 +13,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.training_cases import EPOCHS, IMAGES, STEPS, described, make_images
+from tests.unit.test_result_files import Trap
 
 from finitewidth.data.store import Dataset, write_dataset
 from finitewidth.networks.architecture import Architecture
@@ -120,62 +122,46 @@ def test_two_checkpoints_are_kept_and_at_the_end_one(tmp_path):
         assert [path.name for path in store.folder.iterdir()] == ["000000000007.pt"]
 
 
-class Trap:
-    """Makes a file when it is unpickled."""
-
-    def __init__(self, path):
-        self.path = str(path)
-
-    def __reduce__(self):
-        return (open, (self.path, "w"))
+def sealed(content):
+    """The content of a checkpoint file with a right checksum, whatever it holds."""
+    return content + hashlib.sha256(content + b"a").digest()
 
 
-def sealed(path, content):
-    """A checkpoint file with a right checksum, whatever it holds."""
-    owner = path.parent.name.encode()
-    path.write_bytes(content + hashlib.sha256(content + owner).digest())
+def changed_bit(content, trap):
+    place = content.index(b"PK", len(content) // 3) - 40
+    return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+
+
+def torch_pickle(content, trap):
+    stream = io.BytesIO()
+    torch.save({"epoch": 1, "trap": trap}, stream)
+    return sealed(stream.getvalue())
+
+
+DAMAGES = {
+    "truncated": lambda content, trap: content[: len(content) // 2],
+    "empty": lambda content, trap: b"",
+    "changed bit": changed_bit,
+    "pickle": lambda content, trap: pickle.dumps(trap),
+    "sealed pickle": lambda content, trap: sealed(pickle.dumps(trap)),
+    "sealed torch pickle": torch_pickle,
+}
 
 
 def damage(path, how, mark):
     content = path.read_bytes()
-    if how == "truncated":
-        path.write_bytes(content[: len(content) // 2])
-    elif how == "empty":
-        path.write_bytes(b"")
-    elif how == "changed bit":
-        place = content.index(b"PK", len(content) // 3) - 40
-        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
-    elif how == "pickle":
-        path.write_bytes(pickle.dumps(Trap(mark)))
-    elif how == "sealed pickle":
-        sealed(path, pickle.dumps(Trap(mark)))
-    elif how == "sealed torch pickle":
-        torch.save({"epoch": 1, "trap": Trap(mark)}, path)
-        sealed(path, path.read_bytes())
-    elif how == "no file":
-        path.unlink()
+    path.unlink()
+    if how == "no file":
         path.mkdir()
-
-
-DAMAGES = [
-    "truncated",
-    "empty",
-    "changed bit",
-    "pickle",
-    "sealed pickle",
-    "sealed torch pickle",
-    "no file",
-]
+    else:
+        path.write_bytes(DAMAGES[how](content, Trap(mark)))
 
 
 @pytest.mark.parametrize("both", [False, True], ids=["newest", "both"])
-@pytest.mark.parametrize("how", DAMAGES)
+@pytest.mark.parametrize("how", [*DAMAGES, "no file"])
 def test_damaged_checkpoints_are_left_out_and_never_executed(tmp_path, caplog, how, both):
-    run, store, mark = (
-        described(optimiser="adam"),
-        CheckpointStore(tmp_path, "a"),
-        tmp_path / "mark",
-    )
+    run, store = described(optimiser="adam"), CheckpointStore(tmp_path, "a")
+    mark = tmp_path / "mark"
     interrupted(run, IMAGES, store, 7)
     for path in sorted(store.folder.iterdir())[0 if both else 1 :]:
         damage(path, how, mark)

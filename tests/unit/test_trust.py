@@ -103,17 +103,6 @@ def test_limits_are_those_of_large_inputs(curves):
     assert wide.dispersion == pytest.approx(last["corrected"], rel=0.01)
 
 
-def test_mean_field_ratios(field):
-    rows = field["kappa"]
-    at = rows.set_index(["activation", "phase", "sigma_b2", "covariance", "depth"])["log_ratio"]
-    assert np.exp(at["relu", "critical", 0, 0.5, 10]) == pytest.approx(2.64, abs=0.01)
-    assert np.exp(at["relu", "chaotic", 1, 0.5, 20]) == pytest.approx(2.43, abs=0.01)
-    assert np.exp(at["erf", "critical", 1, 0.5, 20]) == pytest.approx(3.05, abs=0.02)
-    assert np.exp(at["relu", "ordered", 1, 0.5, 20]) == pytest.approx(1.001, abs=0.001)
-    parallel = rows[rows["covariance"] == 1]
-    np.testing.assert_allclose(parallel["log_ratio"], 0, atol=1e-6)
-
-
 def test_the_linearised_error_is_that_of_the_bootstrap():
     sample = np.random.default_rng(0).lognormal(sigma=0.5, size=3000)
     value, error = linearised_dispersion(sample)
