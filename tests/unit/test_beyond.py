@@ -7,7 +7,6 @@ from tests.redrawn import redrawn, reported
 from finitewidth.figures import style
 from finitewidth.kernels.ntk_init.estimators import dispersion, mean_ratio
 from finitewidth.kernels.ntk_init.leading_order import leading_excess
-from finitewidth.kernels.ntk_init.limits import dispersion_limit
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.scalar_chain import scalar_chain_blocks
 from finitewidth.kernels.ntk_init.tail_errors import exact_dispersion_error
@@ -15,7 +14,7 @@ from finitewidth.papers.beyond.experiments import diagonal, off_diagonal, shapes
 from finitewidth.papers.beyond.experiments.grids import network
 from finitewidth.papers.beyond.experiments.power_sums import PairSums, PowerSums
 from finitewidth.papers.beyond.figures import dispersion as dispersion_figure
-from finitewidth.papers.beyond.figures import extra_shapes, ratio
+from finitewidth.papers.beyond.figures import ratio
 
 PHASES = {"group": "phases", "errors": "bars"}
 NEAR = {"group": "near", "errors": "bars"}
@@ -50,7 +49,6 @@ SHAPES = {
     "maps": {"max_lambda": 1.0, "points": 6, "sigma_w2": {"first": 1.6, "last": 2.4, "points": 9}},
     "layers": {"lambda": 0.5, "sigma_w2": [1.9, 2.0, 2.2]},
 }  # fmt: skip
-COLOURS = {"largest": 0.3, "linear": 0.003}
 
 
 @pytest.fixture(autouse=True)
@@ -118,20 +116,6 @@ def test_diagonal_estimates_agree_with_the_exact_dispersion(on_diagonal):
     assert set(estimates[estimates["sample"] == "paper"]["draws"]) == {200}
 
 
-def test_dispersions_of_doubled_widths_near_their_limits():
-    rows = theorem31._doubled(
-        {"lambdas": [0.5, 1.0], "widths": [640, 1280], "sigma_w2": [1.0, 2.5]}
-    )
-    found = {(r["sigma_w2"], r["x"], r["width"]): r for r in rows}
-    for (variance, lam, width), row in found.items():
-        assert row["depth"] == lam * width
-        assert row["printed"] == dispersion_limit(lam, row["phase"], form="printed")
-        limit = dispersion_limit(lam, row["phase"])
-        narrow = found[variance, lam, 640]["exact"] - limit
-        if width == 1280:  # the remainder is halved
-            assert (row["exact"] - limit) / narrow == pytest.approx(0.5, rel=0.02)
-
-
 def test_no_second_sample_where_we_draw_as_many_as_the_paper():
     tables = {**diagonal.measure({}, {**DIAGONAL, "draws": 200}), "reported": REPORTED}
     assert set(tables["estimates"]["sample"]) == {"paper"}
@@ -196,23 +180,6 @@ def test_coefficients_of_layers_add_up_to_the_excess(compared):
         total = (own["y"].to_numpy() / init.widths[1:]).sum()
         assert own["layer"].tolist() == list(range(1, 20))
         assert total == pytest.approx(leading_excess(init))
-
-
-def test_the_maps_draw_the_ratios_and_the_line_where_they_are_equal(compared):
-    figure = extra_shapes.draw(extra_shapes.select(compared, COLOURS), COLOURS)
-    maps = [axis for axis in figure.axes if axis.get_title("left").count(" / ")]
-    pairs = [axis.get_title("left").split("  ")[1] for axis in maps]
-    assert pairs == ["growing / constant", "shrinking / constant", "growing / shrinking"] * 2
-    keys = ["input", "first", "second"]
-    by_map = dict(list(compared["ratios"].groupby(keys)))
-    for axis, pair, kind in zip(maps, pairs, np.repeat(list(extra_shapes.ROWS), 3), strict=True):
-        rows = by_map[kind, *pair.split(" / ")]
-        rows = rows.pivot(index="depth", columns="sigma_w2", values="y")
-        drawn = axis.collections[0].get_array()
-        np.testing.assert_array_equal(np.ravel(drawn), rows.to_numpy().ravel())
-        both = rows.to_numpy().min() < 0 < rows.to_numpy().max()
-        assert len(axis.collections) == 1 + both
-        assert axis.lines[0].get_xdata()[0] == 2
 
 
 FIGURES = {

@@ -91,20 +91,6 @@ def test_stacked_states_flow_as_each_of_them_does():
             np.testing.assert_allclose(part[place], wanted[0], atol=1e-8)
 
 
-def test_a_rotation_of_the_features_changes_no_measure():
-    start = drawn(weight_scale=0.3)
-    turn = np.linalg.qr(rng(5).standard_normal((6, 6)))[0]
-    turned = FlowState(start.weights @ turn.T, start.biases, turn @ start.means,
-                       turn @ start.scatter @ turn.T)  # fmt: skip
-    points = rng(6).standard_normal((50, 6))
-    ends = [block_flow.integrate(KERNEL, state, TIMES, 1e-11)[-1] for state in (start, turned)]
-    found = flow.collapse_of(KERNEL, ends[0], 0, points)
-    again = flow.collapse_of(KERNEL, ends[1], 0, points @ turn.T)
-    assert found.keys() == again.keys()
-    for name, value in found.items():
-        assert math.isclose(value, again[name], rel_tol=1e-7, abs_tol=1e-9), name
-
-
 def test_runge_kutta_has_order_four():
     start = drawn()
     exact = block_flow.integrate(KERNEL, start, [0.0, 0.5], 1e-13)[-1].flat()

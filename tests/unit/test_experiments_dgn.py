@@ -144,18 +144,6 @@ def test_fig8_takes_each_kernel_from_its_own_network():
     assert normalised == pytest.approx(solved(ka / ka.trace()), rel=1e-6)
 
 
-def test_fig8_curves_and_first_values():
-    tables = nu.measure(nu_inputs(), NU)
-    curves = tables["curves"]
-    assert set(curves["trained"]) == {1}
-    assert curves.groupby("panel").size().to_dict() == {
-        "gates": 4, "adaptable": 6, "ka": 3, "ka_hat": 3
-    }  # fmt: skip
-    ka = curves[curves["panel"] == "ka"].set_index("series")
-    assert ka.loc[nu.AT_START, "y"] == ka.loc["soft-GaLU", "y"].iloc[0]
-    assert set(tables["runs"]["ridge"]) == {0.0}
-
-
 def test_fig8_a_singular_kernel_gets_a_ridge_and_says_so():
     """Twice the same example with unlike labels: only a ridge lets that be inverted."""
     kernel = torch.ones(2, 2, dtype=torch.float64)

@@ -159,10 +159,9 @@ def test_equal_seeds_give_equal_files(images, tmp_path, monkeypatch):
     assert (about["network"], about["settings"]["seed"]) == ("here", 3)
 
 
-@pytest.mark.parametrize("make", [dense, convolutional])
-def test_figures_have_no_faults_and_leave_the_settings_of_matplotlib(make, images, monkeypatch):
+def test_figures_have_no_faults_and_leave_the_settings_of_matplotlib(images, monkeypatch):
     monkeypatch.setitem(mpl.rcParams, "lines.linewidth", 7.5)
-    figures = fw.study(make, images[0], test=images[1], **SMALL).figures()
+    figures = fw.study(convolutional, images[0], test=images[1], **SMALL).figures()
     assert mpl.rcParams["lines.linewidth"] == 7.5
     assert list(figures) == ["training", "dispersion", "gates"]
     for name, figure in figures.items():

@@ -13,7 +13,6 @@ from finitewidth.common.settings import read_yaml
 from finitewidth.data.bundled import digits
 from finitewidth.papers.trust.experiments import descent
 from finitewidth.papers.trust.figures import change
-from finitewidth.papers.trust.figures.looks import PHASES
 from finitewidth.training.descent import descend
 from finitewidth.training.descent_run import DescentPlan
 from finitewidth.training.fully_connected import Draw, initial_stack
@@ -104,22 +103,6 @@ def test_the_figure_of_the_end_shows_means_and_ranges(tables, tmp_path):
     ]  # fmt: skip
     assert [len(axis.texts) for axis in figure.axes[:4]] == [6] * 4
     assert faults(figure) == []
-
-
-def test_cells_are_of_the_phases_of_the_judges(tables, tmp_path):
-    """The column, and the bars below the maps."""
-    shifted = {name: tables[name].assign(sigma_w2=tables[name]["sigma_w2"].replace(
-        {1: 1.5, 3: 2.5})) for name in ("changes", "networks")}  # fmt: skip
-    rows, figure = redrawn(change, tables | shifted | PRINTED, RELU, tmp_path)
-    cells = rows[rows["series"] == "cell"]
-    found = cells.groupby("sigma_w2")["phase"].unique().map(list).to_dict()
-    assert found == {1.5: ["ordered"], 2: ["between"], 2.5: ["chaotic"]}
-    assert set(rows.loc[rows["series"] != "cell", "phase"]) == {"none"}
-    for axis in figure.axes[:4]:
-        bars = {line.get_color(): line.get_xdata() for line in axis.lines
-                if line.get_color() in PHASES.values()}  # fmt: skip
-        assert [int(place) for place in bars[PHASES["ordered"]]] == [0, 0]
-        assert [int(place) for place in bars[PHASES["chaotic"]]] == [2, 2]
 
 
 @pytest.mark.parametrize("deepest", [5, 20, 25])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from tests.artwork import faults
-from tests.redrawn import redrawn, titles, words
+from tests.redrawn import redrawn, titles
 from tests.unit.test_trust_descent import PRINTED, RELU
 
 from finitewidth.common.provenance import base_seed
@@ -76,12 +76,3 @@ def test_the_figure_shows_what_both_rules_have(control, tmp_path):
     assert [title.partition(",")[0] for title in titles(figure)] == ["tanh"] * 2 + ["ReLU"] * 2
     assert len(figure.axes) == 8
     assert faults(figure) == []
-
-
-def test_the_bound_of_the_paper_is_drawn_at_its_common_rate(control, tmp_path):
-    _, figure = redrawn(scaled, control, {}, tmp_path)
-    found = [[line.get_ydata()[0] for line in axis.lines if line.get_gid() == "paper"]
-             for axis in figure.axes]  # fmt: skip
-    assert found == [[]] * 4 + [[1], [], [1], []]
-    assert all(axis.get_ylim()[1] > 1 for axis in figure.axes)
-    assert scaled.STATED in words(figure)

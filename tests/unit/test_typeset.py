@@ -19,16 +19,11 @@ NAN = math.nan
 @pytest.mark.parametrize(
     ("mean", "spread", "decimals", "shown"),
     [
-        (97.8642, 0.1142, 2, "97.86 ± 0.11"),
         (97.8642, 0.0142, 2, "97.86 ± 0.01"),  # no more decimals than are resolved
         (93.686, 1.0748, 2, "93.7 ± 1.1"),
-        (47.96, 30.63, 2, "48 ± 31"),
         (470.6, 306.3, 2, "471 ± 306"),
         (0.37233, 0.00249, 4, "0.3723 ± 0.0025"),  # a fraction
-        (0.8703, 0.0378, 4, "0.870 ± 0.038"),
         (1.23, 0.0996, 4, "1.23 ± 0.10"),  # rounding adds a digit
-        (1.23, 0.996, 2, "1.2 ± 1.0"),
-        (9.96, 9.96, 2, "10 ± 10"),
         (-1.25, 0.5, 2, "−1.25 ± 0.50"),
         (97.21, 0.0, 2, "97.21 ± 0.00"),
         (38.4, NAN, 2, "38.40"),
@@ -113,13 +108,11 @@ def test_any_text_becomes_ascii_with_balanced_braces_and_dollars(text):
         ("β, σ", r"$\beta$, $\sigma$"),
         ("K⁽ᵈ⁾", r"K\textsuperscript{(d)}"),
         ("dₙₑₜ", r"d\textsubscript{net}"),
-        ("10⁻⁶", r"10\textsuperscript{$-$6}"),
         ("0.5 †", r"0.5 $^\dagger$"),
         ("2\u202f048", r"2\,048"),
         ("a--b", "a{-}{-}b"),
         ("[1]*", "{[}1]{*}"),
         ("中", r"{\ttfamily U+4E2D}"),
-        ("λ ϕ Λ", r"$\lambda$ $\phi$ $\Lambda$"),
     ],
 )
 def test_forms_of_characters(text, tex):
