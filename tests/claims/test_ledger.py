@@ -30,7 +30,6 @@ KINDS = (
 PLACE = rf"({KINDS})s? ([A-D]?\.?\d|[A-D])"
 # copies of the papers that the words of their claims are taken from
 TEXTS_OF = {"npf": ("npf", "npf0"), "dgn": ("dgn",), "trust": ("trust",)}
-COUNTS = {"npf": 17, "dgn": 21, "trust": 19, "beyond": 18, "collapse": 14, "thesis": 2}
 
 
 def made_up(claim):
@@ -60,9 +59,7 @@ def bare(**facts):
 
 
 def test_all_claims_of_the_papers_are_entered():
-    assert len({claim.id for claim in ALL}) == len(ALL)
-    found = {paper.name: len(ledger.claims_of(paper.name)) for paper in DECLARED}
-    assert {name: found[name] for name in COUNTS} == COUNTS
+    assert len({claim.id for claim in ALL}) == len(ALL) == 91
 
 
 @pytest.mark.parametrize("claim", ALL, ids=lambda claim: claim.id)
