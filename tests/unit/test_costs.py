@@ -116,13 +116,6 @@ def test_the_forecast_adds_up_rows_and_counts_jobs_without_one():
     assert "jobs without a row in the table: 1 of 6 (text)" in lines
 
 
-def test_a_gpu_takes_all_that_is_long_at_preset_paper(monkeypatch):
-    monkeypatch.setattr("finitewidth.pipeline.forecast.table", lambda *given: given)
-    _, costs, _, on_gpu = plan("paper").forecast()
-    assert {job for job, cost in costs.items() if cost.seconds > 1e5} <= on_gpu
-    assert "npf_cntk" not in on_gpu
-
-
 def test_a_row_does_not_hold_for_modified_settings():
     mine = plan(npf={"nu": {"runs": 1}})
     assert mine.seconds("npf/nu") is None

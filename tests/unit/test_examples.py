@@ -61,21 +61,3 @@ def test_nu_falls_while_a_relu_network_learns():
     found = example("path_kernel")["nu_by_epoch"]([1, 20], width=32, hidden=3, count=60)
     assert found[20].shape == (3,)
     assert found[20].mean() < found[1].mean()
-
-
-def test_gates_of_the_path_kernel_example_are_those_of_the_network():
-    module = example("path_kernel")
-    generator = torch.Generator().manual_seed(0)
-    shapes = {"value/0.weight": (2, 5, 7), "value/0.bias": (2, 7),
-              "value/1.weight": (2, 7, 7), "value/1.bias": (2, 7)}  # fmt: skip
-    weights = {name: torch.randn(shape, generator=generator).numpy()
-               for name, shape in shapes.items()}  # fmt: skip
-    x = torch.randn(4, 5, generator=generator)
-    found = module["gates"](weights, x.numpy(), hidden=2)
-    for seed in range(2):
-        z = x
-        for layer in range(2):
-            q = z @ torch.from_numpy(weights[f"value/{layer}.weight"][seed])
-            q = q + torch.from_numpy(weights[f"value/{layer}.bias"][seed])
-            torch.testing.assert_close(found[layer][seed], (q > 0).double())
-            z = q.clamp(min=0)

@@ -46,11 +46,9 @@ def test_runs_of_all_jobs_upstream_are_counted():
     [
         ("npf_fig7", {}, "20 runs drawn, 10 shown"),
         ("npf_fig7", {"npf": {"memorisation": {"runs": 8}}}, "8 runs"),
-        ("dgn_fig2", {}, "20 runs"),
         ("dgn_fig10", {}, "200 runs drawn, 5 shown"),
         ("beyond_fig5", {}, "computed exactly, no draws"),
         ("thesis_fig2_1", {}, "a drawing, shows no result"),
-        ("thesis_fig2_2", {}, "a drawing, shows no result"),
         ("npf_table3", {}, "equations, shows no result"),
     ],
 )

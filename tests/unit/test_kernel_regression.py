@@ -126,17 +126,6 @@ def test_a_column_does_not_depend_on_the_others(network, data, ridge, columns):
 
 
 @pytest.mark.parametrize("kind", ["traced", "full"])
-def test_one_output_takes_targets_of_one_axis(data, kind):
-    x, y, test = data
-    network = WithFeatures(outputs=1).double()
-    model = fw.KernelRegression(network, kind=kind, from_network=True)
-    column = model.fit(x, y[:, :1]).predict(test)
-    flat = model.fit(x, y[:, 0])
-    assert flat.coefficients_.shape == (INPUTS,)
-    torch.testing.assert_close(flat.predict(test), column[:, 0])
-
-
-@pytest.mark.parametrize("kind", ["traced", "full"])
 def test_arrays_give_arrays_and_tensors_give_tensors(data, kind):
     x, y, test = data
     network = WithFeatures()  # float32, as torch makes it

@@ -78,12 +78,6 @@ def test_every_artifact_that_reads_images_names_them_as_the_users(paper, tree):
     assert checked
 
 
-def test_claims_about_the_papers_data_do_not_count_own_images(tree):
-    mine = plan("quick", data={"images": str(tree)})
-    situations = mine.claim_settings(SimpleNamespace(paper="npf"))["situations"]
-    assert any(told["stand_in"] for told in situations.values())
-
-
 # --- the command -------------------------------------------------------------------------------
 
 

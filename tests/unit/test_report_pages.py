@@ -93,19 +93,6 @@ def test_a_verdict_is_one_click_from_statistic_rows_and_figure(partial):
     assert report_crawler.soup(partial / "errata.html").find(id="beyond-1")
 
 
-@pytest.mark.parametrize(
-    ("page", "anchor"), [("beyond", "beyond-fig1"), ("thesis", "thesis-fig2-5")]
-)
-def test_a_claim_stands_below_every_artifact_that_carries_it(partial, page, anchor):
-    section = report_crawler.soup(partial / f"{page}.html").find(id=anchor).parent
-    assert section.select_one(".fw-beside a")["href"] == (
-        f"claims.html#{ledger.claims_of('beyond')[0].id}"
-    )
-    words = " ".join(section.select_one(".fw-beside").get_text().split())
-    assert "1 of 1 fails" in words
-    assert "“slope”, which is 0.5 (95 % interval 0.402 to 0.598)" in words
-
-
 def test_the_licences_of_what_is_carried_lie_beside_the_pages(partial):
     text = (partial / "_static/licences.txt").read_text(encoding="utf-8")
     for said in ("Bootstrap v", "Font Awesome Free", "DEJAVU", "Redistribution and use in source"):
