@@ -1,6 +1,5 @@
 """Training of stacked networks with BatchNorm: steps, batches, rows, divergence and resuming."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -251,26 +250,6 @@ def test_losses_and_accuracies_are_those_of_the_batches_as_they_were_seen():
         assert row["train_accuracy"] == pytest.approx(np.mean(right[part]))
         last = right[max(0, 4 * epoch - 10) : 4 * epoch]
         assert row["train_accuracy_last10"] == pytest.approx(np.mean(last))
-
-
-@pytest.mark.parametrize("kind", NETWORKS)
-def test_a_network_that_diverges_does_not_disturb_the_others(kind):
-    """Bit for bit: one of the networks has a rate that makes it nan, or one that does not."""
-    ends = {}
-    for rate in (0.1, 1e38):
-        network = stack(kind)
-        result = train(network, images(), replace(PLAN, rates=(0.02, rate, 0.4)), seen)
-        ends[rate] = network, result
-    (network, result), (spoilt, spoilt_result) = ends[0.1], ends[1e38]
-    for name, tensor in numbers(spoilt).items():
-        assert torch.equal(tensor[[0, 2]], numbers(network)[name][[0, 2]]), name
-    assert all(tensor[1].isnan().all() for tensor in spoilt.parameters.values())
-    for a, b in zip(result.history + result.measures,
-                    spoilt_result.history + spoilt_result.measures, strict=True):  # fmt: skip
-        assert a["replica"] == 1 or a == b
-    assert [row["diverged"] for row in result.history] == [0] * 15
-    assert [row["diverged"] for row in spoilt_result.history] == [0, 1, 0] * 5
-    assert math.isnan(spoilt_result.measures[-2]["test_loss"])
 
 
 def test_a_network_with_one_infinite_loss_stays_out():

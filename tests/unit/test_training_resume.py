@@ -7,7 +7,6 @@ import pickle
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
@@ -15,10 +14,12 @@ from hypothesis import strategies as st
 from tests.training_cases import EPOCHS, IMAGES, STEPS, described, make_images
 from tests.unit.test_result_files import Trap
 
-from finitewidth.data.store import Dataset, write_dataset
+from finitewidth.data.bundled import digits
+from finitewidth.data.store import write_dataset
 from finitewidth.networks.architecture import Architecture
 from finitewidth.training import gated, job
 from finitewidth.training.checkpoints import CheckpointStore
+from finitewidth.training.run import DataChoice
 
 AGAIN = settings(
     max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -179,46 +180,21 @@ def test_damaged_checkpoints_are_left_out_and_never_executed(tmp_path, caplog, h
     assert not mark.exists()
 
 
-def job_words(folder, data):
-    outputs = {"history": "h.csv", "weights": "w.npz"}
-    runtime = {"threads": 1, "device": "cpu", "checkpoints": str(folder / "checkpoints")}
-    return {
-        "inputs": {"data": str(data)},
-        "outputs": {key: str(folder / name) for key, name in outputs.items()},
-        "settings": described(optimiser="adam", epochs=8).to_mapping(),
-        "code": "c",
-        "runtime": {**runtime, "checkpoint_seconds": 0.001},
-    }
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    generator = np.random.default_rng(0)
-    path = tmp_path_factory.mktemp("data") / "tiny.npz"
-    write_dataset(path, Dataset(
-        name="tiny", title="tiny", origin="made",
-        train_images=generator.integers(0, 256, (70, 3, 3, 1), dtype=np.uint8),
-        train_labels=np.arange(70) % 3,
-        test_images=generator.integers(0, 256, (20, 3, 3, 1), dtype=np.uint8),
-        test_labels=np.arange(20) % 3,
-        class_names=("a", "b", "c"),
-    ))  # fmt: skip
-    return path
-
-
-def test_a_training_with_another_base_seed_starts_anew(tmp_path, data, caplog):
+def test_a_training_with_another_base_seed_starts_anew(tmp_path, caplog):
     """It differs from the start, and checkpoints of the first, in the same folder, are not met."""
-    found = {}
-    for seed in (0, 1):
-        words = job_words(tmp_path, data)
+    write_dataset(tmp_path / "digits.npz", digits())
+    settings = described(optimiser="adam", data=DataChoice(train=70, test=20)).to_mapping()
+    outputs = {"history": str(tmp_path / "h.csv"), "weights": str(tmp_path / "w.npz")}
+    runtime = {"threads": 1, "device": "cpu", "checkpoints": str(tmp_path / "checkpoints"),
+               "checkpoint_seconds": 0.001}  # fmt: skip
+    found = []
+    for seed in (0, 1, 0):
+        assert "continuing after" not in caplog.text
         with caplog.at_level(logging.INFO, "finitewidth"):
-            stamp = job.run_training(**words, seed=seed)
-        found[seed] = Path(words["outputs"]["history"]).read_bytes()
+            stamp = job.run_training(
+                {"data": str(tmp_path / "digits.npz")}, outputs, settings, "c", runtime, seed
+            )
         assert stamp["base_seed"] == seed
-        for file in words["outputs"].values():
-            Path(file).unlink()
-    assert "continuing after" not in caplog.text
-    assert found[0] != found[1]
+        found.append(Path(outputs["history"]).read_bytes())
+    assert found[0] == found[2] != found[1]
     assert len(list((tmp_path / "checkpoints").glob("*"))) == 2
-    job.run_training(**words, seed=0)
-    assert Path(words["outputs"]["history"]).read_bytes() == found[0]
