@@ -55,12 +55,11 @@ def assert_same(found, wanted):
         assert array.tobytes() == found.weights[name].tobytes(), name
 
 
-@pytest.mark.parametrize("optimiser", ["sgd", "adam", "rmsprop"])
 @pytest.mark.parametrize("where", ["before", "after"])
 @pytest.mark.parametrize("at", range(1, EPOCHS * STEPS))
-def test_interrupted_once_anywhere(tmp_path, at, where, optimiser):
+def test_interrupted_once_anywhere(tmp_path, at, where):
     """Before a step, or after it and before its checkpoint; also at the ends of epochs."""
-    run, store = described(optimiser=optimiser), CheckpointStore(tmp_path, "a")
+    run, store = described(optimiser="adam"), CheckpointStore(tmp_path, "a")
     interrupted(run, IMAGES, store, at, where)
     assert store.latest()["step"] > 0
     found = gated.train(run, IMAGES, checkpoints=store, checkpoint_seconds=-1)
