@@ -113,9 +113,3 @@ def test_three_rates_of_each_initialisation_are_enough_for_ranks_that_agree(rate
     key = f"rates_{synthetic.ENTROPY}"
     few = tables[key][tables[key]["rate"] > synthetic.RATES[-1 - rates]]
     assert judged("K10", tables | {key: few}).verdict == verdict
-
-
-@each_claim
-def test_rows_entered_twice_do_not_count_as_more_networks(name):
-    twice = {key: pd.concat([rows, rows]) for key, rows in supporting(name).items()}
-    assert judged(name, twice).verdict == verdicts.NOT_DECIDABLE

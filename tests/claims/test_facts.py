@@ -3,11 +3,6 @@
 from finitewidth.claims import facts
 
 
-def test_counts_are_in_the_order_of_the_words():
-    found = facts.counted(["off", "reproduced", "off"], ["reproduced", "close", "off"])
-    assert list(found.items()) == [("reproduced", 1), ("off", 2)]
-
-
 def claim(name, verdict="contradicted"):
     return {"claim": name, "verdict": verdict}
 

@@ -7,7 +7,6 @@ from finitewidth.claims.needs import (
     PAPER_SCALE,
     at_least,
     equals,
-    is_original,
     needs_of,
     original,
     unmet,
@@ -100,23 +99,6 @@ def test_the_papers_scale_is_one_of_the_facts():
 def test_a_path_that_leads_nowhere_is_a_mistake(path):
     with pytest.raises(KeyError, match="the settings have no"):
         reasons(at_least(path, 1))
-
-
-@pytest.mark.parametrize(
-    ("source", "role", "wanted"),
-    [
-        ("mnist", "mnist", True),
-        ("cifar10", "cifar10", True),
-        ("cifar10_jpeg", "cifar10", True),
-        ("digits", "mnist", False),
-        ("digits_on_patches", "cifar10", False),
-        ("mnist", "fashion_mnist", False),
-        ("fashion_mnist", "mnist", False),
-        ("MNIST", "mnist", False),  # a user's folder of images
-    ],
-)
-def test_originals(source, role, wanted):
-    assert is_original(source, role) == wanted
 
 
 def decidable(settings, paper_scale):

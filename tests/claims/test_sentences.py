@@ -44,13 +44,6 @@ def test_an_exact_value_has_no_interval_and_one_end_of_equal_thresholds_suffices
     )
 
 
-def test_an_undecided_estimate_of_the_opposite_sign_is_told():
-    part = Part(name="ordered - chaotic", value=-0.5, low=0, standard_error=0.3, paper=True)
-    assert "1 of 2 comparisons is undecided; 1 undecided has the opposite sign; the" in told(
-        part, Part(name="other", value=9, low=0, **OURS)
-    )
-
-
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
 def test_every_claim_gets_one_sentence(claim):
     tables = importlib.import_module(f"tests.claims.synthetic.{claim.paper}").ROWS[claim.id]

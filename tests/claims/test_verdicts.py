@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,8 +13,6 @@ from finitewidth.claims.verdicts import (
     BOUND,
     CAVEAT,
     CONTRADICTED,
-    FAILS,
-    HOLDS,
     IN_PART,
     INCONCLUSIVE,
     LEVEL,
@@ -25,7 +22,6 @@ from finitewidth.claims.verdicts import (
     SEEN,
     SUPPORTED,
     THEOREM,
-    UNDECIDED,
     CannotDecideError,
     Part,
     Terms,
@@ -82,10 +78,6 @@ def test_exact_values_know_no_doubt():
     assert decide([part(2, 0, low=2)]).verdict == SUPPORTED
     assert decide([part(1.999, 0, low=2), part(3, 0, low=2)]).verdict == IN_PART
     assert decide([part(0, 0, low=-1, high=1)]).verdict == SUPPORTED
-
-
-def test_not_a_number_decides_nothing():
-    assert decide([part(math.nan, low=0)]).verdict == INCONCLUSIVE
 
 
 def test_all_must_hold_and_one_clear_failure_contradicts():
@@ -266,36 +258,12 @@ def test_the_decisive_comparison_is_a_binding_one_where_one_fails():
     assert decide([ours(-50, low=0), part(GOOD, low=0)]).decisive.value == -50
 
 
-def test_failing_comparisons_are_counted():
-    found = decide([part(BAD, low=0), part(OPEN, low=0), part(GOOD, low=0)])
-    assert [found.count(word) for word in (FAILS, UNDECIDED, HOLDS)] == [1, 1, 1]
-    assert found.reason.startswith("1 of 3 comparisons fails and 1 is undecided; 1 by")
-    assert decide([part(GOOD, low=0)] * 2).reason == "all 2 comparisons hold"
-    assert decide([part(OPEN, low=0)]).reason == "the comparison is undecided"
-
-
 def test_the_chance_of_a_false_contradiction_is_stated():
     assert decide([part(GOOD, low=0)]).false_alarm == LEVEL
     assert decide([part(GOOD, 0, low=0)]).false_alarm == 0  # exact
     assert decide([ours(GOOD, low=0)]).false_alarm == 0  # cannot contradict
     assert decide([part(GOOD, low=0)], Terms(sizes=False)).false_alarm == 0
     assert decide([part(GOOD, low=0)], Terms(kind=THEOREM, sizes=False)).false_alarm == LEVEL
-
-
-@pytest.mark.parametrize("kind", [THEOREM, OBSERVATION])
-@pytest.mark.parametrize("count", [1, 3, 20])
-def test_at_the_border_a_claim_is_contradicted_no_more_often_than_stated(kind, count):
-    """Every comparison exactly at its threshold, many times: the worst case of a true claim."""
-    rng = np.random.default_rng(5)
-    repeats = 1000
-    alarms = sum(
-        decide([part(v, low=0) for v in rng.standard_normal(count)], Terms(kind=kind)).verdict
-        in (CONTRADICTED, IN_PART)
-        for _ in range(repeats)
-    )
-    # a count above this has a probability below 1e-6 at the stated rate
-    assert alarms <= stats.binom.isf(1e-6, repeats, LEVEL)
-    assert alarms >= stats.binom.ppf(1e-6, repeats, LEVEL * (1 if count == 1 else 0.9))
 
 
 def test_a_threshold_cannot_be_both_the_papers_and_ours():

@@ -28,70 +28,66 @@ def good() -> Figure:
     return figure
 
 
-def broken(how: str) -> Figure:
-    figure = good()
-    axis = figure.axes[0]
-    if how == "size":
-        figure.set_size_inches(10, 3)
-    elif how == "small":
-        axis.text(1, 1, "too small", fontsize=5)
-    elif how == "outside":
-        figure.text(0.98, 0.5, "words beyond the border of the picture")
-    elif how == "pale text":
-        axis.text(1, 1, "pale", color="0.7")
-    elif how == "letter":
-        axis.set_title("no letter", loc="left")
-    elif how == "pale line":
-        axis.plot([0, 1], [0, 1], color="yellow")
-    elif how == "pale marks":
-        axis.scatter([0, 1], [0, 1], color="#ffffaa")
-    elif how == "leaves":
-        axis.set_ylim(0, 3)
-    elif how == "bar":
-        axis.errorbar([0, 1, 2], [0, 1, 2], [0.1, 0.1, np.nan], color="black")
-    elif how == "label":
-        axis.set_xlabel("")
-    elif how == "legend":
-        axis.legend(handles=[axis.plot([], [], color="red", marker="s", label="no such curve")[0]])
-    elif how == "colours":
-        axis.plot([0, 1], [0, 1], color="#009900", label="green")
-        axis.plot([0, 1], [1, 0], color="#aa7700", label="brown")
-        axis.legend()
-    elif how == "level":
-        axis.axhline(100, color="black")
-        axis.set_ylim(0, 10)
-    elif how == "covered":
-        figure.text(0.5, 0.5, "")
-        style.add_mark(figure, "other sizes than the paper's")
-        figure.get_layout_engine().set(rect=(0, 0, 1, 1))
-        figure.set_layout_engine("none")
-        figure._supxlabel.set_position((0.5, 0.4))
-    elif how == "map":
-        axis.clear()
-        axis.pcolormesh(np.eye(3))
-        axis.axvline(1, color="white")
-        axis.set(xlabel="x", ylabel="y")
-        style.title_panels(figure.axes, [""] * len(figure.axes))
-    return figure
+def wrong_legend(axis):
+    axis.legend(handles=[axis.plot([], [], color="red", marker="s", label="no such curve")[0]])
 
 
+def like_colours(axis):
+    axis.plot([0, 1], [0, 1], color="#009900", label="green")
+    axis.plot([0, 1], [1, 0], color="#aa7700", label="brown")
+    axis.legend()
+
+
+def outer_level(axis):
+    axis.axhline(100, color="black")
+    axis.set_ylim(0, 10)
+
+
+def covering_mark(axis):
+    style.add_mark(axis.figure, "other sizes than the paper's")
+    axis.figure.get_layout_engine().set(rect=(0, 0, 1, 1))
+    axis.figure.set_layout_engine("none")
+    axis.figure._supxlabel.set_position((0.5, 0.4))
+
+
+def bare_line_on_a_map(axis):
+    axis.clear()
+    axis.pcolormesh(np.eye(3))
+    axis.axvline(1, color="white")
+    axis.set(xlabel="x", ylabel="y")
+    style.title_panels(axis.figure.axes, [""] * len(axis.figure.axes))
+
+
+# words of the fault -> what makes it
 FAULTS = {
-    "size": "width 10", "small": "5 points", "outside": "leaves the picture",
-    "pale text": "contrast", "letter": "no letter", "pale line": "has contrast 1",
-    "pale marks": "have contrast", "leaves": "leaves the axes", "bar": "at its last point",
-    "level": "lies outside", "covered": "mark of stand-ins covers", "label": "no label",
-    "legend": "drawn nowhere", "colours": "differ by", "map": "no stroke",
-}  # fmt: skip
+    "width 10": lambda axis: axis.figure.set_size_inches(10, 3),
+    "5 points": lambda axis: axis.text(1, 1, "too small", fontsize=5),
+    "leaves the picture": lambda axis: axis.figure.text(0.98, 0.5, "words beyond the border"),
+    "contrast": lambda axis: axis.text(1, 1, "pale", color="0.7"),
+    "no letter": lambda axis: axis.set_title("no letter", loc="left"),
+    "has contrast 1": lambda axis: axis.plot([0, 1], [0, 1], color="yellow"),
+    "have contrast": lambda axis: axis.scatter([0, 1], [0, 1], color="#ffffaa"),
+    "leaves the axes": lambda axis: axis.set_ylim(0, 3),
+    "at its last point": lambda axis: axis.errorbar([0, 1], [0, 1], [0.1, np.nan], color="black"),
+    "no label": lambda axis: axis.set_xlabel(""),
+    "drawn nowhere": wrong_legend,
+    "differ by": like_colours,
+    "lies outside": outer_level,
+    "mark of stand-ins covers": covering_mark,
+    "no stroke": bare_line_on_a_map,
+}
 
 
 def test_a_good_figure_has_no_fault():
     assert artwork.faults(good()) == []
 
 
-@pytest.mark.parametrize("how", FAULTS)
-def test_each_fault_is_found(how):
-    found = artwork.faults(broken(how))
-    assert any(FAULTS[how] in fault for fault in found), found
+@pytest.mark.parametrize("words", FAULTS)
+def test_each_fault_is_found(words):
+    figure = good()
+    FAULTS[words](figure.axes[0])
+    found = artwork.faults(figure)
+    assert any(words in fault for fault in found), found
 
 
 def test_a_clipped_curve_is_marked_where_it_leaves():
@@ -101,13 +97,6 @@ def test_a_clipped_curve_is_marked_where_it_leaves():
     assert artwork.faults(figure) == []
     marks = [line for line in figure.axes[0].lines if line.get_marker() == "^"]
     assert [list(mark.get_xdata()) for mark in marks] == [[3], [2]]
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "value"), [("black", "white", 21), ("#777", "white", 4.48)]
-)
-def test_contrast_is_that_of_wcag(one, other, value):
-    assert artwork.ratio(one, other) == pytest.approx(value, abs=0.01)
 
 
 def test_colour_difference_agrees_with_a_published_pair(monkeypatch):
@@ -131,7 +120,3 @@ def test_the_palette_is_seen_by_everybody():
 def test_a_figure_fits_a_page():
     with pytest.raises(ValueError, match="does not fit a page"):
         style.subplots(1, 1, height=12)
-
-
-def test_letters_go_on_after_z():
-    assert style._letters(28)[-3:] == ["z", "aa", "ab"]

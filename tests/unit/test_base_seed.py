@@ -1,28 +1,20 @@
 """Another base seed changes what is drawn and trained, and where it is written; nothing else."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from tests.plans import plan
 from tests.workflow_rules import rules
 
 from finitewidth.common.provenance import base_seed
-from finitewidth.common.settings import merged, preset_only
 from finitewidth.data import bundled
 from finitewidth.data.select import altered, stratified_subset
 from finitewidth.errata import shared
 from finitewidth.experiments.job import run_experiment
-from finitewidth.pipeline.plan import Plan
 
-ROOT = Path(__file__).parents[2]
 DEPTH = {
     "draws": 200, "paper_draws": 50, "pairs": [[2, 0]],
     "widths": [10], "largest_depth": 3, "largest_lambda": 0.5, "points": 2,
 }  # fmt: skip
-
-
-def plan(**over):
-    return Plan(merged(preset_only("quick", ROOT / "config"), over), ROOT)
 
 
 def measured(folder, **seed):
@@ -75,14 +67,6 @@ def test_checks_of_misprints_do_not_depend_on_the_base_seed():
         other = shared.generator("trust-2").random()
     assert shared.generator("trust-2").random() == other
     assert rules()["errata"].params.seed == 0
-
-
-def test_footers_tell_a_base_seed_and_nothing_else_changes():
-    for artifact in ("npf_fig3", "beyond_fig3", "trust_fig2"):
-        plain = plan().footers.footer(artifact)
-        assert plan(seed=3).footers.footer(artifact) == plain.replace(
-            "preset quick", "preset quick, seed 3"
-        )
 
 
 def test_the_base_seed_is_a_parameter_of_every_rule_that_draws():

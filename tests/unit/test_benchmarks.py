@@ -1,12 +1,10 @@
 """The parts of the benchmarks that compute: counts, bounds, ratios, and the page from a table."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
-from benchmarks import networks, page, side_by_side, trained
-from benchmarks.networks import FULL, OURS, TRACED
+from benchmarks import page, trained
 from benchmarks.timing import Way, ratio_of
 from benchmarks.work import MEMORY, NUMBERS, PRODUCTS, Machine, Work, bound_of
 
@@ -25,19 +23,6 @@ def test_ways_to_the_kernel_of_a_network_agree_and_a_wrong_one_is_refused(name):
     wrong = Way("wrong", lambda: 1.01 * ways[0].run(), 1, Work())
     with pytest.raises(SystemExit, match="wrong"):
         trained.check(ours, [wrong], x.dtype)
-
-
-@pytest.mark.parametrize("kernel", [TRACED, FULL])
-@pytest.mark.parametrize("name", ["transformer", "resnet_small", "cnn", "mlp"])
-def test_the_jacobian_gives_the_kernels_of_users_networks(monkeypatch, name, kernel):
-    small = replace(networks.CASES["cnn"], make=lambda: networks.cnn(8, 3), shape=(3, 8, 8))
-    monkeypatch.setitem(networks.CASES, "cnn", small)
-    case = replace(networks.CASES[name], inputs=3)
-    network, x = networks.drawn(case)
-    ours = networks.way_of(OURS, case, network, x, kernel)()
-    whole = networks.by_jacobian(network, x, kernel == FULL, chunk=2)
-    assert whole.shape == ours.shape
-    side_by_side.apart(name, {"values": ours.numpy()}, {"values": whole.numpy()})
 
 
 def test_the_bound_is_the_longest_time():

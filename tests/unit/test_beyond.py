@@ -2,20 +2,18 @@
 
 import numpy as np
 import pytest
-from tests import artwork
 from tests.redrawn import redrawn, reported
 
 from finitewidth.figures import style
 from finitewidth.kernels.ntk_init.estimators import dispersion, mean_ratio
-from finitewidth.kernels.ntk_init.limits import dispersion_limit
 from finitewidth.kernels.ntk_init.moments import leading_excess, log_moments
 from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
 from finitewidth.kernels.ntk_init.tail_errors import exact_dispersion_error
 from finitewidth.papers.beyond.experiments import diagonal, off_diagonal, shapes, theorem31, theory
-from finitewidth.papers.beyond.experiments.grids import depths, network
+from finitewidth.papers.beyond.experiments.grids import network
 from finitewidth.papers.beyond.experiments.power_sums import PairSums, PowerSums
 from finitewidth.papers.beyond.figures import dispersion as dispersion_figure
-from finitewidth.papers.beyond.figures import extra_shapes, ratio
+from finitewidth.papers.beyond.figures import ratio
 
 PHASES = {"group": "phases", "errors": "bars"}
 NEAR = {"group": "near", "errors": "bars"}
@@ -50,7 +48,6 @@ SHAPES = {
     "maps": {"max_lambda": 1.0, "points": 6, "sigma_w2": {"first": 1.6, "last": 2.4, "points": 9}},
     "layers": {"lambda": 0.5, "sigma_w2": [1.9, 2.0, 2.2]},
 }  # fmt: skip
-COLOURS = {"largest": 0.3, "linear": 0.003}
 
 
 @pytest.fixture(autouse=True)
@@ -81,13 +78,6 @@ def compared():
 @pytest.fixture(scope="module")
 def drawn_in_full():
     return theorem31.measure({}, THEOREM)
-
-
-def test_depths_are_all_or_so_many_up_to_lambda_times_the_width():
-    assert depths(20, 0.25, None) == [2, 3, 4, 5]
-    assert depths(100, 0.5, 3) == [2, 26, 50]
-    assert depths(100, 0.5, 3, power=2) == [2, 14, 50]
-    assert depths(2, 0.5, None) == [2]
 
 
 def test_sums_over_blocks_give_what_the_estimators_give():
@@ -124,43 +114,11 @@ def test_diagonal_estimates_agree_with_the_exact_dispersion(on_diagonal):
     assert set(estimates[estimates["sample"] == "paper"]["draws"]) == {200}
 
 
-def test_dispersions_of_doubled_widths_near_their_limits():
-    rows = theorem31._doubled(
-        {"lambdas": [0.5, 1.0], "widths": [640, 1280], "sigma_w2": [1.0, 2.5]}
-    )
-    found = {(r["sigma_w2"], r["x"], r["width"]): r for r in rows}
-    for (variance, lam, width), row in found.items():
-        assert row["depth"] == lam * width
-        assert row["printed"] == dispersion_limit(lam, row["phase"], form="printed")
-        limit = dispersion_limit(lam, row["phase"])
-        narrow = found[variance, lam, 640]["exact"] - limit
-        if width == 1280:  # the remainder is halved
-            assert (row["exact"] - limit) / narrow == pytest.approx(0.5, rel=0.02)
-
-
 def test_no_second_sample_where_we_draw_as_many_as_the_paper():
     tables = {**diagonal.measure({}, {**DIAGONAL, "draws": 200}), "reported": REPORTED}
     assert set(tables["estimates"]["sample"]) == {"paper"}
     figure = dispersion_figure.draw(dispersion_figure.select(tables, PHASES), PHASES)
     assert len(figure.axes) == 2  # one row
-    tables = {**off_diagonal.measure({}, {**OFF, "draws": 200}), "reported": REPORTED}
-    found = tables["estimates"]
-    assert set(found["sample"]) == {"paper"}
-    assert set(found["draws"]) == {200}
-    for settings in (RATIOS, BANDS):
-        rows = ratio.select(tables, settings)
-        assert set(rows["sample"]) == {"paper", "none"}
-        assert artwork.faults(ratio.draw(rows, settings)) == []
-
-
-def test_banded_lines_are_a_part(on_diagonal, beside_diagonal):
-    for table in on_diagonal.values():
-        banded = table[table["banded"]]
-        assert set(banded[banded["group"] == "phases"]["sigma_w2"]) == {1.0, 2.5}
-        assert set(banded[banded["group"] == "near"]["sigma_w2"]) == {1.8}
-    banded = beside_diagonal["estimates"][beside_diagonal["estimates"]["banded"]]
-    assert set(banded["sigma_w2"]) == {1.0}
-    assert set(banded["cosine"]) == {0.9}
 
 
 def test_the_paper_sized_ratio_is_of_the_first_draws_and_near_the_whole(beside_diagonal):
@@ -175,17 +133,6 @@ def test_the_paper_sized_ratio_is_of_the_first_draws_and_near_the_whole(beside_d
         index=["sigma_w2", "depth"], columns="cosine", values="y"
     )
     assert (larger[0.9] > larger[0.1]).all()
-
-
-def test_limits_corrected_above_printed_and_smaller_inputs_closer_to_chaos(closed_forms):
-    limits = closed_forms["limits"].query("x > 0")
-    wide = limits.pivot_table(index=["phase", "alpha_0", "x"], columns="form", values="y")
-    assert (wide["corrected"] > wide["printed"]).all()
-    at_one = limits[(limits["x"] == 1) & (limits["form"] == "printed")].set_index("alpha_0")["y"]
-    assert at_one[0.1] > at_one[1.0].min()
-    assert limits[limits["x"] == 1].set_index(["form", "phase", "alpha_0"])["y"].to_dict()[
-        "corrected", "critical", 1.0
-    ] == pytest.approx(30.506, abs=1e-3)
 
 
 def test_architectures_have_the_widths_of_the_caption(closed_forms):
@@ -231,23 +178,6 @@ def test_coefficients_of_layers_add_up_to_the_excess(compared):
         total = (own["y"].to_numpy() / init.widths[1:]).sum()
         assert own["layer"].tolist() == list(range(1, 20))
         assert total == pytest.approx(leading_excess(init))
-
-
-def test_the_maps_draw_the_ratios_and_the_line_where_they_are_equal(compared):
-    figure = extra_shapes.draw(extra_shapes.select(compared, COLOURS), COLOURS)
-    maps = [axis for axis in figure.axes if axis.get_title("left").count(" / ")]
-    pairs = [axis.get_title("left").split("  ")[1] for axis in maps]
-    assert pairs == ["growing / constant", "shrinking / constant", "growing / shrinking"] * 2
-    keys = ["input", "first", "second"]
-    by_map = dict(list(compared["ratios"].groupby(keys)))
-    for axis, pair, kind in zip(maps, pairs, np.repeat(list(extra_shapes.ROWS), 3), strict=True):
-        rows = by_map[kind, *pair.split(" / ")]
-        rows = rows.pivot(index="depth", columns="sigma_w2", values="y")
-        drawn = axis.collections[0].get_array()
-        np.testing.assert_array_equal(np.ravel(drawn), rows.to_numpy().ravel())
-        both = rows.to_numpy().min() < 0 < rows.to_numpy().max()
-        assert len(axis.collections) == 1 + both
-        assert axis.lines[0].get_xdata()[0] == 2
 
 
 FIGURES = {

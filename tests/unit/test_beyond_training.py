@@ -1,7 +1,5 @@
 """Kernels during training: the experiment against autograd, figures, and what is left open."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -155,9 +153,7 @@ def test_an_order_of_gaps_that_is_not_clear_decides_nothing():
     tied = {"rows": rows.assign(gap=gaps)}
     parts = judges.b21(tied)
     assert decide(parts).verdict == INCONCLUSIVE
-    assert [part.value > 0 for part in parts[:1]] == [True]
-    alike = replace(parts[0], standard_error=float("nan"))
-    assert decide([alike]).verdict == INCONCLUSIVE
+    assert parts[0].value > 0
 
 
 def test_an_early_stage_that_was_not_observed_cannot_be_judged():

@@ -151,21 +151,6 @@ def test_equal_runs_do_not_differ_with_and_without_printed_numbers(printed, tmp_
     assert "0 numbers differ" in text
 
 
-def test_claims_of_one_run_only_are_counted_and_exact_numbers_have_no_error(tmp_path, capsys):
-    one, other = write_claims(tmp_path / "one"), write_claims(tmp_path / "other", ours=91.0)
-    pd.DataFrame([{"claim": "X2", "verdict": "supported"}]).to_csv(
-        one / "claims/dgn_verdicts.csv", index=False
-    )
-    comparing.compare(str(one), str(other))
-    assert capsys.readouterr().out.splitlines() == [
-        f"0 verdicts differ between {one} and {other}.",
-        f"1 judged in one run only; {other} has no verdict on them.",
-        "0 numbers differ by 3 standard errors or more.",
-        "Of numbers without a standard error, 1 changed.",
-        "            90 -> 91  a/q/r/c",
-    ]
-
-
 def test_a_run_without_verdicts_is_named(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     assert main(["compare", str(tmp_path), "quick"]) == 1

@@ -5,8 +5,6 @@ import pytest
 
 from finitewidth.common.settings import preset_only
 from finitewidth.papers.collapse.experiments import block_kernel
-from finitewidth.papers.collapse.tables import table1
-from finitewidth.tables.latex import latex
 
 SETTINGS = preset_only("quick", "config")["collapse"]["block_kernel"]
 
@@ -54,21 +52,3 @@ def test_a_wrong_eigenvalue_or_kernel_leaves_a_remainder(monkeypatch):
     assert rows["residual"].tolist() == [0, 1, 0]
     assert rows.loc["class", "symbolic"] > 0
     assert rows["power"].tolist() == [3, 0, 1]
-
-
-def test_rational_values_stay_exact():
-    rows = block_kernel.measure({}, SETTINGS | {"kernel": [0.7, 0.3, 0.1]})["rows"]
-    assert (rows["residual"] == 0).all()
-    np.testing.assert_allclose(rows["value"], [0.4, 1.4, 3.4])
-
-
-def test_the_cells_show_the_example_and_both_forms_agree_in_shape(tables):
-    table = table1.typeset(table1.select(tables, {}), {})
-    assert table.cells["example"].tolist() == ["4", "14", "34"]
-    assert table.cells["independent vectors"].tolist() == ["16 of 20", "3 of 4", "1 of 1"]
-    assert table.cells["residual"].tolist() == ["0", "0", "0"]
-    formulas, notes = table.formulas
-    assert formulas.shape == table.cells.shape
-    assert len(notes) == len(table.notes) == 1
-    assert "{" not in table.notes[0]
-    assert r"\lambda_{\mathrm{class}}" in latex(table, "footer", "collapse_table1")

@@ -5,14 +5,11 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-import torch
-from tests.redrawn import redrawn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import base_seed
 from finitewidth.data.bundled import digits
 from finitewidth.papers.collapse.experiments import decay, sweep
-from finitewidth.papers.collapse.figures import decay as decay_figure
 
 RULE = {"trained": 0.95, "end": 6.0}
 SWEEP = {
@@ -77,11 +74,6 @@ def test_without_normalisation_imbalance_falls_with_exp_of_minus_two_tau(runs):
     np.testing.assert_allclose(runs.loc[runs["decay"] == 0, "imbalance"], 1, rtol=0.05)
 
 
-def test_the_imbalance_of_a_unit():
-    hidden, head = torch.tensor([[3.0, 4.0], [1.0, 0.0]]), torch.tensor([[1.0, 2.0], [0.0, 2.0]])
-    assert sweep.imbalances(hidden, head).tolist() == [24.0, -7.0]
-
-
 def test_a_power_of_tau_alone_is_found_and_judged():
     tables = decay.measure({"sweeps": made_up()}, RULE)
     powers = tables["powers"].set_index(["sweep", "exponent"])["value"]
@@ -123,16 +115,3 @@ def test_a_power_and_an_exponential_are_told_apart():
     power, exponential = decay.misfits(rows.assign(nc3=np.exp(-0.3 * rows["tau"])))
     assert exponential == pytest.approx(0, abs=1e-9)
     assert power > 0.1
-
-
-def test_every_sweep_is_drawn_against_tau_rates_and_decay(tmp_path):
-    settings = {"datasets": {"cifar10": "patches of photographs (stand-in for CIFAR-10)"}}
-    tables = decay.measure({"sweeps": made_up()}, RULE)
-    rows, figure = redrawn(decay_figure, tables, settings, tmp_path)
-    cells = rows[(rows["panel"] == "cell") & (rows["sweep"] != "patches")]
-    panes = figure.axes[:4]
-    points = [sum(len(bars.lines[0].get_xdata()) for bars in axis.containers) for axis in panes]
-    trained = (cells["decay"] > 0).sum()
-    assert points == [trained, len(cells), trained, 6]
-    assert panes[3].get_title(loc="left").endswith("patches of photographs")
-    assert "\N{MINUS SIGN}0.6" in panes[0].texts[1].get_text().replace("-", "\N{MINUS SIGN}")

@@ -7,17 +7,13 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from tests.artwork import faults
 
-from finitewidth.common import fields
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import merged, preset_only
-from finitewidth.figures import style
+from finitewidth.common.settings import preset_only
 from finitewidth.measures import collapse as measures
 from finitewidth.papers.collapse.errata import dynamics as definition
 from finitewidth.papers.collapse.experiments import block_flow, flow
 from finitewidth.papers.collapse.experiments.block_flow import BlockKernel, FlowState
-from finitewidth.papers.collapse.figures import flow as figure
 
 CONFIG = preset_only("quick", "config")["collapse"]["flow"]
 SMOKE = preset_only("smoke", "config")["collapse"]["flow"]
@@ -92,20 +88,6 @@ def test_stacked_states_flow_as_each_of_them_does():
         alone = block_flow.integrate(KERNEL, start, TIMES, 1e-11)[-1]
         for part, wanted in zip(both, alone, strict=True):
             np.testing.assert_allclose(part[place], wanted[0], atol=1e-8)
-
-
-def test_a_rotation_of_the_features_changes_no_measure():
-    start = drawn(weight_scale=0.3)
-    turn = np.linalg.qr(rng(5).standard_normal((6, 6)))[0]
-    turned = FlowState(start.weights @ turn.T, start.biases, turn @ start.means,
-                       turn @ start.scatter @ turn.T)  # fmt: skip
-    points = rng(6).standard_normal((50, 6))
-    ends = [block_flow.integrate(KERNEL, state, TIMES, 1e-11)[-1] for state in (start, turned)]
-    found = flow.collapse_of(KERNEL, ends[0], 0, points)
-    again = flow.collapse_of(KERNEL, ends[1], 0, points @ turn.T)
-    assert found.keys() == again.keys()
-    for name, value in found.items():
-        assert math.isclose(value, again[name], rel_tol=1e-7, abs_tol=1e-9), name
 
 
 def test_runge_kutta_has_order_four():
@@ -217,19 +199,6 @@ def test_components_of_residuals_fall_at_their_eigenvalues():
         np.testing.assert_allclose(times, math.log(1000) / rate, rtol=0.02)
 
 
-def test_the_tables_have_all_cases_and_the_same_numbers_again():
-    found, again = (flow.measure({}, SMOKE) for _ in range(2))
-    assert set(found) == {
-        "curves", "uncentred", "leading", "frozen", "formulas", "residuals", "orders"
-    }  # fmt: skip
-    for name, table in found.items():
-        pd.testing.assert_frame_equal(table, again[name])
-        assert len(table), name
-    assert found["curves"].groupby("start")["case"].nunique().sum() == 4
-    assert not found["formulas"].duplicated(["case", "quantity", "form"]).any()
-    assert found["curves"]["time"].max() == SMOKE["time"]
-
-
 def test_biases_of_features_with_a_global_mean_tend_to_another_value_than_one_over_c():
     """b - 1/C + W <h> is the mean of a row of R1, and falls with R1; |b - 1/C| does not."""
     rows = pd.DataFrame(flow._uncentred(SMOKE)).set_index(["case", "run", "time"])
@@ -244,22 +213,3 @@ def test_cases_of_the_formulas_differ_although_a_grid_point_is_nearly_a_bias():
     frozen = CONFIG["frozen"] | {"points": 3, "margin": 0.1, "biases": [0.0, 0.1 + 1e-15]}
     rows = pd.DataFrame(flow._formulas(frozen, CONFIG))
     assert not rows.duplicated(["case", "quantity", "form"]).any()
-
-
-def test_the_figure_draws_every_run_and_every_formula():
-    tables = flow.measure({}, merged(SMOKE, {"weights": [0.5, 1.0]}))
-    rows = fields.checked(figure.select(tables, {}), figure.FIELDS)
-    style.apply()
-    drawn = figure.draw(rows, {})
-    assert faults(drawn) == []
-    axes = drawn.axes
-    assert len(axes) == 6
-    cases, bounds = 5 * SMOKE["runs"], SMOKE["runs"]
-    assert [len(axis.lines) for axis in axes] == [
-        cases, cases, cases + 1, cases + bounds + 1, 3, 3
-    ]  # fmt: skip
-    ends = axes[4].lines[-1]
-    kept = rows[(rows["series"] == "end") & (rows["quantity"] == "gamma")]
-    np.testing.assert_allclose(ends.get_ydata(), kept["value"])
-    assert rows["weight_scale"].dropna().unique().tolist() == [0.5, 1.0]
-    assert rows.loc[rows["series"] == "leading", "time"].min() >= 1

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.collapse_cases import TRAINING
-from tests.redrawn import redrawn, reported
+from tests.redrawn import redrawn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import base_seed
@@ -12,7 +12,7 @@ from finitewidth.data.bundled import digits
 from finitewidth.kernels.trained import full_kernel
 from finitewidth.papers.collapse.experiments import heat_maps, models, training
 from finitewidth.papers.collapse.experiments.picking import picks
-from finitewidth.papers.collapse.figures import blocks, invariant
+from finitewidth.papers.collapse.figures import blocks
 
 PICKING = {
     "within": 0.01, "collapsed_nc3": None, "other_within": 0.02, "widened": 0.03, "train": 0.999,
@@ -251,20 +251,6 @@ def test_the_printed_rate_comes_first_and_the_best_accuracy_last():
 
 def letter_of(axis):
     return axis.get_title(loc="left").removeprefix(r"$\mathbf{").partition("}")[0]
-
-
-def test_curves_and_ends_of_the_picked_models_are_drawn(tables, tmp_path):
-    printed = tables | {"reported": reported("collapse")}
-    rows, figure = redrawn(invariant, printed, {"ends": True}, tmp_path)
-    panes = {letter_of(axis): axis for axis in figure.axes}
-    first = sorted(rows.loc[rows["panel"] == "lines", "epoch"].dropna())
-    assert first
-    for letter in "abcdeklm":
-        vertical = [line.get_xdata() for line in panes[letter].lines if line.get_linestyle() == ":"]
-        assert sorted(x[0] for x in vertical) == first
-    for letter in "ij":
-        points = [line.get_ydata()[0] for line in panes[letter].lines if len(line.get_xdata()) == 1]
-        assert sorted(points) == sorted(rows.loc[rows["panel"] == letter, "value"])
 
 
 def test_maps_are_drawn_symmetric_and_alignments_with_their_last_value(tables, tmp_path):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from tests.collapse_cases import TRAINING
+from tests.kernels_by_definition import tangent_kernel_by_jacobian
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import base_seed
@@ -87,24 +88,6 @@ def stack_of(network):
     return spec, stack, images, torch.arange(10).repeat(3)
 
 
-def kernel_by_jacobian(module, outputs, images):
-    """Traced kernel from one gradient per image and output."""
-    parameters = list(module.parameters())
-    rows = []
-    for image in images:
-        values = outputs(image[None])[0]
-        rows.append([
-            torch.cat([
-                torch.zeros_like(p).flatten() if g is None else g.flatten()
-                for p, g in zip(parameters, torch.autograd.grad(
-                    value, parameters, retain_graph=True, allow_unused=True), strict=True)
-            ])
-            for value in values
-        ])  # fmt: skip
-    J = torch.stack([torch.stack(row) for row in rows])
-    return torch.einsum("ikp,jkp->ij", J, J).numpy()
-
-
 @pytest.mark.parametrize("network", NETWORKS, ids=lambda network: network["kind"])
 def test_measures_of_a_stack_are_those_of_plain_networks(network):
     spec, stack, images, labels = stack_of(network)
@@ -118,8 +101,10 @@ def test_measures_of_a_stack_are_those_of_plain_networks(network):
         module.load_state_dict(stack.state(replica))
         module.eval()
         chosen = labels.argsort(stable=True).view(10, 3)[:, :2].flatten()
-        theta = kernel_by_jacobian(module, module, images[chosen])
-        theta_h = kernel_by_jacobian(module, module.features, images[chosen])
+        theta, theta_h = (
+            torch.einsum("kikj->ij", tangent_kernel_by_jacobian(module, images[chosen], of)).numpy()
+            for of in (None, lambda network, x: network.features(x))
+        )
         features = module.features(images).detach().numpy()
         kernels = collapse.kernel_measures(
             theta, theta_h, labels[chosen], outputs=10, features=features.shape[1]

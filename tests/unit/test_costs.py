@@ -4,10 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.plans import plan
 from tests.workflow_rules import rules
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import PRESETS, merged, preset_only
+from finitewidth.common.settings import PRESETS
 from finitewidth.pipeline.costs import (
     TABLE,
     Cost,
@@ -20,7 +21,6 @@ from finitewidth.pipeline.costs import (
     refresh,
     write_table,
 )
-from finitewidth.pipeline.plan import Plan
 
 ROOT = Path(__file__).parents[2]
 NEEDS = {
@@ -28,10 +28,6 @@ NEEDS = {
     "report": ["fig", "text"],
 }  # fmt: skip
 SECONDS = {"data": 1, "short": 2, "long": 50, "fig": 3, "report": 4}
-
-
-def plan(preset="quick", **over):
-    return Plan(merged(preset_only(preset, ROOT / "config"), over), ROOT)
 
 
 def row(job, seconds, source="estimated", preset="quick"):
@@ -128,20 +124,6 @@ def test_the_forecast_adds_up_rows_and_counts_jobs_without_one():
     assert "a core each 2 days (data 60 min, long 2 days, fig 3 h, report 4 h)" in lines
     assert "a GPU each 10 h (data 60 min, short 2 h, fig 3 h, report 4 h)" in lines
     assert "jobs without a row in the table: 1 of 6 (text)" in lines
-
-
-def test_the_forecast_of_quick_is_the_sum_of_its_rows():
-    mine = plan()
-    assert f"everything {len(mine.needs):>18}" in mine.forecast()
-    assert mine.seconds("npf_nu") == mine.costs["npf_nu"].seconds
-    assert mine.seconds("npf_new") is None
-
-
-def test_a_gpu_takes_all_that_is_long_at_preset_paper(monkeypatch):
-    monkeypatch.setattr("finitewidth.pipeline.costs.forecast", lambda *given: given)
-    _, costs, _, on_gpu = plan("paper").forecast()
-    assert {job for job, cost in costs.items() if cost.seconds > 1e5} <= on_gpu
-    assert "npf_cntk" not in on_gpu
 
 
 def test_a_row_does_not_hold_for_modified_settings():

@@ -8,13 +8,11 @@ import yaml
 
 from finitewidth.common.declarations import artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import preset_only
-from finitewidth.pipeline.jobs import Jobs, chosen
+from finitewidth.pipeline.jobs import chosen
 
 ROOT = Path(__file__).parents[2]
 PAPERS = read_papers(ROOT / "workflow/papers")
 OWN = [entry for entry in artifacts_of(PAPERS) if not entry.extra]
-EXTRAS = [entry for entry in artifacts_of(PAPERS) if entry.extra]
 
 
 def test_there_are_eighty_numbered_artifacts():
@@ -81,10 +79,3 @@ def test_chosen_settings():
     assert chosen(section, {"inner": {"a": "runs"}}) == {"inner": {"a": 4}}
     with pytest.raises(ConfigError, match=r"no setting 'task\.size'"):
         chosen(section, {"task": ["size"]})
-
-
-def test_all_declared_settings_exist_at_every_preset():
-    for preset in ("smoke", "quick", "laptop", "paper"):
-        jobs = Jobs(PAPERS, preset_only(preset, ROOT / "config"))
-        for name in (*jobs.experiments, *(e.artifact for e in OWN + EXTRAS), *jobs.trainings):
-            assert jobs[name].name == name

@@ -66,18 +66,6 @@ def test_the_gradient_is_that_of_autograd(activation, depth):
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_losses_and_eigenvalues_leave_the_errors_unchanged(activation):
-    x, y = images(**DOUBLE)
-    stack = stack_of(activation, (1.0,), **DOUBLE)
-    passes = Passes(stack, x, y)
-    errors = passes.forward().clone()
-    passes.losses()
-    passes.largest_eigenvalue(torch.ones_like(errors), 2)
-    assert torch.equal(errors, passes.z[-1])
-    torch.testing.assert_close(outputs_by_torch(stack, x) - y, errors)
-
-
-@pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_the_largest_eigenvalue_is_that_of_the_full_kernel(activation):
     x, y = images(samples=12, **DOUBLE)
     stack = stack_of(activation, (1.5, 3.0), depth=4, **DOUBLE)

@@ -13,9 +13,7 @@ from bs4 import BeautifulSoup
 from tests import report_crawler
 
 from finitewidth.cli.main import RAISES, app
-from finitewidth.common.declarations import artifacts_of, read_papers
 from finitewidth.library import names
-from finitewidth.report.citations import read_citations
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs/_ext"))
@@ -63,29 +61,10 @@ def test_links_within_the_site_lead_somewhere_and_nothing_is_loaded_from_a_netwo
     assert report_crawler.faults(site) == []
 
 
-def test_the_start_page_counts_and_names_the_papers(pages):
-    text = " ".join(pages["index.html"].get_text().split())
-    own = [artifact for artifact in artifacts_of(read_papers()) if not artifact.extra]
-    assert f"all {len(own)} numbered tables and figures" in text
-    for paper in read_papers():
-        assert read_citations(ROOT / "CITATION.cff", [paper.name])[paper.name].title in text
-
-
 def test_every_public_name_is_documented_once(pages):
     ids = [tag["id"] for page in pages.values() for tag in page.find_all("dt", id=True)]
     for name in names.HOME:
         assert ids.count(f"finitewidth.{name}") == 1, name
-
-
-def test_the_readme_counts_names_and_is_short():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    own = [artifact for artifact in artifacts_of(read_papers()) if not artifact.extra]
-    assert f"all {len(own)} numbered tables and figures" in text.replace("\n", " ")
-    assert len(text.splitlines()) <= 95
-    for paper in read_papers():
-        citation = read_citations(ROOT / "CITATION.cff", [paper.name])[paper.name]
-        assert citation.title in text, paper.name
-        assert citation.url in text, paper.name
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())

@@ -47,15 +47,6 @@ def test_fig5_means_and_spreads_of_every_panel():
     assert len(tables["runs"]) == 12
 
 
-def test_fig5_a_diverged_run_counts_and_is_left_out():
-    history = mnist_history()
-    history.loc[(history["seed"] == 1) & (history["epoch"] == 2), "diverged"] = 1
-    curves = mnist.measure({"histories": history}, MNIST)["curves"]
-    assert set(curves["runs"]) == {1}
-    assert set(curves["diverged"]) == {1}
-    assert curves[curves["panel"] == "mnist"]["y"].tolist() == pytest.approx([0.4, 0.8] * 2)
-
-
 @pytest.mark.parametrize(
     ("accuracies", "epochs"),
     [([0.5, 0.98, 1.0], 2.5), ([0.99], 1.0), ([1.0], 0.99), ([0.5, 0.9], np.nan)],
@@ -151,18 +142,6 @@ def test_fig8_takes_each_kernel_from_its_own_network():
     assert runs.loc[("ka", "soft-GaLU", 3, 0), "nu"] == pytest.approx(solved(ka), rel=1e-6)
     normalised = runs.loc[("ka_hat", "soft-GaLU", 3, 0), "nu"]
     assert normalised == pytest.approx(solved(ka / ka.trace()), rel=1e-6)
-
-
-def test_fig8_curves_and_first_values():
-    tables = nu.measure(nu_inputs(), NU)
-    curves = tables["curves"]
-    assert set(curves["trained"]) == {1}
-    assert curves.groupby("panel").size().to_dict() == {
-        "gates": 4, "adaptable": 6, "ka": 3, "ka_hat": 3
-    }  # fmt: skip
-    ka = curves[curves["panel"] == "ka"].set_index("series")
-    assert ka.loc[nu.AT_START, "y"] == ka.loc["soft-GaLU", "y"].iloc[0]
-    assert set(tables["runs"]["ridge"]) == {0.0}
 
 
 def test_fig8_a_singular_kernel_gets_a_ridge_and_says_so():

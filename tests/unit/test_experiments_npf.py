@@ -10,7 +10,7 @@ from tests.experiment_cases import history_row
 from tests.experiment_cases import kept_weights as kept
 from tests.training_cases import planned_trainings
 
-from finitewidth.common.settings import merged, preset_only
+from finitewidth.common.settings import preset_only
 from finitewidth.data.bundled import digits, digits_on_patches
 from finitewidth.data.select import stratified_subset
 from finitewidth.experiments.nu_values import network_at
@@ -65,13 +65,6 @@ def test_table2_compares_with_both_versions():
     # sample form sqrt(50)/sqrt(2), printed population form 2/sqrt(5-1): combined sqrt(26)
     assert cell["difference"] == pytest.approx(-5)
     assert cell["difference_se"] == pytest.approx(-5 / np.sqrt(26))
-
-
-def test_table2_counts_a_diverged_run_and_leaves_it_out():
-    rows = everywhere()
-    rows[0] |= {"diverged": 1}
-    cell = measured(rows)["rows"].iloc[0]
-    assert (cell["runs"], cell["diverged"], cell["best_test_mean"]) == (1, 1, pytest.approx(60))
 
 
 def test_table2_takes_the_step_size_with_the_best_mean():
@@ -287,23 +280,6 @@ def test_relu_runs_share_no_stream_with_the_networks_that_take_their_gates():
         if training.earlier:
             earlier = {replica.name for replica in planned[training.earlier].run.replicas}
             assert not earlier & {replica.name for replica in training.run.replicas}, name
-
-
-def test_switches_reach_the_trainings():
-    over = {
-        "regimes": {"sgd_search": True, "flnpf_checkpoint": "last"},
-        "stages": {"checkpoint": "epoch"},
-    }
-    planned = planned_trainings("npf", merged(PAPER, over))
-    assert {r.step_size for r in planned["fc_sgd-dlnpf"].run.replicas} == {0.1, 0.01, 0.001}
-    assert {r.step_size for r in planned["fc_adam-dlnpf"].run.replicas} == {0.0001}
-    assert planned["fc_adam-relu"].run.keep == ("last",)
-    kept_for_cntk = planned_trainings(
-        "npf", merged(PAPER, {"cntk": {"flnpf_checkpoint": "best_test"}})
-    )
-    assert kept_for_cntk["cntk-relu"].run.keep == ("best_test",)
-    assert planned["stages-relu"].run.snapshots == (10, 20, 30, 40, 50, 60)
-    assert planned["stages-frozen"].run.replicas[-1].pretrained == "epoch60"
 
 
 def test_the_cntk_scores_as_ridge_regression_on_its_definition_does():

@@ -7,7 +7,7 @@ import pytest
 import torch
 from sklearn.base import clone
 from sklearn.metrics import r2_score
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
+from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from torch import nn
 
@@ -126,17 +126,6 @@ def test_a_column_does_not_depend_on_the_others(network, data, ridge, columns):
 
 
 @pytest.mark.parametrize("kind", ["traced", "full"])
-def test_one_output_takes_targets_of_one_axis(data, kind):
-    x, y, test = data
-    network = WithFeatures(outputs=1).double()
-    model = fw.KernelRegression(network, kind=kind, from_network=True)
-    column = model.fit(x, y[:, :1]).predict(test)
-    flat = model.fit(x, y[:, 0])
-    assert flat.coefficients_.shape == (INPUTS,)
-    torch.testing.assert_close(flat.predict(test), column[:, 0])
-
-
-@pytest.mark.parametrize("kind", ["traced", "full"])
 def test_arrays_give_arrays_and_tensors_give_tensors(data, kind):
     x, y, test = data
     network = WithFeatures()  # float32, as torch makes it
@@ -209,15 +198,6 @@ def test_a_clone_and_a_pickle_compute_with_their_network(network, data):
     stored = pickle.loads(pickle.dumps(model))
     torch.testing.assert_close(stored.predict(test), wanted)
     torch.testing.assert_close(stored.fit(x, y).predict(test), wanted)
-
-
-def test_the_ridge_of_images_is_chosen_by_cross_validation():
-    stream = np.random.default_rng(0)
-    images = stream.standard_normal((20, 1, 2, 2))
-    model = fw.KernelRegression(WithFeatures(size=4), ridge=1.0)
-    search = GridSearchCV(model, {"ridge": [1e-3, 1e3]}, cv=2).fit(images, images.sum((1, 2, 3)))
-    assert search.best_params_ == {"ridge": 1e-3}
-    assert search.predict(images).shape == (20,)
 
 
 def test_the_score_is_r2(network, data):

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.experiment_cases import history_row
 
 from finitewidth.measures.accuracy import (
     averaged,
-    mean_and_spread,
     scores_by_replica,
     train_accuracies,
 )
@@ -19,24 +19,12 @@ from finitewidth.measures.compare import difference_in_standard_errors, standard
 
 def history(first, second, **over):
     """A history of one replica from its accuracies on the two halves of the test images."""
-    epochs = len(first)
-    columns = {
-        "row": "fc_sgd",
-        "regime": "relu",
-        "stage": None,
-        "beta": None,
-        "eps": None,
-        "variant": "original",
-        "seed": 0,
-        "step_size": 0.1,
-        "epoch": range(1, epochs + 1),
-        "train_accuracy": np.linspace(0.5, 1, epochs),
-        "test_accuracy": (np.array(first) + np.array(second)) / 2,
-        "test_accuracy_first": first,
-        "test_accuracy_second": second,
-        "diverged": 0,
-    }
-    return pd.DataFrame(columns | over)
+    rows = [
+        history_row(epoch=number + 1, test_accuracy=(one + two) / 2, test_accuracy_first=one,
+                    test_accuracy_second=two)
+        for number, (one, two) in enumerate(zip(first, second, strict=True))
+    ]  # fmt: skip
+    return pd.DataFrame(rows).assign(**over)
 
 
 def test_three_ways_to_choose_the_epoch():
@@ -101,11 +89,6 @@ def test_a_network_is_trained_if_all_its_runs_are_in_some_epoch_and_none_diverge
     }  # fmt: skip
     lost = train_accuracies(scores_by_replica(runs.assign(diverged=[0, 0, 0, 1, 1, 1]), 0.9))
     assert (lost["trained"], lost["train_accuracy"]) == (0, 0.95)
-
-
-def test_the_spread_is_that_of_a_sample():
-    assert mean_and_spread(pd.Series([1.0, 2.0, 3.0])) == (2.0, pytest.approx(1.0))
-    assert math.isnan(mean_and_spread(pd.Series([1.0]))[1])
 
 
 @pytest.mark.parametrize("ddof", [0, 1])

@@ -6,15 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
+from tests.plans import plan
 
 from finitewidth.cli import running
-from finitewidth.cli.comparing import folder_of
 from finitewidth.cli.main import main
 from finitewidth.cli.options import Results
-from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import merged, preset_only, results_folder
+from finitewidth.common.settings import results_folder
 from finitewidth.data.catalogue import ROLES
-from finitewidth.pipeline.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPERS = ("npf", "dgn", "trust", "beyond", "collapse")
@@ -41,46 +39,30 @@ def few(tmp_path_factory):
     return make_tree(tmp_path_factory.mktemp("data") / "few", classes=3, train=12, test=4)
 
 
-def config(preset="smoke", **over):
-    return merged(preset_only(preset, ROOT / "config"), over)
-
-
-def plan(preset="smoke", **over):
-    return Plan(config(preset, **over), ROOT)
-
-
 def test_all_datasets_are_read_from_the_folder(tree):
-    mine = plan(data={"images": str(tree)})
+    mine = plan("smoke", data={"images": str(tree)})
     assert {mine.jobs.dataset(role) for role in ROLES} == {"results/data/shapes.npz"}
     told = mine.tree(SimpleNamespace(source="shapes"))
     assert told.startswith(f"{tree} ")
     assert mine.tree(SimpleNamespace(source="digits")) is None
 
 
-def test_other_pictures_in_the_same_place_are_another_parameter(tmp_path):
-    folder = make_tree(tmp_path / "shapes", 2, 2, 1)
-    mine = plan(data={"images": str(folder)})
-    before = mine.tree(SimpleNamespace(source="shapes"))
-    (folder / "train" / "class0" / "0.png").write_bytes(b"new")
-    assert mine.tree(SimpleNamespace(source="shapes")) != before
-
-
 def test_results_have_a_folder_of_their_own(tree, monkeypatch):
     monkeypatch.setenv("FINITEWIDTH_DATA", str(tree.parent))
     assert results_folder("quick", 3, ("a", "b")) == "results/quick-a-b-seed3"
-    assert plan(data={"images": str(tree)}).results == "results/smoke-shapes"
-    mine = plan(data={"mnist": "shapes"}, seed=2)
+    assert plan("smoke", data={"images": str(tree)}).results == "results/smoke-shapes"
+    mine = plan("smoke", data={"mnist": "shapes"}, seed=2)
     assert mine.results == "results/smoke-shapes-seed2"
     written = [*mine.targets(), *mine.verdicts(), *mine.captions(), mine.log("npf_nu"),
                mine.benchmark("npf_nu"), mine.errata()]  # fmt: skip
     assert {Path(file).parts[1] for file in written} == {"smoke-shapes-seed2"}
-    assert plan().results == "results/smoke"
+    assert plan("smoke").results == "results/smoke"
     assert plan("paper", data={"cifar10": "cifar10_jpeg"}).results == "results/paper"
 
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_artifact_that_reads_images_names_them_as_the_users(paper, tree):
-    mine = plan(data={"images": str(tree)})
+    mine = plan("smoke", data={"images": str(tree)})
     checked = 0
     for entry in mine.artifacts:
         if entry.paper != paper:
@@ -94,12 +76,6 @@ def test_every_artifact_that_reads_images_names_them_as_the_users(paper, tree):
             checked += 1
         assert "stand-in for MNIST" not in mine.footers.footer(entry.artifact)
     assert checked
-
-
-def test_claims_about_the_papers_data_do_not_count_own_images(tree):
-    mine = plan("quick", data={"images": str(tree)})
-    situations = mine.claim_settings(SimpleNamespace(paper="npf"))["situations"]
-    assert any(told["stand_in"] for told in situations.values())
 
 
 # --- the command -------------------------------------------------------------------------------
@@ -160,12 +136,6 @@ def test_what_cannot_be_used_is_refused_before_snakemake(
     assert re.search(words, said), said
 
 
-def test_list_looks_where_the_results_are(tree, monkeypatch, capsys):
-    monkeypatch.chdir(ROOT)
-    assert main(["list", "--paper", "npf", "--preset", "quick", "--images", str(tree)]) == 0
-    assert "results/quick/" not in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("folder", [False, True])
 def test_the_report_is_given_the_settings_of_the_run(tree, folder, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
@@ -179,14 +149,3 @@ def test_the_report_is_given_the_settings_of_the_run(tree, folder, monkeypatch, 
     assert status == 0
     name = "smoke-shapes-seed2" if folder else "smoke-seed2"
     assert said == f"results/{name}/report/index.html\n"
-
-
-def test_runs_of_a_folder_are_compared_by_name(tmp_path, monkeypatch):
-    claims = tmp_path / "results" / "quick-shapes-seed1" / "claims"
-    claims.mkdir(parents=True)
-    (claims / "npf_verdicts.csv").touch()
-    monkeypatch.chdir(tmp_path)
-    assert folder_of("quick-shapes-seed1") == Path("results/quick-shapes-seed1")
-    with pytest.raises(ConfigError, match="quick-shapes: results/quick-shapes/claims has no verd"):
-        folder_of("quick-shapes")
-    assert folder_of("results/quick-shapes-seed1") == Path("results/quick-shapes-seed1")

@@ -7,7 +7,6 @@ import pytest
 from finitewidth.claims import model
 from finitewidth.common import paper_files
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.paper_files import modules_of
 from finitewidth.errata import table
 
 CLAIM = """
@@ -82,18 +81,3 @@ def test_a_mistake_is_named_by_file_and_key(folder, name, old, new, message):
     folder.write(name, text.replace(old, new))
     with pytest.raises(ConfigError, match=message):
         read("npf")
-
-
-def test_every_function_that_a_file_names_exists(monkeypatch):
-    monkeypatch.undo()
-    from finitewidth.common.declarations import paper_names
-
-    for paper in paper_names():
-        named = [claim.judge for claim in model.claims_of(paper)]
-        named += [numbers.find for numbers in model.numbers_of(paper)]
-        named += [erratum.check for erratum in table.errata_of([paper])]
-        for function in filter(None, named):
-            assert callable(getattr(__import__(function.module, fromlist=["_"]), function.name))
-        assert {f.module for f in named if f and ".judges" in f.module} <= {
-            *modules_of(paper, "judges"), *modules_of("npf", "judges")
-        }  # fmt: skip

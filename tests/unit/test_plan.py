@@ -1,34 +1,8 @@
 """Files, inputs and parameters of jobs follow from settings."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
-from finitewidth.common.settings import merged, preset_only
-from finitewidth.pipeline.plan import Plan
-
-ROOT = Path(__file__).parents[2]
-
-
-def plan(preset="quick", **over):
-    return Plan(merged(preset_only(preset, ROOT / "config"), over), ROOT)
-
-
-def test_inputs_of_a_training_that_starts_from_another():
-    wildcards = SimpleNamespace(paper="npf", training="fc_sgd-frozen")
-    assert plan().training(wildcards).inputs == {
-        "data": "results/data/digits.npz",
-        "history": "results/quick/npf/training/fc_sgd-relu/history.csv",
-        "weights": "results/quick/npf/training/fc_sgd-relu/weights.npz",
-    }
-    assert len(plan().training(wildcards).params["replicas"]) == 9
-
-
-def test_image_folders_take_any_part():
-    mine = plan(data={"cifar10": "mine", "imagefolder": {"mine": "folder/of/mine"}})
-    assert mine.jobs.dataset("cifar10") == "results/data/mine.npz"
-    assert mine.tree(SimpleNamespace(source="mine")) == "folder/of/mine"
-    titles = mine.footers.datasets(mine.jobs["npf_extra_cntk"].reads)
-    assert titles == {"cifar10": "mine (your images, for CIFAR-10)"}
+from tests.plans import plan
 
 
 def test_the_gpu_is_asked_for_unless_the_cpu_is_wanted():
@@ -41,23 +15,6 @@ def test_the_gpu_is_asked_for_unless_the_cpu_is_wanted():
     assert plan().on_device("beyond_training")
     assert not plan().on_device("npf_cntk")
     assert "device" not in plan(device="auto").params("npf_cntk")
-
-
-def test_the_settings_of_jobs_and_what_they_are_told():
-    mine = plan()
-    assert mine.params("npf_regimes") == {"select": "best_test", "trained": 0.95}
-    assert set(mine.params("npf_text")) == {"select"}
-    assert mine.params("npf0_fig3") == {
-        "artifact": "npf0_fig3", "unit": "fraction", "decoupled": "DNPFL",
-        "networks": ["V", "F"],
-    }  # fmt: skip
-    table = mine.params("npf0_table2")
-    assert table["paper"] == "npf0"
-    assert table["datasets"]["mnist"] == "digits 8×8 (stand-in for MNIST)"
-    assert table["comparable"] == {"mnist": False, "cifar10": False}
-    assert mine.params("npf_cntk")["network"]["global_average_pooling"] is True
-    assert mine.params("dgn_text")["select"]["sweep"] == "best_test"
-    assert mine.params("dgn_fig5")["pixels"] == "random_pixels"
 
 
 def test_claims_are_told_what_they_were_computed_with_and_what_is_missing():

@@ -1,19 +1,19 @@
 """The parts of the report: reading results, formatting, citations, downloads."""
 
 import gzip
-from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from finitewidth.claims import grades, reported, verdicts
 from finitewidth.common import result_files
 from finitewidth.common.errors import ConfigError, ResultError
-from finitewidth.report import findings, formatting, formulas, pages
+from finitewidth.common.usage import Usage
+from finitewidth.report import findings, formatting, summary_page
 from finitewidth.report.citations import read_citations
 from finitewidth.report.downloads import LARGE, Downloads
 from finitewidth.report.findings import OTHER_RUN, OTHER_SETTINGS
 
-ROOT = Path(__file__).parents[2]
 JOBS = {
     name: findings.Job(name=name, paper=paper, inputs=inputs, outputs=outputs)
     for name, paper, inputs, outputs in (
@@ -32,10 +32,15 @@ def test_what_feeds_an_artifact_is_found_through_all_jobs_and_nothing_else():
     assert findings.upstream(JOBS["errata"].inputs, JOBS) == []
 
 
-def test_a_job_stands_on_the_page_of_its_paper():
-    assert pages.job_href(JOBS["train npf/nu"]) == "npf.html#job-train-npf-nu"
-    assert pages.job_href(JOBS["npf_nu"]) == "npf.html#job-npf-nu"
-    assert pages.job_href(JOBS["errata"]) == "runs.html#job-errata"
+def test_the_time_of_an_artifact_counts_each_job_that_it_needs_once():
+    usage = {name: Usage(jobs=1, wall=10**place, cpu=2 * 10**place)
+             for place, name in enumerate(JOBS)}  # fmt: skip
+    figure = SimpleNamespace(artifact="npf_fig3")
+    assert summary_page.cost_of(figure, JOBS, usage) == Usage(jobs=4, wall=1111, cpu=2222)
+    del usage["npf_kvf"]  # not run
+    assert summary_page.cost_of(figure, JOBS, usage) == Usage(jobs=3, wall=1011, cpu=2022)
+    planned = SimpleNamespace(artifact="npf_fig9")
+    assert summary_page.cost_of(planned, JOBS, usage) == Usage()
 
 
 def test_every_verdict_and_outcome_has_a_colour_and_a_sign():
@@ -44,12 +49,6 @@ def test_every_verdict_and_outcome_has_a_colour_and_a_sign():
              "not confirmed", "not computed", OTHER_SETTINGS, OTHER_RUN)  # fmt: skip
     assert {formatting.tone(word) for word in every} == set(formatting.TONES)
     assert all(formatting.sign(word) for word in every)
-
-
-def test_a_caption_as_html_and_as_plain_text():
-    caption = "Left: ``nu`` falls,\nas *expected*."
-    assert formulas.as_text(caption) == "Left: nu falls, as expected."
-    assert "<em>expected</em>" in formulas.as_html(caption)
 
 
 def test_a_paper_that_is_not_cited_is_named(tmp_path):
@@ -78,14 +77,6 @@ def test_a_data_file_keeps_its_name(tmp_path):
     (tmp_path / "a.csv").write_text("0,1\n" * LARGE)
     downloads = Downloads(tmp_path, tmp_path / "report")
     assert downloads.put(tmp_path / "a.csv", compress=False).href == "files/a.csv"
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [("1234.56", "1234.56"), (1.1e3, "1100.0"), ("", ""), ("O(1)", ""),
-                        ("nan", ""), (None, ""), ("-2e-7", "-2e-07")],
-)  # fmt: skip
-def test_what_a_column_is_sorted_by(value, text):
-    assert formatting.order(value) == text
 
 
 def test_a_table_without_rows_is_read_only_where_that_may_be(tmp_path):

@@ -1,16 +1,18 @@
 """Results are written whole or not at all, read back exactly, and damage is always noticed."""
 
 import errno
+import json
 import os
 import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
+from finitewidth.pipeline.finished_checkpoints import clear_finished
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from finitewidth.common import result_files
+from finitewidth.common import fields, result_files
 from finitewidth.common.errors import ResultError
 
 FLOATS = st.floats(allow_nan=False) | st.sampled_from([0.1, 1 / 3, 5e-324, -0.0, 1e300])
@@ -205,3 +207,64 @@ def test_json_comes_back_in_order(tmp_path):
     (tmp_path / "a.json").write_text('{"a": ')
     with pytest.raises(ResultError, match="damaged"):
         result_files.read_json(tmp_path / "a.json")
+
+
+# ---- columns of data files
+def test_a_field_refuses_what_its_type_does_not_allow(tmp_path):
+    declared = {"series": fields.text("name of the curve"), "step": fields.integer("step"),
+                "loss": fields.number("loss")}  # fmt: skip
+    rows = pd.DataFrame({"series": ["a"], "step": [3], "loss": [float("nan")], "more": [1]})
+    fields.write(tmp_path / "rows.csv", rows, declared)
+    assert (tmp_path / "rows.csv").read_text() == "series,step,loss\na,3,NaN\n"
+    pd.testing.assert_frame_equal(
+        fields.read(tmp_path / "rows.csv", declared), fields.checked(rows, declared)
+    )
+    for column, value, message in (
+        ("series", "", "missing or empty word"),
+        ("series", None, "missing or empty word"),
+        ("step", 1.5, "no whole number"),
+        ("loss", "x", "not a number"),
+    ):
+        with pytest.raises(ResultError, match=message):
+            fields.checked(rows.assign(**{column: [value]}), declared)
+    with pytest.raises(ResultError, match="lack the column 'loss'"):
+        fields.checked(rows.drop(columns="loss"), declared)
+
+
+# ---- links that lead elsewhere: what deletes there leaves their targets alone
+
+IDENTITY = "0123456789abcdef"
+
+
+@pytest.fixture
+def outside(tmp_path):
+    """A folder of the user, whose files look like ours."""
+    folder = tmp_path / "outside"
+    (folder / IDENTITY).mkdir(parents=True)
+    for name in ("000000000001.pt", "000000000002.pt", "notes.txt", "a.csv"):
+        (folder / name).write_text("mine")
+        (folder / IDENTITY / name).write_text("mine")
+    yield folder
+    for place in (folder, folder / IDENTITY):
+        for name in ("000000000001.pt", "000000000002.pt", "notes.txt", "a.csv"):
+            assert (place / name).read_text() == "mine", f"{place / name} was touched"
+
+
+@pytest.mark.parametrize("linked", ["all", "one"])
+def test_checkpoints_of_finished_jobs(tmp_path, outside, linked):
+    results = tmp_path / "results"
+    stamp = results / "npf/training/nu/provenance.json"
+    result_files.write_text(stamp, json.dumps({"fingerprint": IDENTITY}))
+    if linked == "all":
+        (results / ".checkpoints").symlink_to(outside)
+    else:
+        (results / ".checkpoints").mkdir()
+        (results / ".checkpoints" / IDENTITY).symlink_to(outside)
+    clear_finished(results)
+
+
+def test_temporary_files_that_are_links(tmp_path, outside):
+    link = tmp_path / ".a-new.csv"
+    link.symlink_to(outside / "a.csv")
+    result_files.write_text(tmp_path / "a.csv", "new")
+    assert not os.path.lexists(link)

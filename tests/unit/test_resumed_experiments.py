@@ -48,23 +48,6 @@ def run(folder, settings, seed=0, code="code"):
     return outputs
 
 
-def test_finished_parts_are_not_computed_again(tmp_path, parts, monkeypatch):
-    settings, save = {"value": 3}, result_files.write_table
-
-    def killed(path, rows):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(result_files, "write_table", killed)
-    with pytest.raises(KeyboardInterrupt):
-        run(tmp_path, settings)
-    assert parts == ["first", "second"]
-    monkeypatch.setattr(result_files, "write_table", save)
-    outputs = run(tmp_path, settings)
-    assert parts == ["first", "second"]
-    assert result_files.read_table(outputs["rows"])["value"].tolist() == [8, 9]
-    assert result_files.read_arrays(outputs["weights"])["a/b.c"].tolist() == [8, 9]
-
-
 @pytest.mark.parametrize("other", [{"settings": {"value": 4}}, {"seed": 1}, {"code": "other"}])
 def test_other_settings_seed_or_code_start_anew(tmp_path, parts, other):
     run(tmp_path, {"value": 3})

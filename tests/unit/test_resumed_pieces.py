@@ -1,16 +1,13 @@
 """`stored_map`: results of pieces of work are stored, and a restarted job computes the others."""
 
-import itertools
 import logging
 
 import numpy as np
 import pytest
 import torch
-from tests.kills import KilledError, killing
+from tests.kills import KilledError
 
-from finitewidth.kernels import cntk as kernels
-from finitewidth.networks.architecture import Architecture
-from finitewidth.training.checkpoints import Checkpoints, CheckpointStore, stored_map
+from finitewidth.training.checkpoints import Checkpoints, stored_map
 
 PIECES = list("abcdefg")
 
@@ -81,37 +78,3 @@ def test_other_identities_and_parts_have_results_of_their_own(tmp_path, other):
     work = Work()
     same(stored(tmp_path, work, **other), WANTED)
     assert work.called == PIECES
-
-
-@pytest.mark.parametrize("average", [True, False])
-def test_the_cntk_in_pieces(tmp_path, monkeypatch, average):
-    """Few pairs in a group: the kernel has the same bytes, uninterrupted, killed and resumed."""
-    monkeypatch.setattr(kernels, "BLOCK_BYTES", 1)
-    network = Architecture(channels=(2, 2), dense=(3,), global_average_pooling=average)
-    x, other = torch.rand(13, 2, 4, 5), torch.rand(9, 2, 4, 5)
-
-    def computed(each=map):
-        alone = kernels.cntk(x, architecture=network, each=each)
-        return alone, kernels.cntk(x, other, architecture=network, dtype=torch.float32, each=each)
-
-    wanted = [kernel.numpy().tobytes() for kernel in computed()]
-    monkeypatch.setattr(kernels, "GROUP", 3)
-    numbers = itertools.count()
-
-    def storing(function, groups):
-        part = f"kernel {next(numbers) % 2}"
-        return stored_map(function, groups, Checkpoints(tmp_path, "0a", -1.0), part)
-
-    kills = 0
-    for allowed in itertools.cycle((1, 2)):
-        numbers = itertools.count()
-        with monkeypatch.context() as patch:
-            save = killing(CheckpointStore.save, allowed, after=True)
-            patch.setattr(CheckpointStore, "save", save)
-            try:
-                found = computed(storing)
-                break
-            except KilledError:
-                kills += 1
-    assert kills > 1
-    assert [kernel.numpy().tobytes() for kernel in found] == wanted

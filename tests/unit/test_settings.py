@@ -1,9 +1,7 @@
 """Presets pass; every mistake is refused with its key, its value and what is allowed."""
 
 import copy
-import datetime
 import json
-from collections import OrderedDict
 from functools import reduce
 from pathlib import Path
 
@@ -63,17 +61,6 @@ def test_presets_pass(preset):
     assert preset_only(preset, CONFIG) == config
 
 
-def test_ordered_dictionaries_pass():
-    """Snakemake hands these over."""
-
-    def ordered(value):
-        if isinstance(value, dict):
-            return OrderedDict((key, ordered(entry)) for key, entry in value.items())
-        return value
-
-    check(ordered(as_the_workflow_merges("quick")), PAPERS)
-
-
 def test_the_preset_paper_changes_nothing():
     assert yaml.safe_load((CONFIG / "preset" / "paper.yaml").read_text()) == {}
 
@@ -83,44 +70,36 @@ REFUSALS = [
     # type and range
     ("npf.nu.network.width", 0, "0 is refused; it must be greater than or equal to 1"),
     ("npf.kvf.gate.beta", -1, "-1 is refused; it must be greater than 0 (slope)"),
+    ("npf.nu.step_size", "1e-3", "'1e-3' is refused; it must be a number"),
     ("npf.nu.epochs", "1e3", "in YAML write 0.001, not 1e-3, which is text"),
     ("npf.nu.epochs", 2.0, "2.0 is refused; it must be a whole number"),
     ("npf.nu.runs", True, "True is refused; it must be a whole number"),
     ("npf.nu.runs", 10**400, "is refused; it must be less than or equal to 1000"),
     ("npf.nu.step_size", float("nan"), "nan is refused; it must be a finite number"),
-    ("npf.nu.every", datetime.date(2001, 2, 3), "it must be a whole number"),
-    ("npf.nu", None, "None is refused; it must be a mapping"),
-    ("data.imagefolder", 3, "3 is refused; it must be a mapping"),
+    ("data", 3, "3 is refused; it must be a mapping"),
     ("npf.nu.classes", [4], "[4] is refused; List should have at least 2 items"),
     ("npf.nu.classes", [4, 4], "[4, 4] is refused; its entries must differ"),
     ("npf.nu.classes", deep(50), "[[[["),
     ("npf.nu.optimiser", "adamw", "'adamw' is refused; it must be 'sgd', 'adam' or 'rmsprop'"),
-    ("npf.nu.network.kind", ["a"], "['a'] is refused; it must be 'fully_connected'"),
     ("npf.theory.variance.widths", [6], "it must be a multiple of 4"),
     (f"{VGG}.network.kind", ["a"], "['a'] is refused; it must be one of 'vgg', 'resnet'"),
     (f"{VGG}.network.convolutions", ["N"], "it must be a whole number, or it must be 'M'"),
-    ("trust.mean_field.pairs.erf", [["edge", 1]], "it must be a number, or it must be 'border'"),
     ("collapse.maps.resnet_mnist_ce", {}, "it must be null"),
     ("device", "gpu", "'gpu' is refused; it must be 'cpu', 'cuda' or 'auto'"),
     # what could reach a shell
     ("preset", "$(touch canary)", "it must be 'smoke', 'quick', 'laptop' or 'paper'"),
     ("data.mnist", "My Data", "'My Data' is refused; String should match pattern '^[a-z]"),
     ("data.root", "/data/$(date)", "'/data/$(date)' is refused; String should match"),
-    ("data.root", "{preset}", "String should match"),
     ("data.imagefolder.mine", "../x", "write a path below data.root"),
-    ("data.imagefolder.mine", "/etc", "write a path below data.root"),
     # unknown keys
     ("npf.nu.rnus", 1, "unknown key (did you mean runs?)"),
     ("dgn.mnist.network.hidden", 3, "unknown key; known keys are kind, widths"),
-    ("devise", 1, "unknown key (did you mean device?)"),
+    ("npf.regmies", 1, "unknown key (did you mean regimes?)"),
     ("beyond.shapes.layers.lambda_", 1, "unknown key (did you mean lambda?)"),
-    ("npf.kvf.zzz", 1, "unknown key; known keys are network, dataset"),
     # contradictions
     ("npf.stages.network", "gcon", "(did you mean gconv?); it must be one of fc, vconv, gconv"),
-    ("npf.regimes.rows.fc_sgd.network", "vcon", "'vcon' is refused; unknown (did you mean vconv?)"),
     ("npf.stages.optimiser", "rmsprop", "gconv_rmsprop, which is no row of npf.regimes.rows"),
     ("npf.nu.every", 51, "51 is refused; it must be at most epochs, 50"),
-    ("npf.memorisation.widths.narrow", 501, "501 is refused; it must be below wide, 500"),
     ("npf.concepts.toy.width", 2, "every layer needs as many gates as width, 2"),
     ("dgn.sweep.in_text.eps", 0.2, "0.2 is refused; it must be one of"),
     ("dgn.concepts.convolution.layers", 4, None),
@@ -139,7 +118,6 @@ REFUSALS = [
     ("thesis.concepts.convolution.size", 2, "it must be at most size, 2"),
     ("thesis.risk.ratios", [0.501], "it must be a whole number of parameters"),
     ("thesis.risk.descent.ratios", [1], "where descent takes millions of steps"),
-    ("collapse.flow.residuals.kernels", [[1.0, 0.5]], "List should have at least 3 items"),
     ("collapse.flow.frozen.other_class", [0.01, 0.1], "[0.2, 0.1, 0.1] is refused; the values"),
     ("trust.descent_relu.mode", "flow", "it is accurate for tanh only"),
     (f"{VGG}.pair", "vgg_cifar", "'vgg_cifar' is refused; it must be vgg_mnist, its key"),
@@ -151,7 +129,6 @@ REFUSALS = [
     (f"{VGG}.kernel_per_class", 99, "kernels are of images of the last batch"),
     ("collapse.models.smoothing.window", 12, "12 is refused; it must be odd"),
     ("collapse.flow.features", 9, "9 is refused; it must be at least classes, 10"),
-    ("collapse.flow.kernel.diagonal", 0.05, "the values must fall"),
     ("collapse.flow.steps.time", 0.0007, "must be a multiple of it"),
     ("collapse.block_kernel.kernel", [1, 3, 7], "[1, 3, 7] is refused; the values must fall"),
 ]  # fmt: skip
@@ -214,23 +191,6 @@ SOURCES = sources_of(preset_only("paper", CONFIG), PAPERS)
 def test_every_setting_of_the_papers_has_a_source():
     papers = {path for path in leaves(preset_only("paper", CONFIG)) if path[0] in PAPERS}
     assert set(SOURCES) == papers
-
-
-@pytest.mark.parametrize(
-    ("key", "words"),
-    [
-        ("npf.regimes.gate.eps", "authors' code; the paper also has 0"),
-        ("npf.regimes.gate.beta", "paper; the paper also has 8"),
-        ("dgn.planar.loss_half", "ours; the paper also has false"),
-        ("beyond.diagonal.draws", "paper (or more)"),
-        ("beyond.diagonal.points", "ours; the code also has null"),
-        ("trust.heat_biases.sigma_b2", "ours"),
-        ("collapse.pairs.resnet_mnist.images.pool", "authors' code"),
-        ("collapse.pairs.resnet_cifar.images.pool", "paper"),
-    ],
-)
-def test_sources_of_some_settings(key, words):
-    assert str(SOURCES[tuple(key.split("."))]) == words
 
 
 def test_a_value_that_a_source_accepts_is_one_that_a_run_can_have():

@@ -9,10 +9,8 @@ from tests import table_cases
 
 from finitewidth.common import fields, result_files
 from finitewidth.common.errors import ResultError
-from finitewidth.papers.dgn.tables import extra_identities
 from finitewidth.papers.npf.experiments import limits
-from finitewidth.papers.npf.tables import extra_limits, table2
-from finitewidth.tables import text_numbers
+from finitewidth.papers.npf.tables import table2
 from finitewidth.tables.job import render_table, typeset_again
 from finitewidth.tables.typeset import markdown
 
@@ -34,29 +32,6 @@ SETTINGS = {
     "paper": "npf", "datasets": {"mnist": "digits (stand-in for MNIST)", "cifar10": "P"},
     "comparable": {"mnist": True, "cifar10": True},
 }  # fmt: skip
-
-
-def test_a_table_in_three_formats(tmp_path):
-    result_files.write_table(tmp_path / "rows.csv", cells())
-    outputs = {kind: str(tmp_path / f"t.{kind}") for kind in ("csv", "md", "tex")}
-    render_table(
-        "finitewidth.papers.npf.tables.table2",
-        {"rows": tmp_path / "rows.csv"},
-        outputs,
-        SETTINGS,
-        "foot_er",
-    )
-    text = (tmp_path / "t.md").read_text()
-    assert "97.00 ± 0.12" in text
-    assert "−1.25 / 2.5 SE" in text
-    assert "digits (stand-in for MNIST)" in text
-    assert "_foot_er_" in text
-    tex = (tmp_path / "t.tex").read_text()
-    assert r"$97.00 \pm 0.12$" in tex
-    assert r"\label{tab:t}" in tex
-    assert r"foot{\ttfamily\char95}er" in tex
-    assert tex.count(r" \\" + "\n") == 1 + 6 + 30
-    assert len(pd.read_csv(tmp_path / "t.csv")) == 4 * 30
 
 
 def typeset(module, rows, settings=None, table="rows"):
@@ -155,25 +130,6 @@ def test_bold_are_the_best_regimes_of_a_line_within_a_standard_deviation():
     assert bold.loc["ours, last epoch"][["DLNPF", "FLNPF", "ReLU"]].tolist() == [0, 6, 0]
 
 
-@pytest.mark.parametrize("paper", ["npf", "dgn"])
-def test_text_tables_put_ours_beside_the_printed_number(paper):
-    settings = {"datasets": {"mnist": "MNIST", "cifar10": "CIFAR-10"}, **table_cases.shown(paper),
-                "gates": table_cases.GATES}  # fmt: skip
-    gates = {"gates_only": "ε = 0.1, β = 8", "soft_relu": "ε = 0.4, β = 16"}
-    for quantity, row, column, title, role in settings["numbers"]:
-        number = {"quantity": quantity, "row": row, "column": column, "mean": 55.5, "spread": 0.25,
-                  "runs": 3, "diverged": 0, "select": "last", "reported": 56.0,
-                  "place": "section 1"}  # fmt: skip
-        rows = pd.DataFrame([number])
-        (line,) = typeset(text_numbers, rows, settings).cells.to_dict("records")
-        assert (line["ours (%)"], line["paper (%)"], line["runs"]) == ("55.50 ± 0.25", "56", "3")
-        assert typeset(text_numbers, rows, settings).notes == ()
-        (note,) = typeset(text_numbers, rows.assign(diverged=1), settings).notes
-        assert note.endswith(f"{title.format(**gates)} 1 of 4")
-        wanted = {"mnist": "MNIST", "all": "MNIST, CIFAR-10"}.get(role, "CIFAR-10")
-        assert line["data"] == wanted
-
-
 def test_a_limit_is_held_against_the_networks_it_belongs_to():
     runs = pd.DataFrame(
         [
@@ -192,20 +148,3 @@ def test_a_limit_is_held_against_the_networks_it_belongs_to():
     ]  # fmt: skip
     assert rows["scale"].tolist() == pytest.approx([1.0] * 8)
     assert rows["scale_error"].tolist() == pytest.approx([0.1 / 3**0.5] * 8)
-    table = typeset(extra_limits, rows)
-    cells = table.cells
-    assert cells["output variance"].tolist() == ["2/w", "2/w", "1/w", "1/w"] * 2
-    assert cells["expected"].tolist().count("1") == 3
-    assert set(cells["factor"]) == {"1.000 ± 0.058"}
-    assert table.notes == ("d = 3: 3 networks of width w = 2\u202f048",)
-
-
-def test_stated_means_stand_beside_drawn_ones():
-    row = {"identity": "D10", "case": "mean kernel, d=2", "expected": 2.0, "value": 2.01,
-           "standard_error": 0.02, "draws": 5000}  # fmt: skip
-    table = typeset(extra_identities, pd.DataFrame([row]), table="identities")
-    (line,) = table.cells.to_dict("records")
-    assert line["what"] == "mean kernel, d = 2"
-    assert line["where"] == "Corollary 8.1"
-    assert (line["stated"], line["draws"]) == ("2", "5\u202f000")
-    assert line["drawn ± standard error"] == "2.010 ± 0.020"

@@ -59,31 +59,6 @@ def test_snakemake_finds_the_plugin():
     assert "finitewidth" in LoggerPluginRegistry().plugins
 
 
-def test_a_run_is_one_line_per_finished_job(shown, tmp_path):
-    screen = shown()
-    screen.say("Building DAG of jobs...")
-    screen.say("Using shell: /bin/bash")
-    screen.plan()
-    screen.start(3, "train", paper="npf", training="nu")
-    screen.say("Shell command: None", event=LogEvent.SHELLCMD)
-    screen.say(event=LogEvent.JOB_FINISHED, job_id=3)
-    for number, rule in ((2, "npf_nu"), (1, "npf_fig3"), (0, "all")):
-        screen.start(number, rule)
-        screen.say(event=LogEvent.JOB_FINISHED, job_id=number)
-    screen.say(event=LogEvent.PROGRESS, done=3, total=3)
-    screen.handler.close()
-    screen.handler.close()  # as Snakemake does
-    first, *jobs, last = screen.lines()
-    assert first == (
-        "3 jobs, about 40 s left on 2 cores (1 without a measured time); details in .snakemake/log"
-    )
-    assert [line.split()[:2] for line in jobs] == [
-        ["[1/3]", "npf/nu"], ["[2/3]", "npf_nu"], ["[3/3]", "npf_fig3"]
-    ]  # fmt: skip
-    assert [line.endswith(" left") for line in jobs] == [True, True, False]
-    assert last == "3 jobs done in 0.0 s."
-
-
 def test_a_failed_job_shows_the_end_of_its_log_and_how_to_go_on(shown, tmp_path):
     log = tmp_path / "npf_nu.log"
     log.write_text("".join(f"line {i}\n" for i in range(30)) + "the kernel is singular\n")

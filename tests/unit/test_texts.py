@@ -18,9 +18,7 @@ def quote(line, words):
     [
         (2, "of a wide network"),  # begins on the next line
         (3, "kernel of a wide network"),  # begins on an earlier line
-        (1, "grows"),
         (4, "$$a - b$$"),  # another sign
-        (1, "the kernel"),  # another letter
         (3, "of awide network"),  # a blank is missing
         (7, "grows"),  # there is no such line
     ],

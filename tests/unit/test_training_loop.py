@@ -181,14 +181,6 @@ def test_a_step_size_with_a_diverged_run_is_chosen_only_where_all_have_one():
     assert chosen_step_sizes(rows(*good) + other + lost + also) == {"relu": 0.1}
 
 
-def test_place_of_a_replica():
-    history = rows(
-        ("relu", 0.1, 0, 1, 0.5), ("relu", 0.01, 0, 1, 0.6),
-        ("relu", 0.1, 3, 1, 0.5), ("relu", 0.01, 3, 1, 0.6),
-    )  # fmt: skip
-    assert [replica_number(history, seed) for seed in (0, 3)] == [1, 3]
-
-
 def test_a_run_survives_json():
     run = described(
         "flnpf",

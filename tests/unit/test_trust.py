@@ -60,26 +60,6 @@ def test_a_kernel_of_one_layer_is_known(maps):
     np.testing.assert_allclose(first["log_mean"], np.log(12 + 1))
 
 
-def test_few_draws_agree_with_the_exact_dispersion(maps):
-    cells = maps["cells"].query("activation == 'relu' and sigma_b2 == 0 and depth == 3")
-    wide = cells.pivot(index="sigma_w2", columns="sample", values=["dispersion", "error"])
-    gap = wide["dispersion", "paper"] - wide["dispersion", "exact"]
-    assert (gap.abs() < 4 * wide["error", "paper"]).all()
-
-
-def test_many_and_few_draws_agree(maps):
-    cells = maps["cells"].query("sigma_b2 == 1 and depth == 3")
-    wide = cells.pivot(index=["activation", "sigma_w2"], columns="sample",
-                       values=["dispersion", "error"])  # fmt: skip
-    gap = wide["dispersion", "paper"] - wide["dispersion", "ours"]
-    assert (gap.abs() < 4 * wide["error", "paper"]).all()
-
-
-def test_depths_follow_the_width():
-    assert depth.depths_of(10, DEPTH) == [1, 2, 4, 5]
-    assert depth.depths_of(1000, DEPTH) == [1, 3, 4, 6]
-
-
 def test_cells_at_the_border_agree_with_exact_dispersions():
     """Without biases, where these are known; each within 4.5 standard errors."""
     settings = {"draws": 20000, "sigma_w2": 2.0, "sigma_b2": 0.0,
@@ -114,24 +94,6 @@ def test_limits_are_those_of_large_inputs(curves):
     assert last["corrected"] == pytest.approx(7.760, abs=1e-3)
     wide = log_moments(constant_width(2000, 4000, sigma_w2=2.0), input_norm2=4000.0)
     assert wide.dispersion == pytest.approx(last["corrected"], rel=0.01)
-
-
-def test_mean_field_ratios(field):
-    rows = field["kappa"]
-    at = rows.set_index(["activation", "phase", "sigma_b2", "covariance", "depth"])["log_ratio"]
-    assert np.exp(at["relu", "critical", 0, 0.5, 10]) == pytest.approx(2.64, abs=0.01)
-    assert np.exp(at["relu", "chaotic", 1, 0.5, 20]) == pytest.approx(2.43, abs=0.01)
-    assert np.exp(at["erf", "critical", 1, 0.5, 20]) == pytest.approx(3.05, abs=0.02)
-    assert np.exp(at["relu", "ordered", 1, 0.5, 20]) == pytest.approx(1.001, abs=0.001)
-    parallel = rows[rows["covariance"] == 1]
-    np.testing.assert_allclose(parallel["log_ratio"], 0, atol=1e-6)
-
-
-def test_gram_is_a_covariance_matrix():
-    found = mean_field.gram([0, 0.5, 1])
-    np.testing.assert_array_equal(found[0], [1, 0, 0.5, 1])
-    np.testing.assert_allclose(np.diagonal(found), 1)
-    assert np.linalg.eigvalsh(found).min() > -1e-12
 
 
 def test_the_linearised_error_is_that_of_the_bootstrap():
@@ -206,17 +168,3 @@ def test_a_dataset_of_one_sample_is_solved_by_hand():
     kappa, covariance = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([[1.0, 0.2], [0.2, 1.0]])
     # f_0(x) - f_0(x_1) / 2
     assert solutions.exact_variance(kappa, covariance) == pytest.approx(1 + 0.25 - 0.2)
-
-
-def test_solutions_have_a_row_per_pair_depth_and_kernel():
-    settings = {
-        "draws": 500, "datasets": 3, "samples": 4, "input_width": 10, "depths": [2, 4],
-        "pairs": {"erf": [[1, 1]], "relu": [["border", 0]]},
-    }  # fmt: skip
-    rows = solutions.measure({}, settings)["solutions"]
-    assert len(rows) == 2 * 2 * 2
-    assert set(rows["phase"]) == {"ordered", "critical"}
-    np.testing.assert_allclose(rows["ratio"], 1, atol=0.5)
-    exact = rows[rows["kernel"] == "infinite_width"]
-    assert set(exact["draws"]) == {3}
-    assert (rows["error"] > 0).all()

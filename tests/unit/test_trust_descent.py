@@ -1,9 +1,11 @@
 """The descents of trust at a small size: their rows, their references, and their figures."""
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from tests.artwork import faults
 from tests.redrawn import redrawn, reported, titles, words
 from tests.small_settings import TRUST_DESCENT
@@ -11,9 +13,9 @@ from tests.small_settings import TRUST_DESCENT
 from finitewidth.common.provenance import base_seed
 from finitewidth.common.settings import read_yaml
 from finitewidth.data.bundled import digits
+from finitewidth.kernels.trained import full_kernel
 from finitewidth.papers.trust.experiments import descent
-from finitewidth.papers.trust.figures import change
-from finitewidth.papers.trust.figures.looks import PHASES
+from finitewidth.papers.trust.figures import change, scaled
 from finitewidth.training.descent import DescentPlan, descend
 from finitewidth.training.fully_connected import Draw, initial_stack
 
@@ -105,23 +107,7 @@ def test_the_figure_of_the_end_shows_means_and_ranges(tables, tmp_path):
     assert faults(figure) == []
 
 
-def test_cells_are_of_the_phases_of_the_judges(tables, tmp_path):
-    """The column, and the bars below the maps."""
-    shifted = {name: tables[name].assign(sigma_w2=tables[name]["sigma_w2"].replace(
-        {1: 1.5, 3: 2.5})) for name in ("changes", "networks")}  # fmt: skip
-    rows, figure = redrawn(change, tables | shifted | PRINTED, RELU, tmp_path)
-    cells = rows[rows["series"] == "cell"]
-    found = cells.groupby("sigma_w2")["phase"].unique().map(list).to_dict()
-    assert found == {1.5: ["ordered"], 2: ["between"], 2.5: ["chaotic"]}
-    assert set(rows.loc[rows["series"] != "cell", "phase"]) == {"none"}
-    for axis in figure.axes[:4]:
-        bars = {line.get_color(): line.get_xdata() for line in axis.lines
-                if line.get_color() in PHASES.values()}  # fmt: skip
-        assert [int(place) for place in bars[PHASES["ordered"]]] == [0, 0]
-        assert [int(place) for place in bars[PHASES["chaotic"]]] == [2, 2]
-
-
-@pytest.mark.parametrize("deepest", [5, 20, 25])
+@pytest.mark.parametrize("deepest", [5, 25])
 def test_what_the_paper_states_is_marked(tables, tmp_path, deepest):
     """The bound on the scale of changes; the depth as a line, or above a map that ends before."""
     deep = {name: tables[name].assign(depth=tables[name]["depth"].replace(5, deepest))
@@ -130,9 +116,72 @@ def test_what_the_paper_states_is_marked(tables, tmp_path, deepest):
     theirs = [[line for line in axis.lines if line.get_gid() == "paper"] for axis in figure.axes]
     assert [len(lines) for lines in theirs] == [0, 1, 0, 1, 1, 0]
     assert theirs[4][0].get_xdata() == [1]
-    height = {5: 2, 20: 1.5, 25: 0.5 + 18 / 23}[deepest]
+    height = {5: 2, 25: 0.5 + 18 / 23}[deepest]
     assert theirs[1][0].get_ydata()[0] == pytest.approx(height)
     assert theirs[1][0].get_marker() == ("^" if deepest == 5 else "None")
     assert theirs[1][0].get_xdata()[-1] == {5: 0.75}.get(deepest, 1.5)  # the border is at 1.5
     assert sum("paper (MNIST)" in word for word in words(figure)) == 2
+    assert faults(figure) == []
+
+
+# ---- the control at rates of their own
+
+SCALED = {"rate_rule": "scaled", "rate": 1.0, "mode": "steps", "widths": [6], "sigma_b2": [1],
+          "depths": [2, 3]}  # fmt: skip
+
+
+def with_own_rates(**changes):
+    return measured(**(SCALED | changes))
+
+
+@pytest.fixture(scope="module")
+def own():
+    return with_own_rates()
+
+
+def test_rates_are_those_of_the_largest_eigenvalue_of_the_full_kernel(own):
+    x, _ = descent.images(digits(), 20)
+    with base_seed(0):
+        stack = initial_stack(("trust/descent", "relu"), [Draw(3, 1, 1)], [64, 6, 6, 10], "relu")
+    stack = stack.copy(torch.float64)
+    full = full_kernel(stack, x.double())
+    wanted = 20 / float(torch.linalg.eigvalsh(full.reshape(200, 200))[-1])
+    found = own["networks"].query("sigma_w2 == 3 and depth == 3 and seed == 1")
+    assert found["rate"].item() == pytest.approx(wanted, rel=1e-3)
+    assert own["networks"]["eta_lambda"].between(0.9, 1.001).all()
+    half = with_own_rates(rate=0.5, sigma_w2=[3], depths=[3])["networks"]["rate"]
+    np.testing.assert_allclose(half, own["networks"].query("sigma_w2 == 3 and depth == 3")["rate"]
+                               / 2, rtol=1e-6)  # fmt: skip
+
+
+def test_both_rules_start_from_the_same_networks(own):
+    common = with_own_rates(rate_rule="common", rate=1e-4)["networks"]
+    np.testing.assert_array_equal(common["first_loss"], own["networks"]["first_loss"])
+    assert (common["rate"] == 1e-4).all()
+    assert own["networks"]["rate"].nunique() == len(own["networks"])
+
+
+@pytest.fixture(scope="module")
+def control():
+    """The tables of both activations at both rates, and the paper's values."""
+    found = dict(PRINTED)
+    for activation, (rule, rate) in product(("tanh", "relu"), (("common", 1e-3), ("scaled", 1.0))):
+        tables = with_own_rates(activation=activation, rate_rule=rule, rate=rate)
+        found |= {f"{activation}_{rule}_{name}": table for name, table in tables.items()}
+    return found
+
+
+def test_the_figure_shows_what_both_rules_have(control, tmp_path):
+    rows, figure = redrawn(scaled, control, {}, tmp_path)
+    cells = rows[rows["series"] == "cell"]
+    assert len(cells) == 2 * 2 * 2 * 3 * 2  # quantities, rules, activations, variances, depths
+    own = cells.query("quantity == 'lowest_loss' and rate_rule == 'scaled'")
+    own = own[own["activation"] == "tanh"]
+    networks = control["tanh_scaled_networks"]
+    ratios = networks["lowest_loss"] / networks["constant_loss"]
+    wanted = ratios.groupby([networks["sigma_w2"], networks["depth"]]).mean()
+    np.testing.assert_allclose(own.set_index(["sigma_w2", "depth"])["value"].loc[wanted.index],
+                               wanted)  # fmt: skip
+    assert [title.partition(",")[0] for title in titles(figure)] == ["tanh"] * 2 + ["ReLU"] * 2
+    assert len(figure.axes) == 8
     assert faults(figure) == []

@@ -1,9 +1,13 @@
-"""Our counterparts of npf's printed numbers, from made-up rows; none where runs are missing."""
+"""Our counterparts of printed numbers, and some statistics, from made-up rows."""
 
 import pandas as pd
 import pytest
+from tests.claims.synthetic import beyond
+from tests.claims.synthetic.dgn import variances
 from tests.claims.synthetic.npf import stages_beside_table2, table2_runs
 
+from finitewidth.papers.beyond.judges import lemmas, pairs
+from finitewidth.papers.dgn.judges import theory
 from finitewidth.papers.npf.judges import training
 
 
@@ -64,3 +68,32 @@ def test_runs_that_diverged_leave_no_number():
     for find in (training.fig3_numbers, training.text_numbers, training.gain_numbers,
                  training.train_numbers):  # fmt: skip
         assert find(tables) == []
+
+
+def test_numbers_of_the_lemmas_follow_from_their_moments():
+    moments = [("backward", "tied", 0.5, 0.01), ("forward_square", "tied", 1.3, 0.02),
+               ("forward_square", "independent", 9.0, 0.02)]  # fmt: skip
+    columns = ["quantity", "weights", "value", "error"]
+    tables = {"moments": pd.DataFrame(moments, columns=columns).assign(width=10)}
+    variance, deviation = lemmas.edge_of_chaos(tables)
+    assert (variance.value, variance.standard_error) == pytest.approx((4.0, 0.08))
+    assert (deviation.value, deviation.standard_error) == pytest.approx((2.0, 0.02))
+    (constant,) = lemmas.lemma_constant(tables)
+    assert (constant.value, constant.standard_error) == pytest.approx((3.0, 0.2))
+
+
+def test_the_rise_of_a_ratio_is_that_from_the_smallest_depth_to_the_largest():
+    parts = [part for part in pairs.b13(beyond.ratios()) if "smallest depth" in part.name]
+    assert len(parts) == 4
+    for part in parts:
+        assert part.value == pytest.approx(0.5 - 0.5 * (100 / 3) ** -0.9)
+
+
+def test_a_variance_that_is_the_sum_of_the_cases_has_the_ratio_of_the_first_alone():
+    """32 d^2/w + 128 d^2/w^2 + 16 d^3/w^2, over which only the first cases are multiplied."""
+    rows = variances(2)["variance"]
+    width, depth = theory.WIDE[0], theory.VARIANCE_DEPTHS[-1]
+    here = (rows["form"] == "exact") & (rows["entry"] == "open") & (rows["width"] == width)
+    rows.loc[here & (rows["depth"] == depth), "per_d2"] = 32 + (128 + 16 * depth) / width
+    part = theory._beside_the_proof({"variance": rows}, width)
+    assert part.value == pytest.approx(1 - 4 * depth / width**2)

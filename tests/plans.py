@@ -1,0 +1,13 @@
+"""Plans of runs, for tests of what follows from settings."""
+
+from pathlib import Path
+
+from finitewidth.common.settings import merged, preset_only
+from finitewidth.pipeline.plan import Plan
+
+ROOT = Path(__file__).parents[1]
+
+
+def plan(preset: str = "quick", **over) -> Plan:
+    """The plan of a run at a preset, with other settings in place of its own."""
+    return Plan(merged(preset_only(preset, ROOT / "config"), over), ROOT)
