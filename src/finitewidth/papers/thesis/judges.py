@@ -27,26 +27,24 @@ REACHED = {
 }  # fmt: skip
 
 
-def h01(tables: Tables) -> list[Part]:
+def h01(tables: Tables) -> Iterator[Part]:
     """Gradient descent finds the solution of least norm, whose risk tends to (2.46)."""
-    parts = [*_limits(tables["doubled"])]
+    yield from _limits(tables["doubled"])
     for place, (case, drawn) in enumerate(_cases(tables["drawn"], "drawn risks")):
         # below the ratio 1 the risk is a multiple of sigma^2, so that one case shows all
-        parts += _means(case, drawn[drawn["x"] > 1] if place else drawn)
+        yield from _means(case, drawn[drawn["x"] > 1] if place else drawn)
     descent = required(tables["descent"], "gradient descent")
     found = estimates(descent.assign(error=0.0), "distance", "error")
     name = "gradient descent: largest relative distance from the pseudoinverse's weights"
-    return [*parts, largest_of(name, found, **REACHED)]
+    yield largest_of(name, found, **REACHED)
 
 
-def h02(tables: Tables) -> list[Part]:
+def h02(tables: Tables) -> Iterator[Part]:
     """The risk rises with the number of parameters up to that of samples, and falls from there."""
-    parts: list[Part] = []
     for case, curve in _cases(tables["curves"], "limits"):
-        parts += _order(case, curve)
+        yield from _order(case, curve)
     for case, drawn in _cases(tables["drawn"], "drawn risks"):
-        parts += _peak(case, drawn)
-    return parts
+        yield from _peak(case, drawn)
 
 
 def _cases(rows: "pd.DataFrame", what: str) -> Iterator[tuple[str, "pd.DataFrame"]]:

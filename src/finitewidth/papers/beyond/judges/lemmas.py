@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from finitewidth.claims.estimates import Estimate, estimates, over_printed, power_of, required
@@ -47,9 +48,8 @@ NOT_BOTH = "the step of the paper changes weights and biases"
 BIAS = 0.005  # what means over the samples resolve
 
 
-def b16(tables: Tables) -> list[Part]:
+def b16(tables: Tables) -> Iterator[Part]:
     """From the shallowest to the deepest network the relative change rises, or falls."""
-    parts = []
     rows = tables["steps"]
     for (phase, change), line in rows[rows["phase"] != "critical"].groupby(["phase", "change"]):
         found = estimates(line.sort_values("depth"), "value", "error")
@@ -60,10 +60,9 @@ def b16(tables: Tables) -> list[Part]:
         bound = {"low": 0.0} if phase == "chaotic" else {"high": 0.0}
         outside = NOT_BOTH if change == "step_of_weights" else ""
         name += f"{line['depth'].min()}"
-        parts.append(growth.part(name, **bound, paper=True, outside=outside))
+        yield growth.part(name, **bound, paper=True, outside=outside)
     if not {"ordered", "chaotic"} <= set(rows["phase"]):
         raise CannotDecideError("not both phases")
-    return parts
 
 
 def _moment(rows: "pd.DataFrame", quantity: str, weights: str) -> "pd.Series":
@@ -71,21 +70,21 @@ def _moment(rows: "pd.DataFrame", quantity: str, weights: str) -> "pd.Series":
     return required(here, f"the moment {quantity}").iloc[0]
 
 
-def b18(tables: Tables) -> list[Part]:
+def b18(tables: Tables) -> Iterator[Part]:
     """Moments over the printed ones, tied minus untied weights, and products at many widths."""
-    rows, parts = tables["moments"], []
+    rows = tables["moments"]
     for quantity, label in NAMES.items():
         row = _moment(rows, quantity, "tied")
         found = Estimate(row["value"], row["error"]).scaled(1 / row["printed"])
         name = f"n = {row['width']}, {row['layers']} layers: {label} over the printed one"
-        parts.append(found.part(name, **WITH_REMAINDER.get(quantity, PRINTED)))
+        yield found.part(name, **WITH_REMAINDER.get(quantity, PRINTED))
     row = _moment(rows, "chain_product", "difference")
     apart = Estimate(row["value"], row["error"])
-    parts.append(apart.part("E[prod N_x N_d]: tied - untied weights", low=0, paper=True))
-    return [*parts, *_products(tables["products"])]
+    yield apart.part("E[prod N_x N_d]: tied - untied weights", low=0, paper=True)
+    yield from _products(tables["products"])
 
 
-def _products(rows: "pd.DataFrame") -> list[Part]:
+def _products(rows: "pd.DataFrame") -> Iterator[Part]:
     """Exact over printed E[prod N_x N_d] at doubled widths: how it goes on, and its limit.
 
     A remainder of order n^(-3/2) for each of lambda n layers is one of n^(-1/2) for their product.
@@ -98,7 +97,7 @@ def _products(rows: "pd.DataFrame") -> list[Part]:
     lam = rows["layers"].iloc[-1] / widths[-1]
     case = f"L/n = {lam:g}, exact E[prod N_x N_d] over the printed one"
     ends = widths[0], widths[-1]
-    parts = [
+    yield from [
         Part(name=f"{case}: at n = {width}", value=ratio, **REMAINDER)
         for width, ratio in zip(widths[:3], ratios[:3], strict=True)
     ]
@@ -106,14 +105,11 @@ def _products(rows: "pd.DataFrame") -> list[Part]:
     exact = all(one.value == 0 for one in away)
     power = Estimate(-math.inf) if exact else power_of(widths, [away[0], away[-1]])
     name = f"{case}: power of n with which its distance from 1 changes, n = {ends[0]} to {ends[1]}"
-    return [
-        *parts,
-        power.part(name, high=-0.5, paper=True),
-        over_printed(ratios, 1.0, f"{case}: limit from n up to {ends[1]}"),
-    ]
+    yield power.part(name, high=-0.5, paper=True)
+    yield over_printed(ratios, 1.0, f"{case}: limit from n up to {ends[1]}")
 
 
-def b22(tables: Tables) -> list[Part]:
+def b22(tables: Tables) -> Iterator[Part]:
     """Means of the estimator over the truth, at the paper's 500 draws and at the smallest number.
 
     The estimator with the prefactor 1/N, which repairs the printed one, is not the paper's.
@@ -125,7 +121,6 @@ def b22(tables: Tables) -> list[Part]:
         "printed_leave_one_out": ("prefactor 1/(N-2), as printed", ""),
         "leave_one_out": ("prefactor 1/N", "the paper prints the prefactor 1/(N-2)"),
     }
-    parts = []
     for name, (label, outside) in names.items():
         inside = rows[(rows["estimator"] == name) & rows["size"].isin(sizes)]
         for row in inside.sort_values("size", ascending=False).itertuples():
@@ -133,8 +128,7 @@ def b22(tables: Tables) -> list[Part]:
             text = f"{label}, r = {row.truth:g}: mean over samples of N = {row.size}, over r"
             bounds = {"low": 1 - BIAS, "high": 1 + BIAS, "paper": True, "outside": outside,
                       "tolerance": "what means over the samples resolve"}  # fmt: skip
-            parts.append(found.part(text, **bounds))
-    return parts
+            yield found.part(text, **bounds)
 
 
 def _ours(row: str, column: str, found: Estimate) -> Ours:
