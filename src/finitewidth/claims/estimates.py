@@ -11,6 +11,10 @@ from finitewidth.claims.verdicts import LEVEL, CannotDecideError, Part
 if TYPE_CHECKING:
     import pandas as pd
 
+# that a number is above or below 0, as the paper says
+ABOVE = {"low": 0, "strict": True, "paper": True}
+BELOW = {"high": 0, "strict": True, "paper": True}
+
 
 class Estimate(NamedTuple):
     """A number and its standard error, which is 0 if the number is computed exactly.

@@ -259,9 +259,7 @@ def activation_with_bias() -> Evidence:
     return exactly("E φ²(W x + b), both of variance 1", truth, (1 + 1) ** 2 / 2, (1 + 1) / 2)
 
 
-def edge_of_chaos() -> Evidence:
-    """Weight variance at which errors neither grow nor shrink for ReLU, found as a root."""
-    return edge_of_chaos_of_relu()
+edge_of_chaos = edge_of_chaos_of_relu
 
 
 # appendix B.3, lazy training: widths of a network, its input, and sizes of a step

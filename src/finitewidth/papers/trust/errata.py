@@ -183,6 +183,4 @@ def output_variance(networks: int) -> Evidence:
     )
 
 
-def edge_of_chaos() -> Evidence:
-    """Weight variance at which errors neither grow nor shrink for ReLU, found as a root."""
-    return edge_of_chaos_of_relu()
+edge_of_chaos = edge_of_chaos_of_relu

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from finitewidth.common import fields
+from finitewidth.experiments.text_numbers import printed_number
 from finitewidth.figures.style import (
     GREY,
     band,
@@ -52,28 +53,28 @@ FIELDS = {
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Select the estimates of one group, its printed curve, its exact curve and printed numbers.
+    """Select the estimates of a ``group``, its printed curve, its exact curve and printed numbers.
 
-    Args:
-        tables: ``estimates``, ``theory`` and ``reported``.
-        settings: ``group`` (phases or near) and ``errors`` (bars, or bands: only of the variances
-            that are shown with them).
+    With ``errors`` as bands, only the variances are selected that are shown with them.
     """
     group, bands = settings["group"], settings["errors"] == "bands"
     curve = GROUPS[group][0]
     estimates, theory = (
         lines.of_group(tables[name], group, bands) for name in ("estimates", "theory")
     )
-    numbers = {"high_variance": ("dispersion", "high_variance", "threshold")}
+    numbers = {"high_variance": ("high_variance", "threshold")}
     printed = theory["curve"] == curve
     if curve == "printed_limit":  # the paper gives the limit of the ordered phase as a number
-        numbers = {"ordered_limit": ("dispersion", "ordered", "limit"), **numbers}
+        numbers = {"ordered_limit": ("ordered", "limit"), **numbers}
         printed &= theory["sigma_w2"] >= EDGE
     shown = theory[printed | (theory["curve"] == "exact")]
     ours = lines.joined(estimates, shown, "dispersion")
     ours = ours.assign(marked=0) if bands else _marked(ours)
-    found = {name: lines.stated(tables["reported"], *key) for name, key in numbers.items()}
-    paper = lines.from_paper("dispersion", found).assign(marked=0)
+    stated = {
+        name: printed_number(tables["reported"], "beyond", "dispersion", *key)
+        for name, key in numbers.items()
+    }
+    paper = lines.from_paper("dispersion", stated).assign(marked=0)
     return pd.concat([ours, paper], ignore_index=True)
 
 
@@ -164,32 +165,28 @@ def _theory(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, str], exact: 
 
 
 def _estimates(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, str], line: str) -> None:
-    cosines, variances = sorted(rows["cosine"].dropna().unique()), sorted(rows["sigma_w2"].unique())
-    for (variance, cosine), curve in rows.groupby(["sigma_w2", "cosine"], dropna=False):
-        place = cosines.index(cosine) if cosines else variances.index(variance)
-        look = {"colour": shades[variance], "marker": MARKERS[place % len(MARKERS)], "line": line}
-        _estimate(axis, curve, look)
-
-
-def _estimate(axis: Axes, curve: pd.DataFrame, look: Mapping[str, Any]) -> None:
-    """Draw estimates as a line, with marks and error bars at some points or with a band.
+    """Draw estimates as lines, with marks and error bars at some points or with bands.
 
     A hollow mark has no bar, because there are too few draws to know the error.
     """
-    curve = curve.sort_values("depth_over_width")
-    names = ("depth_over_width", "dispersion", "standard_error")
-    x, y, error = (curve[name].to_numpy(float) for name in names)
-    colour, marked = look["colour"], curve["marked"].to_numpy() == 1
-    if look["line"] != "none":
-        axis.plot(x, y, linestyle=look["line"], color=colour, linewidth=0.9)
-    if not marked.any():
-        band(axis, x, y - error, y + error, colour)
-        return
-    known, unknown = marked & np.isfinite(error), marked & ~np.isfinite(error)
-    mark = {"marker": look["marker"], "color": colour, "linestyle": "none", "markersize": 3.0}
-    axis.errorbar(x[known], y[known], error[known], elinewidth=0.8, markeredgewidth=0.4, **mark)
-    axis.plot(x[unknown], y[unknown], markerfacecolor="white", markeredgewidth=0.7, zorder=3,
-              **mark)  # fmt: skip
+    cosines, variances = sorted(rows["cosine"].dropna().unique()), sorted(rows["sigma_w2"].unique())
+    for (variance, cosine), curve in rows.groupby(["sigma_w2", "cosine"], dropna=False):
+        place = cosines.index(cosine) if cosines else variances.index(variance)
+        colour, marker = shades[variance], MARKERS[place % len(MARKERS)]
+        curve = curve.sort_values("depth_over_width")
+        names = ("depth_over_width", "dispersion", "standard_error")
+        x, y, error = (curve[name].to_numpy(float) for name in names)
+        if line != "none":
+            axis.plot(x, y, linestyle=line, color=colour, linewidth=0.9)
+        marked = curve["marked"].to_numpy() == 1
+        if not marked.any():
+            band(axis, x, y - error, y + error, colour)
+            continue
+        known, unknown = marked & np.isfinite(error), marked & ~np.isfinite(error)
+        mark = {"marker": marker, "color": colour, "linestyle": "none", "markersize": 3.0}
+        axis.errorbar(x[known], y[known], error[known], elinewidth=0.8, markeredgewidth=0.4, **mark)
+        axis.plot(x[unknown], y[unknown], markerfacecolor="white", markeredgewidth=0.7, zorder=3,
+                  **mark)  # fmt: skip
 
 
 def _handles(rows: pd.DataFrame, shades: Mapping[float, str], errors: str) -> list[Line2D]:

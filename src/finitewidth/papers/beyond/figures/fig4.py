@@ -69,12 +69,7 @@ FIELDS = {
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return curves, kernels, and the paper's values at the end of its training.
-
-    Args:
-        tables: ``curves``, ``kernels`` and ``reported``.
-        settings: ``datasets``, role -> the images that were used.
-    """
+    """Return curves, kernels, and the paper's values at the end of its training."""
     names = {"y": "value", "spread": "standard_deviation", "low": "lowest", "high": "highest"}
     curves = tables["curves"].rename(columns=names).assign(panel="curve")
     loss = curves["quantity"].isin(LOSSES)

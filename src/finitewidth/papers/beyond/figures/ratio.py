@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from finitewidth.common import fields
+from finitewidth.experiments.text_numbers import printed_number
 from finitewidth.figures.style import (
     GREY,
     TALLEST,
@@ -47,11 +48,9 @@ FIELDS = {
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Select the estimates, equation 18 below the edge of chaos, and the bounds of Theorem 3.3.
 
-    Args:
-        tables: ``estimates``, ``theory`` and ``reported``.
-        settings: ``errors``: bars (only of the larger sample), or bands: of the paper's sample as
-            well and only of the variances and cosines that are shown with them, beside the ratio
-            at infinite width with both parts of the kernel.
+    With ``errors`` as bars, only the larger sample is selected. With bands the paper's sample is
+    selected as well, and only the variances and cosines that are shown with them, beside the ratio
+    at infinite width with both parts of the kernel.
     """
     bands = settings["errors"] == "bands"
     estimates, theory = (
@@ -62,8 +61,9 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     printed = (theory["curve"] == "printed") & (theory["sigma_w2"] < EDGE)
     infinite = (theory["curve"] == "infinite_width") & bands
     theory = theory[printed | infinite].replace({"curve": {"printed": "equation_18"}})
+    key = "beyond", "off_diagonal_over_diagonal", "limit"
     found = {
-        bound: lines.stated(tables["reported"], "off_diagonal_over_diagonal", "limit", bound)
+        bound: printed_number(tables["reported"], *key, bound)
         for bound in ("lower_bound", "upper_bound")
     }
     ours = lines.joined(estimates, theory, "ratio")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from finitewidth.claims.estimates import (
+    ABOVE,
     Estimate,
     estimates,
     exactly,
@@ -167,15 +168,8 @@ def b03(tables: Tables) -> Iterator[Part]:
         more = _growth(line).minus(_growth(edge[edge["width"] == width]))
         name = f"sigma_w^2 = {variance:g}, M = {width}, exact: rise of log r from L = {FROM_DEPTH}"
         yield more.part(f"{name} on - that at sigma_w^2 = 2", high=0, paper=True)
-    yield from _low_dispersions(drawn(tables["estimates"], "phases"))
-
-
-def _low_dispersions(rows: "pd.DataFrame") -> Iterator[Part]:
-    """Measured r of ordered networks away from the edge: its size, its growth, and its power of M.
-
-    Raises:
-        CannotDecideError: there are no such networks of two widths.
-    """
+    # measured r of ordered networks away from the edge: its size, its growth, and its power of M
+    rows = drawn(tables["estimates"], "phases")
     rows = required(rows[rows["sigma_w2"] <= 1.5], "sigma_w^2 up to 1.5")
     for variance, phase in rows.groupby("sigma_w2"):
         widths = sorted(phase["width"].unique())
@@ -187,8 +181,7 @@ def _low_dispersions(rows: "pd.DataFrame") -> Iterator[Part]:
             name = f"sigma_w^2 = {variance:g}, M = {width}"
             ends.append(deepest(line))
             yield ends[-1].part(f"{name}: r at L/M = 0.5", **LOW_R)
-            label = f"{name}: rise of log r from L = {FROM_DEPTH} on"
-            yield _growth(line).part(label, **NO_GROWTH)
+            yield _growth(line).part(f"{name}: rise of log r from L = {FROM_DEPTH} on", **NO_GROWTH)
         power = power_of(widths, [end.shifted(-1) for end in ends])
         label = f"sigma_w^2 = {variance:g}: power of M with which r - 1 changes at L/M = 0.5"
         yield power.part(label, **INVERSE_WIDTH)
@@ -216,14 +209,14 @@ def b04(tables: Tables) -> Iterator[Part]:
         edge = here[here["phase"] == "critical"]
         gaps = np.log(chaotic.reindex(edge["x"]).to_numpy() / edge["y"].to_numpy())
         name = f"{form} limits: smallest log (chaotic / edge of chaos), all L/M and alpha_0"
-        yield smallest(name, exactly(gaps), low=0, strict=True, paper=True)
+        yield smallest(name, exactly(gaps), **ABOVE)
     exact = _exact(tables["theory"])
     for width, here in exact.groupby("width"):
         edge, chaotic = (here[here["sigma_w2"] == 2], here[here["sigma_w2"] > 2])
         for variance, line in chaotic.groupby("sigma_w2"):
             gap = deepest(line).log().minus(deepest(required(edge, "sigma_w^2 = 2")).log())
             name = f"M = {width}, L/M = 0.5, exact: log r at sigma_w^2 = {variance:g} - at 2"
-            yield gap.part(name, low=0, strict=True, paper=True)
+            yield gap.part(name, **ABOVE)
 
 
 def b07(tables: Tables) -> Iterator[Part]:
@@ -288,8 +281,7 @@ def b10(tables: Tables) -> Iterator[Part]:
             gaps = exactly(deep[other] - deep["growing"])
             name = f"{case}, L >= {SHAPES_FROM_DEPTH}: smallest log r ({other}) - (growing)"
             yield smallest(name, gaps, low=0, strict=True, **NOT_SHALLOW)
-            name = f"{case}, largest depth: log r ({other}) - (growing)"
-            yield gaps[-1].part(name, low=0, strict=True, paper=True)
+            yield gaps[-1].part(f"{case}, largest depth: log r ({other}) - (growing)", **ABOVE)
         rises = exactly(np.diff(np.log(lines["shrinking"])))
         name = f"{case}, shrinking: smallest rise of log r from depth to depth"
         yield smallest(name, rises, low=0, paper=True)

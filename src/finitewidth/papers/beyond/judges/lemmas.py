@@ -5,7 +5,14 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from finitewidth.claims.estimates import Estimate, estimates, over_printed, power_of, required
+from finitewidth.claims.estimates import (
+    Estimate,
+    estimates,
+    exactly,
+    over_printed,
+    power_of,
+    required,
+)
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
@@ -56,10 +63,10 @@ def b16(tables: Tables) -> Iterator[Part]:
         if len(found) < 2:
             raise CannotDecideError(f"one depth in the {phase} phase")
         growth = found[-1].log().minus(found[0].log())
-        name = f"{phase}, {change}: log relative change at L = {line['depth'].max()} - at "
+        depths = f"L = {line['depth'].max()} - at {line['depth'].min()}"
+        name = f"{phase}, {change}: log relative change at {depths}"
         bound = {"low": 0.0} if phase == "chaotic" else {"high": 0.0}
         outside = NOT_BOTH if change == "step_of_weights" else ""
-        name += f"{line['depth'].min()}"
         yield growth.part(name, **bound, paper=True, outside=outside)
     if not {"ordered", "chaotic"} <= set(rows["phase"]):
         raise CannotDecideError("not both phases")
@@ -96,17 +103,13 @@ def _products(rows: "pd.DataFrame") -> Iterator[Part]:
     ratios = (rows["exact"] / rows["printed"]).tolist()
     lam = rows["layers"].iloc[-1] / widths[-1]
     case = f"L/n = {lam:g}, exact E[prod N_x N_d] over the printed one"
-    ends = widths[0], widths[-1]
-    yield from [
-        Part(name=f"{case}: at n = {width}", value=ratio, **REMAINDER)
-        for width, ratio in zip(widths[:3], ratios[:3], strict=True)
-    ]
-    away = [Estimate(abs(ratio - 1)) for ratio in ratios]
-    exact = all(one.value == 0 for one in away)
-    power = Estimate(-math.inf) if exact else power_of(widths, [away[0], away[-1]])
-    name = f"{case}: power of n with which its distance from 1 changes, n = {ends[0]} to {ends[1]}"
-    yield power.part(name, high=-0.5, paper=True)
-    yield over_printed(ratios, 1.0, f"{case}: limit from n up to {ends[1]}")
+    for width, ratio in zip(widths[:3], ratios[:3], strict=True):
+        yield Part(name=f"{case}: at n = {width}", value=ratio, **REMAINDER)
+    away = exactly(abs(ratio - 1) for ratio in ratios)
+    power = power_of(widths, away) if any(one.value for one in away) else Estimate(-math.inf)
+    name = f"{case}: power of n with which its distance from 1 changes"
+    yield power.part(f"{name}, n = {widths[0]} to {widths[-1]}", high=-0.5, paper=True)
+    yield over_printed(ratios, 1.0, f"{case}: limit from n up to {widths[-1]}")
 
 
 def b22(tables: Tables) -> Iterator[Part]:
@@ -176,8 +179,6 @@ def edge_of_chaos(tables: Tables) -> list[Ours]:
 def relative_ntk_change(tables: Tables) -> list[Ours]:
     """The change in one gradient step in the ordered phase, for the deepest networks drawn."""
     rows = tables["steps"]
-    rows = rows[(rows["phase"] == "ordered") & (rows["change"] == "step")]
-    if rows.empty:
-        return []
-    last = rows.sort_values("depth").iloc[-1]
-    return [_ours("ordered", "limit", Estimate(float(last["value"]), float(last["error"])))]
+    rows = required(rows[(rows["phase"] == "ordered") & (rows["change"] == "step")], "ordered")
+    last = estimates(rows.sort_values("depth"), "value", "error")[-1]
+    return [_ours("ordered", "limit", last)]

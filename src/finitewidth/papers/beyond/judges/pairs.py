@@ -57,9 +57,15 @@ def b12(tables: Tables) -> Iterator[Part]:
         label = f"{name}: smallest ratio of all cosines, from the two largest widths to the limit"
         yield smallest(label, limits, low=0.25, paper=True)
         found = estimates(here, "y", "spread")
-        label = f"{name}: largest ratio of all widths and cosines"
-        yield largest(label, found, high=1, paper=True)
-    yield _over_diagonal(tables)
+        yield largest(f"{name}: largest ratio of all widths and cosines", found, high=1, paper=True)
+    # the largest dispersion over the exact one of the diagonal
+    rows = beside(drawn(tables["estimates"], "phases"), tables["theory"], "exact")
+    ratios = [
+        mean(estimates(line, "y", "spread")).scaled(1 / float(line["exact"].iloc[0]))
+        for _, line in _at_lambda(rows).groupby(NETWORK)
+    ]
+    name = f"largest dispersion, mean of all cosines, over the diagonal's, L/M = {TO_LAMBDA}"
+    yield largest(name, ratios, high=16, paper=True)
     name = "infinite width, largest depth: smallest ratio of all sigma_w^2 and cosines"
     yield smallest(name, exactly(_infinitely_wide(tables)), **ABOVE_A_QUARTER)
 
@@ -69,17 +75,6 @@ def _infinitely_wide(tables: Tables) -> "pd.Series":
     theory = tables["theory"]
     rows = theory[(theory["group"] == "ratio") & (theory["curve"] == "infinite_width")]
     return rows.loc[rows["depth"] == rows["depth"].max(), "y"]
-
-
-def _over_diagonal(tables: Tables) -> Part:
-    """The largest dispersion over the exact one of the diagonal, at L/M of about 0.3."""
-    rows = beside(drawn(tables["estimates"], "phases"), tables["theory"], "exact")
-    found = [
-        mean(estimates(line, "y", "spread")).scaled(1 / float(line["exact"].iloc[0]))
-        for _, line in _at_lambda(rows).groupby(NETWORK)
-    ]
-    name = f"largest dispersion, mean of all cosines, over the diagonal's, L/M = {TO_LAMBDA}"
-    return largest(name, found, high=16, paper=True)
 
 
 def _at_lambda(rows: "pd.DataFrame") -> "pd.DataFrame":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from finitewidth.claims import samples
+from finitewidth.claims.estimates import ABOVE
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.runs import mean_of
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 EARLY = 6  # the early stage is this part of all steps: 500 of 3000
 RISEN = 0.6  # share of the rise of the gap that is to be done by then
 SMALL = 0.1  # gap up to which a kernel counts as label-agnostic
-ABOVE = {"low": 0, "strict": True, "paper": True}
 BLIND = "the paper gives no size; images of one class are more alike whatever the kernel"
 DOUBLE = "the paper only says that blocks develop; twice is more than the gap at the start"
 SOON = "the paper says early stages; a sixth of the steps is ours"
@@ -27,11 +27,7 @@ MOST = "the paper says more rapidly in the early stages; most of the rise in a s
 
 
 def _networks(tables: Tables) -> Iterator[tuple[float, "pd.DataFrame"]]:
-    """Rows of each sigma_w^2, ascending.
-
-    Raises:
-        CannotDecideError: there is no row.
-    """
+    """Rows of each sigma_w^2, ascending."""
     rows = tables["rows"]
     if rows.empty:
         raise CannotDecideError("no network was trained")
@@ -39,11 +35,7 @@ def _networks(tables: Tables) -> Iterator[tuple[float, "pd.DataFrame"]]:
 
 
 def _at(rows: "pd.DataFrame", step: float, column: str) -> np.ndarray:
-    """The column at a step, one value per run.
-
-    Raises:
-        CannotDecideError: no network was observed at this step.
-    """
+    """The column at a step, one value per run."""
     found = rows[rows["step"] == step].sort_values("seed")[column]
     if found.empty:
         raise CannotDecideError(f"no kernel was computed at step {step:g}")

@@ -22,9 +22,7 @@ from finitewidth.papers.trust.experiments.estimates import (
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """The ratio E[Theta(x,x)^2] / E[Theta(x,x)]^2 as a function of depth, for every width.
 
-    Args:
-        inputs: none.
-        settings: of `finitewidth.papers.trust.settings.DepthCurves`.
+    The settings are those of `finitewidth.papers.trust.settings.DepthCurves`.
 
     Returns:
         ``curves``: sigma_w2, sigma_b2, width, depth, lambda (depth over width), sample, log_mean,

@@ -27,17 +27,11 @@ def collected(blocks: Iterable[Mapping[Cell, NtkDraws]]) -> dict[Cell, NtkDraws]
 
 
 def estimated(draws: NtkDraws, sample: str, known_error: float | None = None) -> Row:
-    """Logarithm of the mean kernel, dispersion, standard error and number of draws, from draws.
+    """The columns sample, log_mean, dispersion, error, draws, from draws of the kernel.
 
-    Args:
-        draws: of the kernel.
-        sample: name of the sample.
-        known_error: standard error from `exact_dispersion_error`; None to take that of the draws,
-            which allows for a tail that they lack.
-
-    Returns:
-        The columns sample, log_mean, dispersion, error, draws. The error is nan if the draws do not
-        suffice, see `finitewidth.kernels.ntk_init.tail_errors.robust_error`.
+    The error is the ``known_error``, from `exact_dispersion_error`, or else that of the draws,
+    which allows for a tail that they lack. It is nan if the draws do not suffice, see
+    `finitewidth.kernels.ntk_init.tail_errors.robust_error`.
     """
     theta = draws.scaled_theta
     value, error = linearised_dispersion(theta)

@@ -34,10 +34,8 @@ def measure(
 ) -> dict[str, pd.DataFrame]:
     """The ratio E[Theta(x,x)^2] / E[Theta(x,x)]^2 in every cell of every map.
 
-    Args:
-        inputs: none.
-        settings: of `finitewidth.papers.trust.settings.Heat`.
-        checkpoints: where to store the cells of each map; None for none.
+    The settings are those of `finitewidth.papers.trust.settings.Heat`. Checkpoints store
+    the cells of each map.
 
     Returns:
         ``cells``: activation, width, sigma_b2, sigma_w2, depth, sample, log_mean, dispersion,
@@ -45,9 +43,6 @@ def measure(
         ``paper``, the first ``paper_draws`` of these draws; ``exact``, which replaces ``ours`` if
         there is a closed form.
         ``borders``: activation, sigma_b2, and the sigma_w2 at which chi_1 = 1.
-
-    Raises:
-        ResultError: a checkpoint cannot be written.
     """
     phases = list(product(ACTIVATIONS, settings["sigma_b2"]))
     borders = [

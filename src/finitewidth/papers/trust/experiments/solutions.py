@@ -32,9 +32,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     By equation 10, f = f_0(x) - K(x, X) K(X)^-1 f_0(X) plus a term fixed by the labels. Here f_0 is
     normal with covariance q^L, and K = kappa. Inputs have |x|^2 = n_0 and random directions.
 
-    Args:
-        inputs: none.
-        settings: of `finitewidth.papers.trust.settings.Solutions`.
+    The settings are those of `finitewidth.papers.trust.settings.Solutions`.
 
     Returns:
         ``solutions``: activation, phase, sigma_w2, sigma_b2, depth, kernel, variance and formula

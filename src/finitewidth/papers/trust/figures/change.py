@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from finitewidth.common import fields
+from finitewidth.experiments.text_numbers import printed_number
 from finitewidth.figures import style
 from finitewidth.papers.trust.figures import descent_maps
 from finitewidth.papers.trust.figures.descent_maps import (
@@ -25,7 +26,7 @@ from finitewidth.papers.trust.figures.descent_maps import (
     grid,
     with_borders,
 )
-from finitewidth.papers.trust.figures.looks import NAMES, printed
+from finitewidth.papers.trust.figures.looks import NAMES
 
 FIELDS = {
     **descent_maps.FIELDS,
@@ -41,24 +42,20 @@ RATIO = "lowest loss over that of the best constant output"
 LEAST_FACTOR, MOST_FACTOR = 1.25, 10.0  # ends of the colours of losses, over the constant's
 TICKS = (1, 2, 5), (1, 1.5, 2, 3, 5, 7)  # times powers of 10, on a wide and on a narrow scale
 NARROW = 20.0  # ratio of the ends of a narrow scale
-STATED = (("relative_ntk_change", "edge_of_chaos"), ("untrainable_depth", "ordered"))
+BOUNDED = "relative_ntk_change", "edge_of_chaos", "upper_bound"  # as printed
+UNTRAINED = "untrainable_depth", "ordered", "depth"
 HEIGHT = 1.85  # inches, of a row of maps, whose cells have two lines of text
 MAP = ["activation", "width", "sigma_b2", "time"]
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows to draw: of both quantities, borders, and what the paper states.
-
-    Args:
-        tables: ``changes``, ``networks`` and ``borders`` of the experiment, and ``reported``, the
-            paper's values.
-        settings: ``width`` of the networks shown.
-    """
+    """Return the rows to draw: of both quantities, borders, and what the paper states."""
     rows = measured(tables, settings["width"])
     if rows["sigma_w2"].nunique() > MOST_COLUMNS:
         rows = rows.assign(lowest=float("nan"), highest=float("nan"))
     maps = rows[MAP].drop_duplicates().assign(source="paper")
-    limit, deep = (printed(tables["reported"], *name) for name in STATED)
+    limit, deep = (printed_number(tables["reported"], "trust", *key)
+                   for key in (BOUNDED, UNTRAINED))  # fmt: skip
     bound = maps.assign(quantity="change", series="bound", phase="none", value=limit)
     untrained = maps.assign(quantity="lowest_loss", series="untrained", phase="none", depth=deep)
     return pd.concat([rows, bound, untrained]).reindex(columns=list(FIELDS))

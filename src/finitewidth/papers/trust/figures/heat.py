@@ -15,8 +15,9 @@ from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
 
 from finitewidth.common import fields
+from finitewidth.experiments.text_numbers import printed_number
 from finitewidth.figures import style
-from finitewidth.papers.trust.figures.looks import BORDER, NAMES, PRINTED_MARK, printed
+from finitewidth.papers.trust.figures.looks import BORDER, NAMES, PRINTED_MARK
 
 FIELDS = {
     "activation": fields.text("activation: tanh or relu"),
@@ -48,10 +49,8 @@ HATCH, HATCHED = "/////", "#5f7481"
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the rows to draw: our cells, exact where they can be, and borders of the phases.
 
-    Args:
-        tables: ``cells`` and ``borders`` of the experiment. ``reported``, where there is one, has
-            the border of ReLU networks without biases as the paper prints it.
-        settings: none.
+    The table ``reported``, where there is one, has the border of ReLU networks without biases as
+    the paper prints it.
     """
     cells = tables["cells"][tables["cells"]["sample"] != "paper"]
     cells = cells.rename(columns={"error": "standard_error"})
@@ -59,9 +58,9 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     borders = tables["borders"].merge(keys).assign(series="border", source="ours")
     rows = [cells.assign(series="cell", source="ours"), borders]
     if "reported" in tables:
-        value = printed(tables["reported"], "edge_of_chaos", "relu") ** 2  # of sigma_w
+        sigma_w = printed_number(tables["reported"], "trust", "edge_of_chaos", "relu", "sigma_w")
         theirs = keys[(keys["activation"] == "relu") & (keys["sigma_b2"] == 0)]
-        rows.append(theirs.assign(series="border", source="paper", sigma_w2=value))
+        rows.append(theirs.assign(series="border", source="paper", sigma_w2=sigma_w**2))
     return pd.concat(rows).reindex(columns=list(FIELDS))
 
 

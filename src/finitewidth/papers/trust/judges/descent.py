@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from finitewidth.claims import samples
-from finitewidth.claims.estimates import required
+from finitewidth.claims.estimates import ABOVE, BELOW, required
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.needs import FEWEST_RUNS
 from finitewidth.claims.reported import Ours
@@ -151,7 +151,7 @@ def t11(tables: Tables) -> Iterator[Part]:
     for each in maps(tables):
         yield each.mean(
             "slope of the change in L, chaotic", lambda rows: _slope(chaotic(rows)),
-            low=0, strict=True, paper=True,
+            **ABOVE,
         )  # fmt: skip
         deepest = chaotic(each.ends)["depth"].max()
         yield each.mean(
@@ -177,7 +177,7 @@ def t12(tables: Tables) -> Iterator[Part]:
         yield each.mean(
             f"mean change at the border - in the ordered phase, L >= {FROM_DEPTH}",
             lambda rows: _mean(near_border(rows)) - _mean(ordered(rows, FROM_DEPTH)),
-            low=0, strict=True, paper=True, cut=WHY_DEEP,
+            cut=WHY_DEEP, **ABOVE,
         )  # fmt: skip
         yield each.mean(
             f"mean change at the border, L >= {FROM_DEPTH}",
@@ -242,7 +242,7 @@ def t14(tables: Tables) -> Iterator[Part]:
             f"mean lowest loss over a constant's at L = {both}, ordered - chaotic",
             lambda rows: _mean(ordered(rows), "loss") - _mean(chaotic(rows), "loss"),
             ends[ends["depth"] == both],
-            low=0, strict=True, paper=True,
+            **ABOVE,
         )  # fmt: skip
 
 
@@ -253,7 +253,7 @@ def t15(tables: Tables) -> Iterator[Part]:
             reason = f"fewer than {STOPPED:.0%} of the networks met the stopping rule"
             raise CannotDecideError(f"{each.name}: {reason}")
         label = "Spearman's correlation of steps taken and change"
-        yield each.mean(label, _correlation, high=0, strict=True, paper=True)
+        yield each.mean(label, _correlation, **BELOW)
         label += ", clearly"
         yield each.mean(label, _correlation, high=-0.3, strict=True, ours=WHY_CORRELATED)
 
@@ -301,13 +301,13 @@ def t17(tables: Tables) -> Iterator[Part]:
         yield narrow.mean(
             f"median log of the change at {wide.name.split(', ')[1]} over this one",
             lambda rows: float(rows["log_ratio"].median(skipna=False)),
-            both, high=0, strict=True, paper=True,
+            both, **BELOW,
         )  # fmt: skip
     for each in found:
         yield each.mean(
             f"mean change, chaotic - ordered, L >= {FROM_DEPTH}",
             lambda rows: _mean(chaotic(rows, FROM_DEPTH)) - _mean(ordered(rows, FROM_DEPTH)),
-            low=0, strict=True, paper=True,
+            **ABOVE,
         )  # fmt: skip
 
 

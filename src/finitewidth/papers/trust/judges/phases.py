@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from finitewidth.claims.estimates import (
+    ABOVE,
+    BELOW,
     Estimate,
     at,
     estimates,
@@ -126,8 +128,7 @@ def _ordered(name: str, cells: "pd.DataFrame", border: float, width: int) -> Ite
     inside = cells[(cells["sigma_w2"] <= ORDERED_UP_TO * border + 1e-9) & (cells["depth"] >= 3)]
     found = estimates(inside, "dispersion", "error")
     yield largest(f"{name}: largest r for L >= 3", found, high=2, strict=True, paper=True)
-    label = f"{name}: largest r for L >= 3, as small"
-    yield largest(label, found, high=SMALL, ours=WHY_SMALL)
+    yield largest(f"{name}: largest r for L >= 3, as small", found, high=SMALL, ours=WHY_SMALL)
     growth = _r(curve, curve["depth"].max()).minus(_r(curve, FROM_DEPTH))
     label = f"{name}: r at the deepest - r at L = {FROM_DEPTH}"
     yield growth.part(label, high=NO_GROWTH, ours=WHY_NO_GROWTH, late=True)
@@ -135,7 +136,7 @@ def _ordered(name: str, cells: "pd.DataFrame", border: float, width: int) -> Ite
     chaotic = _row_of(cells, _chaotic(cells, border)[0])
     less = _growth(curve, deep, shallow).minus(_growth(chaotic, deep, shallow))
     label = f"{name}: growth of log r from L = {shallow} to {deep}, ordered - chaotic"
-    yield less.part(label, high=0, strict=True, paper=True)
+    yield less.part(label, **BELOW)
 
 
 def _falls_with_width(name: str, curves: dict[int, "pd.DataFrame"]) -> Iterator[Part]:
@@ -147,7 +148,7 @@ def _falls_with_width(name: str, curves: dict[int, "pd.DataFrame"]) -> Iterator[
     for depth in sorted({FROM_DEPTH, deepest}):
         power = power_of(widths, [_r(curves[width], depth).shifted(-1) for width in widths])
         label = f"{name}: power of M with which r - 1 changes at L = {depth}"
-        yield power.part(label, high=0, strict=True, paper=True)
+        yield power.part(label, **BELOW)
         if depth == FROM_DEPTH:
             low, high = AS_WIDTH
             yield power.part(f"{label}, as 1/M", low=low, high=high, ours=WHY_POWER, late=True)
@@ -160,8 +161,7 @@ def t02(tables: Tables) -> Iterator[Part]:
         for variance in _chaotic(cells, border):
             growth = _growth(_row_of(cells, variance), deep, shallow)
             name = f"{NAMES[activation]}, M = {width}, sigma_w^2 = {variance:g}"
-            label = f"{name}: log r at L = {deep} - at {shallow}"
-            yield growth.part(label, low=0, strict=True, paper=True)
+            yield growth.part(f"{name}: log r at L = {deep} - at {shallow}", **ABOVE)
 
 
 def t03(tables: Tables) -> Iterator[Part]:
@@ -197,11 +197,7 @@ def t03(tables: Tables) -> Iterator[Part]:
 
 
 def band(cells: "pd.DataFrame", depth: float, levels: tuple[float, float]) -> Estimate:
-    """Width in sigma_w^2 of the band between two levels of r at one depth.
-
-    Raises:
-        CannotDecideError: the map does not reach across the band, or not to the depth.
-    """
+    """Width in sigma_w^2 of the band between two levels of r at one depth."""
     required(cells, f"a map at depth {depth:g}")
     grid = sorted(cells["sigma_w2"].unique())
     line = [_r(_row_of(cells, variance), depth).log() for variance in grid]
@@ -233,7 +229,7 @@ def t04(tables: Tables) -> Iterator[Part]:
             for narrow, wide in pairwise(sorted(bands)):
                 name = f"{NAMES[activation]}, L/M = {ratio:g}: {_told(levels)} at M = {narrow}"
                 less = bands[narrow].minus(bands[wide])
-                yield less.part(f"{name} - at {wide}", low=0, strict=True, paper=True)
+                yield less.part(f"{name} - at {wide}", **ABOVE)
 
 
 def _told(levels: tuple[float, float]) -> str:
@@ -251,7 +247,7 @@ def t05(tables: Tables) -> Iterator[Part]:
         deep, _ = _depth_and_half(cells, width)
         more = _r(curve, deep).minus(_r(curve, SHALLOW))
         label = f"{name}, highest sigma_w^2: r at L = {deep} - at {SHALLOW}"
-        yield more.part(label, low=0, strict=True, paper=True, cut=WHY_TWO)
+        yield more.part(label, cut=WHY_TWO, **ABOVE)
 
 
 def t06(tables: Tables) -> Iterator[Part]:
@@ -265,8 +261,7 @@ def t06(tables: Tables) -> Iterator[Part]:
     widths = sorted(curves)
     for narrow, wide in pairwise(widths):
         less = _at_depth(curves[narrow]).minus(_at_depth(curves[wide]))
-        label = f"L = {FROM_DEPTH}: log r at M = {narrow} - at {wide}"
-        yield less.part(label, low=0, strict=True, paper=True)
+        yield less.part(f"L = {FROM_DEPTH}: log r at M = {narrow} - at {wide}", **ABOVE)
     low, mid, high = COLLAPSE
     for width in (width for width in widths if curves[width]["lambda"].max() >= high):
         first, middle, last = (
@@ -275,7 +270,7 @@ def t06(tables: Tables) -> Iterator[Part]:
         # faster than in proportion to L / M: the second difference
         second = last.minus(middle.scaled(2).minus(first))
         label = f"M = {width}: growth of r from L/M = {mid} to {high} - from {low} to {mid}"
-        yield second.part(label, low=0, strict=True, paper=True)
+        yield second.part(label, **ABOVE)
     yield _straightness(pd.concat(curves.values()))
     yield from _collapse(curves)
 
@@ -303,8 +298,7 @@ def _collapse(curves: dict[int, "pd.DataFrame"]) -> Iterator[Part]:
         less = Estimate(abs(apart.value), apart.error).minus(
             Estimate(abs(at_depth.value), at_depth.error)
         )
-        label = f"{name}: size at L/M = {ratio} - at L = {FROM_DEPTH}"
-        yield less.part(label, high=0, strict=True, paper=True)
+        yield less.part(f"{name}: size at L/M = {ratio} - at L = {FROM_DEPTH}", **BELOW)
 
 
 def _straightness(rows: "pd.DataFrame") -> Part:
@@ -334,8 +328,7 @@ def t08(tables: Tables) -> Iterator[Part]:
         means = [mean([band(rows, depth, BIAS_BAND) for depth in deep]) for rows in (low, high)]
         wider = means[1].minus(means[0])
         name = f"{NAMES[activation]}: {_told(BIAS_BAND)}"
-        label = f"{name}, mean over L = {first:g} to {last:g}, {bias}"
-        yield wider.part(label, low=0, strict=True, paper=True)
+        yield wider.part(f"{name}, mean over L = {first:g} to {last:g}, {bias}", **ABOVE)
         shallow = BIAS_SHALLOW * width
         wider = band(high, shallow, BIAS_BAND).minus(band(low, shallow, BIAS_BAND))
         label = f"{name}, L = {shallow:g}, {bias}"
@@ -355,7 +348,7 @@ def t09(tables: Tables) -> list[Part]:
     return [
         one.part(f"ReLU: {label}", high=1e-9, **whose),
         other.part(f"tanh: {label}", low=1e-9, strict=True, **whose),
-        larger.part("sigma_b^2 = 1: border of tanh - of ReLU", low=0, strict=True, paper=True),
+        larger.part("sigma_b^2 = 1: border of tanh - of ReLU", **ABOVE),
     ]
 
 

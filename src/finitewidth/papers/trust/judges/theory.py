@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from finitewidth.claims.estimates import Estimate, exactly, largest, required, smallest
+from finitewidth.claims.estimates import (
+    ABOVE,
+    BELOW,
+    Estimate,
+    exactly,
+    largest,
+    required,
+    smallest,
+)
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import Part
@@ -56,11 +64,11 @@ def t18(tables: Tables) -> Iterator[Part]:
         gained = Estimate(float(ratio[-1] - ratio[0]))
         label = f"{name}: log of kappa_1 / mean kappa_2, deepest - L = {FROM_DEPTH}"
         if phase == "ordered":
-            yield gained.part(label, high=0, strict=True, paper=True)
+            yield gained.part(label, **BELOW)
             ratios, label = exactly(np.exp(log_ratio[-1])), f"{name}: largest ratio at the deepest"
             yield largest(label, ratios, high=1.01, strict=True, ours=WHY_NEAR_ONE)
             continue
-        yield gained.part(label, low=0, strict=True, paper=True)
+        yield gained.part(label, **ABOVE)
         rises = exactly(log_ratio[-1] - log_ratio[0])
         label = f"{name}: smallest over covariances of log ratio, deepest - L = {FROM_DEPTH}"
         yield smallest(label, rises, low=0, strict=True, ours=WHY_EVERY)
@@ -70,7 +78,7 @@ def t18(tables: Tables) -> Iterator[Part]:
             ratio = _mean_ratio(group)
             gained = Estimate(float(ratio[depths.index(FROM_DEPTH)] - ratio[0]))
             label = f"{name}: log of kappa_1 / mean kappa_2, L = {FROM_DEPTH} - {depths[0]}"
-            yield gained.part(label, low=0, strict=True, paper=True, outside=LIMITS)
+            yield gained.part(label, outside=LIMITS, **ABOVE)
 
 
 def t19(tables: Tables) -> Iterator[Part]:
@@ -80,7 +88,7 @@ def t19(tables: Tables) -> Iterator[Part]:
         label = f"{name}: largest |kappa_2 - mean| / mean, L >= {FROM_DEPTH}"
         yield largest(label, share, high=1, strict=True, paper=True)
         label = f"{name}: {RANGE}, deepest - L = {FROM_DEPTH}"
-        yield spread[-1].minus(spread[0]).part(label, high=0, strict=True, paper=True)
+        yield spread[-1].minus(spread[0]).part(label, **BELOW)
         label = f"{name}: {RANGE}, largest for L >= {FROM_DEPTH}"
         yield largest(label, spread, high=SMALL, strict=True, ours=WHY_SMALL)
     for _, name, group in _pairs(tables, SMALL_FROM):
@@ -111,29 +119,23 @@ def t20(tables: Tables) -> Iterator[Part]:
         whose = {"ours": WHY_ABOUT}
         if row.kernel == "constant":
             whose = {"paper": True, "tolerance": "the variance of the draws is known to 5 %"}
-        label = f"{row.kernel.replace('_', '-')} kernel, {_told(row)}: variance over formula"
+        label = f"{row.kernel.replace('_', '-')} kernel, {_case(row)}: variance over formula"
         found = Estimate(float(row.ratio), float(row.error))
         yield found.part(label, low=1 - margin, high=1 + margin, **whose)
-    yield from _worse_where_ordered(rows)
-
-
-def _told(row: Any) -> str:
-    return (
-        f"{NAMES[row.activation]}, {row.phase} ({row.sigma_w2:.3g}, {row.sigma_b2:g}), "
-        f"L = {row.depth}"
-    )
-
-
-def _worse_where_ordered(rows: "pd.DataFrame") -> Iterator[Part]:
-    """The formula is farther off for the ill-conditioned kernels of the ordered phase."""
+    # the formula is farther off for the ill-conditioned kernels of the ordered phase
     rows = rows[(rows["kernel"] == "infinite_width") & (rows["depth"] == rows["depth"].max())]
     for activation, group in rows.groupby("activation", sort=False):
         ordered = required(group[group["phase"] == "ordered"], f"the ordered phase, {activation}")
         most = _off(ordered.iloc[0])
         for row in group[group["phase"] != "ordered"].itertuples():
             less = _off(row).minus(most)
-            label = f"infinite-width kernel, {_told(row)}: |variance/formula - 1| - ordered one's"
+            label = f"infinite-width kernel, {_case(row)}: |variance/formula - 1| - ordered one's"
             yield less.part(label, high=0, strict=True, ours=WHY_WORSE, late=True)
+
+
+def _case(row: Any) -> str:
+    pair = f"({row.sigma_w2:.3g}, {row.sigma_b2:g})"
+    return f"{NAMES[row.activation]}, {row.phase} {pair}, L = {row.depth}"
 
 
 def _off(row: Any) -> Estimate:
