@@ -79,7 +79,10 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 
 def _marked(rows: pd.DataFrame) -> pd.DataFrame:
-    """Choose the points with a mark and a bar; leave out points without a mark or a line."""
+    """Choose the points with a mark and a bar; leave out points without a mark or a line.
+
+    They are the first, the last and some between; curves that lie close together have others.
+    """
     rows = rows.sort_values("depth_over_width", kind="stable").assign(marked=0)
     estimates = rows[rows["series"] == "estimate"]
     variances = sorted(estimates["sigma_w2"].unique())
@@ -89,24 +92,15 @@ def _marked(rows: pd.DataFrame) -> pd.DataFrame:
         # curves of one phase lie close together, and so do those of different cosines
         phase = [v for v in variances if np.sign(v - EDGE) == np.sign(variance - EDGE)]
         near, own = (cosines, cosine) if cosines else (phase, variance)
-        kept = _with_bars(len(curve), near.index(own), len(near))
-        rows.loc[curve.index, "marked"] = kept.astype(int)
+        every = max(1, round((len(curve) - 1) / BARS))
+        marked = np.zeros(len(curve), dtype=int)
+        marked[max(1, round(every * (near.index(own) + 1) / len(near))) :: every] = 1
+        marked[[0, -1]] = 1
+        rows.loc[curve.index, "marked"] = marked
     estimated = rows["series"] == "estimate"
     rows["standard_error"] = rows["standard_error"].where(estimated & (rows["marked"] == 1))
     rows = rows[~estimated | (rows["marked"] == 1) | _joined_by_lines(rows)]
     return rows.sort_index()
-
-
-def _with_bars(count: int, place: int, places: int) -> np.ndarray:
-    """Which points of a curve have a mark and a bar: the first, the last and some between.
-
-    Curves that lie close together, of which there are ``places``, have bars at different points.
-    """
-    every = max(1, round((count - 1) / BARS))
-    kept = np.zeros(count, dtype=bool)
-    kept[max(1, round(every * (place + 1) / places)) :: every] = True
-    kept[[0, -1]] = True
-    return kept
 
 
 def _joined_by_lines(rows: pd.DataFrame) -> pd.Series:

@@ -88,30 +88,24 @@ def b13(tables: Tables) -> Iterator[Part]:
     """Ordered phase: the ratio is higher at the largest depth than at the smallest."""
     rows = required(_ordered(tables), "the ordered phase")
     for (width, variance), here in rows.groupby(["width", "sigma_w2"]):
-        lines = [line for _, line in here.groupby("cosine")]
-        found = {
+        lines = [line.sort_values("depth") for _, line in here.groupby("cosine")]
+        ratios = {
             depth: [at(line, "depth", depth, "y", "spread") for line in lines]
             for depth in (5, 20, 50)
         }
         name = f"M = {width}, sigma_w^2 = {variance:g}"
-        yield _from_end_to_end(name, lines)
+        rises = [curve[-1].minus(curve[0])
+                 for curve in (estimates(line, "y", "spread") for line in lines)]  # fmt: skip
+        printed = [line["printed"].iloc[-1] - line["printed"].iloc[0] for line in lines]
+        label = f"{name}: smallest rise of the ratio from the smallest depth to the largest"
+        whose = {"paper": True} if min(printed) > 0 else NO_DEPTHS
+        yield smallest(label, rises, low=0, strict=True, **whose)
         for shallow, deep in ((5, 20), (20, 50)):
-            rises = [b.minus(a) for a, b in zip(found[shallow], found[deep], strict=True)]
+            rises = [b.minus(a) for a, b in zip(ratios[shallow], ratios[deep], strict=True)]
             label = f"{name}: smallest rise of the ratio from L = {shallow} to {deep}"
             yield smallest(label, rises, low=0, **NO_DEPTHS)
         if variance <= 1:
-            yield smallest(f"{name}: smallest ratio at L = 50", found[50], **QUICKLY)
-
-
-def _from_end_to_end(name: str, lines: list["pd.DataFrame"]) -> Part:
-    """The rise of the ratio from the smallest depth to the largest, the smallest of all cosines."""
-    lines = [line.sort_values("depth") for line in lines]
-    found = [estimates(line, "y", "spread") for line in lines]
-    rises = [line[-1].minus(line[0]) for line in found]
-    printed = [line["printed"].iloc[-1] - line["printed"].iloc[0] for line in lines]
-    label = f"{name}: smallest rise of the ratio from the smallest depth to the largest"
-    whose = {"paper": True} if min(printed) > 0 else NO_DEPTHS
-    return smallest(label, rises, low=0, strict=True, **whose)
+            yield smallest(f"{name}: smallest ratio at L = 50", ratios[50], **QUICKLY)
 
 
 def _ordered(tables: Tables) -> "pd.DataFrame":

@@ -13,12 +13,7 @@ from finitewidth.papers.trust.experiments.mean_field import pairs_of
 
 
 class Means(NamedTuple):
-    """Mean entries of the two kernels on the diagonal and off it.
-
-    Attributes:
-        kappa_1, kappa_2: of the tangent kernel.
-        q, q_sr: of the covariance of the outputs.
-    """
+    """Mean entries, on and off the diagonal, of the tangent kernel and the outputs' covariance."""
 
     kappa_1: float
     kappa_2: float

@@ -236,8 +236,7 @@ def _handles(rows: pd.DataFrame) -> Iterator[Artist]:
     yield Line2D([], [], label=r"border of the phases, $\chi_1 = 1$", **BORDER)
     yield from phase_handles()
     if (shown["eta_lambda"] > STEEP).any():
-        yield Patch(facecolor="white", edgecolor="0.5", hatch=HATCH, linewidth=0,
-                    label=HATCHED)  # fmt: skip
+        yield Patch(facecolor="white", edgecolor="0.5", hatch=HATCH, linewidth=0, label=HATCHED)
     if (shown["stopped"] == shown["seeds"]).any():
         yield Line2D([], [], color="black", label="stopped before", **MARKS["dot"])
     if (shown["diverged"] > 0).any():

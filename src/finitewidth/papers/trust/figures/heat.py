@@ -77,7 +77,12 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         for axis, (width, bias) in zip(across, keys, strict=True):
             own = (rows["width"] == width) & (rows["sigma_b2"] == bias)
             image = _map(axis, rows[own & (rows["activation"] == activation)])
-    style.title_panels(axes.flat, [f"{NAMES[a]}, {t}" for a in activations for t in _titles(maps)])
+    # what distinguishes the maps of a row: the width, the bias variance, or both
+    forms = {"width": "$M = {:g}$", "sigma_b2": r"$\sigma_b^2 = {:g}$"}
+    names = [name for name in forms if maps[name].nunique() > 1] or ["width"]
+    titles = [", ".join(forms[name].format(row[name]) for name in names)
+              for row in maps.to_dict("records")]  # fmt: skip
+    style.title_panels(axes.flat, [f"{NAMES[a]}, {title}" for a in activations for title in titles])
     for axis in axes[:, 0]:
         axis.set_ylabel("depth $L$ [layers]")
     for axis in axes[-1]:
@@ -87,14 +92,6 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     bar.ax.axhline(EQUAL, **CONTOUR)
     style.legend_above(figure, _handles(rows), handlelength=2.2)
     return figure
-
-
-def _titles(maps: pd.DataFrame) -> list[str]:
-    """What distinguishes the maps of a row: the width, the bias variance, or both."""
-    forms = {"width": "$M = {:g}$", "sigma_b2": r"$\sigma_b^2 = {:g}$"}
-    told = [name for name in forms if maps[name].nunique() > 1] or ["width"]
-    return [", ".join(forms[name].format(row[name]) for name in told)
-            for row in maps.to_dict("records")]  # fmt: skip
 
 
 def _map(axis: Axes, rows: pd.DataFrame) -> Any:
@@ -142,8 +139,7 @@ def _handles(rows: pd.DataFrame) -> Iterator[Artist]:
         yield Patch(facecolor=ZONES(1.0), linewidth=0, label="too few draws for an error",
                     hatch=HATCH, edgecolor=HATCHED)  # fmt: skip
     if (rows["source"] == "paper").any():
-        yield Line2D([], [], label=r"paper, as printed: $\sigma_w = 2$",
-                     **PRINTED)  # fmt: skip
+        yield Line2D([], [], label=r"paper, as printed: $\sigma_w = 2$", **PRINTED)
 
 
 def _edges(centres: np.ndarray) -> np.ndarray:

@@ -42,9 +42,7 @@ MARKS = {
     "diverged": {"marker": "x", "markersize": 5, "markeredgewidth": 1.0},
     "above": {"marker": "^", "markersize": 4.5, "clip_on": False, "gid": style.CLIPPED},
 }
-LABELS = {
-    "steep": HATCHED, "diverged": "a seed diverged", "above": "above the axis",
-}  # fmt: skip
+LABELS = {"steep": HATCHED, "diverged": "a seed diverged", "above": "above the axis"}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:

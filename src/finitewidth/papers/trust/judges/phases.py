@@ -76,14 +76,6 @@ def _row_of(cells: "pd.DataFrame", variance: float) -> "pd.DataFrame":
     return cells[np.isclose(cells["sigma_w2"], variance)]
 
 
-def _deepest_ordered(cells: "pd.DataFrame", border: float) -> "pd.DataFrame":
-    """The curve of the largest weight variance of the map's ordered part."""
-    inside = required(
-        cells[cells["sigma_w2"] <= ORDERED_UP_TO * border + 1e-9], "the ordered phase"
-    )
-    return _row_of(inside, inside["sigma_w2"].max())
-
-
 def _chaotic(cells: "pd.DataFrame", border: float) -> list[float]:
     """The lowest weight variance of a map's chaotic part, and the highest."""
     outside = required(
@@ -109,8 +101,21 @@ def t01(tables: Tables) -> Iterator[Part]:
     """Ordered: r small, not growing with depth, and r - 1 falls with M, as 1 / M."""
     by_width: dict[str, dict[int, pd.DataFrame]] = {}
     for activation, border, width, cells in _maps(tables):
-        curve = _deepest_ordered(cells, border)
-        yield from _ordered(f"{NAMES[activation]}, M = {width}", cells, border, width)
+        inside = cells[cells["sigma_w2"] <= ORDERED_UP_TO * border + 1e-9]
+        inside = required(inside, "the ordered phase")
+        curve = _row_of(inside, inside["sigma_w2"].max())
+        name = f"{NAMES[activation]}, M = {width}"
+        rs = estimates(inside[inside["depth"] >= 3], "dispersion", "error")
+        yield largest(f"{name}: largest r for L >= 3", rs, high=2, strict=True, paper=True)
+        yield largest(f"{name}: largest r for L >= 3, as small", rs, high=SMALL, ours=WHY_SMALL)
+        growth = _r(curve, curve["depth"].max()).minus(_r(curve, FROM_DEPTH))
+        label = f"{name}: r at the deepest - r at L = {FROM_DEPTH}"
+        yield growth.part(label, high=NO_GROWTH, ours=WHY_NO_GROWTH, late=True)
+        deep, shallow = _depth_and_half(cells, width)
+        chaotic = _row_of(cells, _chaotic(cells, border)[0])
+        less = _growth(curve, deep, shallow).minus(_growth(chaotic, deep, shallow))
+        label = f"{name}: growth of log r from L = {shallow} to {deep}, ordered - chaotic"
+        yield less.part(label, **BELOW)
         name = f"{NAMES[activation]}, sigma_w^2 = {curve['sigma_w2'].iloc[0]:.4g}, Figure 1"
         by_width.setdefault(name, {})[width] = curve
     rows = ours(tables["curves"])
@@ -120,23 +125,6 @@ def t01(tables: Tables) -> Iterator[Part]:
         by_width.setdefault(name, {})[int(width)] = curve
     for name, curves in by_width.items():
         yield from _falls_with_width(name, curves)
-
-
-def _ordered(name: str, cells: "pd.DataFrame", border: float, width: int) -> Iterator[Part]:
-    """In one map r is small in the ordered phase, and stays so with depth."""
-    curve = _deepest_ordered(cells, border)
-    inside = cells[(cells["sigma_w2"] <= ORDERED_UP_TO * border + 1e-9) & (cells["depth"] >= 3)]
-    found = estimates(inside, "dispersion", "error")
-    yield largest(f"{name}: largest r for L >= 3", found, high=2, strict=True, paper=True)
-    yield largest(f"{name}: largest r for L >= 3, as small", found, high=SMALL, ours=WHY_SMALL)
-    growth = _r(curve, curve["depth"].max()).minus(_r(curve, FROM_DEPTH))
-    label = f"{name}: r at the deepest - r at L = {FROM_DEPTH}"
-    yield growth.part(label, high=NO_GROWTH, ours=WHY_NO_GROWTH, late=True)
-    deep, shallow = _depth_and_half(cells, width)
-    chaotic = _row_of(cells, _chaotic(cells, border)[0])
-    less = _growth(curve, deep, shallow).minus(_growth(chaotic, deep, shallow))
-    label = f"{name}: growth of log r from L = {shallow} to {deep}, ordered - chaotic"
-    yield less.part(label, **BELOW)
 
 
 def _falls_with_width(name: str, curves: dict[int, "pd.DataFrame"]) -> Iterator[Part]:
