@@ -11,15 +11,7 @@ from matplotlib.lines import Line2D
 
 from finitewidth.common import fields
 from finitewidth.experiments.text_numbers import printed_number
-from finitewidth.figures.style import (
-    GREY,
-    band,
-    handle,
-    legend_above,
-    paper_line,
-    subplots,
-    title_panels,
-)
+from finitewidth.figures import style
 from finitewidth.papers.beyond.figures import lines
 from finitewidth.papers.beyond.figures.lines import EDGE, MARKERS, NEUTRAL
 
@@ -117,8 +109,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     column, off = GROUPS[settings["group"]][1], rows["cosine"].notna().any()
     estimates = rows[rows["series"] == "estimate"]
     samples, values = lines.samples_of(rows), list(estimates[column].unique())
-    figure, axes = subplots(len(samples), len(values), height=LEGEND + ROW * len(samples),
-                            squeeze=False, sharex=True, sharey=True)  # fmt: skip
+    figure, axes = style.subplots(len(samples), len(values), height=LEGEND + ROW * len(samples),
+                                  squeeze=False, sharex=True, sharey=True)  # fmt: skip
     shades = lines.colours(sorted(estimates["sigma_w2"].unique()))
     titles = []
     for sample, line in zip(samples, axes, strict=True):
@@ -130,7 +122,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
             own = own[own["sample"] == sample]
             joined = settings["errors"] == "bands" or _joined_by_lines(rows)[own.index].all()
             _estimates(axis, own, shades, "--" if joined else "none")
-    title_panels(axes.flat, titles)
+    style.title_panels(axes.flat, titles)
     for axis in axes[-1]:
         axis.set_xlabel(r"depth over width, $\lambda = L/M$")
     pair = r"(x,\tilde x)" if off else "(x,x)"
@@ -138,7 +130,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     error = rows["standard_error"].fillna(0)
     low, high = rows["dispersion"] - error, rows["dispersion"] + error
     lines.log_dispersion_axis(list(axes.flat), float(low.min()), max(1.3, float(high.max())))
-    legend_above(figure, _handles(rows, shades, settings["errors"]), 4)
+    style.legend_above(figure, _handles(rows, shades, settings["errors"]), 4)
     return figure
 
 
@@ -155,7 +147,7 @@ def _theory(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, str], exact: 
         elif exact:
             axis.plot(x, y, ":", color=shades[variance], linewidth=1.2)
     for series, value in rows.loc[rows["source"] == "paper", ["series", "dispersion"]].to_numpy():
-        paper_line(axis, value, linestyle=PAPER[series][0], zorder=1, linewidth=0.8)
+        style.paper_line(axis, value, linestyle=PAPER[series][0], zorder=1, linewidth=0.8)
 
 
 def _estimates(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, str], line: str) -> None:
@@ -174,7 +166,7 @@ def _estimates(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, str], line
             axis.plot(x, y, linestyle=line, color=colour, linewidth=0.9)
         marked = curve["marked"].to_numpy() == 1
         if not marked.any():
-            band(axis, x, y - error, y + error, colour)
+            style.band(axis, x, y - error, y + error, colour)
             continue
         known, unknown = marked & np.isfinite(error), marked & ~np.isfinite(error)
         mark = {"marker": marker, "color": colour, "linestyle": "none", "markersize": 3.0}
@@ -191,28 +183,28 @@ def _handles(rows: pd.DataFrame, shades: Mapping[float, str], errors: str) -> li
         look = {"linestyle": "none", "marker": MARKERS[place % len(MARKERS)], "markersize": 3.5}
         if len(cosines) or errors == "bands":
             look = {"linestyle": "-", "linewidth": 1.6}
-        found.append(handle(rf"$\sigma_w^2$ = {variance:g}", color=shades[variance], **look))
+        found.append(style.handle(rf"$\sigma_w^2$ = {variance:g}", color=shades[variance], **look))
     for place, cosine in enumerate(cosines):
         label = rf"$\langle x,\tilde x\rangle$ = {cosine:g}"
-        marker = MARKERS[place % len(MARKERS)]
-        found.append(handle(label, color=NEUTRAL, linestyle="none", marker=marker, markersize=3.5))
+        look = {"linestyle": "none", "marker": MARKERS[place % len(MARKERS)], "markersize": 3.5}
+        found.append(style.handle(label, color=NEUTRAL, **look))
     known = ", ± s.e." if errors == "bands" else ""
-    found.append(handle(f"estimate{known}", color=NEUTRAL, linestyle="--", linewidth=0.9))
+    found.append(style.handle(f"estimate{known}", color=NEUTRAL, linestyle="--", linewidth=0.9))
     series, where = set(rows["series"]), " (diagonal)" if len(cosines) else ""
     if "printed_limit" in series:
         diagonal = ", diagonal" * bool(cosines)
         above = rows.loc[rows["series"] == "printed_limit", "sigma_w2"] > EDGE
         found += [
-            handle(f"Theorem 3.1, printed, {phase}{diagonal}", color=PRINTED, linestyle=line,
-                   linewidth=2.0)
+            style.handle(f"Theorem 3.1, printed, {phase}{diagonal}", color=PRINTED, linestyle=line,
+                         linewidth=2.0)
             for (phase, line), drawn in zip(LIMITS.items(), (~above, above), strict=True)
             if drawn.any()
         ]  # fmt: skip
     if "printed_sums" in series:
         label = f"Theorem 3.2, printed{where}"
-        found.append(handle(label, color=NEUTRAL, linestyle="-", linewidth=1.0))
+        found.append(style.handle(label, color=NEUTRAL, linestyle="-", linewidth=1.0))
     label = f"exact at finite width{where}"
-    found.append(handle(label, color=NEUTRAL, linestyle=":", linewidth=1.2))
-    found += [handle(label, color=GREY, linestyle=style, linewidth=0.8)
-              for name, (style, label) in PAPER.items() if name in series]  # fmt: skip
+    found.append(style.handle(label, color=NEUTRAL, linestyle=":", linewidth=1.2))
+    found += [style.handle(label, color=style.GREY, linestyle=dashes, linewidth=0.8)
+              for name, (dashes, label) in PAPER.items() if name in series]  # fmt: skip
     return found
