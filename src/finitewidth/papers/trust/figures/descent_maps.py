@@ -30,14 +30,7 @@ from matplotlib.patheffects import withStroke
 from finitewidth.common import fields
 from finitewidth.figures import style
 from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO, clear_phase
-from finitewidth.papers.trust.figures.looks import (
-    BORDER,
-    NAMES,
-    PHASE_BAR,
-    PHASES,
-    PRINTED_LINE,
-    PRINTED_MARK,
-)
+from finitewidth.papers.trust.figures import looks
 
 MOST_COLUMNS = 8  # of a map whose cells contain their numbers
 CELL = ["sigma_b2", "sigma_w2", "depth", "width"]
@@ -81,10 +74,10 @@ MARKS = {
     "dot": {"marker": "o", "markersize": 2.0, "linestyle": "none"},
     "cross": {"marker": "x", "markersize": 3.5, "markeredgewidth": 0.9, "linestyle": "none"},
 }
-BOUND = {**PRINTED_MARK, "marker": "D", "markersize": 3.8}
+BOUND = {**looks.PRINTED_MARK, "marker": "D", "markersize": 3.8}
 COLUMNS = {"steps": 2, "width": 3}  # maps beside each other
 PANEL = {"steps": ("time", "{:,} steps"), "width": ("width", "$M = {}$")}
-BEYOND = {**PRINTED_MARK, "marker": "^"}  # a depth that the map does not have
+BEYOND = {**looks.PRINTED_MARK, "marker": "^"}  # a depth that the map does not have
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -107,7 +100,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw a map per panel; colours of changes after few steps have a logarithmic scale."""
-    activation, by = NAMES[rows["activation"].iloc[0]], settings["by"]
+    activation, by = looks.NAMES[rows["activation"].iloc[0]], settings["by"]
     column, form = PANEL[by]
     panels = sorted(rows[column].unique())
     figure, axes = grid(len(panels), min(COLUMNS[by], len(panels)))
@@ -209,7 +202,7 @@ def draw_map(axis: Axes, rows: pd.DataFrame, scale: Scale) -> None:
     borders = rows.loc[rows["series"] == "border", "sigma_w2"]
     places = [float(np.interp(border, table.columns, centres)) for border in borders]
     for place in places:
-        axis.axvline(place, **BORDER)
+        axis.axvline(place, **looks.BORDER)
     for row in shown.to_dict("records"):
         corner = table.columns.get_loc(row["sigma_w2"]), table.index.get_loc(row["depth"])
         known = np.isfinite(row["value"])
@@ -233,7 +226,7 @@ def finish(figure: Figure, axes: np.ndarray, rows: pd.DataFrame) -> None:
 
 def _handles(rows: pd.DataFrame) -> Iterator[Artist]:
     shown = rows[rows["series"] == "cell"]
-    yield Line2D([], [], label=r"border of the phases, $\chi_1 = 1$", **BORDER)
+    yield Line2D([], [], label=r"border of the phases, $\chi_1 = 1$", **looks.BORDER)
     yield from phase_handles()
     if (shown["eta_lambda"] > STEEP).any():
         yield Patch(facecolor="white", edgecolor="0.5", hatch=HATCH, linewidth=0, label=HATCHED)
@@ -247,7 +240,7 @@ def _handles(rows: pd.DataFrame) -> Iterator[Artist]:
     if (theirs["series"] == "bound").any():
         yield Line2D([], [], label="paper (MNIST): bound at the border", **BOUND)
     for depth in theirs.loc[theirs["series"] == "untrained", "depth"].head(1):
-        look = BEYOND if depth > shown["depth"].max() else PRINTED_LINE
+        look = BEYOND if depth > shown["depth"].max() else looks.PRINTED_LINE
         label = f"paper (MNIST): ordered phase mostly untrained, $L = {depth:g}$"
         yield Line2D([], [], label=label, **look)
 
@@ -256,18 +249,18 @@ def phase_handles() -> Iterator[Line2D]:
     """Entries of a legend for the bars of the phases."""
     for phase, margin in (("ordered", rf"\leq {ORDERED_UP_TO:g}"),
                           ("chaotic", rf"\geq {CHAOTIC_FROM:g}")):  # fmt: skip
-        yield Line2D([], [], color=PHASES[phase], label=f"{phase}: ${margin}$ of the border",
-                     **{**PHASE_BAR, "clip_on": True})  # fmt: skip
+        yield Line2D([], [], color=looks.PHASES[phase], label=f"{phase}: ${margin}$ of the border",
+                     **{**looks.PHASE_BAR, "clip_on": True})  # fmt: skip
 
 
 def _phase_bars(axis: Axes, cells: pd.DataFrame, table: pd.DataFrame) -> None:
     """Underline the columns of the ordered and those of the chaotic phase."""
-    for phase, colour in PHASES.items():
+    for phase, colour in looks.PHASES.items():
         own = cells.loc[cells["phase"] == phase, "sigma_w2"]
         if len(own):
             first, last = (table.columns.get_loc(value) for value in (own.min(), own.max()))
             axis.plot([first + 0.04, last + 0.96], [0, 0], color=colour, gid=style.CLIPPED,
-                      **PHASE_BAR)  # fmt: skip
+                      **looks.PHASE_BAR)  # fmt: skip
 
 
 def _untrained(axis: Axes, depth: float, table: pd.DataFrame, border: float) -> None:
@@ -276,7 +269,7 @@ def _untrained(axis: Axes, depth: float, table: pd.DataFrame, border: float) -> 
         axis.plot(border / 2, len(table), **BEYOND)
         return
     place = float(np.interp(depth, table.index, np.arange(len(table)) + 0.5))
-    axis.plot([0, border], [place, place], **PRINTED_LINE)
+    axis.plot([0, border], [place, place], **looks.PRINTED_LINE)
 
 
 def _mark(axis: Axes, row: Mapping, corner: tuple, colour: tuple, inside: tuple) -> None:
