@@ -7,7 +7,7 @@ says that its rate never does. T13 needs whole curves over the weight variance a
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from finitewidth.claims.estimates import ABOVE, BELOW, required
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.needs import FEWEST_RUNS
 from finitewidth.claims.reported import Ours
+from finitewidth.claims.runs import mean_of
 from finitewidth.claims.verdicts import CannotDecideError, Part
 from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
 
@@ -313,31 +314,28 @@ def t17(tables: Tables) -> Iterator[Part]:
 
 def untrainable_depth(tables: Tables) -> list[Ours]:
     """The smallest L at which most ordered networks keep 90 % of a constant's loss, over seeds."""
-    found: dict[int, list[float]] = {}
+    depths: dict[int, list[float]] = {}
     for each in maps(tables, steep=True):
         if not each.outside:
-            for seed, own in ordered(each.ends).groupby("seed"):
-                kept = (own["loss"] >= KEPT).groupby(own["depth"]).mean()
-                deep = [depth for depth, share in kept.items() if share > MOST]
-                found.setdefault(seed, []).append(min(deep, default=math.nan))
-    return _over_seeds([float(np.mean(values)) for values in found.values()], "ordered", "depth")
+            for seed, rows in ordered(each.ends).groupby("seed"):
+                kept = (rows["loss"] >= KEPT).groupby(rows["depth"]).mean()
+                depths.setdefault(seed, []).append(min(kept.index[kept > MOST], default=math.nan))
+    return _over_seeds([float(np.mean(values)) for values in depths.values()], "ordered", "depth")
 
 
 def _over_seeds(values: list[float], row: str, column: str, bounded: bool = False) -> list[Ours]:
     """The mean over seeds with its standard error; nothing if one is missing."""
     if len(values) < 2 or not np.isfinite(values).all():
         return []
-    error = float(np.std(values, ddof=1) / math.sqrt(len(values)))
-    return [Ours(row=row, column=column, value=float(np.mean(values)), standard_error=error,
-                 runs=len(values), bounded=bounded)]  # fmt: skip
+    return [replace(mean_of(row, column, values), bounded=bounded)]
 
 
 def relative_ntk_change(tables: Tables) -> list[Ours]:
     """The largest change of deep networks nearest to the border, as of T12; mean over seeds."""
-    found: dict[int, list[float]] = {}
+    largest: dict[int, list[float]] = {}
     for each in maps(tables):
         if not each.outside:
-            for seed, own in near_border(each.ends).groupby("seed"):
-                found.setdefault(seed, []).append(float(own["change"].max(skipna=False)))
-    changes = [float(np.max(values)) for values in found.values()]
+            for seed, rows in near_border(each.ends).groupby("seed"):
+                largest.setdefault(seed, []).append(float(rows["change"].max(skipna=False)))
+    changes = [float(np.max(values)) for values in largest.values()]
     return _over_seeds(changes, "edge_of_chaos", "upper_bound", bounded=True)
