@@ -151,7 +151,7 @@ def test_an_order_of_gaps_that_is_not_clear_decides_nothing():
     rows = tables["rows"]
     gaps = rows["gap"].where(rows["sigma_w2"] != 2.2, 0.45 + 0.2 * (rows["seed"] - 1))
     tied = {"rows": rows.assign(gap=gaps)}
-    parts = judges.b21(tied)
+    parts = list(judges.b21(tied))
     assert decide(parts).verdict == INCONCLUSIVE
     assert parts[0].value > 0
 
@@ -159,9 +159,9 @@ def test_an_order_of_gaps_that_is_not_clear_decides_nothing():
 def test_an_early_stage_that_was_not_observed_cannot_be_judged():
     rows = blocks()["rows"]
     with pytest.raises(CannotDecideError, match="step 500"):
-        judges.b20({"rows": rows[rows["step"] != 500]})
+        decide(judges.b20({"rows": rows[rows["step"] != 500]}))
     with pytest.raises(CannotDecideError, match="no network"):
-        judges.b19({"rows": rows[:0]})
+        decide(judges.b19({"rows": rows[:0]}))
 
 
 def test_printed_ratios_count_the_diagonal_as_the_script_does():

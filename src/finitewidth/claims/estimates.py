@@ -1,7 +1,7 @@
 """Comparisons made from estimates with standard errors, and from curves of such estimates."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,6 +10,10 @@ from finitewidth.claims.verdicts import LEVEL, CannotDecideError, Part
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# that a number is above or below 0, as the paper says
+ABOVE = {"low": 0, "strict": True, "paper": True}
+BELOW = {"high": 0, "strict": True, "paper": True}
 
 
 class Estimate(NamedTuple):
@@ -81,6 +85,11 @@ def estimates(rows: "pd.DataFrame", value: str, error: str) -> list[Estimate]:
     return [Estimate(*map(float, pair)) for pair in rows[[value, error]].to_numpy()]
 
 
+def exactly(values: Iterable[float]) -> list[Estimate]:
+    """Numbers that are computed exactly."""
+    return [Estimate(float(value)) for value in values]
+
+
 def at(rows: "pd.DataFrame", place: str, x: float, value: str, error: str) -> Estimate:
     """The estimate at ``x`` on a curve, interpolated linearly between the two points beside it.
 
@@ -114,7 +123,12 @@ def in_the_limit(widths: Sequence[float], values: Sequence[Estimate]) -> Estimat
     """The limit M -> infinity of estimates that differ from it by a multiple of 1 / M.
 
     It is computed from the estimates of the last two widths.
+
+    Raises:
+        CannotDecideError: fewer than two widths.
     """
+    if len(widths) < 2:
+        raise CannotDecideError("a limit needs two widths")
     (narrow, wide), (first, second) = widths[-2:], values[-2:]
     return second.scaled(wide / (wide - narrow)).minus(first.scaled(narrow / (wide - narrow)))
 

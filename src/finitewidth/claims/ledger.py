@@ -5,7 +5,7 @@ imports pandas or scipy at its top.
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -72,7 +72,7 @@ def judge(claim: Claim, tables: Tables, situation: Situation) -> Verdict:
 
 
 def _not_judged(
-    compare: Callable[[Tables], Sequence[Part]], tables: Tables, reason: str
+    compare: Callable[[Tables], Iterable[Part]], tables: Tables, reason: str
 ) -> Verdict:
     """The comparisons without a verdict.
 

@@ -67,7 +67,7 @@ class Claim:
     reads: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[Need, ...] = ()
     own_sizes: tuple[Need, ...] | None = None
-    judge: Callable[[Tables], Sequence[Part]] | None = None
+    judge: Callable[[Tables], Iterable[Part]] | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:

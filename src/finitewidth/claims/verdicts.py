@@ -32,7 +32,7 @@ on the stand-in*, never supported or contradicted.
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -240,11 +240,12 @@ class Verdict:
         return sum(row["outcome"] == outcome for row in self.parts)
 
 
-def decide(parts: Sequence[Part], terms: Terms | None = None) -> Verdict:
+def decide(parts: Iterable[Part], terms: Terms | None = None) -> Verdict:
     """Judge a claim by its comparisons; it says that all of them hold.
 
     Without ``terms`` it is an observation at the paper's sizes.
     """
+    parts = tuple(parts)
     if not parts:
         raise CannotDecideError("no rows to compare")
     terms = terms or Terms()

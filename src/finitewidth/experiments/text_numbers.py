@@ -1,5 +1,6 @@
-"""Our accuracies for the numbers that a paper states only in its text."""
+"""The numbers that a paper states only in its text, and our accuracies for them."""
 
+from fractions import Fraction
 from typing import Any
 
 import pandas as pd
@@ -12,6 +13,11 @@ KEYS = ("quantity", "row", "column")
 def printed_in_text(reported: pd.DataFrame, paper: str) -> pd.DataFrame:
     """The numbers of a paper's text, indexed by `KEYS`."""
     return reported[reported["artifact"] == f"{paper}_text"].set_index(list(KEYS))
+
+
+def printed_number(reported: pd.DataFrame, paper: str, *key: str) -> float:
+    """One number of a paper's text, by its `KEYS`; the paper may have it as a fraction."""
+    return float(Fraction(str(printed_in_text(reported, paper).loc[key, "value"])))
 
 
 def text_row(

@@ -26,8 +26,7 @@ def maps(ordered=1.0, ordered_slope=0.0, chaotic=4.0, sharpness=1.0, biases=(1,)
                         rise = 1 / (1 + np.exp(-steep * (share - 1)))
                         small = np.log1p((ordered + ordered_slope * depth) / width)
                         log_r = small + chaotic * rise * (depth - 1) / width
-                        rows.append((activation, width, bias, share * border, depth,
-                                     np.exp(log_r)))  # fmt: skip
+                        rows.append((activation, width, bias, share * border, depth, np.exp(log_r)))
     columns = ["activation", "width", "sigma_b2", "sigma_w2", "depth", "dispersion"]
     cells = pd.DataFrame(rows, columns=columns).assign(sample="ours", error=1e-4)
     lines = [(activation, bias, border) for activation, border in BORDERS.items()

@@ -30,12 +30,8 @@ def two_layers(networks: int) -> Evidence:
     n, s = 8, 2
     signals, errors, _ = relu_pass(generator("beyond-1"), (n,) * (s + 1), networks)
     corrected = 2 / 3 * (1 - 1 / n) ** s + (1 + 5 / n) ** s / 3
-    return on_average(
-        "E[Π N_δ N_x] / Π E[N_δ] E[N_x], two layers of n = 8",
-        errors[0] * signals[s],
-        (1 + 1 / n) ** s,
-        corrected,
-    )
+    quantity = "E[Π N_δ N_x] / Π E[N_δ] E[N_x], two layers of n = 8"
+    return on_average(quantity, errors[0] * signals[s], (1 + 1 / n) ** s, corrected)
 
 
 def _small_moment(powers: tuple[int, int], name: str, quantity: str) -> Evidence:
@@ -105,12 +101,9 @@ def lemma_integral() -> Evidence:
 
     truth = dblquad(density, 0, 12, 0, 12, epsabs=1e-12, epsrel=1e-12)[0]
     common = 0.25 + bj**2 * a**2 / 2
-    return exactly(
-        "E[V² φ′(U_i) φ′(U_j) U_j²] at a = 0.7, b_i = 0.5, b_j = 0.6",
-        truth,
-        common + 8 * bi * bj * a**2 * (1 + 2 * a**2 - a**4),
-        common + 2 / np.pi * bi * bj * a**2,
-    )
+    printed = common + 8 * bi * bj * a**2 * (1 + 2 * a**2 - a**4)
+    quantity = "E[V² φ′(U_i) φ′(U_j) U_j²] at a = 0.7, b_i = 0.5, b_j = 0.6"
+    return exactly(quantity, truth, printed, common + 2 / np.pi * bi * bj * a**2)
 
 
 def gradient_step(networks: int) -> Evidence:
@@ -118,12 +111,9 @@ def gradient_step(networks: int) -> Evidence:
     n, depth = 6, 4
     signals, errors, f = relu_pass(generator("beyond-8"), (n,) * depth, networks)
     kept = depth - 2  # layers 2..L-1
-    return on_average(
-        "(n₀/2) E[f² |δ²|²], L = 4, n = 6, |x| = 1, σ_w² = 2",
-        n / 2 * f**2 * errors[1] * signals[0],
-        (1 + 1 / n) ** kept,
-        (1 + 5 / n) ** kept,
-    )
+    sample = n / 2 * f**2 * errors[1] * signals[0]
+    quantity = "(n₀/2) E[f² |δ²|²], L = 4, n = 6, |x| = 1, σ_w² = 2"
+    return on_average(quantity, sample, (1 + 1 / n) ** kept, (1 + 5 / n) ** kept)
 
 
 def square_of_a_sum() -> Evidence:
@@ -191,13 +181,9 @@ def ordered_ratio() -> Evidence:
         a ** (depth - 1) * depth + below.sum()
     )
     init = constant_width(depth, 100, sigma_w2=2 * a)
-    corrected = infinite_width_mean_ratio(init, cosine)
-    return exactly(
-        "lim_{M→∞} E Θ(x, x̃)/E Θ(x, x), σ_w² = 1.9, L = 50, cosine 0.1; printed: not below",
-        truth,
-        printed_mean_ratio(depth, 2 * a, cosine),
-        corrected,
-    )
+    forms = printed_mean_ratio(depth, 2 * a, cosine), infinite_width_mean_ratio(init, cosine)
+    quantity = "lim_{M→∞} E Θ(x, x̃)/E Θ(x, x), σ_w² = 1.9, L = 50, cosine 0.1; printed: not below"
+    return exactly(quantity, truth, *forms)
 
 
 def two_layer_sum() -> Evidence:
@@ -222,12 +208,8 @@ def mean_of_estimator() -> Evidence:
     chance = np.array([1, 3, 3, 1]) / 8
     total, squares = 3 + 2 * counts, 3 + 8 * counts
     inverse = (chance / ((total**2 - squares) / 6)).sum()
-    return exactly(
-        "E r̂, prefactor 1/N, N = 4, θ = 1 or 3 with chance 1/2",
-        leave_one_out(samples).mean(),
-        5 / 4,
-        5 * inverse,
-    )
+    quantity = "E r̂, prefactor 1/N, N = 4, θ = 1 or 3 with chance 1/2"
+    return exactly(quantity, leave_one_out(samples).mean(), 5 / 4, 5 * inverse)
 
 
 def widening() -> Evidence:
@@ -243,12 +225,8 @@ def widening() -> Evidence:
         inits = [Initialisation(widths=shape, sigma_w2=variance) for shape in shapes]
         ratios = [_log_dispersion(init) for init in inits]
         ranks.append(sum(ratio <= ratios[0] for ratio in ratios))
-    return exactly(
-        "sum of ranks of the widening network, σ_w² = 1, 1.5, 1.9, 1.98, 2, 2.2, 3, L = 150",
-        sum(ranks),
-        len(ranks),
-        sum(corrected.values()),
-    )
+    quantity = "sum of ranks of the widening network, σ_w² = 1, 1.5, 1.9, 1.98, 2, 2.2, 3, L = 150"
+    return exactly(quantity, sum(ranks), len(ranks), sum(corrected.values()))
 
 
 def activation_with_bias() -> Evidence:
@@ -258,9 +236,7 @@ def activation_with_bias() -> Evidence:
     return exactly("E φ²(W x + b), both of variance 1", truth, (1 + 1) ** 2 / 2, (1 + 1) / 2)
 
 
-def edge_of_chaos() -> Evidence:
-    """Weight variance at which errors neither grow nor shrink for ReLU, found as a root."""
-    return edge_of_chaos_of_relu()
+edge_of_chaos = edge_of_chaos_of_relu
 
 
 # appendix B.3, lazy training: widths of a network, its input, and sizes of a step
@@ -326,11 +302,9 @@ def lazy_step() -> Evidence:
     plain = drawn_parameters()
     mirrored = plain.copy()
     mirrored[-WIDTHS[-2] - 1 :] *= -1
-    means, errors = [], []
-    for alpha in (10.0, 1.0):
-        changes = [relative_change(start, alpha) for start in (plain, mirrored)]
-        means.append(np.mean([value for value, _ in changes]))
-        errors.append(np.mean([error for _, error in changes]))
+    changes = [[relative_change(start, alpha) for start in (plain, mirrored)]
+               for alpha in (10.0, 1.0)]  # fmt: skip
+    means, errors = np.mean(changes, axis=1).T
     ratio = means[0] / means[1]
     error = abs(ratio) * sum(e / abs(m) for m, e in zip(means, errors, strict=True))
     quantity = (

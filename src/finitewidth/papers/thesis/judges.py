@@ -5,8 +5,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from finitewidth.claims.estimates import Estimate, estimates, over_printed, required
-from finitewidth.claims.estimates import largest as largest_of
+from finitewidth.claims.estimates import (
+    ABOVE,
+    BELOW,
+    Estimate,
+    estimates,
+    exactly,
+    largest,
+    over_printed,
+    required,
+)
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.verdicts import CannotDecideError, Part
 
@@ -27,44 +35,45 @@ REACHED = {
 }  # fmt: skip
 
 
-def h01(tables: Tables) -> list[Part]:
+def h01(tables: Tables) -> Iterator[Part]:
     """Gradient descent finds the solution of least norm, whose risk tends to (2.46)."""
-    parts = [*_limits(tables["doubled"])]
+    # the limit of the exact mean at doubled N over (2.46), its sign corrected (thesis-4)
+    doubled = required(tables["doubled"], "exact means")
+    for (case, x), here in doubled.groupby(["case", "x"], sort=False):
+        line = here.sort_values("size")
+        name = f"{case}, ratio {x:g}: limit of the exact mean risk over (2.46), corrected"
+        yield over_printed(line["exact"].tolist(), float(line["limit"].iloc[0]), name)
     for place, (case, drawn) in enumerate(_cases(tables["drawn"], "drawn risks")):
+        away = drawn[(drawn["x"] - 1).abs() >= AWAY - 1e-9]
         # below the ratio 1 the risk is a multiple of sigma^2, so that one case shows all
-        parts += _means(case, drawn[drawn["x"] > 1] if place else drawn)
-    descent = required(tables["descent"], "gradient descent")
-    found = estimates(descent.assign(error=0.0), "distance", "error")
+        away = required(away[away["x"] > 1] if place else away, f"{case} away from ratio 1")
+        for row in away.to_dict("records"):
+            ratio = Estimate(row["mean"], row["mean_error"]).scaled(1 / row["exact"])
+            name = f"{case}, ratio {row['x']:g}, N = {row['size']}"
+            yield ratio.part(f"{name}: mean of drawn risks over exact mean", **MEANS)
+    distances = exactly(required(tables["descent"], "gradient descent")["distance"])
     name = "gradient descent: largest relative distance from the pseudoinverse's weights"
-    return [*parts, largest_of(name, found, **REACHED)]
+    yield largest(name, distances, **REACHED)
 
 
-def h02(tables: Tables) -> list[Part]:
+def h02(tables: Tables) -> Iterator[Part]:
     """The risk rises with the number of parameters up to that of samples, and falls from there."""
-    parts: list[Part] = []
-    for case, curve in _cases(tables["curves"], "limits"):
-        parts += _order(case, curve)
+    for case, curves in _cases(tables["curves"], "limits"):
+        yield from _order(case, curves[curves["curve"] == "corrected"].sort_values("x"))
+    # the median at the ratio 1, where no mean exists, against those below and above
     for case, drawn in _cases(tables["drawn"], "drawn risks"):
-        parts += _peak(case, drawn)
-    return parts
+        top = _median(case, drawn, 1.0)
+        for ratio in BESIDE:
+            name = f"{case}: log of the median risk at ratio 1 - at {ratio:g}"
+            yield top.minus(_median(case, drawn, ratio)).part(name, **ABOVE)
 
 
 def _cases(rows: "pd.DataFrame", what: str) -> Iterator[tuple[str, "pd.DataFrame"]]:
     yield from required(rows, what).groupby("case", sort=False)
 
 
-def _limits(doubled: "pd.DataFrame") -> Iterator[Part]:
-    """The limit of the exact mean at doubled N over (2.46), its sign corrected (thesis-4)."""
-    rows = required(doubled, "exact means")
-    for (case, x), here in rows.groupby(["case", "x"], sort=False):
-        line = here.sort_values("size")
-        name = f"{case}, ratio {x:g}: limit of the exact mean risk over (2.46), corrected"
-        yield over_printed(line["exact"].tolist(), float(line["limit"].iloc[0]), name)
-
-
-def _order(case: str, curves: "pd.DataFrame") -> Iterator[Part]:
+def _order(case: str, rows: "pd.DataFrame") -> Iterator[Part]:
     """The corrected limit rises with the ratio below 1, and falls above."""
-    rows = curves[curves["curve"] == "corrected"].sort_values("x")
     for side, sign, limits in (
         ("below 1: smallest rise", 1, rows[rows["x"] < 1]),
         ("above 1: largest rise", -1, rows[rows["x"] > 1]),
@@ -75,29 +84,9 @@ def _order(case: str, curves: "pd.DataFrame") -> Iterator[Part]:
         name = f"{case}, ratios {side} of the limit from one ratio to a later one"
         # a rise is smallest, and a fall too, if it starts at the highest, or lowest, value before
         rises = sign * values[1:] - np.maximum.accumulate(sign * values)[:-1]
-        found = sign * float(rises.min())
-        bound = {"low": 0} if sign > 0 else {"high": 0}
-        yield Estimate(found).part(name, strict=True, paper=True, **bound)
-
-
-def _peak(case: str, drawn: "pd.DataFrame") -> Iterator[Part]:
-    """The median at the ratio 1, where no mean exists, against those below and above."""
-    top = _median(case, drawn, 1.0)
-    for ratio in BESIDE:
-        more = top.minus(_median(case, drawn, ratio))
-        name = f"{case}: log of the median risk at ratio 1 - at {ratio:g}"
-        yield more.part(name, low=0, strict=True, paper=True)
+        yield Estimate(sign * float(rises.min())).part(name, **(ABOVE if sign > 0 else BELOW))
 
 
 def _median(case: str, drawn: "pd.DataFrame", ratio: float) -> Estimate:
     rows = required(drawn[np.isclose(drawn["x"], ratio)], f"{case} at ratio {ratio:g}")
     return estimates(rows, "median", "median_error")[0].log()
-
-
-def _means(case: str, drawn: "pd.DataFrame") -> Iterator[Part]:
-    """Means of drawn risks over the exact mean at the same N."""
-    away = drawn[(drawn["x"] - 1).abs() >= AWAY - 1e-9]
-    for row in required(away, f"{case} away from ratio 1").to_dict("records"):
-        ratio = Estimate(row["mean"], row["mean_error"]).scaled(1 / row["exact"])
-        name = f"{case}, ratio {row['x']:g}, N = {row['size']}: mean of drawn risks over exact mean"
-        yield ratio.part(name, **MEANS)

@@ -70,12 +70,8 @@ def error_recursion(networks: int) -> Evidence:
     # a sample with the variance of the ratio to leading order
     sample = ratio + (errors[0] - ratio * errors[1]) / errors[1].mean()
     factor = widths[2] / widths[3]
-    return on_average(
-        "p¹/p², ReLU, σ_w² = 1.6, widths 6-30-10-25-20-1",
-        sample,
-        sigma_w2 / 2 * factor,
-        sigma_w2 / 2,
-    )
+    quantity = "p¹/p², ReLU, σ_w² = 1.6, widths 6-30-10-25-20-1"
+    return on_average(quantity, sample, sigma_w2 / 2 * factor, sigma_w2 / 2)
 
 
 def relu_product() -> Evidence:
@@ -97,12 +93,9 @@ def relu_errors() -> Evidence:
     shares = [(np.pi - np.arccos(c)) / (2 * np.pi) for c in cosines]
     one = sigma_w2 / (2 * np.pi) * (np.pi / 2 + np.arcsin(cosines[1]))
     last = sigma_w2 / (2 * np.pi) * (np.pi / 2 + np.arcsin(cosines[0]))
-    return exactly(
-        "p_sr^{L−2}, ReLU, σ_w² = 1.6, correlations 0.2 and 0.5 in layers L−2, L−1",
-        sigma_w2**2 * shares[0] * shares[1],
-        last * sigma_w2 / 2,
-        last * one,
-    )
+    truth = sigma_w2**2 * shares[0] * shares[1]
+    quantity = "p_sr^{L−2}, ReLU, σ_w² = 1.6, correlations 0.2 and 0.5 in layers L−2, L−1"
+    return exactly(quantity, truth, last * sigma_w2 / 2, last * one)
 
 
 def erf_product() -> Evidence:
@@ -144,12 +137,8 @@ def first_layer(networks: int) -> Evidence:
     rng, fan_in, sigma_w2, sigma_b2 = generator("trust-9"), 10, 1.6, 0.1
     weights = rng.standard_normal((networks, fan_in)) * (sigma_w2 / fan_in) ** 0.5
     h = weights.sum(axis=1) + rng.standard_normal(networks) * sigma_b2**0.5
-    return on_average(
-        "q¹ at |x|² = M₀, σ_w² = 1.6, σ_b² = 0.1",
-        h * h,
-        sigma_w2 / 2 + sigma_b2,
-        sigma_w2 + sigma_b2,
-    )
+    quantity = "q¹ at |x|² = M₀, σ_w² = 1.6, σ_b² = 0.1"
+    return on_average(quantity, h * h, sigma_w2 / 2 + sigma_b2, sigma_w2 + sigma_b2)
 
 
 def kernel_of_pair() -> Evidence:
@@ -158,9 +147,8 @@ def kernel_of_pair() -> Evidence:
     truth = width * relu_mean(q**0.5, cov / q**0.5)
     angle = np.pi / 2 + np.arcsin(cov / q)
     corrected = width * q / (2 * np.pi) * (np.sqrt(1 - (cov / q) ** 2) + cov / q * angle)
-    return exactly(
-        "E⟨x^{L−1}, x̃^{L−1}⟩, ReLU, M = 200, q = 1, q_sr = 0.5", truth, width * cov, corrected
-    )
+    quantity = "E⟨x^{L−1}, x̃^{L−1}⟩, ReLU, M = 200, q = 1, q_sr = 0.5"
+    return exactly(quantity, truth, width * cov, corrected)
 
 
 def output_variance(networks: int) -> Evidence:
@@ -175,14 +163,8 @@ def output_variance(networks: int) -> Evidence:
     labels = rng.integers(0, 2, (networks, size)) * 2.0 - 1.0
     trained = f[:, 0] + a * (labels - f[:, 1:]).mean(axis=1)
     printed = (1 + a**2 / size) * (q - cov) + (a - 1) ** 2 * cov
-    return on_average(
-        "Var f^∞ over weights and data, S = 10, κ₁/κ₂ = 2.5, q = 1, q_sr = 0.4, y = ±1",
-        trained**2,
-        printed,
-        printed + a**2 / size,
-    )
+    quantity = "Var f^∞ over weights and data, S = 10, κ₁/κ₂ = 2.5, q = 1, q_sr = 0.4, y = ±1"
+    return on_average(quantity, trained**2, printed, printed + a**2 / size)
 
 
-def edge_of_chaos() -> Evidence:
-    """Weight variance at which errors neither grow nor shrink for ReLU, found as a root."""
-    return edge_of_chaos_of_relu()
+edge_of_chaos = edge_of_chaos_of_relu

@@ -19,9 +19,7 @@ from finitewidth.papers.beyond.experiments.power_sums import PowerSums
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Estimates of E[Theta(x,x)^2] / E[Theta(x,x)]^2, and the theoretical curves.
 
-    Args:
-        inputs: none.
-        settings: of `finitewidth.papers.beyond.settings.Diagonal`.
+    The settings are those of `finitewidth.papers.beyond.settings.Diagonal`.
 
     Returns:
         ``estimates``: group, sample, width, alpha_0, sigma_w2, banded, depth, x, y, spread (the
@@ -70,20 +68,12 @@ def _many(
                 sums[depth, variance] = PowerSums(float(mean))
             sums[depth, variance].add(drawn.scaled_theta)
     rows = []
-    for cell, found in sums.items():
-        value = found.dispersion()[0]
-        error = _known_error(width, alpha_0, cell, found.count, value)
-        key = _key("many", width, alpha_0, cell)
+    for (depth, variance), found in sums.items():
+        value, init = found.dispersion()[0], network(depth, width, alpha_0, variance)
+        error = sufficient(value, exact_dispersion_error(init, found.count))
+        key = _key("many", width, alpha_0, (depth, variance))
         rows.append(key | {"y": value, "spread": error, "draws": found.count})
     return rows
-
-
-def _known_error(
-    width: int, alpha_0: float, cell: tuple[int, float], draws: int, value: float
-) -> float:
-    """Standard error from exact moments; nan if the draws do not suffice."""
-    init = network(cell[0], width, alpha_0, cell[1])
-    return sufficient(value, exact_dispersion_error(init, draws))
 
 
 def _paper_sized(
@@ -104,7 +94,8 @@ def _paper_sized(
                 drawn.scaled_theta, estimator="leave_one_out", resamples=settings["resamples"],
                 seed=seed_for("bootstrap", seed, repr(cell[1])),
             )  # fmt: skip
-            known = _known_error(width, alpha_0, cell, draws, found.value)
+            init = network(depth, width, alpha_0, cell[1])
+            known = sufficient(found.value, exact_dispersion_error(init, draws))
             error = float(np.maximum(found.standard_error, known))  # nan if one of them is
             rows.append(_key("paper", width, alpha_0, cell) | {
                 "y": found.value, "spread": error, "draws": draws,

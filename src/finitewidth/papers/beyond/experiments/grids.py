@@ -17,14 +17,9 @@ SHALLOWEST = 2  # one hidden layer
 
 
 def depths(width: int, max_lambda: float, points: int | None, power: float = 1.0) -> list[int]:
-    """Depths from 2 to ``max_lambda`` times the width.
+    """Depths from 2 to ``max_lambda`` times the width, at most ``points`` if it is given.
 
-    Args:
-        width: M.
-        max_lambda: largest ratio of depth to width.
-        points: largest number of depths; None for every depth. They are spaced evenly in
-            L^(1/power).
-        power: a larger power gives a finer spacing at small depths.
+    They are spaced evenly in L^(1/power): a larger power gives a finer spacing at small depths.
     """
     deepest = max(SHALLOWEST, round(max_lambda * width))
     every = np.arange(SHALLOWEST, deepest + 1)
@@ -45,10 +40,9 @@ def dispersion_curves(
 ) -> list[dict[str, Any]]:
     """Dispersion of Theta(x, x) in closed form, on a grid of depths.
 
-    Returns:
-        Rows width, alpha_0, sigma_w2, depth, x = L / M, y and ``curve``: ``printed_limit`` and
-        ``corrected_limit`` (Theorem 3.1 of ``beyond``), ``printed_sums`` (Theorem 3.2 in the form
-        of its proof, without remainders) and ``exact`` (docs/theory.md).
+    Rows width, alpha_0, sigma_w2, depth, x = L / M, y and ``curve``: ``printed_limit`` and
+    ``corrected_limit`` (Theorem 3.1 of ``beyond``), ``printed_sums`` (Theorem 3.2 in the form of
+    its proof, without remainders) and ``exact`` (docs/theory.md).
     """
     rows = []
     for variance in variances:

@@ -26,12 +26,8 @@ PIECE, STEPPED, REPEATS = 10_000, 25, 1000
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Moments of norm ratios, their products, changes in one step, and means of estimators.
 
-    Args:
-        inputs: none.
-        settings: of `finitewidth.papers.beyond.settings.Lemmas`.
-
-    Returns:
-        ``moments``, ``products``, ``steps``, ``estimators``: the tables of these functions.
+    The settings are those of `finitewidth.papers.beyond.settings.Lemmas`. Each table is that of the
+    function of its name.
     """
     parts = {"moments": moments, "products": products, "steps": steps, "estimators": estimators}
     return {name: pd.DataFrame(part(settings[name])) for name, part in parts.items()}
@@ -71,9 +67,8 @@ def norm_ratios(
 ) -> dict[str, np.ndarray]:
     """Ratios of norms of ``count`` networks.
 
-    Returns:
-        ``forward``, ``tied``, ``untied``: (count, layers); 0 above a dead layer. ``forward_part``,
-        ``backward_part``: (count · width,), the summands of the first and the last hidden layer.
+    ``forward``, ``tied``, ``untied`` are (count, layers); 0 above a dead layer. ``forward_part``
+    and ``backward_part`` are (count · width,), the summands of the first and last hidden layer.
     """
     scale = np.sqrt(sigma_w2 / width)
     weights = [rng.standard_normal((count, width, width)) for _ in range(layers)]

@@ -42,10 +42,8 @@ def measure(
 ) -> dict[str, pd.DataFrame]:
     """Estimates of E[Theta(x,x~)] / E[Theta(x,x)] and E[Theta(x,x~)^2] / E[Theta(x,x~)]^2.
 
-    Args:
-        inputs: none.
-        settings: of `finitewidth.papers.beyond.settings.OffDiagonal`.
-        checkpoints: where to store the estimates of each width; None for none.
+    The settings are those of `finitewidth.papers.beyond.settings.OffDiagonal`. Checkpoints store
+    the estimates of each width.
 
     Returns:
         ``estimates``: group (``ratio``, otherwise the dispersion), width, alpha_0, sigma_w2,
@@ -55,9 +53,6 @@ def measure(
         ``theory``: the same keys with ``curve``. For ``ratio`` these are equation 18 (``printed``)
         and the infinite-width ratio with both parts (``infinite_width``); otherwise the curves of
         Theta(x, x).
-
-    Raises:
-        ResultError: a checkpoint cannot be written.
     """
     widths = sorted({w for group in (RATIO, *DISPERSIONS) for w in settings[group]["widths"]})
     found = stored_map(

@@ -28,10 +28,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     architectures. ``common``: n_0 of the constant network in all of them, and the hidden layers of
     Figure 6.
 
-    Args:
-        inputs: none.
-        settings: ``narrow`` and ``wide``, the widths M1 and M2; ``maps`` and ``layers``, of
-            `finitewidth.papers.beyond.settings.Shapes`.
+    The settings are those of `finitewidth.papers.beyond.settings.Shapes`, and ``narrow`` and
+    ``wide``, the widths M1 and M2.
 
     Returns:
         ``dispersions``: input, sigma_w2, depth, architecture, input_width, y (exact r), excess

@@ -31,9 +31,7 @@ PIECE = 50_000  # networks per batch
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Limits and exact dispersions up to a large lambda, and dispersions of random networks.
 
-    Args:
-        inputs: none.
-        settings: of `finitewidth.papers.beyond.settings.Theorem31`.
+    The settings are those of `finitewidth.papers.beyond.settings.Theorem31`.
 
     Returns:
         ``curves``: phase, sigma_w2, curve (printed_limit, corrected_limit, lower_bound, exact),

@@ -18,9 +18,7 @@ ARCHITECTURES = ("growing", "constant", "shrinking")
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Limits for several input dimensions, and sums for three architectures.
 
-    Args:
-        inputs: none.
-        settings: of `finitewidth.papers.beyond.settings.Theory`.
+    The settings are those of `finitewidth.papers.beyond.settings.Theory`.
 
     Returns:
         ``limits``: form (printed, corrected), phase, alpha_0, x, y, over_printed (y over that of

@@ -40,12 +40,9 @@ def measure(
     |f(x_s) - y_s|^2 with one-hot labels y. The kernel is summed over the outputs. Runs of the same
     number start from the same normal numbers for every sigma_w^2.
 
-    Args:
-        inputs: ``data``, the dataset.
-        settings: of `finitewidth.papers.beyond.settings.Training`, and ``device`` (``cpu``,
-            ``cuda`` or ``auto``; ``cpu`` if it is left out).
-        checkpoints: where to store the checkpoints of each network and what was observed of it;
-            None for none.
+    The input ``data`` is the dataset. The settings are those of
+    `finitewidth.papers.beyond.settings.Training`, and ``device`` (``cpu``, ``cuda`` or ``auto``;
+    ``cpu`` if it is left out). Checkpoints store each network and what was observed of it.
 
     Returns:
         ``rows``: sigma_w2, seed, step, diagonal, same_class, same_class_with_diagonal, other_class,
@@ -59,10 +56,6 @@ def measure(
         ``kernels``: of run 0 at ``maps``: sigma_w2, step, row, column (images, grouped by class),
         class_row, class_column, value, share (value over the mean diagonal). Rows from the diagonal
         on; the rest is symmetric.
-
-    Raises:
-        ConfigError: there are fewer images than wanted, or the device is not available.
-        ResultError: a checkpoint cannot be written.
     """
     device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
     data = stratified_subset(inputs["data"], settings["train"], settings["test"], (NAME,))

@@ -10,15 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from finitewidth.common import fields
-from finitewidth.figures.style import (
-    GREY,
-    band,
-    handle,
-    legend_above,
-    paper_line,
-    subplots,
-    title_panels,
-)
+from finitewidth.experiments.text_numbers import printed_number
+from finitewidth.figures import style
 from finitewidth.papers.beyond.figures import lines
 from finitewidth.papers.beyond.figures.lines import EDGE, MARKERS, NEUTRAL
 
@@ -52,33 +45,36 @@ FIELDS = {
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Select the estimates of one group, its printed curve, its exact curve and printed numbers.
+    """Select the estimates of a ``group``, its printed curve, its exact curve and printed numbers.
 
-    Args:
-        tables: ``estimates``, ``theory`` and ``reported``.
-        settings: ``group`` (phases or near) and ``errors`` (bars, or bands: only of the variances
-            that are shown with them).
+    With ``errors`` as bands, only the variances are selected that are shown with them.
     """
     group, bands = settings["group"], settings["errors"] == "bands"
     curve = GROUPS[group][0]
     estimates, theory = (
         lines.of_group(tables[name], group, bands) for name in ("estimates", "theory")
     )
-    numbers = {"high_variance": ("dispersion", "high_variance", "threshold")}
+    numbers = {"high_variance": ("high_variance", "threshold")}
     printed = theory["curve"] == curve
     if curve == "printed_limit":  # the paper gives the limit of the ordered phase as a number
-        numbers = {"ordered_limit": ("dispersion", "ordered", "limit"), **numbers}
+        numbers = {"ordered_limit": ("ordered", "limit"), **numbers}
         printed &= theory["sigma_w2"] >= EDGE
     shown = theory[printed | (theory["curve"] == "exact")]
     ours = lines.joined(estimates, shown, "dispersion")
     ours = ours.assign(marked=0) if bands else _marked(ours)
-    found = {name: lines.stated(tables["reported"], *key) for name, key in numbers.items()}
-    paper = lines.from_paper("dispersion", found).assign(marked=0)
+    stated = {
+        name: printed_number(tables["reported"], "beyond", "dispersion", *key)
+        for name, key in numbers.items()
+    }
+    paper = lines.from_paper("dispersion", stated).assign(marked=0)
     return pd.concat([ours, paper], ignore_index=True)
 
 
 def _marked(rows: pd.DataFrame) -> pd.DataFrame:
-    """Choose the points with a mark and a bar; leave out points without a mark or a line."""
+    """Choose the points with a mark and a bar; leave out points without a mark or a line.
+
+    They are the first, the last and some between; curves that lie close together have others.
+    """
     rows = rows.sort_values("depth_over_width", kind="stable").assign(marked=0)
     estimates = rows[rows["series"] == "estimate"]
     variances = sorted(estimates["sigma_w2"].unique())
@@ -88,24 +84,15 @@ def _marked(rows: pd.DataFrame) -> pd.DataFrame:
         # curves of one phase lie close together, and so do those of different cosines
         phase = [v for v in variances if np.sign(v - EDGE) == np.sign(variance - EDGE)]
         near, own = (cosines, cosine) if cosines else (phase, variance)
-        kept = _with_bars(len(curve), near.index(own), len(near))
-        rows.loc[curve.index, "marked"] = kept.astype(int)
+        every = max(1, round((len(curve) - 1) / BARS))
+        marked = np.zeros(len(curve), dtype=int)
+        marked[max(1, round(every * (near.index(own) + 1) / len(near))) :: every] = 1
+        marked[[0, -1]] = 1
+        rows.loc[curve.index, "marked"] = marked
     estimated = rows["series"] == "estimate"
     rows["standard_error"] = rows["standard_error"].where(estimated & (rows["marked"] == 1))
     rows = rows[~estimated | (rows["marked"] == 1) | _joined_by_lines(rows)]
     return rows.sort_index()
-
-
-def _with_bars(count: int, place: int, places: int) -> np.ndarray:
-    """Which points of a curve have a mark and a bar: the first, the last and some between.
-
-    Curves that lie close together, of which there are ``places``, have bars at different points.
-    """
-    every = max(1, round((count - 1) / BARS))
-    kept = np.zeros(count, dtype=bool)
-    kept[max(1, round(every * (place + 1) / places)) :: every] = True
-    kept[[0, -1]] = True
-    return kept
 
 
 def _joined_by_lines(rows: pd.DataFrame) -> pd.Series:
@@ -122,8 +109,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     column, off = GROUPS[settings["group"]][1], rows["cosine"].notna().any()
     estimates = rows[rows["series"] == "estimate"]
     samples, values = lines.samples_of(rows), list(estimates[column].unique())
-    figure, axes = subplots(len(samples), len(values), height=LEGEND + ROW * len(samples),
-                            squeeze=False, sharex=True, sharey=True)  # fmt: skip
+    figure, axes = style.subplots(len(samples), len(values), height=LEGEND + ROW * len(samples),
+                                  squeeze=False, sharex=True, sharey=True)  # fmt: skip
     shades = lines.colours(sorted(estimates["sigma_w2"].unique()))
     titles = []
     for sample, line in zip(samples, axes, strict=True):
@@ -135,7 +122,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
             own = own[own["sample"] == sample]
             joined = settings["errors"] == "bands" or _joined_by_lines(rows)[own.index].all()
             _estimates(axis, own, shades, "--" if joined else "none")
-    title_panels(axes.flat, titles)
+    style.title_panels(axes.flat, titles)
     for axis in axes[-1]:
         axis.set_xlabel(r"depth over width, $\lambda = L/M$")
     pair = r"(x,\tilde x)" if off else "(x,x)"
@@ -143,7 +130,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     error = rows["standard_error"].fillna(0)
     low, high = rows["dispersion"] - error, rows["dispersion"] + error
     lines.log_dispersion_axis(list(axes.flat), float(low.min()), max(1.3, float(high.max())))
-    legend_above(figure, _handles(rows, shades, settings["errors"]), 4)
+    style.legend_above(figure, _handles(rows, shades, settings["errors"]), 4)
     return figure
 
 
@@ -160,36 +147,32 @@ def _theory(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, str], exact: 
         elif exact:
             axis.plot(x, y, ":", color=shades[variance], linewidth=1.2)
     for series, value in rows.loc[rows["source"] == "paper", ["series", "dispersion"]].to_numpy():
-        paper_line(axis, value, linestyle=PAPER[series][0], zorder=1, linewidth=0.8)
+        style.paper_line(axis, value, linestyle=PAPER[series][0], zorder=1, linewidth=0.8)
 
 
 def _estimates(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, str], line: str) -> None:
-    cosines, variances = sorted(rows["cosine"].dropna().unique()), sorted(rows["sigma_w2"].unique())
-    for (variance, cosine), curve in rows.groupby(["sigma_w2", "cosine"], dropna=False):
-        place = cosines.index(cosine) if cosines else variances.index(variance)
-        look = {"colour": shades[variance], "marker": MARKERS[place % len(MARKERS)], "line": line}
-        _estimate(axis, curve, look)
-
-
-def _estimate(axis: Axes, curve: pd.DataFrame, look: Mapping[str, Any]) -> None:
-    """Draw estimates as a line, with marks and error bars at some points or with a band.
+    """Draw estimates as lines, with marks and error bars at some points or with bands.
 
     A hollow mark has no bar, because there are too few draws to know the error.
     """
-    curve = curve.sort_values("depth_over_width")
-    names = ("depth_over_width", "dispersion", "standard_error")
-    x, y, error = (curve[name].to_numpy(float) for name in names)
-    colour, marked = look["colour"], curve["marked"].to_numpy() == 1
-    if look["line"] != "none":
-        axis.plot(x, y, linestyle=look["line"], color=colour, linewidth=0.9)
-    if not marked.any():
-        band(axis, x, y - error, y + error, colour)
-        return
-    known, unknown = marked & np.isfinite(error), marked & ~np.isfinite(error)
-    mark = {"marker": look["marker"], "color": colour, "linestyle": "none", "markersize": 3.0}
-    axis.errorbar(x[known], y[known], error[known], elinewidth=0.8, markeredgewidth=0.4, **mark)
-    axis.plot(x[unknown], y[unknown], markerfacecolor="white", markeredgewidth=0.7, zorder=3,
-              **mark)  # fmt: skip
+    cosines, variances = sorted(rows["cosine"].dropna().unique()), sorted(rows["sigma_w2"].unique())
+    for (variance, cosine), curve in rows.groupby(["sigma_w2", "cosine"], dropna=False):
+        place = cosines.index(cosine) if cosines else variances.index(variance)
+        colour, marker = shades[variance], MARKERS[place % len(MARKERS)]
+        curve = curve.sort_values("depth_over_width")
+        names = ("depth_over_width", "dispersion", "standard_error")
+        x, y, error = (curve[name].to_numpy(float) for name in names)
+        if line != "none":
+            axis.plot(x, y, linestyle=line, color=colour, linewidth=0.9)
+        marked = curve["marked"].to_numpy() == 1
+        if not marked.any():
+            style.band(axis, x, y - error, y + error, colour)
+            continue
+        known, unknown = marked & np.isfinite(error), marked & ~np.isfinite(error)
+        mark = {"marker": marker, "color": colour, "linestyle": "none", "markersize": 3.0}
+        axis.errorbar(x[known], y[known], error[known], elinewidth=0.8, markeredgewidth=0.4, **mark)
+        axis.plot(x[unknown], y[unknown], markerfacecolor="white", markeredgewidth=0.7, zorder=3,
+                  **mark)  # fmt: skip
 
 
 def _handles(rows: pd.DataFrame, shades: Mapping[float, str], errors: str) -> list[Line2D]:
@@ -200,28 +183,28 @@ def _handles(rows: pd.DataFrame, shades: Mapping[float, str], errors: str) -> li
         look = {"linestyle": "none", "marker": MARKERS[place % len(MARKERS)], "markersize": 3.5}
         if len(cosines) or errors == "bands":
             look = {"linestyle": "-", "linewidth": 1.6}
-        found.append(handle(rf"$\sigma_w^2$ = {variance:g}", color=shades[variance], **look))
+        found.append(style.handle(rf"$\sigma_w^2$ = {variance:g}", color=shades[variance], **look))
     for place, cosine in enumerate(cosines):
         label = rf"$\langle x,\tilde x\rangle$ = {cosine:g}"
-        marker = MARKERS[place % len(MARKERS)]
-        found.append(handle(label, color=NEUTRAL, linestyle="none", marker=marker, markersize=3.5))
+        look = {"linestyle": "none", "marker": MARKERS[place % len(MARKERS)], "markersize": 3.5}
+        found.append(style.handle(label, color=NEUTRAL, **look))
     known = ", ± s.e." if errors == "bands" else ""
-    found.append(handle(f"estimate{known}", color=NEUTRAL, linestyle="--", linewidth=0.9))
+    found.append(style.handle(f"estimate{known}", color=NEUTRAL, linestyle="--", linewidth=0.9))
     series, where = set(rows["series"]), " (diagonal)" if len(cosines) else ""
     if "printed_limit" in series:
         diagonal = ", diagonal" * bool(cosines)
         above = rows.loc[rows["series"] == "printed_limit", "sigma_w2"] > EDGE
         found += [
-            handle(f"Theorem 3.1, printed, {phase}{diagonal}", color=PRINTED, linestyle=line,
-                   linewidth=2.0)
+            style.handle(f"Theorem 3.1, printed, {phase}{diagonal}", color=PRINTED, linestyle=line,
+                         linewidth=2.0)
             for (phase, line), drawn in zip(LIMITS.items(), (~above, above), strict=True)
             if drawn.any()
         ]  # fmt: skip
     if "printed_sums" in series:
         label = f"Theorem 3.2, printed{where}"
-        found.append(handle(label, color=NEUTRAL, linestyle="-", linewidth=1.0))
+        found.append(style.handle(label, color=NEUTRAL, linestyle="-", linewidth=1.0))
     label = f"exact at finite width{where}"
-    found.append(handle(label, color=NEUTRAL, linestyle=":", linewidth=1.2))
-    found += [handle(label, color=GREY, linestyle=style, linewidth=0.8)
-              for name, (style, label) in PAPER.items() if name in series]  # fmt: skip
+    found.append(style.handle(label, color=NEUTRAL, linestyle=":", linewidth=1.2))
+    found += [style.handle(label, color=style.GREY, linestyle=dashes, linewidth=0.8)
+              for name, (dashes, label) in PAPER.items() if name in series]  # fmt: skip
     return found

@@ -11,18 +11,7 @@ from matplotlib.lines import Line2D
 
 from finitewidth.common import fields
 from finitewidth.data.catalogue import ROLES
-from finitewidth.figures import kernel_maps
-from finitewidth.figures.style import (
-    COLOURS,
-    GREY,
-    band,
-    empty,
-    handle,
-    legend_above,
-    paper_values,
-    steps_from_zero,
-    title_panels,
-)
+from finitewidth.figures import kernel_maps, style
 from finitewidth.papers.beyond.figures.lines import colours
 
 TOP, LINE, LEGEND = 1.6, 1.3, 0.45  # inches: heights of the losses, of each line, of the legend
@@ -30,9 +19,9 @@ MARKERS = ("^", "o", "D", "s", "v", "P")
 TIMES = "#8c8c8c"  # lines at the times of the heat maps
 LOSSES = {"test_loss": "test loss", "train_loss": "training loss"}
 BLOCKS = {  # colour, marker, line, label
-    "same_class": (COLOURS[2], "o", "-", r"$\Theta_c / \Theta_d$, same class"),
-    "same_class_with_diagonal": (COLOURS[2], "", ":", "the same with the diagonal"),
-    "other_class": (COLOURS[3], "s", "-", r"$\Theta_n / \Theta_d$, other classes"),
+    "same_class": (style.COLOURS[2], "o", "-", r"$\Theta_c / \Theta_d$, same class"),
+    "same_class_with_diagonal": (style.COLOURS[2], "", ":", "the same with the diagonal"),
+    "other_class": (style.COLOURS[3], "s", "-", r"$\Theta_n / \Theta_d$, other classes"),
 }
 # columns of the reported numbers -> quantity; the authors' class mean counts the diagonal
 PRINTED = {
@@ -69,12 +58,7 @@ FIELDS = {
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return curves, kernels, and the paper's values at the end of its training.
-
-    Args:
-        tables: ``curves``, ``kernels`` and ``reported``.
-        settings: ``datasets``, role -> the images that were used.
-    """
+    """Return curves, kernels, and the paper's values at the end of its training."""
     names = {"y": "value", "spread": "standard_deviation", "low": "lowest", "high": "highest"}
     curves = tables["curves"].rename(columns=names).assign(panel="curve")
     loss = curves["quantity"].isin(LOSSES)
@@ -104,7 +88,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     variances = sorted(rows["sigma_w2"].unique())
     curves, maps = (rows[rows["panel"] == panel] for panel in ("curve", "map"))
     steps = sorted(maps["step"].unique())
-    figure = empty(height=LEGEND + TOP + LINE * len(variances))
+    figure = style.empty(height=LEGEND + TOP + LINE * len(variances))
     grid = figure.add_gridspec(2, 1, height_ratios=(TOP, LINE * len(variances)))
     top = grid[0].subgridspec(1, len(LOSSES))
     axes = [figure.add_subplot(top[place]) for place in range(len(LOSSES))]
@@ -133,8 +117,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
             titles.append(f"$t$ = {step:g}")
     axis.set_xlabel("step $t$")
     kernel_maps.add_share_bar(figure, image, drawn, shrink=0.6, aspect=30)
-    title_panels(axes, titles)
-    legend_above(figure, _handles(curves), 4)
+    style.title_panels(axes, titles)
+    style.legend_above(figure, _handles(curves), 4)
     return figure
 
 
@@ -145,28 +129,28 @@ def _losses(axis: Axes, rows: pd.DataFrame) -> None:
         curve = both[both["source"] == "ours"].sort_values("step")
         marker = MARKERS[place % len(MARKERS)]
         axis.plot(curve["step"], curve["value"], color=shades[variance], marker=marker)
-        band(axis, curve["step"], curve["lowest"], curve["highest"], shades[variance])
+        style.band(axis, curve["step"], curve["lowest"], curve["highest"], shades[variance])
         _paper(axis, both, marker)
     axis.set_yscale("log")
-    steps_from_zero(axis, rows["step"])
+    style.steps_from_zero(axis, rows["step"])
 
 
 def _blocks(axis: Axes, rows: pd.DataFrame, steps: list[float]) -> None:
     """Draw means over blocks; bars are the standard deviation of single entries."""
     for step in steps:
         axis.axvline(step, color=TIMES, linewidth=0.6, linestyle=":", zorder=0)
-    for name, (colour, marker, style, _) in BLOCKS.items():
+    for name, (colour, marker, dashes, _) in BLOCKS.items():
         both = rows[rows["quantity"] == name]
         curve = both[both["source"] == "ours"].sort_values("step")
         error = curve["standard_deviation"]
         axis.errorbar(
             curve["step"], curve["value"], error if error.notna().all() else None, color=colour,
-            marker=marker, linestyle=style, markersize=2.6, linewidth=1, elinewidth=0.6,
+            marker=marker, linestyle=dashes, markersize=2.6, linewidth=1, elinewidth=0.6,
             zorder=2 if marker else 3,
         )  # fmt: skip
         _paper(axis, both, PAPER_MARKS.get(name, "D"))
     axis.set_yticks([0, 0.5, 1])
-    steps_from_zero(axis, rows["step"])
+    style.steps_from_zero(axis, rows["step"])
 
 
 def _limits(curves: pd.DataFrame) -> tuple[float, float]:
@@ -180,7 +164,7 @@ def _limits(curves: pd.DataFrame) -> tuple[float, float]:
 def _paper(axis: Axes, rows: pd.DataFrame, marker: str) -> None:
     own = rows[rows["source"] == "paper"]
     if len(own):
-        paper_values(axis, own["step"], own["value"], own["reading_error"], marker=marker)
+        style.paper_values(axis, own["step"], own["value"], own["reading_error"], marker=marker)
 
 
 def _handles(curves: pd.DataFrame) -> list[Line2D]:
@@ -188,19 +172,20 @@ def _handles(curves: pd.DataFrame) -> list[Line2D]:
     variances = sorted(curves["sigma_w2"].unique())
     shades = colours(variances)
     found = [
-        handle(rf"$\sigma_w^2$ = {variance:g} (losses)", color=shades[variance],
-               marker=MARKERS[place % len(MARKERS)])
+        style.handle(rf"$\sigma_w^2$ = {variance:g} (losses)", color=shades[variance],
+                     marker=MARKERS[place % len(MARKERS)])
         for place, variance in enumerate(variances)
     ]  # fmt: skip
     found += [
-        handle(label, color=colour, marker=marker, linestyle=style, linewidth=1, markersize=2.6)
-        for colour, marker, style, label in BLOCKS.values()
-    ]
+        style.handle(label, color=colour, marker=marker, linestyle=dashes, linewidth=1,
+                     markersize=2.6)
+        for colour, marker, dashes, label in BLOCKS.values()
+    ]  # fmt: skip
     paper = curves[curves["source"] == "paper"]
     if len(paper):
         data = paper["data"].iloc[0]
         same = set(curves["data"]) == {data}
-        look = {"marker": "o", "markersize": 4.0, "markerfacecolor": "white", "color": GREY}
+        look = {"marker": "o", "markersize": 4.0, "markerfacecolor": "white", "color": style.GREY}
         label = "paper" if same else f"paper ({data})"
-        found.append(handle(label, linestyle="none", markeredgewidth=0.9, **look))
+        found.append(style.handle(label, linestyle="none", markeredgewidth=0.9, **look))
     return found

@@ -16,6 +16,7 @@ TITLES = {"printed": "Theorem 3.1, printed", "corrected": "corrected"}
 RATIO = "corrected over printed"
 # violet to orange, as in the paper from 0.1 to 1; the yellow beyond is too faint on white
 SCALE = mpl.colors.ListedColormap(mpl.colormaps["plasma"](range(10, 155)))
+CHAOTIC = {"color": "black", "linewidth": 1.6, "zorder": 3, "label": "chaotic phase"}
 HEIGHT = 2.35  # inches
 LIMIT = r"limit of $E[\Theta(x,x)^2]\,/\,E[\Theta(x,x)]^2$"
 FIELDS = {
@@ -59,13 +60,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
 def _lines(axis: Axes, rows: pd.DataFrame, value: str, norm: mpl.colors.Normalize) -> None:
     for (phase, alpha_0), curve in rows.groupby(["phase", "alpha_0"]):
-        chaotic = phase == "chaotic"
+        critical = {"color": SCALE(norm(alpha_0)), "linewidth": 1.0, "zorder": 2}
+        look = CHAOTIC if phase == "chaotic" else critical
         curve = curve.sort_values("depth_over_width")
-        axis.plot(
-            curve["depth_over_width"],
-            curve[value],
-            color="black" if chaotic else SCALE(norm(alpha_0)),
-            linewidth=1.6 if chaotic else 1.0,
-            zorder=3 if chaotic else 2,
-            label="chaotic phase" if chaotic else None,
-        )
+        axis.plot(curve["depth_over_width"], curve[value], **look)

@@ -1,7 +1,6 @@
 """What the line plots of ``beyond`` share: colours by phase, estimates with errors, legends."""
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -53,32 +52,10 @@ def joined(estimates: pd.DataFrame, theory: pd.DataFrame, value: str) -> pd.Data
     return rows.rename(columns=names).assign(cosine=rows.get("cosine", np.nan))
 
 
-def stated(reported: pd.DataFrame, quantity: str, row: str, column: str) -> float:
-    """Return a number of the paper's text, NaN if it is not among the reported ones.
-
-    Args:
-        reported: the numbers of the paper, as in ``config/reported/beyond.csv``.
-        quantity: what it is a number of.
-        row: for which case.
-        column: which number of this case.
-    """
-    found = reported[
-        (reported["artifact"] == "beyond_text") & (reported["quantity"] == quantity)
-        & (reported["row"] == row) & (reported["column"] == column)
-    ]  # fmt: skip
-    return float(Fraction(str(found["value"].iloc[0]))) if len(found) else np.nan
-
-
 def from_paper(value: str, numbers: Mapping[str, float]) -> pd.DataFrame:
-    """Rows with numbers of the paper, which hold for all networks.
-
-    ``numbers`` are by series; NaN is left out.
-    """
-    rows = [
-        {"series": series, "source": "paper", "sample": "none", value: number}
-        for series, number in numbers.items() if not np.isnan(number)
-    ]  # fmt: skip
-    return pd.DataFrame(rows)
+    """Rows with numbers of the paper, by series, which hold for all networks."""
+    rows = pd.DataFrame({"series": numbers.keys(), value: numbers.values()})
+    return rows.assign(source="paper", sample="none")
 
 
 def colours(variances: Sequence[float]) -> dict[float, str]:

@@ -11,17 +11,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from finitewidth.common import fields
-from finitewidth.figures.style import (
-    GREY,
-    TALLEST,
-    band,
-    handle,
-    legend_above,
-    paper_line,
-    shades,
-    subplots,
-    title_panels,
-)
+from finitewidth.experiments.text_numbers import printed_number
+from finitewidth.figures import style
 from finitewidth.papers.beyond.figures import lines
 from finitewidth.papers.beyond.figures.lines import EDGE, MARKERS, NEUTRAL
 
@@ -47,11 +38,9 @@ FIELDS = {
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Select the estimates, equation 18 below the edge of chaos, and the bounds of Theorem 3.3.
 
-    Args:
-        tables: ``estimates``, ``theory`` and ``reported``.
-        settings: ``errors``: bars (only of the larger sample), or bands: of the paper's sample as
-            well and only of the variances and cosines that are shown with them, beside the ratio
-            at infinite width with both parts of the kernel.
+    With ``errors`` as bars, only the larger sample is selected. With bands the paper's sample is
+    selected as well, and only the variances and cosines that are shown with them, beside the ratio
+    at infinite width with both parts of the kernel.
     """
     bands = settings["errors"] == "bands"
     estimates, theory = (
@@ -62,8 +51,9 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     printed = (theory["curve"] == "printed") & (theory["sigma_w2"] < EDGE)
     infinite = (theory["curve"] == "infinite_width") & bands
     theory = theory[printed | infinite].replace({"curve": {"printed": "equation_18"}})
+    key = "beyond", "off_diagonal_over_diagonal", "limit"
     found = {
-        bound: lines.stated(tables["reported"], "off_diagonal_over_diagonal", "limit", bound)
+        bound: printed_number(tables["reported"], *key, bound)
         for bound in ("lower_bound", "upper_bound")
     }
     ours = lines.joined(estimates, theory, "ratio")
@@ -78,11 +68,11 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """
     estimates = rows[rows["series"] == "estimate"]
     widths, variances = (sorted(estimates[name].unique()) for name in ("width", "sigma_w2"))
-    height = min(TALLEST, LEGEND + ROW * len(widths))
-    figure, axes = subplots(len(widths), len(variances), height=height, squeeze=False,
-                            sharex=True, sharey=True)  # fmt: skip
+    height = min(style.TALLEST, LEGEND + ROW * len(widths))
+    figure, axes = style.subplots(len(widths), len(variances), height=height, squeeze=False,
+                                  sharex=True, sharey=True)  # fmt: skip
     cosines = sorted(estimates["cosine"].unique())
-    dark = shades([-c for c in cosines], bright=BRIGHT)  # the largest cosine is the darkest
+    dark = style.shades([-c for c in cosines], bright=BRIGHT)  # the largest cosine is the darkest
     looks = {c: (dark[-c], MARKERS[place]) for place, c in enumerate(cosines)}
     for width, line in zip(widths, axes, strict=True):
         for variance, axis in zip(variances, line, strict=True):
@@ -90,27 +80,27 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
             for cosine, curves in own.groupby("cosine"):
                 _curves(axis, curves, looks[cosine])
             for value in rows.loc[rows["source"] == "paper", "ratio"]:
-                paper_line(axis, value, linestyle="-.", linewidth=0.7, zorder=1)
+                style.paper_line(axis, value, linestyle="-.", linewidth=0.7, zorder=1)
     names = [rf"$\sigma_w^2$ = {v:g}" for v in variances]
-    title_panels(axes.flat, names + [""] * (axes.size - len(names)))
+    style.title_panels(axes.flat, names + [""] * (axes.size - len(names)))
     _rulers(axes, widths, rows)
     figure.supylabel(r"$E\,\Theta(x,\tilde x)\,/\,E\,\Theta(x,x)$", fontsize=7)
-    legend_above(figure, _handles(rows, looks), 4)
+    style.legend_above(figure, _handles(rows, looks), 4)
     return figure
 
 
 def _curves(axis: Axes, rows: pd.DataFrame, look: tuple[str, str]) -> None:
     """Draw all curves of one panel for one cosine."""
     colour, marker = look
-    for series, (style, _) in THEORY.items():
+    for series, (dashes, _) in THEORY.items():
         curve = rows[rows["series"] == series].sort_values("depth_over_width")
-        axis.plot(curve["depth_over_width"], curve["ratio"], style, color=colour, linewidth=0.9)
+        axis.plot(curve["depth_over_width"], curve["ratio"], dashes, color=colour, linewidth=0.9)
     samples = lines.samples_of(rows)
     for sample in samples:
         curve = rows[rows["sample"] == sample].sort_values("depth_over_width")
         x, y, error = (curve[n] for n in ("depth_over_width", "ratio", "standard_error"))
         if sample != samples[-1]:  # the paper's sample beside a larger one
-            band(axis, x, y - error, y + error, colour)
+            style.band(axis, x, y - error, y + error, colour)
             continue
         axis.errorbar(x, y, error, linestyle="--", color=colour, marker=marker, markersize=1.9,
                       linewidth=0.7, elinewidth=0.6, capsize=0.8, markeredgewidth=0.4)  # fmt: skip
@@ -136,23 +126,23 @@ def _rulers(axes: np.ndarray, widths: list[float], rows: pd.DataFrame) -> None:
 
 def _handles(rows: pd.DataFrame, looks: Mapping[float, tuple[str, str]]) -> list[Line2D | Patch]:
     found: list[Line2D | Patch] = [
-        handle(rf"$\langle x,\tilde x\rangle$ = {cosine:g}", color=colour, marker=marker,
-               linestyle="none", markersize=3.0)
+        style.handle(rf"$\langle x,\tilde x\rangle$ = {cosine:g}", color=colour, marker=marker,
+                     linestyle="none", markersize=3.0)
         for cosine, (colour, marker) in looks.items()
     ]  # fmt: skip
     samples = lines.samples_of(rows)
     for sample in samples:
         count = int(rows.loc[rows["sample"] == sample, "networks"].max())
         if sample == samples[-1]:
-            found.append(handle(f"{count:,} networks, ± s.e.", color=NEUTRAL, linestyle="--",
-                                linewidth=0.7))  # fmt: skip
+            found.append(style.handle(f"{count:,} networks, ± s.e.", color=NEUTRAL, linestyle="--",
+                                      linewidth=0.7))  # fmt: skip
         else:
             found.append(Patch(color=NEUTRAL, alpha=0.2, label=f"{count:,} networks, ± s.e."))
     found += [
-        handle(label, color=NEUTRAL, linestyle=style, linewidth=0.9)
-        for series, (style, label) in THEORY.items() if series in set(rows["series"])
+        style.handle(label, color=NEUTRAL, linestyle=dashes, linewidth=0.9)
+        for series, (dashes, label) in THEORY.items() if series in set(rows["series"])
     ]  # fmt: skip
     if (rows["source"] == "paper").any():
-        found.append(handle("bounds of Theorem 3.3 (paper)", color=GREY, linestyle="-.",
-                            linewidth=0.7))  # fmt: skip
+        found.append(style.handle("bounds of Theorem 3.3 (paper)", color=style.GREY, linestyle="-.",
+                                  linewidth=0.7))  # fmt: skip
     return found

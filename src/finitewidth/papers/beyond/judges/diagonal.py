@@ -7,13 +7,16 @@ are ours.
 """
 
 import itertools
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from finitewidth.claims.estimates import (
+    ABOVE,
     Estimate,
     estimates,
+    exactly,
     in_the_limit,
     mean,
     over_printed,
@@ -91,18 +94,22 @@ def ends(rows: "pd.DataFrame") -> "pd.DataFrame":
     return rows[rows["depth"] == rows.groupby("width")["depth"].transform("max")]
 
 
-def _exact_limits(doubled: "pd.DataFrame", phase: str) -> list[Part]:
+def limit_of(line: "pd.DataFrame") -> Estimate:
+    """The limit M -> infinity of the estimates of one network at several widths."""
+    line = line.sort_values("width")
+    return in_the_limit(line["width"].tolist(), estimates(line, "y", "spread"))
+
+
+def _exact_limits(doubled: "pd.DataFrame", phase: str) -> Iterator[Part]:
     """The limit of exact values over the printed one at each sigma_w2 and L / M of a phase."""
     rows = required(doubled[doubled["phase"] == phase], f"the {phase} phase")
-    parts = []
     for (variance, lam), here in rows.groupby(["sigma_w2", "x"]):
         line = here.drop_duplicates("width").sort_values("width")
         widths = line["width"].tolist()
         if any(b != 2 * a for a, b in itertools.pairwise(widths)):
             raise CannotDecideError("widths that are not doubled")
         name = f"sigma_w^2 = {variance:g}, L/M = {lam:g}: limit of exact r over the printed limit"
-        parts.append(over_printed(line["exact"].tolist(), float(line["printed"].iloc[0]), name))
-    return parts
+        yield over_printed(line["exact"].tolist(), float(line["printed"].iloc[0]), name)
 
 
 def _over_limit(rows: "pd.DataFrame") -> list[Estimate]:
@@ -111,26 +118,25 @@ def _over_limit(rows: "pd.DataFrame") -> list[Estimate]:
     return estimates(ratios, "y", "spread")
 
 
-def _measured(tables: Tables, phase: str) -> list[Part]:
+def _measured(tables: Tables, phase: str) -> Iterator[Part]:
     """Estimates at the largest width over the printed limit."""
     rows = beside(drawn(tables["estimates"], "phases"), tables["theory"], "printed_limit")
     inside = rows["sigma_w2"] > 2 if phase == "chaotic" else rows["sigma_w2"] == 2
     rows = rows[inside & (rows["width"] == rows["width"].max()) & (rows["depth"] >= FROM_DEPTH)]
     rows = required(rows, f"the {phase} phase")
-    parts = []
     for (width, variance), line in rows.groupby(["width", "sigma_w2"]):
         name = f"M = {width}, sigma_w^2 = {variance:g}"
         near = mean(_over_limit(line[line["x"] <= TO_LAMBDA + 1e-9]))
         label = f"{name}: mean of r over printed limit, L >= {FROM_DEPTH}, L/M <= {TO_LAMBDA}"
-        parts.append(near.part(label, **REMAINDER))
+        yield near.part(label, **REMAINDER)
         last = _over_limit(line[line["depth"] == line["depth"].max()])[0]
-        parts.append(last.part(f"{name}: r over printed limit at L/M = 0.5", **REMAINDER))
-    return parts
+        yield last.part(f"{name}: r over printed limit at L/M = 0.5", **REMAINDER)
 
 
-def b01(tables: Tables) -> list[Part]:
+def b01(tables: Tables) -> Iterator[Part]:
     """Chaotic phase: equation 8, whatever sigma_w^2."""
-    parts = [*_exact_limits(tables["doubled"], "chaotic"), *_measured(tables, "chaotic")]
+    yield from _exact_limits(tables["doubled"], "chaotic")
+    yield from _measured(tables, "chaotic")
     rows = drawn(tables["estimates"], "phases")
     rows = rows[(rows["width"] == rows["width"].max()) & (rows["depth"] >= FROM_DEPTH)]
     rows = rows[rows["x"] <= TO_LAMBDA + 1e-9]
@@ -144,8 +150,7 @@ def b01(tables: Tables) -> list[Part]:
     for variance, found in others:
         ratio = mean([b.over(a) for a, b in zip(lowest[1], found, strict=True)])
         name = f"mean of r at sigma_w^2 = {variance:g} over r at {lowest[0]:g}, same depths"
-        parts.append(ratio.part(name, **REMAINDER))
-    return parts
+        yield ratio.part(name, **REMAINDER)
 
 
 def b02(tables: Tables) -> list[Part]:
@@ -153,26 +158,18 @@ def b02(tables: Tables) -> list[Part]:
     return [*_exact_limits(tables["doubled"], "critical"), *_measured(tables, "critical")]
 
 
-def b03(tables: Tables) -> list[Part]:
+def b03(tables: Tables) -> Iterator[Part]:
     """Ordered phase: r is 1 in the limit, and does not grow with depth as at the edge."""
-    parts = _exact_limits(tables["doubled"], "ordered")
+    yield from _exact_limits(tables["doubled"], "ordered")
     exact = _exact(tables["theory"])
     edge = required(exact[exact["sigma_w2"] == 2], "sigma_w^2 = 2")
     ordered = required(exact[exact["sigma_w2"] < 2], "sigma_w^2 < 2")
     for (variance, width), line in ordered.groupby(["sigma_w2", "width"]):
         more = _growth(line).minus(_growth(edge[edge["width"] == width]))
         name = f"sigma_w^2 = {variance:g}, M = {width}, exact: rise of log r from L = {FROM_DEPTH}"
-        parts.append(more.part(f"{name} on - that at sigma_w^2 = 2", high=0, paper=True))
-    return [*parts, *_low_dispersions(drawn(tables["estimates"], "phases"))]
-
-
-def _low_dispersions(rows: "pd.DataFrame") -> list[Part]:
-    """Measured r of ordered networks away from the edge: its size, its growth, and its power of M.
-
-    Raises:
-        CannotDecideError: there are no such networks of two widths.
-    """
-    parts = []
+        yield more.part(f"{name} on - that at sigma_w^2 = 2", high=0, paper=True)
+    # measured r of ordered networks away from the edge: its size, its growth, and its power of M
+    rows = drawn(tables["estimates"], "phases")
     rows = required(rows[rows["sigma_w2"] <= 1.5], "sigma_w^2 up to 1.5")
     for variance, phase in rows.groupby("sigma_w2"):
         widths = sorted(phase["width"].unique())
@@ -183,13 +180,11 @@ def _low_dispersions(rows: "pd.DataFrame") -> list[Part]:
             line = phase[phase["width"] == width]
             name = f"sigma_w^2 = {variance:g}, M = {width}"
             ends.append(deepest(line))
-            parts.append(ends[-1].part(f"{name}: r at L/M = 0.5", **LOW_R))
-            label = f"{name}: rise of log r from L = {FROM_DEPTH} on"
-            parts.append(_growth(line).part(label, **NO_GROWTH))
+            yield ends[-1].part(f"{name}: r at L/M = 0.5", **LOW_R)
+            yield _growth(line).part(f"{name}: rise of log r from L = {FROM_DEPTH} on", **NO_GROWTH)
         power = power_of(widths, [end.shifted(-1) for end in ends])
         label = f"sigma_w^2 = {variance:g}: power of M with which r - 1 changes at L/M = 0.5"
-        parts.append(power.part(label, **INVERSE_WIDTH))
-    return parts
+        yield power.part(label, **INVERSE_WIDTH)
 
 
 def _exact(theory: "pd.DataFrame") -> "pd.DataFrame":
@@ -205,32 +200,29 @@ def _growth(line: "pd.DataFrame") -> Estimate:
     return deepest(line).log().minus(start.log())
 
 
-def b04(tables: Tables) -> list[Part]:
+def b04(tables: Tables) -> Iterator[Part]:
     """The dispersion grows slower at the edge of chaos than in the chaotic phase."""
-    limits, parts = tables["limits"], []
+    limits = tables["limits"]
     for form in ("printed", "corrected"):
         here = limits[(limits["form"] == form) & (limits["x"] > 0)]
         chaotic = here[here["phase"] == "chaotic"].set_index("x")["y"]
         edge = here[here["phase"] == "critical"]
         gaps = np.log(chaotic.reindex(edge["x"]).to_numpy() / edge["y"].to_numpy())
-        found = [Estimate(float(gap)) for gap in gaps]
         name = f"{form} limits: smallest log (chaotic / edge of chaos), all L/M and alpha_0"
-        parts.append(smallest(name, found, low=0, strict=True, paper=True))
+        yield smallest(name, exactly(gaps), **ABOVE)
     exact = _exact(tables["theory"])
     for width, here in exact.groupby("width"):
         edge, chaotic = (here[here["sigma_w2"] == 2], here[here["sigma_w2"] > 2])
         for variance, line in chaotic.groupby("sigma_w2"):
             gap = deepest(line).log().minus(deepest(required(edge, "sigma_w^2 = 2")).log())
             name = f"M = {width}, L/M = 0.5, exact: log r at sigma_w^2 = {variance:g} - at 2"
-            parts.append(gap.part(name, low=0, strict=True, paper=True))
-    return parts
+            yield gap.part(name, **ABOVE)
 
 
-def b07(tables: Tables) -> list[Part]:
+def b07(tables: Tables) -> Iterator[Part]:
     """Near the edge of chaos Theorem 3.2 describes networks better than Theorem 3.1."""
     rows = drawn(tables["estimates"], "near")
     rows = beside(rows, tables["theory"], "printed_limit", "printed_sums")
-    parts = []
     for alpha_0, line in rows[rows["depth"] >= FROM_DEPTH].groupby("alpha_0"):
         errors = np.log(line["y"].to_numpy()[:, None] / line[["printed_sums", "printed_limit"]])
         signs, misses = np.sign(errors).to_numpy(), np.abs(errors).to_numpy()
@@ -239,77 +231,65 @@ def b07(tables: Tables) -> list[Part]:
         weights = np.abs(signs[:, 0] - signs[:, 1]) * relative
         found = Estimate(float((misses[:, 0] - misses[:, 1]).mean()), float(weights.mean()))
         name = f"alpha_0 = {alpha_0:g}: mean |log r / sums| - mean |log r / limit|"
-        parts.append(found.part(name, high=0, paper=True))
+        yield found.part(name, high=0, paper=True)
         size = Estimate(float(misses[:, 0].mean()), float(relative.mean()))
-        parts.append(size.part(f"alpha_0 = {alpha_0:g}: mean |log r / sums|", **ACCURATE))
-    return parts
+        yield size.part(f"alpha_0 = {alpha_0:g}: mean |log r / sums|", **ACCURATE)
 
 
-def b08(tables: Tables) -> list[Part]:
+def b08(tables: Tables) -> Iterator[Part]:
     """At one depth r rises with sigma_w^2 from the ordered phase to the edge."""
-    rows, parts = drawn(tables["estimates"], "near"), []
+    rows = drawn(tables["estimates"], "near")
     rows = required(rows[rows["sigma_w2"] <= 2], "sigma_w^2 up to 2")
     for alpha_0, here in rows.groupby("alpha_0"):
         depths = np.sort(here["depth"].unique())
         for depth in {depths[len(depths) // 2], depths[-1]}:
-            at_depth = here[here["depth"] == depth].sort_values("sigma_w2")
-            variances, found = at_depth["sigma_w2"].tolist(), estimates(at_depth, "y", "spread")
-            for place in range(1, len(found)):
-                name = f"alpha_0 = {alpha_0:g}, L = {depth}: r at sigma_w^2 = "
-                name += f"{variances[place]:g} - at {variances[place - 1]:g}"
-                rise = found[place].minus(found[place - 1])
-                parts.append(rise.part(name, low=0, paper=True))
-    return parts
+            line = here[here["depth"] == depth].sort_values("sigma_w2")
+            points = zip(line["sigma_w2"], estimates(line, "y", "spread"), strict=True)
+            for (below, low), (above, high) in itertools.pairwise(points):
+                name = f"alpha_0 = {alpha_0:g}, L = {depth}: r at sigma_w^2 = {above:g} - at "
+                yield high.minus(low).part(f"{name}{below:g}", low=0, paper=True)
 
 
-def b09(tables: Tables) -> list[Part]:
+def b09(tables: Tables) -> Iterator[Part]:
     """n_0 < M: r of ordered networks has a peak inside and is lower at the deepest."""
     rows = beside(drawn(tables["estimates"], "near"), tables["theory"], "exact")
     rows = rows[(rows["alpha_0"] < 1) & (rows["sigma_w2"] < 2)]
-    parts = []
     for (alpha_0, variance), line in rows.groupby(["alpha_0", "sigma_w2"]):
         peak = required(line[line["exact"] == line["exact"].max()], "exact values")
         depth = int(peak["depth"].iloc[0])
         limits = int(line["depth"].min()), int(line["depth"].max())
         name = f"alpha_0 = {alpha_0:g}, sigma_w^2 = {variance:g}"
-        inside = {"low": limits[0], "high": limits[1], "strict": True, "paper": True}
-        parts.append(Estimate(depth).part(f"{name}: depth of the peak, inside the range", **inside))
+        label = f"{name}: depth of the peak, inside the range"
+        yield Estimate(depth).part(label, low=limits[0], high=limits[1], strict=True, paper=True)
         for other in limits:
             gap = first(peak).minus(first(line[line["depth"] == other]))
             label = f"{name}: r at its peak, L = {depth}, - at L = {other}"
-            parts.append(gap.part(label, low=0, paper=True))
-    return parts
+            yield gap.part(label, low=0, paper=True)
 
 
-def b10(tables: Tables) -> list[Part]:
+def b10(tables: Tables) -> Iterator[Part]:
     """Growing networks below the others, the deepest at least; shrinking ones only rise with depth.
 
     The paper reads this off the sums of Theorem 3.2; the exact values stand beside them.
     """
     rows = tables["architectures"]
-    parts = []
     for (curve, variance), here in rows.groupby(["curve", "sigma_w2"]):
         lines = here.pivot(index="depth", columns="architecture", values="y").sort_index()
         deep = np.log(lines[lines.index >= SHAPES_FROM_DEPTH])
         case = f"{FORMS[curve]}, sigma_w^2 = {variance:g}"
         for other in ("constant", "shrinking"):
-            gaps = [Estimate(float(gap)) for gap in deep[other] - deep["growing"]]
+            gaps = exactly(deep[other] - deep["growing"])
             name = f"{case}, L >= {SHAPES_FROM_DEPTH}: smallest log r ({other}) - (growing)"
-            parts.append(smallest(name, gaps, low=0, strict=True, **NOT_SHALLOW))
-            name = f"{case}, largest depth: log r ({other}) - (growing)"
-            parts.append(gaps[-1].part(name, low=0, strict=True, paper=True))
-        rises = [Estimate(float(rise)) for rise in np.diff(np.log(lines["shrinking"]))]
+            yield smallest(name, gaps, low=0, strict=True, **NOT_SHALLOW)
+            yield gaps[-1].part(f"{case}, largest depth: log r ({other}) - (growing)", **ABOVE)
+        rises = exactly(np.diff(np.log(lines["shrinking"])))
         name = f"{case}, shrinking: smallest rise of log r from depth to depth"
-        parts.append(smallest(name, rises, low=0, paper=True))
-    return parts
+        yield smallest(name, rises, low=0, paper=True)
 
 
 def dispersion(tables: Tables) -> list[Ours]:
     """The limit at the largest sigma_w2 up to 1.5 and L/M = 0.5, from the two largest widths."""
     rows = drawn(tables["estimates"], "phases")
     rows = rows[rows["sigma_w2"] <= 1.5]
-    rows = ends(rows[rows["sigma_w2"] == rows["sigma_w2"].max()]).sort_values("width")
-    if len(rows) < 2:
-        return []
-    limit = in_the_limit(rows["width"].tolist(), estimates(rows, "y", "spread"))
+    limit = limit_of(ends(rows[rows["sigma_w2"] == rows["sigma_w2"].max()]))
     return [Ours(row="ordered", column="limit", value=limit.value, standard_error=limit.error)]

@@ -2,9 +2,17 @@
 
 import itertools
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from finitewidth.claims.estimates import Estimate, estimates, over_printed, power_of, required
+from finitewidth.claims.estimates import (
+    Estimate,
+    estimates,
+    exactly,
+    over_printed,
+    power_of,
+    required,
+)
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
@@ -47,23 +55,21 @@ NOT_BOTH = "the step of the paper changes weights and biases"
 BIAS = 0.005  # what means over the samples resolve
 
 
-def b16(tables: Tables) -> list[Part]:
+def b16(tables: Tables) -> Iterator[Part]:
     """From the shallowest to the deepest network the relative change rises, or falls."""
-    parts = []
     rows = tables["steps"]
     for (phase, change), line in rows[rows["phase"] != "critical"].groupby(["phase", "change"]):
         found = estimates(line.sort_values("depth"), "value", "error")
         if len(found) < 2:
             raise CannotDecideError(f"one depth in the {phase} phase")
         growth = found[-1].log().minus(found[0].log())
-        name = f"{phase}, {change}: log relative change at L = {line['depth'].max()} - at "
+        depths = f"L = {line['depth'].max()} - at {line['depth'].min()}"
+        name = f"{phase}, {change}: log relative change at {depths}"
         bound = {"low": 0.0} if phase == "chaotic" else {"high": 0.0}
         outside = NOT_BOTH if change == "step_of_weights" else ""
-        name += f"{line['depth'].min()}"
-        parts.append(growth.part(name, **bound, paper=True, outside=outside))
+        yield growth.part(name, **bound, paper=True, outside=outside)
     if not {"ordered", "chaotic"} <= set(rows["phase"]):
         raise CannotDecideError("not both phases")
-    return parts
 
 
 def _moment(rows: "pd.DataFrame", quantity: str, weights: str) -> "pd.Series":
@@ -71,21 +77,21 @@ def _moment(rows: "pd.DataFrame", quantity: str, weights: str) -> "pd.Series":
     return required(here, f"the moment {quantity}").iloc[0]
 
 
-def b18(tables: Tables) -> list[Part]:
+def b18(tables: Tables) -> Iterator[Part]:
     """Moments over the printed ones, tied minus untied weights, and products at many widths."""
-    rows, parts = tables["moments"], []
+    rows = tables["moments"]
     for quantity, label in NAMES.items():
         row = _moment(rows, quantity, "tied")
         found = Estimate(row["value"], row["error"]).scaled(1 / row["printed"])
         name = f"n = {row['width']}, {row['layers']} layers: {label} over the printed one"
-        parts.append(found.part(name, **WITH_REMAINDER.get(quantity, PRINTED)))
+        yield found.part(name, **WITH_REMAINDER.get(quantity, PRINTED))
     row = _moment(rows, "chain_product", "difference")
     apart = Estimate(row["value"], row["error"])
-    parts.append(apart.part("E[prod N_x N_d]: tied - untied weights", low=0, paper=True))
-    return [*parts, *_products(tables["products"])]
+    yield apart.part("E[prod N_x N_d]: tied - untied weights", low=0, paper=True)
+    yield from _products(tables["products"])
 
 
-def _products(rows: "pd.DataFrame") -> list[Part]:
+def _products(rows: "pd.DataFrame") -> Iterator[Part]:
     """Exact over printed E[prod N_x N_d] at doubled widths: how it goes on, and its limit.
 
     A remainder of order n^(-3/2) for each of lambda n layers is one of n^(-1/2) for their product.
@@ -97,23 +103,16 @@ def _products(rows: "pd.DataFrame") -> list[Part]:
     ratios = (rows["exact"] / rows["printed"]).tolist()
     lam = rows["layers"].iloc[-1] / widths[-1]
     case = f"L/n = {lam:g}, exact E[prod N_x N_d] over the printed one"
-    ends = widths[0], widths[-1]
-    parts = [
-        Part(name=f"{case}: at n = {width}", value=ratio, **REMAINDER)
-        for width, ratio in zip(widths[:3], ratios[:3], strict=True)
-    ]
-    away = [Estimate(abs(ratio - 1)) for ratio in ratios]
-    exact = all(one.value == 0 for one in away)
-    power = Estimate(-math.inf) if exact else power_of(widths, [away[0], away[-1]])
-    name = f"{case}: power of n with which its distance from 1 changes, n = {ends[0]} to {ends[1]}"
-    return [
-        *parts,
-        power.part(name, high=-0.5, paper=True),
-        over_printed(ratios, 1.0, f"{case}: limit from n up to {ends[1]}"),
-    ]
+    for width, ratio in zip(widths[:3], ratios[:3], strict=True):
+        yield Part(name=f"{case}: at n = {width}", value=ratio, **REMAINDER)
+    away = exactly(abs(ratio - 1) for ratio in ratios)
+    power = power_of(widths, away) if any(one.value for one in away) else Estimate(-math.inf)
+    name = f"{case}: power of n with which its distance from 1 changes"
+    yield power.part(f"{name}, n = {widths[0]} to {widths[-1]}", high=-0.5, paper=True)
+    yield over_printed(ratios, 1.0, f"{case}: limit from n up to {widths[-1]}")
 
 
-def b22(tables: Tables) -> list[Part]:
+def b22(tables: Tables) -> Iterator[Part]:
     """Means of the estimator over the truth, at the paper's 500 draws and at the smallest number.
 
     The estimator with the prefactor 1/N, which repairs the printed one, is not the paper's.
@@ -125,7 +124,6 @@ def b22(tables: Tables) -> list[Part]:
         "printed_leave_one_out": ("prefactor 1/(N-2), as printed", ""),
         "leave_one_out": ("prefactor 1/N", "the paper prints the prefactor 1/(N-2)"),
     }
-    parts = []
     for name, (label, outside) in names.items():
         inside = rows[(rows["estimator"] == name) & rows["size"].isin(sizes)]
         for row in inside.sort_values("size", ascending=False).itertuples():
@@ -133,8 +131,7 @@ def b22(tables: Tables) -> list[Part]:
             text = f"{label}, r = {row.truth:g}: mean over samples of N = {row.size}, over r"
             bounds = {"low": 1 - BIAS, "high": 1 + BIAS, "paper": True, "outside": outside,
                       "tolerance": "what means over the samples resolve"}  # fmt: skip
-            parts.append(found.part(text, **bounds))
-    return parts
+            yield found.part(text, **bounds)
 
 
 def _ours(row: str, column: str, found: Estimate) -> Ours:
@@ -182,8 +179,6 @@ def edge_of_chaos(tables: Tables) -> list[Ours]:
 def relative_ntk_change(tables: Tables) -> list[Ours]:
     """The change in one gradient step in the ordered phase, for the deepest networks drawn."""
     rows = tables["steps"]
-    rows = rows[(rows["phase"] == "ordered") & (rows["change"] == "step")]
-    if rows.empty:
-        return []
-    last = rows.sort_values("depth").iloc[-1]
-    return [_ours("ordered", "limit", Estimate(float(last["value"]), float(last["error"])))]
+    rows = required(rows[(rows["phase"] == "ordered") & (rows["change"] == "step")], "ordered")
+    last = estimates(rows.sort_values("depth"), "value", "error")[-1]
+    return [_ours("ordered", "limit", last)]

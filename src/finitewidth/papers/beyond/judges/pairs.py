@@ -1,5 +1,6 @@
 """Claims of beyond on the NTK's off-diagonal elements: Figures 3, 7, 8 and 11, Theorem 3.3."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,7 +9,7 @@ from finitewidth.claims.estimates import (
     Estimate,
     at,
     estimates,
-    in_the_limit,
+    exactly,
     largest,
     mean,
     required,
@@ -16,8 +17,8 @@ from finitewidth.claims.estimates import (
 )
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
-from finitewidth.claims.verdicts import CannotDecideError, Part
-from finitewidth.papers.beyond.judges.diagonal import beside, drawn, ends
+from finitewidth.claims.verdicts import Part
+from finitewidth.papers.beyond.judges.diagonal import beside, drawn, ends, limit_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,42 +49,32 @@ ANGLE = {
 }  # fmt: skip
 
 
-def b12(tables: Tables) -> list[Part]:
+def b12(tables: Tables) -> Iterator[Part]:
     """Theorem 3.3: off-diagonal over diagonal means in [1/4, 1], dispersions at most 16 times."""
-    parts = []
     for variance, here in ends(drawn(tables["estimates"], "ratio")).groupby("sigma_w2"):
         name = f"sigma_w^2 = {variance:g}, L/M = 0.5"
-        limits = [_limit(line) for _, line in here.groupby("cosine")]
+        limits = [limit_of(line) for _, line in here.groupby("cosine")]
         label = f"{name}: smallest ratio of all cosines, from the two largest widths to the limit"
-        parts.append(smallest(label, limits, low=0.25, paper=True))
+        yield smallest(label, limits, low=0.25, paper=True)
         found = estimates(here, "y", "spread")
-        label = f"{name}: largest ratio of all widths and cosines"
-        parts.append(largest(label, found, high=1, paper=True))
-    parts.append(_over_diagonal(tables))
-    theory = tables["theory"]
-    wide = theory[(theory["group"] == "ratio") & (theory["curve"] == "infinite_width")]
-    wide = wide[wide["depth"] == wide["depth"].max()]
-    found = [Estimate(float(value)) for value in wide["y"]]
-    name = "infinite width, largest depth: smallest ratio of all sigma_w^2 and cosines"
-    return [*parts, smallest(name, found, **ABOVE_A_QUARTER)]
-
-
-def _limit(line: "pd.DataFrame") -> Estimate:
-    line = line.sort_values("width")
-    if line["width"].nunique() < 2:
-        raise CannotDecideError("a limit needs two widths")
-    return in_the_limit(line["width"].tolist(), estimates(line, "y", "spread"))
-
-
-def _over_diagonal(tables: Tables) -> Part:
-    """The largest dispersion over the exact one of the diagonal, at L/M of about 0.3."""
+        yield largest(f"{name}: largest ratio of all widths and cosines", found, high=1, paper=True)
+    # the largest dispersion over the exact one of the diagonal
     rows = beside(drawn(tables["estimates"], "phases"), tables["theory"], "exact")
-    found = [
+    ratios = [
         mean(estimates(line, "y", "spread")).scaled(1 / float(line["exact"].iloc[0]))
         for _, line in _at_lambda(rows).groupby(NETWORK)
     ]
     name = f"largest dispersion, mean of all cosines, over the diagonal's, L/M = {TO_LAMBDA}"
-    return largest(name, found, high=16, paper=True)
+    yield largest(name, ratios, high=16, paper=True)
+    name = "infinite width, largest depth: smallest ratio of all sigma_w^2 and cosines"
+    yield smallest(name, exactly(_infinitely_wide(tables)), **ABOVE_A_QUARTER)
+
+
+def _infinitely_wide(tables: Tables) -> "pd.Series":
+    """The mean-field ratios at the largest depth."""
+    theory = tables["theory"]
+    rows = theory[(theory["group"] == "ratio") & (theory["curve"] == "infinite_width")]
+    return rows.loc[rows["depth"] == rows["depth"].max(), "y"]
 
 
 def _at_lambda(rows: "pd.DataFrame") -> "pd.DataFrame":
@@ -93,35 +84,28 @@ def _at_lambda(rows: "pd.DataFrame") -> "pd.DataFrame":
     return required(rows[rows["depth"] == largest_depth], f"L/M up to {TO_LAMBDA}")
 
 
-def b13(tables: Tables) -> list[Part]:
+def b13(tables: Tables) -> Iterator[Part]:
     """Ordered phase: the ratio is higher at the largest depth than at the smallest."""
-    rows, parts = required(_ordered(tables), "the ordered phase"), []
+    rows = required(_ordered(tables), "the ordered phase")
     for (width, variance), here in rows.groupby(["width", "sigma_w2"]):
-        lines = [line for _, line in here.groupby("cosine")]
-        found = {
+        lines = [line.sort_values("depth") for _, line in here.groupby("cosine")]
+        ratios = {
             depth: [at(line, "depth", depth, "y", "spread") for line in lines]
             for depth in (5, 20, 50)
         }
         name = f"M = {width}, sigma_w^2 = {variance:g}"
-        parts.append(_from_end_to_end(name, lines))
+        rises = [curve[-1].minus(curve[0])
+                 for curve in (estimates(line, "y", "spread") for line in lines)]  # fmt: skip
+        printed = [line["printed"].iloc[-1] - line["printed"].iloc[0] for line in lines]
+        label = f"{name}: smallest rise of the ratio from the smallest depth to the largest"
+        whose = {"paper": True} if min(printed) > 0 else NO_DEPTHS
+        yield smallest(label, rises, low=0, strict=True, **whose)
         for shallow, deep in ((5, 20), (20, 50)):
-            rises = [b.minus(a) for a, b in zip(found[shallow], found[deep], strict=True)]
+            rises = [b.minus(a) for a, b in zip(ratios[shallow], ratios[deep], strict=True)]
             label = f"{name}: smallest rise of the ratio from L = {shallow} to {deep}"
-            parts.append(smallest(label, rises, low=0, **NO_DEPTHS))
+            yield smallest(label, rises, low=0, **NO_DEPTHS)
         if variance <= 1:
-            parts.append(smallest(f"{name}: smallest ratio at L = 50", found[50], **QUICKLY))
-    return parts
-
-
-def _from_end_to_end(name: str, lines: list["pd.DataFrame"]) -> Part:
-    """The rise of the ratio from the smallest depth to the largest, the smallest of all cosines."""
-    lines = [line.sort_values("depth") for line in lines]
-    found = [estimates(line, "y", "spread") for line in lines]
-    rises = [line[-1].minus(line[0]) for line in found]
-    printed = [line["printed"].iloc[-1] - line["printed"].iloc[0] for line in lines]
-    label = f"{name}: smallest rise of the ratio from the smallest depth to the largest"
-    whose = {"paper": True} if min(printed) > 0 else NO_DEPTHS
-    return smallest(label, rises, low=0, strict=True, **whose)
+            yield smallest(f"{name}: smallest ratio at L = 50", ratios[50], **QUICKLY)
 
 
 def _ordered(tables: Tables) -> "pd.DataFrame":
@@ -131,26 +115,24 @@ def _ordered(tables: Tables) -> "pd.DataFrame":
     return rows[rows["sigma_w2"] < 2]
 
 
-def b14(tables: Tables) -> list[Part]:
+def b14(tables: Tables) -> Iterator[Part]:
     """Ordered phase: at L/M = 0.5 the ratio is not below equation 18."""
-    rows, parts = _ordered(tables), []
+    rows = _ordered(tables)
     rows = rows[rows["depth"] >= FROM_DEPTH]
     for variance, here in rows.assign(y=rows["y"] - rows["printed"]).groupby("sigma_w2"):
         found = estimates(here, "y", "spread")
         name = f"sigma_w^2 = {variance:g}, L >= {FROM_DEPTH}"
         label = f"{name}: smallest of ratio - (18), all widths, cosines and depths"
-        parts.append(smallest(label, found, low=0, **DEEP))
+        yield smallest(label, found, low=0, **DEEP)
         label = f"sigma_w^2 = {variance:g}, L/M = 0.5: smallest of ratio - (18)"
-        parts.append(smallest(label, estimates(ends(here), "y", "spread"), low=0, paper=True))
+        yield smallest(label, estimates(ends(here), "y", "spread"), low=0, paper=True)
         sizes = [Estimate(abs(gap.value), gap.error) for gap in found]
         label = f"{name}: largest size of ratio - (18), all widths, cosines and depths"
-        parts.append(largest(label, sizes, **GOOD))
-    return parts
+        yield largest(label, sizes, **GOOD)
 
 
-def b15(tables: Tables) -> list[Part]:
+def b15(tables: Tables) -> Iterator[Part]:
     """Dispersion at most 1.3 times the prediction for the diagonal, nearly the same for angles."""
-    parts = []
     for group, curve in PREDICTIONS.items():
         rows = beside(drawn(tables["estimates"], group), tables["theory"], curve)
         for (width, alpha_0, variance), here in _at_lambda(rows).groupby(NETWORK):
@@ -160,21 +142,14 @@ def b15(tables: Tables) -> list[Part]:
             found = estimates(here, "y", "spread")
             over = mean(found).scaled(1 / float(here[curve].iloc[0]))
             label = f"{name}: mean dispersion of all cosines over the diagonal's prediction"
-            parts.append(over.part(label, **SLIGHTLY))
+            yield over.part(label, **SLIGHTLY)
             apart, cosines = found[-1].log().minus(found[0].log()), here["cosine"].tolist()
             label = f"{name}: log dispersion at cosine {cosines[-1]:g} - at {cosines[0]:g}"
-            parts.append(apart.part(label, **ANGLE))
-    return parts
+            yield apart.part(label, **ANGLE)
 
 
 def off_diagonal_over_diagonal(tables: Tables) -> list[Ours]:
     """The smallest and the largest mean-field ratio at the largest depth."""
-    theory = tables["theory"]
-    rows = theory[(theory["group"] == "ratio") & (theory["curve"] == "infinite_width")]
-    rows = rows.loc[rows["depth"] == rows["depth"].max(), "y"]
-    if rows.empty:
-        return []
-    return [
-        Ours(row="limit", column="lower_bound", value=float(rows.min())),
-        Ours(row="limit", column="upper_bound", value=float(rows.max())),
-    ]
+    rows = required(_infinitely_wide(tables), "infinite width")
+    bounds = {"lower_bound": rows.min(), "upper_bound": rows.max()}
+    return [Ours(row="limit", column=name, value=float(y)) for name, y in bounds.items()]

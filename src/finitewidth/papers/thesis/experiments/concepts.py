@@ -45,8 +45,7 @@ def nodes(layer: int, size: int) -> Rows:
 def connections(kind: str, below: tuple[int, int], above: tuple[int, int]) -> Rows:
     """Connections of all units of one layer to all of another, given as (layer, size)."""
     for start, end in itertools.product(range(1, below[1] + 1), range(1, above[1] + 1)):
-        yield {"kind": kind, "start_layer": below[0], "start": start, "layer": above[0],
-               "end": end}  # fmt: skip
+        yield {"kind": kind, "start_layer": below[0], "start": start, "layer": above[0], "end": end}
 
 
 def convolution(size: int, window: int) -> Rows:

@@ -77,8 +77,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     cases = list(dict.fromkeys(rows["signal_to_noise"]))
     near = rows[(rows["signal_to_noise"] == cases[0]) & ((rows["ratio"] - 1).abs() <= NEAR)]
     ratios = [*[1.15] * len(cases), *[1] * bool(near["series"].isin(list(MARKS)).any())]
-    figure, axes = style.subplots(1, len(ratios), height=HEIGHT, squeeze=False,
-                                  width_ratios=ratios)  # fmt: skip
+    figure, axes = style.subplots(1, len(ratios), height=HEIGHT, squeeze=False, width_ratios=ratios)
     titles = []
     for axis, case in zip(axes[0], cases, strict=False):
         own = rows[rows["signal_to_noise"] == case]

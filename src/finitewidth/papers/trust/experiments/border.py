@@ -19,9 +19,7 @@ from finitewidth.papers.trust.experiments.estimates import collected, estimated
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """The ratio E[Theta(x,x)^2] / E[Theta(x,x)]^2 at |x|^2 = n_0 in some cells.
 
-    Args:
-        inputs: none.
-        settings: of `finitewidth.papers.trust.settings.Border`.
+    The settings are those of `finitewidth.papers.trust.settings.Border`.
 
     Returns:
         ``cells``: activation, width, sigma_b2, sigma_w2, depth, sample (ours), log_mean,

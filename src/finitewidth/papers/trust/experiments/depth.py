@@ -10,21 +10,13 @@ from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.initialisation import constant_width
 from finitewidth.kernels.ntk_init.limits import dispersion_limit, relu_phase
-from finitewidth.papers.trust.experiments.estimates import (
-    Row,
-    collected,
-    estimated,
-    exact,
-    known_error,
-)
+from finitewidth.papers.trust.experiments import estimates
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """The ratio E[Theta(x,x)^2] / E[Theta(x,x)]^2 as a function of depth, for every width.
 
-    Args:
-        inputs: none.
-        settings: of `finitewidth.papers.trust.settings.DepthCurves`.
+    The settings are those of `finitewidth.papers.trust.settings.DepthCurves`.
 
     Returns:
         ``curves``: sigma_w2, sigma_b2, width, depth, lambda (depth over width), sample, log_mean,
@@ -54,7 +46,7 @@ def depths_of(width: int, settings: Mapping[str, Any]) -> list[int]:
     return sorted({int(depth) for depth in found})
 
 
-def _curve(variance: float, bias: float, width: int, settings: Mapping[str, Any]) -> Iterator[Row]:
+def _curve(variance: float, bias: float, width: int, settings: Mapping[str, Any]) -> Iterator[dict]:
     depths = depths_of(width, settings)
     init = constant_width(max(depths), width, sigma_w2=variance, sigma_b2=bias)
 
@@ -63,21 +55,21 @@ def _curve(variance: float, bias: float, width: int, settings: Mapping[str, Any]
         blocks = sample_depths(
             init, depths, count, seed, input_norm2=float(width), independent=sample == "paper"
         )
-        return {depth: draws for (depth, _), draws in collected(blocks).items()}
+        return {depth: draws for (depth, _), draws in estimates.collected(blocks).items()}
 
     few = sweep(settings["paper_draws"], "paper")
     many = {} if bias == 0 else sweep(settings["draws"], "ours")
     for depth in depths:
         tag = {"depth": depth, "lambda": depth / width}
-        known = known_error(init.cut(depth), settings["paper_draws"], float(width))
-        yield tag | estimated(few[depth], "paper", known)
+        known = estimates.known_error(init.cut(depth), settings["paper_draws"], float(width))
+        yield tag | estimates.estimated(few[depth], "paper", known)
         if bias == 0:
-            yield tag | exact(init.cut(depth), float(width))
+            yield tag | estimates.exact(init.cut(depth), float(width))
         else:
-            yield tag | estimated(many[depth], "ours")
+            yield tag | estimates.estimated(many[depth], "ours")
 
 
-def _limits(variance: float, largest: float) -> Iterator[Row]:
+def _limits(variance: float, largest: float) -> Iterator[dict]:
     # For |x|^2 = n_0 the biases' part is of order 1/M of the weights' part, so the theorem's limit
     # of the chaotic phase also holds at the edge of chaos. At |x| = 1 both parts matter there.
     phase = "ordered" if relu_phase(variance) == "ordered" else "chaotic"

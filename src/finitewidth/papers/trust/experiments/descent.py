@@ -39,12 +39,10 @@ def measure(
     one seed share their standard normal numbers over sigma_w^2, and have the same initial weights
     whatever the rates are.
 
-    Args:
-        inputs: ``data``, the dataset.
-        settings: of `finitewidth.papers.trust.settings.Descent`, and ``device`` (``cpu``, ``cuda``
-            or ``auto``; ``cpu`` if it is left out).
-        checkpoints: where to store the checkpoints of each stack, the networks of one map and one
-            depth, and its result; None for none.
+    The input ``data`` is the dataset. The settings are those of
+    `finitewidth.papers.trust.settings.Descent`, and ``device`` (``cpu``, ``cuda`` or ``auto``;
+    ``cpu`` if it is left out). Checkpoints store each stack, which are the networks of one map and
+    one depth, and its result.
 
     Returns:
         ``changes``: activation, map (``shown`` at ``width``, ``width`` at others), sigma_b2,
@@ -59,10 +57,6 @@ def measure(
         eta_lambda (rate times lambda_max at the start), exceeds (whether this is above 2),
         diverged.
         ``borders``: activation, sigma_b2, and the sigma_w2 at which chi_1 = 1.
-
-    Raises:
-        ConfigError: there are fewer images than wanted, or the device is not available.
-        ResultError: a checkpoint cannot be written.
     """
     device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
     x, y = images(inputs["data"], settings["samples"])
@@ -114,11 +108,7 @@ def drawn(settings: Mapping[str, Any], sigma_b2: float, width: int) -> list[Draw
 
 
 def images(data: Dataset, samples: int) -> tuple[Tensor, Tensor]:
-    """Images (S, n_0) in [0, 1] with the class shares of the dataset, and one-hot targets (S, K).
-
-    Raises:
-        ConfigError: the dataset has fewer images.
-    """
+    """Images (S, n_0) in [0, 1] with the class shares of the data, and one-hot targets (S, K)."""
     chosen = stratified_subset(data, samples, None, (NAME, data.name))
     x = torch.from_numpy(scaled(chosen.train_images)).flatten(1)
     labels = torch.from_numpy(chosen.train_labels).long()

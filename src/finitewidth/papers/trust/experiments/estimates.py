@@ -5,17 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from finitewidth.kernels.ntk_init import tail_errors
 from finitewidth.kernels.ntk_init.depth_sweep import Cell
 from finitewidth.kernels.ntk_init.draws import NtkDraws, joined
 from finitewidth.kernels.ntk_init.estimators import linearised_dispersion
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.moments import log_moments
-from finitewidth.kernels.ntk_init.tail_errors import (
-    exact_dispersion_error,
-    log_variance,
-    robust_error,
-    sufficient,
-)
 
 Row = dict[str, Any]
 
@@ -27,24 +22,18 @@ def collected(blocks: Iterable[Mapping[Cell, NtkDraws]]) -> dict[Cell, NtkDraws]
 
 
 def estimated(draws: NtkDraws, sample: str, known_error: float | None = None) -> Row:
-    """Logarithm of the mean kernel, dispersion, standard error and number of draws, from draws.
+    """The columns sample, log_mean, dispersion, error, draws, from draws of the kernel.
 
-    Args:
-        draws: of the kernel.
-        sample: name of the sample.
-        known_error: standard error from `exact_dispersion_error`; None to take that of the draws,
-            which allows for a tail that they lack.
-
-    Returns:
-        The columns sample, log_mean, dispersion, error, draws. The error is nan if the draws do not
-        suffice, see `finitewidth.kernels.ntk_init.tail_errors.robust_error`.
+    The error is the ``known_error``, from `exact_dispersion_error`, or else that of the draws,
+    which allows for a tail that they lack. It is nan if the draws do not suffice, see
+    `finitewidth.kernels.ntk_init.tail_errors.robust_error`.
     """
     theta = draws.scaled_theta
     value, error = linearised_dispersion(theta)
     if known_error is None:
-        error = robust_error(value, error, log_variance(theta), len(draws))
+        error = tail_errors.robust_error(value, error, tail_errors.log_variance(theta), len(draws))
     else:
-        error = sufficient(value, max(error, known_error))
+        error = tail_errors.sufficient(value, max(error, known_error))
     mean = float(np.log(theta.mean()) + draws.log_growth)
     return _row(sample, mean, value, error, len(draws))
 
@@ -64,4 +53,4 @@ def known_error(init: Initialisation, draws: int, input_norm2: float) -> float |
     """Standard error of a dispersion from exact moments; None for networks with random biases."""
     if init.sigma_b2 != 0:
         return None
-    return exact_dispersion_error(init, draws, input_norm2=input_norm2)
+    return tail_errors.exact_dispersion_error(init, draws, input_norm2=input_norm2)

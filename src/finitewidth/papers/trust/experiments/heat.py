@@ -14,13 +14,7 @@ from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.initialisation import constant_width
 from finitewidth.kernels.ntk_init.phases import border
-from finitewidth.papers.trust.experiments.estimates import (
-    Row,
-    collected,
-    estimated,
-    exact,
-    known_error,
-)
+from finitewidth.papers.trust.experiments import estimates
 from finitewidth.training.checkpoints import Checkpoints, stored_map
 
 ACTIVATIONS = ("tanh", "relu")
@@ -33,10 +27,8 @@ def measure(
 ) -> dict[str, pd.DataFrame]:
     """The ratio E[Theta(x,x)^2] / E[Theta(x,x)]^2 in every cell of every map.
 
-    Args:
-        inputs: none.
-        settings: of `finitewidth.papers.trust.settings.Heat`.
-        checkpoints: where to store the cells of each map; None for none.
+    The settings are those of `finitewidth.papers.trust.settings.Heat`. Checkpoints store
+    the cells of each map.
 
     Returns:
         ``cells``: activation, width, sigma_b2, sigma_w2, depth, sample, log_mean, dispersion,
@@ -44,9 +36,6 @@ def measure(
         ``paper``, the first ``paper_draws`` of these draws; ``exact``, which replaces ``ours`` if
         there is a closed form.
         ``borders``: activation, sigma_b2, and the sigma_w2 at which chi_1 = 1.
-
-    Raises:
-        ResultError: a checkpoint cannot be written.
     """
     phases = list(product(ACTIVATIONS, settings["sigma_b2"]))
     borders = [
@@ -59,7 +48,7 @@ def measure(
     return {"cells": pd.DataFrame(rows), "borders": pd.DataFrame(borders)}
 
 
-def _map(activation: str, bias: float, width: int, settings: Mapping[str, Any]) -> Iterator[Row]:
+def _map(activation: str, bias: float, width: int, settings: Mapping[str, Any]) -> Iterator[dict]:
     """Cells of one map, from draws at |x|^2 = n_0."""
     grid, depths = settings["sigma_w2"][activation], settings["depths"]
     variances = np.linspace(grid["first"], grid["last"], grid["points"]).tolist()
@@ -77,15 +66,15 @@ def _map(activation: str, bias: float, width: int, settings: Mapping[str, Any]) 
 
         keep_freed_memory()
         others |= {"activation": activation, "dtype": torch.float32}
-    found = collected(sweep(deepest, depths, count, seed, **others))
+    found = estimates.collected(sweep(deepest, depths, count, seed, **others))
     for (depth, variance), draws in found.items():
         tag = {"activation": activation, "width": width, "sigma_b2": bias,
                "sigma_w2": variance, "depth": depth}  # fmt: skip
         known = None
         if closed:
             init = constant_width(depth, width, sigma_w2=variance)
-            known = known_error(init, few, float(width))
-            yield tag | exact(init, float(width))
+            known = estimates.known_error(init, few, float(width))
+            yield tag | estimates.exact(init, float(width))
         else:
-            yield tag | estimated(draws, "ours")
-        yield tag | estimated(draws.first(few), "paper", known)
+            yield tag | estimates.estimated(draws, "ours")
+        yield tag | estimates.estimated(draws.first(few), "paper", known)

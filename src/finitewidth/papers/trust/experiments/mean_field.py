@@ -18,9 +18,8 @@ from finitewidth.kernels.ntk_init.phases import border, phase
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Sums over layers kappa = sum_l qhat^(l-1) p^l for every depth, by the corrected recursions.
 
-    Args:
-        inputs: none.
-        settings: of `finitewidth.papers.trust.settings.MeanField`; the inputs have |x|^2 = n_0.
+    The inputs have |x|^2 = n_0. The settings are those of
+    `finitewidth.papers.trust.settings.MeanField`.
 
     Returns:
         ``kappa``: activation, phase, sigma_w2, sigma_b2, covariance, depth, log_kappa_1,

@@ -13,12 +13,7 @@ from finitewidth.papers.trust.experiments.mean_field import pairs_of
 
 
 class Means(NamedTuple):
-    """Mean entries of the two kernels on the diagonal and off it.
-
-    Attributes:
-        kappa_1, kappa_2: of the tangent kernel.
-        q, q_sr: of the covariance of the outputs.
-    """
+    """Mean entries, on and off the diagonal, of the tangent kernel and the outputs' covariance."""
 
     kappa_1: float
     kappa_2: float
@@ -32,9 +27,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     By equation 10, f = f_0(x) - K(x, X) K(X)^-1 f_0(X) plus a term fixed by the labels. Here f_0 is
     normal with covariance q^L, and K = kappa. Inputs have |x|^2 = n_0 and random directions.
 
-    Args:
-        inputs: none.
-        settings: of `finitewidth.papers.trust.settings.Solutions`.
+    The settings are those of `finitewidth.papers.trust.settings.Solutions`.
 
     Returns:
         ``solutions``: activation, phase, sigma_w2, sigma_b2, depth, kernel, variance and formula

@@ -11,21 +11,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from finitewidth.common import fields
+from finitewidth.experiments.text_numbers import printed_number
 from finitewidth.figures import style
 from finitewidth.papers.trust.figures import descent_maps
-from finitewidth.papers.trust.figures.descent_maps import (
-    BOUND,
-    MOST_COLUMNS,
-    SEED,
-    Scale,
-    cells,
-    change_scale,
-    draw_map,
-    finish,
-    grid,
-    with_borders,
-)
-from finitewidth.papers.trust.figures.looks import NAMES, printed
+from finitewidth.papers.trust.figures.looks import NAMES
 
 FIELDS = {
     **descent_maps.FIELDS,
@@ -41,24 +30,20 @@ RATIO = "lowest loss over that of the best constant output"
 LEAST_FACTOR, MOST_FACTOR = 1.25, 10.0  # ends of the colours of losses, over the constant's
 TICKS = (1, 2, 5), (1, 1.5, 2, 3, 5, 7)  # times powers of 10, on a wide and on a narrow scale
 NARROW = 20.0  # ratio of the ends of a narrow scale
-STATED = (("relative_ntk_change", "edge_of_chaos"), ("untrainable_depth", "ordered"))
+BOUNDED = "relative_ntk_change", "edge_of_chaos", "upper_bound"  # as printed
+UNTRAINED = "untrainable_depth", "ordered", "depth"
 HEIGHT = 1.85  # inches, of a row of maps, whose cells have two lines of text
 MAP = ["activation", "width", "sigma_b2", "time"]
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows to draw: of both quantities, borders, and what the paper states.
-
-    Args:
-        tables: ``changes``, ``networks`` and ``borders`` of the experiment, and ``reported``, the
-            paper's values.
-        settings: ``width`` of the networks shown.
-    """
+    """Return the rows to draw: of both quantities, borders, and what the paper states."""
     rows = measured(tables, settings["width"])
-    if rows["sigma_w2"].nunique() > MOST_COLUMNS:
+    if rows["sigma_w2"].nunique() > descent_maps.MOST_COLUMNS:
         rows = rows.assign(lowest=float("nan"), highest=float("nan"))
     maps = rows[MAP].drop_duplicates().assign(source="paper")
-    limit, deep = (printed(tables["reported"], *name) for name in STATED)
+    limit, deep = (printed_number(tables["reported"], "trust", *key)
+                   for key in (BOUNDED, UNTRAINED))  # fmt: skip
     bound = maps.assign(quantity="change", series="bound", phase="none", value=limit)
     untrained = maps.assign(quantity="lowest_loss", series="untrained", phase="none", depth=deep)
     return pd.concat([rows, bound, untrained]).reindex(columns=list(FIELDS))
@@ -75,10 +60,10 @@ def measured(tables: Mapping[str, pd.DataFrame], width: int) -> pd.DataFrame:
         ),
     )
     constant = float(networks["constant_loss"].iloc[0])  # of the images, which all networks share
-    ratios = cells(losses, networks, "lowest_loss")
-    found = [cells(ends.merge(networks[SEED]), networks, "change"),
+    ratios = descent_maps.cells(losses, networks, "lowest_loss")
+    found = [descent_maps.cells(ends.merge(networks[descent_maps.SEED]), networks, "change"),
              ratios.assign(loss=ratios["value"] * constant)]  # fmt: skip
-    rows = with_borders(found, tables["borders"])
+    rows = descent_maps.with_borders(found, tables["borders"])
     best = ratios[MAP].drop_duplicates().assign(
         quantity="lowest_loss", series="constant", source="ours", phase="none", value=1.0,
         loss=constant,
@@ -89,26 +74,26 @@ def measured(tables: Mapping[str, pd.DataFrame], width: int) -> pd.DataFrame:
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw a row of two maps per bias variance; losses have two scales below their colours."""
     activation, biases = rows["activation"].iloc[0], list(rows["sigma_b2"].unique())
-    figure, axes = grid(2 * len(biases), 2, HEIGHT)
+    figure, axes = descent_maps.grid(2 * len(biases), 2, HEIGHT)
     losses = rows.loc[(rows["quantity"] == "lowest_loss") & (rows["series"] == "cell"), "value"]
-    scales = {"change": change_scale(), "lowest_loss": _loss_scale(losses)}
+    scales = {"change": descent_maps.change_scale(), "lowest_loss": _loss_scale(losses)}
     titles = []
     for across, bias in zip(axes, biases, strict=True):
         for axis, (quantity, title) in zip(across, QUANTITIES.items(), strict=True):
             own = rows[(rows["quantity"] == quantity) & (rows["sigma_b2"] == bias)]
-            draw_map(axis, own, scales[quantity])
+            descent_maps.draw_map(axis, own, scales[quantity])
             titles.append(f"{NAMES[activation]}, $\\sigma_b^2 = {bias:g}$: {title}")
     style.title_panels(axes.flat, titles)
     bars = {quantity: scale.bar(figure, axes[:, column], location="bottom", shrink=0.85, aspect=35)
             for column, (quantity, scale) in enumerate(scales.items())}  # fmt: skip
     _second_scale(bars["lowest_loss"], rows.loc[rows["series"] == "constant", "loss"].iloc[0])
     for bound in rows.loc[rows["series"] == "bound", "value"].unique():
-        bars["change"].ax.plot(bound, 0.5, **BOUND)
-    finish(figure, axes, rows)
+        bars["change"].ax.plot(bound, 0.5, **descent_maps.BOUND)
+    descent_maps.finish(figure, axes, rows)
     return figure
 
 
-def _loss_scale(ratios: pd.Series) -> Scale:
+def _loss_scale(ratios: pd.Series) -> descent_maps.Scale:
     """Colours of losses: white for the best constant output, blue below it and red above.
 
     The scale is logarithmic and symmetric, so that equal factors have colours of equal strength.
@@ -118,7 +103,8 @@ def _loss_scale(ratios: pd.Series) -> Scale:
     end = min(max(wanted, LEAST_FACTOR), MOST_FACTOR)
     below, above = float(ratios.min()) < 1 / end * 0.999, float(ratios.max()) > end * 1.001
     extend = {(0, 0): "neither", (1, 0): "min", (0, 1): "max", (1, 1): "both"}[below, above]
-    return Scale(LogNorm(1 / end, end), "RdBu_r", RATIO, extend, _ticks(1 / end, end), "{x:g}")
+    norm, ticks = LogNorm(1 / end, end), _ticks(1 / end, end)
+    return descent_maps.Scale(norm, "RdBu_r", RATIO, extend, ticks, "{x:g}")
 
 
 def _ticks(low: float, high: float) -> tuple[float, ...]:

@@ -1,4 +1,7 @@
-"""Maps over weight variance and depth of what `trust_descent_*` measures, for several figures.
+"""trust Figures 8 to 11: change of the kernel after several numbers of steps, or by width.
+
+They are maps over weight variance and depth of what `trust_descent_*` measures; those of Figures 3
+and 4 are drawn with the same functions.
 
 A cell shows the mean over the seeds that did not diverge. It is hatched if the rate exceeds
 2/lambda_max at the start, in the mean over seeds; it has a cross if a seed diverged, and is grey if
@@ -27,13 +30,7 @@ from matplotlib.patheffects import withStroke
 from finitewidth.common import fields
 from finitewidth.figures import style
 from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO, clear_phase
-from finitewidth.papers.trust.figures.looks import (
-    BORDER,
-    PHASE_BAR,
-    PHASES,
-    PRINTED_LINE,
-    PRINTED_MARK,
-)
+from finitewidth.papers.trust.figures import looks
 
 MOST_COLUMNS = 8  # of a map whose cells contain their numbers
 CELL = ["sigma_b2", "sigma_w2", "depth", "width"]
@@ -77,8 +74,43 @@ MARKS = {
     "dot": {"marker": "o", "markersize": 2.0, "linestyle": "none"},
     "cross": {"marker": "x", "markersize": 3.5, "markeredgewidth": 0.9, "linestyle": "none"},
 }
-BOUND = {**PRINTED_MARK, "marker": "D", "markersize": 3.8}
-BEYOND = {**PRINTED_MARK, "marker": "^"}  # a depth that the map does not have
+BOUND = {**looks.PRINTED_MARK, "marker": "D", "markersize": 3.8}
+COLUMNS = {"steps": 2, "width": 3}  # maps beside each other
+PANEL = {"steps": ("time", "{:,} steps"), "width": ("width", "$M = {}$")}
+BEYOND = {**looks.PRINTED_MARK, "marker": "^"}  # a depth that the map does not have
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the rows to draw, from ``changes``, ``networks`` and ``borders``.
+
+    Only the first bias variance, which all widths have, is shown. There is a panel per recorded
+    time at the ``width`` shown, or a panel per width at the end of training.
+    """
+    first = settings["sigma_b2"][0]
+    networks, changes = (
+        rows[rows["sigma_b2"] == first] for rows in (tables["networks"], tables["changes"])
+    )
+    if settings["by"] == "steps":
+        shown = changes["time"].isin(settings["times"]) & (changes["width"] == settings["width"])
+    else:
+        shown = changes["time"] == changes["time"].max()
+    rows = with_borders([cells(changes[shown], networks, "change")], tables["borders"])
+    return rows.reindex(columns=list(FIELDS))
+
+
+def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """Draw a map per panel; colours of changes after few steps have a logarithmic scale."""
+    activation, by = looks.NAMES[rows["activation"].iloc[0]], settings["by"]
+    column, form = PANEL[by]
+    panels = sorted(rows[column].unique())
+    figure, axes = grid(len(panels), min(COLUMNS[by], len(panels)))
+    scale, shown = change_scale(logarithmic=by == "steps"), axes.flat[: len(panels)]
+    for axis, panel in zip(shown, panels, strict=True):
+        draw_map(axis, rows[rows[column] == panel], scale)
+    style.title_panels(shown, [f"{activation}, {form.format(panel)}" for panel in panels])
+    scale.bar(figure, axes, location="bottom", shrink=0.6, aspect=45)
+    finish(figure, axes, rows)
+    return figure
 
 
 @dataclass(frozen=True)
@@ -170,7 +202,7 @@ def draw_map(axis: Axes, rows: pd.DataFrame, scale: Scale) -> None:
     borders = rows.loc[rows["series"] == "border", "sigma_w2"]
     places = [float(np.interp(border, table.columns, centres)) for border in borders]
     for place in places:
-        axis.axvline(place, **BORDER)
+        axis.axvline(place, **looks.BORDER)
     for row in shown.to_dict("records"):
         corner = table.columns.get_loc(row["sigma_w2"]), table.index.get_loc(row["depth"])
         known = np.isfinite(row["value"])
@@ -194,11 +226,10 @@ def finish(figure: Figure, axes: np.ndarray, rows: pd.DataFrame) -> None:
 
 def _handles(rows: pd.DataFrame) -> Iterator[Artist]:
     shown = rows[rows["series"] == "cell"]
-    yield Line2D([], [], label=r"border of the phases, $\chi_1 = 1$", **BORDER)
+    yield Line2D([], [], label=r"border of the phases, $\chi_1 = 1$", **looks.BORDER)
     yield from phase_handles()
     if (shown["eta_lambda"] > STEEP).any():
-        yield Patch(facecolor="white", edgecolor="0.5", hatch=HATCH, linewidth=0,
-                    label=HATCHED)  # fmt: skip
+        yield Patch(facecolor="white", edgecolor="0.5", hatch=HATCH, linewidth=0, label=HATCHED)
     if (shown["stopped"] == shown["seeds"]).any():
         yield Line2D([], [], color="black", label="stopped before", **MARKS["dot"])
     if (shown["diverged"] > 0).any():
@@ -209,7 +240,7 @@ def _handles(rows: pd.DataFrame) -> Iterator[Artist]:
     if (theirs["series"] == "bound").any():
         yield Line2D([], [], label="paper (MNIST): bound at the border", **BOUND)
     for depth in theirs.loc[theirs["series"] == "untrained", "depth"].head(1):
-        look = BEYOND if depth > shown["depth"].max() else PRINTED_LINE
+        look = BEYOND if depth > shown["depth"].max() else looks.PRINTED_LINE
         label = f"paper (MNIST): ordered phase mostly untrained, $L = {depth:g}$"
         yield Line2D([], [], label=label, **look)
 
@@ -218,18 +249,18 @@ def phase_handles() -> Iterator[Line2D]:
     """Entries of a legend for the bars of the phases."""
     for phase, margin in (("ordered", rf"\leq {ORDERED_UP_TO:g}"),
                           ("chaotic", rf"\geq {CHAOTIC_FROM:g}")):  # fmt: skip
-        yield Line2D([], [], color=PHASES[phase], label=f"{phase}: ${margin}$ of the border",
-                     **{**PHASE_BAR, "clip_on": True})  # fmt: skip
+        yield Line2D([], [], color=looks.PHASES[phase], label=f"{phase}: ${margin}$ of the border",
+                     **{**looks.PHASE_BAR, "clip_on": True})  # fmt: skip
 
 
 def _phase_bars(axis: Axes, cells: pd.DataFrame, table: pd.DataFrame) -> None:
     """Underline the columns of the ordered and those of the chaotic phase."""
-    for phase, colour in PHASES.items():
+    for phase, colour in looks.PHASES.items():
         own = cells.loc[cells["phase"] == phase, "sigma_w2"]
         if len(own):
             first, last = (table.columns.get_loc(value) for value in (own.min(), own.max()))
             axis.plot([first + 0.04, last + 0.96], [0, 0], color=colour, gid=style.CLIPPED,
-                      **PHASE_BAR)  # fmt: skip
+                      **looks.PHASE_BAR)  # fmt: skip
 
 
 def _untrained(axis: Axes, depth: float, table: pd.DataFrame, border: float) -> None:
@@ -238,7 +269,7 @@ def _untrained(axis: Axes, depth: float, table: pd.DataFrame, border: float) -> 
         axis.plot(border / 2, len(table), **BEYOND)
         return
     place = float(np.interp(depth, table.index, np.arange(len(table)) + 0.5))
-    axis.plot([0, border], [place, place], **PRINTED_LINE)
+    axis.plot([0, border], [place, place], **looks.PRINTED_LINE)
 
 
 def _mark(axis: Axes, row: Mapping, corner: tuple, colour: tuple, inside: tuple) -> None:

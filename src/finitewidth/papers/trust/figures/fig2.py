@@ -10,9 +10,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from finitewidth.common import fields
+from finitewidth.experiments.text_numbers import printed_number
 from finitewidth.figures import style
 from finitewidth.kernels.ntk_init.limits import relu_phase
-from finitewidth.papers.trust.figures.looks import printed
 
 FIELDS = {
     "sigma_w2": fields.number("weight variance"),
@@ -56,7 +56,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     rows = [curves, limits.assign(series=limits["form"] + " limit", source="ours")]
     pairs = curves[["sigma_w2", "sigma_b2"]].drop_duplicates()
     ordered = pairs[[relu_phase(value) == "ordered" for value in pairs["sigma_w2"]]]
-    stated = printed(tables["reported"], "dispersion", "ordered")
+    stated = printed_number(tables["reported"], "trust", "dispersion", "ordered", "limit")
     rows.append(ordered.assign(series="limit", source="paper", dispersion=stated))
     return pd.concat([part for part in rows if len(part)]).reindex(columns=list(FIELDS))
 

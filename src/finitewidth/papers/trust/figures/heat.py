@@ -15,8 +15,9 @@ from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
 
 from finitewidth.common import fields
+from finitewidth.experiments.text_numbers import printed_number
 from finitewidth.figures import style
-from finitewidth.papers.trust.figures.looks import BORDER, NAMES, PRINTED_MARK, printed
+from finitewidth.papers.trust.figures.looks import BORDER, NAMES, PRINTED_MARK
 
 FIELDS = {
     "activation": fields.text("activation: tanh or relu"),
@@ -48,10 +49,8 @@ HATCH, HATCHED = "/////", "#5f7481"
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the rows to draw: our cells, exact where they can be, and borders of the phases.
 
-    Args:
-        tables: ``cells`` and ``borders`` of the experiment. ``reported``, where there is one, has
-            the border of ReLU networks without biases as the paper prints it.
-        settings: none.
+    The table ``reported``, where there is one, has the border of ReLU networks without biases as
+    the paper prints it.
     """
     cells = tables["cells"][tables["cells"]["sample"] != "paper"]
     cells = cells.rename(columns={"error": "standard_error"})
@@ -59,9 +58,9 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     borders = tables["borders"].merge(keys).assign(series="border", source="ours")
     rows = [cells.assign(series="cell", source="ours"), borders]
     if "reported" in tables:
-        value = printed(tables["reported"], "edge_of_chaos", "relu") ** 2  # of sigma_w
+        sigma_w = printed_number(tables["reported"], "trust", "edge_of_chaos", "relu", "sigma_w")
         theirs = keys[(keys["activation"] == "relu") & (keys["sigma_b2"] == 0)]
-        rows.append(theirs.assign(series="border", source="paper", sigma_w2=value))
+        rows.append(theirs.assign(series="border", source="paper", sigma_w2=sigma_w**2))
     return pd.concat(rows).reindex(columns=list(FIELDS))
 
 
@@ -78,7 +77,12 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         for axis, (width, bias) in zip(across, keys, strict=True):
             own = (rows["width"] == width) & (rows["sigma_b2"] == bias)
             image = _map(axis, rows[own & (rows["activation"] == activation)])
-    style.title_panels(axes.flat, [f"{NAMES[a]}, {t}" for a in activations for t in _titles(maps)])
+    # what distinguishes the maps of a row: the width, the bias variance, or both
+    forms = {"width": "$M = {:g}$", "sigma_b2": r"$\sigma_b^2 = {:g}$"}
+    names = [name for name in forms if maps[name].nunique() > 1] or ["width"]
+    titles = [", ".join(forms[name].format(row[name]) for name in names)
+              for row in maps.to_dict("records")]  # fmt: skip
+    style.title_panels(axes.flat, [f"{NAMES[a]}, {title}" for a in activations for title in titles])
     for axis in axes[:, 0]:
         axis.set_ylabel("depth $L$ [layers]")
     for axis in axes[-1]:
@@ -88,14 +92,6 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     bar.ax.axhline(EQUAL, **CONTOUR)
     style.legend_above(figure, _handles(rows), handlelength=2.2)
     return figure
-
-
-def _titles(maps: pd.DataFrame) -> list[str]:
-    """What distinguishes the maps of a row: the width, the bias variance, or both."""
-    forms = {"width": "$M = {:g}$", "sigma_b2": r"$\sigma_b^2 = {:g}$"}
-    told = [name for name in forms if maps[name].nunique() > 1] or ["width"]
-    return [", ".join(forms[name].format(row[name]) for name in told)
-            for row in maps.to_dict("records")]  # fmt: skip
 
 
 def _map(axis: Axes, rows: pd.DataFrame) -> Any:
@@ -143,8 +139,7 @@ def _handles(rows: pd.DataFrame) -> Iterator[Artist]:
         yield Patch(facecolor=ZONES(1.0), linewidth=0, label="too few draws for an error",
                     hatch=HATCH, edgecolor=HATCHED)  # fmt: skip
     if (rows["source"] == "paper").any():
-        yield Line2D([], [], label=r"paper, as printed: $\sigma_w = 2$",
-                     **PRINTED)  # fmt: skip
+        yield Line2D([], [], label=r"paper, as printed: $\sigma_w = 2$", **PRINTED)
 
 
 def _edges(centres: np.ndarray) -> np.ndarray:

@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from finitewidth.common import fields
+from finitewidth.experiments.text_numbers import printed_number
 from finitewidth.figures import style
-from finitewidth.papers.trust.figures.looks import NAMES, printed
+from finitewidth.papers.trust.figures.looks import NAMES
 
 FIELDS = {
     "activation": fields.text("activation: erf or relu"),
@@ -37,12 +38,7 @@ TICKS = (1, 1.5, 2, 3, 5, 10, 20)
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return one quantity of the table ``kappa``; kappa_2 = 0 at depth 1 is left out.
-
-    Args:
-        tables: of the experiment; for the ratio also ``reported``, the paper's values.
-        settings: ``show``: ``kappa_2`` or ``kappa_ratio``.
-    """
+    """Return the quantity ``show`` of the table ``kappa``; kappa_2 = 0 at depth 1 is left out."""
     show = settings["show"]
     kappa = tables["kappa"][np.isfinite(tables["kappa"]["log_kappa_2"])]
     ours = kappa.assign(
@@ -52,9 +48,9 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     if show != "kappa_ratio":
         return ours[list(FIELDS)]
     panels = ours[["activation", "phase", "sigma_w2", "sigma_b2"]].drop_duplicates()
-    limit = panels[panels["phase"] == "ordered"].assign(
-        source="paper", quantity=show, value=printed(tables["reported"], show, "ordered")
-    )
+    stated = printed_number(tables["reported"], "trust", show, "ordered", "limit")
+    ordered = panels[panels["phase"] == "ordered"]
+    limit = ordered.assign(source="paper", quantity=show, value=stated)
     return pd.concat([ours, limit]).reindex(columns=list(FIELDS))
 
 

@@ -1,6 +1,5 @@
-"""What the figures of ``trust`` have in common: looks, phases, and values that its text prints."""
+"""What the figures of ``trust`` have in common: looks and phases."""
 
-import pandas as pd
 from matplotlib.patheffects import Normal, Stroke, withStroke
 
 from finitewidth.figures import style
@@ -25,21 +24,3 @@ PRINTED_LINE = {
     "color": style.GREY, "linestyle": (0, (5, 2)), "linewidth": 0.9, "gid": style.PAPER,
     "path_effects": RIM,
 }  # fmt: skip
-
-
-def printed(reported: pd.DataFrame, quantity: str, row: str) -> float:
-    """Return one value of ``config/reported/trust.csv``.
-
-    Args:
-        reported: that table.
-        quantity: that column, such as ``dispersion``.
-        row: that column, such as ``ordered``.
-
-    Raises:
-        KeyError: the paper prints no such value.
-    """
-    own = reported[(reported["artifact"] == "trust_text") & (reported["quantity"] == quantity)]
-    found = own.loc[own["row"] == row, "value"]
-    if len(found) != 1:
-        raise KeyError(f"trust_text/{quantity}/{row} is given {len(found)} times")
-    return float(found.iloc[0])

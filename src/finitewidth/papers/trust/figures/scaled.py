@@ -15,11 +15,12 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from finitewidth.common import fields
+from finitewidth.experiments.text_numbers import printed_number
 from finitewidth.figures import style
 from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
 from finitewidth.papers.trust.figures import change
 from finitewidth.papers.trust.figures.descent_maps import HATCHED, STEEP, phase_handles
-from finitewidth.papers.trust.figures.looks import NAMES, PHASE_BAR, PHASES, printed
+from finitewidth.papers.trust.figures.looks import NAMES, PHASE_BAR, PHASES
 
 FIELDS = {
     name: change.FIELDS[name]
@@ -41,19 +42,14 @@ MARKS = {
     "diverged": {"marker": "x", "markersize": 5, "markeredgewidth": 1.0},
     "above": {"marker": "^", "markersize": 4.5, "clip_on": False, "gid": style.CLIPPED},
 }
-LABELS = {
-    "steep": HATCHED, "diverged": "a seed diverged", "above": "above the axis",
-}  # fmt: skip
+LABELS = {"steep": HATCHED, "diverged": "a seed diverged", "above": "above the axis"}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return means and ranges over seeds in every cell that both rates have, and the borders.
 
-    Args:
-        tables: ``<activation>_<rule>_<table>`` for the rules common and scaled and the tables of
-            `finitewidth.papers.trust.experiments.descent`; ``reported``, the paper's values, which
-            are of the common rate.
-        settings: none.
+    The tables are ``<activation>_<rule>_<table>`` for the tables of
+    `finitewidth.papers.trust.experiments.descent`. The paper's values are of the common rate.
     """
     parts = []
     for activation in ("tanh", "relu"):
@@ -65,7 +61,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
             here = (rows["sigma_b2"] == first["sigma_b2"]) & (rows["series"] != "constant")
             parts.append(rows[here].assign(rate_rule=rule))
     rows = pd.concat(parts, ignore_index=True)
-    bound = printed(tables["reported"], "relative_ntk_change", "edge_of_chaos")
+    bound = printed_number(tables["reported"], "trust", *change.BOUNDED)
     maps = rows.loc[rows["rate_rule"] == "common", ["activation", "width", "sigma_b2", "rate_rule"]]
     stated = maps.drop_duplicates().assign(
         quantity="change", series="bound", source="paper", phase="none", value=bound

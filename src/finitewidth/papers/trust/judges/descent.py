@@ -7,17 +7,18 @@ says that its rate never does. T13 needs whole curves over the weight variance a
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from finitewidth.claims import samples
-from finitewidth.claims.estimates import required
+from finitewidth.claims.estimates import ABOVE, BELOW, required
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.needs import FEWEST_RUNS
 from finitewidth.claims.reported import Ours
+from finitewidth.claims.runs import mean_of
 from finitewidth.claims.verdicts import CannotDecideError, Part
 from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NAMES = {"tanh": "tanh", "relu": "ReLU"}
-FROM_DEPTH, DEEP, REFERENCE, UNTRAINED = 5, 8, 10, 20  # layers
+FROM_DEPTH, DEEP, UNTRAINED = 5, 8, 20  # layers
 STOPPED = 0.1  # share of networks that must have met the stopping rule
 EARLY = (10, 100)  # steps
 KEPT, MOST = 0.9, 0.5  # of the loss of the best constant output; share of networks
@@ -56,7 +57,7 @@ class Map:
         name: for comparisons.
         rows: one per network and recorded time: seed, sigma_w2, ``place`` (over the border's),
             depth, time, change, ``loss`` (lowest, over that of the best constant), steps_taken,
-            stop_window, diverged, ``steep`` (whether the rate exceeds 2/lambda_max in its cell).
+            stop_window.
         outside: why comparisons lie outside the paper's sizes; empty if they do not.
     """
 
@@ -69,31 +70,24 @@ class Map:
         """The rows at the end of training."""
         return self.rows[self.rows["time"] == self.rows["time"].max()]
 
-    @property
-    def flat(self) -> "Map":
-        """Without cells whose rate exceeds 2/lambda_max."""
-        return Map(self.name, self.rows[~self.rows["steep"]], self.outside)
-
     def mean(
-        self, label: str, statistic: Callable[["pd.DataFrame"], float], **thresholds: Any
-    ) -> Part:
-        """The comparison of a statistic of each seed's rows at the end."""
-        return self.compare(label, self.ends, statistic, **thresholds)
-
-    def compare(
         self,
         label: str,
-        rows: "pd.DataFrame",
         statistic: Callable[["pd.DataFrame"], float],
+        rows: "pd.DataFrame | None" = None,
         **thresholds: Any,
     ) -> Part:
-        """The comparison of a statistic of each seed's rows."""
-        found = [statistic(own) for _, own in required(rows, label).groupby("seed")]
-        return samples.mean(f"{self.name}: {label}", found, outside=self.outside, **thresholds)
+        """The comparison of a statistic of each seed's rows, by default of those at the end."""
+        rows = required(self.ends if rows is None else rows, label)
+        values = [statistic(own) for _, own in rows.groupby("seed")]
+        return samples.mean(f"{self.name}: {label}", values, outside=self.outside, **thresholds)
 
 
-def maps(tables: Tables, shown: bool = True) -> Iterator[Map]:
-    """The maps of Figures 3 and 4, or those of all widths at the first bias variance."""
+def maps(tables: Tables, shown: bool = True, steep: bool = False) -> Iterator[Map]:
+    """The maps of Figures 3 and 4, or those of all widths at the first bias variance.
+
+    They have cells whose rate exceeds 2/lambda_max only if ``steep``.
+    """
     for activation, name in NAMES.items():
         networks = required(tables[f"{activation}_networks"], f"{name} networks")
         keys = ["map", "sigma_b2", "sigma_w2", "depth", "width"]
@@ -101,16 +95,15 @@ def maps(tables: Tables, shown: bool = True) -> Iterator[Map]:
             networks.drop(columns="activation"), on=[*keys, "seed"], suffixes=("", "_start")
         )
         rows = rows.merge(tables[f"{activation}_borders"].rename(columns={"sigma_w2": "border"}))
-        steep = networks.groupby(keys, as_index=False)["eta_lambda"].mean()
-        rows = rows.merge(steep.rename(columns={"eta_lambda": "steepness"}), on=keys)
+        rows = rows.join(networks.groupby(keys)["eta_lambda"].mean().rename("steepness"), on=keys)
         rows["place"] = rows["sigma_w2"] / rows["border"]
-        rows["steep"] = ~(rows["steepness"] <= 2)
         rows["loss"] = rows["lowest_loss"] / rows["constant_loss"]
         biases = list(dict.fromkeys(networks["sigma_b2"]))
         rows = rows[rows["map"] == "shown"] if shown else rows[rows["sigma_b2"] == biases[0]]
         found = dict(tuple(rows.groupby(["sigma_b2", "width"])))
         for bias, width in sorted(found, key=lambda key: (biases.index(key[0]), key[1])):
             own, outside = found[bias, width], OTHER_BIAS if bias != biases[0] else ""
+            own = own if steep else own[own["steepness"] <= 2]
             yield Map(f"{name}, M = {width}, σ_b² = {bias:g}", own, outside)
 
 
@@ -133,23 +126,20 @@ def near_border(rows: "pd.DataFrame") -> "pd.DataFrame":
     return deep[away <= away.min() + 1e-9]
 
 
-def t10(tables: Tables) -> list[Part]:
+def t10(tables: Tables) -> Iterator[Part]:
     """Ordered: the change is small at any depth, and does not grow from L = 10 on."""
-    parts = []
-    for each in (one.flat for one in maps(tables)):
-        parts.append(each.mean(
+    for each in maps(tables):
+        yield each.mean(
             f"largest change, ordered, L >= {FROM_DEPTH}",
             lambda rows: ordered(rows, FROM_DEPTH)["change"].max(skipna=False),
             high=0.15, ours=WHY_SMALL,
-        ))  # fmt: skip
+        )  # fmt: skip
         deepest = ordered(each.ends)["depth"].max()
-        parts.append(each.mean(
-            f"mean change, ordered, L = {deepest} - L = {REFERENCE}",
-            lambda rows, deepest=deepest: _at(ordered(rows), deepest) - _at(ordered(rows),
-                                                                            REFERENCE),
+        yield each.mean(
+            f"mean change, ordered, L = {deepest} - L = 10",
+            lambda rows, deepest=deepest: _at(ordered(rows), deepest) - _at(ordered(rows), 10),
             high=0.05, ours=WHY_NO_GROWTH, late=True,
-        ))  # fmt: skip
-    return parts
+        )  # fmt: skip
 
 
 def _at(rows: "pd.DataFrame", depth: int) -> float:
@@ -157,54 +147,44 @@ def _at(rows: "pd.DataFrame", depth: int) -> float:
     return _mean(required(rows[rows["depth"] == depth], f"networks of {depth} layers"))
 
 
-def t11(tables: Tables) -> list[Part]:
+def t11(tables: Tables) -> Iterator[Part]:
     """Chaotic: the change grows with depth, and is large in deep networks."""
-    parts = []
-    for each in (one.flat for one in maps(tables)):
-        parts.append(each.mean(
+    for each in maps(tables):
+        yield each.mean(
             "slope of the change in L, chaotic", lambda rows: _slope(chaotic(rows)),
-            low=0, strict=True, paper=True,
-        ))  # fmt: skip
+            **ABOVE,
+        )  # fmt: skip
         deepest = chaotic(each.ends)["depth"].max()
-        parts.append(each.mean(
+        yield each.mean(
             f"mean change, chaotic, L = {deepest}",
             lambda rows, deepest=deepest: _at(chaotic(rows), deepest),
             low=0.5, strict=True, ours=WHY_LARGE,
-        ))  # fmt: skip
-    return parts
+        )  # fmt: skip
 
 
 def _slope(rows: "pd.DataFrame") -> float:
     """Slope of the change in L, mean over the weight variances that have two depths."""
-    found = [
-        np.polyfit(line["depth"], line["change"], 1)[0]
-        for _, line in rows.groupby("sigma_w2")
-        if line["depth"].nunique() > 1 and np.isfinite(line["change"]).all()
-    ]
-    if len(found) < sum(line["depth"].nunique() > 1 for _, line in rows.groupby("sigma_w2")):
-        return np.nan
-    if not found:
+    lines = [line for _, line in rows.groupby("sigma_w2") if line["depth"].nunique() > 1]
+    if not lines:
         raise CannotDecideError("no weight variance of the chaotic phase has two depths")
-    return float(np.mean(found))
+    if not all(np.isfinite(line["change"]).all() for line in lines):
+        return np.nan
+    return float(np.mean([np.polyfit(line["depth"], line["change"], 1)[0] for line in lines]))
 
 
-def t12(tables: Tables) -> list[Part]:
+def t12(tables: Tables) -> Iterator[Part]:
     """Border: the change of deep networks is above that of the ordered phase, and below 1."""
-    parts = []
-    for each in (one.flat for one in maps(tables)):
-        parts += [
-            each.mean(
-                f"mean change at the border - in the ordered phase, L >= {FROM_DEPTH}",
-                lambda rows: _mean(near_border(rows)) - _mean(ordered(rows, FROM_DEPTH)),
-                low=0, strict=True, paper=True, cut=WHY_DEEP,
-            ),
-            each.mean(
-                f"mean change at the border, L >= {FROM_DEPTH}",
-                lambda rows: _mean(near_border(rows)), high=1, strict=True, paper=True,
-                cut=WHY_DEEP,
-            ),
-        ]  # fmt: skip
-    return parts
+    for each in maps(tables):
+        yield each.mean(
+            f"mean change at the border - in the ordered phase, L >= {FROM_DEPTH}",
+            lambda rows: _mean(near_border(rows)) - _mean(ordered(rows, FROM_DEPTH)),
+            cut=WHY_DEEP, **ABOVE,
+        )  # fmt: skip
+        yield each.mean(
+            f"mean change at the border, L >= {FROM_DEPTH}",
+            lambda rows: _mean(near_border(rows)),
+            high=1, strict=True, paper=True, cut=WHY_DEEP,
+        )  # fmt: skip
 
 
 def _mean(rows: "pd.DataFrame", column: str = "change") -> float:
@@ -213,7 +193,7 @@ def _mean(rows: "pd.DataFrame", column: str = "change") -> float:
 
 def t13(tables: Tables) -> list[Part]:
     """The steepest rise of the change over the weight variance lies near the border."""
-    return [_switch(each) for each in maps(tables)]
+    return [_switch(each) for each in maps(tables, steep=True)]
 
 
 def _switch(each: Map) -> Part:
@@ -248,43 +228,35 @@ def _steepest(places: np.ndarray, changes: np.ndarray) -> float:
     return float(places[first] + places[first + 1]) / 2
 
 
-def t14(tables: Tables) -> list[Part]:
+def t14(tables: Tables) -> Iterator[Part]:
     """Deep ordered networks mostly keep the loss of a constant, and more than chaotic ones."""
-    parts = []
-    for each in (one.flat for one in maps(tables)):
+    for each in maps(tables):
         ends = required(each.ends[each.ends["depth"] <= UNTRAINED], f"L <= {UNTRAINED}")
         deepest, both = ordered(ends)["depth"].max(), chaotic(ends)["depth"].max()
-        parts += [
-            each.compare(
-                f"share of ordered networks at L = {deepest} that keep 90 % of a constant's loss",
-                ends[ends["depth"] == deepest],
-                lambda rows: float((ordered(rows)["loss"] >= 0.9).mean()),
-                low=0.5, strict=True, ours=WHY_MOSTLY, late=True,
-            ),
-            each.compare(
-                f"mean lowest loss over a constant's at L = {both}, ordered - chaotic",
-                ends[ends["depth"] == both],
-                lambda rows: _mean(ordered(rows), "loss") - _mean(chaotic(rows), "loss"),
-                low=0, strict=True, paper=True,
-            ),
-        ]  # fmt: skip
-    return parts
+        yield each.mean(
+            f"share of ordered networks at L = {deepest} that keep 90 % of a constant's loss",
+            lambda rows: float((ordered(rows)["loss"] >= KEPT).mean()),
+            ends[ends["depth"] == deepest],
+            low=MOST, strict=True, ours=WHY_MOSTLY, late=True,
+        )  # fmt: skip
+        yield each.mean(
+            f"mean lowest loss over a constant's at L = {both}, ordered - chaotic",
+            lambda rows: _mean(ordered(rows), "loss") - _mean(chaotic(rows), "loss"),
+            ends[ends["depth"] == both],
+            **ABOVE,
+        )  # fmt: skip
 
 
-def t15(tables: Tables) -> list[Part]:
+def t15(tables: Tables) -> Iterator[Part]:
     """Networks that take more steps change their kernels less."""
-    parts = []
-    for each in (one.flat for one in maps(tables)):
+    for each in maps(tables):
         if not (each.ends["stop_window"] >= 0).mean() >= STOPPED:
-            told = f"{each.name}: fewer than {STOPPED:.0%} of the networks met the stopping rule"
-            raise CannotDecideError(told)
+            reason = f"fewer than {STOPPED:.0%} of the networks met the stopping rule"
+            raise CannotDecideError(f"{each.name}: {reason}")
         label = "Spearman's correlation of steps taken and change"
-        terms = {"ours": WHY_CORRELATED, "high": -0.3}
-        parts += [
-            each.mean(label, _correlation, high=0, strict=True, paper=True),
-            each.mean(f"{label}, clearly", _correlation, strict=True, **terms),
-        ]
-    return parts
+        yield each.mean(label, _correlation, **BELOW)
+        label += ", clearly"
+        yield each.mean(label, _correlation, high=-0.3, strict=True, ours=WHY_CORRELATED)
 
 
 def _correlation(rows: "pd.DataFrame") -> float:
@@ -295,25 +267,20 @@ def _correlation(rows: "pd.DataFrame") -> float:
     return float(stats.spearmanr(rows["steps_taken"], rows["change"]).statistic)
 
 
-def t16(tables: Tables) -> list[Part]:
+def t16(tables: Tables) -> Iterator[Part]:
     """After 10 and 100 steps deep chaotic networks have changed more than ordered ones."""
-    parts = []
-    for each in (one.flat for one in maps(tables)):
+    for each in maps(tables):
         rows = each.rows[each.rows["depth"] >= DEEP]
         for depth in sorted(chaotic(rows)["depth"].unique())[-2:]:
             for time in EARLY:
-                here = required(
-                    rows[(rows["depth"] == depth) & (rows["time"] == time)],
-                    f"L = {depth} after {time} steps",
-                )
-                label = f"log10 of the change at L = {depth} after {time} steps, chaotic/ordered"
-                parts += [
-                    each.compare(label, here, _log_ratio, low=0, strict=True, paper=True,
-                                 cut=WHY_DEEPER),
-                    each.compare(f"{label}, by a factor of 10", here, _log_ratio, low=1,
-                                 strict=True, ours=WHY_EARLY, late=True),
-                ]  # fmt: skip
-    return parts
+                place = f"L = {depth} after {time} steps"
+                here = required(rows[(rows["depth"] == depth) & (rows["time"] == time)], place)
+                label = f"log10 of the change at {place}, chaotic/ordered"
+                bound = {"low": 0, "strict": True, "paper": True, "cut": WHY_DEEPER}
+                yield each.mean(label, _log_ratio, here, **bound)
+                label += ", by a factor of 10"
+                bound = {"low": 1, "strict": True, "ours": WHY_EARLY, "late": True}
+                yield each.mean(label, _log_ratio, here, **bound)
 
 
 def _log_ratio(rows: "pd.DataFrame") -> float:
@@ -322,59 +289,53 @@ def _log_ratio(rows: "pd.DataFrame") -> float:
     return float(np.log10(medians[0] / medians[1]))
 
 
-def t17(tables: Tables) -> list[Part]:
+def t17(tables: Tables) -> Iterator[Part]:
     """The change falls from each width to the next, and the transition shows at every width."""
-    parts: list[Part] = []
-    every = [one.flat for one in maps(tables, shown=False)]
+    every = maps(tables, shown=False)
     found = [each for each in every if each.rows["seed"].nunique() >= FEWEST_RUNS]
-    for narrow, wide in pairwise(found):
-        if narrow.name.split(",")[0] != wide.name.split(",")[0]:
-            continue
+    pairs = [(a, b) for a, b in pairwise(found) if a.name.split(",")[0] == b.name.split(",")[0]]
+    if not pairs:
+        raise CannotDecideError("networks of one width do not show what the width changes")
+    for narrow, wide in pairs:
         both = narrow.ends.merge(wide.ends, on=["sigma_w2", "depth", "seed"])
         both["log_ratio"] = np.log(both["change_y"] / both["change_x"])
-        parts.append(narrow.compare(
+        yield narrow.mean(
             f"median log of the change at {wide.name.split(', ')[1]} over this one",
-            both, lambda rows: float(rows["log_ratio"].median(skipna=False)),
-            high=0, strict=True, paper=True,
-        ))  # fmt: skip
-    if not parts:
-        raise CannotDecideError("networks of one width do not show what the width changes")
+            lambda rows: float(rows["log_ratio"].median(skipna=False)),
+            both, **BELOW,
+        )  # fmt: skip
     for each in found:
-        parts.append(each.mean(
+        yield each.mean(
             f"mean change, chaotic - ordered, L >= {FROM_DEPTH}",
             lambda rows: _mean(chaotic(rows, FROM_DEPTH)) - _mean(ordered(rows, FROM_DEPTH)),
-            low=0, strict=True, paper=True,
-        ))  # fmt: skip
-    return parts
+            **ABOVE,
+        )  # fmt: skip
 
 
 def untrainable_depth(tables: Tables) -> list[Ours]:
     """The smallest L at which most ordered networks keep 90 % of a constant's loss, over seeds."""
-    found: dict[int, list[float]] = {}
-    for each in maps(tables):
+    depths: dict[int, list[float]] = {}
+    for each in maps(tables, steep=True):
         if not each.outside:
-            for seed, own in ordered(each.ends).groupby("seed"):
-                kept = (own["loss"] >= KEPT).groupby(own["depth"]).mean()
-                deep = [depth for depth, share in kept.items() if share > MOST]
-                found.setdefault(seed, []).append(min(deep, default=math.nan))
-    return _over_seeds([float(np.mean(values)) for values in found.values()], "ordered", "depth")
+            for seed, rows in ordered(each.ends).groupby("seed"):
+                kept = (rows["loss"] >= KEPT).groupby(rows["depth"]).mean()
+                depths.setdefault(seed, []).append(min(kept.index[kept > MOST], default=math.nan))
+    return _over_seeds([float(np.mean(values)) for values in depths.values()], "ordered", "depth")
 
 
 def _over_seeds(values: list[float], row: str, column: str, bounded: bool = False) -> list[Ours]:
     """The mean over seeds with its standard error; nothing if one is missing."""
     if len(values) < 2 or not np.isfinite(values).all():
         return []
-    error = float(np.std(values, ddof=1) / math.sqrt(len(values)))
-    return [Ours(row=row, column=column, value=float(np.mean(values)), standard_error=error,
-                 runs=len(values), bounded=bounded)]  # fmt: skip
+    return [replace(mean_of(row, column, values), bounded=bounded)]
 
 
 def relative_ntk_change(tables: Tables) -> list[Ours]:
     """The largest change of deep networks nearest to the border, as of T12; mean over seeds."""
-    found: dict[int, list[float]] = {}
-    for each in (one.flat for one in maps(tables)):
+    largest: dict[int, list[float]] = {}
+    for each in maps(tables):
         if not each.outside:
-            for seed, own in near_border(each.ends).groupby("seed"):
-                found.setdefault(seed, []).append(float(own["change"].max(skipna=False)))
-    changes = [float(np.max(values)) for values in found.values()]
+            for seed, rows in near_border(each.ends).groupby("seed"):
+                largest.setdefault(seed, []).append(float(rows["change"].max(skipna=False)))
+    changes = [float(np.max(values)) for values in largest.values()]
     return _over_seeds(changes, "edge_of_chaos", "upper_bound", bounded=True)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from finitewidth.claims.estimates import (
+    ABOVE,
+    BELOW,
     Estimate,
     at,
     estimates,
@@ -74,14 +76,6 @@ def _row_of(cells: "pd.DataFrame", variance: float) -> "pd.DataFrame":
     return cells[np.isclose(cells["sigma_w2"], variance)]
 
 
-def _deepest_ordered(cells: "pd.DataFrame", border: float) -> "pd.DataFrame":
-    """The curve of the largest weight variance of the map's ordered part."""
-    inside = required(
-        cells[cells["sigma_w2"] <= ORDERED_UP_TO * border + 1e-9], "the ordered phase"
-    )
-    return _row_of(inside, inside["sigma_w2"].max())
-
-
 def _chaotic(cells: "pd.DataFrame", border: float) -> list[float]:
     """The lowest weight variance of a map's chaotic part, and the highest."""
     outside = required(
@@ -103,13 +97,25 @@ def _growth(curve: "pd.DataFrame", deep: int, shallow: int) -> Estimate:
     return _r(curve, deep).log().minus(_r(curve, shallow).log())
 
 
-def t01(tables: Tables) -> list[Part]:
+def t01(tables: Tables) -> Iterator[Part]:
     """Ordered: r small, not growing with depth, and r - 1 falls with M, as 1 / M."""
-    parts: list[Part] = []
     by_width: dict[str, dict[int, pd.DataFrame]] = {}
     for activation, border, width, cells in _maps(tables):
-        curve = _deepest_ordered(cells, border)
-        parts += _ordered(f"{NAMES[activation]}, M = {width}", cells, border, width)
+        inside = cells[cells["sigma_w2"] <= ORDERED_UP_TO * border + 1e-9]
+        inside = required(inside, "the ordered phase")
+        curve = _row_of(inside, inside["sigma_w2"].max())
+        name = f"{NAMES[activation]}, M = {width}"
+        rs = estimates(inside[inside["depth"] >= 3], "dispersion", "error")
+        yield largest(f"{name}: largest r for L >= 3", rs, high=2, strict=True, paper=True)
+        yield largest(f"{name}: largest r for L >= 3, as small", rs, high=SMALL, ours=WHY_SMALL)
+        growth = _r(curve, curve["depth"].max()).minus(_r(curve, FROM_DEPTH))
+        label = f"{name}: r at the deepest - r at L = {FROM_DEPTH}"
+        yield growth.part(label, high=NO_GROWTH, ours=WHY_NO_GROWTH, late=True)
+        deep, shallow = _depth_and_half(cells, width)
+        chaotic = _row_of(cells, _chaotic(cells, border)[0])
+        less = _growth(curve, deep, shallow).minus(_growth(chaotic, deep, shallow))
+        label = f"{name}: growth of log r from L = {shallow} to {deep}, ordered - chaotic"
+        yield less.part(label, **BELOW)
         name = f"{NAMES[activation]}, sigma_w^2 = {curve['sigma_w2'].iloc[0]:.4g}, Figure 1"
         by_width.setdefault(name, {})[width] = curve
     rows = ours(tables["curves"])
@@ -118,26 +124,7 @@ def t01(tables: Tables) -> list[Part]:
         name = f"ReLU, sigma_w^2 = {variance:g}, Figure 2"
         by_width.setdefault(name, {})[int(width)] = curve
     for name, curves in by_width.items():
-        parts += _falls_with_width(name, curves)
-    return parts
-
-
-def _ordered(name: str, cells: "pd.DataFrame", border: float, width: int) -> Iterator[Part]:
-    """In one map r is small in the ordered phase, and stays so with depth."""
-    curve = _deepest_ordered(cells, border)
-    inside = cells[(cells["sigma_w2"] <= ORDERED_UP_TO * border + 1e-9) & (cells["depth"] >= 3)]
-    found = estimates(inside, "dispersion", "error")
-    yield largest(f"{name}: largest r for L >= 3", found, high=2, strict=True, paper=True)
-    label = f"{name}: largest r for L >= 3, as small"
-    yield largest(label, found, high=SMALL, ours=WHY_SMALL)
-    growth = _r(curve, curve["depth"].max()).minus(_r(curve, FROM_DEPTH))
-    label = f"{name}: r at the deepest - r at L = {FROM_DEPTH}"
-    yield growth.part(label, high=NO_GROWTH, ours=WHY_NO_GROWTH, late=True)
-    deep, shallow = _depth_and_half(cells, width)
-    chaotic = _row_of(cells, _chaotic(cells, border)[0])
-    less = _growth(curve, deep, shallow).minus(_growth(chaotic, deep, shallow))
-    label = f"{name}: growth of log r from L = {shallow} to {deep}, ordered - chaotic"
-    yield less.part(label, high=0, strict=True, paper=True)
+        yield from _falls_with_width(name, curves)
 
 
 def _falls_with_width(name: str, curves: dict[int, "pd.DataFrame"]) -> Iterator[Part]:
@@ -149,26 +136,23 @@ def _falls_with_width(name: str, curves: dict[int, "pd.DataFrame"]) -> Iterator[
     for depth in sorted({FROM_DEPTH, deepest}):
         power = power_of(widths, [_r(curves[width], depth).shifted(-1) for width in widths])
         label = f"{name}: power of M with which r - 1 changes at L = {depth}"
-        yield power.part(label, high=0, strict=True, paper=True)
+        yield power.part(label, **BELOW)
         if depth == FROM_DEPTH:
             low, high = AS_WIDTH
             yield power.part(f"{label}, as 1/M", low=low, high=high, ours=WHY_POWER, late=True)
 
 
-def t02(tables: Tables) -> list[Part]:
+def t02(tables: Tables) -> Iterator[Part]:
     """Chaotic: r grows with depth."""
-    parts = []
     for activation, border, width, cells in _maps(tables):
         deep, shallow = _depth_and_half(cells, width)
         for variance in _chaotic(cells, border):
             growth = _growth(_row_of(cells, variance), deep, shallow)
             name = f"{NAMES[activation]}, M = {width}, sigma_w^2 = {variance:g}"
-            label = f"{name}: log r at L = {deep} - at {shallow}"
-            parts.append(growth.part(label, low=0, strict=True, paper=True))
-    return parts
+            yield growth.part(f"{name}: log r at L = {deep} - at {shallow}", **ABOVE)
 
 
-def t03(tables: Tables) -> list[Part]:
+def t03(tables: Tables) -> Iterator[Part]:
     """Border: the standard deviation is below the mean, r < 2; estimates, and exact values.
 
     Cells that were drawn more often on their own take the place of those of the map.
@@ -192,22 +176,16 @@ def t03(tables: Tables) -> list[Part]:
     for width, curve in required(exact, "the border without biases").groupby("width"):
         name = f"ReLU, M = {width}, (sigma_w^2, sigma_b^2) = (2, 0), exact"
         curves[name], outside[name] = curve, OTHER_FIGURE
-    parts = []
     for name, curve in curves.items():
         deep = required(curve[curve["depth"] >= FROM_DEPTH], f"{name}, L >= {FROM_DEPTH}")["depth"]
         for depth in sorted({int(deep.min()), int(deep.max())}):
             label = f"{name}: r at L = {depth}"
             limits = {"high": 2, "strict": True, "paper": True, "outside": outside.get(name, "")}
-            parts.append(_r(curve, depth).part(label, **limits))
-    return parts
+            yield _r(curve, depth).part(label, **limits)
 
 
 def band(cells: "pd.DataFrame", depth: float, levels: tuple[float, float]) -> Estimate:
-    """Width in sigma_w^2 of the band between two levels of r at one depth.
-
-    Raises:
-        CannotDecideError: the map does not reach across the band, or not to the depth.
-    """
+    """Width in sigma_w^2 of the band between two levels of r at one depth."""
     required(cells, f"a map at depth {depth:g}")
     grid = sorted(cells["sigma_w2"].unique())
     line = [_r(_row_of(cells, variance), depth).log() for variance in grid]
@@ -226,9 +204,9 @@ def _crossing(grid: list[float], line: list[Estimate], level: float) -> Estimate
     raise CannotDecideError(f"r does not rise above {np.exp(level):.2g} in the map")
 
 
-def t04(tables: Tables) -> list[Part]:
+def t04(tables: Tables) -> Iterator[Part]:
     """The band of the transition gets narrower from each width to the next."""
-    maps, parts = list(_maps(tables)), []
+    maps = list(_maps(tables))
     for ratio, levels in BANDS.items():
         found: dict[str, dict[int, Estimate]] = {}
         for activation, _, width, cells in maps:
@@ -239,31 +217,28 @@ def t04(tables: Tables) -> list[Part]:
             for narrow, wide in pairwise(sorted(bands)):
                 name = f"{NAMES[activation]}, L/M = {ratio:g}: {_told(levels)} at M = {narrow}"
                 less = bands[narrow].minus(bands[wide])
-                parts.append(less.part(f"{name} - at {wide}", low=0, strict=True, paper=True))
-    return parts
+                yield less.part(f"{name} - at {wide}", **ABOVE)
 
 
 def _told(levels: tuple[float, float]) -> str:
     return f"band of {levels[0]:g} < r < {levels[1]:g}"
 
 
-def t05(tables: Tables) -> list[Part]:
+def t05(tables: Tables) -> Iterator[Part]:
     """Shallow networks have a small variance at every weight variance, deeper ones a larger one."""
-    parts = []
     for activation, _, width, cells in _maps(tables):
         name = f"{NAMES[activation]}, M = {width}"
         found = estimates(cells[cells["depth"] <= SHALLOW], "dispersion", "error")
         label = f"{name}: largest r for L <= {SHALLOW}"
-        parts.append(largest(label, found, high=SMALL, ours=WHY_SMALL, late=True))
+        yield largest(label, found, high=SMALL, ours=WHY_SMALL, late=True)
         curve = _row_of(cells, cells["sigma_w2"].max())
         deep, _ = _depth_and_half(cells, width)
         more = _r(curve, deep).minus(_r(curve, SHALLOW))
         label = f"{name}, highest sigma_w^2: r at L = {deep} - at {SHALLOW}"
-        parts.append(more.part(label, low=0, strict=True, paper=True, cut=WHY_TWO))
-    return parts
+        yield more.part(label, cut=WHY_TWO, **ABOVE)
 
 
-def t06(tables: Tables) -> list[Part]:
+def t06(tables: Tables) -> Iterator[Part]:
     """Chaotic: r falls with M at one depth, grows exponentially with L / M, and depends on it."""
     import pandas as pd
 
@@ -271,11 +246,10 @@ def t06(tables: Tables) -> list[Part]:
     rows = required(rows[rows["sigma_w2"] > BORDER], "the chaotic phase")
     logs = {"log_r": np.log(rows["dispersion"]), "log_error": rows["error"] / rows["dispersion"]}
     curves = dict(tuple(rows.assign(**logs).groupby("width")))
-    widths, parts = sorted(curves), []
+    widths = sorted(curves)
     for narrow, wide in pairwise(widths):
         less = _at_depth(curves[narrow]).minus(_at_depth(curves[wide]))
-        label = f"L = {FROM_DEPTH}: log r at M = {narrow} - at {wide}"
-        parts.append(less.part(label, low=0, strict=True, paper=True))
+        yield less.part(f"L = {FROM_DEPTH}: log r at M = {narrow} - at {wide}", **ABOVE)
     low, mid, high = COLLAPSE
     for width in (width for width in widths if curves[width]["lambda"].max() >= high):
         first, middle, last = (
@@ -284,18 +258,17 @@ def t06(tables: Tables) -> list[Part]:
         # faster than in proportion to L / M: the second difference
         second = last.minus(middle.scaled(2).minus(first))
         label = f"M = {width}: growth of r from L/M = {mid} to {high} - from {low} to {mid}"
-        parts.append(second.part(label, low=0, strict=True, paper=True))
-    parts.append(_straightness(pd.concat(curves.values())))
-    return parts + _collapse(curves)
+        yield second.part(label, **ABOVE)
+    yield _straightness(pd.concat(curves.values()))
+    yield from _collapse(curves)
 
 
 def _at_depth(curve: "pd.DataFrame") -> Estimate:
     return at(curve, "depth", FROM_DEPTH, "log_r", "log_error")
 
 
-def _collapse(curves: dict[int, "pd.DataFrame"]) -> list[Part]:
+def _collapse(curves: dict[int, "pd.DataFrame"]) -> Iterator[Part]:
     """Two widths differ less at one L / M than at one depth, and little."""
-    parts = []
     for ratio in COLLAPSE:
         reaching = [w for w in sorted(curves) if curves[w]["lambda"].max() >= ratio]
         if len(reaching) < 2:
@@ -308,14 +281,12 @@ def _collapse(curves: dict[int, "pd.DataFrame"]) -> list[Part]:
         # the planned rule had no L/M of 0.3
         late = ratio == COLLAPSE[-1]
         label = f"L/M = {ratio}: {name}"
-        parts.append(apart.part(label, low=-APART, high=APART, ours=WHY_APART, late=late))
+        yield apart.part(label, low=-APART, high=APART, ours=WHY_APART, late=late)
         at_depth = _at_depth(curves[narrow]).minus(_at_depth(curves[wide]))
         less = Estimate(abs(apart.value), apart.error).minus(
             Estimate(abs(at_depth.value), at_depth.error)
         )
-        label = f"{name}: size at L/M = {ratio} - at L = {FROM_DEPTH}"
-        parts.append(less.part(label, high=0, strict=True, paper=True))
-    return parts
+        yield less.part(f"{name}: size at L/M = {ratio} - at L = {FROM_DEPTH}", **BELOW)
 
 
 def _straightness(rows: "pd.DataFrame") -> Part:
@@ -332,9 +303,8 @@ def _straightness(rows: "pd.DataFrame") -> Part:
     return straight.part("R^2 of log r on L/M", low=0.97, ours=WHY_STRAIGHT)
 
 
-def t08(tables: Tables) -> list[Part]:
+def t08(tables: Tables) -> Iterator[Part]:
     """The band of the transition is wider at the largest sigma_b^2 than at the smallest."""
-    parts = []
     for (activation, width), cells in ours(tables["cells"]).groupby(["activation", "width"]):
         biases, depths = (sorted(cells[name].unique()) for name in ("sigma_b2", "depth"))
         if len(biases) < 2:
@@ -346,20 +316,18 @@ def t08(tables: Tables) -> list[Part]:
         means = [mean([band(rows, depth, BIAS_BAND) for depth in deep]) for rows in (low, high)]
         wider = means[1].minus(means[0])
         name = f"{NAMES[activation]}: {_told(BIAS_BAND)}"
-        label = f"{name}, mean over L = {first:g} to {last:g}, {bias}"
-        parts.append(wider.part(label, low=0, strict=True, paper=True))
+        yield wider.part(f"{name}, mean over L = {first:g} to {last:g}, {bias}", **ABOVE)
         shallow = BIAS_SHALLOW * width
         wider = band(high, shallow, BIAS_BAND).minus(band(low, shallow, BIAS_BAND))
         label = f"{name}, L = {shallow:g}, {bias}"
-        parts.append(wider.part(label, low=0, strict=True, ours=WHY_SHALLOW, late=True))
-    return parts
+        yield wider.part(label, low=0, strict=True, ours=WHY_SHALLOW, late=True)
 
 
 def t09(tables: Tables) -> list[Part]:
     """The border of ReLU is the same for all sigma_b^2; that of tanh moves, and is larger at 1."""
     lines = tables["borders"].set_index("sigma_b2").groupby("activation")["sigma_w2"]
-    found = {activation: line.to_dict() for activation, line in lines}
-    relu, tanh = found.get("relu", {}), found.get("tanh", {})
+    borders = {activation: line.to_dict() for activation, line in lines}
+    relu, tanh = borders.get("relu", {}), borders.get("tanh", {})
     if len(relu) < 2 or 1 not in relu or 1 not in tanh:
         raise CannotDecideError("no borders of several sigma_b^2, 1 among them")
     one, other = (Estimate(max(line.values()) - min(line.values())) for line in (relu, tanh))
@@ -368,31 +336,25 @@ def t09(tables: Tables) -> list[Part]:
     return [
         one.part(f"ReLU: {label}", high=1e-9, **whose),
         other.part(f"tanh: {label}", low=1e-9, strict=True, **whose),
-        larger.part("sigma_b^2 = 1: border of tanh - of ReLU", low=0, strict=True, paper=True),
+        larger.part("sigma_b^2 = 1: border of tanh - of ReLU", **ABOVE),
     ]
 
 
 def dispersion(tables: Tables) -> list[Ours]:
     """The limit of r at (1.5, 1) and the largest common depth, from the two largest widths."""
     rows = ours(tables["curves"])
-    rows = rows[np.isclose(rows["sigma_w2"], 1.5)]
+    rows = required(rows[np.isclose(rows["sigma_w2"], 1.5)], "sigma_w^2 = 1.5")
     widths = sorted(rows["width"].unique())[-2:]
-    if len(widths) < 2:
-        return []
     curves = [rows[rows["width"] == width] for width in widths]
     depth = min(curve["depth"].max() for curve in curves)
-    try:
-        found = [at(curve, "depth", depth, "dispersion", "error") for curve in curves]
-    except CannotDecideError:
-        return []
-    limit = in_the_limit(widths, found)
+    limit = in_the_limit(widths, [_r(curve, depth) for curve in curves])
     return [Ours(row="ordered", column="limit", value=limit.value, standard_error=limit.error)]
 
 
 def edge_of_chaos(tables: Tables) -> list[Ours]:
     """The sigma_w of ReLU networks at which chi_1 = 1; the paper's 2 is sigma_w^2."""
     rows = tables["borders"]
-    found = sorted(rows.loc[rows["activation"] == "relu", "sigma_w2"].unique())
-    if not found or any(after - before > 1e-9 for before, after in pairwise(found)):
+    borders = sorted(rows.loc[rows["activation"] == "relu", "sigma_w2"].unique())
+    if not borders or any(after - before > 1e-9 for before, after in pairwise(borders)):
         return []
-    return [Ours(row="relu", column="sigma_w", value=math.sqrt(found[0]))]
+    return [Ours(row="relu", column="sigma_w", value=math.sqrt(borders[0]))]

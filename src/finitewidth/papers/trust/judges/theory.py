@@ -5,16 +5,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from finitewidth.claims.estimates import Estimate, largest, required, smallest
+from finitewidth.claims.estimates import (
+    ABOVE,
+    BELOW,
+    Estimate,
+    exactly,
+    largest,
+    required,
+    smallest,
+)
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
-from finitewidth.claims.verdicts import CannotDecideError, Part
+from finitewidth.claims.verdicts import Part
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SHALLOW, FROM_DEPTH = 2, 10  # layers; the planned rules begin at 10
 SMALL, SMALL_FROM = 0.5, 20  # spread of kappa_2 over its mean; depth from which it holds
+RANGE = "(max - min) / mean over covariances"
 NAMES = {"erf": "erf", "relu": "ReLU"}
 ALLOWED = {"constant": 0.05, "infinite_width": 0.3}
 
@@ -48,56 +57,48 @@ def _mean_ratio(group: "pd.DataFrame") -> np.ndarray:
     return -np.log(np.exp(-_curves(group, "log_ratio")).mean(axis=1))
 
 
-def t18(tables: Tables) -> list[Part]:
+def t18(tables: Tables) -> Iterator[Part]:
     """kappa_1 / mean kappa_2 tends to 1 in the ordered phase; it grows elsewhere."""
-    parts: list[Part] = []
     for phase, name, group in _pairs(tables):
         log_ratio, ratio = _curves(group, "log_ratio"), _mean_ratio(group)
         gained = Estimate(float(ratio[-1] - ratio[0]))
         label = f"{name}: log of kappa_1 / mean kappa_2, deepest - L = {FROM_DEPTH}"
         if phase == "ordered":
-            parts.append(gained.part(label, high=0, strict=True, paper=True))
-            found = [Estimate(float(value)) for value in np.exp(log_ratio[-1])]
-            label = f"{name}: largest ratio at the deepest"
-            parts.append(largest(label, found, high=1.01, strict=True, ours=WHY_NEAR_ONE))
+            yield gained.part(label, **BELOW)
+            ratios, label = exactly(np.exp(log_ratio[-1])), f"{name}: largest ratio at the deepest"
+            yield largest(label, ratios, high=1.01, strict=True, ours=WHY_NEAR_ONE)
             continue
-        parts.append(gained.part(label, low=0, strict=True, paper=True))
-        found = [Estimate(float(value)) for value in log_ratio[-1] - log_ratio[0]]
+        yield gained.part(label, **ABOVE)
+        rises = exactly(log_ratio[-1] - log_ratio[0])
         label = f"{name}: smallest over covariances of log ratio, deepest - L = {FROM_DEPTH}"
-        parts.append(smallest(label, found, low=0, strict=True, ours=WHY_EVERY))
+        yield smallest(label, rises, low=0, strict=True, ours=WHY_EVERY)
     for phase, name, group in _pairs(tables, SHALLOW):
         if phase != "ordered":  # growth over the first layers
             depths = np.sort(group["depth"].unique()).tolist()
             ratio = _mean_ratio(group)
             gained = Estimate(float(ratio[depths.index(FROM_DEPTH)] - ratio[0]))
             label = f"{name}: log of kappa_1 / mean kappa_2, L = {FROM_DEPTH} - {depths[0]}"
-            parts.append(gained.part(label, low=0, strict=True, paper=True, outside=LIMITS))
-    return parts
+            yield gained.part(label, outside=LIMITS, **ABOVE)
 
 
-def t19(tables: Tables) -> list[Part]:
+def t19(tables: Tables) -> Iterator[Part]:
     """What the covariance changes in kappa_2 is below the mean of kappa_2, and falls with depth."""
-    parts: list[Part] = []
     for _, name, group in _pairs(tables):
         share, spread = _changes(group)
         label = f"{name}: largest |kappa_2 - mean| / mean, L >= {FROM_DEPTH}"
-        parts.append(largest(label, share, high=1, strict=True, paper=True))
-        fallen = spread[-1].minus(spread[0])
-        label = f"{name}: (max - min) / mean over covariances"
-        told = f"{label}, deepest - L = {FROM_DEPTH}"
-        parts.append(fallen.part(told, high=0, strict=True, paper=True))
-        told = f"{label}, largest for L >= {FROM_DEPTH}"
-        parts.append(largest(told, spread, high=SMALL, strict=True, ours=WHY_SMALL))
+        yield largest(label, share, high=1, strict=True, paper=True)
+        label = f"{name}: {RANGE}, deepest - L = {FROM_DEPTH}"
+        yield spread[-1].minus(spread[0]).part(label, **BELOW)
+        label = f"{name}: {RANGE}, largest for L >= {FROM_DEPTH}"
+        yield largest(label, spread, high=SMALL, strict=True, ours=WHY_SMALL)
     for _, name, group in _pairs(tables, SMALL_FROM):
         _, spread = _changes(group)
-        told = f"{name}: (max - min) / mean over covariances, largest for L >= {SMALL_FROM}"
-        part = largest(told, spread, high=SMALL, strict=True, ours=WHY_SMALL, late=True)
-        parts.append(part)
+        label = f"{name}: {RANGE}, largest for L >= {SMALL_FROM}"
+        yield largest(label, spread, high=SMALL, strict=True, ours=WHY_SMALL, late=True)
     for _, name, group in _pairs(tables, SHALLOW, FROM_DEPTH - 1):
         share, _ = _changes(group)
-        told = f"{name}: largest |kappa_2 - mean| / mean, L = {SHALLOW} to {FROM_DEPTH - 1}"
-        parts.append(largest(told, share, high=1, strict=True, paper=True, outside=LIMITS))
-    return parts
+        label = f"{name}: largest |kappa_2 - mean| / mean, L = {SHALLOW} to {FROM_DEPTH - 1}"
+        yield largest(label, share, high=1, strict=True, paper=True, outside=LIMITS)
 
 
 def _changes(group: "pd.DataFrame") -> tuple[list[Estimate], list[Estimate]]:
@@ -106,43 +107,35 @@ def _changes(group: "pd.DataFrame") -> tuple[list[Estimate], list[Estimate]]:
     kappa = np.exp(log_kappa - log_kappa.max(axis=1, keepdims=True))
     mean = kappa.mean(axis=1, keepdims=True)
     share = (np.abs(kappa - mean) / mean).max(axis=1)
-    spread = ((kappa.max(axis=1) - kappa.min(axis=1)) / mean[:, 0]).tolist()
-    return [Estimate(float(value)) for value in share], [Estimate(value) for value in spread]
+    return exactly(share), exactly((kappa.max(axis=1) - kappa.min(axis=1)) / mean[:, 0])
 
 
-def t20(tables: Tables) -> list[Part]:
+def t20(tables: Tables) -> Iterator[Part]:
     """Variance of trained networks over Theorem 5.3 is 1, for its own kernel and real ones."""
-    rows, parts = tables["solutions"], []
-    for row in rows[rows["phase"] != "ordered"].itertuples():
+    rows = tables["solutions"]
+    others = required(rows[rows["phase"] != "ordered"], "networks outside the ordered phase")
+    for row in others.itertuples():
         margin = ALLOWED[row.kernel]
         whose = {"ours": WHY_ABOUT}
         if row.kernel == "constant":
             whose = {"paper": True, "tolerance": "the variance of the draws is known to 5 %"}
-        label = f"{row.kernel.replace('_', '-')} kernel, {_told(row)}: variance over formula"
+        label = f"{row.kernel.replace('_', '-')} kernel, {_case(row)}: variance over formula"
         found = Estimate(float(row.ratio), float(row.error))
-        parts.append(found.part(label, low=1 - margin, high=1 + margin, **whose))
-    if not parts:
-        raise CannotDecideError("no rows outside the ordered phase")
-    return parts + list(_worse_where_ordered(rows))
-
-
-def _told(row: Any) -> str:
-    return (
-        f"{NAMES[row.activation]}, {row.phase} ({row.sigma_w2:.3g}, {row.sigma_b2:g}), "
-        f"L = {row.depth}"
-    )
-
-
-def _worse_where_ordered(rows: "pd.DataFrame") -> Iterator[Part]:
-    """The formula is farther off for the ill-conditioned kernels of the ordered phase."""
+        yield found.part(label, low=1 - margin, high=1 + margin, **whose)
+    # the formula is farther off for the ill-conditioned kernels of the ordered phase
     rows = rows[(rows["kernel"] == "infinite_width") & (rows["depth"] == rows["depth"].max())]
     for activation, group in rows.groupby("activation", sort=False):
         ordered = required(group[group["phase"] == "ordered"], f"the ordered phase, {activation}")
-        most = ordered.iloc[0]
+        most = _off(ordered.iloc[0])
         for row in group[group["phase"] != "ordered"].itertuples():
-            less = _off(row).minus(_off(most))
-            label = f"infinite-width kernel, {_told(row)}: |variance/formula - 1| - ordered one's"
+            less = _off(row).minus(most)
+            label = f"infinite-width kernel, {_case(row)}: |variance/formula - 1| - ordered one's"
             yield less.part(label, high=0, strict=True, ours=WHY_WORSE, late=True)
+
+
+def _case(row: Any) -> str:
+    pair = f"({row.sigma_w2:.3g}, {row.sigma_b2:g})"
+    return f"{NAMES[row.activation]}, {row.phase} {pair}, L = {row.depth}"
 
 
 def _off(row: Any) -> Estimate:
@@ -153,7 +146,5 @@ def kappa_ratio(tables: Tables) -> list[Ours]:
     """The largest ratio in the ordered phase at the largest depth."""
     rows = tables["kappa"]
     rows = rows[(rows["phase"] == "ordered") & (rows["depth"] == rows["depth"].max())]
-    if rows.empty:
-        return []
-    value = float(np.exp(rows["log_ratio"].max()))
+    value = float(np.exp(required(rows, "the ordered phase")["log_ratio"].max()))
     return [Ours(row="ordered", column="limit", value=value)]
