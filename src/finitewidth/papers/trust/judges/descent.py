@@ -12,13 +12,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from finitewidth.claims.runs import mean_of
 
 from finitewidth.claims import samples
 from finitewidth.claims.estimates import ABOVE, BELOW, required
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.needs import FEWEST_RUNS
 from finitewidth.claims.reported import Ours
-from finitewidth.claims.runs import mean_of
 from finitewidth.claims.verdicts import CannotDecideError, Part
 from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
 
