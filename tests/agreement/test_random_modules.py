@@ -230,7 +230,7 @@ def networks(draw):
 KINDS = {
     "full": (trained.full_kernel, lambda full: full),
     "traced": (trained.traced_kernel, lambda full: torch.einsum("kikj->ij", full)),
-    "diagonal": (trained.diagonal, lambda full: torch.einsum("kiki->ki", full)),
+    "diagonal": (trained.kernel_diagonal, lambda full: torch.einsum("kiki->ki", full)),
     "norms": (trained.output_norms, lambda full: full.square().sum((1, 3)).sqrt()),
 }
 

@@ -72,7 +72,7 @@ def test_mixed_inputs_are_refused(name, dtype):
     """(F4) whichever input is first, and with little mixing."""
     network = made(MIXING[name], dtype)
     x = torch.randn(5, 4, dtype=dtype)
-    for function in (trained.traced_kernel, trained.diagonal, trained.largest_eigenvalue):
+    for function in (trained.traced_kernel, trained.kernel_diagonal, trained.largest_eigenvalue):
         with pytest.raises(ConfigError, match="mixes inputs"):
             function(network, x)
 

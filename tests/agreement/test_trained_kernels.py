@@ -39,7 +39,7 @@ def check_all(network, x, wanted, **options):
     agree(trained.traced_kernel(network, x, **options), traced(wanted))
     agree(trained.output_norms(network, x, **options), wanted.square().sum((1, 3)).sqrt())
     diagonal = as_matrix(wanted).diagonal().view(wanted.shape[:2])
-    agree(trained.diagonal(network, x, **options), diagonal)
+    agree(trained.kernel_diagonal(network, x, **options), diagonal)
 
 
 @pytest.fixture(scope="module", params=NETWORKS)
@@ -98,7 +98,12 @@ class CountedSweep(torch.autograd.Function):
         return gradient
 
 
-FUNCTIONS = [trained.traced_kernel, trained.full_kernel, trained.diagonal, trained.output_norms]
+FUNCTIONS = [
+    trained.traced_kernel,
+    trained.full_kernel,
+    trained.kernel_diagonal,
+    trained.output_norms,
+]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -194,12 +199,12 @@ def test_features():
     wanted = jacobian_kernel(network, x, network.features)
     agree(theta_h, wanted)
     agree(trained.full_kernel(network.features, x), wanted)
-    assert "head" not in trained.terms(network, x, of=network.features)
+    assert "head" not in trained.kernel_terms(network, x, of=network.features)
 
 
 def test_frozen_parameters_are_not_counted():
     network, x = prepared(ResNet, (3, 7, 6))
-    parts = trained.terms(network, x)
+    parts = trained.kernel_terms(network, x)
     for parameter in network.features.parameters():
         parameter.requires_grad_(False)
     agree(trained.traced_kernel(network, x), parts["head"])
@@ -301,4 +306,4 @@ def test_wrong_options(options, word):
     with pytest.raises(ConfigError, match="network: str"):
         trained.traced_kernel("resnet", torch.zeros(3, 2))
     with pytest.raises(ConfigError, match="kernel: 'half'"):
-        trained.terms(nn.Linear(2, 2), torch.zeros(3, 2), kernel="half")
+        trained.kernel_terms(nn.Linear(2, 2), torch.zeros(3, 2), kernel="half")

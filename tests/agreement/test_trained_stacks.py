@@ -83,12 +83,12 @@ def test_equals_the_jacobian(sizes, activation, biased, activated):
     wanted = torch.stack([jacobian_kernel(module, x) for module in modules])
     agree(trained.full_kernel(network, x), wanted)
     agree(trained.traced_kernel(network, x), traced(wanted))
-    agree(trained.diagonal(network, x), diagonal(wanted))
+    agree(trained.kernel_diagonal(network, x), diagonal(wanted))
     agree(trained.output_norms(network, x), wanted.square().sum((-3, -1)).sqrt())
     for replica, module in enumerate(modules):
         agree(trained.full_kernel(module, x), wanted[replica])
-    by_hooks = trained.terms(modules[0], x, of=modules[0].forward)
-    closed = trained.terms(modules[0], x)
+    by_hooks = trained.kernel_terms(modules[0], x, of=modules[0].forward)
+    closed = trained.kernel_terms(modules[0], x)
     assert list(by_hooks) == list(closed)
     for name, part in closed.items():
         agree(part, by_hooks[name])
@@ -177,7 +177,7 @@ def test_largest_eigenvalue(sizes, biased):
 
 @pytest.mark.parametrize(
     "function",
-    [trained.traced_kernel, trained.full_kernel, trained.diagonal, trained.output_norms],
+    [trained.traced_kernel, trained.full_kernel, trained.kernel_diagonal, trained.output_norms],
 )
 def test_stays_within_the_budget(function):
     sizes = (10, 20, 20, 12)
@@ -194,7 +194,7 @@ def test_stays_within_the_budget(function):
             assert not peaks
             continue
         agree(found, wanted, 1e-14)
-        reordered = function in (trained.full_kernel, trained.diagonal)  # at the end, a copy
+        reordered = function in (trained.full_kernel, trained.kernel_diagonal)  # at the end, a copy
         copies = 2 if reordered else 1
         peaks[budget] = memory.extra - copies * 8 * found.numel()
     assert all(peak <= budget for budget, peak in peaks.items()), peaks

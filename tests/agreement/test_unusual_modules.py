@@ -28,9 +28,9 @@ def agrees(network, x, of=None, tolerance=1e-11, **options):
     for found, right in (
         (trained.full_kernel(network, x, **options), wanted),
         (trained.traced_kernel(network, x, **options), traced),
-        (trained.diagonal(network, x, **options), squares),
+        (trained.kernel_diagonal(network, x, **options), squares),
         (trained.output_norms(network, x, **options), wanted.square().sum((1, 3)).sqrt()),
-        (sum(trained.terms(network, x, **options).values()), traced),
+        (sum(trained.kernel_terms(network, x, **options).values()), traced),
     ):
         assert (found - right).abs().max() <= tolerance * right.abs().max()
     largest = torch.linalg.eigvalsh(wanted.flatten(0, 1).flatten(1))[-1]

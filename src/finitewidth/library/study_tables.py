@@ -14,7 +14,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import seed_for
 from finitewidth.data.select import first_per_class
 from finitewidth.kernels.ntk_init.estimators import naive
-from finitewidth.kernels.trained import diagonal, largest_eigenvalue, traced_kernel
+from finitewidth.kernels.trained import kernel_diagonal, largest_eigenvalue, traced_kernel
 from finitewidth.measures.blocks import block_means, label_alignment
 from finitewidth.measures.gates import Gates, gate_kernel, gate_shares, gates_of
 from finitewidth.networks.user_network import draw
@@ -101,7 +101,7 @@ def initialisation_tables(
     for number in tqdm(range(draws), desc="initialisations", leave=False, disable=not progress):
         words = ("study", seed, "draw", number)
         network = draw(make, images.kernel[:2], images.classes, seed_for(*words))
-        first.append(diagonal(network, images.kernel)[0].cpu())
+        first.append(kernel_diagonal(network, images.kernel)[0].cpu())
         kernels.append(traced_kernel(network, images.kernel).cpu())
     theta = torch.stack(kernels).numpy()
     diagonals = dict(zip(

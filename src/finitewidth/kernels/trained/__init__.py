@@ -4,7 +4,7 @@ Theta_ks(i, j) = <grad f_k(x_i), grad f_s(x_j)>, over the trainable parameters o
 outputs f_1 .. f_K. For a network in eval mode and images (N, ..):
 
     theta = traced_kernel(network, images)                         # (N, N), the sum over outputs
-    parts = terms(network, images)                                 # {"conv1": (N, N), ..}
+    parts = kernel_terms(network, images)                          # {"conv1": (N, N), ..}
     theta_h = traced_kernel(network, images, of=network.features)  # without the output layer
     eigen = largest_eigenvalue(network, images)                    # eigen.value, eigen.vector
 
@@ -36,21 +36,17 @@ from finitewidth.kernels.trained.interface import (
     traced_kernel,
 )
 
-diagonal, terms = kernel_diagonal, kernel_terms
-
 __all__ = [
     "DEFAULT_BUDGET",
     "Eigenpair",
     "FullyConnected",
     "Options",
     "as_fully_connected",
-    "diagonal",
     "full_kernel",
     "kernel_diagonal",
     "kernel_terms",
     "largest_eigenvalue",
     "output_norms",
-    "terms",
     "traced_block",
     "traced_kernel",
 ]
