@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from tests.collapse_cases import TRAINING
-from tests.kernels_by_definition import tangent_kernel_by_jacobian
+from tests.unusual_modules import jacobian_kernel
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import base_seed
@@ -102,7 +102,7 @@ def test_measures_of_a_stack_are_those_of_plain_networks(network):
         module.eval()
         chosen = labels.argsort(stable=True).view(10, 3)[:, :2].flatten()
         theta, theta_h = (
-            torch.einsum("kikj->ij", tangent_kernel_by_jacobian(module, images[chosen], of)).numpy()
+            torch.einsum("kikj->ij", jacobian_kernel(module, images[chosen], of)).numpy()
             for of in (None, lambda network, x: network.features(x))
         )
         features = module.features(images).detach().numpy()

@@ -98,10 +98,11 @@ class FullyConnected:
         biases = None if self.biases is None else tuple(parameters[depth:])
         return replace(self, weights=tuple(parameters[:depth]), biases=biases)
 
-    def copy(self) -> "FullyConnected":
+    def copy(self, dtype: torch.dtype | None = None) -> "FullyConnected":
         """Return a copy in its own memory."""
-        whole = torch.contiguous_format
-        return self.with_parameters([t.clone(memory_format=whole) for t in self.parameters])
+        return self.with_parameters(
+            [t.to(dtype or t.dtype, copy=True).contiguous() for t in self.parameters]
+        )
 
     def select(self, places: Sequence[int]) -> "FullyConnected":
         """Return a copy of the networks at some places of a stack, in that order."""

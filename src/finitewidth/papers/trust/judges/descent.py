@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from finitewidth.claims.runs import mean_of
 
 from finitewidth.claims import samples
 from finitewidth.claims.estimates import ABOVE, BELOW, required
@@ -327,7 +326,7 @@ def _over_seeds(values: list[float], row: str, column: str, bounded: bool = Fals
     """The mean over seeds with its standard error; nothing if one is missing."""
     if len(values) < 2 or not np.isfinite(values).all():
         return []
-    return [replace(mean_of(row, column, values), bounded=bounded)]
+    return [replace(samples.mean_of(row, column, values), bounded=bounded)]
 
 
 def relative_ntk_change(tables: Tables) -> list[Ours]:
