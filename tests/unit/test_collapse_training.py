@@ -103,7 +103,7 @@ def test_measures_of_a_stack_are_those_of_plain_networks(network):
         chosen = labels.argsort(stable=True).view(10, 3)[:, :2].flatten()
         theta, theta_h = (
             torch.einsum("kikj->ij", jacobian_kernel(module, images[chosen], of)).numpy()
-            for of in (None, lambda network, x: network.features(x))
+            for of in (module, module.features)
         )
         features = module.features(images).detach().numpy()
         kernels = collapse.kernel_measures(
