@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torchvision.models import resnet18
 
-from finitewidth.kernels.trained import largest_eigenvalue, terms, traced_kernel
+from finitewidth.kernels.trained import kernel_terms, largest_eigenvalue, traced_kernel
 
 
 def kernels(inputs: int, size: int, outputs: int = 10) -> tuple[Tensor, dict[str, Tensor], float]:
@@ -28,7 +28,7 @@ def kernels(inputs: int, size: int, outputs: int = 10) -> tuple[Tensor, dict[str
     network = resnet18(num_classes=outputs).eval()  # batch norms use running statistics
     images = torch.randn(inputs, 3, size, size)
     theta = traced_kernel(network, images)
-    by_layer = terms(network, images)  # {"conv1": (N, N), "bn1": (N, N), ..}; their sum is theta
+    by_layer = kernel_terms(network, images)  # {"conv1": (N, N), ..}; their sum is theta
     largest = largest_eigenvalue(network, images, tolerance=1e-4)
     return theta, by_layer, float(largest.value)
 

@@ -44,7 +44,7 @@ RANK = {
 # What one paper takes from another: dgn and npf show and judge the same networks.
 SHARED = {
     ("dgn", "finitewidth.papers.npf"),
-    ("dgn", "finitewidth.papers.npf.figures.fig3"),
+    ("dgn", "finitewidth.papers.npf.figures.nu_panel"),
     ("dgn", "finitewidth.papers.npf.figures.fig7"),
     ("dgn", "finitewidth.papers.npf.judges.memorisation"),
 }

@@ -43,7 +43,11 @@ for job in plan.declared():
             on_device=plan.on_device(job.name),
             checkpoints=plan.checkpoints(job.name),
             seed=config["seed"] if job.kind == "experiment" else 0,
-            footer=partial(plan.footers.footer, job.name) if job.kind != "experiment" else "",
+            footer=(
+                partial(plan.footers.footer, job.name)
+                if job.kind != "experiment"
+                else ""
+            ),
             mark=partial(plan.footers.mark, job.name) if job.kind == "figure" else "",
         script:
             "../scripts/declared.py"

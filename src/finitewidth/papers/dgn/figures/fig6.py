@@ -7,7 +7,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from finitewidth.figures import style
-from finitewidth.papers.npf.figures.fig3 import NU, draw_nu, nu_rows
+from finitewidth.papers.npf.figures.nu_panel import FIELDS as NU
+from finitewidth.papers.npf.figures.nu_panel import draw_nu, nu_rows
 
 FIELDS = NU
 
