@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from finitewidth.common import fields
 from finitewidth.figures import kernel_maps, style
+from finitewidth.papers.collapse.figures.looks import SEEN, name_network
 
 UPPER, LOWER = 2.75, 2.0  # inches: of the line of panes a and b, of the line of panes c to e
 TICKS = (0, 0.05, 0.2, 0.5, 1)  # of the scale of colours
@@ -29,10 +30,6 @@ TITLES = {
     "e": r"alignment with the labels",
 }  # fmt: skip
 MAPS = {"a": "theta", "b": "theta_h", "c": "theta", "d": "theta_h"}
-SEEN = {  # columns of the rows of a figure of one network
-    "network": fields.text("name of the network, with the number of its layers with weights"),
-    "pixels": fields.number("height and width of the images that it sees", "pixels"),
-}
 FIELDS = {
     "panel": fields.text("letter of the pane; a to d are maps, e are curves"),
     "kernel": fields.text("theta: of the outputs; theta_h: of the features"),
@@ -81,13 +78,6 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     style.title_panels(axes, list(TITLES.values()))
     name_network(figure, rows)
     return figure
-
-
-def name_network(figure: Figure, rows: pd.DataFrame, more: str = "") -> None:
-    """Write above the panes which network is shown, how large its images are, and ``more``."""
-    network, pixels = rows["network"].iloc[0], int(rows["pixels"].iloc[0])
-    text = f"{network} on images of {pixels}\N{MULTIPLICATION SIGN}{pixels} pixels{more}"
-    figure.suptitle(text, x=0.005, ha="left")
 
 
 def _map(axis: Axes, rows: pd.DataFrame) -> None:

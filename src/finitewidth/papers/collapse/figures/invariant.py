@@ -13,7 +13,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodF
 
 from finitewidth.common import fields
 from finitewidth.figures import style
-from finitewidth.papers.collapse.figures.blocks import SEEN, name_network
+from finitewidth.papers.collapse.figures.looks import SEEN, name_network
 
 INITS = {  # name, marker, grey
     "lecun": ("LeCun", "o", "0.2"), "torch": ("PyTorch", "s", "0.42"), "he": ("He", "^", "0.57"),

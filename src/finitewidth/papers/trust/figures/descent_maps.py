@@ -1,7 +1,4 @@
-"""trust Figures 8 to 11: change of the kernel after several numbers of steps, or by width.
-
-They are maps over weight variance and depth of what `trust_descent_*` measures; those of Figures 3
-and 4 are drawn with the same functions.
+"""Maps over weight variance and depth of what `trust_descent_*` measures, for several figures.
 
 A cell shows the mean over the seeds that did not diverge. It is hatched if the rate exceeds
 2/lambda_max at the start, in the mean over seeds; it has a cross if a seed diverged, and is grey if
@@ -75,42 +72,7 @@ MARKS = {
     "cross": {"marker": "x", "markersize": 3.5, "markeredgewidth": 0.9, "linestyle": "none"},
 }
 BOUND = {**looks.PRINTED_MARK, "marker": "D", "markersize": 3.8}
-COLUMNS = {"steps": 2, "width": 3}  # maps beside each other
-PANEL = {"steps": ("time", "{:,} steps"), "width": ("width", "$M = {}$")}
 BEYOND = {**looks.PRINTED_MARK, "marker": "^"}  # a depth that the map does not have
-
-
-def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows to draw, from ``changes``, ``networks`` and ``borders``.
-
-    Only the first bias variance, which all widths have, is shown. There is a panel per recorded
-    time at the ``width`` shown, or a panel per width at the end of training.
-    """
-    first = settings["sigma_b2"][0]
-    networks, changes = (
-        rows[rows["sigma_b2"] == first] for rows in (tables["networks"], tables["changes"])
-    )
-    if settings["by"] == "steps":
-        shown = changes["time"].isin(settings["times"]) & (changes["width"] == settings["width"])
-    else:
-        shown = changes["time"] == changes["time"].max()
-    rows = with_borders([cells(changes[shown], networks, "change")], tables["borders"])
-    return rows.reindex(columns=list(FIELDS))
-
-
-def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Draw a map per panel; colours of changes after few steps have a logarithmic scale."""
-    activation, by = looks.NAMES[rows["activation"].iloc[0]], settings["by"]
-    column, form = PANEL[by]
-    panels = sorted(rows[column].unique())
-    figure, axes = grid(len(panels), min(COLUMNS[by], len(panels)))
-    scale, shown = change_scale(logarithmic=by == "steps"), axes.flat[: len(panels)]
-    for axis, panel in zip(shown, panels, strict=True):
-        draw_map(axis, rows[rows[column] == panel], scale)
-    style.title_panels(shown, [f"{activation}, {form.format(panel)}" for panel in panels])
-    scale.bar(figure, axes, location="bottom", shrink=0.6, aspect=45)
-    finish(figure, axes, rows)
-    return figure
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,49 @@
+"""trust Figures 8 to 11: change of the kernel after several numbers of steps, or by width."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from finitewidth.figures import style
+from finitewidth.papers.trust.figures import descent_maps, looks
+
+FIELDS = descent_maps.FIELDS
+COLUMNS = {"steps": 2, "width": 3}  # maps beside each other
+PANEL = {"steps": ("time", "{:,} steps"), "width": ("width", "$M = {}$")}
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the rows to draw, from ``changes``, ``networks`` and ``borders``.
+
+    Only the first bias variance, which all widths have, is shown. There is a panel per recorded
+    time at the ``width`` shown, or a panel per width at the end of training.
+    """
+    first = settings["sigma_b2"][0]
+    networks, changes = (
+        rows[rows["sigma_b2"] == first] for rows in (tables["networks"], tables["changes"])
+    )
+    if settings["by"] == "steps":
+        shown = changes["time"].isin(settings["times"]) & (changes["width"] == settings["width"])
+    else:
+        shown = changes["time"] == changes["time"].max()
+    rows = descent_maps.with_borders(
+        [descent_maps.cells(changes[shown], networks, "change")], tables["borders"]
+    )
+    return rows.reindex(columns=list(FIELDS))
+
+
+def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """Draw a map per panel; colours of changes after few steps have a logarithmic scale."""
+    activation, by = looks.NAMES[rows["activation"].iloc[0]], settings["by"]
+    column, form = PANEL[by]
+    panels = sorted(rows[column].unique())
+    figure, axes = descent_maps.grid(len(panels), min(COLUMNS[by], len(panels)))
+    scale, shown = descent_maps.change_scale(logarithmic=by == "steps"), axes.flat[: len(panels)]
+    for axis, panel in zip(shown, panels, strict=True):
+        descent_maps.draw_map(axis, rows[rows[column] == panel], scale)
+    style.title_panels(shown, [f"{activation}, {form.format(panel)}" for panel in panels])
+    scale.bar(figure, axes, location="bottom", shrink=0.6, aspect=45)
+    descent_maps.finish(figure, axes, rows)
+    return figure
