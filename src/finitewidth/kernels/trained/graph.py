@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd.graph import GradientEdge, Node
+from torch.func import vmap
 
 FEWEST = 3  # inputs of a graph, so that it differs from a graph of two
 
@@ -210,19 +211,22 @@ def backward(
     The cotangents (k, ...) are sent back at once, or one after another where an operation does not
     allow it.
     """
+    reached: list[int] = []
+
+    def gradients(cotangent: Tensor) -> tuple[Tensor, ...]:
+        every = torch.autograd.grad(outputs, edges, cotangent, retain_graph=True, allow_unused=True)
+        reached[:] = [at for at, gradient in enumerate(every) if gradient is not None]
+        return tuple(every[at] for at in reached)
+
+    rows: Sequence[Tensor] | None = None
     if len(cotangents) > 1:
         with contextlib.suppress(RuntimeError, NotImplementedError), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="There is a performance drop")
-            return list(
-                torch.autograd.grad(
-                    outputs, edges, cotangents, retain_graph=True, allow_unused=True,
-                    is_grads_batched=True,
-                )
-            )  # fmt: skip
-    singly = [
-        torch.autograd.grad(outputs, edges, one, retain_graph=True, allow_unused=True)
-        for one in cotangents
-    ]
-    if len(singly) == 1:
-        return [None if g is None else g[None] for g in singly[0]]
-    return [None if found[0] is None else torch.stack(found) for found in zip(*singly, strict=True)]
+            rows = vmap(gradients)(cotangents)
+    if rows is None:
+        singly = [gradients(one) for one in cotangents]
+        # a single row is not copied
+        rows = [torch.stack(same) if len(same) > 1 else same[0][None]
+                for same in zip(*singly, strict=True)]  # fmt: skip
+    by_edge = dict(zip(reached, rows, strict=True))
+    return [by_edge.get(at) for at in range(len(edges))]

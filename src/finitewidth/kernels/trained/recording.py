@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -20,10 +21,12 @@ from finitewidth.kernels.trained.graph import (
     is_leaf,
     paired,
     rows_of,
+    saved,
 )
 from finitewidth.kernels.trained.units import Unit, units_of
 
 Function = Callable[[Tensor], Tensor]
+CONVOLUTION = "ConvolutionBackward0"
 
 
 class PlainRecurrence(TorchFunctionMode):
@@ -32,15 +35,19 @@ class PlainRecurrence(TorchFunctionMode):
     NAMES = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
-        if getattr(func, "__name__", "") not in self.NAMES:
+        plain = getattr(func, "__name__", "") in self.NAMES
+        with _switched_off(*[torch.backends.mkldnn, torch.backends.cudnn] * plain):
             return func(*args, **(kwargs or {}))
-        backends = torch.backends.mkldnn, torch.backends.cudnn
-        before = [backend.set_flags(False)[0] for backend in backends]
-        try:
-            return func(*args, **(kwargs or {}))
-        finally:
-            for backend, enabled in zip(backends, before, strict=True):
-                backend.set_flags(enabled)
+
+
+@contextmanager
+def _switched_off(*backends: Any) -> Iterator[None]:
+    before = [backend.set_flags(False)[0] for backend in backends]
+    try:
+        yield
+    finally:
+        for backend, enabled in zip(backends, before, strict=True):
+            backend.set_flags(enabled)
 
 
 @dataclass(frozen=True)
@@ -203,11 +210,15 @@ def _reference(request: Request, run: Pass) -> Reference:
     cotangent = torch.randn(run.outputs.shape, generator=stream)
     cotangent[len(request.x) :] = 0
     cotangent = cotangent.to(run.outputs)
+    # for two inputs, oneDNN is slower than PyTorch itself, but for groups of channels
+    groups = [saved(node, "groups") for node in run.nodes if node.name() == CONVOLUTION]
+    plain = run.dtype == torch.float32 and set(groups) == {1}
     try:
-        found = torch.autograd.grad(
-            run.two, list(run.counted.values()), rows_of(cotangent, run.chosen),
-            allow_unused=True, retain_graph=True,
-        )  # fmt: skip
+        with _switched_off(*[torch.backends.mkldnn] * plain):
+            found = torch.autograd.grad(
+                run.two, list(run.counted.values()), rows_of(cotangent, run.chosen),
+                allow_unused=True, retain_graph=True,
+            )  # fmt: skip
     except RuntimeError as error:
         raise refusals.without_gradient(error) from None
     dense = (part.to_dense() if part is not None and part.is_sparse else part for part in found)
