@@ -21,11 +21,9 @@ BUNDLED = {
 def build_dataset(name: str, data_config: Mapping[str, Any]) -> Dataset:
     """Build the dataset ``name``.
 
-    Args:
-        name: a key of `finitewidth.data.catalogue.SOURCES` or of ``data.imagefolder``, or a folder
-            of images that `finitewidth.data.places.registered` adds to these.
-        data_config: the ``data:`` section of the settings. The keys ``root``, ``download``,
-            ``imagefolder``, ``images`` and those of the datasets are used; each may be missing.
+    It is a key of `finitewidth.data.catalogue.SOURCES` or of ``data.imagefolder``, or a folder of
+    images that `finitewidth.data.places.registered` adds to these. Each key of the ``data:``
+    section may be missing.
 
     Raises:
         ConfigError: the name is unknown, or it is an image folder without a path.

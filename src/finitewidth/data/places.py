@@ -31,7 +31,6 @@ SUFFIXES = (
     ".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp",
 )  # fmt: skip
 LONGEST_NAME = 24
-LARGEST = 1 << 30  # bytes; no picture is as large, and reading the dataset refuses it
 KNOWN = Path("results/data/.contents.json")
 _LAYOUT = "a folder of images contains train/<class>/* and test/<class>/*"
 
@@ -41,9 +40,6 @@ def data_root(configured: str | None) -> Path | None:
 
     This is the setting ``data.root`` if it is given, otherwise the environment variable
     FINITEWIDTH_DATA, otherwise None.
-
-    Raises:
-        ConfigError: the path begins with ``~`` and a user that does not exist.
     """
     place = configured or os.environ.get(VARIABLE)
     return _expanded(place, "data.root" if configured else VARIABLE) if place else None
@@ -82,8 +78,7 @@ def name_of(folder: Path) -> str:
 def registered(data_config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the ``data:`` section with the user's folders of images among ``imagefolder``.
 
-    Args:
-        data_config: the section as it is given. It may have been registered before.
+    The section may have been registered before.
 
     Raises:
         ConfigError: ``images``, or the folder below the data root that a dataset names, does not
@@ -131,13 +126,7 @@ def is_own(source: Any, trees: Mapping[str, str]) -> bool:
 def tree_of(source: str, data_config: Mapping[str, Any], known: Path | None = KNOWN) -> str | None:
     """Return the folder of images that a source is read from, and a digest of its content.
 
-    Args:
-        source: name of a dataset.
-        data_config: the ``data:`` section of the settings.
-        known: as for `content_of`.
-
-    Returns:
-        The folder and the digest; None if the source is read from no folder of images.
+    It is None if the source is read from no folder of images; ``known`` is as for `content_of`.
     """
     tree = registered(data_config)["imagefolder"].get(source)
     if tree is None:
@@ -191,9 +180,6 @@ def _digest(folder: Path, files: list[str]) -> str:
     digest = hashlib.sha256()
     for name in files:
         digest.update(os.fsencode(f"\0{name} "))
-        file = folder / name
-        with contextlib.suppress(OSError):
-            if file.is_file() and file.stat().st_size <= LARGEST:  # a pipe would wait for ever
-                with file.open("rb") as stream:
-                    digest.update(hashlib.file_digest(stream, "sha256").digest())
+        with contextlib.suppress(OSError), (folder / name).open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
     return digest.hexdigest()[:16]

@@ -42,11 +42,6 @@ def run_experiment(
 
     Returns:
         What the provenance of the job says of it: settings, base seed, threads and device.
-
-    Raises:
-        ConfigError: the settings are contradictory.
-        DataError: the dataset is missing or damaged.
-        ResultError: an input is damaged, or an output cannot be written.
     """
     measure = import_module(module).measure
     if "torch" in sys.modules:

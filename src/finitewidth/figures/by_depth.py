@@ -156,8 +156,8 @@ def errors(
         shown: depth -> its look, of `looks`.
         scale: of the vertical axis, ``log`` or ``linear``.
         note: a text for the lower left corner.
-        mean: column of the mean: ``error_ratio``; or ``geometric_mean``, with a band from
-            ``lowest`` to ``highest`` around the curves of gradient descent.
+        mean: ``error_ratio``; or ``geometric_mean``, with a band from ``lowest`` to ``highest``
+            around the curves of gradient descent.
         thick: a depth whose curve of gradient descent is thick.
     """
     axis.set(xscale="log", yscale=scale, xlabel="step $t$")

@@ -50,13 +50,7 @@ def render_figure(
 
 
 def redraw(module: str, file: str | Path, settings: Mapping[str, Any], mark: str = "") -> "Figure":
-    """Draw a figure from its data file.
-
-    Args:
-        module: the renderer.
-        file: the CSV file that `render_figure` wrote.
-        settings: as for `render_figure`.
-        mark: as for `render_figure`.
+    """Draw a figure from its data file, the CSV file that `render_figure` wrote.
 
     Raises:
         ResultError: the file is missing, damaged or altered, or it has other columns.

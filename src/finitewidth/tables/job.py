@@ -41,12 +41,7 @@ def render_table(
 
 
 def typeset_again(module: str, file: str | Path, settings: Mapping[str, Any]) -> Typeset:
-    """Typeset a table from its data file.
-
-    Args:
-        module: the renderer.
-        file: the CSV file that `render_table` wrote.
-        settings: as for `render_table`.
+    """Typeset a table from its data file, the CSV file that `render_table` wrote.
 
     Raises:
         ResultError: the file is missing, damaged or altered, or it has other columns.

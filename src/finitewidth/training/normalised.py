@@ -4,7 +4,7 @@ The protocol is that of the paper `collapse` (section 5 and appendix C): Nestero
 decay, rates divided by ten at given times, and the squared error of one-hot targets.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
