@@ -17,6 +17,7 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -142,10 +143,10 @@ def content_of(folder: Path, known: Path | None = KNOWN) -> str:
     already; with None all files are read.
     """
     files = [
-        os.path.join(split, label, file)
-        for split in SPLITS for label in _names(folder / split)
-        for file in _names(folder / split / label)
-    ]  # fmt: skip
+        os.path.join(split, file)
+        for split in SPLITS
+        for file in sorted(glob("*/*", root_dir=folder / split, include_hidden=True))
+    ]
     if not files:
         return ""
     if known is None:
@@ -155,14 +156,6 @@ def content_of(folder: Path, known: Path | None = KNOWN) -> str:
     if state not in digests:
         digests[state] = _digest(folder, files)
     return digests[state]
-
-
-def _names(folder: Path) -> list[str]:
-    """What a folder contains, sorted; nothing if it cannot be listed."""
-    try:
-        return sorted(os.listdir(folder))
-    except OSError:  # no folder, or not readable: reading the dataset says so
-        return []
 
 
 def _state(folder: Path, files: list[str]) -> str:

@@ -33,8 +33,7 @@ def render_figure(
     The rows are written first and read back, so the picture is drawn from its data file alone.
 
     Args:
-        module: the renderer, e.g. ``finitewidth.papers.npf.figures.fig3``, with the columns
-            ``FIELDS`` and the functions ``select(tables, settings)`` and ``draw(rows, settings)``.
+        module: the renderer, e.g. ``finitewidth.papers.npf.figures.fig3``.
         inputs: name of a table -> CSV file.
         outputs: files for ``pdf``, ``png``, ``svg`` and ``csv``.
         settings: how to draw the figure; they change no result.

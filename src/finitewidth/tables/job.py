@@ -22,9 +22,7 @@ def render_table(
     The rows are written first and read back, so the table is typeset from its data file alone.
 
     Args:
-        module: the renderer, e.g. ``finitewidth.papers.npf.tables.table2``, with the columns
-            ``FIELDS`` and the functions ``select(tables, settings)`` and
-            ``typeset(rows, settings)``.
+        module: the renderer, e.g. ``finitewidth.papers.npf.tables.table2``.
         inputs: name of a table -> CSV file.
         outputs: files for ``csv`` (the numbers shown), ``md`` and ``tex``, which bear the name of
             the artifact; it is the label in LaTeX, ``tab:npf_table2``.

@@ -96,22 +96,11 @@ def descend(
 class DescentRun(Training):
     """A descent in progress: its phases, one after the other.
 
-    Attributes:
-        places: numbers, within ``initial``, of the networks that are descending now, ascending.
-        stack: these networks, changed in place.
-        waiting: name of a later phase -> numbers and parameters of networks that take part in it.
-        phase: number of the phase.
-        count: gradients of each descending network since the phase began.
-        stops: of all networks.
-        clocks: counters of all networks, (R,) each: ``time``, steps of gradient descent made;
-            ``jump``, steps that the last gradient made, until its result has been taken account of;
-            ``gradients`` computed; ``largest_jump``, steps made with one gradient; ``flowed``,
-            steps made by the flow; ``recorded``, the last recorded time; ``eta_lambda``, the last
-            estimate of rate times lambda_max, with that at the start and the largest at recorded
-            times.
-        vectors: of the power iteration, (R, S, K).
-        kernels: at the start, (R, S, S).
-        solver: tensors and arrays of the method of the phase.
+    ``clocks`` are counters of all networks, (R,) each: ``time``, steps of gradient descent made;
+    ``jump``, steps that the last gradient made, until its result has been taken account of;
+    ``gradients`` computed; ``largest_jump``, steps made with one gradient; ``flowed``, steps made
+    by the flow; ``recorded``, the last recorded time; ``eta_lambda``, the last estimate of rate
+    times lambda_max, with that at the start and the largest at recorded times.
     """
 
     def __init__(
@@ -124,9 +113,11 @@ class DescentRun(Training):
         self.is_recorded = np.zeros(plan.steps + 1, dtype=bool)
         self.is_recorded[[0, *plan.times, plan.steps]] = True
         self.wanted = np.unique([0, *plan.times, *ends])  # steps are cut at these
-        self.places, self.stack = np.arange(stack.count), stack.copy()
+        self.places = np.arange(stack.count)  # of the networks that descend now, ascending
+        self.stack = stack.copy()  # these networks, changed in place
+        # name of a later phase -> places and parameters of networks that take part in it
         self.waiting: dict[str, list[tuple[np.ndarray, list[Tensor]]]] = {}
-        self.phase = self.count = 0
+        self.phase = self.count = 0  # number of the phase, and gradients since it began
         self.stops = Stops(stack.count, plan.fall, plan.patience)
         counts = ("time", "jump", "gradients", "largest_jump", "flowed")
         self.clocks = SimpleNamespace(
@@ -136,10 +127,11 @@ class DescentRun(Training):
             eta_lambda_start=np.full(stack.count, np.nan),
             eta_lambda_max=np.zeros(stack.count),
         )
-        self.vectors, self.kernels = _first_vectors(self.stack, y), None
+        self.vectors = _first_vectors(self.stack, y)  # of the power iteration, (R, S, K)
+        self.kernels: Tensor | None = None  # at the start, (R, S, S)
         self.snapshots: list[dict[str, Any]] = []
         self.ends: list[dict[str, Any]] = []
-        self.solver: dict[str, Any] = {}
+        self.solver: dict[str, Any] = {}  # tensors and arrays of the method of the phase
         self._method: GradedSteps | Flow | None = None  # of the phase
         self._passes: Passes | None = None  # of the networks that descend now
 

@@ -112,18 +112,10 @@ def adam(
 ) -> list[Observed]:
     """Minimise 1/(2S) sum_s |f(x_s) - y_s|^2 by Adam with full batches, from the newest checkpoint.
 
-    Each network is trained as it would be alone: Adam acts on each number by itself. Returns what
-    was observed, in the order of ``times``.
-
-    Args:
-        stack: the initial networks; not changed.
-        x: inputs, (S, n_0), on the device of the stack.
-        y: targets, (S, K).
-        rate: common to all networks.
-        times: numbers of steps after which to observe, ascending; the last one ends the training.
-        observe: what to keep, of the networks and the number of steps. It must not change them.
-        checkpoints: where to store checkpoints, and at last what was observed; None for none.
-        title: of the progress that is shown, in steps.
+    Each network is trained as it would be alone: Adam acts on each number by itself. The initial
+    networks do not change. Inputs are (S, n_0) on their device, targets (S, K). After each number
+    of steps in ``times``, ascending, ``observe`` gets the networks, which it must not change, and
+    the number. What it returned is the result.
     """
     return carry_out(_Adam(stack.copy(), x, y, rate, times, observe, title), checkpoints)
 

@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping
 from statistics import fmean
 from typing import Any
 
-import pandas as pd
-
 
 def chosen_step_sizes(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     """The best step size of each regime, from the history of one or more trainings.
@@ -14,6 +12,8 @@ def chosen_step_sizes(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     seeds of the best test accuracies. On a tie the larger step size is chosen. A step size with a
     diverged run is chosen only if every step size has one.
     """
+    import pandas as pd
+
     numbers = {"step_size": float, "seed": int, "test_accuracy": float, "diverged": int}
     history = pd.DataFrame(rows).astype(numbers)
     runs = history.groupby(["regime", "step_size", "seed"])[["test_accuracy", "diverged"]].max()
