@@ -86,15 +86,13 @@ def _fetch(name: str, kind: Any, root: Path, missing: list[str]) -> None:
     """
     try:
         root.mkdir(parents=True, exist_ok=True)
-        temporary = tempfile.TemporaryDirectory(prefix=".finitewidth-fetch-", dir=root)
         socket.setdefaulttimeout(TIMEOUT)
-        with temporary as name_of_folder:
-            folder = Path(name_of_folder)
-            kind(str(folder), train=True, download=True)
-            _verify(name, kind, folder)
+        with tempfile.TemporaryDirectory(prefix=".finitewidth-fetch-", dir=root) as folder:
+            kind(folder, train=True, download=True)
+            _verify(name, kind, Path(folder))
             for file in missing:
                 (root / file).parent.mkdir(parents=True, exist_ok=True)
-                os.replace(folder / file, root / file)
+                os.replace(Path(folder, file), root / file)
     except Exception as error:  # downloads fail in many ways; the remedy is the same for all
         raise DataError(_missing_text(name, root, missing, str(error))) from error
 

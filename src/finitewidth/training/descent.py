@@ -161,7 +161,6 @@ class DescentRun(Training):
             self._keep(np.flatnonzero(~leaving))
 
     def _begin(self, number: int, name: str) -> None:
-        """Begin a phase with the networks that wait for it."""
         parked = self.waiting.pop(name, [])
         places = np.concatenate([np.zeros(0, dtype=np.int64), *(each for each, _ in parked)])
         order = np.argsort(places)

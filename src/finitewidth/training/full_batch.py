@@ -121,8 +121,6 @@ def adam(
 
 
 class _Adam(Training):
-    """A training by Adam in progress."""
-
     def __init__(self, stack, x, y, rate, times, observe, title):
         words = {"lr": rate, "betas": BETAS, "eps": EPSILON, "foreach": True}
         optimiser = torch.optim.Adam(stack.parameters, **words)
@@ -133,17 +131,14 @@ class _Adam(Training):
             tensor.grad = torch.empty_like(tensor)
 
     def step(self) -> None:
-        """Make a step of all networks."""
         self.passes.forward()
         self.passes.gradient(out=[tensor.grad for tensor in self.weights])
         self.optimiser.step()
         self.state.done += 1
 
     def measure(self) -> None:
-        """Observe the networks if it is time to."""
         if self.done in self.times:
             self.state.observed.append(self.observe(self.stack, self.done))
 
     def result(self) -> list[Observed]:
-        """Return what was observed."""
         return self.state.observed

@@ -189,8 +189,6 @@ def train(
 
 
 class _Training(EpochTraining):
-    """A training in progress."""
-
     def __init__(self, run: TrainingRun, images: Images, stack: GatedStack):
         self.run, self.images, self.stack = run, images, stack
         weights, step_sizes = stack.trained(), [replica.step_size for replica in run.replicas]

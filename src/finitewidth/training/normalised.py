@@ -106,8 +106,6 @@ def losses_of(loss: str, outputs: Tensor, labels: Tensor) -> Tensor:
 
 
 class _Training(EpochTraining):
-    """A training in progress."""
-
     def __init__(
         self, network: StackedNetwork, images: Images, plan: NormalisedPlan, measure: Measure
     ):
@@ -141,7 +139,6 @@ class _Training(EpochTraining):
         return batches.to(self.images.train_x.device)
 
     def _step(self, batch: Tensor) -> None:
-        """Take one step of all replicas on a batch of images."""
         state = self.state
         factor = self.schedule.factor(self.done)
         if factor != self.factor:
@@ -170,7 +167,6 @@ class _Training(EpochTraining):
         ]
 
     def _record(self, epoch: int) -> None:
-        """Add the rows of an epoch to the history, and to the measures if it is due."""
         state = self.state
         loss, accuracy = (state.sums / self.steps_per_epoch).tolist()
         last = (state.recent.sum(dim=0) / min(self.done, RECENT)).tolist()
@@ -184,7 +180,6 @@ class _Training(EpochTraining):
 
     @torch.no_grad()
     def _measure(self, epoch: int) -> None:
-        """Add the rows of an epoch to the measures."""
         plan, last_batch = self.plan, self.batches(epoch)[-1]
         x = self.images.train_x.index_select(0, last_batch)
         measured = self.measure_of(self.network, x, self.labels, epoch)
