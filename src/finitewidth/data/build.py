@@ -8,7 +8,7 @@ from finitewidth.data.bundled import digits, digits_on_patches, warped_digits
 from finitewidth.data.catalogue import find_source
 from finitewidth.data.imagefolder import load_imagefolder
 from finitewidth.data.original import CLASSES, load_original
-from finitewidth.data.places import DEFAULT_ROOT, data_root, folder_of, registered
+from finitewidth.data.places import data_root, folder_of, registered
 from finitewidth.data.store import Dataset
 
 BUNDLED = {
@@ -33,9 +33,8 @@ def build_dataset(name: str, data_config: Mapping[str, Any]) -> Dataset:
     source = find_source(name, trees)
     if name in BUNDLED:
         return BUNDLED[name]()
-    root = data_root(data_config.get("root")) or DEFAULT_ROOT
     if name in CLASSES:
-        return load_original(name, root, bool(data_config.get("download", True)))
+        return load_original(name, data_root(data_config), data_config.get("download", True))
     if name not in trees:
         raise ConfigError(
             f"{name} is read from an image folder; set its path: "

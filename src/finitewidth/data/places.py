@@ -26,7 +26,6 @@ from finitewidth.common.provenance import remembered
 from finitewidth.data.catalogue import IMAGE_FOLDERS, ROLES, SOURCES
 
 VARIABLE = "FINITEWIDTH_DATA"
-DEFAULT_ROOT = Path("resources")  # relative to the working directory
 SPLITS = ("train", "test")
 SUFFIXES = (
     ".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp",
@@ -36,14 +35,15 @@ KNOWN = Path("results/data/.contents.json")
 _LAYOUT = "a folder of images contains train/<class>/* and test/<class>/*"
 
 
-def data_root(configured: str | None) -> Path | None:
+def data_root(data_config: Mapping[str, Any]) -> Path:
     """Return the folder of the original datasets.
 
     This is the setting ``data.root`` if it is given, otherwise the environment variable
-    FINITEWIDTH_DATA, otherwise None.
+    FINITEWIDTH_DATA, otherwise a folder in the working directory.
     """
-    place = configured or os.environ.get(VARIABLE)
-    return _expanded(place, "data.root" if configured else VARIABLE) if place else None
+    configured = data_config.get("root")
+    place = configured or os.environ.get(VARIABLE) or "resources"
+    return _expanded(place, "data.root" if configured else VARIABLE)
 
 
 def _expanded(place: str, key: str) -> Path:
@@ -59,8 +59,7 @@ def folder_of(tree: str, data_config: Mapping[str, Any]) -> Path:
     An absolute path, or one that begins with ``~``, is taken as it is; others begin at the data
     root.
     """
-    root = data_root(data_config.get("root")) or DEFAULT_ROOT
-    return root / _expanded(tree, "data.images")
+    return data_root(data_config) / _expanded(tree, "data.images")
 
 
 def name_of(folder: Path) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from finitewidth.common import fields, result_files
 from finitewidth.tables.latex import latex
-from finitewidth.tables.typeset import Typeset, markdown
+from finitewidth.tables.typeset import markdown
 
 
 def render_table(
@@ -32,17 +32,7 @@ def render_table(
     renderer = import_module(module)
     tables = {name: result_files.read_table(path) for name, path in inputs.items()}
     fields.write(outputs["csv"], renderer.select(tables, settings), renderer.FIELDS)
-    table = typeset_again(module, outputs["csv"], settings)
+    table = renderer.typeset(fields.read(outputs["csv"], renderer.FIELDS), settings)
     result_files.write_text(outputs["md"], markdown(table, footer))
     name = Path(outputs["tex"]).stem
     result_files.write_text(outputs["tex"], latex(table, footer, name))
-
-
-def typeset_again(module: str, file: str | Path, settings: Mapping[str, Any]) -> Typeset:
-    """Typeset a table from its data file, the CSV file that `render_table` wrote.
-
-    Raises:
-        ResultError: the file is missing, damaged or altered, or it has other columns.
-    """
-    renderer = import_module(module)
-    return renderer.typeset(fields.read(file, renderer.FIELDS), settings)
