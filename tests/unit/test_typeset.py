@@ -35,11 +35,6 @@ def test_an_uncertainty_has_two_digits_and_the_mean_as_many_decimals(mean, sprea
     assert numbers.uncertain(mean, spread, decimals) == shown
 
 
-def test_a_negative_spread_is_an_error():
-    with pytest.raises(ValueError, match="spread -1 is negative"):
-        numbers.uncertain(1.0, -1.0)
-
-
 @given(
     st.floats(-1e4, 1e4), st.floats(0, 1e4, exclude_min=True), st.sampled_from([0, 1, 2, 3, 4, 6])
 )

@@ -8,7 +8,7 @@ from finitewidth.data.bundled import digits, digits_on_patches, warped_digits
 from finitewidth.data.catalogue import find_source
 from finitewidth.data.imagefolder import load_imagefolder
 from finitewidth.data.original import CLASSES, load_original
-from finitewidth.data.places import DEFAULT_ROOT, data_root, folder_of, registered
+from finitewidth.data.places import data_root, folder_of, registered
 from finitewidth.data.store import Dataset
 
 BUNDLED = {
@@ -21,11 +21,9 @@ BUNDLED = {
 def build_dataset(name: str, data_config: Mapping[str, Any]) -> Dataset:
     """Build the dataset ``name``.
 
-    Args:
-        name: a key of `finitewidth.data.catalogue.SOURCES` or of ``data.imagefolder``, or a folder
-            of images that `finitewidth.data.places.registered` adds to these.
-        data_config: the ``data:`` section of the settings. The keys ``root``, ``download``,
-            ``imagefolder``, ``images`` and those of the datasets are used; each may be missing.
+    It is a key of `finitewidth.data.catalogue.SOURCES` or of ``data.imagefolder``, or a folder of
+    images that `finitewidth.data.places.registered` adds to these. Each key of the ``data:``
+    section may be missing.
 
     Raises:
         ConfigError: the name is unknown, or it is an image folder without a path.
@@ -35,9 +33,8 @@ def build_dataset(name: str, data_config: Mapping[str, Any]) -> Dataset:
     source = find_source(name, trees)
     if name in BUNDLED:
         return BUNDLED[name]()
-    root = data_root(data_config.get("root")) or DEFAULT_ROOT
     if name in CLASSES:
-        return load_original(name, root, bool(data_config.get("download", True)))
+        return load_original(name, data_root(data_config), data_config.get("download", True))
     if name not in trees:
         raise ConfigError(
             f"{name} is read from an image folder; set its path: "

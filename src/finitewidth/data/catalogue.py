@@ -16,23 +16,14 @@ ROLES = {"mnist": "MNIST", "fashion_mnist": "FashionMNIST", "cifar10": "CIFAR-10
 
 @dataclass(frozen=True)
 class Source:
-    """One dataset.
+    """One dataset; None is for what is known only after the image folder has been read."""
 
-    Attributes:
-        name: the key used in the settings and the name of the file.
-        title: the name shown in figures.
-        shape: (H, W, C); None if it is known only after the image folder has been read.
-        classes: number of classes, or None as for ``shape``.
-        images: numbers of training and of test images, or None as for ``shape``.
-        origin: reference, and how the images were made.
-    """
-
-    name: str
-    title: str
-    shape: tuple[int, int, int] | None
+    name: str  # the key used in the settings and the name of the file
+    title: str  # shown in figures
+    shape: tuple[int, int, int] | None  # (H, W, C)
     classes: int | None
-    images: tuple[int, int] | None
-    origin: str
+    images: tuple[int, int] | None  # numbers of training and of test images
+    origin: str  # reference, and how the images were made
 
 
 _UCI = "UCI optical digits as shipped with scikit-learn (Alpaydin & Kaynak 1998)"
@@ -61,16 +52,15 @@ IMAGE_FOLDERS = ("cifar10_jpeg",)
 _OWN = " (your images"  # in the title of a folder of images that a user named
 
 
-def find_source(name: str, imagefolder: Mapping[str, str] | None = None) -> Source:
-    """Return the source called ``name``.
-
-    Args:
-        name: a key of `SOURCES` or of ``imagefolder``.
-        imagefolder: the setting ``data.imagefolder``, name -> folder. Its keys are sources too.
+def find_source(
+    name: str, imagefolder: Mapping[str, str] | None = None, key: str = "dataset"
+) -> Source:
+    """Return the source called ``name``, a key of `SOURCES` or of the setting ``data.imagefolder``.
 
     Raises:
-        ConfigError: there is no such source (the message suggests the closest name), or an image
-            folder has the name of a dataset that is bundled or downloaded.
+        ConfigError: there is no such source (the message has the ``key`` of the setting and
+            suggests the closest name), or an image folder has the name of a dataset that is bundled
+            or downloaded.
     """
     trees = imagefolder or {}
     for tree in trees:
@@ -84,42 +74,22 @@ def find_source(name: str, imagefolder: Mapping[str, str] | None = None) -> Sour
     if name in trees:
         return Source(name, f"{name}{_OWN})", None, None, None, f"image folder {name}")
     known = [*SOURCES, *trees]
-    raise ConfigError(f"there is no dataset {name!r}{nearest(name, known)}; known are "
-                      f"{', '.join(dict.fromkeys(known))}")  # fmt: skip
+    raise ConfigError(
+        f"{key}: {name!r} is unknown{nearest(name, known)}; known are "
+        f"{', '.join(dict.fromkeys(known))}; for images of your own, name a folder below "
+        "data.root that contains train/<class>/* and test/<class>/*"
+    )
 
 
 def source_for(role: str, data_config: Mapping[str, Any]) -> Source:
-    """Return the source that the settings assign to a role.
-
-    Args:
-        role: a key of `ROLES`.
-        data_config: the ``data:`` section of the settings.
-
-    Raises:
-        ConfigError: the source is unknown.
-    """
-    name, trees = data_config[role], data_config.get("imagefolder") or {}
-    if name not in (known := [*SOURCES, *trees]):
-        raise ConfigError(
-            f"data.{role}: {name!r} is unknown{nearest(name, known)}; known are "
-            f"{', '.join(dict.fromkeys(known))}; for images of your own, name a folder below "
-            "data.root that contains train/<class>/* and test/<class>/*"
-        )
-    return find_source(name, trees)
+    """Return the source that the ``data:`` section of the settings assigns to a role."""
+    return find_source(data_config[role], data_config.get("imagefolder"), f"data.{role}")
 
 
 def describe(source_name: str, role: str, imagefolder: Mapping[str, str] | None = None) -> str:
     """Return the text for the footer of a figure, e.g. "digits 8×8 (stand-in for MNIST)".
 
     A folder of images that a user named is told as "mytree (your images, for MNIST)".
-
-    Args:
-        source_name: the source that was used.
-        role: the dataset that the paper uses.
-        imagefolder: as for `find_source`.
-
-    Raises:
-        ConfigError: the source is unknown.
     """
     source = find_source(source_name, imagefolder)
     wanted = ROLES[role]

@@ -6,7 +6,6 @@ damaged or huge: the content decides the format, and sizes are checked before pi
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +20,6 @@ FORMATS = ("PNG", "JPEG", "BMP", "GIF", "PPM", "WEBP", "TIFF")  # as Pillow name
 GREY = ("1", "L", "LA", "La")
 COLOUR = ("RGB", "RGBA", "RGBa", "RGBX", "P", "PA", "CMYK", "YCbCr")
 LARGEST_PIXELS = 1024 * 1024  # per picture
-LARGEST_FILE = 64 * 2**20  # bytes
-LARGEST_TREE = 8 * 2**30  # bytes of all pixels
 FEWEST = {"train": 2, "test": 1}  # pictures of each class
 _REMEDY = (
     "an image folder contains train/<class>/* and test/<class>/*; name it by --images or "
@@ -40,9 +37,8 @@ def load_imagefolder(name: str, title: str, root: str | Path) -> Dataset:
     Raises:
         DataError: a folder is missing or empty, there is only one class, a class has fewer pictures
             than `FEWEST`, the classes of train and test differ, a picture is a link out of
-            ``root``, the pixels need more than `LARGEST_TREE` bytes, or an image is refused by
-            `read_picture` or has another size than the first. The message names the first such
-            file.
+            ``root``, is refused by `read_picture` or has another size than the first. The message
+            names the first such file.
     """
     root = Path(root)
     classes, samples = _samples(root / "train")
@@ -56,7 +52,12 @@ def load_imagefolder(name: str, title: str, root: str | Path) -> Dataset:
     for file in files:
         if not file.resolve().is_relative_to(root.resolve()):
             raise DataError(f"{file} is a link out of {root}; copy the pictures there")
-    pixels = _read_all(files)
+    pixels = [read_picture(file) for file in files]
+    for file, image in zip(files, pixels, strict=True):
+        size, first = ("{1}×{0}".format(*each.shape) for each in (image, pixels[0]))
+        if size != first:
+            raise DataError(f"{file} is {size} pixels, the first image {first}; resize all images "
+                            "to one size")  # fmt: skip
     if any(image.ndim == 3 for image in pixels):
         pixels = [np.stack([i] * 3, axis=-1) if i.ndim == 2 else i for i in pixels]
     else:
@@ -101,40 +102,20 @@ def _samples(folder: Path) -> tuple[tuple[str, ...], list[tuple[str, int]]]:
     return classes, samples
 
 
-def _read_all(files: Sequence[Path]) -> list[np.ndarray]:
-    """Read the pictures in order; all have the size of the first."""
-    pictures: list[np.ndarray] = []
-    for file in files:
-        pixels = read_picture(file)
-        size, first = ("{1}×{0}".format(*one.shape) for one in (pixels, (pictures or [pixels])[0]))
-        if not pictures and 3 * pixels.shape[0] * pixels.shape[1] * len(files) > LARGEST_TREE:
-            raise DataError(f"{len(files):,} pictures of {size} pixels need more than "
-                            f"{LARGEST_TREE:,} bytes; make them smaller or use fewer")  # fmt: skip
-        if size != first:
-            raise DataError(f"{file} is {size} pixels, the first image {first}; resize all images "
-                            "to one size")  # fmt: skip
-        pictures.append(pixels)
-    return pictures
-
-
 def read_picture(file: Path) -> np.ndarray:
     """Read a picture in one of the formats `FORMATS`, whatever its name.
 
     A picture with an EXIF orientation is turned as the orientation says. Palette, CMYK and YCbCr
-    pictures become RGB, and an alpha channel is left out.
-
-    Returns:
-        uint8, (H, W) of a grey picture, (H, W, 3) of any other.
+    pictures become RGB, and an alpha channel is left out. Returns uint8, (H, W) of a grey picture,
+    (H, W, 3) of any other.
 
     Raises:
-        DataError: the file is no regular file or cannot be read, it is larger than `LARGEST_FILE`
-            or has more than `LARGEST_PIXELS` pixels, its format is another, or it has several
-            frames or more than 8 bits per channel. The message names the file and the remedy.
+        DataError: the file cannot be read, its format is another, or it has more than
+            `LARGEST_PIXELS` pixels, several frames, or more than 8 bits per channel. The message
+            names the file and the remedy.
     """
     from PIL import Image, ImageOps
 
-    if not file.is_file() or file.stat().st_size > LARGEST_FILE:  # a pipe would wait for ever
-        raise DataError(f"{file} is no file of at most {LARGEST_FILE:,} bytes; remove it")
     try:
         with Image.open(file, formats=FORMATS) as picture:
             width, height = picture.size

@@ -1,6 +1,5 @@
 """MNIST, FashionMNIST and CIFAR-10: found on disk or downloaded with torchvision, then verified."""
 
-import gzip
 import hashlib
 import os
 import socket
@@ -58,7 +57,8 @@ def load_original(name: str, root: str | Path, download: bool) -> Dataset:
 def _checksums(name: str, kind: Any) -> dict[str, str | None]:
     """Map each path below the root to its md5.
 
-    The value is None for FashionMNIST: only the checksums of its packed files are published.
+    The value is None for FashionMNIST: only the checksums of its packed files are published, which
+    torchvision compares.
     """
     if name == "cifar10":
         listed = [*kind.train_list, *kind.test_list, [kind.meta["filename"], kind.meta["md5"]]]
@@ -86,50 +86,25 @@ def _fetch(name: str, kind: Any, root: Path, missing: list[str]) -> None:
     """
     try:
         root.mkdir(parents=True, exist_ok=True)
-        temporary = tempfile.TemporaryDirectory(prefix=".finitewidth-fetch-", dir=root)
         socket.setdefaulttimeout(TIMEOUT)
-        with temporary as name_of_folder:
-            folder = Path(name_of_folder)
-            kind(str(folder), train=True, download=True)
-            _verify(name, kind, folder)
+        with tempfile.TemporaryDirectory(prefix=".finitewidth-fetch-", dir=root) as folder:
+            kind(folder, train=True, download=True)
+            _verify(name, kind, Path(folder))
             for file in missing:
-                # with its packed twin, if any, which serves to verify the unpacked file
-                for each in (f"{file}.gz", file):
-                    source, target = folder / each, root / each
-                    if source.is_file() and not os.path.lexists(target):
-                        target.parent.mkdir(parents=True, exist_ok=True)
-                        os.replace(source, target)
+                (root / file).parent.mkdir(parents=True, exist_ok=True)
+                os.replace(Path(folder, file), root / file)
     except Exception as error:  # downloads fail in many ways; the remedy is the same for all
         raise DataError(_missing_text(name, root, missing, str(error))) from error
 
 
 def _verify(name: str, kind: Any, root: Path) -> None:
-    packed = dict(kind.resources) if name == "fashion_mnist" else {}
+    """Compare checksums where they are known."""
     for file, md5 in _checksums(name, kind).items():
-        path = root / file
-        twin = path.with_name(f"{path.name}.gz")
-        if md5 is None and twin.is_file():
-            md5 = _md5(gzip.decompress(_content(twin, packed[twin.name])))
-        _content(path, md5)
-
-
-def _content(path: Path, md5: str | None) -> bytes:
-    """The content of a file, whose checksum is compared where it is known."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise DataError(
-            f"{path} cannot be read ({error.strerror}); check its owner and mode"
-        ) from error
-    if md5 not in (None, found := _md5(content)):
-        raise DataError(f"{path} is truncated or altered: md5 expected {md5}, found {found}; "
-                        "delete it and run again with data.download: true, or copy it "
-                        "again")  # fmt: skip
-    return content
-
-
-def _md5(content: bytes) -> str:
-    return hashlib.md5(content, usedforsecurity=False).hexdigest()
+        found = hashlib.md5((root / file).read_bytes(), usedforsecurity=False).hexdigest()
+        if md5 not in (None, found):
+            raise DataError(f"{root / file} is truncated or altered: md5 expected {md5}, found "
+                            f"{found}; delete it and run again with data.download: true, or copy "
+                            "it again")  # fmt: skip
 
 
 def _read_idx(name: str, kind: Any, root: Path) -> Dataset:

@@ -17,6 +17,7 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -25,28 +26,24 @@ from finitewidth.common.provenance import remembered
 from finitewidth.data.catalogue import IMAGE_FOLDERS, ROLES, SOURCES
 
 VARIABLE = "FINITEWIDTH_DATA"
-DEFAULT_ROOT = Path("resources")  # relative to the working directory
 SPLITS = ("train", "test")
 SUFFIXES = (
     ".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp",
 )  # fmt: skip
 LONGEST_NAME = 24
-LARGEST = 1 << 30  # bytes; no picture is as large, and reading the dataset refuses it
 KNOWN = Path("results/data/.contents.json")
 _LAYOUT = "a folder of images contains train/<class>/* and test/<class>/*"
 
 
-def data_root(configured: str | None) -> Path | None:
+def data_root(data_config: Mapping[str, Any]) -> Path:
     """Return the folder of the original datasets.
 
     This is the setting ``data.root`` if it is given, otherwise the environment variable
-    FINITEWIDTH_DATA, otherwise None.
-
-    Raises:
-        ConfigError: the path begins with ``~`` and a user that does not exist.
+    FINITEWIDTH_DATA, otherwise a folder in the working directory.
     """
-    place = configured or os.environ.get(VARIABLE)
-    return _expanded(place, "data.root" if configured else VARIABLE) if place else None
+    configured = data_config.get("root")
+    place = configured or os.environ.get(VARIABLE) or "resources"
+    return _expanded(place, "data.root" if configured else VARIABLE)
 
 
 def _expanded(place: str, key: str) -> Path:
@@ -62,8 +59,7 @@ def folder_of(tree: str, data_config: Mapping[str, Any]) -> Path:
     An absolute path, or one that begins with ``~``, is taken as it is; others begin at the data
     root.
     """
-    root = data_root(data_config.get("root")) or DEFAULT_ROOT
-    return root / _expanded(tree, "data.images")
+    return data_root(data_config) / _expanded(tree, "data.images")
 
 
 def name_of(folder: Path) -> str:
@@ -82,8 +78,7 @@ def name_of(folder: Path) -> str:
 def registered(data_config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the ``data:`` section with the user's folders of images among ``imagefolder``.
 
-    Args:
-        data_config: the section as it is given. It may have been registered before.
+    The section may have been registered before.
 
     Raises:
         ConfigError: ``images``, or the folder below the data root that a dataset names, does not
@@ -131,13 +126,7 @@ def is_own(source: Any, trees: Mapping[str, str]) -> bool:
 def tree_of(source: str, data_config: Mapping[str, Any], known: Path | None = KNOWN) -> str | None:
     """Return the folder of images that a source is read from, and a digest of its content.
 
-    Args:
-        source: name of a dataset.
-        data_config: the ``data:`` section of the settings.
-        known: as for `content_of`.
-
-    Returns:
-        The folder and the digest; None if the source is read from no folder of images.
+    It is None if the source is read from no folder of images; ``known`` is as for `content_of`.
     """
     tree = registered(data_config)["imagefolder"].get(source)
     if tree is None:
@@ -153,10 +142,10 @@ def content_of(folder: Path, known: Path | None = KNOWN) -> str:
     already; with None all files are read.
     """
     files = [
-        os.path.join(split, label, file)
-        for split in SPLITS for label in _names(folder / split)
-        for file in _names(folder / split / label)
-    ]  # fmt: skip
+        os.path.join(split, file)
+        for split in SPLITS
+        for file in sorted(glob("*/*", root_dir=folder / split, include_hidden=True))
+    ]
     if not files:
         return ""
     if known is None:
@@ -166,14 +155,6 @@ def content_of(folder: Path, known: Path | None = KNOWN) -> str:
     if state not in digests:
         digests[state] = _digest(folder, files)
     return digests[state]
-
-
-def _names(folder: Path) -> list[str]:
-    """What a folder contains, sorted; nothing if it cannot be listed."""
-    try:
-        return sorted(os.listdir(folder))
-    except OSError:  # no folder, or not readable: reading the dataset says so
-        return []
 
 
 def _state(folder: Path, files: list[str]) -> str:
@@ -191,9 +172,6 @@ def _digest(folder: Path, files: list[str]) -> str:
     digest = hashlib.sha256()
     for name in files:
         digest.update(os.fsencode(f"\0{name} "))
-        file = folder / name
-        with contextlib.suppress(OSError):
-            if file.is_file() and file.stat().st_size <= LARGEST:  # a pipe would wait for ever
-                with file.open("rb") as stream:
-                    digest.update(hashlib.file_digest(stream, "sha256").digest())
+        with contextlib.suppress(OSError), (folder / name).open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
     return digest.hexdigest()[:16]

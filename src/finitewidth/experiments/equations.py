@@ -11,14 +11,9 @@ Printed = Mapping[tuple[str, str, str], tuple[str, str]]
 def equation_rows(tables: Mapping[str, Rows], printed: Printed | None = None) -> pd.DataFrame:
     """Return the equations of all tables as rows.
 
-    Args:
-        tables: artifact -> its equations, and the notes below it with the label ``note``.
-        printed: artifact, label and network -> the right-hand side that the paper prints, in LaTeX
-            and as text, where it differs from ours.
-
-    Returns:
-        artifact, row (the label), column (the network), text, latex, printed_text, printed_latex.
-        The last two are missing where the paper prints the same, and for notes.
+    ``tables`` maps each artifact to its equations, and the notes below it with the label ``note``.
+    ``printed`` maps artifact, label and network to the right-hand side that the paper prints, in
+    LaTeX and as text, where it differs from ours.
     """
     rows = []
     for artifact, equations in tables.items():

@@ -33,20 +33,14 @@ def run_experiment(
         outputs: name of a table -> CSV file, and ``weights`` -> ``.npz`` file of arrays.
         settings: the parameters of the experiment.
         code: digest of the code that measures.
-        threads: number of threads of torch, if the experiment uses it.
+        threads: of torch, if the experiment uses it.
         seed: the base seed of all random numbers.
-        device: where the experiment computes, ``cpu``, ``cuda`` or ``auto``, as a further entry of
-            its settings; None if it does not ask.
-        checkpoints: folder of the checkpoints of a preset; None if it does not use them.
+        device: a further entry of the settings, if the experiment asks for it.
+        checkpoints: their folder, if the experiment uses them.
         checkpoint_seconds: time between two checkpoints.
 
     Returns:
         What the provenance of the job says of it: settings, base seed, threads and device.
-
-    Raises:
-        ConfigError: the settings are contradictory.
-        DataError: the dataset is missing or damaged.
-        ResultError: an input is damaged, or an output cannot be written.
     """
     measure = import_module(module).measure
     if "torch" in sys.modules:

@@ -20,13 +20,9 @@ RIDGE = 1e-10  # times the mean eigenvalue; used if a kernel cannot be inverted 
 def nu_row(y: Tensor, kernel: Callable[[], Tensor]) -> dict[str, Any]:
     """The value of nu without a ridge or, if the kernel cannot be inverted, with one.
 
-    Args:
-        y: labels (S,).
-        kernel: returns K, (S, S). It may raise `SingularKernelError`, e.g. for a dead network.
-
-    Returns:
-        nu; condition_number of the matrix inverted (float64); ridge, in units of the mean
-        eigenvalue; problem, the reason for the ridge or, if nu is None, for the missing value.
+    The labels are (S,). ``kernel`` returns K, (S, S); it may raise `SingularKernelError`, e.g. for
+    a dead network. The row has nu; condition_number of the matrix inverted (float64); ridge, in
+    units of the mean eigenvalue; problem, the reason for the ridge or for the missing value.
     """
     value, problem, ridge = None, None, 0.0
     try:
@@ -51,15 +47,11 @@ def nu_row(y: Tensor, kernel: Callable[[], Tensor]) -> dict[str, Any]:
 
 
 def nu_point(runs: pd.DataFrame) -> dict[str, float | int]:
-    """One point of a curve of nu, and how well its kernels could be inverted.
+    """One point of a curve of nu from rows of `nu_row`, and how well kernels could be inverted.
 
-    Args:
-        runs: rows of `nu_row`.
-
-    Returns:
-        The mean of nu, see `finitewidth.measures.accuracy.averaged`; ``ridged``: number of runs
-        with a value of nu that needed a ridge; ``condition_number``: the largest of all runs with a
-        value.
+    It has the mean of nu, see `finitewidth.measures.accuracy.averaged`; ``ridged``, the number of
+    runs with a value of nu that needed a ridge; ``condition_number``, the largest of all runs with
+    a value.
     """
     known = runs[runs["nu"].notna()]
     return averaged(runs["nu"]) | {
@@ -69,18 +61,9 @@ def nu_point(runs: pd.DataFrame) -> dict[str, float | int]:
 
 
 def binary_examples(data: Dataset, classes: Sequence[int], per_class: int) -> tuple[Tensor, Tensor]:
-    """The first training images of two classes, and their labels.
+    """The first training images of two classes, labelled -1 and +1.
 
-    Args:
-        data: the dataset.
-        classes: two class indices; the first is labelled -1, the second +1.
-        per_class: number of images of each class.
-
-    Returns:
-        Images (2·per_class, inputs) in [0, 1] and labels (2·per_class,), both float64.
-
-    Raises:
-        ConfigError: a class has fewer images.
+    Images (2·per_class, inputs) are in [0, 1], labels (2·per_class,); both are float64.
     """
     index = first_per_class(data.train_labels, classes, per_class)
     images = torch.from_numpy(scaled(data.train_images[index])).flatten(1).double()
@@ -97,16 +80,10 @@ def epochs_kept(arrays: Mapping[str, np.ndarray]) -> list[int]:
 def network_at(
     arrays: Mapping[str, np.ndarray], epoch: int, part: str
 ) -> tuple[list[Tensor], list[Tensor] | None]:
-    """Weights and biases of a network at one epoch.
+    """Weights and biases of a ``value`` or ``feature`` network at one epoch, of `epochs_kept`.
 
-    Args:
-        arrays: the weights file of a training, ``epoch<n>/<part>/<layer>.weight`` and the like.
-        epoch: one of `epochs_kept`.
-        part: ``value`` or ``feature``. A feature network has no output layer.
-
-    Returns:
-        One weight tensor (R, fan_in, fan_out) per layer, and one bias tensor (R, fan_out) per layer
-        or None, all float64.
+    They are one weight tensor (R, fan_in, fan_out) per layer, and one bias tensor (R, fan_out) per
+    layer or None, all float64. A feature network has no output layer.
     """
     prefix = f"epoch{epoch}/{part}/"
     weights = {

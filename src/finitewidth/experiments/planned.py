@@ -10,19 +10,12 @@ from finitewidth.training.run import DataChoice, Replica, TrainingRun
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedTraining:
-    """A training of the workflow.
+    """A training of the workflow."""
 
-    Attributes:
-        name: of the training and of its folder.
-        run: description of the training.
-        dataset: role of the dataset, e.g. ``mnist`` or ``cifar10``.
-        earlier: name of the training whose weights it starts from, or None.
-    """
-
-    name: str
+    name: str  # of the training and of its folder
     run: TrainingRun
-    dataset: str
-    earlier: str | None = None
+    dataset: str  # role of the dataset, e.g. mnist or cifar10
+    earlier: str | None = None  # name of the training whose weights it starts from
 
 
 def replicas_of(
@@ -30,21 +23,12 @@ def replicas_of(
 ) -> tuple[Replica, ...]:
     """A replica per run; those of one stream start alike and see the images in the same order.
 
-    Args:
-        regime: of all of them.
-        stream: first words of their names, which name their random streams.
-        settings: ``runs`` and ``step_size``.
-        **more: further attributes of a `Replica`, such as another ``step_size``.
+    The settings have ``runs`` and ``step_size``; ``more`` are further attributes of a `Replica`,
+    such as another ``step_size``.
     """
-    return tuple(
-        Replica(
-            name=f"{stream}/run{seed}",
-            regime=regime,
-            seed=seed,
-            **{"step_size": settings["step_size"], **more},
-        )
-        for seed in range(settings["runs"])
-    )
+    shared = {"regime": regime, "step_size": settings["step_size"], **more}
+    seeds = range(settings["runs"])
+    return tuple(Replica(name=f"{stream}/run{seed}", seed=seed, **shared) for seed in seeds)
 
 
 def planned(
@@ -56,35 +40,25 @@ def planned(
     earlier: str | None = None,
     **more: Any,
 ) -> PlannedTraining:
-    """A training of a section of the settings.
+    """A training of a section of the settings, of all ``replicas`` in one stack.
 
-    Args:
-        name: of the training.
-        row: as in the history.
-        network: settings of its architecture.
-        settings: ``dataset``, ``train``, ``test``, ``optimiser``, ``batch_size``, ``epochs``;
-            ``pool`` if images are averaged, ``classes`` if there are two with targets of -1 and +1,
-            and ``every`` if weights are kept every few epochs.
-        replicas: all that are trained in one stack.
-        earlier: name of the training whose weights it starts from.
-        **more: other attributes of its `TrainingRun`.
+    The settings have ``dataset``, ``train``, ``test``, ``optimiser``, ``batch_size``, ``epochs``;
+    ``pool`` if images are averaged, ``classes`` if there are two with targets of -1 and +1, and
+    ``every`` if weights are kept every few epochs. ``more`` are other attributes of its
+    `TrainingRun`.
     """
     classes, every = settings.get("classes"), settings.get("every")
     described = {
         "row": row,
         "architecture": Architecture.from_mapping(network),
         "data": DataChoice(
-            classes=classes and tuple(classes),
-            train=settings["train"],
-            test=settings["test"],
-            pool=settings.get("pool", 1),
+            classes=classes and tuple(classes), pool=settings.get("pool", 1),
+            train=settings["train"], test=settings["test"],
         ),
         "loss": "squared" if classes else "cross_entropy",
         "snapshots": tuple(range(0, settings["epochs"] + 1, every)) if every else (),
-        "optimiser": settings["optimiser"],
-        "batch_size": settings["batch_size"],
-        "epochs": settings["epochs"],
         "replicas": tuple(replicas),
-    }
+        **{name: settings[name] for name in ("optimiser", "batch_size", "epochs")},
+    }  # fmt: skip
     run = TrainingRun(**described | more)
     return PlannedTraining(name=name, run=run, dataset=settings["dataset"], earlier=earlier)

@@ -23,16 +23,10 @@ def printed_number(reported: pd.DataFrame, paper: str, *key: str) -> float:
 def text_row(
     key: tuple[str, str, str], values: pd.Series, select: str, printed: pd.DataFrame
 ) -> dict[str, Any]:
-    """Our mean next to the printed number.
+    """Our mean next to the number with this key in `printed_in_text`.
 
-    Args:
-        key: of the number, as `KEYS`.
-        values: one per run, in percent; missing for diverged runs.
-        select: how the epoch of a run was selected.
-        printed: as returned by `printed_in_text`.
-
-    Returns:
-        quantity, row, column, mean, spread, runs, diverged, select, reported, place.
+    The values are one per run, in percent, and missing for diverged runs; ``select`` tells how the
+    epoch of a run was selected.
     """
     point = averaged(values)
     return {

@@ -50,18 +50,28 @@ GEOMETRIC = {
 
 
 def rows_of(
-    spectra: pd.DataFrame, errors: pd.DataFrame, sums: str, columns: Iterable[str] = FIELDS
+    tables: Mapping[str, pd.DataFrame],
+    sums: str,
+    figure: str | None = None,
+    columns: Iterable[str] = FIELDS,
 ) -> pd.DataFrame:
-    """Join spectra and errors in one table.
+    """Join the tables ``spectra`` and ``errors``.
+
+    The start is left out, where the ratio is 1 by definition and which a logarithmic axis cannot
+    show.
 
     Args:
-        spectra: network, width, depth, index, runs, diverged and the column ``sums``.
-        errors: network, width, depth, dynamics, time, ratio, runs, diverged. The start is left out,
-            where the ratio is 1 by definition and which a logarithmic axis cannot show.
+        tables: with the columns network, width, depth, runs, diverged; index and ``sums`` of
+            ``spectra``; dynamics, time, ratio of ``errors``.
         sums: ``cumulative`` (of K_0 / d) or ``scaled`` (of K_0 over its largest eigenvalue).
+        figure: whose rows are taken, where the tables hold those of several.
         columns: names of the result's columns, of `FIELDS` and `GEOMETRIC`. The latter need the
             columns geometric, geometric_low and geometric_high of ``errors``.
     """
+    spectra, errors = (
+        table if figure is None else table[table["figure"] == figure]
+        for table in (tables["spectra"], tables["errors"])
+    )
     names = {"time": "step", "ratio": "error_ratio", "geometric": "geometric_mean",
              "geometric_low": "lowest", "geometric_high": "highest"}  # fmt: skip
     later = errors[errors["time"] > 0].rename(columns=names)
@@ -137,18 +147,11 @@ def errors(
 ) -> None:
     """Plot |e_t|^2 / |e_0|^2 against steps on a logarithmic axis.
 
-    The linear recursion, which holds the kernel fixed, is dashed. A logarithmic vertical axis ends
-    below the curves of gradient descent; others may leave it.
-
-    Args:
-        axis: to draw into.
-        rows: depth, dynamics, step, and the column ``mean``.
-        shown: depth -> its look, of `looks`.
-        scale: of the vertical axis, ``log`` or ``linear``.
-        note: a text for the lower left corner.
-        mean: column of the mean: ``error_ratio``; or ``geometric_mean``, with a band from
-            ``lowest`` to ``highest`` around the curves of gradient descent.
-        thick: a depth whose curve of gradient descent is thick.
+    The linear recursion, which holds the kernel fixed, is dashed. The vertical axis has the
+    ``scale`` ``log`` or ``linear``. A logarithmic one ends below the curves of gradient descent;
+    others may leave it. The column ``mean`` is ``error_ratio``; or ``geometric_mean``, with a band
+    from ``lowest`` to ``highest`` around the curves of gradient descent, of which that of the depth
+    ``thick`` is thick. The ``note`` is a text for the lower left corner.
     """
     axis.set(xscale="log", yscale=scale, xlabel="step $t$")
     axis.set_ylabel(r"$\Vert e_t\Vert^2 \,/\, \Vert e_0\Vert^2$")
@@ -175,12 +178,9 @@ def two_networks(
 ) -> Figure:
     """Draw spectra of K_0 over its largest eigenvalue, and errors on a linear scale.
 
-    Args:
-        parts: name of a kind of network -> its rows, with the columns of `FIELDS`; a column of
-            panels for each.
-        order: the panels ``spectrum`` and ``errors`` from above.
-        same: which of them have equal vertical scales; the others say that they do not.
-        lowest: where logarithmic axes of the spectra begin; None for linear axes.
+    Each of ``parts``, name of a kind of network -> its rows, has a column of panels, ``spectrum``
+    and ``errors`` in the ``order`` from above. Those in ``same`` have equal vertical scales; the
+    others say that they do not. Axes of the spectra are logarithmic if they begin at ``lowest``.
     """
     figure, axes = style.subplots(2, len(parts), height=4.0)
     shown = looks(pd.concat(list(parts.values()))["depth"])

@@ -33,8 +33,7 @@ def render_figure(
     The rows are written first and read back, so the picture is drawn from its data file alone.
 
     Args:
-        module: the renderer, e.g. ``finitewidth.papers.npf.figures.fig3``, with the columns
-            ``FIELDS`` and the functions ``select(tables, settings)`` and ``draw(rows, settings)``.
+        module: the renderer, e.g. ``finitewidth.papers.npf.figures.fig3``.
         inputs: name of a table -> CSV file.
         outputs: files for ``pdf``, ``png``, ``svg`` and ``csv``.
         settings: how to draw the figure; they change no result.
@@ -50,13 +49,7 @@ def render_figure(
 
 
 def redraw(module: str, file: str | Path, settings: Mapping[str, Any], mark: str = "") -> "Figure":
-    """Draw a figure from its data file.
-
-    Args:
-        module: the renderer.
-        file: the CSV file that `render_figure` wrote.
-        settings: as for `render_figure`.
-        mark: as for `render_figure`.
+    """Draw a figure from its data file, the CSV file that `render_figure` wrote.
 
     Raises:
         ResultError: the file is missing, damaged or altered, or it has other columns.

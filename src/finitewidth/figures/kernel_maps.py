@@ -47,12 +47,9 @@ def image(axis: Axes, matrix: np.ndarray, **looks: Any) -> Any:
 
 
 def draw_map(axis: Axes, rows: pd.DataFrame, labels: str = "") -> Any:
-    """Draw a kernel from its rows on and above the diagonal; return the image.
+    """Draw a kernel from its rows on and above the diagonal, with the columns `COLUMNS`.
 
-    Args:
-        axis: where to draw.
-        rows: columns `COLUMNS`, of one kernel.
-        labels: axes along which classes are named, of ``x`` and ``y``.
+    ``labels`` are the axes along which classes are named, of ``x`` and ``y``. Returns the image.
     """
     # entries below 0 get the darkest colour; a logarithm would leave them out
     share = symmetric(rows, rows["share"].clip(lower=LEAST / 2))

@@ -150,16 +150,8 @@ def subplots(
     """Create a figure of a printed width with a grid of axes.
 
     pyplot is not used, because it keeps every figure in memory and chooses a graphical back end.
-
-    Args:
-        rows: number of rows of the grid.
-        columns: number of columns of the grid.
-        height: inches, at most `TALLEST`.
-        width: `SINGLE` or `DOUBLE`.
-        **layout: arguments of ``Figure.subplots``, and ``height_ratios`` and ``width_ratios``.
-
-    Raises:
-        ValueError: the figure would not fit a page.
+    The height is at most `TALLEST`, the width `SINGLE` or `DOUBLE`, in inches. ``layout`` are
+    arguments of ``Figure.subplots``, and ``height_ratios`` and ``width_ratios``.
     """
     figure = empty(height=height, width=width)
     ratios = {k: layout.pop(k) for k in ("height_ratios", "width_ratios") if k in layout}

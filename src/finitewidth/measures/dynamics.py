@@ -117,11 +117,10 @@ def follow(networks: Networks, settings: Mapping[str, Any], descents: int) -> Dy
     values, vectors = torch.linalg.eigh(kernel)
     largest = values[:, -1]
     rho = largest / networks.depth if settings["rho"] == "kernel_over_depth" else largest
-    step, times = settings["rate"] / rho, log_times(settings["linear_steps"])
-    linear = error_ratios(
-        values, vectors, networks.outputs() - networks.y,
-        step=step, times=times, loss_half=settings["loss_half"],
-    )  # fmt: skip
+    rate = settings["rate"] * (1 if settings["loss_half"] else 2)
+    step, times = rate / rho, log_times(settings["linear_steps"])
+    errors = networks.outputs() - networks.y
+    linear = error_ratios(values, vectors, errors, step=step, times=times)
     ratios, growth = {LINEAR: (times, linear.numpy())}, np.empty(0)
     if descents:
         descending = networks.first(descents)
@@ -138,8 +137,7 @@ def _descend(
     dtype, double_below = PRECISIONS[settings["precision"]]
     for state in gradient_descent(
         networks.x, networks.y, networks.weights, networks.gates,
-        step=step, times=times, loss_half=settings["loss_half"],
-        dtype=dtype, double_below=double_below,
+        step=step, times=times, dtype=dtype, double_below=double_below,
     ):  # fmt: skip
         squares.append((state.errors.double() ** 2).sum(-1))
     ratios = torch.stack([square / squares[0] for square in squares]).numpy()

@@ -7,7 +7,7 @@ from typing import Any
 
 from finitewidth.common import fields, result_files
 from finitewidth.tables.latex import latex
-from finitewidth.tables.typeset import Typeset, markdown
+from finitewidth.tables.typeset import markdown
 
 
 def render_table(
@@ -22,9 +22,7 @@ def render_table(
     The rows are written first and read back, so the table is typeset from its data file alone.
 
     Args:
-        module: the renderer, e.g. ``finitewidth.papers.npf.tables.table2``, with the columns
-            ``FIELDS`` and the functions ``select(tables, settings)`` and
-            ``typeset(rows, settings)``.
+        module: the renderer, e.g. ``finitewidth.papers.npf.tables.table2``.
         inputs: name of a table -> CSV file.
         outputs: files for ``csv`` (the numbers shown), ``md`` and ``tex``, which bear the name of
             the artifact; it is the label in LaTeX, ``tab:npf_table2``.
@@ -34,22 +32,7 @@ def render_table(
     renderer = import_module(module)
     tables = {name: result_files.read_table(path) for name, path in inputs.items()}
     fields.write(outputs["csv"], renderer.select(tables, settings), renderer.FIELDS)
-    table = typeset_again(module, outputs["csv"], settings)
+    table = renderer.typeset(fields.read(outputs["csv"], renderer.FIELDS), settings)
     result_files.write_text(outputs["md"], markdown(table, footer))
     name = Path(outputs["tex"]).stem
     result_files.write_text(outputs["tex"], latex(table, footer, name))
-
-
-def typeset_again(module: str, file: str | Path, settings: Mapping[str, Any]) -> Typeset:
-    """Typeset a table from its data file.
-
-    Args:
-        module: the renderer.
-        file: the CSV file that `render_table` wrote.
-        settings: as for `render_table`.
-
-    Raises:
-        ResultError: the file is missing, damaged or altered, or it has other columns.
-    """
-    renderer = import_module(module)
-    return renderer.typeset(fields.read(file, renderer.FIELDS), settings)

@@ -21,12 +21,9 @@ NUMBER = re.compile(
 
 
 def latex(table: Typeset, footer: str, name: str) -> str:
-    """Return a ``table`` environment with rules of booktabs.
+    """Return a ``table`` environment with rules of booktabs and the label ``tab:<name>``.
 
-    Args:
-        table: what is shown.
-        footer: where it comes from; the last line below the table.
-        name: name of the artifact; the label is ``tab:<name>``.
+    The last line below the table is the footer, which tells where it comes from.
     """
     text = table.cells.drop(columns=list(table.spans))
     longest = [int(text.iloc[:, place].map(len).max()) for place in range(text.shape[1])]

@@ -13,22 +13,15 @@ SIGNIFICANT = 2  # digits of an uncertainty
 def uncertain(mean: float, spread: float, decimals: int = PERCENT) -> str:
     """Return ``97.9 ± 1.2``: two significant digits of the spread, the mean with as many decimals.
 
-    Args:
-        mean: the number; missing gives a dash.
-        spread: standard deviation or standard error, in the unit of ``mean``; the table says which.
-            Missing, for a single run or a number printed without one, gives the mean alone.
-        decimals: most decimals that are shown. A spread that is smaller keeps fewer significant
-            digits. It is also the number of decimals of a mean whose spread is zero or missing.
-
-    Raises:
-        ValueError: the spread is negative.
+    A missing mean gives a dash. The spread is a standard deviation or a standard error, in the unit
+    of the mean; the table says which. Missing, for a single run or a number printed without one, it
+    gives the mean alone. At most ``decimals`` are shown: a smaller spread keeps fewer significant
+    digits, and the mean has all of them if its spread is zero or missing.
     """
     if pd.isna(mean):
         return MISSING
     if pd.isna(spread):
         return _signed(f"{mean:.{decimals}f}")
-    if spread < 0:
-        raise ValueError(f"the spread {spread:g} is negative; it must be 0 or more")
     places = min(decimals, _places(spread)) if 0 < spread < math.inf else decimals
     return _signed(f"{mean:.{places}f} ± {spread:.{places}f}")
 

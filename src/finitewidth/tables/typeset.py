@@ -9,27 +9,18 @@ import pandas as pd
 
 @dataclass(frozen=True)
 class Typeset:
-    """A table ready to be written.
+    """A table ready to be written."""
 
-    Attributes:
-        cells: the text of each cell, in the order shown; the column names are the header.
-        title: one line above the table.
-        notes: lines below the table.
-        formulas: cells and notes written in LaTeX; None to escape ``cells`` and ``notes``. The
-            names of its columns are plain text.
-        bold: which cells are bold, True or False; None if there are none.
-        spans: columns that LaTeX sets as a line across the table, above the first of the rows in
-            which they are equal or left empty. They are columns in Markdown.
-        variables: letters that are set in italics wherever they stand alone, as in ``d = 3``; not
-            in ``formulas``.
-    """
-
-    cells: pd.DataFrame
-    title: str
-    notes: tuple[str, ...] = ()
+    cells: pd.DataFrame  # the text of each cell, as shown; the column names are the header
+    title: str  # one line above the table
+    notes: tuple[str, ...] = ()  # lines below the table
+    # cells and notes written in LaTeX; without them, cells and notes are escaped
     formulas: "tuple[pd.DataFrame, tuple[str, ...]] | None" = None
-    bold: pd.DataFrame | None = None
+    bold: pd.DataFrame | None = None  # which cells are bold, True or False
+    # columns that LaTeX sets as a line across the table, above the first of the rows in which they
+    # are equal or left empty; they are columns in Markdown
     spans: tuple[str, ...] = ()
+    # letters that are set in italics wherever they stand alone, as in d = 3; not in formulas
     variables: tuple[str, ...] = ()
 
 
@@ -66,8 +57,7 @@ def _in_a_cell(text: str) -> str:
 def left_out(runs: Iterable[tuple[str, int, int]]) -> tuple[str, ...]:
     """Return a note on the runs that diverged; it is empty if no run did.
 
-    Args:
-        runs: (name, number of diverged runs, number of averaged runs).
+    Each of ``runs`` is a name, the number of diverged and the number of averaged runs.
     """
     lost = [f"{name} {lost} of {lost + averaged}" for name, lost, averaged in runs if lost]
     return (f"Runs that diverged and are left out: {'; '.join(lost)}",) if lost else ()
@@ -76,10 +66,7 @@ def left_out(runs: Iterable[tuple[str, int, int]]) -> tuple[str, ...]:
 def marked(cell: str, trained: float) -> str:
     """Return the text of a cell, with a dagger if its network is not trained.
 
-    Args:
-        cell: the text.
-        trained: 1 if all runs are trained, 0 if they are not (see
-            `finitewidth.measures.accuracy.train_accuracies`).
+    ``trained`` is 1 if all runs are (see `finitewidth.measures.accuracy.train_accuracies`), else 0.
     """
     return cell if trained else f"{cell} †"
 
@@ -87,9 +74,8 @@ def marked(cell: str, trained: float) -> str:
 def not_trained(trained: Iterable[float], thresholds: Sequence[float]) -> tuple[str, ...]:
     """Return the note that explains the mark; it is empty if all networks are trained.
 
-    Args:
-        trained: 1 or 0 of each network, as for `marked`.
-        thresholds: train accuracies from which a run counts as trained, fractions.
+    ``trained`` is 1 or 0 of each network, as for `marked`; ``thresholds`` are train accuracies from
+    which a run counts as trained, fractions.
     """
     if all(trained):
         return ()

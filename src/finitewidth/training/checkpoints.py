@@ -8,47 +8,38 @@ piece draws from random streams of its own name, so results do not depend on whe
 Torch writes and reads the files. It is imported then only, for the sake of experiments without it.
 """
 
-import errno
 import hashlib
 import io
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
-from finitewidth.common.errors import ResultError
 from finitewidth.common.progress import LOG, Progress
 from finitewidth.common.result_files import atomic
 
 LONG_SAVE = 1.0  # seconds; after a longer save the pause before the next one depends on its length
 PAUSE = 19  # pause after a long save, as a multiple of it: saving takes 1/20 of the time
+DIGEST = 32  # bytes at the end of a file
 RESULTS = "results"  # the only entry of a checkpoint: number of a piece -> its result
 PLAIN = (bool, int, float, str, type(None))
 
 
 @dataclass(frozen=True)
 class Checkpoints:
-    """Where an experiment of several parts stores their checkpoints.
+    """Where an experiment of several parts stores their checkpoints."""
 
-    Attributes:
-        folder: of all checkpoints of a preset.
-        identity: digest of settings, code and inputs of the experiment.
-        seconds: between two checkpoints.
-    """
-
-    folder: str | Path
-    identity: str
-    seconds: float = 60.0
+    folder: str | Path  # of all checkpoints of a preset
+    identity: str  # digest of settings, code and inputs of the experiment
+    seconds: float = 60.0  # between two checkpoints
 
     def store(self, part: str, keep_all: bool = False) -> "CheckpointStore":
         """Return the checkpoints of one part, whose name says all that tells it from the others."""
         digest = hashlib.sha256(f"{self.identity}/{part}".encode()).hexdigest()
-        folder = Path(self.folder) / self.identity
-        return CheckpointStore(folder, digest, self.seconds, part, keep_all)
+        return CheckpointStore(Path(self.folder) / self.identity, digest, self.seconds, keep_all)
 
 
 class CheckpointStore:
@@ -65,15 +56,9 @@ class CheckpointStore:
     KEPT = 2
 
     def __init__(
-        self,
-        folder: str | Path,
-        fingerprint: str,
-        seconds: float = 60.0,
-        part: str = "",
-        keep_all: bool = False,
+        self, folder: str | Path, fingerprint: str, seconds: float = 60.0, keep_all: bool = False
     ):
-        self.folder, self.seconds = Path(folder) / fingerprint, seconds
-        self.part, self.keep_all = part, keep_all
+        self.folder, self.seconds, self.keep_all = Path(folder) / fingerprint, seconds, keep_all
         self._owner, self._next = fingerprint.encode(), time.monotonic() + seconds
 
     def due(self) -> bool:
@@ -82,9 +67,6 @@ class CheckpointStore:
 
     def save(self, state: dict[str, Any]) -> None:
         """Write tensors and plain values; delete all checkpoints but the last two or keep all.
-
-        Another run may delete the folder when it has finished the same training. This training then
-        continues without the checkpoint.
 
         Raises:
             ResultError: the file cannot be written, e.g. because the disk is full.
@@ -95,16 +77,11 @@ class CheckpointStore:
         number = max((int(path.stem) for path in self._paths()), default=0) + 1
         content = io.BytesIO()  # in memory first: torch does not report a full disk as such
         torch.save(state, content)
-        content.write(_digest(content, content.tell(), self._owner))
-        try:
-            with atomic(self.folder / f"{number:012d}.pt") as temporary:
-                temporary.write_bytes(content.getbuffer())
-        except ResultError as error:
-            if getattr(error.__cause__, "errno", None) != errno.ENOENT:
-                raise
-            LOG.warning("checkpoint not written: another run has deleted %s", self.folder)
+        content.write(self._digest(content.getbuffer()))
+        with atomic(self.folder / f"{number:012d}.pt") as temporary:
+            temporary.write_bytes(content.getbuffer())
         if not self.keep_all:
-            self._remove(self._paths()[: -self.KEPT])
+            _delete(self._paths()[: -self.KEPT])
         ended = time.monotonic()
         pause = PAUSE * (ended - started) if ended - started > LONG_SAVE else 0.0
         self._next = ended + max(self.seconds, pause)
@@ -126,10 +103,9 @@ class CheckpointStore:
         """Load what is not damaged, and log each damaged file."""
         for path in paths:
             try:
-                with path.open("rb") as stream:
-                    length = stream.seek(0, os.SEEK_END) - hashlib.sha256().digest_size
-                    if length < 0 or _digest(stream, length, self._owner) != stream.read():
-                        raise ValueError("its checksum is wrong, or it belongs to another training")
+                content = memoryview(path.read_bytes())
+                if self._digest(content[:-DIGEST]) != content[-DIGEST:]:
+                    raise ValueError("its checksum is wrong, or it belongs to another training")
                 import torch
 
                 state = torch.load(path, map_location="cpu", weights_only=True)
@@ -148,31 +124,21 @@ class CheckpointStore:
         """
         newest = self._paths()[-1:]
         # includes temporary files of interrupted writes
-        self._remove(path for path in self.folder.glob("*.pt") if path not in newest)
-
-    def _remove(self, paths: Iterable[Path]) -> None:
-        """Delete checkpoints, but nothing where a link leads."""
-        if not self.folder.is_symlink():
-            for path in paths:
-                path.unlink(missing_ok=True)
+        _delete(path for path in self.folder.glob("*.pt") if path not in newest)
 
     def _paths(self) -> list[Path]:
         # other names are temporary files of interrupted writes
         return sorted(self.folder.glob("[0-9]*.pt"))
 
+    def _digest(self, content: bytes | memoryview) -> bytes:
+        digest = hashlib.sha256(content)
+        digest.update(self._owner)
+        return digest.digest()
 
-def _digest(stream: BinaryIO, length: int, owner: bytes) -> bytes:
-    """SHA-256 of the first ``length`` bytes of ``stream`` followed by ``owner``.
 
-    Afterwards the stream is positioned after these bytes.
-    """
-    stream.seek(0)
-    digest = hashlib.sha256()
-    while length > 0 and (block := stream.read(min(length, 1 << 20))):
-        digest.update(block)
-        length -= len(block)
-    digest.update(owner)
-    return digest.digest()
+def _delete(paths: Iterable[Path]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)
 
 
 def stored_map(
@@ -189,20 +155,13 @@ def stored_map(
     damaged checkpoints are computed again, with a message in the log.
 
     Args:
-        function: computes one piece. It must not depend on other pieces. Its result consists of
-            tensors, plain values, lists, tuples and dictionaries; numpy's numbers become plain.
-        items: arguments of the pieces. The settings of the experiment determine their order.
+        function: computes one piece, whatever the others are. Its result consists of tensors, plain
+            values, lists, tuples and dictionaries; numpy's numbers become plain.
+        items: arguments of the pieces, in an order that the settings determine.
         checkpoints: of the experiment; None for none.
-        part: what the pieces are, such as ``batches of runs``. It tells them from other pieces of
-            the same experiment.
+        part: what the pieces are, such as ``batches of runs``; not that of other pieces of the
+            same experiment.
         progress: whether to show how many pieces are done; False if each shows its own progress.
-
-    Yields:
-        The results in the order of ``items``.
-
-    Raises:
-        ResultError: a checkpoint cannot be written.
-        TypeError: a result has a part that cannot be stored.
     """
     items = list(items)
     store = checkpoints.store(part, keep_all=True) if checkpoints else None
@@ -230,11 +189,7 @@ def stored_map(
 
 
 def plain(value: Any) -> Any:
-    """Copy tensors and plain values, nested, with numpy's numbers as Python's.
-
-    Raises:
-        TypeError: it contains something else, such as an array.
-    """
+    """Copy tensors and plain values, nested, with numpy's numbers as Python's."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, PLAIN):

@@ -35,54 +35,42 @@ KEPT = (  # of a descent in a checkpoint, as they are
 class DescentPlan:
     """What a descent does.
 
-    Attributes:
-        steps: number of steps of gradient descent.
-        rates: rate of each network, (R,).
-        times: numbers of steps after which a network is recorded, besides 0 and its last step.
-        mode: ``steps`` for gradient descent as written; ``graded`` for steps that are several at
-            once where that is accurate, see `graded`; ``flow`` for gradient flow where that is
-            accurate, see `flow`, and graded steps elsewhere.
-        cap: largest rate of a graded step in units of 1/lambda_max, at most 0.5.
-        share: a graded step makes at most t/share steps at once after t steps. For tanh a cap of
-            0.5 and a share of 32 are accurate to about 0.1 %.
-        flow_from: number of steps after which the flow takes over from graded steps.
-        tolerance: error of a step of the flow, relative to the way from the initial weights.
-        steepest: largest rate in units of 1/lambda_max for which the flow is used.
-        stop: reading of the stopping rule by which networks stop, ``window`` or ``each``; None if
-            they do not stop. Both readings are recorded in any case.
-        fall, patience: of the stopping rule.
+    The mode is ``steps`` for gradient descent as written; ``graded`` for steps that are several at
+    once where that is accurate, see `graded`; ``flow`` for gradient flow where that is accurate,
+    see `flow`, and graded steps elsewhere. For tanh a cap of 0.5 and a share of 32 are accurate to
+    about 0.1 %. Both readings of the stopping rule are recorded, whichever networks ``stop`` by.
     """
 
-    steps: int
-    rates: tuple[float, ...]
-    times: tuple[int, ...] = ()
+    steps: int  # of gradient descent
+    rates: tuple[float, ...]  # of each network, (R,)
+    times: tuple[int, ...] = ()  # steps after which a network is recorded, besides 0 and its last
     mode: str = "graded"
-    cap: float = 0.25
-    share: int = 64
-    flow_from: int = 128
-    tolerance: float = 3e-4
-    steepest: float = 0.25
-    stop: str | None = "window"
-    fall: float = 1e-7
-    patience: int = 100
+    cap: float = 0.25  # largest rate of a graded step in units of 1/lambda_max, at most 0.5
+    share: int = 64  # a graded step makes at most t/share steps at once after t steps
+    flow_from: int = 128  # steps after which the flow takes over from graded steps
+    tolerance: float = 3e-4  # of a step of the flow, relative to the way from the initial weights
+    steepest: float = 0.25  # largest rate, in units of 1/lambda_max, for which the flow is used
+    stop: str | None = "window"  # or "each", a reading of the stopping rule; None: never
+    fall: float = 1e-7  # of the stopping rule
+    patience: int = 100  # of the stopping rule
 
 
 @dataclass(frozen=True)
 class Descent:
     """The result of a descent.
 
-    Attributes:
-        snapshots: one row per network and recorded time that it reached: ``replica`` (its number in
-            the stack), ``time``, ``loss``, ``change`` (norm of the change of its tangent kernel
-            over that of the kernel at time 0, Frobenius), ``eta_lambda`` (rate times lambda_max).
-        ends: one row per network: ``replica``; its ``rate``; ``method`` (``steps``, ``graded``,
-            ``flow`` or ``flow, then graded``); ``steps_taken``; ``gradients`` computed;
-            ``largest_jump``, the steps made at once; ``first_loss``, ``lowest_loss``,
-            ``last_loss``; ``stop_window``, ``stop_each``, the steps at which the two readings of
-            the rule stop it, -1 if they did not before it ended; ``eta_lambda_start``,
-            ``eta_lambda_end``, ``eta_lambda_max``, the largest at recorded times; ``exceeded``,
-            whether this was above 2; ``diverged``, whether its loss became infinite or undefined.
-            Its last row of ``snapshots`` is then from before, and ``last_loss`` is not finite.
+    ``snapshots`` has a row per network and recorded time that it reached: ``replica`` (its number
+    in the stack), ``time``, ``loss``, ``change`` (norm of the change of its tangent kernel over
+    that of the kernel at time 0, Frobenius), ``eta_lambda`` (rate times lambda_max).
+
+    ``ends`` has a row per network: ``replica``; its ``rate``; ``method`` (``steps``, ``graded``,
+    ``flow`` or ``flow, then graded``); ``steps_taken``; ``gradients`` computed; ``largest_jump``,
+    the steps made at once; ``first_loss``, ``lowest_loss``, ``last_loss``; ``stop_window``,
+    ``stop_each``, the steps at which the two readings of the rule stop it, -1 if they did not
+    before it ended; ``eta_lambda_start``, ``eta_lambda_end``, ``eta_lambda_max``, the largest at
+    recorded times; ``exceeded``, whether this was above 2; ``diverged``, whether its loss became
+    infinite or undefined. Its last row of ``snapshots`` is then from before, and ``last_loss`` is
+    not finite.
     """
 
     snapshots: list[dict[str, Any]]
@@ -99,17 +87,8 @@ def descend(
 ) -> Descent:
     """Minimise 1/(2S) sum_s |f(x_s) - y_s|^2 for all networks, from the newest checkpoint.
 
-    Args:
-        stack: the initial networks; not changed. The descent takes place on their device.
-        x: inputs, (S, n_0), on the same device.
-        y: targets, (S, K).
-        plan: what is done.
-        checkpoints: where to store checkpoints and at last the result, by an identity that
-            settings, data and code determine; None for none.
-        title: of the progress that is shown, in steps of all networks together.
-
-    Raises:
-        ResultError: a checkpoint cannot be written.
+    The initial networks do not change. Inputs are (S, n_0) on their device, targets (S, K). The
+    ``title`` is that of the progress that is shown, in steps of all networks together.
     """
     return Descent(**carry_out(DescentRun(stack, x, y, plan, title), checkpoints))
 
@@ -117,26 +96,11 @@ def descend(
 class DescentRun(Training):
     """A descent in progress: its phases, one after the other.
 
-    Attributes:
-        plan: what is done.
-        initial: the initial networks; never changed.
-        x, y: inputs (S, n_0) and targets (S, K).
-        places: numbers, within ``initial``, of the networks that are descending now, ascending.
-        stack: these networks, changed in place.
-        waiting: name of a later phase -> numbers and parameters of networks that take part in it.
-        phase: number of the phase.
-        count: gradients of each descending network since the phase began.
-        stops: of all networks.
-        clocks: counters of all networks, (R,) each: ``time``, steps of gradient descent made;
-            ``jump``, steps that the last gradient made, until its result has been taken account of;
-            ``gradients`` computed; ``largest_jump``, steps made with one gradient; ``flowed``,
-            steps made by the flow; ``recorded``, the last recorded time; ``eta_lambda``, the last
-            estimate of rate times lambda_max, with that at the start and the largest at recorded
-            times.
-        vectors: of the power iteration, (R, S, K).
-        kernels: at the start, (R, S, S).
-        snapshots, ends: rows so far, see `Descent`.
-        solver: tensors and arrays of the method of the phase.
+    ``clocks`` are counters of all networks, (R,) each: ``time``, steps of gradient descent made;
+    ``jump``, steps that the last gradient made, until its result has been taken account of;
+    ``gradients`` computed; ``largest_jump``, steps made with one gradient; ``flowed``, steps made
+    by the flow; ``recorded``, the last recorded time; ``eta_lambda``, the last estimate of rate
+    times lambda_max, with that at the start and the largest at recorded times.
     """
 
     def __init__(
@@ -149,9 +113,11 @@ class DescentRun(Training):
         self.is_recorded = np.zeros(plan.steps + 1, dtype=bool)
         self.is_recorded[[0, *plan.times, plan.steps]] = True
         self.wanted = np.unique([0, *plan.times, *ends])  # steps are cut at these
-        self.places, self.stack = np.arange(stack.count), stack.copy()
+        self.places = np.arange(stack.count)  # of the networks that descend now, ascending
+        self.stack = stack.copy()  # these networks, changed in place
+        # name of a later phase -> places and parameters of networks that take part in it
         self.waiting: dict[str, list[tuple[np.ndarray, list[Tensor]]]] = {}
-        self.phase = self.count = 0
+        self.phase = self.count = 0  # number of the phase, and gradients since it began
         self.stops = Stops(stack.count, plan.fall, plan.patience)
         counts = ("time", "jump", "gradients", "largest_jump", "flowed")
         self.clocks = SimpleNamespace(
@@ -161,10 +127,11 @@ class DescentRun(Training):
             eta_lambda_start=np.full(stack.count, np.nan),
             eta_lambda_max=np.zeros(stack.count),
         )
-        self.vectors, self.kernels = _first_vectors(self.stack, y), None
+        self.vectors = _first_vectors(self.stack, y)  # of the power iteration, (R, S, K)
+        self.kernels: Tensor | None = None  # at the start, (R, S, S)
         self.snapshots: list[dict[str, Any]] = []
         self.ends: list[dict[str, Any]] = []
-        self.solver: dict[str, Any] = {}
+        self.solver: dict[str, Any] = {}  # tensors and arrays of the method of the phase
         self._method: GradedSteps | Flow | None = None  # of the phase
         self._passes: Passes | None = None  # of the networks that descend now
 
@@ -182,7 +149,10 @@ class DescentRun(Training):
             if not self.places.size:
                 self._begin(self.phase + 1, phases[self.phase + 1])
                 continue
-            self._method = self._method or self._method_of(phases[self.phase])
+            if not self._method:
+                phase = phases[self.phase]
+                until = self.plan.flow_from if phase == "start" else None
+                self._method = Flow(self) if phase == "flow" else GradedSteps(self, until)
             self._passes = self._passes or Passes(self.stack, self.x, self.y)
             self._passes.forward()
             leaving = self._method.arrive(self._passes)
@@ -190,15 +160,7 @@ class DescentRun(Training):
                 return
             self._keep(np.flatnonzero(~leaving))
 
-    def _method_of(self, phase: str) -> GradedSteps | Flow:
-        if phase == "flow":
-            return Flow(self)
-        if phase == "start":
-            return GradedSteps(self, self.plan.cap, until=self.plan.flow_from)
-        return GradedSteps(self, self.plan.cap if phase == "graded" else 0.0)
-
     def _begin(self, number: int, name: str) -> None:
-        """Begin a phase with the networks that wait for it."""
         parked = self.waiting.pop(name, [])
         places = np.concatenate([np.zeros(0, dtype=np.int64), *(each for each, _ in parked)])
         order = np.argsort(places)
@@ -221,7 +183,11 @@ class DescentRun(Training):
 
     def step(self) -> None:
         """Compute a gradient of each network that descends now, and move it."""
+        if self._method.tracked and self.count % self._method.tracked == 0:
+            self.measure_slope(self._passes, np.arange(self.places.size), 1)
         self._method.step(self._passes)
+        self.clocks.gradients[self.places] += 1
+        self.count += 1
 
     def result(self) -> dict[str, Any]:
         """Return the entries of `Descent`."""
@@ -357,12 +323,7 @@ def largest_eigenvalues(stack: FullyConnected, x: Tensor, y: Tensor) -> np.ndarr
     """Estimate lambda_max of the tangent kernel over S of each network of a stack, (R,).
 
     Gradient descent is stable up to a rate of 2/lambda_max. The power iteration approaches it from
-    below.
-
-    Args:
-        stack: the networks.
-        x: inputs, (S, n_0).
-        y: targets, (S, K).
+    below. Inputs are (S, n_0), targets (S, K).
     """
     passes = Passes(stack, x, y)
     passes.forward()

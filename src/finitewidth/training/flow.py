@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from finitewidth.training.descent import DescentRun
 
 DAMPING = 2 / 13
-TRACKED = 10  # gradients between two iterations of the power iteration
 SAFETY = 1.2  # factor on lambda_max, whose estimate is never too large
 MOST_STAGES = 60
 FIRST_STEP = 5.0
@@ -83,6 +82,8 @@ class Flow:
     one before it is cut; ``moved`` is the length of the way from the initial weights. ``here`` is F
     at the present weights.
     """
+
+    tracked = 10  # gradients between two iterations of the power iteration
 
     def __init__(self, run: "DescentRun"):
         self.run, self.of, self.here = run, run.solver, []
@@ -181,8 +182,6 @@ class Flow:
     def step(self, passes: Passes) -> None:
         """Make the next stage of every network, after `arrive`."""
         of, run = self.of, self.run
-        if run.count % TRACKED == 0:
-            run.measure_slope(passes, np.arange(run.places.size), 1)
         rows = [coefficients(s)[j] for s, j in zip(of["stages"], of["stage"], strict=True)]
         mu, nu, mu_f, gamma_f = torch.from_numpy(np.array(rows)).T
         h = torch.from_numpy(of["h"])
@@ -198,8 +197,6 @@ class Flow:
             torch.add(start, far, out=weight)
         of["near"], of["far"] = of["far"], of["near"]
         of["stage"] += 1
-        run.clocks.gradients[run.places] += 1
-        run.count += 1
 
 
 def _norms(tensors: list[Tensor]) -> np.ndarray:

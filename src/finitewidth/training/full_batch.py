@@ -21,17 +21,11 @@ Observed = dict[str, Any]  # tensors and plain values, so that it can be in a ch
 
 
 class State(NamedTuple):
-    """The state of all replicas after ``time`` steps.
-
-    Attributes:
-        time: number of steps.
-        errors: outputs minus targets, (R, S).
-        weights: one tensor (R, fan_in, fan_out) per layer; the next step changes them in place.
-    """
+    """The state of all replicas after ``time`` steps."""
 
     time: int
-    errors: Tensor
-    weights: list[Tensor]
+    errors: Tensor  # outputs minus targets, (R, S)
+    weights: list[Tensor]  # (R, fan_in, fan_out) of each layer; the next step changes them in place
 
 
 def gradient_descent(
@@ -42,7 +36,6 @@ def gradient_descent(
     *,
     step: Tensor,
     times: Sequence[int],
-    loss_half: bool = True,
     dtype: torch.dtype = torch.float64,
     double_below: float | None = None,
 ) -> Iterator[State]:
@@ -55,7 +48,6 @@ def gradient_descent(
         gates: see ``Gates``.
         step: step size of each replica, (R,).
         times: numbers of steps after which to yield, ascending; 0 is the initial network.
-        loss_half: True for the loss above, False for sum_s e_s^2, whose gradient is twice as large.
         dtype: of the arithmetic. float32 takes half the time. Its errors are uncertain by about
             1e-6 of e_0, so squared errors stop falling near 1e-11 of their first value.
         double_below: with float32, the arithmetic changes to float64 when the squared errors of a
@@ -68,7 +60,7 @@ def gradient_descent(
         return Passes(stack, x, y[..., None], gates)
 
     passes = passes_of(weights, dtype)
-    scale = (step * (1 if loss_half else 2)).to(dtype)[:, None, None]
+    scale = step.to(dtype)[:, None, None]
     wanted, first = set(times), None
     for time in range(times[-1] + 1):
         errors = passes.forward()[..., 0]
@@ -91,25 +83,19 @@ def error_ratios(
     *,
     step: Tensor,
     times: Sequence[int],
-    loss_half: bool = True,
 ) -> Tensor:
-    """Compute |e_t|^2 / |e_0|^2 under the linear recursion.
+    """Compute |e_t|^2 / |e_0|^2 under the linear recursion, (times, R) in float64.
 
     Args:
         eigenvalues: of the kernels, (R, S).
         eigenvectors: in columns, (R, S, S), as returned by ``torch.linalg.eigh``.
         errors: e_0, outputs minus targets at the start, (R, S).
-        step: step size a of each replica, (R,).
+        step: step size of each replica, (R,), with the loss 1/2 sum_s e_s^2.
         times: numbers of steps, in any order.
-        loss_half: True for the loss 1/2 sum e^2, False for sum e^2, which doubles a.
-
-    Returns:
-        (times, R), float64.
     """
     energy = (eigenvectors.mT @ errors.double()[..., None])[..., 0] ** 2
     energy = energy / energy.sum(-1, keepdim=True)
-    steepness = (1 if loss_half else 2) * step.double()[:, None]
-    shrinking = (1 - steepness * eigenvalues) ** 2
+    shrinking = (1 - step.double()[:, None] * eigenvalues) ** 2
     return torch.stack([(energy * shrinking**time).sum(-1) for time in times])
 
 
@@ -126,30 +112,15 @@ def adam(
 ) -> list[Observed]:
     """Minimise 1/(2S) sum_s |f(x_s) - y_s|^2 by Adam with full batches, from the newest checkpoint.
 
-    Each network is trained as it would be alone: Adam acts on each number by itself.
-
-    Args:
-        stack: the initial networks; not changed.
-        x: inputs, (S, n_0), on the device of the stack.
-        y: targets, (S, K).
-        rate: common to all networks.
-        times: numbers of steps after which to observe, ascending; the last one ends the training.
-        observe: what to keep, of the networks and the number of steps. It must not change them.
-        checkpoints: where to store checkpoints, and at last what was observed; None for none.
-        title: of the progress that is shown, in steps.
-
-    Returns:
-        What was observed, in the order of ``times``.
-
-    Raises:
-        ResultError: a checkpoint cannot be written.
+    Each network is trained as it would be alone: Adam acts on each number by itself. The initial
+    networks do not change. Inputs are (S, n_0) on their device, targets (S, K). After each number
+    of steps in ``times``, ascending, ``observe`` gets the networks, which it must not change, and
+    the number. What it returned is the result.
     """
     return carry_out(_Adam(stack.copy(), x, y, rate, times, observe, title), checkpoints)
 
 
 class _Adam(Training):
-    """A training by Adam in progress."""
-
     def __init__(self, stack, x, y, rate, times, observe, title):
         words = {"lr": rate, "betas": BETAS, "eps": EPSILON, "foreach": True}
         optimiser = torch.optim.Adam(stack.parameters, **words)
@@ -160,17 +131,14 @@ class _Adam(Training):
             tensor.grad = torch.empty_like(tensor)
 
     def step(self) -> None:
-        """Make a step of all networks."""
         self.passes.forward()
         self.passes.gradient(out=[tensor.grad for tensor in self.weights])
         self.optimiser.step()
         self.state.done += 1
 
     def measure(self) -> None:
-        """Observe the networks if it is time to."""
         if self.done in self.times:
             self.state.observed.append(self.observe(self.stack, self.done))
 
     def result(self) -> list[Observed]:
-        """Return what was observed."""
         return self.state.observed

@@ -37,23 +37,15 @@ class Draw:
 
 
 def initial_stack(
-    name: Sequence[str | int],
-    draws: Sequence[Draw],
-    widths: Sequence[int],
-    activation: str,
+    name: Sequence[str | int], draws: Sequence[Draw], widths: Sequence[int], activation: str
 ) -> FullyConnected:
-    """Draw Gaussian networks in the standard parametrisation, on the CPU in float32.
+    """Draw Gaussian ReLU or tanh networks in the standard parametrisation, on the CPU in float32.
 
     Weights have variance sigma_w2 / fan_in and biases sigma_b2. Networks of the same seed use the
     same standard normal numbers, whatever their variances are, so that curves over sigma_w2 are
-    smooth. The random stream depends on the name, the seed and all widths: networks of other
-    seeds, depths or widths are independent. It also depends on the base seed of the run.
-
-    Args:
-        name: first words of the name of the random streams, see `provenance.seed_for`.
-        draws: one per network.
-        widths: n_0, ..., n_L; n_L is the number of outputs.
-        activation: ``relu`` or ``tanh``.
+    smooth. The random stream depends on the ``name``, see `provenance.seed_for`, the seed and all
+    widths n_0, ..., n_L: networks of other seeds, depths or widths are independent. It also depends
+    on the base seed of the run.
     """
     layers = list(pairwise(widths))
     weights = [torch.empty(len(draws), *shape) for shape in layers]
@@ -80,15 +72,7 @@ def in_span_of_inputs(stack: FullyConnected, x: Tensor) -> tuple[FullyConnected,
     Gradient descent changes the weights of the first layer only within the span of the S inputs.
     With coordinates in an orthonormal basis of that span, outputs, gradients, tangent kernels and
     all steps of gradient descent stay what they are, up to rounding. This does not hold for Adam.
-    It saves most of the first layer if n_0 > S.
-
-    Args:
-        stack: networks with n_0 inputs.
-        x: inputs, (S, n_0).
-
-    Returns:
-        The stack with min(S, n_0) inputs, and the coordinates of the inputs; both as they are if
-        n_0 <= S.
+    It saves most of the first layer if n_0 > S; otherwise stack and inputs (S, n_0) stay.
     """
     count, n_0 = x.shape
     if n_0 <= count:
@@ -103,19 +87,13 @@ def in_span_of_inputs(stack: FullyConnected, x: Tensor) -> tuple[FullyConnected,
 class Passes:
     """Forward and backward passes of a stack on fixed inputs, in memory allocated once.
 
-    All methods but `forward` use the activations of the last call of `forward`. `gradient` and
-    `largest_eigenvalue` are for networks with biases, `descend` is for those without.
+    Passes see changes of the tensors of the stack. Inputs are (S, n_0) or (R, S, n_0), targets
+    (S, K) or (R, S, K). All methods but `forward` use the activations of the last call of
+    `forward`. `gradient` and `largest_eigenvalue` are for networks with biases, `descend` is for
+    those without.
     """
 
     def __init__(self, stack: FullyConnected, x: Tensor, y: Tensor, gates: Gates = "own"):
-        """Allocate the memory.
-
-        Args:
-            stack: ReLU or tanh networks. Passes see changes of its tensors.
-            x: inputs, (S, n_0) or (R, S, n_0).
-            y: targets, (S, K) or (R, S, K).
-            gates: see `Gates`.
-        """
         self.stack, self.relu = stack, stack.activation.name == "relu"
         like = stack.weights[0]
         self.samples = x.shape[-2]
@@ -155,9 +133,7 @@ class Passes:
     ) -> list[Tensor]:
         """Compute the gradient of the loss in the order of `FullyConnected.parameters`.
 
-        Args:
-            scale: a factor for each network, (R,); 1 if it is left out.
-            out: tensors of the same shapes, into which it is written.
+        ``scale`` is a factor for each network, (R,); it is written into the tensors ``out``.
         """
         scale = np.ones(self.stack.count) if scale is None else scale
         out = [torch.empty_like(t) for t in self.stack.parameters] if out is None else out
@@ -173,14 +149,8 @@ class Passes:
 
         It is that of the curvature J^T J / S of the loss, which limits the rate to 2/lambda_max.
         The estimates come from power iteration, hence they are not too large. One iteration takes
-        about two thirds of the products of a step.
-
-        Args:
-            start: where the iteration starts, (R, S, K), with norm 1 for each network.
-            iterations: at least 1.
-
-        Returns:
-            The estimates, (R,) in float64, and the last vectors, from which to go on.
+        about two thirds of the products of a step. It starts at vectors (R, S, K) of norm 1.
+        Returns the estimates, (R,) in float64, and the last vectors, from which to go on.
         """
         grams = [torch.bmm(z, z.mT).add_(1) for z in self.z[:-1]]
         vector = start.to(self.z[-1])

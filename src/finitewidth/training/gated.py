@@ -30,36 +30,23 @@ DESCRIBED = ("regime", "stage", "beta", "eps", "variant", "seed", "step_size")  
 
 @dataclass(frozen=True)
 class Trained:
-    """The result of a training.
+    """The result of a training."""
 
-    Attributes:
-        history: one row per epoch and replica.
-        weights: ``<label>/value/0.weight`` and the like -> array (R, …).
-    """
-
-    history: list[dict[str, Any]]
-    weights: dict[str, np.ndarray]
+    history: list[dict[str, Any]]  # one row per epoch and replica
+    weights: dict[str, np.ndarray]  # <label>/value/0.weight and the like -> array (R, …)
 
 
 @dataclass(frozen=True)
 class GatedStack:
-    """The networks of all replicas.
+    """The networks of all replicas; ``learns`` are the parts that are trained."""
 
-    Attributes:
-        layers: of the value network.
-        gating: of all replicas.
-        value: weights of the value networks.
-        feature: weights of the feature networks, or None.
-        learns: the parts that are trained.
-        spoilt: for each replica whether its given feature weights are not finite. Such a feature
-            network closes all gates, so the loss alone would not show it.
-    """
-
-    layers: tuple[Layer, ...]
+    layers: tuple[Layer, ...]  # of the value network
     gating: Gating
     value: Weights
     feature: Weights | None
     learns: frozenset[str]
+    # for each replica whether its given feature weights are not finite; such a feature network
+    # closes all gates, so the loss alone would not show it
     spoilt: tuple[bool, ...]
 
     def trained(self) -> list[Tensor]:
@@ -110,10 +97,8 @@ class GatedStack:
 def build_stack(run: TrainingRun, images: Images, earlier: Trained | None = None) -> GatedStack:
     """Draw the initial weights of every replica from the random streams of its name.
 
-    Args:
-        run: the description.
-        images: of the training, on whose device the stack is.
-        earlier: a finished training; needed if a feature network starts ``pretrained``.
+    The stack is on the device of the images. ``earlier`` is a finished training, needed if a
+    feature network starts ``pretrained``.
     """
     flat, device = len(images.shape) == 1, images.train_x.device
     channels, height, width = (*images.shape, 1, 1) if flat else images.shape
@@ -189,14 +174,8 @@ def train(
     of the stack, apart from rounding. tests/agreement/test_stacked_training.py states where
     results are equal bit for bit. The same run gives the same bits, also after an interruption.
 
-    Args:
-        run: the description.
-        images: for training and testing. The training takes place on their device.
-        earlier: the training that provides the weights of ``pretrained`` feature networks.
-        checkpoints: where to store checkpoints; None for none.
-
-    Raises:
-        ResultError: a checkpoint cannot be written.
+    The training takes place on the device of the images. The training ``earlier`` provides the
+    weights of ``pretrained`` feature networks.
     """
     training = _Training(run, images, build_stack(run, images, earlier))
     carry_out(training, checkpoints)
@@ -210,18 +189,17 @@ def train(
 
 
 class _Training(EpochTraining):
-    """A training in progress."""
-
     def __init__(self, run: TrainingRun, images: Images, stack: GatedStack):
         self.run, self.images, self.stack = run, images, stack
         weights, step_sizes = stack.trained(), [replica.step_size for replica in run.replicas]
         regimes = dict.fromkeys(replica.regime for replica in run.replicas)
+        steps = -(-images.train_count // run.batch_size)
         super().__init__(
             f"{'+'.join(regimes)}, {len(run.replicas)} replicas",
+            run.epochs * steps,
             weights,
             StackedOptimiser(run.optimiser, weights, step_sizes),
-            run.epochs,
-            steps_per_epoch=-(-images.train_count // run.batch_size),
+            steps_per_epoch=steps,
             # loss and number of correct outputs over the images of this epoch
             sums=torch.zeros(len(run.replicas), 2, device=images.train_x.device),
             history=[],  # one row per finished epoch and replica
@@ -292,7 +270,7 @@ class _Training(EpochTraining):
             row = {"row": self.run.row, **{name: getattr(replica, name) for name in DESCRIBED}}
             row |= {"eps": None if replica.beta is None else replica.eps, "epoch": epoch}
             row |= {name: values[number] for name, values in numbers.items()}
-            row["diverged"] = int(self.stack.spoilt[number] or not isfinite(train_loss[number]))
+            row["diverged"] = int(self.stack.spoilt[number] or not isfinite(row["train_loss"]))
             state.history.append(row)
         self._tell_diverged(epoch)
         wanted = set(self.run.keep) | ({"best_test"} if self.run.best_so_far else set())

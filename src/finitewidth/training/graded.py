@@ -54,13 +54,15 @@ class GradedSteps:
     the first.
     """
 
-    def __init__(self, run: "DescentRun", cap: float, until: int | None = None):
-        """Begin the phase, or go on with it; with a ``cap`` of 0 steps are made one by one.
+    def __init__(self, run: "DescentRun", until: int | None):
+        """Begin the phase, or go on with it; in the mode ``steps`` they are made one by one.
 
         ``until`` is the number of steps after which networks are parked: for the flow where it may
         be used, and elsewhere for graded steps. None for no such end.
         """
-        self.run, self.of, self.cap, self.until = run, run.solver, cap, until
+        self.run, self.of, self.until = run, run.solver, until
+        self.cap = 0.0 if run.plan.mode == "steps" else run.plan.cap
+        self.tracked = TRACKED if self.cap else 0
         if not self.of:
             parameters = run.stack.parameters
             self.of["base"] = [tensor.clone() for tensor in parameters]
@@ -84,8 +86,6 @@ class GradedSteps:
         """Make some steps with each network, at the gradients of ``passes``."""
         run = self.run
         clocks, places = run.clocks, run.places
-        if self.cap > 0 and run.count % TRACKED == 0:
-            run.measure_slope(passes, np.arange(places.size), 1)
         jumps = steps_at_once(
             clocks.time[places],
             clocks.eta_lambda[places],
@@ -95,8 +95,6 @@ class GradedSteps:
         )
         self._move(passes, jumps)
         run.advance(places, jumps)
-        clocks.gradients[places] += 1
-        run.count += 1
 
     def _move(self, passes: Passes, jumps: np.ndarray) -> None:
         of, run = self.of, self.run

@@ -9,14 +9,7 @@ from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import seed_for
-from finitewidth.data.select import (
-    altered,
-    averaged,
-    binary,
-    channels_first,
-    scaled,
-    stratified_subset,
-)
+from finitewidth.data import select
 from finitewidth.data.store import Dataset
 from finitewidth.networks.weights import generator
 from finitewidth.training.run import TrainingRun
@@ -26,19 +19,16 @@ from finitewidth.training.run import TrainingRun
 class Images:
     """Images and targets on the device of the training.
 
-    Attributes:
-        train_x, test_x: (n, inputs) for fully connected, (n, C, H, W) for convolutional networks.
-        train_y, test_y: (n,), classes counted from 0 (int64) or ±1 (float32).
-        outputs: number of outputs of a network: the number of classes, or 1.
-        variants: of the training images. ``train_x`` and ``train_y`` contain them one after the
-            other, with the same number of images each.
+    Images are (n, inputs) for fully connected, (n, C, H, W) for convolutional networks; targets are
+    (n,), classes counted from 0 (int64) or ±1 (float32). The training images contain the variants
+    one after the other, with the same number of images each.
     """
 
     train_x: Tensor
     train_y: Tensor
     test_x: Tensor
     test_y: Tensor
-    outputs: int
+    outputs: int  # of a network: the number of classes, or 1
     variants: tuple[str, ...] = ("original",)
 
     @property
@@ -67,18 +57,18 @@ def load_images(dataset: Dataset, run: TrainingRun, device: str) -> Images:
     Pixels are scaled to [0, 1]. Images are flattened for fully connected networks. The test images
     are the same for all variants.
     """
-    subset = stratified_subset(dataset, run.data.train, run.data.test, ("subset", dataset.name))
-    if run.data.classes is not None:
-        subset = binary(subset, *run.data.classes)
-    variants = [altered(subset, variant) for variant in run.variants]
+    words, classes = ("subset", dataset.name), run.data.classes
+    subset = select.stratified_subset(dataset, run.data.train, run.data.test, words)
+    if classes is not None:
+        subset = select.binary(subset, *classes)
+    variants = [select.altered(subset, variant) for variant in run.variants]
 
     def tensor(images: np.ndarray) -> Tensor:
-        pixels = channels_first(averaged(scaled(images), run.data.pool))
-        pixels = pixels if run.architecture.channels else pixels.reshape(len(pixels), -1)
-        return torch.from_numpy(pixels).to(device)
+        pixels = _pixels(images, run.data.pool)
+        return (pixels if run.architecture.channels else pixels.flatten(1)).to(device)
 
     def targets(labels: np.ndarray) -> Tensor:
-        kind = torch.float32 if run.data.classes is not None else torch.int64
+        kind = torch.int64 if classes is None else torch.float32
         return torch.from_numpy(labels).to(device, kind)
 
     return Images(
@@ -86,9 +76,15 @@ def load_images(dataset: Dataset, run: TrainingRun, device: str) -> Images:
         train_y=torch.cat([targets(variant.train_labels) for variant in variants]),
         test_x=tensor(subset.test_images),
         test_y=targets(subset.test_labels),
-        outputs=1 if run.data.classes is not None else len(dataset.class_names),
+        outputs=len(dataset.class_names) if classes is None else 1,
         variants=run.variants,
     )
+
+
+def _pixels(images: np.ndarray, pool: int) -> Tensor:
+    """Images (n, C, H, W) in [0, 1], averaged over squares of ``pool`` × ``pool`` pixels."""
+    pixels = select.averaged(select.scaled(images), pool)
+    return torch.from_numpy(select.channels_first(pixels))
 
 
 def balanced_images(
@@ -108,23 +104,19 @@ def balanced_images(
     Args:
         dataset: to choose from.
         per_class: number of training images of each class; None for the size of the smallest class.
-        pool: images are averaged over squares of ``pool`` × ``pool`` pixels; 1 leaves them
-            unchanged.
-        size: afterwards images are resized to ``size`` × ``size`` pixels by bilinear interpolation
-            (`resized`); None leaves them unchanged.
+        pool: images are averaged over squares of ``pool`` × ``pool`` pixels.
+        size: afterwards images are `resized` to ``size`` × ``size`` pixels; None: they are not.
         test: number of test images, with the class shares of the test set; None for all.
         device: where the tensors are stored.
 
     Raises:
-        ConfigError: a class has fewer than ``per_class`` images, there are fewer than ``test``
-            test images, ``per_class`` is below one, or ``pool`` does not divide the
-            size of the images.
+        ConfigError: there are too few images, or ``pool`` does not divide their size.
     """
-    dataset = stratified_subset(dataset, None, test, ("balanced", dataset.name))
+    dataset = select.stratified_subset(dataset, None, test, ("balanced", dataset.name))
     chosen = _chosen(dataset, per_class)
 
     def tensor(images: np.ndarray) -> Tensor:
-        pixels = torch.from_numpy(channels_first(averaged(scaled(images), pool)))
+        pixels = _pixels(images, pool)
         return (pixels if size is None else resized(pixels, size)).to(device)
 
     return Images(

@@ -35,11 +35,6 @@ def run_training(
 
     Returns:
         What the provenance of the job says of it: settings, base seed, device and threads.
-
-    Raises:
-        ConfigError: the settings are contradictory, or the device is not available.
-        DataError: the dataset is missing or damaged.
-        ResultError: an input is damaged, or an output cannot be written.
     """
     device = prepare_torch(runtime["threads"], runtime["device"])
     run = TrainingRun.from_mapping(settings)

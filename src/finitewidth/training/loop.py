@@ -20,15 +20,11 @@ RESULT = "result"  # the only entry of the last checkpoint of a training that le
 
 
 class Training(ABC):
-    """A training in progress.
+    """A training in progress, whose progress is shown by its title; it ends after ``total`` steps.
 
-    Attributes:
-        title: of the progress that is shown.
-        total: number of steps after which it has ended.
-        weights: the tensors that training changes, in place.
-        optimiser: of the weights, with ``state_dict`` and ``load_state_dict``.
-        state: all else that changes: ``done``, the number of steps made, and what a subclass adds,
-            tensors and plain values.
+    It changes the tensors ``weights`` in place. The optimiser has ``state_dict`` and
+    ``load_state_dict``. All else that changes is in ``state``: ``done``, the number of steps made,
+    and what a subclass adds, tensors and plain values.
     """
 
     def __init__(
@@ -79,13 +75,8 @@ def carry_out(training: Training, checkpoints: CheckpointStore | None = None) ->
 
     Returns:
         `Training.result`, also of a training that an earlier run has finished.
-
-    Raises:
-        ResultError: a checkpoint cannot be written.
     """
     state = checkpoints.latest() if checkpoints else None
-    if state is not None and checkpoints.part:
-        LOG.info("checkpoint of %s found", checkpoints.part)
     if state is not None and RESULT in state:
         LOG.info("finished in an earlier run")
         return state[RESULT]
@@ -133,16 +124,8 @@ def unpacked(value: Any, device: torch.device) -> Any:
 class EpochTraining(Training):
     """A training on batches, the same number ``steps_per_epoch`` in each epoch."""
 
-    def __init__(
-        self,
-        title: str,
-        weights: Sequence[Tensor],
-        optimiser: Any,
-        epochs: int,
-        steps_per_epoch: int,
-        **state: Any,
-    ):
-        super().__init__(title, epochs * steps_per_epoch, weights, optimiser, **state)
+    def __init__(self, *arguments: Any, steps_per_epoch: int, **state: Any):
+        super().__init__(*arguments, **state)
         self.steps_per_epoch, self.batches = steps_per_epoch, lru_cache(1)(self._drawn)
 
     @abstractmethod

@@ -1,6 +1,7 @@
 """Training of one torch module of any kind with batches of labelled inputs."""
 
 from collections.abc import Callable, Sequence
+from math import isfinite
 
 import torch
 from torch import Tensor, nn
@@ -29,15 +30,11 @@ def loss_of(loss: str, outputs: Tensor, labels: Tensor) -> Tensor:
 def loss_and_accuracy(
     network: nn.Module, x: Tensor, labels: Tensor, loss: str
 ) -> tuple[float, float]:
-    """Return loss and accuracy of a network in eval mode.
-
-    Raises:
-        ConfigError: the loss is not finite.
-    """
+    """Return loss and accuracy of a network in eval mode."""
     with torch.no_grad():
         outputs = torch.cat([network(part) for part in x.split(CHUNK)])
     value = float(loss_of(loss, outputs, labels))
-    if value != value or value in (float("inf"), -float("inf")):
+    if not isfinite(value):
         raise ConfigError("rate: the loss is not finite; choose a smaller rate")
     return value, float((outputs.argmax(1) == labels).double().mean())
 
@@ -58,18 +55,9 @@ def train_module(
 ) -> None:
     """Train a network in place, in train mode; let it be observed in eval mode.
 
-    Args:
-        network: any module that maps inputs to outputs (N, K).
-        x: training inputs, (N, ...), on the device of the network.
-        labels: their classes, (N,).
-        times: numbers of steps after which the network is observed, ascending.
-        observe: called with each of ``times``, with the network in eval mode.
-        stepped: called after each step.
-        loss: see `loss_of`.
-        optimiser: a key of `OPTIMISERS`.
-        rate: step size of the optimiser.
-        batch_size: inputs per step; at most all.
-        seed: of the order of the inputs, and of dropout.
+    The network is any module that maps inputs (N, ...) on its device to outputs (N, K). It is
+    observed after the numbers of steps ``times``, ascending; ``stepped`` is called after each step.
+    The ``seed`` is that of the order of the inputs, and of dropout.
     """
     step_of = OPTIMISERS[optimiser]([p for p in network.parameters() if p.requires_grad], lr=rate)
     size = min(batch_size, len(x))

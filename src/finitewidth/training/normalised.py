@@ -4,17 +4,17 @@ The protocol is that of the paper `collapse` (section 5 and appendix C): Nestero
 decay, rates divided by ten at given times, and the squared error of one-hot targets.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.networks.normalised.stacked import StackedNetwork
-from finitewidth.training.checkpoints import CheckpointStore
+from finitewidth.training.checkpoints import CheckpointStore, plain
+from finitewidth.training.gated import batch_losses
 from finitewidth.training.images import Images, batch_labels, epoch_batches
 from finitewidth.training.loop import EpochTraining, carry_out
 from finitewidth.training.optimisers import NesterovSGD, Schedule
@@ -28,28 +28,19 @@ Measure = Callable[[StackedNetwork, Tensor, Tensor, int], list[Row]]
 class NormalisedPlan:
     """The description of a training.
 
-    Attributes:
-        rates: learning rate of each replica at the start, (R,).
-        epochs: passes over the training images.
-        batch_per_class: images of each class in a batch.
-        order: name of the random stream of the batches.
-        decay: coefficient of weight decay of all replicas, or of each, see `NesterovSGD`.
-        momentum: of Nesterov's method.
-        decay_rate_at: rates are divided by ten after these fractions of all steps.
-        loss: ``squared``, the mean over the batch and the outputs of (f - y)² / 2 with one-hot y,
-            or ``cross_entropy``, the mean over the batch.
-        measure_at: epochs after which the networks are measured.
+    The loss is ``squared``, the mean over the batch and the outputs of (f - y)² / 2 with one-hot y,
+    or ``cross_entropy``, the mean over the batch.
     """
 
-    rates: tuple[float, ...]
-    epochs: int
-    batch_per_class: int
-    order: str
-    decay: float | tuple[float, ...]
-    momentum: float = 0.9
-    decay_rate_at: tuple[float, ...] = (0.3, 0.6, 0.9)
+    rates: tuple[float, ...]  # learning rate of each replica at the start, (R,)
+    epochs: int  # passes over the training images
+    batch_per_class: int  # images of each class in a batch
+    order: str  # name of the random stream of the batches
+    decay: float | tuple[float, ...]  # of all replicas, or of each, see `NesterovSGD`
+    momentum: float = 0.9  # of Nesterov's method
+    decay_rate_at: tuple[float, ...] = (0.3, 0.6, 0.9)  # fractions of all steps, see `Schedule`
     loss: str = "squared"
-    measure_at: tuple[int, ...] = ()
+    measure_at: tuple[int, ...] = ()  # epochs after which the networks are measured
 
     @property
     def decays(self) -> tuple[float, ...]:
@@ -61,13 +52,11 @@ class NormalisedPlan:
 class Result:
     """The result of a training; the networks themselves have been trained in place.
 
-    Attributes:
-        history: one row per epoch and replica: ``replica``, ``rate``, ``epoch``, ``train_loss`` and
-            ``train_accuracy`` (means over the batches as they were seen),
-            ``train_accuracy_last10`` (of the last ten batches), ``diverged`` (0 or 1).
-        measures: one row per measured epoch and replica: ``replica``, ``rate``, ``epoch``, ``tau``,
-            ``test_loss``, ``test_accuracy``, and what ``measure`` returned. ``tau`` is the sum of
-            rate * decay / (1 - momentum) over the steps so far.
+    ``history`` has a row per epoch and replica: ``replica``, ``rate``, ``epoch``, ``train_loss``
+    and ``train_accuracy`` (means over the batches as they were seen), ``train_accuracy_last10`` (of
+    the last ten batches), ``diverged`` (0 or 1). ``measures`` has a row per measured epoch and
+    replica: ``replica``, ``rate``, ``epoch``, ``tau``, ``test_loss``, ``test_accuracy``, and what
+    ``measure`` returned. ``tau`` is the sum of rate * decay / (1 - momentum) over the steps so far.
     """
 
     history: list[Row]
@@ -84,20 +73,15 @@ def train(
     """Train all networks of a stack, starting from the newest checkpoint if there is one.
 
     All networks see the same batches. A network whose loss is not finite has the weights nan from
-    the next step on; the other networks are not affected.
+    the next step on; the other networks are not affected. The network is trained in place, on the
+    device of the images.
 
-    Args:
-        network: with initial weights; trained in place. It is on the device of the images.
-        images: for training and testing.
-        plan: the description.
-        measure: of the network, the last batch of an epoch (images and labels) and the number of
-            the epoch, called after the epochs ``plan.measure_at`` without gradients. It returns
-            numbers or texts by name, one dict per replica, and must not change the network.
-        checkpoints: where to store checkpoints; None for none.
+    After the epochs ``plan.measure_at``, ``measure`` is called without gradients, with the network,
+    the last batch of the epoch (images and labels) and the number of the epoch. It returns numbers
+    or texts by name, one dict per replica, and must not change the network.
 
     Raises:
         ConfigError: a batch has more images of a class than there are.
-        ResultError: a checkpoint cannot be written.
     """
     if plan.batch_per_class > images.per_class:
         raise ConfigError(
@@ -114,35 +98,28 @@ def losses_of(loss: str, outputs: Tensor, labels: Tensor) -> Tensor:
 
     Outputs are (R, b, K), and labels, the classes, (b,).
     """
-    replicas, count, classes = outputs.shape
+    replicas, _, classes = outputs.shape
     if loss == "cross_entropy":
-        targets = labels.repeat(replicas)
-        flat = F.cross_entropy(outputs.flatten(0, 1), targets, reduction="none")
-        return flat.view(replicas, count).mean(dim=1)
+        return batch_losses(loss, outputs, labels.expand(replicas, -1))
     one_hot = labels[:, None] == torch.arange(classes, device=labels.device)
     return (outputs - one_hot.to(outputs.dtype)).square().mean(dim=(1, 2)) / 2
 
 
 class _Training(EpochTraining):
-    """A training in progress."""
-
     def __init__(
-        self,
-        network: StackedNetwork,
-        images: Images,
-        plan: NormalisedPlan,
-        measure: Measure,
+        self, network: StackedNetwork, images: Images, plan: NormalisedPlan, measure: Measure
     ):
         self.network, self.images, self.plan, self.measure_of = network, images, plan, measure
         replicas, device = network.replicas, images.train_x.device
         wide = {"dtype": torch.float64, "device": device}
         self.parameters = list(network.parameters.values())
+        steps = images.per_class // plan.batch_per_class
         super().__init__(
             f"{plan.order}, {replicas} replicas",
+            plan.epochs * steps,
             [*self.parameters, *network.buffers.values()],
             NesterovSGD(network.parameters, plan.momentum, plan.decay),
-            plan.epochs,
-            steps_per_epoch=images.per_class // plan.batch_per_class,
+            steps_per_epoch=steps,
             sums=torch.zeros(2, replicas, **wide),  # loss and accuracy over batches of this epoch
             recent=torch.zeros(RECENT, replicas, **wide),  # accuracies on the last ten, in turn
             diverged=torch.zeros(replicas, dtype=torch.bool, device=device),
@@ -162,7 +139,6 @@ class _Training(EpochTraining):
         return batches.to(self.images.train_x.device)
 
     def _step(self, batch: Tensor) -> None:
-        """Take one step of all replicas on a batch of images."""
         state = self.state
         factor = self.schedule.factor(self.done)
         if factor != self.factor:
@@ -191,7 +167,6 @@ class _Training(EpochTraining):
         ]
 
     def _record(self, epoch: int) -> None:
-        """Add the rows of an epoch to the history, and to the measures if it is due."""
         state = self.state
         loss, accuracy = (state.sums / self.steps_per_epoch).tolist()
         last = (state.recent.sum(dim=0) / min(self.done, RECENT)).tolist()
@@ -205,7 +180,6 @@ class _Training(EpochTraining):
 
     @torch.no_grad()
     def _measure(self, epoch: int) -> None:
-        """Add the rows of an epoch to the measures."""
         plan, last_batch = self.plan, self.batches(epoch)[-1]
         x = self.images.train_x.index_select(0, last_batch)
         measured = self.measure_of(self.network, x, self.labels, epoch)
@@ -217,7 +191,7 @@ class _Training(EpochTraining):
         ]
         rows = self._rows(epoch, tau=tau, test_loss=loss, test_accuracy=accuracy)
         self.state.measures += [
-            row | _plain(extra) for row, extra in zip(rows, measured, strict=True)
+            row | plain(extra) for row, extra in zip(rows, measured, strict=True)
         ]
 
     def _test(self) -> tuple[list[float], list[float]]:
@@ -231,11 +205,3 @@ class _Training(EpochTraining):
             sums[1] += (outputs.argmax(dim=2) == labels).sum(dim=1)
         loss, accuracy = (sums / len(y)).tolist()
         return loss, accuracy
-
-
-def _plain(row: Mapping[str, Any]) -> Row:
-    """The row with numbers of Python only: others cannot be read back from a checkpoint."""
-    return {
-        name: value if isinstance(value, str) or type(value) is int else float(value)
-        for name, value in row.items()
-    }

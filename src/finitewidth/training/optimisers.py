@@ -81,13 +81,7 @@ class NesterovSGD:
     def __init__(
         self, parameters: Mapping[str, Tensor], momentum: float, decay: float | Sequence[float]
     ):
-        """Start with velocities 0.
-
-        Args:
-            parameters: name -> (R, ...). They are changed in place.
-            momentum: from 0 to below 1.
-            decay: coefficient of w in d, of all replicas or of each, (R,).
-        """
+        """Start with velocities 0; the decay is that of all replicas or of each, (R,)."""
         self._weights = [tensor.detach() for tensor in parameters.values()]
         self._velocities = [torch.zeros_like(tensor) for tensor in self._weights]
         self._momentum, self._decay = momentum, decay
@@ -100,11 +94,9 @@ class NesterovSGD:
             self._decays = [decays.view(-1, *[1] * (axes - 1)) for axes in shapes]
 
     def step(self, gradients: Sequence[Tensor], rates: Tensor) -> None:
-        """Update the parameters in place.
+        """Update the parameters in place; the rates (R,) have their type.
 
-        Args:
-            gradients: in the order of the parameters, with their shapes. They are not changed.
-            rates: (R,), with the type of the parameters.
+        The gradients are in the order of the parameters, with their shapes, and are not changed.
         """
         change = list(gradients)
         if self._decayed:

@@ -14,29 +14,22 @@ from finitewidth.networks.regimes import Regime, regime
 class Replica:
     """One network of a stack.
 
-    Attributes:
-        name: seeds the random streams of the replica (initial weights, order of the images).
-            Replicas with the same name use the same streams, whatever else differs and whichever
-            stack they belong to.
-        regime: see `finitewidth.networks.regimes.regime`.
-        seed: number of the run, as shown in tables.
-        step_size: of the optimiser.
-        pretrained: label of the weights of an earlier training from which the feature network
-            starts (those of the same seed). None unless the regime starts from such weights.
-        stage: as shown in tables; None if there are no stages.
-        beta, eps: of soft gates; None and 0 for hard gates.
-        variant: of the training images, see `finitewidth.data.select.altered`.
+    The name seeds the random streams of the replica (initial weights, order of the images).
+    Replicas with the same name use the same streams, whatever else differs and whichever stack they
+    belong to.
     """
 
     name: str
-    regime: str
-    seed: int
-    step_size: float
+    regime: str  # see `finitewidth.networks.regimes.regime`
+    seed: int  # number of the run, as shown in tables
+    step_size: float  # of the optimiser
+    # label of the weights of an earlier training from which the feature network starts (those of
+    # the same seed), if the regime starts from such weights
     pretrained: str | None = None
-    stage: int | None = None
-    beta: float | None = None
-    eps: float = 0.0
-    variant: str = "original"
+    stage: int | None = None  # as shown in tables
+    beta: float | None = None  # of soft gates
+    eps: float = 0.0  # of soft gates
+    variant: str = "original"  # of the training images, see `finitewidth.data.select.altered`
 
     @property
     def gate_regime(self) -> Regime:
@@ -51,59 +44,34 @@ class DataChoice:
     ``train`` and ``test`` are applied before ``classes``: the images are drawn from all classes,
     and only then are the two classes selected. With ten classes of equal size ``train=1000``
     leaves about 200 images of two classes.
-
-    Attributes:
-        classes: two classes for targets -1 (the first) and +1, or None for all classes.
-        train: number of training images drawn from all classes, stratified; None for all images.
-        test: likewise for test images.
-        pool: images are averaged over squares of ``pool`` × ``pool`` pixels; 1 leaves them
-            unchanged.
     """
 
-    classes: tuple[int, int] | None = None
-    train: int | None = None
-    test: int | None = None
-    pool: int = 1
+    classes: tuple[int, int] | None = None  # for targets -1 (the first) and +1; None for all
+    train: int | None = None  # training images drawn from all classes, stratified; None for all
+    test: int | None = None  # likewise
+    pool: int = 1  # images are averaged over squares of pool × pool pixels
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingRun:
-    """The complete description of a stack of replicas that are trained together.
+    """The complete description of a stack of replicas that are trained together."""
 
-    Attributes:
-        row: row of a table or panel of a figure that the training belongs to, as in the history.
-        replicas: at least one; their regimes share their kind of gates and what learns.
-        architecture: of the value and the feature network.
-        data: images and targets.
-        loss: ``cross_entropy`` of logits or ``squared`` error (mean over the batch).
-        optimiser: ``sgd``, ``adam`` or ``rmsprop``, with a constant step size.
-        batch_size: images per step; the last batch of an epoch may be smaller.
-        epochs: passes over the training images.
-        snapshots: epochs after which all weights are kept (0 for the initial weights).
-        keep: further weights to keep: ``best_test``, ``best_validation`` (best on the
-            even-numbered test images), ``last``.
-        best_so_far: epochs after which the weights of each replica that were best on the test set
-            up to then are kept.
-    """
-
-    row: str
-    replicas: tuple[Replica, ...]
-    architecture: Architecture
+    row: str  # of a table, or panel of a figure, that the training belongs to, as in the history
+    replicas: tuple[Replica, ...]  # their regimes share their kind of gates and what learns
+    architecture: Architecture  # of the value and the feature network
     data: DataChoice = field(default_factory=DataChoice)
-    loss: str = "cross_entropy"
-    optimiser: str = "sgd"
-    batch_size: int = 32
-    epochs: int = 1
-    snapshots: tuple[int, ...] = ()
+    loss: str = "cross_entropy"  # of logits, or "squared" error (mean over the batch)
+    optimiser: str = "sgd"  # or "adam" or "rmsprop", with a constant step size
+    batch_size: int = 32  # images per step; the last batch of an epoch may be smaller
+    epochs: int = 1  # passes over the training images
+    snapshots: tuple[int, ...] = ()  # epochs after which all weights are kept, 0 for the initial
+    # further weights to keep: best_test, best_validation (on the even-numbered test images), last
     keep: tuple[str, ...] = ()
+    # epochs after which the weights of each replica that were best on the test set so far are kept
     best_so_far: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        """Reject inconsistent descriptions.
-
-        Raises:
-            ConfigError: there are no replicas, or ``pretrained`` is missing or not needed.
-        """
+        """Reject inconsistent descriptions."""
         if not self.replicas:
             raise ConfigError("replicas: a training needs at least one replica")
         for replica in self.replicas:

@@ -12,22 +12,15 @@ NEVER = -1
 
 
 class Stops:
-    """Both readings of the rule for all networks of a stack.
-
-    Attributes:
-        window, each: number of the step at which the network stops, (R,); ``NEVER`` before that.
-        lowest: lowest finite loss so far, (R,).
-        first, last: first and last loss.
-    """
+    """Both readings of the rule for all networks of a stack."""
 
     def __init__(self, replicas: int, fall: float = 1e-7, patience: int = 100):
         """Start without any loss; it must fall by ``fall`` within ``patience`` steps."""
         self.fall, self.patience = fall, patience
-        self.window = np.full(replicas, NEVER)
-        self.each = np.full(replicas, NEVER)
-        self.lowest = np.full(replicas, np.inf)
-        self.first = np.full(replicas, np.nan)
-        self.last = np.full(replicas, np.nan)
+        # number of the step at which a network stops, by either reading
+        self.window, self.each = np.full(replicas, NEVER), np.full(replicas, NEVER)
+        self.lowest = np.full(replicas, np.inf)  # finite loss so far
+        self.first, self.last = np.full(replicas, np.nan), np.full(replicas, np.nan)  # loss
         self.best = np.full(replicas, np.inf)  # loss from which the next fall is measured
         self.idle = np.zeros(replicas, dtype=np.int64)  # steps since the best loss was set
         self.small = np.zeros(replicas, dtype=np.int64)  # consecutive steps with a small fall

@@ -121,9 +121,3 @@ def test_other_names_are_noticed_and_other_times_are_not(root, known):
     assert content_of(root / "insects") == before
     picture.rename(picture.with_name("1.png"))
     assert content_of(root / "insects") != before
-
-
-def test_a_pipe_is_not_read(root, known):
-    before = content_of(root / "insects")
-    os.mkfifo(root / "insects" / "train" / "ant" / "1.png")
-    assert content_of(root / "insects") != before

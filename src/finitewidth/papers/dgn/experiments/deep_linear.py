@@ -84,11 +84,9 @@ def _trajectories(
         [1, *[width] * (depth - 1), 1], math.sqrt(1 / width),
         [(NAME, depth, run, "weights") for run in runs],
     )  # fmt: skip
-    step = torch.full((len(runs),), settings["rate"] / depth, dtype=torch.float64)
+    step = torch.full((len(runs),), steepness(settings) / depth, dtype=torch.float64)
     errors, kernels, norms = [], [], []
-    for state in gradient_descent(
-        x, y, weights, "open", step=step, times=times, loss_half=settings["loss_half"]
-    ):
+    for state in gradient_descent(x, y, weights, "open", step=step, times=times):
         errors.append(state.errors[:, 0].clone())
         gates = [torch.ones(len(weight), 1, weight.shape[-1]).to(weight)
                  for weight in state.weights[:-1]]  # fmt: skip
@@ -97,12 +95,17 @@ def _trajectories(
         norms.append(sum((weight**2).sum((-2, -1)) for weight in state.weights).sqrt())
     linear = error_ratios(
         kernels[0][:, None], torch.ones(len(runs), 1, 1).double(), errors[0][:, None],
-        step=step, times=times, loss_half=settings["loss_half"],
+        step=step, times=times,
     )  # fmt: skip
     ratios = torch.stack(errors) ** 2 / errors[0] ** 2
     return tuple(
         part.numpy() for part in (ratios, torch.stack(kernels), torch.stack(norms), linear)
     )
+
+
+def steepness(settings: Mapping[str, Any]) -> float:
+    """The rate for 1/2 sum e^2 that makes the same steps as that of the settings for their loss."""
+    return settings["rate"] * (1 if settings["loss_half"] else 2)
 
 
 def steps_to(ratios: np.ndarray, level: float) -> float:
@@ -121,8 +124,8 @@ def steps_to(ratios: np.ndarray, level: float) -> float:
 
 def _ideal(settings: Mapping[str, Any]) -> pd.DataFrame:
     """(1 - rate)^(2t): the squared error at step size rate/d if the kernel stays equal to d."""
-    steepness = settings["rate"] * (1 if settings["loss_half"] else 2)
     times = np.arange(settings["steps"] + 1)
+    ratios = (1 - steepness(settings)) ** (2 * times)
     values = pd.DataFrame({"figure": FIGURE, "quantity": "error", "dynamics": "ideal",
-                           "time": times, "value": (1 - steepness) ** (2 * times)})  # fmt: skip
+                           "time": times, "value": ratios})  # fmt: skip
     return pd.merge(pd.DataFrame({"depth": settings["depths"]}), values, how="cross")

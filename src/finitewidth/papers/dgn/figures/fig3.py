@@ -7,7 +7,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from finitewidth.figures import by_depth
-from finitewidth.papers.npf.figures.fig7 import selected
 
 FIELDS = by_depth.FIELDS
 FIGURE = "dgn_fig3"
@@ -16,7 +15,7 @@ NETWORKS = ("narrow", "wide")
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the rows of ``spectra`` and ``errors`` that are means over this figure's runs."""
-    return selected(tables, FIGURE, "scaled")
+    return by_depth.rows_of(tables, "scaled", FIGURE)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

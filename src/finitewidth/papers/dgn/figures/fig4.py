@@ -15,7 +15,7 @@ NAMES = {"galu": "GaLU", "relu": "ReLU"}
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the rows to draw, from the tables ``spectra`` and ``errors``."""
-    return by_depth.rows_of(tables["spectra"], tables["errors"], "scaled").drop(columns="width")
+    return by_depth.rows_of(tables, "scaled").drop(columns="width")
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
