@@ -184,9 +184,9 @@ def fixed():
     [
         (fixed, {}, "the same weights at every call; make a new module in the function"),
         (dense, {"rate": 1e30, "optimiser": "sgd"}, "rate: the loss is not finite; choose a small"),
-        (dense, {"optimiser": "adamm"}, "optimiser: 'adamm' must be one of adam, sgd"),
+        (dense, {"optimiser": "adamm"}, "optimiser = 'adamm': must be one of adam, sgd"),
         (dense, {"draws": 1}, "draws: 1 network has no dispersion"),
-        (dense, {"steps": 0}, "steps: 0 must be at least 1"),
+        (dense, {"steps": 0}, "steps = 0: must be an integer of at least 1"),
         (dense, {"times": [1, 2]}, r"times: \[1, 2\] must ascend from 0 to at most steps = 4"),
         (dense, {"times": [0, 5]}, "must ascend from 0"),
         (dense, {"per_class": 50}, "per_class = 50: class 0 has"),

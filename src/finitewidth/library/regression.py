@@ -1,7 +1,6 @@
 """Regression with the tangent kernel of the user's own network, as an estimator of scikit-learn."""
 
 from collections.abc import Callable
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -14,23 +13,14 @@ from sklearn.utils.validation import check_array, validate_data
 from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels.trained import (
-    DEFAULT_BUDGET,
-    full_kernel,
-    kernel_diagonal,
-    traced_kernel,
-)
+from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_number
+from finitewidth.kernels.trained import DEFAULT_BUDGET, full_kernel, kernel_diagonal, traced_kernel
 from finitewidth.kernels.trained.interface import Inputs, as_inputs
 from finitewidth.library.modules import cross_kernel
 
 KINDS = ("traced", "full", "precomputed")
 # Options of the kernels; those at their defaults are not passed on.
-OPTIONS = {
-    "of": None,
-    "parameters": None,
-    "budget": DEFAULT_BUDGET,
-    "check": True,
-}
+OPTIONS = {"of": None, "parameters": None, "budget": DEFAULT_BUDGET, "check": True}
 BATCH = 256  # inputs for one forward pass
 
 
@@ -190,10 +180,8 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         return tags
 
     def _check_arguments(self) -> None:
-        if self.kind not in KINDS:
-            raise ConfigError(f"kind: {self.kind!r} must be one of {', '.join(KINDS)}")
-        if not (isinstance(self.ridge, Real) and self.ridge >= 0):
-            raise ConfigError(f"ridge = {self.ridge!r}: must be a number of at least 0")
+        checked_choice("kind", self.kind, KINDS)
+        checked_number("ridge", self.ridge)
         if self.kind != "precomputed":
             if not isinstance(self.network, nn.Module):
                 raise ConfigError(

@@ -202,20 +202,17 @@ def _checked(settings: dict[str, Any], device: str) -> str:
     """Return the device that is meant; refuse arguments of `study` that are out of range."""
     import torch
 
+    from finitewidth.kernels.ntk_init import initialisation as checks
     from finitewidth.training.module import LOSSES, OPTIMISERS
 
     least = {"draws": 0, "steps": 1, "per_class": 2, "batch_size": 1, "seed": 0}
     for name, smallest in least.items():
-        if settings[name] < smallest:
-            raise ConfigError(f"{name}: {settings[name]} must be at least {smallest}")
+        checks.checked_count(name, settings[name], smallest)
     if settings["draws"] == 1:
         raise ConfigError("draws: 1 network has no dispersion; set at least 2, or 0 for none")
-    if not settings["rate"] > 0:
-        raise ConfigError(f"rate: {settings['rate']} must be above 0")
-    words = {"optimiser": tuple(OPTIMISERS), "loss": LOSSES}
-    for name, known in words.items():
-        if settings[name] not in known:
-            raise ConfigError(f"{name}: {settings[name]!r} must be one of {', '.join(known)}")
+    checks.checked_number("rate", settings["rate"], above=0)
+    checks.checked_choice("optimiser", settings["optimiser"], tuple(OPTIMISERS))
+    checks.checked_choice("loss", settings["loss"], LOSSES)
     times, steps = settings["times"], settings["steps"]
     if times[:1] != [0] or sorted(set(times)) != times or times[-1] > steps or len(times) < 2:
         raise ConfigError(f"times: {times} must ascend from 0 to at most steps = {steps}")

@@ -29,19 +29,12 @@ Pair = tuple[Tensor, Tensor]
 
 @dataclass(frozen=True)
 class Images:
-    """Labelled inputs as tensors on one device.
+    """Labelled inputs as tensors on one device."""
 
-    Attributes:
-        train: inputs (N, ...) and labels (N,).
-        test: the same; None for none.
-        kernel: the inputs of the kernels (S, ...), sorted by class.
-        labels: their classes, (S,).
-    """
-
-    train: Pair
+    train: Pair  # inputs (N, ...) and labels (N,)
     test: Pair | None
-    kernel: Tensor
-    labels: np.ndarray
+    kernel: Tensor  # the inputs of the kernels (S, ...), sorted by class
+    labels: np.ndarray  # their classes, (S,)
 
     @property
     def classes(self) -> int:
@@ -53,11 +46,7 @@ class Images:
 def images_of(
     train: tuple[Any, Any], test: tuple[Any, Any] | None, per_class: int, device: str
 ) -> Images:
-    """Check inputs and labels, and choose the first inputs of each class for the kernels.
-
-    Raises:
-        ConfigError: shapes or types are wrong, or a class has fewer than ``per_class`` inputs.
-    """
+    """Check inputs and labels, and choose the first inputs of each class for the kernels."""
     x, y = _tensors("images", train, device)
     labels = y.cpu().numpy()
     index = first_per_class(labels, np.unique(labels).tolist(), per_class)
@@ -85,17 +74,9 @@ def initialisation_tables(
 ) -> dict[str, pd.DataFrame]:
     """Compute the tangent kernels of networks with independent random weights.
 
-    The dispersion of a diagonal element is r = E[Theta^2] / E[Theta]^2, as in ``beyond``. It is 1
-    for a kernel that does not depend on the random weights, as in the limit of infinite width.
-
-    Returns:
-        ``draws``: draw, image, class, outputs (one output, or sum over outputs), theta: the
-        diagonal element. ``dispersion``: outputs, r (the mean over the images), standard_error
-        (from a bootstrap over draws), smallest and largest (r of single images), images, draws.
-        ``entries``: mean and standard deviation over the draws of the traced kernel.
-
-    Raises:
-        ConfigError: a network has no tangent kernel, or all networks have the same weights.
+    Of each diagonal element theta, ``draws`` has draw, image, class, and outputs (one output, or
+    sum over outputs). In ``dispersion`` stand outputs, and what `dispersion` returns. In
+    ``entries`` stand mean and standard deviation over the draws of the traced kernel.
     """
     first, kernels = [], []
     for number in tqdm(range(draws), desc="initialisations", leave=False, disable=not progress):
@@ -123,13 +104,9 @@ def initialisation_tables(
 def dispersion(theta: np.ndarray, seed: int) -> dict[str, float]:
     """Return the mean over inputs of r = E[Theta^2] / E[Theta]^2, with a bootstrap over draws.
 
-    Args:
-        theta: (draws, S), diagonal elements; inputs of one draw share its weights, so whole draws
-            are resampled.
-        seed: of the bootstrap.
-
-    Returns:
-        r, standard_error, smallest, largest, images, draws.
+    It is 1 for a kernel that does not depend on the random weights, as in the limit of infinite
+    width. Of the diagonal elements ``theta``, (draws, S), those of one draw share its weights, so
+    whole draws are resampled. The ``smallest`` and ``largest`` are r of single inputs.
     """
     each = naive(theta.T)
     stream = np.random.default_rng(seed)
@@ -174,25 +151,15 @@ def entries(kernel: np.ndarray, labels: np.ndarray, name: str, step: int) -> pd.
 def training_tables(
     network: nn.Module, images: Images, settings: Mapping[str, Any], progress: bool
 ) -> tuple[dict[str, pd.DataFrame], dict[str, str]]:
-    """Train a network, and compute kernels and gates at some times.
+    """Train a network in place, and compute kernels and gates at some times.
 
-    Args:
-        network: in eval mode; it is trained in place.
-        images: for training, tests and kernels.
-        settings: of `finitewidth.library.study.study`.
-        progress: whether a bar is shown.
-
-    Returns:
-        Tables and what is left out. ``training``: step, losses and accuracies, eigenvalue (the
-        largest one of the full kernel over the number of images). ``kernels``: kernel (tangent
-        kernel, and neural path kernel or overlap of gates), step, diagonal (its mean), same_class
-        and other_class (means over pairs of images, over the mean diagonal), alignment (cosine
-        with the matrix of equal labels), change (|K - K_0| / |K_0|, Frobenius norms).
-        ``entries``: of these kernels. ``layers``: see `finitewidth.measures.gates.gate_shares`,
-        with the step; missing if the network has no gates.
-
-    Raises:
-        ConfigError: the network has no tangent kernel, or its loss is not finite.
+    Returned are tables and what is left out. ``training``: step, losses and accuracies, eigenvalue
+    (the largest one of the full kernel over the number of images). ``kernels``: kernel (tangent
+    kernel, and neural path kernel or overlap of gates), step, diagonal (its mean), same_class and
+    other_class (means over pairs of images, over the mean diagonal), alignment (cosine with the
+    matrix of equal labels), change (|K - K_0| / |K_0|, Frobenius norms). ``entries``: of these
+    kernels. ``layers``: see `finitewidth.measures.gates.gate_shares`, with the step; missing if the
+    network has no gates.
     """
     training, kernels, parts, layers = [], [], [], []
     first: dict[str, np.ndarray] = {}  # kernels at step 0
@@ -226,11 +193,11 @@ def training_tables(
         layers.extend({"step": step, **share} for share in shares)
         add(step, *gate_kernel(network, gates, images.kernel))
 
-    names = ("loss", "optimiser", "rate", "batch_size")
+    names = ("loss", "optimiser", "rate", "batch_size", "times")
     with tqdm(total=settings["steps"], desc="training", leave=False, disable=not progress) as bar:
         train_module(
-            network, *images.train, times=settings["times"], observe=observe,
-            stepped=bar.update, seed=seed_for("study", settings["seed"], "training"),
+            network, *images.train, observe=observe, stepped=bar.update,
+            seed=seed_for("study", settings["seed"], "training"),
             **{name: settings[name] for name in names},
         )  # fmt: skip
     tables = {
