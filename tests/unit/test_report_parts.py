@@ -10,9 +10,8 @@ from finitewidth.common import result_files
 from finitewidth.common.errors import ConfigError, ResultError
 from finitewidth.common.usage import Usage
 from finitewidth.report import findings, formatting, pages
-from finitewidth.report.citations import read_citations
 from finitewidth.report.downloads import LARGE, Downloads
-from finitewidth.report.findings import OTHER_RUN, OTHER_SETTINGS
+from finitewidth.report.findings import OTHER_RUN, OTHER_SETTINGS, read_citations
 
 JOBS = {
     name: findings.Job(name=name, paper=paper, inputs=inputs, outputs=outputs)

@@ -15,8 +15,7 @@ from finitewidth.cli.main import main
 from finitewidth.common.errors import ConfigError
 from finitewidth.data.bundled import digits
 from finitewidth.data.select import channels_first, scaled
-from finitewidth.library.study import Study
-from finitewidth.library.study_tables import dispersion
+from finitewidth.library.study import Study, dispersion
 
 SMALL = {"draws": 4, "steps": 4, "times": [0, 1, 4], "per_class": 2, "rate": 0.005,
          "batch_size": 16, "device": "cpu", "progress": False}  # fmt: skip

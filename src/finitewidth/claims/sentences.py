@@ -41,7 +41,7 @@ def decisive_sentence(row: Mapping[str, Any]) -> str:
 
 def _counts(row: Mapping[str, Any]) -> str:
     total, failing, undecided = (int(row[key]) for key in ("comparisons", "failing", "undecided"))
-    if row["outcome"] not in (verdicts.HOLDS, verdicts.FAILS, verdicts.UNDECIDED):
+    if row["outcome"] not in verdicts.OUTCOMES:
         which = "its only comparison" if total == 1 else f"the first to look at of {total}"
         return f"This run does not decide the claim ({row['reason']}); {which} is"
     outcomes = [verdicts.FAILS] * failing + [verdicts.UNDECIDED] * undecided

@@ -6,28 +6,8 @@ the estimate lies on the other side at 2.5 % after Holm's correction for the num
 (Holm 1979, Scand. J. Statist. 6). Otherwise it is undecided. A claim judged by a single comparison
 with one threshold is thus decided by its 95 % interval.
 
-A comparison is *binding* if its threshold is in the paper's own words (an order, a sign, a printed
-bound or value) and its sizes lie in the range that the paper speaks about. Where the paper limits
-its range by a word without a number ("deep", "near"), a number of ours in its place is a cut, and
-the comparison is not binding. Only binding comparisons can contradict a claim. `decide` combines
-comparisons to a verdict:
-
-=========================  =========================================================================
-supported                  every comparison holds
-supported with a caveat    every binding comparison holds, and one of the others does not; or an
-                           observation holds, but not at the paper's own sizes
-contradicted               a binding comparison of a theorem or bound fails; or all binding
-                           comparisons of an observation or of a hedged statement fail, at the
-                           paper's own sizes
-contradicted in part       some, not all, binding comparisons of an observation or of a hedged
-                           statement fail, at the paper's own sizes
-inconclusive               a comparison that matters is undecided
-not decidable here         the sizes or data do not suffice; or the claim has no binding comparison
-                           and one with a threshold of ours fails
-=========================  =========================================================================
-
-An observation about a dataset that was tested on a stand-in is *seen on the stand-in* or *not seen
-on the stand-in*, never supported or contradicted.
+Only *binding* comparisons can contradict a claim. docs/verdicts.md says which ones these are, and
+how `decide` combines comparisons to a verdict.
 """
 
 import itertools

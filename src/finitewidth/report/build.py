@@ -7,7 +7,6 @@ styles and scripts at every start.
 
 import hashlib
 import io
-import logging
 import re
 import shutil
 from collections.abc import Sequence
@@ -17,7 +16,6 @@ from pathlib import Path
 
 from finitewidth.common.errors import ResultError
 
-LOG = logging.getLogger("finitewidth")
 FOLDER = Path(__file__).parent
 KINDS = ("templates", "static", "sphinx")
 LICENCES = "licences.txt"
@@ -47,7 +45,6 @@ CONFIGURATION = {
     "html_sidebars": {"**": []},
     "html_theme_options": {
         "navbar_align": "left",
-        "navbar_start": ["navbar-logo"],
         "navbar_end": ["theme-switcher"],
         "header_links_before_dropdown": 3,
         "header_dropdown_text": "Papers",
@@ -60,7 +57,6 @@ CONFIGURATION = {
         "logo": {"text": "finitewidth"},
     },
     "html_permalinks_icon": "#",
-    "keep_warnings": True,
     "smartquotes": False,
     "suppress_warnings": ["config.cache"],
 }
@@ -137,7 +133,6 @@ def build_pages(pages: Sequence[Page], preset: str, sources: Path, folder: Path)
     for name in SURPLUS:
         for surplus in folder.rglob(name):
             surplus.unlink()
-    LOG.info("%d pages in %s", len(pages), folder)
 
 
 def licences() -> str:

@@ -69,13 +69,11 @@ def _resource(
 def _field(name: str, field: Field, sources: Mapping[str, set[str]], module: str) -> dict[str, Any]:
     found = [reference for reference, columns in sources.items() if name in columns]
     source = ", ".join(found) or f"{', '.join(sources)}, arranged by {module}"
-    described = {
+    return {
         "name": name,
         "type": field.type,
         "description": field.meaning,
         "unit": field.unit or ("1" if field.type != "string" else "none"),
         "source": source,
+        **({"constraints": {"required": True}} if field.type != "number" else {}),
     }
-    if field.type != "number":
-        described["constraints"] = {"required": True}
-    return described

@@ -1,20 +1,23 @@
 """Read all results that the report shows; missing results are marked as not made yet."""
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from finitewidth.captions.text import what_is_drawn
 from finitewidth.claims import facts, ledger, reported, verdicts
 from finitewidth.claims.facts import CONFIRMED, counted
 from finitewidth.claims.verdicts import NOT_RUN, Verdict
 from finitewidth.common import reported_numbers, result_files
+from finitewidth.common.errors import ConfigError
 from finitewidth.common.usage import Usage, usage_in
 from finitewidth.common.verification import REMEDY, Provenances
-from finitewidth.report.citations import Citation, read_citations
 
 MADE, NOT_MADE = "made", "not made yet"
 STAMP = "provenance.json"
@@ -103,6 +106,16 @@ class Artifact(_Judged):
     jobs: tuple[Job, ...] = ()  # the experiments and trainings that it is computed from
     log: str = ""
     benchmark: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Citation:
+    """The reference of a paper."""
+
+    title: str
+    authors: str
+    year: int
+    url: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,6 +251,25 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
         errata=tuple(errata or ()), datasets=tuple(settings["datasets"]),
         provenances=provenances,
     )  # fmt: skip
+
+
+def read_citations(file: str | Path, papers: Collection[str]) -> dict[str, Citation]:
+    """Return short name -> reference of each paper, whose ``notes`` must contain the name."""
+    whole = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
+    found = {}
+    for entry in whole["references"]:
+        arxiv = [each["value"].removeprefix("arXiv:") for each in entry.get("identifiers", ())]
+        citation = Citation(
+            title=" ".join(entry["title"].split()),
+            authors=", ".join(author["family-names"] for author in entry["authors"]),
+            year=entry["year"],
+            url=entry.get("url") or (f"https://arxiv.org/abs/{arxiv[0]}" if arxiv else ""),
+        )
+        names = set(papers).intersection(re.findall(r"\w+", entry.get("notes", "")))
+        found |= dict.fromkeys(names, citation)
+    if missing := set(papers) - set(found):
+        raise ConfigError(f"{file}: no reference has {', '.join(sorted(missing))} in its notes")
+    return found
 
 
 def _optional(file: Path, provenances: Provenances) -> list[dict[str, str]] | None:

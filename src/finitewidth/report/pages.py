@@ -26,7 +26,6 @@ DPI = 300  # of the pictures
 OPEN = 6  # artifacts of a page that are shown without a click, at most
 COLUMN = 3.5  # inches; wider figures have several panels beside each other
 SUMMARY = "summary.md"
-LONGEST = 12  # jobs in its table of the longest
 
 
 def all_pages(findings: Findings, downloads: Downloads) -> list[Page]:
@@ -251,7 +250,6 @@ def summary_page(findings: Findings) -> str:
         findings=findings,
         command=shlex.join([*words, *findings.overrides]),
         total=total(findings.usage.values()),
-        longest=list(findings.usage.items())[:LONGEST],
         costs={
             artifact.artifact: cost_of(artifact, findings.jobs, findings.usage)
             for paper in findings.papers

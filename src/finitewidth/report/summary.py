@@ -16,19 +16,7 @@ SCALE_WORDS = {
     states.OTHER_SETTINGS: "made with other settings than those of this report",
     states.OTHER_RUN: "of another run: made with other code, or from other files than those of now",
 }
-MEANINGS = {
-    grades.EXACT: "Computed without random draws and without a dataset.",
-    grades.PAPER: "At the paper's own sizes and, where it has one, on its own dataset.",
-    grades.REDUCED: "At other sizes, on the paper's own dataset or without any.",
-    grades.STAND_IN: "Another dataset stands in for the paper's. It can show that the code works "
-    "and whether an effect is seen there; it says nothing about the paper's dataset.",
-    grades.DRAWING: "A schematic drawing or a table of equations: nothing is measured.",
-}
 STRONGEST = 4  # claims of each verdict on the first page
-HEADINGS = {
-    verdicts.CONTRADICTED: "by the comparisons of this run",
-    verdicts.SUPPORTED: "in every comparison",
-}
 UNJUDGED = (verdicts.NOT_DECIDABLE, verdicts.NOT_RUN)
 
 
@@ -85,7 +73,6 @@ def strongest(findings: Findings) -> dict[str, Any]:
         found[word] = chosen
     return {
         "strongest": {word: claims for word, claims in found.items() if claims},
-        "headings": HEADINGS,
         "rest": judged(findings) - sum(map(len, found.values())),
         "shorts": {paper.name: paper.short for paper in findings.papers},
     }
@@ -100,7 +87,6 @@ def evidence(findings: Findings) -> dict[str, Any]:
     return {
         "table": {name: counted(found, grades.GRADES) for name, found in words.items()},
         "rest": {name: found.count("") for name, found in words.items()},
-        "grades": MEANINGS,
     }
 
 
