@@ -126,7 +126,7 @@ def test_a_kernel_of_other_images_does_not_stay(copied_run):
     [
         ([], {"network": "my_net.py:mak"}, "no function 'mak'; did you mean 'make'?"),
         ([], {"images": "nowhere"}, "nowhere is no folder; a folder of images contains train/"),
-        ([], {"tile": "0"}, "tile = 0: must be at least 1"),
+        ([], {"tile": "0"}, "tile = 0: must be an integer of at least 1"),
         (["--train", "11"], {}, "train = 11: shapes (your images) has 10 train images"),
         (["--output", "shapes"], {}, "this folder has other files; name a new one"),
         (["--output", "k.npy"], {}, "name a folder; the kernel is kernel.npy in it"),

@@ -1,11 +1,10 @@
 """Our numbers beside the printed ones; docs/verdicts.md explains the words of outcomes.
 
-Ours agrees with the printed number if it lies within the tolerance (``config/reported``) or,
-without one, within twice the combined uncertainty, which is made of the standard errors of both and
-of half a unit of the last digit printed. A power of ten without decimals, such as 1e-2, has no last
-digit that says how exact it is, and nothing is added for it. For a number that was read off a
-figure the reading error takes the place of the half unit. Losses are compared by their natural
-logarithms, since they span powers of ten: every entry of the difference is then one of logarithms.
+The combined uncertainty of both numbers is made of the standard errors of both and of half a unit
+of the last digit printed. A power of ten without decimals, such as 1e-2, has no last digit that
+says how exact it is, and nothing is added for it. For a number that was read off a figure the
+reading error takes the place of the half unit. Of losses, every entry of the difference is one of
+logarithms.
 
 If the paper prints a measured mean without any spread, its standard error is not zero but unknown.
 It is then taken to vary from run to run as much as ours does, over as many runs as it names, or

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -11,8 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 from PIL import Image
 
-from finitewidth.claims import reported, verdicts
-from finitewidth.claims.facts import counted
+from finitewidth.claims import verdicts
 from finitewidth.claims.sentences import decisive_sentence
 from finitewidth.common import number_words
 from finitewidth.common.provenance import environment as this_environment
@@ -127,8 +127,9 @@ def errata_page(findings: Findings, downloads: Downloads) -> Page:
     """Return the page of errata: printed and corrected text, sources, and the check of both."""
     data = downloads.put(findings.errata_file)
     jobs = upstream((findings.errata_file,), findings.jobs)
-    facts = {**summary.errata(findings), "findings": findings, "data": data, "jobs": jobs}
-    head = Section(html=_rendered("errata.html", **facts))
+    kinds = Counter(row["kind"] for row in findings.errata)
+    html = _rendered("errata.html", findings=findings, kinds=kinds, data=data, jobs=jobs)
+    head = Section(html=html)
     cards = [
         Section(html=_rendered("errata_cards.html", errata=paper.errata),
                 title=f"Errata of {paper.short}", anchor=f"errata-{paper.name}")
@@ -250,13 +251,6 @@ def summary_page(findings: Findings) -> str:
         findings=findings,
         command=shlex.join([*words, *findings.overrides]),
         total=total(findings.usage.values()),
-        costs={
-            artifact.artifact: cost_of(artifact, findings.jobs, findings.usage)
-            for paper in findings.papers
-            for artifact in paper.artifacts
-        },
-        verdicts=counted([claim["verdict"] for claim in findings.claims], verdicts.VERDICTS),
-        outcomes=counted([number["outcome"] for number in findings.numbers], reported.OUTCOMES),
         machines=machines(findings.records),
     )
 
@@ -308,6 +302,7 @@ def _environment() -> Environment:
     }  # fmt: skip
     environment.globals |= {
         "artifact_href": artifact_href, "artifact_anchor": artifact_anchor, "job_href": job_href,
+        "cost_of": cost_of,
     }  # fmt: skip
     return environment
 

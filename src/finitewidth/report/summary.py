@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from finitewidth.claims import grades, reported, verdicts
-from finitewidth.claims.facts import CONFIRMED, Fact, counted, number_key
+from finitewidth.claims.facts import Fact, counted, number_key
 from finitewidth.report import findings as states
 from finitewidth.report.findings import Findings
 
@@ -23,27 +23,18 @@ UNJUDGED = (verdicts.NOT_DECIDABLE, verdicts.NOT_RUN)
 def overview(findings: Findings) -> dict[str, Any]:
     """The counts of the tiles on the first page."""
     shown = [a.scale if a.state == states.MADE else a.state for a in findings.own]
-    alarms = [float(c["false_alarm"] or 0) for c in findings.claims if c.get("false_alarm")]
+    alarms = [float(c["false_alarm"]) for c in findings.claims if c.get("false_alarm")]
     numbers = {}  # of those that are printed: kind -> outcome -> count
     for kind in ("measured", "constant"):
         outcomes = [n["outcome"] for n in findings.numbers if n.get("kind") == kind]
         if outcomes:
             numbers[kind] = counted(outcomes, reported.OUTCOMES)
-    agreeing = reported.REPRODUCED, reported.CLOSE
-    comparable = *agreeing, reported.OFF, reported.DIFFERS
     return {
-        "findings": findings, "own": findings.own, "facts": findings.facts,
+        "findings": findings,
         "states": counted(shown, (*SCALE_WORDS, states.NOT_MADE, states.ALTERED)),
         "scales": counted(shown, SCALE_WORDS), "scale_words": SCALE_WORDS,
         "judged": judged(findings), "numbers": numbers,
-        "comparable": {
-            kind: {"total": sum(counts.get(word, 0) for word in comparable),
-                   "agree": sum(counts.get(word, 0) for word in agreeing)}
-            for kind, counts in numbers.items()
-        },
-        "unfinished": shown.count(states.NOT_MADE),
         "altered": [a for paper in findings.papers for a in paper.artifacts if a.problems],
-        "unrun": sum(claim["verdict"] == verdicts.NOT_RUN for claim in findings.claims),
         "alarms": sum(alarms), "candidates": sum(alarm > 0 for alarm in alarms),
     }  # fmt: skip
 
@@ -72,7 +63,7 @@ def strongest(findings: Findings) -> dict[str, Any]:
                 chosen.append(claim)
         found[word] = chosen
     return {
-        "strongest": {word: claims for word, claims in found.items() if claims},
+        "strongest": found,
         "rest": judged(findings) - sum(map(len, found.values())),
         "shorts": {paper.name: paper.short for paper in findings.papers},
     }
@@ -110,15 +101,3 @@ def news(findings: Findings) -> dict[str, Any]:
     facts = sorted(findings.facts, key=order)
     return {"facts": facts, "claims": claims, "numbers": numbers, "errata": errata,
             "misprints": counted(papers, places)}  # fmt: skip
-
-
-def errata(findings: Findings) -> dict[str, Any]:
-    """How many errata there are of each class, and how many were computed and confirmed."""
-    rows = findings.errata
-    kinds = [row["kind"] for row in rows]
-    return {
-        "kinds": counted(kinds, dict.fromkeys(kinds)),
-        "computed": sum(bool(row["quantity"]) for row in rows),
-        "confirmed": sum(row["outcome"] == CONFIRMED for row in rows),
-        "transcribed": sum(row.get("transcribed") == "True" for row in rows),
-    }
