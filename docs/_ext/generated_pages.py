@@ -13,7 +13,7 @@ import paper_pages
 import setting_pages
 from sphinx.application import Sphinx
 
-from finitewidth.report.assets import LICENCES, licences
+from finitewidth.report.build import LICENCES, licences
 
 
 def write_all(root: Path, folder: Path) -> None:

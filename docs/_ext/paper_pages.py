@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from finitewidth.common.declarations import Experiment, Paper, artifacts_of, read_papers
-from finitewidth.report.citations import Citation, read_citations
+from finitewidth.report.findings import Citation, read_citations
 
 
 def write(root: Path, folder: Path) -> None:

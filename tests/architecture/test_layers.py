@@ -102,7 +102,6 @@ def test_a_paper_imports_no_other_paper():
 PAPERS = "|".join(file.stem for file in (SOURCE_ROOT.parent / "workflow/papers").glob("*.yaml"))
 # a paper, an artifact, an experiment, or a module of a paper
 OF_A_PAPER = re.compile(rf"(finitewidth\.papers\.)?({PAPERS})([_./].*)?")
-FUNCTION = ("finitewidth.library.names", "trust")  # of the library, called as its paper
 
 
 @pytest.mark.parametrize("file", FILES, ids=module_name)
@@ -117,7 +116,7 @@ def test_what_is_for_every_paper_names_none(file):
     }  # fmt: skip
     words |= {name for name in imports_of(tree) if name != "finitewidth.papers"}
     named = {word for word in words if OF_A_PAPER.fullmatch(word)}
-    assert named <= ({FUNCTION[1]} if module == FUNCTION[0] else set())
+    assert not named
 
 
 @pytest.mark.parametrize(

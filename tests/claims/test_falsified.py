@@ -85,7 +85,7 @@ def test_a_falsified_table_flips_the_claims_that_read_it_and_no_others(
 ):
     claims, files = side_by_side(paper)
     monkeypatch.setattr(ledger, "claims_of", lambda name: claims if name == paper else ())
-    monkeypatch.setattr("finitewidth.claims.job.numbers_of", lambda name: ())
+    monkeypatch.setattr(ledger, "numbers_of", lambda name: ())
     folder = Folder(tmp_path, paper, files)
     before = folder.judged()
     assert {row["verdict"] for row in before.values()} == {verdicts.SUPPORTED}

@@ -9,7 +9,7 @@ from scipy import stats
 from tests.claims.synthetic import npf
 from tests.claims.synthetic.trust import trained
 
-from finitewidth.claims.model import numbers_of
+from finitewidth.claims.ledger import numbers_of
 from finitewidth.claims.reported import Basis, Ours, compare, half_unit
 from finitewidth.common.declarations import read_papers
 from finitewidth.common.reported_numbers import Reported, read_reported

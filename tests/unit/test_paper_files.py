@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from finitewidth.claims import model
+from finitewidth.claims import ledger
 from finitewidth.common import paper_files
 from finitewidth.common.errors import ConfigError
 from finitewidth.errata import table
@@ -31,7 +31,7 @@ errata:
     evidence: c
     check: output_layer
 """
-PARTS = {"claims": (CLAIM, model.claims_of), "errata": (ERRATUM, lambda p: table.errata_of([p]))}
+PARTS = {"claims": (CLAIM, ledger.claims_of), "errata": (ERRATUM, lambda p: table.errata_of([p]))}
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +39,7 @@ def folder(tmp_path, monkeypatch):
     """A folder of papers; what was read before is forgotten, and so is what the test reads."""
     (tmp_path / "npf").mkdir()
     monkeypatch.setattr(paper_files, "FOLDER", tmp_path)
-    stored = (paper_files.read_texts, model.claims_of, model.numbers_of, table._errata)
+    stored = (paper_files.read_texts, ledger.claims_of, ledger.numbers_of, table._errata)
     for each in stored:
         each.cache_clear()
     yield SimpleNamespace(write=lambda name, text: (tmp_path / f"npf/{name}.yaml").write_text(text))
@@ -49,7 +49,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_a_claim_is_read(folder):
     folder.write("claims", CLAIM)
-    (claim,) = model.claims_of("npf")
+    (claim,) = ledger.claims_of("npf")
     assert (claim.id, claim.paper, claim.rule) == ("X1", "npf", "b c.")
     assert claim.reads == {"one": "a.b", "two": "c.d"}
     assert claim.judge.module == "finitewidth.papers.npf.judges.nu"
@@ -57,7 +57,7 @@ def test_a_claim_is_read(folder):
 
 
 def test_a_paper_without_files_claims_nothing():
-    assert model.claims_of("npf") == model.numbers_of("npf") == table.errata_of(["npf"]) == ()
+    assert ledger.claims_of("npf") == ledger.numbers_of("npf") == table.errata_of(["npf"]) == ()
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,14 @@ from docutils.utils.math import MathError
 from finitewidth.claims import ledger
 from finitewidth.common.declarations import paper_names
 from finitewidth.errata.table import errata_of
-from finitewidth.report.formulas import as_html, as_text, in_html, label_in_html, mathml
-from finitewidth.report.summary_page import escaped
+from finitewidth.report.formulas import (
+    as_html,
+    as_text,
+    in_html,
+    in_markdown,
+    label_in_html,
+    mathml,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,7 +39,7 @@ def test_the_name_of_a_comparison_has_letters_indices_and_powers():
 def test_a_caption_and_a_page_in_markdown_keep_formulas():
     assert "<msub>" in as_html(r"Kernel :math:`\Theta_d` of *all*.")
     assert as_text(r"Kernel :math:`\Theta_d` of *all*.") == "Kernel Θ_d of all."
-    assert escaped("$|x_0|$ of a_b") == r"$\vert x_0\vert $ of a\_b"
+    assert in_markdown("$|x_0|$ of a_b") == r"$\vert x_0\vert $ of a\_b"
 
 
 def test_every_formula_of_the_errata_and_of_the_claims_can_be_drawn():

@@ -9,10 +9,9 @@ from finitewidth.claims import grades, reported, verdicts
 from finitewidth.common import result_files
 from finitewidth.common.errors import ConfigError, ResultError
 from finitewidth.common.usage import Usage
-from finitewidth.report import findings, formatting, summary_page
-from finitewidth.report.citations import read_citations
+from finitewidth.report import findings, formatting, pages
 from finitewidth.report.downloads import LARGE, Downloads
-from finitewidth.report.findings import OTHER_RUN, OTHER_SETTINGS
+from finitewidth.report.findings import OTHER_RUN, OTHER_SETTINGS, read_citations
 
 JOBS = {
     name: findings.Job(name=name, paper=paper, inputs=inputs, outputs=outputs)
@@ -36,11 +35,11 @@ def test_the_time_of_an_artifact_counts_each_job_that_it_needs_once():
     usage = {name: Usage(jobs=1, wall=10**place, cpu=2 * 10**place)
              for place, name in enumerate(JOBS)}  # fmt: skip
     figure = SimpleNamespace(artifact="npf_fig3")
-    assert summary_page.cost_of(figure, JOBS, usage) == Usage(jobs=4, wall=1111, cpu=2222)
+    assert pages.cost_of(figure, JOBS, usage) == Usage(jobs=4, wall=1111, cpu=2222)
     del usage["npf_kvf"]  # not run
-    assert summary_page.cost_of(figure, JOBS, usage) == Usage(jobs=3, wall=1011, cpu=2022)
+    assert pages.cost_of(figure, JOBS, usage) == Usage(jobs=3, wall=1011, cpu=2022)
     planned = SimpleNamespace(artifact="npf_fig9")
-    assert summary_page.cost_of(planned, JOBS, usage) == Usage()
+    assert pages.cost_of(planned, JOBS, usage) == Usage()
 
 
 def test_every_verdict_and_outcome_has_a_colour_and_a_sign():

@@ -15,8 +15,7 @@ from finitewidth.cli.main import main
 from finitewidth.common.errors import ConfigError
 from finitewidth.data.bundled import digits
 from finitewidth.data.select import channels_first, scaled
-from finitewidth.library.study import Study
-from finitewidth.library.study_tables import dispersion
+from finitewidth.library.study import Study, dispersion
 
 SMALL = {"draws": 4, "steps": 4, "times": [0, 1, 4], "per_class": 2, "rate": 0.005,
          "batch_size": 16, "device": "cpu", "progress": False}  # fmt: skip
@@ -184,9 +183,9 @@ def fixed():
     [
         (fixed, {}, "the same weights at every call; make a new module in the function"),
         (dense, {"rate": 1e30, "optimiser": "sgd"}, "rate: the loss is not finite; choose a small"),
-        (dense, {"optimiser": "adamm"}, "optimiser: 'adamm' must be one of adam, sgd"),
+        (dense, {"optimiser": "adamm"}, "optimiser = 'adamm': must be one of adam, sgd"),
         (dense, {"draws": 1}, "draws: 1 network has no dispersion"),
-        (dense, {"steps": 0}, "steps: 0 must be at least 1"),
+        (dense, {"steps": 0}, "steps = 0: must be an integer of at least 1"),
         (dense, {"times": [1, 2]}, r"times: \[1, 2\] must ascend from 0 to at most steps = 4"),
         (dense, {"times": [0, 5]}, "must ascend from 0"),
         (dense, {"per_class": 50}, "per_class = 50: class 0 has"),

@@ -12,7 +12,7 @@ from PIL import Image
 import finitewidth as fw
 from finitewidth.cli import tiles as command
 from finitewidth.cli.main import main
-from finitewidth.library import tiles
+from finitewidth.library import modules
 from finitewidth.networks.user_network import read_user_network
 
 pytestmark = pytest.mark.workflow
@@ -126,7 +126,7 @@ def test_a_kernel_of_other_images_does_not_stay(copied_run):
     [
         ([], {"network": "my_net.py:mak"}, "no function 'mak'; did you mean 'make'?"),
         ([], {"images": "nowhere"}, "nowhere is no folder; a folder of images contains train/"),
-        ([], {"tile": "0"}, "tile = 0: must be at least 1"),
+        ([], {"tile": "0"}, "tile = 0: must be an integer of at least 1"),
         (["--train", "11"], {}, "train = 11: shapes (your images) has 10 train images"),
         (["--output", "shapes"], {}, "this folder has other files; name a new one"),
         (["--output", "k.npy"], {}, "name a folder; the kernel is kernel.npy in it"),
@@ -143,4 +143,4 @@ def test_mistakes_are_refused_before_a_job(
 
 def test_the_command_and_the_function_have_the_same_defaults():
     options = command.Kernel()
-    assert (options.tile, options.budget * 2**20) == (tiles.TILE, tiles.BUDGET)
+    assert (options.tile, options.budget * 2**20) == (modules.TILE, modules.BUDGET)

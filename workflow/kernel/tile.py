@@ -7,7 +7,7 @@ from finitewidth.common.progress import LOG, logged_to
 from finitewidth.common.result_files import atomic
 from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.common.usage import cpu_seconds, peak_memory
-from finitewidth.library.tiles import kernel_tile
+from finitewidth.library.modules import kernel_tile
 from finitewidth.networks.user_network import draw, read_user_network
 
 # ruff: noqa: F821 - Snakemake defines snakemake

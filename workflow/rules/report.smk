@@ -1,6 +1,6 @@
 # The report: pages that tell how far the papers hold, from results only. Included last, since it
 # reads off the rules what feeds what.
-from finitewidth.report.assets import assets_digest
+from finitewidth.report.build import assets_digest
 
 report_params = {
     "settings": plan.report_settings,

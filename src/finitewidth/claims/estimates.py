@@ -56,21 +56,12 @@ class Estimate(NamedTuple):
         return Part(name=name, value=self.value, standard_error=self.error, **thresholds)
 
 
-def largest(name: str, candidates: Sequence[Estimate], **thresholds: float) -> Part:
+def largest(name: str, candidates: Sequence[Estimate], sign: int = 1, **thresholds: float) -> Part:
     """The largest of several estimates, its error widened by Bonferroni's rule for their number.
 
     An estimate that is not a number, or whose error is none, counts as the largest, so that nothing
     is decided.
     """
-    return _extreme(name, candidates, 1, thresholds)
-
-
-def smallest(name: str, candidates: Sequence[Estimate], **thresholds: float) -> Part:
-    """The smallest of several estimates, as `largest`."""
-    return _extreme(name, candidates, -1, thresholds)
-
-
-def _extreme(name: str, candidates: Sequence[Estimate], sign: int, thresholds: dict) -> Part:
     from scipy import special
 
     if not candidates:
@@ -78,6 +69,11 @@ def _extreme(name: str, candidates: Sequence[Estimate], sign: int, thresholds: d
     chosen = max(candidates, key=lambda one: math.inf if math.isnan(sum(one)) else sign * one.value)
     widened = special.ndtri(1 - LEVEL / len(candidates)) / special.ndtri(1 - LEVEL)
     return Estimate(chosen.value, chosen.error * float(widened)).part(name, **thresholds)
+
+
+def smallest(name: str, candidates: Sequence[Estimate], **thresholds: float) -> Part:
+    """The smallest of several estimates, as `largest`."""
+    return largest(name, candidates, -1, **thresholds)
 
 
 def estimates(rows: "pd.DataFrame", value: str, error: str) -> list[Estimate]:
@@ -91,11 +87,7 @@ def exactly(values: Iterable[float]) -> list[Estimate]:
 
 
 def at(rows: "pd.DataFrame", place: str, x: float, value: str, error: str) -> Estimate:
-    """The estimate at ``x`` on a curve, interpolated linearly between the two points beside it.
-
-    Raises:
-        CannotDecideError: ``x`` lies outside the curve.
-    """
+    """The estimate at ``x`` on a curve, interpolated linearly between the two points beside it."""
     curve = rows.sort_values(place)
     grid = curve[place].to_numpy(float)
     if not len(grid) or not grid[0] - 1e-9 <= x <= grid[-1] + 1e-9:
@@ -123,9 +115,6 @@ def in_the_limit(widths: Sequence[float], values: Sequence[Estimate]) -> Estimat
     """The limit M -> infinity of estimates that differ from it by a multiple of 1 / M.
 
     It is computed from the estimates of the last two widths.
-
-    Raises:
-        CannotDecideError: fewer than two widths.
     """
     if len(widths) < 2:
         raise CannotDecideError("a limit needs two widths")

@@ -18,16 +18,11 @@ Row = Mapping[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Fact:
-    """One thing in the papers that does not hold.
+    """One thing in the papers that does not hold."""
 
-    Attributes:
-        errata, claims: ids, in their order.
-        numbers: ``artifact/quantity/row``.
-    """
-
-    errata: tuple[str, ...] = ()
+    errata: tuple[str, ...] = ()  # ids, in their order
     claims: tuple[str, ...] = ()
-    numbers: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()  # ``artifact/quantity/row``
 
 
 def number_key(row: Row) -> str:
@@ -44,26 +39,23 @@ def facts_of(claims: Iterable[Row], numbers: Iterable[Row], errata: Iterable[Row
     failing = {row["claim"] for row in claims if row["verdict"] in (CONTRADICTED, IN_PART)}
     off = {number_key(row) for row in numbers if row["outcome"] == OFF}
     groups = [
-        ({("claim", name) for name in row["claims"].split() if name in failing}
-         | {("number", key) for key in row["numbers"].split() if key in off}
-         | ({("erratum", row["id"])} if row["outcome"] == CONFIRMED else set()))
+        ({("claims", name) for name in row["claims"].split() if name in failing}
+         | {("numbers", key) for key in row["numbers"].split() if key in off}
+         | ({("errata", row["id"])} if row["outcome"] == CONFIRMED else set()))
         for row in errata
     ]  # fmt: skip
-    groups += [{("claim", name)} for name in failing] + [{("number", key)} for key in off]
+    groups += [{("claims", name)} for name in failing] + [{("numbers", key)} for key in off]
     joined: list[set[tuple[str, str]]] = []  # the groups, those with a common member put together
     for group in filter(None, groups):
         touching = [other for other in joined if other & group]
         joined = [other for other in joined if not other & group]
         joined.append(group.union(*touching))
+    kinds = ("errata", "claims", "numbers")
 
     def named(group: set[tuple[str, str]], kind: str) -> tuple[str, ...]:
         return tuple(sorted(name for what, name in group if what == kind))
 
-    facts = [
-        Fact(errata=named(each, "erratum"), claims=named(each, "claim"),
-             numbers=named(each, "number"))
-        for each in joined
-    ]  # fmt: skip
+    facts = [Fact(**{kind: named(group, kind) for kind in kinds}) for group in joined]
     return sorted(facts, key=lambda f: (not f.claims, f.claims, not f.numbers, f.numbers, f.errata))
 
 

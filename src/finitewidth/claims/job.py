@@ -7,7 +7,6 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.claims import ledger, reported
-from finitewidth.claims.model import numbers_of
 from finitewidth.claims.verdicts import CannotDecideError
 from finitewidth.common import reported_numbers, result_files
 from finitewidth.common.references import table_file
@@ -21,12 +20,6 @@ PART_COLUMNS = (
     "claim", "part", "value", "standard_error", "interval_low", "interval_high", "threshold_low",
     "threshold_high", "strict", "threshold_of", "reason", "late", "outside", "p_outside",
     "p_inside_holm", "outcome",
-)  # fmt: skip
-NUMBER_COLUMNS = (
-    "artifact", "quantity", "row", "column", "unit", "place", "read_method", "printed",
-    "printed_spread", "note", "kind", "ours", "standard_error", "runs", "difference",
-    "difference_low", "difference_high", "difference_se", "allowed", "outcome", "why", "differs",
-    "grade", "context",
 )  # fmt: skip
 
 
@@ -54,24 +47,10 @@ def run_claims(
         parts += [{"claim": claim.id, **part} for part in judged.parts]
     result_files.write_table(outputs["verdicts"], pd.DataFrame(verdicts, columns=VERDICT_COLUMNS))
     result_files.write_table(outputs["parts"], pd.DataFrame(parts, columns=PART_COLUMNS))
-    numbers = _numbers(paper, read, reported_file, settings)
-    result_files.write_table(outputs["numbers"], pd.DataFrame(numbers, columns=NUMBER_COLUMNS))
-
-
-def _chosen(read: Mapping[str, pd.DataFrame], reads: Mapping[str, str]) -> dict[str, pd.DataFrame]:
-    files = {name: table_file(reference) for name, reference in reads.items()}
-    return {name: read[file] for name, file in files.items() if file in read}
-
-
-def _numbers(
-    paper: str, read: Mapping[str, pd.DataFrame], reported_file: str | None,
-    settings: Mapping[str, Any],
-) -> list[dict[str, Any]]:  # fmt: skip
-    if reported_file is None:
-        return []
-    printed = reported_numbers.read_reported(Path(reported_file).parent, paper)
-    ours, bases = {}, {}
-    for numbers in numbers_of(paper):
+    printed, ours, bases = [], {}, {}
+    if reported_file:
+        printed = reported_numbers.read_reported(Path(reported_file).parent, paper)
+    for numbers in ledger.numbers_of(paper):
         key = numbers.artifact, numbers.quantity
         try:
             ours[key] = tuple(numbers.find(_chosen(read, numbers.reads)))
@@ -79,4 +58,12 @@ def _numbers(
             ours[key] = ()
         parts = settings["numbers"]["/".join(key)]
         bases[key] = {part: reported.Basis(**fields) for part, fields in parts.items()}
-    return reported.compare(printed, ours, bases)
+    compared = reported.compare(printed, ours, bases)
+    result_files.write_table(
+        outputs["numbers"], pd.DataFrame(compared, columns=reported.PRINTED + reported.COMPUTED)
+    )
+
+
+def _chosen(read: Mapping[str, pd.DataFrame], reads: Mapping[str, str]) -> dict[str, pd.DataFrame]:
+    files = {name: table_file(reference) for name, reference in reads.items()}
+    return {name: read[file] for name, file in files.items() if file in read}

@@ -1,31 +1,26 @@
-"""How a claim is judged, and its verdict as a row of a table.
+"""Claims and printed numbers of ``papers/<paper>/claims.yaml``, and how a claim is judged.
 
-Snakemake imports the ledger at every start. Therefore no module of ``claims`` except ``job``
-imports pandas or scipy at its top.
+Snakemake reads these files at every start. Therefore no module of ``claims`` except ``job`` imports
+pandas or scipy at its top, and the functions that a file names are imported when they are called.
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from finitewidth.claims.model import Claim, Tables, claims_of
-from finitewidth.claims.verdicts import (
-    FAILS,
-    NOT_DECIDABLE,
-    NOT_RUN,
-    UNDECIDED,
-    CannotDecideError,
-    Part,
-    Terms,
-    Verdict,
-    decide,
-    origin,
-)
+from finitewidth.claims import verdicts
+from finitewidth.claims.needs import Need, needs_of
+from finitewidth.claims.reported import CONSTANT, MEASURED, Ours
+from finitewidth.claims.verdicts import CannotDecideError, Part, Terms, Verdict
+from finitewidth.common import paper_files
 from finitewidth.common.references import table_file
 
-__all__ = ["Claim", "Situation", "Tables", "claims_of", "judge", "verdict_row"]
+if TYPE_CHECKING:
+    import pandas as pd
 
+Tables = Mapping[str, "pd.DataFrame"]
 NOT_JUDGED = "not judged"
 # columns on the comparison that decided a verdict
 DECISIVE = (
@@ -35,22 +30,126 @@ DECISIVE = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Situation:
-    """What a run means for one claim.
+class Claim:
+    """One statement of a paper that rows can support or contradict.
 
-    Attributes:
-        unmet: why the run cannot decide it (`finitewidth.claims.needs.unmet`); empty if it can.
-        sizes: whether its tables were computed at the paper's own sizes.
-        stand_in: whether its tables rest on another dataset in place of the paper's.
-        grade: what evidence its tables are, one of `finitewidth.claims.grades.GRADES`.
-        context: preset, data, and numbers of runs, in words.
+    The ``needs`` say what must have been run for the claim to be decidable: the original data, the
+    paper's sizes, the fewest runs. What must have been run for comparisons to count as made at the
+    paper's own sizes is in ``own_sizes``. If it is None, all sizes that the tables rest on must be
+    the paper's; numbers of runs and draws do not count as sizes.
     """
 
-    unmet: Sequence[str] = ()
-    sizes: bool = True
-    stand_in: bool = False
-    grade: str = ""
-    context: str = ""
+    id: str  # such as N04 or D06
+    paper: str
+    place: str  # section, theorem or figure
+    kind: str  # one of `verdicts.KINDS`
+    statement: str  # in our words
+    rule: str  # when it counts as supported: statistic and threshold, in words
+    quotes: tuple[paper_files.Quote, ...] = ()  # that the statement rests on
+    hedge: str = ""  # words that limit the statement, such as "sufficiently wide"
+    sizes: str = ""  # that the paper speaks about, in words
+    artifacts: tuple[str, ...] = ()  # that show it
+    reads: Mapping[str, str] = field(default_factory=dict)  # name of a table -> its reference
+    needs: tuple[Need, ...] = ()
+    own_sizes: tuple[Need, ...] | None = None
+    judge: Callable[[Tables], Iterable[Part]] | None = None  # None: no experiment makes the tables
+
+    def __post_init__(self) -> None:
+        if self.kind not in verdicts.KINDS:
+            raise ValueError(f"{self.id}: {self.kind!r} is not one of {', '.join(verdicts.KINDS)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers:
+    """Where our counterparts of the printed numbers of one artifact and quantity come from.
+
+    A number that is ``scale_free`` depends on no dataset and no size, so that it is comparable at
+    every preset. It is a constant, as is a limit or whatever else is not measured. The ``parts`` of
+    the tables on which single numbers rest are each the rows of trainings (`TrainingRun.row`)
+    separated by blanks, or empty for all. With each stands what is smaller than in the paper at
+    every preset, in words; empty if nothing is.
+    """
+
+    artifact: str
+    quantity: str
+    reads: Mapping[str, str]  # name of a table -> its reference
+    find: Callable[[Tables], Iterable[Ours]]
+    scale_free: bool = False
+    constant: bool = False
+    parts: Mapping[str, str] = field(default_factory=lambda: {"": ""})
+
+    @property
+    def kind(self) -> str:
+        """``constant`` or ``measured``."""
+        return CONSTANT if self.constant or self.scale_free else MEASURED
+
+
+@cache
+def claims_of(paper: str) -> tuple[Claim, ...]:
+    """All claims of a paper, in the order of its ``claims.yaml``; none if it has no such file."""
+    claims = []
+    for name, entry in _texts(paper).get("claims", {}).items():
+        where, values = f"{paper_files.text_file(paper, 'claims')}: {name}", dict(entry)
+        values["quotes"] = paper_files.quotes_of(f"{where}: quotes", values.get("quotes", ()))
+        values["artifacts"] = tuple(values.get("artifacts", ()))
+        values["reads"] = _reads(values.get("reads", {}))
+        for key in ("needs", "own_sizes"):
+            if key in values:
+                values[key] = needs_of(f"{where}: {key}", values[key])
+        if "judge" in values:
+            values["judge"] = paper_files.function_of(_judges(paper), "judges", values["judge"])
+        claims.append(paper_files.build(Claim, where, values, id=name, paper=paper))
+    return tuple(claims)
+
+
+@cache
+def numbers_of(paper: str) -> tuple[Numbers, ...]:
+    """All printed numbers of a paper that have a counterpart, in their order in the file."""
+    numbers = []
+    for values in map(dict, _texts(paper).get("numbers", ())):
+        name = f"{values.get('artifact')}/{values.get('quantity')}"
+        where = f"{paper_files.text_file(paper, 'claims')}: numbers: {name}"
+        values["reads"] = _reads(values.get("reads", {}))
+        if "find" in values:
+            values["find"] = paper_files.function_of(_judges(paper), "judges", values["find"])
+        if isinstance(values.get("parts"), list):
+            values["parts"] = dict.fromkeys(values["parts"], "")
+        numbers.append(paper_files.build(Numbers, where, values))
+    return tuple(numbers)
+
+
+def judging_modules(paper: str) -> list[str]:
+    """The modules with the judges of a paper."""
+    return paper_files.modules_of(_judges(paper), "judges")
+
+
+def _texts(paper: str) -> Mapping[str, Any]:
+    """The file; ``shared`` holds what several entries of it refer to."""
+    content, file = paper_files.read_texts(paper, "claims"), paper_files.text_file(paper, "claims")
+    paper_files.refuse_unknown(str(file), content, ("shared", "judges", "claims", "numbers"))
+    return content
+
+
+def _judges(paper: str) -> str:
+    """The paper whose judges a paper uses: its own, unless it is another version of one."""
+    return _texts(paper).get("judges", paper)
+
+
+def _reads(value: Mapping[str, str] | Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Tables by name; several mappings are joined in their order."""
+    parts = value if isinstance(value, list) else [value]
+    return {name: reference for part in parts for name, reference in part.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Situation:
+    """What a run means for one claim."""
+
+    unmet: Sequence[str] = ()  # why the run cannot decide it (`needs.unmet`)
+    sizes: bool = True  # whether its tables were computed at the paper's own sizes
+    stand_in: bool = False  # whether its tables rest on another dataset in place of the paper's
+    grade: str = ""  # what evidence its tables are, one of `grades.GRADES`
+    context: str = ""  # preset, data, and numbers of runs, in words
 
 
 def judge(claim: Claim, tables: Tables, situation: Situation) -> Verdict:
@@ -60,15 +159,15 @@ def judge(claim: Claim, tables: Tables, situation: Situation) -> Verdict:
     verdict.
     """
     if claim.judge is None:
-        return Verdict(verdict=NOT_RUN, reason="no experiment yet")
+        return Verdict(verdict=verdicts.NOT_RUN, reason="no experiment yet")
     if situation.unmet:
         return _not_judged(claim.judge, tables, "; ".join(situation.unmet))
     terms = Terms(kind=claim.kind, hedged=bool(claim.hedge), sizes=situation.sizes,
                   stand_in=situation.stand_in)  # fmt: skip
     try:
-        return decide(claim.judge(tables), terms)
+        return verdicts.decide(claim.judge(tables), terms)
     except CannotDecideError as missing:
-        return Verdict(verdict=NOT_DECIDABLE, reason=str(missing))
+        return Verdict(verdict=verdicts.NOT_DECIDABLE, reason=str(missing))
 
 
 def _not_judged(
@@ -82,14 +181,12 @@ def _not_judged(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         try:
-            judged = decide(compare(tables))
+            judged = verdicts.decide(compare(tables))
         except (CannotDecideError, ArithmeticError, LookupError, TypeError, ValueError):
-            return Verdict(verdict=NOT_DECIDABLE, reason=reason)
+            return Verdict(verdict=verdicts.NOT_DECIDABLE, reason=reason)
     parts = tuple({**row, "outcome": NOT_JUDGED} for row in judged.parts)
-    return replace(
-        judged, verdict=NOT_DECIDABLE, reason=reason, outcome=NOT_JUDGED, parts=parts, caveat="",
-        false_alarm=0.0,
-    )  # fmt: skip
+    return Verdict(verdict=verdicts.NOT_DECIDABLE, reason=reason, decisive=judged.decisive,
+                   outcome=NOT_JUDGED, parts=parts)  # fmt: skip
 
 
 def verdict_row(
@@ -106,13 +203,13 @@ def verdict_row(
         "rule": claim.rule, "artifacts": " ".join(claim.artifacts), "tables": " ".join(tables),
         "preset": preset, "context": situation.context, "grade": situation.grade,
         "verdict": verdict.verdict, "reason": verdict.reason, "caveat": verdict.caveat,
-        "comparisons": len(verdict.parts), "failing": verdict.count(FAILS),
-        "undecided": verdict.count(UNDECIDED), "false_alarm": verdict.false_alarm,
+        "comparisons": len(verdict.parts), "failing": verdict.count(verdicts.FAILS),
+        "undecided": verdict.count(verdicts.UNDECIDED), "false_alarm": verdict.false_alarm,
     }  # fmt: skip
     part = verdict.decisive
     if part is None:
         return {**row, **dict.fromkeys(DECISIVE)}
-    decisive = (part.name, part.value, *part.interval, threshold_text(part), origin(part),
+    decisive = (part.name, part.value, *part.interval, threshold_text(part), part.origin,
                 part.reason, verdict.outcome)  # fmt: skip
     return {**row, **dict(zip(DECISIVE, decisive, strict=True))}
 

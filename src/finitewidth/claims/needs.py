@@ -34,13 +34,10 @@ def is_original(source: str, role: str) -> bool:
 
 @dataclass(frozen=True)
 class Need:
-    """One thing that must have been run.
+    """One thing that must have been run, as the object of "needs".
 
-    Attributes:
-        wording: what is needed, as the object of "needs".
-        lacking: from the settings, and from whether nothing that the rows of the claim rest on is
-            reduced or a stand-in, to what the run has instead, as the object of "this run has";
-            empty if the need is met.
+    From the settings, and from whether the rows of the claim are at the paper's scale, ``lacking``
+    tells what the run has instead, as the object of "this run has"; empty if the need is met.
     """
 
     wording: str

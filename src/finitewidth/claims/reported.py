@@ -1,11 +1,10 @@
 """Our numbers beside the printed ones; docs/verdicts.md explains the words of outcomes.
 
-Ours agrees with the printed number if it lies within the tolerance (``config/reported``) or,
-without one, within twice the combined uncertainty, which is made of the standard errors of both and
-of half a unit of the last digit printed. A power of ten without decimals, such as 1e-2, has no last
-digit that says how exact it is, and nothing is added for it. For a number that was read off a
-figure the reading error takes the place of the half unit. Losses are compared by their natural
-logarithms, since they span powers of ten: every entry of the difference is then one of logarithms.
+The combined uncertainty of both numbers is made of the standard errors of both and of half a unit
+of the last digit printed. A power of ten without decimals, such as 1e-2, has no last digit that
+says how exact it is, and nothing is added for it. For a number that was read off a figure the
+reading error takes the place of the half unit. Of losses, every entry of the difference is one of
+logarithms.
 
 If the paper prints a measured mean without any spread, its standard error is not zero but unknown.
 It is then taken to vary from run to run as much as ours does, over as many runs as it names, or
@@ -32,51 +31,41 @@ UNTRAINED = "not trained"
 OUTCOMES = (REPRODUCED, OFF, CLOSE, DIFFERS, UNTRAINED, NOT_COMPARABLE, NOT_RUN)
 IMPRECISE = 0.1  # of a number; the largest standard error with which it is compared
 LOSS = "loss"  # the unit of losses
+# columns of the table of numbers: what is printed, and what is computed
+PRINTED = (
+    "artifact", "quantity", "row", "column", "unit", "place", "read_method", "printed",
+    "printed_spread", "note",
+)  # fmt: skip
+COMPUTED = (
+    "kind", "ours", "standard_error", "runs", "difference", "difference_low", "difference_high",
+    "difference_se", "allowed", "outcome", "why", "differs", "grade", "context",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ours:
-    """One number of a run, with the row, the column and the unit of the printed one.
-
-    Attributes:
-        row, column: as of the printed number.
-        value, standard_error: in its unit; an error of 0 is that of an exact number.
-        runs: how many it averages; None if it averages none.
-        part: the part of its tables that it rests on, one of those of its `Numbers`.
-        bounded: whether the printed number is an upper bound of it, not an estimate.
-        untrained: why the network that it belongs to is not trained; empty if it is, or if no
-            network is trained.
-    """
+    """One number of a run, with the row, the column and the unit of the printed one."""
 
     row: str
     column: str
     value: float
-    standard_error: float = 0.0
-    runs: int | None = None
-    part: str = ""
-    bounded: bool = False
-    untrained: str = ""
+    standard_error: float = 0.0  # 0 for an exact number
+    runs: int | None = None  # how many it averages; None if it averages none
+    part: str = ""  # of its tables that it rests on, one of those of its `ledger.Numbers`
+    bounded: bool = False  # whether the printed number is an upper bound of it, not an estimate
+    untrained: str = ""  # why a network that it belongs to is not trained; empty if it is
 
 
 @dataclass(frozen=True, kw_only=True)
 class Basis:
-    """What our counterparts of some printed numbers were computed with.
-
-    Attributes:
-        kind: ``constant`` or ``measured``.
-        papers: whether at the paper's own sizes on its own data, as far as that matters.
-        stand_in: whether another dataset stands in for the paper's.
-        differs: what differs from the paper, in words.
-        grade: one of `finitewidth.claims.grades.GRADES`.
-        context: preset, data, and numbers of runs, in words.
-    """
+    """What our counterparts of some printed numbers were computed with."""
 
     kind: str = MEASURED
-    papers: bool = False
-    stand_in: bool = False
-    differs: str = ""
-    grade: str = ""
-    context: str = ""
+    papers: bool = False  # whether at the paper's own sizes on its own data, as far as that matters
+    stand_in: bool = False  # whether another dataset stands in for the paper's
+    differs: str = ""  # what differs from the paper, in words
+    grade: str = ""  # one of `grades.GRADES`
+    context: str = ""  # preset, data, and numbers of runs, in words
 
 
 def compare(
@@ -97,20 +86,13 @@ def compare(
     rows = []
     for theirs in printed:
         mine = counterparts.get(theirs.key)
-        row = {
-            "artifact": theirs.artifact, "quantity": theirs.quantity, "row": theirs.row,
-            "column": theirs.column, "unit": theirs.unit, "place": theirs.place,
-            "read_method": theirs.read_method, "printed": theirs.printed,
-            "printed_spread": theirs.printed_spread, "note": theirs.note,
-        }  # fmt: skip
+        row = {name: getattr(theirs, name) for name in PRINTED}
         parts = bases.get((theirs.artifact, theirs.quantity)) or {"": Basis()}
         if mine is None or not math.isfinite(mine.value):
             basis = next(iter(parts.values()))
-            unknown = dict.fromkeys(("ours", "standard_error", "runs", "difference",
-                                     "difference_low", "difference_high", "difference_se",
-                                     "allowed"))  # fmt: skip
-            rows.append({**row, **unknown, "outcome": NOT_RUN, "why": "", "kind": basis.kind,
-                         "differs": "", "grade": "", "context": basis.context})  # fmt: skip
+            unknown = dict.fromkeys(COMPUTED) | dict.fromkeys(("why", "differs", "grade"), "")
+            rows.append({**row, **unknown, "outcome": NOT_RUN, "kind": basis.kind,
+                         "context": basis.context})  # fmt: skip
         else:
             rows.append(row | _compared(theirs, mine, parts[mine.part]))
     return rows

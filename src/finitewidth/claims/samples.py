@@ -102,8 +102,7 @@ def slope(name: str, x: Sequence[float], y: Sequence[float], **thresholds: float
 def by_seed(rows: "pd.DataFrame", value: str, what: str, **keys: object) -> "pd.Series":
     """The column ``value`` of the runs that have these ``keys`` and did not diverge, by seed.
 
-    Raises:
-        CannotDecideError: no run is left, or a run has several rows and would count repeatedly.
+    A run with several rows would count repeatedly and is refused.
     """
     for key, wanted in keys.items():
         rows = rows[rows[key].isin(wanted if isinstance(wanted, tuple) else (wanted,))]

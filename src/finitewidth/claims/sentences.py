@@ -9,23 +9,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from finitewidth.claims.verdicts import (
-    FAILS,
-    HOLDS,
-    OURS,
-    PAPER,
-    PAPER_IN_OUR_RANGE,
-    PAPER_WITH_TOLERANCE,
-    UNDECIDED,
-    counted_outcomes,
-)
+from finitewidth.claims import verdicts
 from finitewidth.common.number_words import number, threshold
 
 WHOSE = {
-    PAPER: "the paper says that it is",
-    PAPER_WITH_TOLERANCE: "the paper says, with a tolerance of ours, that it is",
-    PAPER_IN_OUR_RANGE: "the paper says, in a range of ours, that it is",
-    OURS: "our threshold is",
+    verdicts.PAPER: "the paper says that it is",
+    verdicts.PAPER_WITH_TOLERANCE: "the paper says, with a tolerance of ours, that it is",
+    verdicts.PAPER_IN_OUR_RANGE: "the paper says, in a range of ours, that it is",
+    verdicts.OURS: "our threshold is",
 }
 
 
@@ -50,11 +41,11 @@ def decisive_sentence(row: Mapping[str, Any]) -> str:
 
 def _counts(row: Mapping[str, Any]) -> str:
     total, failing, undecided = (int(row[key]) for key in ("comparisons", "failing", "undecided"))
-    if row["outcome"] not in (HOLDS, FAILS, UNDECIDED):
+    if row["outcome"] not in verdicts.OUTCOMES:
         which = "its only comparison" if total == 1 else f"the first to look at of {total}"
         return f"This run does not decide the claim ({row['reason']}); {which} is"
-    outcomes = [FAILS] * failing + [UNDECIDED] * undecided
-    counts = counted_outcomes(outcomes + [HOLDS] * (total - len(outcomes)))
+    outcomes = [verdicts.FAILS] * failing + [verdicts.UNDECIDED] * undecided
+    counts = verdicts.counted_outcomes(outcomes + [verdicts.HOLDS] * (total - len(outcomes)))
     counts += "".join(f"; {more}" for more in row["reason"].split("; ") if " undecided ha" in more)
     return f"{counts[0].upper()}{counts[1:]}" + (":" if total == 1 else "; the decisive one is")
 

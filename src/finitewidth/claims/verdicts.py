@@ -6,28 +6,8 @@ the estimate lies on the other side at 2.5 % after Holm's correction for the num
 (Holm 1979, Scand. J. Statist. 6). Otherwise it is undecided. A claim judged by a single comparison
 with one threshold is thus decided by its 95 % interval.
 
-A comparison is *binding* if its threshold is in the paper's own words (an order, a sign, a printed
-bound or value) and its sizes lie in the range that the paper speaks about. Where the paper limits
-its range by a word without a number ("deep", "near"), a number of ours in its place is a cut, and
-the comparison is not binding. Only binding comparisons can contradict a claim. `decide` combines
-comparisons to a verdict:
-
-=========================  =========================================================================
-supported                  every comparison holds
-supported with a caveat    every binding comparison holds, and one of the others does not; or an
-                           observation holds, but not at the paper's own sizes
-contradicted               a binding comparison of a theorem or bound fails; or all binding
-                           comparisons of an observation or of a hedged statement fail, at the
-                           paper's own sizes
-contradicted in part       some, not all, binding comparisons of an observation or of a hedged
-                           statement fail, at the paper's own sizes
-inconclusive               a comparison that matters is undecided
-not decidable here         the sizes or data do not suffice; or the claim has no binding comparison
-                           and one with a threshold of ours fails
-=========================  =========================================================================
-
-An observation about a dataset that was tested on a stand-in is *seen on the stand-in* or *not seen
-on the stand-in*, never supported or contradicted.
+Only *binding* comparisons can contradict a claim. docs/verdicts.md says which ones these are, and
+how `decide` combines comparisons to a verdict.
 """
 
 import itertools
@@ -68,40 +48,25 @@ class CannotDecideError(Exception):
 class Part:
     """One comparison: is ``value`` on the claimed side?
 
-    Attributes:
-        name: what is compared, in words for the report.
-        value: the estimate.
-        low, high: the claim says ``low <= value <= high``; one of them may be infinite.
-        standard_error: of the estimate; 0 if it is computed exactly; nan if it is unknown, and
-            then nothing is decided.
-        dof: degrees of freedom of the standard error; infinite for a normal estimate.
-        strict: the claim excludes the thresholds themselves ("larger", not "at least"), which
-            matters for exact values only.
-        chance: the probability that all runs fall on one side by chance, for a sample whose runs
-            are all alike and thus have no spread. It replaces the p-value from a standard error.
-        paper: whether the threshold is the paper's own: an order, a sign, a printed bound or value.
-        tolerance: if the threshold is the paper's value widened by a tolerance of ours, the reason
-            for it. It makes a contradiction less likely.
-        ours: the reason for the threshold, if it is ours.
-        late: whether our threshold was set or changed after the first results had been seen.
-        outside: why the comparison lies outside the sizes that the paper speaks about; empty if it
-            lies inside.
-        cut: why the range in which the paper's threshold is applied is ours: the paper limits it by
-            a word without a number. Empty if its words cover all sizes of the comparison.
+    A comparison lies ``outside`` where its sizes are not those that the paper speaks about, and is
+    ``cut`` where the paper limits its range by a word without a number, so that the range is ours;
+    either says why. A ``chance`` is the probability that all runs fall on one side by chance, for
+    a sample whose runs are all alike and thus have no spread. It replaces the p-value from a
+    standard error.
     """
 
-    name: str
+    name: str  # in words for the report
     value: float
-    low: float = -math.inf
+    low: float = -math.inf  # the claim says low <= value <= high; one of them may be infinite
     high: float = math.inf
-    standard_error: float = 0.0
-    dof: float = math.inf
-    strict: bool = False
+    standard_error: float = 0.0  # 0: computed exactly; nan: unknown, and nothing is decided
+    dof: float = math.inf  # of the standard error; infinite for a normal estimate
+    strict: bool = False  # whether the thresholds are excluded; of exact values only it matters
     chance: float | None = None
-    paper: bool = False
-    tolerance: str = ""
-    ours: str = ""
-    late: bool = False
+    paper: bool = False  # the threshold is the paper's: an order, a sign, a printed value
+    tolerance: str = ""  # why the paper's value is widened; it makes a contradiction less likely
+    ours: str = ""  # the reason for a threshold of ours
+    late: bool = False  # whether ours was set or changed after first results had been seen
     outside: str = ""
     cut: str = ""
 
@@ -114,8 +79,6 @@ class Part:
             raise ValueError(f"{self.name}: a comparison needs a threshold")
         if not self.low <= self.high:
             raise ValueError(f"{self.name}: nothing lies between {self.low} and {self.high}")
-        if self.standard_error < 0 or self.dof <= 0:
-            raise ValueError(f"{self.name}: standard error {self.standard_error}, dof {self.dof}")
 
     @property
     def binding(self) -> bool:
@@ -126,6 +89,15 @@ class Part:
     def reason(self) -> str:
         """Why the threshold, its tolerance or its range is ours; empty if all are the paper's."""
         return self.ours or "; ".join(filter(None, (self.tolerance, self.cut)))
+
+    @property
+    def origin(self) -> str:
+        """Whose threshold it is: ours, or the paper's, with a range or a tolerance of ours."""
+        if not self.paper:
+            return OURS
+        if self.cut:
+            return PAPER_IN_OUR_RANGE
+        return PAPER_WITH_TOLERANCE if self.tolerance else PAPER
 
     @property
     def undefined(self) -> bool:
@@ -192,19 +164,12 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """What a verdict depends on beside the comparisons.
+    """What a verdict depends on beside the comparisons."""
 
-    Attributes:
-        kind: of the statement, one of `KINDS`.
-        hedged: whether the paper limits the statement, for example by "about" or "typically".
-        sizes: whether the comparisons were made at the paper's own sizes.
-        stand_in: whether another dataset plays the part of the paper's.
-    """
-
-    kind: str = OBSERVATION
-    hedged: bool = False
-    sizes: bool = True
-    stand_in: bool = False
+    kind: str = OBSERVATION  # one of `KINDS`
+    hedged: bool = False  # whether the paper limits the statement, as by "about" or "typically"
+    sizes: bool = True  # whether the comparisons were made at the paper's own sizes
+    stand_in: bool = False  # whether another dataset plays the part of the paper's
 
     @property
     def general(self) -> bool:
@@ -214,25 +179,18 @@ class Terms:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """The verdict on a claim.
+    """The verdict on a claim, one of `VERDICTS`, and why.
 
-    Attributes:
-        verdict: one of `VERDICTS`.
-        reason: why, in words, with the number of failing comparisons.
-        decisive: the comparison that decided it; None if there is none.
-        outcome: of that comparison.
-        parts: a row per comparison.
-        caveat: what limits the verdict; empty if nothing does.
-        false_alarm: bound on the probability that the claim is called contradicted although it
-            holds; 0 if all binding comparisons are exact or the claim cannot be contradicted here.
+    The ``false_alarm`` bounds the probability that the claim is called contradicted although it
+    holds. It is 0 if all binding comparisons are exact or the claim cannot be contradicted here.
     """
 
     verdict: str
-    reason: str
-    decisive: Part | None = None
-    outcome: str = ""
-    parts: tuple[dict[str, Any], ...] = ()
-    caveat: str = ""
+    reason: str  # with the number of failing comparisons
+    decisive: Part | None = None  # the comparison that decided it
+    outcome: str = ""  # of that comparison
+    parts: tuple[dict[str, Any], ...] = ()  # a row per comparison
+    caveat: str = ""  # what limits it
     false_alarm: float = 0.0
 
     def count(self, outcome: str) -> int:
@@ -270,31 +228,19 @@ def decide(parts: Iterable[Part], terms: Terms | None = None) -> Verdict:
 
 
 def _row(part: Part, p_holm: float) -> dict[str, Any]:
+    outcome = HOLDS if part.p_outside <= LEVEL else UNDECIDED
+    if p_holm <= LEVEL:
+        outcome = FAILS
+    if part.undefined:
+        outcome = UNDECIDED
     return {
         "part": part.name, "value": part.value, "standard_error": part.standard_error,
         "interval_low": part.interval[0], "interval_high": part.interval[1],
         "threshold_low": part.low, "threshold_high": part.high, "strict": part.strict,
-        "threshold_of": origin(part), "reason": part.reason, "late": part.late,
+        "threshold_of": part.origin, "reason": part.reason, "late": part.late,
         "outside": part.outside, "p_outside": part.p_outside, "p_inside_holm": p_holm,
-        "outcome": _outcome(part, p_holm),
+        "outcome": outcome,
     }  # fmt: skip
-
-
-def origin(part: Part) -> str:
-    """Whose threshold it is: ours, or the paper's, with a range or a tolerance of ours."""
-    if not part.paper:
-        return OURS
-    if part.cut:
-        return PAPER_IN_OUR_RANGE
-    return PAPER_WITH_TOLERANCE if part.tolerance else PAPER
-
-
-def _outcome(part: Part, p_holm: float) -> str:
-    if part.undefined:
-        return UNDECIDED
-    if p_holm <= LEVEL:
-        return FAILS
-    return HOLDS if part.p_outside <= LEVEL else UNDECIDED
 
 
 def _combined(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> tuple[str, str]:
@@ -308,14 +254,13 @@ def _combined(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> t
         reason = f"{counts}; {count} by the paper's own words in its own range"
         every = count == len(binding) or (terms.general and not terms.hedged)
         return (CONTRADICTED if every else IN_PART), reason
-    if UNDECIDED in binding:
-        return INCONCLUSIVE, counts
-    if not binding and FAILS in outcomes:
+    decisive = binding or outcomes
+    if FAILS in decisive:
         whose = "all thresholds are ours, the paper sets none"
         if any(part.cut for part in parts):
             whose = "all thresholds or their ranges are ours"
         return NOT_DECIDABLE, f"{counts}; {whose}"
-    if not binding and UNDECIDED in outcomes:
+    if UNDECIDED in decisive:
         return INCONCLUSIVE, counts
     whole = set(outcomes) == {HOLDS} and (terms.general or terms.sizes)
     return (SUPPORTED if whole else CAVEAT), counts

@@ -104,7 +104,7 @@ def prepare(network: Path, options: Kernel) -> Path:
     from finitewidth.common.result_files import atomic
     from finitewidth.data.select import channels_first, scaled
     from finitewidth.kernels.trained import traced_kernel
-    from finitewidth.library.tiles import blocks
+    from finitewidth.library.modules import blocks
     from finitewidth.networks.user_network import draw
 
     user = read_user_network(str(network))

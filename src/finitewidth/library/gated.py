@@ -1,13 +1,12 @@
 """Training of a stack of gated networks on arrays."""
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_number, refuse
+from finitewidth.kernels.ntk_init import initialisation as checks
 from finitewidth.networks.architecture import Architecture
 from finitewidth.training.run import Replica, TrainingRun
 
@@ -72,14 +71,13 @@ def train_gated(
 
     from finitewidth.training.gated import train as carry_out
 
-    checked_choice("optimiser", optimiser, ("sgd", "adam", "rmsprop"))
-    checked_number("step_size", step_size, above=0)
-    checked_number("eps", eps)
+    checks.checked_choice("optimiser", optimiser, ("sgd", "adam", "rmsprop"))
+    checks.checked_number("step_size", step_size, above=0)
+    checks.checked_number("eps", eps)
     if beta is not None:
-        checked_number("beta", beta, above=0)
-    for name, value in (("epochs", epochs), ("batch_size", batch_size)):
-        if not isinstance(value, Integral) or value < 1:
-            raise refuse(name, value, "an integer of at least 1")
+        checks.checked_number("beta", beta, above=0)
+    checks.checked_count("epochs", epochs)
+    checks.checked_count("batch_size", batch_size)
 
     replicas = tuple(
         Replica(

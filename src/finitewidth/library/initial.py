@@ -55,24 +55,15 @@ def described(init: Initialisation | Sequence[int], activation: Any = "relu") ->
     """Return a network at initialisation, also from a list of all its widths.
 
     The list stands for the network at the border of the phases of ``activation``, without biases.
-
-    Raises:
-        ConfigError: it is neither.
     """
     if isinstance(init, Initialisation):
         return init
     if isinstance(init, list | tuple):
         return network(init, sigma_w2=border(activation, 0.0))
-    kind = type(init).__name__
-    hint = (
-        "; for a torch module, traced_kernel gives the kernel, and study its dispersion over "
-        "initialisations, if it gets a function that makes the module"
-        if callable(init)
-        else ""
-    )
     raise ConfigError(
-        f"init: {kind} must be a network such as network([784, 500, 10], sigma_w2=2.0), or a list "
-        f"of widths{hint}"
+        f"init: {type(init).__name__} must be a network such as network([784, 500, 10], "
+        "sigma_w2=2.0), or a list of widths; for a torch module, traced_kernel gives the kernel, "
+        "and study its dispersion over initialisations, if it gets a function that makes the module"
     )
 
 

@@ -1,7 +1,7 @@
-"""Tangent kernels of the user's own torch module: between sets of inputs, by layer, by label."""
+"""Tangent kernels of the user's own torch module: in training, between two sets, in tiles."""
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise
 from typing import Any, Unpack
 
 import torch
@@ -9,12 +9,13 @@ from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import trained
-from finitewidth.kernels.ntk_init.initialisation import checked_count
+from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_count
 from finitewidth.kernels.trained import Options, full_kernel, traced_kernel
 from finitewidth.kernels.trained.interface import Inputs, as_inputs
 
 LARGEST = 2**30  # bytes: 11,585 inputs with a traced kernel
-KINDS = ("traced", "full")
+TILE = 250
+BUDGET = 1536 * 2**20  # bytes: a ResNet-18 and a tile of 250 by 250 images of 32 by 32 pixels
 
 
 def kernel_over_training(
@@ -109,8 +110,7 @@ def cross_kernel(
         >>> fw.cross_kernel(net, torch.randn(4, 5), torch.randn(7, 5)).shape
         torch.Size([4, 7])
     """
-    if kind not in KINDS:
-        raise ConfigError(f"kind: {kind!r} must be one of {', '.join(KINDS)}")
+    checked_choice("kind", kind, ("traced", "full"))
     x, other = as_inputs(network, x), as_inputs(network, other, "other")
     if x.shape[1:] != other.shape[1:]:
         raise ConfigError(
@@ -137,3 +137,69 @@ def _rows(columns: int, outputs: int, kernel_bytes: int) -> int:
             f"least {8 * (outputs * (columns + 1)) ** 2}, or fewer inputs"
         )
     return whole
+
+
+def blocks(count: int, tile: int) -> list[slice]:
+    """Return the blocks of ``tile`` inputs, the last with fewer, whose pairs are the tiles."""
+    checked_count("tile", tile)
+    return [slice(start, min(start + tile, count)) for start in range(0, count, tile)]
+
+
+def kernel_tile(
+    network: nn.Module, x: Tensor, other: Tensor | None = None, **options: Unpack[Options]
+) -> Tensor:
+    """Compute one tile (n, m) of the traced kernel of a network in eval mode, in float64.
+
+    The rows belong to ``x``, (n, ...), and the columns to ``other``, (m, ...). Without ``other`` it
+    is a tile on the diagonal, which is exactly symmetric.
+    """
+    if other is not None:
+        return cross_kernel(network, x, other, **options)
+    upper = traced_kernel(network, x, **options).triu()  # the rest may differ by rounding
+    return upper + upper.triu(1).mT
+
+
+def tiled_kernel(
+    network: nn.Module,
+    x: Inputs,
+    *,
+    tile: int = TILE,
+    budget: int = BUDGET,
+    **options: Unpack[Options],
+) -> Tensor:
+    """Compute the traced kernel of many inputs, tile after tile.
+
+    It needs the memory of the result, and of a call with two blocks of ``tile`` inputs. The command
+    ``finitewidth kernel`` computes the same tiles in several processes, each with one thread. Its
+    result has the same bytes after ``torch.set_num_threads(1)``; another number of threads, another
+    ``tile`` or another ``budget`` may change the last digits.
+
+    Args:
+        network: a torch module in eval mode; see `traced_kernel`.
+        x: inputs, (N, ...).
+        tile: number of inputs of a block.
+        budget: bytes for temporary arrays.
+        **options: those of `traced_kernel`.
+
+    Returns:
+        Float64, (N, N), on the CPU, exactly symmetric.
+
+    Raises:
+        ConfigError: ``tile`` is below 1; or see `traced_kernel`.
+
+    Examples:
+        >>> import torch
+        >>> import finitewidth as fw
+        >>> network = torch.nn.Linear(2, 1)  # its kernel is <x, x'> + 1
+        >>> fw.tiled_kernel(network, torch.eye(2), tile=1)
+        tensor([[2., 1.],
+                [1., 2.]], dtype=torch.float64)
+    """
+    options["budget"] = budget
+    x = as_inputs(network, x)
+    kernel = torch.empty(len(x), len(x), dtype=torch.float64)
+    for rows, columns in combinations_with_replacement(blocks(len(x), tile), 2):
+        part = kernel_tile(network, x[rows], None if rows == columns else x[columns], **options)
+        kernel[rows, columns] = part
+        kernel[columns, rows] = part.mT
+    return kernel

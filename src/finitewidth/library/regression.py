@@ -1,36 +1,24 @@
 """Regression with the tangent kernel of the user's own network, as an estimator of scikit-learn."""
 
 from collections.abc import Callable
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 import sklearn.exceptions
 import torch
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.metrics import r2_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, validate_data
 from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels.trained import (
-    DEFAULT_BUDGET,
-    full_kernel,
-    kernel_diagonal,
-    traced_kernel,
-)
+from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_number
+from finitewidth.kernels.trained import DEFAULT_BUDGET, full_kernel, kernel_diagonal, traced_kernel
 from finitewidth.kernels.trained.interface import Inputs, as_inputs
 from finitewidth.library.modules import cross_kernel
 
-KINDS = ("traced", "full", "precomputed")
 # Options of the kernels; those at their defaults are not passed on.
-OPTIONS = {
-    "of": None,
-    "parameters": None,
-    "budget": DEFAULT_BUDGET,
-    "check": True,
-}
+OPTIONS = {"of": None, "parameters": None, "budget": DEFAULT_BUDGET, "check": True}
 BATCH = 256  # inputs for one forward pass
 
 
@@ -160,12 +148,7 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         prediction = prediction.reshape(len(x), *self.coefficients_.shape[1:])
         return prediction if isinstance(X, Tensor) else prediction.cpu().numpy()
 
-    def score(
-        self,
-        X: Inputs,
-        y: Inputs,
-        sample_weight: np.ndarray | None = None,
-    ) -> float:
+    def score(self, X: Inputs, y: Inputs, sample_weight: np.ndarray | None = None) -> float:
         """Return the coefficient of determination R^2 of the predictions, the mean over columns.
 
         Args:
@@ -176,8 +159,7 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         Raises:
             ConfigError: see `predict`.
         """
-        prediction = _array(self.predict(X))
-        return float(r2_score(_array(y), prediction, sample_weight=sample_weight))
+        return float(super().score(_array(X), _array(y), sample_weight))
 
     def __sklearn_clone__(self) -> Self:
         # a copy of the network would not be the one that ``of`` computes with
@@ -190,10 +172,8 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         return tags
 
     def _check_arguments(self) -> None:
-        if self.kind not in KINDS:
-            raise ConfigError(f"kind: {self.kind!r} must be one of {', '.join(KINDS)}")
-        if not (isinstance(self.ridge, Real) and self.ridge >= 0):
-            raise ConfigError(f"ridge = {self.ridge!r}: must be a number of at least 0")
+        checked_choice("kind", self.kind, ("traced", "full", "precomputed"))
+        checked_number("ridge", self.ridge)
         if self.kind != "precomputed":
             if not isinstance(self.network, nn.Module):
                 raise ConfigError(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from finitewidth.captions.text import settings_of
-from finitewidth.claims import ledger, model
+from finitewidth.claims import ledger
 from finitewidth.claims.needs import unmet
 from finitewidth.common import settings
 from finitewidth.common.declarations import Artifact, Experiment, artifacts_of, read_papers
@@ -197,7 +197,7 @@ class Plan:
     def claim_reads(self, paper: str) -> list[Read]:
         """The tables that a paper's claims and printed numbers are compared with."""
         judged = [claim.reads for claim in ledger.claims_of(paper) if claim.judge]
-        compared = [numbers.reads for numbers in model.numbers_of(paper)]
+        compared = [numbers.reads for numbers in ledger.numbers_of(paper)]
         tables = dict.fromkeys(ref for reads in judged + compared for ref in reads.values())
         return [self.jobs.read("", reference) for reference in tables]
 
@@ -212,12 +212,12 @@ class Plan:
         }
         numbers = {
             f"{each.artifact}/{each.quantity}": self._bases(each)
-            for each in model.numbers_of(wildcards.paper)
+            for each in ledger.numbers_of(wildcards.paper)
         }
         return {"preset": self.config["preset"], "results": self.results,
                 "numbers": numbers, "situations": situations}  # fmt: skip
 
-    def _bases(self, numbers: model.Numbers) -> dict[str, dict[str, Any]]:
+    def _bases(self, numbers: ledger.Numbers) -> dict[str, dict[str, Any]]:
         """Part -> the fields of the `reported.Basis` of some printed numbers."""
         reads, free = self._reads(numbers.reads), numbers.scale_free
         context, bases = self.footers.context(reads), {}
@@ -256,7 +256,7 @@ class Plan:
     def claim_code(self, wildcards: Any) -> dict[str, Any]:
         """The code that judges a paper's claims, its claims, and the numbers it prints."""
         paper = wildcards.paper
-        modules = *model.judging_modules(paper), "finitewidth.claims.job"
+        modules = *ledger.judging_modules(paper), "finitewidth.claims.job"
         texts = filter(None, (text_file(paper, "claims"), *self._reported(paper)))
         return self.code_of(*modules, script="claims", texts=texts)
 

@@ -1,18 +1,34 @@
 """Build HTML from the pages, with Sphinx and the theme pydata-sphinx-theme.
 
-The theme provides a light and a dark mode, search, and a layout for small screens.
+The theme provides a light and a dark mode, search, and a layout for small screens. This module
+imports only the standard library at its top, because the workflow computes the digest of templates,
+styles and scripts at every start.
 """
 
+import hashlib
 import io
-import logging
+import re
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import distribution
 from pathlib import Path
 
 from finitewidth.common.errors import ResultError
-from finitewidth.report.assets import FOLDER, write_assets
 
-LOG = logging.getLogger("finitewidth")
+FOLDER = Path(__file__).parent
+KINDS = ("templates", "static", "sphinx")
+LICENCES = "licences.txt"
+# of a package, of a script that it bundles, or of its fonts
+LICENCE = re.compile(
+    r"\.dist-info/(.*/)?(licen|notice|copying)[^/]*$"
+    r"|^(?!.*\.dist-info/).*(\.js\.license\.txt|/license_dejavu|/license_stix)$"
+)
+# the report has scripts and styles of these, and fonts of the last in its pictures
+CARRIED = (
+    "pydata-sphinx-theme", "Sphinx", "snowballstemmer", "Pygments", "accessible-pygments",
+    "matplotlib",
+)  # fmt: skip
 # what Sphinx writes and no page loads
 SURPLUS = ("*.map", "objects.inv", ".buildinfo", "webpack-macros.html")
 CONFIGURATION = {
@@ -29,7 +45,6 @@ CONFIGURATION = {
     "html_sidebars": {"**": []},
     "html_theme_options": {
         "navbar_align": "left",
-        "navbar_start": ["navbar-logo"],
         "navbar_end": ["theme-switcher"],
         "header_links_before_dropdown": 3,
         "header_dropdown_text": "Papers",
@@ -42,13 +57,12 @@ CONFIGURATION = {
         "logo": {"text": "finitewidth"},
     },
     "html_permalinks_icon": "#",
-    "keep_warnings": True,
     "smartquotes": False,
     "suppress_warnings": ["config.cache"],
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Section:
     """HTML below a heading; without a title it continues the section before it."""
 
@@ -67,14 +81,19 @@ class Page:
     sections: tuple[Section, ...]
 
 
+def assets_digest() -> str:
+    """Return a digest (16 hexadecimal digits) of templates, styles and scripts."""
+    digest = hashlib.sha256()
+    for file in sorted(file for kind in KINDS for file in (FOLDER / kind).iterdir()):
+        digest.update(file.name.encode() + file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
 def build_pages(pages: Sequence[Page], preset: str, sources: Path, folder: Path) -> None:
     """Write the pages, the overview first, as HTML into ``folder``.
 
-    The empty folder ``sources`` takes reStructuredText that includes the HTML of each section.
-
-    Raises:
-        ResultError: Sphinx reports a warning, for example about a broken caption. The message
-            contains the warnings.
+    The empty folder ``sources`` takes reStructuredText that includes the HTML of each section. A
+    warning of Sphinx, for example about a broken caption, is an error.
     """
     from sphinx.application import Sphinx
     from sphinx.util.docutils import docutils_namespace, patch_docutils
@@ -92,7 +111,11 @@ def build_pages(pages: Sequence[Page], preset: str, sources: Path, folder: Path)
             file.write_text(section.html, encoding="utf-8")
             lines += [".. raw:: html", f"   :file: {file.name}", ""]
         (sources / f"{page.name}.rst").write_text("\n".join(lines), encoding="utf-8")
-    write_assets(sources / "_static")
+    static = sources / "_static"
+    static.mkdir()
+    for file in (FOLDER / "static").iterdir():
+        shutil.copyfile(file, static / file.name)
+    (static / LICENCES).write_text(licences(), encoding="utf-8")
     output, warnings = io.StringIO(), io.StringIO()
     settings = CONFIGURATION | {
         "html_title": f"finitewidth, preset {preset}",
@@ -110,7 +133,20 @@ def build_pages(pages: Sequence[Page], preset: str, sources: Path, folder: Path)
     for name in SURPLUS:
         for surplus in folder.rglob(name):
             surplus.unlink()
-    LOG.info("%d pages in %s", len(pages), folder)
+
+
+def licences() -> str:
+    """The licences of the packages whose files the pages carry, with what these bundle."""
+    texts = []
+    for name in CARRIED:
+        package = distribution(name)
+        files = [file for file in package.files or () if LICENCE.search(file.as_posix().lower())]
+        if not files:
+            raise ResultError(f"the package {name} has no licence file; install it again")
+        for file in files:
+            text = Path(str(file.locate())).read_text(encoding="utf-8").strip()
+            texts.append(f"{name} {package.version}: {file.name}\n\n{text}")
+    return f"\n\n\n{'-' * 72}\n\n".join(texts) + "\n"
 
 
 def _escaped(text: str) -> str:

@@ -18,28 +18,22 @@ from finitewidth.report.formulas import as_text
 
 
 def write_packages(packages: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write the data packages of all papers: file -> what `package` is called with."""
-    for file, what in packages.items():
-        result_files.write_json(file, package(Path(file).parent, **what))
-
-
-def package(
-    folder: Path, paper: str, title: str, preset: str, resources: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
-    """Return the data package of one paper; paths are relative to its ``folder``.
+    """Write the data packages of all papers: file -> ``paper``, ``title``, ``preset``, artifacts.
 
     Of each artifact ``resources`` has ``artifact``, ``title``, ``footer``, ``file`` (the data
     file), ``caption`` (the file with its caption), ``module`` (the renderer) and ``inputs`` (the
     reference of a table -> its files).
     """
-    return {
-        "profile": "tabular-data-package",
-        "name": f"finitewidth-{paper}-{preset}",
-        "title": f"Data of the figures and tables of: {title}",
-        "description": "The numbers that each figure and table shows, computed by finitewidth.",
-        "sources": [{"title": title}],
-        "resources": [_resource(folder, **each) for each in resources],
-    }
+    for file, what in packages.items():
+        folder, title = Path(file).parent, what["title"]
+        result_files.write_json(file, {
+            "profile": "tabular-data-package",
+            "name": f"finitewidth-{what['paper']}-{what['preset']}",
+            "title": f"Data of the figures and tables of: {title}",
+            "description": "The numbers that each figure and table shows, computed by finitewidth.",
+            "sources": [{"title": title}],
+            "resources": [_resource(folder, **each) for each in what["resources"]],
+        })  # fmt: skip
 
 
 def _resource(
@@ -75,13 +69,11 @@ def _resource(
 def _field(name: str, field: Field, sources: Mapping[str, set[str]], module: str) -> dict[str, Any]:
     found = [reference for reference, columns in sources.items() if name in columns]
     source = ", ".join(found) or f"{', '.join(sources)}, arranged by {module}"
-    described = {
+    return {
         "name": name,
         "type": field.type,
         "description": field.meaning,
         "unit": field.unit or ("1" if field.type != "string" else "none"),
         "source": source,
+        **({"constraints": {"required": True}} if field.type != "number" else {}),
     }
-    if field.type != "number":
-        described["constraints"] = {"required": True}
-    return described

@@ -1,20 +1,23 @@
 """Read all results that the report shows; missing results are marked as not made yet."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from finitewidth.captions.text import what_is_drawn
 from finitewidth.claims import facts, ledger, reported, verdicts
 from finitewidth.claims.facts import CONFIRMED, counted
 from finitewidth.claims.verdicts import NOT_RUN, Verdict
 from finitewidth.common import reported_numbers, result_files
+from finitewidth.common.errors import ConfigError
 from finitewidth.common.usage import Usage, usage_in
 from finitewidth.common.verification import REMEDY, Provenances
-from finitewidth.report.citations import Citation, read_citations
 
 MADE, NOT_MADE = "made", "not made yet"
 STAMP = "provenance.json"
@@ -68,17 +71,6 @@ def makers_of(files: Sequence[str], jobs: Mapping[str, Job]) -> list[Job]:
     return list(found.values())
 
 
-def name_of(record: Mapping[str, Any]) -> str:
-    """Return the name of the job that left a provenance, as `Job` has it."""
-    return f"train {record['job']}" if "/" in record["job"] else record["job"]
-
-
-def usage_of(records: Iterable[Mapping[str, Any]]) -> dict[str, Usage]:
-    """Return name of a job -> what it took, the longest wall time first."""
-    found = {name_of(record): usage_in(record) for record in records}
-    return dict(sorted(found.items(), key=lambda item: -item[1].wall))
-
-
 class _Judged:
     """What has ``claims`` and ``numbers``."""
 
@@ -92,22 +84,8 @@ class _Judged:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ArtifactFindings(_Judged):
-    """One table or figure.
-
-    Attributes:
-        artifact, paper, kind, title, label, extra, first_page: as in its declaration.
-        state: ``made``, ``not made yet`` or ``altered``.
-        files: format -> path of the files that exist; none if the artifact is altered.
-        problems: file -> what is wrong with it, if the artifact is altered.
-        caption, footer: what is drawn, as reStructuredText, and the line below it.
-        scale: ``at the paper's sizes``, ``reduced``, ``on a stand-in`` or ``drawing``;
-            ``made with other settings`` if its own line below it is not that of the settings of
-            the report; ``of another run``.
-        grade: how good the evidence is (`finitewidth.claims.grades`).
-        claims, numbers: the claims that it carries, of any paper, and the printed numbers of it.
-        jobs: the experiments and trainings that it is computed from.
-    """
+class Artifact(_Judged):
+    """One table or figure: its declaration, its files, and what they show."""
 
     artifact: str
     paper: str
@@ -115,19 +93,29 @@ class ArtifactFindings(_Judged):
     label: str
     title: str
     extra: bool
-    state: str
-    files: Mapping[str, str]
-    problems: Mapping[str, str] = field(default_factory=dict)
-    caption: str = ""
-    footer: str = ""
-    scale: str = ""
-    grade: str = ""
-    first_page: int = 0
-    claims: tuple[dict[str, Any], ...] = ()
-    numbers: tuple[dict[str, str], ...] = ()
-    jobs: tuple[Job, ...] = ()
+    first_page: int
+    claims: tuple[dict[str, Any], ...]  # that it carries, of any paper
+    numbers: tuple[dict[str, str], ...]  # that are printed in it
+    state: str = NOT_MADE  # or `MADE` or `ALTERED`
+    files: Mapping[str, str] = field(default_factory=dict)  # format -> file; none if altered
+    problems: Mapping[str, str] = field(default_factory=dict)  # file -> what is wrong with it
+    caption: str = ""  # what is drawn, as reStructuredText
+    footer: str = ""  # the line below it
+    scale: str = ""  # one of `grades.STATUSES`, `OTHER_SETTINGS` if ``footer`` is, or `OTHER_RUN`
+    grade: str = ""  # how good the evidence is (`finitewidth.claims.grades`)
+    jobs: tuple[Job, ...] = ()  # the experiments and trainings that it is computed from
     log: str = ""
     benchmark: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Citation:
+    """The reference of a paper."""
+
+    title: str
+    authors: str
+    year: int
+    url: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,14 +127,14 @@ class Paper(_Judged):
 
     name: str
     citation: Citation
-    artifacts: tuple[ArtifactFindings, ...]
+    artifacts: tuple[Artifact, ...]
     claims: tuple[dict[str, Any], ...]
     numbers: tuple[dict[str, str], ...]
     errata: tuple[dict[str, str], ...]
     version_of: str = ""
 
     @property
-    def own(self) -> list[ArtifactFindings]:
+    def own(self) -> list[Artifact]:
         """The paper's own tables and figures, without additions."""
         return [artifact for artifact in self.artifacts if not artifact.extra]
 
@@ -213,7 +201,7 @@ class Findings(_Judged):
         return facts.facts_of(self.claims, self.numbers, self.errata)
 
     @property
-    def own(self) -> list[ArtifactFindings]:
+    def own(self) -> list[Artifact]:
         """The papers' own tables and figures, without additions."""
         return [artifact for paper in self.papers for artifact in paper.own]
 
@@ -225,25 +213,17 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
     is changed on the command line; and ``jobs``, the jobs of the workflow. The folder of the
     project, ``root``, has the printed numbers and the citations.
     """
-    root, jobs = (
-        Path(root),
-        {name: Job(name=name, **facts) for name, facts in settings["jobs"].items()},
-    )
+    root = Path(root)
+    jobs = {name: Job(name=name, **facts) for name, facts in settings["jobs"].items()}
     citations = read_citations(root / "CITATION.cff", settings["papers"])
     provenances = Provenances(settings["results"], root)
     records = [
         stamp for file, stamp in provenances.stamps.items()
         if Path(file).is_relative_to(settings["results"]) and Path(file).stem != REPORT
     ]  # fmt: skip
-    parameters = {record["job"]: record.get("parameters") or {} for record in records}
-    artifacts = []
-    for entry in settings["artifacts"]:
-        # scale and grade are those of today's settings, which a result may not have been made with
-        job = jobs.get(entry["artifact"])
-        now = job.footer if job else ""
-        made = parameters.get(entry["artifact"], {}).get("footer") or now
-        other = {} if made == now else {"scale": OTHER_SETTINGS, "grade": ""}
-        artifacts.append({**entry, "footer": made, **other})
+    # by the name of the job, as `Job` has it
+    by_job = {f"train {r['job']}" if "/" in r["job"] else r["job"]: r for r in records}
+    usage = {name: usage_in(record) for name, record in by_job.items()}
     errata = _optional(Path(settings["errata"]), provenances)
     judged = {
         name: _claims(name, settings, errata or (), provenances) for name in settings["papers"]
@@ -252,23 +232,44 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
     papers = []
     for name, claims in judged.items():
         numbers = _numbers(name, settings["results"], root / "config/reported", provenances)
-        entries = [entry for entry in artifacts if entry["paper"] == name]
+        artifacts = (
+            _artifact(entry, every, numbers, jobs, provenances, by_job.get(entry["artifact"], {}))
+            for entry in settings["artifacts"] if entry["paper"] == name
+        )  # fmt: skip
         papers.append(Paper(
             name=name, citation=citations[name], version_of=settings["versions"].get(name, ""),
-            artifacts=tuple(_artifact(e, every, numbers, jobs, provenances) for e in entries),
+            artifacts=tuple(artifacts),
             claims=tuple(claims), numbers=tuple(numbers),
             errata=tuple(erratum for erratum in errata or () if erratum["paper"] == name),
         ))  # fmt: skip
-    stamps = {name: record for record in records
-              if (name := name_of(record)) in jobs and jobs[name].stamp}  # fmt: skip
     return Findings(
         preset=settings["preset"], results=settings["results"],
-        overrides=tuple(settings["overrides"]), papers=tuple(papers), jobs=jobs, stamps=stamps,
-        records=tuple(records), usage=usage_of(records),
+        overrides=tuple(settings["overrides"]), papers=tuple(papers), jobs=jobs,
+        stamps={name: r for name, r in by_job.items() if name in jobs and jobs[name].stamp},
+        records=tuple(records), usage=dict(sorted(usage.items(), key=lambda item: -item[1].wall)),
         errata_file=str(settings["errata"]), errata_known=errata is not None,
         errata=tuple(errata or ()), datasets=tuple(settings["datasets"]),
         provenances=provenances,
     )  # fmt: skip
+
+
+def read_citations(file: str | Path, papers: Collection[str]) -> dict[str, Citation]:
+    """Return short name -> reference of each paper, whose ``notes`` must contain the name."""
+    whole = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
+    found = {}
+    for entry in whole["references"]:
+        arxiv = [each["value"].removeprefix("arXiv:") for each in entry.get("identifiers", ())]
+        citation = Citation(
+            title=" ".join(entry["title"].split()),
+            authors=", ".join(author["family-names"] for author in entry["authors"]),
+            year=entry["year"],
+            url=entry.get("url") or (f"https://arxiv.org/abs/{arxiv[0]}" if arxiv else ""),
+        )
+        names = set(papers).intersection(re.findall(r"\w+", entry.get("notes", "")))
+        found |= dict.fromkeys(names, citation)
+    if missing := set(papers) - set(found):
+        raise ConfigError(f"{file}: no reference has {', '.join(sorted(missing))} in its notes")
+    return found
 
 
 def _optional(file: Path, provenances: Provenances) -> list[dict[str, str]] | None:
@@ -316,14 +317,13 @@ def _numbers(
     if not (folder / f"{paper}.csv").is_file():
         return []
     rows = reported.compare(reported_numbers.read_reported(folder, paper), {}, {})
-    return [{key: "" if value is None else str(value) for key, value in row.items()}
-            | {"context": ""} for row in rows]  # fmt: skip
+    return [{k: "" if value is None else str(value) for k, value in row.items()} for row in rows]
 
 
 def _artifact(
     entry: Mapping[str, Any], claims: list[dict[str, Any]], numbers: list[dict[str, str]],
-    jobs: Mapping[str, Job], provenances: Provenances,
-) -> ArtifactFindings:  # fmt: skip
+    jobs: Mapping[str, Job], provenances: Provenances, record: Mapping[str, Any],
+) -> Artifact:  # fmt: skip
     name, job = entry["artifact"], jobs.get(entry["artifact"])
     keys = ("artifact", "paper", "kind", "label", "title", "extra", "first_page")
     common = {key: entry[key] for key in keys} | {
@@ -331,17 +331,22 @@ def _artifact(
         "numbers": tuple(number for number in numbers if number["artifact"] == name),
     }
     if job is None:
-        return ArtifactFindings(**common, state=NOT_MADE, files={})
+        return Artifact(**common)
     files = {kind: file for kind, file in entry["files"].items() if Path(file).is_file()}
     state = MADE if len(files) == len(entry["files"]) else NOT_MADE
     shown = [*files.values(), *filter(os.path.isfile, [entry["caption"]])]
     problems = {file: problem for file in shown if (problem := provenances.problem(file))}
-    another = any(provenances.other_run(file) for file in shown)
-    return ArtifactFindings(
+    # scale and grade are those of today's settings, which a result may not have been made with
+    footer = (record.get("parameters") or {}).get("footer") or job.footer
+    scale, grade = entry["scale"], entry["grade"]
+    if any(provenances.other_run(file) for file in shown):
+        scale, grade = OTHER_RUN, ""
+    elif footer != job.footer:
+        scale, grade = OTHER_SETTINGS, ""
+    return Artifact(
         **common,
         state=ALTERED if problems else state, files={} if problems else files, problems=problems,
-        caption="" if problems else what_is_drawn(entry["caption"]), footer=entry["footer"],
-        scale=OTHER_RUN if another else entry["scale"],
-        grade="" if another else entry["grade"],
+        caption="" if problems else what_is_drawn(entry["caption"]), footer=footer,
+        scale=scale, grade=grade,
         jobs=tuple(upstream(job.inputs, jobs)), log=job.log, benchmark=job.benchmark,
     )  # fmt: skip

@@ -13,7 +13,7 @@ TONES = {
                   "altered")),
     "unclear": ("?", ("inconclusive", "not seen on the stand-in", "differs at reduced scale",
                       "undecided", "on a stand-in", "made with other settings",
-                          "of another run")),
+                      "of another run")),
     "open": ("–", ("not decidable here", "not comparable", "not trained", "not judged",
                    "not computed", "reduced", "drawing")),
     "none": ("·", ("not run", "not made yet")),
@@ -29,11 +29,6 @@ def tone(word: str) -> str:
 def sign(word: str) -> str:
     """Return the sign of a status, which distinguishes statuses without colour."""
     return TONES[_TONE_OF[word]][0]
-
-
-def short(word: str) -> str:
-    """Return the short form of a status that a badge shows."""
-    return word.removeprefix("misprint ")
 
 
 def order(value: Any) -> str:
@@ -55,11 +50,6 @@ def size(count: int) -> str:
     if count < 1000:
         return f"{count} B"
     return f"{count / 1000:.0f} kB" if count < 1e6 else f"{count / 1e6:.1f} MB"
-
-
-def name_of(key: str) -> str:
-    """Return a key of a table or of the settings in words: ``test accuracy``."""
-    return key.replace("_", " ")
 
 
 def quotes(sources: str) -> str:

@@ -21,6 +21,7 @@ from sphinx.errors import ExtensionError
 
 PLACE = "\ue000"  # where a formula stands
 FORMULA = re.compile(r"\$([^$]+)\$")
+SPECIAL = re.compile(r"([\\`*_|<>$\[\]#~])")  # signs of Markdown
 REWRITTEN = (  # LaTeX that docutils does not know -> the same in other words
     (re.compile(r"\\[bB]igg?l?(?=[(\[]|\\\{)"), r"\\left"),
     (re.compile(r"\\[bB]igg?r?(?=[)\]]|\\\})"), r"\\right"),
@@ -66,6 +67,15 @@ def in_html(text: str) -> Markup:
     return Markup("".join(parts))
 
 
+def in_markdown(text: Any) -> str:
+    """A text on one line, such that Markdown shows it as it is, but for its formulas."""
+    parts = FORMULA.split(" ".join(str(text).split()))
+    parts[::2] = [SPECIAL.sub(r"\\\1", part) for part in parts[::2]]
+    # a bar would end the cell of a table
+    parts[1::2] = ["$" + part.replace("|", r"\vert ") + "$" for part in parts[1::2]]
+    return "".join(parts)
+
+
 def in_markup(markup: str) -> Markup:
     """HTML with its formulas as MathML."""
     return Markup(FORMULA.sub(lambda found: _inline(html.unescape(found[1]), ""), markup))
@@ -104,13 +114,6 @@ def label_in_html(text: object) -> Markup:
     return Markup(re.sub(rf"\^{script}", lambda high: f"<sup>{high[1].strip('{}')}</sup>", text))
 
 
-def plain(text: str) -> str:
-    """A text with its formulas as LaTeX without dollar signs, and with Greek letters."""
-    return FORMULA.sub(
-        lambda formula: re.sub(r"\\([A-Za-z]+)", lambda name: _letter(name[1]), formula[1]), text
-    )
-
-
 def first_sentence(caption: str) -> tuple[str, str]:
     """Cut a caption behind its first sentence, if this is not within markup."""
     found = SENTENCE.match(caption)
@@ -131,8 +134,14 @@ def as_html(caption: str) -> Markup:
 
 
 def as_text(caption: str) -> str:
-    """Return the caption as one line of plain text, the alternative text of the figure."""
-    text = plain(re.sub(r":math:`([^`]*)`", r"$\1$", caption))
+    """Return the caption as one line of plain text, the alternative text of the figure.
+
+    Its formulas are LaTeX without dollar signs, with Greek letters.
+    """
+    text = FORMULA.sub(
+        lambda formula: re.sub(r"\\([A-Za-z]+)", lambda name: _letter(name[1]), formula[1]),
+        re.sub(r":math:`([^`]*)`", r"$\1$", caption),
+    )
     return " ".join(text.replace("``", "").replace("*", "").split())
 
 

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from finitewidth.common.errors import NO_SPACE, unwritable
-from finitewidth.report import summary_page
 from finitewidth.report.build import build_pages
 from finitewidth.report.downloads import Downloads
 from finitewidth.report.findings import read_findings
-from finitewidth.report.pages import all_pages
+from finitewidth.report.pages import SUMMARY, all_pages, summary_page
 
 LOG = logging.getLogger("finitewidth")
 
@@ -23,10 +22,6 @@ def build_report(folder: str | Path, settings: Mapping[str, Any], root: str | Pa
     An earlier report is replaced only after the new one is complete, which is written beside it, in
     ``.report``. What a killed process left there is deleted. The other arguments are as for
     `finitewidth.report.findings.read_findings`.
-
-    Raises:
-        ResultError: a file is damaged, a caption is not valid reStructuredText, or the disk is
-            full.
     """
     started = time.monotonic()
     folder = Path(folder)
@@ -39,7 +34,7 @@ def build_report(folder: str | Path, settings: Mapping[str, Any], root: str | Pa
         sources.mkdir()
         pages = all_pages(findings, Downloads(findings.results, new, findings.whole))
         build_pages(pages, findings.preset, sources, new)
-        (new / summary_page.FILE).write_text(summary_page.markdown(findings), encoding="utf-8")
+        (new / SUMMARY).write_text(summary_page(findings), encoding="utf-8")
         shutil.rmtree(folder, ignore_errors=True)
         new.rename(folder)
     except OSError as error:

@@ -2,12 +2,13 @@
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import yaml
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 from PIL import Image
 
@@ -15,23 +16,16 @@ from finitewidth.claims import verdicts
 from finitewidth.claims.sentences import decisive_sentence
 from finitewidth.common import number_words
 from finitewidth.common.provenance import environment as this_environment
-from finitewidth.common.usage import total
+from finitewidth.common.usage import Usage, total
 from finitewidth.report import formatting, formulas, summary
 from finitewidth.report.build import Page, Section
 from finitewidth.report.downloads import Download, Downloads
-from finitewidth.report.findings import (
-    MADE,
-    STAMP,
-    ArtifactFindings,
-    Findings,
-    Job,
-    Paper,
-    upstream,
-)
+from finitewidth.report.findings import MADE, Artifact, Findings, Job, Paper, makers_of, upstream
 
 DPI = 300  # of the pictures
 OPEN = 6  # artifacts of a page that are shown without a click, at most
 COLUMN = 3.5  # inches; wider figures have several panels beside each other
+SUMMARY = "summary.md"
 
 
 def all_pages(findings: Findings, downloads: Downloads) -> list[Page]:
@@ -45,7 +39,7 @@ def all_pages(findings: Findings, downloads: Downloads) -> list[Page]:
     ]
 
 
-def _pictures(artifacts: Sequence[ArtifactFindings], downloads: Downloads) -> dict[str, Download]:
+def _pictures(artifacts: Sequence[Artifact], downloads: Downloads) -> dict[str, Download]:
     """Artifact -> its picture, for all figures that were made."""
     files = {a.artifact: a.files["png"] for a in artifacts if "png" in a.files}
     return {name: picture for name, file in files.items() if (picture := downloads.put(file))}
@@ -53,7 +47,8 @@ def _pictures(artifacts: Sequence[ArtifactFindings], downloads: Downloads) -> di
 
 def overview(findings: Findings, downloads: Downloads) -> Page:
     """Return the first page: counts, findings, verdicts, papers, grades, what does not hold."""
-    caveats = (verdicts.CAVEAT, verdicts.NOT_SEEN)
+    claims = {word: [c for c in findings.claims if c["verdict"] == word]
+              for word in (verdicts.CAVEAT, verdicts.NOT_SEEN, verdicts.INCONCLUSIVE)}  # fmt: skip
     every = [artifact for paper in findings.papers for artifact in paper.artifacts]
     pictures = _pictures(every, downloads)
     first = sorted((a for a in every if a.first_page), key=lambda a: a.first_page)
@@ -67,15 +62,13 @@ def overview(findings: Findings, downloads: Downloads) -> Page:
         (_rendered("evidence.html", **summary.evidence(findings)),
          "What was computed, and what it is evidence of", "evidence"),
         (_rendered("news.html", **summary.news(findings)), "What does not hold", "news"),
-        (_rendered("open.html", listed=summary.claims_with(findings, caveats)),
+        (_rendered("open.html", listed=claims[verdicts.CAVEAT] + claims[verdicts.NOT_SEEN]),
          "What holds with a caveat, or was not seen on a stand-in", "caveats"),
-        (_rendered("open.html", listed=summary.claims_with(findings, (verdicts.INCONCLUSIVE,))),
+        (_rendered("open.html", listed=claims[verdicts.INCONCLUSIVE]),
          "Inconclusive claims", "inconclusive"),
         (_rendered("legend.html"), "Meaning of the words", "legend"),
     )  # fmt: skip
-    sections = [
-        Section(html=html, title=title, anchor=anchor) for html, title, anchor in parts if html
-    ]
+    sections = [Section(*part) for part in parts if part[0]]
     title = "Which results of the papers are reproduced?"
     return Page(name="index", title=title, label="Overview", sections=tuple(sections))
 
@@ -113,7 +106,7 @@ def paper_page(paper: Paper, findings: Findings, downloads: Downloads) -> Page:
     return Page(name=name, title=paper.title, label=paper.short, sections=tuple(sections))
 
 
-def _folded(artifacts: Sequence[ArtifactFindings]) -> Iterator[tuple[ArtifactFindings, bool]]:
+def _folded(artifacts: Sequence[Artifact]) -> Iterator[tuple[Artifact, bool]]:
     """Say of each artifact whether it is folded.
 
     On a long page these are the artifacts that carry no claim that does not stand above them, and
@@ -134,8 +127,9 @@ def errata_page(findings: Findings, downloads: Downloads) -> Page:
     """Return the page of errata: printed and corrected text, sources, and the check of both."""
     data = downloads.put(findings.errata_file)
     jobs = upstream((findings.errata_file,), findings.jobs)
-    facts = {**summary.errata(findings), "findings": findings, "data": data, "jobs": jobs}
-    head = Section(html=_rendered("errata.html", **facts))
+    kinds = Counter(row["kind"] for row in findings.errata)
+    html = _rendered("errata.html", findings=findings, kinds=kinds, data=data, jobs=jobs)
+    head = Section(html=html)
     cards = [
         Section(html=_rendered("errata_cards.html", errata=paper.errata),
                 title=f"Errata of {paper.short}", anchor=f"errata-{paper.name}")
@@ -190,7 +184,7 @@ def artifact_href(artifact: str) -> str:
 
 
 def _artifact(
-    artifact: ArtifactFindings, findings: Findings, downloads: Downloads, folded: bool
+    artifact: Artifact, findings: Findings, downloads: Downloads, folded: bool
 ) -> Section:
     # a data package names its files, so they keep their names
     copies = {
@@ -204,7 +198,7 @@ def _artifact(
     first, rest = formulas.first_sentence(artifact.caption)
     settings = shlex.join([f"preset={findings.preset}", *findings.overrides])
     facts = {
-        "artifact": artifact, "folded": folded, "claims": artifact.claims,
+        "artifact": artifact, "folded": folded,
         "downloads": {kind: copy for kind, copy in copies.items() if copy},
         "caption": {"first": formulas.as_html(first),
                     "rest": formulas.as_html(rest) if rest else Markup()},
@@ -213,8 +207,6 @@ def _artifact(
         "package": downloads.put(f"{findings.results}/{artifact.paper}/datapackage.json"),
         "table": typeset and formulas.markdown_in_html(typeset),
         "command": f"snakemake --cores 1 {artifact.artifact} --config {settings}",
-        "experiments": [job for job in artifact.jobs if not job.is_training],
-        "trainings": [job for job in artifact.jobs if job.is_training],
         "usage": findings.usage.get(artifact.artifact),
         "log": downloads.put(artifact.log), "benchmark": downloads.put(artifact.benchmark),
     }  # fmt: skip
@@ -244,27 +236,73 @@ def _settings(stamp: Mapping[str, Any]) -> str:
     """Return the settings of a job as YAML; the replicas of a training are only counted."""
     settings = dict(stamp.get("settings") or {})
     if "replicas" in settings:
-        settings["replicas"] = f"{len(settings['replicas'])}, listed in {STAMP}"
+        settings["replicas"] = f"{len(settings['replicas'])}, listed in provenance.json"
     return yaml.safe_dump(settings, default_flow_style=None, sort_keys=False, width=100)
+
+
+def summary_page(findings: Findings) -> str:
+    """Return the run in one Markdown file: times, verdicts, and numbers beside the papers'.
+
+    It can be kept or cited where the report itself is too large.
+    """
+    words = ["snakemake", "--cores", "all", "--config", f"preset={findings.preset}"]
+    return _rendered(
+        SUMMARY,
+        findings=findings,
+        command=shlex.join([*words, *findings.overrides]),
+        total=total(findings.usage.values()),
+        machines=machines(findings.records),
+    )
+
+
+def cost_of(artifact: Artifact, jobs: Mapping[str, Job], usage: Mapping[str, Usage]) -> Usage:
+    """The time of an artifact with all jobs that it needs, from the datasets on."""
+    own = jobs.get(artifact.artifact)
+    needed = makers_of(own.outputs, jobs) if own else []
+    return total(usage[job.name] for job in needed if job.name in usage)
+
+
+def machines(stamps: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Processor, cores, versions and commit of the jobs, each combination once.
+
+    The number of its jobs stands with each, and the names of the jobs with all but the one that
+    has most.
+    """
+    found: dict[str, list[str]] = {}
+    for stamp in stamps:
+        machine, versions = stamp.get("machine") or {}, stamp.get("versions") or {}
+        words = (
+            f"{machine.get('processor')}, {machine.get('cores')} cores; Python "
+            f"{stamp.get('python')}, torch {versions.get('torch')}, numpy {versions.get('numpy')}"
+        )
+        git = stamp.get("git") or {}
+        if git.get("commit"):
+            words += f"; commit {git['commit'][:7]}" + ", changed" * bool(git.get("dirty"))
+        found.setdefault(words, []).append(stamp["job"])
+    most = max(found.values(), key=len, default=[])
+    return [
+        f"{words}; {len(jobs)} job{'s' * (len(jobs) > 1)}"
+        + ("" if jobs is most else f": {', '.join(sorted(jobs))}")
+        for words, jobs in found.items()
+    ]
 
 
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("finitewidth.report"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
+        loader=PackageLoader("finitewidth.report"), autoescape=select_autoescape(["html"]),
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     environment.filters |= {
         "number": number_words.number, "duration": number_words.duration, "size": formatting.size,
-        "tone": formatting.tone, "sign": formatting.sign, "short": formatting.short,
-        "name_of": formatting.name_of, "order": formatting.order,
+        "tone": formatting.tone, "sign": formatting.sign, "order": formatting.order,
         "thousands": formatting.thousands, "quotes": formatting.quotes,
         "threshold": number_words.threshold, "formulas": formulas.in_html,
-        "label": formulas.label_in_html,
-        "decisive": decisive_sentence,
+        "label": formulas.label_in_html, "md": formulas.in_markdown, "decisive": decisive_sentence,
     }  # fmt: skip
     environment.globals |= {
         "artifact_href": artifact_href, "artifact_anchor": artifact_anchor, "job_href": job_href,
+        "cost_of": cost_of,
     }  # fmt: skip
     return environment
 

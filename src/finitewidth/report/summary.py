@@ -1,72 +1,47 @@
 """What the first page of the report and the page of errata count."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from finitewidth.claims import grades, verdicts
-from finitewidth.claims.facts import CONFIRMED, Fact, counted, number_key
-from finitewidth.claims.reported import CLOSE, DIFFERS, OFF, OUTCOMES, REPRODUCED
-from finitewidth.claims.reported import NOT_RUN as NUMBER_NOT_RUN
-from finitewidth.claims.verdicts import IN_PART
-from finitewidth.report.findings import (
-    ALTERED,
-    MADE,
-    NOT_MADE,
-    OTHER_RUN,
-    OTHER_SETTINGS,
-    Findings,
-)
+from finitewidth.claims import grades, reported, verdicts
+from finitewidth.claims.facts import Fact, counted, number_key
+from finitewidth.report import findings as states
+from finitewidth.report.findings import Findings
 
 SCALE_WORDS = {
     grades.AT_SIZES: "at the paper's sizes",
     grades.SMALLER: "at reduced sizes",
     grades.ON_STAND_IN: "on a stand-in for the paper's data",
     grades.DRAWN: "drawings and tables of equations",
-    OTHER_SETTINGS: "made with other settings than those of this report",
-    OTHER_RUN: "of another run: made with other code, or from other files than those of now",
-}
-MEANINGS = {
-    grades.EXACT: "Computed without random draws and without a dataset.",
-    grades.PAPER: "At the paper's own sizes and, where it has one, on its own dataset.",
-    grades.REDUCED: "At other sizes, on the paper's own dataset or without any.",
-    grades.STAND_IN: "Another dataset stands in for the paper's. It can show that the code works "
-    "and whether an effect is seen there; it says nothing about the paper's dataset.",
-    grades.DRAWING: "A schematic drawing or a table of equations: nothing is measured.",
+    states.OTHER_SETTINGS: "made with other settings than those of this report",
+    states.OTHER_RUN: "of another run: made with other code, or from other files than those of now",
 }
 STRONGEST = 4  # claims of each verdict on the first page
-HEADINGS = {
-    verdicts.CONTRADICTED: "by the comparisons of this run",
-    verdicts.SUPPORTED: "in every comparison",
-}
 UNJUDGED = (verdicts.NOT_DECIDABLE, verdicts.NOT_RUN)
 
 
 def overview(findings: Findings) -> dict[str, Any]:
     """The counts of the tiles on the first page."""
-    own = findings.own
-    states = [a.scale if a.state == MADE else a.state for a in own]
-    alarms = [float(c["false_alarm"] or 0) for c in findings.claims if c.get("false_alarm")]
+    shown = [a.scale if a.state == states.MADE else a.state for a in findings.own]
+    alarms = [float(c["false_alarm"]) for c in findings.claims if c.get("false_alarm")]
     numbers = {}  # of those that are printed: kind -> outcome -> count
     for kind in ("measured", "constant"):
         outcomes = [n["outcome"] for n in findings.numbers if n.get("kind") == kind]
         if outcomes:
-            numbers[kind] = counted(outcomes, OUTCOMES)
+            numbers[kind] = counted(outcomes, reported.OUTCOMES)
     return {
-        "findings": findings, "own": own, "facts": findings.facts,
-        "states": counted(states, (*SCALE_WORDS, NOT_MADE, ALTERED)),
-        "scales": counted(states, SCALE_WORDS), "scale_words": SCALE_WORDS,
-        "judged": sum(claim["verdict"] not in UNJUDGED for claim in findings.claims),
-        "numbers": numbers,
-        "comparable": {
-            kind: {"total": sum(counts.get(word, 0) for word in (REPRODUCED, CLOSE, OFF, DIFFERS)),
-                   "agree": sum(counts.get(word, 0) for word in (REPRODUCED, CLOSE))}
-            for kind, counts in numbers.items()
-        },
-        "unfinished": states.count(NOT_MADE),
+        "findings": findings,
+        "states": counted(shown, (*SCALE_WORDS, states.NOT_MADE, states.ALTERED)),
+        "scales": counted(shown, SCALE_WORDS), "scale_words": SCALE_WORDS,
+        "judged": judged(findings), "numbers": numbers,
         "altered": [a for paper in findings.papers for a in paper.artifacts if a.problems],
-        "unrun": sum(claim["verdict"] == verdicts.NOT_RUN for claim in findings.claims),
         "alarms": sum(alarms), "candidates": sum(alarm > 0 for alarm in alarms),
     }  # fmt: skip
+
+
+def judged(findings: Findings) -> int:
+    """How many claims have a verdict of this run."""
+    return sum(claim["verdict"] not in UNJUDGED for claim in findings.claims)
 
 
 def strongest(findings: Findings) -> dict[str, Any]:
@@ -87,28 +62,22 @@ def strongest(findings: Findings) -> dict[str, Any]:
             if len(chosen) < STRONGEST and of_paper < STRONGEST // 2:
                 chosen.append(claim)
         found[word] = chosen
-    shown = sum(map(len, found.values()))
-    judged = sum(claim["verdict"] not in UNJUDGED for claim in findings.claims)
     return {
-        "strongest": {word: claims for word, claims in found.items() if claims},
-        "headings": HEADINGS,
-        "rest": judged - shown,
+        "strongest": found,
+        "rest": judged(findings) - sum(map(len, found.values())),
         "shorts": {paper.name: paper.short for paper in findings.papers},
     }
 
 
 def evidence(findings: Findings) -> dict[str, Any]:
     """How many results there are of each grade."""
-    artifacts = [a.grade if a.state == MADE else "" for a in findings.own]
+    artifacts = [a.grade if a.state == states.MADE else "" for a in findings.own]
     claims = [c["grade"] if c["verdict"] not in UNJUDGED else "" for c in findings.claims]
-    numbers = [
-        n.get("grade", "") if n["outcome"] != NUMBER_NOT_RUN else "" for n in findings.numbers
-    ]
+    numbers = [n["grade"] if n["outcome"] != reported.NOT_RUN else "" for n in findings.numbers]
     words = {"tables and figures": artifacts, "claims": claims, "printed numbers": numbers}
     return {
         "table": {name: counted(found, grades.GRADES) for name, found in words.items()},
         "rest": {name: found.count("") for name, found in words.items()},
-        "grades": MEANINGS,
     }
 
 
@@ -116,7 +85,7 @@ def news(findings: Findings) -> dict[str, Any]:
     """The facts that do not hold, and the rows that they refer to."""
     numbers: dict[str, list[Mapping[str, str]]] = {}
     for number in findings.numbers:
-        if number["outcome"] == OFF:
+        if number["outcome"] == reported.OFF:
             numbers.setdefault(number_key(number), []).append(number)
     errata = {erratum["id"]: erratum for erratum in findings.errata}
     bare = [fact for fact in findings.facts if not (fact.claims or fact.numbers)]
@@ -126,26 +95,9 @@ def news(findings: Findings) -> dict[str, Any]:
 
     def order(fact: Fact) -> tuple[Any, ...]:
         judged = [claims[name] for name in fact.claims]
-        in_part = all(claim["verdict"] == IN_PART for claim in judged)
+        in_part = all(claim["verdict"] == verdicts.IN_PART for claim in judged)
         return not judged, in_part, [places[claim["paper"]] for claim in judged]
 
     facts = sorted(findings.facts, key=order)
     return {"facts": facts, "claims": claims, "numbers": numbers, "errata": errata,
             "misprints": counted(papers, places)}  # fmt: skip
-
-
-def claims_with(findings: Findings, words: Sequence[str]) -> list[Mapping[str, Any]]:
-    """The claims with one of these verdicts, verdict by verdict."""
-    return [claim for word in words for claim in findings.claims if claim["verdict"] == word]
-
-
-def errata(findings: Findings) -> dict[str, Any]:
-    """How many errata there are of each class, and how many were computed and confirmed."""
-    rows = findings.errata
-    kinds = [row["kind"] for row in rows]
-    return {
-        "kinds": counted(kinds, dict.fromkeys(kinds)),
-        "computed": sum(bool(row["quantity"]) for row in rows),
-        "confirmed": sum(row["outcome"] == CONFIRMED for row in rows),
-        "transcribed": sum(row.get("transcribed") == "True" for row in rows),
-    }
