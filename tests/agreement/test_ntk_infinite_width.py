@@ -9,8 +9,13 @@ import torch
 from ntk_two_sample import assert_mean
 from scipy.integrate import dblquad
 
-from finitewidth.kernels.ntk_init.activations import ERF, TANH, activation_of
-from finitewidth.kernels.ntk_init.gaussian_means import mean_products, mean_squares
+from finitewidth.kernels.ntk_init.activations import (
+    ERF,
+    TANH,
+    activation_of,
+    mean_products,
+    mean_squares,
+)
 from finitewidth.kernels.ntk_init.infinite_width import infinite_width, infinite_width_of_gram
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
 from finitewidth.kernels.ntk_init.matrix_sampler import sample_kernels

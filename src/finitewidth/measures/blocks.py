@@ -44,8 +44,7 @@ class BlockMeans:
 def block_means(kernel: Any, labels: Any) -> BlockMeans:
     """Return the means of a block-structured kernel over kinds of pairs of inputs.
 
-    The result has ``diagonal``, ``same_class``, ``other_class`` and others, each (...,). Means are
-    taken for each class first and then over classes.
+    The result has ``diagonal``, ``same_class``, ``other_class`` and others, each (...,).
 
     Source: ``beyond`` equation 23, ``collapse`` Definition 3.1.
 

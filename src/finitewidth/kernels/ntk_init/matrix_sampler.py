@@ -7,16 +7,16 @@ collinear inputs and more inputs than units therefore need no special treatment.
 docs/theory.md, section 2.
 """
 
+from functools import partial
 from typing import Any
 
 import torch
 
 from finitewidth.kernels.ntk_init import streams
-from finitewidth.kernels.ntk_init.activations import Activation, TensorMap, activation_of
-from finitewidth.kernels.ntk_init.draws import NtkDraws, checked_finite, joined
-from finitewidth.kernels.ntk_init.growth import growth_of
+from finitewidth.kernels.ntk_init.activations import Activation, ActivationLike, activation_of
+from finitewidth.kernels.ntk_init.draws import NtkDraws, growth_of
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_inputs
-from finitewidth.kernels.ntk_init.normals import Normals, checked_device
+from finitewidth.kernels.ntk_init.normals import Normals, checked_device, drawn
 
 
 def sample_kernels(
@@ -25,18 +25,14 @@ def sample_kernels(
     draws: int,
     seed: int,
     *,
-    activation: "str | Activation | TensorMap",
+    activation: ActivationLike,
     device: str | torch.device = "cpu",
 ) -> NtkDraws:
     """Draw the S C x S C tangent kernel from its exact law.
 
-    Args:
-        init: the law of the network, with any number of outputs C.
-        inputs: (S, n_0) with S >= 1. Inputs may be equal or collinear, but none may have norm zero.
-        draws: number of draws, >= 1. A smaller number gives the first of the same draws.
-        seed: from `finitewidth.common.provenance.seed_for`.
-        activation: "relu", "tanh", "erf", an `Activation` or an elementwise torch callable.
-        device: "cpu" or a CUDA device. The law does not depend on it, but the numbers do.
+    The inputs (S, n_0) may be equal or collinear, but none may have norm zero. A smaller number of
+    draws gives the first of the same draws. On a CUDA device the law is the same, but the numbers
+    differ.
 
     Cost: O(sum of widths x S C (S + S C)) per draw. Memory: about 32 S bytes per unit and per draw
     held at the same time.
@@ -52,15 +48,11 @@ def sample_kernels(
     result = 8 * (2 * errors**2 + errors)
     plan = streams.planned(draws, block, 8 * units * (4 * count + 2 * errors), result)
     x = torch.as_tensor(array, device=device)
-    parts = []
-    for blocks in plan.groups():
-        normals = Normals(seed, blocks, plan.block, device)
-        parts.append(_draw(init, normals, activation, x).first(plan.kept(blocks)))
-    return checked_finite(joined(parts))
+    return drawn(plan, seed, device, partial(_draw, init, activation, x))
 
 
 def _draw(
-    init: Initialisation, normals: Normals, activation: Activation, inputs: torch.Tensor
+    init: Initialisation, activation: Activation, inputs: torch.Tensor, normals: Normals
 ) -> NtkDraws:
     growth, depth, outputs = growth_of(init, activation.name == "relu"), init.depth, init.outputs
     x = inputs.T.expand(normals.draws, -1, -1)

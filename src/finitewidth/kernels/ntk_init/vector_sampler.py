@@ -7,14 +7,15 @@ independent Gaussian vector, which needs n_(l-1) normal variables. No matrix is 
 docs/theory.md, section 2.
 """
 
+from functools import partial
+
 import torch
 
 from finitewidth.kernels.ntk_init import streams
-from finitewidth.kernels.ntk_init.activations import Activation, TensorMap, activation_of
-from finitewidth.kernels.ntk_init.draws import NtkDraws, checked_finite, joined
-from finitewidth.kernels.ntk_init.growth import growth_of
+from finitewidth.kernels.ntk_init.activations import Activation, ActivationLike, activation_of
+from finitewidth.kernels.ntk_init.draws import NtkDraws, growth_of
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
-from finitewidth.kernels.ntk_init.normals import Normals, checked_device
+from finitewidth.kernels.ntk_init.normals import Normals, checked_device, drawn
 from finitewidth.kernels.ntk_init.scalar_chain import checked_scalar
 
 
@@ -23,19 +24,14 @@ def sample_vectors(
     draws: int,
     seed: int,
     *,
-    activation: "str | Activation | TensorMap",
+    activation: ActivationLike,
     input_norm2: float = 1.0,
     device: str | torch.device = "cpu",
 ) -> NtkDraws:
-    """Draw Theta(x, x) from its exact law, for any activation.
+    """Draw Theta(x, x) of networks with one output from its exact law, for any activation.
 
-    Args:
-        init: the law of a network with one output.
-        draws: number of draws, >= 1. A smaller number gives the first of the same draws.
-        seed: from `finitewidth.common.provenance.seed_for`.
-        activation: "relu", "tanh", "erf", an `Activation` or an elementwise torch callable.
-        input_norm2: |x|^2 > 0. The law depends on x only through it.
-        device: "cpu" or a CUDA device. The law does not depend on it, but the numbers do.
+    The law depends on x only through |x|^2 = ``input_norm2`` > 0. A smaller number of draws gives
+    the first of the same draws. On a CUDA device the law is the same, but the numbers differ.
 
     Cost: two normal variables per unit (three with biases) and one evaluation of phi and phi'.
     Memory: 24 bytes per unit and per draw held at the same time.
@@ -47,14 +43,10 @@ def sample_vectors(
     activation, device = activation_of(activation), checked_device(device)
     units = sum(init.widths)
     plan = streams.planned(draws, streams.block_size(3 * units), 40 * units, 24)
-    parts = []
-    for blocks in plan.groups():
-        normals = Normals(seed, blocks, plan.block, device)
-        parts.append(_draw(init, normals, activation, norm2).first(plan.kept(blocks)))
-    return checked_finite(joined(parts))
+    return drawn(plan, seed, device, partial(_draw, init, activation, norm2))
 
 
-def _draw(init: Initialisation, normals: Normals, activation: Activation, norm2: float) -> NtkDraws:
+def _draw(init: Initialisation, activation: Activation, norm2: float, normals: Normals) -> NtkDraws:
     growth, gains, depth = growth_of(init, activation.name == "relu"), init.weight_gains, init.depth
     fan_in = [init.sigma_w2 / width / growth.layer for width in init.widths]
     norms = [normals().fill_(norm2)]  # |x|^2 of x^0..x^(L-1)
