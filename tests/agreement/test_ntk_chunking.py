@@ -10,9 +10,8 @@ from finitewidth.kernels.ntk_init import streams
 from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
-from finitewidth.kernels.ntk_init.matrix_sampler import sample_kernels
+from finitewidth.kernels.ntk_init.samplers import sample_kernels, sample_vectors
 from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
-from finitewidth.kernels.ntk_init.vector_sampler import sample_vectors
 
 INIT = Initialisation(widths=(6, 50, 70, 40), sigma_w2=2.0, sigma_b2=0.1)
 X = np.eye(2, 6)

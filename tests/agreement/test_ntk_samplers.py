@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
-from finitewidth.kernels.ntk_init.matrix_sampler import sample_kernels
+from finitewidth.kernels.ntk_init.samplers import sample_kernels
 from finitewidth.kernels.ntk_init.vector_sweep import sweep_vectors
 
 COLLINEAR = np.array([[1.0, 0.5], [1.0, 0.5], [-1.0, -0.5], [2.0, 1.0], [0.3, -1.0]])

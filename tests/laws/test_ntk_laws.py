@@ -11,15 +11,14 @@ from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.estimators import ESTIMATORS, dispersion, mean_ratio, naive
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
 from finitewidth.kernels.ntk_init.limits import dispersion_limit, limit_parts
-from finitewidth.kernels.ntk_init.matrix_sampler import sample_kernels
 from finitewidth.kernels.ntk_init.moment_recursion import log_theta_moment
 from finitewidth.kernels.ntk_init.moments import layer_coefficients, leading_excess, log_moments
 from finitewidth.kernels.ntk_init.off_diagonal import (
     infinite_width_mean_ratio,
     printed_mean_ratio,
 )
+from finitewidth.kernels.ntk_init.samplers import sample_kernels, sample_vectors
 from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
-from finitewidth.kernels.ntk_init.vector_sampler import sample_vectors
 from finitewidth.papers.beyond.experiments.shapes import networks
 
 QUICK = settings(max_examples=30, deadline=None, derandomize=True)

@@ -94,18 +94,14 @@ class Dynamics:
 def follow(networks: Networks, settings: Mapping[str, Any], descents: int) -> Dynamics:
     """Compute the kernels and the dynamics of R replicas.
 
-    Args:
-        networks: the replicas.
-        settings: of both dynamics. The step size is ``rate`` divided by the largest eigenvalue of
-            ``rho``, which is ``kernel`` for K_0 of each run, or ``kernel_over_depth`` for K_0/d.
-            The loss is 1/2 sum e^2, or sum e^2 without ``loss_half``. ``steps`` are those of
-            gradient descent. Those of the linear recursion, ``linear_steps``, cost nearly nothing,
-            as it is evaluated in closed form. With ``precision`` = ``float32``, gradient descent
-            takes half the time of ``float64``, but squared errors do not fall below about 1e-11 of
-            the first; with ``adapted``, it is ``float32`` until they have fallen to a millionth,
-            and ``float64`` from there on.
-        descents: how many replicas, counted from the first, are trained by gradient descent; all
-            if it is larger than R. The linear recursion is computed for all.
+    The first ``descents`` replicas are trained by gradient descent. The linear recursion is
+    computed for all. The step size is ``rate`` divided by the largest eigenvalue of ``rho``, which
+    is ``kernel`` for K_0 of each run, or ``kernel_over_depth`` for K_0/d. The loss is 1/2 sum e^2,
+    or sum e^2 without ``loss_half``. ``steps`` are those of gradient descent. Those of the linear
+    recursion, ``linear_steps``, cost nearly nothing, as it is evaluated in closed form. With
+    ``precision`` = ``float32``, gradient descent takes half the time of ``float64``, but squared
+    errors do not fall below about 1e-11 of the first; with ``adapted``, it is ``float32`` until
+    they have fallen to a millionth, and ``float64`` from there on.
     """
     kernel = networks.kernel()
     values, vectors = torch.linalg.eigh(kernel)

@@ -56,11 +56,9 @@ NAMED = {activation.name: activation for activation in (RELU, ERF, TANH)}
 
 
 def activation_of(activation: ActivationLike) -> Activation:
-    """Return an activation from its name or from a callable.
+    """Return an activation from its name or from a torch callable that acts elementwise.
 
-    Args:
-        activation: "relu", "erf" or "tanh", an `Activation`, or a torch callable that acts
-            elementwise. The derivative of a callable is computed by autograd.
+    The derivative of a callable is computed by autograd.
 
     Raises:
         ConfigError: the name is unknown, or the argument is not callable.
@@ -70,9 +68,8 @@ def activation_of(activation: ActivationLike) -> Activation:
     if isinstance(activation, str) and activation in NAMED:
         return NAMED[activation]
     if isinstance(activation, str) or not callable(activation):
-        raise refuse(
-            "activation", activation, f"one of {', '.join(NAMED)} or an elementwise callable"
-        )
+        allowed = f"one of {', '.join(NAMED)} or an elementwise callable"
+        raise refuse("activation", activation, allowed)
     name = getattr(activation, "__name__", "callable")
 
     def slope(h: "torch.Tensor") -> "torch.Tensor":

@@ -85,7 +85,7 @@ def sample_by_brute_force(
 ) -> NtkDraws:
     """Draw the S C x S C tangent kernel of random networks whose matrices are drawn in full.
 
-    Arguments are as for `matrix_sampler.sample_kernels`. Use one of the other samplers if it
+    Arguments are as for `samplers.sample_kernels`. Use one of the other samplers if it
     applies.
 
     Cost: sum of n_l n_(l-1) normal variables per draw, and as many multiplications per input.

@@ -94,13 +94,9 @@ def _shared_numbers(
             norms.append(entry * signal[layer])
         theta_w, theta_b, output = _errors(one, growths, norms, alive, noise, normals)
         for place, own in enumerate(growths):
-            block[own.depth, variance] = NtkDraws(
-                own.of_theta_w * theta_w[place],
-                one.bias_gain * theta_b[place],
-                own.of_output * output[place],
-                own.log_growth,
-                own.depth,
-            )
+            weights, biases = own.of_theta_w * theta_w[place], one.bias_gain * theta_b[place]
+            f = own.of_output * output[place]
+            block[own.depth, variance] = NtkDraws(weights, biases, f, own.log_growth, own.depth)
     return block
 
 

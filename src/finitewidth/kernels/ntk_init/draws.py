@@ -21,13 +21,10 @@ LOG_MAX = float(np.log(np.finfo(np.float64).max))
 
 @dataclass(frozen=True)
 class Growth:
-    """The factors by which a network of depth L is scaled.
+    """The factors by which a network of depth L is scaled, with its bias variance before scaling.
 
-    Attributes:
-        depth: L.
-        layer: g, the factor of |x^l|^2 and |delta^l|^2 per layer; 1 if phi is not homogeneous.
-        kernel: G >= 1, the factor of the kernel per layer; exp(log_growth) = G^(L-1).
-        sigma_b2: bias variance of the network before scaling.
+    ``layer`` is g, the factor of |x^l|^2 and |delta^l|^2 per layer; 1 if phi is not homogeneous.
+    ``kernel`` is G >= 1, the factor of the kernel per layer; exp(log_growth) = G^(L-1).
     """
 
     depth: int

@@ -59,26 +59,16 @@ class LogMoments:
 def checked_without_biases(init: Initialisation, input_norm2: float) -> float:
     """Return the squared input norm, > 0; refuse random biases and several outputs."""
     if init.sigma_b2 != 0:
-        raise refuse(
-            "sigma_b2",
-            init.sigma_b2,
-            "0 here",
-            "with random biases there is no closed form: use sample_scalar_chain",
-        )
+        remedy = "with random biases there is no closed form: use sample_scalar_chain"
+        raise refuse("sigma_b2", init.sigma_b2, "0 here", remedy)
     return checked_scalar(init, input_norm2)
 
 
 def log_moments(init: Initialisation, *, input_norm2: float = 1.0) -> LogMoments:
-    """Compute the exact moments of Theta(x, x) of a ReLU network with sigma_b2 = 0.
-
-    Args:
-        init: the law of a network with one output and sigma_b2 = 0.
-        input_norm2: |x|^2 > 0.
-
-    Cost: O(L) time and memory.
+    """Compute the exact moments of Theta(x, x) of a ReLU network with sigma_b2 = 0, in O(L).
 
     Raises:
-        ConfigError: biases are random, there are several outputs, or the norm is not positive.
+        ConfigError: biases are random, there are several outputs, or |x|^2 is not positive.
     """
     log_norm2 = np.log(checked_without_biases(init, input_norm2))
     depth, log_a = init.depth, np.log(init.sigma_w2 / 2)

@@ -214,8 +214,8 @@ class Errors:
     errors below in the span of the activations.
     """
 
-    gram: Triple
-    tied: tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+    gram: Sequence[np.ndarray]
+    tied: Sequence[Sequence[np.ndarray]]
 
     @classmethod
     def of_output(cls, rng: np.random.Generator, width: int, gram: Triple) -> "Errors":
@@ -228,12 +228,8 @@ class Errors:
 
     def joined(self, other: "Errors") -> "Errors":
         """Append the networks of ``other``."""
-        gram = tuple(np.concatenate(pair) for pair in zip(self.gram, other.gram, strict=True))
-        tied = tuple(
-            tuple(np.concatenate(pair) for pair in zip(mine, theirs, strict=True))
-            for mine, theirs in zip(self.tied, other.tied, strict=True)
-        )
-        return Errors(gram, tied)
+        gram = np.concatenate([self.gram, other.gram], axis=1)
+        return Errors(gram, np.concatenate([self.tied, other.tied], axis=2))
 
     def below(self, rng: np.random.Generator, layer: Layer) -> "Errors":
         """Draw the errors of the hidden layer below.

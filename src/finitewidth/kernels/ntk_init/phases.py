@@ -101,11 +101,8 @@ def phase(
     activation = activation_of(activation)
     q = fixed_variance(activation, sigma_w2, sigma_b2)
     if not np.isfinite(q) and activation.name != "relu":
-        raise refuse(
-            "activation",
-            activation.name,
-            f"one whose variance converges at sigma_w2 = {sigma_w2} and sigma_b2 = {sigma_b2}",
-        )
+        allowed = f"one whose variance converges at sigma_w2 = {sigma_w2} and sigma_b2 = {sigma_b2}"
+        raise refuse("activation", activation.name, allowed)
     value = chi_1(activation, sigma_w2, q if np.isfinite(q) else 1.0) - 1
     if abs(value) <= tolerance:
         return "critical"

@@ -136,9 +136,8 @@ def _resnet(network: Network, shape: tuple[int, int, int]) -> Parts:
     yield "conv", nn.Conv2d(shape[0], last, 3, padding=1, bias=False)
     yield "norm", nn.BatchNorm2d(last, momentum=network.batch_momentum)
     yield "relu", nn.ReLU()
-    for stage, (channels, blocks) in enumerate(
-        zip(network.channels, network.blocks, strict=True), start=1
-    ):
+    stages = zip(network.channels, network.blocks, strict=True)
+    for stage, (channels, blocks) in enumerate(stages, start=1):
         for block in range(1, blocks + 1):
             stride = 2 if stage > 1 and block == 1 else 1
             part = ResidualBlock(last, channels, stride, network.batch_momentum)
@@ -155,14 +154,11 @@ def _densenet(network: Network, shape: tuple[int, int, int]) -> Parts:
         yield "pool", nn.AvgPool2d(2)
         size = _halved(*size, network, shape)
     sizes = block_channels(network)
-    for block, (layers, (inputs, outputs)) in enumerate(
-        zip(network.blocks, sizes, strict=True), start=1
-    ):
+    inner, growth = network.bottleneck * network.growth, network.growth
+    blocks = zip(network.blocks, sizes, strict=True)
+    for block, (layers, (inputs, outputs)) in enumerate(blocks, start=1):
         for layer in range(layers):
-            channels = inputs + layer * network.growth
-            part = DenseLayer(
-                channels, network.bottleneck * network.growth, network.growth, momentum
-            )
+            part = DenseLayer(inputs + layer * growth, inner, growth, momentum)
             yield f"block{block}_layer{layer + 1}", part
         end = f"transition{block}_" if block < len(sizes) else ""
         yield f"{end}norm", nn.BatchNorm2d(outputs, momentum=momentum)
