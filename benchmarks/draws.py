@@ -15,10 +15,9 @@ from torch.func import functional_call, jacrev, vmap
 
 from finitewidth.kernels.ntk_init.brute_force import tangent_kernel
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
-from finitewidth.kernels.ntk_init.matrix_sampler import sample_kernels
+from finitewidth.kernels.ntk_init.samplers import sample_kernels, sample_vectors
 from finitewidth.kernels.ntk_init.scalar_chain import BLOCK, sample_scalar_chain
 from finitewidth.kernels.ntk_init.streams import block_size
-from finitewidth.kernels.ntk_init.vector_sampler import sample_vectors
 
 NAME, UNIT = "draws", "draw"
 CHAIN, VECTORS, MATRICES = "scalar chain, ReLU", "vector sampler, tanh", "matrix sampler, ReLU"

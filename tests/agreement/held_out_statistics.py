@@ -2,6 +2,7 @@
 
 import numpy as np
 from error_rates import Ledger, same_law, same_mean
+from plain_autograd import Kernels
 
 LEDGER = Ledger(false_alarm=1e-3, comparisons=10_000)
 DRAWS = 50_000  # of networks with one input, and of pairs
@@ -22,6 +23,13 @@ def compared(left, right):
     laws = {name: same_law(left[0][name], right[0][name]) for name in left[0]}
     means = {f"mean of {name}": same_mean(left[1][name], right[1][name]) for name in left[1]}
     return laws | means
+
+
+def grown(draws):
+    """Return draws of a sampler with the growth that it stores as a logarithm."""
+    w, b, f = draws.arrays
+    growth = np.exp(draws.log_growth)
+    return Kernels(growth * w, growth * b, growth**0.5 * f)
 
 
 def scalar_statistics(draws, axes):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from error_rates import Ledger, has_mean, near_mean, same_law, same_mean
 from held_out import RELU
-from held_out_statistics import CHAIN, DRAWS, LEDGER, compared, scalar_statistics
+from held_out_statistics import CHAIN, DRAWS, LEDGER, compared, grown, scalar_statistics
 from plain_autograd import drawn_kernels
 from scipy.stats import binom
 
@@ -97,7 +97,7 @@ def networks():
 def smallest(init, networks, sampler_of):
     """Return the smallest p-value of a sampler of the network ``sampler_of``."""
     axes = np.random.default_rng(5).standard_normal((3, 3))
-    samples = sample_scalar_chain(sampler_of, DRAWS, 6), networks[init]
+    samples = grown(sample_scalar_chain(sampler_of, DRAWS, 6)), networks[init]
     found = compared(*(scalar_statistics(sample, axes) for sample in samples))
     return min(found.values())
 

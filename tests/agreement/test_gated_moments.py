@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.gated_moments import (
-    GateCounts,
+    gate_counts,
     leading_variance,
+    unit_counts,
     value_kernel_moments,
 )
 from finitewidth.kernels.gated_ntk import soft_relu_ntk
@@ -31,7 +32,14 @@ def network(sizes, seed=1, mu=0.7):
 
 
 def all_open(depth, width):
-    return GateCounts.of_numbers(*[np.full((depth - 1, 1, 1), width)] * 3)
+    return unit_counts(*[np.full((depth - 1, 1, 1), width)] * 3)
+
+
+def random_gates(depth, width, mu, same):
+    """Mean counts of gates open with probability mu, for an input with itself or for two inputs."""
+    share = mu if same else mu * mu
+    counts = width * np.array([share, (width - 1) * share**2, (width - 1) * mu**2])
+    return np.broadcast_to(counts[:, None, None], (depth - 1, 3, 1, 1))
 
 
 def test_moments_over_random_gates_too():
@@ -39,30 +47,15 @@ def test_moments_over_random_gates_too():
     patterns = np.array(list(itertools.product((0.0, 1.0), repeat=2 * width * (depth - 1))))
     chances = np.where(patterns > 0, mu, 1 - mu).prod(axis=1)
     layers = np.moveaxis(patterns.reshape(-1, depth - 1, 2, width), 1, 0)
-    given = value_kernel_moments(np.ones((2, 1)), GateCounts.of_gates(layers), 0.7)
+    given = value_kernel_moments(np.ones((2, 1)), gate_counts(layers), 0.7)
     second = given.variance + given.mean**2
     for same, (s, t) in ((True, (0, 0)), (False, (0, 1))):
         mean = chances @ given.mean[:, s, t]
         variance = chances @ second[:, s, t] - mean**2
-        found = value_kernel_moments(ONE, GateCounts.bernoulli(depth, width, mu, same), 0.7)
+        found = value_kernel_moments(ONE, random_gates(depth, width, mu, same), 0.7)
         np.testing.assert_allclose(found.mean.item(), mean, rtol=1e-12)
         np.testing.assert_allclose(found.variance.item(), variance, rtol=1e-11)
         np.testing.assert_allclose(mean, depth * (0.7 * width * (mu if same else mu**2)) ** 2)
-
-
-def test_ideal_kernel_and_spectrum_of_the_memorisation_network():
-    # npf (23): entries 1 on and mu^(d-1) off the diagonal; eigenvalues 1 + (n-1) mu^(d-1) and
-    # 1 - mu^(d-1)
-    depth, width, mu, n = 6, 50, 0.5, 40
-    own, other = (
-        value_kernel_moments(ONE, GateCounts.bernoulli(depth, width, mu, same), 1 / (mu * width))
-        for same in (True, False)
-    )
-    cosine = other.mean.item() / depth
-    np.testing.assert_allclose([own.mean.item() / depth, cosine], [1, mu ** (depth - 1)])
-    kernel = np.full((n, n), cosine) + (1 - cosine) * np.eye(n)
-    wanted = [1 - cosine] * (n - 1) + [1 + (n - 1) * cosine]
-    np.testing.assert_allclose(np.linalg.eigvalsh(kernel), wanted, rtol=1e-10)
 
 
 @given(
@@ -71,7 +64,7 @@ def test_ideal_kernel_and_spectrum_of_the_memorisation_network():
 )  # fmt: skip
 def test_moments_scale_with_weights_and_inputs(depth, width, shared, sigma2, size):
     both = np.full((depth - 1, 1, 1), float(round(shared * width)))
-    counts = GateCounts.of_numbers(both, width + 0 * both, width + 0 * both)
+    counts = unit_counts(both, width + 0 * both, width + 0 * both)
     unit = value_kernel_moments(ONE, counts, 1.0)
     scaled = value_kernel_moments(size * ONE, counts, sigma2)
     factor = size**2 * sigma2 ** (depth - 1)

@@ -41,6 +41,7 @@ from held_out_statistics import (
     compared,
     directions,
     extrapolated,
+    grown,
     kernel_statistics,
     pair_statistics,
     scalar_statistics,
@@ -53,12 +54,11 @@ from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.draws import joined
 from finitewidth.kernels.ntk_init.infinite_width import infinite_width
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
-from finitewidth.kernels.ntk_init.matrix_sampler import sample_kernels
 from finitewidth.kernels.ntk_init.moment_recursion import log_kernel_moments, log_theta_moment
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.pair_chain import sample_pairs
+from finitewidth.kernels.ntk_init.samplers import sample_kernels, sample_vectors
 from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
-from finitewidth.kernels.ntk_init.vector_sampler import sample_vectors
 from finitewidth.kernels.ntk_init.vector_sweep import sweep_vectors
 from finitewidth.networks.architecture import Architecture
 
@@ -67,7 +67,7 @@ def assert_scalar_law(samplers, plain, axes):
     """Compare {name: draws} of samplers at one input with networks drawn in full."""
     wanted = scalar_statistics(plain, axes)
     for name, draws in samplers.items():
-        found = compared(scalar_statistics(draws, axes), wanted)
+        found = compared(scalar_statistics(grown(draws), axes), wanted)
         LEDGER.check({f"{name}: {word}": p for word, p in found.items()})
 
 
@@ -117,10 +117,7 @@ def test_sweeps_over_depths_and_variances(number):
     key = seed("sweeps", number, "sampler")
     ways = {"vectors": sweep_vectors(init, depths, DRAWS, key, activation=phi.accepted, **grid)}
     if phi is RELU:
-        for independent in (False, True):
-            ways[f"scalar chain, independent = {independent}"] = sample_depths(
-                init, depths, DRAWS, key, independent=independent, **grid
-            )
+        ways["scalar chain"] = sample_depths(init, depths, DRAWS, key, **grid)
     with shown(activation=phi, init=init, depths=depths, variances=variances, x=x):
         blocks = {name: list(way) for name, way in ways.items()}
         for depth in depths:
@@ -147,7 +144,7 @@ def test_kernels_of_several_inputs_and_outputs(number):
     size = len(x) * init.outputs
     axes, key = directions(rng, size * (size + 2)), seed("kernels", number, "sampler")
     with shown(activation=phi, init=init, inputs=x):
-        fast = sample_kernels(init, x, MATRICES, key, activation=phi.accepted)
+        fast = grown(sample_kernels(init, x, MATRICES, key, activation=phi.accepted))
         slow = drawn_kernels(init, phi.plain, x, MATRICES, rng)
         LEDGER.check(compared(*(kernel_statistics(draws, axes) for draws in (fast, slow))))
 
@@ -192,7 +189,7 @@ def test_exact_moments(number):
         chain = sample_scalar_chain(init, CHAIN, seed("moments", number), input_norm2=norm2)
         for way, draws in (
             ("networks", drawn_kernels(init, RELU.plain, x, 100_000, rng)),
-            ("scalar chain", chain),
+            ("scalar chain", grown(chain)),
         ):
             w, b = np.ravel(draws.theta_w), np.ravel(draws.theta_b)
             wanted = {
@@ -234,7 +231,7 @@ def test_wide_networks_approach_the_infinite_width_at_the_rate_1_over_the_width(
                 sigma_b2=drawn.sigma_b2, parametrisation=drawn.parametrisation,
             )  # fmt: skip
             key = seed("wide", number, factor)
-            draws = sample_kernels(init, x, 8000, key, activation=phi.accepted)
+            draws = grown(sample_kernels(init, x, 8000, key, activation=phi.accepted))
             field = infinite_width(init, x, activation=phi.accepted)
             kernels.append(draws.theta), limits.append(field.ntk)
             f = draws.output[:, :, 0]

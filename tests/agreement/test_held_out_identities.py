@@ -29,10 +29,11 @@ from held_out import inputs as drawn_inputs
 from plain_autograd import gram_of_jacobian, limit_kernels, perceptron
 from tests.kernels_by_definition import limiting_dispersion
 
-from finitewidth.kernels import gated_networks, gated_ntk
+from finitewidth.kernels import gated_ntk
 from finitewidth.kernels.gated_moments import (
     GAUSSIAN,
-    GateCounts,
+    gate_counts,
+    unit_counts,
     value_kernel_moments,
 )
 from finitewidth.kernels.npk import npk, nu
@@ -255,7 +256,7 @@ def test_kernels_of_gated_networks(number):
             agree(found[name], wanted)
         wanted = kernel_by_jacobian(of_features, feature, shifts, with_biases, labels)
         agree(found["feature"], wanted)
-        opened = gated_networks.relu_gates(weights, biases, x)
+        opened = gated_ntk.relu_gates(weights, biases, x)
         agree(gated_ntk.value_kernel(x, weights, biases, opened, **options), found["relu"])
 
 
@@ -328,7 +329,7 @@ def test_moments_over_all_networks(number, law_of_weights):
         ).numpy()
         mean, second = (np.einsum("r,rst->st", chances, kernels**k) for k in (1, 2))
         kurtosis = {} if law_of_weights == "signed" else {"kurtosis": GAUSSIAN}
-        found = value_kernel_moments(x, GateCounts.of_gates(gates), sigma**2, **kurtosis)
+        found = value_kernel_moments(x, gate_counts(gates), sigma**2, **kurtosis)
         agree(found.mean, mean)
         agree(found.variance + found.mean**2, second)
 
@@ -341,7 +342,7 @@ def test_gated_dispersion_approaches_its_limit_at_the_rate_1_over_the_width(numb
         found = []
         for width in (500, 1000, 2000):
             counts = np.full((round(ratio * width) - 1, 1, 1), width)
-            counts = GateCounts.of_numbers(counts, counts, counts)
+            counts = unit_counts(counts, counts, counts)
             mean, variance = value_kernel_moments(
                 np.ones((1, 1)), counts, 1 / width, kurtosis=kurtosis
             )

@@ -9,17 +9,22 @@ import torch
 from ntk_two_sample import assert_mean
 from scipy.integrate import dblquad
 
-from finitewidth.kernels.ntk_init.activations import ERF, TANH, activation_of
-from finitewidth.kernels.ntk_init.gaussian_means import mean_products, mean_squares
+from finitewidth.kernels.ntk_init.activations import (
+    ERF,
+    TANH,
+    activation_of,
+    mean_products,
+    mean_squares,
+)
 from finitewidth.kernels.ntk_init.infinite_width import infinite_width, infinite_width_of_gram
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
-from finitewidth.kernels.ntk_init.matrix_sampler import sample_kernels
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.off_diagonal import (
     infinite_width_mean_ratio,
     printed_mean_ratio,
 )
 from finitewidth.kernels.ntk_init.phases import border, chi_1, fixed_variance, phase
+from finitewidth.kernels.ntk_init.samplers import sample_kernels
 
 INPUTS = np.array([[1.0, 0.5, -0.3, 0.0, 0.2], [0.8, -0.2, 0.1, 0.4, -0.9]])
 

@@ -13,10 +13,10 @@ from finitewidth.kernels.ntk_init.limits import (
     dispersion_limit,
     dispersion_lower_bound,
     limit_parts,
-    relu_phase,
 )
 from finitewidth.kernels.ntk_init.moment_recursion import log_kernel_moments, log_theta_moment
 from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.kernels.ntk_init.phases import phase as phase_of
 from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
 
 WIDTHS = [(5, 4, 8, 6, 5), (3, 1, 2, 1), (2,), (4, 1), (1, 1, 1), (30,) * 12, (7, *[20] * 40)]
@@ -48,7 +48,7 @@ def test_recursion_is_the_mean_of_powers_up_to_order_four(sigma_w2):
 @pytest.mark.parametrize("alpha_0", [0.5, 2.0])
 @pytest.mark.parametrize("sigma_w2", [1.5, 2.0, 2.5])
 def test_width_times_the_distance_from_the_limit_tends_to_the_constant(sigma_w2, alpha_0):
-    lam, phase, gaps = 0.5, relu_phase(sigma_w2), []
+    lam, phase, gaps = 0.5, phase_of("relu", sigma_w2), []
     for width in (1000, 2000):
         init = constant_width(
             width // 2, width, sigma_w2=sigma_w2, input_width=int(alpha_0 * width)

@@ -1,9 +1,7 @@
 """The pair chain has the law of the matrix sampler for all widths, depths and angles."""
 
 import numpy as np
-import pytest
 
-from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init.pair_chain import sample_pairs
 
@@ -29,18 +27,3 @@ def test_fewer_draws_are_a_prefix_and_kernels_are_positive():
 def test_depth_400_in_the_chaotic_phase_stays_finite():
     theta = pairs(20, [400], [0.5], 10, sigma_w2=4.0)[400, 0.5]
     assert np.isfinite(theta).all()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ((0, [2], [0.5], 10, 1), "width = 0"),
-        ((5, [1], [0.5], 10, 1), "depths = 1"),
-        ((5, [2], [1.0], 10, 1), r"cosines in \(-1, 1\)"),
-        ((5, [2], [], 10, 1), "not empty"),
-        ((5, [2], [0.5], 0, 1), "draws = 0"),
-    ],
-)
-def test_bad_arguments_are_named(arguments, words):
-    with pytest.raises(ConfigError, match=words):
-        list(sample_pairs(*arguments))

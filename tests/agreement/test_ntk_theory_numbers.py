@@ -7,17 +7,18 @@ import numpy as np
 import pytest
 
 from finitewidth.kernels.gated_moments import (
-    GateCounts,
     leading_variance,
+    unit_counts,
     value_kernel_moments,
 )
 from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.estimators import ESTIMATORS, linearised_dispersion
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
-from finitewidth.kernels.ntk_init.limits import dispersion_limit, relu_phase
+from finitewidth.kernels.ntk_init.limits import dispersion_limit
 from finitewidth.kernels.ntk_init.moment_recursion import log_theta_moment
 from finitewidth.kernels.ntk_init.moments import log_moments, printed_log_moments
+from finitewidth.kernels.ntk_init.phases import phase as phase_of
 from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
 from finitewidth.kernels.ntk_init.tail_errors import log_variance, robust_error
 from finitewidth.papers.beyond.experiments.shapes import networks
@@ -93,7 +94,7 @@ def test_products_over_layers(row):
 def test_moments_at_small_widths():
     init = Initialisation(widths=(5, 4, 8, 6, 5), sigma_w2=2.1)
     draws = sample_by_brute_force(init, np.eye(1, 5), 300_000, 41, activation="relu")
-    w, b = draws.theta_w[:, 0, 0], draws.theta_b[:, 0, 0]
+    w, b = (part[:, 0, 0] for part in draws.arrays[:2])
     samples = {"w2": w * w, "wb": w * b, "b2": b * b, "second": (w + b) ** 2}
     exact, printed = log_moments(init), printed_log_moments(init)
     for row, (name, sample) in zip(table("small"), samples.items(), strict=True):
@@ -105,7 +106,7 @@ def test_moments_at_small_widths():
 @pytest.mark.parametrize("row", table("limits"), ids=first_cells)
 def test_exact_ratio_and_its_limits(row):
     sigma_w2, lam = float(row["sigma_w2"]), float(row["lambda"])
-    phase = relu_phase(sigma_w2)
+    phase = phase_of("relu", sigma_w2)
     assert row["phase"] == phase
     for width in (100, 500, 2000):
         init = constant_width(round(lam * width), width, sigma_w2=sigma_w2)
@@ -216,7 +217,7 @@ def test_variances_of_networks_with_all_gates_open(row):
     assert_printed(row["first order in 1/w, times w"], leading_variance(depth, 1.0))
     times_width = {}
     for width in (64, 1024):
-        counts = GateCounts.of_numbers(*[np.full((depth - 1, 1, 1), width)] * 3)
+        counts = unit_counts(*[np.full((depth - 1, 1, 1), width)] * 3)
         variance = value_kernel_moments(np.ones((1, 1)), counts, 1 / width).variance.item()
         times_width[width] = width * variance
         assert_printed(row[f"w = {width}, times w"], times_width[width])

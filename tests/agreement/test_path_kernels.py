@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from finitewidth.kernels import gated_networks, gated_ntk
+from finitewidth.kernels import gated_ntk
 from finitewidth.kernels.npk import npk
 
 SIZES = (4, 6, 5, 3)
@@ -35,8 +35,8 @@ def agree(found, wanted, tolerance=1e-10):
 
 def all_kernels(x, feature, value):
     soft = {"beta": 4.0, "eps": 0.1}
-    gates = gated_networks.feature_gates(x, *feature, **soft)
-    hard = gated_networks.relu_gates(*value, x)
+    gates = gated_ntk.feature_gates(x, *feature, **soft)
+    hard = gated_ntk.relu_gates(*value, x)
     return [
         gated_ntk.value_kernel(x, *value, gates, with_biases=True),
         gated_ntk.feature_kernel(x, *feature, *value, **soft, with_biases=True),

@@ -10,16 +10,15 @@ from hypothesis import strategies as st
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.estimators import ESTIMATORS, dispersion, mean_ratio, naive
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
-from finitewidth.kernels.ntk_init.limits import dispersion_limit, limit_parts, relu_phase
-from finitewidth.kernels.ntk_init.matrix_sampler import sample_kernels
+from finitewidth.kernels.ntk_init.limits import dispersion_limit, limit_parts
 from finitewidth.kernels.ntk_init.moment_recursion import log_theta_moment
 from finitewidth.kernels.ntk_init.moments import layer_coefficients, leading_excess, log_moments
 from finitewidth.kernels.ntk_init.off_diagonal import (
     infinite_width_mean_ratio,
     printed_mean_ratio,
 )
+from finitewidth.kernels.ntk_init.samplers import sample_kernels, sample_vectors
 from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
-from finitewidth.kernels.ntk_init.vector_sampler import sample_vectors
 from finitewidth.papers.beyond.experiments.shapes import networks
 
 QUICK = settings(max_examples=30, deadline=None, derandomize=True)
@@ -33,9 +32,8 @@ def test_without_biases_the_kernel_is_homogeneous_in_the_input(widths, sigma_w2,
     init = Initialisation(widths=widths, sigma_w2=sigma_w2)
     unit = sample_scalar_chain(init, 20, 1)
     scaled = sample_scalar_chain(init, 20, 1, input_norm2=norm2)
-    np.testing.assert_allclose(scaled.theta_w, norm2 * unit.theta_w, rtol=1e-10)
-    np.testing.assert_allclose(scaled.theta_b, unit.theta_b, rtol=1e-10)
-    np.testing.assert_allclose(scaled.output, norm2**0.5 * unit.output, rtol=1e-10)
+    for found, factor, one in zip(scaled.arrays, (norm2, 1, norm2**0.5), unit.arrays, strict=True):
+        np.testing.assert_allclose(found, factor * one, rtol=1e-10)
 
 
 @QUICK
@@ -45,8 +43,10 @@ def test_one_pass_is_homogeneous_in_the_weights(depth, sigma_w2):
     init, a = constant_width(12, 30, sigma_w2=2.0, input_width=7), sigma_w2 / 2
     (block,) = sample_depths(init, [depth], 20, 3, sigma_w2=[2.0, sigma_w2])
     one, other = block[depth, 2.0], block[depth, sigma_w2]
-    np.testing.assert_allclose(other.theta_w, a ** (depth - 1) * one.theta_w, rtol=1e-9)
-    np.testing.assert_allclose(other.output**2, a**depth * one.output**2, rtol=1e-9)
+    growth = np.exp(other.log_growth)
+    weights, squares = growth * other.scaled_theta_w, growth * other.scaled_output**2
+    np.testing.assert_allclose(weights, a ** (depth - 1) * one.scaled_theta_w, rtol=1e-9)
+    np.testing.assert_allclose(squares, a**depth * one.scaled_output**2, rtol=1e-9)
 
 
 @QUICK
@@ -89,10 +89,11 @@ def test_dead_layers_are_as_frequent_as_they_must_be(widths):
         sample_scalar_chain(init, 20_000, 4),
         sample_vectors(init, 20_000, 4, activation="relu"),
     ):
-        share = (draws.output != 0).mean()
+        w, b, output = draws.arrays
+        share = (output != 0).mean()
         assert abs(share - alive) < 4.5 * (alive * (1 - alive) / 20_000) ** 0.5
-        assert (draws.theta_w[draws.output == 0] == 0).all()
-        assert (draws.theta_b >= 1).all()
+        assert (w[output == 0] == 0).all()
+        assert (b >= 1).all()
         assert np.isfinite(draws.theta).all()
 
 
@@ -103,7 +104,7 @@ def test_kernels_are_symmetric_and_positive_semidefinite(activation, outputs, si
     init = constant_width(6, 5, sigma_w2=2.0, sigma_b2=sigma_b2, outputs=outputs, input_width=3)
     x = np.random.default_rng(3).standard_normal((7, 3))
     draws = sample_kernels(init, x, 100, 5, activation=activation)
-    for theta in (draws.theta_w, draws.theta_b):
+    for theta in draws.arrays[:2]:
         np.testing.assert_allclose(theta, np.swapaxes(theta, 1, 2), rtol=1e-12, atol=1e-14)
         spectrum = np.linalg.eigvalsh(theta)
         assert (spectrum[:, 0] >= -1e-12 * spectrum[:, -1]).all()
@@ -143,7 +144,6 @@ def test_dispersion_grows_with_the_weight_variance_and_falls_with_the_width():
             for width in (25, 50, 100, 200)
         ]
         assert all(np.diff(by_width) < 0)
-    assert [relu_phase(s) for s in (1.9, 2.0, 2.1)] == ["ordered", "critical", "chaotic"]
 
 
 def log_dispersions(sigma_w2, depth, narrow=100, wide=500):

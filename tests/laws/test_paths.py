@@ -16,8 +16,7 @@ from tests.kernels_by_definition import (
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import paths
-from finitewidth.kernels.gated_networks import relu_gates
-from finitewidth.kernels.gated_ntk import feature_kernel, value_kernel
+from finitewidth.kernels.gated_ntk import feature_kernel, relu_gates, value_kernel
 from finitewidth.kernels.npk import SingularKernelError, npk, nu, overlap
 
 

@@ -14,7 +14,7 @@ from finitewidth.common.settings import preset_only
 from finitewidth.data.bundled import digits, digits_on_patches
 from finitewidth.data.select import stratified_subset
 from finitewidth.experiments.nu_values import network_at
-from finitewidth.kernels.gated_networks import feature_gates, relu_gates
+from finitewidth.kernels.gated_ntk import feature_gates, relu_gates
 from finitewidth.networks.architecture import Architecture
 from finitewidth.papers.npf.experiments import cntk, kvf, nu, regimes, stages, text
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import torch
 
-from finitewidth.kernels.memorisation import ideal_eigenvalues
+from finitewidth.kernels.gated_moments import ideal_eigenvalues
 from finitewidth.measures import dynamics
 from finitewidth.measures.dynamics import mean_curves, means_of_first
 from finitewidth.networks.random_gated import equal_variance_weights

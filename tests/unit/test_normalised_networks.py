@@ -10,7 +10,7 @@ from torch import nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import base_seed
-from finitewidth.networks.normalised.plain import CUT, CUT_STD, DRAWS, build, initial_state
+from finitewidth.networks.normalised.plain import CUT, CUT_STD, build, drawn, initial_state
 from finitewidth.networks.normalised.specs import feature_count
 
 MNIST, MNIST32, CIFAR, DIGITS = (1, 28, 28), (1, 32, 32), (3, 32, 32), (1, 8, 8)
@@ -118,8 +118,9 @@ def test_normal_weights_have_the_stated_variance(init):
 def test_normals_are_cut_off_as_in_jax():
     """The variance after the cut is that of scipy, whose constant jax has copied."""
     assert truncnorm.std(-CUT, CUT) == pytest.approx(CUT_STD, rel=1e-12)
-    drawn = DRAWS["lecun"](torch.Size((1, 1)), torch.Size((40_000,)), torch.manual_seed(1)).numpy()
-    found = kstest(drawn * CUT_STD, truncnorm(-CUT, CUT).cdf)
+    shape, stream = torch.Size((40_000,)), torch.manual_seed(1)
+    sample = drawn("lecun", torch.Size((1, 1)), shape, stream).numpy()
+    found = kstest(sample * CUT_STD, truncnorm(-CUT, CUT).cdf)
     assert found.pvalue > 1e-6
 
 

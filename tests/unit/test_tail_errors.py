@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.estimators import linearised_dispersion
 from finitewidth.kernels.ntk_init.initialisation import constant_width
@@ -92,10 +91,6 @@ def test_the_error_grows_with_the_variance_and_falls_with_the_draws():
     assert log_normal_error(1e-6, 100) == pytest.approx(log_normal_error(9.9e-7, 100), rel=0.05)
     errors = [log_normal_error(1.0, draws) for draws in (50, 200, 4000, 10**5)]
     assert (np.diff(errors) < 0).all()
-    with pytest.raises(ConfigError, match="variance"):
-        log_normal_error(-1.0, 10)
-    with pytest.raises(ConfigError, match="draws"):
-        log_normal_error(1.0, 0)
 
 
 def test_sums_over_blocks_give_the_cumulants_of_the_logarithms():

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from finitewidth.common.arrays import as_tensor
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels.ntk_init.gaussian_means import relu_means
+from finitewidth.kernels.ntk_init.activations import relu_means
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_number, refuse
 from finitewidth.networks.architecture import KERNEL_SIZE, Architecture, layers_of
 
@@ -39,13 +39,8 @@ TINY = 1e-18  # replaces a standard deviation of 0; float32 can represent its sq
 class _Law:
     """The constants of a network that the recursions use.
 
-    Attributes:
-        sigma_w2: variance of a weight times its fan-in.
-        sigma_b2: variance of a bias.
-        gains: factor of each layer's own part of the kernel, times fan-in; output layer last.
-        bias_gain: factor of the part of the biases.
-        convolutions: number of convolutions.
-        average: True to average over positions, False to flatten.
+    ``gains`` are the factors of each layer's own part of the kernel, times its fan-in, the output
+    layer last, and ``bias_gain`` is that of the part of the biases.
     """
 
     sigma_w2: float
@@ -139,24 +134,15 @@ def _law(
     layers = layers_of(architecture, (height, width, channels), outputs=1)
     fans = [layer.fan_in * (SHIFTS if layer.kind == "conv" else 1) for layer in layers]
     standard = kind == "standard"
-    return _Law(
-        sigma_w2,
-        sigma_b2,
-        tuple(float(fan) if standard else sigma_w2 for fan in fans),
-        float(sigma_b2 > 0) if standard else sigma_b2,
-        len(architecture.channels),
-        architecture.global_average_pooling,
-    )
+    gains = tuple(float(fan) if standard else sigma_w2 for fan in fans)
+    bias_gain = float(sigma_b2 > 0) if standard else sigma_b2
+    average = architecture.global_average_pooling
+    return _Law(sigma_w2, sigma_b2, gains, bias_gain, len(architecture.channels), average)
 
 
 @dataclass(frozen=True)
 class _Side:
-    """A batch of images and the standard deviations of their pre-activations.
-
-    Attributes:
-        images: (C, H, W, N).
-        deviations: one tensor (H, W, N) per convolution.
-    """
+    """A batch of images (C, H, W, N), and the deviations of pre-activations by layer, (H, W, N)."""
 
     images: Tensor
     deviations: list[Tensor]
@@ -219,8 +205,7 @@ def _group(
 ) -> Tensor:
     """Return the result of `_readout` for pairs of images (i, j), computed ``size`` at a time."""
     blocks = zip(*(part.split(size) for part in pairs), strict=True)
-    parts = [_readout(first.take(i), second.take(j), law) for i, j in blocks]
-    return torch.cat(parts, dim=1)
+    return torch.cat([_readout(first.take(i), second.take(j), law) for i, j in blocks], dim=1)
 
 
 def _diagonal(side: _Side, law: _Law) -> np.ndarray:
@@ -283,7 +268,7 @@ def _equal_positions(z: Tensor) -> Tensor:
 
 
 def _relu(q: Tensor, deviations: Tensor) -> tuple[Tensor, Tensor]:
-    """Compute `gaussian_means.relu_means` with few passes over memory; overwrites both arguments.
+    """Compute `activations.relu_means` with few passes over memory; overwrites both arguments.
 
     The angle and the root are computed from the same rounded cosine, so its error cancels between
     them to first order.

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from finitewidth.common.arrays import as_tensor
 from finitewidth.common.errors import ConfigError, FinitewidthError
-from finitewidth.kernels.gated_networks import check_replicas
+from finitewidth.kernels.shapes import check_replicas
 
 
 class SingularKernelError(FinitewidthError):

@@ -1,6 +1,8 @@
 """Neural paths by their definition: a list of every path of a small network without biases.
 
 Source: Lakshminarayanan and Singh 2020, "Neural Path Features and Neural Path Kernel", section 2.
+Inputs are (S, n0) or (R, S, n0), gates one tensor (..., S, width) per hidden layer, and weights L
+tensors (..., fan_in, fan_out).
 """
 
 from collections.abc import Sequence
@@ -12,13 +14,8 @@ from torch import Tensor
 def enumerate_paths(sizes: Sequence[int], output: int = 0) -> Tensor:
     """List all paths to one output unit in lexicographic order.
 
-    Args:
-        sizes: units per layer, (n0, w_1, .., w_{L-1}, n_out).
-        output: the output unit at which the paths end.
-
-    Returns:
-        (P, L+1) integers: the unit of layer l that path p passes through, I_l(p) in NPF
-        section 2.1.
+    ``sizes`` are the units per layer, (n0, w_1, .., w_{L-1}, n_out). The result is (P, L+1)
+    integers: the unit of layer l that path p passes through, I_l(p) in NPF section 2.1.
     """
     layers = [*(torch.arange(size) for size in sizes[:-1]), torch.tensor([output])]
     return torch.stack([grid.flatten() for grid in torch.meshgrid(*layers, indexing="ij")], dim=-1)
@@ -27,8 +24,7 @@ def enumerate_paths(sizes: Sequence[int], output: int = 0) -> Tensor:
 def path_activity(gates: Sequence[Tensor], paths: Tensor) -> Tensor:
     """Compute the activity A(x, p), the product of the gates along path p (NPF Definition 2.1 i).
 
-    It is (..., S, P) in float64, for one tensor of gates (..., S, width) per hidden layer and the
-    paths of ``enumerate_paths``; 0 or 1 for hard gates.
+    It is (..., S, P) in float64; 0 or 1 for hard gates.
     """
     activity = torch.ones(())
     for layer, gate in enumerate(gates, start=1):
@@ -37,17 +33,10 @@ def path_activity(gates: Sequence[Tensor], paths: Tensor) -> Tensor:
 
 
 def path_features(x: Tensor, gates: Sequence[Tensor], paths: Tensor) -> Tensor:
-    """Compute the neural path features phi (NPF Definition 2.1 ii).
+    """Compute the neural path features phi (NPF Definition 2.1 ii), (..., S, P) in float64.
 
-    The feature of a path is the input at its start times its activity.
-
-    Args:
-        x: inputs (S, n0) or (R, S, n0).
-        gates: one tensor (..., S, width) per hidden layer.
-        paths: (P, L+1) from ``enumerate_paths``.
-
-    Returns:
-        (..., S, P) in float64; the transpose of the paper's matrix Phi.
+    The feature of a path is the input at its start times its activity. This is the transpose of the
+    paper's matrix Phi.
     """
     return x.double()[..., paths[:, 0]] * path_activity(gates, paths)
 
@@ -55,8 +44,7 @@ def path_features(x: Tensor, gates: Sequence[Tensor], paths: Tensor) -> Tensor:
 def path_values(weights: Sequence[Tensor], paths: Tensor) -> Tensor:
     """Compute the neural path values v, (..., P), the product of the weights along each path.
 
-    Source: NPF Definition 2.1 iii. The weights are L tensors (..., fan_in, fan_out), by which the
-    result is differentiable.
+    Source: NPF Definition 2.1 iii. The result is differentiable by the weights.
     """
     values = torch.ones(())
     for layer, weight in enumerate(weights):
@@ -67,18 +55,9 @@ def path_values(weights: Sequence[Tensor], paths: Tensor) -> Tensor:
 def path_output(
     x: Tensor, weights: Sequence[Tensor], gates: Sequence[Tensor], output: int = 0
 ) -> Tensor:
-    """Compute one output unit as <phi, v>, the sum over its paths.
+    """Compute one output unit as <phi, v>, the sum over its paths, (..., S) in float64.
 
     Source: NPF equation 1 and Proposition 2.1.
-
-    Args:
-        x: inputs (S, n0) or (R, S, n0).
-        weights: L tensors (..., fan_in, fan_out).
-        gates: one tensor (..., S, width) per hidden layer.
-        output: the output unit.
-
-    Returns:
-        (..., S) in float64.
     """
     sizes = (*(weight.shape[-2] for weight in weights), weights[-1].shape[-1])
     paths = enumerate_paths(sizes, output)

@@ -11,11 +11,7 @@ from typing import Literal
 import numpy as np
 
 from finitewidth.kernels.ntk_init.infinite_width import infinite_width_of_gram
-from finitewidth.kernels.ntk_init.initialisation import (
-    Initialisation,
-    checked_choice,
-    checked_count,
-)
+from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.networks.random_gated import every_signed_network
 
 
@@ -50,17 +46,11 @@ def wide_limits(
     Sigma^(2) and hat Sigma^(2) are means over all 2^n0 rows of signs. Higher layers are Gaussian in
     the limit.
 
-    Args:
-        x: inputs (S, n0).
-        depth: number of weight layers d.
-        weights: law of the weights, ``gaussian`` or ``signed``.
+    The inputs are (S, n0).
 
     Raises:
-        ConfigError: the depth is less than 1, an input is zero, or n0 is too large to list all rows
-            of signs.
+        ConfigError: an input is zero, or n0 is too large to list all rows of signs.
     """
-    depth = checked_count("depth", depth)
-    checked_choice("weights", weights, ("gaussian", "signed"))
     gram = x @ x.T
     if weights == "gaussian" or depth == 1:
         signals, errors = _layers(gram, depth)

@@ -111,12 +111,12 @@ def draw_ntk(
             from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
 
             return sample_scalar_chain(init, draws, seed, input_norm2=input_norm2).theta
-        from finitewidth.kernels.ntk_init.vector_sampler import sample_vectors
+        from finitewidth.kernels.ntk_init.samplers import sample_vectors
 
         return sample_vectors(
             init, draws, seed, activation=activation, input_norm2=input_norm2, device=device
         ).theta
-    from finitewidth.kernels.ntk_init.matrix_sampler import sample_kernels
+    from finitewidth.kernels.ntk_init.samplers import sample_kernels
 
     if inputs is None:
         inputs = np.zeros((1, init.widths[0]))

@@ -76,11 +76,6 @@ def train_accuracies(runs: pd.DataFrame) -> dict[str, float | int]:
     }
 
 
-def mean_and_spread(values: pd.Series) -> tuple[float, float]:
-    """Return the mean and the sample standard deviation (NaN for a single run) over runs."""
-    return values.mean(), values.std(ddof=1)
-
-
 def averaged(values: pd.Series) -> dict[str, float | int]:
     """Average one point of a curve over runs.
 
@@ -93,8 +88,8 @@ def averaged(values: pd.Series) -> dict[str, float | int]:
     """
     numbers = values.astype(float)
     sound = numbers[np.isfinite(numbers)]
-    mean, spread = mean_and_spread(sound)
-    return {"y": mean, "spread": spread, "runs": len(sound), "failed": len(values) - len(sound)}
+    runs, failed = len(sound), len(values) - len(sound)
+    return {"y": sound.mean(), "spread": sound.std(), "runs": runs, "failed": failed}
 
 
 def curve(history: pd.DataFrame, column: str) -> Iterator[dict[str, Any]]:
@@ -106,7 +101,6 @@ def curve(history: pd.DataFrame, column: str) -> Iterator[dict[str, Any]]:
     diverged = history[history["diverged"] == 1]["seed"].unique()
     sound = history[~history["seed"].isin(diverged)]
     for epoch, group in sound.groupby("epoch"):
-        mean, spread = mean_and_spread(group[column])
-        yield {
-            "x": epoch, "y": mean, "spread": spread, "runs": len(group), "diverged": len(diverged),
-        }  # fmt: skip
+        values = group[column]
+        point = {"x": epoch, "y": values.mean(), "spread": values.std(), "runs": len(values)}
+        yield point | {"diverged": len(diverged)}

@@ -44,8 +44,7 @@ class BlockMeans:
 def block_means(kernel: Any, labels: Any) -> BlockMeans:
     """Return the means of a block-structured kernel over kinds of pairs of inputs.
 
-    The result has ``diagonal``, ``same_class``, ``other_class`` and others, each (...,). Means are
-    taken for each class first and then over classes.
+    The result has ``diagonal``, ``same_class``, ``other_class`` and others, each (...,).
 
     Source: ``beyond`` equation 23, ``collapse`` Definition 3.1.
 
@@ -67,15 +66,9 @@ def block_means(kernel: Any, labels: Any) -> BlockMeans:
     diagonal, spread_diagonal = _moments(theta, alone / 1.0)
     same, spread_same = _moments(theta, _per_class(together & ~alone, together))
     other, spread_other = _moments(theta, _per_class(~together, together))
-    return BlockMeans(
-        diagonal=diagonal,
-        same_class=same,
-        same_class_with_diagonal=_moments(theta, _per_class(together, together))[0],
-        other_class=other,
-        spread_diagonal=spread_diagonal,
-        spread_same=spread_same,
-        spread_other=spread_other,
-    )
+    with_diagonal, _ = _moments(theta, _per_class(together, together))
+    spreads = spread_diagonal, spread_same, spread_other
+    return BlockMeans(diagonal, same, with_diagonal, other, *spreads)
 
 
 def gap(means: BlockMeans) -> np.ndarray:

@@ -30,11 +30,8 @@ KERNELS = (
 class ClassParts:
     """Features divided into class means and deviations (``collapse`` equations 23 and 24).
 
-    Attributes:
-        means: H1, the mean of the features of each class, (n, C).
-        deviations: features minus their class means, (C, m, n).
-        mean: <h>, the global mean, (n,).
-        per_class: m.
+    ``means`` (n, C) is H1, the mean of the features of each class, and ``deviations`` (C, m, n) are
+    the features minus it. ``mean`` (n,) is the global mean <h>, and ``per_class`` is m.
     """
 
     means: np.ndarray
@@ -55,12 +52,9 @@ class ClassParts:
 
 
 def class_parts(features: Any, labels: Any, classes: int) -> ClassParts:
-    """Divide features into class means and deviations.
+    """Divide features h (N, n) into class means and deviations.
 
-    Args:
-        features: h, (N, n).
-        labels: classes 0 .. C-1 of the inputs, (N,), each equally often.
-        classes: C, at least two.
+    The labels are classes 0 .. C-1, (N,), each equally often, and C is at least two.
 
     Raises:
         ConfigError: the shapes do not match, or the classes have different numbers of inputs.
@@ -100,15 +94,9 @@ def nc1_ratio(parts: ClassParts) -> float:
 def nc2(parts: ClassParts, *, normalise_columns: bool = False) -> float:
     """|M^T M / |M^T M|_F - Phi|_F with Phi = (I - 1 1^T / C) / sqrt(C - 1).
 
-    Source: ``collapse`` Figure 2 d.
-
-    Args:
-        parts: of the features.
-        normalise_columns: whether the columns of M are normalised first, as in the definition of M
-            in section 2.1. The authors' code does not.
-
-    Returns:
-        0 if the centred class means form a simplex equiangular tight frame; nan if they are 0.
+    Source: ``collapse`` Figure 2 d. It is 0 if the centred class means form a simplex equiangular
+    tight frame, and nan if they are 0. The columns of M may be normalised first, as in the
+    definition of M in section 2.1. The authors' code does not.
     """
     M = _columns(parts, normalise_columns)
     gram, classes = M.T @ M, M.shape[1]
@@ -117,15 +105,9 @@ def nc2(parts: ClassParts, *, normalise_columns: bool = False) -> float:
 
 
 def nc3(parts: ClassParts, head_weight: Any, *, normalise_columns: bool = False) -> float:
-    """|W^T / |W|_F - M / |M|_F|_F, ``collapse`` Figure 2 e.
+    """|W^T / |W|_F - M / |M|_F|_F with W (C, n) and M as for `nc2`, ``collapse`` Figure 2 e.
 
-    Args:
-        parts: of the features.
-        head_weight: W, (C, n).
-        normalise_columns: as for `nc2`.
-
-    Returns:
-        0 if W^T and M are equal up to a positive factor; nan if one of them is 0.
+    It is 0 if W^T and M are equal up to a positive factor, and nan if one of them is 0.
     """
     M, W = _columns(parts, normalise_columns), np.asarray(head_weight, dtype=float)
     return float(np.linalg.norm(_normalised(W.T) - _normalised(M)))
@@ -147,12 +129,8 @@ def invariant(
     m E = W^T W - B with B = m/mu_class H1 (I - alpha 1 1^T) H1^T + 1/mu_single H2 H2^T, where H2
     has the authors' scale. Equation (28) prints a minus before H2 and leaves out alpha; both terms
     are taken from equation (26). mu_single is kappa_d - kappa_c, and mu_class is mu_single +
-    m (kappa_c - kappa_n).
-
-    Args:
-        parts: of the features of the batch that the network is trained on.
-        head_weight: W, (C, n).
-        kappa: kappa_d, kappa_c and kappa_n, block means of the kernel of one feature.
+    m (kappa_c - kappa_n), with the block means ``kappa`` = (kappa_d, kappa_c, kappa_n) of the
+    kernel of one feature.
 
     Returns:
         W^T W and B, (n, n), and alpha = kappa_n m / (mu_class + C kappa_n m). They are nan or
@@ -186,13 +164,8 @@ def collapse_measures(
 ) -> dict[str, float]:
     """Compute the metrics of neural collapse and the terms of the invariant for one batch.
 
-    Args:
-        features: h, (N, n).
-        labels: classes 0 .. C-1, (N,), each equally often.
-        head_weight: W, (C, n).
-        head_bias: b, (C,).
-        kappa: kappa_d, kappa_c and kappa_n, see `kernel_measures`.
-        normalise_columns: as for `nc2`, for NC2 and NC3.
+    Features are (N, n), labels (N,) as for `class_parts`, weights (C, n) and biases (C,). ``kappa``
+    is as for `invariant`, see `kernel_measures`. ``normalise_columns`` is for NC2 and NC3.
 
     Returns:
         The keys `COLLAPSE`. ``e_norm`` is |m E|_F and ``e_relative`` |m E|_F / |W^T W|_F;
@@ -235,14 +208,10 @@ def collapse_measures(
 def kernel_measures(
     theta: Any, theta_h: Any, labels: Any, *, outputs: int, features: int
 ) -> dict[str, float]:
-    """Compute block means and label alignments of the two traced kernels.
+    """Compute block means and label alignments of two traced kernels, (S, S), by labels (S,).
 
-    Args:
-        theta: sum over outputs of the tangent kernel, (S, S).
-        theta_h: sum over features of the kernel of the features, (S, S).
-        labels: the classes of the S inputs, (S,).
-        outputs: C.
-        features: n.
+    ``theta`` is the sum of the tangent kernels of C = ``outputs`` outputs, and ``theta_h`` that of
+    the kernels of n = ``features`` features.
 
     Returns:
         The keys `KERNELS`. kappa and gamma are means over the n features and C outputs

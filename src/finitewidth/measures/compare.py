@@ -4,17 +4,10 @@ from math import nan, sqrt
 
 
 def standard_error(spread: float, runs: int, ddof: int) -> float:
-    """Return the standard error of a mean over runs.
+    """Return the standard error of a mean over runs; NaN for a single run.
 
-    It is s / sqrt(n - 1) for the population form and s / sqrt(n) for the sample form.
-
-    Args:
-        spread: standard deviation s over the runs.
-        runs: number of runs n.
-        ddof: 0 if ``spread`` has the population form, 1 if it has the sample form.
-
-    Returns:
-        The standard error; NaN for a single run.
+    It is s / sqrt(n - 1) if the standard deviation s has the population form (``ddof`` 0), and
+    s / sqrt(n) if it has the sample form (``ddof`` 1).
     """
     return spread / sqrt(runs - 1 + ddof) if runs > 1 else nan
 

@@ -3,7 +3,8 @@
 Their tables are tidy: initial kernels, spectra, and errors during training.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.kernels.npk import trace
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
+from finitewidth.training.checkpoints import Checkpoints, stored_map
 from finitewidth.training.full_batch import error_ratios, gradient_descent
 from finitewidth.training.fully_connected import Gates
 
@@ -36,11 +38,9 @@ Rows = dict[str, list[dict[str, Any]]]
 class Networks:
     """R networks without biases, with their inputs and targets.
 
-    Attributes:
-        x: inputs (S, n0), shared by all replicas, or (R, S, n0).
-        y: targets (R, S).
-        weights: one tensor (R, fan_in, fan_out) per layer; the output layer has one unit.
-        gates: see `finitewidth.training.fully_connected.Gates`.
+    Inputs ``x`` are (S, n0), shared by all replicas, or (R, S, n0), and targets ``y`` (R, S). There
+    is one tensor (R, fan_in, fan_out) of weights per layer; the output layer has one unit. The
+    gates are given, or "own", see `finitewidth.training.fully_connected.Gates`.
     """
 
     x: Tensor
@@ -63,17 +63,14 @@ class Networks:
         """Return the tangent kernels K_0, (R, S, S) in float64."""
         if self.gates == "own":
             return traced_kernel(FullyConnected(self.weights, None, "relu"), self.x)
-        gates = self.gates
-        if gates == "open":
-            gates = [torch.ones(*self.y.shape, w.shape[-1]).double() for w in self.weights[:-1]]
-        return value_kernel(self.x, self.weights, None, gates, with_biases=False)
+        return value_kernel(self.x, self.weights, None, self.gates, with_biases=False)
 
     def outputs(self) -> Tensor:
         """Return the outputs, (R, S) in float64."""
         z = self.x.double()
         for layer, weight in enumerate(self.weights):
             z = z @ weight.double()
-            if layer < self.depth - 1 and self.gates != "open":
+            if layer < self.depth - 1:
                 z = torch.relu(z) if self.gates == "own" else z * self.gates[layer]
         return z[..., 0]
 
@@ -82,13 +79,10 @@ class Networks:
 class Dynamics:
     """Kernels and errors of R replicas.
 
-    Attributes:
-        kernel: K_0, (R, S, S).
-        eigenvalues: eigenvalues of K_0 in ascending order, (R, S).
-        ratios: maps the name of the dynamics (`DESCENT` or `LINEAR`) to the times and to the
-            ratios |e_t|^2 / |e_0|^2, an array (times, replicas).
-        growth: trace of the kernel after gradient descent divided by the trace before it, for the
-            replicas that were trained.
+    ``kernel`` is K_0, (R, S, S), with the ``eigenvalues`` (R, S) in ascending order.
+    ``ratios`` maps the name of the dynamics (`DESCENT` or `LINEAR`) to the times and to the ratios
+    |e_t|^2 / |e_0|^2, an array (times, replicas). ``growth`` is the trace of the kernel after
+    gradient descent divided by the trace before it, for the replicas that were trained.
     """
 
     kernel: np.ndarray
@@ -100,18 +94,14 @@ class Dynamics:
 def follow(networks: Networks, settings: Mapping[str, Any], descents: int) -> Dynamics:
     """Compute the kernels and the dynamics of R replicas.
 
-    Args:
-        networks: the replicas.
-        settings: of both dynamics. The step size is ``rate`` divided by the largest eigenvalue of
-            ``rho``, which is ``kernel`` for K_0 of each run, or ``kernel_over_depth`` for K_0/d.
-            The loss is 1/2 sum e^2, or sum e^2 without ``loss_half``. ``steps`` are those of
-            gradient descent. Those of the linear recursion, ``linear_steps``, cost nearly nothing,
-            as it is evaluated in closed form. With ``precision`` = ``float32``, gradient descent
-            takes half the time of ``float64``, but squared errors do not fall below about 1e-11 of
-            the first; with ``adapted``, it is ``float32`` until they have fallen to a millionth,
-            and ``float64`` from there on.
-        descents: how many replicas, counted from the first, are trained by gradient descent; all
-            if it is larger than R. The linear recursion is computed for all.
+    The first ``descents`` replicas are trained by gradient descent. The linear recursion is
+    computed for all. The step size is ``rate`` divided by the largest eigenvalue of ``rho``, which
+    is ``kernel`` for K_0 of each run, or ``kernel_over_depth`` for K_0/d. The loss is 1/2 sum e^2,
+    or sum e^2 without ``loss_half``. ``steps`` are those of gradient descent. Those of the linear
+    recursion, ``linear_steps``, cost nearly nothing, as it is evaluated in closed form. With
+    ``precision`` = ``float32``, gradient descent takes half the time of ``float64``, but squared
+    errors do not fall below about 1e-11 of the first; with ``adapted``, it is ``float32`` until
+    they have fallen to a millionth, and ``float64`` from there on.
     """
     kernel = networks.kernel()
     values, vectors = torch.linalg.eigh(kernel)
@@ -164,12 +154,7 @@ def batches(runs: int, elements: int) -> Iterator[range]:
 
 
 def rows_of(found: Dynamics, first_run: int, depth: int) -> Rows:
-    """Write the dynamics of a batch of runs as rows of three tables.
-
-    Args:
-        found: the dynamics of the batch.
-        first_run: number of the first run of the batch.
-        depth: number of weight layers d.
+    """Write the dynamics of a batch of runs, from ``first_run`` on, as rows of three tables.
 
     Returns:
         ``kernels``: ``run``, ``rho_max``, ``rho_min``, ``trace_over_rho_max`` and ``growth``,
@@ -212,41 +197,47 @@ def rows_of(found: Dynamics, first_run: int, depth: int) -> Rows:
     return {"kernels": kernels, "spectra": spectra, "errors": errors}
 
 
-def tables_of(cells: Iterable[tuple[Mapping[str, Any], Rows]]) -> dict[str, pd.DataFrame]:
-    """Collect the rows of all cells, after their coordinates (column -> value), by table.
+def tables_of(
+    pieces: Sequence[tuple[dict[str, Any], range]],
+    rows: Callable[[dict[str, Any], range], Rows],
+    shown: Mapping[str, int],
+    checkpoints: Checkpoints | None,
+) -> dict[str, pd.DataFrame]:
+    """Compute batches of runs; return their tables, and the means that each figure shows.
 
-    The coordinates of a cell are added to its rows as columns.
+    Args:
+        pieces: coordinates of a cell (column -> value), and a batch of its runs.
+        rows: makes the rows of one of them, see `rows_of`. Its coordinates are added as columns.
+        shown: figure -> how many runs it shows.
+        checkpoints: where finished batches are stored; None for none.
+
+    Returns:
+        ``kernels`` and ``errors`` of all runs, and what `mean_curves` returns.
     """
-    tables: dict[str, list[pd.DataFrame]] = {}
-    for place, rows in cells:
-        for name, part in rows.items():
-            tables.setdefault(name, []).append(pd.DataFrame(part).assign(**place))
-    return {name: pd.concat(parts, ignore_index=True) for name, parts in tables.items()}
+    parts: dict[str, list[pd.DataFrame]] = defaultdict(list)
+    found = stored_map(lambda piece: rows(*piece), pieces, checkpoints, "batches of runs")
+    for (place, _), tables in zip(pieces, found, strict=True):
+        for name, table in tables.items():
+            parts[name].append(pd.DataFrame(table).assign(**place))
+    tables = {name: pd.concat(part, ignore_index=True) for name, part in parts.items()}
+    return tables | mean_curves(tables, list(pieces[0][0]), shown)
 
 
 def mean_curves(
     tables: Mapping[str, pd.DataFrame], place: Sequence[str], shown: Mapping[str, int]
 ) -> dict[str, pd.DataFrame]:
-    """Return the means of ``spectra`` and ``errors`` that each figure shows.
+    """Return the means ``spectra`` and ``error_curves`` of cells, see `means_of_first`.
 
-    Args:
-        tables: as returned by `tables_of`.
-        place: columns that identify a cell.
-        shown: figure -> how many runs it shows.
-
-    Returns:
-        ``spectra`` and ``error_curves``, see `means_of_first`. Errors are also averaged as
-        ``log_ratio``, the decadic logarithm of ``ratio``.
+    The columns ``place`` identify a cell. Errors are also averaged as ``log_ratio``, the decadic
+    logarithm of ``ratio``.
     """
     spectra, errors = tables["spectra"], tables["errors"]
-    dynamics = [*place, "dynamics"]
     least = np.finfo(float).tiny  # an error that underflows to 0 is no divergence
     errors = errors.assign(log_ratio=np.log10(errors["ratio"].clip(lower=least)))
+    ratios, dynamics = ["ratio", "log_ratio"], [*place, "dynamics"]
     return {
         "spectra": means_of_first(spectra, place, ["cumulative", "scaled"], shown, along="index"),
-        "error_curves": means_of_first(
-            errors, dynamics, ["ratio", "log_ratio"], shown, along="time"
-        ),
+        "error_curves": means_of_first(errors, dynamics, ratios, shown, along="time"),
     }
 
 

@@ -31,12 +31,10 @@ CLAMPS = (torch.clamp, torch.clamp_min, Tensor.clamp, Tensor.clamp_, Tensor.clam
 
 @dataclass(frozen=True)
 class Gates:
-    """The gates of one layer.
+    """The gates of one layer, which has an activation such as ``relu``.
 
-    Attributes:
-        activation: name of the activation, such as ``relu``.
-        on: (N, units), bool: whether the input of the activation is positive. For ``relu`` these
-            are the gates; for smooth activations the sign decides on which side a unit works.
+    ``on`` (N, units), bool, tells whether the input of the activation is positive. For ``relu``
+    these are the gates; for smooth activations the sign decides on which side a unit works.
     """
 
     activation: str

@@ -16,7 +16,7 @@ def relative_error(found: Any, wanted: Any) -> np.ndarray:
     Raises:
         ConfigError: ``wanted`` is zero.
     """
-    return _norm(np.subtract(found, wanted)) / _size(wanted)
+    return np.linalg.norm(np.subtract(found, wanted), axis=(-2, -1)) / _size(wanted)
 
 
 def scale(found: Any, wanted: Any) -> np.ndarray:
@@ -55,24 +55,16 @@ def label_energy(labels: Any, kernel: Any) -> tuple[np.ndarray, np.ndarray]:
     eigenvectors with large eigenvalues rises. If eigenvalues are equal, only the sum of their
     shares is well defined.
 
-    Args:
-        labels: y, (S,).
-        kernel: symmetric matrices (..., S, S).
-
-    Returns:
-        The eigenvalues, (..., S) in descending order, and the shares, (..., S), which sum to 1.
+    Labels y are (S,), and kernels symmetric matrices (..., S, S). The result is the eigenvalues,
+    (..., S) in descending order, and the shares, (..., S), which sum to 1.
     """
     y = np.asarray(labels, dtype=float)
     values, vectors = np.linalg.eigh(np.asarray(kernel, dtype=float))  # ascending
     return values[..., ::-1], (y @ vectors[..., ::-1]) ** 2 / (y @ y)
 
 
-def _norm(kernel: Any) -> np.ndarray:
-    return np.linalg.norm(kernel, axis=(-2, -1))
-
-
 def _size(wanted: Any) -> np.ndarray:
-    size = _norm(wanted)
+    size = np.linalg.norm(wanted, axis=(-2, -1))
     if not (size > 0).all():
         raise ConfigError("wanted: the kernel to compare with is zero; it must not be")
     return size

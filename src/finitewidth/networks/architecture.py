@@ -67,10 +67,9 @@ class Architecture:
     def from_mapping(cls, settings: Mapping[str, Any]) -> "Architecture":
         """Make an architecture from settings.
 
-        Args:
-            settings: ``{kind: fully_connected, …}`` with ``widths``, or with the number of
-                ``hidden`` layers and their common ``width``; or ``{kind: convolutional, …}`` with
-                the attributes of this class. ``bias`` and ``init`` are optional.
+        They are ``{kind: fully_connected, …}`` with ``widths``, or with the number of ``hidden``
+        layers and their common ``width``; or ``{kind: convolutional, …}`` with the attributes of
+        this class. ``bias`` and ``init`` are optional.
         """
         if settings["kind"] == "fully_connected":
             common = {key: settings[key] for key in ("bias", "init") if key in settings}
@@ -83,17 +82,11 @@ class Architecture:
 
 @dataclass(frozen=True, kw_only=True)
 class Layer:
-    """One layer of a network whose input size is known.
+    """One layer, ``dense`` or ``conv``, of a network whose input size is known.
 
-    Attributes:
-        kind: ``dense`` or ``conv``.
-        fan_in: number of inputs (dense) or of input channels (conv).
-        fan_out: number of outputs or of output channels.
-        pad: numbers of zeros added before a convolution, (left, right, top, bottom).
-        stride: stride of a convolution.
-        reduce: operation on images before a dense layer: ``flatten``, ``average`` (over positions)
-            or None.
-        bias: True if the layer has a bias.
+    ``fan_in`` and ``fan_out`` are numbers of inputs and outputs (dense) or of channels. ``pad`` are
+    the numbers of zeros added before a convolution, (left, right, top, bottom). ``reduce`` is the
+    operation on images before a dense layer: ``flatten``, ``average`` (over positions) or None.
     """
 
     kind: str
@@ -108,40 +101,28 @@ class Layer:
 def layers_of(
     architecture: Architecture, input_shape: tuple[int, int, int], outputs: int
 ) -> tuple[Layer, ...]:
-    """Return the layers of an architecture; the output layer is the last.
-
-    Args:
-        architecture: the network.
-        input_shape: (H, W, C) of the images.
-        outputs: number of outputs.
+    """Return the layers of an architecture on images (H, W, C); the output layer is the last.
 
     Raises:
         ConfigError: the input of a convolution is smaller than its 3×3 filter, because of ``valid``
             padding or a large stride.
     """
     height, width, channels = input_shape
+    same, stride, bias = architecture.padding == "same", architecture.stride, architecture.bias
     layers: list[Layer] = []
     for number, fan_out in enumerate(architecture.channels, start=1):
-        if architecture.padding == "same":
-            pad = (*_same(width, architecture.stride), *_same(height, architecture.stride))
-        else:
-            pad = (0, 0, 0, 0)
-        height = _size(height + pad[2] + pad[3], architecture.stride, number)
-        width = _size(width + pad[0] + pad[1], architecture.stride, number)
+        pad = (*_same(width, stride), *_same(height, stride)) if same else (0, 0, 0, 0)
+        height = _size(height + pad[2] + pad[3], stride, number)
+        width = _size(width + pad[0] + pad[1], stride, number)
         layers.append(
-            Layer(kind="conv", fan_in=channels, fan_out=fan_out, pad=pad,
-                  stride=architecture.stride, bias=architecture.bias)
-        )  # fmt: skip
+            Layer(kind="conv", fan_in=channels, fan_out=fan_out, pad=pad, stride=stride, bias=bias)
+        )
         channels = fan_out
     average = bool(architecture.channels) and architecture.global_average_pooling
     fan_in = channels if average else height * width * channels
     reduce = "average" if average else "flatten"
     for fan_out in (*architecture.dense, outputs):
-        layers.append(
-            Layer(
-                kind="dense", fan_in=fan_in, fan_out=fan_out, reduce=reduce, bias=architecture.bias
-            )
-        )
+        layers.append(Layer(kind="dense", fan_in=fan_in, fan_out=fan_out, reduce=reduce, bias=bias))
         fan_in, reduce = fan_out, None
     return tuple(layers)
 

@@ -35,16 +35,8 @@ def draw_weights(
 ) -> list[Tensor]:
     """Draw independent networks whose weights have the variance sigma^2 in all layers.
 
-    Args:
-        sizes: units per layer, (n0, w_1, .., w_{L-1}, n_out).
-        sigma: standard deviation of every weight.
-        networks: number of networks.
-        stream: source of random numbers.
-        law: distribution of a weight, ``signed`` or ``gaussian``.
-        dtype: type of the weights.
-
-    Returns:
-        One tensor (networks, fan_in, fan_out) per layer.
+    ``sizes`` are the units per layer, (n0, w_1, .., w_{L-1}, n_out). There is one tensor
+    (networks, fan_in, fan_out) per layer.
     """
     shapes = [(networks, *pair) for pair in itertools.pairwise(sizes)]
     if law == "signed":
@@ -69,16 +61,9 @@ def equal_variance_weights(
 
 
 def every_signed_network(sizes: Sequence[int], sigma: float) -> list[Tensor]:
-    """Return every network with weights ±sigma once.
+    """Return every network with weights ±sigma once, so that a mean over them is an expectation.
 
-    A mean over these networks is an exact expectation.
-
-    Args:
-        sizes: units per layer, (n0, w_1, .., w_{L-1}, n_out).
-        sigma: absolute value of every weight.
-
-    Returns:
-        One tensor (2^N, fan_in, fan_out) per layer, where N is the number of weights.
+    There is one tensor (2^N, fan_in, fan_out) per layer, where N is the number of weights.
 
     Raises:
         ConfigError: there are more than ``MAX_WEIGHTS`` weights.
@@ -110,11 +95,11 @@ def bernoulli_gates(
     Each hidden layer gives a tensor (networks, samples, width). Source: npf appendix D, dgn
     experiment 1.
     """
-    drawn = []
-    for purpose in networks:
-        stream = generator(*purpose)
-        drawn.append([draw_gates((samples, width), mu, stream) for width in widths])
-    return [torch.stack(layer) for layer in zip(*drawn, strict=True)]
+    streams = [generator(*purpose) for purpose in networks]
+    return [
+        torch.stack([draw_gates((samples, width), mu, stream) for stream in streams])
+        for width in widths
+    ]
 
 
 def _signs(

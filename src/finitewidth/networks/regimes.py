@@ -14,15 +14,12 @@ from finitewidth.common.errors import ConfigError
 class Gating:
     """The source of the gates and their softness.
 
-    Attributes:
-        source: ``own`` if the gates are computed from the pre-activations that they multiply
-            (ReLU, soft-ReLU), ``feature`` if a separate feature network computes them, or ``open``
-            if all gates are 1 (a deep linear network).
-        beta: slope of a soft gate G = (1+eps)/(1+exp(-beta q)); None for the hard gate 1{q > 0}.
-        eps: overshoot of a soft gate. What differs between the replicas of a stack, ``beta`` or
-            ``eps``, is a tensor (R,).
-        feature_hidden: hidden units of the feature network: ``hard`` for ReLU (NPF), ``soft`` for
-            its own soft gates (DGN Table 2).
+    The source is ``own`` if the gates are computed from the pre-activations that they multiply
+    (ReLU, soft-ReLU), ``feature`` if a separate feature network computes them, or ``open`` if all
+    gates are 1 (a deep linear network). A soft gate is G = (1+eps)/(1+exp(-beta q)); ``beta`` None
+    is the hard gate 1{q > 0}. What differs between the replicas of a stack, ``beta`` or ``eps``, is
+    a tensor (R,). Hidden units of the feature network are ``hard`` for ReLU (NPF), ``soft`` for its
+    own soft gates (DGN Table 2).
     """
 
     source: str
@@ -35,13 +32,9 @@ class Gating:
 class Regime:
     """The gates of a network, the initial feature network, and what is trained.
 
-    Attributes:
-        gating: the source of the gates.
-        feature_start: initial weights of the feature network: ``independent``, ``value`` (those of
-            the value network) or ``pretrained`` (those of a finished training); None if there is
-            no feature network.
-        learns: what is trained: ``value``, ``output`` (only the last layer of the value network)
-            and ``feature``.
+    A feature network starts with weights that are ``independent``, those of the value network
+    (``value``) or those of a finished training (``pretrained``). ``value``, ``output`` (only the
+    last layer of the value network) and ``feature`` can be trained.
     """
 
     gating: Gating
@@ -50,12 +43,9 @@ class Regime:
 
 
 def regime(name: str, beta: float | None = None, eps: float = 0.0) -> Regime:
-    """Return a regime by its name.
+    """Return a regime by its name, such as ``dlnpf``; see docs/glossary.md.
 
-    Args:
-        name: name of the regime, such as ``dlnpf``; see docs/glossary.md.
-        beta: slope of the gates, used if they are soft.
-        eps: overshoot of the gates, used if they are soft.
+    Slope and overshoot of the gates are used if they are soft.
 
     Raises:
         ConfigError: the name is unknown.

@@ -26,15 +26,10 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class UserNetwork:
-    """A function in a Python file that makes a network.
+    """The name of a function that makes a network, and its Python file with the content ``source``.
 
     The code that is executed is compiled from ``source``, the bytes that ``digest`` describes. No
     cache of bytecode is read or written, since it may belong to another version of the file.
-
-    Attributes:
-        file: the Python file.
-        function: name of the function.
-        source: content of the file.
     """
 
     file: Path
@@ -107,10 +102,7 @@ class UserNetwork:
 
 
 def read_user_network(text: str) -> UserNetwork:
-    """Read the file of a network; nothing is executed.
-
-    Args:
-        text: ``my_net.py:function``; paths are relative to the current folder.
+    """Read the file of a network, such as ``my_net.py:function``; nothing is executed.
 
     Raises:
         ConfigError: the text has another form, or the file cannot be read.
@@ -153,12 +145,8 @@ def seeded(seed: int) -> Iterator[None]:
 def draw(make: "Callable[[], nn.Module]", x: "Tensor", classes: int, seed: int) -> "nn.Module":
     """Make a network with fresh random weights, in eval mode, see also `placed`.
 
-    Args:
-        make: called once, after ``torch.manual_seed(seed)``; the random numbers of the caller do
-            not change.
-        x: a few inputs, (N, ...), on which the outputs are checked.
-        classes: smallest number of outputs.
-        seed: of all weights.
+    ``make`` is called once, after ``torch.manual_seed(seed)``; the random numbers of the caller do
+    not change. The outputs, at least ``classes``, are checked on a few inputs x, (N, ...).
 
     Raises:
         ConfigError: see `check`, or ``make`` returns no module.

@@ -15,23 +15,14 @@ Weights = dict[str, Tensor]
 
 
 def generator(*purpose: str | int) -> torch.Generator:
-    """Return a random generator on the CPU whose seed is derived from a name.
-
-    See `provenance.seed_for`.
-    """
+    """Return a generator on the CPU with a seed derived from a name, see `provenance.seed_for`."""
     return torch.Generator().manual_seed(seed_for(*purpose))
 
 
 def initial_weights(layers: Sequence[Layer], init: str, stream: torch.Generator) -> Weights:
-    """Draw the weights of one network, on the CPU in float32. Biases are 0.
+    """Draw the weights of one network, without the replica axis, on the CPU in float32.
 
-    Args:
-        layers: the layers of the network.
-        init: ``glorot_uniform``, ``he_uniform`` or ``signed``, see `Architecture`.
-        stream: source of random numbers.
-
-    Returns:
-        Weights without the replica axis.
+    For ``init`` see `Architecture`. Biases are 0.
     """
     weights: Weights = {}
     for number, layer in enumerate(layers):

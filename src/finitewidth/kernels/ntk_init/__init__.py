@@ -11,10 +11,10 @@ printed and as corrected, `infinite_width` and `phases` mean-field recursions, c
 between phases; for tanh and callables they import torch. `estimators` gives ratios with bootstrap
 errors, `tail_errors` standard errors of dispersions that hold up with heavy tails.
 
-With torch, on CPU or CUDA, `vector_sampler` (`sample_vectors`, O(L M) per draw) samples any
-activation at one input, `vector_sweep` (`sweep_vectors`) all depths and weight variances in one
-pass, and `matrix_sampler` (`sample_kernels`, O(L M S^2)) S inputs and C outputs. `brute_force`
-has the closed form for a given network, and the reference, which draws the weight matrices.
+With torch, `samplers` has, on CPU or CUDA, `sample_vectors` (O(L M) per draw) for any activation at
+one input and `sample_kernels` (O(L M S^2)) for S inputs and C outputs, and `vector_sweep`
+(`sweep_vectors`) samples all depths and weight variances in one pass. `brute_force` has the closed
+form for a given network, and the reference, which draws the weight matrices.
 
 Samplers return `draws.NtkDraws`. Bad arguments raise a `finitewidth.common.errors.ConfigError`.
 """

@@ -11,20 +11,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from finitewidth.common.provenance import seed_for
-from finitewidth.kernels.ntk_init import scalar_chain, streams
-from finitewidth.kernels.ntk_init.draws import NtkDraws
-from finitewidth.kernels.ntk_init.growth import Growth, growth_of
-from finitewidth.kernels.ntk_init.initialisation import (
-    Initialisation,
-    checked_count,
-    checked_number,
-    refuse,
-)
+from finitewidth.kernels.ntk_init import streams
+from finitewidth.kernels.ntk_init.draws import Growth, NtkDraws, growth_of
+from finitewidth.kernels.ntk_init.initialisation import Initialisation
+from finitewidth.kernels.ntk_init.streams import LARGEST_BLOCK as BLOCK
 from finitewidth.kernels.ntk_init.streams import half_chi_square, half_units_on
 
-BLOCK = scalar_chain.BLOCK
-Cell = tuple[int, float]
+Cell = tuple[int, float]  # depth and sigma_w2
 
 
 def sample_depths(
@@ -35,81 +28,47 @@ def sample_depths(
     *,
     sigma_w2: Sequence[float] | None = None,
     input_norm2: float = 1.0,
-    independent: bool = False,
 ) -> Iterator[dict[Cell, NtkDraws]]:
-    """Draw the kernel at one input for many depths and weight variances, block by block.
+    """Draw the kernel at one input for many depths and weight variances, in blocks of 2,048 draws.
 
-    The law is exact for each pair of depth and variance. Unless ``independent`` is set, all pairs
-    share random numbers, so differences between them have less noise.
+    The law is exact for each pair of depth and variance. All pairs share random numbers, so
+    differences between them have less noise. A smaller number of draws gives the first of the same
+    draws.
+
+    Cost: O(max depth x variances) per draw if sigma_b2 = 0 and the hidden widths are equal,
+    otherwise O(sum of depths x variances).
 
     Args:
         init: the law of the deepest network. The network of depth d has its first d - 1 hidden
             layers.
         depths: depths between 1 and init.depth.
-        draws: number of draws, >= 1. A smaller number gives the first of the same draws.
+        draws: number of draws, >= 1.
         seed: from `finitewidth.common.provenance.seed_for`.
         sigma_w2: weight variances; None for that of ``init``.
         input_norm2: |x|^2 > 0.
-        independent: whether each pair of depth and variance has its own random numbers.
-
-    Yields:
-        {(depth, sigma_w2): draws of at most 2,048 networks}.
-
-    Cost: O(max depth x variances) per draw if sigma_b2 = 0 and the hidden widths are equal,
-    otherwise O(sum of depths x variances). Random numbers are drawn once for all pairs, unless
-    ``independent`` is set.
-
-    Raises:
-        ConfigError: an argument is out of range.
     """
-    depths, variances = checked_grid(init, depths, sigma_w2)
-    norm2 = scalar_chain.checked_scalar(init, input_norm2)
-    plan = streams.Blocks(checked_count("draws", draws), BLOCK, 1)
-    cells = [(depth, value) for depth in depths for value in variances]
+    variances = [init.sigma_w2] if sigma_w2 is None else [float(value) for value in sigma_w2]
+    exchangeable = init.sigma_b2 == 0 and len(set(init.widths[1:])) <= 1
+    draw = _one_pass if exchangeable else _shared_numbers
+    plan = streams.Blocks(draws, BLOCK, 1)
     for blocks in plan.groups():
-        if independent:
-            block = {}
-            for depth, variance in cells:
-                one = replace(init.cut(depth), sigma_w2=variance)
-                own_seed = seed_for("cell", seed, depth, repr(variance))
-                rng = streams.generator(own_seed, blocks.start)
-                block[depth, variance] = scalar_chain.drawn_block(rng, one, norm2)
-        elif init.sigma_b2 == 0 and len(set(init.widths[1:])) <= 1:
-            rng = streams.generator(seed, blocks.start)
-            block = _one_pass(rng, init, set(depths), variances, norm2)
-        else:
-            block = _shared_numbers(init, depths, variances, norm2, seed, blocks.start)
-        kept = plan.kept(blocks)
-        yield {cell: block[cell].first(kept) for cell in cells}
-
-
-def checked_grid(
-    init: Initialisation, depths: Sequence[int], sigma_w2: Sequence[float] | None
-) -> tuple[list[int], list[float]]:
-    """Check and return the depths, between 1 and init.depth, and weight variances of a sweep.
-
-    Raises:
-        ConfigError: a value is out of range.
-    """
-    found = [checked_count("depths", depth) for depth in depths]
-    if not found or max(found) > init.depth:
-        raise refuse("depths", found, f"one or more of 1..{init.depth} (the depth of init)")
-    variances = [init.sigma_w2] if sigma_w2 is None else list(sigma_w2)
-    if not variances:
-        raise refuse("sigma_w2", variances, "at least one weight variance")
-    return found, [checked_number("sigma_w2", value, above=0) for value in variances]
+        rng, kept = streams.generator(seed, blocks.start), plan.kept(blocks)
+        block = draw(rng, init, depths, variances, input_norm2)
+        yield {
+            (depth, value): block[depth, value].first(kept)
+            for depth in depths
+            for value in variances
+        }
 
 
 def _shared_numbers(
+    rng: np.random.Generator,
     init: Initialisation,
     depths: Sequence[int],
     variances: Sequence[float],
     norm2: float,
-    seed: int,
-    number: int,
 ) -> dict[Cell, NtkDraws]:
     """Run the scalar chain for all depths and variances with the same random numbers."""
-    rng = streams.generator(seed, number)
     # entry l belongs to layer l: whether it is alive, without random biases with all layers below;
     # chi-square variables of K_l and of K_l - 1 degrees of freedom; normal variables, of which
     # entry 0 belongs to the output
@@ -135,13 +94,9 @@ def _shared_numbers(
             norms.append(entry * signal[layer])
         theta_w, theta_b, output = _errors(one, growths, norms, alive, noise, normals)
         for place, own in enumerate(growths):
-            block[own.depth, variance] = NtkDraws(
-                own.of_theta_w * theta_w[place],
-                one.bias_gain * theta_b[place],
-                own.of_output * output[place],
-                own.log_growth,
-                own.depth,
-            )
+            weights, biases = own.of_theta_w * theta_w[place], one.bias_gain * theta_b[place]
+            f = own.of_output * output[place]
+            block[own.depth, variance] = NtkDraws(weights, biases, f, own.log_growth, own.depth)
     return block
 
 
@@ -189,7 +144,7 @@ def _errors(
 def _one_pass(
     rng: np.random.Generator,
     init: Initialisation,
-    depths: set[int],
+    depths: Sequence[int],
     variances: Sequence[float],
     norm2: float,
 ) -> dict[Cell, NtkDraws]:

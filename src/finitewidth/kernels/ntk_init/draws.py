@@ -1,13 +1,85 @@
-"""The result of the samplers: draws of the tangent kernel, with their growth as a logarithm."""
+"""Draws of the tangent kernel, and the exact scaling that removes their growth with depth.
 
+ReLU is positively homogeneous. If W is divided by sqrt(g) and b^l by g^(l/2), then x^l is divided
+by g^(l/2) and delta^l by g^((L-l)/2). The samplers draw this scaled network and return the
+logarithm of the factor of the kernel. At depth 2,000 their numbers neither overflow in the chaotic
+phase nor underflow in the ordered phase.
+"""
+
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.kernels.ntk_init.initialisation import Initialisation, refuse
 
 LOG_MAX = float(np.log(np.finfo(np.float64).max))
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The factors by which a network of depth L is scaled, with its bias variance before scaling.
+
+    ``layer`` is g, the factor of |x^l|^2 and |delta^l|^2 per layer; 1 if phi is not homogeneous.
+    ``kernel`` is G >= 1, the factor of the kernel per layer; exp(log_growth) = G^(L-1).
+    """
+
+    depth: int
+    layer: float
+    kernel: float
+    sigma_b2: float
+
+    @property
+    def log_growth(self) -> float:
+        """Logarithm of the factor that results are divided by."""
+        return (self.depth - 1) * math.log(self.kernel)
+
+    def bias_variance(self, layer: int) -> float:
+        """Return the variance of b^l / g^(l/2) in layer l. It underflows to 0 if g^l is huge."""
+        return self.sigma_b2 * self.layer**-layer if self.sigma_b2 else 0.0
+
+    @property
+    def of_theta_w(self) -> float:
+        """(g/G)^(L-1), the factor from the sum over the scaled network to the stored Theta_W."""
+        return (self.layer / self.kernel) ** (self.depth - 1)
+
+    def of_theta_b(self, layer: int) -> float:
+        """Return g^(L-l) / G^(L-1), the factor from scaled |delta^l|^2 to the stored Theta_b."""
+        return math.exp((self.depth - layer) * math.log(self.layer) - self.log_growth)
+
+    @property
+    def of_output(self) -> float:
+        """The factor from the output of the scaled network to the stored output.
+
+        f and b^L are divided by g^((L-1)/2) and not by g^(L/2), so that |f|^2 has the same factor
+        as Theta_W.
+        """
+        return self.of_theta_w**0.5
+
+
+def growth_of(init: Initialisation, relu: bool, depth: int | None = None) -> Growth:
+    """Return the factors of a network, or of the one with its first ``depth`` layers.
+
+    Without ``relu``, for other activations, all factors are 1.
+    """
+    a = init.sigma_w2 / 2
+    depth = init.depth if depth is None else depth
+    if not relu:
+        return Growth(depth, 1.0, 1.0, init.sigma_b2)
+    layer = a if init.sigma_b2 == 0 else max(1.0, a)
+    return Growth(depth, layer, max(1.0, a), init.sigma_b2)
+
+
+def grown(name: str, scaled: np.ndarray, log_growth: Any, depth: int, remedy: str) -> np.ndarray:
+    """Return numbers times exp(log_growth); refuse those that overflow float64."""
+    with np.errstate(divide="ignore"):
+        largest = float(np.max(np.log(np.abs(scaled)) + log_growth))
+    if largest > LOG_MAX:
+        raise refuse(name, f"exp({largest:.6g}) at depth {depth}", "within float64", remedy)
+    return scaled * np.exp(log_growth)
 
 
 @dataclass(frozen=True)
@@ -20,8 +92,7 @@ class NtkDraws:
 
     The stored kernel is divided by exp(``log_growth``) and the stored output by the square root of
     this factor. For ReLU, ``log_growth`` is (L - 1) log max(1, sigma_w2 / 2); otherwise it is 0.
-    Ratios of moments do not depend on the factor, and the stored numbers remain finite at depth
-    2,000 in the chaotic phase.
+    Ratios of moments do not depend on the factor.
 
     Attributes:
         scaled_theta_w: part of the weights, divided by the factor.
@@ -43,61 +114,28 @@ class NtkDraws:
         return self.scaled_theta_w + self.scaled_theta_b
 
     @property
-    def theta_w(self) -> np.ndarray:
-        """Theta_W. Raises ConfigError if it overflows float64."""
-        return self._grown("theta_w", self.scaled_theta_w)
-
-    @property
-    def theta_b(self) -> np.ndarray:
-        """Theta_b. Raises ConfigError if it overflows float64."""
-        return self._grown("theta_b", self.scaled_theta_b)
-
-    @property
     def theta(self) -> np.ndarray:
         """Theta = Theta_W + Theta_b. Raises ConfigError if it overflows float64."""
-        return self._grown("theta", self.scaled_theta)
+        remedy = "use a smaller depth or sigma_w2, or ntk_moments, whose results are logarithms"
+        return grown("theta", self.scaled_theta, self.log_growth, self.depth, remedy)
 
     @property
-    def output(self) -> np.ndarray:
-        """The output f. Raises ConfigError if it overflows float64."""
-        return self._grown("output", self.scaled_output, 0.5)
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The two parts of the kernel and the output, as they are stored."""
+        return self.scaled_theta_w, self.scaled_theta_b, self.scaled_output
 
     def __len__(self) -> int:
         return len(self.scaled_theta_w)
 
     def first(self, count: int) -> "NtkDraws":
         """Return the first ``count`` draws."""
-        return NtkDraws(
-            self.scaled_theta_w[:count],
-            self.scaled_theta_b[:count],
-            self.scaled_output[:count],
-            self.log_growth,
-            self.depth,
-        )
-
-    def _grown(self, name: str, scaled: np.ndarray, power: float = 1.0) -> np.ndarray:
-        growth = self.log_growth * power
-        largest = float(np.max(np.abs(scaled), initial=0.0))
-        if growth and largest > 0 and np.log(largest) + growth > LOG_MAX:
-            rate = growth / (self.depth - 1)
-            last = max(1, int((LOG_MAX - np.log(largest)) / rate) + 1)
-            raise ConfigError(
-                f"{name} overflows float64 at depth {self.depth} (at this rate of growth it is "
-                f"finite up to about depth {last}); use scaled_{name}, which is {name} divided by "
-                f"exp({growth:.6g}), or the logarithms of the moments"
-            )
-        return scaled * np.exp(growth)
+        return NtkDraws(*(array[:count] for array in self.arrays), self.log_growth, self.depth)
 
 
 def joined(parts: Sequence[NtkDraws]) -> NtkDraws:
     """Join several blocks of draws of the same network."""
-    return NtkDraws(
-        np.concatenate([part.scaled_theta_w for part in parts]),
-        np.concatenate([part.scaled_theta_b for part in parts]),
-        np.concatenate([part.scaled_output for part in parts]),
-        parts[0].log_growth,
-        parts[0].depth,
-    )
+    blocks = zip(*(part.arrays for part in parts), strict=True)
+    return NtkDraws(*map(np.concatenate, blocks), parts[0].log_growth, parts[0].depth)
 
 
 def checked_finite(draws: NtkDraws) -> NtkDraws:

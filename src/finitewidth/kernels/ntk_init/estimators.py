@@ -125,28 +125,11 @@ def linearised_dispersion(theta: Any) -> tuple[float, float]:
     To first order, r = m_2 / m_1^2 changes by the mean of (theta^2 - m_2) / m_1^2 -
     2 r (theta - m_1) / m_1. Its standard deviation gives the error of every estimator to leading
     order. This is useful if a bootstrap would take longer than the draws.
-
-    Raises:
-        ConfigError: there are too few draws, or a number is not finite.
     """
     sample = checked_sample(theta, LEAST)
     unit, value = sample / sample.mean(), naive(sample)
     influence = unit * unit - 2 * value * unit
     return float(value), float(influence.std(ddof=1) / len(sample) ** 0.5)
-
-
-def bootstrapped(
-    sample: np.ndarray, statistic: Statistic, *, seed: int, resamples: int = 1000
-) -> np.ndarray:
-    """Return a statistic, which reduces the last axis, of bootstrap samples, (resamples,)."""
-    resamples = checked_count("resamples", resamples, least=2)
-    rng = np.random.default_rng(seed)
-    rows = max(1, BOOTSTRAP_NUMBERS // len(sample))
-    parts = []
-    for first in range(0, resamples, rows):
-        chosen = rng.integers(0, len(sample), (min(rows, resamples - first), len(sample)))
-        parts.append(statistic(sample[chosen]))
-    return np.concatenate(parts)
 
 
 def mean_ratio(
@@ -177,17 +160,24 @@ def mean_ratio(
         )
     scale = np.abs(bottom).max(initial=0.0)
     checked_sample(top), checked_sample(bottom)
-    pairs = np.arange(len(top), dtype=float)
+    pairs = np.arange(len(top))
 
     def ratio(chosen: np.ndarray) -> np.ndarray:
-        places = chosen.astype(np.int64)
-        return (top[places] / scale).mean(axis=-1) / (bottom[places] / scale).mean(axis=-1)
+        return (top[chosen] / scale).mean(axis=-1) / (bottom[chosen] / scale).mean(axis=-1)
 
     return _estimate(pairs, ratio, seed, resamples)
 
 
 def _estimate(sample: np.ndarray, statistic: Statistic, seed: int, resamples: int) -> Estimate:
-    values = bootstrapped(sample, statistic, seed=seed, resamples=resamples)
+    """Apply a statistic, which reduces the last axis, to a sample and to bootstrap samples."""
+    resamples = checked_count("resamples", resamples, least=2)
+    rng = np.random.default_rng(seed)
+    rows = max(1, BOOTSTRAP_NUMBERS // len(sample))
+    parts = []
+    for first in range(0, resamples, rows):
+        chosen = rng.integers(0, len(sample), (min(rows, resamples - first), len(sample)))
+        parts.append(statistic(sample[chosen]))
+    values = np.concatenate(parts)
     low, high = np.quantile(values, [0.16, 0.84])
     error = float(values.std(ddof=1))
     return Estimate(float(statistic(sample)), error, float(low), float(high), len(sample))

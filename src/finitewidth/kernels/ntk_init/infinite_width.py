@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from finitewidth.kernels.ntk_init.activations import Activation, TensorMap, activation_of
-from finitewidth.kernels.ntk_init.draws import LOG_MAX
-from finitewidth.kernels.ntk_init.gaussian_means import mean_products
-from finitewidth.kernels.ntk_init.growth import growth_of
+from finitewidth.kernels.ntk_init.activations import ActivationLike, activation_of, mean_products
+from finitewidth.kernels.ntk_init.draws import grown, growth_of
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_inputs, refuse
 
 
@@ -44,7 +42,7 @@ class MeanField:
     @property
     def nngp(self) -> np.ndarray:
         """Covariance of the outputs, q^L, (S, S). Raises ConfigError if it overflows float64."""
-        return _grown("nngp", self.scaled_q[-1], float(self.log_signal[-1]), self.init.depth)
+        return self._grown("nngp", self.scaled_q[-1], float(self.log_signal[-1]))
 
     def kernel_parts(self) -> tuple[np.ndarray, np.ndarray, float]:
         """Return Theta_W and Theta_b, (S, S), divided by a factor, and its logarithm.
@@ -63,7 +61,7 @@ class MeanField:
     def ntk(self) -> np.ndarray:
         """Theta = Theta_W + Theta_b, (S, S). Raises ConfigError if it overflows float64."""
         theta_w, theta_b, top = self.kernel_parts()
-        return _grown("ntk", theta_w + theta_b, top, self.init.depth)
+        return self._grown("ntk", theta_w + theta_b, top)
 
     @property
     def log_kappa(self) -> tuple[np.ndarray, np.ndarray]:
@@ -82,25 +80,14 @@ class MeanField:
     def kappa(self) -> np.ndarray:
         """kappa_1 and kappa_2 as in `log_kappa`, (S, S). Raises ConfigError if they overflow."""
         sign, log = self.log_kappa
-        return sign * _grown("kappa", np.ones_like(log), log, self.init.depth)
+        return sign * self._grown("kappa", np.ones_like(log), log)
+
+    def _grown(self, name: str, scaled: np.ndarray, log_growth: Any) -> np.ndarray:
+        remedy = "use log_kappa, kernel_parts or scaled_q, which store the growth as a logarithm"
+        return grown(name, scaled, log_growth, self.init.depth, remedy)
 
 
-def _grown(name: str, scaled: np.ndarray, log_growth: Any, depth: int) -> np.ndarray:
-    with np.errstate(divide="ignore"):
-        largest = float(np.max(np.log(np.abs(scaled)) + log_growth))
-    if largest > LOG_MAX:
-        raise refuse(
-            name,
-            f"exp({largest:.6g}) at depth {depth}",
-            "within float64",
-            "use log_kappa, kernel_parts or scaled_q, which store the growth as a logarithm",
-        )
-    return scaled * np.exp(log_growth)
-
-
-def infinite_width(
-    init: Initialisation, inputs: Any, *, activation: "str | Activation | TensorMap"
-) -> MeanField:
+def infinite_width(init: Initialisation, inputs: Any, *, activation: ActivationLike) -> MeanField:
     """Run the mean-field recursions of a network.
 
     For "relu" and "erf" closed forms are used, for "tanh" and callables quadrature. The error of
@@ -128,7 +115,7 @@ def infinite_width(
 
 
 def infinite_width_of_gram(
-    init: Initialisation, gram: Any, *, activation: "str | Activation | TensorMap"
+    init: Initialisation, gram: Any, *, activation: ActivationLike
 ) -> MeanField:
     """Run the recursions of `infinite_width` from the Gram matrix of the inputs.
 

@@ -142,20 +142,14 @@ def checked_inputs(inputs: Any, input_width: int) -> np.ndarray:
     """Return inputs as a float64 array (S, n_0); refuse norms that are zero or not finite."""
     array = np.asarray(inputs, dtype=np.float64)
     if array.ndim != 2 or array.shape[1] != input_width or not len(array):
-        raise refuse(
-            "inputs",
-            f"an array of shape {array.shape}",
-            f"of shape (S, {input_width}), S >= 1",
-            "there is one row per input, and the number of columns is widths[0]",
-        )
+        allowed = f"of shape (S, {input_width}), S >= 1"
+        remedy = "there is one row per input, and the number of columns is widths[0]"
+        raise refuse("inputs", f"an array of shape {array.shape}", allowed, remedy)
     if not np.isfinite(array).all():
         raise refuse("inputs", "an array with nan or inf", "finite")
     norms = np.linalg.norm(array, axis=1)
     if (norms == 0).any():
-        raise refuse(
-            f"inputs[{int(np.argmin(norms))}]",
-            "a vector of norm 0",
-            "of positive norm",
-            "remove it; without biases all its pre-activations in the first layer are 0",
-        )
+        name = f"inputs[{int(np.argmin(norms))}]"
+        remedy = "remove it; without biases all its pre-activations in the first layer are 0"
+        raise refuse(name, "a vector of norm 0", "of positive norm", remedy)
     return array

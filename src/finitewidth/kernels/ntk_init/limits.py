@@ -7,52 +7,29 @@ In the limit, sums over pairs of layers become integrals over a simplex, which a
 differences of exp.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import expm
 
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_number, refuse
+from finitewidth.kernels.ntk_init.phases import phase as phase_of
 
-PHASES = ("ordered", "critical", "chaotic")
 LARGEST_LAMBDA = 100.0
 
 
-def relu_phase(sigma_w2: float) -> str:
-    """Return the phase of a ReLU network without biases.
+def _divided_difference(x: float, y: float, z: float) -> float:
+    """The second divided difference exp[x, y, z], an integral of exp over a simplex.
 
-    Args:
-        sigma_w2: variance of a weight times its fan-in, > 0.
-
-    Returns:
-        "ordered" if ``sigma_w2`` is less than 2, "critical" (edge of chaos) if it is 2, "chaotic"
-        if it is greater than 2.
-
-    Raises:
-        ConfigError: ``sigma_w2`` is not positive.
-    """
-    value = checked_number("sigma_w2", sigma_w2, above=0)
-    return PHASES[int(np.sign(value - 2)) + 1]
-
-
-def divided_difference(x: float, y: float, z: float) -> float:
-    """Return the second divided difference exp[x, y, z].
-
-    It is the integral of exp over the simplex of convex combinations of x, y and z. It is computed
-    as an entry of the exponential of a bidiagonal matrix (Opitz), which is stable also if the
+    It is an entry of the exponential of a bidiagonal matrix (Opitz), which is stable also if the
     arguments are equal.
     """
     return float(expm(np.array([[x, 1.0, 0.0], [0.0, y, 1.0], [0.0, 0.0, z]]))[0, 2])
 
 
-@dataclass(frozen=True)
-class LimitParts:
-    """Limits of the normalised second moments of the two parts of the kernel.
-
-    Attributes:
-        w2: limit of E[Theta_W^2] / E[Theta_W]^2, in every phase.
-        b2: limit of E[Theta_b^2] / E[Theta_b]^2 at the edge of chaos.
-        wb: limit of E[Theta_W Theta_b] / (E[Theta_W] E[Theta_b]) at the edge of chaos.
+class LimitParts(NamedTuple):
+    """Limits of E[Theta_W^2] / E[Theta_W]^2 in every phase, and at the edge of chaos of
+    E[Theta_b^2] / E[Theta_b]^2 and E[Theta_W Theta_b] / (E[Theta_W] E[Theta_b]).
     """
 
     w2: float
@@ -61,30 +38,20 @@ class LimitParts:
 
 
 def limit_parts(lam: float, *, form: str = "corrected") -> LimitParts:
-    """Return the three limits as functions of lambda.
+    """Return the three limits as functions of lambda = L / M.
 
     The corrected limits are
     w2 = e^(5 lam) (1/3 + 2 / (9 lam) - (1 - e^(-6 lam)) / (27 lam^2)),
     b2 = 2 (e^(5 lam) - 1) / (25 lam^2) - 2 / (5 lam),
     wb = (e^(5 lam) (11/225 + lam/15) + e^(-lam) / 9 - lam/5 - 4/25) / lam^2.
-
-    Args:
-        lam: lambda = L / M, between 0 and 100.0.
-        form: "corrected", or "printed" for equations 32, 37 and 40 of ``beyond``.
-
-    Raises:
-        ConfigError: ``lam`` is out of range or ``form`` is unknown.
+    With the ``form`` "printed", they are equations 32, 37 and 40 of ``beyond``.
     """
-    lam = checked_number("lam", lam)
-    if lam > LARGEST_LAMBDA:
-        raise refuse("lam", lam, f"at most {LARGEST_LAMBDA}", "larger values can overflow float64")
-    checked_choice("form", form, ("corrected", "printed"))
-    b2 = 2 * divided_difference(0, 0, 5 * lam)
+    b2 = 2 * _divided_difference(0, 0, 5 * lam)
     if form == "printed":
-        w2 = 2 * divided_difference(5 * lam, 5 * lam, lam)
-        return LimitParts(w2, b2, divided_difference(0, lam, 5 * lam) + b2 / 2)
-    w2 = np.exp(5 * lam) / 3 + 4 / 3 * divided_difference(5 * lam, 5 * lam, -lam)
-    between = 2 * divided_difference(0, -lam, 5 * lam) + divided_difference(0, 5 * lam, 5 * lam)
+        w2 = 2 * _divided_difference(5 * lam, 5 * lam, lam)
+        return LimitParts(w2, b2, _divided_difference(0, lam, 5 * lam) + b2 / 2)
+    w2 = np.exp(5 * lam) / 3 + 4 / 3 * _divided_difference(5 * lam, 5 * lam, -lam)
+    between = 2 * _divided_difference(0, -lam, 5 * lam) + _divided_difference(0, 5 * lam, 5 * lam)
     return LimitParts(float(w2), b2, between / 3 + b2 / 2)
 
 
@@ -109,8 +76,11 @@ def dispersion_limit(
         >>> round(fw.dispersion_limit(0.2, "critical"), 3)
         1.652
     """
-    checked_choice("phase", phase, PHASES)
-    alpha_0 = checked_number("alpha_0", alpha_0, above=0)
+    checked_choice("phase", phase, ("ordered", "critical", "chaotic"))
+    checked_choice("form", form, ("corrected", "printed"))
+    alpha_0, lam = checked_number("alpha_0", alpha_0, above=0), checked_number("lam", lam)
+    if lam > LARGEST_LAMBDA:
+        raise refuse("lam", lam, f"at most {LARGEST_LAMBDA}", "larger values can overflow float64")
     parts = limit_parts(lam, form=form)
     if phase == "ordered":
         return 1.0
@@ -123,18 +93,9 @@ def dispersion_limit(
 def dispersion_correction(lam: float, sigma_w2: float, *, alpha_0: float = 1.0) -> float:
     """Return c in E[Theta^2] / E[Theta]^2 = limit + c / M + O(1 / M^2), at L = lambda M.
 
-    The closed forms and their proof are in docs/theory.md, section 4.
-
-    Args:
-        lam: depth over width, above 0 and at most `LARGEST_LAMBDA`.
-        sigma_w2: variance of a weight times its fan-in, > 0.
-        alpha_0: n_0 / M > 0.
-
-    Raises:
-        ConfigError: an argument is out of range.
+    The closed forms and their proof are in docs/theory.md, section 4. alpha_0 is n_0 / M.
     """
-    lam, alpha_0 = checked_number("lam", lam, above=0), checked_number("alpha_0", alpha_0, above=0)
-    phase, a, parts = relu_phase(sigma_w2), sigma_w2 / 2, limit_parts(lam)
+    phase, a, parts = phase_of("relu", sigma_w2), sigma_w2 / 2, limit_parts(lam)
     if phase == "ordered":
         return 5 * a**2 / (1 - a**2)
     e5, e1, e6 = np.exp(5 * lam), np.exp(-lam), np.exp(-6 * lam)
@@ -164,13 +125,8 @@ def dispersion_lower_bound(lam: float, phase: str, *, alpha_0: float = 1.0) -> f
 
     It follows from E[Theta_W^2] >= E[Theta_W]^2 prod (1 + 5 / n_k) / 3, and has the order of the
     lower bound of Hanin and Nica (2019). In the ordered phase it is 1.
-
-    Args:
-        lam: depth over width, between 0 and `LARGEST_LAMBDA`.
-        phase: as for `dispersion_limit`.
-        alpha_0: n_0 / M > 0. It is used only at the edge of chaos.
     """
-    if checked_choice("phase", phase, PHASES) == "ordered":
+    if phase == "ordered":
         return 1.0
-    shares = {"critical": 1 / (1 + checked_number("alpha_0", alpha_0, above=0)), "chaotic": 1.0}
-    return float(np.exp(5 * checked_number("lam", lam)) / 3 * shares[phase] ** 2)
+    share = 1 / (1 + alpha_0) if phase == "critical" else 1.0
+    return float(np.exp(5 * lam) / 3 * share**2)

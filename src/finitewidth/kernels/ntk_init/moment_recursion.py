@@ -11,11 +11,11 @@ recursion whose coefficients are moments of r, c and A. Source: docs/theory.md, 
 
 from fractions import Fraction
 from functools import lru_cache
-from math import comb, factorial, prod
+from math import comb, perm, prod
 
 import numpy as np
 
-from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_count
+from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.moments import checked_without_biases
 
 Powers = tuple[int, int, int, int]  # exponents of T, B, D, R
@@ -24,24 +24,17 @@ Powers = tuple[int, int, int, int]  # exponents of T, B, D, R
 def log_kernel_moments(
     init: Initialisation, order: int, *, input_norm2: float = 1.0
 ) -> dict[tuple[int, int], float]:
-    """Return the logarithms of E[Theta_W^i Theta_b^j] for all i + j <= ``order``.
+    """Return the logarithms of E[Theta_W^i Theta_b^j] by (i, j), for all i + j <= ``order``.
 
-    Args:
-        init: the law of a ReLU network with one output and sigma_b2 = 0.
-        order: highest order, >= 1. Order 4 gives the standard error of an estimated second moment.
-        input_norm2: |x|^2 > 0.
-
-    Returns:
-        {(i, j): logarithm}; -inf for a moment that is 0.
-
-    Cost: O(L m^2), where m = binomial(order + 3, 3) is the number of monomials of degree ``order``:
-    10 for order 2, 35 for order 4.
+    The logarithm of a moment that is 0 is -inf. Moments of order 4 give the standard error of an
+    estimated second moment. The network has one output and sigma_b2 = 0, and |x|^2 > 0. The cost is
+    O(L m^2), where m = binomial(order + 3, 3) is the number of monomials of degree ``order``: 10
+    for order 2, 35 for order 4.
 
     Raises:
-        ConfigError: biases are random, there are several outputs, or an argument is out of range.
+        ConfigError: biases are random, or there are several outputs.
     """
     norm2 = checked_without_biases(init, input_norm2)
-    order = checked_count("order", order)
     pure = {(0, 0): 0.0}
     for degree in range(1, order + 1):
         values, log_scale = _final_state(init, degree)
@@ -146,43 +139,18 @@ def _terms(powers: Powers) -> list[tuple[Powers, int, int, int, int, int]]:
 def _layer_moment(width: int, r: int, c: int, on: int) -> float:
     """Return E[chi2_K^r chi2_(K-1)^c A^on] with K ~ Bin(width, 1/2) and A = 1{K >= 1}.
 
-    Given K, E chi2_K^r = K (K+2) ... (K + 2r - 2). For K = 0 both chi-square variables are 0. The
-    sums are computed with rational numbers.
+    Given K, E chi2_K^r = K (K+2) ... (K + 2r - 2), a polynomial in K. For K = 0 both chi-square
+    variables are 0. The polynomial is expanded in 1, K, K (K-1), ..., whose means are
+    width! / (width - p)! / 2^p, and all sums are computed with rational numbers.
     """
-    polynomial = _rising(0, r, _rising(-1, c, [1]))
+    falling = [1]
+    for shift in (*range(0, 2 * r, 2), *range(-1, 2 * c - 1, 2)):
+        # K + shift times the basis element of power p is the one of p + 1 and p + shift times p
+        lower = [(power + shift) * factor for power, factor in enumerate(falling)]
+        falling = [x + y for x, y in zip([*lower, 0], [0, *falling], strict=True)]
     mean = Fraction(0)
-    for power, factor in enumerate(_in_falling(polynomial)):
-        choose = comb(width, power) * factorial(power)
-        mean += Fraction(factor * choose, 2**power)
+    for power, factor in enumerate(falling):
+        mean += Fraction(factor * perm(width, power), 2**power)
     if r + c + on > 0:
-        mean -= Fraction(polynomial[0], 2**width)  # the term of K = 0 is 0
+        mean -= Fraction(falling[0], 2**width)  # the term of K = 0 is 0
     return float(mean)
-
-
-def _rising(start: int, count: int, polynomial: list[int]) -> list[int]:
-    """Return the coefficients of polynomial(K) times prod_{i < count} (K + start + 2 i).
-
-    Coefficients are ordered from the lowest power to the highest.
-    """
-    for i in range(count):
-        lower = [(start + 2 * i) * value for value in polynomial] + [0]
-        higher = [0, *polynomial]
-        polynomial = [x + y for x, y in zip(lower, higher, strict=True)]
-    return polynomial
-
-
-def _in_falling(polynomial: list[int]) -> list[int]:
-    """Return the coefficients of a polynomial in the basis 1, K, K (K-1), ...
-
-    They are computed by Newton's division by K - 0, K - 1, ...
-    """
-    rest, falling = list(polynomial), []
-    for node in range(len(polynomial)):
-        quotient = [0] * (len(rest) - 1)
-        carry = 0
-        for power in range(len(rest) - 1, 0, -1):
-            carry = rest[power] + node * carry
-            quotient[power - 1] = carry
-        falling.append(rest[0] + node * carry if len(rest) > 1 else rest[0])
-        rest = quotient
-    return falling

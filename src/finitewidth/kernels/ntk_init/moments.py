@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from finitewidth.kernels.ntk_init.draws import LOG_MAX
-from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_choice, refuse
+from finitewidth.kernels.ntk_init.initialisation import Initialisation, refuse
 from finitewidth.kernels.ntk_init.scalar_chain import checked_scalar
 
 
@@ -59,32 +59,21 @@ class LogMoments:
 def checked_without_biases(init: Initialisation, input_norm2: float) -> float:
     """Return the squared input norm, > 0; refuse random biases and several outputs."""
     if init.sigma_b2 != 0:
-        raise refuse(
-            "sigma_b2",
-            init.sigma_b2,
-            "0 here",
-            "with random biases there is no closed form: use sample_scalar_chain",
-        )
+        remedy = "with random biases there is no closed form: use sample_scalar_chain"
+        raise refuse("sigma_b2", init.sigma_b2, "0 here", remedy)
     return checked_scalar(init, input_norm2)
 
 
 def log_moments(init: Initialisation, *, input_norm2: float = 1.0) -> LogMoments:
-    """Compute the exact moments of Theta(x, x) of a ReLU network with sigma_b2 = 0.
-
-    Args:
-        init: the law of a network with one output and sigma_b2 = 0.
-        input_norm2: |x|^2 > 0.
-
-    Cost: O(L) time and memory.
+    """Compute the exact moments of Theta(x, x) of a ReLU network with sigma_b2 = 0, in O(L).
 
     Raises:
-        ConfigError: biases are random, there are several outputs, or the norm is not positive.
+        ConfigError: biases are random, there are several outputs, or |x|^2 is not positive.
     """
     log_norm2 = np.log(checked_without_biases(init, input_norm2))
-    depth, a = init.depth, init.sigma_w2 / 2
+    depth, log_a = init.depth, np.log(init.sigma_w2 / 2)
     n = np.array(init.widths, dtype=float)
     size = np.log(n * init.weight_gains / n[0])  # part of layer l = 1..L in E[Theta_W]
-    log_a = np.log(a)
     # entry l - 1 belongs to layer l = 1..L; n[k] is the width of layer k
     from_top = (depth - np.arange(1, depth + 1)) * log_a  # log a^(L-l)
     spread = sums_from(np.log1p(5 / n[1:]))  # log P_[l,L)
@@ -138,21 +127,10 @@ def printed_log_moments(init: Initialisation, *, reading: str = "as_proved") -> 
 
     The printed products are X = prod (1 + 5 / n_k) and C = prod (1 + 1 / n_k), without the
     remainders O(M^(-3/2)). The exact expression in place of C is (2 Q + P) / 3, see
-    docs/theory.md, section 3.
-
-    Args:
-        init: the law of a ReLU network with one output and sigma_b2 = 0. ``parametrisation`` is
-            ignored.
-        reading: "as_printed" for equation 13 as printed. "as_proved" counts each pair of layers
-            twice and divides C by X, as the proof in the appendix of the paper does.
-
-    Cost: O(L).
-
-    Raises:
-        ConfigError: biases are random, there are several outputs, or the reading is unknown.
+    docs/theory.md, section 3. The ``reading`` "as_printed" is equation 13 as printed. "as_proved"
+    counts each pair of layers twice and divides C by X, as the proof in the appendix of the paper
+    does. The network has one output and sigma_b2 = 0. The cost is O(L).
     """
-    checked_choice("reading", reading, ("as_printed", "as_proved"))
-    checked_without_biases(init, 1.0)
     depth, log_a = init.depth, np.log(init.sigma_w2 / 2)
     n = np.array(init.widths, dtype=float)
     size, log_x, log_c = np.log(n / n[0]), np.log1p(5 / n[1:]), np.log1p(1 / n[1:])
@@ -191,17 +169,9 @@ def layer_coefficients(init: Initialisation) -> np.ndarray:
     l <= k in E[Theta_W] and in E[Theta_b],
     c_k = w^2 (5 - 8 F_k (1 - F_k)) + 2 w (1 - w) B_k (1 + 4 F_k) + 5 (1 - w)^2 B_k^2.
 
-    Args:
-        init: the law of a network with one output and sigma_b2 = 0.
-
-    Returns:
-        (L - 1,): c_1, ..., c_(L-1), between 0 and 5. Their limits are 5 w^2 at the input and 5 at
-        the output.
-
-    Raises:
-        ConfigError: biases are random, or there are several outputs.
+    The network has one output and sigma_b2 = 0. The result, (L - 1,), is between 0 and 5. Its
+    limits are 5 w^2 at the input and 5 at the output.
     """
-    checked_without_biases(init, 1.0)
     depth, log_a = init.depth, np.log(init.sigma_w2 / 2)
     n = np.array(init.widths, dtype=float)
     sizes = np.log(n * init.weight_gains / n[0])
@@ -217,11 +187,7 @@ def layer_coefficients(init: Initialisation) -> np.ndarray:
 
 
 def leading_excess(init: Initialisation) -> float:
-    """The first-order term of the dispersion minus 1, sum_k c_k / n_k; see `layer_coefficients`.
-
-    Raises:
-        ConfigError: biases are random, or there are several outputs.
-    """
+    """The first-order term of the dispersion minus 1, sum_k c_k / n_k; see `layer_coefficients`."""
     widths = np.array(init.widths[1:], dtype=float)
     return float((layer_coefficients(init) / widths).sum())
 
@@ -233,15 +199,11 @@ def sums_from(terms: np.ndarray) -> np.ndarray:
 
 def log_pairs(left: np.ndarray, right: np.ndarray) -> float:
     """Return the logarithm of the sum over l1 < l2 of exp(left_l1 + right_l2); -inf if L = 1."""
-    if len(left) == 1:
-        return -np.inf
     return float(np.logaddexp.reduce(np.logaddexp.accumulate(left)[:-1] + right[1:]))
 
 
 def log_chained_pairs(start: np.ndarray, steps: np.ndarray, end: np.ndarray) -> float:
     """Return log sum_{l1 < l2} exp(start_l1 + steps_l1 + ... + steps_(l2-1) + end_l2)."""
-    if len(start) == 1:
-        return -np.inf
     carried, sums = -np.inf, []
     for own, step in zip(start[:-1], steps, strict=True):
         carried = np.logaddexp(carried, own) + step

@@ -1,10 +1,13 @@
-"""Standard normal tensors for blocks of draws on any device. Every block has its own stream."""
+"""Standard normal tensors for blocks of draws on any device, and draws of kernels from them."""
+
+from collections.abc import Callable
 
 import numpy as np
 import torch
 
+from finitewidth.kernels.ntk_init.draws import NtkDraws, checked_finite, joined
 from finitewidth.kernels.ntk_init.initialisation import refuse
-from finitewidth.kernels.ntk_init.streams import generator
+from finitewidth.kernels.ntk_init.streams import Blocks, generator
 
 
 class Normals:
@@ -47,3 +50,14 @@ def checked_device(device: str | torch.device) -> torch.device:
     except (RuntimeError, AssertionError, TypeError, NotImplementedError) as error:
         raise refuse("device", str(device), "a torch device of this machine", str(error)) from error
     return found
+
+
+def drawn(
+    plan: Blocks, seed: int, device: torch.device, draw: Callable[[Normals], NtkDraws]
+) -> NtkDraws:
+    """Draw all blocks of a plan; refuse kernels that overflow."""
+    parts = []
+    for blocks in plan.groups():
+        normals = Normals(seed, blocks, plan.block, device)
+        parts.append(draw(normals).first(plan.kept(blocks)))
+    return checked_finite(joined(parts))

@@ -20,8 +20,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from finitewidth.kernels.ntk_init import streams
-from finitewidth.kernels.ntk_init.initialisation import checked_count, checked_number, refuse
-from finitewidth.kernels.ntk_init.off_diagonal import checked_cosine
 from finitewidth.kernels.ntk_init.streams import half_chi_square
 
 UNITS_PER_BLOCK = 2**16
@@ -33,19 +31,13 @@ UNITS_AT_ONCE = 2**13  # of which the groups are in the cache of the processor
 
 @dataclass(frozen=True)
 class PairDraws:
-    """Draws of Theta(x, x) and Theta(x, x~) at one depth and cosine, for all variances.
+    """Draws of Theta(x, x) and Theta(x, x~) at one depth L and cosine, for all variances.
 
-    The first axis of each array is the pair of inputs, (x, x) and (x, x~).
-
-    Attributes:
-        depth: L.
-        width: M.
-        first: (2, draws), part of the first layer in Theta_W at sigma_w2 = 2.
-        above: (2, draws), part of the other layers in Theta_W at sigma_w2 = 2 and n_0 = M.
-        errors: (2, L, draws), <delta^l, delta~^l> at sigma_w2 = 2.
+    The first axis of each array is the pair of inputs, (x, x) and (x, x~). At sigma_w2 = 2,
+    ``first`` (2, draws) is the part of the first layer in Theta_W, ``above`` (2, draws) that of the
+    other layers for n_0 = M, and ``errors`` (2, L, draws) holds <delta^l, delta~^l>.
     """
 
-    depth: int
     width: int
     first: np.ndarray
     above: np.ndarray
@@ -57,12 +49,12 @@ class PairDraws:
         Activations and errors are homogeneous in the weights: with a = sigma_w2 / 2, |x^l|^2 is
         proportional to a^l M / n_0 for l >= 1, and |delta^l|^2 is proportional to a^(L-l).
         """
-        log_a = np.log(checked_number("sigma_w2", sigma_w2, above=0) / 2)
-        log_growth = (self.depth - 1) * max(log_a, 0.0)
-        layers = np.arange(1, self.depth + 1)
-        powers = np.exp((self.depth - layers) * log_a - log_growth)
-        weights = self.first + self.width / checked_count("input_width", input_width) * self.above
-        weights = np.exp((self.depth - 1) * log_a - log_growth) * weights
+        higher = np.arange(self.errors.shape[1] - 1, -1, -1)  # L - l
+        log_a = np.log(sigma_w2 / 2)
+        log_growth = higher[0] * max(log_a, 0.0)
+        powers = np.exp(higher * log_a - log_growth)
+        weights = self.first + self.width / input_width * self.above
+        weights = np.exp(higher[0] * log_a - log_growth) * weights
         return weights + np.einsum("l,kln->kn", powers, self.errors)
 
 
@@ -71,40 +63,24 @@ def sample_pairs(
 ) -> Iterator[dict[tuple[int, float], PairDraws]]:
     """Draw the kernel at pairs of unit vectors for many depths and cosines, block by block.
 
-    Args:
-        width: width M >= 1 of all hidden layers.
-        depths: depths L >= 2.
-        cosines: <x, x~>, each in (-1, 1).
-        draws: number of draws, >= 1. A smaller number gives the first of the same draws.
-        seed: from `finitewidth.common.provenance.seed_for`.
-
-    Yields:
-        {(depth, cosine): draws} for one block after the other.
+    All hidden layers have the width M = ``width``, depths L are at least 2, and ``cosines`` <x, x~>
+    lie in (-1, 1). A smaller number of draws gives the first of the same draws. Each block is
+    {(depth, cosine): draws}.
 
     Cost per draw: O(max depth x M) for the forward pass, whose 2 M normal variables per layer are
     shared by all cosines, and O(1) per layer, depth and cosine for the backward pass.
-
-    Raises:
-        ConfigError: an argument is out of range.
     """
-    width, draws = checked_count("width", width), checked_count("draws", draws)
-    wanted = sorted({checked_count("depths", depth, least=2) for depth in depths})
-    angles = np.array([checked_cosine(value) for value in cosines])
-    if not wanted or not len(angles) or (np.abs(angles) == 1).any():
-        raise refuse("depths, cosines", (depths, cosines), "not empty, with all cosines in (-1, 1)")
     block = max(8, min(256, UNITS_PER_BLOCK // width))
     plan = streams.Blocks(draws, block, 1)
     for blocks in plan.groups():
         rng = streams.generator(seed, blocks.start)
+        drawn = _block(rng, width, sorted(set(depths)), np.array(cosines), block)
         kept = plan.kept(blocks)
         yield {
-            (depth, float(cosines[c])): PairDraws(
-                depth, width, first[:, c, :kept], above[:, c, :kept],
-                errors[:, :, c, :kept],
-            )
-            for depth, (first, above, errors) in _block(rng, width, wanted, angles, block).items()
-            for c in range(len(angles))
-        }  # fmt: skip
+            (depth, cosine): PairDraws(width, *(part[..., c, :kept] for part in parts))
+            for depth, parts in drawn.items()
+            for c, cosine in enumerate(cosines)
+        }
 
 
 def _block(
@@ -238,8 +214,8 @@ class Errors:
     errors below in the span of the activations.
     """
 
-    gram: Triple
-    tied: tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+    gram: Sequence[np.ndarray]
+    tied: Sequence[Sequence[np.ndarray]]
 
     @classmethod
     def of_output(cls, rng: np.random.Generator, width: int, gram: Triple) -> "Errors":
@@ -252,12 +228,8 @@ class Errors:
 
     def joined(self, other: "Errors") -> "Errors":
         """Append the networks of ``other``."""
-        gram = tuple(np.concatenate(pair) for pair in zip(self.gram, other.gram, strict=True))
-        tied = tuple(
-            tuple(np.concatenate(pair) for pair in zip(mine, theirs, strict=True))
-            for mine, theirs in zip(self.tied, other.tied, strict=True)
-        )
-        return Errors(gram, tied)
+        gram = np.concatenate([self.gram, other.gram], axis=1)
+        return Errors(gram, np.concatenate([self.tied, other.tied], axis=2))
 
     def below(self, rng: np.random.Generator, layer: Layer) -> "Errors":
         """Draw the errors of the hidden layer below.

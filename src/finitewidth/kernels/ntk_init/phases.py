@@ -3,8 +3,7 @@
 import numpy as np
 from scipy.optimize import brentq
 
-from finitewidth.kernels.ntk_init.activations import Activation, TensorMap, activation_of
-from finitewidth.kernels.ntk_init.gaussian_means import mean_squares
+from finitewidth.kernels.ntk_init.activations import ActivationLike, activation_of, mean_squares
 from finitewidth.kernels.ntk_init.initialisation import checked_number, refuse
 
 LARGEST_VARIANCE = 1e9
@@ -13,7 +12,7 @@ LARGEST_VARIANCE = 1e9
 ORDERED_UP_TO, CHAOTIC_FROM = 0.75, 1.25
 
 
-def chi_1(activation: "str | Activation | TensorMap", sigma_w2: float, q: float) -> float:
+def chi_1(activation: ActivationLike, sigma_w2: float, q: float) -> float:
     """Return chi_1 = sigma_w2 E[phi'(sqrt(q) z)^2], the growth of squared errors per layer.
 
     Source: ``trust``, section 2.
@@ -35,9 +34,7 @@ def chi_1(activation: "str | Activation | TensorMap", sigma_w2: float, q: float)
     return sigma_w2 * mean_squares(activation_of(activation), q)[1]
 
 
-def fixed_variance(
-    activation: "str | Activation | TensorMap", sigma_w2: float, sigma_b2: float = 0.0
-) -> float:
+def fixed_variance(activation: ActivationLike, sigma_w2: float, sigma_b2: float = 0.0) -> float:
     """Return the largest q* with q* = sigma_w2 E[phi(sqrt(q*) z)^2] + sigma_b2.
 
     The result is inf if q diverges. For ReLU, q* = sigma_b2 / (1 - sigma_w2 / 2). At sigma_b2 = 0
@@ -76,7 +73,7 @@ def fixed_variance(
 
 
 def phase(
-    activation: "str | Activation | TensorMap",
+    activation: ActivationLike,
     sigma_w2: float,
     sigma_b2: float = 0.0,
     tolerance: float = 1e-9,
@@ -104,11 +101,8 @@ def phase(
     activation = activation_of(activation)
     q = fixed_variance(activation, sigma_w2, sigma_b2)
     if not np.isfinite(q) and activation.name != "relu":
-        raise refuse(
-            "activation",
-            activation.name,
-            f"one whose variance converges at sigma_w2 = {sigma_w2} and sigma_b2 = {sigma_b2}",
-        )
+        allowed = f"one whose variance converges at sigma_w2 = {sigma_w2} and sigma_b2 = {sigma_b2}"
+        raise refuse("activation", activation.name, allowed)
     value = chi_1(activation, sigma_w2, q if np.isfinite(q) else 1.0) - 1
     if abs(value) <= tolerance:
         return "critical"
@@ -116,23 +110,14 @@ def phase(
 
 
 def clear_phase(sigma_w2: float, border: float) -> str:
-    """Return the phase of networks that are well away from the border.
-
-    Args:
-        sigma_w2: variance of a weight times its fan-in.
-        border: the sigma_w2 of the border, as of `border`.
-
-    Returns:
-        "ordered" (up to `ORDERED_UP_TO` of the border), "chaotic" (from `CHAOTIC_FROM` on), or
-        "between".
-    """
+    """Return the phase of networks well away from the border, and "between" near it."""
     share = sigma_w2 / border
     if share <= ORDERED_UP_TO + 1e-9:
         return "ordered"
     return "chaotic" if share >= CHAOTIC_FROM - 1e-9 else "between"
 
 
-def border(activation: "str | Activation | TensorMap", sigma_b2: float = 0.0) -> float:
+def border(activation: ActivationLike, sigma_b2: float = 0.0) -> float:
     """Return the sigma_w2 at which chi_1 = 1 for a given bias variance.
 
     For ReLU it is 2 for every sigma_b2. For other activations, the border at variance q has

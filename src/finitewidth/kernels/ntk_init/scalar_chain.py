@@ -10,15 +10,14 @@ docs/theory.md, section 2.
 import numpy as np
 
 from finitewidth.kernels.ntk_init import streams
-from finitewidth.kernels.ntk_init.draws import NtkDraws, joined
-from finitewidth.kernels.ntk_init.growth import growth_of
+from finitewidth.kernels.ntk_init.draws import NtkDraws, growth_of, joined
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_number, refuse
 from finitewidth.kernels.ntk_init.streams import half_chi_square, half_units_on
 
 BLOCK = streams.LARGEST_BLOCK
 
 
-def drawn_block(rng: np.random.Generator, init: Initialisation, norm2: float) -> NtkDraws:
+def _block(rng: np.random.Generator, init: Initialisation, norm2: float) -> NtkDraws:
     """Draw one block of kernels at an input with |x|^2 = ``norm2``."""
     growth, gains, depth = growth_of(init, relu=True), init.weight_gains, init.depth
     # X_l / g^l, with g as in `Growth`, for l = 0..L-1, and K_l / 2, whose entry 0 is not used
@@ -63,19 +62,12 @@ def checked_scalar(init: Initialisation, input_norm2: float) -> float:
 
 
 def sample_scalar_chain(
-    init: Initialisation,
-    draws: int,
-    seed: int,
-    *,
-    input_norm2: float = 1.0,
+    init: Initialisation, draws: int, seed: int, *, input_norm2: float = 1.0
 ) -> NtkDraws:
-    """Draw Theta(x, x) of a ReLU network from its exact law.
+    """Draw Theta(x, x) of ReLU networks with one output from its exact law.
 
-    Args:
-        init: the law of a network with one output.
-        draws: number of draws, >= 1. A smaller number gives the first of the same draws.
-        seed: from `finitewidth.common.provenance.seed_for`.
-        input_norm2: |x|^2 > 0. The law depends on x only through it.
+    The law depends on x only through |x|^2 = ``input_norm2`` > 0. A smaller number of draws gives
+    the first of the same draws.
 
     Cost: O(L) per draw, about 50 ns per layer without biases. Memory: 24 bytes per draw and 32 KiB
     per layer.
@@ -86,5 +78,5 @@ def sample_scalar_chain(
     norm2 = checked_scalar(init, input_norm2)
     plan = streams.planned(draws, BLOCK, 16 * (init.depth + 8), 24)
     blocks = range(-(-plan.draws // BLOCK))
-    parts = [drawn_block(streams.generator(seed, number), init, norm2) for number in blocks]
+    parts = [_block(streams.generator(seed, number), init, norm2) for number in blocks]
     return joined(parts).first(plan.draws)

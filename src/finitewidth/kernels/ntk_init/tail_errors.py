@@ -14,11 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_ndtr, ndtri
 
-from finitewidth.kernels.ntk_init.initialisation import (
-    Initialisation,
-    checked_count,
-    checked_number,
-)
+from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.moment_recursion import log_kernel_moments
 
 MISSED = 0.025  # probability with which a sample lacks the tail that an error allows for
@@ -75,21 +71,20 @@ def log_variance(theta: Any) -> float:
     return sums.variance()
 
 
-def log_normal_error(variance: float, draws: int) -> float:
+def log_normal_error(s2: float, count: int) -> float:
     """Relative standard error of the dispersion of log-normal draws, which may lack their tail.
 
-    With the probability `MISSED` no draw lies above the quantile c of order 1 + log(MISSED) / n.
-    The sample is then one of the law without the part above c. Let q be the value for this law
-    over that for the whole law, and v / n its relative variance for n draws below c. The error is
+    With the probability `MISSED` none of the n = ``count`` draws lies above the quantile c of order
+    1 + log(MISSED) / n. The sample is then one of the law without the part above c. Let q be the
+    value for this law over that for the whole law, and v / n its relative variance for n draws
+    below c. The error is
 
         sqrt(((1/q - 1) / NORMAL)^2 + v / (n q^2)),
 
     so that an interval of `NORMAL` errors about the smaller estimate reaches up to the truth. Where
     tails are light, q is near 1 and v / n is the variance of the delta method,
-    (e^(4 s^2) - 4 e^(2 s^2) + 4 e^(s^2) - 1) / n, with the variance s^2 of log theta.
+    (e^(4 s^2) - 4 e^(2 s^2) + 4 e^(s^2) - 1) / n, with the variance s^2 = ``s2`` of log theta.
     """
-    count = checked_count("draws", draws)
-    s2 = checked_number("variance", variance)
     if s2 < CANCELS:
         return float(s2 * (2 / count) ** 0.5)
     end = -ndtri(min(-np.log(MISSED) / count, 0.5))
@@ -107,17 +102,12 @@ def robust_error(value: float, error: float, variance: float, draws: int) -> flo
     """Return the standard error of a dispersion that holds up with heavy tails.
 
     It is the larger of the error of the sample and `log_normal_error`. The former is the larger
-    one if the sample has one of the rare draws, the latter if it has none.
+    one if the sample has one of the rare draws, the latter if it has none. The result is nan if it
+    is above `LARGEST` times the value, and where no error is known. The draws then do not suffice:
+    the estimate is biased low, and no error repairs this.
 
-    Args:
-        value: the estimate of E[theta^2] / E[theta]^2.
-        error: its standard error from the sample.
-        variance: from `LogSums.variance` or `log_variance` of the draws.
-        draws: their number.
-
-    Returns:
-        The error; nan if it is above `LARGEST` times the value, and where no error is known. The
-        draws then do not suffice: the estimate is biased low, and no error repairs this.
+    ``value`` is the estimate of E[theta^2] / E[theta]^2 from so many draws, ``error`` its standard
+    error from the sample, and ``variance`` that of `LogSums` or `log_variance`.
     """
     if not np.isfinite([value, error, variance]).all():
         return float("nan")
@@ -133,15 +123,7 @@ def exact_dispersion_error(init: Initialisation, draws: int, *, input_norm2: flo
     """Standard error of the naive ratio of ``draws`` draws, from exact moments up to the fourth.
 
     With t = Theta / E[Theta] the ratio r has the influence function t^2 - r - 2 r (t - 1). Use it
-    where there is a closed form: it is right for all tails.
-
-    Args:
-        init: the law of a ReLU network with one output and sigma_b2 = 0.
-        draws: number of draws.
-        input_norm2: |x|^2 > 0.
-
-    Raises:
-        ConfigError: biases are random, there are several outputs, or an argument is out of range.
+    where there is a closed form, for one output and sigma_b2 = 0: it is right for all tails.
     """
     parts = log_kernel_moments(init, 4, input_norm2=input_norm2)
     log = [

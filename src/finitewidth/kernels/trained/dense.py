@@ -15,10 +15,11 @@ Tangent Kernel" (ICML 2022), call the order of these products structured derivat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from finitewidth.kernels.gated_networks import check_network, common_axes
+from finitewidth.kernels.shapes import check_network
 from finitewidth.kernels.trained.budget import fitting, pieces
 from finitewidth.kernels.trained.fully_connected import FullyConnected
 
@@ -92,7 +93,7 @@ def stacked(network: FullyConnected, x: Tensor) -> tuple[FullyConnected, Tensor,
         ConfigError: the shapes do not match.
     """
     check_network(x, network.weights, network.biases)
-    leading = common_axes(x.shape[:-2], network.replicas)
+    leading = np.broadcast_shapes(x.shape[:-2], network.replicas)
 
     def flat(tensor: Tensor, own: int) -> Tensor:
         axes = tensor.shape[tensor.dim() - own :]

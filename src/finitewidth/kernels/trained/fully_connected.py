@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels.gated_networks import check_network, common_axes
 from finitewidth.kernels.ntk_init.activations import (
     RELU,
     TANH,
@@ -16,6 +16,7 @@ from finitewidth.kernels.ntk_init.activations import (
     TensorMap,
     activation_of,
 )
+from finitewidth.kernels.shapes import check_network
 
 GLOBAL_HOOKS = (
     torch.nn.modules.module._global_forward_hooks,
@@ -80,7 +81,7 @@ class FullyConnected:
     @property
     def replicas(self) -> tuple[int, ...]:
         """Return the leading axes, (R,) for a stack and () for one network."""
-        return common_axes(*(weight.shape[:-2] for weight in self.weights))
+        return np.broadcast_shapes(*(weight.shape[:-2] for weight in self.weights))
 
     @property
     def count(self) -> int:

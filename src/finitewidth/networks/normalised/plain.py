@@ -6,7 +6,7 @@ on the outputs, but VGGs and shortcuts have them there.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import torch
 import torch.nn.functional as F  # noqa: N812  (the usual name in torch code)
@@ -22,12 +22,7 @@ CUT_STD = 0.87962566103423978  # standard deviation of a normal of variance 1 af
 
 
 class NormalisedNetwork(nn.Module):
-    """Features and a linear output layer with bias.
-
-    Attributes:
-        features: images (N, C, H, W) -> features (N, n), the outputs of the penultimate layer.
-        head: features (N, n) -> outputs (N, classes).
-    """
+    """Features (N, n) of images (N, C, H, W), and a linear output layer with bias, the head."""
 
     def __init__(self, features: nn.Sequential, head: nn.Linear) -> None:
         super().__init__()
@@ -89,12 +84,7 @@ class GlobalMean(nn.Module):
 
 
 def build(network: Network, shape: tuple[int, int, int], classes: int) -> NormalisedNetwork:
-    """Build one network, with torch's default weights.
-
-    Args:
-        network: its description.
-        shape: (C, H, W) of the images.
-        classes: number of outputs.
+    """Build one network for images of the shape (C, H, W), with torch's default weights.
 
     Raises:
         ConfigError: the images are too small for the pools.
@@ -146,9 +136,8 @@ def _resnet(network: Network, shape: tuple[int, int, int]) -> Parts:
     yield "conv", nn.Conv2d(shape[0], last, 3, padding=1, bias=False)
     yield "norm", nn.BatchNorm2d(last, momentum=network.batch_momentum)
     yield "relu", nn.ReLU()
-    for stage, (channels, blocks) in enumerate(
-        zip(network.channels, network.blocks, strict=True), start=1
-    ):
+    stages = zip(network.channels, network.blocks, strict=True)
+    for stage, (channels, blocks) in enumerate(stages, start=1):
         for block in range(1, blocks + 1):
             stride = 2 if stage > 1 and block == 1 else 1
             part = ResidualBlock(last, channels, stride, network.batch_momentum)
@@ -165,14 +154,11 @@ def _densenet(network: Network, shape: tuple[int, int, int]) -> Parts:
         yield "pool", nn.AvgPool2d(2)
         size = _halved(*size, network, shape)
     sizes = block_channels(network)
-    for block, (layers, (inputs, outputs)) in enumerate(
-        zip(network.blocks, sizes, strict=True), start=1
-    ):
+    inner, growth = network.bottleneck * network.growth, network.growth
+    blocks = zip(network.blocks, sizes, strict=True)
+    for block, (layers, (inputs, outputs)) in enumerate(blocks, start=1):
         for layer in range(layers):
-            channels = inputs + layer * network.growth
-            part = DenseLayer(
-                channels, network.bottleneck * network.growth, network.growth, momentum
-            )
+            part = DenseLayer(inputs + layer * growth, inner, growth, momentum)
             yield f"block{block}_layer{layer + 1}", part
         end = f"transition{block}_" if block < len(sizes) else ""
         yield f"{end}norm", nn.BatchNorm2d(outputs, momentum=momentum)
@@ -209,15 +195,9 @@ def initial_state(module: nn.Module, init: str, name: str) -> dict[str, Tensor]:
     With ``torch`` biases are uniform in the same interval as the weights of their layer. Otherwise
     they are 0. Normalisations have scale 1, shift 0, running mean 0 and running variance 1.
 
-    Args:
-        module: the network; it is not changed.
-        init: ``lecun``, ``torch`` or ``he``.
-        name: the name of the random streams. Each tensor has a stream of its own, named by this
-            and by the name of the tensor.
-
-    Returns:
-        A state for ``module.load_state_dict``, on the CPU, in the precision of the module. It is
-        drawn in float32.
+    Each tensor has a random stream of its own, named by ``name`` and the name of the tensor. The
+    state, for ``module.load_state_dict``, is on the CPU, in the precision of the module. It is
+    drawn in float32.
     """
     state = {}
     for prefix, part in module.named_modules():
@@ -233,28 +213,19 @@ def _first(part: nn.Module, key: str, init: str, stream: torch.Generator) -> Ten
     shape = getattr(part, key).shape
     if isinstance(part, nn.Conv2d | nn.Linear):
         if key == "weight" or init == "torch":
-            return DRAWS[init](part.weight.shape, shape, stream)
+            return drawn(init, part.weight.shape, shape, stream)
         return torch.zeros(shape)
-    if isinstance(part, nn.BatchNorm1d | nn.BatchNorm2d):
-        return torch.ones(shape) if key in ("weight", "running_var") else torch.zeros(shape)
-    raise ConfigError(f"module: {type(part).__name__} has no initial distribution")
+    return torch.ones(shape) if key in ("weight", "running_var") else torch.zeros(shape)
 
 
-def _lecun(weight: torch.Size, shape: torch.Size, stream: torch.Generator) -> Tensor:
-    std = 1 / (CUT_STD * math.sqrt(math.prod(weight[1:])))
-    drawn = torch.empty(shape)
-    return nn.init.trunc_normal_(drawn, std=std, a=-CUT * std, b=CUT * std, generator=stream)
-
-
-def _torch(weight: torch.Size, shape: torch.Size, stream: torch.Generator) -> Tensor:
-    limit = 1 / math.sqrt(math.prod(weight[1:]))
-    return torch.empty(shape).uniform_(-limit, limit, generator=stream)
-
-
-def _he(weight: torch.Size, shape: torch.Size, stream: torch.Generator) -> Tensor:
-    return torch.randn(shape, generator=stream) * math.sqrt(2 / (weight[0] * math.prod(weight[2:])))
-
-
-# init -> (shape of the weights of the layer, shape of the tensor, stream) -> the tensor
-Draw = Callable[[torch.Size, torch.Size, torch.Generator], Tensor]
-DRAWS: dict[str, Draw] = {"lecun": _lecun, "torch": _torch, "he": _he}
+def drawn(init: str, weight: torch.Size, shape: torch.Size, stream: torch.Generator) -> Tensor:
+    """Draw a tensor of a layer whose weights have the shape ``weight``."""
+    fan_in, empty = math.prod(weight[1:]), torch.empty(shape)
+    if init == "lecun":
+        std = 1 / (CUT_STD * math.sqrt(fan_in))
+        return nn.init.trunc_normal_(empty, std=std, a=-CUT * std, b=CUT * std, generator=stream)
+    if init == "torch":
+        limit = 1 / math.sqrt(fan_in)
+        return empty.uniform_(-limit, limit, generator=stream)
+    std = math.sqrt(2 / (weight[0] * math.prod(weight[2:])))
+    return torch.randn(shape, generator=stream) * std

@@ -51,11 +51,7 @@ class Network:
     batch_momentum: float = 0.1
 
     def __post_init__(self) -> None:
-        """Refuse parts that do not fit each other.
-
-        Raises:
-            ConfigError: the message names what is refused, and says what is allowed.
-        """
+        """Refuse parts that do not fit each other."""
         key, allowed = "", ""
         if self.kind == "vgg" and self.convolutions[0] == POOL:
             key, allowed = "convolutions", "the first must be a convolution"
@@ -68,11 +64,7 @@ class Network:
 
     @classmethod
     def from_mapping(cls, settings: Mapping[str, Any]) -> "Network":
-        """Make a network from settings of a paper: ``kind`` and what belongs to it.
-
-        Raises:
-            ConfigError: its parts do not fit each other.
-        """
+        """Make a network from settings of a paper: ``kind`` and what belongs to it."""
         return cls(**{key: tuple(v) if key in LISTS else v for key, v in settings.items()})
 
 

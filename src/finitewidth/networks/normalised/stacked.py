@@ -7,13 +7,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812  (the usual name in torch code)
 from torch import Tensor, nn
 
-from finitewidth.networks.normalised.plain import (
-    DenseLayer,
-    FlatImages,
-    GlobalMean,
-    ResidualBlock,
-    build,
-)
+from finitewidth.networks.normalised import plain
 from finitewidth.networks.normalised.specs import Network
 
 COUNT = "num_batches_tracked"
@@ -21,19 +15,16 @@ Step = Callable[[Tensor], Tensor]  # activations -> activations
 
 
 class StackedNetwork:
-    """R networks of equal shape; all see the same images.
+    """R = ``replicas`` networks of equal shape; all see the same images.
 
     Images are held as (b, R·C, H, W) in the memory order of channels last, so that convolutions
     have the replicas as groups and one normalisation covers all replicas. Vectors are held as
     (R, n, b), so that dense layers are products of R matrices. On a GPU and on a CPU the code is
     the same. A replica has the values it has alone up to rounding, not bit for bit.
 
-    Attributes:
-        parameters: name in the plain network's state -> (R, *shape), leaves with gradients. Change
-            them in place.
-        buffers: running means and variances and counts of batches, (R, *shape). `forward` changes
-            them in place.
-        replicas: R.
+    ``parameters`` maps names in the plain network's state to leaves (R, *shape) with gradients;
+    change them in place. ``buffers`` are running means and variances and counts of batches,
+    (R, *shape), which `forward` changes in place.
     """
 
     def __init__(
@@ -43,17 +34,12 @@ class StackedNetwork:
         classes: int,
         states: Sequence[dict[str, Tensor]],
     ) -> None:
-        """Stack networks; the states are copied.
+        """Stack networks from copies of their states (`plain.build`, ``state_dict``).
 
-        Args:
-            network: the common description.
-            shape: (C, H, W) of the images.
-            classes: number of outputs.
-            states: the state of each network (`plain.build`, ``state_dict``), all on one device
-                and in one precision.
+        The states are on one device and in one precision, and images have the shape (C, H, W).
         """
         with torch.device("meta"):
-            module = build(network, shape, classes)
+            module = plain.build(network, shape, classes)
         stacks = {
             name: torch.stack([state[name].detach() for state in states])
             for name in module.state_dict()
@@ -67,15 +53,10 @@ class StackedNetwork:
         self._features = self._sequence(module.features, "features")
 
     def forward(self, x: Tensor, *, training: bool) -> tuple[Tensor, Tensor]:
-        """Compute features and outputs of all networks.
+        """Compute features (R, b, n) and outputs (R, b, classes) of all networks.
 
-        Args:
-            x: images (b, C, H, W), the same for all networks.
-            training: True to normalise with the statistics of the batch and to update the buffers,
-                False to normalise with the running statistics.
-
-        Returns:
-            Features (R, b, n) and outputs (R, b, classes).
+        They see the same images x, (b, C, H, W). In ``training``, normalisations take the
+        statistics of the batch and update the buffers, otherwise they take those of the buffers.
         """
         if training and self._counts:
             torch._foreach_add_([self.buffers[name] for name in self._counts], 1)
@@ -97,18 +78,19 @@ class StackedNetwork:
             nn.MaxPool2d: lambda x: F.max_pool2d(x, 2),
             nn.AvgPool2d: lambda x: F.avg_pool2d(x, 2),
             nn.Flatten: self._vectors,
-            FlatImages: lambda x: x.flatten(1).T.expand(self.replicas, -1, -1),
-            GlobalMean: lambda x: self._vectors(x.mean((2, 3), keepdim=True)),
+            plain.FlatImages: lambda x: x.flatten(1).T.expand(self.replicas, -1, -1),
+            plain.GlobalMean: lambda x: self._vectors(x.mean((2, 3), keepdim=True)),
         }
         if type(module) in simple:
             return simple[type(module)]
         if isinstance(module, nn.Sequential):
             return self._sequence(module, name)
-        if isinstance(module, ResidualBlock | DenseLayer):
+        if isinstance(module, plain.ResidualBlock | plain.DenseLayer):
             parts = {
                 key: self._step(part, f"{name}.{key}") for key, part in module.named_children()
             }
-            block = self._residual_block if isinstance(module, ResidualBlock) else self._dense_layer
+            residual = isinstance(module, plain.ResidualBlock)
+            block = self._residual_block if residual else self._dense_layer
             return partial(block, **parts)
         layers = {nn.Conv2d: self._convolution, nn.Linear: self._dense}
         layer = layers.get(type(module), self._normalised)

@@ -8,8 +8,8 @@ import torch
 from finitewidth.errata.erratum import Evidence, exactly, extrapolated
 from finitewidth.errata.shared import generator
 from finitewidth.kernels.gated_moments import (
-    GateCounts,
     leading_variance,
+    unit_counts,
     value_kernel_moments,
 )
 from finitewidth.kernels.gated_ntk import value_kernel
@@ -50,7 +50,7 @@ def paths_from_two_inputs() -> Evidence:
 def linear_variance(depth: int, width: int) -> float:
     """Exact Var K of a deep linear network with weights ±1/√w at x = 1."""
     open_units = np.full((depth - 1, 1, 1), width)
-    counts = GateCounts.of_numbers(open_units, open_units, open_units)
+    counts = unit_counts(open_units, open_units, open_units)
     return float(value_kernel_moments(np.ones((1, 1)), counts, 1 / width).variance[0, 0])
 
 

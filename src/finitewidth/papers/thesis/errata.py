@@ -5,8 +5,7 @@ from scipy.integrate import solve_ivp
 
 from finitewidth.errata.erratum import Evidence, exactly, on_average
 from finitewidth.errata.shared import generator
-from finitewidth.kernels.ntk_init.activations import activation_of
-from finitewidth.kernels.ntk_init.gaussian_means import mean_products
+from finitewidth.kernels.ntk_init.activations import activation_of, mean_products
 from finitewidth.kernels.ntk_init.infinite_width import infinite_width_of_gram
 from finitewidth.kernels.ntk_init.initialisation import constant_width
 

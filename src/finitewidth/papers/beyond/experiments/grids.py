@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
-from finitewidth.kernels.ntk_init.limits import dispersion_limit, relu_phase
+from finitewidth.kernels.ntk_init.limits import dispersion_limit
 from finitewidth.kernels.ntk_init.moments import log_moments, printed_log_moments
+from finitewidth.kernels.ntk_init.phases import phase as phase_of
 
 SHALLOWEST = 2  # one hidden layer
 
@@ -46,7 +47,7 @@ def dispersion_curves(
     """
     rows = []
     for variance in variances:
-        phase = relu_phase(variance)
+        phase = phase_of("relu", variance)
         for depth in grid:
             init, lam = network(depth, width, alpha_0, variance), depth / width
             values = {

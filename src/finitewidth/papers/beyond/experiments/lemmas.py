@@ -11,12 +11,12 @@ import pandas as pd
 import torch
 
 from finitewidth.common.provenance import seed_for
-from finitewidth.kernels.ntk_init.brute_force import drawn_network, network_output, tangent_kernel
+from finitewidth.kernels.ntk_init.brute_force import drawn_network, tangent_kernel
 from finitewidth.kernels.ntk_init.estimators import ESTIMATORS
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
-from finitewidth.kernels.ntk_init.limits import relu_phase
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.normals import Normals
+from finitewidth.kernels.ntk_init.phases import phase as phase_of
 from finitewidth.papers.beyond.experiments.grids import network
 
 # per batch: networks of moments and of gradient steps, samples of estimators
@@ -182,7 +182,7 @@ def steps(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
             init = network(depth, width, 1.0, variance)
             found = kernel_changes(init, settings["rate"], settings["draws"])
             mean = float(np.exp(log_moments(init).mean))
-            key = {"sigma_w2": variance, "phase": relu_phase(variance), "depth": depth,
+            key = {"sigma_w2": variance, "phase": phase_of("relu", variance), "depth": depth,
                    "width": width}  # fmt: skip
             rows += [key | {"change": name} | _mean(np.abs(changes) / mean)
                      for name, changes in found.items()]  # fmt: skip
@@ -214,22 +214,23 @@ def _changes(
 ) -> dict[str, torch.Tensor]:
     depth = len(parameters) // 2  # first the weights, then the biases
 
-    def kernel(values: list[torch.Tensor]) -> torch.Tensor:
+    def computed(values: list[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
         weights, biases = values[:depth], values[depth:]
-        of_weights, of_biases, _ = tangent_kernel(weights, biases, x, activation="relu")
-        return (of_weights + of_biases)[:, 0, 0]
+        of_weights, of_biases, output = tangent_kernel(weights, biases, x, activation="relu")
+        return (of_weights + of_biases)[:, 0, 0], output
 
-    before = kernel(parameters)
-    slopes = torch.autograd.grad(before.sum(), parameters, materialize_grads=True)
-    output = network_output(parameters[:depth], parameters[depth:], x, torch.relu)
+    before, output = computed(parameters)
+    slopes = torch.autograd.grad(
+        before.sum(), parameters, materialize_grads=True, retain_graph=True
+    )
     gradients = torch.autograd.grad(((output - 1) ** 2).sum() / 2, parameters)
     steps = [-rate * gradient for gradient in gradients]
     along = [(g * d).flatten(1).sum(dim=1) for g, d in zip(slopes, steps, strict=True)]
     with torch.no_grad():
         moved = [p + step for p, step in zip(parameters, steps, strict=True)]
         return {
-            "step": kernel(moved) - before,
-            "step_of_weights": kernel(moved[:depth] + parameters[depth:]) - before,
+            "step": computed(moved)[0] - before,
+            "step_of_weights": computed(moved[:depth] + parameters[depth:])[0] - before,
             "derivative": torch.stack(along).sum(dim=0),
         }
 

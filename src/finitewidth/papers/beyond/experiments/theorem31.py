@@ -18,9 +18,9 @@ from finitewidth.kernels.ntk_init.limits import (
     dispersion_correction,
     dispersion_limit,
     dispersion_lower_bound,
-    relu_phase,
 )
 from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.kernels.ntk_init.phases import phase as phase_of
 from finitewidth.kernels.ntk_init.tail_errors import exact_dispersion_error, sufficient
 from finitewidth.papers.beyond.experiments.grids import dispersion_curves, network
 from finitewidth.papers.beyond.experiments.power_sums import PowerSums
@@ -63,7 +63,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 def _curves(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows = []
     for variance in settings["sigma_w2"]:
-        phase = relu_phase(variance)
+        phase = phase_of("relu", variance)
         for lam in np.linspace(0, settings["max_lambda"], settings["points"] + 1)[1:]:
             found = [(f"{form}_limit", 0, lam, dispersion_limit(float(lam), phase, form=form))
                      for form in ("printed", "corrected")]  # fmt: skip
@@ -81,7 +81,7 @@ def _doubled(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Exact dispersions at each width beside the limits that they should tend to, and how fast."""
     rows = []
     for variance, lam in product(settings["sigma_w2"], settings["lambdas"]):
-        phase, constant = relu_phase(variance), dispersion_correction(lam, variance)
+        phase, constant = phase_of("relu", variance), dispersion_correction(lam, variance)
         printed = dispersion_limit(lam, phase, form="printed")
         for width in settings["widths"]:
             depth = round(lam * width)

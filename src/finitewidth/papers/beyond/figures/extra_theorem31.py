@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from finitewidth.common import fields
 from finitewidth.figures.style import COLOURS, handle, legend_above, subplots, title_panels
-from finitewidth.kernels.ntk_init.limits import relu_phase
+from finitewidth.kernels.ntk_init.phases import phase as phase_of
 from finitewidth.papers.beyond.figures.lines import log_dispersion_axis
 
 LINES = {  # of limits and sums: colour, width, label
@@ -56,7 +56,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     curves = tables["curves"].assign(panel="curves")
     curves["width"] = curves["width"].astype(float).replace(0, np.nan)  # 0 stands for a limit
     variance = float(tables["small"]["sigma_w2"].min())
-    small = tables["small"].assign(panel="small", phase=relu_phase(variance))
+    small = tables["small"].assign(panel="small", phase=phase_of("relu", variance))
     small = small[small["sigma_w2"] == variance]
     formula = small["curve"] != "networks"
     for column in ("draws", "spread", "relative_spread"):

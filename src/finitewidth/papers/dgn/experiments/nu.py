@@ -13,8 +13,12 @@ from finitewidth.experiments.nu_values import (
     nu_point,
     nu_row,
 )
-from finitewidth.kernels.gated_networks import feature_gates
-from finitewidth.kernels.gated_ntk import feature_kernel, soft_relu_ntk, value_kernel
+from finitewidth.kernels.gated_ntk import (
+    feature_gates,
+    feature_kernel,
+    soft_relu_ntk,
+    value_kernel,
+)
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
 from finitewidth.measures.accuracy import scores_by_replica, train_accuracies
 from finitewidth.papers.dgn.experiments.trainings import FROZEN

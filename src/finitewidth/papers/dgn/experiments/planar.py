@@ -8,23 +8,21 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from finitewidth.kernels.gated_networks import feature_gates
+from finitewidth.kernels.gated_ntk import feature_gates
 from finitewidth.measures.dynamics import (
     Networks,
     Rows,
     batches,
     follow,
-    mean_curves,
     rows_of,
     tables_of,
 )
 from finitewidth.networks.random_gated import equal_variance_weights
 from finitewidth.networks.weights import generator
-from finitewidth.training.checkpoints import Checkpoints, stored_map
+from finitewidth.training.checkpoints import Checkpoints
 
 NAME = "dgn/planar"
 NETWORKS = ("galu", "relu")
-PLACE = ["network", "depth"]
 
 
 def measure(
@@ -49,19 +47,11 @@ def measure(
         for batch in batches(settings["runs"], settings["samples"] * settings["width"] * depth)
     ]
 
-    def rows_of_batch(piece: tuple[dict[str, Any], range]) -> Rows:
-        place, batch = piece
+    def rows(place: dict[str, Any], batch: range) -> Rows:
         drawn = networks(place["network"], place["depth"], batch, settings)
-        dynamics = follow(drawn, settings, len(batch))
-        return rows_of(dynamics, batch.start, place["depth"])
+        return rows_of(follow(drawn, settings, len(batch)), batch.start, place["depth"])
 
-    found = stored_map(rows_of_batch, pieces, checkpoints, "batches of runs")
-    tables = tables_of((place, rows) for (place, _), rows in zip(pieces, found, strict=True))
-    return {
-        "kernels": tables["kernels"],
-        "errors": tables["errors"],
-        **mean_curves(tables, PLACE, {"dgn_fig4": settings["runs"]}),
-    }
+    return tables_of(pieces, rows, {"dgn_fig4": settings["runs"]}, checkpoints)
 
 
 def networks(name: str, depth: int, runs: Sequence[int], settings: Mapping[str, Any]) -> Networks:

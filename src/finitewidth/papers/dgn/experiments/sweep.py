@@ -5,12 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.measures.accuracy import (
-    SELECTIONS,
-    mean_and_spread,
-    scores_by_replica,
-    train_accuracies,
-)
+from finitewidth.measures.accuracy import SELECTIONS, scores_by_replica, train_accuracies
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -57,8 +52,7 @@ def _row(
         "select": settings["select"],
     }
     for column in ("best_train", *SELECTIONS):
-        mean, spread = mean_and_spread(sound[column])
-        row |= {f"{column}_mean": mean, f"{column}_spread": spread}
+        row |= {f"{column}_mean": sound[column].mean(), f"{column}_spread": sound[column].std()}
     fitted = train_accuracies(runs)  # its mean is that of best_train
     row |= {name: fitted[name] for name in ("train_accuracy_lowest", "trained")}
     return row | {f"reported_{column}": printed.get((name, column)) for column in ("train", "test")}

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from finitewidth.common.progress import Progress
 from finitewidth.common.provenance import seed_for
-from finitewidth.kernels.gated_moments import GateCounts, value_kernel_moments
+from finitewidth.kernels.gated_moments import gate_counts, value_kernel_moments
 from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.kernels.npk import overlap
 from finitewidth.networks.random_gated import draw_gates, draw_weights
@@ -108,7 +108,7 @@ def _linear(chosen: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     x = torch.ones(1, 1)
     for depth in chosen["depths"]:
         gates = [torch.ones(1, width)] * (depth - 1)
-        exact = value_kernel_moments(x, GateCounts.of_gates(gates), 1 / width)
+        exact = value_kernel_moments(x, gate_counts(gates), 1 / width)
         sizes = (1, *[width] * (depth - 1), 1)
         stream = np.random.default_rng(seed_for("dgn/theory/linear", depth))
         kernels = [

@@ -8,8 +8,7 @@ import torch
 
 from finitewidth.data.select import first_per_class, scaled
 from finitewidth.experiments.nu_values import epochs_kept, network_at
-from finitewidth.kernels.gated_networks import feature_gates
-from finitewidth.kernels.gated_ntk import feature_kernel, value_kernel
+from finitewidth.kernels.gated_ntk import feature_gates, feature_kernel, value_kernel
 from finitewidth.measures.accuracy import averaged
 
 SERIES = {

@@ -12,20 +12,19 @@ import numpy as np
 import pandas as pd
 import torch
 
-from finitewidth.kernels.memorisation import ideal_eigenvalues, ideal_overlap
+from finitewidth.kernels.gated_moments import ideal_eigenvalues, ideal_overlap
 from finitewidth.measures.dynamics import (
     Networks,
     Rows,
     batches,
     follow,
-    mean_curves,
     means_of_first,
     rows_of,
     tables_of,
 )
 from finitewidth.networks.random_gated import bernoulli_gates, equal_variance_weights
 from finitewidth.networks.weights import generator
-from finitewidth.training.checkpoints import Checkpoints, stored_map
+from finitewidth.training.checkpoints import Checkpoints
 
 NAME = "npf/memorisation"
 PLACE = ["network", "width", "depth"]
@@ -59,20 +58,15 @@ def measure(
         for depth in settings["depths"]
         for batch in batches(settings["runs"], settings["samples"] * width * depth)
     ]
-    found = stored_map(
-        lambda piece: _rows(*piece, settings), pieces, checkpoints, "batches of runs"
+    tables = tables_of(
+        pieces, lambda *piece: _rows(*piece, settings), settings["shown"], checkpoints
     )
-    tables = tables_of((place, rows) for (place, _), rows in zip(pieces, found, strict=True))
-    means = mean_curves(tables, PLACE, settings["shown"])
-    curves = means["error_curves"]
+    curves = tables["error_curves"]
     # geometric means, with a band of standard errors of the mean logarithm
     log, half = curves["log_ratio"], BAND * curves["log_ratio_spread"] / np.sqrt(curves["runs"])
     geometric = {"geometric": 10**log, "geometric_low": 10 ** (log - half),
                  "geometric_high": 10 ** (log + half)}  # fmt: skip
-    return {
-        "kernels": tables["kernels"],
-        "errors": tables["errors"],
-        "spectra": means["spectra"],
+    return tables | {
         "error_curves": curves.assign(**geometric),
         "entries": _entries(tables["kernels"], settings),
     }

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from finitewidth.kernels.memorisation import ideal_eigenvalues
+from finitewidth.kernels.gated_moments import ideal_eigenvalues
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:

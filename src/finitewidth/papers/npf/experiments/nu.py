@@ -15,7 +15,7 @@ from finitewidth.experiments.nu_values import (
     nu_point,
     nu_row,
 )
-from finitewidth.kernels.gated_networks import relu_gates
+from finitewidth.kernels.gated_ntk import relu_gates
 from finitewidth.kernels.npk import SingularKernelError, npk
 from finitewidth.measures.accuracy import averaged
 from finitewidth.measures.kernels import label_energy

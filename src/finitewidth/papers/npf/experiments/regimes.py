@@ -5,12 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.measures.accuracy import (
-    SELECTIONS,
-    mean_and_spread,
-    scores_by_replica,
-    train_accuracies,
-)
+from finitewidth.measures.accuracy import SELECTIONS, scores_by_replica, train_accuracies
 from finitewidth.measures.compare import difference_in_standard_errors, standard_error
 from finitewidth.training.selection import chosen_step_sizes
 
@@ -64,8 +59,8 @@ def _row(
         "select": select,
     }
     for selection in SELECTIONS:
-        mean, spread = mean_and_spread(100 * sound[selection])
-        row |= {f"{selection}_mean": mean, f"{selection}_spread": spread}
+        scores = 100 * sound[selection]
+        row |= {f"{selection}_mean": scores.mean(), f"{selection}_spread": scores.std()}
     row |= in_percent(train_accuracies(runs)) | {"trained_from": 100 * settings["trained"]}
     theirs, their_spread = float(printed["value"]), float(printed["spread"])
     return row | {

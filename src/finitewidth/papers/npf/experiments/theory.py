@@ -19,9 +19,13 @@ from torch import Tensor
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.progress import Progress
 from finitewidth.common.provenance import seed_for
-from finitewidth.kernels.gated_moments import GateCounts, leading_variance, value_kernel_moments
-from finitewidth.kernels.gated_networks import feature_gates
-from finitewidth.kernels.gated_ntk import value_kernel
+from finitewidth.kernels.gated_moments import (
+    gate_counts,
+    leading_variance,
+    unit_counts,
+    value_kernel_moments,
+)
+from finitewidth.kernels.gated_ntk import feature_gates, value_kernel
 from finitewidth.kernels.npk import npk
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
 from finitewidth.kernels.wide_limits import wide_limits
@@ -147,7 +151,7 @@ def _run(
     wide_gates = [gate.repeat(1, copies) for gate in gates]
     wide_sizes = sizes_of(x.shape[-1], copies * width, depth)
     value = _one(wide_sizes, sigma / np.sqrt(copies), values)
-    exact = value_kernel_moments(x, GateCounts.of_gates(wide_gates), sigma**2 / copies)
+    exact = value_kernel_moments(x, gate_counts(wide_gates), sigma**2 / copies)
     if not exact.mean.any():
         raise ConfigError(f"no path is open in run {run}, and its kernel is zero")
     overlap = float(np.mean(np.diagonal(exact.mean) / np.diagonal(x @ x.T))) / depth
@@ -221,7 +225,7 @@ def _enumerated(sizes: tuple[int, ...]) -> dict[str, Any]:
     weights = every_signed_network(sizes, sigma)
     kernels = value_kernel(x, weights, None, gates, with_biases=False).numpy()
     formula = _formula(x, gates, sigma)
-    exact = value_kernel_moments(x, GateCounts.of_gates(gates), sigma**2)
+    exact = value_kernel_moments(x, gate_counts(gates), sigma**2)
     mean = kernels.mean(axis=0)
     return {
         "networks": "enumerated", "gates": "bernoulli", "depth": len(sizes) - 1,
@@ -271,7 +275,7 @@ def _compared(x: Tensor, gates: list[Tensor], width: int, draws: int, kind: str)
         traces.append(np.trace(kernels, axis1=1, axis2=2) / np.trace(formula))
     mean = first / draws
     variance = (second - draws * mean**2) / (draws - 1)
-    exact = value_kernel_moments(x, GateCounts.of_gates(gates), sigma_of(width) ** 2)
+    exact = value_kernel_moments(x, gate_counts(gates), sigma_of(width) ** 2)
     ratios = np.concatenate(traces)
     with np.errstate(invalid="ignore"):  # 0 / 0 for pairs without a common path
         z = np.abs(mean) / np.sqrt(variance / draws)
@@ -350,7 +354,7 @@ def _exact(chosen: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for entry, (own, shared) in SHARES.items():
         for depth in chosen["depths"]:
             for width in chosen["widths"]:
-                counts = GateCounts.of_numbers(
+                counts = unit_counts(
                     *(np.full((depth - 1, 1, 1), width * share) for share in (shared, own, own))
                 )
                 moments = value_kernel_moments(X[:1], counts, 1 / (own * width))

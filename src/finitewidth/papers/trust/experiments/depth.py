@@ -9,7 +9,9 @@ import pandas as pd
 from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.initialisation import constant_width
-from finitewidth.kernels.ntk_init.limits import dispersion_limit, relu_phase
+from finitewidth.kernels.ntk_init.limits import dispersion_limit
+from finitewidth.kernels.ntk_init.phases import phase as phase_of
+from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
 from finitewidth.papers.trust.experiments import estimates
 
 
@@ -49,30 +51,30 @@ def depths_of(width: int, settings: Mapping[str, Any]) -> list[int]:
 def _curve(variance: float, bias: float, width: int, settings: Mapping[str, Any]) -> Iterator[dict]:
     depths = depths_of(width, settings)
     init = constant_width(max(depths), width, sigma_w2=variance, sigma_b2=bias)
+    norm2, few = float(width), settings["paper_draws"]
 
-    def sweep(count: int, sample: str) -> dict:
-        seed = seed_for("trust/depth", sample, width, repr(variance), repr(bias))
-        blocks = sample_depths(
-            init, depths, count, seed, input_norm2=float(width), independent=sample == "paper"
-        )
-        return {depth: draws for (depth, _), draws in estimates.collected(blocks).items()}
+    def seed(sample: str) -> int:
+        return seed_for("trust/depth", sample, width, repr(variance), repr(bias))
 
-    few = sweep(settings["paper_draws"], "paper")
-    many = {} if bias == 0 else sweep(settings["draws"], "ours")
+    many = {}
+    if bias != 0:
+        blocks = sample_depths(init, depths, settings["draws"], seed("ours"), input_norm2=norm2)
+        many = estimates.collected(blocks)
     for depth in depths:
-        tag = {"depth": depth, "lambda": depth / width}
-        known = estimates.known_error(init.cut(depth), settings["paper_draws"], float(width))
-        yield tag | estimates.estimated(few[depth], "paper", known)
+        tag, one = {"depth": depth, "lambda": depth / width}, init.cut(depth)
+        key = seed_for("cell", seed("paper"), depth, repr(init.sigma_w2))
+        drawn = sample_scalar_chain(one, few, key, input_norm2=norm2)
+        yield tag | estimates.estimated(drawn, "paper", estimates.known_error(one, few, norm2))
         if bias == 0:
-            yield tag | estimates.exact(init.cut(depth), float(width))
+            yield tag | estimates.exact(one, norm2)
         else:
-            yield tag | estimates.estimated(many[depth], "ours")
+            yield tag | estimates.estimated(many[depth, init.sigma_w2], "ours")
 
 
 def _limits(variance: float, largest: float) -> Iterator[dict]:
     # For |x|^2 = n_0 the biases' part is of order 1/M of the weights' part, so the theorem's limit
     # of the chaotic phase also holds at the edge of chaos. At |x| = 1 both parts matter there.
-    phase = "ordered" if relu_phase(variance) == "ordered" else "chaotic"
+    phase = "ordered" if phase_of("relu", variance) == "ordered" else "chaotic"
     for form in ("printed", "corrected"):
         for ratio in np.linspace(0, largest, 41).tolist():
             value = dispersion_limit(ratio, phase, form=form)

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from finitewidth.common import fields
 from finitewidth.experiments.text_numbers import printed_number
 from finitewidth.figures import style
-from finitewidth.kernels.ntk_init.limits import relu_phase
+from finitewidth.kernels.ntk_init.phases import phase as phase_of
 
 FIELDS = {
     "sigma_w2": fields.number("weight variance"),
@@ -55,7 +55,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     limits = tables["limits"].rename(columns=names)
     rows = [curves, limits.assign(series=limits["form"] + " limit", source="ours")]
     pairs = curves[["sigma_w2", "sigma_b2"]].drop_duplicates()
-    ordered = pairs[[relu_phase(value) == "ordered" for value in pairs["sigma_w2"]]]
+    ordered = pairs[[phase_of("relu", value) == "ordered" for value in pairs["sigma_w2"]]]
     stated = printed_number(tables["reported"], "trust", "dispersion", "ordered", "limit")
     rows.append(ordered.assign(series="limit", source="paper", dispersion=stated))
     return pd.concat([part for part in rows if len(part)]).reindex(columns=list(FIELDS))
