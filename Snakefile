@@ -51,6 +51,6 @@ rule all:
         plan.captions(),
         rules.datapackages.output,
         plan.verdicts(),
-        plan.errata(),
+        plan.errata,
         rules.report.output,
     localrule: True

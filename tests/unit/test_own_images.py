@@ -53,8 +53,7 @@ def test_results_have_a_folder_of_their_own(tree, monkeypatch):
     assert plan("smoke", data={"images": str(tree)}).results == "results/smoke-shapes"
     mine = plan("smoke", data={"mnist": "shapes"}, seed=2)
     assert mine.results == "results/smoke-shapes-seed2"
-    written = [*mine.targets(), *mine.verdicts(), *mine.captions(), mine.log("npf_nu"),
-               mine.benchmark("npf_nu"), mine.errata()]  # fmt: skip
+    written = [*mine.targets(), *mine.verdicts(), *mine.captions(), mine.errata]
     assert {Path(file).parts[1] for file in written} == {"smoke-shapes-seed2"}
     assert plan("smoke").results == "results/smoke"
     assert plan("paper", data={"cifar10": "cifar10_jpeg"}).results == "results/paper"

@@ -114,10 +114,9 @@ def test_another_network_makes_all_tiles_out_of_date(copied_run, capfd):
 
 
 def test_a_kernel_of_other_images_does_not_stay(copied_run):
-    command._remove_outdated(copied_run)
+    assert kernel("-n") == 0
     assert (copied_run / "kernel.npy").is_file()
-    (copied_run / "images.npy").touch()
-    command._remove_outdated(copied_run)
+    assert kernel("-n", "--seed", "1") == 0
     assert not (copied_run / "kernel.npy").exists()
 
 

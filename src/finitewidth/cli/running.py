@@ -11,7 +11,7 @@ import yaml
 from cyclopts import Parameter
 
 from finitewidth.cli.options import Count, DryRun, More, Results, Settings
-from finitewidth.common.declarations import artifacts_of, read_papers
+from finitewidth.common.declarations import read_papers
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import merged, nearest, overrides, preset_only, typed
 
@@ -39,29 +39,25 @@ def make(
         config: override settings, KEY=VALUE
     """
     chosen = settings(results, config)
-    words = ["snakemake", "--cores", str(cores or os.cpu_count() or 1), *checked_targets(targets)]
+    _check(targets)
+    words = ["snakemake", "--cores", str(cores or os.cpu_count() or 1), *targets]
     words += ["--dry-run"] * dry_run + [*more, "--config", f"preset={results.preset}"]
     words += [f"seed={results.seed}"] * bool(results.seed) + chosen
     return call(words)
 
 
-def checked_targets(names: Sequence[str]) -> list[str]:
-    """Return names of artifacts, papers, experiments and other targets that can be made.
-
-    Files below ``results`` are left to Snakemake. The current folder is the project.
-    """
-    papers = read_papers()
-    artifacts = [entry.artifact for entry in artifacts_of(papers)]
-    experiments = {experiment.name for paper in papers for experiment in paper.experiments}
-    known = {*artifacts, *experiments, *(paper.name for paper in papers), "all", "report",
-             "errata", "datapackages",
-             *(f"captions_{paper.name}" for paper in papers)}  # fmt: skip
-    for name in names:
+def _check(targets: Sequence[str]) -> None:
+    """Refuse an unknown name; files below ``results`` are left to Snakemake."""
+    known = {"all", "report", "errata", "datapackages"}
+    for paper in read_papers():
+        known |= {paper.name, f"captions_{paper.name}"}
+        known |= {each.name for each in paper.experiments}
+        known |= {each.artifact for each in paper.artifacts}
+    for name in targets:
         if "/" not in name and name not in known:
             raise ConfigError(f"{name!r} is no artifact, paper or experiment"
                               f"{nearest(name, sorted(known))}; finitewidth list shows "
                               "all")  # fmt: skip
-    return list(names)
 
 
 def report(*, config: Settings = (), results: Results = Results()) -> int:

@@ -27,19 +27,14 @@ class Text:
 
     The texts are not part of this project. If the environment variable ``FINITEWIDTH_PAPERS`` names
     a folder with them, tests compare every quote with its line (``tests/copies.py``).
-
-    Attributes:
-        title: what it is a copy of, in words.
-        papers: keys of the papers that it contains, or of another version of which it is one.
-        transcribed: whether it was read from pictures of pages, so that a wrong sign, index, bar or
-            power in it may be a mistake of the transcription.
-        sha256: digest of its bytes.
     """
 
     title: str
-    papers: tuple[str, ...]
+    papers: tuple[str, ...]  # that it contains, or of another version of which it is one
+    # whether it was read from pictures of pages, so that a wrong sign, index, bar or power in it
+    # may be a mistake of the transcription
     transcribed: bool
-    sha256: str
+    sha256: str  # of its bytes
 
 
 @cache
@@ -62,9 +57,6 @@ class Quote:
         line: number of the line that the words begin on, from 1.
         words: the words as that copy has them, markup included. They may go on in later lines; all
             white space counts as one blank.
-
-    Raises:
-        ValueError: the text is unknown, the line is below 1, or there are no words.
     """
 
     text: str
@@ -116,12 +108,7 @@ def text_file(paper: str, name: str) -> Path | None:
 def read_texts(paper: str, name: str) -> Mapping[str, Any]:
     """The content of ``<name>.yaml`` of a paper; empty if it has no such file."""
     file = text_file(paper, name)
-    if file is None:
-        return {}
-    content = read_yaml(file)
-    if not isinstance(content, dict):
-        raise ConfigError(f"{file}: write a mapping with the keys that CONTRIBUTING.md lists")
-    return content
+    return read_yaml(file) if file else {}
 
 
 def refuse_unknown(where: str, values: Mapping[str, Any], known: Iterable[str]) -> None:

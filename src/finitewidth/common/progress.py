@@ -2,7 +2,6 @@
 
 import contextlib
 import logging
-import os
 import sys
 import time
 import traceback
@@ -36,8 +35,6 @@ def logged_to(path: str | Path) -> Iterator[None]:
             interrupted it. No traceback is printed.
     """
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    if Path(path).is_symlink():
-        Path(path).unlink(missing_ok=True)  # or what it leads to would be overwritten
     handler = _LogFile(path, mode="w", encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     LOG.addHandler(handler)
@@ -73,8 +70,8 @@ class Progress:
         self._started = self._said = time.monotonic()
         self._start = done
         self._bar = None
-        # the jobs of a run of Snakemake share one terminal, which has a line per finished job
-        if sys.stderr.isatty() and os.environ.get("FINITEWIDTH_BARS") != "0":
+        # jobs of a workflow, which have a log, share one terminal
+        if sys.stderr.isatty() and not LOG.handlers:
             from tqdm import tqdm
 
             self._bar = tqdm(total=total, initial=done, desc=title, leave=False, mininterval=0.5)

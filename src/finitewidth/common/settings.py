@@ -17,27 +17,7 @@ from finitewidth.common.errors import ConfigError
 PRESETS = ("smoke", "quick", "laptop", "paper")
 LARGEST_SEED = 2**31 - 1
 LONGEST_SHOWN = 200
-_SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # CSafeLoader is ten times as fast
-
-
-class _Loader(_SafeLoader):
-    """Reads YAML, and refuses a key that is given twice."""
-
-    def __init__(self, stream: Any):
-        super().__init__(stream)
-        self._checked: set[int] = set()  # ids of nodes, which merge keys (<<) change afterwards
-
-    def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Insert what merge keys give, once the mapping's own keys are known to differ."""
-        if id(node) not in self._checked:
-            self._checked.add(id(node))
-            keys: set[str] = set()
-            for key, _ in node.value:
-                if key.value in keys and isinstance(key, yaml.ScalarNode):
-                    line = key.start_mark.line + 1
-                    raise ConfigError(f"line {line}: the key {key.value} is given twice; keep one")
-                keys |= {key.value} if isinstance(key, yaml.ScalarNode) else set()
-        super().flatten_mapping(node)
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # CSafeLoader is ten times as fast
 
 
 def preset_file(config: Mapping[str, Any], folder: str | Path) -> str:
@@ -52,9 +32,8 @@ def preset_file(config: Mapping[str, Any], folder: str | Path) -> str:
 def results_folder(preset: str, seed: int = 0, images: Sequence[str] = ()) -> str:
     """Return the folder of the results of a preset, a base seed and images of the user.
 
-    It is ``results/<preset>`` for base seed 0 and ``results/<preset>-seed<k>`` for any other, so
-    that runs with different base seeds keep their results side by side. With sources that are
-    images of the user it is ``results/<preset>-<name>``, followed by the base seed likewise.
+    It is ``results/<preset>``, with ``-<name>`` of sources that are images of the user, and with
+    ``-seed<k>`` for a base seed other than 0.
     """
     return "-".join([f"results/{preset}", *images, *([f"seed{seed}"] if seed else [])])
 
@@ -103,11 +82,23 @@ def _changed(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, An
 def read_yaml(path: Path) -> dict[str, Any]:
     """Return the mapping in a YAML file; an empty file gives an empty mapping."""
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), _Loader) or {}
+        loader = _Loader(path.read_text(encoding="utf-8"))
+        node = loader.get_single_node()
+        _refuse_repeated_keys(path, node)
+        return (loader.construct_document(node) if node else None) or {}
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: cannot be read as YAML: {error}") from error
-    except ConfigError as error:
-        raise ConfigError(f"{path}, {error}") from None
+
+
+def _refuse_repeated_keys(path: Path, node: yaml.Node | None) -> None:
+    keys: set[str] = set()
+    for entry in node.value if isinstance(node, yaml.CollectionNode) else ():
+        key, value = entry if isinstance(node, yaml.MappingNode) else (None, entry)
+        if key is not None and str(key.value) in keys:
+            line = key.start_mark.line + 1
+            raise ConfigError(f"{path}, line {line}: the key {key.value} is given twice; keep one")
+        keys |= {str(key.value)} if key is not None else set()
+        _refuse_repeated_keys(path, value)
 
 
 def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

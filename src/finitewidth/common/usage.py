@@ -20,17 +20,12 @@ PROVENANCES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """What a number of jobs took; nan where an earlier version did not record it.
-
-    ``wall`` has the seconds of the work of each, one after another, without the start of Python.
-    ``cpu`` has the CPU seconds of their whole processes, and ``memory`` the largest resident memory
-    of one of them in MB.
-    """
+    """What a number of jobs took; nan where an earlier version did not record it."""
 
     jobs: int = 0
-    wall: float = 0.0
-    cpu: float = 0.0
-    memory: float = 0.0
+    wall: float = 0.0  # seconds of the work of each, one after another, without the start of Python
+    cpu: float = 0.0  # CPU seconds of their whole processes
+    memory: float = 0.0  # largest resident memory of one of them in MB
 
     def __add__(self, other: "Usage") -> "Usage":
         memory = (self.memory, other.memory)

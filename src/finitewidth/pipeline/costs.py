@@ -12,7 +12,6 @@ Columns:
 Imports no torch: Snakemake reads the table at every start.
 """
 
-import csv
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import astuple, fields
@@ -21,11 +20,12 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from finitewidth.common.errors import ConfigError, ResultError
+from finitewidth.common.errors import ResultError
 from finitewidth.common.number_words import rough_duration
+from finitewidth.common.reported_numbers import read_rows
 from finitewidth.common.settings import PRESETS
 from finitewidth.common.usage import provenance_files, usage_in
 
@@ -48,30 +48,13 @@ COLUMNS = tuple(field.name for field in fields(Cost))
 
 
 def read_costs(path: str | Path, preset: str) -> dict[str, Cost]:
-    """The rows of one preset, by job. Errors as of `read_table`."""
+    """The rows of one preset, by job."""
     return {row.job: row for row in read_table(path) if row.preset == preset}
 
 
 def read_table(path: str | Path) -> list[Cost]:
-    """All rows, in their order."""
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
-        raise ConfigError(f"{path} is missing; it belongs to the project, restore it") from None
-    reader = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-    if (header := tuple(next(reader, ()))) != COLUMNS:
-        raise ConfigError(f"{path}, line 1: columns are {header}, wanted {COLUMNS}")
-    rows = []
-    for number, cells in enumerate(reader, 2):
-        try:
-            rows.append(Cost(**dict(zip(COLUMNS, cells, strict=True))))
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = f"{path}, line {number}, column {first['loc'][0]}"
-            raise ConfigError(f"{where}: {first['msg']}, not {first['input']!r}") from None
-        except ValueError:
-            raise ConfigError(f"{path}, line {number}: it has {len(cells)} cells") from None
-    return rows
+    """All rows, in their order; errors as of `finitewidth.common.reported_numbers.read_rows`."""
+    return [cost for _, cost in read_rows(path, COLUMNS, Cost, delimiter="\t")]
 
 
 def write_table(path: str | Path, rows: Iterable[Cost]) -> None:
