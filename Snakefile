@@ -7,7 +7,7 @@
 # workflow/papers/<paper>.yaml declares the trainings, experiments and artifacts of a paper. The name
 # of an artifact is the name of its rule. It names its experiments and its renderer.
 from finitewidth.common.declarations import paper_names
-from finitewidth.common.settings import completed, preset_file
+from finitewidth.common.settings import merged, preset_file, preset_only
 from snakemake.utils import min_version
 
 min_version("9.25")
@@ -29,7 +29,7 @@ for paper in paper_names(f"{project}/workflow/papers"):
 configfile: preset_file(config, "config")
 
 
-config.update(completed(config, f"{project}/config"))
+config.update(merged(preset_only(config["preset"], f"{project}/config"), config))
 
 
 include: "workflow/rules/common.smk"

@@ -105,9 +105,6 @@ def compare(
         others: likewise
         least: smallest difference, in standard errors
         rows: numbers to show
-
-    Raises:
-        ConfigError: there is one run only, or a run has no verdicts.
     """
     if not others:
         raise ConfigError("name two runs, such as quick quick-seed1")

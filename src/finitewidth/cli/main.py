@@ -98,9 +98,6 @@ def list_artifacts(*, paper: str | None = None, results: Results = Results()) ->
 
     Args:
         paper: only the artifacts of one paper
-
-    Raises:
-        ConfigError: the paper is unknown.
     """
     papers = read_papers()
     if paper is not None and paper not in {each.name for each in papers}:
@@ -120,9 +117,6 @@ def verify(*, results: Results = Results()) -> int:
     """Is every result what its job wrote? Nothing is written.
 
     Example: finitewidth verify --preset laptop
-
-    Raises:
-        ResultError: there are no results.
     """
     if not provenance_files(results.folder):
         raise ResultError(f"{results.folder} has no results; finitewidth run with the same options "

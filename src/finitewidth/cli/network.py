@@ -67,10 +67,6 @@ def network(
         train: training images, with the class shares of all; 0 for all
         test: test images, likewise
         output: the folder to write (default: <network>_<images>_study, beside the network)
-
-    Raises:
-        ConfigError: the network, the images or an option is refused.
-        DataError: the images are missing or damaged.
     """
     from finitewidth.data.select import channels_first, scaled, stratified_subset
     from finitewidth.library.study import study

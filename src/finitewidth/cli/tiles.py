@@ -67,11 +67,6 @@ def kernel(
         cores: tiles at the same time (default: all cores)
         profile: of Snakemake, such as profiles/slurm for a cluster
         dry_run: show what would be done
-
-    Raises:
-        ConfigError: an option is out of range, the network is refused, or the folder has other
-            files.
-        DataError: the images are missing or damaged.
     """
     folder = prepare(network, options)
     words = ["snakemake", "--snakefile", "workflow/kernel/Snakefile", "--directory", str(folder)]

@@ -71,11 +71,6 @@ class Experiment(_Declaration):
     # `finitewidth.training.checkpoints.Checkpoints` as a third argument
     resumes: bool = False
 
-    @property
-    def section(self) -> str:
-        """Name of the settings section that has the same name as the experiment."""
-        return self.name.removeprefix(f"{self.paper}_")
-
 
 class Artifact(_Declaration):
     """The declaration of a figure or table."""

@@ -68,8 +68,7 @@ class Progress:
     def __init__(self, total: int, title: str, done: int = 0):
         self._total, self._title, self._done = total, title, done
         self._started = self._said = time.monotonic()
-        self._start = done
-        self._bar = None
+        self._start, self._bar = done, None
         # jobs of a workflow, which have a log, share one terminal
         if sys.stderr.isatty() and not LOG.handlers:
             from tqdm import tqdm

@@ -76,12 +76,12 @@ def write_rows(path: str | Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
 def read_rows(path: str | Path, empty: bool = False) -> list[dict[str, str]]:
     """Read a CSV file as dictionaries of strings, without pandas; it may be ``empty`` of rows."""
-    with _reading(path, csv.Error, UnicodeDecodeError):
+    with _reading(path, csv.Error, ValueError):
         _refuse_cut_line(path)
         with Path(path).open(newline="", encoding="utf-8") as stream:
             rows = list(csv.DictReader(stream, strict=True))
-    if (not rows and not empty) or any(None in row or None in row.values() for row in rows):
-        raise ResultError(f"{path} is damaged (a row is cut short); delete it and run again")
+        if (not rows and not empty) or any(None in row or None in row.values() for row in rows):
+            raise ValueError("a row is cut short")
     return rows
 
 
@@ -90,15 +90,14 @@ def _refuse_cut_line(path: str | Path) -> None:
     with Path(path).open("rb") as stream:
         stream.seek(max(0, stream.seek(0, os.SEEK_END) - 1))
         if stream.read() != b"\n":
-            raise ResultError(f"{path} is damaged (its last line is cut short); "
-                              "delete it and run again")  # fmt: skip
+            raise ValueError("its last line is cut short")
 
 
 def read_table(path: str | Path, columns: Sequence[str] = (), **options: Any) -> "pd.DataFrame":
     """Read a CSV file that must have some columns; ``options`` are those of ``pandas.read_csv``."""
     import pandas as pd
 
-    with _reading(path, pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
+    with _reading(path, ValueError):
         _refuse_cut_line(path)
         rows = pd.read_csv(path, **options)
     missing = [column for column in columns if column not in rows.columns]

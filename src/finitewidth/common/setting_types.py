@@ -227,14 +227,10 @@ def section_of(annotation: Any, value: Any = None) -> type[Section] | None:
         return section_of(get_args(annotation)[0], value)
     sections = [one for each in get_args(annotation) if (one := section_of(each))]
     if len(sections) > 1 and isinstance(value, Mapping):
-        return next((one for one in sections if value.get("kind") == kind_of(one)), None)
+        kinds = {one: get_args(one.model_fields["kind"].annotation) for one in sections}
+        return next((one for one, names in kinds.items() if value.get("kind") in names), None)
     is_union = get_origin(annotation) in (Union, type(int | None))
     return sections[0] if sections and is_union else None
-
-
-def kind_of(model: type[Section]) -> Any:
-    """The only value of the field ``kind`` of a section."""
-    return get_args(model.model_fields["kind"].annotation)[0]
 
 
 def fields_of(model: type[Section]) -> dict[str, FieldInfo]:

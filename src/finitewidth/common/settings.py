@@ -47,16 +47,8 @@ def preset_only(preset: str, folder: str | Path) -> dict[str, Any]:
     return {**result, "preset": preset}
 
 
-def completed(config: Mapping[str, Any], folder: str | Path) -> dict[str, Any]:
-    """Return settings in which those that are missing are those of the preset."""
-    return merged(preset_only(config["preset"], folder), config)
-
-
 def overrides(config: Mapping[str, Any], folder: str | Path) -> list[str]:
-    """Return the settings that differ from those of the preset, as for Snakemake's ``--config``.
-
-    For example ``["npf={nu: {runs: 2}}"]``; empty if nothing differs.
-    """
+    """Return what differs from the preset, as for ``--config``: ``["npf={nu: {runs: 2}}"]``."""
     changed = _changed(config, preset_only(config["preset"], folder))
     flow = {"default_flow_style": True, "width": 10**6, "sort_keys": False}
     return [
@@ -144,10 +136,9 @@ def replaced(config: Mapping[str, Any], values: Mapping[tuple[str, ...], Any]) -
 
 
 def typed(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert strings that YAML reads as numbers, booleans or null.
+    """Convert strings that YAML reads as numbers, booleans or null, as Snakemake passes them.
 
-    Snakemake passes all values inside ``--config 'npf={nu: {runs: 2}}'`` as strings. Under the key
-    ``data``, whose values are paths and names, numbers are not converted.
+    Under the key ``data``, whose values are paths and names, numbers are not converted.
     """
     return {key: _typed(value, key == "data") for key, value in config.items()}
 
@@ -173,9 +164,6 @@ def one_of(values: Any) -> str:
 
 
 def nearest(word: Any, known: Any) -> str:
-    """Return `` (did you mean …?)`` with the known word closest to ``word``.
-
-    The result is empty if no known word is close.
-    """
+    """Return `` (did you mean …?)`` with the known word closest to ``word``; empty without one."""
     close = difflib.get_close_matches(str(word), [str(k) for k in known], n=1)
     return f" (did you mean {close[0]}?)" if close else ""

@@ -120,10 +120,8 @@ class Footers:
         """
         jobs, seen = self._jobs_behind(reads, rows), Seen.of(self.jobs, reads)
         stated = [one for name in jobs for one in self._compared(self._canonical, name, seen)]
-        roles, data = self._roles(reads, jobs), self._config["data"]
         chosen = words_of.in_words(one for name in jobs for one in self._chosen_smaller(name))
-        same = all(data[r] == self._paper_config["data"][r] for r in roles)
-        if same and not stated and not chosen:
+        if self.scale(reads, rows).originals and not stated and not chosen:
             return ()
         words = words_of.in_words(stated, [*self.datasets(reads, jobs).values()])
         return words + ((words_of.named(chosen),) if chosen else ())
@@ -282,7 +280,8 @@ class Footers:
     def _section(self, job: str) -> tuple[str, str]:
         if job in self.jobs.trainings:
             return next(key for key, family in self.jobs.families.items() if job in family)
-        return self.jobs[job].paper, self.jobs.experiments[job].section
+        paper = self.jobs[job].paper
+        return paper, job.removeprefix(f"{paper}_")
 
     def _counted(self, reads: Sequence[Read]) -> dict[str, dict[str, int]]:
         """Unit -> section -> number of runs or draws that the inputs average."""

@@ -131,9 +131,9 @@ class Jobs:
         common = {"name": name, "reference": reference}
         if kind == "data":
             role = _looked_up(self.config[paper], rest)
-            if role not in ROLES:  # the user names a source, which plays no part of a dataset
-                return Read(files=(f"results/data/{role}.npz",), **common)
-            return Read(files=(self.dataset(role),), role=role, **common)
+            if role in ROLES:
+                return Read(files=(self.dataset(role),), role=role, **common)
+            return Read(files=(f"results/data/{role}.npz",), **common)  # a source of the user
         if kind == "reported":
             return Read(files=(f"config/reported/{rest}.csv",), **common)
         if kind in ("training", "trainings"):

@@ -61,10 +61,7 @@ class Plan:
 
     @cached_property
     def needs(self) -> dict[str, list[str]]:
-        """Job -> the jobs whose files it reads, of all jobs of a complete run.
-
-        Jobs are named as by `finitewidth.pipeline.announced.job_name`.
-        """
+        """Job (as `announced.job_name` names it) -> the jobs whose files it reads, of all jobs."""
         jobs = [*self.declared(), *(self.jobs[name] for name in self.jobs.trainings)]
         needs = {job.name: _makers(job.reads) for job in jobs}
         needs |= {name: [] for makers in [*needs.values()] for name in makers if name not in needs}
@@ -84,8 +81,6 @@ class Plan:
     def of(self, paper: str | None) -> list[Artifact]:
         """The artifacts of one paper or, for None, of all papers."""
         return [entry for entry in self.artifacts if paper in (None, entry.paper)]
-
-    # --- rules ----------------------------------------------------------------------------------
 
     def declared(self) -> list[Job]:
         """Every experiment and every artifact, in the order of their declarations."""
@@ -155,8 +150,6 @@ class Plan:
     def training(self, wildcards: Any) -> Job:
         """The training that the wildcards of rule ``train`` name."""
         return self.jobs[f"{wildcards.paper}/{wildcards.training}"]
-
-    # --- claims, captions, report ---------------------------------------------------------------
 
     def verdicts(self) -> list[str]:
         """The tables of verdicts and numbers of all papers."""
@@ -335,10 +328,7 @@ class Plan:
         }  # fmt: skip
 
     def report_jobs(self, rules: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        """Job -> its files and footer: every rule without wildcards, and every training.
-
-        ``rules`` are Snakemake's own by name, so that nothing is listed twice.
-        """
+        """Job -> its files and footer: every one of Snakemake's ``rules``, and every training."""
         declared = {job.name: job for job in self.declared()}
         jobs = {
             name: {

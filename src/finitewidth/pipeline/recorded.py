@@ -1,7 +1,7 @@
 """What every job of the workflow does around its work: the log, and the provenance.
 
-The provenance of a job is a JSON file among its outputs. It holds the digests of the files that the
-job read and made, the digest of its code, its parameters, versions, machine, time and memory.
+The provenance is a JSON file among the outputs: digests of the files that the job read and made,
+and of its code, its parameters, versions, machine, time and memory.
 """
 
 import atexit

@@ -33,12 +33,10 @@ class Requests:
         return self._costs.get(job_name(rule, dict(wildcards.items())))
 
     def memory(self, rule: str, wildcards: Any, attempt: int = 1) -> int:
-        """MB: `MARGIN` times those of the table, and what any job takes to start.
-
-        `MOST` times that at most: a tenth attempt at a long training ran out of time, not memory.
-        """
+        """MB: `MARGIN` times those of the table, and what any job takes to start."""
         cost = self._cost(rule, wildcards)
         wanted = START_MB + MARGIN * cost.memory_mb if cost else WITHOUT_ROW[1]
+        # a tenth attempt at a long training ran out of time, not memory
         return min(attempt, MOST) * 500 * math.ceil(wanted / 500)
 
     def minutes(self, rule: str, wildcards: Any, attempt: int = 1) -> int:
