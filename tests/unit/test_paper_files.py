@@ -38,6 +38,7 @@ PARTS = {"claims": (CLAIM, model.claims_of), "errata": (ERRATUM, lambda p: table
 def folder(tmp_path, monkeypatch):
     """A folder of papers; what was read before is forgotten, and so is what the test reads."""
     (tmp_path / "npf").mkdir()
+    paper_files.known_texts()  # those of the project
     monkeypatch.setattr(paper_files, "FOLDER", tmp_path)
     stored = (paper_files.read_texts, model.claims_of, model.numbers_of, table._errata)
     for each in stored:

@@ -114,7 +114,6 @@ def test_a_quiet_run_shows_errors_only(shown):
 
 def test_a_command_that_runs_nothing_has_its_answer(shown):
     screen = shown()
-    screen.say("Config file config/config.yaml is extended by additional config specified ..")
     screen.say("Building DAG of jobs...")
     screen.say("Unlocked working directory.")
     screen.handler.close()

@@ -13,9 +13,7 @@ from cyclopts import Parameter
 from finitewidth.cli.options import Count, DryRun, More, Results, Settings
 from finitewidth.common.declarations import read_papers
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import merged, nearest, overrides, preset_only, typed
-
-CONFIG = "config"
+from finitewidth.common.settings import nearest
 
 
 def make(
@@ -82,17 +80,16 @@ def settings(results: Results, given: Sequence[str]) -> list[str]:
     """Return the overrides of a run: those given, ``key=value`` in YAML, and the images."""
     if not results.sources:
         return [*given]
-    config = preset_only(results.preset, CONFIG)
+    others, data = [], {}
     for text in given:
-        key, equals, value = text.partition("=")
-        try:
-            if not equals:
-                raise ValueError("there is no =")
-            config = merged(config, typed({key: yaml.safe_load(value)}))
-        except (yaml.YAMLError, ValueError) as error:
-            reason = " ".join(str(error).split())
-            raise ConfigError(f"--config {text}: {reason}; write KEY=VALUE in YAML") from error
-    return overrides(merged(config, {"data": {"images": str(results.images)}}), CONFIG)
+        key, _, value = text.partition("=")
+        if key == "data":
+            data |= yaml.safe_load(value)
+        else:
+            others.append(text)
+    data["images"] = str(results.images)
+    flow = yaml.safe_dump(data, default_flow_style=True, width=10**6, sort_keys=False)
+    return [*others, f"data={flow.strip()}"]
 
 
 def call(words: Sequence[str]) -> int:

@@ -27,7 +27,7 @@ MESSAGES = {
     r"Directory cannot be locked": "Directory cannot be locked: another run is at work in this "
     "folder. Wait until it ends, or stop it. After a run that was killed: snakemake --unlock",
     r"returned non-zero exit status|Exiting because a job|At least one job did not complete": "",
-    r"^(Config file|Building DAG|Assuming unrestricted|Using shell|Group jobs:|Conda env|Sing)": "",
+    r"^(Building DAG|Assuming unrestricted|Using shell|Group jobs:|Conda env|Sing)": "",
     r"\[Errno (?:28|122)\] *[^\n(]*|No space left on device": "Snakemake cannot write ({0}): the "
     "disk of the project or that of temporary files (TMPDIR, else /tmp) is full; free some space "
     "there and start again",

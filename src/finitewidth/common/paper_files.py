@@ -50,18 +50,11 @@ def known_texts() -> Mapping[str, Text]:
 
 @dataclass(frozen=True, kw_only=True)
 class Quote:
-    """Words of a paper, and where they stand.
+    """Words of a paper, and where they stand."""
 
-    Attributes:
-        text: key of `known_texts`.
-        line: number of the line that the words begin on, from 1.
-        words: the words as that copy has them, markup included. They may go on in later lines; all
-            white space counts as one blank.
-    """
-
-    text: str
-    line: int
-    words: str
+    text: str  # key of `known_texts`
+    line: int  # that the words begin on, from 1
+    words: str  # as that copy has them, markup included; all white space counts as one blank
 
     def __post_init__(self) -> None:
         if self.text not in known_texts():

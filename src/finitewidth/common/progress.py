@@ -14,18 +14,6 @@ LOG = logging.getLogger("finitewidth")
 LOGGED = 10.0  # seconds between two lines on a progress
 
 
-class _LogFile(logging.FileHandler):
-    """A log file that ignores a full disk; the final error of a job is also written to stderr."""
-
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
-        if not isinstance(sys.exception(), OSError):
-            super().handleError(record)
-
-    def close(self) -> None:
-        with contextlib.suppress(OSError):
-            super().close()
-
-
 @contextlib.contextmanager
 def logged_to(path: str | Path) -> Iterator[None]:
     """Write the log lines and warnings of a job to a new file, and errors to stderr as well.
@@ -35,7 +23,8 @@ def logged_to(path: str | Path) -> Iterator[None]:
             interrupted it. No traceback is printed.
     """
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    handler = _LogFile(path, mode="w", encoding="utf-8")
+    handler = logging.FileHandler(path, mode="w", encoding="utf-8")
+    logging.raiseExceptions = False  # a full disk; the final error is also written to stderr
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     LOG.addHandler(handler)
     LOG.setLevel(logging.INFO)
@@ -56,7 +45,8 @@ def logged_to(path: str | Path) -> Iterator[None]:
         logging.captureWarnings(False)
         logging.getLogger("py.warnings").removeHandler(handler)
         LOG.removeHandler(handler)
-        handler.close()
+        with contextlib.suppress(OSError):
+            handler.close()
 
 
 class Progress:

@@ -20,15 +20,6 @@ LONGEST_SHOWN = 200
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # CSafeLoader is ten times as fast
 
 
-def preset_file(config: Mapping[str, Any], folder: str | Path) -> str:
-    """Return the path of the file of the chosen preset, below the folder ``config``."""
-    preset = config.get("preset")
-    if preset not in PRESETS:
-        raise ConfigError(f"preset: {preset!r} is unknown{nearest(preset, PRESETS)}; "
-                          f"{one_of(PRESETS)}")  # fmt: skip
-    return str(Path(folder) / "preset" / f"{preset}.yaml")
-
-
 def results_folder(preset: str, seed: int = 0, images: Sequence[str] = ()) -> str:
     """Return the folder of the results of a preset, a base seed and images of the user.
 
@@ -39,12 +30,21 @@ def results_folder(preset: str, seed: int = 0, images: Sequence[str] = ()) -> st
 
 
 def preset_only(preset: str, folder: str | Path) -> dict[str, Any]:
-    """Return the settings of a preset without overrides."""
+    """Return the settings of a preset without overrides, from the folder ``config``."""
+    if preset not in PRESETS:
+        raise ConfigError(f"preset: {preset!r} is unknown{nearest(preset, PRESETS)}; "
+                          f"{one_of(PRESETS)}")  # fmt: skip
     folder, result = Path(folder), {}
     parts = [folder / "config.yaml", *sorted((folder / "papers").glob("*.yaml"))]
     for part in (*parts, folder / "preset" / f"{preset}.yaml"):
         result = merged(result, read_yaml(part))
     return {**result, "preset": preset}
+
+
+def completed(config: Mapping[str, Any], folder: str | Path) -> dict[str, Any]:
+    """Return the settings of a run: those given over those of its preset."""
+    preset = config.get("preset", read_yaml(Path(folder, "config.yaml"))["preset"])
+    return merged(preset_only(preset, folder), config)
 
 
 def overrides(config: Mapping[str, Any], folder: str | Path) -> list[str]:

@@ -184,17 +184,12 @@ def _value(value: Any, missing: str) -> str:
 # --- parts of a footer ---------------------------------------------------------------------------
 
 
-def pooled(sections: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def pooled(sections: Iterable[Mapping[str, Any]]) -> list[str]:
     """That images are averaged over squares of pixels, and whether all networks see them so."""
-    pools: dict[int, list[str]] = {}
-    for name, settings in sections.items():
-        if "dataset" in settings or "rows" in settings:
-            pool = settings.get("images", settings).get("pool", 1)
-            pools.setdefault(pool, []).append(name)
-    return [
-        f"pixels averaged {pool}×{pool}" + " for some networks" * (len(pools) > 1)
-        for pool in pools if pool > 1
-    ]  # fmt: skip
+    images = [each.get("images", each) for each in sections if "dataset" in each or "rows" in each]
+    pools = dict.fromkeys(each.get("pool", 1) for each in images)
+    some = " for some networks" * (len(pools) > 1)
+    return [f"pixels averaged {pool}×{pool}{some}" for pool in pools if pool > 1]
 
 
 def counted(counts: Mapping[str, Mapping[str, int]]) -> str:

@@ -255,7 +255,7 @@ class Footers:
         seed = self._config.get("seed", 0)
         seeded = f", seed {seed}" if seed else ""
         words = [f"preset {self._config['preset']}{seeded}{', modified' * modified}"]
-        words += [*self.datasets(reads).values(), *words_of.pooled(self._sections(reads))]
+        words += [*self.datasets(reads).values(), *words_of.pooled(self._sections(reads).values())]
         words.append(self._amount(reads, artifact))
         if scale.reduced:
             fewer = "fewer runs or draws than the paper's"
