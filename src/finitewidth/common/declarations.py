@@ -20,7 +20,6 @@ from finitewidth.common.settings import read_yaml
 FOLDER = "workflow/papers"
 # names behind `<paper>_`
 _ARTIFACT = r"(?P<kind>fig|table)(?P<number>[1-9]\d*(_[1-9]\d*)?)|extra_(?P<extra>[a-z][a-z0-9]*)"
-_EXPERIMENT = r"(?P<name>[a-z][a-z0-9_]*)"
 
 
 def _reference(text: str) -> str:
@@ -181,7 +180,7 @@ def _matched(file: Path, pattern: str, paper: str, name: str, wanted: str) -> re
 
 def _experiment(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> Experiment:
     wanted = f"experiment; write a name like {paper}_theory"
-    short = _matched(file, _EXPERIMENT, paper, name, wanted)["name"]
+    short = _matched(file, "[a-z][a-z0-9_]*", paper, name, wanted)[1]
     return _declared(Experiment, f"{file}: {name}", {
         **values, "name": name, "paper": paper,
         "module": f"finitewidth.papers.{paper}.experiments.{values.get('module', short)}",

@@ -113,10 +113,7 @@ def refresh(
 # of Figures 3 to 11 are 2,040 hours of a GPU then. The authors report 312 for panes a to e, and
 # about 1,350 for the others, which are 1,695 by the hours of one run (appendix C, compute).
 CORES_OF_A_GPU = 25
-HEADER = (
-    f"{'':<24} {'jobs':>4} {'no row':>6} {'one core':>10} {'and a GPU':>10} {'estimated':>9} "
-    f"{'memory':>7}"
-)
+LINE = "{:<24} {:>4} {:>6} {:>10} {:>10} {:>9} {:>7}"
 NOTES = (
     "Times are sums over all jobs, started from nothing; a job that several artifacts need counts",
     "in each of them and once in a sum. Jobs without a row in the table are left out.",
@@ -181,7 +178,8 @@ def forecast(
         longest.append(f"{name} each {rough_duration(length(chain, seconds))} ({jobs})")
     missing = [name for name in needs if name not in costs]
     return "\n".join([
-        f"preset {', '.join(presets)}, from workflow/costs.tsv", "", HEADER,
+        f"preset {', '.join(presets)}, from workflow/costs.tsv", "",
+        LINE.format("", "jobs", "no row", "one core", "and a GPU", "estimated", "memory"),
         *(_line(name, behind(needs, targets), costs, gpu) for name, targets in sums.items()), "",
         "longest chain of jobs:", *longest,
         f"jobs without a row in the table: {len(missing)} of {len(needs)}"
@@ -200,4 +198,4 @@ def _line(
     memory = f"{max((row.memory_mb for row in rows), default=0) / 1000:.2g} GB"
     missing = len(jobs) - len(rows) or ""
     core, faster = map(rough_duration, (seconds, sum(gpu[row.job] for row in rows)))
-    return f"{name:<24} {len(jobs):>4} {missing:>6} {core:>10} {faster:>10} {share:>9} {memory:>7}"
+    return LINE.format(name, len(jobs), missing, core, faster, share, memory)
