@@ -4,7 +4,6 @@ from functools import partial
 
 from finitewidth.pipeline import announced
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import typed
 from finitewidth.pipeline.recorded import clear_finished
 from finitewidth.pipeline.plan import Plan
 
@@ -21,7 +20,6 @@ if paths.prefix or paths.modifies_prefixes:
         "`results` themselves; leave it out, and start Snakemake in the folder for its results"
     )
 
-config.update(typed(config))
 plan = Plan(config, project)
 results = plan.results
 

@@ -42,9 +42,9 @@ def preset_only(preset: str, folder: str | Path) -> dict[str, Any]:
 
 
 def completed(config: Mapping[str, Any], folder: str | Path) -> dict[str, Any]:
-    """Return the settings of a run: those given over those of its preset."""
+    """Return the settings of a run: those given, as by Snakemake, over those of its preset."""
     preset = config.get("preset", read_yaml(Path(folder, "config.yaml"))["preset"])
-    return merged(preset_only(preset, folder), config)
+    return merged(preset_only(preset, folder), typed(config))
 
 
 def overrides(config: Mapping[str, Any], folder: str | Path) -> list[str]:
