@@ -6,7 +6,7 @@ This module uses only the standard library and yaml.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -119,18 +119,15 @@ def build(kind: type, where: str, values: Mapping[str, Any], **given: Any) -> An
     A field of type ``str`` takes a text, or a list of texts, which are joined by a blank. The
     fields ``given`` are not taken from the file.
     """
-    declared = {field.name: field for field in fields(kind) if field.name not in given}
-    refuse_unknown(where, values, declared)
+    types = {field.name: field.type for field in fields(kind) if field.name not in given}
+    refuse_unknown(where, values, types)
     made = dict(values)
-    for name, field in declared.items():
-        if name not in values:
-            if field.default is MISSING and field.default_factory is MISSING:
-                raise ConfigError(f"{where}: {name} is missing")
-        elif field.type in (str, "str"):
+    for name in values:
+        if types[name] in (str, "str"):
             made[name] = _text(f"{where}: {name}", values[name])
     try:
         return kind(**made, **given)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise ConfigError(f"{where}: {error}") from error
 
 
