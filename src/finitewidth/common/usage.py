@@ -10,12 +10,6 @@ from pathlib import Path
 from typing import Any
 
 STATUS = "/proc/self/status"  # Linux
-# below results/<preset>: of jobs without such an output, of experiments, of trainings
-PROVENANCES = (
-    "provenance/**/*.json",
-    "*/experiments/*provenance.json",
-    "*/training/*/provenance.json",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +43,9 @@ def usage_in(stamp: Mapping[str, Any]) -> Usage:
 
 def provenance_files(results: str | Path) -> list[Path]:
     """Return the provenance of all jobs in ``results/<preset>``, sorted."""
-    return sorted(file for place in PROVENANCES for file in Path(results).glob(place))
+    # of other jobs, of experiments, of trainings
+    globs = "provenance/**/*.json", "*/experiments/*provenance.json", "*/training/*/provenance.json"
+    return sorted(file for glob in globs for file in Path(results).glob(glob))
 
 
 def cpu_seconds() -> float:
