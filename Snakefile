@@ -6,29 +6,13 @@
 #
 # workflow/papers/<paper>.yaml declares the trainings, experiments and artifacts of a paper. The name
 # of an artifact is the name of its rule. It names its experiments and its renderer.
-from finitewidth.common.declarations import paper_names
-from finitewidth.common.settings import completed, preset_file
+from finitewidth.common.settings import completed
 from snakemake.utils import min_version
 
 min_version("9.25")
 
 # not basedir, which a module shares with its user
 project = str(workflow.current_basedir)
-
-
-configfile: "config/config.yaml"
-
-
-config.setdefault("preset", "quick")  # as a module it reads no file of settings
-for paper in paper_names(f"{project}/workflow/papers"):
-    if os.path.exists(f"{project}/config/papers/{paper}.yaml"):
-
-        configfile: f"config/papers/{paper}.yaml"
-
-
-configfile: preset_file(config, "config")
-
-
 config.update(completed(config, f"{project}/config"))
 
 
@@ -51,6 +35,6 @@ rule all:
         plan.captions(),
         rules.datapackages.output,
         plan.verdicts(),
-        plan.errata(),
+        plan.errata,
         rules.report.output,
     localrule: True

@@ -43,11 +43,12 @@ def test_all_captions_can_be_written_at_every_preset(paper, preset):
 
 def test_an_unknown_setting_is_refused_with_its_template(tmp_path):
     plan = Plan(preset_only("smoke", ROOT / "config"), ROOT)
-    plan.root, (template, *_) = tmp_path, plan.caption_inputs("npf")["templates"]
-    file = tmp_path / template
-    file.parent.mkdir(parents=True)
-    file.write_text("{{ npf.nothing }}")
-    with pytest.raises(ConfigError, match=rf"{file.name}: there is no setting 'npf.nothing'"):
+    plan.root, templates = tmp_path, plan.caption_inputs("npf")["templates"]
+    for template in templates:
+        file = tmp_path / template
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("{{ npf.nothing }}")
+    with pytest.raises(ConfigError, match=r"npf_table1.rst: there is no setting 'npf.nothing'"):
         plan.caption_jobs("npf")
 
 

@@ -47,7 +47,7 @@ def test_the_table_is_as_it_would_be_written(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("seconds", "hours", "line 1: columns"),
+        ("seconds", "hours", "line 1: the columns"),
         ("quick", "slow", "line 2, column preset: .*not 'slow'"),
         ("12.5", "some", "line 2, column seconds: "),
         ("measured", "guessed", "line 2, column source: "),

@@ -56,8 +56,6 @@ FIGURE = {"title": "Curves", "of": ["toy_theory.curves"]}
          "'toy_law_\\*.rows' is read, but no experiment makes it"),
         ({"artifacts": {"toy_fig1": {**FIGURE, "tell": ["weather"]}}}, "tell.0: .*'device'"),
         ({"experiments": {"npf_theory": {"makes": ["a"]}}}, "'npf_theory' is not a name of an exp"),
-        ({"experiments": {"toy_theory": {"module": "law", "makes": ["curves"]}}},
-         "must begin with that of its module, law"),
     ],
 )  # fmt: skip
 def test_a_wrong_declaration_is_named(tmp_path, changes, message):

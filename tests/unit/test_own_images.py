@@ -53,8 +53,7 @@ def test_results_have_a_folder_of_their_own(tree, monkeypatch):
     assert plan("smoke", data={"images": str(tree)}).results == "results/smoke-shapes"
     mine = plan("smoke", data={"mnist": "shapes"}, seed=2)
     assert mine.results == "results/smoke-shapes-seed2"
-    written = [*mine.targets(), *mine.verdicts(), *mine.captions(), mine.log("npf_nu"),
-               mine.benchmark("npf_nu"), mine.errata()]  # fmt: skip
+    written = [*mine.targets(), *mine.verdicts(), *mine.captions(), mine.errata]
     assert {Path(file).parts[1] for file in written} == {"smoke-shapes-seed2"}
     assert plan("smoke").results == "results/smoke"
     assert plan("paper", data={"cifar10": "cifar10_jpeg"}).results == "results/paper"
@@ -115,25 +114,15 @@ def test_run_keeps_what_the_user_sets(few, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("folder", "over", "words"),
-    [
-        ("nowhere", [], r"data.images: .*nowhere is no folder"),
-        ("train", [], r"data.images: .*train has no folder train"),
-        (".", ["npf"], "--config npf: there is no =; write KEY=VALUE in YAML"),
-        (".", ["npf={"], "--config npf={: .*write KEY=VALUE in YAML"),
-    ],
+    ("folder", "words"),
+    [("nowhere", "nowhere is no folder"), ("train", "train has no folder train")],
 )
-def test_what_cannot_be_used_is_refused_before_snakemake(
-    few, folder, over, words, monkeypatch, capsys
-):
-    import re
-
+def test_what_cannot_be_used_is_refused_before_snakemake(few, folder, words, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
-    more = ["--config", *over] if over else []
-    told = ["run", "npf", "--images", str(few / folder), *more]
+    told = ["run", "npf", "--images", str(few / folder)]
     status, said, called = printed(monkeypatch, capsys, *told)
     assert (status, called) == (1, [])
-    assert re.search(words, said), said
+    assert words in said
 
 
 @pytest.mark.parametrize("folder", [False, True])

@@ -6,14 +6,11 @@ from tests.plans import plan
 
 
 def test_the_gpu_is_asked_for_unless_the_cpu_is_wanted():
-    assert (plan().gpus(), plan(device="auto").gpus(), plan(device="cuda").gpus()) == (0, 1, 1)
+    assert (plan().gpus, plan(device="auto").gpus, plan(device="cuda").gpus) == (0, 1, 1)
     names = ("beyond_training", "beyond_fig4", "npf_cntk")
-    assert [plan(device="cuda").gpus(name) for name in names] == [1, 0, 0]
-    assert [plan().gpus(name) for name in names] == [0, 0, 0]
+    assert [plan().on_device(name) for name in names] == [True, False, False]
     # the device is told at run time, so that another one reruns nothing
     assert "device" not in plan(device="auto").params("beyond_training")
-    assert plan().on_device("beyond_training")
-    assert not plan().on_device("npf_cntk")
     assert "device" not in plan(device="auto").params("npf_cntk")
 
 

@@ -18,7 +18,6 @@ from finitewidth.common.settings import (
     PRESETS,
     leaves,
     merged,
-    preset_file,
     preset_only,
     read_yaml,
     typed,
@@ -33,7 +32,7 @@ CONFIG = ROOT / "config"
 def as_the_workflow_merges(preset, override=None):
     """The file all share, a file per paper, the preset's file, and the command line last."""
     parts = [CONFIG / "config.yaml", *sorted((CONFIG / "papers").glob("*.yaml"))]
-    parts.append(Path(preset_file({"preset": preset}, CONFIG)))
+    parts.append(CONFIG / f"preset/{preset}.yaml")
     read = [yaml.safe_load(part.read_text(encoding="utf-8")) or {} for part in parts]
     return reduce(merged, [*read, {"preset": preset}, override or {}], {})
 
@@ -179,7 +178,7 @@ def test_a_key_that_is_given_twice_is_refused_and_merge_keys_are_not(tmp_path):
 )
 def test_unknown_presets(preset, hint):
     with pytest.raises(ConfigError) as caught:
-        preset_file({"preset": preset}, CONFIG)
+        preset_only(preset, CONFIG)
     assert str(caught.value).startswith(f"preset: {preset!r} is unknown")
     assert hint in str(caught.value)
     assert "smoke, quick, laptop, paper" in str(caught.value)

@@ -20,9 +20,8 @@ FORECASTS = {"npf/nu": 40.0, "npf_nu": None, "npf_fig3": 4.0}
 def shown(tmp_path, monkeypatch):
     """A handler that writes into a string; the run has three jobs."""
     monkeypatch.setattr(terminal.sys, "argv", ["snakemake", "--cores", "2", "npf_fig3"])
-    monkeypatch.setenv("FINITEWIDTH_BARS", "1")
-    monkeypatch.delenv(terminal.SWITCH, raising=False)
-    monkeypatch.setattr(announced, "_FORECASTS", [lambda: FORECASTS])
+    monkeypatch.delenv("FINITEWIDTH_TERMINAL", raising=False)
+    monkeypatch.setattr(announced, "forecast", lambda: FORECASTS)
     return lambda **settings: Shown(**settings)
 
 
@@ -115,7 +114,6 @@ def test_a_quiet_run_shows_errors_only(shown):
 
 def test_a_command_that_runs_nothing_has_its_answer(shown):
     screen = shown()
-    screen.say("Config file config/config.yaml is extended by additional config specified ..")
     screen.say("Building DAG of jobs...")
     screen.say("Unlocked working directory.")
     screen.handler.close()
@@ -143,7 +141,7 @@ def test_a_dry_run_shows_jobs_reasons_and_the_table(shown):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("Nothing to be done (all requested files are present).", "Nothing to be done: all"),
+        ("Nothing to be done (all requested files are present).", "Nothing to be done (all"),
         ("LockException:\nError: Directory cannot be locked. Use rule", "snakemake --unlock"),
         ("ConfigError in file x, line 3:\n  a key is missing\n  File \"x\", line 3", "is missing"),
         ("CalledProcessError:\n'x' died with <Signals.SIGKILL: 9>.", "SIGKILL ended a job"),
@@ -159,7 +157,7 @@ def test_messages_name_the_remedy(shown, text, said, dryrun):
 
 
 def test_snakemakes_own_messages_can_be_had(shown, monkeypatch):
-    monkeypatch.setenv(terminal.SWITCH, "snakemake")
+    monkeypatch.setenv("FINITEWIDTH_TERMINAL", "snakemake")
     screen = shown()
     screen.say("Building DAG of jobs...")
     assert screen.lines() == ["Building DAG of jobs..."]

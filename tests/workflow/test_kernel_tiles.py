@@ -113,12 +113,15 @@ def test_another_network_makes_all_tiles_out_of_date(copied_run, capfd):
     assert "tile          3" in capfd.readouterr().out
 
 
-def test_a_kernel_of_other_images_does_not_stay(copied_run):
-    command._remove_outdated(copied_run)
-    assert (copied_run / "kernel.npy").is_file()
-    (copied_run / "images.npy").touch()
-    command._remove_outdated(copied_run)
-    assert not (copied_run / "kernel.npy").exists()
+def test_a_kernel_of_other_weights_does_not_stay(copied_run, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    folder, there = copied_run.parent, []
+    for seed in (0, 0, 1):  # first, run.yaml names the network of the copy
+        options = command.Kernel(images=folder / "shapes", test=2, tile=8, float64=True, seed=seed)
+        command.prepare(folder / "my_net.py:make", options)
+        there.append((copied_run / "kernel.npy").exists())
+        (copied_run / "kernel.npy").touch()
+    assert there == [False, True, False]
 
 
 @pytest.mark.parametrize(

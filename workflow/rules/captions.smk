@@ -13,11 +13,8 @@ for paper in plan.captioned:
             f"{results}/logs/{paper}/captions.log",
         benchmark:
             f"{results}/benchmarks/{paper}/captions.tsv"
-        conda:
-            "../envs/finitewidth.yaml"
         resources:
-            mem_mb=partial(plan.requests.memory, f"captions_{paper}"),
-            runtime=partial(plan.requests.minutes, f"captions_{paper}"),
+            **plan.requests.of(f"captions_{paper}"),
         params:
             captions=partial(plan.caption_jobs, paper),
             code=plan.caption_code(paper),

@@ -13,11 +13,8 @@ rule claims:
         f"{results}/logs/claims/{{paper}}.log",
     benchmark:
         f"{results}/benchmarks/claims/{{paper}}.tsv"
-    conda:
-        "../envs/finitewidth.yaml"
     resources:
-        mem_mb=partial(plan.requests.memory, "claims"),
-        runtime=partial(plan.requests.minutes, "claims"),
+        **plan.requests.of("claims"),
     params:
         settings=plan.claim_settings,
         code=plan.claim_code,

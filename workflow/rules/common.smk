@@ -2,9 +2,8 @@
 import sys
 from functools import partial
 
-from finitewidth.pipeline.announced import announce, job_name
+from finitewidth.pipeline import announced
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import typed
 from finitewidth.pipeline.recorded import clear_finished
 from finitewidth.pipeline.plan import Plan
 
@@ -21,7 +20,6 @@ if paths.prefix or paths.modifies_prefixes:
         "`results` themselves; leave it out, and start Snakemake in the folder for its results"
     )
 
-config.update(typed(config))
 plan = Plan(config, project)
 results = plan.results
 
@@ -55,15 +53,15 @@ def forecast():
     """Job that has to run -> CPU seconds; None of a job without a measured time."""
     jobs = [job for job in workflow.dag.needrun_jobs() if not job.is_norun]
     return {
-        job_name(job.rule.name, job.wildcards_dict): plan.seconds(
-            job_name(name_here(job.rule), job.wildcards_dict)
+        announced.job_name(job.rule.name, job.wildcards_dict): plan.seconds(
+            announced.job_name(name_here(job.rule), job.wildcards_dict)
         )
         for job in jobs
     }
 
 
 # what the terminal shows of this run (finitewidth.cli.terminal)
-announce(forecast)
+announced.forecast = forecast
 
 
 onsuccess:

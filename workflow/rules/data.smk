@@ -9,11 +9,8 @@ rule dataset:
         "results/data/logs/{source}.log",
     benchmark:
         "results/data/benchmarks/{source}.tsv"
-    conda:
-        "../envs/finitewidth.yaml"
     resources:
-        mem_mb=partial(plan.requests.memory, "dataset"),
-        runtime=partial(plan.requests.minutes, "dataset"),
+        **plan.requests.of("dataset"),
     params:
         tree=plan.tree,
         code=plan.code_of("finitewidth.data.build", script="dataset"),

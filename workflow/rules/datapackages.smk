@@ -12,11 +12,8 @@ rule datapackages:
         f"{results}/logs/datapackages.log",
     benchmark:
         f"{results}/benchmarks/datapackages.tsv"
-    conda:
-        "../envs/finitewidth.yaml"
     resources:
-        mem_mb=partial(plan.requests.memory, "datapackages"),
-        runtime=partial(plan.requests.minutes, "datapackages"),
+        **plan.requests.of("datapackages"),
     params:
         packages=plan.packages,
         code=plan.code_of(

@@ -27,28 +27,14 @@ for job in plan.declared():
         output:
             **outputs_of(job),
         log:
-            plan.log(job.name),
+            f"{results}/logs/{job.paper}/{job.name}.log",
         benchmark:
-            plan.benchmark(job.name)
-        conda:
-            "../envs/finitewidth.yaml"
+            f"{results}/benchmarks/{job.paper}/{job.name}.tsv"
         resources:
-            mem_mb=partial(plan.requests.memory, job.name),
-            runtime=partial(plan.requests.minutes, job.name),
-            gpu=plan.gpus(job.name),
+            **plan.requests.of(job.name),
+            gpu=plan.gpus * plan.on_device(job.name),
         params:
-            module=job.declared.module,
-            code=plan.code(job.name),
-            settings=partial(plan.params, job.name),
-            on_device=plan.on_device(job.name),
-            checkpoints=plan.checkpoints(job.name),
-            seed=config["seed"] if job.kind == "experiment" else 0,
-            footer=(
-                partial(plan.footers.footer, job.name)
-                if job.kind != "experiment"
-                else ""
-            ),
-            mark=partial(plan.footers.mark, job.name) if job.kind == "figure" else "",
+            **plan.told(job),
         script:
             "../scripts/declared.py"
 

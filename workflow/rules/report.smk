@@ -2,21 +2,12 @@
 # reads off the rules what feeds what.
 from finitewidth.report.build import assets_digest
 
-report_params = {
-    "settings": plan.report_settings,
-    "jobs": lambda wildcards: plan.report_jobs(rules_by_name()),
-    "code": plan.code_of(
-        "finitewidth.report.job", script="report", texts=["CITATION.cff"]
-    ),
-    "assets": assets_digest(),
-}
-
 
 rule report:
     input:
         plan.targets(),
         plan.verdicts(),
-        plan.errata(),
+        plan.errata,
         plan.captions(),
         rules.datapackages.output,
         citations=in_project("CITATION.cff"),
@@ -27,13 +18,15 @@ rule report:
         f"{results}/logs/report.log",
     benchmark:
         f"{results}/benchmarks/report.tsv"
-    conda:
-        "../envs/finitewidth.yaml"
     resources:
-        mem_mb=partial(plan.requests.memory, "report"),
-        runtime=partial(plan.requests.minutes, "report"),
+        **plan.requests.of("report"),
     params:
-        **report_params,
+        settings=plan.report_settings,
+        jobs=lambda wildcards: plan.report_jobs(rules_by_name()),
+        code=plan.code_of(
+            "finitewidth.report.job", script="report", texts=["CITATION.cff"]
+        ),
+        assets=assets_digest(),
     script:
         "../scripts/report.py"
 
@@ -42,14 +35,9 @@ rule report:
 rule report_now:
     log:
         f"{results}/logs/report.log",
-    conda:
-        "../envs/finitewidth.yaml"
     resources:
-        mem_mb=partial(plan.requests.memory, "report"),
-        runtime=partial(plan.requests.minutes, "report"),
+        **plan.requests.of("report"),
     params:
-        **report_params,
-        pages=rules.report.output.pages,
-        provenance=rules.report.output.provenance,
+        **dict(rules.report.params.items()),
     script:
         "../scripts/report.py"

@@ -13,12 +13,9 @@ rule train:
         f"{results}/logs/{{paper}}/training/{{training}}.log",
     benchmark:
         f"{results}/benchmarks/{{paper}}/training/{{training}}.tsv"
-    conda:
-        "../envs/finitewidth.yaml"
     resources:
-        mem_mb=partial(plan.requests.memory, "train"),
-        runtime=partial(plan.requests.minutes, "train"),
-        gpu=plan.gpus(),
+        **plan.requests.of("train"),
+        gpu=plan.gpus,
     params:
         run=lambda wildcards: plan.training(wildcards).params,
         seed=config["seed"],

@@ -30,7 +30,7 @@ with recorded(snakemake) as provenance:
             code=params.code["digest"],
             threads=snakemake.threads,
             seed=params.seed,
-            device=snakemake.config["device"] if params.on_device else None,
-            checkpoints=params.checkpoints,
+            device=snakemake.config["device"] if params.get("on_device") else None,
+            checkpoints=params.get("checkpoints"),
             checkpoint_seconds=snakemake.config["checkpoint_seconds"],
         )

@@ -8,12 +8,14 @@ from finitewidth.common.settings import overrides
 from finitewidth.pipeline.recorded import recorded
 from finitewidth.report.job import build_report
 
-
-def build(folder: str) -> None:
-    params = snakemake.params
-    root = Path(snakemake.scriptdir).resolve().parents[1]
+# a library that the report uses sends what is logged to the terminal, too
+logging.getLogger("finitewidth").propagate = False
+params, results = snakemake.params, snakemake.params.settings["results"]
+root = Path(snakemake.scriptdir).resolve().parents[1]
+# `finitewidth report` is of the results that there are, while others may be made
+with recorded(snakemake) if snakemake.output else logged_to(snakemake.log[0]):
     build_report(
-        folder=folder,
+        folder=f"{results}/report",
         settings={
             **params.settings,
             "jobs": params.jobs,
@@ -22,14 +24,5 @@ def build(folder: str) -> None:
         },
         root=root,
     )
-
-
-# a library that the report uses sends what is logged to the terminal, too
-logging.getLogger("finitewidth").propagate = False
-if snakemake.output:
-    with recorded(snakemake):
-        build(snakemake.output.pages)
-else:  # `finitewidth report`: of the results that there are, while others may be made
-    with logged_to(snakemake.log[0]):
-        build(snakemake.params.pages)
-        Path(snakemake.params.provenance).unlink(missing_ok=True)  # of earlier pages
+    if not snakemake.output:
+        Path(results, "provenance/report.json").unlink(missing_ok=True)  # of earlier pages

@@ -69,31 +69,26 @@ def numbers(one: Path, other: Path, least: float = LEAST) -> "pd.DataFrame":
     import numpy as np
     import pandas as pd
 
-    def values(folder: Path, kind: str, keys: list[str], value: str) -> pd.DataFrame:
-        rows = read_claims(folder, kind)
-        found = rows[keys].copy()
-        found["value"] = pd.to_numeric(rows[value], errors="coerce").astype(float)
-        found["error"] = pd.to_numeric(rows["standard_error"]).astype(float).fillna(0.0)
-        return found
+    def values(folder: Path, name: str) -> pd.DataFrame:
+        tables = []
+        for kind, keys, value in (
+            ("parts", ["claim", "part"], "value"),
+            ("numbers", ["artifact", "quantity", "row", "column"], "ours"),
+        ):
+            rows = read_claims(folder, kind)
+            table = pd.DataFrame({"what": ["/".join(row) for row in rows[keys].astype(str).values]})
+            table[name] = pd.to_numeric(rows[value], errors="coerce").astype(float)
+            table["error"] = pd.to_numeric(rows["standard_error"]).astype(float).fillna(0.0)
+            tables.append(table)
+        return pd.concat(tables)
 
-    found = []
-    for kind, keys, value in (
-        ("parts", ["claim", "part"], "value"),
-        ("numbers", ["artifact", "quantity", "row", "column"], "ours"),
-    ):
-        first, second = (values(folder, kind, keys, value) for folder in (one, other))
-        both = first.merge(second, on=keys, suffixes=("_one", "_other"))
-        found.append(pd.DataFrame({
-            "what": ["/".join(row) for row in both[keys].astype(str).to_numpy()],
-            "one": both["value_one"], "other": both["value_other"],
-            "error": np.hypot(both["error_one"], both["error_other"]),
-        }))  # fmt: skip
-    table = pd.concat(found, ignore_index=True).dropna(subset=["one", "other"])
-    difference = (table["other"] - table["one"]).abs()
-    rounding = 1e-9 * np.maximum(table["one"].abs(), table["other"].abs())
+    both = values(one, "one").merge(values(other, "other"), on="what").dropna()
+    difference = (both["other"] - both["one"]).abs()
+    rounding = 1e-9 * np.maximum(both["one"].abs(), both["other"].abs())
+    error = np.hypot(both.pop("error_x"), both.pop("error_y"))
     with np.errstate(divide="ignore", invalid="ignore"):
-        table["errors"] = np.where(difference <= rounding, 0, difference / table.pop("error"))
-    kept = table[table["errors"] >= least]
+        both["errors"] = np.where(difference <= rounding, 0, difference / error)
+    kept = both[both["errors"] >= least]
     return kept.sort_values("errors", ascending=False, kind="stable").reset_index(drop=True)
 
 
@@ -110,9 +105,6 @@ def compare(
         others: likewise
         least: smallest difference, in standard errors
         rows: numbers to show
-
-    Raises:
-        ConfigError: there is one run only, or a run has no verdicts.
     """
     if not others:
         raise ConfigError("name two runs, such as quick quick-seed1")

@@ -29,7 +29,6 @@ app = App(
     version_flags=(),
     default_parameter=Parameter(negative=(), show_default=_default),
 )
-MARKS = ("Snakefile", "workflow/papers")  # of the folder of a project
 RAISES = {"exit_on_error": False, "print_error": False}  # so that `main` writes the message
 app.command(running.make, name="run")
 app.command(running.report)
@@ -50,16 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         start, bound, left = app.meta.parse_args(words[:end], **RAISES)
         return start(*bound.args, **bound.kwargs, **dict.fromkeys(left, words[end + 1 :])) or 0
-    except CycloptsError as error:
+    except (CycloptsError, FinitewidthError) as error:
         print(f"finitewidth: {error}", file=sys.stderr)
-        return 2
-    except FinitewidthError as error:
-        print(f"finitewidth: {error}", file=sys.stderr)
-        return 1
-    except BlockingIOError:  # of fork
-        print("finitewidth: no process can be started: the limit on processes is reached; raise it "
-              "(ulimit -u), or stop other processes of this user", file=sys.stderr)  # fmt: skip
-        return 1
+        return 1 if isinstance(error, FinitewidthError) else 2
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -89,13 +81,10 @@ def find_project(start: Path, given: Path | None = None) -> Path:
     """Return the folder of the project: ``given``, or ``start`` or a folder above it."""
     places = (start.resolve(), *start.resolve().parents) if given is None else (given.resolve(),)
     for folder in places:
-        if all((folder / mark).exists() for mark in MARKS):
+        if (folder / "Snakefile").exists() and (folder / "workflow/papers").exists():
             return folder
-    if given is not None:
-        raise ConfigError(f"--project {given}: this folder has no {' and '.join(MARKS)}; name "
-                          "the top folder of a clone of finitewidth")  # fmt: skip
-    raise ConfigError(f"{start} is not in a clone of finitewidth; go to one, or name it with "
-                      "--project DIR")  # fmt: skip
+    raise ConfigError(f"{given or start} has no Snakefile and workflow/papers, so it is no clone "
+                      "of finitewidth; go to one, or name it with --project DIR")  # fmt: skip
 
 
 # --- short commands: each imports what it needs, so that the others start at once -----------------
@@ -109,9 +98,6 @@ def list_artifacts(*, paper: str | None = None, results: Results = Results()) ->
 
     Args:
         paper: only the artifacts of one paper
-
-    Raises:
-        ConfigError: the paper is unknown.
     """
     papers = read_papers()
     if paper is not None and paper not in {each.name for each in papers}:
@@ -131,9 +117,6 @@ def verify(*, results: Results = Results()) -> int:
     """Is every result what its job wrote? Nothing is written.
 
     Example: finitewidth verify --preset laptop
-
-    Raises:
-        ResultError: there are no results.
     """
     if not provenance_files(results.folder):
         raise ResultError(f"{results.folder} has no results; finitewidth run with the same options "

@@ -67,19 +67,15 @@ def network(
         train: training images, with the class shares of all; 0 for all
         test: test images, likewise
         output: the folder to write (default: <network>_<images>_study, beside the network)
-
-    Raises:
-        ConfigError: the network, the images or an option is refused.
-        DataError: the images are missing or damaged.
     """
-    user = read_user_network(file)
-    make = user.factory()
-    chosen = dataset_of(images, data, {}, ("study", train or None, test or None))
-    height, width, channels = chosen.shape
-
-    from finitewidth.data.select import channels_first, scaled
+    from finitewidth.data.select import channels_first, scaled, stratified_subset
     from finitewidth.library.study import study
 
+    user = read_user_network(file)
+    make = user.factory()
+    dataset = dataset_of(images, data, {})
+    chosen = stratified_subset(dataset, train or None, test or None, ("study",))
+    height, width, channels = chosen.shape
     training = channels_first(scaled(chosen.train_images)), chosen.train_labels
     tests = channels_first(scaled(chosen.test_images)), chosen.test_labels
     given = {name: value for name, value in asdict(options).items() if value is not None}
@@ -95,19 +91,10 @@ def network(
     print(folder)
 
 
-def dataset_of(
-    images: Path | None, data: str | None, settings: Mapping[str, Any],
-    chosen: tuple[str, int | None, int | None],
-) -> Any:  # fmt: skip
-    """Return the folder ``images`` or the dataset ``data``, a `finitewidth.data.store.Dataset`.
-
-    What for, and how many training and test images (all for None), is ``chosen``; which ones does
-    not depend on the seed.
-    """
+def dataset_of(images: Path | None, data: str | None, settings: Mapping[str, Any]) -> Any:
+    """Return the folder ``images`` or the dataset ``data``, a `finitewidth.data.store.Dataset`."""
     from finitewidth.data.build import build_dataset
-    from finitewidth.data.select import stratified_subset
 
-    purpose, train, test = chosen
-    given = {**settings, "images": str(images)} if images else settings
-    dataset = build_dataset(name_of(images) if images else data, given)
-    return stratified_subset(dataset, train, test, (purpose,))
+    if images:
+        return build_dataset(name_of(images), {**settings, "images": str(images)})
+    return build_dataset(data, settings)

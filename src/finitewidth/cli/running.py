@@ -11,11 +11,9 @@ import yaml
 from cyclopts import Parameter
 
 from finitewidth.cli.options import Count, DryRun, More, Results, Settings
-from finitewidth.common.declarations import artifacts_of, read_papers
+from finitewidth.common.declarations import read_papers
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import merged, nearest, overrides, preset_only, typed
-
-CONFIG = "config"
+from finitewidth.common.settings import nearest
 
 
 def make(
@@ -39,29 +37,25 @@ def make(
         config: override settings, KEY=VALUE
     """
     chosen = settings(results, config)
-    words = ["snakemake", "--cores", str(cores or os.cpu_count() or 1), *checked_targets(targets)]
+    _check(targets)
+    words = ["snakemake", "--cores", str(cores or os.cpu_count() or 1), *targets]
     words += ["--dry-run"] * dry_run + [*more, "--config", f"preset={results.preset}"]
     words += [f"seed={results.seed}"] * bool(results.seed) + chosen
     return call(words)
 
 
-def checked_targets(names: Sequence[str]) -> list[str]:
-    """Return names of artifacts, papers, experiments and other targets that can be made.
-
-    Files below ``results`` are left to Snakemake. The current folder is the project.
-    """
-    papers = read_papers()
-    artifacts = [entry.artifact for entry in artifacts_of(papers)]
-    experiments = {experiment.name for paper in papers for experiment in paper.experiments}
-    known = {*artifacts, *experiments, *(paper.name for paper in papers), "all", "report",
-             "errata", "datapackages",
-             *(f"captions_{paper.name}" for paper in papers)}  # fmt: skip
-    for name in names:
+def _check(targets: Sequence[str]) -> None:
+    """Refuse an unknown name; files below ``results`` are left to Snakemake."""
+    known = {"all", "report", "errata", "datapackages"}
+    for paper in read_papers():
+        known |= {paper.name, f"captions_{paper.name}"}
+        known |= {each.name for each in paper.experiments}
+        known |= {each.artifact for each in paper.artifacts}
+    for name in targets:
         if "/" not in name and name not in known:
             raise ConfigError(f"{name!r} is no artifact, paper or experiment"
                               f"{nearest(name, sorted(known))}; finitewidth list shows "
                               "all")  # fmt: skip
-    return list(names)
 
 
 def report(*, config: Settings = (), results: Results = Results()) -> int:
@@ -86,17 +80,16 @@ def settings(results: Results, given: Sequence[str]) -> list[str]:
     """Return the overrides of a run: those given, ``key=value`` in YAML, and the images."""
     if not results.sources:
         return [*given]
-    config = preset_only(results.preset, CONFIG)
+    others, data = [], {}
     for text in given:
-        key, equals, value = text.partition("=")
-        try:
-            if not equals:
-                raise ValueError("there is no =")
-            config = merged(config, typed({key: yaml.safe_load(value)}))
-        except (yaml.YAMLError, ValueError) as error:
-            reason = " ".join(str(error).split())
-            raise ConfigError(f"--config {text}: {reason}; write KEY=VALUE in YAML") from error
-    return overrides(merged(config, {"data": {"images": str(results.images)}}), CONFIG)
+        key, _, value = text.partition("=")
+        if key == "data":
+            data |= yaml.safe_load(value)
+        else:
+            others.append(text)
+    data["images"] = str(results.images)
+    flow = yaml.safe_dump(data, default_flow_style=True, width=10**6, sort_keys=False)
+    return [*others, f"data={flow.strip()}"]
 
 
 def call(words: Sequence[str]) -> int:

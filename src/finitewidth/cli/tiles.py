@@ -15,9 +15,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import read_yaml
 from finitewidth.networks.user_network import UserNetwork, read_user_network
 
-SNAKEFILE = "workflow/kernel/Snakefile"
-RUN, IMAGES, LABELS, WEIGHTS = "run.yaml", "images.npy", "labels.npy", "weights.pt"
-KERNEL = "kernel.npy"
+RUN, KERNEL = "run.yaml", "kernel.npy"
 
 
 @Parameter(name="*")
@@ -69,22 +67,14 @@ def kernel(
         cores: tiles at the same time (default: all cores)
         profile: of Snakemake, such as profiles/slurm for a cluster
         dry_run: show what would be done
-
-    Raises:
-        ConfigError: an option is out of range, the network is refused, or the folder has other
-            files.
-        DataError: the images are missing or damaged.
     """
     folder = prepare(network, options)
-    if not dry_run:
-        _remove_outdated(folder)
-    words = ["snakemake", "--snakefile", SNAKEFILE, "--directory", str(folder)]
+    words = ["snakemake", "--snakefile", "workflow/kernel/Snakefile", "--directory", str(folder)]
     words += ["--workflow-profile", "none", "--rerun-incomplete", "--show-failed-logs"]
-    words += ["--quiet", "rules", "host"]
-    words += ["--nolock"]  # a lock stays after a kill; tiles are written atomically, and all alike
-    words += ["--profile", profile] if profile else []
-    cores = cores or (None if profile else os.cpu_count())
-    words += ["--cores", str(cores)] if cores else []
+    # a lock stays after a kill; tiles are written atomically, and all alike
+    words += ["--quiet", "rules", "host", "--nolock", *(("--profile", profile) if profile else ())]
+    if cores or not profile:
+        words += ["--cores", str(cores or os.cpu_count())]
     status = running.call([*words, *["--dry-run"] * dry_run, *more])
     if status:
         print(f"finished tiles are kept in {folder}; the same command goes on")
@@ -102,7 +92,7 @@ def prepare(network: Path, options: Kernel) -> Path:
     import torch
 
     from finitewidth.common.result_files import atomic
-    from finitewidth.data.select import channels_first, scaled
+    from finitewidth.data.select import channels_first, scaled, stratified_subset
     from finitewidth.kernels.trained import traced_kernel
     from finitewidth.library.modules import blocks
     from finitewidth.networks.user_network import draw
@@ -111,8 +101,8 @@ def prepare(network: Path, options: Kernel) -> Path:
     if not (options.images or options.data):
         raise ConfigError("name the images: --images FOLDER or --data NAME")
     settings = read_yaml(Path("config/config.yaml"))["data"]
-    chosen = "kernel", options.train, options.test
-    dataset = dataset_of(options.images, options.data, settings, chosen)
+    dataset = dataset_of(options.images, options.data, settings)
+    dataset = stratified_subset(dataset, options.train, options.test, ("kernel",))
     folder = _folder(options, user, dataset.name)
     splits = ("train", "test") if options.test else ("train",)
     pixels = np.concatenate([getattr(dataset, f"{split}_images") for split in splits])
@@ -129,14 +119,15 @@ def prepare(network: Path, options: Kernel) -> Path:
     # a network without a kernel is refused here, and not in every job
     traced_kernel(module, pair, budget=record["budget"])
     for name, save in {
-        IMAGES: lambda stream: np.save(stream, x),
-        LABELS: lambda stream: np.save(stream, labels),
-        WEIGHTS: lambda stream: torch.save(module.state_dict(), stream),
+        "images.npy": lambda stream: np.save(stream, x),
+        "labels.npy": lambda stream: np.save(stream, labels),
+        "weights.pt": lambda stream: torch.save(module.state_dict(), stream),
         RUN: lambda stream: stream.write(yaml.safe_dump(record).encode()),
     }.items():
         content, file = io.BytesIO(), folder / name
         save(content)
         if not file.is_file() or file.read_bytes() != content.getvalue():
+            (folder / KERNEL).unlink(missing_ok=True)  # it would lie beside other labels
             with atomic(file) as temporary:
                 temporary.write_bytes(content.getvalue())
     return folder
@@ -149,11 +140,3 @@ def _folder(options: Kernel, user: UserNetwork, data: str) -> Path:
     if folder.is_dir() and not (folder / RUN).is_file() and any(folder.iterdir()):
         raise ConfigError(f"--output {folder}: this folder has other files; name a new one")
     return folder
-
-
-def _remove_outdated(folder: Path) -> None:
-    """Remove a kernel of other images or another network, which would lie beside the new labels."""
-    kernel = folder / KERNEL
-    changed = max((folder / name).stat().st_mtime for name in (RUN, IMAGES, WEIGHTS))
-    if kernel.is_file() and kernel.stat().st_mtime < changed:
-        kernel.unlink()

@@ -20,17 +20,11 @@ MISSING = "NaN"  # how a missing number is written
 
 @dataclass(frozen=True)
 class Field:
-    """One column of a data file.
+    """One column of a data file."""
 
-    Attributes:
-        meaning: what the column contains, in one sentence without a full stop.
-        unit: unit of a number, such as ``step`` or ``percent``; empty if it has none.
-        type: ``number`` (missing values are allowed and written as ``NaN``), ``integer`` or
-            ``string`` (neither may be missing or empty).
-    """
-
-    meaning: str
-    unit: str = ""
+    meaning: str  # what it contains, in one sentence without a full stop
+    unit: str = ""  # of a number, such as `step` or `percent`
+    # `number` (missing ones are written as `NaN`), `integer` or `string` (none missing or empty)
     type: str = "number"
 
 

@@ -6,7 +6,7 @@ This module uses only the standard library and yaml.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -27,19 +27,14 @@ class Text:
 
     The texts are not part of this project. If the environment variable ``FINITEWIDTH_PAPERS`` names
     a folder with them, tests compare every quote with its line (``tests/copies.py``).
-
-    Attributes:
-        title: what it is a copy of, in words.
-        papers: keys of the papers that it contains, or of another version of which it is one.
-        transcribed: whether it was read from pictures of pages, so that a wrong sign, index, bar or
-            power in it may be a mistake of the transcription.
-        sha256: digest of its bytes.
     """
 
     title: str
-    papers: tuple[str, ...]
+    papers: tuple[str, ...]  # that it contains, or of another version of which it is one
+    # whether it was read from pictures of pages, so that a wrong sign, index, bar or power in it
+    # may be a mistake of the transcription
     transcribed: bool
-    sha256: str
+    sha256: str  # of its bytes
 
 
 @cache
@@ -55,21 +50,11 @@ def known_texts() -> Mapping[str, Text]:
 
 @dataclass(frozen=True, kw_only=True)
 class Quote:
-    """Words of a paper, and where they stand.
+    """Words of a paper, and where they stand."""
 
-    Attributes:
-        text: key of `known_texts`.
-        line: number of the line that the words begin on, from 1.
-        words: the words as that copy has them, markup included. They may go on in later lines; all
-            white space counts as one blank.
-
-    Raises:
-        ValueError: the text is unknown, the line is below 1, or there are no words.
-    """
-
-    text: str
-    line: int
-    words: str
+    text: str  # key of `known_texts`
+    line: int  # that the words begin on, from 1
+    words: str  # as that copy has them, markup included; all white space counts as one blank
 
     def __post_init__(self) -> None:
         if self.text not in known_texts():
@@ -116,12 +101,7 @@ def text_file(paper: str, name: str) -> Path | None:
 def read_texts(paper: str, name: str) -> Mapping[str, Any]:
     """The content of ``<name>.yaml`` of a paper; empty if it has no such file."""
     file = text_file(paper, name)
-    if file is None:
-        return {}
-    content = read_yaml(file)
-    if not isinstance(content, dict):
-        raise ConfigError(f"{file}: write a mapping with the keys that CONTRIBUTING.md lists")
-    return content
+    return read_yaml(file) if file else {}
 
 
 def refuse_unknown(where: str, values: Mapping[str, Any], known: Iterable[str]) -> None:
@@ -139,18 +119,15 @@ def build(kind: type, where: str, values: Mapping[str, Any], **given: Any) -> An
     A field of type ``str`` takes a text, or a list of texts, which are joined by a blank. The
     fields ``given`` are not taken from the file.
     """
-    declared = {field.name: field for field in fields(kind) if field.name not in given}
-    refuse_unknown(where, values, declared)
+    types = {field.name: field.type for field in fields(kind) if field.name not in given}
+    refuse_unknown(where, values, types)
     made = dict(values)
-    for name, field in declared.items():
-        if name not in values:
-            if field.default is MISSING and field.default_factory is MISSING:
-                raise ConfigError(f"{where}: {name} is missing")
-        elif field.type in (str, "str"):
+    for name in values:
+        if types[name] in (str, "str"):
             made[name] = _text(f"{where}: {name}", values[name])
     try:
         return kind(**made, **given)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise ConfigError(f"{where}: {error}") from error
 
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import logging
-import os
 import sys
 import time
 import traceback
@@ -15,18 +14,6 @@ LOG = logging.getLogger("finitewidth")
 LOGGED = 10.0  # seconds between two lines on a progress
 
 
-class _LogFile(logging.FileHandler):
-    """A log file that ignores a full disk; the final error of a job is also written to stderr."""
-
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
-        if not isinstance(sys.exception(), OSError):
-            super().handleError(record)
-
-    def close(self) -> None:
-        with contextlib.suppress(OSError):
-            super().close()
-
-
 @contextlib.contextmanager
 def logged_to(path: str | Path) -> Iterator[None]:
     """Write the log lines and warnings of a job to a new file, and errors to stderr as well.
@@ -36,9 +23,8 @@ def logged_to(path: str | Path) -> Iterator[None]:
             interrupted it. No traceback is printed.
     """
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    if Path(path).is_symlink():
-        Path(path).unlink(missing_ok=True)  # or what it leads to would be overwritten
-    handler = _LogFile(path, mode="w", encoding="utf-8")
+    handler = logging.FileHandler(path, mode="w", encoding="utf-8")
+    logging.raiseExceptions = False  # a full disk; the final error is also written to stderr
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     LOG.addHandler(handler)
     LOG.setLevel(logging.INFO)
@@ -59,7 +45,8 @@ def logged_to(path: str | Path) -> Iterator[None]:
         logging.captureWarnings(False)
         logging.getLogger("py.warnings").removeHandler(handler)
         LOG.removeHandler(handler)
-        handler.close()
+        with contextlib.suppress(OSError):
+            handler.close()
 
 
 class Progress:
@@ -71,10 +58,9 @@ class Progress:
     def __init__(self, total: int, title: str, done: int = 0):
         self._total, self._title, self._done = total, title, done
         self._started = self._said = time.monotonic()
-        self._start = done
-        self._bar = None
-        # the jobs of a run of Snakemake share one terminal, which has a line per finished job
-        if sys.stderr.isatty() and os.environ.get("FINITEWIDTH_BARS") != "0":
+        self._start, self._bar = done, None
+        # jobs of a workflow, which have a log, share one terminal
+        if sys.stderr.isatty() and not LOG.handlers:
             from tqdm import tqdm
 
             self._bar = tqdm(total=total, initial=done, desc=title, leave=False, mininterval=0.5)

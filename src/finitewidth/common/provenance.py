@@ -27,7 +27,6 @@ SCHEDULERS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID")  # Slurm, PBS, LSF
 TIMESTAMP = ".snakemake_timestamp"  # Snakemake puts it into a folder when the job has ended
 STAMPED_PACKAGES = ("numpy", "torch", "pandas", "scipy", "scikit-learn", "matplotlib", "snakemake")
 
-
 _base_seed = 0
 
 
@@ -36,17 +35,10 @@ def base_seed(seed: int) -> Iterator[None]:
     """Let all seeds that `seed_for` derives within the block depend on a base seed.
 
     Every job that draws random numbers works inside such a block, with the setting ``seed`` of its
-    configuration. The base seed belongs to the process, so all its threads share it.
-
-    Args:
-        seed: at least 0. With 0 seeds are as they are outside of all blocks.
-
-    Raises:
-        ValueError: the base seed is negative.
+    configuration. The base seed belongs to the process, so all its threads share it. With 0 seeds
+    are as they are outside of all blocks.
     """
     global _base_seed
-    if seed < 0:
-        raise ValueError(f"the base seed is {seed}; it must be at least 0")
     before, _base_seed = _base_seed, seed
     try:
         yield
@@ -60,19 +52,14 @@ def seed_for(*purpose: str | int) -> int:
     The seed depends only on the words of the name and on the base seed, and not on the order of
     calls. Hence a random stream does not change if another one is added. Types and boundaries of
     words matter: ``("a", "b")``, ``("a/b",)``, ``(1,)`` and ``("1",)`` give different seeds. With
-    another base seed (`base_seed`) every name gives another seed.
+    another base seed (`base_seed`) every name gives another seed. It is an integer below 2⁶³, the
+    same on every machine.
 
     Args:
         purpose: the words of the name, such as ``"npf/table2/fc_sgd", 3, "value weights"``.
-
-    Returns:
-        An integer below 2⁶³, the same on every machine.
-
-    Raises:
-        TypeError: a word is neither a string nor an integer.
     """
     # a mapping is never a word of a name, so that no name equals that of another base seed
-    return _derived(purpose, ({"base seed": _base_seed},) if _base_seed else ())
+    return fixed_seed_for(*([{"base seed": _base_seed}] if _base_seed else []), *purpose)
 
 
 def fixed_seed_for(*purpose: str | int) -> int:
@@ -81,23 +68,12 @@ def fixed_seed_for(*purpose: str | int) -> int:
     For what does not depend on the base seed: the bundled datasets, which all runs share, and the
     networks on which errata are checked.
     """
-    return _derived(purpose, ())
-
-
-def _derived(purpose: tuple[str | int, ...], first: tuple[dict[str, int], ...]) -> int:
-    """A seed from the words of a name, preceded by the base seed if it is not 0."""
-    for word in purpose:
-        if not isinstance(word, str | int) or isinstance(word, bool):
-            raise TypeError(f"seed_for: {word!r} is neither a string nor an integer")
-    digest = hashlib.sha256(json.dumps((*first, *purpose)).encode()).digest()
+    digest = hashlib.sha256(json.dumps(purpose).encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1
 
 
 def fingerprint(value: Any) -> str:
-    """Return a digest (16 hex digits) of a JSON-serialisable value.
-
-    It does not depend on the order of keys.
-    """
+    """Return a digest (16 hex digits) of a JSON-serialisable value, whatever the order of keys."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -112,11 +88,7 @@ def source_of(module: str) -> Path | None:
 
 
 def names_imported(tree: ast.AST) -> set[str]:
-    """Return the imported names within the package, parents included.
-
-    In ``from a import b``, b is a module only if `source_of` finds a file for it. The package has
-    no relative imports.
-    """
+    """Return the imported names within the package, parents included; not all are modules."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -138,10 +110,7 @@ def without_docstrings(tree: ast.Module) -> ast.Module:
 
 @cache
 def _module_digest(module: str) -> tuple[str, frozenset[str]]:
-    """Return a digest of a module's code and the modules that it imports.
-
-    Both are stored by the text of the file, so an unchanged file is not parsed again.
-    """
+    """A module's digest and its imports, stored by its text: an unchanged file is not parsed."""
     source = source_of(module).read_text(encoding="utf-8")
     seen, question = _seen(), fingerprint(source)
     if question not in seen:
@@ -155,10 +124,6 @@ def _module_digest(module: str) -> tuple[str, frozenset[str]]:
 
 @cache
 def _seen() -> dict[str, list[Any]]:
-    """Return the stored digests of this version of Python.
-
-    The file is in ``__pycache__``, which is not under version control.
-    """
     folder = Path(__file__).resolve().parent / "__pycache__"
     return remembered(folder / f"digests.{sys.implementation.cache_tag}.json")
 
@@ -166,8 +131,7 @@ def _seen() -> dict[str, list[Any]]:
 def remembered(file: Path) -> dict[str, Any]:
     """Return the dictionary in a JSON file, whose values depend on their keys only.
 
-    The caller adds entries to it. It is written when the process ends. If the file is damaged,
-    missing or cannot be written, the entries have to be computed again.
+    The caller adds entries to it. It is written when the process ends, if that is possible.
     """
     try:
         known = dict(json.loads(file.read_text(encoding="utf-8")))
@@ -178,10 +142,9 @@ def remembered(file: Path) -> dict[str, Any]:
 
 
 def _keep(file: Path, known: dict[str, Any], before: int) -> None:
-    """Replace the file if there are new entries; other processes may write it meanwhile."""
     if len(known) == before:
         return
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # other processes may write it meanwhile
         file.parent.mkdir(exist_ok=True)
         handle, name = tempfile.mkstemp(dir=file.parent)
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
@@ -190,18 +153,11 @@ def _keep(file: Path, known: dict[str, Any], before: int) -> None:
 
 
 def digest_of(path: str | Path) -> str:
-    """Return the SHA-256 of a regular file in hex; of a folder, that of names and digests.
-
-    Raises:
-        FileNotFoundError: there is no such file, or it is neither a regular file nor a folder. A
-            device or a pipe would be read without end.
-    """
+    """Return the SHA-256 of a file in hex; of a folder, that of names and digests."""
     path = Path(path)
-    if path.is_file():
+    if not path.is_dir():
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
-    if not path.is_dir():
-        raise FileNotFoundError(f"{path} is no file")
     digest = hashlib.sha256()
     for file in sorted(path.rglob("*")):
         if file.is_file() and file.name != TIMESTAMP:
@@ -211,11 +167,8 @@ def digest_of(path: str | Path) -> str:
 
 def file_digest(file: str | Path) -> str:
     """Return a digest (16 hex digits) of a text, or of a Python file without its docstrings."""
-    file = Path(file)
-    if not file.is_file():
-        raise FileNotFoundError(f"{file} is no file")
-    content = file.read_bytes()
-    if file.suffix == ".py":
+    content = Path(file).read_bytes()
+    if Path(file).suffix == ".py":
         content = ast.dump(without_docstrings(ast.parse(content))).encode()
     return hashlib.sha256(content).hexdigest()[:16]
 
@@ -223,8 +176,7 @@ def file_digest(file: str | Path) -> str:
 def code_of(modules: Iterable[str], files: Iterable[str], root: str | Path) -> dict[str, Any]:
     """Return the code of a job as the parameter ``code`` of its rule, with a ``digest`` of it.
 
-    It is in the modules that the job calls and all that they import, and in the scripts and texts
-    that it reads, ``files`` relative to ``root``.
+    It is in ``modules`` and all that they import, and in scripts and texts, ``files`` in ``root``.
     """
     code = {"modules": sorted(modules), "files": list(files)}
     digests = [code_digest(*code["modules"])]
@@ -251,8 +203,8 @@ def forget_modules() -> None:
 def code_digest(*modules: str) -> str:
     """Return a digest (16 hex digits) of modules and of all package modules that they import.
 
-    Snakemake compares the script of a rule, but not the modules that the script imports. Rules
-    therefore have this digest as a parameter. Comments, formatting and docstrings do not change it.
+    Comments, formatting and docstrings do not change it. Rules have it as a parameter, because
+    Snakemake compares the script of a rule, but not the modules that the script imports.
     """
     for module in modules:
         if source_of(module) is None:
@@ -269,15 +221,9 @@ def code_digest(*modules: str) -> str:
 
 def environment() -> dict[str, Any]:
     """Return the versions of packages, a description of the machine and the state of git."""
-    versions = {}
-    for package in STAMPED_PACKAGES:
-        try:
-            versions[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            versions[package] = None
     return {
         "python": sys.version.split()[0],
-        "versions": versions,
+        "versions": {package: metadata.version(package) for package in STAMPED_PACKAGES},
         "machine": {
             "system": platform.system(),
             "release": platform.release(),
@@ -291,24 +237,19 @@ def environment() -> dict[str, Any]:
 
 def git_state() -> dict[str, Any]:
     """Return the commit of the checkout and whether it has changes; None outside of a checkout."""
-
-    def git(*words: str) -> str | None:
-        command = ["git", "-C", str(SOURCE_ROOT), *words]
-        try:
-            answer = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
-        except (OSError, subprocess.SubprocessError):
-            return None
-        return answer.stdout.strip()
-
-    changes = git("status", "--porcelain", "--untracked-files=no")
-    return {"commit": git("rev-parse", "HEAD"), "dirty": None if changes is None else bool(changes)}
+    command = ["git", "-C", str(SOURCE_ROOT), "status", "--porcelain=v2", "--branch", "-uno"]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return {"commit": None, "dirty": None}
+    lines = answer.stdout.splitlines()
+    commit = next(line.split()[-1] for line in lines if line.startswith("# branch.oid"))
+    return {"commit": commit, "dirty": any(not line.startswith("#") for line in lines)}
 
 
 def _processor() -> str:
-    try:
+    with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):
                 return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
     return platform.processor()

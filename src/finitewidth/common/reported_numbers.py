@@ -1,10 +1,10 @@
 """The numbers that the papers print.
 
-``config/reported/<paper>.csv`` contains the numbers of one paper as they are printed. The files are
-checked when they are read, and error messages name file, line and column.
+``config/reported/<paper>.csv`` contains the numbers of one paper as they are printed.
 """
 
 import csv
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -31,48 +31,29 @@ Key = Annotated[str, Field(pattern=r"^[a-z0-9]+([._][a-z0-9]+)*$")]  # such as g
 
 
 class Reported(BaseModel):
-    """One number that a paper prints.
-
-    Attributes:
-        artifact: name of the artifact, or ``<paper>_text`` for a number in the text.
-        quantity: the quantity.
-        row: row of the table or point of the figure.
-        column: column of the table or curve of the figure.
-        value: the number.
-        printed: the number as printed, with trailing zeros.
-        spread: the printed spread, or None.
-        printed_spread: the spread as printed; empty if there is none.
-        spread_kind: what the spread is; empty if there is none.
-        runs: number of runs, or None.
-        unit: unit of ``value``, ``spread`` and ``tolerance``.
-        tolerance: largest distance of our number from ``value`` at which both agree. For the
-            accuracies of NPF it is twice the printed spread plus one percentage point (claim N25),
-            otherwise it is given by the claim. None if there is no rule.
-        place: where the paper prints the number.
-        read_method: ``printed`` or ``read_off_figure``.
-        reading_error: how far a number that was read off a figure may be from the one drawn, in
-            ``unit``; None if it is printed.
-        note: misprints and disagreements.
-    """
+    """One number that a paper prints."""
 
     model_config = ConfigDict(frozen=True)
 
-    artifact: str
+    artifact: str  # or `<paper>_text` for a number in the text
     quantity: Key
-    row: Key
-    column: Key
+    row: Key  # of the table, or point of the figure
+    column: Key  # of the table, or curve of the figure
     value: Number
-    printed: str
+    printed: str  # the number as printed, with trailing zeros
     spread: Positive
     printed_spread: str
     spread_kind: Literal["", "std_population", "std_sample", "standard_error"]
     runs: Count
-    unit: Key
+    unit: Key  # of the value, the spread, the tolerance and the reading error
+    # Largest distance of our number from `value` at which both agree. For the accuracies of NPF it
+    # is twice the printed spread plus one percentage point (claim N25), otherwise it is given by
+    # the claim. None if there is no rule.
     tolerance: Positive
-    place: Annotated[str, Field(min_length=1)]
+    place: Annotated[str, Field(min_length=1)]  # where the paper prints the number
     read_method: Literal["printed", "read_off_figure"]
-    reading_error: Positive
-    note: str
+    reading_error: Positive  # how far a number read off a figure may be from the one drawn
+    note: str  # misprints and disagreements
 
     @model_validator(mode="after")
     def _belong_together(self) -> Self:
@@ -98,29 +79,43 @@ def read_reported(folder: str | Path, paper: str) -> list[Reported]:
     """Read the numbers of one paper, in the order of its file ``<paper>.csv``.
 
     Raises:
-        ConfigError: the file is missing, the header is wrong, a number or key is malformed, or a
-            number is given twice.
+        ConfigError: as of `read_rows`, or a number is given twice.
     """
-    path = Path(folder) / f"{paper}.csv"
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
-        raise ConfigError(f"{path} is missing; it is part of the project, restore it") from None
-    reader = csv.DictReader(lines)
-    if tuple(reader.fieldnames or ()) != REPORTED_COLUMNS:
-        raise ConfigError(f"{path}, line 1: the columns must be {', '.join(REPORTED_COLUMNS)}")
+
+    def made(**cells: str) -> Reported:
+        return Reported(**cells, printed=cells["value"], printed_spread=cells["spread"])
+
     numbers: dict[tuple[str, str, str, str], Reported] = {}
-    for cells in reader:
-        where = f"{path}, line {reader.line_num}"
-        if None in cells or None in cells.values():
-            raise ConfigError(f"{where}: it must have {len(REPORTED_COLUMNS)} cells")
-        try:
-            number = Reported(**cells, printed=cells["value"], printed_spread=cells["spread"])
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            column = f", column {first['loc'][0]}" if first["loc"] else ""
-            raise ConfigError(f"{where}{column}: {first['msg']}, not {first['input']!r}") from None
+    for where, number in read_rows(Path(folder) / f"{paper}.csv", REPORTED_COLUMNS, made):
         if number.key in numbers:
             raise ConfigError(f"{where}: {'/'.join(number.key)} is given twice")
         numbers[number.key] = number
     return list(numbers.values())
+
+
+def read_rows(
+    path: str | Path, columns: Sequence[str], make: Callable[..., Any], delimiter: str = ","
+) -> Iterator[tuple[str, Any]]:
+    """Yield file and line, and what ``make`` makes of the cells, for every row of a file.
+
+    Raises:
+        ConfigError: the file is missing, its columns are others, or a row is not complete or is
+            refused by a pydantic model.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        raise ConfigError(f"{path} is missing; it is part of the project, restore it") from None
+    reader = csv.DictReader(lines, delimiter=delimiter)
+    if tuple(reader.fieldnames or ()) != tuple(columns):
+        raise ConfigError(f"{path}, line 1: the columns must be {', '.join(columns)}")
+    for cells in reader:
+        where = f"{path}, line {reader.line_num}"
+        if None in cells or None in cells.values():
+            raise ConfigError(f"{where}: it must have {len(columns)} cells")
+        try:
+            yield where, make(**cells)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            column = f", column {first['loc'][0]}" if first["loc"] else ""
+            raise ConfigError(f"{where}{column}: {first['msg']}, not {first['input']!r}") from None

@@ -23,14 +23,13 @@ if TYPE_CHECKING:
 def atomic(path: str | Path) -> Iterator[Path]:
     """Write a file atomically.
 
-    The context manager returns a temporary path in the folder of ``path``. If the block succeeds,
-    the temporary file replaces ``path``, so a reader sees either the old file or the complete new
-    one. If the block fails, the temporary file is deleted. What a killed process left is replaced
-    when the same file is written again. The folder is created.
+    The block gets a temporary path in the folder of ``path``, which is created. If the block
+    succeeds, the temporary file replaces ``path``, so a reader sees either the old file or the
+    complete new one. Otherwise it is deleted. What a killed process left is replaced when the same
+    file is written again.
 
     Raises:
-        ResultError: the file cannot be written, for example because the folder is read-only or the
-            disk is full. The message names the file and what to do.
+        ResultError: the file cannot be written. The message names the file and what to do.
     """
     path = Path(path)
     # the suffix is kept, because numpy and matplotlib choose the format by it
@@ -68,25 +67,21 @@ def write_table(path: str | Path, rows: "pd.DataFrame", missing: str = "") -> No
 
 def write_rows(path: str | Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write dictionaries with equal keys as CSV, without pandas, whose import takes time."""
-    columns = list(rows[0])
-    for row in rows:
-        if list(row) != columns:
-            raise ResultError(f"{path}: a row has columns {list(row)}, the first has {columns}")
     with atomic(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(columns)
+        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
         # nan is the only value that differs from itself
-        writer.writerows([["" if v != v else v for v in row.values()] for row in rows])
+        writer.writerows({key: "" if v != v else v for key, v in row.items()} for row in rows)
 
 
 def read_rows(path: str | Path, empty: bool = False) -> list[dict[str, str]]:
     """Read a CSV file as dictionaries of strings, without pandas; it may be ``empty`` of rows."""
-    with _reading(path, csv.Error, UnicodeDecodeError):
+    with _reading(path, csv.Error, ValueError):
         _refuse_cut_line(path)
         with Path(path).open(newline="", encoding="utf-8") as stream:
             rows = list(csv.DictReader(stream, strict=True))
-    if (not rows and not empty) or any(None in row or None in row.values() for row in rows):
-        raise ResultError(f"{path} is damaged (a row is cut short); delete it and run again")
+        if (not rows and not empty) or any(None in row or None in row.values() for row in rows):
+            raise ValueError("a row is cut short")
     return rows
 
 
@@ -95,15 +90,14 @@ def _refuse_cut_line(path: str | Path) -> None:
     with Path(path).open("rb") as stream:
         stream.seek(max(0, stream.seek(0, os.SEEK_END) - 1))
         if stream.read() != b"\n":
-            raise ResultError(f"{path} is damaged (its last line is cut short); "
-                              "delete it and run again")  # fmt: skip
+            raise ValueError("its last line is cut short")
 
 
 def read_table(path: str | Path, columns: Sequence[str] = (), **options: Any) -> "pd.DataFrame":
     """Read a CSV file that must have some columns; ``options`` are those of ``pandas.read_csv``."""
     import pandas as pd
 
-    with _reading(path, pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
+    with _reading(path, ValueError):
         _refuse_cut_line(path)
         rows = pd.read_csv(path, **options)
     missing = [column for column in columns if column not in rows.columns]
@@ -122,17 +116,8 @@ def write_arrays(path: str | Path, **arrays: np.ndarray) -> None:
 
 
 def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
-    """Read all arrays of an ``.npz`` file.
-
-    Raises:
-        ResultError: the file is missing or truncated, or it contains pickled objects.
-    """
-    import struct
-    import zipfile
-
-    damages = (OSError, ValueError, EOFError, RuntimeError, TypeError, KeyError, struct.error,
-               zipfile.BadZipFile)  # fmt: skip
-    with _reading(path, *damages):
+    """Read all arrays of an ``.npz`` file; pickled objects are refused."""
+    with _reading(path, Exception):  # numpy raises many kinds
         with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as pack:
             arrays = {name: pack[name] for name in pack.files}
         if not all(isinstance(array, np.ndarray) for array in arrays.values()):

@@ -30,19 +30,12 @@ class Section(BaseModel):
 
 @dataclass(frozen=True)
 class Source:
-    """Where the value of a setting in ``config/papers`` comes from.
+    """Where the value of a setting in ``config/papers`` comes from."""
 
-    Attributes:
-        kind: ``paper``, ``code`` (the authors' public code) or ``ours`` (given nowhere).
-        or_more: whether any larger number serves as well, such as more draws of the same estimate.
-        paper_also: further values that the paper gives.
-        code_also: further values that the authors' code gives.
-    """
-
-    kind: Literal["paper", "code", "ours"]
-    or_more: bool = False
-    paper_also: Sequence[Any] = ()
-    code_also: Sequence[Any] = ()
+    kind: Literal["paper", "code", "ours"]  # `code` is the authors', `ours` is given nowhere
+    or_more: bool = False  # any larger number serves as well, such as more draws
+    paper_also: Sequence[Any] = ()  # further values that the paper gives
+    code_also: Sequence[Any] = ()  # further values that the authors' code gives
 
     @property
     def stated(self) -> bool:
@@ -77,9 +70,8 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _written(value: Any) -> str:
-    return (
-        "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-    )
+    text = "null" if value is None else str(value)
+    return text.lower() if isinstance(value, bool) else text
 
 
 def _field(
@@ -97,8 +89,8 @@ paper, code, ours = partial(_field, "paper"), partial(_field, "code"), partial(_
 def section(meaning: str, **sources: Source) -> Any:
     """Return a field that holds a section.
 
-    The ``sources`` are those of settings in it that have another one here than its class says. The
-    key is the path below the section, with ``__`` between its parts.
+    The ``sources`` are of settings in it that have another one here than its class says: path below
+    the section, with ``__`` between its parts, -> source.
     """
     paths = {path.replace("__", "."): source for path, source in sources.items()}
     return Field(description=meaning, json_schema_extra={"sources": paths} if paths else None)
@@ -206,10 +198,9 @@ class Convolutional(Section):
 
 
 def refused(key: str, value: Any, allowed: str) -> PydanticCustomError:
-    """Return the error of a setting that contradicts another one.
+    """Return the error of a setting, at a path below the section, that contradicts another one.
 
-    The ``key`` is the path below the section whose validator raises the error, and ``allowed`` says
-    what is allowed instead, such as ``it must be at most epochs, 50``.
+    It says what is ``allowed`` instead, such as ``it must be at most epochs, 50``.
     """
     context = {"key": key, "value": repr(value), "allowed": allowed}
     return PydanticCustomError("refused", "{value} is refused; {allowed}", context)
@@ -236,14 +227,10 @@ def section_of(annotation: Any, value: Any = None) -> type[Section] | None:
         return section_of(get_args(annotation)[0], value)
     sections = [one for each in get_args(annotation) if (one := section_of(each))]
     if len(sections) > 1 and isinstance(value, Mapping):
-        return next((one for one in sections if value.get("kind") == kind_of(one)), None)
+        kinds = {one: get_args(one.model_fields["kind"].annotation) for one in sections}
+        return next((one for one, names in kinds.items() if value.get("kind") in names), None)
     is_union = get_origin(annotation) in (Union, type(int | None))
     return sections[0] if sections and is_union else None
-
-
-def kind_of(model: type[Section]) -> Any:
-    """The only value of the field ``kind`` of a section."""
-    return get_args(model.model_fields["kind"].annotation)[0]
 
 
 def fields_of(model: type[Section]) -> dict[str, FieldInfo]:

@@ -17,50 +17,23 @@ from finitewidth.common.errors import ConfigError
 PRESETS = ("smoke", "quick", "laptop", "paper")
 LARGEST_SEED = 2**31 - 1
 LONGEST_SHOWN = 200
-_SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # CSafeLoader is ten times as fast
-
-
-class _Loader(_SafeLoader):
-    """Reads YAML, and refuses a key that is given twice."""
-
-    def __init__(self, stream: Any):
-        super().__init__(stream)
-        self._checked: set[int] = set()  # ids of nodes, which merge keys (<<) change afterwards
-
-    def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Insert what merge keys give, once the mapping's own keys are known to differ."""
-        if id(node) not in self._checked:
-            self._checked.add(id(node))
-            keys: set[str] = set()
-            for key, _ in node.value:
-                if key.value in keys and isinstance(key, yaml.ScalarNode):
-                    line = key.start_mark.line + 1
-                    raise ConfigError(f"line {line}: the key {key.value} is given twice; keep one")
-                keys |= {key.value} if isinstance(key, yaml.ScalarNode) else set()
-        super().flatten_mapping(node)
-
-
-def preset_file(config: Mapping[str, Any], folder: str | Path) -> str:
-    """Return the path of the file of the chosen preset, below the folder ``config``."""
-    preset = config.get("preset")
-    if preset not in PRESETS:
-        raise ConfigError(f"preset: {preset!r} is unknown{nearest(preset, PRESETS)}; "
-                          f"{one_of(PRESETS)}")  # fmt: skip
-    return str(Path(folder) / "preset" / f"{preset}.yaml")
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # CSafeLoader is ten times as fast
 
 
 def results_folder(preset: str, seed: int = 0, images: Sequence[str] = ()) -> str:
     """Return the folder of the results of a preset, a base seed and images of the user.
 
-    It is ``results/<preset>`` for base seed 0 and ``results/<preset>-seed<k>`` for any other, so
-    that runs with different base seeds keep their results side by side. With sources that are
-    images of the user it is ``results/<preset>-<name>``, followed by the base seed likewise.
+    It is ``results/<preset>``, with ``-<name>`` of sources that are images of the user, and with
+    ``-seed<k>`` for a base seed other than 0.
     """
     return "-".join([f"results/{preset}", *images, *([f"seed{seed}"] if seed else [])])
 
 
 def preset_only(preset: str, folder: str | Path) -> dict[str, Any]:
-    """Return the settings of a preset without overrides."""
+    """Return the settings of a preset without overrides, from the folder ``config``."""
+    if preset not in PRESETS:
+        raise ConfigError(f"preset: {preset!r} is unknown{nearest(preset, PRESETS)}; "
+                          f"{one_of(PRESETS)}")  # fmt: skip
     folder, result = Path(folder), {}
     parts = [folder / "config.yaml", *sorted((folder / "papers").glob("*.yaml"))]
     for part in (*parts, folder / "preset" / f"{preset}.yaml"):
@@ -69,15 +42,13 @@ def preset_only(preset: str, folder: str | Path) -> dict[str, Any]:
 
 
 def completed(config: Mapping[str, Any], folder: str | Path) -> dict[str, Any]:
-    """Return settings in which those that are missing are those of the preset."""
-    return merged(preset_only(config["preset"], folder), config)
+    """Return the settings of a run: those given, as by Snakemake, over those of its preset."""
+    preset = config.get("preset", read_yaml(Path(folder, "config.yaml"))["preset"])
+    return merged(preset_only(preset, folder), typed(config))
 
 
 def overrides(config: Mapping[str, Any], folder: str | Path) -> list[str]:
-    """Return the settings that differ from those of the preset, as for Snakemake's ``--config``.
-
-    For example ``["npf={nu: {runs: 2}}"]``; empty if nothing differs.
-    """
+    """Return what differs from the preset, as for ``--config``: ``["npf={nu: {runs: 2}}"]``."""
     changed = _changed(config, preset_only(config["preset"], folder))
     flow = {"default_flow_style": True, "width": 10**6, "sort_keys": False}
     return [
@@ -103,11 +74,23 @@ def _changed(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, An
 def read_yaml(path: Path) -> dict[str, Any]:
     """Return the mapping in a YAML file; an empty file gives an empty mapping."""
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), _Loader) or {}
+        loader = _Loader(path.read_text(encoding="utf-8"))
+        node = loader.get_single_node()
+        _refuse_repeated_keys(path, node)
+        return (loader.construct_document(node) if node else None) or {}
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: cannot be read as YAML: {error}") from error
-    except ConfigError as error:
-        raise ConfigError(f"{path}, {error}") from None
+
+
+def _refuse_repeated_keys(path: Path, node: yaml.Node | None) -> None:
+    keys: set[str] = set()
+    for entry in node.value if isinstance(node, yaml.CollectionNode) else ():
+        key, value = entry if isinstance(node, yaml.MappingNode) else (None, entry)
+        if key is not None and str(key.value) in keys:
+            line = key.start_mark.line + 1
+            raise ConfigError(f"{path}, line {line}: the key {key.value} is given twice; keep one")
+        keys |= {str(key.value)} if key is not None else set()
+        _refuse_repeated_keys(path, value)
 
 
 def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
@@ -153,10 +136,9 @@ def replaced(config: Mapping[str, Any], values: Mapping[tuple[str, ...], Any]) -
 
 
 def typed(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert strings that YAML reads as numbers, booleans or null.
+    """Convert strings that YAML reads as numbers, booleans or null, as Snakemake passes them.
 
-    Snakemake passes all values inside ``--config 'npf={nu: {runs: 2}}'`` as strings. Under the key
-    ``data``, whose values are paths and names, numbers are not converted.
+    Under the key ``data``, whose values are paths and names, numbers are not converted.
     """
     return {key: _typed(value, key == "data") for key, value in config.items()}
 
@@ -182,9 +164,6 @@ def one_of(values: Any) -> str:
 
 
 def nearest(word: Any, known: Any) -> str:
-    """Return `` (did you mean …?)`` with the known word closest to ``word``.
-
-    The result is empty if no known word is close.
-    """
+    """Return `` (did you mean …?)`` with the known word closest to ``word``; empty without one."""
     close = difflib.get_close_matches(str(word), [str(k) for k in known], n=1)
     return f" (did you mean {close[0]}?)" if close else ""

@@ -12,9 +12,6 @@ def prepare_torch(threads: int, device: str = "cpu") -> str:
     """Set up torch, before the first tensor is made, and return the device to use.
 
     ``auto`` stands for a GPU if there is one.
-
-    Raises:
-        ConfigError: ``device`` is ``cuda`` and there is no GPU.
     """
     torch.set_num_threads(threads)
     # what torch.use_deterministic_algorithms does, without its settings for torch.compile, whose
@@ -34,8 +31,7 @@ def prepare_torch(threads: int, device: str = "cpu") -> str:
 def device_facts(device: str) -> dict[str, str | None]:
     """Return a description of the device for the log and the provenance.
 
-    A scheduler assigns GPUs through ``CUDA_VISIBLE_DEVICES``. Torch sees only these, and its device
-    ``cuda`` is the first of them.
+    Of the GPUs that a scheduler names in ``CUDA_VISIBLE_DEVICES``, torch takes the first.
     """
     name = torch.cuda.get_device_name() if device == "cuda" else None
     given = os.environ.get("CUDA_VISIBLE_DEVICES")
@@ -45,8 +41,7 @@ def device_facts(device: str) -> dict[str, str | None]:
 def keep_freed_memory() -> None:
     """Let glibc keep freed blocks of up to 32 MB instead of returning them to the system.
 
-    A stacked training step allocates a few megabytes per tensor. By default each block is mapped
-    again, and its page faults take up to a fifth of the time of a step.
+    Otherwise each tensor is mapped again, which takes up to a fifth of the time of a training step.
     """
     mmap_threshold, trim_threshold = -3, -1  # malloc.h: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD
     try:

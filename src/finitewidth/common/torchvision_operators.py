@@ -2,8 +2,7 @@
 
 The usual torchvision for Linux is built for CUDA, and its extension does not load with a build of
 torch for CPUs. The import then ends in "operator torchvision::nms does not exist". Only detection
-models need the operators, so it suffices to declare them without an implementation: what calls
-them says that torchvision does not match. Where the extension loads, nothing is changed.
+models need the operators, so it suffices to declare them without an implementation.
 
 ``make setup`` runs this module. If the import fails, it copies the module into the environment and
 writes a ``.pth`` file, which Python reads at each start. The module therefore imports only what

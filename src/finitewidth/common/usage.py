@@ -10,27 +10,16 @@ from pathlib import Path
 from typing import Any
 
 STATUS = "/proc/self/status"  # Linux
-# below results/<preset>: of jobs without such an output, of experiments, of trainings
-PROVENANCES = (
-    "provenance/**/*.json",
-    "*/experiments/*provenance.json",
-    "*/training/*/provenance.json",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """What a number of jobs took; nan where an earlier version did not record it.
-
-    ``wall`` has the seconds of the work of each, one after another, without the start of Python.
-    ``cpu`` has the CPU seconds of their whole processes, and ``memory`` the largest resident memory
-    of one of them in MB.
-    """
+    """What a number of jobs took; nan where an earlier version did not record it."""
 
     jobs: int = 0
-    wall: float = 0.0
-    cpu: float = 0.0
-    memory: float = 0.0
+    wall: float = 0.0  # seconds of the work of each, one after another, without the start of Python
+    cpu: float = 0.0  # CPU seconds of their whole processes
+    memory: float = 0.0  # largest resident memory of one of them in MB
 
     def __add__(self, other: "Usage") -> "Usage":
         memory = (self.memory, other.memory)
@@ -54,7 +43,9 @@ def usage_in(stamp: Mapping[str, Any]) -> Usage:
 
 def provenance_files(results: str | Path) -> list[Path]:
     """Return the provenance of all jobs in ``results/<preset>``, sorted."""
-    return sorted(file for place in PROVENANCES for file in Path(results).glob(place))
+    # of other jobs, of experiments, of trainings
+    globs = "provenance/**/*.json", "*/experiments/*provenance.json", "*/training/*/provenance.json"
+    return sorted(file for glob in globs for file in Path(results).glob(glob))
 
 
 def cpu_seconds() -> float:

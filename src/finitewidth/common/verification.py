@@ -8,13 +8,23 @@ import os
 from collections.abc import Iterator
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import BaseModel
 
 from finitewidth.common.provenance import SOURCE_ROOT, code_changed, digest_of
 from finitewidth.common.usage import provenance_files
 
 REMEDY = "delete it and run again"
 MADE_WITHOUT = ("logs", "benchmarks", "provenance", "report")  # folders below results/<preset>
+
+
+class _Stamp(BaseModel):
+    """What the provenance of a job has at least."""
+
+    job: str
+    digests: dict[Literal["inputs", "outputs"], dict[str, str]]
+    code: dict[str, Any]
 
 
 class Provenances:
@@ -26,15 +36,11 @@ class Provenances:
     def __init__(self, results: str | Path, root: str | Path = SOURCE_ROOT.parent):
         """Read all provenances of a run; ``root`` is the folder of the project."""
         self.results, self._root = Path(results), Path(root)
-        self._data = self.results.parent / "data"
-        self.stamps: dict[str, dict[str, Any]] = {}
-        self.damaged: list[str] = []
-        for file in (*provenance_files(self.results), *provenance_files(self._data)):
-            stamp = _read(file)
-            if stamp is None:
-                self.damaged.append(str(file))
-            else:
-                self.stamps[str(file)] = stamp
+        data = self.results.parent / "data"
+        files = [*provenance_files(self.results), *provenance_files(data)]
+        stamps = {str(file): _read(file) for file in files}
+        self.stamps = {file: stamp for file, stamp in stamps.items() if stamp is not None}
+        self.damaged = [file for file in stamps if file not in self.stamps]
         self._digest = cache(digest_of)
         self._code_changed = cache(lambda name: code_changed(self.stamps[name]["code"], self._root))
 
@@ -45,13 +51,7 @@ class Provenances:
             file: name
             for name, stamp in self.stamps.items()
             for file in stamp["digests"]["outputs"]
-            if self._is_of_this_run(file)
         }
-
-    def _is_of_this_run(self, file: str) -> bool:
-        path = Path(file)
-        inside = path.is_relative_to(self.results) or path.is_relative_to(self._data)
-        return inside and ".." not in path.parts
 
     def problem(self, file: str | Path) -> str | None:
         """Say what is wrong with a file that exists; None if it is what its job wrote."""
@@ -95,12 +95,6 @@ class Provenances:
     def problems(self) -> list[str]:
         """Return a line for everything that is wrong with the results."""
         lines = [f"{file}: is damaged; {REMEDY}" for file in self.damaged]
-        lines += [
-            f"{name}: is of another run: it names {file}; {REMEDY}"
-            for name, stamp in self.stamps.items()
-            for file in stamp["digests"]["outputs"]
-            if not self._is_of_this_run(file)
-        ]
         files = [*filter(os.path.exists, self._makers)]
         for path in sorted(self.results.rglob("*")):  # those without a provenance
             below = path.relative_to(self.results).parts
@@ -118,10 +112,7 @@ def _read(file: Path) -> dict[str, Any] | None:
     """Read a provenance; None if it is damaged."""
     try:
         stamp = json.loads(file.read_text(encoding="utf-8"))
-        digests, code = stamp["digests"], stamp["code"]
-        texts = [*digests["inputs"], *digests["outputs"], *digests["inputs"].values(),
-                 *digests["outputs"].values(), *code["modules"], *code["files"]]  # fmt: skip
-        whole = isinstance(stamp["job"], str) and all(isinstance(text, str) for text in texts)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        _Stamp.model_validate(stamp)
+    except (OSError, ValueError):
         return None
-    return stamp if whole else None
+    return stamp

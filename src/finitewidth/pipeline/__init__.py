@@ -1,4 +1,1 @@
-"""What the workflow asks of the package: jobs, files, parameters, footers and costs.
-
-Imports no torch.
-"""
+"""What the workflow asks of the package: jobs, files, parameters, footers and costs."""

@@ -16,20 +16,10 @@ from pydantic import AfterValidator, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
+from finitewidth.common import setting_types as types
 from finitewidth.common.declarations import paper_names
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.setting_types import (
-    Name,
-    Path,
-    Section,
-    Source,
-    fields_of,
-    general,
-    positive,
-    section_of,
-    settings_in,
-    whole,
-)
+from finitewidth.common.setting_types import Section, Source, fields_of, general, whole
 from finitewidth.common.settings import LARGEST_SEED, LONGEST_SHOWN, nearest
 
 EXPONENT = re.compile(r"[-+.\d]+e[-+]?\d+", re.IGNORECASE)  # of a number that is text to YAML
@@ -49,7 +39,7 @@ def _below(folder: str) -> str:
     return folder
 
 
-Folder = Annotated[Path, Field(max_length=500), AfterValidator(_below)]
+Folder = Annotated[types.Path, Field(max_length=500), AfterValidator(_below)]
 
 
 class Errata(Section):
@@ -63,17 +53,17 @@ class Errata(Section):
 class Data(Section):
     """Where datasets come from, and which source plays the part of each of the papers."""
 
-    root: Path | None = general(
+    root: types.Path | None = general(
         "where original datasets are or go; null: $FINITEWIDTH_DATA, else resources/"
     )
     download: bool = general("fetch what is missing there; false: say what is missing and stop")
-    images: Path | None = general(
+    images: types.Path | None = general(
         "a folder of images, {train,test}/<class>/*, for all datasets; null: none"
     )
-    mnist: Name = general("source that plays the part of MNIST")
-    fashion_mnist: Name = general("source that plays the part of FashionMNIST")
-    cifar10: Name = general("source that plays the part of CIFAR-10")
-    imagefolder: dict[Name, Folder] = general("name of a source -> folder below data.root")
+    mnist: types.Name = general("source that plays the part of MNIST")
+    fashion_mnist: types.Name = general("source that plays the part of FashionMNIST")
+    cifar10: types.Name = general("source that plays the part of CIFAR-10")
+    imagefolder: dict[types.Name, Folder] = general("name of a source -> folder below data.root")
 
 
 class General(Section):
@@ -86,7 +76,7 @@ class General(Section):
     device: Literal["cpu", "cuda", "auto"] = general(
         "where networks train; auto takes a GPU where there is one"
     )
-    checkpoint_seconds: positive(1_000_000) = general("between two checkpoints of a training")
+    checkpoint_seconds: types.positive(1_000_000) = general("between two checkpoints of a training")
     training_minutes: whole(15, 1_000_000) = general(
         "the longest wall time that jobs which resume ask a cluster for"
     )
@@ -96,10 +86,7 @@ class General(Section):
 
 @cache
 def settings_model(papers: tuple[str, ...]) -> type[Section]:
-    """Return the model of the settings of some papers.
-
-    A paper without settings has no ``finitewidth.papers.<paper>.settings``.
-    """
+    """Return the model of the settings of some papers, of which not all have settings."""
     modules = {paper: f"finitewidth.papers.{paper}.settings" for paper in papers}
     sections: dict[str, Any] = {
         paper: (import_module(module).Settings, ...)
@@ -128,24 +115,14 @@ def check(config: Mapping[str, Any], papers: Sequence[str]) -> Section:
 def sources_of(config: Mapping[str, Any], papers: Sequence[str]) -> dict[tuple[str, ...], Source]:
     """Return path -> source of every setting of the papers."""
     model = settings_model(tuple(papers))
-    sources = {}
-    for path, _, source in settings_in(model, config):
-        if source:
-            sources[path] = source
-        elif path[0] in papers:
-            name = ".".join(path)
-            raise ConfigError(f"{name} has no source; its model says it by paper, code or ours")
-    return sources
+    return {path: source for path, _, source in types.settings_in(model, config) if source}
 
 
 def json_schema(papers: Sequence[str]) -> str:
-    """Return the JSON Schema of the settings, with which an editor completes and checks YAML.
-
-    Nothing is required, as a preset has some of the settings only.
-    """
+    """Return the JSON Schema of the settings, with which an editor completes and checks YAML."""
     schema = settings_model(tuple(papers)).model_json_schema()
     for part in (schema, *schema["$defs"].values()):
-        part.pop("required", None)
+        part.pop("required", None)  # a preset has some of the settings only
         for setting in part["properties"].values():
             setting.pop("sources", None)  # of what lies below
             if source := setting.pop("source", None):
@@ -166,8 +143,6 @@ def _mistakes(
         kind, context = each["type"], each.get("ctx", {})
         path = _path(each["loc"], values, new=kind in ("missing", "extra_forbidden"))
         key = ".".join(map(str, path))
-        if not key.isprintable() or len(key) > LONGEST_SHOWN:
-            key = _cut(repr(key))
         if kind == "missing":
             yield key, "is missing"
         elif kind in ("extra_forbidden", "invalid_key"):
@@ -209,14 +184,13 @@ def _path(loc: Sequence[Any], values: Any, new: bool) -> list[Any]:
 def _at(
     model: type[Section], values: Any, path: Sequence[Any]
 ) -> tuple[type[Section], FieldInfo | None]:
-    """The innermost section and field at a path."""
     field = None
     for key in path:
         known = fields_of(model)
         if key not in known or not isinstance(values, Mapping):
             break
         field, values = known[key], values.get(key)
-        model = section_of(field.annotation, values) or model
+        model = types.section_of(field.annotation, values) or model
     return model, field
 
 

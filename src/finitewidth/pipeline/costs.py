@@ -12,7 +12,6 @@ Columns:
 Imports no torch: Snakemake reads the table at every start.
 """
 
-import csv
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import astuple, fields
@@ -21,11 +20,12 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from finitewidth.common.errors import ConfigError, ResultError
+from finitewidth.common.errors import ResultError
 from finitewidth.common.number_words import rough_duration
+from finitewidth.common.reported_numbers import read_rows
 from finitewidth.common.settings import PRESETS
 from finitewidth.common.usage import provenance_files, usage_in
 
@@ -48,30 +48,13 @@ COLUMNS = tuple(field.name for field in fields(Cost))
 
 
 def read_costs(path: str | Path, preset: str) -> dict[str, Cost]:
-    """The rows of one preset, by job. Errors as of `read_table`."""
+    """The rows of one preset, by job."""
     return {row.job: row for row in read_table(path) if row.preset == preset}
 
 
 def read_table(path: str | Path) -> list[Cost]:
-    """All rows, in their order."""
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
-        raise ConfigError(f"{path} is missing; it belongs to the project, restore it") from None
-    reader = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-    if (header := tuple(next(reader, ()))) != COLUMNS:
-        raise ConfigError(f"{path}, line 1: columns are {header}, wanted {COLUMNS}")
-    rows = []
-    for number, cells in enumerate(reader, 2):
-        try:
-            rows.append(Cost(**dict(zip(COLUMNS, cells, strict=True))))
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = f"{path}, line {number}, column {first['loc'][0]}"
-            raise ConfigError(f"{where}: {first['msg']}, not {first['input']!r}") from None
-        except ValueError:
-            raise ConfigError(f"{path}, line {number}: it has {len(cells)} cells") from None
-    return rows
+    """All rows, in their order; errors as of `finitewidth.common.reported_numbers.read_rows`."""
+    return [cost for _, cost in read_rows(path, COLUMNS, Cost, delimiter="\t")]
 
 
 def write_table(path: str | Path, rows: Iterable[Cost]) -> None:
@@ -130,10 +113,7 @@ def refresh(
 # of Figures 3 to 11 are 2,040 hours of a GPU then. The authors report 312 for panes a to e, and
 # about 1,350 for the others, which are 1,695 by the hours of one run (appendix C, compute).
 CORES_OF_A_GPU = 25
-HEADER = (
-    f"{'':<24} {'jobs':>4} {'no row':>6} {'one core':>10} {'and a GPU':>10} {'estimated':>9} "
-    f"{'memory':>7}"
-)
+LINE = "{:<24} {:>4} {:>6} {:>10} {:>10} {:>9} {:>7}"
 NOTES = (
     "Times are sums over all jobs, started from nothing; a job that several artifacts need counts",
     "in each of them and once in a sum. Jobs without a row in the table are left out.",
@@ -198,7 +178,8 @@ def forecast(
         longest.append(f"{name} each {rough_duration(length(chain, seconds))} ({jobs})")
     missing = [name for name in needs if name not in costs]
     return "\n".join([
-        f"preset {', '.join(presets)}, from workflow/costs.tsv", "", HEADER,
+        f"preset {', '.join(presets)}, from workflow/costs.tsv", "",
+        LINE.format("", "jobs", "no row", "one core", "and a GPU", "estimated", "memory"),
         *(_line(name, behind(needs, targets), costs, gpu) for name, targets in sums.items()), "",
         "longest chain of jobs:", *longest,
         f"jobs without a row in the table: {len(missing)} of {len(needs)}"
@@ -217,4 +198,4 @@ def _line(
     memory = f"{max((row.memory_mb for row in rows), default=0) / 1000:.2g} GB"
     missing = len(jobs) - len(rows) or ""
     core, faster = map(rough_duration, (seconds, sum(gpu[row.job] for row in rows)))
-    return f"{name:<24} {len(jobs):>4} {missing:>6} {core:>10} {faster:>10} {share:>9} {memory:>7}"
+    return LINE.format(name, len(jobs), missing, core, faster, share, memory)

@@ -54,8 +54,7 @@ class Difference:
 def of_training(ours: PlannedTraining, theirs: PlannedTraining, source: str) -> list[Difference]:
     """What differs between a training of this run and the same training of the paper.
 
-    If the dataset ``source`` of this run is the paper's own or a re-encoded copy, "all images" is
-    told as their number.
+    If ``source`` is the paper's own dataset or a re-encoded copy, "all images" is their number.
     """
     one, other = _described(ours), _described(theirs)
     if is_original(source, ours.dataset):
@@ -86,12 +85,9 @@ def in_words(differences: Iterable[Difference], first: Sequence[str] = ()) -> tu
 
 
 def _described(training: PlannedTraining) -> dict[str, Any]:
-    """What a training does, one value for each name.
-
-    Epochs at which weights are kept are told by their distance, since their number follows from
-    the number of epochs.
-    """
+    """What a training does, one value for each name."""
     run = training.run
+    # their number follows from the number of epochs
     kept = {"evaluations": run.snapshots, "stages": run.best_so_far}
     return {
         "dataset": ROLES[training.dataset],
@@ -135,12 +131,11 @@ def _distinct(values: Iterable[Any]) -> Any:
 def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Name in words -> value, of nested settings; a network as for trainings."""
     flat: dict[str, Any] = {}
-    rest = dict(settings)
-    network = rest.get("network")
+    network = settings.get("network")
     if isinstance(network, Mapping) and "kind" in network:
-        del rest["network"]
         flat |= _network(asdict(Architecture.from_mapping(network)))
-    for (*parents, last), value in leaves(rest).items():
+        settings = {name: value for name, value in settings.items() if name != "network"}
+    for (*parents, last), value in leaves(settings).items():
         where = f"{' '.join(parents)}: " if parents and parents[-1] != last else ""
         flat[f"{where}{NAMES.get(last, last)}".replace("_", " ")] = value
     return flat
@@ -148,12 +143,8 @@ def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _between(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[Difference]:
     for what in dict.fromkeys((*ours, *theirs)):
-        if _plain(ours.get(what)) != _plain(theirs.get(what)):
+        if ours.get(what) != theirs.get(what):
             yield Difference(what, ours.get(what), theirs.get(what))
-
-
-def _plain(value: Any) -> Any:
-    return [_plain(entry) for entry in value] if isinstance(value, list | tuple) else value
 
 
 def _pair(one: Difference) -> str:
@@ -162,7 +153,7 @@ def _pair(one: Difference) -> str:
     if ours is theirs is None:
         return ""
     counted = one.what in COUNTED or one.what.rsplit(maxsplit=1)[-1] in COUNTED
-    if counted and _number(ours) and _number(theirs) and ours < theirs:
+    if counted and isinstance(ours, int) and isinstance(theirs, int) and ours < theirs:
         return f"{ours:,} of {theirs:,}"
     if _list(ours) and _list(theirs) and len(theirs) > MOST_VALUES and {*ours} < {*theirs}:
         return f"{len(ours)} of {len(theirs)} values"
@@ -170,10 +161,6 @@ def _pair(one: Difference) -> str:
         return f"{ours} (paper {NAMED_LAYERS.sub('', theirs)})"
     missing = "all" if one.what in (TRAIN, TEST) else "none"
     return f"{_value(ours, missing)} (paper {_value(theirs, missing)})"
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _list(value: Any) -> bool:
@@ -197,17 +184,12 @@ def _value(value: Any, missing: str) -> str:
 # --- parts of a footer ---------------------------------------------------------------------------
 
 
-def pooled(sections: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def pooled(sections: Iterable[Mapping[str, Any]]) -> list[str]:
     """That images are averaged over squares of pixels, and whether all networks see them so."""
-    pools: dict[int, list[str]] = {}
-    for name, settings in sections.items():
-        if "dataset" in settings or "rows" in settings:
-            pool = settings.get("images", settings).get("pool", 1)
-            pools.setdefault(pool, []).append(name)
-    return [
-        f"pixels averaged {pool}×{pool}" + " for some networks" * (len(pools) > 1)
-        for pool in pools if pool > 1
-    ]  # fmt: skip
+    images = [each.get("images", each) for each in sections if "dataset" in each or "rows" in each]
+    pools = dict.fromkeys(each.get("pool", 1) for each in images)
+    some = " for some networks" * (len(pools) > 1)
+    return [f"pixels averaged {pool}×{pool}{some}" for pool in pools if pool > 1]
 
 
 def counted(counts: Mapping[str, Mapping[str, int]]) -> str:
@@ -215,8 +197,8 @@ def counted(counts: Mapping[str, Mapping[str, int]]) -> str:
 
     ``counts`` has unit -> part of what is counted -> number.
     """
-    words = [f"{_range(numbers.values())} {_unit(unit, numbers.values())}"
-             for unit, numbers in counts.items() if numbers]  # fmt: skip
+    parts = [(unit, numbers.values()) for unit, numbers in counts.items() if numbers]
+    words = [f"{_range(numbers)} {_unit(unit, numbers)}" for unit, numbers in parts]
     return " and ".join(words) or "computed exactly, no draws"
 
 
@@ -246,8 +228,8 @@ def _unit(unit: str, numbers: Collection[int]) -> str:
     return unit[:-1] if set(numbers) == {1} else unit
 
 
-def named(choices: Sequence[str]) -> str:
+def named(choices: Sequence[str], most: int = MOST + 1) -> str:
     """Which of our own choices differ, the first few in words."""
-    more = len(choices) - MOST_CHOICES
-    words = ", ".join(choices[:MOST_CHOICES]) + (f" and {more} more" if more > 0 else "")
+    more = len(choices) - most
+    words = ", ".join(choices[:most]) + (f" and {more} more" if more > 0 else "")
     return f"our own choice: {words.replace('(paper ', '(preset paper ')}"

@@ -10,33 +10,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from finitewidth.claims.grades import (
-    AT_SIZES,
-    DRAWING,
-    DRAWN,
-    EXACT,
-    ON_STAND_IN,
-    PAPER,
-    REDUCED,
-    SMALLER,
-    STAND_IN,
-)
+from finitewidth.claims import grades
 from finitewidth.claims.needs import is_original
 from finitewidth.common.declarations import Artifact, Experiment, Paper
 from finitewidth.common.setting_types import Source
 from finitewidth.common.settings import at, leaves, replaced
 from finitewidth.data.catalogue import ROLES, describe, find_source
 from finitewidth.data.places import is_own
-from finitewidth.pipeline.differences import (
-    Difference,
-    counted,
-    counted_by_panel,
-    in_words,
-    named,
-    of_settings,
-    of_training,
-    pooled,
-)
+from finitewidth.pipeline import differences as words_of
+from finitewidth.pipeline.differences import Difference
 from finitewidth.pipeline.jobs import Jobs, Path, Read, Seen
 
 UNITS = ("runs", "draws")
@@ -46,31 +28,21 @@ NO_RESULT = {"figure": "a drawing, shows no result", "table": "equations, shows 
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """How a set of upstream jobs compares with the preset and with the paper.
+    """How a set of upstream jobs compares with the preset and with the paper."""
 
-    Attributes:
-        modified: whether a setting or a dataset differs from the unmodified preset.
-        reduced: whether a value that the paper or its code states is another one here.
-        choices: our own choices that differ from those of preset ``paper``, in words, where
-            nothing else differs.
-        originals: whether every dataset is the paper's own.
-        sizes: whether all sizes are the paper's; where it gives no size of a training, whether it
-            is at least that of preset ``paper``. Fewer runs or draws than the paper's (the
-            settings named in `REPETITIONS`) do not count as a size.
-        stand_in: whether some dataset is another one than the paper's. Images that were only
-            re-encoded are not another dataset, although they are not ``originals``.
-    """
-
-    modified: bool
-    reduced: bool
+    modified: bool  # a setting or a dataset differs from the unmodified preset
+    reduced: bool  # a value that the paper or its code states is another one here
+    # our own choices that differ from those of preset `paper`, where nothing else differs
     choices: tuple[str, ...]
-    originals: bool
+    originals: bool  # every dataset is the paper's own
+    # All sizes are the paper's; where it gives no size of a training, it is at least that of preset
+    # `paper`. Fewer runs or draws than the paper's (`REPETITIONS`) do not count as a size.
     sizes: bool
-    stand_in: bool
+    stand_in: bool  # some dataset is another one than the paper's, and not only re-encoded
 
     @property
     def papers(self) -> bool:
-        """Whether all is at the paper's scale: nothing reduced, no dataset replaced."""
+        """Whether nothing is reduced and no dataset replaced."""
         return self.originals and not self.reduced
 
 
@@ -88,38 +60,18 @@ class Footers:
         self.jobs = Jobs(papers, config)
         self._papers, self._sources = papers, sources
         self._config, self._preset_config, self._paper_config = config, preset, paper
+        self._preset = self.jobs if config == preset else Jobs(papers, preset)
+        self._paper = Jobs(papers, paper)
+        # the same run with the values of preset `paper`: where these are accepted and not our
+        # choices, where they are our choices as well, and for numbers of runs and draws, too
+        self._choosing = self._with_the_papers(lambda path: False)
+        self._canonical = self._with_the_papers(lambda path: not sources[path].stated)
+        self._repeated = self._with_the_papers(
+            lambda path: path[-1] in REPETITIONS or "shown" in path or not sources[path].stated
+        )
         self._scales: dict[Any, Scale] = {}  # a start of Snakemake asks for many of them often
 
-    @cached_property
-    def _preset(self) -> Jobs:
-        same = self._config == self._preset_config
-        return self.jobs if same else Jobs(self._papers, self._preset_config)
-
-    @cached_property
-    def _paper(self) -> Jobs:
-        return Jobs(self._papers, self._paper_config)
-
-    @cached_property
-    def _choosing(self) -> Jobs:
-        """The same run with accepted values replaced by those of preset paper, not our choices."""
-        return self._with_the_papers(lambda path: False)
-
-    @cached_property
-    def _canonical(self) -> Jobs:
-        """The same as `_choosing`, with our own choices replaced, too."""
-        return self._with_the_papers(lambda path: not self._sources[path].stated)
-
-    @cached_property
-    def _repeated(self) -> Jobs:
-        """The same as `_canonical`, with as many runs and draws as the paper."""
-        return self._with_the_papers(
-            lambda path: (
-                path[-1] in REPETITIONS or "shown" in path or not self._sources[path].stated
-            )
-        )
-
     def _with_the_papers(self, taken: Callable[[Path], bool]) -> Jobs:
-        """The same run with the values of preset ``paper`` where these are accepted or taken."""
         theirs = leaves(self._paper_config)
         changed = {
             path: theirs[path]
@@ -131,24 +83,20 @@ class Footers:
         return Jobs(self._papers, replaced(self._config, changed))
 
     def scale(
-        self,
-        reads: Sequence[Read],
-        role: str | None = None,
-        rows: Sequence[str] = (),
-        artifact: Artifact | None = None,
+        self, reads: Sequence[Read], rows: Sequence[str] = (), role: str = "", shown: str | int = ""
     ) -> Scale:
         """How the jobs behind some inputs compare with the preset and the paper.
 
-        Settings that cannot be seen in these inputs, or in the ``artifact`` that has them, do not
+        Settings that cannot be seen in these inputs, or in the runs that are ``shown``, do not
         count (`Seen`). With ``role``, trainings on other datasets are left out, and with ``rows``
         those for other rows (`TrainingRun.row`).
         """
-        seen = Seen.of(self.jobs, reads, artifact)
         files = frozenset((read.reference, read.files) for read in reads)
-        key = files, role, tuple(rows), seen.key
+        key = files, role, tuple(rows), shown
         if key not in self._scales:
-            jobs = self._jobs_behind(reads, role, rows)
-            roles = self._roles(reads, jobs) if role is None else (role,)
+            seen = Seen.of(self.jobs, reads, shown)
+            jobs = self._jobs_behind(reads, rows, role)
+            roles = (role,) if role else self._roles(reads, jobs)
             ours, papers = self._config["data"], self._paper_config["data"]
             reduced = self._differ(self._canonical, self._paper, jobs, seen)
             chosen = (one for name in jobs for one in self._compared(self._choosing, name, seen))
@@ -156,7 +104,7 @@ class Footers:
                 modified=any(ours[r] != self._preset_config["data"][r] for r in roles)
                 or self._differ(self.jobs, self._preset, jobs, seen),
                 reduced=reduced,
-                choices=() if reduced else in_words(chosen),
+                choices=() if reduced else words_of.in_words(chosen),
                 originals=all(ours[r] == papers[r] for r in roles),
                 sizes=not self._differ(self._repeated, self._paper, jobs, seen)
                 and not any(map(self._chosen_smaller, jobs)),
@@ -170,29 +118,21 @@ class Footers:
         Values that the paper also accepts are left out, and so are our own choices except smaller
         sizes of trainings. Where nothing differs, the result is empty. ``rows`` is as for `scale`.
         """
-        jobs = self._jobs_behind(reads, rows=rows)
-        seen = Seen.of(self.jobs, reads)
+        jobs, seen = self._jobs_behind(reads, rows), Seen.of(self.jobs, reads)
         stated = [one for name in jobs for one in self._compared(self._canonical, name, seen)]
-        roles, data = self._roles(reads, jobs), self._config["data"]
-        chosen = in_words(one for name in jobs for one in self._chosen_smaller(name))
-        if not stated and not chosen and all(data[r] == self._paper_config["data"][r]
-                                             for r in roles):  # fmt: skip
+        chosen = words_of.in_words(one for name in jobs for one in self._chosen_smaller(name))
+        if self.scale(reads, rows).originals and not stated and not chosen:
             return ()
-        words = in_words(stated, [describe(data[r], r, data["imagefolder"]) for r in roles])
-        if chosen:
-            words += (f"our own choice: {', '.join(chosen).replace('(paper ', '(preset paper ')}",)
-        return words
+        words = words_of.in_words(stated, [*self.datasets(reads, jobs).values()])
+        return words + ((words_of.named(chosen),) if chosen else ())
 
     def _chosen_smaller(self, name: str) -> list[Difference]:
-        """Sizes of a training that the paper does not give and that are smaller than in preset
-        ``paper``.
-        """
+        """Sizes that the paper does not give and that are smaller than in preset ``paper``."""
         ours, theirs = self._choosing.trainings.get(name), self._paper.trainings.get(name)
         if ours is None or theirs is None or ours.run == theirs.run:
             return []
-        seen = Seen(unseen={})
-        stated = {one.what for one in self._compared(self._canonical, name, seen)}
-        every = of_training(ours, theirs, self._config["data"][ours.dataset])
+        stated = {one.what for one in self._compared(self._canonical, name, Seen())}
+        every = words_of.of_training(ours, theirs, self._config["data"][ours.dataset])
         return [one for one in every if one.smaller and one.what not in stated]
 
     def _compared(self, ours: Jobs, name: str, seen: Seen) -> Iterator[Difference]:
@@ -201,67 +141,60 @@ class Footers:
             return
         changes: list[Difference] = []
         if name in ours.experiments:
-            changes = of_settings(seen.params(ours, name), seen.params(theirs, name))
+            changes = words_of.of_settings(seen.params(ours, name), seen.params(theirs, name))
         elif name in theirs.trainings:
             training = ours.trainings[name]
             source = self._config["data"][training.dataset]
-            changes = of_training(training, theirs.trainings[name], source)
+            changes = words_of.of_training(training, theirs.trainings[name], source)
         yield from changes or [Difference(f"{name} is set up otherwise", None, None)]
 
-    def grade(
-        self,
-        reads: Sequence[Read],
-        rows: Sequence[str] = (),
-        *,
-        reduced: bool | None = None,
-        artifact: Artifact | None = None,
-    ) -> str:
+    def grade(self, reads: Sequence[Read], scale: Scale, reduced: bool | None = None) -> str:
         """How good the evidence is that some inputs give (`finitewidth.claims.grades`).
 
-        It is told by ``reduced`` whether sizes are, if that is known otherwise than from the
-        settings; the rest is as for `scale`.
+        It is told by ``reduced`` whether sizes are, if that is known otherwise than from settings.
         """
-        scale = self.scale(reads, rows=rows, artifact=artifact)
         if scale.stand_in:
-            return STAND_IN
+            return grades.STAND_IN
         if not self._roles(reads) and not any(self._counted(reads).values()):
-            return EXACT
+            return grades.EXACT
         if reduced is None:
             reduced = not (scale.sizes and scale.originals)
-        return REDUCED if reduced else PAPER
+        return grades.REDUCED if reduced else grades.PAPER
 
     def grade_of_artifact(self, name: str) -> str:
         """The grade of a figure or table."""
         if self._drawn(name):
-            return DRAWING
-        return self.grade(self.jobs[name].reads, artifact=self.jobs[name].declared)
+            return grades.DRAWING
+        return self.grade(self.jobs[name].reads, self._scale_of(name))
 
     def status(self, name: str) -> str:
         """What a figure or table shows, one of `finitewidth.claims.grades.STATUSES`."""
         if self._drawn(name):
-            return DRAWN
-        scale = self.scale(self.jobs[name].reads, artifact=self.jobs[name].declared)
+            return grades.DRAWN
+        scale = self._scale_of(name)
         if scale.stand_in:
-            return ON_STAND_IN
-        return AT_SIZES if scale.sizes and scale.originals else SMALLER
+            return grades.ON_STAND_IN
+        return grades.AT_SIZES if scale.sizes and scale.originals else grades.SMALLER
+
+    def _scale_of(self, artifact: str) -> Scale:
+        job = self.jobs[artifact]
+        return self.scale(job.reads, shown=job.declared.shown)
 
     def _drawn(self, name: str) -> bool:
         """Whether an artifact shows only what explains the paper."""
-        experiments = [self.jobs.experiments.get(job)
-                       for read in self.jobs[name].reads for job in read.jobs]  # fmt: skip
-        return bool(experiments) and all(e is not None and e.explains for e in experiments)
+        jobs = [job for read in self.jobs[name].reads for job in read.jobs]
+        return bool(jobs) and all(getattr(self.jobs[j].declared, "explains", False) for j in jobs)
 
     def _jobs_behind(
-        self, reads: Sequence[Read], role: str | None = None, rows: Sequence[str] = ()
-    ) -> tuple[str, ...]:
-        _, jobs = self.jobs.closure(reads)
-        trainings = self.jobs.trainings
-        return tuple(
-            name for name in jobs
-            if name not in trainings
-            or (role in (None, trainings[name].dataset)
-                and (not rows or trainings[name].run.row in rows))
-        )  # fmt: skip
+        self, reads: Sequence[Read], rows: Sequence[str] = (), role: str = ""
+    ) -> list[str]:
+        def counts(name: str) -> bool:
+            training = self.jobs.trainings.get(name)
+            return training is None or (
+                role in ("", training.dataset) and (not rows or training.run.row in rows)
+            )
+
+        return [*filter(counts, self.jobs.closure(reads)[1])]
 
     @staticmethod
     def _differ(one: Jobs, other: Jobs, names: Iterable[str], seen: Seen) -> bool:
@@ -273,7 +206,7 @@ class Footers:
     def modified(self) -> set[str]:
         """The experiments and trainings whose settings are not those of the unmodified preset."""
         return {name for name in (*self.jobs.experiments, *self.jobs.trainings)
-                if self._differ(self.jobs, self._preset, [name], Seen(unseen={}))}  # fmt: skip
+                if self._differ(self.jobs, self._preset, [name], Seen())}  # fmt: skip
 
     def _roles(self, reads: Sequence[Read], jobs: Sequence[str] | None = None) -> tuple[str, ...]:
         """The papers' datasets that some inputs and jobs (by default all behind them) read."""
@@ -281,15 +214,15 @@ class Footers:
         roles = {read.role for read in (*reads, *(r for j in chosen for r in self.jobs[j].reads))}
         return tuple(role for role in ROLES if role in roles)
 
-    def datasets(self, reads: Sequence[Read]) -> dict[str, str]:
-        """Role -> what is shown in its place, stand-ins named as such."""
+    def datasets(self, reads: Sequence[Read], jobs: Sequence[str] | None = None) -> dict[str, str]:
+        """Role -> what is shown in its place, stand-ins named as such; ``jobs`` as for `_roles`."""
         data = self._config["data"]
-        trees = data["imagefolder"]
-        return {role: describe(data[role], role, trees) for role in self._roles(reads)}
+        roles = self._roles(reads, jobs)
+        return {role: describe(data[role], role, data["imagefolder"]) for role in roles}
 
     def comparable(self, reads: Sequence[Read]) -> dict[str, bool]:
         """Role -> whether all that rests on this dataset is at the paper's scale."""
-        return {role: self.scale(reads, role).papers for role in self._roles(reads)}
+        return {role: self.scale(reads, role=role).papers for role in self._roles(reads)}
 
     def mark(self, artifact: str, wildcards: Any = None) -> str:
         """The mark in a figure, empty for a drawing, and where all is as in the paper.
@@ -302,7 +235,7 @@ class Footers:
         data, job = self._config["data"], self.jobs[artifact]
         roles = self._roles(job.reads)
         words = [_marked(role, data[role], data["imagefolder"]) for role in roles]
-        if not self.scale(job.reads, artifact=job.declared).sizes:
+        if not self._scale_of(artifact).sizes:
             words.append("other sizes than the paper's")
         return " · ".join(filter(None, words))
 
@@ -314,23 +247,21 @@ class Footers:
     def context(self, reads: Sequence[Read], artifact: Artifact | None = None) -> str:
         """Preset, data, number of runs or draws, and what is reduced or chosen differently.
 
-        ``reads`` and ``artifact`` are as for `scale`; its scientific settings count as well.
+        The scientific settings of the ``artifact`` that has the inputs count as well.
         """
-        scale = self.scale(reads, artifact=artifact)
-        modified = scale.modified or (
-            artifact is not None
-            and self._differ(self.jobs, self._preset, [artifact.artifact], Seen(unseen={}))
-        )
+        scale = self.scale(reads, shown=artifact.shown if artifact else "")
+        names = [artifact.artifact] if artifact else []
+        modified = scale.modified or self._differ(self.jobs, self._preset, names, Seen())
         seed = self._config.get("seed", 0)
         seeded = f", seed {seed}" if seed else ""
         words = [f"preset {self._config['preset']}{seeded}{', modified' * modified}"]
-        words += [*self.datasets(reads).values(), *pooled(self._sections(reads))]
+        words += [*self.datasets(reads).values(), *words_of.pooled(self._sections(reads).values())]
         words.append(self._amount(reads, artifact))
         if scale.reduced:
             fewer = "fewer runs or draws than the paper's"
             words.append(fewer if scale.sizes else "other sizes than the paper's")
         if scale.choices:
-            words.append(named(scale.choices))
+            words.append(words_of.named(scale.choices, words_of.MOST_CHOICES))
         return " · ".join(words)
 
     def _sections(self, reads: Sequence[Read]) -> dict[str, Mapping[str, Any]]:
@@ -348,8 +279,9 @@ class Footers:
 
     def _section(self, job: str) -> tuple[str, str]:
         if job in self.jobs.trainings:
-            return self.jobs.family_of[job]
-        return self.jobs[job].paper, self.jobs.experiments[job].section
+            return next(key for key, family in self.jobs.families.items() if job in family)
+        paper = self.jobs[job].paper
+        return paper, job.removeprefix(f"{paper}_")
 
     def _counted(self, reads: Sequence[Read]) -> dict[str, dict[str, int]]:
         """Unit -> section -> number of runs or draws that the inputs average."""
@@ -377,16 +309,15 @@ class Footers:
     def _amount(self, reads: Sequence[Read], artifact: Artifact | None) -> str:
         """Number of runs or draws, and how many of them an artifact shows if not all."""
         counts = self._counted(reads)
-        words = counted(counts)
+        words = words_of.counted(counts)
         if artifact is None:
             return words
         if self._drawn(artifact.artifact) and not any(counts.values()):
             return NO_RESULT[artifact.kind]
         if artifact.panels:
-            panels = {r.name: artifact.panels[r.name] for r in reads if r.name in artifact.panels}
-            own_reads = {letter: [r for r in reads if panels.get(r.name) == letter]
-                         for letter in panels.values()}  # fmt: skip
-            return counted_by_panel({each: self._counted(of) for each, of in own_reads.items()})
+            panels = {artifact.panels[r.name]: self._counted([r]) for r in reads
+                      if r.name in artifact.panels}  # fmt: skip
+            return words_of.counted_by_panel(panels)
         if not artifact.shown:
             return words
         if isinstance(artifact.shown, int):

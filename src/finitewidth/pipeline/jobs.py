@@ -6,11 +6,11 @@ All follows from the declarations (`finitewidth.common.declarations`) and the se
 
 import fnmatch
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 from finitewidth.common.declarations import Artifact, Experiment, Paper, artifacts_of
 from finitewidth.common.errors import ConfigError
@@ -20,18 +20,16 @@ from finitewidth.data.catalogue import ROLES, source_for
 from finitewidth.data.places import own_images
 from finitewidth.experiments.planned import PlannedTraining
 
-HISTORY, WEIGHTS = "history.csv", "weights.npz"
-TRAINING_FILES = {"history": HISTORY, "weights": WEIGHTS}
+TRAINING_FILES = {"history": "history.csv", "weights": "weights.npz"}
 Path = tuple[str, ...]  # of a setting
 _LOOKUP = re.compile(r"\{([\w.]+)\}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Read:
-    """One input of a job: the name under which the job sees it, its files, and their makers.
+    """One input of a job: its name there, its files (or a list of ``several``), and their makers.
 
-    No job makes a dataset or printed numbers. The ``role`` is the paper's dataset, where the input
-    is one. ``several`` says whether the job sees a list of files.
+    No job makes a dataset or printed numbers. The ``role`` is the paper's dataset, if it is one.
     """
 
     name: str
@@ -46,12 +44,11 @@ class Read:
 class Job:
     """One job of a configuration; its name is ``paper/training``, or that of its rule.
 
-    Its kind is ``training``, ``experiment``, ``figure`` or ``table``. The ``params`` are all
-    settings that it depends on beside its inputs, without what the plan tells it.
+    The ``params`` are all settings that it depends on, without what the plan tells it.
     """
 
     name: str
-    kind: str
+    kind: Literal["training", "experiment", "figure", "table"]
     paper: str
     reads: tuple[Read, ...] = ()
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -77,27 +74,20 @@ class Jobs:
 
     @cached_property
     def trainings(self) -> dict[str, PlannedTraining]:
-        """``paper/name`` -> training."""
-        return {f"{paper}/{training.name}": training
-                for (paper, _), family in self.families.items() for training in family}  # fmt: skip
+        """``paper/name`` -> training, of all families."""
+        return {name: each for family in self.families.values() for name, each in family.items()}
 
     @cached_property
-    def families(self) -> dict[tuple[str, str], tuple[PlannedTraining, ...]]:
-        """(paper, family) -> its trainings, in their order."""
+    def families(self) -> dict[tuple[str, str], dict[str, PlannedTraining]]:
+        """(paper, family) -> its trainings by ``paper/name``, in their order."""
         families = {}
         for paper in self.papers:
             for family, sections in paper.trainings.items():
                 module = import_module(f"finitewidth.papers.{paper.name}.experiments.trainings")
                 settings = [self.config[paper.name][section] for section in sections]
-                families[paper.name, family] = tuple(getattr(module, family)(*settings))
+                made = getattr(module, family)(*settings)
+                families[paper.name, family] = {f"{paper.name}/{each.name}": each for each in made}
         return families
-
-    @cached_property
-    def family_of(self) -> dict[str, tuple[str, str]]:
-        """``paper/name`` of a training -> (paper, family)."""
-        return {f"{paper}/{training.name}": (paper, family)
-                for (paper, family), trainings in self.families.items()
-                for training in trainings}  # fmt: skip
 
     def __getitem__(self, name: str) -> Job:
         """The job of that name."""
@@ -118,25 +108,22 @@ class Jobs:
                               f"key {paper!r} of config/papers/{paper}.yaml") from None  # fmt: skip
         return Job(
             name=name, kind="experiment" if experiment else declared.kind, paper=paper,
-            reads=tuple(self._reads(paper, declared.reads if experiment else declared.of)),
+            reads=self.reads(paper, declared.reads if experiment else declared.of),
             params=params if experiment else {**declared.show, **params}, declared=declared,
         )  # fmt: skip
 
     def _training(self, name: str) -> Job:
         training, paper = self.trainings[name], name.split("/")[0]
-        role = training.dataset
-        reads = [
-            Read(name="data", reference=f"data/{role}", files=(self.dataset(role),), role=role)
-        ]
+        references = {"data": f"data/{training.dataset}"}
         if training.earlier:
-            for file in TRAINING_FILES:
-                reads += self._reads(paper, {file: f"training/{training.earlier}/{file}"})
-        return Job(name=name, kind="training", paper=paper, declared=training, reads=tuple(reads),
+            references |= {file: f"training/{training.earlier}/{file}" for file in TRAINING_FILES}
+        return Job(name=name, kind="training", paper=paper, declared=training,
+                   reads=self.reads(paper, references),
                    params=training.run.to_mapping())  # fmt: skip
 
-    def _reads(self, paper: str, reads: Mapping[str, str]) -> Iterator[Read]:
-        for name, reference in reads.items():
-            yield self.read(paper, reference, name)
+    def reads(self, paper: str, references: Mapping[str, str]) -> tuple[Read, ...]:
+        """The inputs of a declaration."""
+        return tuple(self.read(paper, reference, name) for name, reference in references.items())
 
     def read(self, paper: str, reference: str, name: str = "") -> Read:
         """What a reference of a paper's declaration means in this configuration."""
@@ -144,29 +131,25 @@ class Jobs:
         common = {"name": name, "reference": reference}
         if kind == "data":
             role = _looked_up(self.config[paper], rest)
-            if role not in ROLES:  # the user names a source, which plays no part of a dataset
-                return Read(files=(f"results/data/{role}.npz",), **common)
-            return Read(files=(self.dataset(role),), role=role, **common)
+            if role in ROLES:
+                return Read(files=(self.dataset(role),), role=role, **common)
+            return Read(files=(f"results/data/{role}.npz",), **common)  # a source of the user
         if kind == "reported":
             return Read(files=(f"config/reported/{rest}.csv",), **common)
         if kind in ("training", "trainings"):
             target, file = _looked_up(self.config.get(paper, {}), rest).split("/")
             several = kind == "trainings"
-            names = [t.name for t in self.families[paper, target]] if several else [target]
-            return Read(
-                files=tuple(f"{self.folder(paper, each)}/{TRAINING_FILES[file]}" for each in names),
-                jobs=tuple(f"{paper}/{each}" for each in names),
-                several=several,
-                **common,
-            )
+            jobs = tuple(self.families[paper, target]) if several else (f"{paper}/{target}",)
+            files = tuple(f"{self.folder(job)}/{TRAINING_FILES[file]}" for job in jobs)
+            return Read(files=files, jobs=jobs, several=several, **common)
         job, table = reference.split(".")
         jobs = tuple(fnmatch.filter(self.experiments, job)) if job.endswith("*") else (job,)
         files = tuple(f"{self.results}/{table_file(f'{each}.{table}')}" for each in jobs)
         return Read(files=files, jobs=jobs, several=job.endswith("*"), **common)
 
-    def folder(self, paper: str, training: str) -> str:
+    def folder(self, training: str) -> str:
         """The folder of a training's results."""
-        return f"{self.results}/{paper}/training/{training}"
+        return f"{self.results}/{training.replace('/', '/training/')}"
 
     def dataset(self, role: str) -> str:
         """The file of the source that plays the part of a paper's dataset."""
@@ -176,10 +159,8 @@ class Jobs:
         """Name or format -> file that a job makes."""
         job = self[name]
         if job.kind == "training":
-            folder = self.folder(*name.split("/"))
-            return {key: f"{folder}/{file}" for key, file in TRAINING_FILES.items()} | {
-                "provenance": f"{folder}/provenance.json"
-            }
+            files = {**TRAINING_FILES, "provenance": "provenance.json"}
+            return {key: f"{self.folder(name)}/{file}" for key, file in files.items()}
         if job.kind == "experiment":
             tables = {t: f"{self.results}/{table_file(f'{name}.{t}')}" for t in job.declared.makes}
             stamp = table_file(f"{name}.provenance").removesuffix("csv")
@@ -229,24 +210,21 @@ def _looked_up(section: Mapping[str, Any], text: str) -> str:
     return _LOOKUP.sub(lambda part: str(at(section, part[1])), text)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Seen:
     """What some inputs show of the jobs behind them: not every table depends on every setting.
 
-    Attributes:
-        unseen: job -> paths of settings on which none of its tables that are read depends
-            (`Experiment.independent`).
-        shown: path of the setting with the number of runs that an artifact shows, or this number;
-            empty for all runs.
-        first: the experiments of which it shows the first runs only.
+    Of each job, ``unseen`` has the settings on which none of its tables that are read depends
+    (`Experiment.independent`). An artifact that has ``shown`` (`Artifact.shown`) shows so many runs
+    of the experiments ``first``. By default all is seen.
     """
 
-    unseen: Mapping[str, frozenset[Path]]
+    unseen: Mapping[str, set[str]] = field(default_factory=dict)
     shown: str | int = ""
-    first: frozenset[str] = frozenset()
+    first: Collection[str] = ()
 
     @classmethod
-    def of(cls, jobs: Jobs, reads: Sequence[Read], artifact: Artifact | None = None) -> "Seen":
+    def of(cls, jobs: Jobs, reads: Sequence[Read], shown: str | int = "") -> "Seen":
         """What is seen in some inputs of a claim or number, or of an artifact."""
         every, names = jobs.closure(reads)
         unseen = {}
@@ -255,41 +233,23 @@ class Seen:
             if isinstance(declared, Experiment) and declared.independent:
                 tables = [r.reference.split(".")[-1] for r in every if name in r.jobs]
                 parts = [set(declared.independent.get(table, ())) for table in tables]
-                paths = set.intersection(*parts)
-                unseen[name] = frozenset(tuple(path.split(".")) for path in paths)
-        shown = artifact.shown if artifact else ""
-        read = {name for each in reads for name in each.jobs}
+                unseen[name] = set.intersection(*parts)
+        first = {name for read in reads for name in read.jobs} if shown else set()
         if isinstance(shown, str):
-            read &= {"_".join(shown.split(".")[:2])}
-        return cls(unseen=unseen, shown=shown, first=frozenset(read if shown else ()))
-
-    @property
-    def key(self) -> Any:
-        """A value by which equal objects can be found again."""
-        return frozenset(self.unseen.items()), self.shown, self.first
+            first &= {"_".join(shown.split(".")[:2])}
+        return cls(unseen, shown, first)
 
     def params(self, jobs: Jobs, name: str) -> Mapping[str, Any]:
         """The settings of one job that can be seen; numbers of runs are at most those shown."""
-        params = _without(jobs[name].params, self.unseen.get(name, ()))
+        unseen = self.unseen.get(name, ())
+        params = {key: value for key, value in jobs[name].params.items() if key not in unseen}
         if name not in self.first:
             return params
-        most, own = self.shown, None
+        most = self.shown
         if isinstance(self.shown, str):
-            most, own = at(jobs.config, self.shown), self.shown.split(".")[-1]
-        changed = {path: min(value, most) for path, value in leaves(params).items()
-                   if path[-1] == "runs"}  # fmt: skip
-        shown = params.get("shown")
-        names = shown if isinstance(shown, Mapping) else ()
-        others = {("shown", other) for other in names if other != own}
-        return _without(replaced(params, changed), others)
-
-
-def _without(settings: Mapping[str, Any], paths: Collection[Path]) -> Mapping[str, Any]:
-    """The settings without some parts."""
-    if not paths:
-        return settings
-    below = {key: {path[1:] for path in paths if path[0] == key and path[1:]} for key in settings}
-    return {
-        key: _without(value, below[key]) if below[key] else value
-        for key, value in settings.items() if (key,) not in paths
-    }  # fmt: skip
+            most, last = at(jobs.config, self.shown), self.shown.split(".")[-1]
+            if isinstance(params.get("shown"), Mapping):  # also has the numbers of other figures
+                params["shown"] = {last: params["shown"][last]}
+        runs = {path: min(value, most) for path, value in leaves(params).items()
+                if path[-1] == "runs"}  # fmt: skip
+        return replaced(params, runs)

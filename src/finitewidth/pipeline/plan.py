@@ -5,7 +5,7 @@ Imports no torch: Snakemake reads this at every start.
 
 import os
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from finitewidth.claims.needs import unmet
 from finitewidth.common import settings
 from finitewidth.common.declarations import Artifact, Experiment, artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.paper_files import text_file
+from finitewidth.common.paper_files import modules_of, text_file
 from finitewidth.common.provenance import code_of
 from finitewidth.data.catalogue import ROLES, describe, source_for
 from finitewidth.data.places import registered, tree_of
@@ -23,9 +23,6 @@ from finitewidth.pipeline import configuration, costs
 from finitewidth.pipeline.footers import Footers
 from finitewidth.pipeline.jobs import Job, Read, chosen
 from finitewidth.pipeline.requests import Requests
-
-PAPERS = "src/finitewidth/papers"
-VERDICT_TABLES = ("verdicts", "parts", "numbers")
 
 
 def _makers(reads: Iterable[Read]) -> list[str]:
@@ -42,18 +39,20 @@ class Plan:
         """Check ``config``; ``root`` is the folder of the Snakefile."""
         self.root = Path(root)
         self.papers = read_papers(self.root / "workflow/papers")
+        self.captioned = tuple(paper.name for paper in self.papers)
         configuration.check(config, self.captioned)
         self.config = config = {**config, "data": registered(config["data"])}
         for role in ROLES:
             source_for(role, config["data"])
         self.artifacts = artifacts_of(self.papers)
-        folder = self.root / "config"
-        paper = settings.preset_only("paper", folder)
-        preset = settings.preset_only(config["preset"], folder)
+        paper = settings.preset_only("paper", self.root / "config")
+        preset = settings.preset_only(config["preset"], self.root / "config")
         sources = configuration.sources_of(paper, self.captioned)
         self.footers = Footers(self.papers, config, preset, paper, sources)
         self.jobs = self.footers.jobs
         self.results = self.jobs.results
+        self.errata = f"{self.results}/errata/experiments/errata.csv"
+        self.gpus = int(config["device"] != "cpu")  # that a training asks a scheduler for
 
     @cached_property
     def costs(self) -> dict[str, costs.Cost]:
@@ -62,10 +61,7 @@ class Plan:
 
     @cached_property
     def needs(self) -> dict[str, list[str]]:
-        """Job -> the jobs whose files it reads, of all jobs of a complete run.
-
-        Jobs are named as by `finitewidth.pipeline.announced.job_name`.
-        """
+        """Job (as `announced.job_name` names it) -> the jobs whose files it reads, of all jobs."""
         jobs = [*self.declared(), *(self.jobs[name] for name in self.jobs.trainings)]
         needs = {job.name: _makers(job.reads) for job in jobs}
         needs |= {name: [] for makers in [*needs.values()] for name in makers if name not in needs}
@@ -82,16 +78,9 @@ class Plan:
         """Memory, time, priority and group of every job."""
         return Requests(self.jobs, self.costs, lambda: self.needs)
 
-    @property
-    def captioned(self) -> tuple[str, ...]:
-        """The keys of the papers."""
-        return tuple(paper.name for paper in self.papers)
-
     def of(self, paper: str | None) -> list[Artifact]:
         """The artifacts of one paper or, for None, of all papers."""
         return [entry for entry in self.artifacts if paper in (None, entry.paper)]
-
-    # --- rules ----------------------------------------------------------------------------------
 
     def declared(self) -> list[Job]:
         """Every experiment and every artifact, in the order of their declarations."""
@@ -100,6 +89,19 @@ class Plan:
             for paper in self.papers
             for each in (*paper.experiments, *paper.artifacts)
         ]
+
+    def told(self, job: Job) -> dict[str, Any]:
+        """The parameters of the rule of an experiment or an artifact."""
+        name, experiment = job.name, job.kind == "experiment"
+        told = {"module": job.declared.module, "settings": partial(self.params, name)}
+        told["code"] = self.code(name)
+        if experiment and job.declared.resumes:
+            told["checkpoints"] = f"{self.results}/.checkpoints"
+        if experiment:
+            return {**told, "seed": self.config["seed"], "on_device": self.on_device(name)}
+        if job.kind == "figure":
+            told["mark"] = partial(self.footers.mark, name)
+        return {**told, "footer": partial(self.footers.footer, name)}
 
     def params(self, name: str, wildcards: Any = None) -> dict[str, Any]:
         """The settings that an experiment or a renderer is called with, and what it is told."""
@@ -120,46 +122,26 @@ class Plan:
         return self.code_of(*modules, script="declared", texts=texts)
 
     def code_of(
-        self, *modules: str, script: str, texts: Iterable[str | Path] = ()
+        self, *modules: str, script: str, texts: Iterable[str | Path | None] = ()
     ) -> dict[str, Any]:
         """The parameter ``code`` of a rule: modules, their script, some texts, and their digest."""
         root = self.root.resolve()
-        files = [os.path.relpath(root / text, root) for text in texts]
+        files = [os.path.relpath(root / text, root) for text in texts if text]
         return code_of(modules, [f"workflow/scripts/{script}.py", *files], self.root)
-
-    def log(self, name: str) -> str:
-        """The log of an experiment or an artifact."""
-        return f"{self.results}/logs/{self.jobs[name].paper}/{name}.log"
-
-    def benchmark(self, name: str) -> str:
-        """The time and memory of an experiment or an artifact, as Snakemake measures them."""
-        return f"{self.results}/benchmarks/{self.jobs[name].paper}/{name}.tsv"
 
     def seconds(self, job: str) -> float | None:
         """CPU seconds of a job by the table; None without a row, or with modified settings."""
         known = job in self.costs and job not in self.footers.modified
         return self.costs[job].seconds if known else None
 
-    def gpus(self, name: str | None = None) -> int:
-        """The number of GPUs that a training, or a declared job, asks a scheduler for."""
-        wanted = name is None or self.on_device(name)
-        return int(wanted and self.config["device"] != "cpu")
-
     def on_device(self, name: str) -> bool:
         """Whether a declared job runs on the device of the configuration, such as a GPU."""
         return "device" in self.jobs[name].declared.tell
-
-    def checkpoints(self, name: str) -> str | None:
-        """The folder of the checkpoints of an experiment that continues from them, else None."""
-        resumes = getattr(self.jobs[name].declared, "resumes", False)
-        return f"{self.results}/.checkpoints" if resumes else None
 
     def targets(self, paper: str | None = None) -> list[str]:
         """The files of all artifacts, of one paper or of all."""
         entries = self.of(paper)
         return [file for entry in entries for file in self.jobs.outputs(entry.artifact).values()]
-
-    # --- data and trainings ---------------------------------------------------------------------
 
     def tree(self, wildcards: Any) -> str | None:
         """The folder of images that a source is read from, and a digest of its content, or None."""
@@ -169,19 +151,21 @@ class Plan:
         """The training that the wildcards of rule ``train`` name."""
         return self.jobs[f"{wildcards.paper}/{wildcards.training}"]
 
-    # --- claims, captions, report ---------------------------------------------------------------
-
     def verdicts(self) -> list[str]:
         """The tables of verdicts and numbers of all papers."""
-        return [file for paper in self.papers for file in self.verdict_tables(paper.name).values()]
+        return [file for paper in self.captioned for file in self.verdict_tables(paper).values()]
 
     def verdict_tables(self, paper: str) -> dict[str, str]:
         """The tables of verdicts and numbers of one paper."""
-        return {kind: f"{self.results}/claims/{paper}_{kind}.csv" for kind in VERDICT_TABLES}
+        kinds = ("verdicts", "parts", "numbers")
+        return {kind: f"{self.results}/claims/{paper}_{kind}.csv" for kind in kinds}
 
-    def errata(self) -> str:
-        """The table of the papers' errata."""
-        return f"{self.results}/errata/experiments/errata.csv"
+    def errata_code(self) -> dict[str, Any]:
+        """The code that checks the errata of all papers, and their texts."""
+        modules = [each for paper in self.captioned for each in modules_of(paper, "errata")]
+        modules += ["finitewidth.errata.table", "finitewidth.experiments.job"]
+        texts = [text_file(paper, name) for paper in self.captioned for name in ("errata", "text")]
+        return self.code_of(*modules, script="declared", texts=texts)
 
     def claim_inputs(self, wildcards: Any) -> dict[str, Any]:
         """The files that rule ``claims`` reads for a paper: tables, claims and printed numbers."""
@@ -191,7 +175,7 @@ class Plan:
         if texts := text_file(paper, "claims"):
             inputs["claims"] = os.path.relpath(texts, self.root.resolve())
         if printed := self._reported(paper):
-            inputs["reported"] = printed[0]
+            inputs["reported"] = printed
         return inputs
 
     def claim_reads(self, paper: str) -> list[Read]:
@@ -201,9 +185,10 @@ class Plan:
         tables = dict.fromkeys(ref for reads in judged + compared for ref in reads.values())
         return [self.jobs.read("", reference) for reference in tables]
 
-    def _reported(self, paper: str) -> list[str]:
+    def _reported(self, paper: str) -> str | None:
         """The file of a paper's printed numbers, if there is one."""
-        return [file for file in (f"config/reported/{paper}.csv",) if (self.root / file).is_file()]
+        file = f"config/reported/{paper}.csv"
+        return file if (self.root / file).is_file() else None
 
     def claim_settings(self, wildcards: Any) -> dict[str, Any]:
         """What the claims of a paper are judged with, beside the tables."""
@@ -219,45 +204,41 @@ class Plan:
 
     def _bases(self, numbers: ledger.Numbers) -> dict[str, dict[str, Any]]:
         """Part -> the fields of the `reported.Basis` of some printed numbers."""
-        reads, free = self._reads(numbers.reads), numbers.scale_free
+        reads, free = self.jobs.reads("", numbers.reads), numbers.scale_free
         context, bases = self.footers.context(reads), {}
         for part, always in numbers.parts.items():
             rows = part.split()
-            scale = self.footers.scale(reads, rows=rows)
+            scale = self.footers.scale(reads, rows)
             known = False if free else (True if always else None)
-            words = () if free else self.footers.differences(reads, rows=rows)
+            words = () if free else self.footers.differences(reads, rows)
             bases[part] = {
                 "kind": numbers.kind,
                 "papers": free or (scale.sizes and scale.originals and not always),
                 "stand_in": scale.stand_in and not free,
                 "differs": "; ".join(filter(None, (*words, always))),
-                "grade": self.footers.grade(reads, rows, reduced=known),
+                "grade": self.footers.grade(reads, scale, known),
                 "context": context,
             }
         return bases
 
     def _situation(self, claim: ledger.Claim) -> dict[str, Any]:
         """The fields of the `ledger.Situation` of a claim in this configuration."""
-        reads = self._reads(claim.reads)
-        scale, own = self.footers.scale(reads), claim.own_sizes
+        reads = self.jobs.reads("", claim.reads)
+        scale, sizes = self.footers.scale(reads), claim.own_sizes
+        own = sizes is not None and not unmet(sizes, self.config, paper_scale=scale.papers)
         return {
             "unmet": unmet(claim.needs, self.config, paper_scale=scale.papers),
-            "sizes": scale.sizes
-            if own is None
-            else not unmet(own, self.config, paper_scale=scale.papers),
+            "sizes": scale.sizes if sizes is None else own,
             "stand_in": scale.stand_in,
-            "grade": self.footers.grade(reads),
+            "grade": self.footers.grade(reads, scale),
             "context": self.footers.context(reads),
         }
-
-    def _reads(self, reads: Mapping[str, str]) -> list[Read]:
-        return [self.jobs.read("", reference, name) for name, reference in reads.items()]
 
     def claim_code(self, wildcards: Any) -> dict[str, Any]:
         """The code that judges a paper's claims, its claims, and the numbers it prints."""
         paper = wildcards.paper
         modules = *ledger.judging_modules(paper), "finitewidth.claims.job"
-        texts = filter(None, (text_file(paper, "claims"), *self._reported(paper)))
+        texts = text_file(paper, "claims"), self._reported(paper)
         return self.code_of(*modules, script="claims", texts=texts)
 
     def caption_code(self, paper: str) -> dict[str, Any]:
@@ -275,9 +256,8 @@ class Plan:
 
     def caption_jobs(self, paper: str, wildcards: Any = None) -> dict[str, dict[str, Any]]:
         """Artifact -> what its caption is written from."""
-        jobs = {}
-        for entry in self.of(paper):
-            template = self._template_of(entry.artifact)
+        jobs, templates = {}, self.caption_inputs(paper)["templates"]
+        for entry, template in zip(self.of(paper), templates, strict=True):
             text = (self.root / template).read_text(encoding="utf-8")
             try:
                 shown = {name: chosen(self.config, name) for name in settings_of(text)}
@@ -289,13 +269,10 @@ class Plan:
             }  # fmt: skip
         return jobs
 
-    def _template_of(self, artifact: str) -> str:
-        return f"{PAPERS}/{self.jobs[artifact].paper}/captions/{artifact}.rst"
-
     def caption_inputs(self, paper: str) -> dict[str, list[str]]:
         """The templates of the captions of a paper, and the verdicts that they tell."""
-        entries = self.of(paper)
-        templates = [self._template_of(entry.artifact) for entry in entries]
+        folder = f"src/finitewidth/papers/{paper}/captions"
+        templates = [f"{folder}/{entry.artifact}.rst" for entry in self.of(paper)]
         for template in templates:
             if not (self.root / template).is_file():
                 raise ConfigError(f"{Path(template).stem} has no caption; write {template}")
@@ -305,11 +282,8 @@ class Plan:
     def judged_in(self, paper: str) -> list[str]:
         """The papers with claims on the artifacts of a paper."""
         names = {entry.artifact for entry in self.of(paper)}
-        return [
-            p.name
-            for p in self.papers
-            if any(names.intersection(claim.artifacts) for claim in ledger.claims_of(p.name))
-        ]
+        carried = {p: {a for c in ledger.claims_of(p) for a in c.artifacts} for p in self.captioned}
+        return [each for each, artifacts in carried.items() if names & artifacts]
 
     def packages(self, wildcards: Any = None) -> dict[str, dict[str, Any]]:
         """Data package -> what it describes, one for each paper."""
@@ -348,16 +322,13 @@ class Plan:
         data = self.config["data"]
         return {
             "preset": self.config["preset"], "results": self.results,
-            "papers": list(papers), "versions": papers, "errata": self.errata(),
+            "papers": list(papers), "versions": papers, "errata": self.errata,
             "artifacts": artifacts,
             "datasets": [describe(data[role], role, data["imagefolder"]) for role in ROLES],
         }  # fmt: skip
 
     def report_jobs(self, rules: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        """Job -> its files and footer: every rule without wildcards, and every training.
-
-        ``rules`` are Snakemake's own by name, so that nothing is listed twice.
-        """
+        """Job -> its files and footer: every one of Snakemake's ``rules``, and every training."""
         declared = {job.name: job for job in self.declared()}
         jobs = {
             name: {

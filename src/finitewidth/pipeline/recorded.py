@@ -1,7 +1,7 @@
 """What every job of the workflow does around its work: the log, and the provenance.
 
-The provenance of a job is a JSON file among its outputs. It holds the digests of the files that the
-job read and made, the digest of its code, its parameters, versions, machine, time and memory.
+The provenance is a JSON file among the outputs: digests of the files that the job read and made,
+and of its code, its parameters, versions, machine, time and memory.
 """
 
 import atexit
@@ -11,7 +11,7 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,6 @@ from finitewidth.common.usage import cpu_seconds, peak_memory
 from finitewidth.pipeline.announced import job_name
 
 PROVENANCE = "provenance"  # name of the output
-FINGERPRINT = re.compile("[0-9a-f]+")
 
 
 @contextlib.contextmanager
@@ -30,14 +29,8 @@ def recorded(snakemake: Any) -> Iterator[dict[str, Any]]:
     """Do the work of a job in the block: with a log before it, and the provenance after it.
 
     The code must be that with which Snakemake planned the job, and the inputs must stay the same
-    while it works. Both are compared when the job starts and when it ends. Of a job that fails
-    Snakemake deletes the outputs. The block gets an empty dictionary for what it adds to the
-    provenance.
-
-    Raises:
-        SystemExit: code or inputs have changed, or the job raised a
-            `finitewidth.common.errors.FinitewidthError`; see
-            `finitewidth.common.progress.logged_to`.
+    while it works; otherwise the job fails, and Snakemake deletes its outputs. The block gets an
+    empty dictionary for what it adds to the provenance.
     """
     # otherwise Python searches all objects for garbage when it ends, for a fifth of a second
     atexit.register(gc.freeze)
@@ -48,34 +41,24 @@ def recorded(snakemake: Any) -> Iterator[dict[str, Any]]:
     with logged_to(snakemake.log[0]):
         started = time.monotonic()
         _refuse_other_code(params["code"], root)
-        inputs = digests_of(map(str, snakemake.input))
+        inputs = {str(file): digest_of(file) for file in snakemake.input}
         facts: dict[str, Any] = {}
         yield facts
         _refuse_other_code(params["code"], root)
-        now = digests_of(inputs)
-        if changed := [file for file in inputs if now[file] != inputs[file]]:
+        if changed := [file for file, digest in inputs.items() if digest_of(file) != digest]:
             raise ResultError(f"{', '.join(changed)} changed while this job read it; run again")
         from finitewidth.common.result_files import write_json  # it imports numpy
 
         parameters = {name: value for name, value in params.items() if name != "code"}
         write_json(provenance, {
             "job": job_name(snakemake.rule, dict(snakemake.wildcards.items())),
-            "digests": {"inputs": inputs, "outputs": digests_of(outputs)}, "code": params["code"],
+            "digests": {"inputs": inputs, "outputs": {file: digest_of(file) for file in outputs}},
+            "code": params["code"],
             **(facts or {"parameters": json.loads(json.dumps(parameters, default=str))}),
             "wall_seconds": round(time.monotonic() - started, 2),
             "cpu_seconds": round(cpu_seconds(), 2), "memory_mb": round(peak_memory(), 1),
             **environment(),
         })  # fmt: skip
-
-
-def digests_of(files: Iterable[str]) -> dict[str, str]:
-    """Return file -> digest."""
-    try:
-        return {file: digest_of(file) for file in files}
-    except FileNotFoundError as error:
-        raise ResultError(f"{error.filename or error}: missing; run the rule that makes it") from (
-            error
-        )
 
 
 def _refuse_other_code(code: Mapping[str, Any], root: Path) -> None:
@@ -88,11 +71,8 @@ def _refuse_other_code(code: Mapping[str, Any], root: Path) -> None:
 def clear_finished(results: str | Path) -> None:
     """Remove the checkpoints of all jobs that have ended, when a run of the pipeline ends.
 
-    By then Snakemake has deleted the results of jobs that failed, so that those that are there
-    count as made. Checkpoints of jobs under way or interrupted stay.
-
-    The provenance of a training or an experiment below ``results``, the folder of a preset, holds
-    the fingerprint that names the folder of its checkpoints.
+    By then Snakemake has deleted the results of jobs that failed. The provenance of those that have
+    ended holds the fingerprint that names the folder of their checkpoints.
     """
     folder = Path(results)
     checkpoints = folder / ".checkpoints"
@@ -104,5 +84,5 @@ def clear_finished(results: str | Path) -> None:
         # damaged: its rule makes it anew
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             fingerprint = json.loads(stamp.read_text(encoding="utf-8"))["fingerprint"]
-            if FINGERPRINT.fullmatch(fingerprint):  # and never a path to somewhere else
+            if re.fullmatch("[0-9a-f]+", fingerprint):  # and never a path to somewhere else
                 shutil.rmtree(checkpoints / fingerprint)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from finitewidth.pipeline.announced import job_name
@@ -23,8 +23,7 @@ class Requests:
     """Memory, time, priority and group of the jobs of one configuration.
 
     Attempts count from 1: a failed job is submitted again with the next number, and what it asks
-    for grows with it. Not every job has a row in the table of costs. What the jobs need is asked
-    for with the first priority.
+    for grows with it. Not every job has a row in the table of costs.
     """
 
     def __init__(self, jobs: Jobs, costs: Mapping[str, Cost], needs: Callable[[], Needs]):
@@ -34,12 +33,10 @@ class Requests:
         return self._costs.get(job_name(rule, dict(wildcards.items())))
 
     def memory(self, rule: str, wildcards: Any, attempt: int = 1) -> int:
-        """MB: `MARGIN` times those of the table, and what any job takes to start.
-
-        `MOST` times that at most: a tenth attempt at a long training ran out of time, not memory.
-        """
+        """MB: `MARGIN` times those of the table, and what any job takes to start."""
         cost = self._cost(rule, wildcards)
         wanted = START_MB + MARGIN * cost.memory_mb if cost else WITHOUT_ROW[1]
+        # a tenth attempt at a long training ran out of time, not memory
         return min(attempt, MOST) * 500 * math.ceil(wanted / 500)
 
     def minutes(self, rule: str, wildcards: Any, attempt: int = 1) -> int:
@@ -53,6 +50,10 @@ class Requests:
         experiment = self._jobs.experiments.get(rule)
         resumes = rule == "train" or (experiment is not None and experiment.resumes)
         return min(wanted, self._jobs.config["training_minutes"]) if resumes else wanted
+
+    def of(self, rule: str) -> dict[str, Callable[..., int]]:
+        """The resources of a rule."""
+        return {"mem_mb": partial(self.memory, rule), "runtime": partial(self.minutes, rule)}
 
     def priority(self, rule: str, wildcards: Any) -> int:
         """Of the jobs that can start, the one with the highest priority does."""
