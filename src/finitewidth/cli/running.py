@@ -84,7 +84,10 @@ def settings(results: Results, given: Sequence[str]) -> list[str]:
     for text in given:
         key, _, value = text.partition("=")
         if key == "data":
-            data |= yaml.safe_load(value)
+            try:
+                data |= yaml.safe_load(value)
+            except (yaml.YAMLError, TypeError) as error:
+                raise ConfigError(f"--config {text}: write data={{KEY: VALUE}} in YAML") from error
         else:
             others.append(text)
     data["images"] = str(results.images)
