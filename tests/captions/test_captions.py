@@ -5,8 +5,14 @@ import io
 import pytest
 from docutils.core import publish_doctree
 
-from finitewidth.captions import job
-from finitewidth.captions.text import claims_below, filled, settings_of, what_is_drawn, written
+from finitewidth.captions import (
+    claims_below,
+    filled,
+    settings_of,
+    what_is_drawn,
+    write_captions,
+    written,
+)
 from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
 
@@ -75,9 +81,7 @@ def wanted(*artifacts):
 
 
 def test_below_a_caption_stand_the_claims_that_the_artifact_carries(folder):
-    job.write_captions(
-        wanted("trust_fig1", "trust_fig2", "trust_fig3"), ["trust.csv", "beyond.csv"]
-    )
+    write_captions(wanted("trust_fig1", "trust_fig2", "trust_fig3"), ["trust.csv", "beyond.csv"])
     first, second, third = (
         (folder / f"captions/trust_fig{n}.rst").read_text(encoding="utf-8") for n in (1, 2, 3)
     )
@@ -94,12 +98,8 @@ def test_below_a_caption_stand_the_claims_that_the_artifact_carries(folder):
         assert part in claim
 
 
-@pytest.mark.parametrize(("lost", "message"), [
-    ("trust.csv", "trust.csv is missing; run the rule that makes it"),
-    ("one.rst", "the template one.rst cannot be read"),
-])  # fmt: skip
-def test_a_missing_file_is_named(folder, lost, message):
-    (folder / lost).unlink()
-    with pytest.raises(ResultError, match=message):
-        job.write_captions(wanted("trust_fig1"), ["trust.csv"])
+def test_a_missing_file_is_named(folder):
+    (folder / "trust.csv").unlink()
+    with pytest.raises(ResultError, match=r"trust\.csv is missing; run the rule that makes it"):
+        write_captions(wanted("trust_fig1"), ["trust.csv"])
     assert not (folder / "captions").exists()

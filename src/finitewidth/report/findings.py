@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from finitewidth.captions.text import what_is_drawn
+from finitewidth.captions import what_is_drawn
 from finitewidth.claims import facts, ledger, reported, verdicts
 from finitewidth.claims.facts import CONFIRMED, counted
 from finitewidth.claims.verdicts import NOT_RUN, Verdict
