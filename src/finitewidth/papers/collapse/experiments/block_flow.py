@@ -89,11 +89,6 @@ class FlowState(NamedTuple):
         return FlowState(*pieces)
 
 
-def stacked(states: Sequence[FlowState]) -> FlowState:
-    """Put states one after the other along the first axis."""
-    return FlowState(*map(np.concatenate, zip(*states, strict=True)))
-
-
 def rates(kernel: BlockKernel, state: FlowState, *, frozen: bool = False) -> FlowState:
     """Time derivatives by ``collapse`` (25); ``frozen`` keeps the biases, as in Appendix B.4."""
     back, residuals, m = state.weights.mT, state.residuals, kernel.samples
@@ -133,18 +128,13 @@ def random_start(
 ) -> FlowState:
     """Draw one state.
 
-    Args:
-        kernel: of the features.
-        start: ``features``: n, at least C; standard deviations ``means`` of the entries of H1 and
-            ``within`` of features within a class.
-        rng: the random stream.
-        centred: whether the class means sum to 0.
-        bias: the value of all biases.
-        weight_scale: standard deviation of the entries of W. For None, W is chosen such that the
-            invariant is E = 0; the features then lie in a random subspace of C dimensions, since
-            W^T W has at most the rank C.
-        excess: for W chosen so, trace of E over that of the features' terms: E is a random positive
-            semidefinite matrix of rank 1 in this subspace.
+    ``start`` has ``features``: n, at least C; and the standard deviations ``means`` of the entries
+    of H1 and ``within`` of features within a class. ``centred`` class means sum to 0; all biases
+    are ``bias``. ``weight_scale`` is the standard deviation of the entries of W. For None, W is
+    chosen such that the invariant is E = 0; the features then lie in a random subspace of C
+    dimensions, since W^T W has at most the rank C. With an ``excess``, E is a random positive
+    semidefinite matrix of rank 1 in this subspace, and the excess is its trace over that of the
+    features' terms.
     """
     classes, features = kernel.classes, start["features"]
     inside = classes if weight_scale is None else features

@@ -14,7 +14,7 @@ import pandas as pd
 from finitewidth.common.errors import ConfigError
 from finitewidth.networks.normalised.specs import Network, feature_count, title
 from finitewidth.papers.collapse.experiments.heat_maps import heat_maps
-from finitewidth.papers.collapse.experiments.training import grid_rate, pixels_of
+from finitewidth.papers.collapse.experiments.training import grid_rate
 
 LAST = (
     "pair", "init", "rate_index", "rate", "tau", "nc1", "nc1_ratio", "nc2", "nc3", "test_accuracy",
@@ -77,7 +77,9 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     rates = ends[["replica", *LAST]].merge(named, on=key, how="left").drop(columns="replica")
     last = ends.merge(own, on=key)
     ratios = {f"{name}_ratio": last[f"{name}_c"] / last[f"{name}_n"] for name in ("kappa", "gamma")}
-    seen = {"network": title(network), "pixels": pixels_of(inputs["data"], training["images"])}
+    pixels = training["images"]["size"]
+    pixels = pixels or inputs["data"].train_images.shape[1] // training["images"]["pool"]
+    seen = {"network": title(network), "pixels": pixels}
     tables = {
         "rates": rates.fillna({"picked": ""}).assign(
             trained=(rates["train_accuracy"] >= settings["trained"]).astype(int),
