@@ -10,16 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.common.paper_files import (
-    Quote,
-    build,
-    function_of,
-    known_texts,
-    quotes_of,
-    read_texts,
-    refuse_unknown,
-    text_file,
-)
+from finitewidth.common import paper_files
 from finitewidth.errata.evidence import Evidence
 
 # docs/errata.md says what they are
@@ -40,7 +31,7 @@ class Erratum:
     check: Callable[..., Evidence] | None = None
     quantity: str = ""  # name of the number that the check computes, with its arguments
     drawn: bool = False  # whether the check takes the number of random networks
-    quotes: tuple[Quote, ...] = ()  # the printed words in every copy of the paper that has them
+    quotes: tuple[paper_files.Quote, ...] = ()  # printed words, in every copy that has them
     claims: tuple[str, ...] = ()  # ids of the claims that state the same fact
     numbers: tuple[str, ...] = ()  # the same fact in config/reported, artifact/quantity/row
 
@@ -52,7 +43,7 @@ class Erratum:
     def transcribed(self) -> bool:
         """Whether every copy with the printed words was read from pictures of pages."""
         texts = {quote.text for quote in self.quotes}
-        return bool(texts) and all(known_texts()[text].transcribed for text in texts)
+        return bool(texts) and all(paper_files.known_texts()[text].transcribed for text in texts)
 
     def computed(self, networks: int) -> Evidence | None:
         """Run the check with ``networks`` random networks; None without a check."""
@@ -75,16 +66,17 @@ def errata_of(papers: Iterable[str]) -> tuple[Erratum, ...]:
 
 @cache
 def _errata(paper: str) -> tuple[Erratum, ...]:
-    errata, content = [], read_texts(paper, "errata")
-    refuse_unknown(str(text_file(paper, "errata")), content, ("errata",))
+    errata, content = [], paper_files.read_texts(paper, "errata")
+    file = paper_files.text_file(paper, "errata")
+    paper_files.refuse_unknown(str(file), content, ("errata",))
     for name, entry in content.get("errata", {}).items():
-        where, values = f"{text_file(paper, 'errata')}: {name}", dict(entry)
-        values["quotes"] = quotes_of(f"{where}: quotes", values.get("quotes", ()))
+        where, values = f"{file}: {name}", dict(entry)
+        values["quotes"] = paper_files.quotes_of(f"{where}: quotes", values.get("quotes", ()))
         for key in ("claims", "numbers"):
             values[key] = tuple(values.get(key, ()))
         if "check" in values:
-            values["check"] = function_of(paper, "errata", values["check"])
-        errata.append(build(Erratum, where, values, id=name, paper=paper))
+            values["check"] = paper_files.function_of(paper, "errata", values["check"])
+        errata.append(paper_files.build(Erratum, where, values, id=name, paper=paper))
     return tuple(errata)
 
 

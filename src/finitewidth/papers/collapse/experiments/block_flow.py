@@ -174,9 +174,6 @@ def integrate(
     """States at times that ascend from 0, by the Runge-Kutta method DOP853 of scipy.
 
     ``tolerance`` is the relative and the absolute error of a step. Biases stay if ``frozen``.
-
-    Raises:
-        ConfigError: the integration stopped early, or it takes more than `MOST_RATES`.
     """
     from scipy.integrate import solve_ivp
 

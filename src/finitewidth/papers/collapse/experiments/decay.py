@@ -41,11 +41,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     A network counts if it was trained with decay, fits at least ``trained`` of the training images
     and has a finite NC3. Low and high are 95 per cent intervals of means over seeds (Student's t).
-
-    Args:
-        inputs: ``sweeps``, the ``runs`` of all sweeps, one below the other (see
-            `finitewidth.papers.collapse.experiments.sweep`).
-        settings: of `finitewidth.papers.collapse.settings.Decay`.
+    The input ``sweeps`` has the ``runs`` of all sweeps, one below the other, and the settings are
+    those of `finitewidth.papers.collapse.settings.Decay`.
 
     Returns:
         ``cells``, networks of the sweeps that differ in their seed only: `CELL`, seeds, trained
@@ -132,7 +129,7 @@ def exponents(rows: pd.DataFrame) -> dict[str, float]:
     logs = np.log(rows[["tau", "decay"]].to_numpy(dtype=float))
     design = np.column_stack([logs, np.ones(len(logs))])
     solution = np.linalg.lstsq(design, np.log(rows["nc3"].to_numpy(dtype=float)), rcond=None)[0]
-    return {"tau": float(solution[0]), "decay": float(solution[1])}
+    return dict(zip(("tau", "decay"), solution[:2].tolist(), strict=True))
 
 
 def misfits(rows: pd.DataFrame) -> tuple[float, float]:
@@ -140,11 +137,12 @@ def misfits(rows: pd.DataFrame) -> tuple[float, float]:
     if rows["tau"].nunique() < FEWEST:
         return math.nan, math.nan
     tau, logs = rows["tau"].to_numpy(dtype=float), np.log(rows["nc3"].to_numpy(dtype=float))
-    found = []
-    for across in (np.log(tau), tau):
+
+    def misfit(across: np.ndarray) -> float:
         slope, start = np.polyfit(across, logs, 1)
-        found.append(float(np.sqrt(np.mean((logs - start - slope * across) ** 2))))
-    return found[0], found[1]
+        return float(np.sqrt(np.mean((logs - start - slope * across) ** 2)))
+
+    return misfit(np.log(tau)), misfit(tau)
 
 
 def _ranks(name: str, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:

@@ -48,8 +48,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``rates``, each network at the last epoch: `LAST`, picked (collapsed, other or empty),
         trained (1 if the training accuracy reaches the setting ``trained``, otherwise 0),
         per_class (images of each class in its kernels), network (its name with the number of its
-        layers) and pixels (height of the images that it sees). The training accuracy is that of
-        the whole last epoch.
+        layers) and pixels (height of the images that it sees).
 
         ``picks``: see `picks`.
 
@@ -68,11 +67,12 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     history, measures = inputs["history"], inputs["measures"]
     training, maps = settings["training"], settings["maps"]
     network = Network.from_mapping(training["network"])
-    ends = last_epoch(history, measures)
+    ends, key = measures[measures["epoch"] == measures["epoch"].max()], ["pair", "init", "replica"]
     ends = ends.assign(dead_share=ends["dead"] / feature_count(network))
+    # the training accuracy is that of the whole last epoch
+    ends = ends.merge(history[[*key, "epoch", "train_accuracy"]], on=[*key, "epoch"])
     chosen = picks(ends, settings["picking"])
     own = chosen.loc[chosen["found"] == 1, [*MODEL, "replica"]]
-    key = ["pair", "init", "replica"]
     named = own.rename(columns={"model": "picked"})
     rates = ends[["replica", *LAST]].merge(named, on=key, how="left").drop(columns="replica")
     last = ends.merge(own, on=key)
@@ -97,13 +97,6 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         run, choice = mapped(ends, own, maps, training)
         tables |= heat_maps(inputs, settings, run, {"choice": choice, **seen})
     return tables
-
-
-def last_epoch(history: pd.DataFrame, measures: pd.DataFrame) -> pd.DataFrame:
-    """Measures of each network at the last epoch, with its training accuracy in this epoch."""
-    last = measures["epoch"].max()
-    training = history.loc[history["epoch"] == last, ["pair", "replica", "train_accuracy"]]
-    return measures[measures["epoch"] == last].merge(training, on=["pair", "replica"])
 
 
 def picks(rates: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:

@@ -7,7 +7,8 @@ have their own initial weights and batches; networks of one seed share both.
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,18 +33,6 @@ COLUMNS = (
 )  # fmt: skip
 
 
-class Case(NamedTuple):
-    """Weight decay and initial rate of a network, and their sums over the training.
-
-    ``rates`` is the sum over steps of the rate, over 1 - momentum; ``tau`` is ``rates * decay``.
-    """
-
-    decay: float
-    rate: float
-    rates: float
-    tau: float
-
-
 def measure(
     inputs: Mapping[str, Any], settings: Mapping[str, Any], checkpoints: Checkpoints | None = None
 ) -> dict[str, pd.DataFrame]:
@@ -54,9 +43,9 @@ def measure(
     Returns:
         ``runs``, each network: sweep, data (the role of the dataset), network (its name with the
         number of layers), normalised (1 with batch normalisation, otherwise 0), seed, those of
-        `Case`, nc1_ratio, nc2 and nc3 (in eval mode, on the last batch), overlap (<W, W0> / |W0|^2
-        of the last layer with itself at the start), imbalance (see `imbalances`; nan with batch
-        normalisation), train_accuracy (in the last epoch) and test_accuracy.
+        `cases_of`, nc1_ratio, nc2 and nc3 (in eval mode, on the last batch), overlap (<W, W0> /
+        |W0|^2 of the last layer with itself at the start), imbalance (see `imbalances`; nan with
+        batch normalisation), train_accuracy (in the last epoch) and test_accuracy.
     """
     network, epochs = Network.from_mapping(settings["network"]), settings["epochs"]
     images = balanced_images(inputs["data"], **settings["images"])
@@ -69,9 +58,9 @@ def measure(
         state = initial_state(build(network, images.shape, images.outputs), settings["init"], name)
         stack = StackedNetwork(network, images.shape, images.outputs, [state] * len(cases))
         plan = NormalisedPlan(
-            rates=tuple(case.rate for case in cases),
+            rates=tuple(case["rate"] for case in cases),
             order=name,
-            decay=tuple(case.decay for case in cases),
+            decay=tuple(case["decay"] for case in cases),
             decay_rate_at=tuple(settings["decay_rate_at"]),
             measure_at=(epochs,),
             **{word: settings[word] for word in ("epochs", "batch_per_class", "momentum", "loss")},
@@ -80,22 +69,30 @@ def measure(
         result = train(stack, images, plan, partial(_ends, network, state), store)
         last = [row for row in result.history if row["epoch"] == epochs]
         for case, end, measured in zip(cases, last, result.measures, strict=True):
-            rows.append(end | measured | key | {"seed": seed} | case._asdict())
+            rows.append(end | measured | key | {"seed": seed} | case)
     return {"runs": pd.DataFrame(rows)[list(COLUMNS)]}
 
 
-def cases_of(settings: Mapping[str, Any], steps: int) -> list[Case]:
-    """Decays and rates of the networks of a seed, for this number of steps."""
+def cases_of(settings: Mapping[str, Any], steps: int) -> list[dict[str, float]]:
+    """Weight decay and initial rate of the networks of a seed, and sums over this many steps.
+
+    ``rates`` is the sum of the rate, over 1 - momentum; ``tau`` is ``rates * decay``.
+    """
     total = Schedule(settings["decay_rate_at"], steps).total(steps) / (1 - settings["momentum"])
-    cases = [Case(decay, tau / decay / total, tau / decay, tau)
-             for decay in settings["decays"] for tau in settings["taus"]]  # fmt: skip
-    cases = [case for case in cases if case.rate <= settings["largest_rate"]]
+    cases = [
+        {"decay": decay, "rate": tau / decay / total, "rates": tau / decay, "tau": tau}
+        for decay, tau in product(settings["decays"], settings["taus"])
+    ]
+    cases = [case for case in cases if case["rate"] <= settings["largest_rate"]]
     if not cases:
         raise ConfigError(
             f"largest_rate = {settings['largest_rate']}: {steps} steps need a larger rate for "
             "every one of taus; set a larger one, or train for longer"
         )
-    return cases + [Case(0.0, rate, rate * total, 0.0) for rate in settings["control_rates"]]
+    return cases + [
+        {"decay": 0.0, "rate": rate, "rates": rate * total, "tau": 0.0}
+        for rate in settings["control_rates"]
+    ]
 
 
 def _ends(

@@ -19,7 +19,6 @@ from finitewidth.claims.verdicts import CannotDecideError, Part
 if TYPE_CHECKING:
     import pandas as pd
 
-COMPONENTS = ("global", "class", "single")
 NAMES = {"global": "global mean", "class": "class means", "single": "single samples"}
 EARLIER = 4  # the last time is compared with this fraction of it
 CASE = "kappa_n = 0.01, beta = 0"  # where NC3 is judged
@@ -74,7 +73,7 @@ def k02(tables: Tables) -> Iterator[Part]:
     """The global mean of residuals converges first, then class means, then single samples."""
     for kernel, rows in required(tables["residuals"], "residuals").groupby("kernel", sort=False):
         times = rows.pivot(index="run", columns="component", values="reached")
-        for first, second in itertools.pairwise(COMPONENTS):
+        for first, second in itertools.pairwise(NAMES):
             ratios = exactly(times[first] / times[second])
             name = f"kernel {kernel}: time of the {NAMES[first]} over that of the {NAMES[second]}"
             yield largest(name, ratios, high=1, strict=True, paper=True)

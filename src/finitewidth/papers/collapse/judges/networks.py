@@ -12,6 +12,8 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from finitewidth.claims import samples
 from finitewidth.claims.estimates import ABOVE, BELOW, required
 from finitewidth.claims.ledger import Tables
@@ -152,8 +154,6 @@ def k14(tables: Tables) -> Iterator[Part]:
 
 def k15(tables: Tables) -> Iterator[Part]:
     """With cross-entropy NC1 to NC3 are lower and |E| is larger, at the same rate and init."""
-    import numpy as np
-
     both = [networks(tables, loss=loss) for loss in (ENTROPY, SQUARED)]
     both = [rows[rows["train_accuracy"] >= BOTH_FITTED - EQUAL] for rows in both]
     one, other = (rows.set_index(["init", "rate"]) for rows in both)
