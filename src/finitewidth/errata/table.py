@@ -4,7 +4,7 @@ Formulas are LaTeX between dollar signs, and Unicode text in the name of a quant
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cache
 from typing import Any
 
@@ -97,14 +97,12 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 def row(erratum: Erratum, networks: int) -> dict[str, Any]:
     """One row of the table; ``networks`` is the number of random networks of a check."""
     evidence = erratum.computed(networks)
-    names = ("id", "paper", "place", "kind", "printed", "corrected", "evidence")
+    words = ("id", "paper", "place", "kind", "printed", "corrected", "evidence", "quantity")
+    values = ("truth", "truth_error", "printed_value", "corrected_value")
+    numbers = astuple(evidence) if evidence else (None,) * 4
     return {
-        **{name: getattr(erratum, name) for name in names},
-        "quantity": erratum.quantity or None,
-        "truth": evidence and evidence.truth,
-        "truth_error": evidence and evidence.truth_error,
-        "printed_value": evidence and evidence.printed,
-        "corrected_value": evidence and evidence.corrected,
+        **{name: getattr(erratum, name) or None for name in words},
+        **dict(zip(values, numbers, strict=True)),
         "outcome": outcome(evidence),
         "transcribed": erratum.transcribed,
         "sources": "; ".join(f'{q.text}: {q.line}, "{q.words}"' for q in erratum.quotes),

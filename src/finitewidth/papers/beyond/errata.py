@@ -74,8 +74,7 @@ def critical_limit() -> Evidence:
     printed = grown * (1 / 2 + (2 * alpha**2 - 8 * alpha) / 25)
     printed += (np.e - grown) * (1 - 4 * alpha) / 8
     printed += 2 * alpha / 5 * ((4 - alpha) / 5 - 1 - alpha)
-    forms = (printed / (1 + alpha) ** 2, dispersion_limit(1.0, "critical"))
-    return Evidence(truth, error, *forms)
+    return Evidence(truth, error, printed / (1 + alpha) ** 2, dispersion_limit(1.0, "critical"))
 
 
 def crossed_limit() -> Evidence:
@@ -115,8 +114,7 @@ def square_of_a_sum() -> Evidence:
     """E Θ² by the moment recursion, compared with the sum of its parts."""
     parts = log_moments(SMALL)
     w2, b2, wb = (float(np.exp(part)) for part in (parts.w2, parts.b2, parts.wb))
-    truth = np.exp(log_theta_moment(SMALL, 2))
-    return exactly(truth, w2 + b2 + wb, w2 + b2 + 2 * wb)
+    return exactly(np.exp(log_theta_moment(SMALL, 2)), w2 + b2 + wb, w2 + b2 + 2 * wb)
 
 
 def fourth_power() -> Evidence:
@@ -136,8 +134,7 @@ def fourth_power() -> Evidence:
 def crossed_product(networks: int) -> Evidence:
     """Mean of |δ^{l₁}|² |δ^{l₂}|² |x^{l₂−1}|² for l₁ = 2, l₂ = 3, drawn."""
     n, depth, a = 8, 4, 1.5
-    rng = generator("beyond-24")
-    signals, errors, _ = evidence.relu_pass(rng, (n,) * depth, networks, 2 * a)
+    signals, errors, _ = evidence.relu_pass(generator("beyond-24"), (n,) * depth, networks, 2 * a)
     # E[N_δ N_x] of layer 2 and E[N_δ²] of layer 3; both are exact for a single layer
     above = a**2 * (1 + 1 / n) * a**2 * (1 + 5 / n)
     # E[N_x] of the layers from 1 to l₂ - 1 and to l₁ - 1

@@ -9,15 +9,13 @@ from scipy.special import erf
 from finitewidth.errata import evidence
 from finitewidth.errata.evidence import Evidence, exactly, generator, on_average
 
-Function = Callable[[float], float]
-
 
 def erf_slope(h: float) -> float:
     """Derivative of erf."""
     return 2 / np.pi**0.5 * np.exp(-h * h)
 
 
-def gaussian_mean(phi: Function, q: float, covariance: float) -> float:
+def gaussian_mean(phi: Callable[[float], float], q: float, covariance: float) -> float:
     """E φ(u) φ(v) for Gaussian u, v of variance ``q``, by quadrature over two normals."""
     a, b = q**0.5, covariance / q**0.5
     rest = (q - b * b) ** 0.5

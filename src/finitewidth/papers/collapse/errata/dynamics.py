@@ -175,9 +175,8 @@ def general_rate() -> Evidence:
     first = blocks[0] @ back @ residuals
     second = SAMPLES * blocks[1] @ back @ per_class
     third = CLASSES * SAMPLES * blocks[2] @ back @ overall
-    truth = flow(state, blocks).features[0, 0]
     forms = (value[0, 0] for value in (-first + second + third, -first - second - third))
-    return exactly(truth, *forms)
+    return exactly(flow(state, blocks).features[0, 0], *forms)
 
 
 def general_invariant() -> Evidence:

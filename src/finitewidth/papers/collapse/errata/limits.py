@@ -27,9 +27,8 @@ def angle_of_weights() -> Evidence:
 
 def second_of_squares() -> Evidence:
     """The second line of (56) for W H₁ = I - 1 1ᵀ/C."""
-    rng = generator("collapse-9")
     m, eigenvalue = 3, 1.4
-    weights = rng.standard_normal((CLASSES, 6))
+    weights = generator("collapse-9").standard_normal((CLASSES, 6))
     centring = EYE - ONES / CLASSES
     means = np.linalg.pinv(weights) @ centring
     whole = weights @ (eigenvalue * weights.T @ weights - m * means @ means.T) @ weights.T
@@ -41,9 +40,8 @@ def second_of_squares() -> Evidence:
 def inverse_matrix() -> Evidence:
     """An off-diagonal entry of the inverse of I - φ 1 1ᵀ."""
     phi = (1 - np.sqrt(1 - ALPHA * CLASSES)) / CLASSES
-    truth = np.linalg.inv(EYE - phi * ONES)[0, 1]
-    forms = (-phi / (1 + phi * CLASSES), phi / (1 - phi * CLASSES))
-    return exactly(truth, *forms)
+    inverse = np.linalg.inv(EYE - phi * ONES)
+    return exactly(inverse[0, 1], -phi / (1 + phi * CLASSES), phi / (1 - phi * CLASSES))
 
 
 def angle_of_means() -> Evidence:
@@ -52,11 +50,8 @@ def angle_of_means() -> Evidence:
     inner = half @ np.linalg.matrix_power(EYE - BETA * ONES, 2) @ half
     inverse = np.linalg.inv(half)
     solution = inverse @ root(inner) @ inverse
-    shrink = np.sqrt(1 - ALPHA * CLASSES)
-    forms = (
-        (1 - abs(1 - BETA * CLASSES) / denominator) / CLASSES
-        for denominator in (2 - shrink, shrink)
-    )
+    shrink, off = np.sqrt(1 - ALPHA * CLASSES), abs(1 - BETA * CLASSES)
+    forms = ((1 - off / denominator) / CLASSES for denominator in (2 - shrink, shrink))
     return exactly(-solution[0, 1], *forms)
 
 

@@ -99,31 +99,25 @@ def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     cases = [(ZERO, "E = 0, b = 1/C", fitting), (FREE, "E = 0, b = 0", {"centred": True})]
     cases += [(RANDOM, f"random W, scale {scale:g}", fitting | {"weight_scale": scale})
               for scale in settings["weights"]]  # fmt: skip
-    yield from _integrated(settings, cases)
-    # positive semidefinite E, features with a global mean, and biases 0; by itself, since the steps
-    # of an integration depend on all states that are integrated together
-    yield from _integrated(settings, [(POSITIVE, "E >= 0", {"excess": settings["excess"]})])
-
-
-def _integrated(
-    settings: Mapping[str, Any], cases: Iterable[tuple[str, str, dict[str, Any]]]
-) -> Iterator[dict[str, Any]]:
-    """Curves from starts, by start, case and arguments of the random start."""
+    # positive semidefinite E, features with a global mean, and biases 0
+    positive = [(POSITIVE, "E >= 0", {"excess": settings["excess"]})]
     kernel, times = _kernel(settings), _times(settings)
-    runs = list(product(cases, range(settings["runs"])))
-    starts = [((case, run), arguments) for (_, case, arguments), run in runs]
-    path = _path(settings, kernel, starts, times)
-    drifts = _drifts(kernel, path)
     points = _stream("points").standard_normal((settings["probes"], settings["features"]))
-    for place, ((start, case, _), run) in enumerate(runs):
-        scatter = float(np.trace(path[0].scatter[place]))
-        for time, state, drift in zip(times, path, drifts, strict=True):
-            bound = bound_within(kernel, settings["features"], scatter, time)
-            yield {
-                "start": start, "case": case, "run": run, "time": time,
-                **collapse_of(kernel, state, place, points), "drift": float(drift[place]),
-                "bound": math.nan if start == RANDOM else bound,
-            }  # fmt: skip
+    # the steps of an integration depend on all states that are integrated together
+    for together in (cases, positive):
+        runs = list(product(together, range(settings["runs"])))
+        starts = [((case, run), arguments) for (_, case, arguments), run in runs]
+        path = _path(settings, kernel, starts, times)
+        drifts = _drifts(kernel, path)
+        for place, ((start, case, _), run) in enumerate(runs):
+            scatter = float(np.trace(path[0].scatter[place]))
+            for time, state, drift in zip(times, path, drifts, strict=True):
+                bound = bound_within(kernel, settings["features"], scatter, time)
+                yield {
+                    "start": start, "case": case, "run": run, "time": time,
+                    **collapse_of(kernel, state, place, points), "drift": float(drift[place]),
+                    "bound": math.nan if start == RANDOM else bound,
+                }  # fmt: skip
 
 
 def bound_within(kernel: BlockKernel, features: int, scatter: float, time: float) -> float:

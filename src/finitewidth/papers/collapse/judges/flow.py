@@ -214,8 +214,5 @@ def _farthest(name: str, values: Iterable[float], at: float = 0, **thresholds: o
 
 def multiplicity(tables: Tables) -> list[Ours]:
     """Table 1: number of independent eigenvectors of the largest eigenvalue."""
-    rows = tables["rows"]
-    rows = rows[rows["component"] == "global"]
-    return [
-        Ours(row="lambda_global", column="multiplicity", value=float(rank)) for rank in rows["rank"]
-    ]
+    ranks = tables["rows"].query("component == 'global'")["rank"]
+    return [Ours(row="lambda_global", column="multiplicity", value=float(rank)) for rank in ranks]
