@@ -134,12 +134,12 @@ def _products(classes: int, samples: int) -> list[dict[str, Any]]:
         [(of_class[c] - mean) * count / (classes - 1) for c in range(classes)],
         [count * mean],
     ]
-    places = ("(12), right", "(12), left", "(11)")
+    equations = ("(12), right", "(12), left", "(11)")
     return [
-        {"component": name, "equation": place, "entries": len(forms),
+        {"component": name, "equation": equation, "entries": len(forms),
          "differing": sum(sympy.expand((r.T * v)[0] - form) != 0
                           for v, form in zip(vectors, forms, strict=True))}
-        for name, place, forms, vectors in zip(
-            COMPONENTS, places, printed, stated_vectors(classes, samples), strict=True
+        for name, equation, forms, vectors in zip(
+            COMPONENTS, equations, printed, stated_vectors(classes, samples), strict=True
         )
     ]  # fmt: skip

@@ -22,7 +22,6 @@ ZERO, FREE, RANDOM = "zero_invariant", "free_biases", "random_weights"
 POSITIVE = "positive_invariant"
 COMPONENTS = ("global", "class", "single")
 EARLIER = 4  # quantities of the last time are also given at this fraction of it
-NAME = "collapse/flow"
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -71,7 +70,7 @@ def _times(settings: Mapping[str, Any]) -> list[float]:
 
 
 def _stream(*words: str | int) -> np.random.Generator:
-    return np.random.default_rng(seed_for(NAME, *words))
+    return np.random.default_rng(seed_for("collapse/flow", *words))
 
 
 def _path(

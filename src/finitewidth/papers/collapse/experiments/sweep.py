@@ -24,7 +24,6 @@ from finitewidth.training.images import balanced_images
 from finitewidth.training.normalised import NormalisedPlan, train
 from finitewidth.training.optimisers import Schedule
 
-NAME = "collapse/sweep"
 HEAD = "head.weight"
 MEASURED = ("nc1_ratio", "nc2", "nc3", "overlap", "imbalance")
 COLUMNS = (
@@ -54,7 +53,7 @@ def measure(
            "normalised": int(network.kind != "fully_connected")}  # fmt: skip
     rows = []
     for seed in range(settings["runs"]):
-        name = f"{NAME}/{settings['sweep']}/{seed}"
+        name = f"collapse/sweep/{settings['sweep']}/{seed}"
         state = initial_state(build(network, images.shape, images.outputs), settings["init"], name)
         stack = StackedNetwork(network, images.shape, images.outputs, [state] * len(cases))
         plan = NormalisedPlan(

@@ -79,7 +79,17 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     bar.ax.minorticks_off()
     bar.set_label("over the 99.5th percentile of the map, a to d")
     bar.outline.set_linewidth(0.5)
-    _alignments(axes[4], rows[rows["panel"] == "e"])
+    curves, axis = rows[rows["panel"] == "e"], axes[4]
+    for kernel, (colour, marker, face, name) in KERNELS.items():
+        curve = curves[curves["kernel"] == kernel].sort_values("epoch")
+        last = float(curve["alignment"].iloc[-1])
+        axis.plot(curve["epoch"], curve["alignment"], color=colour, marker=marker,
+                  markerfacecolor=face, markeredgecolor=colour,
+                  markevery=max(1, len(curve) // 8),
+                  label=f"{name}: {last:.2f} at the end")  # fmt: skip
+    axis.set(xlim=(0, 1.04 * float(curves["epoch"].max())), ylim=(0, 1.02), xlabel="epoch",
+             ylabel=r"$A(\cdot, Y^{\mathsf{T}}Y)$")  # fmt: skip
+    axis.legend(loc="lower right")
     style.title_panels(axes, list(TITLES.values()))
     name_network(figure, rows)
     return figure
@@ -102,19 +112,3 @@ def _labels(axis: Axes, rows: pd.DataFrame, letter: str) -> None:
     what = "output" if letter == "c" else "feature"
     axis.set_xlabel(f"{what} $s$")
     axis.set_ylabel(f"{what} $k$")
-
-
-def _alignments(axis: Axes, rows: pd.DataFrame) -> None:
-    """Draw the alignment of both kernels with the labels over the epochs, and its last value."""
-    for kernel, (colour, marker, face, name) in KERNELS.items():
-        curve = rows[rows["kernel"] == kernel].sort_values("epoch")
-        last = float(curve["alignment"].iloc[-1])
-        axis.plot(curve["epoch"], curve["alignment"], color=colour, marker=marker,
-                  markerfacecolor=face, markeredgecolor=colour,
-                  markevery=max(1, len(curve) // 8),
-                  label=f"{name}: {last:.2f} at the end")  # fmt: skip
-    axis.set_ylim(0, 1.02)
-    axis.set_xlim(0, 1.04 * float(rows["epoch"].max()))
-    axis.legend(loc="lower right")
-    axis.set_xlabel("epoch")
-    axis.set_ylabel(r"$A(\cdot, Y^{\mathsf{T}}Y)$")

@@ -13,9 +13,7 @@ import pandas as pd
 
 from finitewidth.common.provenance import seed_for
 
-CURVES = ("exact", "corrected", "printed")
 NEAR = 20  # parameters next to N at which curves have every point
-BAND = (0.1, 0.9)
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -93,7 +91,7 @@ def _summary(risks: np.ndarray) -> dict[str, float]:
     count, ordered = len(risks), np.sort(risks)
     below = max(0, math.floor((count - math.sqrt(count)) / 2))
     above = min(count - 1, math.ceil((count + math.sqrt(count)) / 2))
-    low, high = np.quantile(risks, BAND)
+    low, high = np.quantile(risks, (0.1, 0.9))
     return {
         "mean": float(risks.mean()),
         "mean_error": float(risks.std(ddof=1) / math.sqrt(count)),
@@ -110,7 +108,7 @@ def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     near = range(samples - NEAR, samples + NEAR + 1)
     grid = sorted({*spread, *(p for p in near if spread[0] <= p <= spread[-1])})
     for case in _cases(settings):
-        for curve in CURVES:
+        for curve in ("exact", "corrected", "printed"):
             for parameters in grid:
                 if curve == "exact":
                     y = exact_mean(parameters, samples, signal, case["noise"])
