@@ -146,21 +146,20 @@ def random_start(
     across = within.reshape(features, classes, kernel.samples)
     across = (across - across.mean(axis=-1, keepdims=True)).reshape(features, -1)
     scatter = across @ across.T / kernel.samples
-    biases = np.full((1, classes), float(bias))
-    drawn = FlowState(np.zeros((1, classes, features)), biases, means[None], scatter[None])
-    if weight_scale is None:
-        # W = Q T^(1/2) U^T with W^T W = U T U^T = m (features' terms + E), and Q any rotation
-        wanted = kernel.samples * frame.T @ feature_terms(kernel, drawn)[0] @ frame
-        if excess:
-            factor = rng.standard_normal(len(wanted))
-            square = np.outer(factor, factor)
-            wanted = wanted + excess * np.trace(wanted) / np.trace(square) * square
-        values, vectors = np.linalg.eigh((wanted + wanted.T) / 2)
-        rotation = np.linalg.qr(rng.standard_normal(wanted.shape))[0]
-        weights = rotation * np.sqrt(np.maximum(values, 0)) @ (frame @ vectors).T
-    else:
-        weights = weight_scale * rng.standard_normal((classes, features))
-    return FlowState(weights[None], biases, drawn.means, drawn.scatter)
+    parts = np.zeros((classes, features)), np.full(classes, float(bias)), means, scatter
+    drawn = FlowState(*(part[None] for part in parts))
+    if weight_scale is not None:
+        return drawn._replace(weights=weight_scale * rng.standard_normal((1, classes, features)))
+    # W = Q T^(1/2) U^T with W^T W = U T U^T = m (features' terms + E), and Q any rotation
+    wanted = kernel.samples * frame.T @ feature_terms(kernel, drawn)[0] @ frame
+    if excess:
+        factor = rng.standard_normal(len(wanted))
+        square = np.outer(factor, factor)
+        wanted = wanted + excess * np.trace(wanted) / np.trace(square) * square
+    values, vectors = np.linalg.eigh((wanted + wanted.T) / 2)
+    rotation = np.linalg.qr(rng.standard_normal(wanted.shape))[0]
+    weights = rotation * np.sqrt(np.maximum(values, 0)) @ (frame @ vectors).T
+    return drawn._replace(weights=weights[None])
 
 
 def integrate(
