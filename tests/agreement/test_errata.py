@@ -17,8 +17,8 @@ from finitewidth.common.paper_files import COPIES, Quote, known_texts
 from finitewidth.common.reported_numbers import read_reported
 from finitewidth.common.settings import preset_only
 from finitewidth.errata import document, table
-from finitewidth.errata.erratum import KINDS, Erratum, Evidence, extrapolated, outcome
-from finitewidth.errata.shared import generator
+from finitewidth.errata.evidence import Evidence, extrapolated, generator
+from finitewidth.errata.table import KINDS, Erratum, outcome
 from finitewidth.papers.beyond import errata as lazy
 from finitewidth.papers.collapse.errata import dynamics, limits
 
@@ -52,7 +52,8 @@ def test_ids_are_unique_and_say_the_paper():
         assert erratum.paper in PAPERS
         assert erratum.id.rsplit("-", 1)[0] == erratum.paper
         assert erratum.printed != erratum.corrected
-        assert "`" not in erratum.printed + erratum.corrected
+        assert "`" not in erratum.printed + erratum.corrected + erratum.quantity
+        assert bool(erratum.check) == bool(erratum.quantity)
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +133,7 @@ def test_a_row_names_sources_claims_and_numbers():
     ],
 )
 def test_confirmation(truth, error, printed, corrected, confirms):
-    evidence = Evidence("", truth, error, printed, corrected)
+    evidence = Evidence(truth, error, printed, corrected)
     assert evidence.confirms == confirms
     assert outcome(evidence) == ("misprint confirmed" if confirms else "not confirmed")
     assert outcome(None) == "not computed"

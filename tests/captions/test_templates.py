@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from docutils.core import publish_doctree
 
-from finitewidth.captions.text import filled
+from finitewidth.captions import filled
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import preset_only
 from finitewidth.pipeline.plan import Plan

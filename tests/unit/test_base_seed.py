@@ -8,7 +8,7 @@ from tests.workflow_rules import rules
 from finitewidth.common.provenance import base_seed
 from finitewidth.data import bundled
 from finitewidth.data.select import altered, stratified_subset
-from finitewidth.errata import shared
+from finitewidth.errata import evidence
 from finitewidth.experiments.job import run_experiment
 
 DEPTH = {
@@ -64,8 +64,8 @@ def test_datasets_do_not_depend_on_the_base_seed(name):
 
 def test_checks_of_misprints_do_not_depend_on_the_base_seed():
     with base_seed(1):
-        other = shared.generator("trust-2").random()
-    assert shared.generator("trust-2").random() == other
+        other = evidence.generator("trust-2").random()
+    assert evidence.generator("trust-2").random() == other
     assert rules()["errata"].params.seed == 0
 
 

@@ -83,7 +83,8 @@ def test_a_balanced_start_has_no_invariant_and_the_rank_of_the_classes():
 
 def test_stacked_states_flow_as_each_of_them_does():
     first, second = drawn(seed=1), drawn(seed=2)
-    both = block_flow.integrate(KERNEL, block_flow.stacked([first, second]), TIMES, 1e-11)[-1]
+    stacked = FlowState(*map(np.concatenate, zip(first, second, strict=True)))
+    both = block_flow.integrate(KERNEL, stacked, TIMES, 1e-11)[-1]
     for place, start in enumerate((first, second)):
         alone = block_flow.integrate(KERNEL, start, TIMES, 1e-11)[-1]
         for part, wanted in zip(both, alone, strict=True):

@@ -11,7 +11,7 @@ from finitewidth.common.provenance import base_seed
 from finitewidth.data.bundled import digits
 from finitewidth.kernels.trained import full_kernel
 from finitewidth.papers.collapse.experiments import heat_maps, models, training
-from finitewidth.papers.collapse.experiments.picking import picks
+from finitewidth.papers.collapse.experiments.models import picks
 from finitewidth.papers.collapse.figures import blocks
 
 PICKING = {
@@ -236,17 +236,17 @@ def test_heat_maps_are_those_of_the_chosen_network(inputs, tables):
 
 def test_the_printed_rate_comes_first_and_the_best_accuracy_last():
     ends = runs({10 ** (-4 + 4.25 * 19 / 30): USUAL[0.05], 1.0: USUAL[1.0], 2.0: USUAL[0.1]})
-    empty = picks(ends, PICKING | {"collapsed_nc3": 0.0})
+    empty = picks(ends, PICKING | {"collapsed_nc3": 0.0}).query("found == 1")
     maps = {"init": "lecun", "rate_index": 19}
-    assert heat_maps.chosen(ends, empty, maps, TRAINING)[1] == "printed"
-    assert heat_maps.chosen(ends, empty, maps, TRAINING)[0]["rate_index"] == 0
+    run, choice = models.mapped(ends, empty, maps, TRAINING)
+    assert (run["rate_index"], choice) == (0, "printed")
     maps["rate_index"] = 20
-    found = heat_maps.chosen(ends, empty, maps, TRAINING)
+    found = models.mapped(ends, empty, maps, TRAINING)
     assert (found[0]["rate"], found[1]) == (1.0, "best")
-    found = heat_maps.chosen(ends, picks(ends, PICKING), maps, TRAINING)
+    found = models.mapped(ends, picks(ends, PICKING).query("found == 1"), maps, TRAINING)
     assert (found[0]["rate"], found[1]) == (1.0, "collapsed")
     with pytest.raises(ConfigError, match=r"maps\.init"):
-        heat_maps.chosen(ends, empty, {"init": "he", "rate_index": None}, TRAINING)
+        models.mapped(ends, empty, {"init": "he", "rate_index": None}, TRAINING)
 
 
 def letter_of(axis):

@@ -1,6 +1,6 @@
 """Rule -> captions: write the captions of a paper, with settings and verdicts of this run."""
 
-from finitewidth.captions.job import write_captions
+from finitewidth.captions import write_captions
 from finitewidth.pipeline.recorded import recorded
 
 with recorded(snakemake):

@@ -134,7 +134,7 @@ def over_printed(values: list[float], printed: float, name: str) -> Part:
 
     It may differ from 1 by the numerical error of the extrapolation only.
     """
-    from finitewidth.errata.erratum import extrapolated  # it needs scipy
+    from finitewidth.errata.evidence import extrapolated  # it needs scipy
 
     if len(values) < 3:
         raise CannotDecideError(f"{name}: {len(values)} widths")

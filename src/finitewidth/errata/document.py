@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from finitewidth.common.paper_files import COPIES, known_texts
-from finitewidth.errata.erratum import KINDS, Erratum, Evidence, outcome
+from finitewidth.errata.evidence import Evidence
+from finitewidth.errata.table import KINDS, Erratum, outcome
 
 PREFACE = """# Errata of the papers
 
@@ -99,6 +100,6 @@ def _numbers(erratum: Erratum, evidence: Evidence | None) -> str:
     # the numerical error of an extrapolation is due to rounding, which differs between machines
     error = f" ± {evidence.truth_error:.2g}" if erratum.drawn else ""
     return (
-        f"`{evidence.quantity}`: **{evidence.truth:.4g}{error}**; printed {evidence.printed:.4g}, "
+        f"`{erratum.quantity}`: **{evidence.truth:.4g}{error}**; printed {evidence.printed:.4g}, "
         f"corrected {evidence.corrected:.4g}: {outcome(evidence)}."
     )

@@ -1,21 +1,62 @@
-"""All errata of the papers, each with its printed, corrected and true value."""
+"""All errata of the papers, each with its printed, corrected and true value.
 
-from collections.abc import Iterable, Mapping
-from dataclasses import astuple
+Formulas are LaTeX between dollar signs, and Unicode text in the name of a quantity.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import astuple, dataclass
 from functools import cache
 from typing import Any
 
 import pandas as pd
 
-from finitewidth.common.paper_files import (
-    build,
-    function_of,
-    quotes_of,
-    read_texts,
-    refuse_unknown,
-    text_file,
-)
-from finitewidth.errata.erratum import Erratum, outcome
+from finitewidth.common import paper_files
+from finitewidth.errata.evidence import Evidence
+
+# docs/errata.md says what they are
+KINDS = ("misprint", "wrong result", "imprecise remark", "convention")
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """Something that a paper prints and that is wrong, imprecise or a matter of convention."""
+
+    id: str  # the paper and a number, such as beyond-3
+    paper: str
+    place: str  # equation, lemma or table
+    printed: str
+    corrected: str
+    kind: str  # one of `KINDS`
+    evidence: str  # what is computed or, without a check, why nothing is
+    check: Callable[..., Evidence] | None = None
+    quantity: str = ""  # name of the number that the check computes, with its arguments
+    drawn: bool = False  # whether the check takes the number of random networks
+    quotes: tuple[paper_files.Quote, ...] = ()  # printed words, in every copy that has them
+    claims: tuple[str, ...] = ()  # ids of the claims that state the same fact
+    numbers: tuple[str, ...] = ()  # the same fact in config/reported, artifact/quantity/row
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"{self.kind!r} is not one of {', '.join(KINDS)}")
+
+    @property
+    def transcribed(self) -> bool:
+        """Whether every copy with the printed words was read from pictures of pages."""
+        texts = {quote.text for quote in self.quotes}
+        return bool(texts) and all(paper_files.known_texts()[text].transcribed for text in texts)
+
+    def computed(self, networks: int) -> Evidence | None:
+        """Run the check with ``networks`` random networks; None without a check."""
+        if self.check is None:
+            return None
+        return self.check(networks) if self.drawn else self.check()
+
+
+def outcome(evidence: Evidence | None) -> str:
+    """Say whether an erratum is confirmed, not confirmed or not computed."""
+    if evidence is None:
+        return "not computed"
+    return "misprint confirmed" if evidence.confirms else "not confirmed"
 
 
 def errata_of(papers: Iterable[str]) -> tuple[Erratum, ...]:
@@ -25,16 +66,17 @@ def errata_of(papers: Iterable[str]) -> tuple[Erratum, ...]:
 
 @cache
 def _errata(paper: str) -> tuple[Erratum, ...]:
-    errata, content = [], read_texts(paper, "errata")
-    refuse_unknown(str(text_file(paper, "errata")), content, ("errata",))
+    errata, content = [], paper_files.read_texts(paper, "errata")
+    file = paper_files.text_file(paper, "errata")
+    paper_files.refuse_unknown(str(file), content, ("errata",))
     for name, entry in content.get("errata", {}).items():
-        where, values = f"{text_file(paper, 'errata')}: {name}", dict(entry)
-        values["quotes"] = quotes_of(f"{where}: quotes", values.get("quotes", ()))
+        where, values = f"{file}: {name}", dict(entry)
+        values["quotes"] = paper_files.quotes_of(f"{where}: quotes", values.get("quotes", ()))
         for key in ("claims", "numbers"):
             values[key] = tuple(values.get(key, ()))
         if "check" in values:
-            values["check"] = function_of(paper, "errata", values["check"])
-        errata.append(build(Erratum, where, values, id=name, paper=paper))
+            values["check"] = paper_files.function_of(paper, "errata", values["check"])
+        errata.append(paper_files.build(Erratum, where, values, id=name, paper=paper))
     return tuple(errata)
 
 
@@ -55,13 +97,15 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 def row(erratum: Erratum, networks: int) -> dict[str, Any]:
     """One row of the table; ``networks`` is the number of random networks of a check."""
     evidence = erratum.computed(networks)
-    names = ("id", "paper", "place", "kind", "printed", "corrected", "evidence")
-    numbers = astuple(evidence) if evidence else (None,) * 5
-    values = ("quantity", "truth", "truth_error", "printed_value", "corrected_value")
-    return (
-        {name: getattr(erratum, name) for name in names}
-        | dict(zip(values, numbers, strict=True))
-        | {"outcome": outcome(evidence), "transcribed": erratum.transcribed}
-        | {"sources": "; ".join(f'{q.text}: {q.line}, "{q.words}"' for q in erratum.quotes)}
-        | {"claims": " ".join(erratum.claims), "numbers": " ".join(erratum.numbers)}
-    )
+    words = ("id", "paper", "place", "kind", "printed", "corrected", "evidence", "quantity")
+    values = ("truth", "truth_error", "printed_value", "corrected_value")
+    numbers = astuple(evidence) if evidence else (None,) * 4
+    return {
+        **{name: getattr(erratum, name) or None for name in words},
+        **dict(zip(values, numbers, strict=True)),
+        "outcome": outcome(evidence),
+        "transcribed": erratum.transcribed,
+        "sources": "; ".join(f'{q.text}: {q.line}, "{q.words}"' for q in erratum.quotes),
+        "claims": " ".join(erratum.claims),
+        "numbers": " ".join(erratum.numbers),
+    }

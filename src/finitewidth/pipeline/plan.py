@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from finitewidth.captions.text import settings_of
+from finitewidth.captions import settings_of
 from finitewidth.claims import ledger
 from finitewidth.claims.needs import unmet
 from finitewidth.common import settings
@@ -244,7 +244,7 @@ class Plan:
     def caption_code(self, paper: str) -> dict[str, Any]:
         """The code and the templates that the captions of a paper are written from."""
         texts = self.caption_inputs(paper)["templates"]
-        return self.code_of("finitewidth.captions.job", script="captions", texts=texts)
+        return self.code_of("finitewidth.captions", script="captions", texts=texts)
 
     def caption(self, artifact: str) -> str:
         """The caption of an artifact, with settings and verdicts of this run."""

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from finitewidth.captions.text import claims_below, what_is_drawn
+from finitewidth.captions import claims_below, what_is_drawn
 from finitewidth.common import result_files
 from finitewidth.common.fields import MISSING, Field
 from finitewidth.common.provenance import digest_of

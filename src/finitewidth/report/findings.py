@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from finitewidth.captions.text import what_is_drawn
+from finitewidth.captions import what_is_drawn
 from finitewidth.claims import facts, ledger, reported, verdicts
 from finitewidth.claims.facts import CONFIRMED, counted
 from finitewidth.claims.verdicts import NOT_RUN, Verdict

@@ -6,8 +6,8 @@ from itertools import pairwise, product
 import numpy as np
 from scipy.integrate import dblquad, quad
 
-from finitewidth.errata.erratum import Evidence, exactly, extrapolated, on_average
-from finitewidth.errata.shared import edge_of_chaos_of_relu, generator, relu_pass
+from finitewidth.errata import evidence
+from finitewidth.errata.evidence import Evidence, exactly, extrapolated, generator, on_average
 from finitewidth.kernels.ntk_init.estimators import leave_one_out, printed_leave_one_out
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
 from finitewidth.kernels.ntk_init.limits import dispersion_limit, limit_parts
@@ -28,28 +28,25 @@ DOUBLING = (64, 128, 256, 512, 1024, 2048)
 def two_layers(networks: int) -> Evidence:
     """Mean of |δ¹|² |x²|² over random networks with two layers of 8 units, σ_w² = 2."""
     n, s = 8, 2
-    signals, errors, _ = relu_pass(generator("beyond-1"), (n,) * (s + 1), networks)
+    signals, errors, _ = evidence.relu_pass(generator("beyond-1"), (n,) * (s + 1), networks)
     corrected = 2 / 3 * (1 - 1 / n) ** s + (1 + 5 / n) ** s / 3
-    quantity = "E[Π N_δ N_x] / Π E[N_δ] E[N_x], two layers of n = 8"
-    return on_average(quantity, errors[0] * signals[s], (1 + 1 / n) ** s, corrected)
+    return on_average(errors[0] * signals[s], (1 + 1 / n) ** s, corrected)
 
 
-def _small_moment(powers: tuple[int, int], name: str, quantity: str) -> Evidence:
+def _small_moment(powers: tuple[int, int], name: str) -> Evidence:
+    forms = printed_log_moments(SMALL, reading="as_printed"), log_moments(SMALL)
     truth = np.exp(log_kernel_moments(SMALL, 2)[powers])
-    printed = printed_log_moments(SMALL, reading="as_printed")
-    quantity = f"{quantity}, widths 5-4-8-6-5, σ_w² = 2.1, |x| = 1"
-    values = (np.exp(getattr(moments, name)) for moments in (printed, log_moments(SMALL)))
-    return exactly(quantity, truth, *values)
+    return exactly(truth, *(np.exp(getattr(moments, name)) for moments in forms))
 
 
 def weights_squared() -> Evidence:
     """E Θ_W² by a recursion over layers that uses neither formula."""
-    return _small_moment((2, 0), "w2", "E[Θ_W²]")
+    return _small_moment((2, 0), "w2")
 
 
 def weights_and_biases() -> Evidence:
     """E Θ_W Θ_b by the same recursion."""
-    return _small_moment((1, 1), "wb", "E[Θ_W Θ_b]")
+    return _small_moment((1, 1), "wb")
 
 
 def _log_dispersion(init: Initialisation) -> float:
@@ -67,7 +64,7 @@ def chaotic_limit() -> Evidence:
     """Dispersion in the chaotic phase at L = M/2, by the moment recursion, extrapolated."""
     truth, error = _limit(0.5, 4.0, _log_dispersion)
     forms = (dispersion_limit(0.5, "chaotic", form=form) for form in ("printed", "corrected"))
-    return Evidence("lim E[Θ²]/E[Θ]², chaotic phase, λ = 1/2", truth, error, *forms)
+    return Evidence(truth, error, *forms)
 
 
 def critical_limit() -> Evidence:
@@ -77,8 +74,7 @@ def critical_limit() -> Evidence:
     printed = grown * (1 / 2 + (2 * alpha**2 - 8 * alpha) / 25)
     printed += (np.e - grown) * (1 - 4 * alpha) / 8
     printed += 2 * alpha / 5 * ((4 - alpha) / 5 - 1 - alpha)
-    forms = (printed / (1 + alpha) ** 2, dispersion_limit(1.0, "critical"))
-    return Evidence("lim E[Θ²]/E[Θ]², edge of chaos, α₀ = 1, λ = 1", truth, error, *forms)
+    return Evidence(truth, error, printed / (1 + alpha) ** 2, dispersion_limit(1.0, "critical"))
 
 
 def crossed_limit() -> Evidence:
@@ -87,7 +83,7 @@ def crossed_limit() -> Evidence:
         1.0, 2.0, lambda init: log_kernel_moments(init, 2)[1, 1] - 2 * np.log(init.depth)
     )
     forms = (limit_parts(1.0, form=form).wb for form in ("printed", "corrected"))
-    return Evidence("lim E[Θ_W Θ_b]/L², edge of chaos, α₀ = 1, λ = 1", truth, error, *forms)
+    return Evidence(truth, error, *forms)
 
 
 def lemma_integral() -> Evidence:
@@ -102,27 +98,23 @@ def lemma_integral() -> Evidence:
     truth = dblquad(density, 0, 12, 0, 12, epsabs=1e-12, epsrel=1e-12)[0]
     common = 0.25 + bj**2 * a**2 / 2
     printed = common + 8 * bi * bj * a**2 * (1 + 2 * a**2 - a**4)
-    quantity = "E[V² φ′(U_i) φ′(U_j) U_j²] at a = 0.7, b_i = 0.5, b_j = 0.6"
-    return exactly(quantity, truth, printed, common + 2 / np.pi * bi * bj * a**2)
+    return exactly(truth, printed, common + 2 / np.pi * bi * bj * a**2)
 
 
 def gradient_step(networks: int) -> Evidence:
     """Mean of f² |δ²|² |x⁰|² over random networks with four layers of 6 units, σ_w² = 2."""
     n, depth = 6, 4
-    signals, errors, f = relu_pass(generator("beyond-8"), (n,) * depth, networks)
+    signals, errors, f = evidence.relu_pass(generator("beyond-8"), (n,) * depth, networks)
     kept = depth - 2  # layers 2..L-1
     sample = n / 2 * f**2 * errors[1] * signals[0]
-    quantity = "(n₀/2) E[f² |δ²|²], L = 4, n = 6, |x| = 1, σ_w² = 2"
-    return on_average(quantity, sample, (1 + 1 / n) ** kept, (1 + 5 / n) ** kept)
+    return on_average(sample, (1 + 1 / n) ** kept, (1 + 5 / n) ** kept)
 
 
 def square_of_a_sum() -> Evidence:
     """E Θ² by the moment recursion, compared with the sum of its parts."""
     parts = log_moments(SMALL)
     w2, b2, wb = (float(np.exp(part)) for part in (parts.w2, parts.b2, parts.wb))
-    truth = np.exp(log_theta_moment(SMALL, 2))
-    quantity = "E[Θ²], widths 5-4-8-6-5, σ_w² = 2.1, |x| = 1"
-    return exactly(quantity, truth, w2 + b2 + wb, w2 + b2 + 2 * wb)
+    return exactly(np.exp(log_theta_moment(SMALL, 2)), w2 + b2 + wb, w2 + b2 + 2 * wb)
 
 
 def fourth_power() -> Evidence:
@@ -136,21 +128,18 @@ def fourth_power() -> Evidence:
     truth = quad(density, -14, 14, epsabs=1e-13)[0]
     printed = 1 - bi**2 * (1 - wi**2) - bj**2 * (1 - wj**2) + 2 * bi * bj * wi * wj
     corrected = known**4 + 6 * known**2 * rest + 3 * rest**2
-    quantity = "E[V⁴ | w_i, w_j] at b = (0.5, 0.4), w = (0.8, −0.3), |b| = 1 in all"
-    return exactly(quantity, truth, printed, corrected)
+    return exactly(truth, printed, corrected)
 
 
 def crossed_product(networks: int) -> Evidence:
     """Mean of |δ^{l₁}|² |δ^{l₂}|² |x^{l₂−1}|² for l₁ = 2, l₂ = 3, drawn."""
     n, depth, a = 8, 4, 1.5
-    rng = generator("beyond-24")
-    signals, errors, _ = relu_pass(rng, (n,) * depth, networks, 2 * a)
+    signals, errors, _ = evidence.relu_pass(generator("beyond-24"), (n,) * depth, networks, 2 * a)
     # E[N_δ N_x] of layer 2 and E[N_δ²] of layer 3; both are exact for a single layer
     above = a**2 * (1 + 1 / n) * a**2 * (1 + 5 / n)
     # E[N_x] of the layers from 1 to l₂ - 1 and to l₁ - 1
     forms = (above * a**layers for layers in (2, 1))
-    quantity = "E|δ²|²|δ³|²|x²|², L = 4, n = 8, σ_w² = 3, |x| = 1"
-    return on_average(quantity, errors[1] * errors[2] * signals[2], *forms)
+    return on_average(errors[1] * errors[2] * signals[2], *forms)
 
 
 def quadrant(cosine: float) -> tuple[float, float]:
@@ -181,24 +170,21 @@ def ordered_ratio() -> Evidence:
         a ** (depth - 1) * depth + below.sum()
     )
     init = constant_width(depth, 100, sigma_w2=2 * a)
-    forms = printed_mean_ratio(depth, 2 * a, cosine), infinite_width_mean_ratio(init, cosine)
-    quantity = "lim_{M→∞} E Θ(x, x̃)/E Θ(x, x), σ_w² = 1.9, L = 50, cosine 0.1; printed: not below"
-    return exactly(quantity, truth, *forms)
+    printed = printed_mean_ratio(depth, 2 * a, cosine)
+    return exactly(truth, printed, infinite_width_mean_ratio(init, cosine))
 
 
 def two_layer_sum() -> Evidence:
     """The sum in the proof for L = 2 and orthogonal inputs."""
     cosines, errors = layers_by_quadrature(2, 0.0)
     corrected = 0.0 * slope_map(0.0) + correlation_map(0.0)
-    quantity = "Σ_l g^{∘(l−1)}(ρ) Π f at L = 2, ρ = 0; printed: not below"
-    return exactly(quantity, (cosines * errors).sum(), 2 / 4, corrected)
+    return exactly((cosines * errors).sum(), 2 / 4, corrected)
 
 
 def equal_draws() -> Evidence:
     """The estimator for a kernel that does not vary."""
     sample = np.ones(5)
-    forms = (float(form(sample)) for form in (printed_leave_one_out, leave_one_out))
-    return exactly("r̂ of five equal draws; r = 1", 1.0, *forms)
+    return exactly(1.0, printed_leave_one_out(sample), leave_one_out(sample))
 
 
 def mean_of_estimator() -> Evidence:
@@ -208,8 +194,7 @@ def mean_of_estimator() -> Evidence:
     chance = np.array([1, 3, 3, 1]) / 8
     total, squares = 3 + 2 * counts, 3 + 8 * counts
     inverse = (chance / ((total**2 - squares) / 6)).sum()
-    quantity = "E r̂, prefactor 1/N, N = 4, θ = 1 or 3 with chance 1/2"
-    return exactly(quantity, leave_one_out(samples).mean(), 5 / 4, 5 * inverse)
+    return exactly(leave_one_out(samples).mean(), 5 / 4, 5 * inverse)
 
 
 def widening() -> Evidence:
@@ -225,26 +210,24 @@ def widening() -> Evidence:
         inits = [Initialisation(widths=shape, sigma_w2=variance) for shape in shapes]
         ratios = [_log_dispersion(init) for init in inits]
         ranks.append(sum(ratio <= ratios[0] for ratio in ratios))
-    quantity = "sum of ranks of the widening network, σ_w² = 1, 1.5, 1.9, 1.98, 2, 2.2, 3, L = 150"
-    return exactly(quantity, sum(ranks), len(ranks), sum(corrected.values()))
+    return exactly(sum(ranks), len(ranks), sum(corrected.values()))
 
 
 def activation_with_bias() -> Evidence:
     """E φ²(h) for h the sum of two independent parts of variance 1, by quadrature."""
     density = lambda h: h * h * np.exp(-h * h / 4) / np.sqrt(4 * np.pi)  # noqa: E731
     truth = quad(density, 0, 40, epsabs=1e-13)[0]
-    return exactly("E φ²(W x + b), both of variance 1", truth, (1 + 1) ** 2 / 2, (1 + 1) / 2)
+    return exactly(truth, (1 + 1) ** 2 / 2, (1 + 1) / 2)
 
 
-edge_of_chaos = edge_of_chaos_of_relu
+edge_of_chaos = evidence.edge_of_chaos_of_relu
 
 
 # appendix B.3, lazy training: widths of a network, its input, and sizes of a step
 WIDTHS = (3, 6, 5, 1)
 INPUT = np.array([0.6, -0.3, 0.7])
 STEP_SIZES = tuple(2.0**-k for k in range(8, 14))
-TINY = 1e-100
-"""Imaginary step of a derivative: `slopes` has no error but rounding."""
+TINY = 1e-100  # imaginary step of a derivative: `slopes` has no error but rounding
 
 
 def output(parameters: np.ndarray, x: np.ndarray) -> complex:
@@ -307,11 +290,7 @@ def lazy_step() -> Evidence:
     means, errors = np.mean(changes, axis=1).T
     ratio = means[0] / means[1]
     error = abs(ratio) * sum(e / abs(m) for m, e in zip(means, errors, strict=True))
-    quantity = (
-        "E ΔΘ̃_α / E Θ̃_α at α = 10, over that at α = 1; one step on (x, y) with y = 1, its size "
-        "to 0; ReLU, widths 3-6-5-1, ±f equally likely"
-    )
-    return Evidence(quantity, float(ratio), float(error), 1 / 10**2, 1.0)
+    return Evidence(float(ratio), float(error), 1 / 10**2, 1.0)
 
 
 def scaled_parameters() -> Evidence:
@@ -322,5 +301,4 @@ def scaled_parameters() -> Evidence:
     trained = slopes(lambda w: (sigma_w / width**0.5 * w) @ signal, start)
     weights = slopes(lambda w: w @ signal, sigma_w / width**0.5 * start)
     truth = np.linalg.norm(trained) / np.linalg.norm(weights)
-    forms = (sigma_w / width, sigma_w / width**0.5)
-    return exactly("|∂f/∂w| / |∂f/∂W|, fan-in M = 64, σ_w = 1.3", truth, *forms)
+    return exactly(truth, sigma_w / width, sigma_w / width**0.5)

@@ -5,8 +5,7 @@ import itertools
 import numpy as np
 import torch
 
-from finitewidth.errata.erratum import Evidence, exactly, extrapolated
-from finitewidth.errata.shared import generator
+from finitewidth.errata.evidence import Evidence, exactly, extrapolated, generator
 from finitewidth.kernels.gated_moments import (
     leading_variance,
     unit_counts,
@@ -40,11 +39,8 @@ def paths_from_two_inputs() -> Evidence:
     features = path_features(x, gates, paths)
     between = path_sensitivities(weights, paths)
     same_input = (paths[:, None, 0] == paths[None, :, 0]).double()
-    printed, corrected = (
-        float(features[0] @ (between * kept) @ features[0]) for kept in (same_input, 1.0)
-    )
-    truth = value_kernel(x, weights, None, gates, with_biases=False)[0, 0]
-    return exactly("K(x, x) of one network, d_in = 2, w = 3, d = 3", truth, printed, corrected)
+    forms = (features[0] @ (between * kept) @ features[0] for kept in (same_input, 1.0))
+    return exactly(value_kernel(x, weights, None, gates, with_biases=False)[0, 0], *forms)
 
 
 def linear_variance(depth: int, width: int) -> float:
@@ -62,14 +58,7 @@ def variance_growth() -> Evidence:
     widths = [2**power for power in range(8, 13)]
     at_four = extrapolated([w * linear_variance(4, w) for w in widths])[0]
     truth, error = extrapolated([w * linear_variance(16, w) for w in widths])
-    return Evidence(
-        "lim w·Var K₀, deep linear network, d_in = n = 1, σ² = 1/w, d = 16; "
-        "printed: the most that O(d²/w) allows after d = 4",
-        truth,
-        error,
-        at_four * (16 / 4) ** 2,
-        leading_variance(16, 1),
-    )
+    return Evidence(truth, error, at_four * (16 / 4) ** 2, leading_variance(16, 1))
 
 
 def kernel_of_weights() -> Evidence:
@@ -81,8 +70,7 @@ def kernel_of_weights() -> Evidence:
     weights = every_signed_network((2, 2, 2, 1), sigma)
     kernels = value_kernel(x, weights, None, gates, with_biases=False)
     printed = sigma ** (2 * (d - 1)) * float((x @ x.T * overlap(gates))[0, 1])
-    truth = kernels.mean(dim=0)[0, 1]
-    return exactly("E K^w(x₁, x₂), w = 2, d = 3, σ = 0.6", truth, printed, d * printed)
+    return exactly(kernels.mean(dim=0)[0, 1], printed, d * printed)
 
 
 def overlap_ratio() -> Evidence:
@@ -92,12 +80,7 @@ def overlap_ratio() -> Evidence:
     chance = (mu**patterns * (1 - mu) ** (1 - patterns)).prod(dim=1)
     gates = list(patterns.reshape(-1, 2, 2, 2).unbind(dim=1))
     shared = torch.einsum("g,gst->st", chance, overlap(gates))
-    return exactly(
-        "E λ₀(s, s′) / E λ₀(s, s), gates on with μ = 0.3, w = 2, d = 3",
-        shared[0, 1] / shared[0, 0],
-        mu**d,
-        mu ** (d - 1),
-    )
+    return exactly(shared[0, 1] / shared[0, 0], mu**d, mu ** (d - 1))
 
 
 def squared_loss() -> Evidence:
@@ -105,7 +88,7 @@ def squared_loss() -> Evidence:
     step, error = 0.1, 1.0
     by_law = (error - step * 1.0 * error) ** 2
     printed, halved = ((error - step * slope * error) ** 2 for slope in (2.0, 1.0))
-    return exactly("e²_{t+1} / e²_t at αK = 0.1; what (1) says", by_law, printed, halved)
+    return exactly(by_law, printed, halved)
 
 
 def one_crossing() -> Evidence:
@@ -115,25 +98,14 @@ def one_crossing() -> Evidence:
     def left(w: int) -> float:
         return w**2 * (d - 2) * d**2 * float(w) ** (2 * (d - 3)) * 16
 
-    return exactly(
-        "growth of w²(d−2)·d²·w^{2(d−3)}·16 from w = 10 to 20, d = 5",
-        left(20) / left(10),
-        2.0 ** (2 * (d - 3)),
-        2.0 ** (2 * (d - 2)),
-    )
+    return exactly(left(20) / left(10), 2.0 ** (2 * (d - 3)), 2.0 ** (2 * (d - 2)))
 
 
 def paths_through_first_layer() -> Evidence:
     """Number of paths through one weight of the first layer, by enumeration."""
     d_in, w, d = 2, 3, 3
-    paths = enumerate_paths((d_in, w, w, 1))
-    through = int(((paths[:, 0] == 0) & (paths[:, 1] == 0)).sum())
-    return exactly(
-        "paths through a weight of layer 1, d_in = 2, w = d = 3",
-        through,
-        d_in * w ** (d - 2),
-        w ** (d - 2),
-    )
+    through = (enumerate_paths((d_in, w, w, 1))[:, :2] == 0).all(dim=1).sum()
+    return exactly(through, d_in * w ** (d - 2), w ** (d - 2))
 
 
 def lumped_cases() -> Evidence:
@@ -145,12 +117,7 @@ def lumped_cases() -> Evidence:
         return case_3 * (1 + 4 * d / w**2)
 
     correction = (1 + 4 * 40 / w**2) / (1 + 4 * 20 / w**2)
-    return exactly(
-        "growth of Case 3 + Case 7, over w^{2(d−2)}, from d = 20 to 40, w = 100",
-        over_scale(40) / over_scale(20),
-        2**3 * correction,
-        2**2 * correction,
-    )
+    return exactly(over_scale(40) / over_scale(20), 2**3 * correction, 2**2 * correction)
 
 
 def one_input() -> Evidence:
@@ -158,8 +125,7 @@ def one_input() -> Evidence:
     sigma, w, d, x = 0.6, 2, 3, 2.0
     weights = every_signed_network((1, w, w, 1), sigma)
     gates = [torch.ones(1, w, dtype=torch.float64)] * 2
-    kernels = value_kernel(
-        torch.full((1, 1), x, dtype=torch.float64), weights, None, gates, with_biases=False
-    )
+    inputs = torch.full((1, 1), x, dtype=torch.float64)
+    kernels = value_kernel(inputs, weights, None, gates, with_biases=False)
     printed = d * (w * sigma**2) ** (d - 1)
-    return exactly("E K₀, w = 2, d = 3, σ = 0.6, x = 2", kernels.mean(), printed, x**2 * printed)
+    return exactly(kernels.mean(), printed, x**2 * printed)

@@ -3,8 +3,7 @@
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from finitewidth.errata.erratum import Evidence, exactly, on_average
-from finitewidth.errata.shared import generator
+from finitewidth.errata.evidence import Evidence, exactly, generator, on_average
 from finitewidth.kernels.ntk_init.activations import activation_of, mean_products
 from finitewidth.kernels.ntk_init.infinite_width import infinite_width_of_gram
 from finitewidth.kernels.ntk_init.initialisation import constant_width
@@ -28,8 +27,7 @@ def tangent_kernel() -> Evidence:
     corrected = sum(
         sigma[k] * np.prod(sigma_w2 * np.array(slopes[k : depth - 1])) for k in range(depth)
     )
-    quantity = "Θ^∞(x, x̃), erf, L = 4, σ_w² = 1.5, σ_b² = 0.2, |x|² = n₀, cosine 0.3"
-    return exactly(quantity, truth, printed, corrected)
+    return exactly(truth, printed, corrected)
 
 
 def _regression() -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
@@ -61,7 +59,7 @@ def training_outputs() -> Evidence:
     """Output on the first input, from (2.59) integrated."""
     errors = _regression()[2]
     forms = ((_decay(rate) @ errors)[0] for rate in (1.0, 1 / 3))
-    return exactly("f(x₁) − y₁ at t = 0.3, N = 3", _flow()[0], *forms)
+    return exactly(_flow()[0], *forms)
 
 
 def new_output() -> Evidence:
@@ -70,7 +68,7 @@ def new_output() -> Evidence:
     forms = (
         -test @ np.linalg.solve(kernel, errors - _decay(rate) @ errors) for rate in (1.0, 1 / 3)
     )
-    return exactly("f^{(t)}(x) − f^{(0)}(x) at a test point, t = 0.3, N = 3", _flow()[3], *forms)
+    return exactly(_flow()[3], *forms)
 
 
 def least_norm_risk(networks: int) -> Evidence:
@@ -82,16 +80,14 @@ def least_norm_risk(networks: int) -> Evidence:
         dual = np.linalg.solve(features @ features.T, noise)
         risks.append(float(dual @ noise))  # |Xᵀ dual|², as X Xᵀ dual = noise
     gamma = count / size
-    quantity = "excess risk, γ = 2, r = 0, σ² = 1 (drawn at N = 100)"
-    return on_average(quantity, np.array(risks), 1 / (1 - gamma), 1 / (gamma - 1))
+    return on_average(np.array(risks), 1 / (1 - gamma), 1 / (gamma - 1))
 
 
 def one_step() -> Evidence:
     """One step of gradient descent from 0 on |Xw − y|², X = (1), y = 1, by finite differences."""
     step, h = 0.1, 1e-6
     slope = ((h - 1) ** 2 - (-h - 1) ** 2) / (2 * h)
-    quantity = "w^{(1)} for the loss (2.41), X = 1, y = 1, η = 0.1"
-    return Evidence(quantity, -step * slope, 1e-9, step, 2 * step)
+    return Evidence(-step * slope, 1e-9, step, 2 * step)
 
 
 def risk_beyond_the_peak() -> Evidence:
@@ -105,8 +101,7 @@ def risk_beyond_the_peak() -> Evidence:
         count = gamma * samples
         return signal * (1 - 1 / gamma) + noise * samples / (count - samples - 1)
 
-    quantity = "sign of risk(γ = 10) − risk(γ = 2), r² = 1, σ² = 1/4, exact mean at N = 10⁶"
-    return exactly(quantity, float(np.sign(mean_risk(10) - mean_risk(2))), -1, 1)
+    return exactly(float(np.sign(mean_risk(10) - mean_risk(2))), -1, 1)
 
 
 def two_sided_deviation() -> Evidence:
@@ -119,11 +114,7 @@ def two_sided_deviation() -> Evidence:
     bound = np.sqrt(np.log(1 / delta) / 2)
     losses = np.array([0.0, 1.0])  # of the two labels, each with probability 1/2
     truth = np.mean(abs(losses.mean() - losses) <= bound)
-    quantity = (
-        "probability that (2.36) holds, |F| = 1, N = 1, labels of a fair coin, δ = 0.9; printed, "
-        "corrected: not below"
-    )
-    return exactly(quantity, truth, 1 - delta, max(0.0, 1 - 2 * delta))
+    return exactly(truth, 1 - delta, max(0.0, 1 - 2 * delta))
 
 
 def chaotic_correlations() -> Evidence:
@@ -133,5 +124,4 @@ def chaotic_correlations() -> Evidence:
     for _ in range(10):
         covariance = sigma_w2 * mean_products(activation_of("relu"), covariance)[0]
     change = covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1]) - cosine
-    quantity = "sign of c¹¹ − c¹, ReLU, σ_w² = 4 (χ = 2), σ_b = 0, c¹ = 0.1"
-    return exactly(quantity, float(np.sign(change)), -1, 1)
+    return exactly(float(np.sign(change)), -1, 1)

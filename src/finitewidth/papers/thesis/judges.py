@@ -5,16 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from finitewidth.claims.estimates import (
-    ABOVE,
-    BELOW,
-    Estimate,
-    estimates,
-    exactly,
-    largest,
-    over_printed,
-    required,
-)
+from finitewidth.claims import estimates
+from finitewidth.claims.estimates import Estimate, required
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.verdicts import CannotDecideError, Part
 
@@ -42,7 +34,7 @@ def h01(tables: Tables) -> Iterator[Part]:
     for (case, x), here in doubled.groupby(["case", "x"], sort=False):
         line = here.sort_values("size")
         name = f"{case}, ratio {x:g}: limit of the exact mean risk over (2.46), corrected"
-        yield over_printed(line["exact"].tolist(), float(line["limit"].iloc[0]), name)
+        yield estimates.over_printed(line["exact"].tolist(), float(line["limit"].iloc[0]), name)
     for place, (case, drawn) in enumerate(_cases(tables["drawn"], "drawn risks")):
         away = drawn[(drawn["x"] - 1).abs() >= AWAY - 1e-9]
         # below the ratio 1 the risk is a multiple of sigma^2, so that one case shows all
@@ -51,9 +43,9 @@ def h01(tables: Tables) -> Iterator[Part]:
             ratio = Estimate(row["mean"], row["mean_error"]).scaled(1 / row["exact"])
             name = f"{case}, ratio {row['x']:g}, N = {row['size']}"
             yield ratio.part(f"{name}: mean of drawn risks over exact mean", **MEANS)
-    distances = exactly(required(tables["descent"], "gradient descent")["distance"])
+    distances = estimates.exactly(required(tables["descent"], "gradient descent")["distance"])
     name = "gradient descent: largest relative distance from the pseudoinverse's weights"
-    yield largest(name, distances, **REACHED)
+    yield estimates.largest(name, distances, **REACHED)
 
 
 def h02(tables: Tables) -> Iterator[Part]:
@@ -65,7 +57,7 @@ def h02(tables: Tables) -> Iterator[Part]:
         top = _median(case, drawn, 1.0)
         for ratio in BESIDE:
             name = f"{case}: log of the median risk at ratio 1 - at {ratio:g}"
-            yield top.minus(_median(case, drawn, ratio)).part(name, **ABOVE)
+            yield top.minus(_median(case, drawn, ratio)).part(name, **estimates.ABOVE)
 
 
 def _cases(rows: "pd.DataFrame", what: str) -> Iterator[tuple[str, "pd.DataFrame"]]:
@@ -74,19 +66,17 @@ def _cases(rows: "pd.DataFrame", what: str) -> Iterator[tuple[str, "pd.DataFrame
 
 def _order(case: str, rows: "pd.DataFrame") -> Iterator[Part]:
     """The corrected limit rises with the ratio below 1, and falls above."""
-    for side, sign, limits in (
-        ("below 1: smallest rise", 1, rows[rows["x"] < 1]),
-        ("above 1: largest rise", -1, rows[rows["x"] > 1]),
-    ):
-        values = required(limits, f"ratios {side}")["y"].to_numpy(float)
+    for side, change, sign in (("below", "smallest", 1), ("above", "largest", -1)):
+        values = sign * rows.loc[sign * (1 - rows["x"]) > 0, "y"].to_numpy(float)
         if len(values) < 2:
-            raise CannotDecideError(f"one ratio {side.split(':')[0]}")
-        name = f"{case}, ratios {side} of the limit from one ratio to a later one"
+            raise CannotDecideError(f"fewer than two ratios {side} 1")
         # a rise is smallest, and a fall too, if it starts at the highest, or lowest, value before
-        rises = sign * values[1:] - np.maximum.accumulate(sign * values)[:-1]
-        yield Estimate(sign * float(rises.min())).part(name, **(ABOVE if sign > 0 else BELOW))
+        rises = values[1:] - np.maximum.accumulate(values)[:-1]
+        name = f"{case}, ratios {side} 1: {change} rise of the limit from one ratio to a later one"
+        threshold = estimates.ABOVE if sign > 0 else estimates.BELOW
+        yield Estimate(sign * float(rises.min())).part(name, **threshold)
 
 
 def _median(case: str, drawn: "pd.DataFrame", ratio: float) -> Estimate:
     rows = required(drawn[np.isclose(drawn["x"], ratio)], f"{case} at ratio {ratio:g}")
-    return estimates(rows, "median", "median_error")[0].log()
+    return estimates.estimates(rows, "median", "median_error")[0].log()

@@ -6,15 +6,8 @@ import numpy as np
 from scipy.integrate import dblquad, quad
 from scipy.special import erf
 
-from finitewidth.errata.erratum import Evidence, exactly, on_average
-from finitewidth.errata.shared import edge_of_chaos_of_relu, generator, relu_pass
-
-Function = Callable[[float], float]
-
-
-def relu(h: float) -> float:
-    """ReLU of a number."""
-    return max(h, 0.0)
+from finitewidth.errata import evidence
+from finitewidth.errata.evidence import Evidence, exactly, generator, on_average
 
 
 def erf_slope(h: float) -> float:
@@ -22,7 +15,7 @@ def erf_slope(h: float) -> float:
     return 2 / np.pi**0.5 * np.exp(-h * h)
 
 
-def gaussian_mean(phi: Function, q: float, covariance: float) -> float:
+def gaussian_mean(phi: Callable[[float], float], q: float, covariance: float) -> float:
     """E φ(u) φ(v) for Gaussian u, v of variance ``q``, by quadrature over two normals."""
     a, b = q**0.5, covariance / q**0.5
     rest = (q - b * b) ** 0.5
@@ -58,20 +51,18 @@ def variance_of_weights() -> Evidence:
     density = lambda z: np.tanh(q1**0.5 * z) ** 2 * np.exp(-z * z / 2) / (2 * np.pi) ** 0.5  # noqa: E731
     square = quad(density, -12, 12, epsabs=1e-13)[0]
     values = (sigma_w2 / m * widths[0] * square + sigma_b2 for m in (widths[1], widths[0]))
-    quantity = "q² after (5), tanh, M₁ = 60, M₂ = 20, q¹ = 1.2, σ_w² = 2, σ_b² = 0.3"
-    return exactly(quantity, sigma_w2 * square + sigma_b2, *values)
+    return exactly(sigma_w2 * square + sigma_b2, *values)
 
 
 def error_recursion(networks: int) -> Evidence:
     """E|δ¹|² / E|δ²|² of random ReLU networks with unequal widths."""
-    widths, sigma_w2 = (6, 30, 10, 25, 20), 1.6
-    _, errors, _ = relu_pass(generator("trust-2"), widths, max(2, networks // 10), sigma_w2)
+    widths, sigma_w2, draws = (6, 30, 10, 25, 20), 1.6, max(2, networks // 10)
+    _, errors, _ = evidence.relu_pass(generator("trust-2"), widths, draws, sigma_w2)
     ratio = errors[0].mean() / errors[1].mean()
     # a sample with the variance of the ratio to leading order
     sample = ratio + (errors[0] - ratio * errors[1]) / errors[1].mean()
     factor = widths[2] / widths[3]
-    quantity = "p¹/p², ReLU, σ_w² = 1.6, widths 6-30-10-25-20-1"
-    return on_average(quantity, sample, sigma_w2 / 2 * factor, sigma_w2 / 2)
+    return on_average(sample, sigma_w2 / 2 * factor, sigma_w2 / 2)
 
 
 def relu_product() -> Evidence:
@@ -79,9 +70,8 @@ def relu_product() -> Evidence:
     a, b = 0.7, 0.3
     c = b / a
     bracket = np.sqrt(1 - c * c) + c * np.pi / 2 + c * np.arcsin(c)
-    truth = relu_mean(a, b)
-    quantity = "∫ φ(az₁) φ(bz₁ + √(a²−b²) z₂), ReLU, a = 0.7, b = 0.3"
-    return exactly(quantity, truth, a / (2 * np.pi) * bracket, a * a / (2 * np.pi) * bracket)
+    forms = (a / (2 * np.pi) * bracket, a * a / (2 * np.pi) * bracket)
+    return exactly(relu_mean(a, b), *forms)
 
 
 def relu_errors() -> Evidence:
@@ -91,28 +81,22 @@ def relu_errors() -> Evidence:
     """
     sigma_w2, cosines = 1.6, (0.2, 0.5)
     shares = [(np.pi - np.arccos(c)) / (2 * np.pi) for c in cosines]
-    one = sigma_w2 / (2 * np.pi) * (np.pi / 2 + np.arcsin(cosines[1]))
-    last = sigma_w2 / (2 * np.pi) * (np.pi / 2 + np.arcsin(cosines[0]))
-    truth = sigma_w2**2 * shares[0] * shares[1]
-    quantity = "p_sr^{L−2}, ReLU, σ_w² = 1.6, correlations 0.2 and 0.5 in layers L−2, L−1"
-    return exactly(quantity, truth, last * sigma_w2 / 2, last * one)
+    last, one = (sigma_w2 / (2 * np.pi) * (np.pi / 2 + np.arcsin(c)) for c in cosines)
+    return exactly(sigma_w2**2 * shares[0] * shares[1], last * sigma_w2 / 2, last * one)
 
 
 def erf_product() -> Evidence:
     """The integral of E.2 over erf erf, as a function of standard deviations."""
     a, b = 0.7, 0.3
     q, cov = a * a, a * b
-    quantity = "∫ φ(az₁) φ(bz₁ + √(a²−b²) z₂), erf, a = 0.7, b = 0.3"
-    return exactly(quantity, gaussian_mean(erf, q, cov), erf_mean(a, b), erf_mean(q, cov))
+    return exactly(gaussian_mean(erf, q, cov), erf_mean(a, b), erf_mean(q, cov))
 
 
 def erf_slopes() -> Evidence:
     """The integral of E.2 over erf′ erf′, as a function of standard deviations."""
     a, b = 0.7, 0.3
     q, cov = a * a, a * b
-    quantity = "∫ φ′(az₁) φ′(bz₁ + √(a²−b²) z₂), erf, a = 0.7, b = 0.3"
-    truth = gaussian_mean(erf_slope, q, cov)
-    return exactly(quantity, truth, slope_mean(a, b), slope_mean(q, cov))
+    return exactly(gaussian_mean(erf_slope, q, cov), slope_mean(a, b), slope_mean(q, cov))
 
 
 def erf_covariance() -> Evidence:
@@ -120,16 +104,14 @@ def erf_covariance() -> Evidence:
     q, cov = 1.3, 0.4
     bracket = np.sqrt((1 + 2 * q**0.5) ** 2 - 4 * cov)
     printed = 2 / np.pi * np.arctan(2 * cov**0.5 / bracket)
-    quantity = "q_sr^l, erf, q = 1.3, q_sr = 0.4, σ_w² = 1, σ_b = 0"
-    return exactly(quantity, gaussian_mean(erf, q, cov), printed, erf_mean(q, cov))
+    return exactly(gaussian_mean(erf, q, cov), printed, erf_mean(q, cov))
 
 
 def erf_errors() -> Evidence:
     """The recursion of E.2 for p_sr, σ_w² = 1, equal widths."""
     q, cov = 1.3, 0.4
     printed = 4 / np.pi / np.sqrt((1 + 2 * q**0.5) ** 2 - 4 * cov)
-    quantity = "p_sr^{l−1}/p_sr^l, erf, q = 1.3, q_sr = 0.4, σ_w² = 1"
-    return exactly(quantity, gaussian_mean(erf_slope, q, cov), printed, slope_mean(q, cov))
+    return exactly(gaussian_mean(erf_slope, q, cov), printed, slope_mean(q, cov))
 
 
 def first_layer(networks: int) -> Evidence:
@@ -137,8 +119,7 @@ def first_layer(networks: int) -> Evidence:
     rng, fan_in, sigma_w2, sigma_b2 = generator("trust-9"), 10, 1.6, 0.1
     weights = rng.standard_normal((networks, fan_in)) * (sigma_w2 / fan_in) ** 0.5
     h = weights.sum(axis=1) + rng.standard_normal(networks) * sigma_b2**0.5
-    quantity = "q¹ at |x|² = M₀, σ_w² = 1.6, σ_b² = 0.1"
-    return on_average(quantity, h * h, sigma_w2 / 2 + sigma_b2, sigma_w2 + sigma_b2)
+    return on_average(h * h, sigma_w2 / 2 + sigma_b2, sigma_w2 + sigma_b2)
 
 
 def kernel_of_pair() -> Evidence:
@@ -147,8 +128,7 @@ def kernel_of_pair() -> Evidence:
     truth = width * relu_mean(q**0.5, cov / q**0.5)
     angle = np.pi / 2 + np.arcsin(cov / q)
     corrected = width * q / (2 * np.pi) * (np.sqrt(1 - (cov / q) ** 2) + cov / q * angle)
-    quantity = "E⟨x^{L−1}, x̃^{L−1}⟩, ReLU, M = 200, q = 1, q_sr = 0.5"
-    return exactly(quantity, truth, width * cov, corrected)
+    return exactly(truth, width * cov, corrected)
 
 
 def output_variance(networks: int) -> Evidence:
@@ -163,8 +143,7 @@ def output_variance(networks: int) -> Evidence:
     labels = rng.integers(0, 2, (networks, size)) * 2.0 - 1.0
     trained = f[:, 0] + a * (labels - f[:, 1:]).mean(axis=1)
     printed = (1 + a**2 / size) * (q - cov) + (a - 1) ** 2 * cov
-    quantity = "Var f^∞ over weights and data, S = 10, κ₁/κ₂ = 2.5, q = 1, q_sr = 0.4, y = ±1"
-    return on_average(quantity, trained**2, printed, printed + a**2 / size)
+    return on_average(trained**2, printed, printed + a**2 / size)
 
 
-edge_of_chaos = edge_of_chaos_of_relu
+edge_of_chaos = evidence.edge_of_chaos_of_relu

@@ -12,8 +12,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 from scipy.linalg import null_space
 
-from finitewidth.errata.erratum import Evidence, exactly
-from finitewidth.errata.shared import generator
+from finitewidth.errata.evidence import Evidence, exactly, generator
 from finitewidth.papers.collapse.experiments.block_flow import BlockKernel, FlowState, integrate
 
 CLASSES, SAMPLES, FEATURES = 3, 2, 5
@@ -96,9 +95,6 @@ def product_rate(a: np.ndarray, rate: np.ndarray) -> np.ndarray:
     return a @ rate.T + rate @ a.T
 
 
-SETTING = "C = 3, m = 2, n = 5, random state"
-
-
 def aligned_weights() -> Evidence:
     """Rate of WᵀW.
 
@@ -110,8 +106,7 @@ def aligned_weights() -> Evidence:
     means = product_rate(state.means, first_part(rate.features)) / MU_CLASS
     rest = product_rate(state.rest, second_part(rate.features)) / MU_SINGLE
     truth = product_rate(state.weights.T, rate.weights.T) / SAMPLES
-    quantity = f"entry (1, 1) of d(WᵀW)/dt / m; {SETTING}, ⟨h⟩ = 0"
-    return exactly(quantity, *(value[0, 0] for value in (truth, means - rest, means + rest)))
+    return exactly(*(value[0, 0] for value in (truth, means - rest, means + rest)))
 
 
 def rate_of_weights() -> Evidence:
@@ -120,14 +115,13 @@ def rate_of_weights() -> Evidence:
     residuals = state.weights @ state.means + state.biases[:, None] - np.eye(CLASSES)
     signal, noise = residuals @ state.means.T, state.weights @ state.rest @ state.rest.T
     forms = (-SAMPLES * (signal + sign * noise)[0, 0] for sign in (-1, 1))
-    return exactly(f"entry (1, 1) of dW/dt; {SETTING}", flow(state).weights[0, 0], *forms)
+    return exactly(flow(state).weights[0, 0], *forms)
 
 
 def two_eigenvalues() -> Evidence:
     """μ_single + μ_class, compared with sums of two eigenvalues of the block kernel."""
     values = np.unique(np.linalg.eigvalsh(KERNEL.matrix).round(10))
-    quantity = "μ_single + μ_class at κ = (1.7, 0.9, 0.3), C = 3, m = 2"
-    return exactly(quantity, MU_SINGLE + MU_CLASS, values[-2:].sum(), values[:2].sum())
+    return exactly(MU_SINGLE + MU_CLASS, values[-2:].sum(), values[:2].sum())
 
 
 def _end_of_training(erratum: str) -> tuple:
@@ -141,8 +135,7 @@ def end_rate() -> Evidence:
     """Entry (1, 1) of the rate of H₂ at the end of training."""
     rest, rate, conserved = _end_of_training("collapse-4")
     corrected = -((conserved + SAMPLES * rest @ rest.T) @ rest)[0, 0]
-    quantity = f"entry (1, 1) of dH₂/dt; {SETTING} with R₁ = 0"
-    return exactly(quantity, rate[0, 0], MU_SINGLE * corrected, corrected)
+    return exactly(rate[0, 0], MU_SINGLE * corrected, corrected)
 
 
 def end_products() -> Evidence:
@@ -151,8 +144,7 @@ def end_products() -> Evidence:
     gram = rest @ rest.T
     common = -conserved @ gram - gram @ conserved
     forms = ((common - 2 * factor * gram @ gram)[0, 0] for factor in (1, SAMPLES))
-    quantity = f"entry (1, 1) of d(H₂H₂ᵀ)/dt; {SETTING} with R₁ = 0"
-    return exactly(quantity, product_rate(rest, rate)[0, 0], *forms)
+    return exactly(product_rate(rest, rate)[0, 0], *forms)
 
 
 def mean_term() -> Evidence:
@@ -164,8 +156,7 @@ def mean_term() -> Evidence:
     mean = state.features.mean(axis=1)
     term = ALPHA * CLASSES**2 / MU_CLASS * mean[0] ** 2
     truth = (plain - means @ means.T / MU_CLASS - invariant)[0, 0]
-    quantity = f"entry (1, 1) of WᵀW/m − H₁H₁ᵀ/μ_class − H₂H₂ᵀ/μ_single − E; {SETTING}"
-    return exactly(quantity, truth, -SAMPLES * term, -term)
+    return exactly(truth, -SAMPLES * term, -term)
 
 
 def _general_blocks(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
@@ -181,14 +172,11 @@ def general_rate() -> Evidence:
     per_class = residuals @ LABELS.T @ LABELS / SAMPLES
     overall = np.repeat(residuals.mean(axis=1, keepdims=True), CLASSES * SAMPLES, axis=1)
     back = state.weights.T
-    first, second, third = (
-        blocks[0] @ back @ residuals,
-        SAMPLES * blocks[1] @ back @ per_class,
-        CLASSES * SAMPLES * blocks[2] @ back @ overall,
-    )
-    truth = flow(state, blocks).features[0, 0]
+    first = blocks[0] @ back @ residuals
+    second = SAMPLES * blocks[1] @ back @ per_class
+    third = CLASSES * SAMPLES * blocks[2] @ back @ overall
     forms = (value[0, 0] for value in (-first + second + third, -first - second - third))
-    return exactly(f"entry (1, 1) of dH/dt; general blocks, {SETTING}", truth, *forms)
+    return exactly(flow(state, blocks).features[0, 0], *forms)
 
 
 def general_invariant() -> Evidence:
@@ -208,8 +196,7 @@ def general_invariant() -> Evidence:
     one = factor @ weights.T @ residuals @ means.T
     two = (c2 * blocks[0] - SAMPLES * eye) @ weights.T @ weights @ rest @ rest.T
     forms = ((one + two + sign * (one + two).T)[0, 1] for sign in (-1, 1))
-    quantity = f"entry (1, 2) of dE/dt; general blocks, c = (0.7, 1.3), {SETTING}, ⟨h⟩ = 0"
-    return exactly(quantity, truth[0, 1], *forms)
+    return exactly(truth[0, 1], *forms)
 
 
 def number_of_kernels() -> Evidence:
@@ -217,8 +204,7 @@ def number_of_kernels() -> Evidence:
     outputs, features = 10, 64
     pairs = [list(combinations_with_replacement(range(n), 2)) for n in (outputs, features)]
     printed = outputs * (outputs + 1) + features * (features + 1)
-    quantity = "kernels Θ_ks and Θʰ_ks with k ≤ s, C = 10, n = 64"
-    return exactly(quantity, sum(map(len, pairs)), printed, printed / 2)
+    return exactly(sum(map(len, pairs)), printed, printed / 2)
 
 
 def slim_state() -> State:
@@ -248,10 +234,7 @@ def product_after(start: State, time: float) -> np.ndarray:
 def slim_start() -> Evidence:
     """Rank of W H₁ after gradient flow from a start with weights of rank 1."""
     rank = np.linalg.matrix_rank(product_after(slim_state(), 4.0), tol=1e-6)
-    quantity = (
-        "rank of WH₁ at t = 4 from E = 0, ⟨h⟩ = 0, b = 1/C, rank W = 1; C = 3; printed: at the end"
-    )
-    return exactly(quantity, rank, CLASSES - 1, 1)
+    return exactly(rank, CLASSES - 1, 1)
 
 
 def end_residuals() -> Evidence:
@@ -261,5 +244,4 @@ def end_residuals() -> Evidence:
     truth = rate.weights @ state.means + state.weights @ first_part(rate.features)
     truth = truth + rate.biases[:, None]
     corrected = -SAMPLES * state.weights @ state.rest @ state.rest.T @ state.means
-    quantity = "entry (1, 1) of dR₁/dt; C = 3, m = 2, n = 5, random state with R₁ = 0"
-    return exactly(quantity, truth[0, 0], 0.0, corrected[0, 0])
+    return exactly(truth[0, 0], 0.0, corrected[0, 0])

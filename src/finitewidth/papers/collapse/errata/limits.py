@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from finitewidth.errata.erratum import Evidence, exactly, extrapolated
-from finitewidth.errata.shared import generator
+from finitewidth.errata.evidence import Evidence, exactly, extrapolated, generator
 
 CLASSES, ALPHA, BETA = 4, 0.15, 0.1
 ONES, EYE = np.ones((CLASSES, CLASSES)), np.eye(CLASSES)
@@ -23,28 +22,26 @@ def angle_of_weights() -> Evidence:
     square = square + (1 - ALPHA * CLASSES) * (CLASSES * biases @ biases.T - mixed - mixed.T)
     shrink = np.sqrt(1 - ALPHA * CLASSES)
     forms = ((1 - abs(part) * shrink) / CLASSES for part in (BETA * CLASSES, 1 - BETA * CLASSES))
-    return exactly("γ at C = 4, α = 0.15, β = 0.1", -root(square)[0, 1], *forms)
+    return exactly(-root(square)[0, 1], *forms)
 
 
 def second_of_squares() -> Evidence:
     """The second line of (56) for W H₁ = I - 1 1ᵀ/C."""
-    rng = generator("collapse-9")
     m, eigenvalue = 3, 1.4
-    weights = rng.standard_normal((CLASSES, 6))
+    weights = generator("collapse-9").standard_normal((CLASSES, 6))
     centring = EYE - ONES / CLASSES
     means = np.linalg.pinv(weights) @ centring
     whole = weights @ (eigenvalue * weights.T @ weights - m * means @ means.T) @ weights.T
     gram = weights @ weights.T
     forms = ((eigenvalue * gram @ gram - factor * centring @ centring)[0, 0] for factor in (1, m))
-    return exactly("entry (1, 1) of (56), line 2; C = 4, m = 3, λ̃ = 1.4", whole[0, 0], *forms)
+    return exactly(whole[0, 0], *forms)
 
 
 def inverse_matrix() -> Evidence:
     """An off-diagonal entry of the inverse of I - φ 1 1ᵀ."""
     phi = (1 - np.sqrt(1 - ALPHA * CLASSES)) / CLASSES
-    truth = np.linalg.inv(EYE - phi * ONES)[0, 1]
-    forms = (-phi / (1 + phi * CLASSES), phi / (1 - phi * CLASSES))
-    return exactly("entry (1, 2) of (𝕀 − φ 11ᵀ)⁻¹ at C = 4, α = 0.15", truth, *forms)
+    inverse = np.linalg.inv(EYE - phi * ONES)
+    return exactly(inverse[0, 1], -phi / (1 + phi * CLASSES), phi / (1 - phi * CLASSES))
 
 
 def angle_of_means() -> Evidence:
@@ -53,12 +50,9 @@ def angle_of_means() -> Evidence:
     inner = half @ np.linalg.matrix_power(EYE - BETA * ONES, 2) @ half
     inverse = np.linalg.inv(half)
     solution = inverse @ root(inner) @ inverse
-    shrink = np.sqrt(1 - ALPHA * CLASSES)
-    forms = (
-        (1 - abs(1 - BETA * CLASSES) / denominator) / CLASSES
-        for denominator in (2 - shrink, shrink)
-    )
-    return exactly("θ at C = 4, α = 0.15, β = 0.1", -solution[0, 1], *forms)
+    shrink, off = np.sqrt(1 - ALPHA * CLASSES), abs(1 - BETA * CLASSES)
+    forms = ((1 - off / denominator) / CLASSES for denominator in (2 - shrink, shrink))
+    return exactly(-solution[0, 1], *forms)
 
 
 def centred_means() -> Evidence:
@@ -70,7 +64,7 @@ def centred_means() -> Evidence:
     centring = EYE - ONES / CLASSES
     truth = root(centring @ square @ centring)[0, 0]
     forms = (factor * centring[0, 0] for factor in (ratio, ratio**0.5))
-    return exactly("entry (1, 1) of MᵀM at α = 1/C, C = 4, μ_class/m = 2.5", truth, *forms)
+    return exactly(truth, *forms)
 
 
 def distance_of_means() -> Evidence:
@@ -78,8 +72,7 @@ def distance_of_means() -> Evidence:
     ratio = 1.7
     means = root(ratio**0.5 * (EYE - ONES / CLASSES))
     truth = float(((means[:, 0] - means[:, 1]) ** 2).sum())
-    quantity = "|⟨h⟩₁ − ⟨h⟩₂|² where (58) holds, C = 4, λ̃_c/m = 1.7"
-    return exactly(quantity, truth, 0.0, 2 * ratio**0.5)
+    return exactly(truth, 0.0, 2 * ratio**0.5)
 
 
 def many_classes() -> Evidence:
@@ -91,5 +84,4 @@ def many_classes() -> Evidence:
         ones = np.ones((classes, classes))
         values.append(np.linalg.solve(np.eye(classes) + kappa_n * m / mu_class * ones, ones[0])[0])
     limit, error = extrapolated(values)
-    quantity = "lim αC as C → ∞, κ_c/κ_n = 3, κ_d/κ_n = 5, m = 12"
-    return Evidence(quantity, 1 - limit, error, 0.0, 1.0)
+    return Evidence(1 - limit, error, 0.0, 1.0)

@@ -89,11 +89,6 @@ class FlowState(NamedTuple):
         return FlowState(*pieces)
 
 
-def stacked(states: Sequence[FlowState]) -> FlowState:
-    """Put states one after the other along the first axis."""
-    return FlowState(*map(np.concatenate, zip(*states, strict=True)))
-
-
 def rates(kernel: BlockKernel, state: FlowState, *, frozen: bool = False) -> FlowState:
     """Time derivatives by ``collapse`` (25); ``frozen`` keeps the biases, as in Appendix B.4."""
     back, residuals, m = state.weights.mT, state.residuals, kernel.samples
@@ -133,18 +128,13 @@ def random_start(
 ) -> FlowState:
     """Draw one state.
 
-    Args:
-        kernel: of the features.
-        start: ``features``: n, at least C; standard deviations ``means`` of the entries of H1 and
-            ``within`` of features within a class.
-        rng: the random stream.
-        centred: whether the class means sum to 0.
-        bias: the value of all biases.
-        weight_scale: standard deviation of the entries of W. For None, W is chosen such that the
-            invariant is E = 0; the features then lie in a random subspace of C dimensions, since
-            W^T W has at most the rank C.
-        excess: for W chosen so, trace of E over that of the features' terms: E is a random positive
-            semidefinite matrix of rank 1 in this subspace.
+    ``start`` has ``features``: n, at least C; and the standard deviations ``means`` of the entries
+    of H1 and ``within`` of features within a class. ``centred`` class means sum to 0; all biases
+    are ``bias``. ``weight_scale`` is the standard deviation of the entries of W. For None, W is
+    chosen such that the invariant is E = 0; the features then lie in a random subspace of C
+    dimensions, since W^T W has at most the rank C. With an ``excess``, E is a random positive
+    semidefinite matrix of rank 1 in this subspace, and the excess is its trace over that of the
+    features' terms.
     """
     classes, features = kernel.classes, start["features"]
     inside = classes if weight_scale is None else features
@@ -156,21 +146,20 @@ def random_start(
     across = within.reshape(features, classes, kernel.samples)
     across = (across - across.mean(axis=-1, keepdims=True)).reshape(features, -1)
     scatter = across @ across.T / kernel.samples
-    biases = np.full((1, classes), float(bias))
-    drawn = FlowState(np.zeros((1, classes, features)), biases, means[None], scatter[None])
-    if weight_scale is None:
-        # W = Q T^(1/2) U^T with W^T W = U T U^T = m (features' terms + E), and Q any rotation
-        wanted = kernel.samples * frame.T @ feature_terms(kernel, drawn)[0] @ frame
-        if excess:
-            factor = rng.standard_normal(len(wanted))
-            square = np.outer(factor, factor)
-            wanted = wanted + excess * np.trace(wanted) / np.trace(square) * square
-        values, vectors = np.linalg.eigh((wanted + wanted.T) / 2)
-        rotation = np.linalg.qr(rng.standard_normal(wanted.shape))[0]
-        weights = rotation * np.sqrt(np.maximum(values, 0)) @ (frame @ vectors).T
-    else:
-        weights = weight_scale * rng.standard_normal((classes, features))
-    return FlowState(weights[None], biases, drawn.means, drawn.scatter)
+    parts = np.zeros((classes, features)), np.full(classes, float(bias)), means, scatter
+    drawn = FlowState(*(part[None] for part in parts))
+    if weight_scale is not None:
+        return drawn._replace(weights=weight_scale * rng.standard_normal((1, classes, features)))
+    # W = Q T^(1/2) U^T with W^T W = U T U^T = m (features' terms + E), and Q any rotation
+    wanted = kernel.samples * frame.T @ feature_terms(kernel, drawn)[0] @ frame
+    if excess:
+        factor = rng.standard_normal(len(wanted))
+        square = np.outer(factor, factor)
+        wanted = wanted + excess * np.trace(wanted) / np.trace(square) * square
+    values, vectors = np.linalg.eigh((wanted + wanted.T) / 2)
+    rotation = np.linalg.qr(rng.standard_normal(wanted.shape))[0]
+    weights = rotation * np.sqrt(np.maximum(values, 0)) @ (frame @ vectors).T
+    return drawn._replace(weights=weights[None])
 
 
 def integrate(
@@ -184,9 +173,6 @@ def integrate(
     """States at times that ascend from 0, by the Runge-Kutta method DOP853 of scipy.
 
     ``tolerance`` is the relative and the absolute error of a step. Biases stay if ``frozen``.
-
-    Raises:
-        ConfigError: the integration stopped early, or it takes more than `MOST_RATES`.
     """
     from scipy.integrate import solve_ivp
 

@@ -11,6 +11,8 @@ from typing import Any
 import pandas as pd
 import sympy
 
+from finitewidth.papers.collapse.experiments.block_flow import BlockKernel
+
 NAMES = ("gamma_d", "gamma_c", "gamma_n")
 COMPONENTS = ("single", "class", "global")
 
@@ -18,9 +20,7 @@ COMPONENTS = ("single", "class", "global")
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Check every entry of Table 1, and the inner products of Section 4.1.
 
-    Args:
-        inputs: none.
-        settings: of `finitewidth.papers.collapse.settings.BlockKernel`.
+    The settings are those of `finitewidth.papers.collapse.settings.BlockKernel`.
 
     Returns:
         ``rows``: component (single, class, global), classes, samples, gamma_d, gamma_c, gamma_n,
@@ -51,10 +51,8 @@ def kernel(classes: int, samples: int, values: Sequence[Any]) -> sympy.Matrix:
 
 def stated_eigenvalues(classes: int, samples: int, values: Sequence[Any]) -> list[Any]:
     """lambda_single, lambda_class and lambda_global as Table 1 states them."""
-    diagonal, same, other = values
-    single = diagonal - same
-    per_class = single + samples * (same - other)
-    return [single, per_class, per_class + classes * samples * other]
+    stated = BlockKernel(classes, samples, *values)
+    return [stated.mu_single, stated.mu_class, stated.mu_global]
 
 
 def stated_multiplicities(classes: int, samples: int) -> list[int]:
@@ -119,12 +117,10 @@ def powers_of_roots(classes: int, samples: int) -> list[int]:
     x, symbols = sympy.Symbol("x"), sympy.symbols(NAMES)
     matrix = kernel(classes, samples, symbols)
     _, factors = sympy.factor_list(matrix.charpoly(x).as_expr(), x, *symbols)
-    found = []
-    for eigenvalue in stated_eigenvalues(classes, samples, symbols):
-        root = sympy.expand(x - eigenvalue)
-        same = (power for factor, power in factors if sympy.expand(factor - root) == 0)
-        found.append(next(same, 0))
-    return found
+    return [
+        sum(power for factor, power in factors if sympy.expand(factor - x + eigenvalue) == 0)
+        for eigenvalue in stated_eigenvalues(classes, samples, symbols)
+    ]
 
 
 def _products(classes: int, samples: int) -> list[dict[str, Any]]:
@@ -138,12 +134,12 @@ def _products(classes: int, samples: int) -> list[dict[str, Any]]:
         [(of_class[c] - mean) * count / (classes - 1) for c in range(classes)],
         [count * mean],
     ]
-    places = ("(12), right", "(12), left", "(11)")
+    equations = ("(12), right", "(12), left", "(11)")
     return [
-        {"component": name, "equation": place, "entries": len(forms),
+        {"component": name, "equation": equation, "entries": len(forms),
          "differing": sum(sympy.expand((r.T * v)[0] - form) != 0
                           for v, form in zip(vectors, forms, strict=True))}
-        for name, place, forms, vectors in zip(
-            COMPONENTS, places, printed, stated_vectors(classes, samples), strict=True
+        for name, equation, forms, vectors in zip(
+            COMPONENTS, equations, printed, stated_vectors(classes, samples), strict=True
         )
     ]  # fmt: skip

@@ -23,6 +23,7 @@ FEWEST = 3  # networks of a rank correlation or a fit
 LEVEL = 0.95  # of intervals over seeds
 # sizes of rates of exp(-k tau): of weights by decay alone, and of imbalances
 SHRINKING = {"overlap": 1.0, "imbalance": 2.0}
+Rows = Iterator[dict[str, Any]]
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
 # criterion -> least value, and what the value is below
 RULE = {
@@ -41,11 +42,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     A network counts if it was trained with decay, fits at least ``trained`` of the training images
     and has a finite NC3. Low and high are 95 per cent intervals of means over seeds (Student's t).
-
-    Args:
-        inputs: ``sweeps``, the ``runs`` of all sweeps, one below the other (see
-            `finitewidth.papers.collapse.experiments.sweep`).
-        settings: of `finitewidth.papers.collapse.settings.Decay`.
+    The input ``sweeps`` has the ``runs`` of all sweeps, one below the other, and the settings are
+    those of `finitewidth.papers.collapse.settings.Decay`.
 
     Returns:
         ``cells``, networks of the sweeps that differ in their seed only: `CELL`, seeds, trained
@@ -64,26 +62,20 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
         ``judged``: sweep, criterion (`RULE`), value, low, high, at_least, at_most, outcome.
     """
-    sweeps, trained = inputs["sweeps"], settings["trained"]
+    sweeps, trained, end = inputs["sweeps"], settings["trained"], settings["end"]
     sound = sweeps[(sweeps["decay"] > 0) & np.isfinite(sweeps["nc3"])]
     sound = sound[sound["train_accuracy"] >= trained]
     joined = sound[(sound["normalised"] == 1) & (sound["data"] == SHARED)].assign(sweep=JOINED)
-    groups = dict(list(pd.concat([sound, joined]).groupby("sweep", sort=False)))
-    early = {name: rows[rows["tau"] <= settings["end"]] for name, rows in groups.items()}
-    return {
-        "cells": cells(sweeps, trained),
-        "ranks": pd.DataFrame(
-            [row for name, rows in groups.items() for row in _ranks(name, rows)],
-            columns=["sweep", "against", "seeds", "rank_correlation", "low", "high"],
-        ),
-        "powers": pd.DataFrame(
-            [row for name, rows in early.items() for row in _powers(name, rows)],
-            columns=["sweep", "seeds", "exponent", "value", "low", "high", "misfit",
-                     "exponential_misfit"],
-        ),
-        "mechanisms": _mechanisms(early),
-        "judged": _judged(groups, early),
-    }  # fmt: skip
+    groups = pd.concat([sound, joined]).groupby("sweep", sort=False)
+    tables = {"cells": cells(sweeps, trained)}
+    for table, (rows_of, columns) in TABLES.items():
+        rows = [
+            {"sweep": name, **row}
+            for name, networks in groups
+            for row in rows_of(networks, networks[networks["tau"] <= end])
+        ]
+        tables[table] = pd.DataFrame(rows, columns=["sweep", *columns])
+    return tables
 
 
 def cells(sweeps: pd.DataFrame, trained: float) -> pd.DataFrame:
@@ -98,20 +90,17 @@ def cells(sweeps: pd.DataFrame, trained: float) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def over_seeds(
-    rows: pd.DataFrame, statistic: Callable[[pd.DataFrame], float], name: str = "value"
-) -> dict[str, float]:
-    """Mean of a statistic of the networks of each seed, and its interval by Student's t.
+def over_seeds(rows: pd.DataFrame, statistic: Callable[[pd.DataFrame], float]) -> dict[str, float]:
+    """Mean ``value`` of a statistic of the networks of each seed, and its interval by Student's t.
 
-    Seeds where the statistic does not exist are left out. The result has ``seeds``, ``name``,
-    ``low`` and ``high``, nan where they do not exist.
+    Seeds where the statistic does not exist are left out. What does not exist is nan.
     """
     values = [statistic(networks) for _, networks in rows.groupby("seed")]
     values = [value for value in values if math.isfinite(value)]
     mean, half = float(np.mean(values)) if values else math.nan, math.nan
     if len(values) > 1:
         half = float(stats.t.ppf((1 + LEVEL) / 2, len(values) - 1) * stats.sem(values))
-    return {"seeds": len(values), name: mean, "low": mean - half, "high": mean + half}
+    return {"seeds": len(values), "value": mean, "low": mean - half, "high": mean + half}
 
 
 def rank_correlation(rows: pd.DataFrame, against: str) -> float:
@@ -132,7 +121,7 @@ def exponents(rows: pd.DataFrame) -> dict[str, float]:
     logs = np.log(rows[["tau", "decay"]].to_numpy(dtype=float))
     design = np.column_stack([logs, np.ones(len(logs))])
     solution = np.linalg.lstsq(design, np.log(rows["nc3"].to_numpy(dtype=float)), rcond=None)[0]
-    return {"tau": float(solution[0]), "decay": float(solution[1])}
+    return dict(zip(("tau", "decay"), solution[:2].tolist(), strict=True))
 
 
 def misfits(rows: pd.DataFrame) -> tuple[float, float]:
@@ -140,54 +129,47 @@ def misfits(rows: pd.DataFrame) -> tuple[float, float]:
     if rows["tau"].nunique() < FEWEST:
         return math.nan, math.nan
     tau, logs = rows["tau"].to_numpy(dtype=float), np.log(rows["nc3"].to_numpy(dtype=float))
-    found = []
-    for across in (np.log(tau), tau):
+
+    def misfit(across: np.ndarray) -> float:
         slope, start = np.polyfit(across, logs, 1)
-        found.append(float(np.sqrt(np.mean((logs - start - slope * across) ** 2))))
-    return found[0], found[1]
+        return float(np.sqrt(np.mean((logs - start - slope * across) ** 2)))
+
+    return misfit(np.log(tau)), misfit(tau)
 
 
-def _ranks(name: str, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def _ranks(rows: pd.DataFrame, early: pd.DataFrame) -> Rows:
     for against in AGAINST:
-        mean = over_seeds(rows, partial(rank_correlation, against=against), "rank_correlation")
-        yield {"sweep": name, "against": against} | mean
+        mean = over_seeds(rows, partial(rank_correlation, against=against))
+        yield {"against": against, "rank_correlation": mean["value"], **mean}
 
 
-def _powers(name: str, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    misfit, exponential = misfits(rows)
+def _powers(rows: pd.DataFrame, early: pd.DataFrame) -> Rows:
+    misfit, exponential = misfits(early)
     for exponent in ("tau", "decay"):
-        power = over_seeds(rows, lambda networks, name=exponent: exponents(networks)[name])
-        yield {"sweep": name, "exponent": exponent, **power, "misfit": misfit,
-               "exponential_misfit": exponential}  # fmt: skip
+        power = over_seeds(early, lambda networks, name=exponent: exponents(networks)[name])
+        yield {"exponent": exponent, "misfit": misfit, "exponential_misfit": exponential, **power}
 
 
-def _mechanisms(groups: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def _mechanisms(rows: pd.DataFrame, early: pd.DataFrame) -> Rows:
     """Means of overlap and imbalance at each tau beside what decay alone leaves."""
-    rows = []
-    for name, networks in groups.items():
-        for quantity, rate in SHRINKING.items():
-            means = networks.dropna(subset=[quantity]).groupby("tau")[quantity].mean()
-            rows += [{"sweep": name, "quantity": quantity, "tau": tau, "measured": value,
-                      "predicted": math.exp(-rate * tau)}
-                     for tau, value in means.items()]  # fmt: skip
-    return pd.DataFrame(rows, columns=["sweep", "quantity", "tau", "measured", "predicted"])
+    for quantity, rate in SHRINKING.items():
+        means = early.dropna(subset=[quantity]).groupby("tau")[quantity].mean()
+        for tau, value in means.items():
+            yield {"quantity": quantity, "tau": tau, "measured": value,
+                   "predicted": math.exp(-rate * tau)}  # fmt: skip
 
 
-def _judged(groups: Mapping[str, pd.DataFrame], early: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """The criteria of `RULE` for each sweep."""
-    rows = []
-    for name, networks in groups.items():
-        for criterion, mean in zip(RULE, _means(networks, early[name]), strict=True):
-            (least, most), outcome = RULE[criterion], UNDECIDED
-            if least <= mean["low"] and mean["high"] < most:
-                outcome = HOLDS
-            elif mean["high"] < least or mean["low"] > most:
-                outcome = FAILS
-            if mean["seeds"]:
-                rows.append({"sweep": name, "criterion": criterion, **mean, "at_least": least,
-                             "at_most": most, "outcome": outcome})  # fmt: skip
-    return pd.DataFrame(rows, columns=["sweep", "criterion", "value", "low", "high", "at_least",
-                                       "at_most", "outcome"])  # fmt: skip
+def _judged(rows: pd.DataFrame, early: pd.DataFrame) -> Rows:
+    """The criteria of `RULE`."""
+    for (criterion, (least, most)), mean in zip(RULE.items(), _means(rows, early), strict=True):
+        outcome = UNDECIDED
+        if least <= mean["low"] and mean["high"] < most:
+            outcome = HOLDS
+        elif mean["high"] < least or mean["low"] > most:
+            outcome = FAILS
+        if mean["seeds"]:
+            yield {"criterion": criterion, **mean, "at_least": least, "at_most": most,
+                   "outcome": outcome}  # fmt: skip
 
 
 def _means(rows: pd.DataFrame, early: pd.DataFrame) -> Iterator[dict[str, float]]:
@@ -206,3 +188,13 @@ def _means(rows: pd.DataFrame, early: pd.DataFrame) -> Iterator[dict[str, float]
     yield over_seeds(last, lambda networks: float(networks["ratio"].mean()))
     rates = early.assign(k=-np.log(early["imbalance"]) / early["tau"])
     yield over_seeds(rates, lambda networks: float(networks["k"].mean()))
+
+
+# table -> its rows for the networks of a sweep, all and those up to ``end``; its columns
+TABLES = {
+    "ranks": (_ranks, ["against", "seeds", "rank_correlation", "low", "high"]),
+    "powers": (_powers, ["seeds", "exponent", "value", "low", "high", "misfit",
+                         "exponential_misfit"]),
+    "mechanisms": (_mechanisms, ["quantity", "tau", "measured", "predicted"]),
+    "judged": (_judged, ["criterion", "value", "low", "high", "at_least", "at_most", "outcome"]),
+}  # fmt: skip

@@ -6,6 +6,7 @@ blocks, so that no network is trained.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -14,30 +15,19 @@ import pandas as pd
 
 from finitewidth.common.provenance import seed_for
 from finitewidth.measures.collapse import ClassParts, bias_gap, nc2, nc3
-from finitewidth.papers.collapse.experiments.block_flow import (
-    BlockKernel,
-    FlowState,
-    feature_terms,
-    integrate,
-    invariant,
-    random_start,
-    runge_kutta_4,
-    stacked,
-)
+from finitewidth.papers.collapse.experiments import block_flow
+from finitewidth.papers.collapse.experiments.block_flow import BlockKernel, FlowState
 
 ZERO, FREE, RANDOM = "zero_invariant", "free_biases", "random_weights"
 POSITIVE = "positive_invariant"
 COMPONENTS = ("global", "class", "single")
 EARLIER = 4  # quantities of the last time are also given at this fraction of it
-NAME = "collapse/flow"
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Integrate the flow from five kinds of starts, with frozen biases, and the residuals.
 
-    Args:
-        inputs: none.
-        settings: of `finitewidth.papers.collapse.settings.Flow`.
+    The settings are those of `finitewidth.papers.collapse.settings.Flow`.
 
     Returns:
         ``curves``: start (zero_invariant, free_biases, random_weights, positive_invariant), case,
@@ -80,15 +70,27 @@ def _times(settings: Mapping[str, Any]) -> list[float]:
 
 
 def _stream(*words: str | int) -> np.random.Generator:
-    return np.random.default_rng(seed_for(NAME, *words))
+    return np.random.default_rng(seed_for("collapse/flow", *words))
 
 
-def _start(
-    settings: Mapping[str, Any], kernel: BlockKernel, *words: str | int, **arguments: Any
-) -> FlowState:
-    """A start of the random stream of these words, with arguments of `random_start`."""
+def _path(
+    settings: Mapping[str, Any],
+    kernel: BlockKernel,
+    starts: Iterable[tuple[Sequence[str | int], dict[str, Any]]],
+    times: Sequence[float],
+    frozen: bool = False,
+) -> list[FlowState]:
+    """Stacked states at these times, of starts by the words of their random streams.
+
+    With the words stand the arguments of `block_flow.random_start`.
+    """
     given = {"features": settings["features"], **settings["start"]}
-    return random_start(kernel, given, _stream(*words), **arguments)
+    states = [
+        block_flow.random_start(kernel, given, _stream(*words), **arguments)
+        for words, arguments in starts
+    ]
+    start = FlowState(*map(np.concatenate, zip(*states, strict=True)))
+    return block_flow.integrate(kernel, start, times, settings["tolerance"], frozen=frozen)
 
 
 def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -96,32 +98,25 @@ def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     cases = [(ZERO, "E = 0, b = 1/C", fitting), (FREE, "E = 0, b = 0", {"centred": True})]
     cases += [(RANDOM, f"random W, scale {scale:g}", fitting | {"weight_scale": scale})
               for scale in settings["weights"]]  # fmt: skip
-    yield from _integrated(settings, cases)
-    # positive semidefinite E, features with a global mean, and biases 0; by itself, since the steps
-    # of an integration depend on all states that are integrated together
-    yield from _integrated(settings, [(POSITIVE, "E >= 0", {"excess": settings["excess"]})])
-
-
-def _integrated(
-    settings: Mapping[str, Any], cases: Iterable[tuple[str, str, dict[str, Any]]]
-) -> Iterator[dict[str, Any]]:
-    """Curves from starts, by start, case and arguments of `random_start`."""
+    # positive semidefinite E, features with a global mean, and biases 0
+    positive = [(POSITIVE, "E >= 0", {"excess": settings["excess"]})]
     kernel, times = _kernel(settings), _times(settings)
-    keys, states = [], []
-    for (start, case, arguments), run in product(cases, range(settings["runs"])):
-        keys.append({"start": start, "case": case, "run": run})
-        states.append(_start(settings, kernel, case, run, **arguments))
-    path = integrate(kernel, stacked(states), times, settings["tolerance"])
-    drifts = _drifts(kernel, path)
     points = _stream("points").standard_normal((settings["probes"], settings["features"]))
-    for place, key in enumerate(keys):
-        scatter = float(np.trace(path[0].scatter[place]))
-        for time, state, drift in zip(times, path, drifts, strict=True):
-            measured = collapse_of(kernel, state, place, points)
-            bound = bound_within(kernel, settings["features"], scatter, time)
-            yield key | {"time": time} | measured | {
-                "drift": float(drift[place]), "bound": math.nan if key["start"] == RANDOM else bound
-            }  # fmt: skip
+    # the steps of an integration depend on all states that are integrated together
+    for together in (cases, positive):
+        runs = list(product(together, range(settings["runs"])))
+        starts = [((case, run), arguments) for (_, case, arguments), run in runs]
+        path = _path(settings, kernel, starts, times)
+        drifts = _drifts(kernel, path)
+        for place, ((start, case, _), run) in enumerate(runs):
+            scatter = float(np.trace(path[0].scatter[place]))
+            for time, state, drift in zip(times, path, drifts, strict=True):
+                bound = bound_within(kernel, settings["features"], scatter, time)
+                yield {
+                    "start": start, "case": case, "run": run, "time": time,
+                    **collapse_of(kernel, state, place, points), "drift": float(drift[place]),
+                    "bound": math.nan if start == RANDOM else bound,
+                }  # fmt: skip
 
 
 def bound_within(kernel: BlockKernel, features: int, scatter: float, time: float) -> float:
@@ -137,35 +132,30 @@ def bound_within(kernel: BlockKernel, features: int, scatter: float, time: float
 
 def _uncentred(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Biases at the end of flows whose features have a global mean."""
-    kernel, last = _kernel(settings), settings["time"]
+    kernel, times = _kernel(settings), [0.0, settings["time"] / EARLIER, settings["time"]]
     scales = {"E = 0": None, **{f"random W, scale {w:g}": w for w in settings["weights"]}}
-    keys, states = [], []
-    for (name, scale), run in product(scales.items(), range(settings["runs"])):
-        keys.append({"case": name, "run": run})
-        states.append(_start(settings, kernel, "uncentred", name, run, weight_scale=scale))
-    times = [0.0, last / EARLIER, last]
-    path = integrate(kernel, stacked(states), times, settings["tolerance"])
+    runs = list(product(scales, range(settings["runs"])))
+    starts = [(("uncentred", *run), {"weight_scale": scales[run[0]]}) for run in runs]
+    path = _path(settings, kernel, starts, times)
     for time, state in list(zip(times, path, strict=True))[1:]:
         means = state.means.mean(axis=-1)
         away = state.biases - 1 / kernel.classes
         error = away + (state.weights @ means[..., None])[..., 0]
-        for place, key in enumerate(keys):
-            yield key | {
-                "time": time, "residual": float(np.abs(state.residuals[place]).max()),
+        for place, (case, run) in enumerate(runs):
+            yield {
+                "case": case, "run": run, "time": time,
+                "residual": float(np.abs(state.residuals[place]).max()),
                 "gap": float(np.abs(away[place]).max()), "error": float(np.abs(error[place]).max()),
             }  # fmt: skip
 
 
 def _drifts(kernel: BlockKernel, path: Sequence[FlowState]) -> list[np.ndarray]:
     """|E - E at the start| over the norms of both parts of E at the start, (R,) for each state."""
-    first = path[0]
-    size = _norms(first.weight_gram / kernel.samples) + _norms(feature_terms(kernel, first))
-    wanted = invariant(kernel, first)
-    return [_norms(invariant(kernel, state) - wanted) / size for state in path]
-
-
-def _norms(matrices: np.ndarray) -> np.ndarray:
-    return np.linalg.norm(matrices, axis=(-2, -1))
+    norms = partial(np.linalg.norm, axis=(-2, -1))
+    first, wanted = path[0], block_flow.invariant(kernel, path[0])
+    size = norms(first.weight_gram / kernel.samples)
+    size = size + norms(block_flow.feature_terms(kernel, first))
+    return [norms(block_flow.invariant(kernel, state) - wanted) / size for state in path]
 
 
 def collapse_of(
@@ -181,7 +171,7 @@ def collapse_of(
     centred = np.linalg.norm(parts.centred)
     radius = centred / math.sqrt(kernel.classes)
     scatter = float(np.trace(S))
-    gram, terms = W.T @ W, feature_terms(kernel, states)[place]
+    gram, terms = W.T @ W, block_flow.feature_terms(kernel, states)[place]
     own = np.arange(len(points)) % kernel.classes
     shown = H1.T[own] + radius / math.sqrt(len(H1)) * points
     nearest = ((H1**2).sum(axis=0) - 2 * shown @ H1).argmin(axis=1)
@@ -217,13 +207,12 @@ def leading_terms(kernel: BlockKernel, times: Sequence[float]) -> list[dict[str,
 
 
 def _frozen(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    frozen, last = settings["frozen"], settings["time"]
+    frozen, times = settings["frozen"], [0.0, settings["time"] / EARLIER, settings["time"]]
     points = np.zeros((settings["classes"], settings["features"]))  # NC4 is not told
     for other, beta in product(frozen["other_class"], frozen["biases"]):
         kernel, case = _kernel(settings, other_class=other), _case(other, beta)
-        starts = [_start(settings, kernel, case, run, bias=beta) for run in range(settings["runs"])]
-        times = [0.0, last / EARLIER, last]
-        path = integrate(kernel, stacked(starts), times, settings["tolerance"], frozen=True)
+        starts = [((case, run), {"bias": beta}) for run in range(settings["runs"])]
+        path = _path(settings, kernel, starts, times, frozen=True)
         drifts = _drifts(kernel, path)[-1]
         for run in range(settings["runs"]):
             earlier, end = (collapse_of(kernel, state, run, points) for state in path[-2:])
@@ -334,14 +323,13 @@ def _components(kernel: BlockKernel, residuals: np.ndarray) -> np.ndarray:
 def _orders(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The classical Runge-Kutta method at several steps beside DOP853, from random weights."""
     kernel, given = _kernel(settings), settings["steps"]
-    start = stacked([
-        _start(settings, kernel, "orders", run, weight_scale=scale)
-        for run, scale in enumerate(settings["weights"])
-    ])  # fmt: skip
-    first, exact = integrate(kernel, start, [0.0, given["time"]], settings["tolerance"])
+    starts = [(("orders", run), {"weight_scale": w}) for run, w in enumerate(settings["weights"])]
+    first, exact = _path(settings, kernel, starts, [0.0, given["time"]])
     size = np.linalg.norm(exact.flat())
-    others = [(step, runge_kutta_4(kernel, start, given["time"], step)) for step in given["steps"]]
-    for method, step, end in (("DOP853", math.nan, exact), *(("RK4", *one) for one in others)):
+    ends = [("DOP853", math.nan, exact)]
+    for step in given["steps"]:
+        ends.append(("RK4", step, block_flow.runge_kutta_4(kernel, first, given["time"], step)))
+    for method, step, end in ends:
         drift = _drifts(kernel, [first, end])[-1].max()
         distance = float(np.linalg.norm(end.flat() - exact.flat()) / size)
         yield {"method": method, "step": step, "distance": distance, "drift": float(drift)}

@@ -9,39 +9,25 @@ import torch
 from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.kernels.trained import output_norms
 from finitewidth.measures.blocks import block_means
 from finitewidth.networks.normalised.plain import build
-from finitewidth.networks.normalised.specs import Network, title
-from finitewidth.papers.collapse.experiments.picking import COLLAPSED
-from finitewidth.papers.collapse.experiments.training import (
-    REPLICA,
-    budget_of,
-    grid_rate,
-    kernels_of,
-    pixels_of,
-)
+from finitewidth.networks.normalised.specs import Network
+from finitewidth.papers.collapse.experiments.training import REPLICA, budget_of, kernels_of
 from finitewidth.training.images import balanced_images
 
 DIGITS = 6  # of the entries of kernels in the tables
 END = 0.995  # of the entries of a map are at most where its colours end
 KERNELS = {"theta": "alignment_theta", "theta_h": "alignment_theta_h"}
-PRINTED, BEST = "printed", "best"
 
 
 def heat_maps(
-    inputs: Mapping[str, Any], settings: Mapping[str, Any], ends: pd.DataFrame, picks: pd.DataFrame
+    inputs: Mapping[str, Any], settings: Mapping[str, Any], run: pd.Series, seen: Mapping[str, Any]
 ) -> dict[str, pd.DataFrame]:
     """Compute the maps of one network, and the alignments of its kernels in time.
 
-    Args:
-        inputs: ``measures``, ``weights`` and ``data``, see
-            `finitewidth.papers.collapse.experiments.models.measure`.
-        settings: ``training``; ``maps``, of `finitewidth.papers.collapse.settings.Map`;
-            ``device``, as for the training.
-        ends: the networks at the last epoch.
-        picks: the picked models.
+    Inputs and settings are those of `finitewidth.papers.collapse.experiments.models.measure`.
+    ``run`` is the network at the last epoch, and ``seen`` are further columns of ``blocks``.
 
     Returns:
         kernel is theta (of the outputs) or theta_h (of the features). Rows of maps are those from
@@ -57,96 +43,57 @@ def heat_maps(
 
         ``blocks``: pair, kernel, init, rate, epoch, per_class, diagonal, same_class, other_class
         (means over outputs or features), ratio (same over other class), norm_ratio (median norm
-        off the diagonal over median norm on it), choice (why this network: `PRINTED`, ``collapsed``
-        or `BEST`), network (its name with the number of its layers), pixels (height of the images).
+        off the diagonal over median norm on it), choice (why this network: ``printed``,
+        ``collapsed`` or ``best``), network (its name with the number of its layers), pixels
+        (height of the images).
 
         ``alignments``, each measured epoch: pair, kernel, epoch, value (on the batch of training).
-
-    Raises:
-        ConfigError: no network of ``init`` has finite measures, or there are too few images.
     """
-    training, maps = settings["training"], settings["maps"]
-    run, choice = chosen(ends, picks, maps, training)
-    device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
-    images, labels = map_images(inputs["data"], training["images"], maps["per_class"], device)
+    training, per_class = settings["training"], settings["maps"]["per_class"]
+    images, labels = map_images(inputs["data"], training["images"], per_class)
     module = trained_network(training["network"], inputs["weights"], run["replica"], images)
-    known = {
-        "network": title(Network.from_mapping(training["network"])),
-        "pixels": pixels_of(inputs["data"], training["images"]),
-    }
     traced, norms, blocks, gib = [], [], [], training["kernel_gib"]
     both = zip(KERNELS, kernels_of(module, images, gib), (module, module.features), strict=True)
     for kernel, matrix, of in both:
         with budget_of(gib) as budget:
-            sizes = output_norms(module, images, of=of, budget=budget).cpu().numpy()
+            sizes = output_norms(module, images, of=of, budget=budget).numpy()
         traced.append(_entries(kernel, matrix, labels))
         norms.append(_entries(kernel, sizes))
         means, diagonal = block_means(matrix / len(sizes), labels), np.eye(len(sizes), dtype=bool)
         off, on = np.median(sizes[~diagonal]), np.median(sizes[diagonal])
         blocks.append({
             "pair": run["pair"], "kernel": kernel, "init": run["init"], "rate": run["rate"],
-            "epoch": run["epoch"], "per_class": maps["per_class"],
+            "epoch": run["epoch"], "per_class": per_class,
             "diagonal": float(means.diagonal), "same_class": float(means.same_class),
             "other_class": float(means.other_class),
             "ratio": float(means.same_class / means.other_class),
-            "norm_ratio": float(off / on) if on else np.nan,
-            "choice": choice, **known,
+            "norm_ratio": float(off / on) if on else np.nan, **seen,
         })  # fmt: skip
     measures = inputs["measures"]
     own = measures[measures["replica"] == run["replica"]]
     alignments = own.rename(columns={column: kernel for kernel, column in KERNELS.items()})
+    alignments = alignments.melt(["pair", "epoch"], [*KERNELS], "kernel")
     return {
         "traced": pd.concat(traced, ignore_index=True),
         "norms": pd.concat(norms, ignore_index=True),
         "blocks": pd.DataFrame(blocks),
-        "alignments": alignments.melt(["pair", "epoch"], [*KERNELS], "kernel")[
-            ["pair", "kernel", "epoch", "value"]
-        ],
+        "alignments": alignments[["pair", "kernel", "epoch", "value"]],
     }
 
 
-def chosen(
-    ends: pd.DataFrame, picks: pd.DataFrame, maps: Mapping[str, Any], training: Mapping[str, Any]
-) -> tuple[pd.Series, str]:
-    """Choose the network that the maps show.
-
-    It is the one with the rate in the paper's caption, if there is one with this rate; otherwise
-    the picked model with collapse; otherwise the one with the best test accuracy. Its row of
-    ``ends`` comes with the reason.
-    """
-    runs = ends[(ends["init"] == maps["init"]) & np.isfinite(ends["nc3"])]
-    if runs.empty:
-        raise ConfigError(
-            f"maps.init = {maps['init']}: no network of this initialisation has finite measures at "
-            "the end; use smaller rates"
-        )
-    if maps["rate_index"] is not None:
-        wanted = grid_rate(training["rates"], maps["rate_index"])
-        printed = runs[np.isclose(runs["rate"], wanted, rtol=1e-6, atol=0)]
-        if not printed.empty:
-            return printed.iloc[0], PRINTED
-    mine = (picks["init"] == maps["init"]) & (picks["model"] == COLLAPSED) & (picks["found"] == 1)
-    picked = runs[runs["replica"].isin(picks.loc[mine, "replica"])]
-    if not picked.empty:
-        return picked.iloc[0], COLLAPSED
-    return runs.loc[runs["test_accuracy"].idxmax()], BEST
-
-
-def map_images(
-    data: Any, settings: Mapping[str, Any], per_class: int, device: str = "cpu"
-) -> tuple[Tensor, np.ndarray]:
+def map_images(data: Any, settings: Mapping[str, Any], per_class: int) -> tuple[Tensor, np.ndarray]:
     """The first training images of each class, (S, C, H, W), grouped by class, and their labels."""
-    images = balanced_images(data, **settings, device=device)
+    images = balanced_images(data, **settings)
     if per_class > images.per_class:
         raise ConfigError(f"maps.per_class = {per_class}: set at most {images.per_class}")
-    index = images.by_class()[:, :per_class].flatten().to(images.train_x.device)
-    return images.train_x[index], images.train_y[index].cpu().numpy()
+    index = images.by_class()[:, :per_class].flatten()
+    return images.train_x[index], images.train_y[index].numpy()
 
 
 def trained_network(
     network: Mapping[str, Any], weights: Mapping[str, np.ndarray], replica: int, images: Tensor
 ) -> nn.Module:
-    """A network of a training as a module in eval mode, on the device of the images."""
+    """A network of a training as a module in eval mode."""
     place = weights[REPLICA].tolist().index(replica)
     state = {
         name: torch.from_numpy(np.asarray(array[place]))
@@ -156,7 +103,7 @@ def trained_network(
     classes = len(state["head.bias"])
     module = build(Network.from_mapping(network), tuple(images.shape[1:]), classes)
     module.load_state_dict(state)
-    return module.to(images).eval()
+    return module.eval()
 
 
 def _entries(kernel: str, matrix: np.ndarray, labels: np.ndarray | None = None) -> pd.DataFrame:

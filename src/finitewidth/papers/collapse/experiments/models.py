@@ -1,18 +1,20 @@
 """Trained networks of a pair, by rate and in time, jobs `collapse_models_<pair>`.
 
-Shown in ``collapse`` Figures 1 to 20.
+Shown in ``collapse`` Figures 1 to 20. For each initialisation the paper shows a model with neural
+collapse and one of comparable accuracy without it, and does not say how they were chosen. Here a
+rule chooses them, from the last epoch.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from finitewidth.common.errors import ConfigError
 from finitewidth.networks.normalised.specs import Network, feature_count, title
 from finitewidth.papers.collapse.experiments.heat_maps import heat_maps
-from finitewidth.papers.collapse.experiments.picking import last_epoch, picks
-from finitewidth.papers.collapse.experiments.training import pixels_of
+from finitewidth.papers.collapse.experiments.training import grid_rate
 
 LAST = (
     "pair", "init", "rate_index", "rate", "tau", "nc1", "nc1_ratio", "nc2", "nc3", "test_accuracy",
@@ -24,27 +26,31 @@ CURVES = (
 )  # fmt: skip
 ENDS = ("h1", "h2", "hbar", "alignment_theta", "alignment_theta_h", "alpha_c", "bias_gap", "nc4")
 MODEL = ["pair", "init", "model"]
+COLLAPSED, OTHER = "collapsed", "other"  # the two models
+RANKED = ("nc1_ratio", "nc2", "nc3")
+PICKED = (
+    "rate_index", "rate", "replica", "test_accuracy", "train_accuracy", "nc1_ratio", "nc2", "nc3",
+    "alignment_theta_h",
+)  # fmt: skip
+NONE = "none"
+EQUAL = 1e-9  # accuracies that differ by less are equal
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Choose the models of a pair, and tell what the figures show of them.
 
-    Args:
-        inputs: ``history``, ``measures`` and ``weights`` of the training of the pair (see
-            `finitewidth.papers.collapse.experiments.training`), and ``data``, the dataset.
-        settings: those of `finitewidth.papers.collapse.settings.Models`; ``training``, the
-            settings of the training of the pair; ``trained``, the training accuracy from which a
-            network counts as trained; ``maps``, of `finitewidth.papers.collapse.settings.Map`, or
-            null for none.
+    The inputs are ``history``, ``measures`` and ``weights`` of the training of the pair, and
+    ``data``, its dataset. The settings are those of `finitewidth.papers.collapse.settings.Models`;
+    ``training``, those of the training; ``trained``, the training accuracy from which a network
+    counts as trained; ``maps``, of `finitewidth.papers.collapse.settings.Map`, or null for none.
 
     Returns:
         ``rates``, each network at the last epoch: `LAST`, picked (collapsed, other or empty),
         trained (1 if the training accuracy reaches the setting ``trained``, otherwise 0),
         per_class (images of each class in its kernels), network (its name with the number of its
-        layers) and pixels (height of the images that it sees). The training accuracy is that of
-        the whole last epoch.
+        layers) and pixels (height of the images that it sees).
 
-        ``picks``: see `finitewidth.papers.collapse.experiments.picking.picks`.
+        ``picks``: see `picks`.
 
         ``curves``, each measured epoch of the picked models: pair, init, model, rate, epoch,
         quantity (`CURVES`), value, smooth.
@@ -57,28 +63,28 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
         ``traced``, ``norms``, ``blocks``, ``alignments``: see
         `finitewidth.papers.collapse.experiments.heat_maps`. They are missing if ``maps`` is null.
-
-    Raises:
-        ConfigError: no network can be shown in the heat maps.
     """
     history, measures = inputs["history"], inputs["measures"]
-    training = settings["training"]
+    training, maps = settings["training"], settings["maps"]
     network = Network.from_mapping(training["network"])
-    ends = last_epoch(history, measures)
+    ends, key = measures[measures["epoch"] == measures["epoch"].max()], ["pair", "init", "replica"]
     ends = ends.assign(dead_share=ends["dead"] / feature_count(network))
+    # the training accuracy is that of the whole last epoch
+    ends = ends.merge(history[[*key, "epoch", "train_accuracy"]], on=[*key, "epoch"])
     chosen = picks(ends, settings["picking"])
     own = chosen.loc[chosen["found"] == 1, [*MODEL, "replica"]]
-    key = ["pair", "init", "replica"]
     named = own.rename(columns={"model": "picked"})
     rates = ends[["replica", *LAST]].merge(named, on=key, how="left").drop(columns="replica")
     last = ends.merge(own, on=key)
     ratios = {f"{name}_ratio": last[f"{name}_c"] / last[f"{name}_n"] for name in ("kappa", "gamma")}
+    pixels = training["images"]["size"]
+    pixels = pixels or inputs["data"].train_images.shape[1] // training["images"]["pool"]
+    seen = {"network": title(network), "pixels": pixels}
     tables = {
         "rates": rates.fillna({"picked": ""}).assign(
             trained=(rates["train_accuracy"] >= settings["trained"]).astype(int),
             per_class=training["kernel_per_class"],
-            network=title(network),
-            pixels=pixels_of(inputs["data"], training["images"]),
+            **seen,
         ),
         "picks": chosen,
         "curves": curves(measures.merge(own, on=key), settings["smoothing"]),
@@ -87,9 +93,116 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         .melt(MODEL, var_name="quantity", value_name="value"),
         "lines": lines(history, own, settings["threshold"]),
     }
-    if settings["maps"] is not None:
-        tables |= heat_maps(inputs, settings, ends, chosen)
+    if maps is not None:
+        run, choice = mapped(ends, own, maps, training)
+        tables |= heat_maps(inputs, settings, run, {"choice": choice, **seen})
     return tables
+
+
+def picks(rates: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Choose the two models of each initialisation from the networks at the last epoch.
+
+    Networks of which more than the share ``dead`` of the features is 0 on the whole batch (their
+    ``dead_share``) are left out. ``collapsed`` is the model with the least sum of the ranks of
+    `RANKED` among those whose test accuracy is within ``within`` of the best of this initialisation
+    and whose NC3 is at most ``collapsed_nc3``, if this is not null. ``other`` is the model with the
+    largest sum of NC2 and NC3 among those that meet the first of these conditions that a model
+    meets. Its NC3 is above ``nc3`` and at least ``contrast`` times that of ``collapsed``:
+
+    1. test accuracy within ``other_within``, training accuracy at least ``train``;
+    2. test accuracy within ``widened``, training accuracy at least ``train``;
+    3. test accuracy within ``widened``, training accuracy at least ``relaxed_train``.
+
+    The columns are pair, init, model, found (0 or 1), step (the condition that was met, or `NONE`),
+    tried (networks that met its accuracies; for `NONE` those of the last condition), and `PICKED`,
+    nan if there is no such model.
+    """
+    rows = []
+    for (pair, init), runs in rates.groupby(["pair", "init"], sort=False):
+        sound = runs[np.isfinite(runs[[*RANKED, "test_accuracy"]]).all(axis=1)]
+        sound = sound[sound["dead_share"] <= settings["dead"]]
+        near = _near(sound, settings["within"])
+        first = _collapsed(near, settings["collapsed_nc3"])
+        models = {COLLAPSED: (first, _step(settings["within"]), len(near)),
+                  OTHER: _other(sound, first, settings)}  # fmt: skip
+        for model, (run, step, tried) in models.items():
+            key = {"pair": pair, "init": init, "model": model, "found": int(run is not None)}
+            rows.append(key | {
+                "step": NONE if run is None else step, "tried": tried,
+                **{name: np.nan if run is None else run[name] for name in PICKED},
+            })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _collapsed(near: pd.DataFrame, bound: float | None) -> pd.Series | None:
+    allowed = near if bound is None else near[near["nc3"] <= bound]
+    if allowed.empty:
+        return None
+    ranks = allowed[list(RANKED)].rank().sum(axis=1)
+    # a tie goes to the more accurate model, then to the smaller rate
+    order = allowed.assign(ranks=ranks, test=-allowed["test_accuracy"])
+    return near.loc[order.sort_values(["ranks", "test", "rate"]).index[0]]
+
+
+def _other(
+    runs: pd.DataFrame, first: pd.Series | None, settings: Mapping[str, Any]
+) -> tuple[pd.Series | None, str, int]:
+    """The model, the condition that it meets, and how many meet the accuracies of this one."""
+    for within, train, step in _steps(settings):
+        near = _near(runs, within)
+        near = near[near["train_accuracy"] >= train - EQUAL]
+        far = near[near["nc3"] > settings["nc3"]]
+        if first is not None:
+            far = far[far["nc3"] >= settings["contrast"] * first["nc3"]]
+            far = far.drop(index=first.name, errors="ignore")
+        if not far.empty:
+            return far.loc[(far["nc2"] + far["nc3"]).idxmax()], step, len(near)
+    return None, NONE, len(near)
+
+
+def _steps(settings: Mapping[str, Any]) -> Iterator[tuple[float, float, str]]:
+    """Distance from the best test accuracy, training accuracy, and the words for both."""
+    near, far = settings["other_within"], settings["widened"]
+    train, relaxed = settings["train"], settings["relaxed_train"]
+    yield near, train, _step(near)
+    yield far, train, _step(far)
+    yield far, relaxed, f"{_step(far)}, training accuracy {relaxed:g}"
+
+
+def _near(runs: pd.DataFrame, within: float) -> pd.DataFrame:
+    """Runs whose test accuracy is within a distance of the best."""
+    return runs[runs["test_accuracy"] >= runs["test_accuracy"].max() - within - EQUAL]
+
+
+def _step(within: float) -> str:
+    points = 100 * within
+    return f"within {points:g} point{'' if round(points, 9) == 1 else 's'} of the best"
+
+
+def mapped(
+    ends: pd.DataFrame, own: pd.DataFrame, maps: Mapping[str, Any], training: Mapping[str, Any]
+) -> tuple[pd.Series, str]:
+    """Choose the network that the heat maps show, a row of ``ends``, with the reason.
+
+    It is the one with the rate in the paper's caption (``printed``), if there is one with this
+    rate; otherwise the picked model with collapse (``collapsed``), one of ``own``; otherwise the
+    one with the best test accuracy (``best``).
+    """
+    runs = ends[(ends["init"] == maps["init"]) & np.isfinite(ends["nc3"])]
+    if runs.empty:
+        raise ConfigError(
+            f"maps.init = {maps['init']}: no network of this initialisation has finite measures at "
+            "the end; use smaller rates"
+        )
+    if maps["rate_index"] is not None:
+        wanted = grid_rate(training["rates"], maps["rate_index"])
+        printed = runs[np.isclose(runs["rate"], wanted, rtol=1e-6, atol=0)]
+        if not printed.empty:
+            return printed.iloc[0], "printed"
+    picked = runs[runs["replica"].isin(own.loc[own["model"] == COLLAPSED, "replica"])]
+    if not picked.empty:
+        return picked.iloc[0], COLLAPSED
+    return runs.loc[runs["test_accuracy"].idxmax()], "best"
 
 
 def curves(rows: pd.DataFrame, smoothing: Mapping[str, Any]) -> pd.DataFrame:
@@ -124,5 +237,4 @@ def lines(history: pd.DataFrame, own: pd.DataFrame, threshold: float) -> pd.Data
     runs = history.merge(own, on=["pair", "init", "replica"])
     there = runs[runs["train_accuracy_last10"] >= threshold]
     first = there.groupby(MODEL)["epoch"].min().rename("epoch").reset_index()
-    found = own[MODEL].merge(first, on=MODEL, how="left")
-    return found.assign(threshold=threshold)
+    return own[MODEL].merge(first, on=MODEL, how="left").assign(threshold=threshold)

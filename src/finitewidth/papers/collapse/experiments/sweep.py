@@ -5,27 +5,25 @@ gives it. So NC3 at equal tau can be compared between decays and rates that diff
 have their own initial weights and batches; networks of one seed share both.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.measures.collapse import class_parts, nc1_ratio, nc2, nc3
 from finitewidth.networks.normalised.plain import build, initial_state
 from finitewidth.networks.normalised.specs import Network, title
 from finitewidth.networks.normalised.stacked import StackedNetwork
 from finitewidth.training.checkpoints import Checkpoints
-from finitewidth.training.images import Images, balanced_images
+from finitewidth.training.images import balanced_images
 from finitewidth.training.normalised import NormalisedPlan, train
 from finitewidth.training.optimisers import Schedule
 
-NAME = "collapse/sweep"
 HEAD = "head.weight"
 MEASURED = ("nc1_ratio", "nc2", "nc3", "overlap", "imbalance")
 COLUMNS = (
@@ -34,96 +32,65 @@ COLUMNS = (
 )  # fmt: skip
 
 
-class Case(NamedTuple):
-    """Weight decay and initial rate of a network, and their sums over the training.
-
-    ``rates`` is the sum over steps of the rate, over 1 - momentum; ``tau`` is ``rates * decay``.
-    """
-
-    decay: float
-    rate: float
-    rates: float
-    tau: float
-
-
 def measure(
     inputs: Mapping[str, Any], settings: Mapping[str, Any], checkpoints: Checkpoints | None = None
 ) -> dict[str, pd.DataFrame]:
-    """Train the networks of all seeds, and measure them at the end.
+    """Train the networks of all seeds on ``data``, and measure them at the end.
 
-    Args:
-        inputs: ``data``, the dataset.
-        settings: of `finitewidth.papers.collapse.settings.Sweep`.
-        checkpoints: where to continue from; None for no checkpoints.
+    The settings are those of `finitewidth.papers.collapse.settings.Sweep`.
 
     Returns:
         ``runs``, each network: sweep, data (the role of the dataset), network (its name with the
         number of layers), normalised (1 with batch normalisation, otherwise 0), seed, those of
-        `Case`, nc1_ratio, nc2 and nc3 (in eval mode, on the last batch), overlap (<W, W0> / |W0|^2
-        of the last layer with itself at the start), imbalance (see `imbalances`; nan with batch
-        normalisation), train_accuracy (in the last epoch) and test_accuracy.
-
-    Raises:
-        ConfigError: no rate is allowed, or settings do not suit the images.
+        `cases_of`, nc1_ratio, nc2 and nc3 (in eval mode, on the last batch), overlap (<W, W0> /
+        |W0|^2 of the last layer with itself at the start), imbalance (see `imbalances`; nan with
+        batch normalisation), train_accuracy (in the last epoch) and test_accuracy.
     """
-    prepare_torch(torch.get_num_threads())
-    network = Network.from_mapping(settings["network"])
+    network, epochs = Network.from_mapping(settings["network"]), settings["epochs"]
     images = balanced_images(inputs["data"], **settings["images"])
-    cases = cases_of(
-        settings, settings["epochs"] * (images.per_class // settings["batch_per_class"])
-    )
+    cases = cases_of(settings, epochs * (images.per_class // settings["batch_per_class"]))
     key = {"sweep": settings["sweep"], "data": settings["dataset"], "network": title(network),
            "normalised": int(network.kind != "fully_connected")}  # fmt: skip
     rows = []
     for seed in range(settings["runs"]):
-        ends = _trained(network, images, cases, seed, settings, checkpoints)
-        rows += [key | {"seed": seed} | case._asdict() | end
-                 for case, end in zip(cases, ends, strict=True)]  # fmt: skip
+        name = f"collapse/sweep/{settings['sweep']}/{seed}"
+        state = initial_state(build(network, images.shape, images.outputs), settings["init"], name)
+        stack = StackedNetwork(network, images.shape, images.outputs, [state] * len(cases))
+        plan = NormalisedPlan(
+            rates=tuple(case["rate"] for case in cases),
+            order=name,
+            decay=tuple(case["decay"] for case in cases),
+            decay_rate_at=tuple(settings["decay_rate_at"]),
+            measure_at=(epochs,),
+            **{word: settings[word] for word in ("epochs", "batch_per_class", "momentum", "loss")},
+        )
+        store = checkpoints.store(name) if checkpoints else None
+        result = train(stack, images, plan, partial(_ends, network, state), store)
+        last = [row for row in result.history if row["epoch"] == epochs]
+        for case, end, measured in zip(cases, last, result.measures, strict=True):
+            rows.append(end | measured | key | {"seed": seed} | case)
     return {"runs": pd.DataFrame(rows)[list(COLUMNS)]}
 
 
-def cases_of(settings: Mapping[str, Any], steps: int) -> list[Case]:
-    """Decays and rates of the networks of a seed, for this number of steps."""
+def cases_of(settings: Mapping[str, Any], steps: int) -> list[dict[str, float]]:
+    """Weight decay and initial rate of the networks of a seed, and sums over this many steps.
+
+    ``rates`` is the sum of the rate, over 1 - momentum; ``tau`` is ``rates * decay``.
+    """
     total = Schedule(settings["decay_rate_at"], steps).total(steps) / (1 - settings["momentum"])
-    cases = [Case(decay, tau / decay / total, tau / decay, tau)
-             for decay in settings["decays"] for tau in settings["taus"]]  # fmt: skip
-    cases = [case for case in cases if case.rate <= settings["largest_rate"]]
+    cases = [
+        {"decay": decay, "rate": tau / decay / total, "rates": tau / decay, "tau": tau}
+        for decay, tau in product(settings["decays"], settings["taus"])
+    ]
+    cases = [case for case in cases if case["rate"] <= settings["largest_rate"]]
     if not cases:
         raise ConfigError(
             f"largest_rate = {settings['largest_rate']}: {steps} steps need a larger rate for "
             "every one of taus; set a larger one, or train for longer"
         )
-    return cases + [Case(0.0, rate, rate * total, 0.0) for rate in settings["control_rates"]]
-
-
-def _trained(
-    network: Network,
-    images: Images,
-    cases: Sequence[Case],
-    seed: int,
-    settings: Mapping[str, Any],
-    checkpoints: Checkpoints | None,
-) -> list[dict[str, float]]:
-    """Train the networks of a seed; what is measured of each at the end."""
-    name = f"{NAME}/{settings['sweep']}/{seed}"
-    state = initial_state(build(network, images.shape, images.outputs), settings["init"], name)
-    stack = StackedNetwork(network, images.shape, images.outputs, [state] * len(cases))
-    plan = NormalisedPlan(
-        rates=tuple(case.rate for case in cases),
-        order=name,
-        decay=tuple(case.decay for case in cases),
-        decay_rate_at=tuple(settings["decay_rate_at"]),
-        measure_at=(settings["epochs"],),
-        **{key: settings[key] for key in ("epochs", "batch_per_class", "momentum", "loss")},
-    )
-    ends = partial(_ends, network, state)
-    store = checkpoints.store(name) if checkpoints else None
-    result = train(stack, images, plan, ends, store)
-    last = [row for row in result.history if row["epoch"] == settings["epochs"]]
-    return [
-        {name: row[name] for name in (*MEASURED, "test_accuracy")}
-        | {"train_accuracy": trained["train_accuracy"]}
-        for row, trained in zip(result.measures, last, strict=True)
+    return cases + [
+        {"decay": 0.0, "rate": rate, "rates": rate * total, "tau": 0.0}
+        for rate in settings["control_rates"]
     ]
 
 

@@ -18,15 +18,14 @@ from torch import Tensor, nn
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.data.select import first_per_class
-from finitewidth.data.store import Dataset
 from finitewidth.kernels.trained import traced_kernel
 from finitewidth.measures.collapse import KERNELS, collapse_measures, kernel_measures
 from finitewidth.networks.normalised.plain import build, initial_state
 from finitewidth.networks.normalised.specs import Network
 from finitewidth.networks.normalised.stacked import StackedNetwork
 from finitewidth.training.checkpoints import Checkpoints
-from finitewidth.training.images import Images, balanced_images
-from finitewidth.training.normalised import NormalisedPlan, Result, train
+from finitewidth.training.images import balanced_images
+from finitewidth.training.normalised import NormalisedPlan, train
 
 NAME = "collapse"
 REPLICA = "replica"  # name of the array with the numbers of the kept replicas
@@ -36,13 +35,10 @@ GIB = 2**30  # bytes
 def measure(
     inputs: Mapping[str, Any], settings: Mapping[str, Any], checkpoints: Checkpoints | None = None
 ) -> dict[str, Any]:
-    """Train the networks of a pair and measure them during training.
+    """Train the networks of a pair on ``data``, and measure them during training.
 
-    Args:
-        inputs: ``data``, the dataset.
-        settings: of `finitewidth.papers.collapse.settings.Pair`, and ``device`` (``cpu``, ``cuda``
-            or ``auto``; ``cpu`` if it is left out).
-        checkpoints: where to continue from; None for no checkpoints.
+    The settings are those of `finitewidth.papers.collapse.settings.Pair`, and ``device`` (``cpu``,
+    ``cuda`` or ``auto``; ``cpu`` if it is left out).
 
     Returns:
         ``history``, each epoch and network: replica, pair, init, rate_index, rate, epoch,
@@ -54,29 +50,27 @@ def measure(
 
         ``weights``: entry of the state of a network -> array (kept networks, ...) at the end, and
         `REPLICA`, the numbers of the kept networks.
-
-    Raises:
-        ConfigError: there are too few images, or the device is not available.
     """
     device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
-    network = Network.from_mapping(settings["network"])
     images = balanced_images(inputs["data"], **settings["images"], device=device)
+    about = Network.from_mapping(settings["network"]), images.shape, images.outputs
+    module, states = build(*about), {}
+    for init in settings["inits"]:
+        state = initial_state(module, init, f"{NAME}/{settings['pair']}/{init}")
+        states[init] = {name: tensor.to(device) for name, tensor in state.items()}
     cases = product(settings["inits"], rates_of(settings["rates"]))
     runs = [
         {REPLICA: number, "pair": settings["pair"], "init": init, "rate_index": index, "rate": rate}
         for number, (init, (index, rate)) in enumerate(cases)
     ]
     size = settings["stack"] or len(runs)
-    parts = [runs[start : start + size] for start in range(0, len(runs), size)]
     history, measures, kept = [], [], []
-    about, states = (network, images.shape, images.outputs), {}
-    module = build(*about)
-    for init in settings["inits"]:
-        state = initial_state(module, init, f"{NAME}/{settings['pair']}/{init}")
-        states[init] = {name: tensor.to(device) for name, tensor in state.items()}
-    for part in parts:
+    for part in (runs[start : start + size] for start in range(0, len(runs), size)):
         stack = StackedNetwork(*about, [states[run["init"]] for run in part])
-        result = _trained(stack, module, images, part, settings, checkpoints)
+        name = f"replicas {part[0][REPLICA]} to {part[-1][REPLICA]}"
+        store = checkpoints.store(name) if checkpoints else None
+        plan = _plan([run["rate"] for run in part], settings)
+        result = train(stack, images, plan, partial(measured, module, settings), store)
         # rows name the replica of the part; the run has its number among all
         for table, rows in ((history, result.history), (measures, result.measures)):
             table += [part[row[REPLICA]] | row | part[row[REPLICA]] for row in rows]
@@ -93,11 +87,6 @@ def measure(
             name: np.stack([state[name].cpu().numpy() for state in kept]) for name in kept[0]
         },
     }
-
-
-def pixels_of(data: Dataset, settings: Mapping[str, Any]) -> int:
-    """Height of the images of `finitewidth.papers.collapse.settings.Images`, in pixels."""
-    return settings["size"] or data.train_images.shape[1] // settings["pool"]
 
 
 def rates_of(settings: Mapping[str, Any]) -> list[tuple[int, float]]:
@@ -117,27 +106,17 @@ def grid_rate(settings: Mapping[str, Any], index: int) -> float:
     return 10 ** (first + (last - first) * index / settings["points"])
 
 
-def _trained(
-    stack: StackedNetwork,
-    module: nn.Module,
-    images: Images,
-    part: Sequence[Mapping[str, Any]],
-    settings: Mapping[str, Any],
-    checkpoints: Checkpoints | None,
-) -> Result:
-    """Train the networks of a part in place; measure every so many epochs, and after the last."""
+def _plan(rates: Sequence[float], settings: Mapping[str, Any]) -> NormalisedPlan:
+    """A training at these rates, measured every so many epochs and after the last."""
     epochs, every = settings["epochs"], settings["measure_every"]
     chosen = ("epochs", "batch_per_class", "decay", "momentum", "loss")
-    plan = NormalisedPlan(
-        rates=tuple(run["rate"] for run in part),
+    return NormalisedPlan(
+        rates=tuple(rates),
         order=f"{NAME}/{settings['pair']}",
         decay_rate_at=tuple(settings["decay_rate_at"]),
         measure_at=tuple(sorted({*range(every, epochs + 1, every), epochs})),
         **{name: settings[name] for name in chosen},
     )
-    name = f"replicas {part[0][REPLICA]} to {part[-1][REPLICA]}"
-    store = checkpoints.store(name) if checkpoints else None
-    return train(stack, images, plan, partial(measured, module, settings), store)
 
 
 def measured(
@@ -186,9 +165,6 @@ def kernels_of(module: nn.Module, inputs: Tensor, gib: float) -> tuple[np.ndarra
     """Compute Theta summed over outputs and Theta^h summed over features, (S, S) each, float64.
 
     The module has ``features`` and is put in eval mode; inputs are images (S, C, H, W).
-
-    Raises:
-        ConfigError: the memory does not suffice; the message names ``kernel_gib``.
     """
     module.eval()
     # trainings measure without gradients

@@ -62,11 +62,16 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw the traced kernels above, and norms and alignments below."""
+    import seaborn as sns
+
     figure, (upper, lower) = style.grids((UPPER, LOWER), ((1, 2), (1, 3)))
     axes = [*upper, *lower]
     for axis, letter in zip(axes, MAPS, strict=False):
         own = rows[rows["panel"] == letter]
-        _map(axis, own)
+        # a symmetric matrix, from its rows on and above the diagonal
+        sns.heatmap(kernel_maps.symmetric(own, own["share"]), ax=axis, cmap=kernel_maps.COLOURS,
+                    norm=PowerNorm(ROOT, 0, 1, clip=True), cbar=False, square=True,
+                    xticklabels=False, yticklabels=False, rasterized=True)  # fmt: skip
         _labels(axis, own, letter)
     bar = figure.colorbar(axes[0].collections[0], ax=upper, ticks=TICKS, aspect=28, pad=0.02,
                           extend="max", extendfrac=0.03)  # fmt: skip
@@ -74,26 +79,31 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     bar.ax.minorticks_off()
     bar.set_label("over the 99.5th percentile of the map, a to d")
     bar.outline.set_linewidth(0.5)
-    _alignments(axes[4], rows[rows["panel"] == "e"])
+    curves, axis = rows[rows["panel"] == "e"], axes[4]
+    for kernel, (colour, marker, face, name) in KERNELS.items():
+        curve = curves[curves["kernel"] == kernel].sort_values("epoch")
+        last = float(curve["alignment"].iloc[-1])
+        axis.plot(curve["epoch"], curve["alignment"], color=colour, marker=marker,
+                  markerfacecolor=face, markeredgecolor=colour,
+                  markevery=max(1, len(curve) // 8),
+                  label=f"{name}: {last:.2f} at the end")  # fmt: skip
+    axis.set(xlim=(0, 1.04 * float(curves["epoch"].max())), ylim=(0, 1.02), xlabel="epoch",
+             ylabel=r"$A(\cdot, Y^{\mathsf{T}}Y)$")  # fmt: skip
+    axis.legend(loc="lower right")
     style.title_panels(axes, list(TITLES.values()))
     name_network(figure, rows)
     return figure
 
 
-def _map(axis: Axes, rows: pd.DataFrame) -> None:
-    """Draw a symmetric matrix from its rows on and above the diagonal."""
-    import seaborn as sns
-
-    share = kernel_maps.symmetric(rows, rows["share"])
-    sns.heatmap(share, ax=axis, cmap=kernel_maps.COLOURS, norm=PowerNorm(ROOT, 0, 1, clip=True),
-                cbar=False, square=True, xticklabels=False, yticklabels=False,
-                rasterized=True)  # fmt: skip
-
-
 def _labels(axis: Axes, rows: pd.DataFrame, letter: str) -> None:
     """Write the classes, outputs or features along the axes of a map."""
     if letter in "ab":
-        _classes(axis, rows)
+        centres, borders = kernel_maps.classes_of(rows)
+        places = [centre + 0.5 for centre in centres.values()]
+        for ticks in (axis.xaxis, axis.yaxis):  # class names, with ticks between them
+            kernel_maps.class_ticks(ticks, places, list(centres), borders + 0.5, 2.5)
+        axis.set_xlabel(r"class of $\tilde{x}$")
+        axis.set_ylabel("class of $x$")
         return
     size = int(rows["column"].max()) + 1
     places = np.arange(0, size, 1 if size <= MOST_NAMED else TENS)
@@ -102,29 +112,3 @@ def _labels(axis: Axes, rows: pd.DataFrame, letter: str) -> None:
     what = "output" if letter == "c" else "feature"
     axis.set_xlabel(f"{what} $s$")
     axis.set_ylabel(f"{what} $k$")
-
-
-def _classes(axis: Axes, rows: pd.DataFrame) -> None:
-    """Name the classes along the axes, with ticks between them."""
-    centres, borders = kernel_maps.classes_of(rows)
-    places = [centre + 0.5 for centre in centres.values()]
-    for ticks in (axis.xaxis, axis.yaxis):
-        kernel_maps.class_ticks(ticks, places, list(centres), borders + 0.5, 2.5)
-    axis.set_xlabel(r"class of $\tilde{x}$")
-    axis.set_ylabel("class of $x$")
-
-
-def _alignments(axis: Axes, rows: pd.DataFrame) -> None:
-    """Draw the alignment of both kernels with the labels over the epochs, and its last value."""
-    for kernel, (colour, marker, face, name) in KERNELS.items():
-        curve = rows[rows["kernel"] == kernel].sort_values("epoch")
-        last = float(curve["alignment"].iloc[-1])
-        axis.plot(curve["epoch"], curve["alignment"], color=colour, marker=marker,
-                  markerfacecolor=face, markeredgecolor=colour,
-                  markevery=max(1, len(curve) // 8),
-                  label=f"{name}: {last:.2f} at the end")  # fmt: skip
-    axis.set_ylim(0, 1.02)
-    axis.set_xlim(0, 1.04 * float(rows["epoch"].max()))
-    axis.legend(loc="lower right")
-    axis.set_xlabel("epoch")
-    axis.set_ylabel(r"$A(\cdot, Y^{\mathsf{T}}Y)$")

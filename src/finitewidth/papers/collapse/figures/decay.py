@@ -86,8 +86,11 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         axis.set_xlabel(ACROSS[across])
     _cells(axes[1][0], other[other["tau"] > 0], "tau")
     _ranks(axes[1][0], ranks[ranks["quantity"] == "tau"], OTHER)
+    powers = rows[(rows["panel"] == POWER) & np.isfinite(rows["value"])]
     for axis, sweep in ((axes[0][0], JOINED), (axes[1][0], OTHER)):
-        _power(axis, rows[(rows["panel"] == POWER) & (rows["sweep"] == sweep)])
+        for power in powers.loc[powers["sweep"] == sweep, "value"]:
+            axis.text(0.98, 0.97, rf"$\tau^{{{power:.2f}}}$", transform=axis.transAxes, ha="right",
+                      va="top", fontsize=style.FORMULA)  # fmt: skip
     low, high = cells["nc3"].min(), cells["nc3"].max()
     for axis in (*axes[0], axes[1][0]):
         axis.set_yscale("log")
@@ -129,23 +132,13 @@ def _ranks(axis: Axes, ranks: pd.DataFrame, only: str | None = None) -> None:
     ranks = ranks[(ranks["sweep"] == only) if only else (ranks["sweep"] != OTHER)]
     lines = []
     for row in ranks[np.isfinite(ranks["value"])].itertuples():
-        low, high = _number(max(row.low, -1)), _number(min(row.high, 1))
-        interval = f" [{low}, {high}]" if np.isfinite(row.low) else ""  # none for one seed
-        lines.append(rf"$\rho$ = {_number(row.value)}{interval} {SWEEPS[row.sweep][2]}")
+        interval = ""  # there is none for one seed
+        if np.isfinite(row.low):
+            interval = f" [{max(row.low, -1):.2f}, {min(row.high, 1):.2f}]"
+        lines.append(rf"$\rho$ = {row.value:.2f}{interval} {SWEEPS[row.sweep][2]}")
     if lines:
-        axis.text(0.02, 0.02, "\n".join(lines), transform=axis.transAxes, va="bottom",
-                  fontsize=style.SMALLEST)  # fmt: skip
-
-
-def _power(axis: Axes, powers: pd.DataFrame) -> None:
-    """Write the fitted power of tau."""
-    for row in powers[np.isfinite(powers["value"])].itertuples():
-        axis.text(0.98, 0.97, rf"$\tau^{{{row.value:.2f}}}$", transform=axis.transAxes, ha="right",
-                  va="top", fontsize=style.FORMULA)  # fmt: skip
-
-
-def _number(value: float) -> str:
-    return f"{value:.2f}".replace("-", "\N{MINUS SIGN}")
+        text = "\n".join(lines).replace("-", "\N{MINUS SIGN}")
+        axis.text(0.02, 0.02, text, transform=axis.transAxes, va="bottom", fontsize=style.SMALLEST)
 
 
 def _explanation(axis: Axes, rows: pd.DataFrame, cells: pd.DataFrame, quantity: str) -> None:

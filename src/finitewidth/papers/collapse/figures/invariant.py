@@ -1,8 +1,7 @@
 """``collapse`` Figures 2 to 12: invariant, neural collapse and rate of picked models."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -50,8 +49,7 @@ def _marker(model: str, init: str, **size: Any) -> dict[str, Any]:
             "markerfacecolor": colour if model == "collapsed" else "white", **size}  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Pane:
+class Pane(NamedTuple):
     """What a pane shows."""
 
     quantities: tuple[str, ...]  # of the tables; several over the rate stand in a column
@@ -296,8 +294,7 @@ def _at_end(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
 def _legend(axis: Axes, rows: pd.DataFrame, columns: int) -> None:
     """Name all looks, with test accuracy, alignment of the features kernel and rate of models."""
     axis.axis("off")
-    parts = [_named_models(rows, model) for model in MODELS]
-    parts.append(_named_others(rows))
+    parts = [*(_named_models(rows, model) for model in MODELS), _named_others(rows)]
     if columns == 2:
         parts = [[*parts[0], *parts[1]], parts[2]]
     longest = max(map(len, parts))
@@ -320,12 +317,12 @@ def _named_models(rows: pd.DataFrame, model: str) -> list[Line2D]:
         if own.empty:
             continue
         accuracy, alignment = own["value"].reindex(["test_accuracy", "alignment_theta_h"])
-        if np.isnan(accuracy):
-            handles.append(style.handle(f"{name}: none", linestyle=""))
-            continue
-        label = (rf"{name}: {accuracy:.1f} %, $A$ = {alignment:.2f}, "
-                 rf"$\eta$ = {own['rate'].iloc[0]:.2g}")  # fmt: skip
-        handles.append(style.handle(label, linewidth=1, **_marker(model, init, markersize=3.4)))
+        label, look = f"{name}: none", {"linestyle": ""}
+        if not np.isnan(accuracy):
+            label = (rf"{name}: {accuracy:.1f} %, $A$ = {alignment:.2f}, "
+                     rf"$\eta$ = {own['rate'].iloc[0]:.2g}")  # fmt: skip
+            look = {"linewidth": 1, **_marker(model, init, markersize=3.4)}
+        handles.append(style.handle(label, **look))
     return handles
 
 

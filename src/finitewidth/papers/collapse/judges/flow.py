@@ -8,11 +8,10 @@ extrapolated with this power.
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from finitewidth.claims.estimates import required
+from finitewidth.claims.estimates import exactly, largest, required, smallest
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
@@ -20,7 +19,6 @@ from finitewidth.claims.verdicts import CannotDecideError, Part
 if TYPE_CHECKING:
     import pandas as pd
 
-COMPONENTS = ("global", "class", "single")
 NAMES = {"global": "global mean", "class": "class means", "single": "single samples"}
 EARLIER = 4  # the last time is compared with this fraction of it
 CASE = "kappa_n = 0.01, beta = 0"  # where NC3 is judged
@@ -71,66 +69,56 @@ SHIFTED = {
 }  # fmt: skip
 
 
-def k02(tables: Tables) -> list[Part]:
+def k02(tables: Tables) -> Iterator[Part]:
     """The global mean of residuals converges first, then class means, then single samples."""
-    parts = []
     for kernel, rows in required(tables["residuals"], "residuals").groupby("kernel", sort=False):
-        for first, second in itertools.pairwise(COMPONENTS):
-            times = {name: rows[rows["component"] == name] for name in (first, second)}
-            joined = times[first].merge(times[second], on="run")
-            ratio = joined["reached_x"] / joined["reached_y"]
+        times = rows.pivot(index="run", columns="component", values="reached")
+        for first, second in itertools.pairwise(NAMES):
+            ratios = exactly(times[first] / times[second])
             name = f"kernel {kernel}: time of the {NAMES[first]} over that of the {NAMES[second]}"
-            parts.append(_part(name, ratio, max, high=1, strict=True, paper=True))
-    return parts
+            yield largest(name, ratios, high=1, strict=True, paper=True)
 
 
-def k03(tables: Tables) -> list[Part]:
+def k03(tables: Tables) -> Iterator[Part]:
     """The flow conserves E."""
     frozen = tables["frozen"]
     drifts = {"starts": tables["curves"]["drift"],
               "frozen biases": frozen[frozen["quantity"] == "drift"]["value"]}  # fmt: skip
-    parts = [
-        _part(f"{name}: largest drift of E, relative", values, max, **DRIFT)
-        for name, values in drifts.items()
-    ]
+    for name, values in drifts.items():
+        yield largest(f"{name}: largest drift of E, relative", exactly(values), **DRIFT)
     steps = tables["orders"][tables["orders"]["method"] == "RK4"].sort_values("step")
     if len(steps) < 2:
         raise CannotDecideError("fewer than two steps of Runge-Kutta")
-    (fine, coarse) = steps.iloc[:2].to_dict("records")
+    fine, coarse = steps.iloc[:2].to_dict("records")
     power = _power(coarse["drift"], fine["drift"], coarse["step"] / fine["step"])
-    parts.append(Part(name="Runge-Kutta of order 4: power of the step in the drift", value=power,
-                      **ORDER))  # fmt: skip
-    parts.append(Part(name=f"Runge-Kutta of order 4, step {fine['step']:g}: drift",
-                      value=fine["drift"], **DRIFT))  # fmt: skip
-    return parts
+    yield Part(name="Runge-Kutta of order 4: power of the step in the drift", value=power, **ORDER)
+    name = f"Runge-Kutta of order 4, step {fine['step']:g}: drift"
+    yield Part(name=name, value=fine["drift"], **DRIFT)
 
 
-def k04(tables: Tables) -> list[Part]:
+def k04(tables: Tables) -> Iterator[Part]:
     """From E = 0 and a global mean of 0 the flow tends to neural collapse."""
     rows = _starting(tables["curves"], "zero_invariant")
     last, early = _at_end(rows), _at_end(rows, EARLIER)
     first = rows[rows["time"] == rows["time"].min()].set_index(["case", "run"])
     size = last["h2"] / last["h2"] * first["h2"]  # missing rows stay missing
-    parts = [
-        _part("distance from NC2 at the end", last["nc2"], max, high=0.01, paper=True,
-              tolerance=FRAME),
-        _part("NC3: limit", 2 * last["nc3"] - early["nc3"], _farthest, **LIMIT),
-        _part("|H2|: limit over the start", (2 * last["h2"] - early["h2"]) / size, _farthest,
-              **LIMIT),
-    ]  # fmt: skip
+    yield largest("distance from NC2 at the end", exactly(last["nc2"]), high=0.01, paper=True,
+                  tolerance=FRAME)  # fmt: skip
+    yield _farthest("NC3: limit", 2 * last["nc3"] - early["nc3"], **LIMIT)
+    ends = (2 * last["h2"] - early["h2"]) / size
+    yield _farthest("|H2|: limit over the start", ends, **LIMIT)
     for name, quantity in (("NC3", "nc3"), ("|H2|", "h2")):
-        pairs = zip(early[quantity], last[quantity], strict=True)
-        powers = [-_power(a, b, EARLIER) for a, b in pairs]
-        parts += [Part(name=f"{name}: power of the time, run {run}", value=power, **POWER)
-                  for run, power in enumerate(powers)]  # fmt: skip
+        for run, pair in enumerate(zip(early[quantity], last[quantity], strict=True)):
+            power = -_power(*pair, EARLIER)
+            yield Part(name=f"{name}: power of the time, run {run}", value=power, **POWER)
     positive = required(tables["curves"][tables["curves"]["bound"].notna()], "bounds of |H2|")
-    ratios = positive["h2"] / positive["bound"]
-    parts.append(_part("|H2| over its bound for E >= 0, at all times", ratios, max, **BOUND))
+    ratios = exactly(positive["h2"] / positive["bound"])
+    yield largest("|H2| over its bound for E >= 0, at all times", ratios, **BOUND)
     name = "NC4: share of points at which both rules agree"
-    return [*parts, _part(name, last["nc4"], min, **AGREE)]
+    yield smallest(name, exactly(last["nc4"]), **AGREE)
 
 
-def k05(tables: Tables) -> list[Part]:
+def k05(tables: Tables) -> Iterator[Part]:
     """Without an aligned invariant the flow does not tend to neural collapse.
 
     NC1 and NC3 make the alignment 1, so that they cannot both hold where it stays below. The rate
@@ -139,59 +127,51 @@ def k05(tables: Tables) -> list[Part]:
     rows = _starting(tables["curves"], "random_weights")
     balanced = _at_end(_starting(tables["curves"], "zero_invariant"))
     last, early = _at_end(rows), _at_end(rows, EARLIER)
-    limits = 2 * last["nc3"] - early["nc3"]
-    beside = last["nc3"].min() - balanced["nc3"].max()
-    parts = [
-        _part("NC3: smallest limit", limits, min, low=0, strict=True, paper=True),
-        Part(name="NC3 at the end: smallest minus largest from E = 0", value=float(beside), low=0,
-             strict=True, paper=True),
-        _part("alignment at the end, largest", last["alignment"], max, **UNALIGNED),
-    ]  # fmt: skip
+    limits = exactly(2 * last["nc3"] - early["nc3"])
+    yield smallest("NC3: smallest limit", limits, low=0, strict=True, paper=True)
+    beside = float(last["nc3"].min() - balanced["nc3"].max())
+    name = "NC3 at the end: smallest minus largest from E = 0"
+    yield Part(name=name, value=beside, low=0, strict=True, paper=True)
+    yield largest("alignment at the end, largest", exactly(last["alignment"]), **UNALIGNED)
     for case, own in last.groupby("case", sort=False):
         pairs = zip(early.loc[own.index, "nc3"], own["nc3"], strict=True)
-        powers = [abs(_power(a, b, EARLIER)) for a, b in pairs]
-        parts.append(_part(f"{case}: size of the power of the time in NC3", powers, max, **STAYS))
-    return parts
+        powers = exactly(abs(_power(*pair, EARLIER)) for pair in pairs)
+        yield largest(f"{case}: size of the power of the time in NC3", powers, **STAYS)
 
 
-def k06(tables: Tables) -> list[Part]:
+def k06(tables: Tables) -> Iterator[Part]:
     """The biases end at 1/C - W <h>, which is 1/C if the global mean <h> is 0."""
     last = _at_end(required(tables["uncentred"], "flows with a global mean"))
     free = _at_end(_starting(required(tables["curves"], "the flow"), "free_biases"))
-    parts = []
     for case, own in last.groupby("case", sort=False):
-        share = own["error"] / own["gap"]
-        parts += [
-            _part(f"{case}: largest |b - 1/C + W <h>| over |b - 1/C|", share, max, **NEAR),
-            _part(f"{case}: smallest |b - 1/C|", own["gap"], min, **SHIFTED),
-        ]
+        shares = exactly(own["error"] / own["gap"])
+        yield largest(f"{case}: largest |b - 1/C + W <h>| over |b - 1/C|", shares, **NEAR)
+        yield smallest(f"{case}: smallest |b - 1/C|", exactly(own["gap"]), **SHIFTED)
     name = "E = 0, <h> = 0 and b = 0 at the start: largest |b - 1/C| at the end"
     outside = "the global mean of the features is near 0 there, not 0"
-    return [*parts, _part(name, free["bias_gap"], max, outside=outside, **NEAR)]
+    yield largest(name, exactly(free["bias_gap"]), outside=outside, **NEAR)
 
 
-def k07(tables: Tables) -> list[Part]:
+def k07(tables: Tables) -> Iterator[Part]:
     """At equal biases W W^T has the gamma of (68); NC2 holds, NC3 does not."""
     frozen = required(tables["frozen"], "frozen biases")
-    parts = list(_angles(tables, "gamma", "corrected"))
+    yield from _angles(tables, "gamma", "corrected")
     nc2, nc3, early = (
         frozen[frozen["quantity"] == name].set_index(["case", "run"])["value"]
         for name in ("nc2", "nc3", "nc3_earlier")
     )
-    here = nc3[nc3.index.get_level_values("case") == CASE]
-    return [
-        *parts,
-        _part("distance from NC2 at the end, largest", nc2, max, high=1e-3, paper=True,
-              tolerance=FRAME),
-        _part("NC3: smallest limit", 2 * nc3 - early, min, low=0, strict=True, paper=True),
-        _part(f"{CASE}: NC3 at the end", here, min, low=0.1, strict=True,
-               ours="the paper says that NC3 fails, not by how much"),
-    ]  # fmt: skip
+    yield largest("distance from NC2 at the end, largest", exactly(nc2), high=1e-3, paper=True,
+                  tolerance=FRAME)  # fmt: skip
+    limits = exactly(2 * nc3 - early)
+    yield smallest("NC3: smallest limit", limits, low=0, strict=True, paper=True)
+    here = exactly(nc3[nc3.index.get_level_values("case") == CASE])
+    yield smallest(f"{CASE}: NC3 at the end", here, low=0.1, strict=True,
+                   ours="the paper says that NC3 fails, not by how much")  # fmt: skip
 
 
-def k08(tables: Tables) -> list[Part]:
+def k08(tables: Tables) -> Iterator[Part]:
     """At equal biases H1^T H1 has the theta of (66) and (68), as printed."""
-    return list(_angles(tables, "theta", "printed"))
+    yield from _angles(tables, "theta", "printed")
 
 
 def _angles(tables: Tables, quantity: str, form: str) -> Iterator[Part]:
@@ -205,7 +185,7 @@ def _angles(tables: Tables, quantity: str, form: str) -> Iterator[Part]:
         formula = float(wanted.loc[case])
         ratios = [value / formula if formula else math.nan for value in rows["value"]]
         name = f"{case}: fitted {quantity} over the formula"
-        yield _part(name, ratios, partial(_farthest, at=1), **PERCENT)
+        yield _farthest(name, ratios, at=1, **PERCENT)
 
 
 def _starting(rows: "pd.DataFrame", start: str) -> "pd.DataFrame":
@@ -226,28 +206,13 @@ def _power(before: float, after: float, factor: float) -> float:
     return math.log(before / after) / math.log(factor)
 
 
-def _part(
-    name: str,
-    values: Sequence[float],
-    pick: Callable[[Sequence[float]], float],
-    **thresholds: object,
-) -> Part:
-    """What ``pick``, such as ``max``, takes of some values; nan if one of them is nan."""
-    if not len(values):
-        raise CannotDecideError(f"{name}: no rows")
-    value = math.nan if any(map(math.isnan, values)) else pick(values)
+def _farthest(name: str, values: Iterable[float], at: float = 0, **thresholds: object) -> Part:
+    """What differs most from ``at``; nan if one of the values is nan."""
+    value = max(values, key=lambda value: math.inf if math.isnan(value) else abs(value - at))
     return Part(name=name, value=float(value), **thresholds)
-
-
-def _farthest(values: Sequence[float], at: float = 0) -> float:
-    """The value that differs most from ``at``."""
-    return max(values, key=lambda value: abs(value - at))
 
 
 def multiplicity(tables: Tables) -> list[Ours]:
     """Table 1: number of independent eigenvectors of the largest eigenvalue."""
-    rows = tables["rows"]
-    rows = rows[rows["component"] == "global"]
-    return [
-        Ours(row="lambda_global", column="multiplicity", value=float(rank)) for rank in rows["rank"]
-    ]
+    ranks = tables["rows"].query("component == 'global'")["rank"]
+    return [Ours(row="lambda_global", column="multiplicity", value=float(rank)) for rank in ranks]

@@ -4,15 +4,18 @@ A pair is a network and a dataset. The paper trains each network once. Here the 
 pair are averaged, since they share data and batches, and means are over pairs, with Student's t.
 Networks that fit less than `TRAINED` of the training images at the end are left out of everything.
 The models close to collapse and far from it are those of the figures
-(`finitewidth.papers.collapse.experiments.picking`); K11 and K14 compare them. K10 uses all
+(`finitewidth.papers.collapse.experiments.models.picks`); K11 and K14 compare them. K10 uses all
 networks, since models that were picked by NC3 cannot show how the alignment goes with NC3.
 """
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from finitewidth.claims import samples
-from finitewidth.claims.estimates import required
+from finitewidth.claims.estimates import ABOVE, BELOW, required
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.verdicts import CannotDecideError, Part
 
@@ -73,100 +76,84 @@ SCALE_FREE = {
     "ours": "the paper's NC1 scales with the features, whose size cross-entropy does not fix; "
     "variance within over variance between classes does not",
 }  # fmt: skip
-ABOVE = {"low": 0, "strict": True, "paper": True}
-BELOW = {"high": 0, "strict": True, "paper": True}
 BELOW_ONE = {"high": 1, "strict": True, "paper": True}
 
 
-def k09(tables: Tables) -> list[Part]:
+def k09(tables: Tables) -> Iterator[Part]:
     """Most accurate networks are collapsed, and an accurate one that is not exists in each pair."""
     rows = networks(tables)
     lag = rows.groupby("pair")["test_accuracy"].transform("max") - rows["test_accuracy"]
     top = rows[lag <= TOP + EQUAL]
     collapsed = (top["nc3"] < COLLAPSED).astype(float).where(top["nc3"].notna())
     name = f"NC3 below {COLLAPSED:g}: share of networks within 1 point of the best test accuracy"
-    parts = [over_pairs(name, top.assign(value=collapsed), **MOST)]
+    yield over_pairs(name, top.assign(collapsed=collapsed), "collapsed", **MOST)
     others = rows[(lag <= COMPARABLE + EQUAL) & (rows["train_accuracy"] >= FITTED - EQUAL)]
     for pair in rows["pair"].unique():
         nc3 = others.loc[others["pair"] == pair, "nc3"]
-        parts.append(Part(
-            name=f"{pair}: largest NC3 within 2 points, of networks that fit 99.9 %",
-            value=float(nc3.max(skipna=False)) if len(nc3) else math.nan, **IDENTIFIED,
-        ))  # fmt: skip
-    return parts
+        name = f"{pair}: largest NC3 within 2 points, of networks that fit 99.9 %"
+        yield Part(name=name, value=float(nc3.max(skipna=False)), **IDENTIFIED)
 
 
-def k10(tables: Tables) -> list[Part]:
+def k10(tables: Tables) -> Iterator[Part]:
     """The smaller NC3, the better aligned is the invariant and the smaller its norm."""
     rows, entropy = networks(tables), networks(tables, loss=ENTROPY)
-    return [
-        correlation("alignment of the invariant", rows, "invariant_alignment", **BELOW),
-        correlation("alignment of the invariant", rows, "invariant_alignment", **CLEARLY),
-        correlation("|E|", rows, "e_norm", **SMALLER_E),
-        correlation("|E| / |W^T W|", rows, "e_relative", **RELATIVE_E),
-        ranks("alignment of the invariant", entropy, "invariant_alignment", **BELOW),
-        ranks("|E|", entropy, "e_norm", **ABOVE),
-    ]
+    yield correlation("alignment of the invariant", rows, "invariant_alignment", **BELOW)
+    yield correlation("alignment of the invariant", rows, "invariant_alignment", **CLEARLY)
+    yield correlation("|E|", rows, "e_norm", **SMALLER_E)
+    yield correlation("|E| / |W^T W|", rows, "e_relative", **RELATIVE_E)
+    yield ranks("alignment of the invariant", entropy, "invariant_alignment", **BELOW)
+    yield ranks("|E|", entropy, "e_norm", **ABOVE)
 
 
-def k11(tables: Tables) -> list[Part]:
+def k11(tables: Tables) -> Iterator[Part]:
     """Both kernels are aligned with the labels, more so close to collapse."""
     rows = picked(tables)
     best = networks(tables).groupby("pair")["test_accuracy"].max()
     lag = rows["pair"].map(best) - rows["test_accuracy"]
-    parts = []
     for kernel, name in KERNELS.items():
         column = f"alignment_{kernel}"
-        top = rows[lag <= TOP + EQUAL].assign(value=rows[column])
-        parts += [
-            difference(f"alignment of {name}, close minus far", rows, column, **ABOVE),
-            over_pairs(f"alignment of {name}, models within 1 point of the best", top, **STRONGLY),
-        ]
-    return parts
+        yield difference(f"alignment of {name}, close minus far", rows, column, **ABOVE)
+        name = f"alignment of {name}, models within 1 point of the best"
+        yield over_pairs(name, rows[lag <= TOP + EQUAL], column, **STRONGLY)
 
 
-def k12(tables: Tables) -> list[Part]:
+def k12(tables: Tables) -> Iterator[Part]:
     """Traced kernels are larger for images of one class."""
     rows = maps(tables)
     ratios = rows["other_class"] / rows["same_class"].where(rows["same_class"] > 0)
     name = "mean of pairs of two classes over mean of pairs of one class"
-    return _both_kernels(name, rows.assign(value=ratios), BLOCKS)
+    return _both_kernels(name, rows.assign(ratio=ratios), "ratio", BLOCKS)
 
 
-def k13(tables: Tables) -> list[Part]:
+def k13(tables: Tables) -> Iterator[Part]:
     """Kernels of two outputs or features are smaller than those of one."""
-    rows = maps(tables)
     name = "median norm off the diagonal over median norm on it"
-    return _both_kernels(name, rows.assign(value=rows["norm_ratio"]), dict.fromkeys(KERNELS, HALF))
+    return _both_kernels(name, maps(tables), "norm_ratio", dict.fromkeys(KERNELS, HALF))
 
 
-def _both_kernels(name: str, rows: "pd.DataFrame", bounds: dict[str, dict]) -> list[Part]:
-    """The column value of each kernel, below 1 and below its bound."""
-    return [
-        over_pairs(f"{title}: {name}", rows[rows["kernel"] == kernel], **thresholds)
-        for kernel, title in KERNELS.items()
-        for thresholds in (BELOW_ONE, bounds[kernel])
-    ]
+def _both_kernels(
+    name: str, rows: "pd.DataFrame", column: str, bounds: dict[str, dict]
+) -> Iterator[Part]:
+    """A column for each kernel, below 1 and below its bound."""
+    for kernel, title in KERNELS.items():
+        own = rows[rows["kernel"] == kernel]
+        for thresholds in (BELOW_ONE, bounds[kernel]):
+            yield over_pairs(f"{title}: {name}", own, column, **thresholds)
 
 
-def k14(tables: Tables) -> list[Part]:
+def k14(tables: Tables) -> Iterator[Part]:
     """The global mean of the features is small, and H2 is small close to collapse."""
     rows = picked(tables)
     rows = rows.assign(mean=rows["hbar"] / rows["h1"], within=rows["h2"] / rows["h1"])
-    close = rows[rows["picked"] == CLOSE]
+    yield over_pairs("|<h> <h>^T| / |H1 H1^T|, all models", rows, "mean", **SMALL_MEAN)
     within = "|H2 H2^T| / |H1 H1^T|"
-    return [
-        over_pairs("|<h> <h>^T| / |H1 H1^T|, all models", rows.assign(value=rows["mean"]),
-                   **SMALL_MEAN),
-        over_pairs(f"{within}, close to collapse", close.assign(value=close["within"]), **SMALL_H2),
-        difference(f"{within}, close minus far", rows, "within", **SMALLER_H2),
-    ]  # fmt: skip
+    close = rows[rows["picked"] == CLOSE]
+    yield over_pairs(f"{within}, close to collapse", close, "within", **SMALL_H2)
+    yield difference(f"{within}, close minus far", rows, "within", **SMALLER_H2)
 
 
-def k15(tables: Tables) -> list[Part]:
+def k15(tables: Tables) -> Iterator[Part]:
     """With cross-entropy NC1 to NC3 are lower and |E| is larger, at the same rate and init."""
-    import numpy as np
-
     both = [networks(tables, loss=loss) for loss in (ENTROPY, SQUARED)]
     both = [rows[rows["train_accuracy"] >= BOTH_FITTED - EQUAL] for rows in both]
     one, other = (rows.set_index(["init", "rate"]) for rows in both)
@@ -174,7 +161,6 @@ def k15(tables: Tables) -> list[Part]:
     if len(common) < FEWEST:
         raise CannotDecideError(f"{len(common)} networks of equal rate and initialisation fit 99 % "
                                 f"with both losses; {FEWEST} are needed")  # fmt: skip
-    parts = []
     for name, column, thresholds in (
         ("NC1", "nc1", BELOW), ("NC2", "nc2", BELOW), ("NC3", "nc3", BELOW),
         ("NC1, within over between", "nc1_ratio", SCALE_FREE),
@@ -183,8 +169,7 @@ def k15(tables: Tables) -> list[Part]:
         values = (rows.loc[common, column].astype(float) for rows in (one, other))
         first, second = (np.log10(own.where(own > 0)) for own in values)
         told = f"{name}: log10 of cross-entropy over squared error, median over networks"
-        parts.append(samples.median(told, (first - second).tolist(), **thresholds))
-    return parts
+        yield samples.median(told, (first - second).tolist(), **thresholds)
 
 
 def networks(tables: Tables, loss: str = "") -> "pd.DataFrame":
@@ -234,18 +219,18 @@ def difference(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) 
         rows[rows["picked"] == model].set_index(["pair", "init"])[column] for model in (CLOSE, FAR)
     )
     common = close.index.intersection(far.index)
-    found = (close.loc[common] - far.loc[common]).rename("value").reset_index()
-    return over_pairs(name, found, lacking="both models", **thresholds)
+    found = (close.loc[common] - far.loc[common]).reset_index()
+    return over_pairs(name, found, column, "both models", **thresholds)
 
 
 def over_pairs(
-    name: str, rows: "pd.DataFrame", lacking: str = "networks", **thresholds: Any
+    name: str, rows: "pd.DataFrame", column: str, lacking: str = "networks", **thresholds: Any
 ) -> Part:
-    """The mean over pairs of the column value, averaged over the rows of each pair.
+    """The mean over pairs of a column, averaged over the rows of each pair.
 
     ``lacking`` is what there must be in `FEWEST` pairs.
     """
-    means = [own.mean(skipna=False) for _, own in rows.groupby("pair", sort=False)["value"]]
+    means = [own.mean(skipna=False) for _, own in rows.groupby("pair", sort=False)[column]]
     if len(means) < FEWEST:
         raise CannotDecideError(f"{name}: {lacking} in {len(means)} pairs of a network and a "
                                 f"dataset; {FEWEST} are needed")  # fmt: skip
@@ -261,11 +246,9 @@ def correlation(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any)
     title = f"rank correlation of NC3 and {name} over all trained networks"
     if "ours" in thresholds:
         title += ", ours"
-    return over_pairs(
-        title, values[values["networks"] >= FEWEST_RATES],
-        f"{FEWEST_RATES} trained networks of one initialisation", resolution=RANK_STEP,
-        **thresholds,
-    )  # fmt: skip
+    values = values[values["networks"] >= FEWEST_RATES]
+    lacking = f"{FEWEST_RATES} trained networks of one initialisation"
+    return over_pairs(title, values, "value", lacking, resolution=RANK_STEP, **thresholds)
 
 
 def ranks(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) -> Part:
@@ -279,11 +262,9 @@ def ranks(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) -> Pa
     if fewest < FEWEST_RATES:
         raise CannotDecideError(f"cross-entropy: an initialisation has {fewest} trained networks; "
                                 f"{FEWEST_RATES} are needed")  # fmt: skip
-    return samples.mean(
-        f"cross-entropy: rank correlation of NC3 and {name}, mean over initialisations",
-        values["value"].tolist(),
-        resolution=12 / (fewest * (fewest**2 - 1)), **thresholds,
-    )  # fmt: skip
+    name = f"cross-entropy: rank correlation of NC3 and {name}, mean over initialisations"
+    step = 12 / (fewest * (fewest**2 - 1))
+    return samples.mean(name, values["value"].tolist(), resolution=step, **thresholds)
 
 
 def _rank_correlations(rows: "pd.DataFrame", column: str) -> "pd.DataFrame":

@@ -14,8 +14,6 @@ from numpy.polynomial import legendre
 from finitewidth.common.provenance import seed_for
 
 NODES = 64  # of the quadrature; it is exact up to degree 127
-BAND = (0.1, 0.9)
-KINDS = ("training", "expected")
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -26,12 +24,11 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         90 % of the datasets), mean, best (the degree with the lowest median of this kind), noise,
         samples, draws.
     """
-    rng = np.random.default_rng(seed_for("thesis/classical"))
-    found = risks(settings, rng)
+    training, expected = risks(settings, np.random.default_rng(seed_for("thesis/classical")))
     rows = []
-    for kind, values in zip(KINDS, found, strict=True):
+    for kind, values in (("training", training), ("expected", expected)):
         medians = np.median(values, axis=0)
-        bounds = np.quantile(values, BAND, axis=0)
+        bounds = np.quantile(values, (0.1, 0.9), axis=0)
         for degree, (low, high) in enumerate(bounds.T.tolist()):
             rows.append({
                 "degree": degree, "parameters": degree + 1, "kind": kind,

@@ -6,17 +6,14 @@ unit covariance. Parameters are P, samples N, signal r^2 and noise sigma^2.
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from finitewidth.common.provenance import seed_for
 
-CURVES = ("exact", "corrected", "printed")
 NEAR = 20  # parameters next to N at which curves have every point
-BAND = (0.1, 0.9)
-Form = Literal["printed", "corrected"]
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -33,23 +30,9 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``descent``: x, size, steps, condition (largest over smallest nonzero eigenvalue of X'X),
         distance (to the weights of the pseudoinverse, over their norm).
     """
-    return {
-        "drawn": pd.DataFrame(_drawn(settings)),
-        "curves": pd.DataFrame(_curves(settings)),
-        "shape": pd.DataFrame(
-            case
-            | {
-                "lowest": lowest_ratio(settings["signal"], case["noise"]),
-                "printed_root": printed_root(settings["signal"], case["noise"]),
-            }
-            for case in _cases(settings)
-        ),
-        "doubled": pd.DataFrame(_doubled(settings)),
-        "descent": pd.DataFrame(
-            _descent(round(ratio * settings["samples"]), settings)
-            for ratio in settings["descent"]["ratios"]
-        ),
-    }
+    parts = {"drawn": _drawn, "curves": _curves, "shape": _shape, "doubled": _doubled,
+             "descent": _descent}  # fmt: skip
+    return {name: pd.DataFrame(rows(settings)) for name, rows in parts.items()}
 
 
 def _cases(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -108,7 +91,7 @@ def _summary(risks: np.ndarray) -> dict[str, float]:
     count, ordered = len(risks), np.sort(risks)
     below = max(0, math.floor((count - math.sqrt(count)) / 2))
     above = min(count - 1, math.ceil((count + math.sqrt(count)) / 2))
-    low, high = np.quantile(risks, BAND)
+    low, high = np.quantile(risks, (0.1, 0.9))
     return {
         "mean": float(risks.mean()),
         "mean_error": float(risks.std(ddof=1) / math.sqrt(count)),
@@ -125,13 +108,20 @@ def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     near = range(samples - NEAR, samples + NEAR + 1)
     grid = sorted({*spread, *(p for p in near if spread[0] <= p <= spread[-1])})
     for case in _cases(settings):
-        for curve in CURVES:
+        for curve in ("exact", "corrected", "printed"):
             for parameters in grid:
                 if curve == "exact":
                     y = exact_mean(parameters, samples, signal, case["noise"])
                 else:
                     y = limit(parameters / samples, signal, case["noise"], curve)
                 yield case | {"curve": curve, "x": parameters / samples, "size": samples, "y": y}
+
+
+def _shape(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    signal = settings["signal"]
+    for case in _cases(settings):
+        yield case | {"lowest": lowest_ratio(signal, case["noise"]),
+                      "printed_root": printed_root(signal, case["noise"])}  # fmt: skip
 
 
 def _doubled(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -144,22 +134,23 @@ def _doubled(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                               "limit": limit(ratio, *arguments)}  # fmt: skip
 
 
-def _descent(parameters: int, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _descent(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Gradient descent (2.42) from zero at the largest rate of Theorem 2.4.
 
     It takes as many steps as its slowest direction needs to come within the tolerance.
     """
-    samples = settings["samples"]
-    rng = np.random.default_rng(seed_for("thesis/risk/descent", samples, parameters))
-    x, y = rng.standard_normal((samples, parameters)), rng.standard_normal(samples)
-    values = np.linalg.svd(x, compute_uv=False) ** 2  # all nonzero
-    condition = float(values.max() / values.min())
-    steps = math.ceil(math.log(settings["descent"]["tolerance"]) / math.log1p(-1 / condition))
-    found = descend(x, y, 1 / float(values.max()), steps)
-    wanted = np.linalg.pinv(x) @ y
-    distance = np.linalg.norm(found - wanted) / np.linalg.norm(wanted)
-    return {"x": parameters / samples, "size": samples, "steps": steps, "condition": condition,
-            "distance": float(distance)}  # fmt: skip
+    samples, tolerance = settings["samples"], settings["descent"]["tolerance"]
+    for ratio in settings["descent"]["ratios"]:
+        parameters = round(ratio * samples)
+        rng = np.random.default_rng(seed_for("thesis/risk/descent", samples, parameters))
+        x, y = rng.standard_normal((samples, parameters)), rng.standard_normal(samples)
+        values = np.linalg.svd(x, compute_uv=False) ** 2  # all nonzero
+        condition = float(values.max() / values.min())
+        steps = math.ceil(math.log(tolerance) / math.log1p(-1 / condition))
+        found, wanted = descend(x, y, 1 / float(values.max()), steps), np.linalg.pinv(x) @ y
+        distance = float(np.linalg.norm(found - wanted) / np.linalg.norm(wanted))
+        yield {"x": parameters / samples, "size": samples, "steps": steps, "condition": condition,
+               "distance": distance}  # fmt: skip
 
 
 def descend(x: np.ndarray, y: np.ndarray, rate: float, steps: int) -> np.ndarray:
@@ -201,7 +192,7 @@ def printed_root(signal: float, noise: float) -> float:
     return 1 + half + math.sqrt(half * (half + 2))
 
 
-def limit(ratio: float, signal: float, noise: float, form: Form = "corrected") -> float:
+def limit(ratio: float, signal: float, noise: float, form: str = "corrected") -> float:
     """Limit of the risk for P, N to infinity with P/N = gamma, (2.46); nan at ratio 1.
 
     As printed it has 1 - gamma in place of gamma - 1 in the last denominator.

@@ -32,15 +32,13 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw the network, with widths above its layers and parameters below."""
     figure, axis = diagrams.canvas(DOUBLE, HEIGHT)
-    nodes = rows[rows["kind"] == "node"]
-    sizes = nodes.groupby("layer")["end"].count().tolist()
+    sizes = rows[rows["kind"] == "node"].groupby("layer")["end"].count().tolist()
     places = diagrams.columns(sizes, CENTRE, NETWORK)
     edges = rows[rows["kind"] == "weight"].to_dict("records")
     diagrams.skeleton(axis, places, map(diagrams.ends, edges), colour=CONNECTIONS, width=0.5)
     last = len(sizes) - 1
     for (layer, _), place in places.items():
-        colour = ENDS[_part(layer, last)]
-        diagrams.node(axis, place, colour=colour, radius=0.085)
+        diagrams.node(axis, place, colour=ENDS[_part(layer, last)], radius=0.085)
     for layer, size in enumerate(sizes):
         x, part = places[layer, 1][0], _part(layer, last)
         name = part if part != "hidden" else f"hidden {layer}"

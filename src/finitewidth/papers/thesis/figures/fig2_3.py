@@ -49,10 +49,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     best = rows[rows["optimum"] == 1].iloc[0]
     axis.plot(best["degree"], best["median"], "*", color=INK, markersize=8, zorder=4,
               label="lowest expected risk")  # fmt: skip
-    for side, end in (
-        ("underfitting", rows["degree"].min()),
-        ("overfitting", rows["degree"].max()),
-    ):
+    ends = {"underfitting": rows["degree"].min(), "overfitting": rows["degree"].max()}
+    for side, end in ends.items():
         axis.text((best["degree"] + end) / 2, 1.02, side, transform=axis.get_xaxis_transform(),
                   color=INK, ha="center", va="bottom")  # fmt: skip
     # logarithmic risks, with marks where the band leaves them

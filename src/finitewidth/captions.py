@@ -1,4 +1,4 @@
-"""The text of a caption: what is drawn, the verdicts on its claims, and its footer.
+"""Captions: what an artifact shows, the verdicts on the claims it carries, and its footer.
 
 A template, ``src/finitewidth/papers/<paper>/captions/<artifact>.rst``, is reStructuredText in
 paragraphs. ``{{ trust.depth.draws }}`` stands for the value of this setting. There is nothing else
@@ -14,10 +14,32 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from finitewidth.claims.sentences import decisive_sentence
+from finitewidth.common import result_files
 from finitewidth.common.number_words import listed
 
 LINE = 100  # characters
 _SETTING = re.compile(r"\{\{\s+([\w.]+)\s+\}\}")
+
+
+def write_captions(captions: Mapping[str, Mapping[str, Any]], verdicts: Sequence[str]) -> None:
+    """Write the captions of a paper's finished artifacts.
+
+    Of each, ``captions`` has ``template`` (a file), ``settings`` (those that the template names),
+    ``footer`` (text without a full stop) and ``output`` (the file to write). The tables of
+    ``verdicts`` have the claims that these artifacts carry.
+    """
+    rows = [row for file in verdicts for row in result_files.read_rows(file, empty=True)]
+    for artifact, caption in captions.items():
+        template = Path(caption["template"]).read_text(encoding="utf-8")
+        claims = [
+            f"Claim {row['claim']} ({row['paper']}, {row['place']}): {row['statement']} "
+            f"Verdict: {row['verdict']}. {decisive_sentence(row)}"
+            for row in rows
+            if artifact in row["artifacts"].split()
+        ]
+        text = filled(template, caption["settings"])
+        result_files.write_text(caption["output"], written(text, claims, f"{caption['footer']}."))
 
 
 def settings_of(template: str) -> list[str]:

@@ -1,0 +1,104 @@
+"""What the checks of errata compute: one number in three ways, and what several checks share.
+
+The three ways are a route that uses neither formula (enumeration, quadrature, exact moments, an
+integrated differential equation, or random networks), the printed formula and the corrected one.
+"""
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.integrate import quad
+from scipy.optimize import brentq
+
+from finitewidth.common.provenance import fixed_seed_for
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One number, computed in three ways."""
+
+    truth: float  # by a route that uses neither formula
+    truth_error: float  # of a sample: standard, of an extrapolated limit: numerical, otherwise 0
+    printed: float  # by the printed formula
+    corrected: float  # by the corrected formula
+
+    @property
+    def confirms(self) -> bool:
+        """Whether the corrected value agrees with the truth and the printed one does not.
+
+        Two values agree if they differ by at most 1e-8 of the largest of the three numbers, or by
+        at most 4 errors. They disagree if they differ by more than 1e-3 of it and by more than 6
+        errors.
+        """
+        values = self.truth, self.printed, self.corrected
+        if not np.isfinite([*values, self.truth_error]).all():
+            return False
+        scale = max(map(abs, values))
+        right, wrong = abs(self.corrected - self.truth), abs(self.printed - self.truth)
+        agrees = right <= max(1e-8 * scale, 4 * self.truth_error)
+        return agrees and wrong > max(1e-3 * scale, 6 * self.truth_error)
+
+
+def exactly(truth: float, printed: float, corrected: float) -> Evidence:
+    """Evidence from a truth without error, apart from rounding."""
+    return Evidence(float(truth), 0.0, float(printed), float(corrected))
+
+
+def on_average(sample: np.ndarray, printed: float, corrected: float) -> Evidence:
+    """Evidence from the mean of independent draws, with its standard error."""
+    mean, count = float(np.mean(sample)), len(sample)
+    error = float(np.std(sample, ddof=1)) / count**0.5 if count > 1 else float("inf")
+    return Evidence(mean, error, float(printed), float(corrected))
+
+
+def extrapolated(values: list[float]) -> tuple[float, float]:
+    """Limit of a sequence at M, 2 M, 4 M, … that is smooth in 1/M.
+
+    Richardson extrapolation: each column of the table removes one more power of 1/M. The second
+    number is the numerical error: the change in the last step, but at least 1e-12 of the value.
+    """
+    column, earlier = list(values), values[-1]
+    for power in range(1, len(values)):
+        earlier = column[-1]
+        column = [
+            (2**power * fine - coarse) / (2**power - 1)
+            for coarse, fine in itertools.pairwise(column)
+        ]
+    return column[-1], max(abs(column[-1] - earlier), 1e-12 * abs(column[-1]))
+
+
+def generator(erratum: str) -> np.random.Generator:
+    """Random generator for the check of an erratum; it does not depend on the base seed."""
+    return np.random.default_rng(fixed_seed_for("errata", erratum))
+
+
+def relu_pass(
+    rng: np.random.Generator, widths: tuple[int, ...], draws: int, sigma_w2: float = 2.0
+) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]:
+    """Draw Gaussian ReLU networks without biases and propagate x = (1, 0, ..) through them.
+
+    The widths are n_0, ..., n_(L-1), and there is one output. The variance of the weights is
+    ``sigma_w2`` over fan-in. The result is |x^l|^2 for l = 0..L-1, |delta^l|^2 for l = 1..L, and
+    the outputs f; each (draws,).
+    """
+    x = np.zeros((draws, widths[0]))
+    x[:, 0] = 1.0
+    weights, signals = [], [x]
+    for fan_in, width in zip(widths, (*widths[1:], 1), strict=True):
+        weights.append(rng.standard_normal((draws, width, fan_in)) * (sigma_w2 / fan_in) ** 0.5)
+        h = np.einsum("dij,dj->di", weights[-1], signals[-1])
+        signals.append(np.maximum(h, 0.0))
+    delta = np.ones((draws, 1))
+    errors = [np.ones(draws)]
+    for layer in range(len(widths) - 1, 0, -1):
+        delta = np.einsum("dij,di->dj", weights[layer], delta) * (signals[layer] > 0)
+        errors.append((delta**2).sum(axis=1))
+    return [(s**2).sum(axis=1) for s in signals[:-1]], errors[::-1], h[:, 0]
+
+
+def edge_of_chaos_of_relu() -> Evidence:
+    """Weight variance at which errors neither grow nor shrink for ReLU, found as a root."""
+    share = quad(lambda z: np.exp(-z * z / 2) / np.sqrt(2 * np.pi), 0, 40)[0]
+    root = brentq(lambda variance: variance * share - 1, 0.1, 10, xtol=1e-14)
+    return exactly(root, 2.0**2, 2.0)
