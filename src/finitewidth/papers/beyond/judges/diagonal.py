@@ -8,9 +8,9 @@ are ours.
 
 import itertools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from finitewidth.claims.estimates import (
     ABOVE,
@@ -27,9 +27,6 @@ from finitewidth.claims.estimates import (
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 KEY = ["group", "width", "alpha_0", "sigma_w2", "depth"]
 FROM_DEPTH, TO_LAMBDA = 20, 0.3
@@ -61,7 +58,7 @@ INVERSE_WIDTH = {
 }  # fmt: skip
 
 
-def drawn(rows: "pd.DataFrame", group: str) -> "pd.DataFrame":
+def drawn(rows: pd.DataFrame, group: str) -> pd.DataFrame:
     """The estimates of a group; those from many draws if there are some."""
     inside = rows[rows["group"] == group]
     many = inside[inside["sample"] == "many"]
@@ -69,8 +66,8 @@ def drawn(rows: "pd.DataFrame", group: str) -> "pd.DataFrame":
 
 
 def beside(
-    rows: "pd.DataFrame", theory: "pd.DataFrame", *curves: str, more: tuple[str, ...] = ()
-) -> "pd.DataFrame":
+    rows: pd.DataFrame, theory: pd.DataFrame, *curves: str, more: tuple[str, ...] = ()
+) -> pd.DataFrame:
     """Rows with a column for each of the curves, at the same networks and columns ``more``."""
     key = [*KEY, *more]
     for curve in curves:
@@ -79,28 +76,28 @@ def beside(
     return rows
 
 
-def first(rows: "pd.DataFrame") -> Estimate:
+def first(rows: pd.DataFrame) -> Estimate:
     """The estimate of the first row."""
     return Estimate(float(rows["y"].iloc[0]), float(rows["spread"].iloc[0]))
 
 
-def deepest(rows: "pd.DataFrame") -> Estimate:
+def deepest(rows: pd.DataFrame) -> Estimate:
     """The estimate at the largest depth."""
     return first(rows[rows["depth"] == rows["depth"].max()])
 
 
-def ends(rows: "pd.DataFrame") -> "pd.DataFrame":
+def ends(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows at the largest depth of each width."""
     return rows[rows["depth"] == rows.groupby("width")["depth"].transform("max")]
 
 
-def limit_of(line: "pd.DataFrame") -> Estimate:
+def limit_of(line: pd.DataFrame) -> Estimate:
     """The limit M -> infinity of the estimates of one network at several widths."""
     line = line.sort_values("width")
     return in_the_limit(line["width"].tolist(), estimates(line, "y", "spread"))
 
 
-def _exact_limits(doubled: "pd.DataFrame", phase: str) -> Iterator[Part]:
+def _exact_limits(doubled: pd.DataFrame, phase: str) -> Iterator[Part]:
     """The limit of exact values over the printed one at each sigma_w2 and L / M of a phase."""
     rows = required(doubled[doubled["phase"] == phase], f"the {phase} phase")
     for (variance, lam), here in rows.groupby(["sigma_w2", "x"]):
@@ -112,7 +109,7 @@ def _exact_limits(doubled: "pd.DataFrame", phase: str) -> Iterator[Part]:
         yield over_printed(line["exact"].tolist(), float(line["printed"].iloc[0]), name)
 
 
-def _over_limit(rows: "pd.DataFrame") -> list[Estimate]:
+def _over_limit(rows: pd.DataFrame) -> list[Estimate]:
     limit = rows["printed_limit"]
     ratios = rows.assign(y=rows["y"] / limit, spread=rows["spread"] / limit)
     return estimates(ratios, "y", "spread")
@@ -187,13 +184,13 @@ def b03(tables: Tables) -> Iterator[Part]:
         yield power.part(label, **INVERSE_WIDTH)
 
 
-def _exact(theory: "pd.DataFrame") -> "pd.DataFrame":
+def _exact(theory: pd.DataFrame) -> pd.DataFrame:
     """The exact values of the networks of Figure 1."""
     inside = theory[(theory["group"] == "phases") & (theory["curve"] == "exact")]
     return required(inside.assign(spread=0.0), "exact values")
 
 
-def _growth(line: "pd.DataFrame") -> Estimate:
+def _growth(line: pd.DataFrame) -> Estimate:
     """Rise of log r from the first depth of at least 20 to the largest."""
     ordered = line.sort_values("depth")
     start = first(required(ordered[ordered["depth"] >= FROM_DEPTH], f"depth {FROM_DEPTH}"))

@@ -3,22 +3,13 @@
 import itertools
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from finitewidth.claims.estimates import (
-    Estimate,
-    estimates,
-    exactly,
-    over_printed,
-    power_of,
-    required,
-)
+import pandas as pd
+
+from finitewidth.claims.estimates import Estimate, estimates, over_printed, power_of, required
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NAMES = {
     "forward": "E[N_x]", "backward": "E[N_d]", "forward_square": "E[N_x^2]",
@@ -72,7 +63,7 @@ def b16(tables: Tables) -> Iterator[Part]:
         raise CannotDecideError("not both phases")
 
 
-def _moment(rows: "pd.DataFrame", quantity: str, weights: str) -> "pd.Series":
+def _moment(rows: pd.DataFrame, quantity: str, weights: str) -> pd.Series:
     here = rows[(rows["quantity"] == quantity) & (rows["weights"] == weights)]
     return required(here, f"the moment {quantity}").iloc[0]
 
@@ -91,7 +82,7 @@ def b18(tables: Tables) -> Iterator[Part]:
     yield from _products(tables["products"])
 
 
-def _products(rows: "pd.DataFrame") -> Iterator[Part]:
+def _products(rows: pd.DataFrame) -> Iterator[Part]:
     """Exact over printed E[prod N_x N_d] at doubled widths: how it goes on, and its limit.
 
     A remainder of order n^(-3/2) for each of lambda n layers is one of n^(-1/2) for their product.
@@ -105,7 +96,7 @@ def _products(rows: "pd.DataFrame") -> Iterator[Part]:
     case = f"L/n = {lam:g}, exact E[prod N_x N_d] over the printed one"
     for width, ratio in zip(widths[:3], ratios[:3], strict=True):
         yield Part(name=f"{case}: at n = {width}", value=ratio, **REMAINDER)
-    away = exactly(abs(ratio - 1) for ratio in ratios)
+    away = [Estimate(abs(ratio - 1)) for ratio in ratios]
     power = power_of(widths, away) if any(one.value for one in away) else Estimate(-math.inf)
     name = f"{case}: power of n with which its distance from 1 changes"
     yield power.part(f"{name}, n = {widths[0]} to {widths[-1]}", high=-0.5, paper=True)

@@ -1,27 +1,15 @@
 """Claims of beyond on the NTK's off-diagonal elements: Figures 3, 7, 8 and 11, Theorem 3.3."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
-from finitewidth.claims.estimates import (
-    Estimate,
-    at,
-    estimates,
-    exactly,
-    largest,
-    mean,
-    required,
-    smallest,
-)
+from finitewidth.claims.estimates import Estimate, at, estimates, largest, mean, required, smallest
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import Part
 from finitewidth.papers.beyond.judges.diagonal import beside, drawn, ends, limit_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FROM_DEPTH, TO_LAMBDA = 20, 0.3
 NETWORK = ["width", "alpha_0", "sigma_w2"]
@@ -67,17 +55,18 @@ def b12(tables: Tables) -> Iterator[Part]:
     name = f"largest dispersion, mean of all cosines, over the diagonal's, L/M = {TO_LAMBDA}"
     yield largest(name, ratios, high=16, paper=True)
     name = "infinite width, largest depth: smallest ratio of all sigma_w^2 and cosines"
-    yield smallest(name, exactly(_infinitely_wide(tables)), **ABOVE_A_QUARTER)
+    least = Estimate(float(_infinitely_wide(tables).min(skipna=False)))
+    yield least.part(name, **ABOVE_A_QUARTER)
 
 
-def _infinitely_wide(tables: Tables) -> "pd.Series":
+def _infinitely_wide(tables: Tables) -> pd.Series:
     """The mean-field ratios at the largest depth."""
     theory = tables["theory"]
     rows = theory[(theory["group"] == "ratio") & (theory["curve"] == "infinite_width")]
-    return rows.loc[rows["depth"] == rows["depth"].max(), "y"]
+    return required(rows[rows["depth"] == rows["depth"].max()], "infinite width")["y"]
 
 
-def _at_lambda(rows: "pd.DataFrame") -> "pd.DataFrame":
+def _at_lambda(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows of the largest depth up to L/M = 0.3 of each network."""
     rows = rows[rows["x"] <= TO_LAMBDA + 1e-9]
     largest_depth = rows.groupby(NETWORK)["depth"].transform("max")
@@ -108,7 +97,7 @@ def b13(tables: Tables) -> Iterator[Part]:
             yield smallest(f"{name}: smallest ratio at L = 50", ratios[50], **QUICKLY)
 
 
-def _ordered(tables: Tables) -> "pd.DataFrame":
+def _ordered(tables: Tables) -> pd.DataFrame:
     """Ratios of ordered networks, with (18) at the same networks, depths and cosines."""
     rows = drawn(tables["estimates"], "ratio")
     rows = beside(rows, tables["theory"], "printed", more=("cosine",))
@@ -150,6 +139,6 @@ def b15(tables: Tables) -> Iterator[Part]:
 
 def off_diagonal_over_diagonal(tables: Tables) -> list[Ours]:
     """The smallest and the largest mean-field ratio at the largest depth."""
-    rows = required(_infinitely_wide(tables), "infinite width")
-    bounds = {"lower_bound": rows.min(), "upper_bound": rows.max()}
+    ratios = _infinitely_wide(tables)
+    bounds = {"lower_bound": ratios.min(), "upper_bound": ratios.max()}
     return [Ours(row="limit", column=name, value=float(y)) for name, y in bounds.items()]

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from finitewidth.claims import samples
 from finitewidth.claims.estimates import ABOVE
@@ -13,9 +13,6 @@ from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.samples import mean_of
 from finitewidth.claims.verdicts import CannotDecideError, Part
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 EARLY = 6  # the early stage is this part of all steps: 500 of 3000
 RISEN = 0.6  # share of the rise of the gap that is to be done by then
@@ -26,7 +23,7 @@ SOON = "the paper says early stages; a sixth of the steps is ours"
 MOST = "the paper says more rapidly in the early stages; most of the rise in a sixth of the steps"
 
 
-def _networks(tables: Tables) -> Iterator[tuple[float, "pd.DataFrame"]]:
+def _networks(tables: Tables) -> Iterator[tuple[float, pd.DataFrame]]:
     """Rows of each sigma_w^2, ascending."""
     rows = tables["rows"]
     if rows.empty:
@@ -34,7 +31,7 @@ def _networks(tables: Tables) -> Iterator[tuple[float, "pd.DataFrame"]]:
     yield from rows.groupby("sigma_w2")
 
 
-def _at(rows: "pd.DataFrame", step: float, column: str) -> np.ndarray:
+def _at(rows: pd.DataFrame, step: float, column: str) -> np.ndarray:
     """The column at a step, one value per run."""
     found = rows[rows["step"] == step].sort_values("seed")[column]
     if found.empty:

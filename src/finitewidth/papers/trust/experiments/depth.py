@@ -16,8 +16,6 @@ from finitewidth.papers.trust.experiments import estimates
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """The ratio E[Theta(x,x)^2] / E[Theta(x,x)]^2 as a function of depth, for every width.
 
-    The settings are those of `finitewidth.papers.trust.settings.DepthCurves`.
-
     Returns:
         ``curves``: sigma_w2, sigma_b2, width, depth, lambda (depth over width), sample, log_mean,
         dispersion, error (standard error, nan if the draws do not suffice), draws. Samples:
@@ -31,40 +29,36 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     for variance, bias in settings["pairs"]:
         tag = {"sigma_w2": variance, "sigma_b2": bias}
         for width in settings["widths"]:
-            here = tag | {"width": width}
-            rows += [here | row for row in _curve(variance, bias, width, settings)]
+            rows += [tag | {"width": width} | row for row in _curve(tag, width, settings)]
         if bias == 0:
             limits += [tag | row for row in _limits(variance, settings["largest_lambda"])]
     columns = ["sigma_w2", "sigma_b2", "form", "lambda", "dispersion"]
     return {"curves": pd.DataFrame(rows), "limits": pd.DataFrame(limits, columns=columns)}
 
 
-def depths_of(width: int, settings: Mapping[str, Any]) -> list[int]:
-    """About ``points`` evenly spaced depths from 1 to the largest one allowed for a width."""
+def _curve(
+    variances: Mapping[str, float], width: int, settings: Mapping[str, Any]
+) -> Iterator[dict]:
+    """Rows at about ``points`` evenly spaced depths, from 1 to the largest allowed for a width."""
     largest = min(settings["largest_depth"], round(settings["largest_lambda"] * width))
-    found = np.linspace(1, max(1, largest), settings["points"]).round().astype(int)
-    return sorted({int(depth) for depth in found})
-
-
-def _curve(variance: float, bias: float, width: int, settings: Mapping[str, Any]) -> Iterator[dict]:
-    depths = depths_of(width, settings)
-    init = constant_width(max(depths), width, sigma_w2=variance, sigma_b2=bias)
+    spaced = np.linspace(1, max(1, largest), settings["points"])
+    depths = np.unique(spaced.round().astype(int)).tolist()
+    init, norm2 = constant_width(depths[-1], width, **variances), float(width)
 
     def sweep(count: int, sample: str) -> dict:
-        seed = seed_for("trust/depth", sample, width, repr(variance), repr(bias))
+        seed = seed_for("trust/depth", sample, width, *map(repr, variances.values()))
         blocks = sample_depths(
-            init, depths, count, seed, input_norm2=float(width), independent=sample == "paper"
+            init, depths, count, seed, input_norm2=norm2, independent=sample == "paper"
         )
         return {depth: draws for (depth, _), draws in estimates.collected(blocks).items()}
 
     few = sweep(settings["paper_draws"], "paper")
-    many = {} if bias == 0 else sweep(settings["draws"], "ours")
+    many = {} if init.sigma_b2 == 0 else sweep(settings["draws"], "ours")
     for depth in depths:
-        tag = {"depth": depth, "lambda": depth / width}
-        known = estimates.known_error(init.cut(depth), settings["paper_draws"], float(width))
-        yield tag | estimates.estimated(few[depth], "paper", known)
-        if bias == 0:
-            yield tag | estimates.exact(init.cut(depth), float(width))
+        tag, one = {"depth": depth, "lambda": depth / width}, init.cut(depth)
+        yield tag | estimates.estimated(few[depth], "paper", one, norm2)
+        if init.sigma_b2 == 0:
+            yield tag | estimates.exact(one, norm2)
         else:
             yield tag | estimates.estimated(many[depth], "ours")
 

@@ -9,7 +9,6 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, PathPatch
 from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
@@ -133,13 +132,13 @@ def _hatch(axis: Axes, across: np.ndarray, up: np.ndarray, where: np.ndarray) ->
 def _handles(rows: pd.DataFrame) -> Iterator[Artist]:
     """The legend: lines, and what occurs of the rest."""
     cells = rows[rows["series"] == "cell"]
-    yield Line2D([], [], label=r"border of the phases, $\chi_1 = 1$", **BORDER)
-    yield Line2D([], [], label="standard deviation = mean", **CONTOUR)
+    yield style.handle(r"border of the phases, $\chi_1 = 1$", **BORDER)
+    yield style.handle("standard deviation = mean", **CONTOUR)
     if cells["standard_error"].isna().any():
         yield Patch(facecolor=ZONES(1.0), linewidth=0, label="too few draws for an error",
                     hatch=HATCH, edgecolor=HATCHED)  # fmt: skip
     if (rows["source"] == "paper").any():
-        yield Line2D([], [], label=r"paper, as printed: $\sigma_w = 2$", **PRINTED)
+        yield style.handle(r"paper, as printed: $\sigma_w = 2$", **PRINTED)
 
 
 def _edges(centres: np.ndarray) -> np.ndarray:

@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Iterator
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from itertools import groupby, pairwise, product
+from operator import itemgetter
 
 import numpy as np
+import pandas as pd
 
 from finitewidth.claims.estimates import (
     ABOVE,
@@ -23,9 +24,6 @@ from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
 from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NAMES = {"relu": "ReLU", "tanh": "tanh"}
 BORDER = 2.0  # sigma_w^2 of ReLU networks at the border
@@ -55,12 +53,12 @@ WHY_TWO = "the paper says sufficiently shallow; L = 2 is ours"
 WHY_SHALLOW = "the paper speaks of the transition as a whole; this is where that of tanh is widest"
 
 
-def ours(rows: "pd.DataFrame") -> "pd.DataFrame":
+def ours(rows: pd.DataFrame) -> pd.DataFrame:
     """Our estimates, or exact values if there are some, without the sample of the paper's size."""
     return required(rows[rows["sample"] != "paper"], "our sample")
 
 
-def _maps(tables: Tables) -> Iterator[tuple[str, float, int, "pd.DataFrame"]]:
+def _maps(tables: Tables) -> Iterator[tuple[str, float, int, pd.DataFrame]]:
     """Activation, weight variance of its border, width, and cells of its map."""
     borders = tables["borders"].set_index(["activation", "sigma_b2"])["sigma_w2"]
     groups = ours(tables["cells"]).groupby(["activation", "sigma_b2", "width"])
@@ -68,23 +66,21 @@ def _maps(tables: Tables) -> Iterator[tuple[str, float, int, "pd.DataFrame"]]:
         yield activation, float(borders[activation, bias]), int(width), cells
 
 
-def _r(rows: "pd.DataFrame", depth: float) -> Estimate:
+def _r(rows: pd.DataFrame, depth: float) -> Estimate:
     return at(rows, "depth", depth, "dispersion", "error")
 
 
-def _row_of(cells: "pd.DataFrame", variance: float) -> "pd.DataFrame":
+def _row_of(cells: pd.DataFrame, variance: float) -> pd.DataFrame:
     return cells[np.isclose(cells["sigma_w2"], variance)]
 
 
-def _chaotic(cells: "pd.DataFrame", border: float) -> list[float]:
+def _chaotic(cells: pd.DataFrame, border: float) -> list[float]:
     """The lowest weight variance of a map's chaotic part, and the highest."""
-    outside = required(
-        cells[cells["sigma_w2"] >= CHAOTIC_FROM * border - 1e-9], "the chaotic phase"
-    )
-    return sorted({outside["sigma_w2"].min(), outside["sigma_w2"].max()})
+    variances = cells.loc[cells["sigma_w2"] >= CHAOTIC_FROM * border - 1e-9, "sigma_w2"]
+    return sorted({*required(variances, "the chaotic phase").agg(["min", "max"])})
 
 
-def _depth_and_half(cells: "pd.DataFrame", width: int) -> tuple[int, int]:
+def _depth_and_half(cells: pd.DataFrame, width: int) -> tuple[int, int]:
     """The deepest L up to M / 5, and the deepest up to half of it."""
     depths = np.sort(cells["depth"].unique())
     deep = depths[depths <= UP_TO * width]
@@ -93,7 +89,7 @@ def _depth_and_half(cells: "pd.DataFrame", width: int) -> tuple[int, int]:
     return int(deep[-1]), int(depths[depths <= deep[-1] / 2][-1])
 
 
-def _growth(curve: "pd.DataFrame", deep: int, shallow: int) -> Estimate:
+def _growth(curve: pd.DataFrame, deep: int, shallow: int) -> Estimate:
     return _r(curve, deep).log().minus(_r(curve, shallow).log())
 
 
@@ -101,8 +97,8 @@ def t01(tables: Tables) -> Iterator[Part]:
     """Ordered: r small, not growing with depth, and r - 1 falls with M, as 1 / M."""
     by_width: dict[str, dict[int, pd.DataFrame]] = {}
     for activation, border, width, cells in _maps(tables):
-        inside = cells[cells["sigma_w2"] <= ORDERED_UP_TO * border + 1e-9]
-        inside = required(inside, "the ordered phase")
+        ordered = cells["sigma_w2"] <= ORDERED_UP_TO * border + 1e-9
+        inside = required(cells[ordered], "the ordered phase")
         curve = _row_of(inside, inside["sigma_w2"].max())
         name = f"{NAMES[activation]}, M = {width}"
         rs = estimates(inside[inside["depth"] >= 3], "dispersion", "error")
@@ -127,7 +123,7 @@ def t01(tables: Tables) -> Iterator[Part]:
         yield from _falls_with_width(name, curves)
 
 
-def _falls_with_width(name: str, curves: dict[int, "pd.DataFrame"]) -> Iterator[Part]:
+def _falls_with_width(name: str, curves: dict[int, pd.DataFrame]) -> Iterator[Part]:
     """Comparisons: r - 1 falls with M at L = 20 and at the largest depth that all widths have."""
     widths = sorted(curves)
     if len(widths) < 2:
@@ -157,8 +153,6 @@ def t03(tables: Tables) -> Iterator[Part]:
 
     Cells that were drawn more often on their own take the place of those of the map.
     """
-    import pandas as pd
-
     curves, outside, often = {}, {}, ours(tables["often"])
     for activation, border, width, cells in _maps(tables):
         below = required(cells[cells["sigma_w2"] <= border + 1e-9], "the border")
@@ -184,7 +178,7 @@ def t03(tables: Tables) -> Iterator[Part]:
             yield _r(curve, depth).part(label, **limits)
 
 
-def band(cells: "pd.DataFrame", depth: float, levels: tuple[float, float]) -> Estimate:
+def band(cells: pd.DataFrame, depth: float, levels: tuple[float, float]) -> Estimate:
     """Width in sigma_w^2 of the band between two levels of r at one depth."""
     required(cells, f"a map at depth {depth:g}")
     grid = sorted(cells["sigma_w2"].unique())
@@ -206,18 +200,16 @@ def _crossing(grid: list[float], line: list[Estimate], level: float) -> Estimate
 
 def t04(tables: Tables) -> Iterator[Part]:
     """The band of the transition gets narrower from each width to the next."""
-    maps = list(_maps(tables))
-    for ratio, levels in BANDS.items():
-        found: dict[str, dict[int, Estimate]] = {}
-        for activation, _, width, cells in maps:
-            if cells["depth"].max() >= ratio * width:
-                own = band(cells, ratio * width, levels)
-                found.setdefault(activation, {})[width] = own
-        for activation, bands in found.items():
-            for narrow, wide in pairwise(sorted(bands)):
-                name = f"{NAMES[activation]}, L/M = {ratio:g}: {_told(levels)} at M = {narrow}"
-                less = bands[narrow].minus(bands[wide])
-                yield less.part(f"{name} - at {wide}", **ABOVE)
+    maps = {name: list(group) for name, group in groupby(_maps(tables), itemgetter(0))}
+    for (ratio, levels), (activation, group) in product(BANDS.items(), maps.items()):
+        bands = {
+            width: band(cells, ratio * width, levels)
+            for _, _, width, cells in group
+            if cells["depth"].max() >= ratio * width
+        }
+        for narrow, wide in pairwise(sorted(bands)):
+            name = f"{NAMES[activation]}, L/M = {ratio:g}: {_told(levels)} at M = {narrow}"
+            yield bands[narrow].minus(bands[wide]).part(f"{name} - at {wide}", **ABOVE)
 
 
 def _told(levels: tuple[float, float]) -> str:
@@ -240,8 +232,6 @@ def t05(tables: Tables) -> Iterator[Part]:
 
 def t06(tables: Tables) -> Iterator[Part]:
     """Chaotic: r falls with M at one depth, grows exponentially with L / M, and depends on it."""
-    import pandas as pd
-
     rows = ours(tables["curves"])
     rows = required(rows[rows["sigma_w2"] > BORDER], "the chaotic phase")
     logs = {"log_r": np.log(rows["dispersion"]), "log_error": rows["error"] / rows["dispersion"]}
@@ -263,11 +253,11 @@ def t06(tables: Tables) -> Iterator[Part]:
     yield from _collapse(curves)
 
 
-def _at_depth(curve: "pd.DataFrame") -> Estimate:
+def _at_depth(curve: pd.DataFrame) -> Estimate:
     return at(curve, "depth", FROM_DEPTH, "log_r", "log_error")
 
 
-def _collapse(curves: dict[int, "pd.DataFrame"]) -> Iterator[Part]:
+def _collapse(curves: dict[int, pd.DataFrame]) -> Iterator[Part]:
     """Two widths differ less at one L / M than at one depth, and little."""
     for ratio in COLLAPSE:
         reaching = [w for w in sorted(curves) if curves[w]["lambda"].max() >= ratio]
@@ -289,7 +279,7 @@ def _collapse(curves: dict[int, "pd.DataFrame"]) -> Iterator[Part]:
         yield less.part(f"{name}: size at L/M = {ratio} - at L = {FROM_DEPTH}", **BELOW)
 
 
-def _straightness(rows: "pd.DataFrame") -> Part:
+def _straightness(rows: pd.DataFrame) -> Part:
     """R^2 of a line through log r against L / M; its error is from the errors of the points."""
     x, y, errors = (rows[name].to_numpy(float) for name in ("lambda", "log_r", "log_error"))
     left = y - np.polyval(np.polyfit(x, y, 1), x)
