@@ -25,7 +25,6 @@ Times = types.distinct(types.whole(0, 10_000_000), most=1000)
 
 
 def _among(key: str, chosen: list[float], name: str, known: list[float]) -> None:
-    """Refuse lines with bands that are not among all lines."""
     if not set(chosen) <= set(known):
         raise refused(key, chosen, f"all of it must be in {name}, {known}")
 
@@ -283,14 +282,3 @@ class Settings(Section):
     shapes: Shapes
     training: Training
     lemmas: Lemmas
-
-    @model_validator(mode="after")
-    def _map(self) -> "Settings":
-        """Refuse maps of a single depth; depths start at 2."""
-        largest, shapes = self.shapes.maps.max_lambda, self.theory.architectures
-        mean = (shapes.narrow + shapes.wide) // 2
-        if round(largest * mean) < 3:
-            allowed = (f"times {mean}, the mean of the widths in beyond.theory.architectures, it "
-                       "must give 3 layers at least")  # fmt: skip
-            raise refused("shapes.maps.max_lambda", largest, allowed)
-        return self

@@ -21,15 +21,11 @@ Estimates = Iterator[tuple[Cell, dict[str, Any]]]  # of each depth and weight va
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Estimates of E[Theta(x,x)^2] / E[Theta(x,x)]^2, and the theoretical curves.
 
-    Returns:
-        ``estimates``: group, sample, width, alpha_0, sigma_w2, banded, depth, x, y, spread (the
-        standard error from exact moments, nan if the draws do not suffice), draws, bootstrap (the
-        standard error from the draws alone, for the sample ``paper``, whose spread is the larger of
-        both). The sample ``many`` uses the same random numbers for all depths and weight
-        variances. The sample ``paper`` has the paper's number of draws, its estimator, and
-        independent random numbers for every depth.
-        ``theory``: see `finitewidth.papers.beyond.experiments.grids.dispersion_curves`, with
-        group and banded.
+    In ``estimates`` the spread is the standard error from exact moments, nan if the draws do not
+    suffice; bootstrap is that from the draws alone, for the sample ``paper``, whose spread is the
+    larger of both. The sample ``many`` uses the same random numbers for all depths and weight
+    variances. The sample ``paper`` has the paper's number of draws, its estimator, and independent
+    random numbers for every depth. The curves of ``theory`` are those of `dispersion_curves`.
     """
     estimates, theory = [], []
     for group in ("phases", "near"):

@@ -41,14 +41,11 @@ def measure(
 
     Checkpoints store the estimates of each width.
 
-    Returns:
-        ``estimates``: group (``ratio``, otherwise the dispersion), width, alpha_0, sigma_w2,
-        cosine, depth, sample (``many`` or ``paper``), x, y, spread (standard error, nan if the
-        draws do not suffice for a dispersion), draws, banded. All depths, weight variances and
-        cosines of a width use the same random numbers.
-        ``theory``: the same keys with ``curve``. For ``ratio`` these are equation 18 (``printed``)
-        and the infinite-width ratio with both parts (``infinite_width``); otherwise the curves of
-        Theta(x, x).
+    The ``estimates`` are ratios for the group ``ratio``, otherwise dispersions; the spread is their
+    standard error, nan if the draws do not suffice for a dispersion. All depths, weight variances
+    and cosines of a width use the same random numbers. The curves of ``theory`` are, for ``ratio``,
+    equation 18 (``printed``) and the infinite-width ratio with both parts (``infinite_width``);
+    otherwise those of Theta(x, x).
     """
     widths = sorted({w for group in (RATIO, *DISPERSIONS) for w in settings[group]["widths"]})
     parts = stored_map(
@@ -80,7 +77,6 @@ def _depths(width: int, settings: Mapping[str, Any]) -> list[int]:
 
 
 def _cells(width: int, settings: Mapping[str, Any]) -> list[_Cell]:
-    """The points needed for networks of one width."""
     grid, cells = _depths(width, settings), []
     for group in (RATIO, *DISPERSIONS):
         chosen = settings[group]

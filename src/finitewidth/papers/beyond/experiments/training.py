@@ -4,6 +4,7 @@ Shown in ``beyond`` Figure 4 and in the thesis, Figure 2.5.
 """
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,7 @@ QUANTITIES = {  # of the curves, and the spread of entries that belongs to each
 
 
 def measure(
-    inputs: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    checkpoints: Checkpoints | None = None,
+    inputs: Mapping[str, Any], settings: Mapping[str, Any], checkpoints: Checkpoints | None = None
 ) -> dict[str, pd.DataFrame]:
     """Train networks by full-batch Adam, and follow their losses and the blocks of their kernels.
 
@@ -40,40 +39,32 @@ def measure(
     |f(x_s) - y_s|^2 with one-hot labels y. The kernel is summed over the outputs. Runs of the same
     number start from the same normal numbers for every sigma_w^2.
 
-    The input ``data`` is the dataset. The settings are those of
-    `finitewidth.papers.beyond.settings.Training`, and ``device`` (``cpu``, ``cuda`` or ``auto``;
-    ``cpu`` if it is left out). Checkpoints store each network and what was observed of it.
+    Checkpoints store each network and what was observed of it.
 
     Returns:
-        ``rows``: sigma_w2, seed, step, diagonal, same_class, same_class_with_diagonal, other_class,
-        spread_diagonal, spread_same, spread_other (see `finitewidth.measures.blocks`), gap,
-        alignment, train_loss, test_loss.
-        ``curves``: sigma_w2, step, quantity (test_loss, train_loss, and over the mean diagonal:
-        same_class, same_class_with_diagonal, other_class), y (median of the runs for a loss; else
-        their mean, so that the distance of two curves is the mean distance of the runs), low, high
-        (range of the runs), spread (of the entries over the mean diagonal, mean of the runs; nan
-        where there is none), runs.
-        ``kernels``: of run 0 at ``maps``: sigma_w2, step, row, column (images, grouped by class),
-        class_row, class_column, value, share (value over the mean diagonal). Rows from the diagonal
-        on; the rest is symmetric.
+        ``rows``: blocks as in `finitewidth.measures.blocks.BlockMeans`, gap, alignment and losses.
+        ``curves``: losses, and means of blocks over the mean diagonal. y is the median of the runs
+        for a loss; else their mean, so that the distance of two curves is the mean distance of the
+        runs; low and high are the range of the runs; spread is that of the entries over the mean
+        diagonal, mean of the runs, nan where there is none.
+        ``kernels``: entries of run 0 at ``maps``; images are grouped by class, and share is the
+        value over the mean diagonal. Rows from the diagonal on; the rest is symmetric.
     """
     device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
     data = stratified_subset(inputs["data"], settings["train"], settings["test"], (NAME,))
     images = _Images(data, settings["per_class"], device)
-    rows: list[dict[str, Any]] = []
+    found: list[dict[str, Any]] = []
     kernels: list[pd.DataFrame] = []
-    for sigma_w2 in settings["sigma_w2"]:
-        for seed in range(settings["runs"]):
-            found = _train(images, float(sigma_w2), seed, settings, checkpoints)
-            for step, observed in zip(settings["times"], found, strict=True):
-                place = {"sigma_w2": float(sigma_w2), "step": step}
-                rows.append({"sigma_w2": float(sigma_w2), "seed": seed, "step": step,
-                             **observed["row"]})  # fmt: skip
-                if "kernel" in observed and seed == 0:
-                    kernels.append(_entries(place, observed["kernel"].cpu().numpy(), images.labels))
-    table = pd.DataFrame(rows)
-    return {"rows": table, "curves": curves(table),
-            "kernels": pd.concat(kernels, ignore_index=True)}  # fmt: skip
+    for sigma_w2, seed in product(map(float, settings["sigma_w2"]), range(settings["runs"])):
+        states = _train(images, sigma_w2, seed, settings, checkpoints)
+        for step, state in zip(settings["times"], states, strict=True):
+            found.append({"sigma_w2": sigma_w2, "seed": seed, "step": step, **state["row"]})
+            if "kernel" in state and seed == 0:
+                place = {"sigma_w2": sigma_w2, "step": step}
+                kernels.append(_entries(place, state["kernel"].cpu().numpy(), images.labels))
+    rows = pd.DataFrame(found)
+    kernel = pd.concat(kernels, ignore_index=True)
+    return {"rows": rows, "curves": curves(rows), "kernels": kernel}
 
 
 def curves(rows: pd.DataFrame) -> pd.DataFrame:
@@ -93,12 +84,9 @@ def curves(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 class _Images:
-    """Images and one-hot labels of a dataset as tensors, and those on which kernels are computed.
+    """Images (n, n_0) and one-hot labels (n, K) of a dataset, float32.
 
-    Attributes:
-        train, test: images (n, n_0) and one-hot labels (n, K), float32.
-        kernel: images (S, n_0), grouped by class.
-        labels: their classes, (S,).
+    Kernels are computed on the images ``kernel``, (S, n_0), grouped by class, with ``labels`` (S,).
     """
 
     def __init__(self, data: Dataset, per_class: int, device: str):
@@ -124,7 +112,6 @@ def _train(
     settings: Mapping[str, Any],
     checkpoints: Checkpoints | None,
 ) -> list[dict[str, Any]]:
-    """Train one network; return what `_observed` found at each of ``times``."""
     x, y = images.train
     widths = [x.shape[1], *[settings["width"]] * settings["hidden"], y.shape[1]]
     stack = initial_stack((NAME,), [Draw(sigma_w2, 0.0, seed)], widths, "relu")
@@ -164,10 +151,7 @@ def loss(stack: FullyConnected, x: Tensor, y: Tensor) -> float:
 
 
 def _entries(place: Mapping[str, Any], kernel: np.ndarray, labels: np.ndarray) -> pd.DataFrame:
-    """Return the entries of a kernel on and above its diagonal, one per row.
-
-    They have six significant digits, so that tables of kernels stay small.
-    """
+    """Entries on and above the diagonal; six significant digits, so that tables stay small."""
     row, column = np.triu_indices(len(kernel))
     value = kernel[row, column]
     values = {"value": value, "share": value / np.diag(kernel).mean()}

@@ -1,6 +1,6 @@
 """Dispersions of growing, constant and shrinking networks against each other, as maps."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -82,13 +82,12 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
 
 def _map(axis: Axes, rows: pd.DataFrame, scale: SymLogNorm) -> Any:
-    """Draw the colours, the line where both dispersions are equal, and the edge of chaos."""
     table = rows.pivot(index="depth", columns="sigma_w2", values="log10_ratio")
     x, y, ratio = table.columns.to_numpy(), table.index.to_numpy(), table.to_numpy()
     image = axis.pcolormesh(
         x, y, ratio, cmap="RdBu_r", norm=scale, shading="nearest", rasterized=True
     )
-    if ratio.min() < 0 < ratio.max():
+    if len(y) > 1 and ratio.min() < 0 < ratio.max():
         unequal = np.ma.masked_equal(ratio, 0)  # networks that are the same
         equal = axis.contour(x, y, unequal, levels=[0], colors="black", linewidths=1.0)
         equal.set_path_effects(STROKE)
@@ -98,17 +97,13 @@ def _map(axis: Axes, rows: pd.DataFrame, scale: SymLogNorm) -> Any:
 
 
 def _bar(figure: Figure, image: Any, axes: np.ndarray, settings: Mapping[str, Any]) -> None:
-    """Add the scale of colours to the right of the maps."""
     largest, linear = settings["largest"], settings["linear"]
     bar = figure.colorbar(image, ax=axes, extend="both", aspect=35, pad=0.02)
-    steps = [
-        step for step in (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0) if linear <= step <= largest
-    ]
-    bar.set_ticks([*(-step for step in reversed(steps)), 0, *steps], minor=False)
+    steps = [s for s in (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0) if linear <= s <= largest]
+    ticks = [*(-step for step in reversed(steps)), 0, *steps]
+    labels = [f"{tick:g}".replace("-", "−") if tick else "equal" for tick in ticks]
+    bar.set_ticks(ticks, labels=labels)
     bar.minorticks_off()
-    bar.ax.set_yticklabels(
-        [f"−{s:g}" for s in reversed(steps)] + ["equal"] + [f"{s:g}" for s in steps]
-    )
     bar.set_label(rf"$\log_{{10}}$ of the ratio of $r$; colours end at ±{largest:g}")
 
 
@@ -121,10 +116,9 @@ def _layers(axis: Axes, rows: pd.DataFrame) -> None:
     axis.set(xlim=(0, 1), ylim=(0, 5.2), xlabel="place of the layer $k/L$")
 
 
-def _handles() -> list[Line2D]:
-    handles = [handle(name, color=look, linewidth=width) for name, (look, width) in LOOKS.items()]
-    handles += [
-        handle(SHORT[kind], color=NEUTRAL, linestyle=line, linewidth=1.2)
-        for kind, line in LINES.items()
-    ]
-    return [*handles, handle("edge of chaos", color=NEUTRAL, linestyle=":", linewidth=1.1)]
+def _handles() -> Iterator[Line2D]:
+    for name, (look, width) in LOOKS.items():
+        yield handle(name, color=look, linewidth=width)
+    for kind, line in LINES.items():
+        yield handle(SHORT[kind], color=NEUTRAL, linestyle=line, linewidth=1.2)
+    yield handle("edge of chaos", color=NEUTRAL, linestyle=":", linewidth=1.1)

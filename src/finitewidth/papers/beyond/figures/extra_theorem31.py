@@ -1,6 +1,6 @@
 """Theorem 3.1 of ``beyond``, printed and corrected, beside exact values and sampled networks."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -45,10 +45,6 @@ FIELDS = {
     "over_printed": fields.number("the dispersion over what the paper prints"),
     "over_printed_standard_error": fields.number("standard error of over_printed"),
 }
-NEW_NAMES = {
-    "x": "depth_over_width", "y": "dispersion", "relative": "over_printed", "draws": "networks",
-    "spread": "standard_error", "relative_spread": "over_printed_standard_error",
-}  # fmt: skip
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -61,7 +57,10 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     formula = small["curve"] != "networks"
     for column in ("draws", "spread", "relative_spread"):
         small[column] = small[column].astype(float).mask(formula)
-    return pd.concat([curves, small], ignore_index=True).rename(columns=NEW_NAMES)
+    names = {"x": "depth_over_width", "y": "dispersion", "relative": "over_printed",
+             "draws": "networks", "spread": "standard_error",
+             "relative_spread": "over_printed_standard_error"}  # fmt: skip
+    return pd.concat([curves, small], ignore_index=True).rename(columns=names)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -92,7 +91,6 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
 
 def _curves(axis: Axes, rows: pd.DataFrame, over: tuple[str, str], dashes: Mapping) -> None:
-    """Draw all curves of a panel over depth, or over depth by width."""
     across, height = over
     for curve, (colour, width, _) in LINES.items():
         own = rows[rows["curve"] == curve].sort_values(across)
@@ -108,20 +106,18 @@ def _curves(axis: Axes, rows: pd.DataFrame, over: tuple[str, str], dashes: Mappi
                       linestyle="none", markersize=3, elinewidth=0.9, zorder=4)  # fmt: skip
 
 
-def _handles(rows: pd.DataFrame, dashes: Mapping[float, str]) -> list[Line2D]:
+def _handles(rows: pd.DataFrame, dashes: Mapping[float, str]) -> Iterator[Line2D]:
     """Name the curves; both printed theorems look alike."""
     small = rows[rows["curve"] == "networks"]
-    looks = [LINES[curve] for curve in ("printed_limit", "corrected_limit", "lower_bound")]
-    handles = [handle(label, color=colour, linewidth=width) for colour, width, label in looks]
-    by_dash: dict[str, list[float]] = {}
+    for curve in ("printed_limit", "corrected_limit", "lower_bound"):
+        colour, width, label = LINES[curve]
+        yield handle(label, color=colour, linewidth=width)
+    by_dash: dict[str, list[str]] = {}
     for width in sorted({*dashes, *small["width"].unique()}):
-        by_dash.setdefault(dashes.get(width, DASHES[0]), []).append(width)
-    handles += [
-        handle(f"exact, $M$ = {' and '.join(f'{width:g}' for width in widths)}", color="black",
-               linestyle=dash, linewidth=1.1)
-        for dash, widths in by_dash.items()
-    ]  # fmt: skip
+        by_dash.setdefault(dashes.get(width, DASHES[0]), []).append(f"{width:g}")
+    for dash, widths in by_dash.items():
+        label = f"exact, $M$ = {' and '.join(widths)}"
+        yield handle(label, color="black", linestyle=dash, linewidth=1.1)
     if len(small):
         label = f"{small['networks'].max():,.0f} networks each, ± s.e."
-        handles.append(handle(label, color=DRAWN, marker="o", linestyle="none", markersize=3))
-    return handles
+        yield handle(label, color=DRAWN, marker="o", linestyle="none", markersize=3)

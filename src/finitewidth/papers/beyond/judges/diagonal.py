@@ -12,18 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from finitewidth.claims.estimates import (
-    ABOVE,
-    Estimate,
-    estimates,
-    exactly,
-    in_the_limit,
-    mean,
-    over_printed,
-    power_of,
-    required,
-    smallest,
-)
+from finitewidth.claims import estimates
+from finitewidth.claims.estimates import ABOVE, Estimate, exactly, mean, required, smallest
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
@@ -76,9 +66,14 @@ def beside(
     return rows
 
 
+def estimated(rows: pd.DataFrame) -> list[Estimate]:
+    """The estimates of all rows."""
+    return estimates.estimates(rows, "y", "spread")
+
+
 def first(rows: pd.DataFrame) -> Estimate:
     """The estimate of the first row."""
-    return Estimate(float(rows["y"].iloc[0]), float(rows["spread"].iloc[0]))
+    return estimated(rows)[0]
 
 
 def deepest(rows: pd.DataFrame) -> Estimate:
@@ -94,7 +89,7 @@ def ends(rows: pd.DataFrame) -> pd.DataFrame:
 def limit_of(line: pd.DataFrame) -> Estimate:
     """The limit M -> infinity of the estimates of one network at several widths."""
     line = line.sort_values("width")
-    return in_the_limit(line["width"].tolist(), estimates(line, "y", "spread"))
+    return estimates.in_the_limit(line["width"].tolist(), estimated(line))
 
 
 def _exact_limits(doubled: pd.DataFrame, phase: str) -> Iterator[Part]:
@@ -106,17 +101,16 @@ def _exact_limits(doubled: pd.DataFrame, phase: str) -> Iterator[Part]:
         if any(b != 2 * a for a, b in itertools.pairwise(widths)):
             raise CannotDecideError("widths that are not doubled")
         name = f"sigma_w^2 = {variance:g}, L/M = {lam:g}: limit of exact r over the printed limit"
-        yield over_printed(line["exact"].tolist(), float(line["printed"].iloc[0]), name)
+        yield estimates.over_printed(line["exact"].tolist(), float(line["printed"].iloc[0]), name)
 
 
 def _over_limit(rows: pd.DataFrame) -> list[Estimate]:
     limit = rows["printed_limit"]
     ratios = rows.assign(y=rows["y"] / limit, spread=rows["spread"] / limit)
-    return estimates(ratios, "y", "spread")
+    return estimated(ratios)
 
 
 def _measured(tables: Tables, phase: str) -> Iterator[Part]:
-    """Estimates at the largest width over the printed limit."""
     rows = beside(drawn(tables["estimates"], "phases"), tables["theory"], "printed_limit")
     inside = rows["sigma_w2"] > 2 if phase == "chaotic" else rows["sigma_w2"] == 2
     rows = rows[inside & (rows["width"] == rows["width"].max()) & (rows["depth"] >= FROM_DEPTH)]
@@ -141,8 +135,7 @@ def b01(tables: Tables) -> Iterator[Part]:
     if len(variances) < 2:
         raise CannotDecideError("fewer than two chaotic weight variances")
     lowest, *others = (
-        (v, estimates(rows[rows["sigma_w2"] == v].sort_values("depth"), "y", "spread"))
-        for v in variances
+        (v, estimated(rows[rows["sigma_w2"] == v].sort_values("depth"))) for v in variances
     )
     for variance, found in others:
         ratio = mean([b.over(a) for a, b in zip(lowest[1], found, strict=True)])
@@ -179,13 +172,12 @@ def b03(tables: Tables) -> Iterator[Part]:
             ends.append(deepest(line))
             yield ends[-1].part(f"{name}: r at L/M = 0.5", **LOW_R)
             yield _growth(line).part(f"{name}: rise of log r from L = {FROM_DEPTH} on", **NO_GROWTH)
-        power = power_of(widths, [end.shifted(-1) for end in ends])
+        power = estimates.power_of(widths, [end.shifted(-1) for end in ends])
         label = f"sigma_w^2 = {variance:g}: power of M with which r - 1 changes at L/M = 0.5"
         yield power.part(label, **INVERSE_WIDTH)
 
 
 def _exact(theory: pd.DataFrame) -> pd.DataFrame:
-    """The exact values of the networks of Figure 1."""
     inside = theory[(theory["group"] == "phases") & (theory["curve"] == "exact")]
     return required(inside.assign(spread=0.0), "exact values")
 
@@ -241,7 +233,7 @@ def b08(tables: Tables) -> Iterator[Part]:
         depths = np.sort(here["depth"].unique())
         for depth in {depths[len(depths) // 2], depths[-1]}:
             line = here[here["depth"] == depth].sort_values("sigma_w2")
-            points = zip(line["sigma_w2"], estimates(line, "y", "spread"), strict=True)
+            points = zip(line["sigma_w2"], estimated(line), strict=True)
             for (below, low), (above, high) in itertools.pairwise(points):
                 name = f"alpha_0 = {alpha_0:g}, L = {depth}: r at sigma_w^2 = {above:g} - at "
                 yield high.minus(low).part(f"{name}{below:g}", low=0, paper=True)

@@ -36,12 +36,7 @@ LEMMAS = {
     "backward_square": ("backward_norm_ratio", "second_moment"),
     "product": ("forward_times_backward", "mean"),
 }
-SUMMANDS = {
-    "forward_part": ("forward_norm_ratio", "mean"),
-    "forward_part_variance": ("forward_norm_ratio", "variance"),
-    "backward_part": ("backward_norm_ratio", "mean"),
-    "backward_part_variance": ("backward_norm_ratio", "variance"),
-}
+SUMMANDS = {"part": "mean", "part_variance": "variance"}
 NOT_BOTH = "the step of the paper changes weights and biases"
 BIAS = 0.005  # what means over the samples resolve
 
@@ -130,7 +125,6 @@ def _ours(row: str, column: str, found: Estimate) -> Ours:
 
 
 def _moments(tables: Tables) -> dict[str, tuple[Estimate, int]]:
-    """Quantity -> its estimate and the width, tied weights."""
     rows = tables["moments"]
     return {
         row.quantity: (Estimate(float(row.value), float(row.error)), int(row.width))
@@ -150,7 +144,11 @@ def lemma_constant(tables: Tables) -> list[Ours]:
 def summand_moment(tables: Tables) -> list[Ours]:
     """Means and variances of the summands in the lemmas' proofs."""
     found = _moments(tables)
-    return [_ours(*place, found[name][0]) for name, place in SUMMANDS.items() if name in found]
+    return [
+        _ours(f"{way}_norm_ratio", column, found[f"{way}_{name}"][0])
+        for way in ("forward", "backward") for name, column in SUMMANDS.items()
+        if f"{way}_{name}" in found
+    ]  # fmt: skip
 
 
 def edge_of_chaos(tables: Tables) -> list[Ours]:
@@ -161,10 +159,8 @@ def edge_of_chaos(tables: Tables) -> list[Ours]:
     # the table has E[N_d] / (sigma_w2 / 2)
     variance = Estimate(2.0).over(found[0])
     root = math.sqrt(variance.value)
-    return [
-        _ours("relu", "sigma_w2", variance),
-        _ours("relu", "sigma_w", Estimate(root, variance.error / (2 * root))),
-    ]
+    deviation = Estimate(root, variance.error / (2 * root))
+    return [_ours("relu", "sigma_w2", variance), _ours("relu", "sigma_w", deviation)]
 
 
 def relative_ntk_change(tables: Tables) -> list[Ours]:

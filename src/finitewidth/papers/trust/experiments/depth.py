@@ -17,13 +17,11 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """The ratio E[Theta(x,x)^2] / E[Theta(x,x)]^2 as a function of depth, for every width.
 
     Returns:
-        ``curves``: sigma_w2, sigma_b2, width, depth, lambda (depth over width), sample, log_mean,
-        dispersion, error (standard error, nan if the draws do not suffice), draws. Samples:
-        ``ours``, with the same random numbers for all depths; ``paper``, with the paper's number of
-        draws and independent random numbers for every depth; ``exact``, which replaces ``ours`` if
-        there is a closed form.
-        ``limits``: sigma_w2, sigma_b2, form (printed or corrected), lambda, dispersion, for
-        sigma_b2 = 0: Theorem 3.1 of ``beyond`` for |x|^2 = n_0.
+        ``curves``: the columns of `finitewidth.papers.trust.experiments.estimates`; lambda is depth
+        over width. Samples: ``ours``, with the same random numbers for all depths; ``paper``, with
+        the paper's number of draws and independent random numbers for every depth; ``exact``, which
+        replaces ``ours`` if there is a closed form.
+        ``limits``: for sigma_b2 = 0, Theorem 3.1 of ``beyond`` for |x|^2 = n_0.
     """
     rows, limits = [], []
     for variance, bias in settings["pairs"]:

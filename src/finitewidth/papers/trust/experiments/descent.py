@@ -40,18 +40,13 @@ def measure(
     depth, and its result.
 
     Returns:
-        ``changes``: activation, map (``shown`` at ``width``, ``width`` at others), sigma_b2,
-        sigma_w2, depth, width, seed, and for each of ``times``
-        and ``steps``: time (the wanted number), reached (the number after which the network was
-        measured, smaller if it had stopped), change (norm of the change of its traced kernel over
-        that of the kernel at the start, Frobenius), loss, eta_lambda. After a divergence these
-        three are nan.
-        ``networks``: the same first seven, rate, steps_taken, method, gradients,
-        first_loss, lowest_loss, constant_loss (of the best constant output), stop_window and
-        stop_each (steps at which the two readings of the rule stop it, -1 if not before its end),
-        eta_lambda (rate times lambda_max at the start), exceeds (whether this is above 2),
-        diverged.
-        ``borders``: activation, sigma_b2, and the sigma_w2 at which chi_1 = 1.
+        ``changes``: for each of ``times`` and ``steps``: time (the wanted number), reached (the
+        number after which the network was measured, smaller if it had stopped), change (norm of the
+        change of its traced kernel over that of the kernel at the start, Frobenius), loss,
+        eta_lambda. After a divergence these three are nan.
+        ``networks``: at the end, as `finitewidth.training.descent.Descent`; eta_lambda is that at
+        the start, and exceeds tells whether it is above 2.
+        ``borders``: the sigma_w2 at which chi_1 = 1.
     """
     device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
     x, y = images(inputs["data"], settings["samples"])
@@ -106,7 +101,6 @@ def _descended(
     device: str,
     checkpoints: Checkpoints | None,
 ) -> Descent:
-    """The descents of all networks of one width and depth, on a device."""
     part = f"width {width}, depth {depth}, sigma_b2 {draws[0].sigma_b2}"
     store = checkpoints.store(part) if checkpoints else None
     activation = settings["activation"]
@@ -127,7 +121,6 @@ def _descended(
 def _at_times(
     rows: list[dict[str, Any]], end: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """The last record at or before each wanted number of steps."""
     times = np.array([row["time"] for row in rows])
     for wanted in sorted({*settings["times"], settings["steps"]}):
         row = rows[int(np.searchsorted(times, wanted, "right")) - 1]

@@ -28,11 +28,10 @@ def measure(
     Checkpoints store the cells of each map.
 
     Returns:
-        ``cells``: activation, width, sigma_b2, sigma_w2, depth, sample, log_mean, dispersion,
-        error (standard error, nan if the draws do not suffice), draws. Samples: ``ours``;
-        ``paper``, the first ``paper_draws`` of these draws; ``exact``, which replaces ``ours`` if
-        there is a closed form.
-        ``borders``: activation, sigma_b2, and the sigma_w2 at which chi_1 = 1.
+        ``cells``: the columns of `finitewidth.papers.trust.experiments.estimates` for each cell.
+        Samples: ``ours``; ``paper``, the first ``paper_draws`` of these draws; ``exact``, which
+        replaces ``ours`` if there is a closed form.
+        ``borders``: the sigma_w2 at which chi_1 = 1.
     """
     phases = list(product(ACTIVATIONS, settings["sigma_b2"]))
     borders = [

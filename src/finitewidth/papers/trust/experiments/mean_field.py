@@ -18,11 +18,7 @@ from finitewidth.kernels.ntk_init.phases import border, phase
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Sums over layers kappa = sum_l qhat^(l-1) p^l for every depth, by the corrected recursions.
 
-    The inputs have |x|^2 = n_0.
-
-    Returns:
-        ``kappa``: activation, phase, sigma_w2, sigma_b2, covariance, depth, log_kappa_1,
-        log_kappa_2 (natural logarithms, because the values overflow), log_ratio.
+    The inputs have |x|^2 = n_0. Logarithms are natural; the values themselves overflow.
     """
     # Gram matrix of one input and others with the given covariances with it, all of norm 1
     first = np.array([1.0, *settings["covariances"]])

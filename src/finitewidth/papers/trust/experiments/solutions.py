@@ -28,13 +28,10 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     By equation 10, f = f_0(x) - K(x, X) K(X)^-1 f_0(X) plus a term fixed by the labels. Here f_0 is
     normal with covariance q^L, and K = kappa. Inputs have |x|^2 = n_0 and random directions.
 
-    Returns:
-        ``solutions``: activation, phase, sigma_w2, sigma_b2, depth, kernel, variance and formula
-        (in units of q^L), ratio, error (standard error of the ratio), draws. The kernel
-        ``constant`` has the means kappa_1 and kappa_2 as entries, as in the theorem, and its
-        variance is estimated from ``draws`` random outputs. The kernel ``infinite_width`` has its
-        own entries; its variance is exact, and the three numbers are averaged over ``draws``
-        datasets.
+    The variance and the formula are in units of q^L; the error is that of their ratio. The kernel
+    ``constant`` has the means kappa_1 and kappa_2 as entries, as in the theorem, and its variance
+    is estimated from ``draws`` random outputs. The kernel ``infinite_width`` has its own entries;
+    its variance is exact, and the three numbers are averaged over ``draws`` datasets.
     """
     rows, (count, datasets, draws) = [], (settings[n] for n in ("samples", "datasets", "draws"))
     for tag, depth in product(pairs_of(settings["pairs"]), settings["depths"]):

@@ -86,7 +86,6 @@ def _loss_scale(ratios: pd.Series) -> tuple[ScalarMappable, dict[str, Any]]:
 
 
 def _ticks(low: float, high: float) -> tuple[float, ...]:
-    """Round numbers between the ends of a logarithmic scale."""
     steps = TICKS[int(high / low < NARROW)]
     found = (step * 10.0**power for power in range(-6, 6) for step in steps)
     return tuple(tick for tick in found if low <= tick <= high)

@@ -281,7 +281,6 @@ def short(value: float) -> str:
 
 def _ink(colour: tuple) -> tuple[float, float, float]:
     """Black or white, whichever has the larger contrast with a colour (WCAG 2.2)."""
-    channels = np.asarray(colour[:3], dtype=float)
-    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    luminance = float(linear @ [0.2126, 0.7152, 0.0722])
-    return (0, 0, 0) if luminance > 0.179 else (1, 1, 1)
+    from seaborn.utils import relative_luminance
+
+    return (0, 0, 0) if relative_luminance(colour) > 0.179 else (1, 1, 1)

@@ -117,7 +117,6 @@ def _scale(axis: Axes, rows: pd.DataFrame) -> None:
 
 
 def _handles(rows: pd.DataFrame, colours: Mapping[float, str]) -> Iterator[Line2D]:
-    """The legend: widths, and what occurs of the rest."""
     for width, colour in colours.items():
         yield style.handle(f"$M = {width:g}$", color=colour)
     shown = set(rows["series"])

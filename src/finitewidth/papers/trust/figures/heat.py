@@ -101,7 +101,14 @@ def _map(axis: Axes, rows: pd.DataFrame) -> Any:
     across, up = _edges(x), _edges(y)
     image = axis.pcolormesh(across, up, ratio, cmap=ZONES, vmin=1, vmax=LARGEST, rasterized=True)
     error = cells.pivot(index="depth", columns="sigma_w2", values="standard_error").to_numpy()
-    _hatch(axis, across, up, np.isnan(error))
+    unknown = [
+        Path([(across[j], up[i]), (across[j + 1], up[i]), (across[j + 1], up[i + 1]),
+              (across[j], up[i + 1]), (across[j], up[i])], closed=True)
+        for i, j in np.argwhere(np.isnan(error))
+    ]  # fmt: skip
+    if unknown:  # hatched as one shape
+        axis.add_patch(PathPatch(Path.make_compound_path(*unknown), facecolor="none", hatch=HATCH,
+                                 edgecolor=HATCHED, linewidth=0))  # fmt: skip
     if min(ratio.shape) > 1 and np.nanmin(ratio) < EQUAL < np.nanmax(ratio):
         lines = axis.contour(x, y, ratio, levels=[EQUAL], colors=CONTOUR["color"],
                              linewidths=CONTOUR["linewidth"])  # fmt: skip
@@ -117,20 +124,7 @@ def _map(axis: Axes, rows: pd.DataFrame) -> Any:
     return image
 
 
-def _hatch(axis: Axes, across: np.ndarray, up: np.ndarray, where: np.ndarray) -> None:
-    """Hatch the cells ``where``, as one shape."""
-    cells = [
-        Path([(across[j], up[i]), (across[j + 1], up[i]), (across[j + 1], up[i + 1]),
-              (across[j], up[i + 1]), (across[j], up[i])], closed=True)
-        for i, j in np.argwhere(where)
-    ]  # fmt: skip
-    if cells:
-        axis.add_patch(PathPatch(Path.make_compound_path(*cells), facecolor="none", hatch=HATCH,
-                                 edgecolor=HATCHED, linewidth=0))  # fmt: skip
-
-
 def _handles(rows: pd.DataFrame) -> Iterator[Artist]:
-    """The legend: lines, and what occurs of the rest."""
     cells = rows[rows["series"] == "cell"]
     yield style.handle(r"border of the phases, $\chi_1 = 1$", **BORDER)
     yield style.handle("standard deviation = mean", **CONTOUR)

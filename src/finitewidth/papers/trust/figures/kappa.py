@@ -78,8 +78,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     style.title_panels(shown, titles)
     figure.colorbar(ScalarMappable(Normalize(0, 1), colours), ax=axes, aspect=30, pad=0.015,
                     label=COVARIANCE)  # fmt: skip
-    handles = [h for axis in shown for h in axis.get_legend_handles_labels()[0]]
-    if handles:
+    if handles := [h for axis in shown for h in axis.get_legend_handles_labels()[0]]:
         style.legend_above(figure, handles[:1])
     return figure
 
@@ -94,14 +93,10 @@ def _panel(axis: Axes, rows: pd.DataFrame, quantity: str, colours: Colormap) -> 
     for value in rows.loc[rows["source"] == "paper", "value"]:
         style.paper_values(axis, [1.0], [value], label=STATED, clip_on=False,
                            transform=axis.get_yaxis_transform())  # fmt: skip
-    _scale(axis, ours, quantity)
-
-
-def _scale(axis: Axes, rows: pd.DataFrame, quantity: str) -> None:
     axis.set(xlabel="", ylabel="")
     axis.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10], integer=True))
-    largest = rows["value"].max()
-    if rows.loc[rows["depth"] == rows["depth"].max(), "value"].max() > STEEP:
+    largest = ours["value"].max()
+    if ours.loc[ours["depth"] == ours["depth"].max(), "value"].max() > STEEP:
         axis.set_yscale("log")
     elif quantity == "kappa_ratio":
         axis.set_yscale("log")

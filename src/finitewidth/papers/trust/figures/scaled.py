@@ -90,7 +90,6 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
 
 def _panel(axis: Axes, rows: pd.DataFrame, quantity: str, colours: Mapping[float, str]) -> None:
-    """Draw the curves of all depths, the border, and the lines of a constant and of the paper."""
     cells = rows[rows["series"] == "cell"]
     low, high = float(cells["sigma_w2"].min()), float(cells["sigma_w2"].max())
     for border in rows.loc[rows["series"] == "border", "sigma_w2"]:
@@ -146,7 +145,6 @@ def _scale(axis: Axes, rows: pd.DataFrame, quantity: str) -> None:
 
 
 def _handles(rows: pd.DataFrame, colours: Mapping[float, str]) -> Iterator[Line2D]:
-    """The legend: depths, lines, and the marks that occur."""
     for depth, colour in colours.items():
         yield style.handle(f"$L = {depth:g}$", color=colour, **CURVE)
     yield style.handle(r"border of the phases, $\chi_1 = 1$", **BORDER)

@@ -68,11 +68,7 @@ class Map:
         return self.rows[self.rows["time"] == self.rows["time"].max()]
 
     def mean(
-        self,
-        label: str,
-        statistic: Statistic,
-        rows: pd.DataFrame | None = None,
-        **thresholds: Any,
+        self, label: str, statistic: Statistic, rows: pd.DataFrame | None = None, **thresholds: Any
     ) -> Part:
         """The comparison of a statistic of each seed's rows, by default of those at the end."""
         rows = required(self.ends if rows is None else rows, label)
@@ -138,7 +134,6 @@ def t10(tables: Tables) -> Iterator[Part]:
 
 
 def _at(rows: pd.DataFrame, depth: int) -> float:
-    """Mean change at one depth."""
     return _mean(required(rows[rows["depth"] == depth], f"networks of {depth} layers"))
 
 

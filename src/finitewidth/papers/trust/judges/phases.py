@@ -8,18 +8,8 @@ from operator import itemgetter
 import numpy as np
 import pandas as pd
 
-from finitewidth.claims.estimates import (
-    ABOVE,
-    BELOW,
-    Estimate,
-    at,
-    estimates,
-    in_the_limit,
-    largest,
-    mean,
-    power_of,
-    required,
-)
+from finitewidth.claims import estimates
+from finitewidth.claims.estimates import ABOVE, BELOW, Estimate, at, largest, mean, required
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
@@ -30,9 +20,6 @@ BORDER = 2.0  # sigma_w^2 of ReLU networks at the border
 FROM_DEPTH = 20  # from which on r of ordered networks stays where it is; "deep" in Section 4
 SHALLOW = 2
 UP_TO = 0.2  # L / M up to which the draws tell how fast r grows in the chaotic phase
-SMALL = 1.15
-NO_GROWTH = 0.05
-AS_WIDTH = (-1.2, -0.8)  # powers of M that count as 1 / M
 # L / M -> r at the ends of the transition. At r = 2 the standard deviation equals the mean, where
 # the red zone of Figure 1 ends. Chaotic networks are above the first band at the first L / M. All
 # four widths have L / M = 0.2, but there r stays below 2 in most of them.
@@ -43,7 +30,10 @@ APART = float(np.log(1.15))  # of log r: where curves of different widths still 
 COLLAPSE = (0.1, 0.2, 0.3)  # L / M at which curves of different widths are compared
 
 ROOTS = "the roots are found to 1e-12"
-WHY_SMALL = "the paper says small; at 1.15 the standard deviation is 39 % of the mean"
+SMALL = {
+    "high": 1.15,
+    "ours": "the paper says small; at 1.15 the standard deviation is 39 % of the mean",
+}
 WHY_NO_GROWTH = "the paper says does not increase, but no estimate shows that a change is exactly 0"
 WHY_POWER = "the paper says vanishes or decreases; the variance of wide networks goes as 1 / M"
 WHY_STRAIGHT = "the paper says exponentially, and gives no measure of how straight log r is"
@@ -101,12 +91,12 @@ def t01(tables: Tables) -> Iterator[Part]:
         inside = required(cells[ordered], "the ordered phase")
         curve = _row_of(inside, inside["sigma_w2"].max())
         name = f"{NAMES[activation]}, M = {width}"
-        rs = estimates(inside[inside["depth"] >= 3], "dispersion", "error")
+        rs = estimates.estimates(inside[inside["depth"] >= 3], "dispersion", "error")
         yield largest(f"{name}: largest r for L >= 3", rs, high=2, strict=True, paper=True)
-        yield largest(f"{name}: largest r for L >= 3, as small", rs, high=SMALL, ours=WHY_SMALL)
+        yield largest(f"{name}: largest r for L >= 3, as small", rs, **SMALL)
         growth = _r(curve, curve["depth"].max()).minus(_r(curve, FROM_DEPTH))
         label = f"{name}: r at the deepest - r at L = {FROM_DEPTH}"
-        yield growth.part(label, high=NO_GROWTH, ours=WHY_NO_GROWTH, late=True)
+        yield growth.part(label, high=0.05, ours=WHY_NO_GROWTH, late=True)
         deep, shallow = _depth_and_half(cells, width)
         chaotic = _row_of(cells, _chaotic(cells, border)[0])
         less = _growth(curve, deep, shallow).minus(_growth(chaotic, deep, shallow))
@@ -119,23 +109,20 @@ def t01(tables: Tables) -> Iterator[Part]:
     for (variance, _, width), curve in ordered.groupby(["sigma_w2", "sigma_b2", "width"]):
         name = f"ReLU, sigma_w^2 = {variance:g}, Figure 2"
         by_width.setdefault(name, {})[int(width)] = curve
+    # r - 1 falls with M at L = 20 and at the largest depth that all widths have
     for name, curves in by_width.items():
-        yield from _falls_with_width(name, curves)
-
-
-def _falls_with_width(name: str, curves: dict[int, pd.DataFrame]) -> Iterator[Part]:
-    """Comparisons: r - 1 falls with M at L = 20 and at the largest depth that all widths have."""
-    widths = sorted(curves)
-    if len(widths) < 2:
-        raise CannotDecideError("networks of one width do not show how r falls with it")
-    deepest = min(int(curve["depth"].max()) for curve in curves.values())
-    for depth in sorted({FROM_DEPTH, deepest}):
-        power = power_of(widths, [_r(curves[width], depth).shifted(-1) for width in widths])
-        label = f"{name}: power of M with which r - 1 changes at L = {depth}"
-        yield power.part(label, **BELOW)
-        if depth == FROM_DEPTH:
-            low, high = AS_WIDTH
-            yield power.part(f"{label}, as 1/M", low=low, high=high, ours=WHY_POWER, late=True)
+        widths = sorted(curves)
+        if len(widths) < 2:
+            raise CannotDecideError("networks of one width do not show how r falls with it")
+        deepest = min(int(curve["depth"].max()) for curve in curves.values())
+        for depth in sorted({FROM_DEPTH, deepest}):
+            away = [_r(curves[width], depth).shifted(-1) for width in widths]
+            power = estimates.power_of(widths, away)
+            label = f"{name}: power of M with which r - 1 changes at L = {depth}"
+            yield power.part(label, **BELOW)
+            if depth == FROM_DEPTH:
+                label += ", as 1/M"
+                yield power.part(label, low=-1.2, high=-0.8, ours=WHY_POWER, late=True)
 
 
 def t02(tables: Tables) -> Iterator[Part]:
@@ -188,7 +175,6 @@ def band(cells: pd.DataFrame, depth: float, levels: tuple[float, float]) -> Esti
 
 
 def _crossing(grid: list[float], line: list[Estimate], level: float) -> Estimate:
-    """Place where a line first rises above a level."""
     for (x0, x1), (y0, y1) in zip(pairwise(grid), pairwise(line), strict=True):
         if y0.value < level <= y1.value:
             share = (level - y0.value) / (y1.value - y0.value)
@@ -220,9 +206,9 @@ def t05(tables: Tables) -> Iterator[Part]:
     """Shallow networks have a small variance at every weight variance, deeper ones a larger one."""
     for activation, _, width, cells in _maps(tables):
         name = f"{NAMES[activation]}, M = {width}"
-        found = estimates(cells[cells["depth"] <= SHALLOW], "dispersion", "error")
+        found = estimates.estimates(cells[cells["depth"] <= SHALLOW], "dispersion", "error")
         label = f"{name}: largest r for L <= {SHALLOW}"
-        yield largest(label, found, high=SMALL, ours=WHY_SMALL, late=True)
+        yield largest(label, found, late=True, **SMALL)
         curve = _row_of(cells, cells["sigma_w2"].max())
         deep, _ = _depth_and_half(cells, width)
         more = _r(curve, deep).minus(_r(curve, SHALLOW))
@@ -337,7 +323,7 @@ def dispersion(tables: Tables) -> list[Ours]:
     widths = sorted(rows["width"].unique())[-2:]
     curves = [rows[rows["width"] == width] for width in widths]
     depth = min(curve["depth"].max() for curve in curves)
-    limit = in_the_limit(widths, [_r(curve, depth) for curve in curves])
+    limit = estimates.in_the_limit(widths, [_r(curve, depth) for curve in curves])
     return [Ours(row="ordered", column="limit", value=limit.value, standard_error=limit.error)]
 
 
