@@ -10,6 +10,7 @@ from finitewidth.errata.erratum import Evidence, exactly, on_average
 from finitewidth.errata.shared import edge_of_chaos_of_relu, generator, relu_pass
 
 Function = Callable[[float], float]
+A, B = 0.7, 0.3  # of the integrals of appendix E
 
 
 def relu(h: float) -> float:
@@ -76,12 +77,11 @@ def error_recursion(networks: int) -> Evidence:
 
 def relu_product() -> Evidence:
     """The first integral of E.1."""
-    a, b = 0.7, 0.3
-    c = b / a
+    c = B / A
     bracket = np.sqrt(1 - c * c) + c * np.pi / 2 + c * np.arcsin(c)
-    truth = relu_mean(a, b)
+    forms = A / (2 * np.pi) * bracket, A * A / (2 * np.pi) * bracket
     quantity = "∫ φ(az₁) φ(bz₁ + √(a²−b²) z₂), ReLU, a = 0.7, b = 0.3"
-    return exactly(quantity, truth, a / (2 * np.pi) * bracket, a * a / (2 * np.pi) * bracket)
+    return exactly(quantity, relu_mean(A, B), *forms)
 
 
 def relu_errors() -> Evidence:
@@ -100,19 +100,17 @@ def relu_errors() -> Evidence:
 
 def erf_product() -> Evidence:
     """The integral of E.2 over erf erf, as a function of standard deviations."""
-    a, b = 0.7, 0.3
-    q, cov = a * a, a * b
+    q, cov = A * A, A * B
     quantity = "∫ φ(az₁) φ(bz₁ + √(a²−b²) z₂), erf, a = 0.7, b = 0.3"
-    return exactly(quantity, gaussian_mean(erf, q, cov), erf_mean(a, b), erf_mean(q, cov))
+    return exactly(quantity, gaussian_mean(erf, q, cov), erf_mean(A, B), erf_mean(q, cov))
 
 
 def erf_slopes() -> Evidence:
     """The integral of E.2 over erf′ erf′, as a function of standard deviations."""
-    a, b = 0.7, 0.3
-    q, cov = a * a, a * b
+    q, cov = A * A, A * B
     quantity = "∫ φ′(az₁) φ′(bz₁ + √(a²−b²) z₂), erf, a = 0.7, b = 0.3"
     truth = gaussian_mean(erf_slope, q, cov)
-    return exactly(quantity, truth, slope_mean(a, b), slope_mean(q, cov))
+    return exactly(quantity, truth, slope_mean(A, B), slope_mean(q, cov))
 
 
 def erf_covariance() -> Evidence:

@@ -56,7 +56,10 @@ def measure(
     found: list[dict[str, Any]] = []
     kernels: list[pd.DataFrame] = []
     for sigma_w2, seed in product(map(float, settings["sigma_w2"]), range(settings["runs"])):
-        states = _train(images, sigma_w2, seed, settings, checkpoints)
+        name = f"sigma_w2 {sigma_w2}, seed {seed}"
+        store = checkpoints.store(name) if checkpoints else None
+        draw = Draw(sigma_w2, 0.0, seed)
+        states = _train(images, draw, settings, title=name, checkpoints=store)
         for step, state in zip(settings["times"], states, strict=True):
             found.append({"sigma_w2": sigma_w2, "seed": seed, "step": step, **state["row"]})
             if "kernel" in state and seed == 0:
@@ -106,38 +109,27 @@ def _tensors(
 
 
 def _train(
-    images: _Images,
-    sigma_w2: float,
-    seed: int,
-    settings: Mapping[str, Any],
-    checkpoints: Checkpoints | None,
+    images: _Images, draw: Draw, settings: Mapping[str, Any], **job: Any
 ) -> list[dict[str, Any]]:
+    """At each time blocks of the kernel and losses as a ``row``, at some the ``kernel`` (S, S)."""
     x, y = images.train
     widths = [x.shape[1], *[settings["width"]] * settings["hidden"], y.shape[1]]
-    stack = initial_stack((NAME,), [Draw(sigma_w2, 0.0, seed)], widths, "relu")
+    stack = initial_stack((NAME,), [draw], widths, "relu")
     stack = stack.with_parameters([tensor.to(x.device) for tensor in stack.parameters])
 
     def observe(now: FullyConnected, step: int) -> dict[str, Any]:
-        return _observed(now, images, keep=step in settings["maps"])
+        kernel = traced_kernel(now, images.kernel)[0].cpu()
+        means = block_means(kernel.numpy(), images.labels)
+        row = {name: float(value) for name, value in vars(means).items()} | {
+            "gap": float(gap(means)),
+            "alignment": float(label_alignment(kernel.numpy(), images.labels)),
+            "train_loss": loss(now, *images.train),
+            "test_loss": loss(now, *images.test),
+        }
+        return {"row": row, "kernel": kernel} if step in settings["maps"] else {"row": row}
 
-    name = f"sigma_w2 {sigma_w2}, seed {seed}"
-    store = checkpoints.store(name) if checkpoints else None
     return adam(stack, x, y, rate=settings["rate"], times=settings["times"], observe=observe,
-                title=name, checkpoints=store)  # fmt: skip
-
-
-def _observed(stack: FullyConnected, images: _Images, *, keep: bool) -> dict[str, Any]:
-    """Blocks of the kernel and losses as a ``row``; with ``keep`` the ``kernel`` (S, S) too."""
-    kernel = traced_kernel(stack, images.kernel)[0].cpu()
-    theta = kernel.numpy()
-    means = block_means(theta, images.labels)
-    row = {name: float(value) for name, value in vars(means).items()} | {
-        "gap": float(gap(means)),
-        "alignment": float(label_alignment(theta, images.labels)),
-        "train_loss": loss(stack, *images.train),
-        "test_loss": loss(stack, *images.test),
-    }
-    return {"row": row, "kernel": kernel} if keep else {"row": row}
+                **job)  # fmt: skip
 
 
 def loss(stack: FullyConnected, x: Tensor, y: Tensor) -> float:

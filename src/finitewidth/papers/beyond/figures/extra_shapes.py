@@ -15,12 +15,10 @@ from finitewidth.common import fields
 from finitewidth.figures.style import COLOURS, handle, legend_above, subplots, title_panels
 from finitewidth.papers.beyond.figures.lines import EDGE, NEUTRAL
 
-HEIGHT = 5.6  # inches
 STROKE = [withStroke(linewidth=2.2, foreground="white")]  # lines are seen on all colours
 # the common input dimension first: there only the order of the widths differs
 ROWS = {"common": r"same $n_0$ for all", "own": r"own $n_0$ (Figure 6)"}
-SHORT = {"common": r"same $n_0$", "own": r"own $n_0$"}
-LINES = {"own": "-", "common": "--"}
+LINES = {"own": ("-", r"own $n_0$"), "common": ("--", r"same $n_0$")}
 # lines that coincide stay visible, because later ones are thinner
 LOOKS = {"growing": (COLOURS[0], 2.0), "constant": ("black", 1.3), "shrinking": (COLOURS[3], 0.8)}
 FIELDS = {
@@ -55,7 +53,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw a row of maps for each kind of input, and the coefficients of layers below."""
-    figure, axes = subplots(3, 3, height=HEIGHT, height_ratios=(1, 1, 0.95))
+    figure, axes = subplots(3, 3, height=5.6, height_ratios=(1, 1, 0.95))
     maps, layers = rows[rows["panel"] == "map"], rows[rows["panel"] == "layers"]
     scale = SymLogNorm(settings["linear"], vmin=-settings["largest"], vmax=settings["largest"])
     pairs = list(maps[["first", "second"]].drop_duplicates().itertuples(index=False, name=None))
@@ -112,13 +110,13 @@ def _layers(axis: Axes, rows: pd.DataFrame) -> None:
         for kind, line in rows[rows["architecture"] == name].groupby("input"):
             line = line.sort_values("layer_over_depth")
             x, y = line["layer_over_depth"], line["coefficient"]
-            axis.plot(x, y, LINES[kind], color=colour, linewidth=width)
+            axis.plot(x, y, LINES[kind][0], color=colour, linewidth=width)
     axis.set(xlim=(0, 1), ylim=(0, 5.2), xlabel="place of the layer $k/L$")
 
 
 def _handles() -> Iterator[Line2D]:
     for name, (look, width) in LOOKS.items():
         yield handle(name, color=look, linewidth=width)
-    for kind, line in LINES.items():
-        yield handle(SHORT[kind], color=NEUTRAL, linestyle=line, linewidth=1.2)
+    for line, label in LINES.values():
+        yield handle(label, color=NEUTRAL, linestyle=line, linewidth=1.2)
     yield handle("edge of chaos", color=NEUTRAL, linestyle=":", linewidth=1.1)

@@ -27,7 +27,6 @@ NAMES = {"critical": "edge of chaos", "chaotic": "chaotic phase", "ordered": "or
 HEIGHTS = {
     "dispersion": r"$E[\Theta(x,x)^2]\,/\,E[\Theta(x,x)]^2$", "over_printed": "the same / printed",
 }  # fmt: skip
-HEIGHT = 3.7  # inches
 FIELDS = {
     "panel": fields.text("curves (panels of a phase) or small (networks drawn in full)"),
     "phase": fields.text("critical for the edge of chaos, chaotic or ordered"),
@@ -68,7 +67,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     curves, small = rows[rows["panel"] == "curves"], rows[rows["panel"] == "small"]
     groups = [own for _, own in curves.groupby("sigma_w2")]
     figure, axes = subplots(
-        2, len(groups) + 1, height=HEIGHT, sharex="col", height_ratios=(1.3, 1), squeeze=False
+        2, len(groups) + 1, height=3.7, sharex="col", height_ratios=(1.3, 1), squeeze=False
     )
     titles = [rf"{NAMES[g['phase'].iloc[0]]}, $\sigma_w^2$ = {g['sigma_w2'].iloc[0]:g}"
               for g in groups]  # fmt: skip

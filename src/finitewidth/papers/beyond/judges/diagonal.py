@@ -162,17 +162,15 @@ def b03(tables: Tables) -> Iterator[Part]:
     rows = drawn(tables["estimates"], "phases")
     rows = required(rows[rows["sigma_w2"] <= 1.5], "sigma_w^2 up to 1.5")
     for variance, phase in rows.groupby("sigma_w2"):
-        widths = sorted(phase["width"].unique())
-        if len(widths) < 2:
+        lines = dict(tuple(phase.groupby("width")))
+        if len(lines) < 2:
             raise CannotDecideError("one width does not show how r falls with it")
-        ends = []
-        for width in widths:
-            line = phase[phase["width"] == width]
+        for width, line in lines.items():
             name = f"sigma_w^2 = {variance:g}, M = {width}"
-            ends.append(deepest(line))
-            yield ends[-1].part(f"{name}: r at L/M = 0.5", **LOW_R)
+            yield deepest(line).part(f"{name}: r at L/M = 0.5", **LOW_R)
             yield _growth(line).part(f"{name}: rise of log r from L = {FROM_DEPTH} on", **NO_GROWTH)
-        power = estimates.power_of(widths, [end.shifted(-1) for end in ends])
+        away = [deepest(line).shifted(-1) for line in lines.values()]
+        power = estimates.power_of(list(lines), away)
         label = f"sigma_w^2 = {variance:g}: power of M with which r - 1 changes at L/M = 0.5"
         yield power.part(label, **INVERSE_WIDTH)
 

@@ -74,15 +74,9 @@ def b18(tables: Tables) -> Iterator[Part]:
     row = _moment(rows, "chain_product", "difference")
     apart = Estimate(row["value"], row["error"])
     yield apart.part("E[prod N_x N_d]: tied - untied weights", low=0, paper=True)
-    yield from _products(tables["products"])
-
-
-def _products(rows: pd.DataFrame) -> Iterator[Part]:
-    """Exact over printed E[prod N_x N_d] at doubled widths: how it goes on, and its limit.
-
-    A remainder of order n^(-3/2) for each of lambda n layers is one of n^(-1/2) for their product.
-    """
-    rows = required(rows, "products").drop_duplicates("width").sort_values("width")
+    # exact over printed products at doubled widths: a remainder of order n^(-3/2) for each of
+    # lambda n layers is one of n^(-1/2) for their product
+    rows = required(tables["products"], "products").drop_duplicates("width").sort_values("width")
     widths = rows["width"].tolist()
     if len(widths) < 3 or any(b != 2 * a for a, b in itertools.pairwise(widths)):
         raise CannotDecideError("products need three or more doubled widths")
@@ -144,11 +138,9 @@ def lemma_constant(tables: Tables) -> list[Ours]:
 def summand_moment(tables: Tables) -> list[Ours]:
     """Means and variances of the summands in the lemmas' proofs."""
     found = _moments(tables)
-    return [
-        _ours(f"{way}_norm_ratio", column, found[f"{way}_{name}"][0])
-        for way in ("forward", "backward") for name, column in SUMMANDS.items()
-        if f"{way}_{name}" in found
-    ]  # fmt: skip
+    keys = itertools.product(("forward", "backward"), SUMMANDS.items())
+    names = [(f"{way}_norm_ratio", column, f"{way}_{name}") for way, (name, column) in keys]
+    return [_ours(row, column, found[name][0]) for row, column, name in names if name in found]
 
 
 def edge_of_chaos(tables: Tables) -> list[Ours]:

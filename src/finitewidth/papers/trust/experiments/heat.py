@@ -17,8 +17,6 @@ from finitewidth.kernels.ntk_init.phases import border
 from finitewidth.papers.trust.experiments import estimates
 from finitewidth.training.checkpoints import Checkpoints, stored_map
 
-ACTIVATIONS = ("tanh", "relu")
-
 
 def measure(
     inputs: Mapping[str, Any], settings: Mapping[str, Any], checkpoints: Checkpoints | None = None
@@ -33,7 +31,7 @@ def measure(
         replaces ``ours`` if there is a closed form.
         ``borders``: the sigma_w2 at which chi_1 = 1.
     """
-    phases = list(product(ACTIVATIONS, settings["sigma_b2"]))
+    phases = list(product(("tanh", "relu"), settings["sigma_b2"]))
     borders = [
         {"activation": activation, "sigma_b2": bias, "sigma_w2": border(activation, bias)}
         for activation, bias in phases

@@ -39,7 +39,6 @@ WHY_POWER = "the paper says vanishes or decreases; the variance of wide networks
 WHY_STRAIGHT = "the paper says exponentially, and gives no measure of how straight log r is"
 WHY_APART = "the paper says that r depends on L/M, and gives no measure of how well curves collapse"
 OTHER_FIGURE = "the sentence is about Figure 1, with sigma_b^2 = 1; this is a network of Figure 2"
-WHY_TWO = "the paper says sufficiently shallow; L = 2 is ours"
 WHY_SHALLOW = "the paper speaks of the transition as a whole; this is where that of tanh is widest"
 
 
@@ -213,7 +212,7 @@ def t05(tables: Tables) -> Iterator[Part]:
         deep, _ = _depth_and_half(cells, width)
         more = _r(curve, deep).minus(_r(curve, SHALLOW))
         label = f"{name}, highest sigma_w^2: r at L = {deep} - at {SHALLOW}"
-        yield more.part(label, cut=WHY_TWO, **ABOVE)
+        yield more.part(label, cut="the paper says sufficiently shallow; L = 2 is ours", **ABOVE)
 
 
 def t06(tables: Tables) -> Iterator[Part]:
@@ -228,14 +227,23 @@ def t06(tables: Tables) -> Iterator[Part]:
         yield less.part(f"L = {FROM_DEPTH}: log r at M = {narrow} - at {wide}", **ABOVE)
     low, mid, high = COLLAPSE
     for width in (width for width in widths if curves[width]["lambda"].max() >= high):
-        first, middle, last = (
-            at(curves[width], "lambda", x, "dispersion", "error") for x in COLLAPSE
-        )
+        curve = curves[width]
+        first, middle, last = (at(curve, "lambda", x, "dispersion", "error") for x in COLLAPSE)
         # faster than in proportion to L / M: the second difference
         second = last.minus(middle.scaled(2).minus(first))
         label = f"M = {width}: growth of r from L/M = {mid} to {high} - from {low} to {mid}"
         yield second.part(label, **ABOVE)
-    yield _straightness(pd.concat(curves.values()))
+    # R^2 of a line through log r against L / M; its error is from the errors of the points
+    every = pd.concat(curves.values())
+    x, y, errors = (every[name].to_numpy(float) for name in ("lambda", "log_r", "log_error"))
+    left = y - np.polyval(np.polyfit(x, y, 1), x)
+    total, centred = float(((y - y.mean()) ** 2).sum()), y - y.mean()
+    if total == 0:
+        raise CannotDecideError("log r is the same at every L/M")
+    unexplained = float(left @ left) / total
+    gradient = 2 * (unexplained * centred - left) / total
+    straight = Estimate(1 - unexplained, float(np.linalg.norm(gradient * errors)))
+    yield straight.part("R^2 of log r on L/M", low=0.97, ours=WHY_STRAIGHT)
     yield from _collapse(curves)
 
 
@@ -250,33 +258,16 @@ def _collapse(curves: dict[int, pd.DataFrame]) -> Iterator[Part]:
         if len(reaching) < 2:
             raise CannotDecideError(f"fewer than two widths reach L/M = {ratio}")
         narrow, wide = reaching[0], reaching[-1]
-        first, second = (at(curves[w], "lambda", ratio, "log_r", "log_error")
-                         for w in (narrow, wide))  # fmt: skip
+        place = "lambda", ratio, "log_r", "log_error"
+        apart = at(curves[narrow], *place).minus(at(curves[wide], *place))
         name = f"log r at M = {narrow} - at {wide}"
-        apart = first.minus(second)
-        # the planned rule had no L/M of 0.3
-        late = ratio == COLLAPSE[-1]
+        late = ratio == COLLAPSE[-1]  # the planned rule had no L/M of 0.3
         label = f"L/M = {ratio}: {name}"
         yield apart.part(label, low=-APART, high=APART, ours=WHY_APART, late=late)
         at_depth = _at_depth(curves[narrow]).minus(_at_depth(curves[wide]))
-        less = Estimate(abs(apart.value), apart.error).minus(
-            Estimate(abs(at_depth.value), at_depth.error)
-        )
-        yield less.part(f"{name}: size at L/M = {ratio} - at L = {FROM_DEPTH}", **BELOW)
-
-
-def _straightness(rows: pd.DataFrame) -> Part:
-    """R^2 of a line through log r against L / M; its error is from the errors of the points."""
-    x, y, errors = (rows[name].to_numpy(float) for name in ("lambda", "log_r", "log_error"))
-    left = y - np.polyval(np.polyfit(x, y, 1), x)
-    total, centred = float(((y - y.mean()) ** 2).sum()), y - y.mean()
-    if total == 0:
-        raise CannotDecideError("log r is the same at every L/M")
-    unexplained = float(left @ left) / total
-    gradient = 2 * (unexplained * centred - left) / total
-    error = float(np.linalg.norm(gradient * errors))
-    straight = Estimate(1 - unexplained, error)
-    return straight.part("R^2 of log r on L/M", low=0.97, ours=WHY_STRAIGHT)
+        first, second = (Estimate(abs(one.value), one.error) for one in (apart, at_depth))
+        label = f"{name}: size at L/M = {ratio} - at L = {FROM_DEPTH}"
+        yield first.minus(second).part(label, **BELOW)
 
 
 def t08(tables: Tables) -> Iterator[Part]:
