@@ -55,7 +55,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw a row of maps for each kind of input, and the coefficients of layers below."""
     figure, axes = subplots(3, 3, height=5.6, height_ratios=(1, 1, 0.95))
     maps, layers = rows[rows["panel"] == "map"], rows[rows["panel"] == "layers"]
-    scale = SymLogNorm(settings["linear"], vmin=-settings["largest"], vmax=settings["largest"])
+    largest, linear = settings["largest"], settings["linear"]
+    scale = SymLogNorm(linear, vmin=-largest, vmax=largest)
     pairs = list(maps[["first", "second"]].drop_duplicates().itertuples(index=False, name=None))
     titles = [f"{first} / {second}" for first, second in pairs] * 2
     for (kind, label), line in zip(ROWS.items(), axes, strict=False):
@@ -65,7 +66,13 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         line[0].set_ylabel(f"{label}\ndepth $L$")
     for axis in axes[1]:
         axis.set_xlabel(r"weight variance $\sigma_w^2$")
-    _bar(figure, image, axes[:2], settings)
+    bar = figure.colorbar(image, ax=axes[:2], extend="both", aspect=35, pad=0.02)
+    steps = [s for s in (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0) if linear <= s <= largest]
+    ticks = [*(-step for step in reversed(steps)), 0, *steps]
+    labels = [f"{tick:g}".replace("-", "−") if tick else "equal" for tick in ticks]
+    bar.set_ticks(ticks, labels=labels)
+    bar.minorticks_off()
+    bar.set_label(rf"$\log_{{10}}$ of the ratio of $r$; colours end at ±{largest:g}")
     for axis, (variance, own) in zip(axes[2], layers.groupby("sigma_w2"), strict=True):
         _layers(axis, own)
         titles.append(rf"$\sigma_w^2$ = {variance:g}, $L$ = {own['depth'].iloc[0]}")
@@ -92,17 +99,6 @@ def _map(axis: Axes, rows: pd.DataFrame, scale: SymLogNorm) -> Any:
     axis.axvline(EDGE, color=NEUTRAL, linestyle=":", linewidth=1.1, path_effects=STROKE)
     axis.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
     return image
-
-
-def _bar(figure: Figure, image: Any, axes: np.ndarray, settings: Mapping[str, Any]) -> None:
-    largest, linear = settings["largest"], settings["linear"]
-    bar = figure.colorbar(image, ax=axes, extend="both", aspect=35, pad=0.02)
-    steps = [s for s in (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0) if linear <= s <= largest]
-    ticks = [*(-step for step in reversed(steps)), 0, *steps]
-    labels = [f"{tick:g}".replace("-", "−") if tick else "equal" for tick in ticks]
-    bar.set_ticks(ticks, labels=labels)
-    bar.minorticks_off()
-    bar.set_label(rf"$\log_{{10}}$ of the ratio of $r$; colours end at ±{largest:g}")
 
 
 def _layers(axis: Axes, rows: pd.DataFrame) -> None:

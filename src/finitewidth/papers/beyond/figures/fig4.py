@@ -67,21 +67,18 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     maps = tables["kernels"][kernel_maps.COLUMNS].assign(panel="map", quantity="kernel")
     ours = pd.concat([curves, maps], ignore_index=True)
     ours = ours.assign(source="ours", data=settings["datasets"]["mnist"])
-    printed = _printed(tables["reported"])
-    printed = printed[printed["sigma_w2"].isin(curves["sigma_w2"])]
-    return pd.concat([ours, printed], ignore_index=True).reindex(columns=list(FIELDS))
-
-
-def _printed(reported: pd.DataFrame) -> pd.DataFrame:
-    """The values that were read off the paper's picture; the row names variance and step."""
-    own = reported[reported["artifact"] == "beyond_fig4"].reset_index(drop=True)
-    place = own["row"].str.extract(PLACE)
-    return pd.DataFrame({
+    # values that were read off the paper's picture; the row names variance and step
+    reported = tables["reported"]
+    read = reported[reported["artifact"] == "beyond_fig4"].reset_index(drop=True)
+    place = read["row"].str.extract(PLACE)
+    printed = pd.DataFrame({
         "panel": "curve", "source": "paper", "data": ROLES["mnist"],
         "sigma_w2": place["sigma_w2"].astype(float), "step": place["step"].astype(int),
-        "quantity": own["column"].map(PRINTED), "value": own["value"].astype(float),
-        "reading_error": own["reading_error"].astype(float),
+        "quantity": read["column"].map(PRINTED), "value": read["value"].astype(float),
+        "reading_error": read["reading_error"].astype(float),
     })  # fmt: skip
+    printed = printed[printed["sigma_w2"].isin(curves["sigma_w2"])]
+    return pd.concat([ours, printed], ignore_index=True).reindex(columns=list(FIELDS))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

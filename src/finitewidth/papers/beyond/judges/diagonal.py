@@ -92,22 +92,21 @@ def limit_of(line: pd.DataFrame) -> Estimate:
     return estimates.in_the_limit(line["width"].tolist(), estimated(line))
 
 
+def doubled_widths(rows: pd.DataFrame) -> pd.DataFrame:
+    """One row for each width, the widths rising; each must be twice the one before."""
+    rows = rows.drop_duplicates("width").sort_values("width")
+    if any(b != 2 * a for a, b in itertools.pairwise(rows["width"])):
+        raise CannotDecideError("widths that are not doubled")
+    return rows
+
+
 def _exact_limits(doubled: pd.DataFrame, phase: str) -> Iterator[Part]:
     """The limit of exact values over the printed one at each sigma_w2 and L / M of a phase."""
     rows = required(doubled[doubled["phase"] == phase], f"the {phase} phase")
     for (variance, lam), here in rows.groupby(["sigma_w2", "x"]):
-        line = here.drop_duplicates("width").sort_values("width")
-        widths = line["width"].tolist()
-        if any(b != 2 * a for a, b in itertools.pairwise(widths)):
-            raise CannotDecideError("widths that are not doubled")
+        line = doubled_widths(here)
         name = f"sigma_w^2 = {variance:g}, L/M = {lam:g}: limit of exact r over the printed limit"
         yield estimates.over_printed(line["exact"].tolist(), float(line["printed"].iloc[0]), name)
-
-
-def _over_limit(rows: pd.DataFrame) -> list[Estimate]:
-    limit = rows["printed_limit"]
-    ratios = rows.assign(y=rows["y"] / limit, spread=rows["spread"] / limit)
-    return estimated(ratios)
 
 
 def _measured(tables: Tables, phase: str) -> Iterator[Part]:
@@ -115,13 +114,13 @@ def _measured(tables: Tables, phase: str) -> Iterator[Part]:
     inside = rows["sigma_w2"] > 2 if phase == "chaotic" else rows["sigma_w2"] == 2
     rows = rows[inside & (rows["width"] == rows["width"].max()) & (rows["depth"] >= FROM_DEPTH)]
     rows = required(rows, f"the {phase} phase")
-    for (width, variance), line in rows.groupby(["width", "sigma_w2"]):
+    ratios = {name: rows[name] / rows["printed_limit"] for name in ("y", "spread")}
+    for (width, variance), line in rows.assign(**ratios).groupby(["width", "sigma_w2"]):
         name = f"M = {width}, sigma_w^2 = {variance:g}"
-        near = mean(_over_limit(line[line["x"] <= TO_LAMBDA + 1e-9]))
+        near = mean(estimated(line[line["x"] <= TO_LAMBDA + 1e-9]))
         label = f"{name}: mean of r over printed limit, L >= {FROM_DEPTH}, L/M <= {TO_LAMBDA}"
         yield near.part(label, **REMAINDER)
-        last = _over_limit(line[line["depth"] == line["depth"].max()])[0]
-        yield last.part(f"{name}: r over printed limit at L/M = 0.5", **REMAINDER)
+        yield deepest(line).part(f"{name}: r over printed limit at L/M = 0.5", **REMAINDER)
 
 
 def b01(tables: Tables) -> Iterator[Part]:
@@ -130,16 +129,14 @@ def b01(tables: Tables) -> Iterator[Part]:
     yield from _measured(tables, "chaotic")
     rows = drawn(tables["estimates"], "phases")
     rows = rows[(rows["width"] == rows["width"].max()) & (rows["depth"] >= FROM_DEPTH)]
-    rows = rows[rows["x"] <= TO_LAMBDA + 1e-9]
-    variances = sorted(v for v in rows["sigma_w2"].unique() if v > 2)
-    if len(variances) < 2:
+    rows = rows[(rows["x"] <= TO_LAMBDA + 1e-9) & (rows["sigma_w2"] > 2)]
+    lines = [(v, estimated(line.sort_values("depth"))) for v, line in rows.groupby("sigma_w2")]
+    if len(lines) < 2:
         raise CannotDecideError("fewer than two chaotic weight variances")
-    lowest, *others = (
-        (v, estimated(rows[rows["sigma_w2"] == v].sort_values("depth"))) for v in variances
-    )
+    (lowest, base), *others = lines
     for variance, found in others:
-        ratio = mean([b.over(a) for a, b in zip(lowest[1], found, strict=True)])
-        name = f"mean of r at sigma_w^2 = {variance:g} over r at {lowest[0]:g}, same depths"
+        ratio = mean([b.over(a) for a, b in zip(base, found, strict=True)])
+        name = f"mean of r at sigma_w^2 = {variance:g} over r at {lowest:g}, same depths"
         yield ratio.part(name, **REMAINDER)
 
 

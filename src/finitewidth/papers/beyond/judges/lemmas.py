@@ -10,6 +10,7 @@ from finitewidth.claims.estimates import Estimate, estimates, over_printed, powe
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
+from finitewidth.papers.beyond.judges.diagonal import doubled_widths
 
 NAMES = {
     "forward": "E[N_x]", "backward": "E[N_d]", "forward_square": "E[N_x^2]",
@@ -76,9 +77,9 @@ def b18(tables: Tables) -> Iterator[Part]:
     yield apart.part("E[prod N_x N_d]: tied - untied weights", low=0, paper=True)
     # exact over printed products at doubled widths: a remainder of order n^(-3/2) for each of
     # lambda n layers is one of n^(-1/2) for their product
-    rows = required(tables["products"], "products").drop_duplicates("width").sort_values("width")
+    rows = doubled_widths(required(tables["products"], "products"))
     widths = rows["width"].tolist()
-    if len(widths) < 3 or any(b != 2 * a for a, b in itertools.pairwise(widths)):
+    if len(widths) < 3:
         raise CannotDecideError("products need three or more doubled widths")
     ratios = (rows["exact"] / rows["printed"]).tolist()
     lam = rows["layers"].iloc[-1] / widths[-1]

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.cm import ScalarMappable
-from matplotlib.colorbar import Colorbar
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
@@ -64,7 +63,15 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         figure.colorbar(scale, ax=column, location="bottom", shrink=0.85, aspect=35, **look)
         for column, (scale, look) in zip(axes.T, scales.values(), strict=True)
     )
-    _second_scale(right, rows.loc[rows["series"] == "constant", "loss"].iloc[0])
+    # the losses themselves above the bar of losses over that of a constant
+    constant = rows.loc[rows["series"] == "constant", "loss"].iloc[0]
+    above = right.ax.secondary_xaxis(
+        "top", functions=(lambda ratio: ratio * constant, lambda loss: loss / constant)
+    )
+    style.numbers(above.xaxis, _ticks(constant * right.norm.vmin, constant * right.norm.vmax))
+    for axis in (right.ax, above):
+        axis.xaxis.set_minor_locator(NullLocator())
+    above.set_xlabel("lowest loss")
     for bound in rows.loc[rows["series"] == "bound", "value"].unique():
         left.ax.plot(bound, 0.5, **descent_maps.BOUND)
     descent_maps.finish(figure, axes, rows)
@@ -89,14 +96,3 @@ def _ticks(low: float, high: float) -> tuple[float, ...]:
     steps = TICKS[int(high / low < NARROW)]
     found = (step * 10.0**power for power in range(-6, 6) for step in steps)
     return tuple(tick for tick in found if low <= tick <= high)
-
-
-def _second_scale(bar: Colorbar, constant: float) -> None:
-    """Add the losses themselves above a bar of losses over that of a constant."""
-    bar.ax.xaxis.set_minor_locator(NullLocator())
-    above = bar.ax.secondary_xaxis(
-        "top", functions=(lambda ratio: ratio * constant, lambda loss: loss / constant)
-    )
-    style.numbers(above.xaxis, _ticks(constant * bar.norm.vmin, constant * bar.norm.vmax))
-    above.xaxis.set_minor_locator(NullLocator())
-    above.set_xlabel("lowest loss")

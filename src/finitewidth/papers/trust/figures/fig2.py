@@ -73,7 +73,14 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         own = rows[(rows["sigma_w2"] == variance) & (rows["sigma_b2"] == bias)]
         for axis, abscissa in zip(column, ("depth", "depth_over_width"), strict=True):
             _curves(axis, own, abscissa, colours)
-        _scale(column[0], own)
+        # exponential growth is a straight line on a logarithmic axis
+        if own.loc[own["series"] != "few draws", "dispersion"].max() > STEEP:
+            column[0].set_yscale("log")
+            largest = own["dispersion"].max()
+            column[0].set_yticks([tick for tick in TICKS if tick < 1.3 * largest])
+            style.numbers(column[0].yaxis)
+        else:
+            column[0].yaxis.set_major_locator(MaxNLocator(5))
     titles = [rf"$(\sigma_w^2, \sigma_b^2) = ({v:g}, {b:g})$" for v, b in pairs]
     style.title_panels(axes.flat, titles + [""] * len(pairs))
     for axis in axes[:, 0]:
@@ -103,17 +110,6 @@ def _curves(axis: Axes, rows: pd.DataFrame, abscissa: str, colours: Mapping[floa
             axis.plot(curve[abscissa], curve["dispersion"], **look)
     for value in rows.loc[rows["series"] == "limit", "dispersion"]:
         style.paper_line(axis, value, label=STATED)
-
-
-def _scale(axis: Axes, rows: pd.DataFrame) -> None:
-    """Use a logarithmic axis if the ratio grows; exponential growth is then a straight line."""
-    largest = rows["dispersion"].max()
-    if rows.loc[rows["series"] != "few draws", "dispersion"].max() <= STEEP:
-        axis.yaxis.set_major_locator(MaxNLocator(5))
-        return
-    axis.set_yscale("log")
-    axis.set_yticks([tick for tick in TICKS if tick < 1.3 * largest])
-    style.numbers(axis.yaxis)
 
 
 def _handles(rows: pd.DataFrame, colours: Mapping[float, str]) -> Iterator[Line2D]:
