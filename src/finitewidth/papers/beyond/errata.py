@@ -8,17 +8,12 @@ from scipy.integrate import dblquad, quad
 
 from finitewidth.errata.erratum import Evidence, exactly, extrapolated, on_average
 from finitewidth.errata.shared import edge_of_chaos_of_relu, generator, relu_pass
+from finitewidth.kernels.ntk_init import off_diagonal
 from finitewidth.kernels.ntk_init.estimators import leave_one_out, printed_leave_one_out
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
 from finitewidth.kernels.ntk_init.limits import dispersion_limit, limit_parts
 from finitewidth.kernels.ntk_init.moment_recursion import log_kernel_moments, log_theta_moment
 from finitewidth.kernels.ntk_init.moments import log_moments, printed_log_moments
-from finitewidth.kernels.ntk_init.off_diagonal import (
-    correlation_map,
-    infinite_width_mean_ratio,
-    printed_mean_ratio,
-    slope_map,
-)
 from finitewidth.papers.beyond.experiments.theory import ARCHITECTURES, widths_of
 
 SMALL = Initialisation(widths=(5, 4, 8, 6, 5), sigma_w2=2.1)
@@ -181,15 +176,16 @@ def ordered_ratio() -> Evidence:
         a ** (depth - 1) * depth + below.sum()
     )
     init = constant_width(depth, 100, sigma_w2=2 * a)
-    forms = printed_mean_ratio(depth, 2 * a, cosine), infinite_width_mean_ratio(init, cosine)
+    printed = off_diagonal.printed_mean_ratio(depth, 2 * a, cosine)
+    corrected = off_diagonal.infinite_width_mean_ratio(init, cosine)
     quantity = "lim_{M→∞} E Θ(x, x̃)/E Θ(x, x), σ_w² = 1.9, L = 50, cosine 0.1; printed: not below"
-    return exactly(quantity, truth, *forms)
+    return exactly(quantity, truth, printed, corrected)
 
 
 def two_layer_sum() -> Evidence:
     """The sum in the proof for L = 2 and orthogonal inputs."""
     cosines, errors = layers_by_quadrature(2, 0.0)
-    corrected = 0.0 * slope_map(0.0) + correlation_map(0.0)
+    corrected = 0.0 * off_diagonal.slope_map(0.0) + off_diagonal.correlation_map(0.0)
     quantity = "Σ_l g^{∘(l−1)}(ρ) Π f at L = 2, ρ = 0; printed: not below"
     return exactly(quantity, (cosines * errors).sum(), 2 / 4, corrected)
 

@@ -78,7 +78,20 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
                 style.paper_line(axis, value, zorder=1, **BOUND)
     names = [rf"$\sigma_w^2$ = {v:g}" for v in variances]
     style.title_panels(axes.flat, names + [""] * (axes.size - len(names)))
-    _rulers(axes, widths, rows)
+    last, error = float(rows["depth_over_width"].max()), rows["standard_error"].fillna(0)
+    ticks = [tick for tick in TICKS if tick <= 1.001 * last]
+    for axis in axes.flat:
+        # signed roots, so that margins left of 0 are defined
+        root = (lambda shares: np.sign(shares) * np.sqrt(np.abs(shares)), np.square)
+        axis.set_xscale("function", functions=root)
+        axis.set_xlim(0, 1.05 * last)
+        axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axis.set_ylim(min(0.2, 0.95 * float((rows["ratio"] - error).min())), 1.03)
+        axis.set_yticks([0.25, 0.5, 0.75, 1])
+    for axis, width in zip(axes[:, 0], widths, strict=True):
+        axis.set_ylabel(f"$M$ = {width:g}")
+    for axis in axes[-1]:
+        axis.set_xlabel(r"$\lambda = L/M$")
     figure.supylabel(r"$E\,\Theta(x,\tilde x)\,/\,E\,\Theta(x,x)$", fontsize=7)
     style.legend_above(figure, _handles(rows, looks), 4)
     return figure
@@ -98,24 +111,6 @@ def _curves(axis: Axes, rows: pd.DataFrame, look: tuple[str, str]) -> None:
             continue
         axis.errorbar(x, y, error, linestyle="--", color=colour, marker=marker, markersize=1.9,
                       linewidth=0.7, elinewidth=0.6, capsize=0.8, markeredgewidth=0.4)  # fmt: skip
-
-
-def _rulers(axes: np.ndarray, widths: list[float], rows: pd.DataFrame) -> None:
-    """Set a square-root scale of L / M, and name the widths at the left."""
-    last, error = float(rows["depth_over_width"].max()), rows["standard_error"].fillna(0)
-    ticks = [tick for tick in TICKS if tick <= 1.001 * last]
-    for axis in axes.flat:
-        # signed roots, so that margins left of 0 are defined
-        root = (lambda shares: np.sign(shares) * np.sqrt(np.abs(shares)), np.square)
-        axis.set_xscale("function", functions=root)
-        axis.set_xlim(0, 1.05 * last)
-        axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-        axis.set_ylim(min(0.2, 0.95 * float((rows["ratio"] - error).min())), 1.03)
-        axis.set_yticks([0.25, 0.5, 0.75, 1])
-    for axis, width in zip(axes[:, 0], widths, strict=True):
-        axis.set_ylabel(f"$M$ = {width:g}")
-    for axis in axes[-1]:
-        axis.set_xlabel(r"$\lambda = L/M$")
 
 
 def _handles(rows: pd.DataFrame, looks: Mapping[float, tuple[str, str]]) -> Iterator[Artist]:

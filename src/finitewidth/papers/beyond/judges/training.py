@@ -68,37 +68,32 @@ def b20(tables: Tables) -> Iterator[Part]:
         yield samples.mean(label, most, low=0, ours=MOST)
 
 
-def b21(tables: Tables) -> list[Part]:
-    """Of any two sigma_w^2 the one with the larger gap has the smaller test loss at the end."""
+def b21(tables: Tables) -> Iterator[Part]:
+    """Of any two sigma_w^2 the one with the larger gap has the smaller test loss at the end.
+
+    Which gap is the smaller one is itself estimated. Therefore the error makes the comparison as
+    uncertain as the less certain of both differences: it fails only if both are clear. Runs are
+    paired, since those of one number start from the same random numbers.
+    """
     ends = {
         sigma_w2: tuple(_at(rows, rows["step"].max(), name) for name in ("gap", "test_loss"))
         for sigma_w2, rows in _networks(tables)
     }
     if len(ends) < 2:
         raise CannotDecideError("one sigma_w^2 has no order")
-    return [_ordered(f"sigma_w^2 = {a:g} and {b:g}", ends[a], ends[b])
-            for a, b in combinations(ends, 2)]  # fmt: skip
-
-
-def _ordered(names: str, first: tuple, second: tuple) -> Part:
-    """Compare the test loss of the network with the smaller gap to that of the other one.
-
-    Which gap is the smaller one is itself estimated. Therefore the error makes the comparison as
-    uncertain as the less certain of both differences: it fails only if both are clear. Runs are
-    paired, since those of one number start from the same random numbers.
-    """
-    (gap_a, loss_a), (gap_b, loss_b) = first, second
-    if len(gap_a) != len(gap_b) or len(gap_a) < 2:
-        raise CannotDecideError(f"{names}: {len(gap_a)} runs beside {len(gap_b)}")
-    gap, loss = gap_a - gap_b, loss_b - loss_a
-    value = math.copysign(1, gap.mean()) * float(loss.mean())
-    certain = min(_score(gap), _score(loss))
-    # with equal means, or with runs that are all alike, the order is not known
-    error = abs(value) / certain if certain > 0 else math.nan
-    return Part(
-        name=f"{names}: test loss at the smaller gap minus that at the larger", value=value,
-        standard_error=error, dof=len(gap) - 1, **ABOVE,
-    )  # fmt: skip
+    for (first, (gap_a, loss_a)), (second, (gap_b, loss_b)) in combinations(ends.items(), 2):
+        names = f"sigma_w^2 = {first:g} and {second:g}"
+        if len(gap_a) != len(gap_b) or len(gap_a) < 2:
+            raise CannotDecideError(f"{names}: {len(gap_a)} runs beside {len(gap_b)}")
+        gap, loss = gap_a - gap_b, loss_b - loss_a
+        value = math.copysign(1, gap.mean()) * float(loss.mean())
+        certain = min(_score(gap), _score(loss))
+        # with equal means, or with runs that are all alike, the order is not known
+        error = abs(value) / certain if certain > 0 else math.nan
+        yield Part(
+            name=f"{names}: test loss at the smaller gap minus that at the larger", value=value,
+            standard_error=error, dof=len(gap) - 1, **ABOVE,
+        )  # fmt: skip
 
 
 def _score(values: np.ndarray) -> float:
