@@ -282,3 +282,15 @@ class Settings(Section):
     shapes: Shapes
     training: Training
     lemmas: Lemmas
+
+    @model_validator(mode="after")
+    def _map(self) -> "Settings":
+        """Refuse maps of a single depth; depths start at 2."""
+        largest, shapes = self.shapes.maps.max_lambda, self.theory.architectures
+        mean = (shapes.narrow + shapes.wide) // 2
+        if round(largest * mean) < 3:
+            allowed = (
+                f"times {mean}, the mean of the widths in beyond.theory.architectures, it must"
+            )
+            raise refused("shapes.maps.max_lambda", largest, f"{allowed} give 3 layers at least")
+        return self

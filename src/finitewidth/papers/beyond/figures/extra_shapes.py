@@ -92,7 +92,7 @@ def _map(axis: Axes, rows: pd.DataFrame, scale: SymLogNorm) -> Any:
     image = axis.pcolormesh(
         x, y, ratio, cmap="RdBu_r", norm=scale, shading="nearest", rasterized=True
     )
-    if len(y) > 1 and ratio.min() < 0 < ratio.max():
+    if ratio.min() < 0 < ratio.max():
         unequal = np.ma.masked_equal(ratio, 0)  # networks that are the same
         equal = axis.contour(x, y, unequal, levels=[0], colors="black", linewidths=1.0)
         equal.set_path_effects(STROKE)
