@@ -91,7 +91,7 @@ def test_sums_over_blocks_give_what_the_estimators_give():
     found = dispersion(theta, resamples=4000)
     assert sums.dispersion() == pytest.approx((found.value, found.standard_error), rel=0.06)
     ratio = mean_ratio(other, theta, resamples=4000)
-    assert pairs.ratio() == pytest.approx((ratio.value, ratio.standard_error), rel=0.06)
+    assert pairs.estimate() == pytest.approx((ratio.value, ratio.standard_error), rel=0.06)
     assert sums.dispersion()[0] == pytest.approx(found.value, rel=1e-12)
 
 

@@ -21,7 +21,7 @@ from finitewidth.kernels.ntk_init.tail_errors import (
     robust_error,
 )
 from finitewidth.papers.beyond.experiments.power_sums import TailedSums
-from finitewidth.papers.trust.experiments.estimates import estimated, known_error
+from finitewidth.papers.trust.experiments.estimates import estimated
 
 REPEATS = 300
 # Binomial with 300 repeats: a coverage of .95 is at most .91 in one of 400 tests, and one of .88,
@@ -149,14 +149,13 @@ def test_rows_of_draws_have_robust_or_exact_errors():
     biased = constant_width(6, 20, sigma_w2=3.0, sigma_b2=1.0)
     for init in (free, biased):
         (block,) = sample_depths(init, [6], 500, 8, input_norm2=20.0)
-        draws, known = block[6, 3.0], known_error(init, 500, 20.0)
-        row = estimated(draws, "paper", known)
+        draws = block[6, 3.0]
+        row = estimated(draws, "paper", init, 20.0)
         value, own = linearised_dispersion(draws.scaled_theta)
         assert row["dispersion"] == value
         if init is free:
             assert row["error"] == max(own, exact_dispersion_error(init, 500, input_norm2=20.0))
         else:
-            assert known is None
             assert row["error"] == robust_error(value, own, log_variance(draws.scaled_theta), 500)
         assert row["error"] > own
 
@@ -168,7 +167,7 @@ def test_off_diagonal_sums_take_the_tail_from_the_diagonal():
     sums = TailedSums(float(off_diagonal[:200].mean()))
     for first in range(0, 600, 200):
         sums.add(diagonal[first : first + 200], off_diagonal[first : first + 200])
-    value, error = sums.dispersion()
+    value, error = sums.estimate()
     own = sums.powers.dispersion()
     assert value == own[0]
     assert error == pytest.approx(

@@ -8,17 +8,12 @@ from scipy.integrate import dblquad, quad
 
 from finitewidth.errata import evidence
 from finitewidth.errata.evidence import Evidence, exactly, extrapolated, generator, on_average
+from finitewidth.kernels.ntk_init import off_diagonal
 from finitewidth.kernels.ntk_init.estimators import leave_one_out, printed_leave_one_out
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
 from finitewidth.kernels.ntk_init.limits import dispersion_limit, limit_parts
 from finitewidth.kernels.ntk_init.moment_recursion import log_kernel_moments, log_theta_moment
 from finitewidth.kernels.ntk_init.moments import log_moments, printed_log_moments
-from finitewidth.kernels.ntk_init.off_diagonal import (
-    correlation_map,
-    infinite_width_mean_ratio,
-    printed_mean_ratio,
-    slope_map,
-)
 from finitewidth.papers.beyond.experiments.theory import ARCHITECTURES, widths_of
 
 SMALL = Initialisation(widths=(5, 4, 8, 6, 5), sigma_w2=2.1)
@@ -170,14 +165,14 @@ def ordered_ratio() -> Evidence:
         a ** (depth - 1) * depth + below.sum()
     )
     init = constant_width(depth, 100, sigma_w2=2 * a)
-    printed = printed_mean_ratio(depth, 2 * a, cosine)
-    return exactly(truth, printed, infinite_width_mean_ratio(init, cosine))
+    printed = off_diagonal.printed_mean_ratio(depth, 2 * a, cosine)
+    return exactly(truth, printed, off_diagonal.infinite_width_mean_ratio(init, cosine))
 
 
 def two_layer_sum() -> Evidence:
     """The sum in the proof for L = 2 and orthogonal inputs."""
     cosines, errors = layers_by_quadrature(2, 0.0)
-    corrected = 0.0 * slope_map(0.0) + correlation_map(0.0)
+    corrected = 0.0 * off_diagonal.slope_map(0.0) + off_diagonal.correlation_map(0.0)
     return exactly((cosines * errors).sum(), 2 / 4, corrected)
 
 

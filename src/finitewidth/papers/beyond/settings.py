@@ -4,41 +4,27 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from finitewidth.common.setting_types import (
-    CountOrAll,
-    Hidden,
-    Runs,
-    Section,
-    Source,
-    Width,
-    between,
-    code,
-    distinct,
-    ours,
-    paper,
-    positive,
-    refused,
-    section,
-    whole,
-)
+from finitewidth.common import setting_types as types
+from finitewidth.common.setting_types import Section, Source, code, ours, paper, refused, section
 
 MAPS = 4  # heat maps beside each other
-Draws = whole(3, 1_000_000_000)
-PaperDraws = whole(3, 2048)
-Resamples = whole(2, 100_000)
-Lambda = between(0.001, 20)  # depth over width; networks are as wide as its inverse says
-Depths = whole(2, 1_000_000) | None
-Points = whole(2, 10_000)
-Widths = distinct(Width, most=20)
-Number = positive(100)
-Numbers = distinct(Number, most=50)
-Cosines = distinct(Annotated[float, Field(gt=-1, lt=1)], most=50)
-Layers = distinct(whole(2, 1000), most=1000)
-Times = distinct(whole(0, 10_000_000), most=1000)
+Draws = types.whole(3, 1_000_000_000)
+PaperDraws = types.whole(3, 2048)
+Resamples = types.whole(2, 100_000)
+Sizes = types.distinct(types.whole(3, 100_000), most=1000)
+Lambda = types.between(0.001, 20)  # depth over width; networks are as wide as its inverse says
+Lambdas = types.distinct(Lambda, most=50)
+Depths = types.whole(2, 1_000_000) | None
+Points = types.whole(2, 10_000)
+Widths = types.distinct(types.Width, most=20)
+Number = types.positive(100)
+Numbers = types.distinct(Number, most=50)
+Cosines = types.distinct(Annotated[float, Field(gt=-1, lt=1)], most=50)
+Layers = types.distinct(types.whole(2, 1000), most=1000)
+Times = types.distinct(types.whole(0, 10_000_000), most=1000)
 
 
 def _among(key: str, chosen: list[float], name: str, known: list[float]) -> None:
-    """Refuse lines with bands that are not among all lines."""
     if not set(chosen) <= set(known):
         raise refused(key, chosen, f"all of it must be in {name}, {known}")
 
@@ -131,12 +117,12 @@ class TheoryLimits(Section):
 class Architectures(Section):
     """Figure 6."""
 
-    narrow: Width = paper("M1")
-    wide: Width = paper("M2")
+    narrow: types.Width = paper("M1")
+    wide: types.Width = paper("M2")
     max_lambda: Lambda = ours("lambda = 2 L / (M1 + M2)")
     points: Points = ours("of the curves")
     sigma_w2: Numbers = ours("weight variances")
-    drawn_depth: whole(2, 100) = ours("L of the drawings")
+    drawn_depth: types.whole(2, 100) = ours("L of the drawings")
 
     @model_validator(mode="after")
     def _ascending(self) -> "Architectures":
@@ -155,7 +141,7 @@ class Theory(Section):
 class Doubled(Section):
     """Exact values from which the limits are computed."""
 
-    lambdas: distinct(Lambda, most=50) = ours("L / M, within and beyond the range of Figure 1")
+    lambdas: Lambdas = ours("L / M, within and beyond the range of Figure 1")
     widths: Widths = ours("units of a hidden layer")
     sigma_w2: Numbers = ours("weight variances")
 
@@ -163,7 +149,7 @@ class Doubled(Section):
 class Small(Section):
     """Networks drawn in full."""
 
-    width: whole(1, 1000) = ours("units of a hidden layer")
+    width: types.whole(1, 1000) = ours("units of a hidden layer")
     depths: Layers = ours("layers")
     sigma_w2: Numbers = ours("weight variances")
 
@@ -200,7 +186,7 @@ class ShapeLayers(Section):
     """Coefficients of single layers."""
 
     lambda_: Lambda = ours("the end of Figure 6", alias="lambda")
-    sigma_w2: distinct(Number, most=3, least=3) = ours("weight variances, one of each phase")
+    sigma_w2: types.distinct(Number, most=3, least=3) = ours("weight variances, one of each phase")
 
 
 class Shapes(Section):
@@ -214,18 +200,18 @@ class Training(Section):
     """Figure 4, and Figure 2.5 of the thesis: training by Adam with full batches."""
 
     dataset: Literal["mnist"] = paper("data.mnist says which images play its part")
-    train: CountOrAll = paper("training images; null: all")
-    test: CountOrAll = paper("test images; null: all")
+    train: types.CountOrAll = paper("training images; null: all")
+    test: types.CountOrAll = paper("test images; null: all")
     sigma_w2: Numbers = paper("weight variances")
-    hidden: Hidden = code(
+    hidden: types.Hidden = code(
         "hidden layers; the paper's L = 20 weight layers have 19", paper_also=[19]
     )
-    width: Width = paper("units of a hidden layer")
-    runs: Runs = ours("networks of each variance; the paper shows one")
+    width: types.Width = paper("units of a hidden layer")
+    runs: types.Runs = ours("networks of each variance; the paper shows one")
     rate: Number = code("of Adam; the published curves are those of the script's",
                         paper_also=[0.00001])  # fmt: skip
     times: Times = code("steps; one epoch of the paper is one step with all images")
-    per_class: whole(2, 100) = paper("training images of each class in the kernel")
+    per_class: types.whole(2, 100) = paper("training images of each class in the kernel")
     maps: Times = paper("steps at which kernels are shown", code_also=[[0, 100, 500, 2000]])
 
     @model_validator(mode="after")
@@ -243,8 +229,8 @@ class Moments(Section):
     """Lemmas A.1 to A.4: moments of norm ratios."""
 
     draws: Draws = ours("networks")
-    width: whole(2, 1000) = ours("units of a hidden layer")
-    layers: whole(1, 1000) = ours("layers")
+    width: types.whole(2, 1000) = ours("units of a hidden layer")
+    layers: types.whole(1, 1000) = ours("layers")
     sigma_w2: Number = ours("weight variance")
 
 
@@ -262,15 +248,15 @@ class GradientSteps(Section):
     depths: Layers = ours("layers")
     ratio: Lambda = ours("lambda")
     sigma_w2: Numbers = ours("weight variances: ordered, chaotic")
-    rate: positive(1000) = ours("of the step")
+    rate: types.positive(1000) = ours("of the step")
 
 
 class Estimators(Section):
     """Appendix C.3: estimators of the dispersion, on lognormal kernels."""
 
     draws: Draws = ours("samples")
-    sizes: distinct(whole(3, 100_000), most=1000) = ours("of a sample; the paper has 500")
-    dispersions: distinct(between(1, 1000), most=1000) = ours("e^(1/2), e, e^(3/2)")
+    sizes: Sizes = ours("of a sample; the paper has 500")
+    dispersions: types.distinct(types.between(1, 1000), most=1000) = ours("e^(1/2), e, e^(3/2)")
 
 
 class Lemmas(Section):
@@ -303,7 +289,8 @@ class Settings(Section):
         largest, shapes = self.shapes.maps.max_lambda, self.theory.architectures
         mean = (shapes.narrow + shapes.wide) // 2
         if round(largest * mean) < 3:
-            allowed = (f"times {mean}, the mean of the widths in beyond.theory.architectures, it "
-                       "must give 3 layers at least")  # fmt: skip
-            raise refused("shapes.maps.max_lambda", largest, allowed)
+            allowed = (
+                f"times {mean}, the mean of the widths in beyond.theory.architectures, it must"
+            )
+            raise refused("shapes.maps.max_lambda", largest, f"{allowed} give 3 layers at least")
         return self

@@ -9,6 +9,14 @@ from scipy.special import erf
 from finitewidth.errata import evidence
 from finitewidth.errata.evidence import Evidence, exactly, generator, on_average
 
+Function = Callable[[float], float]
+A, B = 0.7, 0.3  # of the integrals of appendix E
+
+
+def relu(h: float) -> float:
+    """ReLU of a number."""
+    return max(h, 0.0)
+
 
 def erf_slope(h: float) -> float:
     """Derivative of erf."""
@@ -67,11 +75,10 @@ def error_recursion(networks: int) -> Evidence:
 
 def relu_product() -> Evidence:
     """The first integral of E.1."""
-    a, b = 0.7, 0.3
-    c = b / a
+    c = B / A
     bracket = np.sqrt(1 - c * c) + c * np.pi / 2 + c * np.arcsin(c)
-    forms = (a / (2 * np.pi) * bracket, a * a / (2 * np.pi) * bracket)
-    return exactly(relu_mean(a, b), *forms)
+    forms = A / (2 * np.pi) * bracket, A * A / (2 * np.pi) * bracket
+    return exactly(relu_mean(A, B), *forms)
 
 
 def relu_errors() -> Evidence:
@@ -87,16 +94,14 @@ def relu_errors() -> Evidence:
 
 def erf_product() -> Evidence:
     """The integral of E.2 over erf erf, as a function of standard deviations."""
-    a, b = 0.7, 0.3
-    q, cov = a * a, a * b
-    return exactly(gaussian_mean(erf, q, cov), erf_mean(a, b), erf_mean(q, cov))
+    q, cov = A * A, A * B
+    return exactly(gaussian_mean(erf, q, cov), erf_mean(A, B), erf_mean(q, cov))
 
 
 def erf_slopes() -> Evidence:
     """The integral of E.2 over erf′ erf′, as a function of standard deviations."""
-    a, b = 0.7, 0.3
-    q, cov = a * a, a * b
-    return exactly(gaussian_mean(erf_slope, q, cov), slope_mean(a, b), slope_mean(q, cov))
+    q, cov = A * A, A * B
+    return exactly(gaussian_mean(erf_slope, q, cov), slope_mean(A, B), slope_mean(q, cov))
 
 
 def erf_covariance() -> Evidence:

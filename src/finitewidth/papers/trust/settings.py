@@ -4,32 +4,19 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from finitewidth.common.setting_types import (
-    OURS,
-    Dataset,
-    Draws,
-    Runs,
-    Section,
-    StepSize,
-    Width,
-    between,
-    distinct,
-    ours,
-    paper,
-    positive,
-    refused,
-    section,
-    several,
-    whole,
-)
+from finitewidth.common import setting_types as types
+from finitewidth.common.setting_types import OURS, Draws, Section, ours, paper, refused, section
 
-Depth = whole(1, 100_000)
-Depths = distinct(Depth, most=100)
-Widths = distinct(Width, most=100)
-WeightVariance = positive(1000)
-BiasVariance = between(0, 1000)
-BiasVariances = distinct(BiasVariance, most=20)
-VariancePair = several(between(0, 1000), most=2, least=2)
+Depth = types.whole(1, 100_000)
+Depths = types.distinct(Depth, most=100)
+ManyDepths = types.distinct(Depth, most=1000)
+Widths = types.distinct(types.Width, most=100)
+WeightVariance = types.positive(1000)
+BiasVariance = types.between(0, 1000)
+BiasVariances = types.distinct(BiasVariance, most=20)
+Covariances = types.distinct(types.between(0, 1), most=1000)
+VariancePair = types.several(types.between(0, 1000), most=2, least=2)
+Counts = types.distinct(types.whole(1, 100_000_000), most=100)
 
 
 class Grid(Section):
@@ -37,7 +24,7 @@ class Grid(Section):
 
     first: WeightVariance = ours("the first")
     last: WeightVariance = ours("the last")
-    points: whole(2, 1000) = ours("how many")
+    points: types.whole(2, 1000) = ours("how many")
 
 
 class Grids(Section):
@@ -54,7 +41,7 @@ class Heat(Section):
     paper_draws: Draws = paper("shown beside ours where we draw more")
     widths: Widths = paper("units of a hidden layer")
     sigma_b2: BiasVariances = paper("bias variances")
-    depths: distinct(Depth, most=1000, least=2) = ours("layers")
+    depths: types.distinct(Depth, most=1000, least=2) = ours("layers")
     sigma_w2: Grids
 
 
@@ -65,7 +52,7 @@ class Border(Section):
     sigma_w2: WeightVariance = ours("weight variance of the border")
     sigma_b2: BiasVariance = paper("bias variance")
     widths: Widths = paper("units of a hidden layer")
-    depths: distinct(Depth, most=1000) = ours("deep as in Section 4, and the deepest of the map")
+    depths: ManyDepths = ours("deep as in Section 4, and the deepest of the map")
 
 
 class DepthCurves(Section):
@@ -73,21 +60,22 @@ class DepthCurves(Section):
 
     draws: Draws = paper("networks", or_more=True)
     paper_draws: Draws = paper("shown beside ours where we draw more")
-    pairs: distinct(VariancePair, most=20) = paper("(sigma_w2, sigma_b2)")
+    pairs: types.distinct(VariancePair, most=20) = paper("(sigma_w2, sigma_b2)")
     widths: Widths = ours('units of a hidden layer, "a wider range" than in Figure 1')
     largest_depth: Depth = ours("layers")
-    largest_lambda: positive(100) = ours("of depth over width")
-    points: whole(2, 1000) = ours("depths per curve")
+    largest_lambda: types.positive(100) = ours("of depth over width")
+    points: types.whole(2, 1000) = ours("depths per curve")
 
 
 # "border" is the weight variance between the phases
-Phase = several(between(0, 1000) | Literal["border"], most=2, least=2)
+Phase = types.several(types.between(0, 1000) | Literal["border"], most=2, least=2)
+Phases = types.distinct(Phase, most=20)
 
 
 class Widest(Section):
     """Descents at the largest width."""
 
-    runs: Runs = ours("networks of a cell")
+    runs: types.Runs = ours("networks of a cell")
 
 
 class Descent(Section):
@@ -98,33 +86,33 @@ class Descent(Section):
     """
 
     activation: Literal["tanh", "relu"] = paper("of the hidden layers")
-    dataset: Dataset = paper("a dataset as the papers call it")
-    samples: whole(2, 100_000) = paper("S, images")
-    runs: Runs = ours("networks of a cell; the paper shows one")
+    dataset: types.Dataset = paper("a dataset as the papers call it")
+    samples: types.whole(2, 100_000) = paper("S, images")
+    runs: types.Runs = ours("networks of a cell; the paper shows one")
     widths: Widths = paper("units of a hidden layer, of Figure 10")
     widest: Widest
-    width: Width = paper("that of Figures 3 and 8")
+    width: types.Width = paper("that of Figures 3 and 8")
     sigma_b2: BiasVariances = ours("all widths have the first; others are of width only")
-    sigma_w2: distinct(WeightVariance, most=1000, least=2) = ours(
+    sigma_w2: types.distinct(WeightVariance, most=1000, least=2) = ours(
         "weight variances; the border is 3.44 for tanh, 2 for ReLU"
     )
     depths: Depths = ours("layers; beyond 20, of which the paper speaks")
-    steps: whole(1, 100_000_000) = paper("at most")
+    steps: types.whole(1, 100_000_000) = paper("at most")
     rate_rule: Literal["common", "scaled"] = paper(
         "scaled: the rate is in units of 1/lambda_max of each network"
     )
-    rate: StepSize = paper("of all networks, or half of the largest stable one")
-    times: distinct(whole(1, 100_000_000), most=100) = paper("steps shown in Figures 8 and 9")
+    rate: types.StepSize = paper("of all networks, or half of the largest stable one")
+    times: Counts = paper("steps shown in Figures 8 and 9")
     stop: Literal["window", "each"] = ours(
         "when the lowest loss has not fallen by fall in patience"
     )
-    fall: positive(1) = paper("share of the loss")
-    patience: whole(1, 1_000_000) = paper("steps")
+    fall: types.positive(1) = paper("share of the loss")
+    patience: types.whole(1, 1_000_000) = paper("steps")
     mode: Literal["steps", "graded", "flow"] = paper(
         "steps one by one; graded and flow: see training/descent.py"
     )
-    cap: between(0, 0.5) = ours("of graded steps, in units of 1/lambda_max")
-    share: whole(1, 1_000_000) = ours("a graded step makes at most t/share steps at once")
+    cap: types.between(0, 0.5) = ours("of graded steps, in units of 1/lambda_max")
+    share: types.whole(1, 1_000_000) = ours("a graded step makes at most t/share steps at once")
 
     @model_validator(mode="after")
     def _consistent(self) -> "Descent":
@@ -140,15 +128,15 @@ class Descent(Section):
 class MeanFieldPairs(Section):
     """Variances in the ordered phase, at the border and in the chaotic phase, by activation."""
 
-    erf: distinct(Phase, most=20) = ours("(sigma_w2, sigma_b2); border: between the phases")
-    relu: distinct(Phase, most=20) = ours("(sigma_w2, sigma_b2); border: between the phases")
+    erf: Phases = ours("(sigma_w2, sigma_b2); border: between the phases")
+    relu: Phases = ours("(sigma_w2, sigma_b2); border: between the phases")
 
 
 class MeanField(Section):
     """Figures 5 and 6: kappa_1 and kappa_2 of infinitely wide networks, by depth."""
 
-    depth: whole(2, 100_000) = ours("layers; kappa_2 of one layer may vanish")
-    covariances: distinct(between(0, 1), most=1000) = ours("the paper has the range from 0 to 1")
+    depth: types.whole(2, 100_000) = ours("layers; kappa_2 of one layer may vanish")
+    covariances: Covariances = ours("the paper has the range from 0 to 1")
     pairs: MeanFieldPairs
 
 
@@ -156,9 +144,9 @@ class Solutions(Section):
     """Theorem 5.3: variance of trained infinitely wide networks, against its formula."""
 
     draws: Draws = ours("outputs at initialisation")
-    datasets: whole(2, 100_000) = ours("of random directions")
-    samples: whole(1, 1000) = ours("S")
-    input_width: whole(2, 100_000) = ours("n_0; on a line, inputs are the same")
+    datasets: types.whole(2, 100_000) = ours("of random directions")
+    samples: types.whole(1, 1000) = ours("S")
+    input_width: types.whole(2, 100_000) = ours("n_0; on a line, inputs are the same")
     depths: Depths = ours("layers")
     pairs: MeanFieldPairs
 

@@ -5,6 +5,7 @@ and hidden layers of equal width.
 """
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -41,23 +42,20 @@ def dispersion_curves(
 ) -> list[dict[str, Any]]:
     """Dispersion of Theta(x, x) in closed form, on a grid of depths.
 
-    Rows width, alpha_0, sigma_w2, depth, x = L / M, y and ``curve``: ``printed_limit`` and
-    ``corrected_limit`` (Theorem 3.1 of ``beyond``), ``printed_sums`` (Theorem 3.2 in the form of
-    its proof, without remainders) and ``exact`` (docs/theory.md).
+    The curves are ``printed_limit`` and ``corrected_limit`` (Theorem 3.1 of ``beyond``),
+    ``printed_sums`` (Theorem 3.2 in the form of its proof, without remainders) and ``exact``
+    (docs/theory.md); x = L / M.
     """
     rows = []
-    for variance in variances:
-        phase = phase_of("relu", variance)
-        for depth in grid:
-            init, lam = network(depth, width, alpha_0, variance), depth / width
-            values = {
-                "printed_limit": dispersion_limit(lam, phase, alpha_0=alpha_0, form="printed"),
-                "corrected_limit": dispersion_limit(lam, phase, alpha_0=alpha_0),
-                "printed_sums": printed_log_moments(init).dispersion,
-                "exact": log_moments(init).dispersion,
-            }
-            key = {
-                "width": width, "alpha_0": alpha_0, "sigma_w2": variance, "depth": depth, "x": lam,
-            }  # fmt: skip
-            rows += [{**key, "curve": curve, "y": value} for curve, value in values.items()]
+    for variance, depth in product(variances, grid):
+        phase, lam = phase_of("relu", variance), depth / width
+        init = network(depth, width, alpha_0, variance)
+        values = {
+            "printed_limit": dispersion_limit(lam, phase, alpha_0=alpha_0, form="printed"),
+            "corrected_limit": dispersion_limit(lam, phase, alpha_0=alpha_0),
+            "printed_sums": printed_log_moments(init).dispersion,
+            "exact": log_moments(init).dispersion,
+        }
+        key = {"width": width, "alpha_0": alpha_0, "sigma_w2": variance, "depth": depth, "x": lam}
+        rows += [{**key, "curve": curve, "y": value} for curve, value in values.items()]
     return rows

@@ -4,6 +4,7 @@ These are Lemmas A.1 to A.4, Theorem 4.1 and the estimators of appendix C.3.
 """
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,7 @@ PIECE, STEPPED, REPEATS = 10_000, 25, 1000
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Moments of norm ratios, their products, changes in one step, and means of estimators.
 
-    The settings are those of `finitewidth.papers.beyond.settings.Lemmas`. Each table is that of the
-    function of its name.
+    Each table is that of the function of its name.
     """
     parts = {"moments": moments, "products": products, "steps": steps, "estimators": estimators}
     return {name: pd.DataFrame(part(settings[name])) for name, part in parts.items()}
@@ -39,13 +39,11 @@ def moments(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     All weights of the ReLU networks are drawn. They have ``layers`` hidden layers, ``width`` units
     per hidden layer and input, and one output. The errors are propagated backward through the same
     weights as the forward pass (tied), or through independent weights with the same gates (untied),
-    which is the assumption A.3.
+    which is the assumption A.3; ``difference`` denotes tied minus untied.
 
-    Rows quantity, weights, width, layers, value, error, draws, printed and exact. With
-    a = sigma_w2 / 2 the quantities are E[N] / a, E[N^2] / a^2 and E[N_x N_d] / a^2, as means over
-    layers, and the same for products over all layers (``chain``). The weights ``difference`` denote
-    tied minus untied. The parts are phi(U)^2 and phi'(U) V^2 of the proofs of the lemmas, where U
-    and V are standard normal.
+    With a = sigma_w2 / 2 the quantities are E[N] / a, E[N^2] / a^2 and E[N_x N_d] / a^2, as means
+    over layers, and the same for products over all layers (``chain``). The parts are phi(U)^2 and
+    phi'(U) V^2 of the proofs of the lemmas, where U and V are standard normal.
     """
     width, layers, draws = (settings[name] for name in ("width", "layers", "draws"))
     rng = np.random.default_rng(seed_for("beyond/lemmas/moments", width, layers))
@@ -54,11 +52,11 @@ def moments(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
         for first in range(0, draws, PIECE)
     ]
     found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    rows = _samples(found, width, layers, settings["sigma_w2"] / 2)
     return [
         {"width": width, "layers": layers, "quantity": quantity, "weights": weights,
          **_mean(sample), "printed": float(printed), "exact": float(exact)}
-        for quantity, weights, sample, printed, exact
-        in _samples(found, width, layers, settings["sigma_w2"] / 2)
+        for quantity, weights, sample, printed, exact in rows
     ]  # fmt: skip
 
 
@@ -83,7 +81,7 @@ def norm_ratios(
     others = [rng.standard_normal((count, width, width)) for _ in range(layers - 1)]
     first_units = np.maximum(weights[0][:, :, 0], 0) ** 2
     return {
-        "forward": _ratios(norms[1:], norms[:-1]),
+        "forward": _ratios(norms),
         "tied": _backward([*weights[1:], last], gates, scale),
         "untied": _backward([*others, rng.standard_normal((count, 1, width))], gates, scale),
         "forward_part": first_units.ravel(),
@@ -98,11 +96,11 @@ def _backward(weights: list[np.ndarray], gates: list[np.ndarray], scale: float) 
     for matrix, gate in zip(reversed(weights), reversed(gates), strict=True):
         delta = gate * scale * np.einsum("bij,bi->bj", matrix, delta)
         norms.append(np.einsum("bi,bi->b", delta, delta))
-    return _ratios(norms[1:], norms[:-1])[:, ::-1]
+    return _ratios(norms)[:, ::-1]
 
 
-def _ratios(norms: list[np.ndarray], before: list[np.ndarray]) -> np.ndarray:
-    top, bottom = np.stack(norms, axis=1), np.stack(before, axis=1)
+def _ratios(norms: list[np.ndarray]) -> np.ndarray:
+    top, bottom = np.stack(norms[1:], axis=1), np.stack(norms[:-1], axis=1)
     return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
 
 
@@ -126,10 +124,10 @@ def _samples(
         ("chain_product", "untied", others, np.nan, once**layers),
         ("chain_product", "difference", both - others, np.nan, chained - once**layers),
     ]
-    for name in ("forward", "backward"):
-        part = found[f"{name}_part"]
-        rows.append((f"{name}_part", "tied", part, 0.5, 0.5))
-        rows.append((f"{name}_part_variance", "tied", (part - part.mean()) ** 2, 1.25, 1.25))
+    for name in ("forward_part", "backward_part"):
+        part = found[name]
+        rows.append((name, "tied", part, 0.5, 0.5))
+        rows.append((f"{name}_variance", "tied", (part - part.mean()) ** 2, 1.25, 1.25))
     return rows
 
 
@@ -153,8 +151,8 @@ def products(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     because a row w of its weights adds (w x)^2 to |x|^2 and |J^T w|^2 to |J|_F^2 if its unit is
     active. The first layer obeys the same rule from S = n / (2 a), T = 0.
 
-    Rows width, layers, exact (the mean over the product of the means) and printed (Lemma A.4,
-    without its remainder).
+    ``exact`` is the mean over the product of the means, ``printed`` that of Lemma A.4 without its
+    remainder.
     """
     rows = []
     for width in settings["widths"]:
@@ -170,22 +168,18 @@ def steps(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Change of Theta(x, x) in one step on (x, y), with |x| = 1, y = 1 and loss (f - y)^2 / 2.
 
     All weights of the ReLU networks are drawn. The ratio of depth to width is constant, as in the
-    limit of the theorem.
-
-    Rows sigma_w2, phase, depth, width, change, value (mean |change| divided by the exact mean of
-    Theta), error, draws. The changes are those of `kernel_changes` at step size ``rate``.
+    limit of the theorem. The values are the mean size of the changes of `kernel_changes`, divided
+    by the exact mean of Theta.
     """
     rows = []
-    for variance in settings["sigma_w2"]:
-        for depth in settings["depths"]:
-            width = max(1, round(depth / settings["ratio"]))
-            init = network(depth, width, 1.0, variance)
-            found = kernel_changes(init, settings["rate"], settings["draws"])
-            mean = float(np.exp(log_moments(init).mean))
-            key = {"sigma_w2": variance, "phase": phase_of("relu", variance), "depth": depth,
-                   "width": width}  # fmt: skip
-            rows += [key | {"change": name} | _mean(np.abs(changes) / mean)
-                     for name, changes in found.items()]  # fmt: skip
+    for variance, depth in product(settings["sigma_w2"], settings["depths"]):
+        width = max(1, round(depth / settings["ratio"]))
+        init = network(depth, width, 1.0, variance)
+        mean = float(np.exp(log_moments(init).mean))
+        phase = phase_of("relu", variance)
+        key = {"sigma_w2": variance, "phase": phase, "depth": depth, "width": width}
+        for name, changes in kernel_changes(init, settings["rate"], settings["draws"]).items():
+            rows.append(key | {"change": name} | _mean(np.abs(changes) / mean))
     return rows
 
 
@@ -199,20 +193,17 @@ def kernel_changes(init: Initialisation, rate: float, draws: int) -> dict[str, n
     seed = seed_for("beyond/gradient_steps", repr(init.sigma_w2), *init.widths)
     x = torch.zeros(1, init.widths[0], dtype=torch.float64)
     x[0, 0] = 1.0
-    found: dict[str, list[np.ndarray]] = {}
+    parts = []
     for block in range(-(-draws // STEPPED)):
         normals = Normals(seed, range(block, block + 1), STEPPED, torch.device("cpu"))
-        weights, biases = drawn_network(init, normals)
-        parameters = [p.requires_grad_() for p in (*weights, *biases)]
-        for name, change in _changes(parameters, x, rate).items():
-            found.setdefault(name, []).append(change.detach().numpy())
-    return {name: np.concatenate(parts)[:draws] for name, parts in found.items()}
+        parts.append(_changes(*drawn_network(init, normals), x, rate))
+    return {name: torch.cat([part[name] for part in parts])[:draws].numpy() for name in parts[0]}
 
 
 def _changes(
-    parameters: list[torch.Tensor], x: torch.Tensor, rate: float
+    weights: list[torch.Tensor], biases: list[torch.Tensor], x: torch.Tensor, rate: float
 ) -> dict[str, torch.Tensor]:
-    depth = len(parameters) // 2  # first the weights, then the biases
+    parameters, depth = [p.requires_grad_() for p in (*weights, *biases)], len(weights)
 
     def computed(values: list[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
         weights, biases = values[:depth], values[depth:]
@@ -236,22 +227,17 @@ def _changes(
 
 
 def estimators(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Means of estimators of the dispersion over many samples from a law of known dispersion.
-
-    Rows estimator, size, truth, value (mean of the estimator divided by the truth), error, draws.
-    """
+    """Means of estimators of the dispersion over samples of known dispersion, divided by it."""
     rows = []
-    for size in settings["sizes"]:
-        for truth in settings["dispersions"]:
-            rng = np.random.default_rng(seed_for("beyond/lemmas/estimators", size, repr(truth)))
-            found: dict[str, list[np.ndarray]] = {name: [] for name in ESTIMATORS}
-            for first in range(0, settings["draws"], REPEATS):
-                count = min(REPEATS, settings["draws"] - first)
-                theta = np.exp(np.sqrt(np.log(truth)) * rng.standard_normal((count, size)))
-                for name, estimator in ESTIMATORS.items():
-                    found[name].append(estimator(theta) / truth)
-            rows += [
-                {"estimator": name, "size": size, "truth": truth, **_mean(np.concatenate(values))}
-                for name, values in found.items()
-            ]
+    for size, truth in product(settings["sizes"], settings["dispersions"]):
+        rng = np.random.default_rng(seed_for("beyond/lemmas/estimators", size, repr(truth)))
+        found: dict[str, list[np.ndarray]] = {name: [] for name in ESTIMATORS}
+        for first in range(0, settings["draws"], REPEATS):
+            count = min(REPEATS, settings["draws"] - first)
+            theta = np.exp(np.sqrt(np.log(truth)) * rng.standard_normal((count, size)))
+            for name, estimator in ESTIMATORS.items():
+                found[name].append(estimator(theta) / truth)
+        for name, values in found.items():
+            key = {"estimator": name, "size": size, "truth": truth}
+            rows.append(key | _mean(np.concatenate(values)))
     return rows

@@ -9,11 +9,7 @@ import pandas as pd
 
 from finitewidth.common.progress import Progress
 from finitewidth.common.provenance import seed_for
-from finitewidth.kernels.ntk_init import estimators
-from finitewidth.kernels.ntk_init.off_diagonal import (
-    infinite_width_mean_ratio,
-    printed_mean_ratio,
-)
+from finitewidth.kernels.ntk_init import estimators, off_diagonal
 from finitewidth.kernels.ntk_init.pair_chain import sample_pairs
 from finitewidth.kernels.ntk_init.tail_errors import log_variance, robust_error
 from finitewidth.papers.beyond.experiments.grids import depths, dispersion_curves, network
@@ -34,31 +30,28 @@ class _Cell(NamedTuple):
     cosine: float
     depth: int
 
+    def key(self) -> dict[str, Any]:
+        return {**self._asdict(), "x": self.depth / self.width}
+
 
 def measure(
-    inputs: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    checkpoints: Checkpoints | None = None,
+    inputs: Mapping[str, Any], settings: Mapping[str, Any], checkpoints: Checkpoints | None = None
 ) -> dict[str, pd.DataFrame]:
     """Estimates of E[Theta(x,x~)] / E[Theta(x,x)] and E[Theta(x,x~)^2] / E[Theta(x,x~)]^2.
 
-    The settings are those of `finitewidth.papers.beyond.settings.OffDiagonal`. Checkpoints store
-    the estimates of each width.
+    Checkpoints store the estimates of each width.
 
-    Returns:
-        ``estimates``: group (``ratio``, otherwise the dispersion), width, alpha_0, sigma_w2,
-        cosine, depth, sample (``many`` or ``paper``), x, y, spread (standard error, nan if the
-        draws do not suffice for a dispersion), draws, banded. All depths, weight variances and
-        cosines of a width use the same random numbers.
-        ``theory``: the same keys with ``curve``. For ``ratio`` these are equation 18 (``printed``)
-        and the infinite-width ratio with both parts (``infinite_width``); otherwise the curves of
-        Theta(x, x).
+    The ``estimates`` are ratios for the group ``ratio``, otherwise dispersions; the spread is their
+    standard error, nan if the draws do not suffice for a dispersion. All depths, weight variances
+    and cosines of a width use the same random numbers. The curves of ``theory`` are, for ``ratio``,
+    equation 18 (``printed``) and the infinite-width ratio with both parts (``infinite_width``);
+    otherwise those of Theta(x, x).
     """
     widths = sorted({w for group in (RATIO, *DISPERSIONS) for w in settings[group]["widths"]})
-    found = stored_map(
+    parts = stored_map(
         lambda width: _estimates(width, settings), widths, checkpoints, "widths", progress=False
     )
-    rows = [row for estimates in found for row in estimates]
+    rows = [row for part in parts for row in part]
     theory = [
         {"group": group, "cosine": np.nan, **row}
         for group in DISPERSIONS
@@ -84,16 +77,13 @@ def _depths(width: int, settings: Mapping[str, Any]) -> list[int]:
 
 
 def _cells(width: int, settings: Mapping[str, Any]) -> list[_Cell]:
-    """The points needed for networks of one width."""
-    return [
-        _Cell(group, width, alpha_0, variance, cosine, depth)
-        for group in (RATIO, *DISPERSIONS)
-        if width in settings[group]["widths"]
-        for alpha_0 in settings[group]["alpha_0"]
-        for variance in settings[group]["sigma_w2"]
-        for cosine in settings[group]["cosines"]
-        for depth in _depths(width, settings)
-    ]
+    grid, cells = _depths(width, settings), []
+    for group in (RATIO, *DISPERSIONS):
+        chosen = settings[group]
+        if width in chosen["widths"]:
+            lines = product(chosen["alpha_0"], chosen["sigma_w2"], chosen["cosines"], grid)
+            cells += [_Cell(group, width, *point) for point in lines]
+    return cells
 
 
 def _estimates(width: int, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -116,28 +106,25 @@ def _estimates(width: int, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
         progress.advance(theta.shape[1])
     progress.close()
     rows = []
-    for cell in cells:
-        key = {**cell._asdict(), "x": cell.depth / width}
-        found = sums[cell]
-        value, spread = found.ratio() if isinstance(found, PairSums) else found.dispersion()
+    for cell, found in sums.items():
+        value, spread = found.estimate()
         if draws > few:
             many = {"sample": "many", "y": value, "spread": spread, "draws": draws}
-            rows.append(key | many)
+            rows.append(cell.key() | many)
         first = np.concatenate(firsts[cell], axis=1)
-        rows.append(key | {"sample": "paper"} | _paper_sized(cell, first, settings["resamples"]))
+        paper = _paper_sized(cell, first, settings["resamples"])
+        rows.append(cell.key() | {"sample": "paper"} | paper)
     return rows
 
 
 def _paper_sized(cell: _Cell, theta: np.ndarray, resamples: int) -> dict[str, Any]:
     """The paper's estimators: ratio of means, and leave-one-out dispersion with prefactor 1/N."""
-    seed = seed_for("bootstrap", *(repr(part) for part in cell))
+    bootstrap = {"seed": seed_for("bootstrap", *map(repr, cell)), "resamples": resamples}
     if cell.group == RATIO:
-        found = estimators.mean_ratio(theta[1], theta[0], seed=seed, resamples=resamples)
+        found = estimators.mean_ratio(theta[1], theta[0], **bootstrap)
         error = found.standard_error
     else:
-        found = estimators.dispersion(
-            theta[1], estimator="leave_one_out", seed=seed, resamples=resamples
-        )
+        found = estimators.dispersion(theta[1], estimator="leave_one_out", **bootstrap)
         variance = log_variance(theta[0])
         error = robust_error(found.value, found.standard_error, variance, found.draws)
     return {"y": found.value, "spread": error, "draws": found.draws}
@@ -145,7 +132,8 @@ def _paper_sized(cell: _Cell, theta: np.ndarray, resamples: int) -> dict[str, An
 
 def _ratio_curves(cell: _Cell) -> Iterator[dict[str, Any]]:
     init = network(cell.depth, cell.width, cell.alpha_0, cell.sigma_w2)
-    key = {**cell._asdict(), "x": cell.depth / cell.width}
-    printed = printed_mean_ratio(cell.depth, cell.sigma_w2, cell.cosine)
-    yield key | {"curve": "printed", "y": printed}
-    yield key | {"curve": "infinite_width", "y": infinite_width_mean_ratio(init, cell.cosine)}
+    curves = {
+        "printed": off_diagonal.printed_mean_ratio(cell.depth, cell.sigma_w2, cell.cosine),
+        "infinite_width": off_diagonal.infinite_width_mean_ratio(init, cell.cosine),
+    }
+    return ({**cell.key(), "curve": curve, "y": ratio} for curve, ratio in curves.items())

@@ -56,8 +56,8 @@ class TailedSums:
         self.powers.add(off_diagonal)
         self.logs.add(diagonal)
 
-    def dispersion(self) -> tuple[float, float]:
-        """As `PowerSums.dispersion`, with the standard error from `robust_error`."""
+    def estimate(self) -> tuple[float, float]:
+        """The dispersion of the off-diagonal kernel, with the standard error of `robust_error`."""
         value, error = self.powers.dispersion()
         return value, robust_error(value, error, self.logs.variance(), self.powers.count)
 
@@ -75,7 +75,7 @@ class PairSums:
         self.count += len(d)
         self.sums += [d.sum(), o.sum(), d @ d, d @ o, o @ o]
 
-    def ratio(self) -> tuple[float, float]:
+    def estimate(self) -> tuple[float, float]:
         """Mean off-diagonal over mean diagonal, and its standard error by the delta method."""
         d, o, dd, do, oo = self.sums / self.count
         ratio = o / d

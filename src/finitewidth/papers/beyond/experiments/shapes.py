@@ -5,6 +5,7 @@ The closed form shows where it is, and which layers decide.
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -28,23 +29,16 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     architectures. ``common``: n_0 of the constant network in all of them, and the hidden layers of
     Figure 6.
 
-    The settings are those of `finitewidth.papers.beyond.settings.Shapes`, and ``narrow`` and
-    ``wide``, the widths M1 and M2.
-
     Returns:
-        ``dispersions``: input, sigma_w2, depth, architecture, input_width, y (exact r), excess
-        (the first-order term of r - 1).
-        ``ratios``: input, sigma_w2, depth, first, second (architectures), y (log10 of the exact
-        ratio r_first / r_second), excess (difference of the first-order terms).
-        ``layers``: input, sigma_w2, depth, architecture, layer, x (layer / L), y (the
-        coefficient of 1 / n_layer in r - 1 to first order).
+        ``dispersions``: y (exact r) and excess (the first-order term of r - 1).
+        ``ratios``: y (log10 of the exact ratio r_first / r_second) and excess (difference of the
+        first-order terms).
+        ``layers``: x (layer / L) and y (the coefficient of 1 / n_layer in r - 1 to first order).
     """
     dispersions = pd.DataFrame(_dispersions(settings))
-    return {
-        "dispersions": dispersions,
-        "ratios": pd.DataFrame(_ratios(dispersions)),
-        "layers": pd.concat(_layers(settings), ignore_index=True),
-    }
+    ratios = pd.DataFrame(_ratios(dispersions))
+    layers = pd.concat(_layers(settings), ignore_index=True)
+    return {"dispersions": dispersions, "ratios": ratios, "layers": layers}
 
 
 def networks(
@@ -63,19 +57,16 @@ def _dispersions(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     axis = maps["sigma_w2"]
     # rounded, so that 2 is on the grid exactly
     variances = np.linspace(axis["first"], axis["last"], axis["points"]).round(12)
-    mean = (narrow + wide) // 2
-    for depth in depths(mean, maps["max_lambda"], maps["points"], power=DENSE):
-        for variance in variances:
-            known: dict[Initialisation, tuple[float, float]] = {}
-            for kind, architecture, init in networks(depth, narrow, wide, float(variance)):
-                if init not in known:
-                    known[init] = log_moments(init).dispersion, leading_excess(init)
-                value, excess = known[init]
-                yield {
-                    "input": kind, "sigma_w2": variance, "depth": depth,
-                    "architecture": architecture, "input_width": init.widths[0], "y": value,
-                    "excess": excess,
-                }  # fmt: skip
+    grid = depths((narrow + wide) // 2, maps["max_lambda"], maps["points"], power=DENSE)
+    for depth, variance in product(grid, variances):
+        known: dict[Initialisation, tuple[float, float]] = {}
+        for kind, architecture, init in networks(depth, narrow, wide, float(variance)):
+            if init not in known:
+                known[init] = log_moments(init).dispersion, leading_excess(init)
+            value, excess = known[init]
+            yield {"input": kind, "sigma_w2": variance, "depth": depth,
+                   "architecture": architecture, "input_width": init.widths[0], "y": value,
+                   "excess": excess}  # fmt: skip
 
 
 def _ratios(dispersions: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -83,11 +74,9 @@ def _ratios(dispersions: pd.DataFrame) -> Iterator[dict[str, Any]]:
         found = rows.set_index("architecture")
         for first, second in PAIRS:
             one, other = found.loc[first], found.loc[second]
-            yield {
-                "input": kind, "sigma_w2": variance, "depth": depth, "first": first,
-                "second": second, "y": np.log10(one["y"]) - np.log10(other["y"]),
-                "excess": one["excess"] - other["excess"],
-            }  # fmt: skip
+            yield {"input": kind, "sigma_w2": variance, "depth": depth, "first": first,
+                   "second": second, "y": np.log10(one["y"]) - np.log10(other["y"]),
+                   "excess": one["excess"] - other["excess"]}  # fmt: skip
 
 
 def _layers(settings: Mapping[str, Any]) -> Iterator[pd.DataFrame]:

@@ -13,12 +13,8 @@ import pandas as pd
 
 from finitewidth.common.progress import Progress
 from finitewidth.common.provenance import seed_for
+from finitewidth.kernels.ntk_init import limits
 from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
-from finitewidth.kernels.ntk_init.limits import (
-    dispersion_correction,
-    dispersion_limit,
-    dispersion_lower_bound,
-)
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.phases import phase as phase_of
 from finitewidth.kernels.ntk_init.tail_errors import exact_dispersion_error, sufficient
@@ -31,65 +27,62 @@ PIECE = 50_000  # networks per batch
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Limits and exact dispersions up to a large lambda, and dispersions of random networks.
 
-    The settings are those of `finitewidth.papers.beyond.settings.Theorem31`.
-
     Returns:
-        ``curves``: phase, sigma_w2, curve (printed_limit, corrected_limit, lower_bound, exact),
-        width (0 for limits), x, y, relative.
-        ``doubled``: phase, sigma_w2, x, width, depth, exact, printed (the limit at this x), gap
-        (width times the distance of the exact value from the corrected limit) and constant (that
-        the gap tends to).
-        ``small``: sigma_w2, width, depth, x, curve (printed_sums, exact, networks), y, spread,
-        relative, relative_spread, draws.
+        ``curves``: limits, their lower bound and exact values at finite width; width 0 for limits.
+        ``doubled``: exact values and the printed limit at the same x; gap (width times the distance
+        of the exact value from the corrected limit) and constant (that the gap tends to).
+        ``small``: dispersions of small networks by Theorem 3.2, exactly, and of drawn networks.
         ``relative`` is y divided by what the paper prints: the limit at the same lambda, or
         Theorem 3.2 for the same network.
     """
     curves = pd.DataFrame(_curves(settings))
     printed = [
-        dispersion_limit(float(row.x), row.phase, form="printed") for row in curves.itertuples()
+        limits.dispersion_limit(float(row.x), row.phase, form="printed")
+        for row in curves.itertuples()
     ]
     small = pd.DataFrame(_small(settings["small"], settings["draws"]))
     sums = small[small["curve"] == "printed_sums"].set_index(["sigma_w2", "depth"])["y"]
-    places = pd.MultiIndex.from_frame(small[["sigma_w2", "depth"]])
-    by = sums.loc[places].to_numpy()
-    shares = {"relative": small["y"] / by, "relative_spread": small["spread"] / by}
+    by = sums.loc[pd.MultiIndex.from_frame(small[["sigma_w2", "depth"]])].to_numpy()
     return {
         "curves": curves.assign(relative=curves["y"] / printed),
         "doubled": pd.DataFrame(_doubled(settings["doubled"])),
-        "small": small.assign(**shares),
+        "small": small.assign(relative=small["y"] / by, relative_spread=small["spread"] / by),
     }
 
 
 def _curves(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    rows = []
-    for variance in settings["sigma_w2"]:
+    rows, lambdas = [], np.linspace(0, settings["max_lambda"], settings["points"] + 1)[1:]
+    for variance, lam in product(settings["sigma_w2"], lambdas):
         phase = phase_of("relu", variance)
-        for lam in np.linspace(0, settings["max_lambda"], settings["points"] + 1)[1:]:
-            found = [(f"{form}_limit", 0, lam, dispersion_limit(float(lam), phase, form=form))
-                     for form in ("printed", "corrected")]  # fmt: skip
-            found.append(("lower_bound", 0, lam, dispersion_lower_bound(float(lam), phase)))
-            for width in settings["widths"]:
-                depth = max(2, round(lam * width))
-                value = log_moments(network(depth, width, 1.0, variance)).dispersion
-                found.append(("exact", width, depth / width, value))
-            rows += [{"phase": phase, "sigma_w2": variance, "curve": curve, "width": width, "x": x,
-                      "y": y} for curve, width, x, y in found]  # fmt: skip
+        found = [(f"{form}_limit", 0, lam, limits.dispersion_limit(float(lam), phase, form=form))
+                 for form in ("printed", "corrected")]  # fmt: skip
+        found.append(("lower_bound", 0, lam, limits.dispersion_lower_bound(float(lam), phase)))
+        for width in settings["widths"]:
+            depth = max(2, round(lam * width))
+            found.append(("exact", width, depth / width, _exact(depth, width, variance)))
+        rows += [{"phase": phase, "sigma_w2": variance, "curve": curve, "width": width, "x": x,
+                  "y": y} for curve, width, x, y in found]  # fmt: skip
     return rows
+
+
+def _exact(depth: int, width: int, sigma_w2: float) -> float:
+    return log_moments(network(depth, width, 1.0, sigma_w2)).dispersion
 
 
 def _doubled(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Exact dispersions at each width beside the limits that they should tend to, and how fast."""
     rows = []
     for variance, lam in product(settings["sigma_w2"], settings["lambdas"]):
-        phase, constant = phase_of("relu", variance), dispersion_correction(lam, variance)
-        printed = dispersion_limit(lam, phase, form="printed")
+        phase = phase_of("relu", variance)
         for width in settings["widths"]:
             depth = round(lam * width)
-            exact = log_moments(network(depth, width, 1.0, variance)).dispersion
-            gap = width * (exact - dispersion_limit(lam, phase))
-            rows.append({"phase": phase, "sigma_w2": variance, "x": lam, "width": width,
-                         "depth": depth, "exact": exact, "printed": printed, "gap": gap,
-                         "constant": constant})  # fmt: skip
+            exact = _exact(depth, width, variance)
+            rows.append({
+                "phase": phase, "sigma_w2": variance, "x": lam, "width": width, "depth": depth,
+                "exact": exact, "printed": limits.dispersion_limit(lam, phase, form="printed"),
+                "gap": width * (exact - limits.dispersion_limit(lam, phase)),
+                "constant": limits.dispersion_correction(lam, variance),
+            })  # fmt: skip
     return rows
 
 
@@ -102,22 +95,21 @@ def _small(settings: Mapping[str, Any], draws: int) -> list[dict[str, Any]]:
     ]
     x = np.eye(1, width)
     progress = Progress(len(grid) * len(settings["sigma_w2"]) * draws, "random networks")
-    for variance in settings["sigma_w2"]:
-        for depth in grid:
-            init = network(depth, width, 1.0, variance)
-            sums = PowerSums(float(np.exp(log_moments(init).mean)))
-            for first in range(0, draws, PIECE):
-                seed = seed_for("beyond/theorem31", repr(variance), depth, first)
-                size = min(PIECE, draws - first)
-                drawn = sample_by_brute_force(init, x, size, seed, activation="relu")
-                sums.add(drawn.theta[:, 0, 0])
-                progress.advance(size)
-            value, error = sums.dispersion()
-            spread = sufficient(value, max(error, exact_dispersion_error(init, draws)))
-            rows.append(
-                {"width": width, "alpha_0": 1.0, "sigma_w2": variance, "depth": depth,
-                 "x": depth / width, "curve": "networks", "y": value, "spread": spread,
-                 "draws": draws}
-            )  # fmt: skip
+    for variance, depth in product(settings["sigma_w2"], grid):
+        init = network(depth, width, 1.0, variance)
+        sums = PowerSums(float(np.exp(log_moments(init).mean)))
+        for first in range(0, draws, PIECE):
+            seed = seed_for("beyond/theorem31", repr(variance), depth, first)
+            size = min(PIECE, draws - first)
+            drawn = sample_by_brute_force(init, x, size, seed, activation="relu")
+            sums.add(drawn.theta[:, 0, 0])
+            progress.advance(size)
+        value, error = sums.dispersion()
+        spread = sufficient(value, max(error, exact_dispersion_error(init, draws)))
+        rows.append(
+            {"width": width, "alpha_0": 1.0, "sigma_w2": variance, "depth": depth,
+             "x": depth / width, "curve": "networks", "y": value, "spread": spread,
+             "draws": draws}
+        )  # fmt: skip
     progress.close()
     return rows

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,16 +17,7 @@ ARCHITECTURES = ("growing", "constant", "shrinking")
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Limits for several input dimensions, and sums for three architectures.
-
-    The settings are those of `finitewidth.papers.beyond.settings.Theory`.
-
-    Returns:
-        ``limits``: form (printed, corrected), phase, alpha_0, x, y, over_printed (y over that of
-        the printed form).
-        ``architectures``: architecture, sigma_w2, curve (printed_sums, exact), depth, x, y.
-        ``drawings``: architecture, x (layer), y (width).
-    """
+    """Limits for several input dimensions, sums for three architectures, and their widths."""
     shapes = settings["architectures"]
     narrow, wide, depth = shapes["narrow"], shapes["wide"], shapes["drawn_depth"]
     drawings = [
@@ -33,11 +25,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         for architecture in ARCHITECTURES
         for layer, width in enumerate((*widths_of(architecture, depth, narrow, wide), 1))
     ]
-    return {
-        "limits": _limits(settings["limits"]),
-        "architectures": _architectures(shapes),
-        "drawings": pd.DataFrame(drawings),
-    }
+    limits, architectures = _limits(settings["limits"]), _architectures(shapes)
+    return {"limits": limits, "architectures": architectures, "drawings": pd.DataFrame(drawings)}
 
 
 def _limits(settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -68,17 +57,13 @@ def widths_of(architecture: str, depth: int, narrow: int, wide: int) -> tuple[in
 
 def _architectures(settings: Mapping[str, Any]) -> pd.DataFrame:
     narrow, wide = settings["narrow"], settings["wide"]
+    grid = depths((narrow + wide) // 2, settings["max_lambda"], settings["points"])
     rows = []
-    for architecture in ARCHITECTURES:
-        for depth in depths((narrow + wide) // 2, settings["max_lambda"], settings["points"]):
-            widths = widths_of(architecture, depth, narrow, wide)
-            for variance in settings["sigma_w2"]:
-                init = Initialisation(widths=widths, sigma_w2=variance)
-                key = {
-                    "architecture": architecture, "sigma_w2": variance, "depth": depth,
-                    "x": 2 * depth / (narrow + wide),
-                }  # fmt: skip
-                printed = printed_log_moments(init).dispersion
-                rows.append(key | {"curve": "printed_sums", "y": printed})
-                rows.append(key | {"curve": "exact", "y": log_moments(init).dispersion})
+    for architecture, depth, variance in product(ARCHITECTURES, grid, settings["sigma_w2"]):
+        widths = widths_of(architecture, depth, narrow, wide)
+        init = Initialisation(widths=widths, sigma_w2=variance)
+        key = {"architecture": architecture, "sigma_w2": variance, "depth": depth,
+               "x": 2 * depth / (narrow + wide)}  # fmt: skip
+        for curve, moments in (("printed_sums", printed_log_moments), ("exact", log_moments)):
+            rows.append(key | {"curve": curve, "y": moments(init).dispersion})
     return pd.DataFrame(rows)

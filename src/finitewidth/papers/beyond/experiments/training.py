@@ -4,6 +4,7 @@ Shown in ``beyond`` Figure 4 and in the thesis, Figure 2.5.
 """
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,7 @@ QUANTITIES = {  # of the curves, and the spread of entries that belongs to each
 
 
 def measure(
-    inputs: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    checkpoints: Checkpoints | None = None,
+    inputs: Mapping[str, Any], settings: Mapping[str, Any], checkpoints: Checkpoints | None = None
 ) -> dict[str, pd.DataFrame]:
     """Train networks by full-batch Adam, and follow their losses and the blocks of their kernels.
 
@@ -40,40 +39,35 @@ def measure(
     |f(x_s) - y_s|^2 with one-hot labels y. The kernel is summed over the outputs. Runs of the same
     number start from the same normal numbers for every sigma_w^2.
 
-    The input ``data`` is the dataset. The settings are those of
-    `finitewidth.papers.beyond.settings.Training`, and ``device`` (``cpu``, ``cuda`` or ``auto``;
-    ``cpu`` if it is left out). Checkpoints store each network and what was observed of it.
+    Checkpoints store each network and what was observed of it.
 
     Returns:
-        ``rows``: sigma_w2, seed, step, diagonal, same_class, same_class_with_diagonal, other_class,
-        spread_diagonal, spread_same, spread_other (see `finitewidth.measures.blocks`), gap,
-        alignment, train_loss, test_loss.
-        ``curves``: sigma_w2, step, quantity (test_loss, train_loss, and over the mean diagonal:
-        same_class, same_class_with_diagonal, other_class), y (median of the runs for a loss; else
-        their mean, so that the distance of two curves is the mean distance of the runs), low, high
-        (range of the runs), spread (of the entries over the mean diagonal, mean of the runs; nan
-        where there is none), runs.
-        ``kernels``: of run 0 at ``maps``: sigma_w2, step, row, column (images, grouped by class),
-        class_row, class_column, value, share (value over the mean diagonal). Rows from the diagonal
-        on; the rest is symmetric.
+        ``rows``: blocks as in `finitewidth.measures.blocks.BlockMeans`, gap, alignment and losses.
+        ``curves``: losses, and means of blocks over the mean diagonal. y is the median of the runs
+        for a loss; else their mean, so that the distance of two curves is the mean distance of the
+        runs; low and high are the range of the runs; spread is that of the entries over the mean
+        diagonal, mean of the runs, nan where there is none.
+        ``kernels``: entries of run 0 at ``maps``; images are grouped by class, and share is the
+        value over the mean diagonal. Rows from the diagonal on; the rest is symmetric.
     """
     device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
     data = stratified_subset(inputs["data"], settings["train"], settings["test"], (NAME,))
     images = _Images(data, settings["per_class"], device)
-    rows: list[dict[str, Any]] = []
+    found: list[dict[str, Any]] = []
     kernels: list[pd.DataFrame] = []
-    for sigma_w2 in settings["sigma_w2"]:
-        for seed in range(settings["runs"]):
-            found = _train(images, float(sigma_w2), seed, settings, checkpoints)
-            for step, observed in zip(settings["times"], found, strict=True):
-                place = {"sigma_w2": float(sigma_w2), "step": step}
-                rows.append({"sigma_w2": float(sigma_w2), "seed": seed, "step": step,
-                             **observed["row"]})  # fmt: skip
-                if "kernel" in observed and seed == 0:
-                    kernels.append(_entries(place, observed["kernel"].cpu().numpy(), images.labels))
-    table = pd.DataFrame(rows)
-    return {"rows": table, "curves": curves(table),
-            "kernels": pd.concat(kernels, ignore_index=True)}  # fmt: skip
+    for sigma_w2, seed in product(map(float, settings["sigma_w2"]), range(settings["runs"])):
+        name = f"sigma_w2 {sigma_w2}, seed {seed}"
+        store = checkpoints.store(name) if checkpoints else None
+        draw = Draw(sigma_w2, 0.0, seed)
+        states = _train(images, draw, settings, title=name, checkpoints=store)
+        for step, state in zip(settings["times"], states, strict=True):
+            found.append({"sigma_w2": sigma_w2, "seed": seed, "step": step, **state["row"]})
+            if "kernel" in state and seed == 0:
+                place = {"sigma_w2": sigma_w2, "step": step}
+                kernels.append(_entries(place, state["kernel"].cpu().numpy(), images.labels))
+    rows = pd.DataFrame(found)
+    kernel = pd.concat(kernels, ignore_index=True)
+    return {"rows": rows, "curves": curves(rows), "kernels": kernel}
 
 
 def curves(rows: pd.DataFrame) -> pd.DataFrame:
@@ -93,12 +87,9 @@ def curves(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 class _Images:
-    """Images and one-hot labels of a dataset as tensors, and those on which kernels are computed.
+    """Images (n, n_0) and one-hot labels (n, K) of a dataset, float32.
 
-    Attributes:
-        train, test: images (n, n_0) and one-hot labels (n, K), float32.
-        kernel: images (S, n_0), grouped by class.
-        labels: their classes, (S,).
+    Kernels are computed on the images ``kernel``, (S, n_0), grouped by class, with ``labels`` (S,).
     """
 
     def __init__(self, data: Dataset, per_class: int, device: str):
@@ -118,39 +109,27 @@ def _tensors(
 
 
 def _train(
-    images: _Images,
-    sigma_w2: float,
-    seed: int,
-    settings: Mapping[str, Any],
-    checkpoints: Checkpoints | None,
+    images: _Images, draw: Draw, settings: Mapping[str, Any], **job: Any
 ) -> list[dict[str, Any]]:
-    """Train one network; return what `_observed` found at each of ``times``."""
+    """At each time blocks of the kernel and losses as a ``row``, at some the ``kernel`` (S, S)."""
     x, y = images.train
     widths = [x.shape[1], *[settings["width"]] * settings["hidden"], y.shape[1]]
-    stack = initial_stack((NAME,), [Draw(sigma_w2, 0.0, seed)], widths, "relu")
+    stack = initial_stack((NAME,), [draw], widths, "relu")
     stack = stack.with_parameters([tensor.to(x.device) for tensor in stack.parameters])
 
     def observe(now: FullyConnected, step: int) -> dict[str, Any]:
-        return _observed(now, images, keep=step in settings["maps"])
+        kernel = traced_kernel(now, images.kernel)[0].cpu()
+        means = block_means(kernel.numpy(), images.labels)
+        row = {name: float(value) for name, value in vars(means).items()} | {
+            "gap": float(gap(means)),
+            "alignment": float(label_alignment(kernel.numpy(), images.labels)),
+            "train_loss": loss(now, *images.train),
+            "test_loss": loss(now, *images.test),
+        }
+        return {"row": row, "kernel": kernel} if step in settings["maps"] else {"row": row}
 
-    name = f"sigma_w2 {sigma_w2}, seed {seed}"
-    store = checkpoints.store(name) if checkpoints else None
     return adam(stack, x, y, rate=settings["rate"], times=settings["times"], observe=observe,
-                title=name, checkpoints=store)  # fmt: skip
-
-
-def _observed(stack: FullyConnected, images: _Images, *, keep: bool) -> dict[str, Any]:
-    """Blocks of the kernel and losses as a ``row``; with ``keep`` the ``kernel`` (S, S) too."""
-    kernel = traced_kernel(stack, images.kernel)[0].cpu()
-    theta = kernel.numpy()
-    means = block_means(theta, images.labels)
-    row = {name: float(value) for name, value in vars(means).items()} | {
-        "gap": float(gap(means)),
-        "alignment": float(label_alignment(theta, images.labels)),
-        "train_loss": loss(stack, *images.train),
-        "test_loss": loss(stack, *images.test),
-    }
-    return {"row": row, "kernel": kernel} if keep else {"row": row}
+                **job)  # fmt: skip
 
 
 def loss(stack: FullyConnected, x: Tensor, y: Tensor) -> float:
@@ -164,10 +143,7 @@ def loss(stack: FullyConnected, x: Tensor, y: Tensor) -> float:
 
 
 def _entries(place: Mapping[str, Any], kernel: np.ndarray, labels: np.ndarray) -> pd.DataFrame:
-    """Return the entries of a kernel on and above its diagonal, one per row.
-
-    They have six significant digits, so that tables of kernels stay small.
-    """
+    """Entries on and above the diagonal; six significant digits, so that tables stay small."""
     row, column = np.triu_indices(len(kernel))
     value = kernel[row, column]
     values = {"value": value, "share": value / np.diag(kernel).mean()}

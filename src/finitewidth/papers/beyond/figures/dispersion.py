@@ -1,6 +1,7 @@
 """Dispersion against depth over width: ``beyond`` Figures 1, 2, 7, 8, 9 and 10."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from finitewidth.common import fields
-from finitewidth.experiments.text_numbers import printed_number
 from finitewidth.figures import style
 from finitewidth.papers.beyond.figures import lines
 from finitewidth.papers.beyond.figures.lines import EDGE, MARKERS, NEUTRAL
@@ -18,6 +18,10 @@ from finitewidth.papers.beyond.figures.lines import EDGE, MARKERS, NEUTRAL
 # of Theorem 3.1: there is one limit at the edge, and one for all weight variances above it
 LIMITS = {"at the edge": (0, (3, 1)), "chaotic": "-"}
 PRINTED = "#8c8c8c"  # 3.4:1 on white; wide and behind all others
+FORMULAS = {
+    "printed_sums": ("Theorem 3.2, printed", {"linestyle": "-", "linewidth": 1.0}),
+    "exact": ("exact at finite width", {"linestyle": ":", "linewidth": 1.2}),
+}
 PAPER = {  # numbers of the paper's text: style of the line, label
     "ordered_limit": ((0, (6, 2)), "limit below the edge (paper)"),
     "high_variance": ((0, (1, 2)), "high variance above (paper)"),
@@ -33,7 +37,6 @@ FIELDS = {
         "ordered_limit (Theorem 3.1, part 3) or high_variance (section 3.1)"
     ),
     "source": fields.text("ours, or paper for a number that the paper prints"),
-    **lines.SAMPLE,
     **lines.NETWORKS,
     "dispersion": fields.number("second moment of a kernel element over its squared mean"),
     "standard_error": fields.number(
@@ -51,22 +54,16 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     """
     group, bands = settings["group"], settings["errors"] == "bands"
     curve = GROUPS[group][0]
-    estimates, theory = (
-        lines.of_group(tables[name], group, bands) for name in ("estimates", "theory")
-    )
-    numbers = {"high_variance": ("high_variance", "threshold")}
+    estimates, theory = lines.of_group(tables, group, bands)
+    numbers = {"high_variance": ("dispersion", "high_variance", "threshold")}
     printed = theory["curve"] == curve
     if curve == "printed_limit":  # the paper gives the limit of the ordered phase as a number
-        numbers = {"ordered_limit": ("ordered", "limit"), **numbers}
+        numbers = {"ordered_limit": ("dispersion", "ordered", "limit"), **numbers}
         printed &= theory["sigma_w2"] >= EDGE
     shown = theory[printed | (theory["curve"] == "exact")]
     ours = lines.joined(estimates, shown, "dispersion")
     ours = ours.assign(marked=0) if bands else _marked(ours)
-    stated = {
-        name: printed_number(tables["reported"], "beyond", "dispersion", *key)
-        for name, key in numbers.items()
-    }
-    paper = lines.from_paper("dispersion", stated).assign(marked=0)
+    paper = lines.from_paper(tables["reported"], "dispersion", numbers).assign(marked=0)
     return pd.concat([ours, paper], ignore_index=True)
 
 
@@ -89,10 +86,9 @@ def _marked(rows: pd.DataFrame) -> pd.DataFrame:
         marked[max(1, round(every * (near.index(own) + 1) / len(near))) :: every] = 1
         marked[[0, -1]] = 1
         rows.loc[curve.index, "marked"] = marked
-    estimated = rows["series"] == "estimate"
-    rows["standard_error"] = rows["standard_error"].where(estimated & (rows["marked"] == 1))
-    rows = rows[~estimated | (rows["marked"] == 1) | _joined_by_lines(rows)]
-    return rows.sort_index()
+    estimated, marked = rows["series"] == "estimate", rows["marked"] == 1
+    rows["standard_error"] = rows["standard_error"].where(estimated & marked)
+    return rows[~estimated | marked | _joined_by_lines(rows)].sort_index()
 
 
 def _joined_by_lines(rows: pd.DataFrame) -> pd.Series:
@@ -142,10 +138,8 @@ def _theory(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, str], exact: 
         if series == "printed_limit":
             line = LIMITS["chaotic" if variance > EDGE else "at the edge"]
             axis.plot(x, y, linestyle=line, color=PRINTED, linewidth=2.0, zorder=1)
-        elif series == "printed_sums":
-            axis.plot(x, y, "-", color=shades[variance], linewidth=1.0)
-        elif exact:
-            axis.plot(x, y, ":", color=shades[variance], linewidth=1.2)
+        elif series == "printed_sums" or exact:
+            axis.plot(x, y, color=shades[variance], **FORMULAS[series][1])
     for series, value in rows.loc[rows["source"] == "paper", ["series", "dispersion"]].to_numpy():
         style.paper_line(axis, value, linestyle=PAPER[series][0], zorder=1, linewidth=0.8)
 
@@ -175,36 +169,28 @@ def _estimates(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, str], line
                   **mark)  # fmt: skip
 
 
-def _handles(rows: pd.DataFrame, shades: Mapping[float, str], errors: str) -> list[Line2D]:
+def _handles(rows: pd.DataFrame, shades: Mapping[float, str], errors: str) -> Iterator[Line2D]:
     estimates = rows[rows["series"] == "estimate"]
     cosines = sorted(estimates["cosine"].dropna().unique())
-    found = []
-    for place, variance in enumerate(sorted(estimates["sigma_w2"].unique())):
-        look = {"linestyle": "none", "marker": MARKERS[place % len(MARKERS)], "markersize": 3.5}
-        if len(cosines) or errors == "bands":
-            look = {"linestyle": "-", "linewidth": 1.6}
-        found.append(style.handle(rf"$\sigma_w^2$ = {variance:g}", color=shades[variance], **look))
-    for place, cosine in enumerate(cosines):
-        label = rf"$\langle x,\tilde x\rangle$ = {cosine:g}"
-        look = {"linestyle": "none", "marker": MARKERS[place % len(MARKERS)], "markersize": 3.5}
-        found.append(style.handle(label, color=NEUTRAL, **look))
+    lined = len(cosines) or errors == "bands"
+    marks = [{"linestyle": "none", "marker": marker, "markersize": 3.5} for marker in MARKERS]
+    for variance, mark in zip(sorted(estimates["sigma_w2"].unique()), cycle(marks), strict=False):
+        look = {"linestyle": "-", "linewidth": 1.6} if lined else mark
+        yield style.handle(rf"$\sigma_w^2$ = {variance:g}", color=shades[variance], **look)
+    for cosine, mark in zip(cosines, cycle(marks), strict=False):
+        yield style.handle(rf"$\langle x,\tilde x\rangle$ = {cosine:g}", color=NEUTRAL, **mark)
     known = ", ± s.e." if errors == "bands" else ""
-    found.append(style.handle(f"estimate{known}", color=NEUTRAL, linestyle="--", linewidth=0.9))
-    series, where = set(rows["series"]), " (diagonal)" if len(cosines) else ""
-    if "printed_limit" in series:
-        diagonal = ", diagonal" * bool(cosines)
-        above = rows.loc[rows["series"] == "printed_limit", "sigma_w2"] > EDGE
-        found += [
-            style.handle(f"Theorem 3.1, printed, {phase}{diagonal}", color=PRINTED, linestyle=line,
-                         linewidth=2.0)
-            for (phase, line), drawn in zip(LIMITS.items(), (~above, above), strict=True)
-            if drawn.any()
-        ]  # fmt: skip
-    if "printed_sums" in series:
-        label = f"Theorem 3.2, printed{where}"
-        found.append(style.handle(label, color=NEUTRAL, linestyle="-", linewidth=1.0))
-    label = f"exact at finite width{where}"
-    found.append(style.handle(label, color=NEUTRAL, linestyle=":", linewidth=1.2))
-    found += [style.handle(label, color=style.GREY, linestyle=dashes, linewidth=0.8)
-              for name, (dashes, label) in PAPER.items() if name in series]  # fmt: skip
-    return found
+    yield style.handle(f"estimate{known}", color=NEUTRAL, linestyle="--", linewidth=0.9)
+    limits = rows.loc[rows["series"] == "printed_limit", "sigma_w2"]
+    shown = {"at the edge": (limits <= EDGE).any(), "chaotic": (limits > EDGE).any()}
+    for phase, dashes in LIMITS.items():
+        if shown[phase]:
+            label = f"Theorem 3.1, printed, {phase}{', diagonal' * bool(cosines)}"
+            yield style.handle(label, color=PRINTED, linestyle=dashes, linewidth=2.0)
+    series = set(rows["series"])
+    for name, (label, look) in FORMULAS.items():
+        if name in series:
+            yield style.handle(label + " (diagonal)" * bool(cosines), color=NEUTRAL, **look)
+    for name, (dashes, label) in PAPER.items():
+        if name in series:
+            yield style.handle(label, color=style.GREY, linestyle=dashes, linewidth=0.8)

@@ -1,6 +1,6 @@
 """Dispersions of growing, constant and shrinking networks against each other, as maps."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,10 @@ from finitewidth.common import fields
 from finitewidth.figures.style import COLOURS, handle, legend_above, subplots, title_panels
 from finitewidth.papers.beyond.figures.lines import EDGE, NEUTRAL
 
-HEIGHT = 5.6  # inches
 STROKE = [withStroke(linewidth=2.2, foreground="white")]  # lines are seen on all colours
 # the common input dimension first: there only the order of the widths differs
 ROWS = {"common": r"same $n_0$ for all", "own": r"own $n_0$ (Figure 6)"}
-SHORT = {"common": r"same $n_0$", "own": r"own $n_0$"}
-LINES = {"own": "-", "common": "--"}
+LINES = {"own": ("-", r"own $n_0$"), "common": ("--", r"same $n_0$")}
 # lines that coincide stay visible, because later ones are thinner
 LOOKS = {"growing": (COLOURS[0], 2.0), "constant": ("black", 1.3), "shrinking": (COLOURS[3], 0.8)}
 FIELDS = {
@@ -55,9 +53,10 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw a row of maps for each kind of input, and the coefficients of layers below."""
-    figure, axes = subplots(3, 3, height=HEIGHT, height_ratios=(1, 1, 0.95))
+    figure, axes = subplots(3, 3, height=5.6, height_ratios=(1, 1, 0.95))
     maps, layers = rows[rows["panel"] == "map"], rows[rows["panel"] == "layers"]
-    scale = SymLogNorm(settings["linear"], vmin=-settings["largest"], vmax=settings["largest"])
+    largest, linear = settings["largest"], settings["linear"]
+    scale = SymLogNorm(linear, vmin=-largest, vmax=largest)
     pairs = list(maps[["first", "second"]].drop_duplicates().itertuples(index=False, name=None))
     titles = [f"{first} / {second}" for first, second in pairs] * 2
     for (kind, label), line in zip(ROWS.items(), axes, strict=False):
@@ -67,7 +66,13 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         line[0].set_ylabel(f"{label}\ndepth $L$")
     for axis in axes[1]:
         axis.set_xlabel(r"weight variance $\sigma_w^2$")
-    _bar(figure, image, axes[:2], settings)
+    bar = figure.colorbar(image, ax=axes[:2], extend="both", aspect=35, pad=0.02)
+    steps = [s for s in (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0) if linear <= s <= largest]
+    ticks = [*(-step for step in reversed(steps)), 0, *steps]
+    labels = [f"{tick:g}".replace("-", "−") if tick else "equal" for tick in ticks]
+    bar.set_ticks(ticks, labels=labels)
+    bar.minorticks_off()
+    bar.set_label(rf"$\log_{{10}}$ of the ratio of $r$; colours end at ±{largest:g}")
     for axis, (variance, own) in zip(axes[2], layers.groupby("sigma_w2"), strict=True):
         _layers(axis, own)
         titles.append(rf"$\sigma_w^2$ = {variance:g}, $L$ = {own['depth'].iloc[0]}")
@@ -82,7 +87,6 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
 
 def _map(axis: Axes, rows: pd.DataFrame, scale: SymLogNorm) -> Any:
-    """Draw the colours, the line where both dispersions are equal, and the edge of chaos."""
     table = rows.pivot(index="depth", columns="sigma_w2", values="log10_ratio")
     x, y, ratio = table.columns.to_numpy(), table.index.to_numpy(), table.to_numpy()
     image = axis.pcolormesh(
@@ -97,34 +101,18 @@ def _map(axis: Axes, rows: pd.DataFrame, scale: SymLogNorm) -> Any:
     return image
 
 
-def _bar(figure: Figure, image: Any, axes: np.ndarray, settings: Mapping[str, Any]) -> None:
-    """Add the scale of colours to the right of the maps."""
-    largest, linear = settings["largest"], settings["linear"]
-    bar = figure.colorbar(image, ax=axes, extend="both", aspect=35, pad=0.02)
-    steps = [
-        step for step in (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0) if linear <= step <= largest
-    ]
-    bar.set_ticks([*(-step for step in reversed(steps)), 0, *steps], minor=False)
-    bar.minorticks_off()
-    bar.ax.set_yticklabels(
-        [f"−{s:g}" for s in reversed(steps)] + ["equal"] + [f"{s:g}" for s in steps]
-    )
-    bar.set_label(rf"$\log_{{10}}$ of the ratio of $r$; colours end at ±{largest:g}")
-
-
 def _layers(axis: Axes, rows: pd.DataFrame) -> None:
     for name, (colour, width) in LOOKS.items():
         for kind, line in rows[rows["architecture"] == name].groupby("input"):
             line = line.sort_values("layer_over_depth")
             x, y = line["layer_over_depth"], line["coefficient"]
-            axis.plot(x, y, LINES[kind], color=colour, linewidth=width)
+            axis.plot(x, y, LINES[kind][0], color=colour, linewidth=width)
     axis.set(xlim=(0, 1), ylim=(0, 5.2), xlabel="place of the layer $k/L$")
 
 
-def _handles() -> list[Line2D]:
-    handles = [handle(name, color=look, linewidth=width) for name, (look, width) in LOOKS.items()]
-    handles += [
-        handle(SHORT[kind], color=NEUTRAL, linestyle=line, linewidth=1.2)
-        for kind, line in LINES.items()
-    ]
-    return [*handles, handle("edge of chaos", color=NEUTRAL, linestyle=":", linewidth=1.1)]
+def _handles() -> Iterator[Line2D]:
+    for name, (look, width) in LOOKS.items():
+        yield handle(name, color=look, linewidth=width)
+    for line, label in LINES.values():
+        yield handle(label, color=NEUTRAL, linestyle=line, linewidth=1.2)
+    yield handle("edge of chaos", color=NEUTRAL, linestyle=":", linewidth=1.1)

@@ -1,6 +1,6 @@
 """Theorem 3.1 of ``beyond``, printed and corrected, beside exact values and sampled networks."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,6 @@ NAMES = {"critical": "edge of chaos", "chaotic": "chaotic phase", "ordered": "or
 HEIGHTS = {
     "dispersion": r"$E[\Theta(x,x)^2]\,/\,E[\Theta(x,x)]^2$", "over_printed": "the same / printed",
 }  # fmt: skip
-HEIGHT = 3.7  # inches
 FIELDS = {
     "panel": fields.text("curves (panels of a phase) or small (networks drawn in full)"),
     "phase": fields.text("critical for the edge of chaos, chaotic or ordered"),
@@ -45,10 +44,6 @@ FIELDS = {
     "over_printed": fields.number("the dispersion over what the paper prints"),
     "over_printed_standard_error": fields.number("standard error of over_printed"),
 }
-NEW_NAMES = {
-    "x": "depth_over_width", "y": "dispersion", "relative": "over_printed", "draws": "networks",
-    "spread": "standard_error", "relative_spread": "over_printed_standard_error",
-}  # fmt: skip
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -61,7 +56,10 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     formula = small["curve"] != "networks"
     for column in ("draws", "spread", "relative_spread"):
         small[column] = small[column].astype(float).mask(formula)
-    return pd.concat([curves, small], ignore_index=True).rename(columns=NEW_NAMES)
+    names = {"x": "depth_over_width", "y": "dispersion", "relative": "over_printed",
+             "draws": "networks", "spread": "standard_error",
+             "relative_spread": "over_printed_standard_error"}  # fmt: skip
+    return pd.concat([curves, small], ignore_index=True).rename(columns=names)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -69,7 +67,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     curves, small = rows[rows["panel"] == "curves"], rows[rows["panel"] == "small"]
     groups = [own for _, own in curves.groupby("sigma_w2")]
     figure, axes = subplots(
-        2, len(groups) + 1, height=HEIGHT, sharex="col", height_ratios=(1.3, 1), squeeze=False
+        2, len(groups) + 1, height=3.7, sharex="col", height_ratios=(1.3, 1), squeeze=False
     )
     titles = [rf"{NAMES[g['phase'].iloc[0]]}, $\sigma_w^2$ = {g['sigma_w2'].iloc[0]:g}"
               for g in groups]  # fmt: skip
@@ -92,7 +90,6 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
 
 def _curves(axis: Axes, rows: pd.DataFrame, over: tuple[str, str], dashes: Mapping) -> None:
-    """Draw all curves of a panel over depth, or over depth by width."""
     across, height = over
     for curve, (colour, width, _) in LINES.items():
         own = rows[rows["curve"] == curve].sort_values(across)
@@ -108,20 +105,18 @@ def _curves(axis: Axes, rows: pd.DataFrame, over: tuple[str, str], dashes: Mappi
                       linestyle="none", markersize=3, elinewidth=0.9, zorder=4)  # fmt: skip
 
 
-def _handles(rows: pd.DataFrame, dashes: Mapping[float, str]) -> list[Line2D]:
+def _handles(rows: pd.DataFrame, dashes: Mapping[float, str]) -> Iterator[Line2D]:
     """Name the curves; both printed theorems look alike."""
     small = rows[rows["curve"] == "networks"]
-    looks = [LINES[curve] for curve in ("printed_limit", "corrected_limit", "lower_bound")]
-    handles = [handle(label, color=colour, linewidth=width) for colour, width, label in looks]
-    by_dash: dict[str, list[float]] = {}
+    for curve in ("printed_limit", "corrected_limit", "lower_bound"):
+        colour, width, label = LINES[curve]
+        yield handle(label, color=colour, linewidth=width)
+    by_dash: dict[str, list[str]] = {}
     for width in sorted({*dashes, *small["width"].unique()}):
-        by_dash.setdefault(dashes.get(width, DASHES[0]), []).append(width)
-    handles += [
-        handle(f"exact, $M$ = {' and '.join(f'{width:g}' for width in widths)}", color="black",
-               linestyle=dash, linewidth=1.1)
-        for dash, widths in by_dash.items()
-    ]  # fmt: skip
+        by_dash.setdefault(dashes.get(width, DASHES[0]), []).append(f"{width:g}")
+    for dash, widths in by_dash.items():
+        label = f"exact, $M$ = {' and '.join(widths)}"
+        yield handle(label, color="black", linestyle=dash, linewidth=1.1)
     if len(small):
         label = f"{small['networks'].max():,.0f} networks each, ± s.e."
-        handles.append(handle(label, color=DRAWN, marker="o", linestyle="none", markersize=3))
-    return handles
+        yield handle(label, color=DRAWN, marker="o", linestyle="none", markersize=3)

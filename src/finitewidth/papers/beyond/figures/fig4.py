@@ -1,7 +1,8 @@
 """``beyond`` Figure 4: losses, means over blocks of the kernel, and heat maps during training."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import cycle
 from typing import Any
 
 import pandas as pd
@@ -66,21 +67,18 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     maps = tables["kernels"][kernel_maps.COLUMNS].assign(panel="map", quantity="kernel")
     ours = pd.concat([curves, maps], ignore_index=True)
     ours = ours.assign(source="ours", data=settings["datasets"]["mnist"])
-    printed = _printed(tables["reported"])
-    printed = printed[printed["sigma_w2"].isin(curves["sigma_w2"])]
-    return pd.concat([ours, printed], ignore_index=True).reindex(columns=list(FIELDS))
-
-
-def _printed(reported: pd.DataFrame) -> pd.DataFrame:
-    """The values that were read off the paper's picture; the row names variance and step."""
-    own = reported[reported["artifact"] == "beyond_fig4"].reset_index(drop=True)
-    place = own["row"].str.extract(PLACE)
-    return pd.DataFrame({
+    # values that were read off the paper's picture; the row names variance and step
+    reported = tables["reported"]
+    read = reported[reported["artifact"] == "beyond_fig4"].reset_index(drop=True)
+    place = read["row"].str.extract(PLACE)
+    printed = pd.DataFrame({
         "panel": "curve", "source": "paper", "data": ROLES["mnist"],
         "sigma_w2": place["sigma_w2"].astype(float), "step": place["step"].astype(int),
-        "quantity": own["column"].map(PRINTED), "value": own["value"].astype(float),
-        "reading_error": own["reading_error"].astype(float),
+        "quantity": read["column"].map(PRINTED), "value": read["value"].astype(float),
+        "reading_error": read["reading_error"].astype(float),
     })  # fmt: skip
+    printed = printed[printed["sigma_w2"].isin(curves["sigma_w2"])]
+    return pd.concat([ours, printed], ignore_index=True).reindex(columns=list(FIELDS))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -125,9 +123,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 def _losses(axis: Axes, rows: pd.DataFrame) -> None:
     """Draw a loss of all variances: medians of the runs, and bands from the least to the most."""
     shades = colours(rows["sigma_w2"].unique())
-    for place, (variance, both) in enumerate(rows.groupby("sigma_w2")):
+    for (variance, both), marker in zip(rows.groupby("sigma_w2"), cycle(MARKERS), strict=False):
         curve = both[both["source"] == "ours"].sort_values("step")
-        marker = MARKERS[place % len(MARKERS)]
         axis.plot(curve["step"], curve["value"], color=shades[variance], marker=marker)
         style.band(axis, curve["step"], curve["lowest"], curve["highest"], shades[variance])
         _paper(axis, both, marker)
@@ -167,25 +164,15 @@ def _paper(axis: Axes, rows: pd.DataFrame, marker: str) -> None:
         style.paper_values(axis, own["step"], own["value"], own["reading_error"], marker=marker)
 
 
-def _handles(curves: pd.DataFrame) -> list[Line2D]:
-    """Name the variances of the losses, the lines of the ratios, and the paper's values."""
+def _handles(curves: pd.DataFrame) -> Iterator[Line2D]:
     variances = sorted(curves["sigma_w2"].unique())
-    shades = colours(variances)
-    found = [
-        style.handle(rf"$\sigma_w^2$ = {variance:g} (losses)", color=shades[variance],
-                     marker=MARKERS[place % len(MARKERS)])
-        for place, variance in enumerate(variances)
-    ]  # fmt: skip
-    found += [
-        style.handle(label, color=colour, marker=marker, linestyle=dashes, linewidth=1,
-                     markersize=2.6)
-        for colour, marker, dashes, label in BLOCKS.values()
-    ]  # fmt: skip
-    paper = curves[curves["source"] == "paper"]
-    if len(paper):
-        data = paper["data"].iloc[0]
-        same = set(curves["data"]) == {data}
+    for variance, marker in zip(variances, cycle(MARKERS), strict=False):
+        look = {"color": colours(variances)[variance], "marker": marker}
+        yield style.handle(rf"$\sigma_w^2$ = {variance:g} (losses)", **look)
+    for colour, marker, dashes, label in BLOCKS.values():
+        look = {"color": colour, "marker": marker, "linestyle": dashes}
+        yield style.handle(label, linewidth=1, markersize=2.6, **look)
+    for data in curves.loc[curves["source"] == "paper", "data"].head(1):
         look = {"marker": "o", "markersize": 4.0, "markerfacecolor": "white", "color": style.GREY}
-        label = "paper" if same else f"paper ({data})"
-        found.append(style.handle(label, linestyle="none", markeredgewidth=0.9, **look))
-    return found
+        label = "paper" if set(curves["data"]) == {data} else f"paper ({data})"
+        yield style.handle(label, linestyle="none", markeredgewidth=0.9, **look)

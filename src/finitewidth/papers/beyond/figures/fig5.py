@@ -17,8 +17,6 @@ RATIO = "corrected over printed"
 # violet to orange, as in the paper from 0.1 to 1; the yellow beyond is too faint on white
 SCALE = mpl.colors.ListedColormap(mpl.colormaps["plasma"](range(10, 155)))
 CHAOTIC = {"color": "black", "linewidth": 1.6, "zorder": 3, "label": "chaotic phase"}
-HEIGHT = 2.35  # inches
-LIMIT = r"limit of $E[\Theta(x,x)^2]\,/\,E[\Theta(x,x)]^2$"
 FIELDS = {
     "form": fields.text("printed or corrected: the form of Theorem 3.1"),
     "phase": fields.text("chaotic, or critical for the edge of chaos"),
@@ -36,13 +34,13 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw each form of the theorem in a panel, and their ratio in another."""
-    figure, axes = subplots(1, 3, height=HEIGHT)
+    figure, axes = subplots(1, 3, height=2.35)
     alphas = sorted(rows.loc[rows["phase"] == "critical", "alpha_0"].unique())
     norm = mpl.colors.Normalize(min(alphas), max(alphas) if len(alphas) > 1 else min(alphas) + 1)
     for axis, form in zip(axes, TITLES, strict=False):
         _lines(axis, rows[rows["form"] == form], "dispersion", norm)
     _lines(axes[2], rows[rows["form"] == "corrected"], "over_printed", norm)
-    axes[0].set_ylabel(LIMIT)
+    axes[0].set_ylabel(r"limit of $E[\Theta(x,x)^2]\,/\,E[\Theta(x,x)]^2$")
     axes[2].set_ylabel(RATIO)
     axes[1].tick_params(labelleft=False)
     log_dispersion_axis(axes[:2], 1.0, float(rows["dispersion"].max()))

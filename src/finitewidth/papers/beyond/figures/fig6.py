@@ -14,7 +14,6 @@ from finitewidth.papers.beyond.figures.lines import NEUTRAL, colours, log_disper
 
 NAMES = ("growing", "constant", "shrinking")
 CURVES = {"printed_sums": ("-", "Theorem 3.2, printed"), "exact": (":", "exact")}
-HEIGHT = 3.7  # inches
 LAYER = 0.62  # width of the bar that shows a layer
 THINNEST = 0.03  # least height of a bar, relative to the tallest
 END, HIDDEN = "#737373", "#56b4e9"  # input and output, hidden layers
@@ -43,7 +42,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw the curves above, exact ones dotted, and the networks below."""
-    figure, axes = subplots(2, 3, height=HEIGHT, height_ratios=(2.6, 1), sharey="row")
+    figure, axes = subplots(2, 3, height=3.7, height_ratios=(2.6, 1), sharey="row")
     curves = rows[rows["panel"] == "dispersion"]
     variances = sorted(curves["sigma_w2"].unique())
     shades = colours(variances)

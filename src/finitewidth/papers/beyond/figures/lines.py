@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_hex
-from matplotlib.ticker import FixedLocator, NullFormatter, ScalarFormatter
+from matplotlib.ticker import FixedLocator, ScalarFormatter
 
 from finitewidth.common import fields
+from finitewidth.experiments.text_numbers import printed_number
 
 EDGE = 2.0  # sigma_w^2 at the edge of chaos
 SAMPLES = ("paper", "many")
@@ -18,6 +19,10 @@ DISPERSION_TICKS = (1, 1.1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 200)
 NEUTRAL = "#404040"  # kinds of lines in a legend, unlike the black of the edge of chaos
 
 NETWORKS = {  # columns that say of which networks a value is
+    "sample": fields.text(
+        "paper: as many networks as the paper has; many: more; none: not estimated"
+    ),
+    "networks": fields.number("networks of which a value is the estimate; NaN for a formula"),
     "width": fields.number("units of each hidden layer, M; NaN where a value holds for all"),
     "alpha_0": fields.number("input dimension over width; NaN where a value holds for all"),
     "sigma_w2": fields.number("variance of the weights times the width; NaN as for the width"),
@@ -25,25 +30,24 @@ NETWORKS = {  # columns that say of which networks a value is
     "depth": fields.number("layers with weights, L; NaN for a value without a depth"),
     "depth_over_width": fields.number("L / M"),
 }
-SAMPLE = {
-    "sample": fields.text(
-        "paper: as many networks as the paper has; many: more; none: not estimated"
-    ),
-    "networks": fields.number("networks of which a value is the estimate; NaN for a formula"),
-}
 
 
-def of_group(table: pd.DataFrame, group: str, banded: bool) -> pd.DataFrame:
-    """Select the rows of one group; with ``banded``, only those that are shown with error bands."""
-    rows = table[table["group"] == group]
-    return rows[rows["banded"].astype(bool)] if banded else rows
+def of_group(
+    tables: Mapping[str, pd.DataFrame], group: str, banded: bool
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Estimates and theory of a group; with ``banded`` only what is shown with error bands."""
+    estimates, theory = (
+        table[(table["group"] == group) & (table["banded"].astype(bool) | (not banded))]
+        for table in (tables["estimates"], tables["theory"])
+    )
+    return estimates, theory
 
 
 def joined(estimates: pd.DataFrame, theory: pd.DataFrame, value: str) -> pd.DataFrame:
     """Join estimates and curves in one table.
 
     Both have ``x`` = L / M and ``y``, which becomes the column ``value``. ``series`` is
-    ``estimate`` or the name of the curve; other columns as in `NETWORKS` and `SAMPLE`.
+    ``estimate`` or the name of the curve; other columns as in `NETWORKS`.
     """
     drawn = estimates.assign(series="estimate", networks=estimates["draws"])
     curves = theory.assign(series=theory["curve"], sample="none")
@@ -52,17 +56,17 @@ def joined(estimates: pd.DataFrame, theory: pd.DataFrame, value: str) -> pd.Data
     return rows.rename(columns=names).assign(cosine=rows.get("cosine", np.nan))
 
 
-def from_paper(value: str, numbers: Mapping[str, float]) -> pd.DataFrame:
-    """Rows with numbers of the paper, by series, which hold for all networks."""
-    rows = pd.DataFrame({"series": numbers.keys(), value: numbers.values()})
+def from_paper(reported: pd.DataFrame, value: str, keys: Mapping[str, Sequence]) -> pd.DataFrame:
+    """Rows with numbers that the paper prints, series -> key, and that hold for all networks."""
+    numbers = [printed_number(reported, "beyond", *key) for key in keys.values()]
+    rows = pd.DataFrame({"series": keys.keys(), value: numbers})
     return rows.assign(source="paper", sample="none")
 
 
 def colours(variances: Sequence[float]) -> dict[float, str]:
-    """Map each variance to a colour.
+    """Variance -> colour: blue below the edge of chaos, black at it, orange to red above it.
 
-    It is blue below the edge of chaos, black at it, and orange to red above; larger variances are
-    darker.
+    Larger variances are darker.
     """
     found = {EDGE: "#000000"}
     for phase, ends in PHASES.items():
@@ -80,10 +84,7 @@ def samples_of(rows: pd.DataFrame) -> list[str]:
 
 
 def log_dispersion_axis(axes: Sequence[Axes], lowest: float, highest: float) -> None:
-    """Set a logarithmic vertical axis with plain tick labels.
-
-    It begins at 0.98 or below; bars that reach zero end at its edge.
-    """
+    """Set logarithmic vertical axes from 0.98 or below; bars that reach zero end at their edge."""
     lowest = lowest if lowest > 0 else 0.1
     for axis in axes:
         axis.set_yscale("log")
@@ -95,5 +96,4 @@ def log_dispersion_axis(axes: Sequence[Axes], lowest: float, highest: float) -> 
             wanted = ticks if highest < 3 else [t for t in ticks if t == int(t)]
         axis.yaxis.set_major_locator(FixedLocator(wanted))
         axis.yaxis.set_major_formatter(ScalarFormatter())
-        axis.yaxis.set_minor_formatter(NullFormatter())
         axis.minorticks_off()

@@ -1,17 +1,16 @@
 """Ratio of off-diagonal to diagonal mean against depth over width: ``beyond`` Figures 3 and 11."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from finitewidth.common import fields
-from finitewidth.experiments.text_numbers import printed_number
 from finitewidth.figures import style
 from finitewidth.papers.beyond.figures import lines
 from finitewidth.papers.beyond.figures.lines import EDGE, MARKERS, NEUTRAL
@@ -21,6 +20,7 @@ THEORY = {  # line, label
     "equation_18": ("-", "equation 18, printed"),
     "infinite_width": (":", "infinite width, both parts"),
 }
+BOUND = {"linestyle": "-.", "linewidth": 0.7}
 ROW, LEGEND = 1.3, 0.75  # inches: height of a row of panels, and of the legend and labels
 TICKS = (0, 0.02, 0.1, 0.3, 0.5)
 FIELDS = {
@@ -28,7 +28,6 @@ FIELDS = {
         "estimate, equation_18, infinite_width, or lower_bound and upper_bound (Theorem 3.3)"
     ),
     "source": fields.text("ours, or paper for a number that the paper prints"),
-    **lines.SAMPLE,
     **lines.NETWORKS,
     "ratio": fields.number("mean of an off-diagonal element over the mean of a diagonal one"),
     "standard_error": fields.number("standard error of an estimate; NaN for a formula"),
@@ -43,21 +42,17 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     at infinite width with both parts of the kernel.
     """
     bands = settings["errors"] == "bands"
-    estimates, theory = (
-        lines.of_group(tables[name], "ratio", bands) for name in ("estimates", "theory")
-    )
+    estimates, theory = lines.of_group(tables, "ratio", bands)
     if not bands:
         estimates = estimates[estimates["sample"] == lines.samples_of(estimates)[-1]]
     printed = (theory["curve"] == "printed") & (theory["sigma_w2"] < EDGE)
     infinite = (theory["curve"] == "infinite_width") & bands
     theory = theory[printed | infinite].replace({"curve": {"printed": "equation_18"}})
-    key = "beyond", "off_diagonal_over_diagonal", "limit"
-    found = {
-        bound: printed_number(tables["reported"], *key, bound)
-        for bound in ("lower_bound", "upper_bound")
-    }
+    key = "off_diagonal_over_diagonal", "limit"
+    bounds = {bound: (*key, bound) for bound in ("lower_bound", "upper_bound")}
     ours = lines.joined(estimates, theory, "ratio")
-    return pd.concat([ours, lines.from_paper("ratio", found)], ignore_index=True)
+    paper = lines.from_paper(tables["reported"], "ratio", bounds)
+    return pd.concat([ours, paper], ignore_index=True)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -80,17 +75,29 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
             for cosine, curves in own.groupby("cosine"):
                 _curves(axis, curves, looks[cosine])
             for value in rows.loc[rows["source"] == "paper", "ratio"]:
-                style.paper_line(axis, value, linestyle="-.", linewidth=0.7, zorder=1)
+                style.paper_line(axis, value, zorder=1, **BOUND)
     names = [rf"$\sigma_w^2$ = {v:g}" for v in variances]
     style.title_panels(axes.flat, names + [""] * (axes.size - len(names)))
-    _rulers(axes, widths, rows)
+    last, error = float(rows["depth_over_width"].max()), rows["standard_error"].fillna(0)
+    ticks = [tick for tick in TICKS if tick <= 1.001 * last]
+    for axis in axes.flat:
+        # signed roots, so that margins left of 0 are defined
+        root = (lambda shares: np.sign(shares) * np.sqrt(np.abs(shares)), np.square)
+        axis.set_xscale("function", functions=root)
+        axis.set_xlim(0, 1.05 * last)
+        axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axis.set_ylim(min(0.2, 0.95 * float((rows["ratio"] - error).min())), 1.03)
+        axis.set_yticks([0.25, 0.5, 0.75, 1])
+    for axis, width in zip(axes[:, 0], widths, strict=True):
+        axis.set_ylabel(f"$M$ = {width:g}")
+    for axis in axes[-1]:
+        axis.set_xlabel(r"$\lambda = L/M$")
     figure.supylabel(r"$E\,\Theta(x,\tilde x)\,/\,E\,\Theta(x,x)$", fontsize=7)
     style.legend_above(figure, _handles(rows, looks), 4)
     return figure
 
 
 def _curves(axis: Axes, rows: pd.DataFrame, look: tuple[str, str]) -> None:
-    """Draw all curves of one panel for one cosine."""
     colour, marker = look
     for series, (dashes, _) in THEORY.items():
         curve = rows[rows["series"] == series].sort_values("depth_over_width")
@@ -106,43 +113,20 @@ def _curves(axis: Axes, rows: pd.DataFrame, look: tuple[str, str]) -> None:
                       linewidth=0.7, elinewidth=0.6, capsize=0.8, markeredgewidth=0.4)  # fmt: skip
 
 
-def _rulers(axes: np.ndarray, widths: list[float], rows: pd.DataFrame) -> None:
-    """Set a square-root scale of L / M, and name the widths at the left."""
-    last, error = float(rows["depth_over_width"].max()), rows["standard_error"].fillna(0)
-    ticks = [tick for tick in TICKS if tick <= 1.001 * last]
-    for axis in axes.flat:
-        # signed roots, so that margins left of 0 are defined
-        root = (lambda shares: np.sign(shares) * np.sqrt(np.abs(shares)), np.square)
-        axis.set_xscale("function", functions=root)
-        axis.set_xlim(0, 1.05 * last)
-        axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-        axis.set_ylim(min(0.2, 0.95 * float((rows["ratio"] - error).min())), 1.03)
-        axis.set_yticks([0.25, 0.5, 0.75, 1])
-    for axis, width in zip(axes[:, 0], widths, strict=True):
-        axis.set_ylabel(f"$M$ = {width:g}")
-    for axis in axes[-1]:
-        axis.set_xlabel(r"$\lambda = L/M$")
-
-
-def _handles(rows: pd.DataFrame, looks: Mapping[float, tuple[str, str]]) -> list[Line2D | Patch]:
-    found: list[Line2D | Patch] = [
-        style.handle(rf"$\langle x,\tilde x\rangle$ = {cosine:g}", color=colour, marker=marker,
-                     linestyle="none", markersize=3.0)
-        for cosine, (colour, marker) in looks.items()
-    ]  # fmt: skip
+def _handles(rows: pd.DataFrame, looks: Mapping[float, tuple[str, str]]) -> Iterator[Artist]:
+    for cosine, (colour, marker) in looks.items():
+        look = {"color": colour, "marker": marker, "linestyle": "none", "markersize": 3.0}
+        yield style.handle(rf"$\langle x,\tilde x\rangle$ = {cosine:g}", **look)
     samples = lines.samples_of(rows)
     for sample in samples:
         count = int(rows.loc[rows["sample"] == sample, "networks"].max())
+        label = f"{count:,} networks, ± s.e."
         if sample == samples[-1]:
-            found.append(style.handle(f"{count:,} networks, ± s.e.", color=NEUTRAL, linestyle="--",
-                                      linewidth=0.7))  # fmt: skip
+            yield style.handle(label, color=NEUTRAL, linestyle="--", linewidth=0.7)
         else:
-            found.append(Patch(color=NEUTRAL, alpha=0.2, label=f"{count:,} networks, ± s.e."))
-    found += [
-        style.handle(label, color=NEUTRAL, linestyle=dashes, linewidth=0.9)
-        for series, (dashes, label) in THEORY.items() if series in set(rows["series"])
-    ]  # fmt: skip
+            yield Patch(color=NEUTRAL, alpha=0.2, label=label)
+    for series, (dashes, label) in THEORY.items():
+        if (rows["series"] == series).any():
+            yield style.handle(label, color=NEUTRAL, linestyle=dashes, linewidth=0.9)
     if (rows["source"] == "paper").any():
-        found.append(style.handle("bounds of Theorem 3.3 (paper)", color=style.GREY, linestyle="-.",
-                                  linewidth=0.7))  # fmt: skip
-    return found
+        yield style.handle("bounds of Theorem 3.3 (paper)", color=style.GREY, **BOUND)

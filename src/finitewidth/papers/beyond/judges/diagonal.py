@@ -8,28 +8,15 @@ are ours.
 
 import itertools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
-from finitewidth.claims.estimates import (
-    ABOVE,
-    Estimate,
-    estimates,
-    exactly,
-    in_the_limit,
-    mean,
-    over_printed,
-    power_of,
-    required,
-    smallest,
-)
+from finitewidth.claims import estimates
+from finitewidth.claims.estimates import ABOVE, Estimate, exactly, mean, required, smallest
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 KEY = ["group", "width", "alpha_0", "sigma_w2", "depth"]
 FROM_DEPTH, TO_LAMBDA = 20, 0.3
@@ -61,7 +48,7 @@ INVERSE_WIDTH = {
 }  # fmt: skip
 
 
-def drawn(rows: "pd.DataFrame", group: str) -> "pd.DataFrame":
+def drawn(rows: pd.DataFrame, group: str) -> pd.DataFrame:
     """The estimates of a group; those from many draws if there are some."""
     inside = rows[rows["group"] == group]
     many = inside[inside["sample"] == "many"]
@@ -69,8 +56,8 @@ def drawn(rows: "pd.DataFrame", group: str) -> "pd.DataFrame":
 
 
 def beside(
-    rows: "pd.DataFrame", theory: "pd.DataFrame", *curves: str, more: tuple[str, ...] = ()
-) -> "pd.DataFrame":
+    rows: pd.DataFrame, theory: pd.DataFrame, *curves: str, more: tuple[str, ...] = ()
+) -> pd.DataFrame:
     """Rows with a column for each of the curves, at the same networks and columns ``more``."""
     key = [*KEY, *more]
     for curve in curves:
@@ -79,58 +66,61 @@ def beside(
     return rows
 
 
-def first(rows: "pd.DataFrame") -> Estimate:
+def estimated(rows: pd.DataFrame) -> list[Estimate]:
+    """The estimates of all rows."""
+    return estimates.estimates(rows, "y", "spread")
+
+
+def first(rows: pd.DataFrame) -> Estimate:
     """The estimate of the first row."""
-    return Estimate(float(rows["y"].iloc[0]), float(rows["spread"].iloc[0]))
+    return estimated(rows)[0]
 
 
-def deepest(rows: "pd.DataFrame") -> Estimate:
+def deepest(rows: pd.DataFrame) -> Estimate:
     """The estimate at the largest depth."""
     return first(rows[rows["depth"] == rows["depth"].max()])
 
 
-def ends(rows: "pd.DataFrame") -> "pd.DataFrame":
+def ends(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows at the largest depth of each width."""
     return rows[rows["depth"] == rows.groupby("width")["depth"].transform("max")]
 
 
-def limit_of(line: "pd.DataFrame") -> Estimate:
+def limit_of(line: pd.DataFrame) -> Estimate:
     """The limit M -> infinity of the estimates of one network at several widths."""
     line = line.sort_values("width")
-    return in_the_limit(line["width"].tolist(), estimates(line, "y", "spread"))
+    return estimates.in_the_limit(line["width"].tolist(), estimated(line))
 
 
-def _exact_limits(doubled: "pd.DataFrame", phase: str) -> Iterator[Part]:
+def doubled_widths(rows: pd.DataFrame) -> pd.DataFrame:
+    """One row for each width, the widths rising; each must be twice the one before."""
+    rows = rows.drop_duplicates("width").sort_values("width")
+    if any(b != 2 * a for a, b in itertools.pairwise(rows["width"])):
+        raise CannotDecideError("widths that are not doubled")
+    return rows
+
+
+def _exact_limits(doubled: pd.DataFrame, phase: str) -> Iterator[Part]:
     """The limit of exact values over the printed one at each sigma_w2 and L / M of a phase."""
     rows = required(doubled[doubled["phase"] == phase], f"the {phase} phase")
     for (variance, lam), here in rows.groupby(["sigma_w2", "x"]):
-        line = here.drop_duplicates("width").sort_values("width")
-        widths = line["width"].tolist()
-        if any(b != 2 * a for a, b in itertools.pairwise(widths)):
-            raise CannotDecideError("widths that are not doubled")
+        line = doubled_widths(here)
         name = f"sigma_w^2 = {variance:g}, L/M = {lam:g}: limit of exact r over the printed limit"
-        yield over_printed(line["exact"].tolist(), float(line["printed"].iloc[0]), name)
-
-
-def _over_limit(rows: "pd.DataFrame") -> list[Estimate]:
-    limit = rows["printed_limit"]
-    ratios = rows.assign(y=rows["y"] / limit, spread=rows["spread"] / limit)
-    return estimates(ratios, "y", "spread")
+        yield estimates.over_printed(line["exact"].tolist(), float(line["printed"].iloc[0]), name)
 
 
 def _measured(tables: Tables, phase: str) -> Iterator[Part]:
-    """Estimates at the largest width over the printed limit."""
     rows = beside(drawn(tables["estimates"], "phases"), tables["theory"], "printed_limit")
     inside = rows["sigma_w2"] > 2 if phase == "chaotic" else rows["sigma_w2"] == 2
     rows = rows[inside & (rows["width"] == rows["width"].max()) & (rows["depth"] >= FROM_DEPTH)]
     rows = required(rows, f"the {phase} phase")
-    for (width, variance), line in rows.groupby(["width", "sigma_w2"]):
+    ratios = {name: rows[name] / rows["printed_limit"] for name in ("y", "spread")}
+    for (width, variance), line in rows.assign(**ratios).groupby(["width", "sigma_w2"]):
         name = f"M = {width}, sigma_w^2 = {variance:g}"
-        near = mean(_over_limit(line[line["x"] <= TO_LAMBDA + 1e-9]))
+        near = mean(estimated(line[line["x"] <= TO_LAMBDA + 1e-9]))
         label = f"{name}: mean of r over printed limit, L >= {FROM_DEPTH}, L/M <= {TO_LAMBDA}"
         yield near.part(label, **REMAINDER)
-        last = _over_limit(line[line["depth"] == line["depth"].max()])[0]
-        yield last.part(f"{name}: r over printed limit at L/M = 0.5", **REMAINDER)
+        yield deepest(line).part(f"{name}: r over printed limit at L/M = 0.5", **REMAINDER)
 
 
 def b01(tables: Tables) -> Iterator[Part]:
@@ -139,17 +129,14 @@ def b01(tables: Tables) -> Iterator[Part]:
     yield from _measured(tables, "chaotic")
     rows = drawn(tables["estimates"], "phases")
     rows = rows[(rows["width"] == rows["width"].max()) & (rows["depth"] >= FROM_DEPTH)]
-    rows = rows[rows["x"] <= TO_LAMBDA + 1e-9]
-    variances = sorted(v for v in rows["sigma_w2"].unique() if v > 2)
-    if len(variances) < 2:
+    rows = rows[(rows["x"] <= TO_LAMBDA + 1e-9) & (rows["sigma_w2"] > 2)]
+    lines = [(v, estimated(line.sort_values("depth"))) for v, line in rows.groupby("sigma_w2")]
+    if len(lines) < 2:
         raise CannotDecideError("fewer than two chaotic weight variances")
-    lowest, *others = (
-        (v, estimates(rows[rows["sigma_w2"] == v].sort_values("depth"), "y", "spread"))
-        for v in variances
-    )
+    (lowest, base), *others = lines
     for variance, found in others:
-        ratio = mean([b.over(a) for a, b in zip(lowest[1], found, strict=True)])
-        name = f"mean of r at sigma_w^2 = {variance:g} over r at {lowest[0]:g}, same depths"
+        ratio = mean([b.over(a) for a, b in zip(base, found, strict=True)])
+        name = f"mean of r at sigma_w^2 = {variance:g} over r at {lowest:g}, same depths"
         yield ratio.part(name, **REMAINDER)
 
 
@@ -172,28 +159,25 @@ def b03(tables: Tables) -> Iterator[Part]:
     rows = drawn(tables["estimates"], "phases")
     rows = required(rows[rows["sigma_w2"] <= 1.5], "sigma_w^2 up to 1.5")
     for variance, phase in rows.groupby("sigma_w2"):
-        widths = sorted(phase["width"].unique())
-        if len(widths) < 2:
+        lines = dict(tuple(phase.groupby("width")))
+        if len(lines) < 2:
             raise CannotDecideError("one width does not show how r falls with it")
-        ends = []
-        for width in widths:
-            line = phase[phase["width"] == width]
+        for width, line in lines.items():
             name = f"sigma_w^2 = {variance:g}, M = {width}"
-            ends.append(deepest(line))
-            yield ends[-1].part(f"{name}: r at L/M = 0.5", **LOW_R)
+            yield deepest(line).part(f"{name}: r at L/M = 0.5", **LOW_R)
             yield _growth(line).part(f"{name}: rise of log r from L = {FROM_DEPTH} on", **NO_GROWTH)
-        power = power_of(widths, [end.shifted(-1) for end in ends])
+        away = [deepest(line).shifted(-1) for line in lines.values()]
+        power = estimates.power_of(list(lines), away)
         label = f"sigma_w^2 = {variance:g}: power of M with which r - 1 changes at L/M = 0.5"
         yield power.part(label, **INVERSE_WIDTH)
 
 
-def _exact(theory: "pd.DataFrame") -> "pd.DataFrame":
-    """The exact values of the networks of Figure 1."""
+def _exact(theory: pd.DataFrame) -> pd.DataFrame:
     inside = theory[(theory["group"] == "phases") & (theory["curve"] == "exact")]
     return required(inside.assign(spread=0.0), "exact values")
 
 
-def _growth(line: "pd.DataFrame") -> Estimate:
+def _growth(line: pd.DataFrame) -> Estimate:
     """Rise of log r from the first depth of at least 20 to the largest."""
     ordered = line.sort_values("depth")
     start = first(required(ordered[ordered["depth"] >= FROM_DEPTH], f"depth {FROM_DEPTH}"))
@@ -244,7 +228,7 @@ def b08(tables: Tables) -> Iterator[Part]:
         depths = np.sort(here["depth"].unique())
         for depth in {depths[len(depths) // 2], depths[-1]}:
             line = here[here["depth"] == depth].sort_values("sigma_w2")
-            points = zip(line["sigma_w2"], estimates(line, "y", "spread"), strict=True)
+            points = zip(line["sigma_w2"], estimated(line), strict=True)
             for (below, low), (above, high) in itertools.pairwise(points):
                 name = f"alpha_0 = {alpha_0:g}, L = {depth}: r at sigma_w^2 = {above:g} - at "
                 yield high.minus(low).part(f"{name}{below:g}", low=0, paper=True)

@@ -3,22 +3,14 @@
 import itertools
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from finitewidth.claims.estimates import (
-    Estimate,
-    estimates,
-    exactly,
-    over_printed,
-    power_of,
-    required,
-)
+import pandas as pd
+
+from finitewidth.claims.estimates import Estimate, estimates, over_printed, power_of, required
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
-
-if TYPE_CHECKING:
-    import pandas as pd
+from finitewidth.papers.beyond.judges.diagonal import doubled_widths
 
 NAMES = {
     "forward": "E[N_x]", "backward": "E[N_d]", "forward_square": "E[N_x^2]",
@@ -45,12 +37,7 @@ LEMMAS = {
     "backward_square": ("backward_norm_ratio", "second_moment"),
     "product": ("forward_times_backward", "mean"),
 }
-SUMMANDS = {
-    "forward_part": ("forward_norm_ratio", "mean"),
-    "forward_part_variance": ("forward_norm_ratio", "variance"),
-    "backward_part": ("backward_norm_ratio", "mean"),
-    "backward_part_variance": ("backward_norm_ratio", "variance"),
-}
+SUMMANDS = {"part": "mean", "part_variance": "variance"}
 NOT_BOTH = "the step of the paper changes weights and biases"
 BIAS = 0.005  # what means over the samples resolve
 
@@ -72,7 +59,7 @@ def b16(tables: Tables) -> Iterator[Part]:
         raise CannotDecideError("not both phases")
 
 
-def _moment(rows: "pd.DataFrame", quantity: str, weights: str) -> "pd.Series":
+def _moment(rows: pd.DataFrame, quantity: str, weights: str) -> pd.Series:
     here = rows[(rows["quantity"] == quantity) & (rows["weights"] == weights)]
     return required(here, f"the moment {quantity}").iloc[0]
 
@@ -88,24 +75,18 @@ def b18(tables: Tables) -> Iterator[Part]:
     row = _moment(rows, "chain_product", "difference")
     apart = Estimate(row["value"], row["error"])
     yield apart.part("E[prod N_x N_d]: tied - untied weights", low=0, paper=True)
-    yield from _products(tables["products"])
-
-
-def _products(rows: "pd.DataFrame") -> Iterator[Part]:
-    """Exact over printed E[prod N_x N_d] at doubled widths: how it goes on, and its limit.
-
-    A remainder of order n^(-3/2) for each of lambda n layers is one of n^(-1/2) for their product.
-    """
-    rows = required(rows, "products").drop_duplicates("width").sort_values("width")
+    # exact over printed products at doubled widths: a remainder of order n^(-3/2) for each of
+    # lambda n layers is one of n^(-1/2) for their product
+    rows = doubled_widths(required(tables["products"], "products"))
     widths = rows["width"].tolist()
-    if len(widths) < 3 or any(b != 2 * a for a, b in itertools.pairwise(widths)):
+    if len(widths) < 3:
         raise CannotDecideError("products need three or more doubled widths")
     ratios = (rows["exact"] / rows["printed"]).tolist()
     lam = rows["layers"].iloc[-1] / widths[-1]
     case = f"L/n = {lam:g}, exact E[prod N_x N_d] over the printed one"
     for width, ratio in zip(widths[:3], ratios[:3], strict=True):
         yield Part(name=f"{case}: at n = {width}", value=ratio, **REMAINDER)
-    away = exactly(abs(ratio - 1) for ratio in ratios)
+    away = [Estimate(abs(ratio - 1)) for ratio in ratios]
     power = power_of(widths, away) if any(one.value for one in away) else Estimate(-math.inf)
     name = f"{case}: power of n with which its distance from 1 changes"
     yield power.part(f"{name}, n = {widths[0]} to {widths[-1]}", high=-0.5, paper=True)
@@ -139,7 +120,6 @@ def _ours(row: str, column: str, found: Estimate) -> Ours:
 
 
 def _moments(tables: Tables) -> dict[str, tuple[Estimate, int]]:
-    """Quantity -> its estimate and the width, tied weights."""
     rows = tables["moments"]
     return {
         row.quantity: (Estimate(float(row.value), float(row.error)), int(row.width))
@@ -159,7 +139,9 @@ def lemma_constant(tables: Tables) -> list[Ours]:
 def summand_moment(tables: Tables) -> list[Ours]:
     """Means and variances of the summands in the lemmas' proofs."""
     found = _moments(tables)
-    return [_ours(*place, found[name][0]) for name, place in SUMMANDS.items() if name in found]
+    keys = itertools.product(("forward", "backward"), SUMMANDS.items())
+    names = [(f"{way}_norm_ratio", column, f"{way}_{name}") for way, (name, column) in keys]
+    return [_ours(row, column, found[name][0]) for row, column, name in names if name in found]
 
 
 def edge_of_chaos(tables: Tables) -> list[Ours]:
@@ -170,10 +152,8 @@ def edge_of_chaos(tables: Tables) -> list[Ours]:
     # the table has E[N_d] / (sigma_w2 / 2)
     variance = Estimate(2.0).over(found[0])
     root = math.sqrt(variance.value)
-    return [
-        _ours("relu", "sigma_w2", variance),
-        _ours("relu", "sigma_w", Estimate(root, variance.error / (2 * root))),
-    ]
+    deviation = Estimate(root, variance.error / (2 * root))
+    return [_ours("relu", "sigma_w2", variance), _ours("relu", "sigma_w", deviation)]
 
 
 def relative_ntk_change(tables: Tables) -> list[Ours]:

@@ -1,27 +1,15 @@
 """Claims of beyond on the NTK's off-diagonal elements: Figures 3, 7, 8 and 11, Theorem 3.3."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
-from finitewidth.claims.estimates import (
-    Estimate,
-    at,
-    estimates,
-    exactly,
-    largest,
-    mean,
-    required,
-    smallest,
-)
+from finitewidth.claims.estimates import Estimate, at, largest, mean, required, smallest
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import Part
-from finitewidth.papers.beyond.judges.diagonal import beside, drawn, ends, limit_of
-
-if TYPE_CHECKING:
-    import pandas as pd
+from finitewidth.papers.beyond.judges.diagonal import beside, drawn, ends, estimated, limit_of
 
 FROM_DEPTH, TO_LAMBDA = 20, 0.3
 NETWORK = ["width", "alpha_0", "sigma_w2"]
@@ -56,28 +44,28 @@ def b12(tables: Tables) -> Iterator[Part]:
         limits = [limit_of(line) for _, line in here.groupby("cosine")]
         label = f"{name}: smallest ratio of all cosines, from the two largest widths to the limit"
         yield smallest(label, limits, low=0.25, paper=True)
-        found = estimates(here, "y", "spread")
+        found = estimated(here)
         yield largest(f"{name}: largest ratio of all widths and cosines", found, high=1, paper=True)
     # the largest dispersion over the exact one of the diagonal
     rows = beside(drawn(tables["estimates"], "phases"), tables["theory"], "exact")
     ratios = [
-        mean(estimates(line, "y", "spread")).scaled(1 / float(line["exact"].iloc[0]))
+        mean(estimated(line)).scaled(1 / float(line["exact"].iloc[0]))
         for _, line in _at_lambda(rows).groupby(NETWORK)
     ]
     name = f"largest dispersion, mean of all cosines, over the diagonal's, L/M = {TO_LAMBDA}"
     yield largest(name, ratios, high=16, paper=True)
     name = "infinite width, largest depth: smallest ratio of all sigma_w^2 and cosines"
-    yield smallest(name, exactly(_infinitely_wide(tables)), **ABOVE_A_QUARTER)
+    least = Estimate(float(_infinitely_wide(tables).min(skipna=False)))
+    yield least.part(name, **ABOVE_A_QUARTER)
 
 
-def _infinitely_wide(tables: Tables) -> "pd.Series":
-    """The mean-field ratios at the largest depth."""
+def _infinitely_wide(tables: Tables) -> pd.Series:
     theory = tables["theory"]
     rows = theory[(theory["group"] == "ratio") & (theory["curve"] == "infinite_width")]
-    return rows.loc[rows["depth"] == rows["depth"].max(), "y"]
+    return required(rows[rows["depth"] == rows["depth"].max()], "infinite width")["y"]
 
 
-def _at_lambda(rows: "pd.DataFrame") -> "pd.DataFrame":
+def _at_lambda(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows of the largest depth up to L/M = 0.3 of each network."""
     rows = rows[rows["x"] <= TO_LAMBDA + 1e-9]
     largest_depth = rows.groupby(NETWORK)["depth"].transform("max")
@@ -95,7 +83,7 @@ def b13(tables: Tables) -> Iterator[Part]:
         }
         name = f"M = {width}, sigma_w^2 = {variance:g}"
         rises = [curve[-1].minus(curve[0])
-                 for curve in (estimates(line, "y", "spread") for line in lines)]  # fmt: skip
+                 for curve in (estimated(line) for line in lines)]  # fmt: skip
         printed = [line["printed"].iloc[-1] - line["printed"].iloc[0] for line in lines]
         label = f"{name}: smallest rise of the ratio from the smallest depth to the largest"
         whose = {"paper": True} if min(printed) > 0 else NO_DEPTHS
@@ -108,7 +96,7 @@ def b13(tables: Tables) -> Iterator[Part]:
             yield smallest(f"{name}: smallest ratio at L = 50", ratios[50], **QUICKLY)
 
 
-def _ordered(tables: Tables) -> "pd.DataFrame":
+def _ordered(tables: Tables) -> pd.DataFrame:
     """Ratios of ordered networks, with (18) at the same networks, depths and cosines."""
     rows = drawn(tables["estimates"], "ratio")
     rows = beside(rows, tables["theory"], "printed", more=("cosine",))
@@ -120,12 +108,12 @@ def b14(tables: Tables) -> Iterator[Part]:
     rows = _ordered(tables)
     rows = rows[rows["depth"] >= FROM_DEPTH]
     for variance, here in rows.assign(y=rows["y"] - rows["printed"]).groupby("sigma_w2"):
-        found = estimates(here, "y", "spread")
+        found = estimated(here)
         name = f"sigma_w^2 = {variance:g}, L >= {FROM_DEPTH}"
         label = f"{name}: smallest of ratio - (18), all widths, cosines and depths"
         yield smallest(label, found, low=0, **DEEP)
         label = f"sigma_w^2 = {variance:g}, L/M = 0.5: smallest of ratio - (18)"
-        yield smallest(label, estimates(ends(here), "y", "spread"), low=0, paper=True)
+        yield smallest(label, estimated(ends(here)), low=0, paper=True)
         sizes = [Estimate(abs(gap.value), gap.error) for gap in found]
         label = f"{name}: largest size of ratio - (18), all widths, cosines and depths"
         yield largest(label, sizes, **GOOD)
@@ -139,7 +127,7 @@ def b15(tables: Tables) -> Iterator[Part]:
             here = here.sort_values("cosine")
             name = (f"M = {width}, alpha_0 = {alpha_0:g}, sigma_w^2 = {variance:g}, "
                     f"L = {here['depth'].iloc[0]}")  # fmt: skip
-            found = estimates(here, "y", "spread")
+            found = estimated(here)
             over = mean(found).scaled(1 / float(here[curve].iloc[0]))
             label = f"{name}: mean dispersion of all cosines over the diagonal's prediction"
             yield over.part(label, **SLIGHTLY)
@@ -150,6 +138,6 @@ def b15(tables: Tables) -> Iterator[Part]:
 
 def off_diagonal_over_diagonal(tables: Tables) -> list[Ours]:
     """The smallest and the largest mean-field ratio at the largest depth."""
-    rows = required(_infinitely_wide(tables), "infinite width")
-    bounds = {"lower_bound": rows.min(), "upper_bound": rows.max()}
+    ratios = _infinitely_wide(tables)
+    bounds = {"lower_bound": ratios.min(), "upper_bound": ratios.max()}
     return [Ours(row="limit", column=name, value=float(y)) for name, y in bounds.items()]

@@ -3,19 +3,15 @@
 import math
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from finitewidth.claims import samples
 from finitewidth.claims.estimates import ABOVE
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
-from finitewidth.claims.samples import mean_of
 from finitewidth.claims.verdicts import CannotDecideError, Part
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 EARLY = 6  # the early stage is this part of all steps: 500 of 3000
 RISEN = 0.6  # share of the rise of the gap that is to be done by then
@@ -26,16 +22,14 @@ SOON = "the paper says early stages; a sixth of the steps is ours"
 MOST = "the paper says more rapidly in the early stages; most of the rise in a sixth of the steps"
 
 
-def _networks(tables: Tables) -> Iterator[tuple[float, "pd.DataFrame"]]:
-    """Rows of each sigma_w^2, ascending."""
+def _networks(tables: Tables) -> Iterator[tuple[float, pd.DataFrame]]:
     rows = tables["rows"]
     if rows.empty:
         raise CannotDecideError("no network was trained")
     yield from rows.groupby("sigma_w2")
 
 
-def _at(rows: "pd.DataFrame", step: float, column: str) -> np.ndarray:
-    """The column at a step, one value per run."""
+def _at(rows: pd.DataFrame, step: float, column: str) -> np.ndarray:
     found = rows[rows["step"] == step].sort_values("seed")[column]
     if found.empty:
         raise CannotDecideError(f"no kernel was computed at step {step:g}")
@@ -47,9 +41,8 @@ def b19(tables: Tables) -> Iterator[Part]:
     for sigma_w2, rows in _networks(tables):
         at = f"sigma_w^2 = {sigma_w2:g}, step 0"
         ratio = _at(rows, 0, "same_class") / _at(rows, 0, "diagonal")
-        yield samples.mean(
-            f"{at}: class mean over diagonal", ratio, high=1, strict=True, paper=True
-        )
+        label = f"{at}: class mean over diagonal"
+        yield samples.mean(label, ratio, high=1, strict=True, paper=True)
         yield samples.mean(f"{at}: gap of classes", _at(rows, 0, "gap"), high=SMALL, ours=BLIND)
 
 
@@ -64,61 +57,43 @@ def b20(tables: Tables) -> Iterator[Part]:
         faster = (soon - start) / early - (end - soon) / (last - early)
         at = f"sigma_w^2 = {sigma_w2:g}"
         yield samples.mean(f"{at}: rise of the gap in {last} steps", rise, **ABOVE)
-        yield samples.mean(
-            f"{at}: rise of the gap per 100 steps, up to step {early:g} minus after",
-            100 * faster,
-            cut=SOON,
-            **ABOVE,
-        )
+        label = f"{at}: rise of the gap per 100 steps, up to step {early:g} minus after"
+        yield samples.mean(label, 100 * faster, cut=SOON, **ABOVE)
         yield samples.mean(f"{at}: rise of the alignment", aligned, **ABOVE)
-        yield samples.mean(
-            f"{at}: gap at the end minus twice that at the start",
-            end - 2 * start,
-            low=0,
-            strict=True,
-            ours=DOUBLE,
-        )
-        yield samples.mean(
-                f"{at}: rise of the gap up to step {early:g} minus {RISEN:g} of the whole",
-                soon - start - RISEN * rise, ours=MOST, low=0,
-            )  # fmt: skip
+        twice = end - 2 * start
+        label = f"{at}: gap at the end minus twice that at the start"
+        yield samples.mean(label, twice, low=0, strict=True, ours=DOUBLE)
+        most = soon - start - RISEN * rise
+        label = f"{at}: rise of the gap up to step {early:g} minus {RISEN:g} of the whole"
+        yield samples.mean(label, most, low=0, ours=MOST)
 
 
-def b21(tables: Tables) -> list[Part]:
-    """Of any two sigma_w^2 the one with the larger gap has the smaller test loss at the end."""
+def b21(tables: Tables) -> Iterator[Part]:
+    """Of any two sigma_w^2 the one with the larger gap has the smaller test loss at the end.
+
+    Which gap is the smaller one is itself estimated. Therefore the error makes the comparison as
+    uncertain as the less certain of both differences: it fails only if both are clear. Runs are
+    paired, since those of one number start from the same random numbers.
+    """
     ends = {
         sigma_w2: tuple(_at(rows, rows["step"].max(), name) for name in ("gap", "test_loss"))
         for sigma_w2, rows in _networks(tables)
     }
     if len(ends) < 2:
         raise CannotDecideError("one sigma_w^2 has no order")
-    return [
-        _ordered(f"sigma_w^2 = {first:g} and {second:g}", *ends[first], *ends[second])
-        for first, second in combinations(ends, 2)
-    ]
-
-
-def _ordered(
-    names: str,
-    gap_a: np.ndarray, loss_a: np.ndarray, gap_b: np.ndarray, loss_b: np.ndarray,
-) -> Part:  # fmt: skip
-    """Compare the test loss of the network with the smaller gap to that of the other one.
-
-    Which gap is the smaller one is itself estimated. Therefore the error makes the comparison as
-    uncertain as the less certain of both differences: it fails only if both are clear. Runs are
-    paired, since those of one number start from the same random numbers.
-    """
-    if len(gap_a) != len(gap_b) or len(gap_a) < 2:
-        raise CannotDecideError(f"{names}: {len(gap_a)} runs beside {len(gap_b)}")
-    gap, loss = gap_a - gap_b, loss_b - loss_a
-    value = math.copysign(1, gap.mean()) * float(loss.mean())
-    certain = min(_score(gap), _score(loss))
-    # with equal means, or with runs that are all alike, the order is not known
-    error = abs(value) / certain if certain > 0 else math.nan
-    return Part(
-        name=f"{names}: test loss at the smaller gap minus that at the larger", value=value,
-        standard_error=error, dof=len(gap) - 1, **ABOVE,
-    )  # fmt: skip
+    for (first, (gap_a, loss_a)), (second, (gap_b, loss_b)) in combinations(ends.items(), 2):
+        names = f"sigma_w^2 = {first:g} and {second:g}"
+        if len(gap_a) != len(gap_b) or len(gap_a) < 2:
+            raise CannotDecideError(f"{names}: {len(gap_a)} runs beside {len(gap_b)}")
+        gap, loss = gap_a - gap_b, loss_b - loss_a
+        value = math.copysign(1, gap.mean()) * float(loss.mean())
+        certain = min(_score(gap), _score(loss))
+        # with equal means, or with runs that are all alike, the order is not known
+        error = abs(value) / certain if certain > 0 else math.nan
+        yield Part(
+            name=f"{names}: test loss at the smaller gap minus that at the larger", value=value,
+            standard_error=error, dof=len(gap) - 1, **ABOVE,
+        )  # fmt: skip
 
 
 def _score(values: np.ndarray) -> float:
@@ -133,7 +108,7 @@ def _numbers(tables: Tables, column: str, name: str, over: str = "") -> list[Our
     for sigma_w2, rows in tables["rows"].groupby("sigma_w2"):
         ends = rows[rows["step"] == rows["step"].max()]
         values = ends[column] / ends[over] if over else ends[column]
-        found.append(mean_of(f"sigma_w2_{sigma_w2:.1f}_step3000", name, values.tolist()))
+        found.append(samples.mean_of(f"sigma_w2_{sigma_w2:.1f}_step3000", name, values.tolist()))
     return found
 
 

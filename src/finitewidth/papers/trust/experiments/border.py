@@ -19,11 +19,7 @@ from finitewidth.papers.trust.experiments.estimates import collected, estimated
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """The ratio E[Theta(x,x)^2] / E[Theta(x,x)]^2 at |x|^2 = n_0 in some cells.
 
-    The settings are those of `finitewidth.papers.trust.settings.Border`.
-
-    Returns:
-        ``cells``: activation, width, sigma_b2, sigma_w2, depth, sample (ours), log_mean,
-        dispersion, error (standard error, nan if the draws do not suffice), draws.
+    The table is as that of `finitewidth.papers.trust.experiments.heat`.
     """
     rows, variances = [], {name: settings[name] for name in ("sigma_w2", "sigma_b2")}
     for width in settings["widths"]:

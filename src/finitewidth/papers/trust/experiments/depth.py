@@ -18,54 +18,46 @@ from finitewidth.papers.trust.experiments import estimates
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """The ratio E[Theta(x,x)^2] / E[Theta(x,x)]^2 as a function of depth, for every width.
 
-    The settings are those of `finitewidth.papers.trust.settings.DepthCurves`.
-
     Returns:
-        ``curves``: sigma_w2, sigma_b2, width, depth, lambda (depth over width), sample, log_mean,
-        dispersion, error (standard error, nan if the draws do not suffice), draws. Samples:
-        ``ours``, with the same random numbers for all depths; ``paper``, with the paper's number of
-        draws and independent random numbers for every depth; ``exact``, which replaces ``ours`` if
-        there is a closed form.
-        ``limits``: sigma_w2, sigma_b2, form (printed or corrected), lambda, dispersion, for
-        sigma_b2 = 0: Theorem 3.1 of ``beyond`` for |x|^2 = n_0.
+        ``curves``: the columns of `finitewidth.papers.trust.experiments.estimates`; lambda is depth
+        over width. Samples: ``ours``, with the same random numbers for all depths; ``paper``, with
+        the paper's number of draws and independent random numbers for every depth; ``exact``, which
+        replaces ``ours`` if there is a closed form.
+        ``limits``: for sigma_b2 = 0, Theorem 3.1 of ``beyond`` for |x|^2 = n_0.
     """
     rows, limits = [], []
     for variance, bias in settings["pairs"]:
         tag = {"sigma_w2": variance, "sigma_b2": bias}
         for width in settings["widths"]:
-            here = tag | {"width": width}
-            rows += [here | row for row in _curve(variance, bias, width, settings)]
+            rows += [tag | {"width": width} | row for row in _curve(tag, width, settings)]
         if bias == 0:
             limits += [tag | row for row in _limits(variance, settings["largest_lambda"])]
     columns = ["sigma_w2", "sigma_b2", "form", "lambda", "dispersion"]
     return {"curves": pd.DataFrame(rows), "limits": pd.DataFrame(limits, columns=columns)}
 
 
-def depths_of(width: int, settings: Mapping[str, Any]) -> list[int]:
-    """About ``points`` evenly spaced depths from 1 to the largest one allowed for a width."""
+def _curve(
+    variances: Mapping[str, float], width: int, settings: Mapping[str, Any]
+) -> Iterator[dict]:
+    """Rows at about ``points`` evenly spaced depths, from 1 to the largest allowed for a width."""
     largest = min(settings["largest_depth"], round(settings["largest_lambda"] * width))
-    found = np.linspace(1, max(1, largest), settings["points"]).round().astype(int)
-    return sorted({int(depth) for depth in found})
-
-
-def _curve(variance: float, bias: float, width: int, settings: Mapping[str, Any]) -> Iterator[dict]:
-    depths = depths_of(width, settings)
-    init = constant_width(max(depths), width, sigma_w2=variance, sigma_b2=bias)
-    norm2, few = float(width), settings["paper_draws"]
+    spaced = np.linspace(1, max(1, largest), settings["points"])
+    depths = np.unique(spaced.round().astype(int)).tolist()
+    init, norm2 = constant_width(depths[-1], width, **variances), float(width)
 
     def seed(sample: str) -> int:
-        return seed_for("trust/depth", sample, width, repr(variance), repr(bias))
+        return seed_for("trust/depth", sample, width, *map(repr, variances.values()))
 
     many = {}
-    if bias != 0:
+    if init.sigma_b2 != 0:
         blocks = sample_depths(init, depths, settings["draws"], seed("ours"), input_norm2=norm2)
         many = estimates.collected(blocks)
     for depth in depths:
         tag, one = {"depth": depth, "lambda": depth / width}, init.cut(depth)
         key = seed_for("cell", seed("paper"), depth, repr(init.sigma_w2))
-        drawn = sample_scalar_chain(one, few, key, input_norm2=norm2)
-        yield tag | estimates.estimated(drawn, "paper", estimates.known_error(one, few, norm2))
-        if bias == 0:
+        drawn = sample_scalar_chain(one, settings["paper_draws"], key, input_norm2=norm2)
+        yield tag | estimates.estimated(drawn, "paper", one, norm2)
+        if init.sigma_b2 == 0:
             yield tag | estimates.exact(one, norm2)
         else:
             yield tag | estimates.estimated(many[depth, init.sigma_w2], "ours")

@@ -6,6 +6,7 @@ a rate of their own each, for `trust_extra_scaled`.
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -29,82 +30,52 @@ KEPT = (
 
 
 def measure(
-    inputs: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    checkpoints: Checkpoints | None = None,
+    inputs: Mapping[str, Any], settings: Mapping[str, Any], checkpoints: Checkpoints | None = None
 ) -> dict[str, pd.DataFrame]:
     """Descend in every cell (sigma_w^2, L) of every map, and record the traced kernel.
 
     The loss is 1/(2S) sum_s |f(x_s) - y_s|^2 over S images with one output per class. Networks of
     one seed share their standard normal numbers over sigma_w^2, and have the same initial weights
-    whatever the rates are.
-
-    The input ``data`` is the dataset. The settings are those of
-    `finitewidth.papers.trust.settings.Descent`, and ``device`` (``cpu``, ``cuda`` or ``auto``;
-    ``cpu`` if it is left out). Checkpoints store each stack, which are the networks of one map and
-    one depth, and its result.
+    whatever the rates are. Checkpoints store each stack, which are the networks of one map and one
+    depth, and its result.
 
     Returns:
-        ``changes``: activation, map (``shown`` at ``width``, ``width`` at others), sigma_b2,
-        sigma_w2, depth, width, seed, and for each of ``times``
-        and ``steps``: time (the wanted number), reached (the number after which the network was
-        measured, smaller if it had stopped), change (norm of the change of its traced kernel over
-        that of the kernel at the start, Frobenius), loss, eta_lambda. After a divergence these
-        three are nan.
-        ``networks``: the same first seven, rate, steps_taken, method, gradients,
-        first_loss, lowest_loss, constant_loss (of the best constant output), stop_window and
-        stop_each (steps at which the two readings of the rule stop it, -1 if not before its end),
-        eta_lambda (rate times lambda_max at the start), exceeds (whether this is above 2),
-        diverged.
-        ``borders``: activation, sigma_b2, and the sigma_w2 at which chi_1 = 1.
+        ``changes``: for each of ``times`` and ``steps``: time (the wanted number), reached (the
+        number after which the network was measured, smaller if it had stopped), change (norm of the
+        change of its traced kernel over that of the kernel at the start, Frobenius), loss,
+        eta_lambda. After a divergence these three are nan.
+        ``networks``: at the end, as `finitewidth.training.descent.Descent`; eta_lambda is that at
+        the start, and exceeds tells whether it is above 2.
+        ``borders``: the sigma_w2 at which chi_1 = 1.
     """
     device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
     x, y = images(inputs["data"], settings["samples"])
+    activation, shown = settings["activation"], settings["width"]
+    first, *others = settings["sigma_b2"]
+    maps = [*product([first], settings["widths"]), *product(others, [shown])]
     changes: list[dict[str, Any]] = []
     networks: list[dict[str, Any]] = []
-    for sigma_b2, width in maps(settings):
-        for depth in settings["depths"]:
-            draws = drawn(settings, sigma_b2, width)
-            found = _descended(x, y, settings, draws, width, depth, device, checkpoints)
-            for place, draw in enumerate(draws):
-                cell = {
-                    "activation": settings["activation"],
-                    "map": "shown" if width == settings["width"] else "width",
-                    "sigma_b2": sigma_b2, "sigma_w2": draw.sigma_w2, "depth": depth,
-                    "width": width, "seed": draw.seed,
-                }  # fmt: skip
-                end = found.ends[place]
-                steep = end["eta_lambda_start"]
-                networks.append(cell | {name: end[name] for name in KEPT} | {
-                    "constant_loss": constant_loss(y), "eta_lambda": steep,
-                    "exceeds": int(steep > 2),
-                })  # fmt: skip
-                own = [row for row in found.snapshots if row["replica"] == place]
-                changes += [cell | row for row in _at_times(own, end, settings)]
-    borders = [
-        {"activation": settings["activation"], "sigma_b2": sigma_b2,
-         "sigma_w2": border(settings["activation"], sigma_b2)}
-        for sigma_b2 in settings["sigma_b2"]
-    ]  # fmt: skip
-    return {
-        "changes": pd.DataFrame(changes),
-        "networks": pd.DataFrame(networks),
-        "borders": pd.DataFrame(borders),
-    }
-
-
-def maps(settings: Mapping[str, Any]) -> Iterator[tuple[float, int]]:
-    """Bias variance and width of each map: all widths at the first bias variance."""
-    first, *others = settings["sigma_b2"]
-    yield from ((first, width) for width in settings["widths"])
-    yield from ((sigma_b2, settings["width"]) for sigma_b2 in others)
-
-
-def drawn(settings: Mapping[str, Any], sigma_b2: float, width: int) -> list[Draw]:
-    """The networks of one depth of a map; fewer seeds at the largest width."""
-    widest = width == max(settings["widths"]) and width != settings["width"]
-    runs = settings["widest"]["runs"] if widest else settings["runs"]
-    return [Draw(value, sigma_b2, seed) for seed in range(runs) for value in settings["sigma_w2"]]
+    for (sigma_b2, width), depth in product(maps, settings["depths"]):
+        widest = width == max(settings["widths"]) and width != shown
+        runs = settings["widest"]["runs"] if widest else settings["runs"]
+        draws = [Draw(v, sigma_b2, seed) for seed in range(runs) for v in settings["sigma_w2"]]
+        found = _descended(x, y, settings, draws, width, depth, device, checkpoints)
+        for place, (draw, end) in enumerate(zip(draws, found.ends, strict=True)):
+            cell = {
+                "activation": activation, "map": "shown" if width == shown else "width",
+                "sigma_b2": sigma_b2, "sigma_w2": draw.sigma_w2, "depth": depth, "width": width,
+                "seed": draw.seed,
+            }  # fmt: skip
+            steep = end["eta_lambda_start"]
+            networks.append(cell | {name: end[name] for name in KEPT} | {
+                "constant_loss": constant_loss(y), "eta_lambda": steep, "exceeds": int(steep > 2),
+            })  # fmt: skip
+            own = [row for row in found.snapshots if row["replica"] == place]
+            changes += [cell | row for row in _at_times(own, end, settings)]
+    borders = [{"activation": activation, "sigma_b2": bias, "sigma_w2": border(activation, bias)}
+               for bias in settings["sigma_b2"]]  # fmt: skip
+    tables = {"changes": changes, "networks": networks, "borders": borders}
+    return {name: pd.DataFrame(rows) for name, rows in tables.items()}
 
 
 def images(data: Dataset, samples: int) -> tuple[Tensor, Tensor]:
@@ -130,7 +101,6 @@ def _descended(
     device: str,
     checkpoints: Checkpoints | None,
 ) -> Descent:
-    """The descents of all networks of one width and depth, on a device."""
     part = f"width {width}, depth {depth}, sigma_b2 {draws[0].sigma_b2}"
     store = checkpoints.store(part) if checkpoints else None
     activation = settings["activation"]
@@ -143,24 +113,17 @@ def _descended(
     if settings["rate_rule"] == "scaled":  # in units of 1/lambda_max of each network
         rates = tuple((settings["rate"] / largest_eigenvalues(stack, x, y)).tolist())
     chosen = ("steps", "mode", "cap", "share", "stop", "fall", "patience")
-    plan = DescentPlan(
-        rates=rates,
-        times=tuple(settings["times"]),
-        **{name: settings[name] for name in chosen},
-    )
+    others = {name: settings[name] for name in chosen}
+    plan = DescentPlan(rates=rates, times=tuple(settings["times"]), **others)
     return descend(stack, x, y, plan, store, title=part)
 
 
 def _at_times(
     rows: list[dict[str, Any]], end: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """The last record at or before each wanted number of steps."""
     times = np.array([row["time"] for row in rows])
     for wanted in sorted({*settings["times"], settings["steps"]}):
         row = rows[int(np.searchsorted(times, wanted, "right")) - 1]
         lost = end["diverged"] and wanted >= end["steps_taken"]
-        yield {
-            "time": wanted,
-            "reached": row["time"],
-            **{name: np.nan if lost else row[name] for name in ("change", "loss", "eta_lambda")},
-        }
+        values = {name: np.nan if lost else row[name] for name in ("change", "loss", "eta_lambda")}
+        yield {"time": wanted, "reached": row["time"], **values}

@@ -12,7 +12,7 @@ from finitewidth.kernels.ntk_init.estimators import linearised_dispersion
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.moments import log_moments
 
-Row = dict[str, Any]
+COLUMNS = ("sample", "log_mean", "dispersion", "error", "draws")
 
 
 def collected(blocks: Iterable[Mapping[Cell, NtkDraws]]) -> dict[Cell, NtkDraws]:
@@ -21,36 +21,28 @@ def collected(blocks: Iterable[Mapping[Cell, NtkDraws]]) -> dict[Cell, NtkDraws]
     return {cell: joined([block[cell] for block in kept]) for cell in kept[0]}
 
 
-def estimated(draws: NtkDraws, sample: str, known_error: float | None = None) -> Row:
-    """The columns sample, log_mean, dispersion, error, draws, from draws of the kernel.
+def estimated(
+    draws: NtkDraws, sample: str, relu: Initialisation | None = None, input_norm2: float = 1.0
+) -> dict[str, Any]:
+    """The `COLUMNS` from draws of the kernel.
 
-    The error is the ``known_error``, from `exact_dispersion_error`, or else that of the draws,
-    which allows for a tail that they lack. It is nan if the draws do not suffice, see
-    `finitewidth.kernels.ntk_init.tail_errors.robust_error`.
+    If ``relu``, the law of ReLU networks, is given and has no random biases, the error is that from
+    exact moments, but at least that of the draws. Otherwise it is that of the draws, which allows
+    for a tail that they lack. It is nan if the draws do not suffice.
     """
     theta = draws.scaled_theta
     value, error = linearised_dispersion(theta)
-    if known_error is None:
+    if relu is None or relu.sigma_b2 != 0:
         error = tail_errors.robust_error(value, error, tail_errors.log_variance(theta), len(draws))
     else:
-        error = tail_errors.sufficient(value, max(error, known_error))
+        known = tail_errors.exact_dispersion_error(relu, len(draws), input_norm2=input_norm2)
+        error = tail_errors.sufficient(value, max(error, known))
     mean = float(np.log(theta.mean()) + draws.log_growth)
-    return _row(sample, mean, value, error, len(draws))
+    return dict(zip(COLUMNS, (sample, mean, value, error, len(draws)), strict=True))
 
 
-def exact(init: Initialisation, input_norm2: float) -> Row:
+def exact(init: Initialisation, input_norm2: float) -> dict[str, Any]:
     """The same columns from the closed form for ReLU networks without biases."""
     moments = log_moments(init, input_norm2=input_norm2)
-    return _row("exact", moments.mean, moments.dispersion, 0.0, 0)
-
-
-def _row(sample: str, log_mean: float, dispersion: float, error: float, draws: int) -> Row:
-    return {"sample": sample, "log_mean": log_mean, "dispersion": dispersion, "error": error,
-            "draws": draws}  # fmt: skip
-
-
-def known_error(init: Initialisation, draws: int, input_norm2: float) -> float | None:
-    """Standard error of a dispersion from exact moments; None for networks with random biases."""
-    if init.sigma_b2 != 0:
-        return None
-    return tail_errors.exact_dispersion_error(init, draws, input_norm2=input_norm2)
+    values = ("exact", moments.mean, moments.dispersion, 0.0, 0)
+    return dict(zip(COLUMNS, values, strict=True))

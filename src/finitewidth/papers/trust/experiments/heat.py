@@ -17,47 +17,41 @@ from finitewidth.kernels.ntk_init.phases import border
 from finitewidth.papers.trust.experiments import estimates
 from finitewidth.training.checkpoints import Checkpoints, stored_map
 
-ACTIVATIONS = ("tanh", "relu")
-
 
 def measure(
-    inputs: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    checkpoints: Checkpoints | None = None,
+    inputs: Mapping[str, Any], settings: Mapping[str, Any], checkpoints: Checkpoints | None = None
 ) -> dict[str, pd.DataFrame]:
     """The ratio E[Theta(x,x)^2] / E[Theta(x,x)]^2 in every cell of every map.
 
-    The settings are those of `finitewidth.papers.trust.settings.Heat`. Checkpoints store
-    the cells of each map.
+    Checkpoints store the cells of each map.
 
     Returns:
-        ``cells``: activation, width, sigma_b2, sigma_w2, depth, sample, log_mean, dispersion,
-        error (standard error, nan if the draws do not suffice), draws. Samples: ``ours``;
-        ``paper``, the first ``paper_draws`` of these draws; ``exact``, which replaces ``ours`` if
-        there is a closed form.
-        ``borders``: activation, sigma_b2, and the sigma_w2 at which chi_1 = 1.
+        ``cells``: the columns of `finitewidth.papers.trust.experiments.estimates` for each cell.
+        Samples: ``ours``; ``paper``, the first ``paper_draws`` of these draws; ``exact``, which
+        replaces ``ours`` if there is a closed form.
+        ``borders``: the sigma_w2 at which chi_1 = 1.
     """
-    phases = list(product(ACTIVATIONS, settings["sigma_b2"]))
+    phases = list(product(("tanh", "relu"), settings["sigma_b2"]))
     borders = [
         {"activation": activation, "sigma_b2": bias, "sigma_w2": border(activation, bias)}
         for activation, bias in phases
     ]
     maps = [(*phase, width) for phase in phases for width in settings["widths"]]
-    found = stored_map(lambda each: list(_map(*each, settings)), maps, checkpoints, "maps")
-    rows = [row for cells in found for row in cells]
+    cells = stored_map(lambda each: list(_map(*each, settings)), maps, checkpoints, "maps")
+    rows = [row for one in cells for row in one]
     return {"cells": pd.DataFrame(rows), "borders": pd.DataFrame(borders)}
 
 
 def _map(activation: str, bias: float, width: int, settings: Mapping[str, Any]) -> Iterator[dict]:
     """Cells of one map, from draws at |x|^2 = n_0."""
-    grid, depths = settings["sigma_w2"][activation], settings["depths"]
+    grid, depths, norm2 = settings["sigma_w2"][activation], settings["depths"], float(width)
     variances = np.linspace(grid["first"], grid["last"], grid["points"]).tolist()
     deepest = constant_width(max(depths), width, sigma_w2=1.0, sigma_b2=bias)
     closed, few = activation == "relu" and bias == 0, settings["paper_draws"]
     count = few if closed else settings["draws"]
     seed = seed_for("trust/heat", activation, width, repr(deepest.sigma_b2))
     sweep = sample_depths  # by the scalar chain
-    others = {"sigma_w2": variances, "input_norm2": float(width)}
+    others = {"sigma_w2": variances, "input_norm2": norm2}
     if activation != "relu":  # by the vectors of activations
         import torch
 
@@ -66,15 +60,10 @@ def _map(activation: str, bias: float, width: int, settings: Mapping[str, Any]) 
 
         keep_freed_memory()
         others |= {"activation": activation, "dtype": torch.float32}
-    found = estimates.collected(sweep(deepest, depths, count, seed, **others))
-    for (depth, variance), draws in found.items():
+    drawn = estimates.collected(sweep(deepest, depths, count, seed, **others))
+    for (depth, variance), draws in drawn.items():
         tag = {"activation": activation, "width": width, "sigma_b2": bias,
                "sigma_w2": variance, "depth": depth}  # fmt: skip
-        known = None
-        if closed:
-            init = constant_width(depth, width, sigma_w2=variance)
-            known = estimates.known_error(init, few, float(width))
-            yield tag | estimates.exact(init, float(width))
-        else:
-            yield tag | estimates.estimated(draws, "ours")
-        yield tag | estimates.estimated(draws.first(few), "paper", known)
+        init = constant_width(depth, width, sigma_w2=variance) if closed else None
+        yield tag | (estimates.exact(init, norm2) if init else estimates.estimated(draws, "ours"))
+        yield tag | estimates.estimated(draws.first(few), "paper", init, norm2)

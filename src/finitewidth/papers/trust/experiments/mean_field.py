@@ -18,23 +18,20 @@ from finitewidth.kernels.ntk_init.phases import border, phase
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Sums over layers kappa = sum_l qhat^(l-1) p^l for every depth, by the corrected recursions.
 
-    The inputs have |x|^2 = n_0. The settings are those of
-    `finitewidth.papers.trust.settings.MeanField`.
-
-    Returns:
-        ``kappa``: activation, phase, sigma_w2, sigma_b2, covariance, depth, log_kappa_1,
-        log_kappa_2 (natural logarithms, because the values overflow), log_ratio.
+    The inputs have |x|^2 = n_0. Logarithms are natural; the values themselves overflow.
     """
-    rows, inputs = [], gram(settings["covariances"])
+    # Gram matrix of one input and others with the given covariances with it, all of norm 1
+    first = np.array([1.0, *settings["covariances"]])
+    gram = np.outer(first, first) + np.diag(np.sqrt(1 - first**2)) ** 2
+    rows = []
     for tag, depth in product(pairs_of(settings["pairs"]), range(1, settings["depth"] + 1)):
         # the recursions do not depend on the width
         init = constant_width(depth, 1, sigma_w2=tag["sigma_w2"], sigma_b2=tag["sigma_b2"])
-        field = infinite_width_of_gram(init, inputs, activation=tag["activation"])
+        field = infinite_width_of_gram(init, gram, activation=tag["activation"])
         own, *others = field.log_kappa[1][0].tolist()
         for covariance, other in zip(settings["covariances"], others, strict=True):
-            key = tag | {"covariance": covariance, "depth": depth}
             logs = {"log_kappa_1": own, "log_kappa_2": other, "log_ratio": own - other}
-            rows.append(key | logs)
+            rows.append(tag | {"covariance": covariance, "depth": depth} | logs)
     return {"kappa": pd.DataFrame(rows)}
 
 
@@ -49,10 +46,3 @@ def pairs_of(pairs: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             value = border(activation, bias) if at_border else variance
             name = "critical" if at_border else phase(activation, variance, bias)
             yield {"activation": activation, "phase": name, "sigma_w2": value, "sigma_b2": bias}
-
-
-def gram(covariances: list[float]) -> np.ndarray:
-    """Gram matrix of one input and others with the given covariances with it, all of norm 1."""
-    first = np.array([1.0, *covariances])
-    rest = np.diag(np.sqrt(1 - first**2))
-    return np.outer(first, first) + rest**2

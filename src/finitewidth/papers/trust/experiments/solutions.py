@@ -1,6 +1,7 @@
 """Variance of a trained network's output compared with Theorem 5.3, job `trust_solutions`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,46 +28,34 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     By equation 10, f = f_0(x) - K(x, X) K(X)^-1 f_0(X) plus a term fixed by the labels. Here f_0 is
     normal with covariance q^L, and K = kappa. Inputs have |x|^2 = n_0 and random directions.
 
-    The settings are those of `finitewidth.papers.trust.settings.Solutions`.
-
-    Returns:
-        ``solutions``: activation, phase, sigma_w2, sigma_b2, depth, kernel, variance and formula
-        (in units of q^L), ratio, error (standard error of the ratio), draws. The kernel
-        ``constant`` has the means kappa_1 and kappa_2 as entries, as in the theorem, and its
-        variance is estimated from ``draws`` random outputs. The kernel ``infinite_width`` has its
-        own entries; its variance is exact, and the three numbers are averaged over ``draws``
-        datasets.
+    The variance and the formula are in units of q^L; the error is that of their ratio. The kernel
+    ``constant`` has the means kappa_1 and kappa_2 as entries, as in the theorem, and its variance
+    is estimated from ``draws`` random outputs. The kernel ``infinite_width`` has its own entries;
+    its variance is exact, and the three numbers are averaged over ``draws`` datasets.
     """
-    rows = []
-    for tag in pairs_of(settings["pairs"]):
-        for depth in settings["depths"]:
-            seed = seed_for("trust/solutions", tag["activation"], repr(tag["sigma_w2"]),
-                            repr(tag["sigma_b2"]), depth)  # fmt: skip
-            found = _rows(tag, depth, settings, np.random.default_rng(seed))
-            rows += [tag | {"depth": depth} | row for row in found]
+    rows, (count, datasets, draws) = [], (settings[n] for n in ("samples", "datasets", "draws"))
+    for tag, depth in product(pairs_of(settings["pairs"]), settings["depths"]):
+        seed = seed_for("trust/solutions", tag["activation"], repr(tag["sigma_w2"]),
+                        repr(tag["sigma_b2"]), depth)  # fmt: skip
+        rng = np.random.default_rng(seed)
+        kernels = [_kernels(tag, depth, settings, rng) for _ in range(datasets)]
+        means = [means_of(*pair) for pair in kernels]
+        typical = Means(*np.mean(means, axis=0))
+        drawn, predicted = drawn_variance(typical, count, draws, rng), formula(typical, count)
+        ratio = drawn / predicted
+        rows.append({
+            **tag, "depth": depth, "kernel": "constant", "variance": drawn, "formula": predicted,
+            "ratio": ratio, "error": ratio * float(np.sqrt(2 / (draws - 1))), "draws": draws,
+        })  # fmt: skip
+        exact = np.array([exact_variance(*pair) for pair in kernels])
+        formulas = np.array([formula(mean, count) for mean in means])
+        ratios = exact / formulas
+        rows.append({
+            **tag, "depth": depth, "kernel": "infinite_width", "variance": float(exact.mean()),
+            "formula": float(formulas.mean()), "ratio": float(ratios.mean()),
+            "error": float(ratios.std(ddof=1) / np.sqrt(datasets)), "draws": datasets,
+        })  # fmt: skip
     return {"solutions": pd.DataFrame(rows)}
-
-
-def _rows(
-    tag: Mapping[str, Any], depth: int, settings: Mapping[str, Any], rng: np.random.Generator
-) -> Iterator[dict[str, Any]]:
-    count, datasets, draws = settings["samples"], settings["datasets"], settings["draws"]
-    kernels = [_kernels(tag, depth, settings, rng) for _ in range(datasets)]
-    means = [means_of(*pair) for pair in kernels]
-    typical = Means(*np.mean(means, axis=0))
-    drawn, predicted = drawn_variance(typical, count, draws, rng), formula(typical, count)
-    yield {
-        "kernel": "constant", "variance": drawn, "formula": predicted, "ratio": drawn / predicted,
-        "error": drawn / predicted * float(np.sqrt(2 / (draws - 1))), "draws": draws,
-    }  # fmt: skip
-    exact = np.array([exact_variance(*pair) for pair in kernels])
-    formulas = np.array([formula(mean, count) for mean in means])
-    ratios = exact / formulas
-    yield {
-        "kernel": "infinite_width", "variance": float(exact.mean()),
-        "formula": float(formulas.mean()), "ratio": float(ratios.mean()),
-        "error": float(ratios.std(ddof=1) / np.sqrt(datasets)), "draws": datasets,
-    }  # fmt: skip
 
 
 def _kernels(
@@ -89,10 +78,8 @@ def _kernels(
 def means_of(kappa: np.ndarray, covariance: np.ndarray) -> Means:
     """Mean diagonal and off-diagonal entries of both kernels."""
     beside = ~np.eye(len(kappa), dtype=bool)
-    return Means(
-        float(np.diagonal(kappa).mean()), float(kappa[beside].mean()),
-        float(np.diagonal(covariance).mean()), float(covariance[beside].mean()),
-    )  # fmt: skip
+    return Means(*(float(entries.mean()) for kernel in (kappa, covariance)
+                   for entries in (np.diagonal(kernel), kernel[beside])))  # fmt: skip
 
 
 def formula(means: Means, samples: int) -> float:
@@ -102,10 +89,7 @@ def formula(means: Means, samples: int) -> float:
 
 
 def _solution(kappa: np.ndarray) -> np.ndarray:
-    """Coefficients (S + 1,) of the trained output in the initial outputs f_0.
-
-    The contribution of the labels is left out.
-    """
+    """Coefficients (S + 1,) of the trained output in the initial outputs f_0, without labels."""
     return np.append(-np.linalg.solve(kappa[:-1, :-1], kappa[:-1, -1]), 1.0)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.colorbar import Colorbar
+from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
@@ -18,8 +18,7 @@ from finitewidth.papers.trust.figures.looks import NAMES
 
 FIELDS = {
     **descent_maps.FIELDS,
-    "lowest": fields.number("smallest value of all seeds; NaN where it is not shown"),
-    "highest": fields.number("largest value of all seeds; NaN where it is not shown"),
+    **descent_maps.RANGES,
     "loss": fields.number(
         "lowest loss itself, mean over seeds that did not diverge; of the series constant, that of "
         "the best constant output; NaN for other rows"
@@ -30,45 +29,21 @@ RATIO = "lowest loss over that of the best constant output"
 LEAST_FACTOR, MOST_FACTOR = 1.25, 10.0  # ends of the colours of losses, over the constant's
 TICKS = (1, 2, 5), (1, 1.5, 2, 3, 5, 7)  # times powers of 10, on a wide and on a narrow scale
 NARROW = 20.0  # ratio of the ends of a narrow scale
-BOUNDED = "relative_ntk_change", "edge_of_chaos", "upper_bound"  # as printed
 UNTRAINED = "untrainable_depth", "ordered", "depth"
 HEIGHT = 1.85  # inches, of a row of maps, whose cells have two lines of text
-MAP = ["activation", "width", "sigma_b2", "time"]
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the rows to draw: of both quantities, borders, and what the paper states."""
-    rows = measured(tables, settings["width"])
+    rows = descent_maps.ends(tables, settings["width"])
     if rows["sigma_w2"].nunique() > descent_maps.MOST_COLUMNS:
         rows = rows.assign(lowest=float("nan"), highest=float("nan"))
-    maps = rows[MAP].drop_duplicates().assign(source="paper")
+    maps = rows[descent_maps.MAP].drop_duplicates().assign(source="paper", phase="none")
     limit, deep = (printed_number(tables["reported"], "trust", *key)
-                   for key in (BOUNDED, UNTRAINED))  # fmt: skip
-    bound = maps.assign(quantity="change", series="bound", phase="none", value=limit)
-    untrained = maps.assign(quantity="lowest_loss", series="untrained", phase="none", depth=deep)
-    return pd.concat([rows, bound, untrained]).reindex(columns=list(FIELDS))
-
-
-def measured(tables: Mapping[str, pd.DataFrame], width: int) -> pd.DataFrame:
-    """The change at the end of training, and the lowest loss over that of the best constant."""
-    networks = tables["networks"][tables["networks"]["width"] == width]
-    ends = tables["changes"][tables["changes"]["time"] == tables["changes"]["time"].max()]
-    losses = networks.assign(
-        time=ends["time"].max(),
-        lowest_loss=(networks["lowest_loss"] / networks["constant_loss"]).where(
-            networks["diverged"] == 0
-        ),
-    )
-    constant = float(networks["constant_loss"].iloc[0])  # of the images, which all networks share
-    ratios = descent_maps.cells(losses, networks, "lowest_loss")
-    found = [descent_maps.cells(ends.merge(networks[descent_maps.SEED]), networks, "change"),
-             ratios.assign(loss=ratios["value"] * constant)]  # fmt: skip
-    rows = descent_maps.with_borders(found, tables["borders"])
-    best = ratios[MAP].drop_duplicates().assign(
-        quantity="lowest_loss", series="constant", source="ours", phase="none", value=1.0,
-        loss=constant,
-    )  # fmt: skip
-    return pd.concat([rows, best]).reindex(columns=list(FIELDS))
+                   for key in (descent_maps.BOUNDED, UNTRAINED))  # fmt: skip
+    bound = maps.assign(quantity="change", series="bound", value=limit)
+    untrained = maps.assign(quantity="lowest_loss", series="untrained", depth=deep)
+    return pd.concat([rows, bound, untrained])
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -81,19 +56,29 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for across, bias in zip(axes, biases, strict=True):
         for axis, (quantity, title) in zip(across, QUANTITIES.items(), strict=True):
             own = rows[(rows["quantity"] == quantity) & (rows["sigma_b2"] == bias)]
-            descent_maps.draw_map(axis, own, scales[quantity])
+            descent_maps.draw_map(axis, own, scales[quantity][0])
             titles.append(f"{NAMES[activation]}, $\\sigma_b^2 = {bias:g}$: {title}")
     style.title_panels(axes.flat, titles)
-    bars = {quantity: scale.bar(figure, axes[:, column], location="bottom", shrink=0.85, aspect=35)
-            for column, (quantity, scale) in enumerate(scales.items())}  # fmt: skip
-    _second_scale(bars["lowest_loss"], rows.loc[rows["series"] == "constant", "loss"].iloc[0])
+    left, right = (
+        figure.colorbar(scale, ax=column, location="bottom", shrink=0.85, aspect=35, **look)
+        for column, (scale, look) in zip(axes.T, scales.values(), strict=True)
+    )
+    # the losses themselves above the bar of losses over that of a constant
+    constant = rows.loc[rows["series"] == "constant", "loss"].iloc[0]
+    above = right.ax.secondary_xaxis(
+        "top", functions=(lambda ratio: ratio * constant, lambda loss: loss / constant)
+    )
+    style.numbers(above.xaxis, _ticks(constant * right.norm.vmin, constant * right.norm.vmax))
+    for axis in (right.ax, above):
+        axis.xaxis.set_minor_locator(NullLocator())
+    above.set_xlabel("lowest loss")
     for bound in rows.loc[rows["series"] == "bound", "value"].unique():
-        bars["change"].ax.plot(bound, 0.5, **descent_maps.BOUND)
+        left.ax.plot(bound, 0.5, **descent_maps.BOUND)
     descent_maps.finish(figure, axes, rows)
     return figure
 
 
-def _loss_scale(ratios: pd.Series) -> descent_maps.Scale:
+def _loss_scale(ratios: pd.Series) -> tuple[ScalarMappable, dict[str, Any]]:
     """Colours of losses: white for the best constant output, blue below it and red above.
 
     The scale is logarithmic and symmetric, so that equal factors have colours of equal strength.
@@ -103,24 +88,11 @@ def _loss_scale(ratios: pd.Series) -> descent_maps.Scale:
     end = min(max(wanted, LEAST_FACTOR), MOST_FACTOR)
     below, above = float(ratios.min()) < 1 / end * 0.999, float(ratios.max()) > end * 1.001
     extend = {(0, 0): "neither", (1, 0): "min", (0, 1): "max", (1, 1): "both"}[below, above]
-    norm, ticks = LogNorm(1 / end, end), _ticks(1 / end, end)
-    return descent_maps.Scale(norm, "RdBu_r", RATIO, extend, ticks, "{x:g}")
+    look = {"label": RATIO, "extend": extend, "ticks": _ticks(1 / end, end), "format": "{x:g}"}
+    return ScalarMappable(LogNorm(1 / end, end), "RdBu_r"), look
 
 
 def _ticks(low: float, high: float) -> tuple[float, ...]:
-    """Round numbers between the ends of a logarithmic scale."""
     steps = TICKS[int(high / low < NARROW)]
     found = (step * 10.0**power for power in range(-6, 6) for step in steps)
     return tuple(tick for tick in found if low <= tick <= high)
-
-
-def _second_scale(bar: Colorbar, constant: float) -> None:
-    """Add the losses themselves above a bar of losses over that of a constant."""
-    bar.ax.xaxis.set_minor_locator(NullLocator())
-    above = bar.ax.secondary_xaxis(
-        "top", functions=(lambda ratio: ratio * constant, lambda loss: loss / constant)
-    )
-    ends = (constant * end for end in (bar.norm.vmin, bar.norm.vmax))
-    style.numbers(above.xaxis, _ticks(*ends))
-    above.xaxis.set_minor_locator(NullLocator())
-    above.set_xlabel("lowest loss")

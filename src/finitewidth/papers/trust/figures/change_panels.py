@@ -10,8 +10,8 @@ from finitewidth.figures import style
 from finitewidth.papers.trust.figures import descent_maps, looks
 
 FIELDS = descent_maps.FIELDS
-COLUMNS = {"steps": 2, "width": 3}  # maps beside each other
-PANEL = {"steps": ("time", "{:,} steps"), "width": ("width", "$M = {}$")}
+# column that tells the panels apart, its name, and maps beside each other
+PANEL = {"steps": ("time", "{:,} steps", 2), "width": ("width", "$M = {}$", 3)}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -28,22 +28,21 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         shown = changes["time"].isin(settings["times"]) & (changes["width"] == settings["width"])
     else:
         shown = changes["time"] == changes["time"].max()
-    rows = descent_maps.with_borders(
-        [descent_maps.cells(changes[shown], networks, "change")], tables["borders"]
-    )
-    return rows.reindex(columns=list(FIELDS))
+    cells = descent_maps.cells(changes[shown], networks, "change")
+    return descent_maps.with_borders([cells], tables["borders"])
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw a map per panel; colours of changes after few steps have a logarithmic scale."""
     activation, by = looks.NAMES[rows["activation"].iloc[0]], settings["by"]
-    column, form = PANEL[by]
+    column, form, most = PANEL[by]
     panels = sorted(rows[column].unique())
-    figure, axes = descent_maps.grid(len(panels), min(COLUMNS[by], len(panels)))
-    scale, shown = descent_maps.change_scale(logarithmic=by == "steps"), axes.flat[: len(panels)]
+    figure, axes = descent_maps.grid(len(panels), min(most, len(panels)))
+    scale, look = descent_maps.change_scale(logarithmic=by == "steps")
+    shown = axes.flat[: len(panels)]
     for axis, panel in zip(shown, panels, strict=True):
         descent_maps.draw_map(axis, rows[rows[column] == panel], scale)
     style.title_panels(shown, [f"{activation}, {form.format(panel)}" for panel in panels])
-    scale.bar(figure, axes, location="bottom", shrink=0.6, aspect=45)
+    figure.colorbar(scale, ax=axes, location="bottom", shrink=0.6, aspect=45, **look)
     descent_maps.finish(figure, axes, rows)
     return figure

@@ -8,7 +8,6 @@ show which weight variances count as ordered and which as chaotic, with our marg
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
@@ -17,10 +16,8 @@ import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colorbar import Colorbar
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.patheffects import withStroke
 
@@ -30,6 +27,7 @@ from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO, cle
 from finitewidth.papers.trust.figures import looks
 
 MOST_COLUMNS = 8  # of a map whose cells contain their numbers
+MAP = ["activation", "width", "sigma_b2", "time"]
 CELL = ["sigma_b2", "sigma_w2", "depth", "width"]
 SEED = [*CELL, "seed"]
 FIELDS = {
@@ -60,6 +58,11 @@ FIELDS = {
         "learning rate times largest eigenvalue of the kernel at the start, mean over seeds"
     ),
 }
+RANGES = {  # of `ends`, besides
+    "lowest": fields.number("smallest value of all seeds; NaN where it is not shown"),
+    "highest": fields.number("largest value of all seeds; NaN where it is not shown"),
+}
+BOUNDED = "relative_ntk_change", "edge_of_chaos", "upper_bound"  # as printed
 CHANGE = r"change $\|\Theta^t-\Theta^0\|_F\,/\,\|\Theta^0\|_F$"
 LOST = "0.8"  # grey of a cell whose seeds all diverged
 LARGEST = 1.2  # the colour is the same for all larger changes
@@ -73,35 +76,21 @@ MARKS = {
 }
 BOUND = {**looks.PRINTED_MARK, "marker": "D", "markersize": 3.8}
 BEYOND = {**looks.PRINTED_MARK, "marker": "^"}  # a depth that the map does not have
+# bars below the ordered and the chaotic weight variances, in the colours of the lines of ``beyond``
+PHASES = {"ordered": "#2a6fa8", "chaotic": "#c2410c"}
+PHASE_BAR = {"linewidth": 3.2, "solid_capstyle": "butt", "zorder": 4,
+             "path_effects": [withStroke(linewidth=4.2, foreground="white")]}  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Scale:
-    """Colours of a map: norm, colour map, and label, arrows, ticks and format of the bar."""
-
-    norm: Normalize
-    colours: str
-    label: str
-    extend: str
-    ticks: tuple[float, ...] | None = None
-    form: str | None = None
-
-    def bar(self, figure: Figure, axes: np.ndarray, **where: Any) -> Colorbar:
-        """Add a colour bar for some axes."""
-        return figure.colorbar(ScalarMappable(self.norm, self.colours), ax=axes, label=self.label,
-                               extend=self.extend, ticks=self.ticks, format=self.form,
-                               **where)  # fmt: skip
-
-
-def change_scale(logarithmic: bool = False) -> Scale:
-    """Colours of relative changes, the same in all figures of one kind."""
-    if logarithmic:
-        return Scale(LogNorm(LEAST, 1.0), "viridis", CHANGE, "both")
-    return Scale(Normalize(0, LARGEST), "viridis", CHANGE, "max")
+def change_scale(logarithmic: bool = False) -> tuple[ScalarMappable, dict[str, Any]]:
+    """Colours of relative changes, the same in all figures of one kind, and looks of their bar."""
+    norm = LogNorm(LEAST, 1.0) if logarithmic else Normalize(0, LARGEST)
+    looks_of_bar = {"label": CHANGE, "extend": "both" if logarithmic else "max"}
+    return ScalarMappable(norm, "viridis"), looks_of_bar
 
 
 def cells(seeds: pd.DataFrame, networks: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """Rows of a map: mean and range over seeds in every cell.
+    """Rows of a map: mean and range over seeds in every cell of the ``networks``.
 
     ``seeds`` has a row per network with ``quantity``, nan if it diverged, and ``time``.
     """
@@ -128,6 +117,25 @@ def with_borders(rows: Sequence[pd.DataFrame], borders: pd.DataFrame) -> pd.Data
     return pd.concat([every.assign(phase=phases), lines])
 
 
+def ends(tables: Mapping[str, pd.DataFrame], width: int) -> pd.DataFrame:
+    """The change at the end of training, and the lowest loss over that of the best constant.
+
+    The columns are `FIELDS`, `RANGES` and ``loss``, the lowest loss itself.
+    """
+    networks = tables["networks"][tables["networks"]["width"] == width]
+    last = tables["changes"][tables["changes"]["time"] == tables["changes"]["time"].max()]
+    shares = (networks["lowest_loss"] / networks["constant_loss"]).where(networks["diverged"] == 0)
+    lowest = networks.assign(time=last["time"].max(), lowest_loss=shares)
+    ratios = cells(lowest, networks, "lowest_loss")
+    constant = float(networks["constant_loss"].iloc[0])  # of the images, which all networks share
+    both = [cells(last, networks, "change"), ratios.assign(loss=ratios["value"] * constant)]
+    best = ratios[MAP].drop_duplicates().assign(
+        quantity="lowest_loss", series="constant", source="ours", phase="none", value=1.0,
+        loss=constant,
+    )  # fmt: skip
+    return pd.concat([with_borders(both, tables["borders"]), best])
+
+
 def grid(count: int, columns: int, height: float = 1.6) -> tuple[Figure, np.ndarray]:
     """A figure with this number of maps, ``columns`` beside each other, in rows of a height."""
     lines = -(-count // columns)
@@ -139,7 +147,7 @@ def grid(count: int, columns: int, height: float = 1.6) -> tuple[Figure, np.ndar
     return figure, axes
 
 
-def draw_map(axis: Axes, rows: pd.DataFrame, scale: Scale) -> None:
+def draw_map(axis: Axes, rows: pd.DataFrame, scale: ScalarMappable) -> None:
     """Draw one map, with numbers in its cells if there are few.
 
     With columns ``lowest`` and ``highest``, cells show these too.
@@ -148,17 +156,21 @@ def draw_map(axis: Axes, rows: pd.DataFrame, scale: Scale) -> None:
 
     shown = rows[rows["series"] == "cell"]
     table = shown.pivot(index="depth", columns="sigma_w2", values="value")
-    colours, numbered = mpl.colormaps[scale.colours], table.shape[1] <= MOST_COLUMNS
+    numbered = table.shape[1] <= MOST_COLUMNS
     axis.set_facecolor(LOST)
     sns.heatmap(
-        table, mask=table.isna(), cmap=colours, norm=scale.norm, cbar=False, rasterized=True,
+        table, mask=table.isna(), cmap=scale.cmap, norm=scale.norm, cbar=False, rasterized=True,
         vmin=0, vmax=1,  # or seaborn looks for them, in vain if all runs diverged; norm counts
         xticklabels=[f"{value:g}" for value in table.columns],
         yticklabels=[f"{value:g}" for value in table.index], ax=axis,
     )  # fmt: skip
     axis.set(xlabel="", ylabel="", ylim=(0, len(table)))
     axis.tick_params(rotation=0, length=2)
-    _phase_bars(axis, shown, table)
+    for phase in PHASES:
+        own = shown.loc[shown["phase"] == phase, "sigma_w2"]
+        if len(own):
+            first, last = (table.columns.get_loc(value) for value in (own.min(), own.max()))
+            phase_bar(axis, phase, (first + 0.04, last + 0.96))
     # where borders lie between the centres of columns
     centres = np.arange(table.shape[1]) + 0.5
     borders = rows.loc[rows["series"] == "border", "sigma_w2"]
@@ -168,7 +180,7 @@ def draw_map(axis: Axes, rows: pd.DataFrame, scale: Scale) -> None:
     for row in shown.to_dict("records"):
         corner = table.columns.get_loc(row["sigma_w2"]), table.index.get_loc(row["depth"])
         known = np.isfinite(row["value"])
-        colour = colours(scale.norm(row["value"])) if known else mpl.colors.to_rgba(LOST)
+        colour = scale.cmap(scale.norm(row["value"])) if known else mpl.colors.to_rgba(LOST)
         _mark(axis, row, corner, colour, (0.88, 0.85) if numbered else (0.5, 0.5))
         if numbered and known:
             _write(axis, row, corner, colour)
@@ -188,41 +200,36 @@ def finish(figure: Figure, axes: np.ndarray, rows: pd.DataFrame) -> None:
 
 def _handles(rows: pd.DataFrame) -> Iterator[Artist]:
     shown = rows[rows["series"] == "cell"]
-    yield Line2D([], [], label=r"border of the phases, $\chi_1 = 1$", **looks.BORDER)
+    yield style.handle(r"border of the phases, $\chi_1 = 1$", **looks.BORDER)
     yield from phase_handles()
     if (shown["eta_lambda"] > STEEP).any():
         yield Patch(facecolor="white", edgecolor="0.5", hatch=HATCH, linewidth=0, label=HATCHED)
     if (shown["stopped"] == shown["seeds"]).any():
-        yield Line2D([], [], color="black", label="stopped before", **MARKS["dot"])
+        yield style.handle("stopped before", color="black", **MARKS["dot"])
     if (shown["diverged"] > 0).any():
         lost = (shown["diverged"] == shown["seeds"]).any()
         label = f"a seed diverged{' (grey: all)' * bool(lost)}"
-        yield Line2D([], [], color="black", label=label, **MARKS["cross"])
+        yield style.handle(label, color="black", **MARKS["cross"])
     theirs = rows[rows["source"] == "paper"]
     if (theirs["series"] == "bound").any():
-        yield Line2D([], [], label="paper (MNIST): bound at the border", **BOUND)
+        yield style.handle("paper (MNIST): bound at the border", **BOUND)
     for depth in theirs.loc[theirs["series"] == "untrained", "depth"].head(1):
         look = BEYOND if depth > shown["depth"].max() else looks.PRINTED_LINE
         label = f"paper (MNIST): ordered phase mostly untrained, $L = {depth:g}$"
-        yield Line2D([], [], label=label, **look)
+        yield style.handle(label, **look)
 
 
-def phase_handles() -> Iterator[Line2D]:
+def phase_bar(axis: Axes, phase: str, ends: tuple[float, float], **where: Any) -> None:
+    """Underline the weight variances of a phase."""
+    look = {"color": PHASES[phase], "clip_on": False, "gid": style.CLIPPED}
+    axis.plot(ends, [0, 0], **look, **PHASE_BAR, **where)
+
+
+def phase_handles() -> Iterator[Artist]:
     """Entries of a legend for the bars of the phases."""
-    for phase, margin in (("ordered", rf"\leq {ORDERED_UP_TO:g}"),
-                          ("chaotic", rf"\geq {CHAOTIC_FROM:g}")):  # fmt: skip
-        yield Line2D([], [], color=looks.PHASES[phase], label=f"{phase}: ${margin}$ of the border",
-                     **{**looks.PHASE_BAR, "clip_on": True})  # fmt: skip
-
-
-def _phase_bars(axis: Axes, cells: pd.DataFrame, table: pd.DataFrame) -> None:
-    """Underline the columns of the ordered and those of the chaotic phase."""
-    for phase, colour in looks.PHASES.items():
-        own = cells.loc[cells["phase"] == phase, "sigma_w2"]
-        if len(own):
-            first, last = (table.columns.get_loc(value) for value in (own.min(), own.max()))
-            axis.plot([first + 0.04, last + 0.96], [0, 0], color=colour, gid=style.CLIPPED,
-                      **looks.PHASE_BAR)  # fmt: skip
+    margins = rf"\leq {ORDERED_UP_TO:g}", rf"\geq {CHAOTIC_FROM:g}"
+    for (phase, colour), margin in zip(PHASES.items(), margins, strict=True):
+        yield style.handle(f"{phase}: ${margin}$ of the border", color=colour, **PHASE_BAR)
 
 
 def _untrained(axis: Axes, depth: float, table: pd.DataFrame, border: float) -> None:
@@ -274,7 +281,6 @@ def short(value: float) -> str:
 
 def _ink(colour: tuple) -> tuple[float, float, float]:
     """Black or white, whichever has the larger contrast with a colour (WCAG 2.2)."""
-    channels = np.asarray(colour[:3], dtype=float)
-    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    luminance = float(linear @ [0.2126, 0.7152, 0.0722])
-    return (0, 0, 0) if luminance > 0.179 else (1, 1, 1)
+    from seaborn.utils import relative_luminance
+
+    return (0, 0, 0) if relative_luminance(colour) > 0.179 else (1, 1, 1)

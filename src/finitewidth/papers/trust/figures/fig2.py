@@ -13,6 +13,7 @@ from finitewidth.common import fields
 from finitewidth.experiments.text_numbers import printed_number
 from finitewidth.figures import style
 from finitewidth.kernels.ntk_init.phases import phase as phase_of
+from finitewidth.papers.trust.figures import looks
 
 FIELDS = {
     "sigma_w2": fields.number("weight variance"),
@@ -30,7 +31,6 @@ FIELDS = {
         "standard error of the dispersion, 0 if it is exact, NaN where none is drawn"
     ),
 }
-SHADES = {"name": "mako", "bright": 0.63}  # with a contrast of at least 3:1 to white
 SERIES = {"ours": "many draws", "exact": "exact", "paper": "few draws"}  # sample -> series
 MANY = ("many draws", "exact")
 FEW = {"marker": "o", "markersize": 1.7, "markeredgewidth": 0, "linestyle": "none"}
@@ -67,13 +67,20 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     The small samples stand in the upper row only; below they would hide how the widths agree.
     """
     pairs = list(rows[["sigma_w2", "sigma_b2"]].drop_duplicates().itertuples(index=False))
-    colours = style.shades(rows["width"].dropna(), **SHADES)
+    colours = style.shades(rows["width"].dropna(), **looks.SHADES)
     figure, axes = style.subplots(2, len(pairs), height=3.6, squeeze=False, sharey="col")
     for column, (variance, bias) in zip(axes.T, pairs, strict=True):
         own = rows[(rows["sigma_w2"] == variance) & (rows["sigma_b2"] == bias)]
         for axis, abscissa in zip(column, ("depth", "depth_over_width"), strict=True):
             _curves(axis, own, abscissa, colours)
-        _scale(column[0], own)
+        # exponential growth is a straight line on a logarithmic axis
+        if own.loc[own["series"] != "few draws", "dispersion"].max() > STEEP:
+            column[0].set_yscale("log")
+            largest = own["dispersion"].max()
+            column[0].set_yticks([tick for tick in TICKS if tick < 1.3 * largest])
+            style.numbers(column[0].yaxis)
+        else:
+            column[0].yaxis.set_major_locator(MaxNLocator(5))
     titles = [rf"$(\sigma_w^2, \sigma_b^2) = ({v:g}, {b:g})$" for v, b in pairs]
     style.title_panels(axes.flat, titles + [""] * len(pairs))
     for axis in axes[:, 0]:
@@ -105,25 +112,13 @@ def _curves(axis: Axes, rows: pd.DataFrame, abscissa: str, colours: Mapping[floa
         style.paper_line(axis, value, label=STATED)
 
 
-def _scale(axis: Axes, rows: pd.DataFrame) -> None:
-    """Use a logarithmic axis if the ratio grows; exponential growth is then a straight line."""
-    largest = rows["dispersion"].max()
-    if rows.loc[rows["series"] != "few draws", "dispersion"].max() <= STEEP:
-        axis.yaxis.set_major_locator(MaxNLocator(5))
-        return
-    axis.set_yscale("log")
-    axis.set_yticks([tick for tick in TICKS if tick < 1.3 * largest])
-    style.numbers(axis.yaxis)
-
-
 def _handles(rows: pd.DataFrame, colours: Mapping[float, str]) -> Iterator[Line2D]:
-    """The legend: widths, and what occurs of the rest."""
     for width, colour in colours.items():
-        yield Line2D([], [], color=colour, label=f"$M = {width:g}$")
+        yield style.handle(f"$M = {width:g}$", color=colour)
     shown = set(rows["series"])
-    yield Line2D([], [], color=style.GREY, label="as few draws as the paper's", **FEW)
+    yield style.handle("as few draws as the paper's", color=style.GREY, **FEW)
     for series, (look, label) in LIMITS.items():
         if series in shown:
-            yield Line2D([], [], label=label, **look)
+            yield style.handle(label, **look)
     if "limit" in shown:
-        yield Line2D([], [], color=style.GREY, linestyle=(0, (5, 2)), linewidth=0.9, label=STATED)
+        yield style.handle(STATED, **looks.PAPER_LINE)

@@ -9,7 +9,6 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, PathPatch
 from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
@@ -102,7 +101,14 @@ def _map(axis: Axes, rows: pd.DataFrame) -> Any:
     across, up = _edges(x), _edges(y)
     image = axis.pcolormesh(across, up, ratio, cmap=ZONES, vmin=1, vmax=LARGEST, rasterized=True)
     error = cells.pivot(index="depth", columns="sigma_w2", values="standard_error").to_numpy()
-    _hatch(axis, across, up, np.isnan(error))
+    unknown = [
+        Path([(across[j], up[i]), (across[j + 1], up[i]), (across[j + 1], up[i + 1]),
+              (across[j], up[i + 1]), (across[j], up[i])], closed=True)
+        for i, j in np.argwhere(np.isnan(error))
+    ]  # fmt: skip
+    if unknown:  # hatched as one shape
+        axis.add_patch(PathPatch(Path.make_compound_path(*unknown), facecolor="none", hatch=HATCH,
+                                 edgecolor=HATCHED, linewidth=0))  # fmt: skip
     if min(ratio.shape) > 1 and np.nanmin(ratio) < EQUAL < np.nanmax(ratio):
         lines = axis.contour(x, y, ratio, levels=[EQUAL], colors=CONTOUR["color"],
                              linewidths=CONTOUR["linewidth"])  # fmt: skip
@@ -118,28 +124,15 @@ def _map(axis: Axes, rows: pd.DataFrame) -> Any:
     return image
 
 
-def _hatch(axis: Axes, across: np.ndarray, up: np.ndarray, where: np.ndarray) -> None:
-    """Hatch the cells ``where``, as one shape."""
-    cells = [
-        Path([(across[j], up[i]), (across[j + 1], up[i]), (across[j + 1], up[i + 1]),
-              (across[j], up[i + 1]), (across[j], up[i])], closed=True)
-        for i, j in np.argwhere(where)
-    ]  # fmt: skip
-    if cells:
-        axis.add_patch(PathPatch(Path.make_compound_path(*cells), facecolor="none", hatch=HATCH,
-                                 edgecolor=HATCHED, linewidth=0))  # fmt: skip
-
-
 def _handles(rows: pd.DataFrame) -> Iterator[Artist]:
-    """The legend: lines, and what occurs of the rest."""
     cells = rows[rows["series"] == "cell"]
-    yield Line2D([], [], label=r"border of the phases, $\chi_1 = 1$", **BORDER)
-    yield Line2D([], [], label="standard deviation = mean", **CONTOUR)
+    yield style.handle(r"border of the phases, $\chi_1 = 1$", **BORDER)
+    yield style.handle("standard deviation = mean", **CONTOUR)
     if cells["standard_error"].isna().any():
         yield Patch(facecolor=ZONES(1.0), linewidth=0, label="too few draws for an error",
                     hatch=HATCH, edgecolor=HATCHED)  # fmt: skip
     if (rows["source"] == "paper").any():
-        yield Line2D([], [], label=r"paper, as printed: $\sigma_w = 2$", **PRINTED)
+        yield style.handle(r"paper, as printed: $\sigma_w = 2$", **PRINTED)
 
 
 def _edges(centres: np.ndarray) -> np.ndarray:

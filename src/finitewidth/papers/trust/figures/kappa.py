@@ -30,11 +30,9 @@ FIELDS = {
 PHASES = {"ordered": "ordered", "critical": "border", "chaotic": "chaotic"}
 FROM = {"kappa_2": "log_kappa_2", "kappa_ratio": "log_ratio"}  # columns of the experiment
 LABELS = {"kappa_2": r"$\kappa_2$", "kappa_ratio": r"$\kappa_1\,/\,\kappa_2$"}
-COVARIANCE = r"covariance of the inputs, $x_s^\top x_r / n_0$"
 STATED = r"paper: limit of the ordered phase, $L \to \infty$"
 HUGE = 700  # the exponential of larger logarithms is no number
 STEEP = 100.0  # value at the largest depth from which on an axis is logarithmic
-TICKS = (1, 1.5, 2, 3, 5, 10, 20)
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -77,9 +75,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         across[0].set_ylabel(LABELS[quantity])
     style.title_panels(shown, titles)
     figure.colorbar(ScalarMappable(Normalize(0, 1), colours), ax=axes, aspect=30, pad=0.015,
-                    label=COVARIANCE)  # fmt: skip
-    handles = [h for axis in shown for h in axis.get_legend_handles_labels()[0]]
-    if handles:
+                    label=r"covariance of the inputs, $x_s^\top x_r / n_0$")  # fmt: skip
+    if handles := [h for axis in shown for h in axis.get_legend_handles_labels()[0]]:
         style.legend_above(figure, handles[:1])
     return figure
 
@@ -94,18 +91,14 @@ def _panel(axis: Axes, rows: pd.DataFrame, quantity: str, colours: Colormap) -> 
     for value in rows.loc[rows["source"] == "paper", "value"]:
         style.paper_values(axis, [1.0], [value], label=STATED, clip_on=False,
                            transform=axis.get_yaxis_transform())  # fmt: skip
-    _scale(axis, ours, quantity)
-
-
-def _scale(axis: Axes, rows: pd.DataFrame, quantity: str) -> None:
     axis.set(xlabel="", ylabel="")
     axis.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10], integer=True))
-    largest = rows["value"].max()
-    if rows.loc[rows["depth"] == rows["depth"].max(), "value"].max() > STEEP:
+    largest = ours["value"].max()
+    if ours.loc[ours["depth"] == ours["depth"].max(), "value"].max() > STEEP:
         axis.set_yscale("log")
     elif quantity == "kappa_ratio":
         axis.set_yscale("log")
-        style.numbers(axis.yaxis, TICKS)
+        style.numbers(axis.yaxis, (1, 1.5, 2, 3, 5, 10, 20))
         axis.set_ylim(0.9, 1.1 * largest)
     else:
         axis.set_ylim(0, 1.05 * largest)

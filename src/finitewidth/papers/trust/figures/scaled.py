@@ -5,6 +5,7 @@ output, and the change of the kernel at the end of training. Both rates start fr
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -18,17 +19,14 @@ from finitewidth.common import fields
 from finitewidth.experiments.text_numbers import printed_number
 from finitewidth.figures import style
 from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
-from finitewidth.papers.trust.figures import change
-from finitewidth.papers.trust.figures.descent_maps import HATCHED, STEEP, phase_handles
-from finitewidth.papers.trust.figures.looks import NAMES, PHASE_BAR, PHASES
+from finitewidth.papers.trust.figures import descent_maps, looks
 
 FIELDS = {
-    name: change.FIELDS[name]
+    name: (descent_maps.FIELDS | descent_maps.RANGES)[name]
     for name in ("activation", "width", "sigma_b2", "quantity", "series", "source", "phase",
                  "sigma_w2", "depth", "value", "lowest", "highest", "seeds", "diverged",
                  "eta_lambda")
 } | {"rate_rule": fields.text("common to all networks, or scaled to each of them")}  # fmt: skip
-SHADES = {"name": "mako", "bright": 0.63}  # with a contrast of at least 3:1 to white
 RULES = {"common": "common rate", "scaled": r"rate $1/\lambda_{\max}$"}
 QUANTITIES = {"lowest_loss": "lowest loss over\nthat of the best constant",
               "change": "change of the NTK\nat the end"}  # fmt: skip
@@ -37,12 +35,12 @@ TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)  # of the axis of
 BORDER = {"color": "black", "linestyle": (0, (2, 2)), "linewidth": 0.7}
 CONSTANT = {"color": "0.4", "linestyle": (0, (1, 1.2)), "linewidth": 0.8}
 STATED = "paper (MNIST): bound at the border"
-MARKS = {
-    "steep": {"marker": "o", "markerfacecolor": "white", "markersize": 3.6},
-    "diverged": {"marker": "x", "markersize": 5, "markeredgewidth": 1.0},
-    "above": {"marker": "^", "markersize": 4.5, "clip_on": False, "gid": style.CLIPPED},
+CURVE = {"marker": "o", "markersize": 2.6}
+MARKS = {  # and labels
+    "steep": ({"marker": "o", "markerfacecolor": "white", "markersize": 3.6}, descent_maps.HATCHED),
+    "diverged": ({"marker": "x", "markersize": 5, "markeredgewidth": 1.0}, "a seed diverged"),
+    "above": ({"marker": "^", "markersize": 4.5, "gid": style.CLIPPED}, "above the axis"),
 }
-LABELS = {"steep": HATCHED, "diverged": "a seed diverged", "above": "above the axis"}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -52,31 +50,29 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     `finitewidth.papers.trust.experiments.descent`. The paper's values are of the common rate.
     """
     parts = []
-    for activation in ("tanh", "relu"):
+    for activation, rule in product(("tanh", "relu"), RULES):
         first = tables[f"{activation}_scaled_networks"].iloc[0]
-        for rule in RULES:
-            names = ("changes", "networks", "borders")
-            own = {name: tables[f"{activation}_{rule}_{name}"] for name in names}
-            rows = change.measured(own, first["width"])
-            here = (rows["sigma_b2"] == first["sigma_b2"]) & (rows["series"] != "constant")
-            parts.append(rows[here].assign(rate_rule=rule))
+        names = ("changes", "networks", "borders")
+        own = {name: tables[f"{activation}_{rule}_{name}"] for name in names}
+        rows = descent_maps.ends(own, first["width"])
+        here = (rows["sigma_b2"] == first["sigma_b2"]) & (rows["series"] != "constant")
+        parts.append(rows[here].assign(rate_rule=rule))
     rows = pd.concat(parts, ignore_index=True)
-    bound = printed_number(tables["reported"], "trust", *change.BOUNDED)
+    bound = printed_number(tables["reported"], "trust", *descent_maps.BOUNDED)
     maps = rows.loc[rows["rate_rule"] == "common", ["activation", "width", "sigma_b2", "rate_rule"]]
     stated = maps.drop_duplicates().assign(
         quantity="change", series="bound", source="paper", phase="none", value=bound
     )
-    return pd.concat([rows, stated]).reindex(columns=list(FIELDS))
+    return pd.concat([rows, stated])
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw a row of panels for losses and one for changes, a column per activation and rule."""
-    columns = [(activation, rule) for activation in rows["activation"].unique() for rule in RULES]
+    columns = list(product(rows["activation"].unique(), RULES))
     figure, axes = style.subplots(
         len(QUANTITIES), len(columns), height=3.7, squeeze=False, sharex="col", sharey="row"
     )
-    cells = rows[rows["series"] == "cell"]
-    colours = style.shades(cells["depth"], **SHADES)
+    colours = style.shades(rows.loc[rows["series"] == "cell", "depth"], **looks.SHADES)
     for (quantity, label), across in zip(QUANTITIES.items(), axes, strict=True):
         own = rows[rows["quantity"] == quantity]
         for axis, (activation, rule) in zip(across, columns, strict=True):
@@ -84,7 +80,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
             _panel(axis, own[here], quantity, colours)
         across[0].set_ylabel(label)
         _scale(across[0], own, quantity)
-    titles = [f"{NAMES[activation]}, {RULES[rule]}" for activation, rule in columns]
+    titles = [f"{looks.NAMES[activation]}, {RULES[rule]}" for activation, rule in columns]
     style.title_panels(axes.flat, titles + [""] * len(columns))
     for axis in axes[-1]:
         axis.set_xlabel(r"weight variance $\sigma_w^2$")
@@ -94,47 +90,43 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
 
 def _panel(axis: Axes, rows: pd.DataFrame, quantity: str, colours: Mapping[float, str]) -> None:
-    """Draw the curves of all depths, the border, and the lines of a constant and of the paper."""
+    cells = rows[rows["series"] == "cell"]
+    low, high = float(cells["sigma_w2"].min()), float(cells["sigma_w2"].max())
     for border in rows.loc[rows["series"] == "border", "sigma_w2"]:
         axis.axvline(border, **BORDER)
-        _phase_bars(axis, rows.loc[rows["series"] == "cell", "sigma_w2"], border)
+        ends = {"ordered": (low, ORDERED_UP_TO * border), "chaotic": (CHAOTIC_FROM * border, high)}
+        for phase, (first, last) in ends.items():
+            if first <= last:
+                where = axis.get_xaxis_transform()
+                descent_maps.phase_bar(axis, phase, (first, last), transform=where)
     if quantity == "lowest_loss":
         axis.axhline(1, **CONSTANT)
     for bound in rows.loc[rows["series"] == "bound", "value"]:
         style.paper_line(axis, bound, label=STATED)
-    for depth, curve in rows[rows["series"] == "cell"].groupby("depth"):
+    for depth, curve in cells.groupby("depth"):
         _curve(axis, curve.sort_values("sigma_w2"), colours[depth], HIGHEST[quantity])
-
-
-def _phase_bars(axis: Axes, variances: pd.Series, border: float) -> None:
-    """Underline the weight variances that count as ordered and those that count as chaotic."""
-    low, high = float(variances.min()), float(variances.max())
-    ends = {"ordered": (low, ORDERED_UP_TO * border), "chaotic": (CHAOTIC_FROM * border, high)}
-    for phase, (first, last) in ends.items():
-        if first <= last:
-            axis.plot([first, last], [0, 0], transform=axis.get_xaxis_transform(),
-                      color=PHASES[phase], gid=style.CLIPPED, **PHASE_BAR)  # fmt: skip
 
 
 def _curve(axis: Axes, curve: pd.DataFrame, colour: str, highest: float) -> None:
     """A line through the means, bars from the least to the largest seed, and marks."""
     x, y = curve["sigma_w2"].to_numpy(float), curve["value"].to_numpy(float)
     inside = np.minimum(y, highest)
-    axis.plot(x, inside, color=colour, marker="o", markersize=2.6, linewidth=1.0)
+    axis.plot(x, inside, color=colour, linewidth=1.0, **CURVE)
     axis.vlines(x, *np.minimum(curve[["lowest", "highest"]].to_numpy(float).T, highest),
                 color=colour, linewidth=0.7)  # fmt: skip
     for name, where in _marked(curve, highest).items():
         # where all seeds diverged, the cross stands at the upper edge
         place = np.where(np.isnan(inside) | (name == "above"), highest, inside)
         if where.any():
-            axis.plot(x[where], place[where], color=colour, linestyle="none", **MARKS[name])
+            axis.plot(x[where], place[where], color=colour, linestyle="none",
+                      clip_on=name != "above", **MARKS[name][0])  # fmt: skip
 
 
 def _marked(curve: pd.DataFrame, highest: float) -> dict[str, np.ndarray]:
     """Name of a mark -> at which points of a curve it stands."""
     above = (curve["highest"] > highest).to_numpy()
     lost = (curve["diverged"] > 0).to_numpy()
-    steep = (curve["eta_lambda"] > STEEP).to_numpy()
+    steep = (curve["eta_lambda"] > descent_maps.STEEP).to_numpy()
     return {"steep": steep & ~lost, "diverged": lost, "above": above}
 
 
@@ -153,16 +145,14 @@ def _scale(axis: Axes, rows: pd.DataFrame, quantity: str) -> None:
 
 
 def _handles(rows: pd.DataFrame, colours: Mapping[float, str]) -> Iterator[Line2D]:
-    """The legend: depths, lines, and the marks that occur."""
     for depth, colour in colours.items():
-        yield Line2D([], [], color=colour, marker="o", markersize=2.6, label=f"$L = {depth:g}$")
-    yield Line2D([], [], label=r"border of the phases, $\chi_1 = 1$", **BORDER)
-    yield from phase_handles()
-    yield Line2D([], [], label="best constant", **CONSTANT)
-    yield Line2D([], [], color=style.GREY, linestyle=(0, (5, 2)), linewidth=0.9, label=STATED)
+        yield style.handle(f"$L = {depth:g}$", color=colour, **CURVE)
+    yield style.handle(r"border of the phases, $\chi_1 = 1$", **BORDER)
+    yield from descent_maps.phase_handles()
+    yield style.handle("best constant", **CONSTANT)
+    yield style.handle(STATED, **looks.PAPER_LINE)
     cells = rows[rows["series"] == "cell"]
     marks = [_marked(own, HIGHEST[quantity]) for quantity, own in cells.groupby("quantity")]
-    for name, label in LABELS.items():
+    for name, (look, label) in MARKS.items():
         if any(mark[name].any() for mark in marks):
-            look = {**MARKS[name], "clip_on": True}
-            yield Line2D([], [], color=style.GREY, linestyle="none", label=label, **look)
+            yield style.handle(label, color=style.GREY, linestyle="none", **look)

@@ -8,10 +8,12 @@ says that its rate never does. T13 needs whole curves over the weight variance a
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from finitewidth.claims import samples
 from finitewidth.claims.estimates import ABOVE, BELOW, required
@@ -19,21 +21,17 @@ from finitewidth.claims.ledger import Tables
 from finitewidth.claims.needs import FEWEST_RUNS
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
-from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
+from finitewidth.kernels.ntk_init.phases import clear_phase
 
-if TYPE_CHECKING:
-    import pandas as pd
-
+Statistic = Callable[[pd.DataFrame], float]
 NAMES = {"tanh": "tanh", "relu": "ReLU"}
 FROM_DEPTH, DEEP, UNTRAINED = 5, 8, 20  # layers
 STOPPED = 0.1  # share of networks that must have met the stopping rule
-EARLY = (10, 100)  # steps
 KEPT, MOST = 0.9, 0.5  # of the loss of the best constant output; share of networks
 
 OTHER_BIAS = (
     "the paper's figures of training do not name sigma_b^2; 1, as in its Figure 1, is judged"
 )
-WHY_SMALL = "the paper says small; 0.15 of the kernel's norm at most, as planned"
 WHY_NO_GROWTH = (
     "the paper says not increasing; a change of 0.05, within which seeds differ, counts as none"
 )
@@ -52,29 +50,23 @@ WHY_EARLY = "the paper says significant, and very low; a factor of 10, as planne
 class Map:
     """Networks of one activation, bias variance and width.
 
-    Attributes:
-        name: for comparisons.
-        rows: one per network and recorded time: seed, sigma_w2, ``place`` (over the border's),
-            depth, time, change, ``loss`` (lowest, over that of the best constant), steps_taken,
-            stop_window.
-        outside: why comparisons lie outside the paper's sizes; empty if they do not.
+    There is a row per network and recorded time: seed, sigma_w2, ``place`` (over the border's),
+    ``phase`` (with our margins), depth, time, change, ``loss`` (lowest, over that of the best
+    constant), steps_taken, stop_window. If comparisons lie outside the paper's sizes, ``outside``
+    says why.
     """
 
     name: str
-    rows: "pd.DataFrame"
+    rows: pd.DataFrame
     outside: str = ""
 
     @property
-    def ends(self) -> "pd.DataFrame":
+    def ends(self) -> pd.DataFrame:
         """The rows at the end of training."""
         return self.rows[self.rows["time"] == self.rows["time"].max()]
 
     def mean(
-        self,
-        label: str,
-        statistic: Callable[["pd.DataFrame"], float],
-        rows: "pd.DataFrame | None" = None,
-        **thresholds: Any,
+        self, label: str, statistic: Statistic, rows: pd.DataFrame | None = None, **thresholds: Any
     ) -> Part:
         """The comparison of a statistic of each seed's rows, by default of those at the end."""
         rows = required(self.ends if rows is None else rows, label)
@@ -96,6 +88,7 @@ def maps(tables: Tables, shown: bool = True, steep: bool = False) -> Iterator[Ma
         rows = rows.merge(tables[f"{activation}_borders"].rename(columns={"sigma_w2": "border"}))
         rows = rows.join(networks.groupby(keys)["eta_lambda"].mean().rename("steepness"), on=keys)
         rows["place"] = rows["sigma_w2"] / rows["border"]
+        rows["phase"] = list(map(clear_phase, rows["sigma_w2"], rows["border"]))
         rows["loss"] = rows["lowest_loss"] / rows["constant_loss"]
         biases = list(dict.fromkeys(networks["sigma_b2"]))
         rows = rows[rows["map"] == "shown"] if shown else rows[rows["sigma_b2"] == biases[0]]
@@ -106,19 +99,16 @@ def maps(tables: Tables, shown: bool = True, steep: bool = False) -> Iterator[Ma
             yield Map(f"{name}, M = {width}, σ_b² = {bias:g}", own, outside)
 
 
-def ordered(rows: "pd.DataFrame", depth: int = 0) -> "pd.DataFrame":
-    """Networks well within the ordered phase, from some depth on."""
-    inside = (rows["place"] <= ORDERED_UP_TO + 1e-9) & (rows["depth"] >= depth)
-    return required(rows[inside], f"the ordered phase for L >= {depth}")
+def _well_within(phase: str, rows: pd.DataFrame, depth: int = 0) -> pd.DataFrame:
+    """Networks well within a phase, from some depth on."""
+    inside = (rows["phase"] == phase) & (rows["depth"] >= depth)
+    return required(rows[inside], f"the {phase} phase for L >= {depth}")
 
 
-def chaotic(rows: "pd.DataFrame", depth: int = 0) -> "pd.DataFrame":
-    """Networks well within the chaotic phase, from some depth on."""
-    inside = (rows["place"] >= CHAOTIC_FROM - 1e-9) & (rows["depth"] >= depth)
-    return required(rows[inside], f"the chaotic phase for L >= {depth}")
+ordered, chaotic = partial(_well_within, "ordered"), partial(_well_within, "chaotic")
 
 
-def near_border(rows: "pd.DataFrame") -> "pd.DataFrame":
+def near_border(rows: pd.DataFrame) -> pd.DataFrame:
     """Networks of the weight variance nearest to the border, from `FROM_DEPTH` on."""
     deep = required(rows[rows["depth"] >= FROM_DEPTH], f"L >= {FROM_DEPTH}")
     away = (deep["place"] - 1).abs()
@@ -131,7 +121,7 @@ def t10(tables: Tables) -> Iterator[Part]:
         yield each.mean(
             f"largest change, ordered, L >= {FROM_DEPTH}",
             lambda rows: ordered(rows, FROM_DEPTH)["change"].max(skipna=False),
-            high=0.15, ours=WHY_SMALL,
+            high=0.15, ours="the paper says small; 0.15 of the kernel's norm at most, as planned",
         )  # fmt: skip
         deepest = ordered(each.ends)["depth"].max()
         yield each.mean(
@@ -141,8 +131,7 @@ def t10(tables: Tables) -> Iterator[Part]:
         )  # fmt: skip
 
 
-def _at(rows: "pd.DataFrame", depth: int) -> float:
-    """Mean change at one depth."""
+def _at(rows: pd.DataFrame, depth: int) -> float:
     return _mean(required(rows[rows["depth"] == depth], f"networks of {depth} layers"))
 
 
@@ -161,7 +150,7 @@ def t11(tables: Tables) -> Iterator[Part]:
         )  # fmt: skip
 
 
-def _slope(rows: "pd.DataFrame") -> float:
+def _slope(rows: pd.DataFrame) -> float:
     """Slope of the change in L, mean over the weight variances that have two depths."""
     lines = [line for _, line in rows.groupby("sigma_w2") if line["depth"].nunique() > 1]
     if not lines:
@@ -186,41 +175,40 @@ def t12(tables: Tables) -> Iterator[Part]:
         )  # fmt: skip
 
 
-def _mean(rows: "pd.DataFrame", column: str = "change") -> float:
+def _mean(rows: pd.DataFrame, column: str = "change") -> float:
     return float(rows[column].mean(skipna=False))
 
 
-def t13(tables: Tables) -> list[Part]:
-    """The steepest rise of the change over the weight variance lies near the border."""
-    return [_switch(each) for each in maps(tables, steep=True)]
+def t13(tables: Tables) -> Iterator[Part]:
+    """The steepest rise of the change over the weight variance lies near the border.
 
-
-def _switch(each: Map) -> Part:
-    """The place of the steepest rise of the mean over seeds; its error is a jackknife's."""
-    deep = required(each.ends[each.ends["depth"] >= DEEP], f"networks with L >= {DEEP}")
-    lost = set(deep.loc[deep["change"].isna(), "sigma_w2"])
-    curves = deep[~deep["sigma_w2"].isin(lost)].pivot_table(
-        index="seed", columns="place", values="change"
-    )
-    values, places = curves.to_numpy(float), curves.columns.to_numpy(float)
-    count = len(values)
-    if count < 2 or len(places) < 3:
-        raise CannotDecideError(f"{each.name}: too few seeds or weight variances for a rise")
-    left_out = [_steepest(places, np.delete(values, i, axis=0).mean(axis=0)) for i in range(count)]
-    error = float(np.sqrt((count - 1) * np.var(left_out)))
-    about = {"standard_error": error, "dof": count - 1} if error else {"chance": 0.5**count}
-    return Part(
-        name=f"{each.name}: place of the steepest rise of the change, L >= {DEEP}, over the border",
-        value=_steepest(places, values.mean(axis=0)), low=0.85, high=1.15, ours=WHY_AROUND,
-        outside=each.outside, **about,
-    )  # fmt: skip
+    It is that of the mean over seeds, and its error is a jackknife's.
+    """
+    for each in maps(tables, steep=True):
+        deep = required(each.ends[each.ends["depth"] >= DEEP], f"networks with L >= {DEEP}")
+        lost = set(deep.loc[deep["change"].isna(), "sigma_w2"])
+        curves = deep[~deep["sigma_w2"].isin(lost)].pivot_table(
+            index="seed", columns="place", values="change"
+        )
+        values, places = curves.to_numpy(float), curves.columns.to_numpy(float)
+        count = len(values)
+        if count < 2 or len(places) < 3:
+            raise CannotDecideError(f"{each.name}: too few seeds or weight variances for a rise")
+        others = [_steepest(places, np.delete(values, i, axis=0)) for i in range(count)]
+        error = float(np.sqrt((count - 1) * np.var(others)))
+        about = {"standard_error": error, "dof": count - 1} if error else {"chance": 0.5**count}
+        label = f"place of the steepest rise of the change, L >= {DEEP}, over the border"
+        yield Part(
+            name=f"{each.name}: {label}", value=_steepest(places, values), low=0.85, high=1.15,
+            ours=WHY_AROUND, outside=each.outside, **about,
+        )  # fmt: skip
 
 
 def _steepest(places: np.ndarray, changes: np.ndarray) -> float:
-    """Middle of the steepest pair of the closest rising curve; nan if the curve is flat."""
+    """Middle of the steepest pair of the rising curve closest to the mean; nan if it is flat."""
     from scipy.optimize import isotonic_regression
 
-    slopes = np.diff(isotonic_regression(changes).x) / np.diff(places)
+    slopes = np.diff(isotonic_regression(changes.mean(axis=0)).x) / np.diff(places)
     if not slopes.max() > 0:
         return np.nan
     first = int(slopes.argmax())
@@ -258,7 +246,7 @@ def t15(tables: Tables) -> Iterator[Part]:
         yield each.mean(label, _correlation, high=-0.3, strict=True, ours=WHY_CORRELATED)
 
 
-def _correlation(rows: "pd.DataFrame") -> float:
+def _correlation(rows: pd.DataFrame) -> float:
     from scipy import stats
 
     if rows["change"].nunique() < 2 or rows["steps_taken"].nunique() < 2:
@@ -270,19 +258,17 @@ def t16(tables: Tables) -> Iterator[Part]:
     """After 10 and 100 steps deep chaotic networks have changed more than ordered ones."""
     for each in maps(tables):
         rows = each.rows[each.rows["depth"] >= DEEP]
-        for depth in sorted(chaotic(rows)["depth"].unique())[-2:]:
-            for time in EARLY:
-                place = f"L = {depth} after {time} steps"
-                here = required(rows[(rows["depth"] == depth) & (rows["time"] == time)], place)
-                label = f"log10 of the change at {place}, chaotic/ordered"
-                bound = {"low": 0, "strict": True, "paper": True, "cut": WHY_DEEPER}
-                yield each.mean(label, _log_ratio, here, **bound)
-                label += ", by a factor of 10"
-                bound = {"low": 1, "strict": True, "ours": WHY_EARLY, "late": True}
-                yield each.mean(label, _log_ratio, here, **bound)
+        for depth, time in product(sorted(chaotic(rows)["depth"].unique())[-2:], (10, 100)):
+            place = f"L = {depth} after {time} steps"
+            here = required(rows[(rows["depth"] == depth) & (rows["time"] == time)], place)
+            label = f"log10 of the change at {place}, chaotic/ordered"
+            yield each.mean(label, _log_ratio, here, cut=WHY_DEEPER, **ABOVE)
+            label += ", by a factor of 10"
+            bound = {"low": 1, "strict": True, "ours": WHY_EARLY, "late": True}
+            yield each.mean(label, _log_ratio, here, **bound)
 
 
-def _log_ratio(rows: "pd.DataFrame") -> float:
+def _log_ratio(rows: pd.DataFrame) -> float:
     """Logarithm of the median change of chaotic over that of ordered networks."""
     medians = [phase(rows)["change"].median(skipna=False) for phase in (chaotic, ordered)]
     return float(np.log10(medians[0] / medians[1]))
@@ -311,30 +297,36 @@ def t17(tables: Tables) -> Iterator[Part]:
         )  # fmt: skip
 
 
+def _over_seeds(
+    every: Iterator[Map], part: Callable, statistic: Statistic, joined: Callable, *place: str
+) -> list[Ours]:
+    """The mean over seeds of a statistic of a part of their rows at the end, ``joined`` over maps.
+
+    Maps at another bias variance than the one judged are left out. Nothing if a value is missing.
+    """
+    values: dict[int, list[float]] = {}
+    for each in every:
+        if not each.outside:
+            for seed, rows in part(each.ends).groupby("seed"):
+                values.setdefault(seed, []).append(float(statistic(rows)))
+    means = [float(joined(own)) for own in values.values()]
+    if len(means) < 2 or not np.isfinite(means).all():
+        return []
+    return [samples.mean_of(*place, means)]
+
+
 def untrainable_depth(tables: Tables) -> list[Ours]:
     """The smallest L at which most ordered networks keep 90 % of a constant's loss, over seeds."""
-    depths: dict[int, list[float]] = {}
-    for each in maps(tables, steep=True):
-        if not each.outside:
-            for seed, rows in ordered(each.ends).groupby("seed"):
-                kept = (rows["loss"] >= KEPT).groupby(rows["depth"]).mean()
-                depths.setdefault(seed, []).append(min(kept.index[kept > MOST], default=math.nan))
-    return _over_seeds([float(np.mean(values)) for values in depths.values()], "ordered", "depth")
 
+    def smallest(rows: pd.DataFrame) -> float:
+        kept = (rows["loss"] >= KEPT).groupby(rows["depth"]).mean()
+        return min(kept.index[kept > MOST], default=math.nan)
 
-def _over_seeds(values: list[float], row: str, column: str, bounded: bool = False) -> list[Ours]:
-    """The mean over seeds with its standard error; nothing if one is missing."""
-    if len(values) < 2 or not np.isfinite(values).all():
-        return []
-    return [replace(samples.mean_of(row, column, values), bounded=bounded)]
+    return _over_seeds(maps(tables, steep=True), ordered, smallest, np.mean, "ordered", "depth")
 
 
 def relative_ntk_change(tables: Tables) -> list[Ours]:
     """The largest change of deep networks nearest to the border, as of T12; mean over seeds."""
-    largest: dict[int, list[float]] = {}
-    for each in maps(tables):
-        if not each.outside:
-            for seed, rows in near_border(each.ends).groupby("seed"):
-                largest.setdefault(seed, []).append(float(rows["change"].max(skipna=False)))
-    changes = [float(np.max(values)) for values in largest.values()]
-    return _over_seeds(changes, "edge_of_chaos", "upper_bound", bounded=True)
+    largest = lambda rows: rows["change"].max(skipna=False)  # noqa: E731
+    found = _over_seeds(maps(tables), near_border, largest, np.max, "edge_of_chaos", "upper_bound")
+    return [replace(one, bounded=True) for one in found]

@@ -2,39 +2,24 @@
 
 import math
 from collections.abc import Iterator
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from itertools import groupby, pairwise, product
+from operator import itemgetter
 
 import numpy as np
+import pandas as pd
 
-from finitewidth.claims.estimates import (
-    ABOVE,
-    BELOW,
-    Estimate,
-    at,
-    estimates,
-    in_the_limit,
-    largest,
-    mean,
-    power_of,
-    required,
-)
+from finitewidth.claims import estimates
+from finitewidth.claims.estimates import ABOVE, BELOW, Estimate, at, largest, mean, required
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
 from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NAMES = {"relu": "ReLU", "tanh": "tanh"}
 BORDER = 2.0  # sigma_w^2 of ReLU networks at the border
 FROM_DEPTH = 20  # from which on r of ordered networks stays where it is; "deep" in Section 4
 SHALLOW = 2
 UP_TO = 0.2  # L / M up to which the draws tell how fast r grows in the chaotic phase
-SMALL = 1.15
-NO_GROWTH = 0.05
-AS_WIDTH = (-1.2, -0.8)  # powers of M that count as 1 / M
 # L / M -> r at the ends of the transition. At r = 2 the standard deviation equals the mean, where
 # the red zone of Figure 1 ends. Chaotic networks are above the first band at the first L / M. All
 # four widths have L / M = 0.2, but there r stays below 2 in most of them.
@@ -45,22 +30,24 @@ APART = float(np.log(1.15))  # of log r: where curves of different widths still 
 COLLAPSE = (0.1, 0.2, 0.3)  # L / M at which curves of different widths are compared
 
 ROOTS = "the roots are found to 1e-12"
-WHY_SMALL = "the paper says small; at 1.15 the standard deviation is 39 % of the mean"
+SMALL = {
+    "high": 1.15,
+    "ours": "the paper says small; at 1.15 the standard deviation is 39 % of the mean",
+}
 WHY_NO_GROWTH = "the paper says does not increase, but no estimate shows that a change is exactly 0"
 WHY_POWER = "the paper says vanishes or decreases; the variance of wide networks goes as 1 / M"
 WHY_STRAIGHT = "the paper says exponentially, and gives no measure of how straight log r is"
 WHY_APART = "the paper says that r depends on L/M, and gives no measure of how well curves collapse"
 OTHER_FIGURE = "the sentence is about Figure 1, with sigma_b^2 = 1; this is a network of Figure 2"
-WHY_TWO = "the paper says sufficiently shallow; L = 2 is ours"
 WHY_SHALLOW = "the paper speaks of the transition as a whole; this is where that of tanh is widest"
 
 
-def ours(rows: "pd.DataFrame") -> "pd.DataFrame":
+def ours(rows: pd.DataFrame) -> pd.DataFrame:
     """Our estimates, or exact values if there are some, without the sample of the paper's size."""
     return required(rows[rows["sample"] != "paper"], "our sample")
 
 
-def _maps(tables: Tables) -> Iterator[tuple[str, float, int, "pd.DataFrame"]]:
+def _maps(tables: Tables) -> Iterator[tuple[str, float, int, pd.DataFrame]]:
     """Activation, weight variance of its border, width, and cells of its map."""
     borders = tables["borders"].set_index(["activation", "sigma_b2"])["sigma_w2"]
     groups = ours(tables["cells"]).groupby(["activation", "sigma_b2", "width"])
@@ -68,23 +55,21 @@ def _maps(tables: Tables) -> Iterator[tuple[str, float, int, "pd.DataFrame"]]:
         yield activation, float(borders[activation, bias]), int(width), cells
 
 
-def _r(rows: "pd.DataFrame", depth: float) -> Estimate:
+def _r(rows: pd.DataFrame, depth: float) -> Estimate:
     return at(rows, "depth", depth, "dispersion", "error")
 
 
-def _row_of(cells: "pd.DataFrame", variance: float) -> "pd.DataFrame":
+def _row_of(cells: pd.DataFrame, variance: float) -> pd.DataFrame:
     return cells[np.isclose(cells["sigma_w2"], variance)]
 
 
-def _chaotic(cells: "pd.DataFrame", border: float) -> list[float]:
+def _chaotic(cells: pd.DataFrame, border: float) -> list[float]:
     """The lowest weight variance of a map's chaotic part, and the highest."""
-    outside = required(
-        cells[cells["sigma_w2"] >= CHAOTIC_FROM * border - 1e-9], "the chaotic phase"
-    )
-    return sorted({outside["sigma_w2"].min(), outside["sigma_w2"].max()})
+    variances = cells.loc[cells["sigma_w2"] >= CHAOTIC_FROM * border - 1e-9, "sigma_w2"]
+    return sorted({*required(variances, "the chaotic phase").agg(["min", "max"])})
 
 
-def _depth_and_half(cells: "pd.DataFrame", width: int) -> tuple[int, int]:
+def _depth_and_half(cells: pd.DataFrame, width: int) -> tuple[int, int]:
     """The deepest L up to M / 5, and the deepest up to half of it."""
     depths = np.sort(cells["depth"].unique())
     deep = depths[depths <= UP_TO * width]
@@ -93,7 +78,7 @@ def _depth_and_half(cells: "pd.DataFrame", width: int) -> tuple[int, int]:
     return int(deep[-1]), int(depths[depths <= deep[-1] / 2][-1])
 
 
-def _growth(curve: "pd.DataFrame", deep: int, shallow: int) -> Estimate:
+def _growth(curve: pd.DataFrame, deep: int, shallow: int) -> Estimate:
     return _r(curve, deep).log().minus(_r(curve, shallow).log())
 
 
@@ -101,16 +86,16 @@ def t01(tables: Tables) -> Iterator[Part]:
     """Ordered: r small, not growing with depth, and r - 1 falls with M, as 1 / M."""
     by_width: dict[str, dict[int, pd.DataFrame]] = {}
     for activation, border, width, cells in _maps(tables):
-        inside = cells[cells["sigma_w2"] <= ORDERED_UP_TO * border + 1e-9]
-        inside = required(inside, "the ordered phase")
+        ordered = cells["sigma_w2"] <= ORDERED_UP_TO * border + 1e-9
+        inside = required(cells[ordered], "the ordered phase")
         curve = _row_of(inside, inside["sigma_w2"].max())
         name = f"{NAMES[activation]}, M = {width}"
-        rs = estimates(inside[inside["depth"] >= 3], "dispersion", "error")
+        rs = estimates.estimates(inside[inside["depth"] >= 3], "dispersion", "error")
         yield largest(f"{name}: largest r for L >= 3", rs, high=2, strict=True, paper=True)
-        yield largest(f"{name}: largest r for L >= 3, as small", rs, high=SMALL, ours=WHY_SMALL)
+        yield largest(f"{name}: largest r for L >= 3, as small", rs, **SMALL)
         growth = _r(curve, curve["depth"].max()).minus(_r(curve, FROM_DEPTH))
         label = f"{name}: r at the deepest - r at L = {FROM_DEPTH}"
-        yield growth.part(label, high=NO_GROWTH, ours=WHY_NO_GROWTH, late=True)
+        yield growth.part(label, high=0.05, ours=WHY_NO_GROWTH, late=True)
         deep, shallow = _depth_and_half(cells, width)
         chaotic = _row_of(cells, _chaotic(cells, border)[0])
         less = _growth(curve, deep, shallow).minus(_growth(chaotic, deep, shallow))
@@ -123,23 +108,20 @@ def t01(tables: Tables) -> Iterator[Part]:
     for (variance, _, width), curve in ordered.groupby(["sigma_w2", "sigma_b2", "width"]):
         name = f"ReLU, sigma_w^2 = {variance:g}, Figure 2"
         by_width.setdefault(name, {})[int(width)] = curve
+    # r - 1 falls with M at L = 20 and at the largest depth that all widths have
     for name, curves in by_width.items():
-        yield from _falls_with_width(name, curves)
-
-
-def _falls_with_width(name: str, curves: dict[int, "pd.DataFrame"]) -> Iterator[Part]:
-    """Comparisons: r - 1 falls with M at L = 20 and at the largest depth that all widths have."""
-    widths = sorted(curves)
-    if len(widths) < 2:
-        raise CannotDecideError("networks of one width do not show how r falls with it")
-    deepest = min(int(curve["depth"].max()) for curve in curves.values())
-    for depth in sorted({FROM_DEPTH, deepest}):
-        power = power_of(widths, [_r(curves[width], depth).shifted(-1) for width in widths])
-        label = f"{name}: power of M with which r - 1 changes at L = {depth}"
-        yield power.part(label, **BELOW)
-        if depth == FROM_DEPTH:
-            low, high = AS_WIDTH
-            yield power.part(f"{label}, as 1/M", low=low, high=high, ours=WHY_POWER, late=True)
+        widths = sorted(curves)
+        if len(widths) < 2:
+            raise CannotDecideError("networks of one width do not show how r falls with it")
+        deepest = min(int(curve["depth"].max()) for curve in curves.values())
+        for depth in sorted({FROM_DEPTH, deepest}):
+            away = [_r(curves[width], depth).shifted(-1) for width in widths]
+            power = estimates.power_of(widths, away)
+            label = f"{name}: power of M with which r - 1 changes at L = {depth}"
+            yield power.part(label, **BELOW)
+            if depth == FROM_DEPTH:
+                label += ", as 1/M"
+                yield power.part(label, low=-1.2, high=-0.8, ours=WHY_POWER, late=True)
 
 
 def t02(tables: Tables) -> Iterator[Part]:
@@ -157,8 +139,6 @@ def t03(tables: Tables) -> Iterator[Part]:
 
     Cells that were drawn more often on their own take the place of those of the map.
     """
-    import pandas as pd
-
     curves, outside, often = {}, {}, ours(tables["often"])
     for activation, border, width, cells in _maps(tables):
         below = required(cells[cells["sigma_w2"] <= border + 1e-9], "the border")
@@ -184,7 +164,7 @@ def t03(tables: Tables) -> Iterator[Part]:
             yield _r(curve, depth).part(label, **limits)
 
 
-def band(cells: "pd.DataFrame", depth: float, levels: tuple[float, float]) -> Estimate:
+def band(cells: pd.DataFrame, depth: float, levels: tuple[float, float]) -> Estimate:
     """Width in sigma_w^2 of the band between two levels of r at one depth."""
     required(cells, f"a map at depth {depth:g}")
     grid = sorted(cells["sigma_w2"].unique())
@@ -194,7 +174,6 @@ def band(cells: "pd.DataFrame", depth: float, levels: tuple[float, float]) -> Es
 
 
 def _crossing(grid: list[float], line: list[Estimate], level: float) -> Estimate:
-    """Place where a line first rises above a level."""
     for (x0, x1), (y0, y1) in zip(pairwise(grid), pairwise(line), strict=True):
         if y0.value < level <= y1.value:
             share = (level - y0.value) / (y1.value - y0.value)
@@ -206,18 +185,16 @@ def _crossing(grid: list[float], line: list[Estimate], level: float) -> Estimate
 
 def t04(tables: Tables) -> Iterator[Part]:
     """The band of the transition gets narrower from each width to the next."""
-    maps = list(_maps(tables))
-    for ratio, levels in BANDS.items():
-        found: dict[str, dict[int, Estimate]] = {}
-        for activation, _, width, cells in maps:
-            if cells["depth"].max() >= ratio * width:
-                own = band(cells, ratio * width, levels)
-                found.setdefault(activation, {})[width] = own
-        for activation, bands in found.items():
-            for narrow, wide in pairwise(sorted(bands)):
-                name = f"{NAMES[activation]}, L/M = {ratio:g}: {_told(levels)} at M = {narrow}"
-                less = bands[narrow].minus(bands[wide])
-                yield less.part(f"{name} - at {wide}", **ABOVE)
+    maps = {name: list(group) for name, group in groupby(_maps(tables), itemgetter(0))}
+    for (ratio, levels), (activation, group) in product(BANDS.items(), maps.items()):
+        bands = {
+            width: band(cells, ratio * width, levels)
+            for _, _, width, cells in group
+            if cells["depth"].max() >= ratio * width
+        }
+        for narrow, wide in pairwise(sorted(bands)):
+            name = f"{NAMES[activation]}, L/M = {ratio:g}: {_told(levels)} at M = {narrow}"
+            yield bands[narrow].minus(bands[wide]).part(f"{name} - at {wide}", **ABOVE)
 
 
 def _told(levels: tuple[float, float]) -> str:
@@ -228,20 +205,18 @@ def t05(tables: Tables) -> Iterator[Part]:
     """Shallow networks have a small variance at every weight variance, deeper ones a larger one."""
     for activation, _, width, cells in _maps(tables):
         name = f"{NAMES[activation]}, M = {width}"
-        found = estimates(cells[cells["depth"] <= SHALLOW], "dispersion", "error")
+        found = estimates.estimates(cells[cells["depth"] <= SHALLOW], "dispersion", "error")
         label = f"{name}: largest r for L <= {SHALLOW}"
-        yield largest(label, found, high=SMALL, ours=WHY_SMALL, late=True)
+        yield largest(label, found, late=True, **SMALL)
         curve = _row_of(cells, cells["sigma_w2"].max())
         deep, _ = _depth_and_half(cells, width)
         more = _r(curve, deep).minus(_r(curve, SHALLOW))
         label = f"{name}, highest sigma_w^2: r at L = {deep} - at {SHALLOW}"
-        yield more.part(label, cut=WHY_TWO, **ABOVE)
+        yield more.part(label, cut="the paper says sufficiently shallow; L = 2 is ours", **ABOVE)
 
 
 def t06(tables: Tables) -> Iterator[Part]:
     """Chaotic: r falls with M at one depth, grows exponentially with L / M, and depends on it."""
-    import pandas as pd
-
     rows = ours(tables["curves"])
     rows = required(rows[rows["sigma_w2"] > BORDER], "the chaotic phase")
     logs = {"log_r": np.log(rows["dispersion"]), "log_error": rows["error"] / rows["dispersion"]}
@@ -252,55 +227,47 @@ def t06(tables: Tables) -> Iterator[Part]:
         yield less.part(f"L = {FROM_DEPTH}: log r at M = {narrow} - at {wide}", **ABOVE)
     low, mid, high = COLLAPSE
     for width in (width for width in widths if curves[width]["lambda"].max() >= high):
-        first, middle, last = (
-            at(curves[width], "lambda", x, "dispersion", "error") for x in COLLAPSE
-        )
+        curve = curves[width]
+        first, middle, last = (at(curve, "lambda", x, "dispersion", "error") for x in COLLAPSE)
         # faster than in proportion to L / M: the second difference
         second = last.minus(middle.scaled(2).minus(first))
         label = f"M = {width}: growth of r from L/M = {mid} to {high} - from {low} to {mid}"
         yield second.part(label, **ABOVE)
-    yield _straightness(pd.concat(curves.values()))
-    yield from _collapse(curves)
-
-
-def _at_depth(curve: "pd.DataFrame") -> Estimate:
-    return at(curve, "depth", FROM_DEPTH, "log_r", "log_error")
-
-
-def _collapse(curves: dict[int, "pd.DataFrame"]) -> Iterator[Part]:
-    """Two widths differ less at one L / M than at one depth, and little."""
-    for ratio in COLLAPSE:
-        reaching = [w for w in sorted(curves) if curves[w]["lambda"].max() >= ratio]
-        if len(reaching) < 2:
-            raise CannotDecideError(f"fewer than two widths reach L/M = {ratio}")
-        narrow, wide = reaching[0], reaching[-1]
-        first, second = (at(curves[w], "lambda", ratio, "log_r", "log_error")
-                         for w in (narrow, wide))  # fmt: skip
-        name = f"log r at M = {narrow} - at {wide}"
-        apart = first.minus(second)
-        # the planned rule had no L/M of 0.3
-        late = ratio == COLLAPSE[-1]
-        label = f"L/M = {ratio}: {name}"
-        yield apart.part(label, low=-APART, high=APART, ours=WHY_APART, late=late)
-        at_depth = _at_depth(curves[narrow]).minus(_at_depth(curves[wide]))
-        less = Estimate(abs(apart.value), apart.error).minus(
-            Estimate(abs(at_depth.value), at_depth.error)
-        )
-        yield less.part(f"{name}: size at L/M = {ratio} - at L = {FROM_DEPTH}", **BELOW)
-
-
-def _straightness(rows: "pd.DataFrame") -> Part:
-    """R^2 of a line through log r against L / M; its error is from the errors of the points."""
-    x, y, errors = (rows[name].to_numpy(float) for name in ("lambda", "log_r", "log_error"))
+    # R^2 of a line through log r against L / M; its error is from the errors of the points
+    every = pd.concat(curves.values())
+    x, y, errors = (every[name].to_numpy(float) for name in ("lambda", "log_r", "log_error"))
     left = y - np.polyval(np.polyfit(x, y, 1), x)
     total, centred = float(((y - y.mean()) ** 2).sum()), y - y.mean()
     if total == 0:
         raise CannotDecideError("log r is the same at every L/M")
     unexplained = float(left @ left) / total
     gradient = 2 * (unexplained * centred - left) / total
-    error = float(np.linalg.norm(gradient * errors))
-    straight = Estimate(1 - unexplained, error)
-    return straight.part("R^2 of log r on L/M", low=0.97, ours=WHY_STRAIGHT)
+    straight = Estimate(1 - unexplained, float(np.linalg.norm(gradient * errors)))
+    yield straight.part("R^2 of log r on L/M", low=0.97, ours=WHY_STRAIGHT)
+    yield from _collapse(curves)
+
+
+def _at_depth(curve: pd.DataFrame) -> Estimate:
+    return at(curve, "depth", FROM_DEPTH, "log_r", "log_error")
+
+
+def _collapse(curves: dict[int, pd.DataFrame]) -> Iterator[Part]:
+    """Two widths differ less at one L / M than at one depth, and little."""
+    for ratio in COLLAPSE:
+        reaching = [w for w in sorted(curves) if curves[w]["lambda"].max() >= ratio]
+        if len(reaching) < 2:
+            raise CannotDecideError(f"fewer than two widths reach L/M = {ratio}")
+        narrow, wide = reaching[0], reaching[-1]
+        place = "lambda", ratio, "log_r", "log_error"
+        apart = at(curves[narrow], *place).minus(at(curves[wide], *place))
+        name = f"log r at M = {narrow} - at {wide}"
+        late = ratio == COLLAPSE[-1]  # the planned rule had no L/M of 0.3
+        label = f"L/M = {ratio}: {name}"
+        yield apart.part(label, low=-APART, high=APART, ours=WHY_APART, late=late)
+        at_depth = _at_depth(curves[narrow]).minus(_at_depth(curves[wide]))
+        first, second = (Estimate(abs(one.value), one.error) for one in (apart, at_depth))
+        label = f"{name}: size at L/M = {ratio} - at L = {FROM_DEPTH}"
+        yield first.minus(second).part(label, **BELOW)
 
 
 def t08(tables: Tables) -> Iterator[Part]:
@@ -347,7 +314,7 @@ def dispersion(tables: Tables) -> list[Ours]:
     widths = sorted(rows["width"].unique())[-2:]
     curves = [rows[rows["width"] == width] for width in widths]
     depth = min(curve["depth"].max() for curve in curves)
-    limit = in_the_limit(widths, [_r(curve, depth) for curve in curves])
+    limit = estimates.in_the_limit(widths, [_r(curve, depth) for curve in curves])
     return [Ours(row="ordered", column="limit", value=limit.value, standard_error=limit.error)]
 
 
