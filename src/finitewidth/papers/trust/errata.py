@@ -9,13 +9,7 @@ from scipy.special import erf
 from finitewidth.errata import evidence
 from finitewidth.errata.evidence import Evidence, exactly, generator, on_average
 
-Function = Callable[[float], float]
 A, B = 0.7, 0.3  # of the integrals of appendix E
-
-
-def relu(h: float) -> float:
-    """ReLU of a number."""
-    return max(h, 0.0)
 
 
 def erf_slope(h: float) -> float:
