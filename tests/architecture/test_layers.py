@@ -45,7 +45,6 @@ RANK = {
 SHARED = {
     ("dgn", "finitewidth.papers.npf"),
     ("dgn", "finitewidth.papers.npf.figures.nu_panel"),
-    ("dgn", "finitewidth.papers.npf.figures.fig7"),
     ("dgn", "finitewidth.papers.npf.judges.memorisation"),
 }
 FILES = sorted((SOURCE_ROOT / "finitewidth").rglob("*.py"))

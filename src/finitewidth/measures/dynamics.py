@@ -3,7 +3,7 @@
 Their tables are tidy: initial kernels, spectra, and errors during training.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.kernels.npk import trace
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
+from finitewidth.training.checkpoints import Checkpoints, stored_map
 from finitewidth.training.full_batch import error_ratios, gradient_descent
 from finitewidth.training.fully_connected import Gates
 
@@ -214,13 +215,21 @@ def rows_of(found: Dynamics, first_run: int, depth: int) -> Rows:
     return {"kernels": kernels, "spectra": spectra, "errors": errors}
 
 
-def tables_of(cells: Iterable[tuple[Mapping[str, Any], Rows]]) -> dict[str, pd.DataFrame]:
-    """Collect the rows of all cells, after their coordinates (column -> value), by table.
+def tables_of(
+    cells: Iterable[tuple[Mapping[str, Any], int]],
+    runs: int,
+    rows_of_batch: Callable[[Mapping[str, Any], range], Rows],
+    checkpoints: Checkpoints | None,
+) -> dict[str, pd.DataFrame]:
+    """Compute the rows of all cells, batch by batch of their ``runs``, and collect them by table.
 
-    The coordinates of a cell are added to its rows as columns.
+    A cell has its coordinates (column -> value), which are added to its rows as columns, and the
+    number of activations of a run, for `batches`.
     """
+    pieces = [(place, batch) for place, elements in cells for batch in batches(runs, elements)]
+    found = stored_map(lambda each: rows_of_batch(*each), pieces, checkpoints, "batches of runs")
     tables: dict[str, list[pd.DataFrame]] = {}
-    for place, rows in cells:
+    for (place, _), rows in zip(pieces, found, strict=True):
         for name, part in rows.items():
             tables.setdefault(name, []).append(pd.DataFrame(part).assign(**place))
     return {name: pd.concat(parts, ignore_index=True) for name, parts in tables.items()}

@@ -11,62 +11,47 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from finitewidth.experiments.equations import Rows, equation_rows
+from finitewidth.experiments.equations import Rows, as_text, equation_rows
 from finitewidth.networks.regimes import Regime, regime
 
 GATING, WEIGHT = "Gating network", "Weight network"
 # numbers of ``inputs``, weights of the ``kernel`` and ``layers`` of the circular convolution
 Net = Mapping[str, Any]
-# each row: what an equation computes, the network that it belongs to (empty if there is one), its
-# LaTeX, and the same as text
+# each row: what an equation computes, the network that it belongs to (empty if there is one), and
+# its LaTeX
 EQUATIONS: dict[str, Rows] = {
     "dgn_table1": [
-        ("Input", "", r"z_{x_s,\Theta_t}(0) = x_s", "z_{xₛ,Θₜ}(0) = xₛ"),
-        ("Pre-activation", "", r"q_{x_s,\Theta_t}(l) = \Theta_t(l)^\top z_{x_s,\Theta_t}(l-1)",
-         "q_{xₛ,Θₜ}(l) = Θₜ(l)ᵀ z_{xₛ,Θₜ}(l−1)"),
-        ("Hidden output", "", r"z_{x_s,\Theta_t}(l) = q_{x_s,\Theta_t}(l) \odot G_{x_s,t}(l)",
-         "z_{xₛ,Θₜ}(l) = q_{xₛ,Θₜ}(l) ⊙ G_{xₛ,t}(l)"),
-        ("Output", "", r"\hat{y}_t(x_s) = \Theta_t(d)^\top z_{x_s,\Theta_t}(d-1)",
-         "ŷₜ(xₛ) = Θₜ(d)ᵀ z_{xₛ,Θₜ}(d−1)"),
-        ("note", "", r"$l \in [d-1]$; gates $G_{x_s,t}(l) \in [0, 1]^w$ are given",
-         "l ∈ [d−1]; gates G_{xₛ,t}(l) ∈ [0, 1]ʷ are given"),
+        ("Input", "", r"z_{x_s,\Theta_t}(0) = x_s"),
+        ("Pre-activation", "", r"q_{x_s,\Theta_t}(l) = \Theta_t(l)^\top z_{x_s,\Theta_t}(l-1)"),
+        ("Hidden output", "", r"z_{x_s,\Theta_t}(l) = q_{x_s,\Theta_t}(l) \odot G_{x_s,t}(l)"),
+        ("Output", "", r"\hat{y}_t(x_s) = \Theta_t(d)^\top z_{x_s,\Theta_t}(d-1)"),
+        ("note", "", r"$l \in [d-1]$; gates $G_{x_s,t}(l) \in [0, 1]^w$ are given"),
     ],
     "dgn_table2": [
-        ("Input", GATING, r"z_{x,\Theta^g_t}(0) = x", "z_{x,Θᵍₜ}(0) = x"),
+        ("Input", GATING, r"z_{x,\Theta^g_t}(0) = x"),
         ("Pre-activation", GATING,
-         r"q_{x,\Theta^g_t}(l) = \Theta^g_t(l)^\top z_{x,\Theta^g_t}(l-1)",
-         "q_{x,Θᵍₜ}(l) = Θᵍₜ(l)ᵀ z_{x,Θᵍₜ}(l−1)"),
-        ("Input", WEIGHT, r"z_{x,\Theta^w_t}(0) = x", "z_{x,Θʷₜ}(0) = x"),
+         r"q_{x,\Theta^g_t}(l) = \Theta^g_t(l)^\top z_{x,\Theta^g_t}(l-1)"),
+        ("Input", WEIGHT, r"z_{x,\Theta^w_t}(0) = x"),
         ("Pre-activation", WEIGHT,
-         r"q_{x,\Theta^w_t}(l) = \Theta^w_t(l)^\top z_{x,\Theta^w_t}(l-1)",
-         "q_{x,Θʷₜ}(l) = Θʷₜ(l)ᵀ z_{x,Θʷₜ}(l−1)"),
+         r"q_{x,\Theta^w_t}(l) = \Theta^w_t(l)^\top z_{x,\Theta^w_t}(l-1)"),
         ("Soft gate, β > 0", GATING,
          r"G_{x,\Theta^g_t}(l, i) = \chi_\epsilon(-\beta q_{x,\Theta^g_t}(l, i)) = "
-         r"\frac{1+\epsilon}{1 + \exp(-\beta q_{x,\Theta^g_t}(l, i))}",
-         "G_{x,Θᵍₜ}(l, i) = χ_ε(−β q_{x,Θᵍₜ}(l, i)) = (1 + ε) / (1 + exp(−β q_{x,Θᵍₜ}(l, i)))"),
+         r"\frac{1+\epsilon}{1 + \exp(-\beta q_{x,\Theta^g_t}(l, i))}"),
         ("Hard gate, β = ∞", GATING,
-         r"G_{x,\Theta^g_t}(l, i) = \mathbf{1}_{\{q_{x,\Theta^g_t}(l, i) > 0\}}",
-         "G_{x,Θᵍₜ}(l, i) = 1{q_{x,Θᵍₜ}(l, i) > 0}"),
+         r"G_{x,\Theta^g_t}(l, i) = \mathbf{1}_{\{q_{x,\Theta^g_t}(l, i) > 0\}}"),
         ("Hidden output", GATING,
-         r"z_{x,\Theta^g_t}(l) = q_{x,\Theta^g_t}(l) \odot G_{x,\Theta^g_t}(l)",
-         "z_{x,Θᵍₜ}(l) = q_{x,Θᵍₜ}(l) ⊙ G_{x,Θᵍₜ}(l)"),
+         r"z_{x,\Theta^g_t}(l) = q_{x,\Theta^g_t}(l) \odot G_{x,\Theta^g_t}(l)"),
         ("Hidden output", WEIGHT,
-         r"z_{x,\Theta^w_t}(l) = q_{x,\Theta^w_t}(l) \odot G_{x,\Theta^g_t}(l)",
-         "z_{x,Θʷₜ}(l) = q_{x,Θʷₜ}(l) ⊙ G_{x,Θᵍₜ}(l)"),
-        ("Output", WEIGHT, r"\hat{y}_t(x) = \Theta^w_t(d)^\top z_{x,\Theta^w_t}(d-1)",
-         "ŷₜ(x) = Θʷₜ(d)ᵀ z_{x,Θʷₜ}(d−1)"),
-        ("note", "", r"$l \in [d-1]$ and $i \in [w]$; $\epsilon \geq 0$",
-         "l ∈ [d−1] and i ∈ [w]; ε ≥ 0"),
+         r"z_{x,\Theta^w_t}(l) = q_{x,\Theta^w_t}(l) \odot G_{x,\Theta^g_t}(l)"),
+        ("Output", WEIGHT, r"\hat{y}_t(x) = \Theta^w_t(d)^\top z_{x,\Theta^w_t}(d-1)"),
+        ("note", "", r"$l \in [d-1]$ and $i \in [w]$; $\epsilon \geq 0$"),
     ],
     "dgn_table5": [
-        ("Input", "", "x_t(s, i, 0) = x(i, s)", "xₜ(s, i, 0) = x(i, s)"),
-        ("Pre-activation", "", r"q_t(s, i, l) = \Theta_t(l, \cdot, i)^\top x_t(s, \cdot, l-1)",
-         "qₜ(s, i, l) = Θₜ(l, ·, i)ᵀ xₜ(s, ·, l−1)"),
-        ("Hidden output", "", r"x_t(s, i, l) = q_t(s, i, l) \cdot G_t(s, i, l)",
-         "xₜ(s, i, l) = qₜ(s, i, l) · Gₜ(s, i, l)"),
-        ("Output", "", r"\hat{y}_t(s) = \Theta_t(d, \cdot, 1)^\top x_t(s, \cdot, d-1)",
-         "ŷₜ(s) = Θₜ(d, ·, 1)ᵀ xₜ(s, ·, d−1)"),
-        ("note", "", r"$l \in [d-1]$", "l ∈ [d−1]"),
+        ("Input", "", "x_t(s, i, 0) = x(i, s)"),
+        ("Pre-activation", "", r"q_t(s, i, l) = \Theta_t(l, \cdot, i)^\top x_t(s, \cdot, l-1)"),
+        ("Hidden output", "", r"x_t(s, i, l) = q_t(s, i, l) \cdot G_t(s, i, l)"),
+        ("Output", "", r"\hat{y}_t(s) = \Theta_t(d, \cdot, 1)^\top x_t(s, \cdot, d-1)"),
+        ("note", "", r"$l \in [d-1]$"),
     ],
 }  # fmt: skip
 
@@ -106,27 +91,23 @@ def variant(name: str, network: Regime) -> dict[str, str]:
     """
     soft = network.gating.beta is not None
     decoupled = network.gating.source == "feature"
-    weights = gates = ("Θₜ", r"\Theta_t")
-    if decoupled:
-        gates = _weights("g", "feature" in network.learns)
-        weights = _weights("w", "value" in network.learns)
-    slope = ("β", r"\beta") if soft else ("∞", r"\infty")
+    gates, weights = (
+        rf"\Theta^{letter}_" + ("t" if part in network.learns else r"\dagger")
+        if decoupled else r"\Theta_t"
+        for letter, part in (("g", "feature"), ("w", "value"))
+    )  # fmt: skip
+    slope, gate = (r"\beta", r"(0, 1 + \epsilon)") if soft else (r"\infty", r"\{0, 1\}")
+    notation = rf"\mathcal{{N}}({gates}, {slope}; {weights})"
     return {
         "network": name,
-        "text": f"N({gates[0]}, {slope[0]}; {weights[0]})",
-        "latex": rf"\mathcal{{N}}({gates[1]}, {slope[1]}; {weights[1]})",
+        "text": as_text(notation),
+        "latex": notation,
         "gates_from": "a network of their own" if decoupled else "the network itself",
-        "gate_text": "(0, 1 + ε)" if soft else "{0, 1}",
-        "gate_latex": r"(0, 1 + \epsilon)" if soft else r"\{0, 1\}",
+        "gate_text": as_text(gate),
+        "gate_latex": gate,
         "networks": 1 + decoupled,
         "trained": len(network.learns),
     }
-
-
-def _weights(letter: str, learns: bool) -> tuple[str, str]:
-    raised = {"g": "ᵍ", "w": "ʷ"}[letter]
-    mark = ("ₜ", "t") if learns else ("†", r"\dagger")
-    return f"Θ{raised}{mark[0]}", rf"\Theta^{letter}_{mark[1]}"
 
 
 def _tap(net: Net, below: int, unit: int) -> int | None:
@@ -138,12 +119,11 @@ def _tap(net: Net, below: int, unit: int) -> int | None:
 def connections(net: Net) -> pd.DataFrame:
     """Connections between units: ``layer``, ``start``, ``end``, ``tap``, all counted from 1."""
     units = range(net["inputs"])
-    found = [
-        (layer, start, end, _tap(net, start, end))
+    rows = [
+        (layer, start + 1, end + 1, tap + 1)
         for layer, start, end in itertools.product(range(1, net["layers"] + 1), units, units)
+        if (tap := _tap(net, start, end)) is not None
     ]
-    rows = [(layer, start + 1, end + 1, tap + 1) for layer, start, end, tap in found
-            if tap is not None]  # fmt: skip
     return pd.DataFrame(rows, columns=["layer", "start", "end", "tap"])
 
 

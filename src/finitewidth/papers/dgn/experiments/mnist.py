@@ -15,8 +15,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """Train accuracy over epochs on three kinds of images, and test accuracy on the original ones.
 
     Returns:
-        ``runs``: one row per run (see `scores_by_replica`) with
-        ``epochs_to_99``, see `epochs_to`.
+        ``runs``: one row per run (see `scores_by_replica`) with ``epochs_to_99``, see `epochs_to`.
         ``curves``: panel, series, x, y, spread, runs, diverged, and the columns of
         `finitewidth.measures.accuracy.train_accuracies`; accuracies are fractions. Diverged runs
         are counted in ``diverged`` and are excluded from the means and spreads.

@@ -9,22 +9,12 @@ import torch
 from torch import Tensor
 
 from finitewidth.kernels.gated_networks import feature_gates
-from finitewidth.measures.dynamics import (
-    Networks,
-    Rows,
-    batches,
-    follow,
-    mean_curves,
-    rows_of,
-    tables_of,
-)
+from finitewidth.measures import dynamics
 from finitewidth.networks.random_gated import equal_variance_weights
 from finitewidth.networks.weights import generator
-from finitewidth.training.checkpoints import Checkpoints, stored_map
+from finitewidth.training.checkpoints import Checkpoints
 
 NAME = "dgn/planar"
-NETWORKS = ("galu", "relu")
-PLACE = ["network", "depth"]
 
 
 def measure(
@@ -42,29 +32,25 @@ def measure(
         ``error_curves``: network, depth, dynamics, time, ratio, ratio_spread, runs, diverged. Runs
         whose values are not finite are counted in ``diverged`` and excluded from everything else.
     """
-    pieces = [
-        ({"network": name, "depth": depth}, batch)
-        for name in NETWORKS
-        for depth in settings["depths"]
-        for batch in batches(settings["runs"], settings["samples"] * settings["width"] * depth)
-    ]
+    runs, units = settings["runs"], settings["samples"] * settings["width"]
+    cells = [
+        ({"network": name, "depth": depth}, units * depth)
+        for name in ("galu", "relu") for depth in settings["depths"]
+    ]  # fmt: skip
 
-    def rows_of_batch(piece: tuple[dict[str, Any], range]) -> Rows:
-        place, batch = piece
+    def rows_of_batch(place: Mapping[str, Any], batch: range) -> dynamics.Rows:
         drawn = networks(place["network"], place["depth"], batch, settings)
-        dynamics = follow(drawn, settings, len(batch))
-        return rows_of(dynamics, batch.start, place["depth"])
+        found = dynamics.follow(drawn, settings, len(batch))
+        return dynamics.rows_of(found, batch.start, place["depth"])
 
-    found = stored_map(rows_of_batch, pieces, checkpoints, "batches of runs")
-    tables = tables_of((place, rows) for (place, _), rows in zip(pieces, found, strict=True))
-    return {
-        "kernels": tables["kernels"],
-        "errors": tables["errors"],
-        **mean_curves(tables, PLACE, {"dgn_fig4": settings["runs"]}),
-    }
+    tables = dynamics.tables_of(cells, runs, rows_of_batch, checkpoints)
+    means = dynamics.mean_curves(tables, ["network", "depth"], {"dgn_fig4": runs})
+    return {"kernels": tables["kernels"], "errors": tables["errors"], **means}
 
 
-def networks(name: str, depth: int, runs: Sequence[int], settings: Mapping[str, Any]) -> Networks:
+def networks(
+    name: str, depth: int, runs: Sequence[int], settings: Mapping[str, Any]
+) -> dynamics.Networks:
     """The networks of some runs.
 
     A run's points, targets and initial (value) weights are the same for both kinds of network, and
@@ -83,7 +69,7 @@ def networks(name: str, depth: int, runs: Sequence[int], settings: Mapping[str, 
     gates = "own"
     if name == "galu":
         gates = feature_gates(points, draw(sizes[:-1], "feature weights"), None, beta=None)
-    return Networks(points, targets, draw(sizes, "weights"), gates)
+    return dynamics.Networks(points, targets, draw(sizes, "weights"), gates)
 
 
 def _uniform(shape: Sequence[int], purpose: str, runs: Sequence[int]) -> Tensor:

@@ -36,22 +36,17 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     gate, output = settings["gate"], settings["output"]
     common = {"with_biases": settings["with_biases"], "output": output,
               "labels": labels if output == "true_class_logit" else None}  # fmt: skip
-    rows = []
-    for epoch in epochs_kept(inputs["weights"]):
-        value, feature = (
-            network_at(inputs["weights"], epoch, part) for part in ("value", "feature")
-        )
-        kv = value_kernel(x, *value, feature_gates(x, *feature, **gate), **common)
-        kf = feature_kernel(x, *feature, *value, **gate, **common)
-        for seed in range(len(kv)):
-            rows.append({
-                "epoch": epoch,
-                "seed": seed,
-                "trace_kv": float(kv[seed].trace()),
-                "trace_kf": float(kf[seed].trace()),
-                "frobenius_kv": float(kv[seed].norm()),
-                "frobenius_kf": float(kf[seed].norm()),
-            })  # fmt: skip
+    arrays, rows = inputs["weights"], []
+    for epoch in epochs_kept(arrays):
+        value, feature = (network_at(arrays, epoch, part) for part in ("value", "feature"))
+        kernels = {
+            "kv": value_kernel(x, *value, feature_gates(x, *feature, **gate), **common),
+            "kf": feature_kernel(x, *feature, *value, **gate, **common),
+        }
+        for seed in range(len(kernels["kv"])):
+            traces = {f"trace_{name}": float(k[seed].trace()) for name, k in kernels.items()}
+            norms = {f"frobenius_{name}": float(k[seed].norm()) for name, k in kernels.items()}
+            rows.append({"epoch": epoch, "seed": seed} | traces | norms)
     runs = pd.DataFrame(rows)
     curves = [
         {"panel": "kvf", "series": series, "x": epoch, **averaged(sizes)}

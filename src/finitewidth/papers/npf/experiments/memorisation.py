@@ -6,6 +6,7 @@ runs.
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,19 +14,10 @@ import pandas as pd
 import torch
 
 from finitewidth.kernels.memorisation import ideal_eigenvalues, ideal_overlap
-from finitewidth.measures.dynamics import (
-    Networks,
-    Rows,
-    batches,
-    follow,
-    mean_curves,
-    means_of_first,
-    rows_of,
-    tables_of,
-)
+from finitewidth.measures import dynamics
 from finitewidth.networks.random_gated import bernoulli_gates, equal_variance_weights
 from finitewidth.networks.weights import generator
-from finitewidth.training.checkpoints import Checkpoints, stored_map
+from finitewidth.training.checkpoints import Checkpoints
 
 NAME = "npf/memorisation"
 PLACE = ["network", "width", "depth"]
@@ -53,17 +45,14 @@ def measure(
         ``entries``: figure, network, width, depth, diagonal, off_diagonal, their spreads, standard
         errors (``_error``) and ideal values (``_ideal``), runs.
     """
-    pieces = [
-        ({"network": name, "width": width, "depth": depth}, batch)
+    cells = [
+        ({"network": name, "width": width, "depth": depth}, settings["samples"] * width * depth)
         for name, width in settings["widths"].items()
         for depth in settings["depths"]
-        for batch in batches(settings["runs"], settings["samples"] * width * depth)
     ]
-    found = stored_map(
-        lambda piece: _rows(*piece, settings), pieces, checkpoints, "batches of runs"
-    )
-    tables = tables_of((place, rows) for (place, _), rows in zip(pieces, found, strict=True))
-    means = mean_curves(tables, PLACE, settings["shown"])
+    rows_of_batch = partial(_rows, settings=settings)
+    tables = dynamics.tables_of(cells, settings["runs"], rows_of_batch, checkpoints)
+    means = dynamics.mean_curves(tables, PLACE, settings["shown"])
     curves = means["error_curves"]
     # geometric means, with a band of standard errors of the mean logarithm
     log, half = curves["log_ratio"], BAND * curves["log_ratio_spread"] / np.sqrt(curves["runs"])
@@ -78,7 +67,9 @@ def measure(
     }
 
 
-def networks(width: int, depth: int, runs: Sequence[int], settings: Mapping[str, Any]) -> Networks:
+def networks(
+    width: int, depth: int, runs: Sequence[int], settings: Mapping[str, Any]
+) -> dynamics.Networks:
     """The networks of some runs: input 1, weights ±1/sqrt(mu w), targets uniform on [-1, 1].
 
     The targets of a run are the same for all widths and depths.
@@ -93,17 +84,16 @@ def networks(width: int, depth: int, runs: Sequence[int], settings: Mapping[str,
     )
     targets = [torch.rand(samples, generator=generator(NAME, run, "targets")) for run in runs]
     y = 2 * torch.stack(targets).double() - 1
-    return Networks(torch.ones(samples, 1).double(), y, weights, gates)
+    return dynamics.Networks(torch.ones(samples, 1).double(), y, weights, gates)
 
 
-def _rows(place: Mapping[str, Any], batch: range, settings: Mapping[str, Any]) -> Rows:
+def _rows(place: Mapping[str, Any], batch: range, settings: Mapping[str, Any]) -> dynamics.Rows:
     """Rows of a batch of runs of one width and one depth."""
     width, depth, descent = place["width"], place["depth"], settings["descent"]
     own = descent[place["network"]]
-    drawn = networks(width, depth, batch, settings)
-    steps = {"steps": own["steps"]}
-    found = follow(drawn, descent | steps, max(own["runs"] - batch.start, 0))
-    rows = rows_of(found, batch.start, depth)
+    drawn, steps = networks(width, depth, batch, settings), {"steps": own["steps"]}
+    found = dynamics.follow(drawn, descent | steps, max(own["runs"] - batch.start, 0))
+    rows = dynamics.rows_of(found, batch.start, depth)
     ideal = np.cumsum(ideal_eigenvalues(found.eigenvalues.shape[1], depth, settings["mu"]))
     gaps = np.cumsum(found.eigenvalues, axis=1) / depth - ideal
     kernels = [
@@ -117,7 +107,7 @@ def _rows(place: Mapping[str, Any], batch: range, settings: Mapping[str, Any]) -
 def _entries(kernels: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     """Means of one diagonal and one off-diagonal entry, and their ideal values."""
     names = ["diagonal", "off_diagonal"]
-    means = means_of_first(kernels, PLACE, names, settings["shown"])
+    means = dynamics.means_of_first(kernels, PLACE, names, settings["shown"])
     errors = {f"{name}_error": means[f"{name}_spread"] / np.sqrt(means["runs"]) for name in names}
     ideal = [ideal_overlap(depth, settings["mu"]) for depth in means["depth"]]
     return means.assign(**errors, diagonal_ideal=1.0, off_diagonal_ideal=ideal)

@@ -5,14 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.measures.accuracy import (
-    averaged,
-    scores_by_replica,
-    train_accuracies,
-)
+from finitewidth.measures.accuracy import averaged, scores_by_replica, train_accuracies
 from finitewidth.training.selection import chosen_step_sizes
-
-RANDOM = "frnpf_ii"  # the cell of Table 2 whose gates are made as those of stage 0
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -35,7 +29,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         {"panel": "stages", "series": "FLNPF", "x": int(stage), **_point(group, settings)}
         for stage, group in runs.groupby("stage")
     ]
-    for series, name, regime in (("FRNPF", "random", RANDOM), ("ReLU", "relu", "relu")):
+    # of Table 2; the gates of FRNPF are made as those of stage 0
+    for series, name, regime in (("FRNPF", "random", "frnpf_ii"), ("ReLU", "relu", "relu")):
         history = inputs[name][inputs[name]["regime"] == regime]
         cell = scores_by_replica(history, settings["trained"])
         chosen = chosen_step_sizes(history.to_dict("records"))[regime]

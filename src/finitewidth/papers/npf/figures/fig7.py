@@ -1,6 +1,6 @@
 """npf Figure 7: spectra and convergence of memorisation networks of two widths."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -17,28 +17,14 @@ FIELDS = (
         "source": fields.text("ours or paper"),
     }
 )
-FIGURE = "npf_fig7"
 NETWORKS = ("narrow", "wide")
 BEST = "best depth"
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return means over this figure's runs, and the best depths that the paper names."""
-    own = selected(tables, FIGURE, "cumulative", FIELDS).assign(source="ours")
+    own = by_depth.rows_of(tables, "npf_fig7", "cumulative", FIELDS).assign(source="ours")
     return pd.concat([own, _best(tables["reported"], own)], ignore_index=True)
-
-
-def selected(
-    tables: Mapping[str, pd.DataFrame],
-    figure: str,
-    sums: str,
-    columns: Iterable[str] = by_depth.FIELDS,
-) -> pd.DataFrame:
-    """Return the rows of ``spectra`` and ``errors`` that belong to ``figure``, by `rows_of`."""
-    spectra, errors = (tables[name] for name in ("spectra", "errors"))
-    return by_depth.rows_of(
-        spectra[spectra["figure"] == figure], errors[errors["figure"] == figure], sums, columns
-    )
 
 
 def _best(reported: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
