@@ -28,9 +28,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     Returns:
         ``runs``: one row per run with its accuracies (see `scores_by_replica`) and with
         ``train_loss`` and ``test_loss`` of the last epoch.
-        ``curves``: panel, series, split, x, y, spread, runs, diverged, test_accuracy (the mean at
-        the same epoch), test_images (their number), and the columns of
-        `finitewidth.measures.accuracy.train_accuracies`.
+        ``curves``: panel, series, split, x, y, spread, runs, diverged (see `curve`), test_accuracy
+        (the mean at the same epoch), test_images (their number), and those of `train_accuracies`.
     """
     history = inputs["histories"]
     last = history[history["epoch"] == history["epoch"].max()]

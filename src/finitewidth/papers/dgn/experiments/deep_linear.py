@@ -70,9 +70,9 @@ def _depth_rows(depth: int, settings: Mapping[str, Any]) -> tuple[pd.DataFrame, 
 def _trajectories(
     depth: int, runs: Sequence[int], settings: Mapping[str, Any]
 ) -> tuple[np.ndarray, ...]:
-    """Squared errors over e_0^2, kernels, norms of all weights, and errors of the recursion.
+    """Squared errors over e_0^2, kernels, norms of all weights, and those errors of the recursion.
 
-    Each is (steps + 1, R). The last are squared errors over e_0^2 too.
+    Each is (steps + 1, R).
     """
     width, times = settings["width"], range(settings["steps"] + 1)
     x, y = torch.ones(1, 1).double(), torch.ones(len(runs), 1).double()
@@ -97,9 +97,9 @@ def _trajectories(
 
 
 def steps_to(ratios: np.ndarray, level: float) -> float:
-    """Time at which the decreasing ``ratios`` first reach ``level``.
+    """Time at which the decreasing ``ratios`` first reach ``level``; NaN if they never do.
 
-    The time is interpolated linearly in the logarithm. It is NaN if the level is never reached.
+    The time is interpolated linearly in the logarithm.
     """
     below = np.flatnonzero(ratios <= level)
     if not len(below):

@@ -29,8 +29,7 @@ def measure(
         ``spectra``: network, depth, index, cumulative (of K_0/d), scaled (of K_0/rho_max), their
         spreads, runs, diverged.
         ``errors``: network, depth, dynamics, run, time, ratio = |e_t|^2/|e_0|^2.
-        ``error_curves``: network, depth, dynamics, time, ratio, ratio_spread, runs, diverged. Runs
-        whose values are not finite are counted in ``diverged`` and excluded from everything else.
+        ``error_curves``: network, depth, dynamics, time, ratio, ratio_spread, runs, diverged.
     """
     runs, units = settings["runs"], settings["samples"] * settings["width"]
     cells = [

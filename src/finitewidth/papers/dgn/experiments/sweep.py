@@ -12,13 +12,12 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """Accuracies of all runs, and their means next to the printed ones, as fractions.
 
     Returns:
-        ``runs``: one row per run (see `scores_by_replica`); ``network`` is
-        the name of its row in ``reported``.
-        ``rows``: one row per network with ``best_train_mean`` and ``_spread``,
-        ``<selection>_mean`` and ``_spread`` of the test accuracies, ``train_accuracy_lowest`` and
-        ``trained`` (see `finitewidth.measures.accuracy.train_accuracies`), ``reported_train`` and
-        ``reported_test`` (empty if the paper does not have this network). Diverged runs are counted
-        in ``diverged`` and are excluded from the means and spreads.
+        ``runs``: one row per run (see `scores_by_replica`); ``network`` is the name of its row in
+        ``reported``.
+        ``rows``: one row per network with the columns of `means_of_runs` for the best train
+        accuracy and each selection of the test accuracy, ``train_accuracy_lowest`` and ``trained``
+        (see `finitewidth.measures.accuracy.train_accuracies`), ``reported_train`` and
+        ``reported_test`` (empty if the paper does not have this network).
     """
     runs = scores_by_replica(inputs["histories"], settings["trained"])
     runs.insert(0, "network", [network_name(run) for run in runs.to_dict("records")])

@@ -7,6 +7,7 @@ of four paths (Figure 4, Table 3), the padded network (Figure 5) and the equatio
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from string import ascii_lowercase
 from typing import Any
 
 import pandas as pd
@@ -137,8 +138,7 @@ def toy_paths(toy: Mapping[str, Any]) -> pd.DataFrame:
     ``layer_<l>`` is the unit in each layer; ``active_<s>`` says whether all gates on the path are
     open for example s.
     """
-    hidden = len(toy["gates"][0])
-    sizes = [toy["inputs"], *[toy["width"]] * hidden]
+    sizes = [toy["inputs"], *[toy["width"]] * len(toy["gates"][0])]
     rows = []
     for number, units in enumerate(itertools.product(*map(range, sizes)), start=1):
         row = {"path": number} | {f"layer_{layer}": unit + 1 for layer, unit in enumerate(units)}
@@ -150,10 +150,7 @@ def toy_paths(toy: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def overlaps(paths: pd.DataFrame, examples: int, inputs: int) -> pd.DataFrame:
-    """Lambda(s, s'), the number of shared active paths divided by the number of inputs.
-
-    Source: npf Definition 2.2.
-    """
+    """Lambda(s, s'), the shared active paths over the number of inputs (npf Definition 2.2)."""
     rows = []
     for s, other in itertools.product(range(1, examples + 1), repeat=2):
         shared = paths[(paths[f"active_{s}"] == 1) & (paths[f"active_{other}"] == 1)]["path"]
@@ -183,8 +180,9 @@ def toy_rows(toy: Mapping[str, Any]) -> pd.DataFrame:
                 f"active_{s}": on[layer - 1][start] * on[layer][end] * through
                 for s, (on, through) in enumerate(zip(opened, passable, strict=True), start=1)
             }
-            place = {"layer": layer, "start": start + 1, "end": end + 1}
-            rows.append({"kind": "edge", **place, **gate})
+            rows.append(
+                {"kind": "edge", "layer": layer, "start": start + 1, "end": end + 1, **gate}
+            )
     return pd.DataFrame(rows)
 
 
@@ -257,7 +255,7 @@ def layouts(ways: list[Way]) -> list[str]:
         (len(set(zip(starts, ends, strict=True))), len(set(starts)), len(set(ends)))
         for starts, ends in ways
     ]
-    letters = {kind: chr(ord("a") + number) for number, kind in enumerate(sorted(set(kinds)))}
+    letters = dict(zip(sorted(set(kinds)), ascii_lowercase, strict=False))
     return [letters[kind] for kind in kinds]
 
 

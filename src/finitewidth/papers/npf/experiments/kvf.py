@@ -25,8 +25,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Returns:
         ``runs``: epoch, seed and the four quantities.
-        ``curves``: panel, series, x, y, spread, runs, failed. Diverged runs are counted in
-        ``failed`` and excluded from everything else.
+        ``curves``: panel, series, x, and those of `averaged`, where a diverged run has failed.
     """
     data = inputs["data"]
     classes = list(range(len(data.class_names)))

@@ -21,7 +21,6 @@ from finitewidth.training.checkpoints import Checkpoints
 
 NAME = "npf/memorisation"
 PLACE = ["network", "width", "depth"]
-BAND = 2  # standard errors
 
 
 def measure(
@@ -39,9 +38,8 @@ def measure(
         K_0/rho_max), their spreads, runs, diverged.
         ``errors``: network, width, depth, dynamics, run, time, ratio = |e_t|^2/|e_0|^2.
         ``error_curves``: figure, network, width, depth, dynamics, time, ratio, ratio_spread,
-        log_ratio (decadic), log_ratio_spread, geometric (mean of the ratios) and its band from
-        ``geometric_low`` to ``geometric_high``, runs, diverged. Runs whose values are not finite
-        are counted in ``diverged`` and excluded from everything else.
+        log_ratio (decadic), log_ratio_spread, geometric (mean of the ratios) and its band of 2
+        standard errors from ``geometric_low`` to ``geometric_high``, runs, diverged.
         ``entries``: figure, network, width, depth, diagonal, off_diagonal, their spreads, standard
         errors (``_error``) and ideal values (``_ideal``), runs.
     """
@@ -54,15 +52,15 @@ def measure(
     tables = dynamics.tables_of(cells, settings["runs"], rows_of_batch, checkpoints)
     means = dynamics.mean_curves(tables, PLACE, settings["shown"])
     curves = means["error_curves"]
-    # geometric means, with a band of standard errors of the mean logarithm
-    log, half = curves["log_ratio"], BAND * curves["log_ratio_spread"] / np.sqrt(curves["runs"])
-    geometric = {"geometric": 10**log, "geometric_low": 10 ** (log - half),
-                 "geometric_high": 10 ** (log + half)}  # fmt: skip
+    log, half = curves["log_ratio"], 2 * curves["log_ratio_spread"] / np.sqrt(curves["runs"])
+    curves = curves.assign(
+        geometric=10**log, geometric_low=10 ** (log - half), geometric_high=10 ** (log + half)
+    )
     return {
         "kernels": tables["kernels"],
         "errors": tables["errors"],
         "spectra": means["spectra"],
-        "error_curves": curves.assign(**geometric),
+        "error_curves": curves,
         "entries": _entries(tables["kernels"], settings),
     }
 
@@ -96,12 +94,12 @@ def _rows(place: Mapping[str, Any], batch: range, settings: Mapping[str, Any]) -
     rows = dynamics.rows_of(found, batch.start, depth)
     ideal = np.cumsum(ideal_eigenvalues(found.eigenvalues.shape[1], depth, settings["mu"]))
     gaps = np.cumsum(found.eigenvalues, axis=1) / depth - ideal
-    kernels = [
-        row | {"diagonal": kernel[0, 0] / depth, "off_diagonal": kernel[0, 1] / depth,
-               "distance": float(np.linalg.norm(gap))}
-        for row, kernel, gap in zip(rows["kernels"], found.kernel, gaps, strict=True)
-    ]  # fmt: skip
-    return rows | {"kernels": kernels}
+    for row, kernel, gap in zip(rows["kernels"], found.kernel, gaps, strict=True):
+        distance = float(np.linalg.norm(gap))
+        row.update(
+            diagonal=kernel[0, 0] / depth, off_diagonal=kernel[0, 1] / depth, distance=distance
+        )
+    return rows
 
 
 def _entries(kernels: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:

@@ -20,13 +20,11 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Returns:
         ``runs``: one row per run (see `scores_by_replica`), accuracies as fractions.
-        ``rows``: one row per paper, row and regime, in percent: ``<selection>_mean`` and
-        ``_spread`` for all three selections, ``reported_mean`` and ``_spread``, ``difference`` (for
-        the selection ``select``) and ``difference_se`` (in combined standard errors), and the
-        columns of `finitewidth.measures.accuracy.train_accuracies` with the threshold
-        ``trained_from``. Diverged runs are counted in ``diverged``, are not trained, and are
-        excluded from all means and spreads. If several step sizes were tried, only the chosen one
-        is used.
+        ``rows``: one row per paper, row and regime, in percent: the columns of `means_of_runs` for
+        all three selections and of `train_accuracies` with the threshold ``trained_from``,
+        ``reported_mean`` and ``_spread``, ``difference`` (for the selection ``select``) and
+        ``difference_se`` (in combined standard errors). If several step sizes were tried, only the
+        chosen one is used.
     """
     runs = scores_by_replica(inputs["histories"], settings["trained"])
     runs["chosen"] = 0

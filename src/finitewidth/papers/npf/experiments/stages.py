@@ -12,17 +12,14 @@ from finitewidth.training.selection import chosen_step_sizes
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Accuracy of FLNPF at every stage, and its reference lines.
 
-    The number that the paper prints for the CNTK is for CIFAR-10 and is no part of the result.
-
     ``frozen`` is the history of FRNPF (stage 0) and FLNPF (later stages); ``relu`` and ``random``
     are those of the row of Table 2 with the same network and optimiser.
 
     Returns:
         ``runs``: accuracies by stage and seed, whether the run diverged, and whether it is trained.
-        ``curves``: panel, series, x, y, spread, runs, failed, and the columns of
-        `finitewidth.measures.accuracy.train_accuracies`. Accuracies are fractions. The reference
-        lines, ReLU and FRNPF of Table 2, have no x. Diverged runs are counted in ``failed``, are
-        not trained, and are excluded from all means and spreads.
+        ``curves``: panel, series, x, and the columns of `averaged` and `train_accuracies`, where a
+        diverged run has failed. Accuracies are fractions. The reference lines, ReLU and FRNPF of
+        Table 2, have no x.
     """
     runs = scores_by_replica(inputs["frozen"], settings["trained"])
     rows = [
@@ -40,6 +37,5 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def _point(runs: pd.DataFrame, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """One stage; a diverged run has no accuracy."""
     sound = runs[settings["select"]].where(runs["diverged"] == 0)
     return {**averaged(sound), **train_accuracies(runs)}

@@ -114,7 +114,7 @@ def _edges(rows: pd.DataFrame, kind: str = "edge") -> list[tuple[Unit, Unit]]:
 
 def _placer(axis: Axes, lines: int, sizes: Sequence[int]) -> Callable[[int, int, str], Units]:
     """Return a function that titles a small drawing and gives the places of its units."""
-    letters = iter([*ascii_letters, *(a + b for a in ascii_letters for b in ascii_letters)])
+    letters = iter(ascii_letters)
 
     def places(line: int, column: int, title: str) -> Units:
         x, y = (column + 0.5) * CELL[0] + MARGIN, (lines - line - 0.5) * CELL[1]

@@ -1,7 +1,7 @@
 """Claims and numbers of npf on trained networks: Table 2, Figure 3, the CNTK, and the text."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
 from typing import Any
@@ -24,7 +24,6 @@ TITLES = {"frnpf_ii": "FRNPF (II)", "frnpf_di": "FRNPF (DI)", "dlnpf": "DLNPF", 
 RANDOM = ("frnpf_ii", "frnpf_di")
 IMAGES = 50_000  # of CIFAR-10, on which the paper's numbers rest
 LEFT_OUT = "the paper's conclusion is about learnt gates, but it does not compare DLNPF itself"
-RANK_CORRELATION, REMAINDER = -0.8, 0.8
 SIZES = {"trace": "traces", "frobenius": "Frobenius norms"}
 FACTOR = "the paper gives no factor; numbers of one scale are commonly within a factor of ten"
 GCONV = ("gconv_sgd", "gconv_adam")
@@ -43,25 +42,29 @@ def accuracies(runs: pd.DataFrame, row: str, regime: str, kind: str = "best_test
 
 
 def untrained(runs: pd.DataFrame, row: str, *regimes: str) -> str:
-    """Why cells of Table 2 decide nothing: not trained. Empty if all their runs are trained.
+    """Why cells of Table 2 decide nothing: not trained. Empty if all their runs are trained."""
+    cells = runs[(runs["row"] == row) & (runs["chosen"] == 1)]
+    return _not_trained(cells, "regime", {regime: TITLES[regime] for regime in regimes})
+
+
+def untrained_stages(runs: pd.DataFrame, *stages: int) -> str:
+    """Why comparisons of stages decide nothing; empty if all their runs are trained."""
+    return _not_trained(runs, "stage", {stage: f"stage {stage}" for stage in stages})
+
+
+def _not_trained(runs: pd.DataFrame, key: str, names: Mapping[Any, str]) -> str:
+    """Say that runs of the first of some networks, by their names, are not trained.
 
     All models of the paper are trained close to 100 % (caption of Table 2).
     """
-    for regime in regimes:
-        cell = runs[(runs["row"] == row) & (runs["regime"] == regime) & (runs["chosen"] == 1)]
-        if said := not_trained(cell, TITLES[regime]):
-            return said
+    for value, name in names.items():
+        own = runs[runs[key] == value]
+        if not own["trained"].all():
+            if own["diverged"].any():
+                return f"{name} is not trained: a run diverged; in the paper close to 100 %"
+            lowest = 100 * own["best_train"].min()
+            return f"{name} is not trained: {lowest:.1f} % in a run, in the paper close to 100 %"
     return ""
-
-
-def not_trained(runs: pd.DataFrame, name: str) -> str:
-    """Say that runs of one network are not trained; empty if all of them are."""
-    if runs.empty or runs["trained"].all():
-        return ""
-    if runs["diverged"].any():
-        return f"{name} is not trained: a run diverged; in the paper close to 100 %"
-    lowest = 100 * runs["best_train"].min()
-    return f"{name} is not trained: {lowest:.1f} % in a run, in the paper close to 100 %"
 
 
 def decides_nothing(part: Part, why: str) -> Part:
@@ -173,25 +176,21 @@ def n20(tables: Tables) -> list[Part]:
     """Stage 1 beats random gates, the last is as good as ReLU; the CNTK lies between them."""
     runs = tables["stages"]
     last = _last_stage(runs)
-    relu = accuracies(tables["runs"], "gconv_adam", "relu")
-    best = at_stage(runs, last)
+    relu, best = accuracies(tables["runs"], ADAM, "relu"), at_stage(runs, last)
     as_well = samples.difference(
         f"ReLU - stage {last}, points", relu, best, high=1.5,
         ours='"as well as" has no size; the paper\'s own numbers differ by 0.89 points',
     )  # fmt: skip
-    below = samples.mean(
-        "stage 1, percent, below the CNTK", at_stage(runs, 1), high=CNTK, paper=True
-    )
+    name = "stage 1, percent, below the CNTK"
+    below = samples.mean(name, at_stage(runs, 1), high=CNTK, paper=True)
     above = samples.mean(f"stage {last}, percent, above the CNTK", best, low=CNTK, paper=True)
-    relu_too = untrained(tables["runs"], "gconv_adam", "relu")
-    return some_trained(
-        [
-            _gain(runs, 0, 1, "stage 1 - random gates, points"),
-            decides_nothing(as_well, relu_too or untrained_stages(runs, last)),
-            decides_nothing(below, untrained_stages(runs, 1)),
-            decides_nothing(above, untrained_stages(runs, last)),
-        ]
-    )
+    first, final = untrained_stages(runs, 1), untrained_stages(runs, last)
+    return some_trained([
+        _gain(runs, 0, 1, "stage 1 - random gates, points"),
+        decides_nothing(as_well, untrained(tables["runs"], ADAM, "relu") or final),
+        decides_nothing(below, first),
+        decides_nothing(above, final),
+    ])  # fmt: skip
 
 
 def _last_stage(runs: pd.DataFrame) -> int:
@@ -205,12 +204,6 @@ def _gain(runs: pd.DataFrame, before: int, after: int, name: str) -> Part:
     gains = (at_stage(runs, after) - at_stage(runs, before)).dropna()
     part = samples.mean(name.format(before, after), gains, low=0, paper=True)
     return decides_nothing(part, untrained_stages(runs, before, after))
-
-
-def untrained_stages(runs: pd.DataFrame, *stages: int) -> str:
-    """Why comparisons of stages decide nothing; empty if all their runs are trained."""
-    found = (not_trained(runs[runs["stage"] == stage], f"stage {stage}") for stage in stages)
-    return next(filter(None, found), "")
 
 
 def table2_numbers(tables: Tables) -> list[Ours]:
@@ -231,12 +224,12 @@ def table2_numbers(tables: Tables) -> list[Ours]:
 
 def n16(tables: Tables) -> list[Part]:
     """Both kinds of random gates below, FLNPF and ReLU above the CNTK."""
-    return _compared(tables, below=("frnpf_ii", "frnpf_di"), above=("flnpf", "relu"))
+    return _compared(tables, below=RANDOM, above=("flnpf", "relu"))
 
 
 def n17(tables: Tables) -> list[Part]:
     """Every regime that learns gates above the CNTK; DLNPF is a comparison of ours."""
-    return _compared(tables, below=(), above=("dlnpf", "flnpf", "relu"))
+    return _compared(tables, below=(), above=LEARNT)
 
 
 def _compared(tables: Tables, below: tuple[str, ...], above: tuple[str, ...]) -> list[Part]:
@@ -251,9 +244,9 @@ def _compared(tables: Tables, below: tuple[str, ...], above: tuple[str, ...]) ->
     printed = rows[(rows["kind"] == "printed") & (rows["comparable"] == 1)]
     for line in printed["accuracy"]:
         for regime, side in sides.items():
-            gaps = accuracies(tables["runs"], "gconv_adam", regime) - line
+            gaps = accuracies(tables["runs"], ADAM, regime) - line
             name = f"Table 2, GCONV/Adam: {TITLES[regime]} - {line:g}, points"
-            why = untrained(tables["runs"], "gconv_adam", regime)
+            why = untrained(tables["runs"], ADAM, regime)
             parts.append(decides_nothing(samples.mean(name, gaps, **side), why))
     return some_trained(parts)
 
@@ -297,18 +290,14 @@ def n21(tables: Tables) -> list[Part]:
         raise CannotDecideError("nu of fewer than two runs")
     remainders = curves.iloc[-1] / curves.iloc[0]
     name = "nu at the end over nu at the start"
+    rate = "the paper gives no rate; at -0.8 nu falls during most of the training"
+    factor = "the paper gives no factor; a fifth is more than nu changes between two epochs"
     return [
         _rank_correlation(curves, high=0, paper=True),
-        _rank_correlation(
-            curves, high=RANK_CORRELATION,
-            ours="the paper gives no rate; at -0.8 nu falls during most of the training",
-        ),
+        _rank_correlation(curves, high=-0.8, ours=rate),
         samples.mean(name, remainders, high=1, paper=True),
-        samples.mean(
-            name, remainders, high=REMAINDER,
-            ours="the paper gives no factor; a fifth is more than nu changes between two epochs",
-        ),
-    ]  # fmt: skip
+        samples.mean(name, remainders, high=0.8, ours=factor),
+    ]
 
 
 def _rank_correlation(curves: pd.DataFrame, **thresholds: Any) -> Part:
@@ -319,11 +308,8 @@ def _rank_correlation(curves: pd.DataFrame, **thresholds: Any) -> Part:
     """
     epochs = curves.index.to_series().rank()
     found = [float(curves[seed].rank().corr(epochs)) for seed in curves]
-    places = len(curves)
-    return samples.mean(
-        "rank correlation of nu with the epoch, mean over runs", found,
-        resolution=12 / (places * (places**2 - 1)), **thresholds,
-    )  # fmt: skip
+    name, count = "rank correlation of nu with the epoch, mean over runs", len(curves)
+    return samples.mean(name, found, resolution=12 / (count * (count**2 - 1)), **thresholds)
 
 
 def n22(tables: Tables) -> list[Part]:
@@ -400,15 +386,15 @@ def cntk_gain_numbers(tables: Tables) -> list[Ours]:
         return gain_numbers(tables)
     network, kernel = relu.iloc[0], kernel.iloc[-1]
     lowest = f"ReLU is not trained: {network['train_accuracy_lowest']:.1f} % in a run"
-    gain = {
-        "untrained": "" if network["trained"] == 1 else lowest,
-        "value": float(network["accuracy"] - kernel["accuracy"]),
-        "standard_error": math.hypot(network["standard_error"], kernel["standard_error"]),
-        "runs": int(network["runs"]),
-        "part": "cntk",
-    }
-    ends = ("finite_cnn_low", "finite_cnn_high")
-    return gain_numbers(tables) + [Ours(row=end, column="over_cntk", **gain) for end in ends]
+    return gain_numbers(tables) + [
+        Ours(
+            row=end, column="over_cntk", value=float(network["accuracy"] - kernel["accuracy"]),
+            standard_error=math.hypot(network["standard_error"], kernel["standard_error"]),
+            runs=int(network["runs"]), part="cntk",
+            untrained="" if network["trained"] == 1 else lowest,
+        )
+        for end in ("finite_cnn_low", "finite_cnn_high")
+    ]  # fmt: skip
 
 
 def train_numbers(tables: Tables) -> list[Ours]:
