@@ -46,7 +46,8 @@ def _log_errors(tables: Tables, network: str) -> dict[int, pd.DataFrame]:
 
     They are those after 1000 steps, and also after 10,000 if there were so many.
     """
-    descent = tables["errors"].query("dynamics == @DESCENT")
+    errors = tables["errors"]
+    descent = errors[errors["dynamics"] == DESCENT]
     return {
         time: _by_depth(
             descent[descent["time"] == time], network, "ratio", f"descent of {time} steps"

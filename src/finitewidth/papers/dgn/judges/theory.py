@@ -57,8 +57,9 @@ def _beside_the_proof(tables: Tables, width: int) -> Part:
 
 def _per_d2(tables: Tables, entry: str, depth: int, width: int) -> float:
     """Var w / d^2; for width 0 its limit for large widths."""
-    rows = tables["variance"].query("entry == @entry and depth == @depth and width == @width")
-    rows = rows[rows["form"] == ("exact" if width else "leading")]
+    rows, form = tables["variance"], "exact" if width else "leading"
+    rows = rows[(rows["form"] == form) & (rows["entry"] == entry)]
+    rows = rows[(rows["depth"] == depth) & (rows["width"] == width)]
     if rows.empty:
         raise CannotDecideError(f"no variance of {entry}, d={depth}, w={width}")
     return float(rows["per_d2"].iloc[0])

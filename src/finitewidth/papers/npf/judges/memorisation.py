@@ -23,8 +23,8 @@ BEST = {NARROW: 8, WIDE: 12}  # depths that npf names
 
 def log_ratios(errors: pd.DataFrame, width: int, depth: int, time: int) -> np.ndarray:
     """log10 of |e_t|^2/|e_0|^2 of every run that descended; an error if there is none."""
-    rows = errors.query("dynamics == @DESCENT and width == @width and depth == @depth")
-    rows = rows[rows["time"] == time]
+    rows = errors[(errors["dynamics"] == DESCENT) & (errors["time"] == time)]
+    rows = rows[(rows["width"] == width) & (rows["depth"] == depth)]
     if rows.empty:
         raise CannotDecideError(f"no descent at w = {width}, d = {depth} of {time} steps")
     return np.log10(rows["ratio"].to_numpy(float))
