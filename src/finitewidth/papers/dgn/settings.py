@@ -101,9 +101,8 @@ class Sweep(Section):
     def _network_of_text(self) -> "Sweep":
         for key, value in self.in_text:
             if value not in getattr(self, key):
-                raise types.refused(
-                    f"in_text.{key}", value, f"{one_of(getattr(self, key))}, as dgn.sweep.{key}"
-                )
+                allowed = f"{one_of(getattr(self, key))}, as dgn.sweep.{key}"
+                raise types.refused(f"in_text.{key}", value, allowed)
         return self
 
 

@@ -15,6 +15,13 @@ Gates = types.several(Literal[0, 1], most=6)  # of a layer
 Widths = types.distinct(types.Width, most=20)
 # a quarter of the units is shared
 Quarters = types.distinct(Annotated[int, Field(ge=4, le=100_000, multiple_of=4)], most=20)
+# sources that sections share; with a stride of 3, which the paper writes as "(3,3)", both
+# convolutional networks would be the same
+CONVOLUTIONS = {
+    "stride": types.Source("code", paper_also=[3]),
+    "dense": types.Source("paper", paper_also=[[256]]),
+}
+SOFT = {"beta": types.Source("paper", paper_also=[8]), "eps": types.Source("code", paper_also=[0])}
 
 
 class Row(Section):
@@ -52,16 +59,9 @@ class Networks(Section):
         width=types.Source("paper", paper_also=[100]),
         bias=types.Source("code", paper_also=[False]),
     )
-    # with a stride of 3, which the paper writes as "(3,3)", both networks would be the same
-    vconv: types.Convolutional = section(
-        "convolutional with Flatten()",
-        stride=types.Source("code", paper_also=[3]),
-        dense=types.Source("paper", paper_also=[[256]]),
-    )
+    vconv: types.Convolutional = section("convolutional with Flatten()", **CONVOLUTIONS)
     gconv: types.Convolutional = section(
-        "convolutional with global average pooling",
-        stride=types.Source("code", paper_also=[3]),
-        dense=types.Source("paper", paper_also=[[256]]),
+        "convolutional with global average pooling", **CONVOLUTIONS
     )
     gconv_cntk: types.Convolutional | None = ours("for npf.cntk alone", default=None)
 
@@ -86,11 +86,7 @@ class Regimes(Section):
     train: types.CountOrAll = code("training images, stratified; null: all")
     test: types.Tested = code("test images; null: all")
     batch_size: types.Count = paper("images of a step")
-    gate: types.Gate = section(
-        "soft gates of DLNPF; the earlier version has beta = 8",
-        beta=types.Source("paper", paper_also=[8]),
-        eps=types.Source("code", paper_also=[0]),
-    )
+    gate: types.Gate = section("soft gates of DLNPF; the earlier version has beta = 8", **SOFT)
     select: types.Select = paper("epoch whose test accuracy is reported")
     flnpf_checkpoint: Checkpoint = code("ReLU weights that give FLNPF its gates")
     sgd_search: bool = code(
@@ -176,11 +172,7 @@ class Kvf(types.Evaluated):
         "as in Table 2", bias=types.Source("code", paper_also=[False])
     )
     dataset: types.Dataset = paper("a dataset as the papers call it")
-    gate: types.Gate = section(
-        "soft gates",
-        beta=types.Source("paper", paper_also=[8]),
-        eps=types.Source("code", paper_also=[0]),
-    )
+    gate: types.Gate = section("soft gates", **SOFT)
     runs: types.Runs = code("seeds")
     train: types.CountOrAll = code("training images; null: all")
     test: types.Tested = code("test images; null: all")
@@ -338,9 +330,8 @@ class Toy(Section):
     def _as_many_gates(self) -> "Toy":
         for gates in (layer for example in self.gates for layer in example):
             if len(gates) != self.width:
-                raise types.refused(
-                    "gates", gates, f"every layer needs as many gates as width, {self.width}"
-                )
+                allowed = f"every layer needs as many gates as width, {self.width}"
+                raise types.refused("gates", gates, allowed)
         return self
 
 
@@ -388,10 +379,7 @@ class Settings(Section):
         optimiser = self.stages.optimiser
         reference = f"{self.stages.network}_{optimiser}"
         if reference not in rows:
-            raise types.refused(
-                "stages.optimiser",
-                optimiser,
-                f"the reference are the ReLU networks {reference}, which is no row of "
-                f"npf.regimes.rows: {', '.join(rows)}",
-            )
+            allowed = f"the reference are the ReLU networks {reference}, which is no row of "
+            allowed += f"npf.regimes.rows: {', '.join(rows)}"
+            raise types.refused("stages.optimiser", optimiser, allowed)
         return self

@@ -43,8 +43,8 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     pairs = tables["overlap"].rename(
         columns={"s": "example", "s_prime": "other", "overlap": "value"}
     )
-    first = pairs[(pairs["example"] == 1) & (pairs["other"] == 2)]
-    shared = first["shared"].dropna().astype(str).str.split().explode().dropna().astype(int)
+    first = pairs.query("example == 1 and other == 2")["shared"]
+    shared = first.dropna().astype(str).str.split().explode().dropna().astype(int)
     units = paths.melt(["path"], list(layers), "layer", "unit").assign(kind="path")
     parts = [
         nodes, edges, units.assign(layer=units["layer"].map(layers)).sort_values(["path", "layer"]),
@@ -199,7 +199,7 @@ def _overlap(axis: Axes, centre: Place, rows: pd.DataFrame) -> None:
         diagonal = row["example"] == row["other"]
         diagrams.box(axis, (x + 0.34 * across, y + 0.12 - 0.23 * down), (0.32, 0.21),
                      f"{row['value']:g}", fill=diagrams.PALE if diagonal else "white")  # fmt: skip
-    both = overlap[(overlap["example"] == 1) & (overlap["other"] == 2)].iloc[0]
+    both = overlap.query("example == 1 and other == 2").iloc[0]
     paths = list(_of(rows, "shared path")["path"].astype(int))
     shared = f"path{'s' * (len(paths) > 1)} {listed(map(str, paths))}" if paths else "no path"
     diagrams.write(axis, (x, y - 0.37), f"$x_1$ and $x_2$ share {shared}:")

@@ -210,15 +210,11 @@ def table2_numbers(tables: Tables) -> list[Ours]:
     """Our Table 2: mean best test accuracy of every cell, percent."""
     found = []
     for (row, regime), runs in tables["runs"].groupby(["row", "regime"], sort=False):
-        sound = runs[(runs["chosen"] == 1) & (runs["diverged"] == 0)]
-        spread = 100 * sound["best_test"].std(ddof=1)
-        found.append(
-            Ours(
-                row=row, column=regime, value=100 * sound["best_test"].mean(),
-                standard_error=standard_error(spread, len(sound), ddof=1), runs=len(sound),
-                part=str(row), untrained=untrained(runs, row, regime),
-            )
-        )  # fmt: skip
+        best = runs[(runs["chosen"] == 1) & (runs["diverged"] == 0)]["best_test"]
+        error = standard_error(100 * best.std(ddof=1), len(best), ddof=1)
+        found.append(Ours(row=row, column=regime, value=100 * best.mean(), standard_error=error,
+                          runs=len(best), part=str(row),
+                          untrained=untrained(runs, row, regime)))  # fmt: skip
     return found
 
 
@@ -365,13 +361,10 @@ def gain_numbers(tables: Tables) -> list[Ours]:
     if not random or len(learnt) < len(LEARNT):
         return []
     least = min(learnt, key=lambda ours: ours.value)
-    return [
-        Ours(
-            row="npf_learning", column="over_frnpf", value=least.value - random[0].value,
-            standard_error=math.hypot(least.standard_error, random[0].standard_error),
-            runs=least.runs, part=ADAM, untrained=_first(random[0], *learnt),
-        )
-    ]  # fmt: skip
+    error = math.hypot(least.standard_error, random[0].standard_error)
+    return [Ours(row="npf_learning", column="over_frnpf", value=least.value - random[0].value,
+                 standard_error=error, runs=least.runs, part=ADAM,
+                 untrained=_first(random[0], *learnt))]  # fmt: skip
 
 
 def cntk_gain_numbers(tables: Tables) -> list[Ours]:
@@ -420,22 +413,15 @@ def _first(*numbers: Ours) -> str:
 
 
 def _mean_of(
-    part: str,
-    row: str,
-    column: str,
-    runs: pd.DataFrame,
-    cells: Iterable[tuple[str, str]],
+    part: str, row: str, column: str, runs: pd.DataFrame, cells: Iterable[tuple[str, str]],
     kind: str = "best_test",
-) -> list[Ours]:
+) -> list[Ours]:  # fmt: skip
     """Mean of the means of cells of Table 2; empty unless all of them are there."""
     found = [_ours(part, row, column, accuracies, runs, *cell, kind) for cell in cells]
     if not all(found):
         return []
     cells = [ours for (ours,) in found]
-    return [
-        Ours(
-            row=row, column=column, value=float(np.mean([ours.value for ours in cells])),
-            standard_error=math.hypot(*(ours.standard_error for ours in cells)) / len(cells),
-            runs=min(ours.runs for ours in cells), part=part, untrained=_first(*cells),
-        )
-    ]  # fmt: skip
+    value = float(np.mean([ours.value for ours in cells]))
+    error = math.hypot(*(ours.standard_error for ours in cells)) / len(cells)
+    return [Ours(row=row, column=column, value=value, standard_error=error, part=part,
+                 runs=min(ours.runs for ours in cells), untrained=_first(*cells))]  # fmt: skip
