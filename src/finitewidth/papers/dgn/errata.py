@@ -7,11 +7,7 @@ import torch
 
 from finitewidth.errata.erratum import Evidence, exactly, extrapolated
 from finitewidth.errata.shared import generator
-from finitewidth.kernels.gated_moments import (
-    GateCounts,
-    leading_variance,
-    value_kernel_moments,
-)
+from finitewidth.kernels.gated_moments import GateCounts, leading_variance, value_kernel_moments
 from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.kernels.npk import overlap
 from finitewidth.kernels.paths import enumerate_paths, path_features
@@ -92,12 +88,8 @@ def overlap_ratio() -> Evidence:
     chance = (mu**patterns * (1 - mu) ** (1 - patterns)).prod(dim=1)
     gates = list(patterns.reshape(-1, 2, 2, 2).unbind(dim=1))
     shared = torch.einsum("g,gst->st", chance, overlap(gates))
-    return exactly(
-        "E λ₀(s, s′) / E λ₀(s, s), gates on with μ = 0.3, w = 2, d = 3",
-        shared[0, 1] / shared[0, 0],
-        mu**d,
-        mu ** (d - 1),
-    )
+    name = "E λ₀(s, s′) / E λ₀(s, s), gates on with μ = 0.3, w = 2, d = 3"
+    return exactly(name, shared[0, 1] / shared[0, 0], mu**d, mu ** (d - 1))
 
 
 def squared_loss() -> Evidence:
@@ -111,16 +103,9 @@ def squared_loss() -> Evidence:
 def one_crossing() -> Evidence:
     """Factor by which the left side of Case 2 grows when w doubles."""
     d = 5
-
-    def left(w: int) -> float:
-        return w**2 * (d - 2) * d**2 * float(w) ** (2 * (d - 3)) * 16
-
-    return exactly(
-        "growth of w²(d−2)·d²·w^{2(d−3)}·16 from w = 10 to 20, d = 5",
-        left(20) / left(10),
-        2.0 ** (2 * (d - 3)),
-        2.0 ** (2 * (d - 2)),
-    )
+    narrow, wide = (w**2 * (d - 2) * d**2 * float(w) ** (2 * (d - 3)) * 16 for w in (10, 20))
+    name = "growth of w²(d−2)·d²·w^{2(d−3)}·16 from w = 10 to 20, d = 5"
+    return exactly(name, wide / narrow, 2.0 ** (2 * (d - 3)), 2.0 ** (2 * (d - 2)))
 
 
 def paths_through_first_layer() -> Evidence:
@@ -128,29 +113,17 @@ def paths_through_first_layer() -> Evidence:
     d_in, w, d = 2, 3, 3
     paths = enumerate_paths((d_in, w, w, 1))
     through = int(((paths[:, 0] == 0) & (paths[:, 1] == 0)).sum())
-    return exactly(
-        "paths through a weight of layer 1, d_in = 2, w = d = 3",
-        through,
-        d_in * w ** (d - 2),
-        w ** (d - 2),
-    )
+    name = "paths through a weight of layer 1, d_in = 2, w = d = 3"
+    return exactly(name, through, d_in * w ** (d - 2), w ** (d - 2))
 
 
 def lumped_cases() -> Evidence:
     """Factor by which the leading terms of Cases 3 and 7 grow with depth."""
     w = 100
-
-    def over_scale(d: int) -> float:
-        case_3 = 32 * d**2 * w * 4 / w
-        return case_3 * (1 + 4 * d / w**2)
-
+    shallow, deep = (32 * d**2 * w * 4 / w * (1 + 4 * d / w**2) for d in (20, 40))
     correction = (1 + 4 * 40 / w**2) / (1 + 4 * 20 / w**2)
-    return exactly(
-        "growth of Case 3 + Case 7, over w^{2(d−2)}, from d = 20 to 40, w = 100",
-        over_scale(40) / over_scale(20),
-        2**3 * correction,
-        2**2 * correction,
-    )
+    name = "growth of Case 3 + Case 7, over w^{2(d−2)}, from d = 20 to 40, w = 100"
+    return exactly(name, deep / shallow, 2**3 * correction, 2**2 * correction)
 
 
 def one_input() -> Evidence:
@@ -158,8 +131,7 @@ def one_input() -> Evidence:
     sigma, w, d, x = 0.6, 2, 3, 2.0
     weights = every_signed_network((1, w, w, 1), sigma)
     gates = [torch.ones(1, w, dtype=torch.float64)] * 2
-    kernels = value_kernel(
-        torch.full((1, 1), x, dtype=torch.float64), weights, None, gates, with_biases=False
-    )
+    inputs = torch.full((1, 1), x, dtype=torch.float64)
+    kernels = value_kernel(inputs, weights, None, gates, with_biases=False)
     printed = d * (w * sigma**2) ** (d - 1)
     return exactly("E K₀, w = 2, d = 3, σ = 0.6, x = 2", kernels.mean(), printed, x**2 * printed)

@@ -19,19 +19,16 @@ def output_layer() -> Evidence:
     x = torch.from_numpy(rng.standard_normal((1, 3)))
     z = ((x @ weights[0]) * gates[0] @ weights[1]) * gates[1]
     by_table = [float(z[0] @ weights[layer][:, 0]) for layer in (1, 2)]
-    return exactly(
-        "ŷ(x) of one gated network, d = 3, w = 4", float(path_output(x, weights, gates)), *by_table
-    )
+    by_paths = float(path_output(x, weights, gates))
+    return exactly("ŷ(x) of one gated network, d = 3, w = 4", by_paths, *by_table)
 
 
 def soft_gate() -> Evidence:
     """A soft gate of large slope at a negative pre-activation, where the hard gate is closed."""
     beta, q = 50.0, -1.0
     hard = float(q > 0)
-    printed = 1 / (1 + np.exp(-beta * float(q > 0)))
-    return exactly(
-        "gate at β = 50, q = −1; the hard gate", hard, printed, 1 / (1 + np.exp(-beta * q))
-    )
+    printed, corrected = (1 / (1 + np.exp(-beta * value)) for value in (hard, q))
+    return exactly("gate at β = 50, q = −1; the hard gate", hard, printed, corrected)
 
 
 def variance_constant() -> Evidence:
@@ -41,12 +38,8 @@ def variance_constant() -> Evidence:
     paths = d_in * w ** (d - 1)
     terms = [d**2 * 6.0 ** (k + 1) * (d / w) ** k * paths**2 for k in range(1, 200)]
     rest = 6 * d_in**2 * (6 * d**3 / w) / (1 - 6 * d / w)
-    return exactly(
-        "Σ_k d² 6^{k+1} (wd)^k P² w^{−2k} σ^{4(d−1)} at d_in = 3, w = 60, d = 4, σ′ = 1.3",
-        sigma4 * sum(terms),
-        rest * scale**2,
-        rest * scale ** (4 * (d - 1)),
-    )
+    name = "Σ_k d² 6^{k+1} (wd)^k P² w^{−2k} σ^{4(d−1)} at d_in = 3, w = 60, d = 4, σ′ = 1.3"
+    return exactly(name, sigma4 * sum(terms), rest * scale**2, rest * scale ** (4 * (d - 1)))
 
 
 def half_output_variance() -> Evidence:
@@ -61,9 +54,5 @@ def half_output_variance() -> Evidence:
     *hidden, last = every_signed_network((2, 2, 2, 1), sigma)
     kernels = value_kernel(x, [*hidden, last / 2**0.5], None, gates, with_biases=False)
     per_path = sigma ** (2 * (d - 1)) * float((x @ x.T * overlap(gates))[0, 1])
-    return exactly(
-        "E K(x₁, x₂) with the variances of (2), fixed gates, w = 2, d = 3, σ = 0.6",
-        float(kernels.mean(dim=0)[0, 1]),
-        d * per_path,
-        (d + 1) / 2 * per_path,
-    )
+    name = "E K(x₁, x₂) with the variances of (2), fixed gates, w = 2, d = 3, σ = 0.6"
+    return exactly(name, kernels.mean(dim=0)[0, 1], d * per_path, (d + 1) / 2 * per_path)

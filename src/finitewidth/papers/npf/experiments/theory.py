@@ -94,12 +94,11 @@ def error_runs(settings: Mapping[str, Any]) -> pd.DataFrame:
     x = points(settings["inputs"], settings["n0"])
     progress = Progress(len(cells) * settings["runs"], "networks of fixed gates")
     rows = []
-    for grows, depth, width, copies in cells:
-        for run in range(settings["runs"]):
-            key = {"grows": grows, "depth": depth, "width": width, "copies": copies, "run": run}
-            with named("widths" if grows == "width" else "padding", width, depth):
-                rows += [key | row for row in _run(x, **key)]
-            progress.advance()
+    for (grows, depth, width, copies), run in itertools.product(cells, range(settings["runs"])):
+        key = {"grows": grows, "depth": depth, "width": width, "copies": copies, "run": run}
+        with named("widths" if grows == "width" else "padding", width, depth):
+            rows += [key | row for row in _run(x, **key)]
+        progress.advance()
     progress.close()
     return pd.DataFrame(rows)
 
@@ -114,7 +113,15 @@ def error_curves(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFram
     rows = []
     for (grows, gates, depth), own in runs.groupby(["grows", "gates", "depth"], sort=False):
         key = {"grows": grows, "gates": gates, "depth": depth}
-        rows += [key | row for row in _curves(own, grows, gates)]
+        for place, cell in own.groupby(grows):
+            key |= {"x": place, "runs": len(cell)}
+            squares = cell["error"] ** 2
+            height = float(np.sqrt(squares.mean()))
+            spread = float(squares.sem()) / (2 * height)
+            rows.append(key | {"curve": "drawn", "y": height, "spread": spread})
+            if gates == INDEPENDENT:
+                exact = float(np.sqrt((cell["predicted"] ** 2).mean()))
+                rows.append(key | {"curve": "exact", "y": exact})
     x = points(settings["inputs"], settings["n0"]).numpy()
     widths = settings["widths"]["widths"]
     for depth in settings["widths"]["depths"]:
@@ -128,7 +135,8 @@ def error_curves(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFram
         height = 0.6 * own[own["x"] == first]["y"].min()  # below the lowest exact curve
         key = {"grows": grows, "gates": INDEPENDENT, "depth": 0, "curve": "guide"}
         rows += [key | {"x": x, "y": height * np.sqrt(first / x)} for x in (first, last)]
-    return pd.DataFrame(rows)
+    columns = ["grows", "gates", "depth", "curve", "x", "y", "spread", "runs"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _run(
@@ -174,25 +182,13 @@ def _one(
     return [weight[0] for weight in draw_weights(sizes, sigma, 1, stream, law, torch.float32)]
 
 
-def _curves(own: pd.DataFrame, grows: str, gates: str) -> Iterator[dict[str, Any]]:
-    for place, cell in own.groupby(grows):
-        squares = cell["error"] ** 2
-        height = float(np.sqrt(squares.mean()))
-        spread = float(squares.sem()) / (2 * height)
-        yield {"curve": "drawn", "x": place, "y": height, "spread": spread, "runs": len(cell)}
-        if gates == INDEPENDENT:
-            exact = float(np.sqrt((cell["predicted"] ** 2).mean()))
-            yield {"curve": "exact", "x": place, "y": exact, "runs": len(cell)}
-
-
 def mean_rows(settings: Mapping[str, Any]) -> pd.DataFrame:
     """Compare the mean kernel over networks with the formula.
 
-    Returns:
-        networks (enumerated, drawn), gates (bernoulli, relu), depth, width, draws (number of
-        networks), pairs of inputs, mean_error (largest difference divided by the formula's largest
-        entry), variance_error (likewise for the variance), max_z (largest difference in standard
-        errors; NaN if enumerated), trace_ratio (of mean kernel to formula), trace_ratio_se.
+    Columns: networks (enumerated, drawn), gates (bernoulli, relu), depth, width, draws (number of
+    networks), pairs of inputs, mean_error (largest difference divided by the formula's largest
+    entry), variance_error (likewise for the variance), max_z (largest difference in standard
+    errors; NaN if enumerated), trace_ratio (of mean kernel to formula), trace_ratio_se.
     """
     rows = [_enumerated(tuple(sizes)) for sizes in settings["mean"]["enumerated"]]
     return pd.DataFrame([*rows, *_drawn(settings)])
@@ -301,22 +297,17 @@ def sizes_of(n0: int, width: int, depth: int) -> tuple[int, ...]:
 
 
 def sigma_of(width: int) -> float:
-    """sqrt(2 / w) for every layer including the first (npf 5 and D.1).
-
-    If half of the gates are open, sigma^{2(d-1)} Lambda(s, s) is about 1.
-    """
+    """sqrt(2 / w) for every layer including the first (npf 5 and D.1)."""
     return math.sqrt(2 / width)
 
 
 def variance_rows(settings: Mapping[str, Any]) -> pd.DataFrame:
     """Var[K] for fixed gates at sigma^2 = 1 / (open units), where E[K(s, s)] = d.
 
-    Returns:
-        entry (open: K(s, s) with all gates open; half: K(s, s) with half of them open; pair:
-        K(s, s') with half open for each input and a quarter for both), form (exact, drawn, or
-        leading, the first order in 1 / w), width (0 for ``leading``), depth, variance, per_d3 =
-        variance w / d^3, per_d2 = variance w / d^2, and the standard errors spread, per_d3_spread,
-        per_d2_spread; draws.
+    Columns: entry (of `SHARES`: K(s, s) with all or half of the gates open, or K(s, s')), form
+    (exact, drawn, or leading, the first order in 1 / w), width (0 for ``leading``), depth, draws,
+    variance, per_d3 = variance w / d^3, per_d2 = variance w / d^2, and their standard errors
+    ``spread``, per_d3_spread, per_d2_spread.
     """
     chosen = settings["variance"]
     rows, drawn = list(_exact(chosen)), chosen["drawn"]
