@@ -12,13 +12,11 @@ from finitewidth.measures.accuracy import curve, scores_by_replica, train_accura
 # series -> regimes; soft-GaLU is DLNPF of npf if the hidden units of its gating network are hard
 FOUR = {"soft-GaLU": ("soft_galu", "dlnpf"), "soft-ReLU": ("soft_relu",), "ReLU": ("relu",),
         "GaLU": ("galu",)}  # fmt: skip
-GATES = {"learnt gates": ("flnpf",), "unlearnt gates": ("galu",)}
-ADAPTABLE = {"ReLU": ("relu",), "frozen ReLU": ("frnpf_di",)}
 PANELS = (
     ("train", FOUR, ("train",)),
     ("test", FOUR, ("test",)),
-    ("gates", GATES, ("train", "test")),
-    ("adaptable", ADAPTABLE, ("train", "test")),
+    ("gates", {"learnt gates": ("flnpf",), "unlearnt gates": ("galu",)}, ("train", "test")),
+    ("adaptable", {"ReLU": ("relu",), "frozen ReLU": ("frnpf_di",)}, ("train", "test")),
 )
 
 

@@ -7,7 +7,6 @@ import pandas as pd
 
 from finitewidth.measures.accuracy import curve, scores_by_replica, train_accuracies
 
-SERIES = {"relu": "ReLU", "galu": "GaLU"}
 LEARNT = 0.99  # train accuracy from which a network counts as trained (claims D14, D16)
 
 
@@ -56,7 +55,7 @@ def _curves(
         "test": ("original", "test_accuracy"),
     }
     for panel, (variant, column) in panels.items():
-        for regime, series in SERIES.items():
+        for regime, series in (("relu", "ReLU"), ("galu", "GaLU")):
             rows = history[(history["variant"] == variant) & (history["regime"] == regime)]
             own = runs[(runs["variant"] == variant) & (runs["regime"] == regime)]
             for point in curve(rows, column):

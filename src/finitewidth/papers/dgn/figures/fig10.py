@@ -76,12 +76,15 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw K_0 by depth, and error, kernel and growth of the norm of all weights against steps."""
     figure, axes = style.subplots(2, 2, height=4.2)
     start, ours = rows[rows["quantity"] == "start"], rows[rows["source"] == "ours"]
-    measured = start[start["dynamics"] == by_depth.DESCENT]
+    measured, expected = (
+        start[start["dynamics"] == name].sort_values("depth")
+        for name in (by_depth.DESCENT, "ideal")
+    )
     titles = [f"kernel at the start, {by_depth.runs_of(measured)}", "squared error", "kernel",
               "growth of the norm of all weights"]  # fmt: skip
     style.title_panels(axes.flat, titles)
     shown = by_depth.looks(measured["depth"])
-    _start(axes[0, 0], start)
+    _start(axes[0, 0], measured, expected)
     for axis, (quantity, label) in zip(axes.flat[1:], LABELS.items(), strict=True):
         own = ours[ours["quantity"] == quantity]
         _over_time(axis, own, shown)
@@ -106,10 +109,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def _start(axis: Axes, rows: pd.DataFrame) -> None:
-    measured, ideal = (
-        rows[rows["dynamics"] == name].sort_values("depth") for name in (by_depth.DESCENT, "ideal")
-    )
+def _start(axis: Axes, measured: pd.DataFrame, ideal: pd.DataFrame) -> None:
     axis.plot(ideal["depth"], ideal["value"], ":", color=IDEAL, linewidth=1.6, zorder=4,
               label="expected, $E[K_0] = d$")  # fmt: skip
     style.bars(axis, measured["depth"], measured["value"], measured["standard_deviation"],

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from finitewidth.figures import by_depth
 
 FIELDS = {name: field for name, field in by_depth.FIELDS.items() if name != "width"}
-NAMES = {"galu": "GaLU", "relu": "ReLU"}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -22,6 +21,6 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
     The few largest eigenvalues hold nearly all of the sum, so that its axis is logarithmic.
     """
-    parts = {name: rows[rows["network"] == network] for network, name in NAMES.items()}
+    parts = {name: rows[rows["network"] == name.lower()] for name in ("GaLU", "ReLU")}
     panels = ("spectrum", "errors")
     return by_depth.two_networks(parts, panels, same=panels, lowest=1e-3)

@@ -12,13 +12,6 @@ from finitewidth.kernels.gated_networks import feature_gates
 from finitewidth.kernels.gated_ntk import feature_kernel, value_kernel
 from finitewidth.measures.accuracy import averaged
 
-SERIES = {
-    "trace_kv": "trace of K^v",
-    "trace_kf": "trace of K^f",
-    "frobenius_kv": "Frobenius norm of K^v",
-    "frobenius_kf": "Frobenius norm of K^f",
-}
-
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Trace and Frobenius norm of both kernels at every kept epoch of every run.
@@ -48,8 +41,9 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
             rows.append({"epoch": epoch, "seed": seed} | traces | norms)
     runs = pd.DataFrame(rows)
     curves = [
-        {"panel": "kvf", "series": series, "x": epoch, **averaged(sizes)}
-        for column, series in SERIES.items()
-        for epoch, sizes in runs.groupby("epoch")[column]
+        {"panel": "kvf", "series": f"{title} of K^{kernel}", "x": epoch, **averaged(sizes)}
+        for size, title in (("trace", "trace"), ("frobenius", "Frobenius norm"))
+        for kernel in "vf"
+        for epoch, sizes in runs.groupby("epoch")[f"{size}_k{kernel}"]
     ]
     return {"runs": runs, "curves": pd.DataFrame(curves)}

@@ -86,7 +86,6 @@ def networks(
 
 
 def _rows(place: Mapping[str, Any], batch: range, settings: Mapping[str, Any]) -> dynamics.Rows:
-    """Rows of a batch of runs of one width and one depth."""
     width, depth, descent = place["width"], place["depth"], settings["descent"]
     own = descent[place["network"]]
     drawn, steps = networks(width, depth, batch, settings), {"steps": own["steps"]}
@@ -103,7 +102,6 @@ def _rows(place: Mapping[str, Any], batch: range, settings: Mapping[str, Any]) -
 
 
 def _entries(kernels: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Means of one diagonal and one off-diagonal entry, and their ideal values."""
     names = ["diagonal", "off_diagonal"]
     means = dynamics.means_of_first(kernels, PLACE, names, settings["shown"])
     errors = {f"{name}_error": means[f"{name}_spread"] / np.sqrt(means["runs"]) for name in names}

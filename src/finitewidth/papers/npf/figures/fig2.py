@@ -150,7 +150,6 @@ def _gradient(axis: Axes, start: Place, row: Mapping[str, str]) -> None:
 
 
 def _equations(axis: Axes, rows: pd.DataFrame) -> None:
-    """Write the equations in one column per network."""
     top, step = EQUATIONS
     for column, (title, group) in enumerate(rows.groupby("network", sort=False)):
         x, y, colour = TABS[0] + 3.4 * column, top, list(COLOURS.values())[column]

@@ -74,7 +74,6 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 def _block(
     axis: Axes, centre: tuple[float, float], height: float, units: pd.DataFrame, colour: str
 ) -> None:
-    """Draw the units of a layer, one below the other."""
     diagrams.box(axis, centre, (BLOCK, height), colour=colour, fill=PALE, zorder=1.5)
     places = diagrams.columns([len(units)], centre, (0, UNIT * (len(units) - 1)))
     for row, (unit, gate) in enumerate(zip(units["unit"], units["gate"], strict=True), start=1):

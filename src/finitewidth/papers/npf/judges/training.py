@@ -24,7 +24,6 @@ TITLES = {"frnpf_ii": "FRNPF (II)", "frnpf_di": "FRNPF (DI)", "dlnpf": "DLNPF", 
 RANDOM = ("frnpf_ii", "frnpf_di")
 IMAGES = 50_000  # of CIFAR-10, on which the paper's numbers rest
 LEFT_OUT = "the paper's conclusion is about learnt gates, but it does not compare DLNPF itself"
-SIZES = {"trace": "traces", "frobenius": "Frobenius norms"}
 FACTOR = "the paper gives no factor; numbers of one scale are commonly within a factor of ten"
 GCONV = ("gconv_sgd", "gconv_adam")
 # the parts of the tables on which single numbers rest; see `finitewidth.claims.reported.Numbers`
@@ -314,7 +313,7 @@ def n22(tables: Tables) -> list[Part]:
     if runs.empty:
         raise CannotDecideError("no kernel was measured")
     parts = []
-    for size, title in SIZES.items():
+    for size, title in (("trace", "traces"), ("frobenius", "Frobenius norms")):
         ratios = np.log10(runs[f"{size}_kv"] / runs[f"{size}_kf"])
         for epoch, group in ratios.groupby(runs["epoch"]):
             name = f"epoch {epoch}: log10 of K^v / K^f, {title}"
