@@ -156,20 +156,18 @@ def kernels(net: Net, examples: Sequence[Sequence[int]]) -> pd.DataFrame:
     """
     flat = list(itertools.product((-1.0, 1.0), repeat=net["layers"] * net["kernel"]))
     signs = np.array(flat).reshape(-1, net["layers"], net["kernel"])  # all weights
-    inputs = np.array(
-        [np.roll(x, shift) for x in examples for shift in range(net["inputs"])], float
-    )
+    shifts = range(net["inputs"])
+    inputs = np.array([np.roll(x, shift) for x in examples for shift in shifts], float)
+    pairs = list(itertools.combinations_with_replacement(range(len(examples)), 2))
     walks, rows = paths(net), []
     for number, gating in enumerate(signs):
-        gates = _gates(net, gating, inputs)
-        outputs = np.stack([_forward(net, weights, inputs, gates) for weights in signs])
+        _, gates = _forward(gating, inputs)
+        outputs = np.stack([_forward(weights, inputs, gates)[0] for weights in signs])
         means = outputs.mean(axis=2)
         pooled = means.T @ means / len(signs)
         unpooled = np.einsum("wsi,wti->st", outputs, outputs) / len(signs)
         lemma = _by_bundles(net, walks, inputs, gates)
-        for (a, b), shift in itertools.product(
-            itertools.combinations_with_replacement(range(len(examples)), 2), range(net["inputs"])
-        ):
+        for (a, b), shift in itertools.product(pairs, shifts):
             at = a * net["inputs"], b * net["inputs"] + shift
             rows.append({
                 "gating": number, "s": a + 1, "s_prime": b + 1, "shift": shift,
@@ -178,26 +176,17 @@ def kernels(net: Net, examples: Sequence[Sequence[int]]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _convolved(net: Net, z: np.ndarray, taps: np.ndarray) -> np.ndarray:
-    """One layer, (S, inputs): unit i adds unit i + k of ``z`` times tap k."""
-    return sum(taps[k] * np.roll(z, -k, axis=1) for k in range(net["kernel"]))
-
-
-def _gates(net: Net, weights: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Gates 1{q > 0} of a ReLU network of the same form, (layers, S, inputs)."""
-    gates, z = [], x
-    for taps in weights:
-        q = _convolved(net, z, taps)
-        gates.append((q > 0).astype(float))
-        z = q * gates[-1]
-    return np.stack(gates)
-
-
-def _forward(net: Net, weights: np.ndarray, x: np.ndarray, gates: np.ndarray) -> np.ndarray:
-    z = x
-    for taps, gate in zip(weights, gates, strict=True):
-        z = _convolved(net, z, taps) * gate
-    return z
+def _forward(
+    weights: np.ndarray, x: np.ndarray, gates: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Outputs (S, inputs) and gates (layers, S, inputs); without ``gates`` those of ReLU."""
+    z, opened = x, []
+    for layer, taps in enumerate(weights):
+        # unit i adds unit i + k times tap k
+        q = sum(tap * np.roll(z, -k, axis=1) for k, tap in enumerate(taps))
+        opened.append((q > 0).astype(float) if gates is None else gates[layer])
+        z = q * opened[-1]
+    return z, np.stack(opened)
 
 
 def _by_bundles(net: Net, walks: pd.DataFrame, x: np.ndarray, gates: np.ndarray) -> np.ndarray:
