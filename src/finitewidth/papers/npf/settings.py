@@ -266,12 +266,6 @@ class MemorisationWidths(Section):
     narrow: types.Width = paper("units of a hidden layer")
     wide: types.Width = paper("units of a hidden layer")
 
-    @model_validator(mode="after")
-    def _ascending(self) -> "MemorisationWidths":
-        if self.narrow >= self.wide:
-            raise types.refused("narrow", self.narrow, f"it must be below wide, {self.wide}")
-        return self
-
 
 class Shown(Section):
     """Each figure shows the first so many runs."""

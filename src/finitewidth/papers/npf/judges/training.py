@@ -267,10 +267,13 @@ def _same_images(rows: pd.DataFrame, regime: str, **side: Any) -> Part:
         outside=f"{theirs['train']:.0f} images, the paper has all of CIFAR-10" if few else "",
         **side,
     )  # fmt: skip
-    if ours["trained"]:
-        return part
-    lowest = f"{ours['train_accuracy_lowest']:.1f} % in a run"
-    return decides_nothing(part, f"{TITLES[regime]} is not trained: {lowest}")
+    return decides_nothing(part, _untrained_beside(ours))
+
+
+def _untrained_beside(network: pd.Series) -> str:
+    """Why a network beside the CNTK decides nothing; empty if all its runs are trained."""
+    lowest = f"{network['train_accuracy_lowest']:.1f} % in a run"
+    return "" if network["trained"] else f"{TITLES[network['regime']]} is not trained: {lowest}"
 
 
 def n21(tables: Tables) -> list[Part]:
@@ -360,10 +363,10 @@ def gain_numbers(tables: Tables) -> list[Ours]:
     if not random or len(learnt) < len(LEARNT):
         return []
     least = min(learnt, key=lambda ours: ours.value)
+    why = next(filter(None, (ours.untrained for ours in (*random, *learnt))), "")
     error = math.hypot(least.standard_error, random[0].standard_error)
     return [Ours(row="npf_learning", column="over_frnpf", value=least.value - random[0].value,
-                 standard_error=error, runs=least.runs, part=ADAM,
-                 untrained=_first(random[0], *learnt))]  # fmt: skip
+                 standard_error=error, runs=least.runs, part=ADAM, untrained=why)]  # fmt: skip
 
 
 def cntk_gain_numbers(tables: Tables) -> list[Ours]:
@@ -377,13 +380,11 @@ def cntk_gain_numbers(tables: Tables) -> list[Ours]:
     if relu.empty or kernel.empty:
         return gain_numbers(tables)
     network, kernel = relu.iloc[0], kernel.iloc[-1]
-    lowest = f"ReLU is not trained: {network['train_accuracy_lowest']:.1f} % in a run"
     return gain_numbers(tables) + [
         Ours(
             row=end, column="over_cntk", value=float(network["accuracy"] - kernel["accuracy"]),
             standard_error=math.hypot(network["standard_error"], kernel["standard_error"]),
-            runs=int(network["runs"]), part="cntk",
-            untrained="" if network["trained"] == 1 else lowest,
+            runs=int(network["runs"]), part="cntk", untrained=_untrained_beside(network),
         )
         for end in ("finite_cnn_low", "finite_cnn_high")
     ]  # fmt: skip
@@ -406,11 +407,6 @@ def _ours(
         return []
 
 
-def _first(*numbers: Ours) -> str:
-    """Why the first number of a network that is not trained says nothing; empty without one."""
-    return next((number.untrained for number in numbers if number.untrained), "")
-
-
 def _mean_of(
     part: str, row: str, column: str, runs: pd.DataFrame, cells: Iterable[tuple[str, str]],
     kind: str = "best_test",
@@ -422,5 +418,6 @@ def _mean_of(
     cells = [ours for (ours,) in found]
     value = float(np.mean([ours.value for ours in cells]))
     error = math.hypot(*(ours.standard_error for ours in cells)) / len(cells)
+    why = next(filter(None, (ours.untrained for ours in cells)), "")
     return [Ours(row=row, column=column, value=value, standard_error=error, part=part,
-                 runs=min(ours.runs for ours in cells), untrained=_first(*cells))]  # fmt: skip
+                 runs=min(ours.runs for ours in cells), untrained=why)]  # fmt: skip

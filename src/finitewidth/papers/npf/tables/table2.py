@@ -62,12 +62,9 @@ ROWS = {
     "gconv_sgd": ("GCONV", "SGD", "cifar10"),
     "gconv_adam": ("GCONV", "Adam", "cifar10"),
 }
-REGIMES = {
-    "npf": {"frnpf_ii": "FRNPF (II)", "frnpf_di": "FRNPF (DI)", "dlnpf": "DLNPF",
-            "flnpf": "FLNPF", "relu": "ReLU"},
-    "npf0": {"frnpf_ii": "FRNPF (II)", "frnpf_di": "FRNPF (DI)", "dlnpf": "DNPFL",
-             "flnpf": "FLNPF", "relu": "ReLU"},
-}  # fmt: skip
+TITLES = {"frnpf_ii": "FRNPF (II)", "frnpf_di": "FRNPF (DI)", "dlnpf": "DLNPF", "flnpf": "FLNPF",
+          "relu": "ReLU"}  # fmt: skip
+REGIMES = {"npf": TITLES, "npf0": TITLES | {"dlnpf": "DNPFL"}}
 # the earlier version prints these networks and regimes, which learn their gates, in bold
 BOLD = {"npf0": (("FC/Adam", "VCONV/Adam", "GCONV/SGD", "GCONV/Adam"), ("dlnpf", "flnpf", "relu"))}
 BOLD_NOTE = "Bold, in each of our lines: the best, and all at most its standard deviation below it"
