@@ -10,7 +10,6 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from finitewidth.common import fields
 from finitewidth.figures import style
-from finitewidth.figures.style import COLOURS, GREY
 
 CHANCE = "by chance"
 LABELS = "labels"
@@ -63,14 +62,14 @@ def _ranks(axis: Axes, rows: pd.DataFrame, column: str) -> None:
     """Draw one curve per epoch against the number of eigenvectors."""
     own, chance = (rows[rows["series"] == series] for series in (LABELS, CHANCE))
     for (epoch, curve), colour, line in zip(
-        own.groupby("epoch"), (COLOURS[0], COLOURS[3]), ("-", "--"), strict=False
+        own.groupby("epoch"), (style.COLOURS[0], style.COLOURS[3]), ("-", "--"), strict=False
     ):
         look = {"color": colour, "label": f"epoch {epoch:.0f}"}
         _curve(axis, curve, "eigenvectors", column, line, **look)
     if len(chance):
-        axis.plot(chance["eigenvectors"], chance[column], ":", color=GREY, label=f"_{CHANCE}")
+        axis.plot(chance["eigenvectors"], chance[column], ":", color=style.GREY, label=f"_{CHANCE}")
         middle = chance.iloc[len(chance) // 3]
-        axis.annotate(CHANCE, (middle["eigenvectors"], middle[column]), (-3, 0), color=GREY,
+        axis.annotate(CHANCE, (middle["eigenvectors"], middle[column]), (-3, 0), color=style.GREY,
                       textcoords="offset points", ha="right", va="bottom",
                       fontsize=style.SMALLEST)  # fmt: skip
     axis.set_xscale("log")

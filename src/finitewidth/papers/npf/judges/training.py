@@ -12,7 +12,6 @@ import pandas as pd
 from finitewidth.claims import samples
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
-from finitewidth.claims.samples import by_seed, mean_of
 from finitewidth.claims.verdicts import LEVEL, CannotDecideError, Part, holm
 from finitewidth.measures.compare import standard_error
 
@@ -37,7 +36,7 @@ def accuracies(runs: pd.DataFrame, row: str, regime: str, kind: str = "best_test
     Diverged runs and step sizes that a search did not choose are left out.
     """
     what = f"{regime} in row {row}"
-    return 100 * by_seed(runs, kind, what, row=row, regime=regime, chosen=1)
+    return 100 * samples.by_seed(runs, kind, what, row=row, regime=regime, chosen=1)
 
 
 def untrained(runs: pd.DataFrame, row: str, *regimes: str) -> str:
@@ -160,7 +159,7 @@ def n25(tables: Tables) -> list[Part]:
 
 def at_stage(runs: pd.DataFrame, stage: int) -> pd.Series:
     """Best test accuracies of a stage's runs, percent, by seed; diverged runs are left out."""
-    return 100 * by_seed(runs, "best_test", f"stage {stage}", stage=stage)
+    return 100 * samples.by_seed(runs, "best_test", f"stage {stage}", stage=stage)
 
 
 def n19(tables: Tables) -> list[Part]:
@@ -402,7 +401,7 @@ def _ours(
     """The mean of the runs that ``find(*what)`` returns; empty if there are none."""
     try:
         why = untrained_stages(*what) if find is at_stage else untrained(*what[:3])
-        return [mean_of(row, column, find(*what), part, why)]
+        return [samples.mean_of(row, column, find(*what), part, why)]
     except CannotDecideError:
         return []
 
