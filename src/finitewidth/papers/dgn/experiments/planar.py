@@ -5,13 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
-import torch
 from torch import Tensor
 
 from finitewidth.kernels.gated_networks import feature_gates
 from finitewidth.measures import dynamics
-from finitewidth.networks.random_gated import equal_variance_weights
-from finitewidth.networks.weights import generator
+from finitewidth.networks.random_gated import equal_variance_weights, uniform
 from finitewidth.training.checkpoints import Checkpoints
 
 NAME = "dgn/planar"
@@ -58,8 +56,8 @@ def networks(
     """
     sizes = [2, *[settings["width"]] * (depth - 1), 1]
     sigma = math.sqrt(settings["gain"] / settings["width"])
-    points = _uniform([settings["samples"], 2], "points", runs)
-    targets = _uniform([settings["samples"]], "targets", runs)
+    points = uniform([settings["samples"], 2], [(NAME, run, "points") for run in runs])
+    targets = uniform([settings["samples"]], [(NAME, run, "targets") for run in runs])
 
     def draw(sizes: Sequence[int], purpose: str) -> list[Tensor]:
         streams = [(NAME, depth, run, purpose) for run in runs]
@@ -69,9 +67,3 @@ def networks(
     if name == "galu":
         gates = feature_gates(points, draw(sizes[:-1], "feature weights"), None, beta=None)
     return dynamics.Networks(points, targets, draw(sizes, "weights"), gates)
-
-
-def _uniform(shape: Sequence[int], purpose: str, runs: Sequence[int]) -> Tensor:
-    """Numbers uniform on [-1, 1], (runs, *shape)."""
-    draws = [torch.rand(*shape, generator=generator(NAME, run, purpose)) for run in runs]
-    return 2 * torch.stack(draws).double() - 1

@@ -133,16 +133,12 @@ def _over_time(axis: Axes, rows: pd.DataFrame, shown: dict) -> None:
             marks = {"markevery": (2 * place % EVERY, EVERY)}
             if dynamics == by_depth.RECURSION:
                 marks = {"marker": ""}
-            if curve["standard_deviation"].notna().any():
-                # bars at the ends and at some places between, others for each depth
-                inner = np.arange(len(curve)) % EVERY == 2 * place % EVERY
-                inner[[0, -1]] = True
-                error = curve["standard_deviation"].where(inner)
-                style.bars(axis, curve["step"], curve["value"], error,
-                           elinewidth=0.7, **look | marks)  # fmt: skip
-            else:
-                line = by_depth.LINES[dynamics]
-                axis.plot(curve["step"], curve["value"], linestyle=line, **look | marks)
+            # bars at the ends and at some places between, others for each depth
+            inner = np.arange(len(curve)) % EVERY == 2 * place % EVERY
+            inner[[0, -1]] = True
+            error = curve["standard_deviation"].where(inner)
+            style.bars(axis, curve["step"], curve["value"], error, elinewidth=0.7,
+                       linestyle=by_depth.LINES[dynamics], **look | marks)  # fmt: skip
     ideal = rows[rows["dynamics"] == "ideal"].sort_values("step")
     if len(ideal):  # above the others, one of which it may cover
         axis.plot(ideal["step"], ideal["value"], ":", color=IDEAL, linewidth=1.6, zorder=4)

@@ -15,8 +15,7 @@ import torch
 
 from finitewidth.kernels.memorisation import ideal_eigenvalues, ideal_overlap
 from finitewidth.measures import dynamics
-from finitewidth.networks.random_gated import bernoulli_gates, equal_variance_weights
-from finitewidth.networks.weights import generator
+from finitewidth.networks.random_gated import bernoulli_gates, equal_variance_weights, uniform
 from finitewidth.training.checkpoints import Checkpoints
 
 NAME = "npf/memorisation"
@@ -74,14 +73,12 @@ def networks(
     """
     samples, mu = settings["samples"], settings["mu"]
     sizes = [1, *[width] * (depth - 1), 1]
+    streams = [(NAME, width, depth, run) for run in runs]
     weights = equal_variance_weights(
-        sizes, math.sqrt(1 / (mu * width)), [(NAME, width, depth, run, "weights") for run in runs]
+        sizes, math.sqrt(1 / (mu * width)), [(*stream, "weights") for stream in streams]
     )
-    gates = bernoulli_gates(
-        samples, sizes[1:-1], mu, [(NAME, width, depth, run, "gates") for run in runs]
-    )
-    targets = [torch.rand(samples, generator=generator(NAME, run, "targets")) for run in runs]
-    y = 2 * torch.stack(targets).double() - 1
+    gates = bernoulli_gates(samples, sizes[1:-1], mu, [(*stream, "gates") for stream in streams])
+    y = uniform([samples], [(NAME, run, "targets") for run in runs])
     return dynamics.Networks(torch.ones(samples, 1).double(), y, weights, gates)
 
 
