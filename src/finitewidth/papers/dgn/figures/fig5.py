@@ -70,8 +70,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     found = {}
     for axis in axes:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
-            if label != PAPER or PAPER not in found:
-                found[label] = handle
+            found.setdefault(label, handle)
     order = sorted(found, key=lambda label: (label == PAPER, label.endswith("GaLU")))
     figure.legend(
         [found[label] for label in order], order, loc="outside upper center", ncols=len(order),
