@@ -43,16 +43,10 @@ def as_text(latex: str) -> str:
 
 
 def equation_rows(tables: Mapping[str, Rows], printed: Printed | None = None) -> pd.DataFrame:
-    """Return the equations of all tables as rows.
+    """Return the equations of all artifacts, and their notes, which have the label ``note``.
 
-    Args:
-        tables: artifact -> its equations, and the notes below it with the label ``note``.
-        printed: artifact, label and network -> the right-hand side that the paper prints, where it
-            differs from ours.
-
-    Returns:
-        artifact, row (the label), column (the network), text, latex, printed_text, printed_latex.
-        The last two are missing where the paper prints the same, and for notes.
+    Columns: artifact, row (the label), column (the network), text, latex; and printed_text and
+    printed_latex, the right-hand side in ``printed``, where the paper prints another than ours.
     """
     rows = []
     for artifact, equations in tables.items():
