@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.kernels_by_definition import overlap_by_definition
 
 from finitewidth.common.settings import preset_only
+from finitewidth.experiments.equations import as_text
 from finitewidth.kernels import paths as definitions
 from finitewidth.papers.dgn.experiments import concepts as circular
 from finitewidth.papers.dgn.experiments.concepts import regimes, variant
@@ -62,6 +63,14 @@ def test_the_gates_drawn_are_as_the_paper_says():
     overlap = concepts.overlaps(concepts.toy_paths(TOY), 3, TOY["inputs"])
     both = overlap[(overlap["s"] == 1) & (overlap["s_prime"] == 2)].iloc[0]
     assert (both["shared"], both["overlap"]) == ("3 12", 1)
+
+
+def test_formulas_are_written_as_text():
+    assert as_text(r"$q^f_x(i, l) = \sum_j \Theta^f(i, j, l)$") == "qᶠₓ(i, l) = Σⱼ Θᶠ(i, j, l)"
+    assert as_text(r"G = \frac{1}{1 + \exp(-\beta q)}") == "G = 1 / (1 + exp(−β q))"
+    for equations in (concepts.EQUATIONS, circular.EQUATIONS):
+        texts = [as_text(latex) for rows in equations.values() for *_, latex in rows]
+        assert not {"\\", "$"} & set("".join(texts))
 
 
 def test_four_layouts_and_their_successors():

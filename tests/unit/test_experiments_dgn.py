@@ -9,7 +9,7 @@ from tests.training_cases import planned_trainings
 
 from finitewidth.common.settings import preset_only
 from finitewidth.data.bundled import digits
-from finitewidth.experiments.nu_values import RIDGE
+from finitewidth.experiments.nu_values import RIDGE, binary_examples
 from finitewidth.kernels import gated_ntk
 from finitewidth.papers.dgn.experiments import binary, mnist, nu, sweep, text
 from finitewidth.papers.dgn.experiments.trainings import FROZEN
@@ -110,7 +110,7 @@ def test_fig8_takes_each_kernel_from_its_own_network():
     """Against the definition, yᵀ K⁻¹ y by a general solver, K from one network at a time."""
     inputs = nu_inputs()
     runs = nu.measure(inputs, NU)["runs"].set_index(["panel", "series", "epoch", "seed"])
-    x, y = nu.binary_examples(inputs["data"], [4, 7], 2)
+    x, y = binary_examples(inputs["data"], [4, 7], 2)
 
     def weights(name, part, replica):
         kept = inputs[name]

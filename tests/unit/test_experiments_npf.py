@@ -13,7 +13,7 @@ from tests.training_cases import planned_trainings
 from finitewidth.common.settings import preset_only
 from finitewidth.data.bundled import digits, digits_on_patches
 from finitewidth.data.select import stratified_subset
-from finitewidth.experiments.nu_values import network_at
+from finitewidth.experiments.nu_values import binary_examples, network_at
 from finitewidth.kernels.gated_ntk import feature_gates, relu_gates
 from finitewidth.networks.architecture import Architecture
 from finitewidth.papers.npf.experiments import cntk, kvf, nu, regimes, stages, text
@@ -211,7 +211,7 @@ def test_energies_of_the_labels_are_those_by_projection():
     arrays["epoch3/value/1.weight"][0] = np.nan
     tables = nu.measure({"data": data, "weights": arrays}, TWO_DIGITS)
     energy = tables["energy"].set_index(["panel", "series", "x"])
-    x, y = nu.binary_examples(data, [4, 7], 3)
+    x, y = binary_examples(data, [4, 7], 3)
     weights = [w[1] for w in network_at(arrays, 3, "value")[0]]
     kernel = reference.npk_by_jacobian(x, relu_gates(weights, None, x)).numpy()
     vectors = np.linalg.svd(kernel)[0]

@@ -158,7 +158,7 @@ def test_one_example_in_closed_form(linear):
 
 def _output(run):
     weights = equal_variance_weights(
-        [1, 20, 1], math.sqrt(1 / 20), [(deep_linear.NAME, 2, run, "weights")]
+        [1, 20, 1], math.sqrt(1 / 20), [("dgn/deep_linear", 2, run, "weights")]
     )
     return float(weights[0][0] @ weights[1][0])
 

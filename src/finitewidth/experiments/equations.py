@@ -1,26 +1,59 @@
 """Tables of equations of a paper, in LaTeX and as text."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-Rows = Sequence[tuple[str, str, str, str]]  # label, network, LaTeX, text
-Printed = Mapping[tuple[str, str, str], tuple[str, str]]
+Rows = Sequence[tuple[str, str, str]]  # label, network, LaTeX
+Printed = Mapping[tuple[str, str, str], str]
+SIGNS = {
+    "Theta": "Θ", "beta": "β", "chi": "χ", "epsilon": "ε", "gamma": "γ", "mu": "μ", "sum": "Σ",
+    "cdot": "·", "dagger": "†", "dots": "…", "geq": "≥", "in": "∈", "infty": "∞", "odot": "⊙",
+    "sim": "~", "top": "ᵀ",
+}  # fmt: skip
+RAISED = dict(zip("fvFVgw", "ᶠᵛꟳⱽᵍʷ", strict=True))
+LOWERED = dict(zip("xstjr", "ₓₛₜⱼᵣ", strict=True))
+# pattern in LaTeX -> text; the inner parts of a formula are rewritten first
+RULES = (
+    (r"d_\\mathrm\{in\}", "dᵢₙ"),
+    (r"\\hat\{y\}", "ŷ"),
+    (r"\\math(?:cal|rm)\{(\w+)\}", r"\1"),
+    (r"\\mathbf\{1\}_\{\\\{(.*?)\\\}\}", r"1{\1}"),
+    (r"\\quad\\allowbreak \{(.*)\}", r"  \1"),
+    (r"\\frac\{1\}\{(.+)\}$", r"1 / (\1)"),
+    (r"\\frac\{1\+(.+?)\}\{(.+)\}$", r"(1 + \1) / (\2)"),
+    (r"\^?\\([A-Za-z]+)", lambda found: SIGNS.get(found[1], found[1])),
+    (r"\^\{(\(m\))\}", r"^\1"),
+    (r"\^\{(DGN\^\(m\))\}", r"^\1"),
+    (r"\\([{}])|_(?=†)", r"\1"),
+    (r"_\{x,t\}", "ₓₜ"),
+    (r"\^([fvFVgw])", lambda found: RAISED[found[1]]),
+    (r"_([xstjr])", lambda found: LOWERED[found[1]]),
+    (r"-", "−"),
+    (r"\$", ""),
+)
+
+
+def as_text(latex: str) -> str:
+    r"""Write a formula, or a note with formulas, as text: ``\Theta^f(l-1)`` as ``Θᶠ(l−1)``."""
+    for pattern, text in RULES:
+        latex = re.sub(pattern, text, latex)
+    return latex
 
 
 def equation_rows(tables: Mapping[str, Rows], printed: Printed | None = None) -> pd.DataFrame:
-    """Return the equations of all tables as rows.
+    """Return the equations of all artifacts, and their notes, which have the label ``note``.
 
-    ``tables`` maps each artifact to its equations, and the notes below it with the label ``note``.
-    ``printed`` maps artifact, label and network to the right-hand side that the paper prints, in
-    LaTeX and as text, where it differs from ours.
+    Columns: artifact, row (the label), column (the network), text, latex; and printed_text and
+    printed_latex, the right-hand side in ``printed``, where the paper prints another than ours.
     """
     rows = []
     for artifact, equations in tables.items():
-        for label, network, latex, text in equations:
-            theirs = (printed or {}).get((artifact, label, network), (None, None))
+        for label, network, latex in equations:
+            theirs = (printed or {}).get((artifact, label, network))
             rows.append({
-                "artifact": artifact, "row": label, "column": network, "text": text,
-                "latex": latex, "printed_text": theirs[1], "printed_latex": theirs[0],
+                "artifact": artifact, "row": label, "column": network, "text": as_text(latex),
+                "latex": latex, "printed_text": theirs and as_text(theirs), "printed_latex": theirs,
             })  # fmt: skip
     return pd.DataFrame(rows)

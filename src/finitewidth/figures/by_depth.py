@@ -50,27 +50,23 @@ GEOMETRIC = {
 
 
 def rows_of(
-    tables: Mapping[str, pd.DataFrame],
-    sums: str,
-    figure: str | None = None,
-    columns: Iterable[str] = FIELDS,
+    tables: Mapping[str, pd.DataFrame], figure: str, sums: str, columns: Iterable[str] = FIELDS
 ) -> pd.DataFrame:
-    """Join the tables ``spectra`` and ``errors``.
-
-    The start is left out, where the ratio is 1 by definition and which a logarithmic axis cannot
-    show.
+    """Join the spectra and errors that are means over the runs of a figure in one table.
 
     Args:
-        tables: with the columns network, width, depth, runs, diverged; index and ``sums`` of
-            ``spectra``; dynamics, time, ratio of ``errors``.
+        tables: ``spectra`` has figure, network, width, depth, index, runs, diverged and the column
+            ``sums``; ``errors`` figure, network, width, depth, dynamics, time, ratio, runs,
+            diverged. The start is left out, where the ratio is 1 by definition and which a
+            logarithmic axis cannot show.
+        figure: the key of the figure.
         sums: ``cumulative`` (of K_0 / d) or ``scaled`` (of K_0 over its largest eigenvalue).
         figure: whose rows are taken, where the tables hold those of several.
         columns: names of the result's columns, of `FIELDS` and `GEOMETRIC`. The latter need the
             columns geometric, geometric_low and geometric_high of ``errors``.
     """
     spectra, errors = (
-        table if figure is None else table[table["figure"] == figure]
-        for table in (tables["spectra"], tables["errors"])
+        tables[name][tables[name]["figure"] == figure] for name in ("spectra", "errors")
     )
     names = {"time": "step", "ratio": "error_ratio", "geometric": "geometric_mean",
              "geometric_low": "lowest", "geometric_high": "highest"}  # fmt: skip

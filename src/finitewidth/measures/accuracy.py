@@ -4,7 +4,7 @@ The papers report the best test accuracy over epochs, which is optimistic. Two a
 this bias are computed as well.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,23 @@ def train_accuracies(runs: pd.DataFrame) -> dict[str, float | int]:
         "train_accuracy_lowest": runs["best_train"].min(),
         "trained": int(runs["trained"].min()),
     }
+
+
+def means_of_runs(
+    runs: pd.DataFrame, columns: Iterable[str], select: str, unit: float = 1
+) -> dict[str, Any]:
+    """Average ``columns`` of the runs that did not diverge, rows of `scores_by_replica`.
+
+    Returns:
+        ``runs`` (that are averaged), ``diverged`` (that are not), ``select``, and for each column
+        ``<column>_mean`` and ``<column>_spread`` (sample standard deviation), times ``unit``.
+    """
+    sound = runs[runs["diverged"] == 0]
+    row = {"runs": len(sound), "diverged": int(runs["diverged"].sum()), "select": select}
+    for column in columns:
+        values = unit * sound[column]
+        row |= {f"{column}_mean": values.mean(), f"{column}_spread": values.std()}
+    return row
 
 
 def averaged(values: pd.Series) -> dict[str, float | int]:

@@ -4,7 +4,7 @@ Their tables are tidy: initial kernels, spectra, and errors during training.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -198,26 +198,23 @@ def rows_of(found: Dynamics, first_run: int, depth: int) -> Rows:
 
 
 def tables_of(
-    pieces: Sequence[tuple[dict[str, Any], range]],
-    rows: Callable[[dict[str, Any], range], Rows],
+    cells: Iterable[tuple[Mapping[str, Any], int]],
+    runs: int,
+    rows_of_batch: Callable[[Mapping[str, Any], range], Rows],
     shown: Mapping[str, int],
     checkpoints: Checkpoints | None,
 ) -> dict[str, pd.DataFrame]:
-    """Compute batches of runs; return their tables, and the means that each figure shows.
+    """Compute all cells, batch by batch of their ``runs``; return their tables and means.
 
-    Args:
-        pieces: coordinates of a cell (column -> value), and a batch of its runs.
-        rows: makes the rows of one of them, see `rows_of`. Its coordinates are added as columns.
-        shown: figure -> how many runs it shows.
-        checkpoints: where finished batches are stored; None for none.
-
-    Returns:
-        ``kernels`` and ``errors`` of all runs, and what `mean_curves` returns.
+    A cell has its coordinates (column -> value), which are added to its rows as columns, and the
+    number of activations of a run, for `batches`. ``shown`` says how many runs each figure shows.
+    The tables are ``kernels`` and ``errors`` of all runs, and those of `mean_curves`.
     """
+    pieces = [(place, batch) for place, elements in cells for batch in batches(runs, elements)]
+    found = stored_map(lambda each: rows_of_batch(*each), pieces, checkpoints, "batches of runs")
     parts: dict[str, list[pd.DataFrame]] = defaultdict(list)
-    found = stored_map(lambda piece: rows(*piece), pieces, checkpoints, "batches of runs")
-    for (place, _), tables in zip(pieces, found, strict=True):
-        for name, table in tables.items():
+    for (place, _), rows in zip(pieces, found, strict=True):
+        for name, table in rows.items():
             parts[name].append(pd.DataFrame(table).assign(**place))
     tables = {name: pd.concat(part, ignore_index=True) for name, part in parts.items()}
     return tables | mean_curves(tables, list(pieces[0][0]), shown)

@@ -102,6 +102,12 @@ def bernoulli_gates(
     ]
 
 
+def uniform(shape: Sequence[int], networks: Sequence[Purpose]) -> Tensor:
+    """Draw numbers uniform on [-1, 1], (networks, *shape), each network's from its own stream."""
+    draws = [torch.rand(*shape, generator=generator(*purpose)) for purpose in networks]
+    return 2 * torch.stack(draws).double() - 1
+
+
 def _signs(
     shape: tuple[int, ...], sigma: float, stream: np.random.Generator, dtype: torch.dtype
 ) -> Tensor:

@@ -106,8 +106,6 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
         "Numbers that stand only in the text, trained networks: mean ± sample standard deviation "
         "over runs"
     )
-    counts = mine[["diverged", "runs"]].astype(int).itertuples(index=False, name=None)
-    runs = [(what, *both) for what, both in zip(mine["what"], counts, strict=True)]
     thresholds = settings.get("trained", {}).values()
-    notes = not_trained(mine["trained"], list(thresholds)) + left_out(runs)
+    notes = not_trained(mine["trained"], list(thresholds)) + left_out(mine["what"], mine)
     return Typeset(pd.DataFrame(lines), title, notes, spans=("data",))

@@ -54,12 +54,13 @@ def _in_a_cell(text: str) -> str:
     return text.replace("|", r"\|")
 
 
-def left_out(runs: Iterable[tuple[str, int, int]]) -> tuple[str, ...]:
+def left_out(names: Iterable[str], rows: pd.DataFrame) -> tuple[str, ...]:
     """Return a note on the runs that diverged; it is empty if no run did.
 
-    Each of ``runs`` is a name, the number of diverged and the number of averaged runs.
+    ``names`` are those of the rows, which have numbers of ``diverged`` and of averaged ``runs``.
     """
-    lost = [f"{name} {lost} of {lost + averaged}" for name, lost, averaged in runs if lost]
+    counts = zip(names, rows["diverged"].astype(int), rows["runs"].astype(int), strict=True)
+    lost = [f"{name} {lost} of {lost + averaged}" for name, lost, averaged in counts if lost]
     return (f"Runs that diverged and are left out: {'; '.join(lost)}",) if lost else ()
 
 

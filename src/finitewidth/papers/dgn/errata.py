@@ -94,11 +94,8 @@ def squared_loss() -> Evidence:
 def one_crossing() -> Evidence:
     """Factor by which the left side of Case 2 grows when w doubles."""
     d = 5
-
-    def left(w: int) -> float:
-        return w**2 * (d - 2) * d**2 * float(w) ** (2 * (d - 3)) * 16
-
-    return exactly(left(20) / left(10), 2.0 ** (2 * (d - 3)), 2.0 ** (2 * (d - 2)))
+    narrow, wide = (w**2 * (d - 2) * d**2 * float(w) ** (2 * (d - 3)) * 16 for w in (10, 20))
+    return exactly(wide / narrow, 2.0 ** (2 * (d - 3)), 2.0 ** (2 * (d - 2)))
 
 
 def paths_through_first_layer() -> Evidence:
@@ -111,13 +108,9 @@ def paths_through_first_layer() -> Evidence:
 def lumped_cases() -> Evidence:
     """Factor by which the leading terms of Cases 3 and 7 grow with depth."""
     w = 100
-
-    def over_scale(d: int) -> float:
-        case_3 = 32 * d**2 * w * 4 / w
-        return case_3 * (1 + 4 * d / w**2)
-
+    shallow, deep = (32 * d**2 * w * 4 / w * (1 + 4 * d / w**2) for d in (20, 40))
     correction = (1 + 4 * 40 / w**2) / (1 + 4 * 20 / w**2)
-    return exactly(over_scale(40) / over_scale(20), 2**3 * correction, 2**2 * correction)
+    return exactly(deep / shallow, 2**3 * correction, 2**2 * correction)
 
 
 def one_input() -> Evidence:

@@ -4,69 +4,39 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from finitewidth.common.setting_types import (
-    PAPER,
-    Beta,
-    Classes,
-    Convolutional,
-    Count,
-    CountOrAll,
-    Dataset,
-    Epochs,
-    Evaluated,
-    FullyConnected,
-    Gate,
-    GatedDepths,
-    Optimiser,
-    Precision,
-    Rho,
-    Runs,
-    Samples,
-    Section,
-    Select,
-    Source,
-    Steps,
-    StepSize,
-    Tested,
-    TheoryDepths,
-    TheoryDraws,
-    Trained,
-    Width,
-    between,
-    code,
-    distinct,
-    ours,
-    paper,
-    positive,
-    refused,
-    section,
-    several,
-    whole,
-)
+from finitewidth.common import setting_types as types
+from finitewidth.common.setting_types import Section, code, ours, paper, section
 from finitewidth.common.settings import nearest, one_of
 
 Checkpoint = Literal["best_test", "best_validation", "last"]
 NetworkName = Annotated[str, Field(max_length=100, pattern=r"^[a-z0-9_]+$")]
-Few = whole(1, 6)  # what can be drawn unit by unit
-Gates = several(Literal[0, 1], most=6)  # of a layer
-Widths = distinct(Width, most=20)
+Few = types.whole(1, 6)  # what can be drawn unit by unit
+Gates = types.several(Literal[0, 1], most=6)  # of a layer
+Widths = types.distinct(types.Width, most=20)
 # a quarter of the units is shared
-Quarters = distinct(Annotated[int, Field(ge=4, le=100_000, multiple_of=4)], most=20)
+Quarters = types.distinct(Annotated[int, Field(ge=4, le=100_000, multiple_of=4)], most=20)
+# sources that sections share; with a stride of 3, which the paper writes as "(3,3)", both
+# convolutional networks would be the same
+CONVOLUTIONS = {
+    "stride": types.Source("code", paper_also=[3]),
+    "dense": types.Source("paper", paper_also=[[256]]),
+}
+SOFT = {"beta": types.Source("paper", paper_also=[8]), "eps": types.Source("code", paper_also=[0])}
 
 
 class Row(Section):
     """A network and an optimiser."""
 
     network: NetworkName = paper("one of regimes.networks")
-    dataset: Dataset = paper("a dataset as the papers call it")
-    optimiser: Optimiser = paper("rule of the steps")
-    step_size: StepSize = code("of the optimiser")
-    epochs: Epochs = code("passes over the training images")
-    batch_size: Count = paper("images of a step; by default that of regimes", default=None)
-    train: CountOrAll = code(
+    dataset: types.Dataset = paper("a dataset as the papers call it")
+    optimiser: types.Optimiser = paper("rule of the steps")
+    step_size: types.StepSize = code("of the optimiser")
+    epochs: types.Epochs = code("passes over the training images")
+    batch_size: types.Count = paper("images of a step; by default that of regimes", default=None)
+    train: types.CountOrAll = code(
         "training images; null: all; by default those of regimes", default=None
     )
-    test: Tested = code("test images; null: all; by default those of regimes", default=None)
+    test: types.Tested = code("test images; null: all; by default those of regimes", default=None)
 
 
 class MnistRow(Row):
@@ -84,23 +54,16 @@ class CifarRow(Row):
 class Networks(Section):
     """Networks by name."""
 
-    fc: FullyConnected = section(
+    fc: types.FullyConnected = section(
         "fully connected; depth variable 6, where the paper has d=5, earlier also d=6",
-        width=Source("paper", paper_also=[100]),
-        bias=Source("code", paper_also=[False]),
+        width=types.Source("paper", paper_also=[100]),
+        bias=types.Source("code", paper_also=[False]),
     )
-    # with a stride of 3, which the paper writes as "(3,3)", both networks would be the same
-    vconv: Convolutional = section(
-        "convolutional with Flatten()",
-        stride=Source("code", paper_also=[3]),
-        dense=Source("paper", paper_also=[[256]]),
+    vconv: types.Convolutional = section("convolutional with Flatten()", **CONVOLUTIONS)
+    gconv: types.Convolutional = section(
+        "convolutional with global average pooling", **CONVOLUTIONS
     )
-    gconv: Convolutional = section(
-        "convolutional with global average pooling",
-        stride=Source("code", paper_also=[3]),
-        dense=Source("paper", paper_also=[[256]]),
-    )
-    gconv_cntk: Convolutional | None = ours("for npf.cntk alone", default=None)
+    gconv_cntk: types.Convolutional | None = ours("for npf.cntk alone", default=None)
 
 
 class Rows(Section):
@@ -108,33 +71,29 @@ class Rows(Section):
 
     fc_sgd: MnistRow = section("fully connected, SGD")
     fc_adam: MnistRow = section(
-        "fully connected, Adam", step_size=Source("code", paper_also=[0.0003])
+        "fully connected, Adam", step_size=types.Source("code", paper_also=[0.0003])
     )
     vconv_sgd: CifarRow = section("convolutional, SGD")
-    vconv_adam: CifarRow = section("convolutional, Adam", step_size=PAPER)
+    vconv_adam: CifarRow = section("convolutional, Adam", step_size=types.PAPER)
     gconv_sgd: CifarRow = section("with global average pooling, SGD")
-    gconv_adam: CifarRow = section("with global average pooling, Adam", step_size=PAPER)
+    gconv_adam: CifarRow = section("with global average pooling, Adam", step_size=types.PAPER)
 
 
 class Regimes(Section):
     """Table 2: five gate regimes on six rows of network and optimiser."""
 
-    runs: Runs = paper("seeds, shared by all regimes (our choice)")
-    train: CountOrAll = code("training images, stratified; null: all")
-    test: Tested = code("test images; null: all")
-    batch_size: Count = paper("images of a step")
-    gate: Gate = section(
-        "soft gates of DLNPF; the earlier version has beta = 8",
-        beta=Source("paper", paper_also=[8]),
-        eps=Source("code", paper_also=[0]),
-    )
-    select: Select = paper("epoch whose test accuracy is reported")
+    runs: types.Runs = paper("seeds, shared by all regimes (our choice)")
+    train: types.CountOrAll = code("training images, stratified; null: all")
+    test: types.Tested = code("test images; null: all")
+    batch_size: types.Count = paper("images of a step")
+    gate: types.Gate = section("soft gates of DLNPF; the earlier version has beta = 8", **SOFT)
+    select: types.Select = paper("epoch whose test accuracy is reported")
     flnpf_checkpoint: Checkpoint = code("ReLU weights that give FLNPF its gates")
     sgd_search: bool = code(
         "whether SGD has the best of sgd_step_sizes by regime", paper_also=[True]
     )
-    sgd_step_sizes: distinct(StepSize, most=20) = paper("step sizes that are searched")
-    trained: Trained = ours(
+    sgd_step_sizes: types.distinct(types.StepSize, most=20) = paper("step sizes that are searched")
+    trained: types.Trained = ours(
         "best train accuracy from which a run is trained; the paper trains close to 100 %"
     )
     networks: Networks
@@ -149,22 +108,24 @@ class Cntk(Section):
 
     network: Literal["vconv", "gconv", "gconv_cntk"] = ours("one of regimes.networks")
     dataset: Literal["cifar10"] = ours("data.cifar10 says which images play its part")
-    runs: Runs = ours("seeds")
-    train: whole(20, 20_000) = ours("training images; time grows with pairs of images × (HW)²")
-    test: whole(2, 20_000) = ours("test images")
-    pool: whole(1, 32) = ours("side of the squares of pixels that are averaged into one")
-    sizes: distinct(whole(20, 20_000), most=20, least=0) = ours(
+    runs: types.Runs = ours("seeds")
+    train: types.whole(20, 20_000) = ours(
+        "training images; time grows with pairs of images × (HW)²"
+    )
+    test: types.whole(2, 20_000) = ours("test images")
+    pool: types.whole(1, 32) = ours("side of the squares of pixels that are averaged into one")
+    sizes: types.distinct(types.whole(20, 20_000), most=20, least=0) = ours(
         "further numbers of training images, for the kernel alone"
     )
-    ridges: distinct(positive(1_000_000), most=20) = ours(
+    ridges: types.distinct(types.positive(1_000_000), most=20) = ours(
         "ridge, in units of the kernel's mean diagonal"
     )
-    optimiser: Optimiser = ours("rule of the steps")
-    step_size: StepSize = ours("of the optimiser, as in Table 2")
-    batch_size: Count = ours("images of a step")
-    epochs: Epochs = ours("passes over the training images")
+    optimiser: types.Optimiser = ours("rule of the steps")
+    step_size: types.StepSize = ours("of the optimiser, as in Table 2")
+    batch_size: types.Count = ours("images of a step")
+    epochs: types.Epochs = ours("passes over the training images")
     flnpf_checkpoint: Checkpoint = ours("ReLU weights that give FLNPF its gates")
-    trained: Trained = ours("best train accuracy from which a run is trained")
+    trained: types.Trained = ours("best train accuracy from which a run is trained")
 
 
 class Stages(Section):
@@ -172,57 +133,55 @@ class Stages(Section):
 
     network: NetworkName = paper("one of regimes.networks")
     dataset: Literal["cifar10"] = paper("data.cifar10 says which images play its part")
-    runs: Runs = code("seeds")
-    train: CountOrAll = code("training images; null: all")
-    test: Tested = code("test images; null: all")
-    optimiser: Optimiser = code("rule of the steps")
-    step_size: StepSize = paper("of Adam")
-    batch_size: Count = paper("images of a step")
-    stages: whole(1, 100) = paper("stages of the gates")
-    stage_epochs: Epochs = paper("stage i: the ReLU network after so many epochs times i")
-    epochs: Epochs = code("of FLNPF at every stage, and of FRNPF, stage 0")
+    runs: types.Runs = code("seeds")
+    train: types.CountOrAll = code("training images; null: all")
+    test: types.Tested = code("test images; null: all")
+    optimiser: types.Optimiser = code("rule of the steps")
+    step_size: types.StepSize = paper("of Adam")
+    batch_size: types.Count = paper("images of a step")
+    stages: types.whole(1, 100) = paper("stages of the gates")
+    stage_epochs: types.Epochs = paper("stage i: the ReLU network after so many epochs times i")
+    epochs: types.Epochs = code("of FLNPF at every stage, and of FRNPF, stage 0")
     checkpoint: Literal["best_so_far", "epoch"] = code(
         "best test accuracy within these epochs; epoch: the last", paper_also=["epoch"]
     )
-    trained: Trained = ours("best train accuracy from which a run is trained")
+    trained: types.Trained = ours("best train accuracy from which a run is trained")
 
 
-class Nu(Evaluated):
+class Nu(types.Evaluated):
     """Figure 3 middle: nu_t = yᵀ Ĥ_t⁻¹ y while a ReLU network learns to tell two digits apart."""
 
-    network: FullyConnected = section("the paper has d=5, four hidden layers")
-    dataset: Dataset = paper("a dataset as the papers call it")
-    classes: Classes = paper("two classes; the first becomes -1")
-    runs: Runs = code("seeds")
-    train: CountOrAll = paper("training images of the two digits; null: all")
-    test: Tested = paper("test images of the two digits; null: all")
-    optimiser: Optimiser = code("rule of the steps")
-    step_size: StepSize = code("of the optimiser")
-    batch_size: Count = code("images of a step")
-    epochs: Epochs = code("passes over the training images")
-    every: Epochs = code("epochs between evaluations")
-    per_class: Count = paper("200 examples; the notebooks take the first of each class")
+    network: types.FullyConnected = section("the paper has d=5, four hidden layers")
+    dataset: types.Dataset = paper("a dataset as the papers call it")
+    classes: types.Classes = paper("two classes; the first becomes -1")
+    runs: types.Runs = code("seeds")
+    train: types.CountOrAll = paper("training images of the two digits; null: all")
+    test: types.Tested = paper("test images of the two digits; null: all")
+    optimiser: types.Optimiser = code("rule of the steps")
+    step_size: types.StepSize = code("of the optimiser")
+    batch_size: types.Count = code("images of a step")
+    epochs: types.Epochs = code("passes over the training images")
+    every: types.Epochs = code("epochs between evaluations")
+    per_class: types.Count = paper("200 examples; the notebooks take the first of each class")
 
 
-class Kvf(Evaluated):
+class Kvf(types.Evaluated):
     """Figure 3 right: sizes of the kernels K^v and K^f while DLNPF learns."""
 
-    network: FullyConnected = section("as in Table 2", bias=Source("code", paper_also=[False]))
-    dataset: Dataset = paper("a dataset as the papers call it")
-    gate: Gate = section(
-        "soft gates",
-        beta=Source("paper", paper_also=[8]),
-        eps=Source("code", paper_also=[0]),
+    network: types.FullyConnected = section(
+        "as in Table 2", bias=types.Source("code", paper_also=[False])
     )
-    runs: Runs = code("seeds")
-    train: CountOrAll = code("training images; null: all")
-    test: Tested = code("test images; null: all")
-    optimiser: Optimiser = code("rule of the steps")
-    step_size: StepSize = code("of the optimiser")
-    batch_size: Count = paper("images of a step")
-    epochs: Epochs = code("passes over the training images")
-    every: Epochs = code("epochs between evaluations")
-    per_class: Count = paper("images of each class in the kernels", code_also=[20])
+    dataset: types.Dataset = paper("a dataset as the papers call it")
+    gate: types.Gate = section("soft gates", **SOFT)
+    runs: types.Runs = code("seeds")
+    train: types.CountOrAll = code("training images; null: all")
+    test: types.Tested = code("test images; null: all")
+    optimiser: types.Optimiser = code("rule of the steps")
+    step_size: types.StepSize = code("of the optimiser")
+    batch_size: types.Count = paper("images of a step")
+    epochs: types.Epochs = code("passes over the training images")
+    every: types.Epochs = code("epochs between evaluations")
+    per_class: types.Count = paper("images of each class in the kernels", code_also=[20])
     with_biases: bool = code("whether gradients by biases count; weights only otherwise")
     output: Literal["logits_trace", "true_class_logit", "softmax_sum"] = ours(
         "trace over the logits; softmax_sum differentiates a constant, so that all kernels are 0",
@@ -233,59 +192,59 @@ class Kvf(Evaluated):
 class Mean(Section):
     """Theorem B.1: all networks of some layer sizes, and draws of larger ones with fixed gates."""
 
-    enumerated: several(several(whole(1, 18), most=10, least=3), most=100) = ours(
+    enumerated: types.several(types.several(types.whole(1, 18), most=10, least=3), most=100) = ours(
         "layer sizes, inputs first and one output last, with at most 18 weights"
     )
-    width: Width = ours("units of a hidden layer of the networks drawn")
-    depths: TheoryDepths = ours("weight layers of the networks drawn")
-    draws: TheoryDraws = ours("networks drawn")
+    width: types.Width = ours("units of a hidden layer of the networks drawn")
+    depths: types.TheoryDepths = ours("weight layers of the networks drawn")
+    draws: types.TheoryDraws = ours("networks drawn")
 
 
 class TheoryWidths(Section):
     """How fast kernels approach their limits."""
 
     widths: Widths = ours("units of a hidden layer")
-    depths: TheoryDepths = ours("weight layers")
+    depths: types.TheoryDepths = ours("weight layers")
 
 
 class Padding(Section):
     """Corollary C.1: copies of the gates of a feature network of fixed width."""
 
-    width: Width = ours("units of a hidden layer of the feature network")
+    width: types.Width = ours("units of a hidden layer of the feature network")
     copies: Widths = ours("copies of the gates")
-    depths: TheoryDepths = ours("weight layers")
+    depths: types.TheoryDepths = ours("weight layers")
 
 
 class Drawn(Section):
     """Networks drawn beside the exact variance."""
 
     widths: Quarters = ours("units of a hidden layer, multiples of 4")
-    depths: TheoryDepths = ours("weight layers")
-    draws: TheoryDraws = ours("networks")
+    depths: types.TheoryDepths = ours("weight layers")
+    draws: types.TheoryDraws = ours("networks")
 
 
 class Variance(Section):
     """Theorem B.2 and dgn's Theorem 2.3: exact, and networks drawn beside."""
 
     widths: Quarters = ours("units of a hidden layer, multiples of 4")
-    depths: TheoryDepths = ours("weight layers")
+    depths: types.TheoryDepths = ours("weight layers")
     drawn: Drawn
 
 
 class Limits(Section):
     """Appendix A: ReLU networks, K^(d)."""
 
-    width: Width = ours("units of a hidden layer")
-    depths: TheoryDepths = ours("weight layers")
-    runs: Runs = ours("networks")
+    width: types.Width = ours("units of a hidden layer")
+    depths: types.TheoryDepths = ours("weight layers")
+    runs: types.Runs = ours("networks")
 
 
 class Theory(Section):
     """Section 5 and appendices A to C, checked: no figure of the paper, no data."""
 
-    runs: whole(2, 1000) = ours("feature and value networks per width and depth")
-    inputs: whole(2, 1000) = ours("random points on the unit sphere")
-    n0: whole(1, 18) = ours("inputs of a network; all rows of so many signs are listed")
+    runs: types.whole(2, 1000) = ours("feature and value networks per width and depth")
+    inputs: types.whole(2, 1000) = ours("random points on the unit sphere")
+    n0: types.whole(1, 18) = ours("inputs of a network; all rows of so many signs are listed")
     mean: Mean
     widths: TheoryWidths
     padding: Padding
@@ -296,53 +255,47 @@ class Theory(Section):
 class Task(Section):
     """Networks of constant input and fixed random gates."""
 
-    samples: Samples = paper("random targets")
-    mu: between(0.01, 0.99) = paper("share of open gates; weights are ±1/√(mu·w)")
-    depths: GatedDepths = paper("weight layers")
+    samples: types.Samples = paper("random targets")
+    mu: types.between(0.01, 0.99) = paper("share of open gates; weights are ±1/√(mu·w)")
+    depths: types.GatedDepths = paper("weight layers")
 
 
 class MemorisationWidths(Section):
     """Widths of the two parts of the figures."""
 
-    narrow: Width = paper("units of a hidden layer")
-    wide: Width = paper("units of a hidden layer")
-
-    @model_validator(mode="after")
-    def _ascending(self) -> "MemorisationWidths":
-        if self.narrow >= self.wide:
-            raise refused("narrow", self.narrow, f"it must be below wide, {self.wide}")
-        return self
+    narrow: types.Width = paper("units of a hidden layer")
+    wide: types.Width = paper("units of a hidden layer")
 
 
 class Shown(Section):
     """Each figure shows the first so many runs."""
 
-    npf_fig7: Runs = paper("runs")
-    dgn_fig1: Runs = ours("runs")
-    dgn_fig2: Runs = paper("runs")
-    dgn_fig3: Runs = paper("runs")
+    npf_fig7: types.Runs = paper("runs")
+    dgn_fig1: types.Runs = ours("runs")
+    dgn_fig2: types.Runs = paper("runs")
+    dgn_fig3: types.Runs = paper("runs")
 
 
 class Descents(Section):
     """How many of the runs descend as well, and for how long."""
 
-    runs: whole(0, 1000) = paper("of the runs drawn; at most 10 descending are shown",
+    runs: types.whole(0, 1000) = paper("of the runs drawn; at most 10 descending are shown",
                                  paper_also=[10])  # fmt: skip
-    steps: Steps = ours("of full-batch gradient descent")
+    steps: types.Steps = ours("of full-batch gradient descent")
 
 
 class Descent(Section):
     """Gradient descent."""
 
-    rate: positive(1000) = paper(
+    rate: types.positive(1000) = paper(
         "step size times rho_max; stated for w = 100, which no figure shows"
     )
-    rho: Rho = ours("whose largest eigenvalue: of that run's K_0, or of K_0/d")
+    rho: types.Rho = ours("whose largest eigenvalue: of that run's K_0, or of K_0/d")
     loss_half: bool = paper("1/2 sum e^2; false: sum e^2, dgn section 1", paper_also=[False])
-    linear_steps: Steps = ours("all runs follow the linear recursion for so many steps")
+    linear_steps: types.Steps = ours("all runs follow the linear recursion for so many steps")
     narrow: Descents
     wide: Descents
-    precision: Precision = ours(
+    precision: types.Precision = ours(
         "of the arithmetic; adapted is float64 once the squared errors are below a millionth"
     )
 
@@ -351,7 +304,7 @@ class Memorisation(Section):
     """Figures 6 and 7, and dgn Figures 1 to 3: a network memorises random targets."""
 
     task: Task
-    runs: Runs = paper("new gates in each; the most that a figure shows", or_more=True)
+    runs: types.Runs = paper("new gates in each; the most that a figure shows", or_more=True)
     widths: MemorisationWidths
     shown: Shown
     descent: Descent
@@ -362,7 +315,7 @@ class Toy(Section):
 
     inputs: Few = paper("inputs")
     width: Few = paper("units of a hidden layer")
-    gates: several(several(Gates, most=2, least=2), most=3, least=3) = ours(
+    gates: types.several(types.several(Gates, most=2, least=2), most=3, least=3) = ours(
         "hidden layers of gates for three examples, such that paths 3 and 12 are those open for "
         "both the first and the second example"
     )
@@ -371,9 +324,8 @@ class Toy(Section):
     def _as_many_gates(self) -> "Toy":
         for gates in (layer for example in self.gates for layer in example):
             if len(gates) != self.width:
-                raise refused(
-                    "gates", gates, f"every layer needs as many gates as width, {self.width}"
-                )
+                allowed = f"every layer needs as many gates as width, {self.width}"
+                raise types.refused("gates", gates, allowed)
         return self
 
 
@@ -390,7 +342,7 @@ class Concepts(Section):
 
     toy: Toy
     padding: DrawnPadding
-    beta: Beta = paper("slope of the soft gates", paper_also=[8])
+    beta: types.Beta = paper("slope of the soft gates", paper_also=[8])
 
 
 class Settings(Section):
@@ -417,14 +369,11 @@ class Settings(Section):
         chosen |= {"stages.network": self.stages.network, "cntk.network": self.cntk.network}
         for key, name in chosen.items():
             if name not in names:
-                raise refused(key, name, f"unknown{nearest(name, names)}; {one_of(names)}")
+                raise types.refused(key, name, f"unknown{nearest(name, names)}; {one_of(names)}")
         optimiser = self.stages.optimiser
         reference = f"{self.stages.network}_{optimiser}"
         if reference not in rows:
-            raise refused(
-                "stages.optimiser",
-                optimiser,
-                f"the reference are the ReLU networks {reference}, which is no row of "
-                f"npf.regimes.rows: {', '.join(rows)}",
-            )
+            allowed = f"the reference are the ReLU networks {reference}, which is no row of "
+            allowed += f"npf.regimes.rows: {', '.join(rows)}"
+            raise types.refused("stages.optimiser", optimiser, allowed)
         return self

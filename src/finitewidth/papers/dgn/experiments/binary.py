@@ -12,14 +12,11 @@ from finitewidth.measures.accuracy import curve, scores_by_replica, train_accura
 # series -> regimes; soft-GaLU is DLNPF of npf if the hidden units of its gating network are hard
 FOUR = {"soft-GaLU": ("soft_galu", "dlnpf"), "soft-ReLU": ("soft_relu",), "ReLU": ("relu",),
         "GaLU": ("galu",)}  # fmt: skip
-GATES = {"learnt gates": ("flnpf",), "unlearnt gates": ("galu",)}
-ADAPTABLE = {"ReLU": ("relu",), "frozen ReLU": ("frnpf_di",)}
-LOSSES = {"train": "train_loss", "test": "test_loss"}
 PANELS = (
     ("train", FOUR, ("train",)),
     ("test", FOUR, ("test",)),
-    ("gates", GATES, ("train", "test")),
-    ("adaptable", ADAPTABLE, ("train", "test")),
+    ("gates", {"learnt gates": ("flnpf",), "unlearnt gates": ("galu",)}, ("train", "test")),
+    ("adaptable", {"ReLU": ("relu",), "frozen ReLU": ("frnpf_di",)}, ("train", "test")),
 )
 
 
@@ -27,24 +24,18 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """Mean squared errors of all networks over epochs.
 
     Returns:
-        ``runs``: one row per run with its accuracies (see
-        `scores_by_replica`) and with ``train_loss`` and ``test_loss`` of
-        the last epoch.
-        ``curves``: panel, series, split, x, y, spread, runs, diverged, test_accuracy (the mean at
-        the same epoch), test_images (their number), and the columns of
-        `finitewidth.measures.accuracy.train_accuracies`.
+        ``runs``: one row per run with its accuracies (see `scores_by_replica`) and with
+        ``train_loss`` and ``test_loss`` of the last epoch.
+        ``curves``: panel, series, split, x, y, spread, runs, diverged (see `curve`), test_accuracy
+        (the mean at the same epoch), test_images (their number), and those of `train_accuracies`.
     """
     history = inputs["histories"]
     last = history[history["epoch"] == history["epoch"].max()]
-    keys = ["regime", "seed"]
-    runs = scores_by_replica(history, settings["trained"])
-    runs = runs.merge(last[[*keys, *LOSSES.values()]], on=keys)
-    return {
-        "runs": runs.drop(columns=["row", "stage", "variant"]),
-        "curves": pd.DataFrame(_curves(history, runs)).assign(
-            test_images=count_test_images(inputs["data"], settings)
-        ),
-    }
+    losses = last[["regime", "seed", "train_loss", "test_loss"]]
+    runs = scores_by_replica(history, settings["trained"]).merge(losses, on=["regime", "seed"])
+    images = count_test_images(inputs["data"], settings)
+    curves = pd.DataFrame(_curves(history, runs)).assign(test_images=images)
+    return {"runs": runs.drop(columns=["row", "stage", "variant"]), "curves": curves}
 
 
 def count_test_images(data: Dataset, settings: Mapping[str, Any]) -> int:
@@ -60,6 +51,7 @@ def _curves(history: pd.DataFrame, runs: pd.DataFrame) -> Iterator[dict[str, Any
             accuracies = list(curve(rows, "test_accuracy"))
             fitted = train_accuracies(runs[runs["regime"].isin(regimes)])
             for split in splits:
-                for point, accuracy in zip(curve(rows, LOSSES[split]), accuracies, strict=True):
+                losses = curve(rows, f"{split}_loss")
+                for point, accuracy in zip(losses, accuracies, strict=True):
                     yield {"panel": panel, "series": series, "split": split, **point,
                            "test_accuracy": accuracy["y"], **fitted}  # fmt: skip

@@ -11,62 +11,47 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from finitewidth.experiments.equations import Rows, equation_rows
+from finitewidth.experiments.equations import Rows, as_text, equation_rows
 from finitewidth.networks.regimes import Regime, regime
 
 GATING, WEIGHT = "Gating network", "Weight network"
 # numbers of ``inputs``, weights of the ``kernel`` and ``layers`` of the circular convolution
 Net = Mapping[str, Any]
-# each row: what an equation computes, the network that it belongs to (empty if there is one), its
-# LaTeX, and the same as text
+# each row: what an equation computes, the network that it belongs to (empty if there is one), and
+# its LaTeX
 EQUATIONS: dict[str, Rows] = {
     "dgn_table1": [
-        ("Input", "", r"z_{x_s,\Theta_t}(0) = x_s", "z_{xₛ,Θₜ}(0) = xₛ"),
-        ("Pre-activation", "", r"q_{x_s,\Theta_t}(l) = \Theta_t(l)^\top z_{x_s,\Theta_t}(l-1)",
-         "q_{xₛ,Θₜ}(l) = Θₜ(l)ᵀ z_{xₛ,Θₜ}(l−1)"),
-        ("Hidden output", "", r"z_{x_s,\Theta_t}(l) = q_{x_s,\Theta_t}(l) \odot G_{x_s,t}(l)",
-         "z_{xₛ,Θₜ}(l) = q_{xₛ,Θₜ}(l) ⊙ G_{xₛ,t}(l)"),
-        ("Output", "", r"\hat{y}_t(x_s) = \Theta_t(d)^\top z_{x_s,\Theta_t}(d-1)",
-         "ŷₜ(xₛ) = Θₜ(d)ᵀ z_{xₛ,Θₜ}(d−1)"),
-        ("note", "", r"$l \in [d-1]$; gates $G_{x_s,t}(l) \in [0, 1]^w$ are given",
-         "l ∈ [d−1]; gates G_{xₛ,t}(l) ∈ [0, 1]ʷ are given"),
+        ("Input", "", r"z_{x_s,\Theta_t}(0) = x_s"),
+        ("Pre-activation", "", r"q_{x_s,\Theta_t}(l) = \Theta_t(l)^\top z_{x_s,\Theta_t}(l-1)"),
+        ("Hidden output", "", r"z_{x_s,\Theta_t}(l) = q_{x_s,\Theta_t}(l) \odot G_{x_s,t}(l)"),
+        ("Output", "", r"\hat{y}_t(x_s) = \Theta_t(d)^\top z_{x_s,\Theta_t}(d-1)"),
+        ("note", "", r"$l \in [d-1]$; gates $G_{x_s,t}(l) \in [0, 1]^w$ are given"),
     ],
     "dgn_table2": [
-        ("Input", GATING, r"z_{x,\Theta^g_t}(0) = x", "z_{x,Θᵍₜ}(0) = x"),
+        ("Input", GATING, r"z_{x,\Theta^g_t}(0) = x"),
         ("Pre-activation", GATING,
-         r"q_{x,\Theta^g_t}(l) = \Theta^g_t(l)^\top z_{x,\Theta^g_t}(l-1)",
-         "q_{x,Θᵍₜ}(l) = Θᵍₜ(l)ᵀ z_{x,Θᵍₜ}(l−1)"),
-        ("Input", WEIGHT, r"z_{x,\Theta^w_t}(0) = x", "z_{x,Θʷₜ}(0) = x"),
+         r"q_{x,\Theta^g_t}(l) = \Theta^g_t(l)^\top z_{x,\Theta^g_t}(l-1)"),
+        ("Input", WEIGHT, r"z_{x,\Theta^w_t}(0) = x"),
         ("Pre-activation", WEIGHT,
-         r"q_{x,\Theta^w_t}(l) = \Theta^w_t(l)^\top z_{x,\Theta^w_t}(l-1)",
-         "q_{x,Θʷₜ}(l) = Θʷₜ(l)ᵀ z_{x,Θʷₜ}(l−1)"),
+         r"q_{x,\Theta^w_t}(l) = \Theta^w_t(l)^\top z_{x,\Theta^w_t}(l-1)"),
         ("Soft gate, β > 0", GATING,
          r"G_{x,\Theta^g_t}(l, i) = \chi_\epsilon(-\beta q_{x,\Theta^g_t}(l, i)) = "
-         r"\frac{1+\epsilon}{1 + \exp(-\beta q_{x,\Theta^g_t}(l, i))}",
-         "G_{x,Θᵍₜ}(l, i) = χ_ε(−β q_{x,Θᵍₜ}(l, i)) = (1 + ε) / (1 + exp(−β q_{x,Θᵍₜ}(l, i)))"),
+         r"\frac{1+\epsilon}{1 + \exp(-\beta q_{x,\Theta^g_t}(l, i))}"),
         ("Hard gate, β = ∞", GATING,
-         r"G_{x,\Theta^g_t}(l, i) = \mathbf{1}_{\{q_{x,\Theta^g_t}(l, i) > 0\}}",
-         "G_{x,Θᵍₜ}(l, i) = 1{q_{x,Θᵍₜ}(l, i) > 0}"),
+         r"G_{x,\Theta^g_t}(l, i) = \mathbf{1}_{\{q_{x,\Theta^g_t}(l, i) > 0\}}"),
         ("Hidden output", GATING,
-         r"z_{x,\Theta^g_t}(l) = q_{x,\Theta^g_t}(l) \odot G_{x,\Theta^g_t}(l)",
-         "z_{x,Θᵍₜ}(l) = q_{x,Θᵍₜ}(l) ⊙ G_{x,Θᵍₜ}(l)"),
+         r"z_{x,\Theta^g_t}(l) = q_{x,\Theta^g_t}(l) \odot G_{x,\Theta^g_t}(l)"),
         ("Hidden output", WEIGHT,
-         r"z_{x,\Theta^w_t}(l) = q_{x,\Theta^w_t}(l) \odot G_{x,\Theta^g_t}(l)",
-         "z_{x,Θʷₜ}(l) = q_{x,Θʷₜ}(l) ⊙ G_{x,Θᵍₜ}(l)"),
-        ("Output", WEIGHT, r"\hat{y}_t(x) = \Theta^w_t(d)^\top z_{x,\Theta^w_t}(d-1)",
-         "ŷₜ(x) = Θʷₜ(d)ᵀ z_{x,Θʷₜ}(d−1)"),
-        ("note", "", r"$l \in [d-1]$ and $i \in [w]$; $\epsilon \geq 0$",
-         "l ∈ [d−1] and i ∈ [w]; ε ≥ 0"),
+         r"z_{x,\Theta^w_t}(l) = q_{x,\Theta^w_t}(l) \odot G_{x,\Theta^g_t}(l)"),
+        ("Output", WEIGHT, r"\hat{y}_t(x) = \Theta^w_t(d)^\top z_{x,\Theta^w_t}(d-1)"),
+        ("note", "", r"$l \in [d-1]$ and $i \in [w]$; $\epsilon \geq 0$"),
     ],
     "dgn_table5": [
-        ("Input", "", "x_t(s, i, 0) = x(i, s)", "xₜ(s, i, 0) = x(i, s)"),
-        ("Pre-activation", "", r"q_t(s, i, l) = \Theta_t(l, \cdot, i)^\top x_t(s, \cdot, l-1)",
-         "qₜ(s, i, l) = Θₜ(l, ·, i)ᵀ xₜ(s, ·, l−1)"),
-        ("Hidden output", "", r"x_t(s, i, l) = q_t(s, i, l) \cdot G_t(s, i, l)",
-         "xₜ(s, i, l) = qₜ(s, i, l) · Gₜ(s, i, l)"),
-        ("Output", "", r"\hat{y}_t(s) = \Theta_t(d, \cdot, 1)^\top x_t(s, \cdot, d-1)",
-         "ŷₜ(s) = Θₜ(d, ·, 1)ᵀ xₜ(s, ·, d−1)"),
-        ("note", "", r"$l \in [d-1]$", "l ∈ [d−1]"),
+        ("Input", "", "x_t(s, i, 0) = x(i, s)"),
+        ("Pre-activation", "", r"q_t(s, i, l) = \Theta_t(l, \cdot, i)^\top x_t(s, \cdot, l-1)"),
+        ("Hidden output", "", r"x_t(s, i, l) = q_t(s, i, l) \cdot G_t(s, i, l)"),
+        ("Output", "", r"\hat{y}_t(s) = \Theta_t(d, \cdot, 1)^\top x_t(s, \cdot, d-1)"),
+        ("note", "", r"$l \in [d-1]$"),
     ],
 }  # fmt: skip
 
@@ -106,27 +91,23 @@ def variant(name: str, network: Regime) -> dict[str, str]:
     """
     soft = network.gating.beta is not None
     decoupled = network.gating.source == "feature"
-    weights = gates = ("Θₜ", r"\Theta_t")
-    if decoupled:
-        gates = _weights("g", "feature" in network.learns)
-        weights = _weights("w", "value" in network.learns)
-    slope = ("β", r"\beta") if soft else ("∞", r"\infty")
+    gates, weights = (
+        rf"\Theta^{letter}_" + ("t" if part in network.learns else r"\dagger")
+        if decoupled else r"\Theta_t"
+        for letter, part in (("g", "feature"), ("w", "value"))
+    )  # fmt: skip
+    slope, gate = (r"\beta", r"(0, 1 + \epsilon)") if soft else (r"\infty", r"\{0, 1\}")
+    notation = rf"\mathcal{{N}}({gates}, {slope}; {weights})"
     return {
         "network": name,
-        "text": f"N({gates[0]}, {slope[0]}; {weights[0]})",
-        "latex": rf"\mathcal{{N}}({gates[1]}, {slope[1]}; {weights[1]})",
+        "text": as_text(notation),
+        "latex": notation,
         "gates_from": "a network of their own" if decoupled else "the network itself",
-        "gate_text": "(0, 1 + ε)" if soft else "{0, 1}",
-        "gate_latex": r"(0, 1 + \epsilon)" if soft else r"\{0, 1\}",
+        "gate_text": as_text(gate),
+        "gate_latex": gate,
         "networks": 1 + decoupled,
         "trained": len(network.learns),
     }
-
-
-def _weights(letter: str, learns: bool) -> tuple[str, str]:
-    raised = {"g": "ᵍ", "w": "ʷ"}[letter]
-    mark = ("ₜ", "t") if learns else ("†", r"\dagger")
-    return f"Θ{raised}{mark[0]}", rf"\Theta^{letter}_{mark[1]}"
 
 
 def _tap(net: Net, below: int, unit: int) -> int | None:
@@ -138,12 +119,11 @@ def _tap(net: Net, below: int, unit: int) -> int | None:
 def connections(net: Net) -> pd.DataFrame:
     """Connections between units: ``layer``, ``start``, ``end``, ``tap``, all counted from 1."""
     units = range(net["inputs"])
-    found = [
-        (layer, start, end, _tap(net, start, end))
+    rows = [
+        (layer, start + 1, end + 1, tap + 1)
         for layer, start, end in itertools.product(range(1, net["layers"] + 1), units, units)
+        if (tap := _tap(net, start, end)) is not None
     ]
-    rows = [(layer, start + 1, end + 1, tap + 1) for layer, start, end, tap in found
-            if tap is not None]  # fmt: skip
     return pd.DataFrame(rows, columns=["layer", "start", "end", "tap"])
 
 
@@ -176,20 +156,18 @@ def kernels(net: Net, examples: Sequence[Sequence[int]]) -> pd.DataFrame:
     """
     flat = list(itertools.product((-1.0, 1.0), repeat=net["layers"] * net["kernel"]))
     signs = np.array(flat).reshape(-1, net["layers"], net["kernel"])  # all weights
-    inputs = np.array(
-        [np.roll(x, shift) for x in examples for shift in range(net["inputs"])], float
-    )
+    shifts = range(net["inputs"])
+    inputs = np.array([np.roll(x, shift) for x in examples for shift in shifts], float)
+    pairs = list(itertools.combinations_with_replacement(range(len(examples)), 2))
     walks, rows = paths(net), []
     for number, gating in enumerate(signs):
-        gates = _gates(net, gating, inputs)
-        outputs = np.stack([_forward(net, weights, inputs, gates) for weights in signs])
+        _, gates = _forward(gating, inputs)
+        outputs = np.stack([_forward(weights, inputs, gates)[0] for weights in signs])
         means = outputs.mean(axis=2)
         pooled = means.T @ means / len(signs)
         unpooled = np.einsum("wsi,wti->st", outputs, outputs) / len(signs)
         lemma = _by_bundles(net, walks, inputs, gates)
-        for (a, b), shift in itertools.product(
-            itertools.combinations_with_replacement(range(len(examples)), 2), range(net["inputs"])
-        ):
+        for (a, b), shift in itertools.product(pairs, shifts):
             at = a * net["inputs"], b * net["inputs"] + shift
             rows.append({
                 "gating": number, "s": a + 1, "s_prime": b + 1, "shift": shift,
@@ -198,26 +176,17 @@ def kernels(net: Net, examples: Sequence[Sequence[int]]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _convolved(net: Net, z: np.ndarray, taps: np.ndarray) -> np.ndarray:
-    """One layer, (S, inputs): unit i adds unit i + k of ``z`` times tap k."""
-    return sum(taps[k] * np.roll(z, -k, axis=1) for k in range(net["kernel"]))
-
-
-def _gates(net: Net, weights: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Gates 1{q > 0} of a ReLU network of the same form, (layers, S, inputs)."""
-    gates, z = [], x
-    for taps in weights:
-        q = _convolved(net, z, taps)
-        gates.append((q > 0).astype(float))
-        z = q * gates[-1]
-    return np.stack(gates)
-
-
-def _forward(net: Net, weights: np.ndarray, x: np.ndarray, gates: np.ndarray) -> np.ndarray:
-    z = x
-    for taps, gate in zip(weights, gates, strict=True):
-        z = _convolved(net, z, taps) * gate
-    return z
+def _forward(
+    weights: np.ndarray, x: np.ndarray, gates: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Outputs (S, inputs) and gates (layers, S, inputs); without ``gates`` those of ReLU."""
+    z, opened = x, []
+    for layer, taps in enumerate(weights):
+        # unit i adds unit i + k times tap k
+        q = sum(tap * np.roll(z, -k, axis=1) for k, tap in enumerate(taps))
+        opened.append((q > 0).astype(float) if gates is None else gates[layer])
+        z = q * opened[-1]
+    return z, np.stack(opened)
 
 
 def _by_bundles(net: Net, walks: pd.DataFrame, x: np.ndarray, gates: np.ndarray) -> np.ndarray:

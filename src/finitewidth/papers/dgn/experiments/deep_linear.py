@@ -8,13 +8,10 @@ import numpy as np
 import pandas as pd
 import torch
 
-from finitewidth.kernels.gated_ntk import value_kernel
-from finitewidth.measures.dynamics import DESCENT, LINEAR, batches, means_of_first
+from finitewidth.measures.dynamics import DESCENT, LINEAR, Networks, batches, means_of_first
 from finitewidth.networks.random_gated import equal_variance_weights
 from finitewidth.training.full_batch import error_ratios, gradient_descent
 
-NAME = "dgn/deep_linear"
-CONVERGED = 0.01
 FIGURE = "dgn_fig10"
 
 
@@ -31,8 +28,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``ideal`` is that of a constant kernel d.
     """
     parts = [_depth_rows(depth, settings) for depth in settings["depths"]]
-    paths = pd.concat([path for path, _ in parts], ignore_index=True)
-    runs = pd.concat([run for _, run in parts], ignore_index=True)
+    paths, runs = (pd.concat(tables, ignore_index=True) for tables in zip(*parts, strict=True))
     shown = {FIGURE: settings["shown"]}
     keys = ["depth", "quantity", "dynamics"]
     curves = means_of_first(paths, keys, ["value"], shown, along="time")
@@ -58,7 +54,7 @@ def _depth_rows(depth: int, settings: Mapping[str, Any]) -> tuple[pd.DataFrame, 
             summaries.append({
                 "depth": depth, "run": run, "kernel": kernels[0, column],
                 "first_ratio": errors[1, column],
-                "steps_to_hundredth": steps_to(errors[:, column], CONVERGED),
+                "steps_to_hundredth": steps_to(errors[:, column], 0.01),
                 "kernel_growth": path["kernel", DESCENT][-1],
             })  # fmt: skip
             if run < settings["shown"]:
@@ -74,33 +70,28 @@ def _depth_rows(depth: int, settings: Mapping[str, Any]) -> tuple[pd.DataFrame, 
 def _trajectories(
     depth: int, runs: Sequence[int], settings: Mapping[str, Any]
 ) -> tuple[np.ndarray, ...]:
-    """Squared errors over e_0^2, kernels, norms of all weights, and errors of the recursion.
+    """Squared errors over e_0^2, kernels, norms of all weights, and those errors of the recursion.
 
-    Each is (steps + 1, R). The last are squared errors over e_0^2 too.
+    Each is (steps + 1, R).
     """
     width, times = settings["width"], range(settings["steps"] + 1)
     x, y = torch.ones(1, 1).double(), torch.ones(len(runs), 1).double()
     weights = equal_variance_weights(
         [1, *[width] * (depth - 1), 1], math.sqrt(1 / width),
-        [(NAME, depth, run, "weights") for run in runs],
+        [("dgn/deep_linear", depth, run, "weights") for run in runs],
     )  # fmt: skip
     step = torch.full((len(runs),), steepness(settings) / depth, dtype=torch.float64)
     errors, kernels, norms = [], [], []
     for state in gradient_descent(x, y, weights, "open", step=step, times=times):
         errors.append(state.errors[:, 0].clone())
-        gates = [torch.ones(len(weight), 1, weight.shape[-1]).to(weight)
-                 for weight in state.weights[:-1]]  # fmt: skip
-        kernel = value_kernel(x, state.weights, None, gates, with_biases=False)
-        kernels.append(kernel[:, 0, 0])
+        kernels.append(Networks(x, y, state.weights, "open").kernel()[:, 0, 0])
         norms.append(sum((weight**2).sum((-2, -1)) for weight in state.weights).sqrt())
     linear = error_ratios(
         kernels[0][:, None], torch.ones(len(runs), 1, 1).double(), errors[0][:, None],
         step=step, times=times,
     )  # fmt: skip
     ratios = torch.stack(errors) ** 2 / errors[0] ** 2
-    return tuple(
-        part.numpy() for part in (ratios, torch.stack(kernels), torch.stack(norms), linear)
-    )
+    return ratios.numpy(), torch.stack(kernels).numpy(), torch.stack(norms).numpy(), linear.numpy()
 
 
 def steepness(settings: Mapping[str, Any]) -> float:
@@ -109,9 +100,9 @@ def steepness(settings: Mapping[str, Any]) -> float:
 
 
 def steps_to(ratios: np.ndarray, level: float) -> float:
-    """Time at which the decreasing ``ratios`` first reach ``level``.
+    """Time at which the decreasing ``ratios`` first reach ``level``; NaN if they never do.
 
-    The time is interpolated linearly in the logarithm. It is NaN if the level is never reached.
+    The time is interpolated linearly in the logarithm.
     """
     below = np.flatnonzero(ratios <= level)
     if not len(below):

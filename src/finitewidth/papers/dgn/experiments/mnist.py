@@ -7,7 +7,6 @@ import pandas as pd
 
 from finitewidth.measures.accuracy import curve, scores_by_replica, train_accuracies
 
-SERIES = {"relu": "ReLU", "galu": "GaLU"}
 LEARNT = 0.99  # train accuracy from which a network counts as trained (claims D14, D16)
 
 
@@ -15,11 +14,9 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """Train accuracy over epochs on three kinds of images, and test accuracy on the original ones.
 
     Returns:
-        ``runs``: one row per run (see `scores_by_replica`) with
-        ``epochs_to_99``, see `epochs_to`.
-        ``curves``: panel, series, x, y, spread, runs, diverged, and the columns of
-        `finitewidth.measures.accuracy.train_accuracies`; accuracies are fractions. Diverged runs
-        are counted in ``diverged`` and are excluded from the means and spreads.
+        ``runs``: one row per run (see `scores_by_replica`) with ``epochs_to_99``, see `epochs_to`.
+        ``curves``: panel, series, x, y, spread, runs, diverged (see `curve`), and the columns of
+        `train_accuracies`; accuracies are fractions.
     """
     history = inputs["histories"]
     runs = scores_by_replica(history, settings["trained"])
@@ -35,11 +32,10 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def epochs_to(accuracy: float, history: pd.DataFrame) -> float:
-    """Number of epochs after which the train accuracy of one run reaches ``accuracy``.
+    """Number of epochs after which the train accuracy of one run reaches ``accuracy``, or NaN.
 
-    The number is interpolated linearly from the epoch before (with accuracy 0 at epoch 0), because
-    whole epochs are too coarse for a network that learns within a few. It is NaN if the accuracy
-    is never reached.
+    It is interpolated linearly from the epoch before (with accuracy 0 at epoch 0), because whole
+    epochs are too coarse for a network that learns within a few.
     """
     reached = [0.0, *history.sort_values("epoch")["train_accuracy"]]
     for epoch, now in enumerate(reached):
@@ -59,7 +55,7 @@ def _curves(
         "test": ("original", "test_accuracy"),
     }
     for panel, (variant, column) in panels.items():
-        for regime, series in SERIES.items():
+        for regime, series in (("relu", "ReLU"), ("galu", "GaLU")):
             rows = history[(history["variant"] == variant) & (history["regime"] == regime)]
             own = runs[(runs["variant"] == variant) & (runs["regime"] == regime)]
             for point in curve(rows, column):

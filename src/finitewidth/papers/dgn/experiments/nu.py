@@ -6,13 +6,8 @@ from typing import Any
 import pandas as pd
 from torch import Tensor
 
-from finitewidth.experiments.nu_values import (
-    binary_examples,
-    epochs_kept,
-    network_at,
-    nu_point,
-    nu_row,
-)
+from finitewidth.experiments import nu_values
+from finitewidth.experiments.nu_values import network_at
 from finitewidth.kernels.gated_ntk import (
     feature_gates,
     feature_kernel,
@@ -35,7 +30,6 @@ REGIMES = {
     "soft-ReLU": ("soft_relu",), "frozen ReLU": ("frnpf_di",),
     "soft-GaLU": ("soft_galu", "dlnpf"),
 }  # fmt: skip
-AT_START = "value at t = 0"
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -51,9 +45,9 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``curves``: panel, series, x, y, spread, runs, failed, ridged, condition_number, and
         those of `finitewidth.measures.accuracy.train_accuracies` of the network after its training.
     """
-    x, y = binary_examples(inputs["data"], settings["classes"], settings["per_class"])
+    x, y = nu_values.binary_examples(inputs["data"], settings["classes"], settings["per_class"])
     rows = []
-    for epoch in epochs_kept(inputs["relu"]):
+    for epoch in nu_values.epochs_kept(inputs["relu"]):
         for (panel, series), kernels in _kernels(inputs, epoch, x, settings).items():
             for seed, kernel in enumerate(kernels):
                 row = {"panel": panel, "series": series, "epoch": epoch, "seed": seed}
@@ -94,7 +88,7 @@ def _kernels(
 
 def _nu(y: Tensor, kernel: Tensor, panel: str) -> Iterator[dict[str, Any]]:
     """Rows of nu. For K^a also the value without normalisation, yᵀ (K/tr K)⁻¹ y / tr K."""
-    row = nu_row(y, lambda: kernel)
+    row = nu_values.nu_row(y, lambda: kernel)
     if panel == "ka":
         yield row | {"panel": "ka_hat"}
         row["nu"] = None if row["nu"] is None else row["nu"] / float(kernel.trace())
@@ -107,9 +101,10 @@ def _curves(
     for panel, series in ((p, s) for p, lines in LINES.items() for s in lines):
         rows = runs[(runs["panel"] == panel) & (runs["series"] == series)]
         points = [
-            {"panel": panel, "series": series, "x": epoch, **nu_point(group), **fitted[series]}
+            {"panel": panel, "series": series, "x": epoch}
+            | nu_values.nu_point(group) | fitted[series]
             for epoch, group in rows.groupby("epoch")
-        ]
+        ]  # fmt: skip
         yield from points
         if len(LINES[panel]) == 1:
-            yield {**points[0], "series": AT_START, "x": None, "spread": None}
+            yield {**points[0], "series": "value at t = 0", "x": None, "spread": None}

@@ -5,24 +5,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
-import torch
 from torch import Tensor
 
 from finitewidth.kernels.gated_ntk import feature_gates
-from finitewidth.measures.dynamics import (
-    Networks,
-    Rows,
-    batches,
-    follow,
-    rows_of,
-    tables_of,
-)
-from finitewidth.networks.random_gated import equal_variance_weights
-from finitewidth.networks.weights import generator
+from finitewidth.measures import dynamics
+from finitewidth.networks.random_gated import equal_variance_weights, uniform
 from finitewidth.training.checkpoints import Checkpoints
 
 NAME = "dgn/planar"
-NETWORKS = ("galu", "relu")
 
 
 def measure(
@@ -37,24 +27,25 @@ def measure(
         ``spectra``: network, depth, index, cumulative (of K_0/d), scaled (of K_0/rho_max), their
         spreads, runs, diverged.
         ``errors``: network, depth, dynamics, run, time, ratio = |e_t|^2/|e_0|^2.
-        ``error_curves``: network, depth, dynamics, time, ratio, ratio_spread, runs, diverged. Runs
-        whose values are not finite are counted in ``diverged`` and excluded from everything else.
+        ``error_curves``: network, depth, dynamics, time, ratio, ratio_spread, runs, diverged.
     """
-    pieces = [
-        ({"network": name, "depth": depth}, batch)
-        for name in NETWORKS
-        for depth in settings["depths"]
-        for batch in batches(settings["runs"], settings["samples"] * settings["width"] * depth)
-    ]
+    runs, units = settings["runs"], settings["samples"] * settings["width"]
+    cells = [
+        ({"network": name, "depth": depth}, units * depth)
+        for name in ("galu", "relu") for depth in settings["depths"]
+    ]  # fmt: skip
 
-    def rows(place: dict[str, Any], batch: range) -> Rows:
+    def rows_of_batch(place: Mapping[str, Any], batch: range) -> dynamics.Rows:
         drawn = networks(place["network"], place["depth"], batch, settings)
-        return rows_of(follow(drawn, settings, len(batch)), batch.start, place["depth"])
+        found = dynamics.follow(drawn, settings, len(batch))
+        return dynamics.rows_of(found, batch.start, place["depth"])
 
-    return tables_of(pieces, rows, {"dgn_fig4": settings["runs"]}, checkpoints)
+    return dynamics.tables_of(cells, runs, rows_of_batch, {"dgn_fig4": runs}, checkpoints)
 
 
-def networks(name: str, depth: int, runs: Sequence[int], settings: Mapping[str, Any]) -> Networks:
+def networks(
+    name: str, depth: int, runs: Sequence[int], settings: Mapping[str, Any]
+) -> dynamics.Networks:
     """The networks of some runs.
 
     A run's points, targets and initial (value) weights are the same for both kinds of network, and
@@ -63,8 +54,8 @@ def networks(name: str, depth: int, runs: Sequence[int], settings: Mapping[str, 
     """
     sizes = [2, *[settings["width"]] * (depth - 1), 1]
     sigma = math.sqrt(settings["gain"] / settings["width"])
-    points = _uniform([settings["samples"], 2], "points", runs)
-    targets = _uniform([settings["samples"]], "targets", runs)
+    points = uniform([settings["samples"], 2], [(NAME, run, "points") for run in runs])
+    targets = uniform([settings["samples"]], [(NAME, run, "targets") for run in runs])
 
     def draw(sizes: Sequence[int], purpose: str) -> list[Tensor]:
         streams = [(NAME, depth, run, purpose) for run in runs]
@@ -73,10 +64,4 @@ def networks(name: str, depth: int, runs: Sequence[int], settings: Mapping[str, 
     gates = "own"
     if name == "galu":
         gates = feature_gates(points, draw(sizes[:-1], "feature weights"), None, beta=None)
-    return Networks(points, targets, draw(sizes, "weights"), gates)
-
-
-def _uniform(shape: Sequence[int], purpose: str, runs: Sequence[int]) -> Tensor:
-    """Numbers uniform on [-1, 1], (runs, *shape)."""
-    draws = [torch.rand(*shape, generator=generator(NAME, run, purpose)) for run in runs]
-    return 2 * torch.stack(draws).double() - 1
+    return dynamics.Networks(points, targets, draw(sizes, "weights"), gates)

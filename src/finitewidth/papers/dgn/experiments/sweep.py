@@ -5,29 +5,32 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.measures.accuracy import SELECTIONS, scores_by_replica, train_accuracies
+from finitewidth.measures.accuracy import SELECTIONS, means_of_runs, scores_by_replica
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Accuracies of all runs, and their means next to the printed ones, as fractions.
 
     Returns:
-        ``runs``: one row per run (see `scores_by_replica`); ``network`` is
-        the name of its row in ``reported``.
-        ``rows``: one row per network with ``best_train_mean`` and ``_spread``,
-        ``<selection>_mean`` and ``_spread`` of the test accuracies, ``train_accuracy_lowest`` and
-        ``trained`` (see `finitewidth.measures.accuracy.train_accuracies`), ``reported_train`` and
-        ``reported_test`` (empty if the paper does not have this network). Diverged runs are counted
-        in ``diverged`` and are excluded from the means and spreads.
+        ``runs``: one row per run (see `scores_by_replica`); ``network`` is the name of its row in
+        ``reported``.
+        ``rows``: one row per network with the columns of `means_of_runs` for the best train
+        accuracy and each selection of the test accuracy, ``train_accuracy_lowest`` and ``trained``
+        (see `finitewidth.measures.accuracy.train_accuracies`), ``reported_train`` and
+        ``reported_test`` (empty if the paper does not have this network).
     """
     runs = scores_by_replica(inputs["histories"], settings["trained"])
     runs.insert(0, "network", [network_name(run) for run in runs.to_dict("records")])
     printed = inputs["reported"]
     printed = printed[printed["artifact"] == "dgn_table4"].set_index(["row", "column"])["value"]
     rows = [
-        _row(str(name), group, printed, settings)
+        {"network": name, **group[["regime", "beta", "eps"]].iloc[0],
+         **means_of_runs(group, ("best_train", *SELECTIONS), settings["select"]),
+         "train_accuracy_lowest": group["best_train"].min(),
+         "trained": int(group["trained"].min()),
+         **{f"reported_{column}": printed.get((name, column)) for column in ("train", "test")}}
         for name, group in runs.groupby("network", sort=False)
-    ]
+    ]  # fmt: skip
     return {"runs": runs.drop(columns=["row", "stage", "variant"]), "rows": pd.DataFrame(rows)}
 
 
@@ -36,23 +39,3 @@ def network_name(run: Mapping[str, Any]) -> str:
     if run["regime"] == "soft_relu":
         return f"soft_relu_eps{run['eps']:g}_beta{run['beta']:g}"
     return {"linear": "dln"}.get(run["regime"], run["regime"])
-
-
-def _row(
-    name: str, runs: pd.DataFrame, printed: pd.Series, settings: Mapping[str, Any]
-) -> dict[str, Any]:
-    sound = runs[runs["diverged"] == 0]
-    row = {
-        "network": name,
-        "regime": runs["regime"].iloc[0],
-        "beta": runs["beta"].iloc[0],
-        "eps": runs["eps"].iloc[0],
-        "runs": len(sound),
-        "diverged": int(runs["diverged"].sum()),
-        "select": settings["select"],
-    }
-    for column in ("best_train", *SELECTIONS):
-        row |= {f"{column}_mean": sound[column].mean(), f"{column}_spread": sound[column].std()}
-    fitted = train_accuracies(runs)  # its mean is that of best_train
-    row |= {name: fitted[name] for name in ("train_accuracy_lowest", "trained")}
-    return row | {f"reported_{column}": printed.get((name, column)) for column in ("train", "test")}

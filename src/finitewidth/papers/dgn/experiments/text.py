@@ -15,9 +15,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Returns:
         ``runs``: quantity, row, column, seed, value, diverged, select, best_train, trained.
-        ``rows``: quantity, row, column, mean, spread, runs, diverged, select, reported, place, and
-        the columns of `finitewidth.measures.accuracy.train_accuracies`, of the networks that the
-        number is about; also in percent.
+        ``rows``: the columns of `text_row`, and those of `train_accuracies` of the networks that
+        the number is about; also in percent.
     """
     # the images themselves, with neither random labels nor random pixels
     images = inputs["mnist"][inputs["mnist"]["variant"] == "original"]

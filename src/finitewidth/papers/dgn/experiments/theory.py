@@ -41,16 +41,13 @@ def _fits(settings: Mapping[str, Any]) -> pd.DataFrame:
     chosen, runs = settings["fit"], settings["runs"]
     progress = Progress(2 * len(chosen["networks"]), "fits of two points of one direction")
     rows = []
-    for network in chosen["networks"]:
-        for biases in (False, True):
-            hidden, width = network["hidden"], network["width"]
-            lowest = _train(hidden, width, biases, runs, chosen)
-            key = {"hidden": hidden, "width": width, "biases": int(biases)}
-            rows += [
-                key | {"run": run, "lowest": float(value), "floor": FLOOR}
-                for run, value in enumerate(lowest)
-            ]
-            progress.advance()
+    for network, biases in itertools.product(chosen["networks"], (False, True)):
+        lowest = _train(network["hidden"], network["width"], biases, runs, chosen)
+        rows += [
+            {**network, "biases": int(biases), "run": run, "lowest": float(value), "floor": FLOOR}
+            for run, value in enumerate(lowest)
+        ]
+        progress.advance()
     progress.close()
     return pd.DataFrame(rows)
 
@@ -111,11 +108,11 @@ def _linear(chosen: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         exact = value_kernel_moments(x, gate_counts(gates), 1 / width)
         sizes = (1, *[width] * (depth - 1), 1)
         stream = np.random.default_rng(seed_for("dgn/theory/linear", depth))
-        kernels = [
-            value_kernel(x, weights, None, gates, with_biases=False)[:, 0, 0].numpy()
-            for start in range(0, draws, 50)  # networks at a time
-            for weights in [draw_weights(sizes, width**-0.5, min(50, draws - start), stream)]
-        ]
+        kernels = []
+        for start in range(0, draws, 50):  # networks at a time
+            weights = draw_weights(sizes, width**-0.5, min(50, draws - start), stream)
+            kernel = value_kernel(x, weights, None, gates, with_biases=False)
+            kernels.append(kernel[:, 0, 0].numpy())
         variance = float(exact.variance[0, 0])
         yield _identity("D10", f"mean kernel, d={depth}", depth, variance, np.concatenate(kernels))
 

@@ -15,11 +15,10 @@ FROZEN = ("frnpf_di", "galu", "flnpf")  # the order in which they stand in their
 
 def mnist(mnist: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     """ReLU and GaLU, each on images, random labels and random pixels in one stack."""
-    variants = ("original", "random_labels", mnist["pixels"])
     for regime in ("relu", "galu"):
         replicas = [
             replica
-            for variant in variants
+            for variant in ("original", "random_labels", mnist["pixels"])
             for replica in replicas_of(regime, "dgn/mnist", mnist, variant=variant)
         ]
         yield planned(f"mnist-{regime}", "mnist", mnist["network"], mnist, replicas)
@@ -35,21 +34,18 @@ def binary(binary: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     gate = binary["gate"]
     soft_galu = {"soft": "soft_galu", "hard": "dlnpf"}[binary["feature_hidden"]]
     start, fresh = "dgn/binary", "dgn/binary/fresh"
-    frozen = {
-        "frnpf_di": replicas_of("frnpf_di", start, binary),
-        "galu": replicas_of("galu", fresh, binary),
-        "flnpf": replicas_of("flnpf", fresh, binary, pretrained="last"),
-    }
-    stacks = {
-        "relu": replicas_of("relu", start, binary),
-        "soft_relu": replicas_of("soft_relu", start, binary, **gate),
-        "soft_galu": replicas_of(soft_galu, start, binary, **gate),
-        "frozen": [replica for regime in FROZEN for replica in frozen[regime]],
-    }
-    more = {"relu": {"keep": ("last",)}, "frozen": {"earlier": "binary-relu"}}
-    for name, replicas in stacks.items():
-        yield planned(f"binary-{name}", "binary", binary["network"], binary, replicas,
-                      **more.get(name, {}))  # fmt: skip
+    frozen = [
+        *replicas_of("frnpf_di", start, binary),
+        *replicas_of("galu", fresh, binary),
+        *replicas_of("flnpf", fresh, binary, pretrained="last"),
+    ]
+    for name, replicas, more in (
+        ("relu", replicas_of("relu", start, binary), {"keep": ("last",)}),
+        ("soft_relu", replicas_of("soft_relu", start, binary, **gate), {}),
+        ("soft_galu", replicas_of(soft_galu, start, binary, **gate), {}),
+        ("frozen", frozen, {"earlier": "binary-relu"}),
+    ):
+        yield planned(f"binary-{name}", "binary", binary["network"], binary, replicas, **more)
 
 
 def sweep(sweep: Mapping[str, Any]) -> Iterator[PlannedTraining]:
@@ -60,8 +56,8 @@ def sweep(sweep: Mapping[str, Any]) -> Iterator[PlannedTraining]:
         for beta in sweep["beta"]
         for replica in replicas_of("soft_relu", "dgn/table4", sweep, beta=beta, eps=eps)
     ]
-    stacks = {regime: replicas_of(regime, "dgn/table4", sweep) for regime in ("linear", "relu")}
-    for regime, replicas in {**stacks, "soft_relu": soft}.items():
+    hard = [(regime, replicas_of(regime, "dgn/table4", sweep)) for regime in ("linear", "relu")]
+    for regime, replicas in [*hard, ("soft_relu", soft)]:
         yield planned(f"sweep-{regime}", "table4", sweep["network"], sweep, replicas)
 
 

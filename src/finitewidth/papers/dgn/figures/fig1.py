@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from finitewidth.common import fields
 from finitewidth.figures import by_depth, style
 
-FIGURE = "dgn_fig1"
 FIELDS = {
     "network": fields.text("wide, narrow, or ideal for the expected kernel"),
     "width": fields.number("units of each hidden layer; missing for the expected kernel"),
@@ -20,13 +19,11 @@ FIELDS = {
     "runs": fields.integer("number of runs in the mean; 0 for the expected kernel"),
     "diverged": fields.integer("number of runs left out, because they diverged"),
 }  # fmt: skip
-ORDER = ("ideal", "wide", "narrow")
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the rows to draw, from the tables ``ideal`` and ``spectra``."""
-    spectra = tables["spectra"]
-    drawn = spectra[spectra["figure"] == FIGURE]
+    drawn = tables["spectra"].query("figure == 'dgn_fig1'")
     ideal = tables["ideal"].assign(network="ideal", runs=0, diverged=0)
     rows = pd.concat([part for part in (ideal, drawn) if len(part)], ignore_index=True)
     return rows.rename(columns={"cumulative": "sum"}).reindex(columns=list(FIELDS))
@@ -34,11 +31,10 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw three panels with equal axes: ideal, wide and narrow."""
-    parts = [rows[rows["network"] == name] for name in ORDER]
+    parts = [rows[rows["network"] == name] for name in ("ideal", "wide", "narrow")]
     figure, axes = style.subplots(1, 3, height=2.2, sharey=True)
-    titles = ["expected kernel"]
-    titles += [f"{by_depth.width_of(part)}, {by_depth.runs_of(part)}" for part in parts[1:]]
-    style.title_panels(axes, titles)
+    titles = [f"{by_depth.width_of(part)}, {by_depth.runs_of(part)}" for part in parts[1:]]
+    style.title_panels(axes, ["expected kernel", *titles])
     shown = by_depth.looks(rows["depth"])
     for axis, part in zip(axes, parts, strict=True):
         by_depth.spectra(axis, part, shown)

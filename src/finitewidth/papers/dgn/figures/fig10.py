@@ -41,19 +41,18 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     """Return the kernels at the start, the curves, and the paper's error after a step."""
     start = tables["start"].assign(quantity="start", dynamics=by_depth.DESCENT, time=0)
     start = start.rename(columns={"kernel": "value", "kernel_spread": "value_spread"})
-    expected = start.assign(dynamics="ideal", value=start["ideal"], value_spread=np.nan)
-    expected = expected.assign(runs=0, diverged=0)
+    expected = start.assign(
+        dynamics="ideal", value=start["ideal"], value_spread=np.nan, runs=0, diverged=0
+    )
     parts = [start, expected, _curves(tables["curves"])]
     rows = pd.concat(parts, ignore_index=True).assign(source="ours")
     rows = rows.rename(columns={"time": "step", "value_spread": "standard_deviation"})
-    stated = tables["reported"]  # of the paper, the error after the first step
-    stated = stated[(stated["quantity"] == "error_ratio") & (stated["row"] == "first_step")]
+    stated = tables["reported"].query("quantity == 'error_ratio' and row == 'first_step'")
     paper = pd.DataFrame({
         "quantity": "error", "dynamics": "ideal", "source": "paper", "step": 1,
         "value": stated["value"].astype(float), "runs": 0, "diverged": 0,
     })  # fmt: skip
-    rows = pd.concat([rows, paper], ignore_index=True)
-    return rows.reindex(columns=list(FIELDS))
+    return pd.concat([rows, paper], ignore_index=True).reindex(columns=list(FIELDS))
 
 
 def _curves(curves: pd.DataFrame) -> pd.DataFrame:
@@ -65,10 +64,9 @@ def _curves(curves: pd.DataFrame) -> pd.DataFrame:
     ideal = curves["dynamics"] == "ideal"
     once = curves[ideal].drop_duplicates("time").assign(depth=np.nan, runs=0, diverged=0)
     own = curves[~ideal & ~((curves["quantity"] == "weights") & (curves["time"] == 0))]
-    weights = own["quantity"] == "weights"
     own = own.assign(
         quantity=own["quantity"].replace("weights", "growth"),
-        value=own["value"] - weights,
+        value=own["value"] - (own["quantity"] == "weights"),
         value_spread=own["value_spread"].where(own["quantity"] != "error"),
     )
     return pd.concat([own, once] if len(once) else [own], ignore_index=True)
@@ -78,12 +76,15 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw K_0 by depth, and error, kernel and growth of the norm of all weights against steps."""
     figure, axes = style.subplots(2, 2, height=4.2)
     start, ours = rows[rows["quantity"] == "start"], rows[rows["source"] == "ours"]
-    measured = start[start["dynamics"] == by_depth.DESCENT]
+    measured, expected = (
+        start[start["dynamics"] == name].sort_values("depth")
+        for name in (by_depth.DESCENT, "ideal")
+    )
     titles = [f"kernel at the start, {by_depth.runs_of(measured)}", "squared error", "kernel",
               "growth of the norm of all weights"]  # fmt: skip
     style.title_panels(axes.flat, titles)
     shown = by_depth.looks(measured["depth"])
-    _start(axes[0, 0], start)
+    _start(axes[0, 0], measured, expected)
     for axis, (quantity, label) in zip(axes.flat[1:], LABELS.items(), strict=True):
         own = ours[ours["quantity"] == quantity]
         _over_time(axis, own, shown)
@@ -93,13 +94,22 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
             _logarithmic(axis, own, LOWEST[quantity])
     printed = rows[rows["source"] == "paper"]
     style.paper_values(axes[0, 1], printed["step"], printed["value"])
-    _legends(figure, shown, printed["value"])
+    by_depth.legends(figure, shown)
+    labels = {by_depth.DESCENT: "gradient descent", by_depth.RECURSION: "the kernel stays $K_0$",
+              "ideal": "the kernel stays $d$"}  # fmt: skip
+    colours = dict.fromkeys(labels, style.GREY) | {"ideal": IDEAL}
+    handles = [style.handle(label, color=colours[name], linestyle=by_depth.LINES[name])
+               for name, label in labels.items()]  # fmt: skip
+    if len(printed):
+        handles.append(style.handle(
+            f"paper: {printed['value'].iloc[0]:g} after a step", linestyle="none", marker="D",
+            markersize=4, markerfacecolor="white", color=style.GREY, markeredgewidth=0.9,
+        ))  # fmt: skip
+    style.legend_above(figure, handles, handlelength=2.4, fontsize=style.FORMULA)
     return figure
 
 
-def _start(axis: Axes, rows: pd.DataFrame) -> None:
-    measured = rows[rows["dynamics"] == by_depth.DESCENT].sort_values("depth")
-    ideal = rows[rows["dynamics"] == "ideal"].sort_values("depth")
+def _start(axis: Axes, measured: pd.DataFrame, ideal: pd.DataFrame) -> None:
     axis.plot(ideal["depth"], ideal["value"], ":", color=IDEAL, linewidth=1.6, zorder=4,
               label="expected, $E[K_0] = d$")  # fmt: skip
     style.bars(axis, measured["depth"], measured["value"], measured["standard_deviation"],
@@ -120,18 +130,15 @@ def _over_time(axis: Axes, rows: pd.DataFrame, shown: dict) -> None:
             curve = rows[own].sort_values("step")
             if curve.empty:
                 continue
-            marks = {"markevery": (2 * place % EVERY, EVERY)} if dynamics == by_depth.DESCENT else {
-                "marker": ""}  # fmt: skip
-            if curve["standard_deviation"].notna().any():
-                # bars at the ends and at some places between, others for each depth
-                inner = np.arange(len(curve)) % EVERY == 2 * place % EVERY
-                inner[[0, -1]] = True
-                error = curve["standard_deviation"].where(inner)
-                style.bars(axis, curve["step"], curve["value"], error,
-                           elinewidth=0.7, **look | marks)  # fmt: skip
-            else:
-                line = by_depth.LINES[dynamics]
-                axis.plot(curve["step"], curve["value"], linestyle=line, **look | marks)
+            marks = {"markevery": (2 * place % EVERY, EVERY)}
+            if dynamics == by_depth.RECURSION:
+                marks = {"marker": ""}
+            # bars at the ends and at some places between, others for each depth
+            inner = np.arange(len(curve)) % EVERY == 2 * place % EVERY
+            inner[[0, -1]] = True
+            error = curve["standard_deviation"].where(inner)
+            style.bars(axis, curve["step"], curve["value"], error, elinewidth=0.7,
+                       linestyle=by_depth.LINES[dynamics], **look | marks)  # fmt: skip
     ideal = rows[rows["dynamics"] == "ideal"].sort_values("step")
     if len(ideal):  # above the others, one of which it may cover
         axis.plot(ideal["step"], ideal["value"], ":", color=IDEAL, linewidth=1.6, zorder=4)
@@ -150,20 +157,3 @@ def _logarithmic(axis: Axes, rows: pd.DataFrame, lowest: float) -> None:
         words = f"not shown, never above 0: $d$ = {', '.join(f'{depth:g}' for depth in hidden)}"
         axis.text(0.97, 0.04, words, transform=axis.transAxes, ha="right", color=style.GREY,
                   fontsize=style.SMALLEST)  # fmt: skip
-
-
-def _legends(figure: Figure, shown: dict, printed: pd.Series) -> None:
-    by_depth.legends(figure, shown)
-    labels = {by_depth.DESCENT: "gradient descent", by_depth.RECURSION: "the kernel stays $K_0$",
-              "ideal": "the kernel stays $d$"}  # fmt: skip
-    handles = [
-        style.handle(label, color=IDEAL if name == "ideal" else style.GREY,
-                     linestyle=by_depth.LINES[name])
-        for name, label in labels.items()
-    ]  # fmt: skip
-    if len(printed):
-        handles.append(style.handle(
-            f"paper: {printed.iloc[0]:g} after a step", linestyle="none", marker="D", markersize=4,
-            markerfacecolor="white", color=style.GREY, markeredgewidth=0.9,
-        ))  # fmt: skip
-    style.legend_above(figure, handles, handlelength=2.4, fontsize=style.FORMULA)

@@ -10,7 +10,6 @@ from matplotlib.ticker import FixedLocator
 from finitewidth.common import fields
 from finitewidth.figures import by_depth, style
 
-FIGURE = "dgn_fig2"
 FIELDS = {
     "entry": fields.text("diagonal or off_diagonal entry of the kernel over the depth"),
     "width": fields.integer("units of each hidden layer"),
@@ -29,8 +28,7 @@ PANELS = {
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return both entries of the wide networks, from the table ``entries``."""
-    entries = tables["entries"]
-    wide = entries[(entries["figure"] == FIGURE) & (entries["network"] == "wide")]
+    wide = tables["entries"].query("figure == 'dgn_fig2' and network == 'wide'")
     parts = [
         wide.assign(entry=entry, mean=wide[entry], standard_error=wide[f"{entry}_error"],
                     ideal=wide[f"{entry}_ideal"])

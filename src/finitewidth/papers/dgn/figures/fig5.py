@@ -15,7 +15,7 @@ from finitewidth.papers.dgn.figures import gates
 PANELS = {
     "mnist": "images",
     "labels": "random labels",
-    "pixels": None,  # the title depends on the settings
+    "pixels": {"random_pixels": "random pixels", "permuted_pixels": "pixels permuted"},
     "test": "images, test",
 }
 FIELDS = {
@@ -30,7 +30,6 @@ FIELDS = {
     "diverged": fields.integer("number of runs left out, because they diverged"),
     "trained": gates.TRAINED,
 }  # fmt: skip
-PIXELS = {"random_pixels": "random pixels", "permuted_pixels": "pixels permuted"}
 SERIES = {"ReLU": "-", "GaLU": (0, (3.5, 1.5))}
 PRINTED = {("test_accuracy", "relu"): ("test", "ReLU"), ("test_accuracy", "galu"): ("test", "GaLU"),
            ("train_accuracy", "all"): ("mnist", "all")}  # fmt: skip
@@ -42,14 +41,12 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     """Return all rows of the table ``curves``, and the accuracies of the paper's text."""
     named = {"x": "epoch", "y": "accuracy", "spread": "standard_deviation"}
     ours = tables["curves"].rename(columns=named).assign(source="ours")
-    printed = tables["reported"]
-    printed = printed[(printed["artifact"] == "dgn_text") & (printed["row"] == "mnist")]
-    paper = [
-        {"panel": panel, "series": series, "source": "paper", "accuracy": row["value"] / 100,
-         "runs": 0, "diverged": 0}
-        for row in printed.to_dict("records")
-        for panel, series in [PRINTED[row["quantity"], row["column"]]]
-    ]  # fmt: skip
+    printed = tables["reported"].query("artifact == 'dgn_text' and row == 'mnist'")
+    paper = []
+    for row in printed.to_dict("records"):
+        panel, series = PRINTED[row["quantity"], row["column"]]
+        paper.append({"panel": panel, "series": series, "source": "paper",
+                      "accuracy": row["value"] / 100, "runs": 0, "diverged": 0})  # fmt: skip
     return pd.concat([ours, pd.DataFrame(paper)], ignore_index=True).reindex(columns=list(FIELDS))
 
 
@@ -60,7 +57,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     ``permuted_pixels``. The paper's values stand beside the curves, since they belong to no epoch.
     """
     figure, axes = style.subplots(1, 4, height=2.4)
-    style.title_panels(axes, [title or PIXELS[settings["pixels"]] for title in PANELS.values()])
+    titles = PANELS | {"pixels": PANELS["pixels"][settings["pixels"]]}
+    style.title_panels(axes, list(titles.values()))
     ours = rows[rows["source"] == "ours"]
     for axis, panel in zip(axes, PANELS, strict=True):
         _panel(axis, rows[rows["panel"] == panel])
@@ -71,9 +69,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     axes[3].set_ylabel("test accuracy (%)")
     found = {}
     for axis in axes:
-        handles, labels = axis.get_legend_handles_labels()
-        found |= {label: handle for label, handle in zip(labels, handles, strict=True)
-                  if label != PAPER or PAPER not in found}  # fmt: skip
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
     order = sorted(found, key=lambda label: (label == PAPER, label.endswith("GaLU")))
     figure.legend(
         [found[label] for label in order], order, loc="outside upper center", ncols=len(order),

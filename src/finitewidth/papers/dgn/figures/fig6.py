@@ -7,19 +7,18 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from finitewidth.figures import style
-from finitewidth.papers.npf.figures.nu_panel import FIELDS as NU
-from finitewidth.papers.npf.figures.nu_panel import draw_nu, nu_rows
+from finitewidth.papers.npf.figures import nu_panel
 
-FIELDS = NU
+FIELDS = nu_panel.FIELDS
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return all rows of the table ``nu``."""
-    return nu_rows(tables["nu"])
+    return nu_panel.nu_rows(tables["nu"])
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw one panel with mean and standard deviation over runs."""
     figure, axis = style.subplots(1, 1, height=2.1, width=style.SINGLE)
-    draw_nu(axis, rows, symbol="M")
+    nu_panel.draw_nu(axis, rows, symbol="M")
     return figure

@@ -65,14 +65,17 @@ def _panel(axis: Axes, rows: pd.DataFrame, series: tuple[str, ...]) -> None:
     for place, name in enumerate(series):
         own = rows[rows["series"] == name]
         for shift, (split, curve) in enumerate(own.groupby("split", sort=False)):
-            right = 100 * curve.sort_values("epoch")["test_accuracy"].iloc[-1]  # after the last
-            label = name + gates.UNTRAINED * (name in bad) + f": {right:.1f} %" * (split == "test")
-            both = own["split"].nunique() > 1 and split == "train"
+            label = name + gates.UNTRAINED * (name in bad)
+            if split == "test":
+                right = 100 * curve.sort_values("epoch")["test_accuracy"].iloc[-1]  # at the end
+                label += f": {right:.1f} %"
+            elif own["split"].nunique() > 1:
+                label = None
             gates.curve(axis, curve, "squared_error", name, (place + shift / 2) / len(series),
-                        linestyle=LINES[split], label=None if both else label)  # fmt: skip
-    if len(rows):
+                        linestyle=LINES[split], label=label)  # fmt: skip
+    splits = set(rows["split"])
+    if splits:
         # errors of test images stay above those of training images, which share the axis
-        place_of_legend = "lower left" if set(rows["split"]) == {"test"} else "upper right"
-        images = rows["test_images"].iloc[0]
-        title = f"test images right (of {images:g})" if (rows["split"] == "test").any() else None
-        axis.legend(loc=place_of_legend, title=title, alignment="left")
+        corner = "lower left" if splits == {"test"} else "upper right"
+        right = f"test images right (of {rows['test_images'].iloc[0]:g})"
+        axis.legend(loc=corner, title=right if "test" in splits else None, alignment="left")

@@ -20,7 +20,6 @@ PANELS = {
     "ka_hat": ("the same kernel over its trace", r"$y^\top (\hat{K}^a_t)^{-1} y$"),
 }
 LINES = {"unlearnt gates": "--", "frozen ReLU": "--", "soft-ReLU": (0, (1, 1.2))}
-AT_START = "value at t = 0"
 FIELDS = {
     "panel": fields.text("kernel and networks: gates, adaptable, ka or ka_hat"),
     "series": fields.text("the network, or the value at t = 0"),
@@ -64,7 +63,7 @@ def _panel(axis: Axes, rows: pd.DataFrame) -> None:
     style.numbers(axis.yaxis, LogLocator(subs=(1, 2, 3, 5)))
     bad = gates.untrained(rows)
     for series, curve in rows.groupby("series", sort=False):
-        if series == AT_START:
+        if series == "value at t = 0":
             axis.axhline(curve["nu"].iloc[0], color="black", linestyle=":", label=series)
             continue
         curve, name = curve.sort_values("epoch"), series + gates.UNTRAINED * (series in bad)

@@ -25,8 +25,7 @@ NETWORK = (4.3, 1.3)  # inches between the outer units
 CELL, CARTOON = (1.725, 1.0), (1.25, 0.5)
 ABOVE, LINE = 2.04, 0.16  # height of the network, and of a line of weights below it
 ACROSS = 4  # small drawings in a row
-DASHES = ("-", (0, (4, 1.5)), ":", "-.", "-")
-TAPS = tuple(zip(LINES, DASHES, strict=True))
+TAPS = tuple(zip(LINES, ("-", (0, (4, 1.5)), ":", "-.", "-"), strict=True))
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -56,10 +55,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     places = diagrams.columns(sizes, (2.75, whole - 1.0), NETWORK)
     _network(axis, places, connections, inputs)
     _counts(axis, (6.05, whole - 1.0), paths, inputs)
-    for y, letter, title in (
-        (whole - 0.1, "a", "the network and its weights"),
-        (height + 0.09, "b", "paths of equal strength"),
-    ):
+    titles = {"a": "the network and its weights", "b": "paths of equal strength"}
+    for y, (letter, title) in zip((whole - 0.1, height + 0.09), titles.items(), strict=True):
         diagrams.letter(axis, (0.05, y), letter)
         diagrams.write(axis, (0.2, y), title, size=7.5, across="left")
     for number, (_, shared) in enumerate(strengths):
@@ -107,18 +104,16 @@ def _network(axis: Axes, places: Units, connections: pd.DataFrame, inputs: int) 
 
 
 def _counts(axis: Axes, centre: Place, paths: pd.DataFrame, inputs: int) -> None:
-    """Write the numbers of paths and of strengths."""
     sharing = sorted(set(paths.groupby("strength")["path"].nunique()))
     each = " or ".join(str(count) for count in sharing)
     first = paths[paths["layer"] == 0]
     from_every = bool((first.groupby("strength")["unit"].nunique() == inputs).all())
     x, y = centre
-    for number, line in enumerate((
-        f"{paths['path'].nunique()} paths",
-        f"{paths['strength'].nunique()} path strengths",
-        f"each shared by {each} paths,",
-        "one from every input" if from_every and sharing == [inputs] else "",
-    )):  # fmt: skip
+    lines = [f"{paths['path'].nunique()} paths", f"{paths['strength'].nunique()} path strengths",
+             f"each shared by {each} paths,"]  # fmt: skip
+    if from_every and sharing == [inputs]:
+        lines.append("one from every input")
+    for number, line in enumerate(lines):
         diagrams.write(axis, (x, y + 0.3 - 0.2 * number), line, size=PLAIN + 0.5)
 
 

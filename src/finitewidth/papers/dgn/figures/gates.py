@@ -8,17 +8,16 @@ from matplotlib.axes import Axes
 
 from finitewidth.common import fields
 from finitewidth.figures import style
-from finitewidth.figures.style import COLOURS
 
 # frozen gates that were never learnt have one colour
 LOOKS = {
-    "ReLU": {"color": COLOURS[0], "marker": "o"},
-    "GaLU": {"color": COLOURS[3], "marker": "s"},
-    "soft-ReLU": {"color": COLOURS[4], "marker": "D"},
-    "soft-GaLU": {"color": COLOURS[2], "marker": "^"},
+    "ReLU": {"color": style.COLOURS[0], "marker": "o"},
+    "GaLU": {"color": style.COLOURS[3], "marker": "s"},
+    "soft-ReLU": {"color": style.COLOURS[4], "marker": "D"},
+    "soft-GaLU": {"color": style.COLOURS[2], "marker": "^"},
     "learnt gates": {"color": "black", "marker": "P"},
-    "unlearnt gates": {"color": COLOURS[3], "marker": "s"},
-    "frozen ReLU": {"color": COLOURS[3], "marker": "v"},
+    "unlearnt gates": {"color": style.COLOURS[3], "marker": "s"},
+    "frozen ReLU": {"color": style.COLOURS[3], "marker": "v"},
 }
 UNTRAINED = ", not trained"
 MARKED = 5  # how many points of a long curve have a mark and a bar, about

@@ -6,6 +6,7 @@ These are experiments 1 (fixed random gates), 2 (points of the plane) and 8 (dee
 import math
 from collections.abc import Sequence
 from itertools import combinations, pairwise
+from operator import itemgetter
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,6 @@ from finitewidth.papers.npf.judges.memorisation import DEPTHS, DESCENT, NARROW, 
 
 SHALLOW, DEEP = (2, 4, 6, 8), (8, 12, 16, 20)  # a turning point shows in one of them
 LINEAR_DEPTHS = (2, 4, 6, 8, 10)
-EARLY, LATE = 1000, 10000
 RATE = 0.1
 IDEAL = (1 - RATE) ** 2
 SIMILAR = math.log(1.3)
@@ -41,23 +41,25 @@ def _by_depth(rows: pd.DataFrame, network: str, column: str, what: str) -> pd.Da
     return np.log10(found)
 
 
-def _log_errors(tables: Tables, network: str, time: int) -> pd.DataFrame:
-    """log10 error ratios of gradient descent by run and depth."""
+def _log_errors(tables: Tables, network: str) -> dict[int, pd.DataFrame]:
+    """log10 error ratios of gradient descent by run and depth.
+
+    They are those after 1000 steps, and also after 10,000 if there were so many.
+    """
     errors = tables["errors"]
-    rows = errors[(errors["dynamics"] == DESCENT) & (errors["time"] == time)]
-    return _by_depth(rows, network, "ratio", f"descent of {time} steps")
+    descent = errors[errors["dynamics"] == DESCENT]
+    return {
+        time: _by_depth(
+            descent[descent["time"] == time], network, "ratio", f"descent of {time} steps"
+        )
+        for time in (1000, 10_000)
+        if time == 1000 or descent["time"].max() >= time
+    }
 
 
 def _log_spreads(tables: Tables, network: str) -> pd.DataFrame:
     """log10 of trace over largest eigenvalue of K_0 by run and depth."""
     return _by_depth(tables["kernels"], network, "trace_over_rho_max", "kernels")
-
-
-def _times(tables: Tables) -> list[int]:
-    """1000 steps, and also 10,000 if gradient descent took so many."""
-    errors = tables["errors"]
-    reached = errors[errors["dynamics"] == DESCENT]["time"].max()
-    return [EARLY, LATE] if reached >= LATE else [EARLY]
 
 
 def _slopes(values: pd.DataFrame, depths: Sequence[int]) -> np.ndarray:
@@ -68,41 +70,33 @@ def _slopes(values: pd.DataFrame, depths: Sequence[int]) -> np.ndarray:
 
 def d07(tables: Tables) -> list[Part]:
     """GaLU: with depth the error falls and the spectrum evens out, up to 8 and from 8 on."""
+    errors, spreads = _log_errors(tables, "galu"), _log_spreads(tables, "galu")
     parts = []
     for depths in (SHALLOW, DEEP):
         span = f"d = {depths[0]} to {depths[-1]}"
-        parts += [
-            samples.mean(
-                f"GaLU, t = {time}: log10 error per layer, {span}",
-                _slopes(_log_errors(tables, "galu", time), depths), high=0, paper=True,
-            )
-            for time in _times(tables)
-        ]  # fmt: skip
-        parts.append(samples.mean(
-            f"GaLU: log10 of trace over largest eigenvalue per layer, {span}",
-            _slopes(_log_spreads(tables, "galu"), depths), low=0, paper=True,
-        ))  # fmt: skip
+        for time, logs in errors.items():
+            name = f"GaLU, t = {time}: log10 error per layer, {span}"
+            parts.append(samples.mean(name, _slopes(logs, depths), high=0, paper=True))
+        name = f"GaLU: log10 of trace over largest eigenvalue per layer, {span}"
+        parts.append(samples.mean(name, _slopes(spreads, depths), low=0, paper=True))
     return parts
 
 
 def d08(tables: Tables) -> list[Part]:
     """GaLU has the smaller error and the more even spectrum, on average over some depths."""
     spread = _log_spreads(tables, "galu") - _log_spreads(tables, "relu")
-    errors = {time: _log_errors(tables, "galu", time) - _log_errors(tables, "relu", time)
-              for time in _times(tables)}  # fmt: skip
+    galu, relu = (_log_errors(tables, network) for network in ("galu", "relu"))
     parts = []
     for depths in (SHALLOW[:1], SHALLOW[1:], DEEP[1:]):
         at = f"d = {', '.join(map(str, depths))}"
         origin = {"paper": True, "outside": SHALLOWEST if depths == SHALLOW[:1] else ""}
-        parts += [
-            samples.mean(f"{at}, t = {time}: log10 error, GaLU minus ReLU",
-                         gap[list(depths)].mean(axis=1, skipna=False), high=0, **origin)
-            for time, gap in errors.items()
-        ]  # fmt: skip
-        parts.append(samples.mean(
-            f"{at}: log10 of trace over largest eigenvalue, GaLU minus ReLU",
-            spread[list(depths)].mean(axis=1, skipna=False), low=0, **origin,
-        ))  # fmt: skip
+        for time in galu:
+            gaps = (galu[time] - relu[time])[list(depths)].mean(axis=1, skipna=False)
+            name = f"{at}, t = {time}: log10 error, GaLU minus ReLU"
+            parts.append(samples.mean(name, gaps, high=0, **origin))
+        gaps = spread[list(depths)].mean(axis=1, skipna=False)
+        name = f"{at}: log10 of trace over largest eigenvalue, GaLU minus ReLU"
+        parts.append(samples.mean(name, gaps, low=0, **origin))
     return parts
 
 
@@ -137,11 +131,11 @@ def d12(tables: Tables) -> list[Part]:
     for depth in LINEAR_DEPTHS:
         steps = _linear_runs(tables, depth, "steps_to_hundredth")
         growth = _linear_runs(tables, depth, "kernel_growth")
+        name = f"d = {depth}: kernel at the end over that at the start"
         parts += [
             samples.mean(f"d = {depth}: steps to a hundredth of e_0^2", steps, high=ideal,
                          paper=True),
-            samples.mean(f"d = {depth}: kernel at the end over that at the start", growth, low=1,
-                         paper=True),
+            samples.mean(name, growth, low=1, paper=True),
         ]  # fmt: skip
     return parts
 
@@ -165,14 +159,10 @@ def ideal_ratio(tables: Tables) -> list[Ours]:
     if len(runs) < 2:
         return []
     scaled = runs["kernel"] / runs["depth"]
-    mean = float(scaled.mean())
+    rest = 1 - RATE * float(scaled.mean())
     error = float(scaled.std(ddof=1)) / math.sqrt(len(scaled))
-    return [
-        Ours(
-            row="first_step", column="ideal", value=(1 - RATE * mean) ** 2,
-            standard_error=2 * RATE * abs(1 - RATE * mean) * error, runs=len(scaled),
-        )
-    ]  # fmt: skip
+    return [Ours(row="first_step", column="ideal", value=rest**2,
+                 standard_error=2 * RATE * abs(rest) * error, runs=len(scaled))]  # fmt: skip
 
 
 def d04(tables: Tables) -> list[Part]:
@@ -186,14 +176,13 @@ def d04(tables: Tables) -> list[Part]:
         )
         for depth, deeper in pairwise(FALLING)
     ]  # fmt: skip
-    scale = off[DEPTHS[0]][1]
+    least = OF_THE_PLOT * off[DEPTHS[0]][1]
     for depth in DEPTHS:
         for name, (entry, ideal) in (("diagonal", diagonal[depth]), ("off-diagonal", off[depth])):
-            relative = RELATIVE * ideal >= OF_THE_PLOT * scale
-            allowed = RELATIVE * ideal if relative else OF_THE_PLOT * scale
+            allowed, ours = max((RELATIVE * ideal, BY_EYE), (least, BY_SCALE), key=itemgetter(0))
             parts.append(samples.mean(
                 f"d = {depth}: {name} entry of K_0/d minus ideal", entry - ideal,
-                low=-allowed, high=allowed, ours=BY_EYE if relative else BY_SCALE, late=True,
+                low=-allowed, high=allowed, ours=ours, late=True,
             ))  # fmt: skip
     return parts
 
@@ -211,18 +200,15 @@ def _entry(tables: Tables, column: str, depth: int) -> tuple[np.ndarray, float]:
 
 def d05(tables: Tables) -> list[Part]:
     """The spectrum of wide networks is closer to the ideal one, at every depth."""
-    kernels = tables["kernels"]
-
-    def distances(width: int, depth: int) -> pd.Series:
-        return kernels[(kernels["width"] == width) & (kernels["depth"] == depth)]["distance"]
-
-    return [
-        samples.difference(
-            f"d = {depth}: distance to the ideal spectrum, w = {NARROW} minus w = {WIDE}",
-            distances(NARROW, depth), distances(WIDE, depth), low=0, paper=True,
+    kernels, parts = tables["kernels"], []
+    for depth in DEPTHS:
+        narrow, wide = (
+            kernels[(kernels["width"] == width) & (kernels["depth"] == depth)]["distance"]
+            for width in (NARROW, WIDE)
         )
-        for depth in DEPTHS
-    ]  # fmt: skip
+        name = f"d = {depth}: distance to the ideal spectrum, w = {NARROW} minus w = {WIDE}"
+        parts.append(samples.difference(name, narrow, wide, low=0, paper=True))
+    return parts
 
 
 def d06(tables: Tables) -> list[Part]:

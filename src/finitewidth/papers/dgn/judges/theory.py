@@ -7,7 +7,6 @@ from finitewidth.claims.verdicts import CannotDecideError, Part
 
 VARIANCE_DEPTHS = (16, 32, 64)  # each twice the one before
 WIDE = (512, 1024)
-ORDER = 2.5  # the printed exponent of d is 2, a whole number
 FLOOR = 9 / 5  # min over a of (a - 1)^2 + (2a + 1)^2, at a = -1/5
 FITTED = 0.01  # above this loss with biases, the optimiser is too weak for the claim to be judged
 TOLERANCE = 1e-12  # of the largest entry: rounding only
@@ -34,13 +33,10 @@ def _exponent(tables: Tables, entry: str, width: int) -> Part:
     where = f"w={width}" if width else "w to infinity"
     wider = "at sigma^2 = 2/w the bound of the theorem is 4^(d-1) times as large"
     return Part(
-        name=f"{words}, {where}: exponent of d in Var",
-        value=float(2 + 2 * second - first),
-        high=ORDER,
-        paper=True,
+        name=f"{words}, {where}: exponent of d in Var", value=float(2 + 2 * second - first),
+        high=2.5, paper=True, outside=wider if entry == "half" else "",
         tolerance="the printed exponent is 2; 2.5 is half-way to the next whole number",
-        outside=wider if entry == "half" else "",
-    )
+    )  # fmt: skip
 
 
 def _beside_the_proof(tables: Tables, width: int) -> Part:
@@ -61,11 +57,9 @@ def _beside_the_proof(tables: Tables, width: int) -> Part:
 
 def _per_d2(tables: Tables, entry: str, depth: int, width: int) -> float:
     """Var w / d^2; for width 0 its limit for large widths."""
-    rows = tables["variance"]
-    form = "exact" if width else "leading"
-    keys = {"form": form, "entry": entry, "depth": depth, "width": width}
-    for column, wanted in keys.items():
-        rows = rows[rows[column] == wanted]
+    rows, form = tables["variance"], "exact" if width else "leading"
+    rows = rows[(rows["form"] == form) & (rows["entry"] == entry)]
+    rows = rows[(rows["depth"] == depth) & (rows["width"] == width)]
     if rows.empty:
         raise CannotDecideError(f"no variance of {entry}, d={depth}, w={width}")
     return float(rows["per_d2"].iloc[0])
@@ -81,12 +75,11 @@ def d09(tables: Tables) -> list[Part]:
             raise CannotDecideError(f"{name}: trainings with and without biases are needed")
         if lowest[1] > FITTED:
             raise CannotDecideError(f"{name}: with biases the loss stays at {lowest[1]:.3g}")
+        name += ", no biases: least sum of squares at any step of any run"
+        least = float(lowest[0])
         parts.append(
-            Part(
-                name=f"{name}, no biases: least sum of squares at any step of any run",
-                value=float(lowest[0]), low=FLOOR - 1e-6, paper=True, tolerance="rounding",
-            )
-        )  # fmt: skip
+            Part(name=name, value=least, low=FLOOR - 1e-6, paper=True, tolerance="rounding")
+        )
     return parts
 
 

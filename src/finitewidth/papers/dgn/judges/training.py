@@ -19,8 +19,6 @@ COMPARABLE = "the paper says comparable; Table 4 has .71 to .72 beside .71"
 VARIANTS = ("original", "random_labels")  # the third is one of `PIXELS`
 FITTED = 0.99  # train accuracy
 PRINTED = 0.985  # train accuracy that rounds to the .99 of Table 4
-AT_START = {"ours": "Figure 8 shows no frozen gates for this kernel, so that its start serves",
-            "late": True}  # fmt: skip
 LINEAR = "dln"  # the deep linear network of Table 4
 STEP = 1e-3  # resolution assumed for train accuracies; that of thousands of images is finer
 PIXELS = ("random_pixels", "permuted_pixels")
@@ -52,14 +50,12 @@ def d15(tables: Tables) -> list[Part]:
             raise CannotDecideError(f"{regime}: train accuracy of {train:.3g}, not close to 1")
         test[regime] = 100 * by_seed(runs, "best_test", regime, **keys)
     around = "the paper says around; .7 points are a third of the difference between both networks"
+    relu, galu = test["relu"], test["galu"]
     return [
-        _paired("test accuracy, ReLU - GaLU, points", test["relu"], test["galu"], low=0,
-                paper=True),
-        samples.mean("test accuracy of GaLU, percent", test["galu"], low=95.8, high=97.2,
-                     ours=around),
-        samples.mean("test accuracy of ReLU, percent", test["relu"], low=97.8, high=99.2,
-                     ours=around),
-    ]  # fmt: skip
+        _paired("test accuracy, ReLU - GaLU, points", relu, galu, low=0, paper=True),
+        samples.mean("test accuracy of GaLU, percent", galu, low=95.8, high=97.2, ours=around),
+        samples.mean("test accuracy of ReLU, percent", relu, low=97.8, high=99.2, ours=around),
+    ]
 
 
 def d16(tables: Tables) -> list[Part]:
@@ -76,26 +72,25 @@ def d16(tables: Tables) -> list[Part]:
     return parts
 
 
-def _test_errors(runs: pd.DataFrame, name: str, regime: str | tuple[str, ...]) -> pd.Series:
+def _test_errors(runs: pd.DataFrame, name: str, *regimes: str) -> pd.Series:
     """Squared test errors by seed of a network that tells two digits apart and is trained."""
-    regimes = (regime,) if isinstance(regime, str) else regime
     own = runs[runs["regime"].isin(regimes)]
     if (own["trained"] == 0).any():
         lowest = own["best_train"].min()
         raise CannotDecideError(f"{name} is not trained: train accuracy of {lowest:.3g} in a run")
-    return by_seed(runs, "test_loss", name, regime=regimes)
+    return by_seed(own, "test_loss", name)
 
 
 def d17(tables: Tables) -> list[Part]:
     """The three networks whose gates adapt have a smaller test error than GaLU."""
     runs = tables["runs"]
     frozen = _test_errors(runs, "GaLU", "galu")
-    networks = {"ReLU": "relu", "soft-ReLU": "soft_relu", "soft-GaLU": ("soft_galu", "dlnpf")}
+    networks = {"ReLU": ("relu",), "soft-ReLU": ("soft_relu",), "soft-GaLU": ("soft_galu", "dlnpf")}
+    adapted = {name: _test_errors(runs, name, *regimes) for name, regimes in networks.items()}
     return [
-        samples.difference(f"test squared error, GaLU - {name}", frozen,
-                           _test_errors(runs, name, regime), low=0, paper=True)
-        for name, regime in networks.items()
-    ]  # fmt: skip
+        samples.difference(f"test squared error, GaLU - {name}", frozen, own, low=0, paper=True)
+        for name, own in adapted.items()
+    ]
 
 
 def d18(tables: Tables) -> list[Part]:
@@ -122,6 +117,7 @@ def d20(tables: Tables) -> list[Part]:
     runs = tables["runs"].dropna(subset="nu")
     if runs.empty:
         raise CannotDecideError("no kernel could be inverted")
+    ours = "Figure 8 shows no frozen gates for this kernel, so that its start serves"
     lines = {"gates": ("learnt gates", "unlearnt gates"), "adaptable": ("ReLU", "frozen ReLU"),
              "ka": ("soft-GaLU", None), "ka_hat": ("soft-GaLU", None)}  # fmt: skip
     parts = []
@@ -132,7 +128,8 @@ def d20(tables: Tables) -> list[Part]:
             for series, at in ((name, epoch), (bound or name, epoch if bound else 0))
         ]
         title = f"{panel}, epoch {epoch:g}: log nu, {name} - {bound or 'value at t = 0'}"
-        parts.append(_paired(title, *logs, high=0, **({"paper": True} if bound else AT_START)))
+        origin = {"paper": True} if bound else {"ours": ours, "late": True}
+        parts.append(_paired(title, *logs, high=0, **origin))
     return parts
 
 
@@ -161,19 +158,15 @@ def d22(tables: Tables) -> list[Part]:
     }
     parts = []
     for eps in EPS:
-        at = f"eps {eps:g}: test accuracy"
+        at, own = f"eps {eps:g}: test accuracy", {beta: soft[eps, beta] for beta in BETAS}
         for a, b in pairwise(BETAS):
             rises = {"low": 0, "paper": True} if b <= SATURATED else {"low": -0.01, "ours": LEVEL}
-            parts.append(
-                _paired(f"{at}, beta {b:g} - beta {a:g}", soft[eps, b], soft[eps, a], **rises)
-            )
-        parts.append(_paired(f"{at}, beta 24 - beta 8", soft[eps, 24], soft[eps, 8], high=0.015,
-                             ours=LEVEL))  # fmt: skip
-        parts += [
-            _paired(f"{at}, beta {b:g} - ReLU", soft[eps, b], relu, low=-0.015, high=0.015,
-                    ours=COMPARABLE)
-            for b in LARGE
-        ]  # fmt: skip
+            parts.append(_paired(f"{at}, beta {b:g} - beta {a:g}", own[b], own[a], **rises))
+        name = f"{at}, beta 24 - beta 8"
+        parts.append(_paired(name, own[24], own[8], high=0.015, ours=LEVEL))
+        for b in LARGE:
+            near = {"low": -0.015, "high": 0.015, "ours": COMPARABLE}
+            parts.append(_paired(f"{at}, beta {b:g} - ReLU", own[b], relu, **near))
     few, many = EPS
     return parts + [
         _paired(f"beta {b:g}: test accuracy, eps {few:g} - eps {many:g}", soft[few, b],
@@ -186,23 +179,18 @@ def d24(tables: Tables) -> list[Part]:
     """All networks except the linear one fit the training images; its accuracies are as printed."""
     runs = tables["runs"]
     names = ["relu", *(f"soft_relu_eps{eps:g}_beta{b:g}" for eps, b in product(EPS, BETAS))]
-    relu, linear = (
-        {column: by_seed(runs, column, name, network=network)
-         for column in ("best_train", "best_test")}
+    (train, test), (linear_train, linear_test) = (
+        [by_seed(runs, column, name, network=network) for column in ("best_train", "best_test")]
         for name, network in (("ReLU", "relu"), ("the linear network", LINEAR))
-    )  # fmt: skip
+    )
     near = "the paper gives neither a spread nor epochs; two points allow for these"
     return [
         *(samples.mean(f"train accuracy, {name}", by_seed(runs, "best_train", name, network=name),
                        low=PRINTED, resolution=STEP, paper=True) for name in names),
-        _paired("train accuracy, ReLU - linear", relu["best_train"], linear["best_train"], low=0,
-                paper=True),
-        _paired("test accuracy, ReLU - linear", relu["best_test"], linear["best_test"], low=0,
-                paper=True),
-        samples.mean("train accuracy, linear", linear["best_train"], low=0.4842, high=0.5242,
-                     ours=near),
-        samples.mean("test accuracy, linear", linear["best_test"], low=0.3739, high=0.4139,
-                     ours=near),
+        _paired("train accuracy, ReLU - linear", train, linear_train, low=0, paper=True),
+        _paired("test accuracy, ReLU - linear", test, linear_test, low=0, paper=True),
+        samples.mean("train accuracy, linear", linear_train, low=0.4842, high=0.5242, ours=near),
+        samples.mean("test accuracy, linear", linear_test, low=0.3739, high=0.4139, ours=near),
     ]  # fmt: skip
 
 

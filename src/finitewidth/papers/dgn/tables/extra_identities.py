@@ -20,14 +20,14 @@ FIELDS = {
     ),
     "draws": fields.number("number of draws that we average; NaN for the paper"),
 }
-PLACES = {"D03": "Lemma 2.4", "D10": "Corollary 8.1"}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return two rows for each row of the table ``identities``: our mean and the stated one."""
     rows = tables["identities"]
     parts = rows["case"].str.extract(r"^(?P<quantity>.*), d=(?P<depth>\d+)$")
-    rows = rows.join(parts).assign(place=rows["identity"].map(PLACES))
+    places = {"D03": "Lemma 2.4", "D10": "Corollary 8.1"}
+    rows = rows.join(parts).assign(place=rows["identity"].map(places))
     ours = rows.rename(columns={"value": "mean"}).assign(source="ours")
     stated = rows.rename(columns={"expected": "mean"})[["place", "quantity", "depth", "mean"]]
     # a stable sort by the index puts the stated mean below ours

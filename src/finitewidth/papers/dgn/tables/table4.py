@@ -47,7 +47,6 @@ OURS = {
     "last": "test, last epoch",
 }
 DECIMALS = 3  # of a fraction: the paper has two, and four for the deep linear network
-NETWORK = ["network", "eps", "beta"]
 ROLE = "cifar10"  # of the images
 
 
@@ -60,14 +59,13 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     for row in tables["rows"].to_dict("records"):
         network = {"network": row["regime"], "eps": row["eps"], "beta": row["beta"]}
         shared = {name: row[name] for name in ("runs", "diverged", "trained")}
-        shared["data"] = settings["datasets"][ROLE]
-        for epoch in OURS:
-            split = "train" if epoch == "best_train" else "test"
-            found.append(
-                {**network, **shared, "source": "ours", "split": split, "epoch": epoch,
-                 "mean": row[f"{epoch}_mean"],
-                 "standard_deviation": row[f"{epoch}_spread"] if row["runs"] > 1 else nan}
-            )  # fmt: skip
+        found += [
+            {**network, **shared, "data": settings["datasets"][ROLE], "source": "ours",
+             "split": "train" if epoch == "best_train" else "test", "epoch": epoch,
+             "mean": row[f"{epoch}_mean"],
+             "standard_deviation": row[f"{epoch}_spread"] if row["runs"] > 1 else nan}
+            for epoch in OURS
+        ]  # fmt: skip
         found += [
             {**network, "data": ROLES[ROLE], "source": "paper", "split": split, "epoch": "none",
              "mean": row[f"reported_{split}"]}
@@ -82,26 +80,21 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     ``settings["trained"]`` is the train accuracy from which a run counts as trained.
     """
     lines = []
-    for (network, eps, beta), numbers in rows.groupby(NETWORK, sort=False, dropna=False):
+    networks = rows.groupby(["network", "eps", "beta"], sort=False, dropna=False)
+    for (network, eps, beta), numbers in networks:
         line = {"network": TITLES[network], "ε": plain(eps, ""), "β": plain(beta, "")}
         ours = numbers[numbers["source"] == "ours"].set_index("epoch")
         for epoch, label in OURS.items():
             accuracy = ours.loc[epoch]
             line[label] = uncertain(accuracy["mean"], accuracy["standard_deviation"], DECIMALS)
-        fitted = OURS["best_train"]
-        line[fitted] = marked(line[fitted], ours.loc["best_train", "trained"])
-        paper = numbers[numbers["source"] == "paper"].set_index("split")
-        for split in ("train", "test"):
-            line[f"paper, {split}"] = plain(paper.loc[split, "mean"])
-        lines.append(line)
+        line["train"] = marked(line["train"], ours.loc["best_train", "trained"])
+        paper = numbers[numbers["source"] == "paper"].set_index("split")["mean"]
+        lines.append(line | {f"paper, {split}": plain(mean) for split, mean in paper.items()})
     once = rows[rows["epoch"] == "best_train"]
     images = once["data"].iloc[0]
     title = f"Accuracy on {images}, mean ± sample standard deviation {runs_said(once['runs'])}"
     notes = not_trained(once["trained"], [settings["trained"]])
-    gates = ["" if pd.isna(row["beta"]) else f", ε = {row['eps']:g}, β = {row['beta']:g}"
-             for row in once.to_dict("records")]  # fmt: skip
+    gates = ["" if pd.isna(beta) else f", ε = {eps:g}, β = {beta:g}"
+             for eps, beta in zip(once["eps"], once["beta"], strict=True)]  # fmt: skip
     names = once["network"].map(TITLES) + gates
-    notes += left_out(
-        zip(names, once["diverged"].astype(int), once["runs"].astype(int), strict=True)
-    )
-    return Typeset(pd.DataFrame(lines), title, notes)
+    return Typeset(pd.DataFrame(lines), title, notes + left_out(names, once))

@@ -34,28 +34,22 @@ def measure(
     Accuracies of networks use the epoch chosen on the other half of the test images, as the ridge
     of the kernel is chosen without the test images too.
 
-    ``sizes`` are numbers of training images besides ``train``, the largest; ``ridges`` are in units
-    of the kernel's mean diagonal; ``comparable`` says whether results at this size may be compared
-    with the paper.
-
     Returns:
         ``runs``: accuracies of each network, and whether it is trained.
         ``rows``: the CNTK by number of images, the regimes, and the printed number; accuracy and
-        standard error in percent. Regimes have the columns of
-        `finitewidth.measures.accuracy.train_accuracies`, in percent, with the threshold
-        ``trained_from``; diverged runs are not trained and are excluded from all means.
+        standard error in percent. Regimes have the columns of `train_accuracies`, in percent, with
+        the threshold ``trained_from``. Diverged runs are excluded from all means. ``comparable``
+        says whether results at this size may be compared with the paper.
     """
-    data = stratified_subset(
-        inputs["data"], settings["train"], settings["test"], ("subset", inputs["data"].name)
-    )
+    data = inputs["data"]
+    data = stratified_subset(data, settings["train"], settings["test"], ("subset", data.name))
     runs = scores_by_replica(inputs["histories"], settings["trained"]).drop(columns="stage")
     rows = [*_kernel_rows(data, settings, checkpoints), *_network_rows(runs, data)]
-    printed = inputs["reported_npf"]
-    line = printed[(printed["artifact"] == "npf_fig3") & (printed["column"] == "cntk")].iloc[0]
-    rows.append({"kind": "printed", "regime": "cntk", "accuracy": float(line["value"])})
-    table = pd.DataFrame(rows)
-    table["trained_from"] = 100 * settings["trained"]
-    table["comparable"] = int(all(settings["comparable"].values()))
+    printed = inputs["reported_npf"].query("artifact == 'npf_fig3' and column == 'cntk'")
+    accuracy = float(printed["value"].iloc[0])
+    rows.append({"kind": "printed", "regime": "cntk", "accuracy": accuracy})
+    enough, comparable = 100 * settings["trained"], int(all(settings["comparable"].values()))
+    table = pd.DataFrame(rows).assign(trained_from=enough, comparable=comparable)
     return {"runs": runs, "rows": table}
 
 
@@ -75,14 +69,13 @@ def _kernel_rows(
     rounding = float(np.abs(own[:CHECKED, :CHECKED] / exact - 1).max())
     rows = []
     for size in (*settings["sizes"], len(train)):
-        labels = data.train_labels[:size]
-        among, ridges = own[:size, :size], settings["ridges"]
-        half = size // 2
+        labels, among, half = data.train_labels[:size], own[:size, :size], size // 2
         parts = among[:half, :half], among[half:, :half], labels[:half]
-
-        # accuracy on the second half of the training images of a regression on the first
-        right = {r: float((_regression(*parts, r) == labels[half:]).mean()) for r in ridges}
-        ridge = max(ridges, key=lambda r: (right[r], r))
+        # by accuracy on the second half of the training images of a regression on the first
+        ridge = max(
+            settings["ridges"],
+            key=lambda r: (float((_regression(*parts, r) == labels[half:]).mean()), r),
+        )
         predicted = _regression(among, across[:, :size], labels, ridge)
         accuracy = float((predicted == data.test_labels).mean())
         eigenvalues = np.linalg.eigvalsh(_ridged(among, ridge))
@@ -115,7 +108,6 @@ def _regression(
 
 
 def _binomial(accuracy: float, images: int) -> float:
-    """Standard error of an accuracy on ``images`` independent images."""
     return float(np.sqrt(accuracy * (1 - accuracy) / images))
 
 

@@ -11,21 +11,13 @@ from finitewidth.experiments.nu_values import epochs_kept, network_at
 from finitewidth.kernels.gated_ntk import feature_gates, feature_kernel, value_kernel
 from finitewidth.measures.accuracy import averaged
 
-SERIES = {
-    "trace_kv": "trace of K^v",
-    "trace_kf": "trace of K^f",
-    "frobenius_kv": "Frobenius norm of K^v",
-    "frobenius_kf": "Frobenius norm of K^f",
-}
-
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Trace and Frobenius norm of both kernels at every kept epoch of every run.
 
     Returns:
         ``runs``: epoch, seed and the four quantities.
-        ``curves``: panel, series, x, y, spread, runs, failed. Diverged runs are counted in
-        ``failed`` and excluded from everything else.
+        ``curves``: panel, series, x, and those of `averaged`, where a diverged run has failed.
     """
     data = inputs["data"]
     classes = list(range(len(data.class_names)))
@@ -35,26 +27,22 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     gate, output = settings["gate"], settings["output"]
     common = {"with_biases": settings["with_biases"], "output": output,
               "labels": labels if output == "true_class_logit" else None}  # fmt: skip
-    rows = []
-    for epoch in epochs_kept(inputs["weights"]):
-        value, feature = (
-            network_at(inputs["weights"], epoch, part) for part in ("value", "feature")
-        )
-        kv = value_kernel(x, *value, feature_gates(x, *feature, **gate), **common)
-        kf = feature_kernel(x, *feature, *value, **gate, **common)
-        for seed in range(len(kv)):
-            rows.append({
-                "epoch": epoch,
-                "seed": seed,
-                "trace_kv": float(kv[seed].trace()),
-                "trace_kf": float(kf[seed].trace()),
-                "frobenius_kv": float(kv[seed].norm()),
-                "frobenius_kf": float(kf[seed].norm()),
-            })  # fmt: skip
+    arrays, rows = inputs["weights"], []
+    for epoch in epochs_kept(arrays):
+        value, feature = (network_at(arrays, epoch, part) for part in ("value", "feature"))
+        kernels = {
+            "kv": value_kernel(x, *value, feature_gates(x, *feature, **gate), **common),
+            "kf": feature_kernel(x, *feature, *value, **gate, **common),
+        }
+        for seed in range(len(kernels["kv"])):
+            traces = {f"trace_{name}": float(k[seed].trace()) for name, k in kernels.items()}
+            norms = {f"frobenius_{name}": float(k[seed].norm()) for name, k in kernels.items()}
+            rows.append({"epoch": epoch, "seed": seed} | traces | norms)
     runs = pd.DataFrame(rows)
     curves = [
-        {"panel": "kvf", "series": series, "x": epoch, **averaged(sizes)}
-        for column, series in SERIES.items()
-        for epoch, sizes in runs.groupby("epoch")[column]
+        {"panel": "kvf", "series": f"{title} of K^{kernel}", "x": epoch, **averaged(sizes)}
+        for size, title in (("trace", "trace"), ("frobenius", "Frobenius norm"))
+        for kernel in "vf"
+        for epoch, sizes in runs.groupby("epoch")[f"{size}_k{kernel}"]
     ]
     return {"runs": runs, "curves": pd.DataFrame(curves)}

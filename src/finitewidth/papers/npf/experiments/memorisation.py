@@ -6,6 +6,7 @@ runs.
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,22 +14,12 @@ import pandas as pd
 import torch
 
 from finitewidth.kernels.gated_moments import ideal_eigenvalues, ideal_overlap
-from finitewidth.measures.dynamics import (
-    Networks,
-    Rows,
-    batches,
-    follow,
-    means_of_first,
-    rows_of,
-    tables_of,
-)
-from finitewidth.networks.random_gated import bernoulli_gates, equal_variance_weights
-from finitewidth.networks.weights import generator
+from finitewidth.measures import dynamics
+from finitewidth.networks.random_gated import bernoulli_gates, equal_variance_weights, uniform
 from finitewidth.training.checkpoints import Checkpoints
 
 NAME = "npf/memorisation"
 PLACE = ["network", "width", "depth"]
-BAND = 2  # standard errors
 
 
 def measure(
@@ -46,72 +37,64 @@ def measure(
         K_0/rho_max), their spreads, runs, diverged.
         ``errors``: network, width, depth, dynamics, run, time, ratio = |e_t|^2/|e_0|^2.
         ``error_curves``: figure, network, width, depth, dynamics, time, ratio, ratio_spread,
-        log_ratio (decadic), log_ratio_spread, geometric (mean of the ratios) and its band from
-        ``geometric_low`` to ``geometric_high``, runs, diverged. Runs whose values are not finite
-        are counted in ``diverged`` and excluded from everything else.
+        log_ratio (decadic), log_ratio_spread, geometric (mean of the ratios) and its band of 2
+        standard errors from ``geometric_low`` to ``geometric_high``, runs, diverged.
         ``entries``: figure, network, width, depth, diagonal, off_diagonal, their spreads, standard
         errors (``_error``) and ideal values (``_ideal``), runs.
     """
-    pieces = [
-        ({"network": name, "width": width, "depth": depth}, batch)
+    cells = [
+        ({"network": name, "width": width, "depth": depth}, settings["samples"] * width * depth)
         for name, width in settings["widths"].items()
         for depth in settings["depths"]
-        for batch in batches(settings["runs"], settings["samples"] * width * depth)
     ]
-    tables = tables_of(
-        pieces, lambda *piece: _rows(*piece, settings), settings["shown"], checkpoints
-    )
+    rows, shown = partial(_rows, settings=settings), settings["shown"]
+    tables = dynamics.tables_of(cells, settings["runs"], rows, shown, checkpoints)
     curves = tables["error_curves"]
-    # geometric means, with a band of standard errors of the mean logarithm
-    log, half = curves["log_ratio"], BAND * curves["log_ratio_spread"] / np.sqrt(curves["runs"])
-    geometric = {"geometric": 10**log, "geometric_low": 10 ** (log - half),
-                 "geometric_high": 10 ** (log + half)}  # fmt: skip
-    return tables | {
-        "error_curves": curves.assign(**geometric),
-        "entries": _entries(tables["kernels"], settings),
-    }
+    log, half = curves["log_ratio"], 2 * curves["log_ratio_spread"] / np.sqrt(curves["runs"])
+    curves = curves.assign(
+        geometric=10**log, geometric_low=10 ** (log - half), geometric_high=10 ** (log + half)
+    )
+    entries = _entries(tables["kernels"], settings)
+    return tables | {"error_curves": curves, "entries": entries}
 
 
-def networks(width: int, depth: int, runs: Sequence[int], settings: Mapping[str, Any]) -> Networks:
+def networks(
+    width: int, depth: int, runs: Sequence[int], settings: Mapping[str, Any]
+) -> dynamics.Networks:
     """The networks of some runs: input 1, weights ±1/sqrt(mu w), targets uniform on [-1, 1].
 
     The targets of a run are the same for all widths and depths.
     """
     samples, mu = settings["samples"], settings["mu"]
     sizes = [1, *[width] * (depth - 1), 1]
+    streams = [(NAME, width, depth, run) for run in runs]
     weights = equal_variance_weights(
-        sizes, math.sqrt(1 / (mu * width)), [(NAME, width, depth, run, "weights") for run in runs]
+        sizes, math.sqrt(1 / (mu * width)), [(*stream, "weights") for stream in streams]
     )
-    gates = bernoulli_gates(
-        samples, sizes[1:-1], mu, [(NAME, width, depth, run, "gates") for run in runs]
-    )
-    targets = [torch.rand(samples, generator=generator(NAME, run, "targets")) for run in runs]
-    y = 2 * torch.stack(targets).double() - 1
-    return Networks(torch.ones(samples, 1).double(), y, weights, gates)
+    gates = bernoulli_gates(samples, sizes[1:-1], mu, [(*stream, "gates") for stream in streams])
+    y = uniform([samples], [(NAME, run, "targets") for run in runs])
+    return dynamics.Networks(torch.ones(samples, 1).double(), y, weights, gates)
 
 
-def _rows(place: Mapping[str, Any], batch: range, settings: Mapping[str, Any]) -> Rows:
-    """Rows of a batch of runs of one width and one depth."""
+def _rows(place: Mapping[str, Any], batch: range, settings: Mapping[str, Any]) -> dynamics.Rows:
     width, depth, descent = place["width"], place["depth"], settings["descent"]
     own = descent[place["network"]]
-    drawn = networks(width, depth, batch, settings)
-    steps = {"steps": own["steps"]}
-    found = follow(drawn, descent | steps, max(own["runs"] - batch.start, 0))
-    rows = rows_of(found, batch.start, depth)
+    drawn, steps = networks(width, depth, batch, settings), {"steps": own["steps"]}
+    found = dynamics.follow(drawn, descent | steps, max(own["runs"] - batch.start, 0))
+    rows = dynamics.rows_of(found, batch.start, depth)
     ideal = np.cumsum(ideal_eigenvalues(found.eigenvalues.shape[1], depth, settings["mu"]))
     gaps = np.cumsum(found.eigenvalues, axis=1) / depth - ideal
-    kernels = [
-        row | {"diagonal": kernel[0, 0] / depth, "off_diagonal": kernel[0, 1] / depth,
-               "distance": float(np.linalg.norm(gap))}
-        for row, kernel, gap in zip(rows["kernels"], found.kernel, gaps, strict=True)
-    ]  # fmt: skip
-    return rows | {"kernels": kernels}
+    for row, kernel, gap in zip(rows["kernels"], found.kernel, gaps, strict=True):
+        distance = float(np.linalg.norm(gap))
+        row.update(
+            diagonal=kernel[0, 0] / depth, off_diagonal=kernel[0, 1] / depth, distance=distance
+        )
+    return rows
 
 
 def _entries(kernels: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Means of one diagonal and one off-diagonal entry, and their ideal values."""
     names = ["diagonal", "off_diagonal"]
-    means = means_of_first(kernels, PLACE, names, settings["shown"])
+    means = dynamics.means_of_first(kernels, PLACE, names, settings["shown"])
     errors = {f"{name}_error": means[f"{name}_spread"] / np.sqrt(means["runs"]) for name in names}
     ideal = [ideal_overlap(depth, settings["mu"]) for depth in means["depth"]]
     return means.assign(**errors, diagonal_ideal=1.0, off_diagonal_ideal=ideal)

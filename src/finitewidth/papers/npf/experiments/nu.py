@@ -8,13 +8,7 @@ import numpy as np
 import pandas as pd
 from torch import Tensor
 
-from finitewidth.experiments.nu_values import (
-    binary_examples,
-    epochs_kept,
-    network_at,
-    nu_point,
-    nu_row,
-)
+from finitewidth.experiments import nu_values
 from finitewidth.kernels.gated_ntk import relu_gates
 from finitewidth.kernels.npk import SingularKernelError, npk
 from finitewidth.measures.accuracy import averaged
@@ -33,27 +27,26 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``curves``: panel, series, x, y, spread, runs, failed, ridged, condition_number.
         ``energy``: see `energy_curves`.
     """
-    images, y = binary_examples(inputs["data"], settings["classes"], settings["per_class"])
+    arrays, classes = inputs["weights"], settings["classes"]
+    images, y = nu_values.binary_examples(inputs["data"], classes, settings["per_class"])
     rows, splits = [], {}
-    for epoch in epochs_kept(inputs["weights"]):
-        weights, biases = network_at(inputs["weights"], epoch, "value")
-        gates = relu_gates(weights, biases, images)
+    for epoch in nu_values.epochs_kept(arrays):
+        gates = relu_gates(*nu_values.network_at(arrays, epoch, "value"), images)
         kernels = [
             cache(partial(npk, images, [layer[seed] for layer in gates], normalise="trace"))
             for seed in range(len(gates[0]))
         ]
-        rows += [{"epoch": epoch, "seed": seed, **nu_row(y, kernel)}
-                 for seed, kernel in enumerate(kernels)]  # fmt: skip
+        rows += [
+            {"epoch": epoch, "seed": seed, **nu_values.nu_row(y, kernel)}
+            for seed, kernel in enumerate(kernels)
+        ]
         splits[epoch] = np.stack([split(y, kernel) for kernel in kernels])
     runs = pd.DataFrame(rows)
-    return {
-        "runs": runs,
-        "curves": pd.DataFrame(
-            {"panel": "nu", "series": "nu", "x": epoch} | nu_point(group)
-            for epoch, group in runs.groupby("epoch")
-        ),
-        "energy": energy_curves(splits),
-    }
+    curves = [
+        {"panel": "nu", "series": "nu", "x": epoch, **nu_values.nu_point(group)}
+        for epoch, group in runs.groupby("epoch")
+    ]
+    return {"runs": runs, "curves": pd.DataFrame(curves), "energy": energy_curves(splits)}
 
 
 def split(y: Tensor, kernel: Callable[[], Tensor]) -> np.ndarray:

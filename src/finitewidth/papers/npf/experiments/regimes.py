@@ -5,7 +5,12 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.measures.accuracy import SELECTIONS, scores_by_replica, train_accuracies
+from finitewidth.measures.accuracy import (
+    SELECTIONS,
+    means_of_runs,
+    scores_by_replica,
+    train_accuracies,
+)
 from finitewidth.measures.compare import difference_in_standard_errors, standard_error
 from finitewidth.training.selection import chosen_step_sizes
 
@@ -14,33 +19,25 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """Accuracies of all runs, and their means next to the numbers printed in both versions.
 
     Returns:
-        ``runs``: one row per run (see `scores_by_replica`), accuracies as
-        fractions.
-        ``rows``: one row per paper, row and regime, in percent: ``<selection>_mean`` and
-        ``_spread`` for all three selections, ``reported_mean`` and ``_spread``, ``difference`` (for
-        the selection ``select``) and ``difference_se`` (in combined standard errors), and the
-        columns of `finitewidth.measures.accuracy.train_accuracies` with the threshold
-        ``trained_from``. Diverged runs are counted in ``diverged``, are not trained, and are
-        excluded from all means and spreads. If several step sizes were tried, only the chosen one
-        is used.
+        ``runs``: one row per run (see `scores_by_replica`), accuracies as fractions.
+        ``rows``: one row per paper, row and regime, in percent: the columns of `means_of_runs` for
+        all three selections and of `train_accuracies` with the threshold ``trained_from``,
+        ``reported_mean`` and ``_spread``, ``difference`` (for the selection ``select``) and
+        ``difference_se`` (in combined standard errors). If several step sizes were tried, only the
+        chosen one is used.
     """
     runs = scores_by_replica(inputs["histories"], settings["trained"])
     runs["chosen"] = 0
-    for _, history in inputs["histories"].groupby("row", sort=False):
+    for row, history in inputs["histories"].groupby("row", sort=False):
         for regime, step_size in chosen_step_sizes(history.to_dict("records")).items():
-            same = (runs["row"] == history["row"].iloc[0]) & (runs["regime"] == regime)
-            runs.loc[same & (runs["step_size"] == step_size), "chosen"] = 1
-    rows = []
+            cell = (runs["row"] == row) & (runs["regime"] == regime)
+            runs.loc[cell & (runs["step_size"] == step_size), "chosen"] = 1
+    chosen, rows = runs[runs["chosen"] == 1], []
     for paper in ("npf", "npf0"):
         reported = inputs[f"reported_{paper}"]
-        reported = reported[reported["artifact"] == f"{paper}_table2"]
-        for printed in reported.to_dict("records"):
-            mine = runs[
-                (runs["row"] == printed["row"])
-                & (runs["regime"] == printed["column"])
-                & (runs["chosen"] == 1)
-            ]
-            rows.append(_row(paper, printed, mine, settings))
+        for printed in reported[reported["artifact"] == f"{paper}_table2"].to_dict("records"):
+            cell = (chosen["row"] == printed["row"]) & (chosen["regime"] == printed["column"])
+            rows.append(_row(paper, printed, chosen[cell], settings))
     return {"runs": runs.drop(columns="stage"), "rows": pd.DataFrame(rows)}
 
 
@@ -48,33 +45,19 @@ def _row(
     paper: str, printed: Mapping[str, Any], runs: pd.DataFrame, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     select = settings["select"]
-    sound = runs[runs["diverged"] == 0]
-    row = {
-        "paper": paper,
-        "row": printed["row"],
-        "regime": printed["column"],
-        "step_size": runs["step_size"].iloc[0],
-        "runs": len(sound),
-        "diverged": int(runs["diverged"].sum()),
-        "select": select,
-    }
-    for selection in SELECTIONS:
-        scores = 100 * sound[selection]
-        row |= {f"{selection}_mean": scores.mean(), f"{selection}_spread": scores.std()}
+    row = {"paper": paper, "row": printed["row"], "regime": printed["column"],
+           "step_size": runs["step_size"].iloc[0]}  # fmt: skip
+    row |= means_of_runs(runs, SELECTIONS, select, unit=100)
     row |= in_percent(train_accuracies(runs)) | {"trained_from": 100 * settings["trained"]}
+    ours, our_spread = row[f"{select}_mean"], row[f"{select}_spread"]
     theirs, their_spread = float(printed["value"]), float(printed["spread"])
+    our_error = standard_error(our_spread, row["runs"], ddof=1)
+    their_error = standard_error(their_spread, int(printed["runs"]), ddof=0)
     return row | {
-        "reported_mean": theirs,
-        "reported_spread": their_spread,
-        "reported_runs": int(printed["runs"]),
-        "difference": row[f"{select}_mean"] - theirs,
-        "difference_se": difference_in_standard_errors(
-            row[f"{select}_mean"],
-            standard_error(row[f"{select}_spread"], len(sound), ddof=1),
-            theirs,
-            standard_error(their_spread, int(printed["runs"]), ddof=0),
-        ),
-    }
+        "reported_mean": theirs, "reported_spread": their_spread,
+        "reported_runs": int(printed["runs"]), "difference": ours - theirs,
+        "difference_se": difference_in_standard_errors(ours, our_error, theirs, their_error),
+    }  # fmt: skip
 
 
 def in_percent(fitted: Mapping[str, Any]) -> dict[str, Any]:

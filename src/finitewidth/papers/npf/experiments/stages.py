@@ -5,37 +5,29 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.measures.accuracy import (
-    averaged,
-    scores_by_replica,
-    train_accuracies,
-)
+from finitewidth.measures.accuracy import averaged, scores_by_replica, train_accuracies
 from finitewidth.training.selection import chosen_step_sizes
-
-RANDOM = "frnpf_ii"  # the cell of Table 2 whose gates are made as those of stage 0
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Accuracy of FLNPF at every stage, and its reference lines.
-
-    The number that the paper prints for the CNTK is for CIFAR-10 and is no part of the result.
 
     ``frozen`` is the history of FRNPF (stage 0) and FLNPF (later stages); ``relu`` and ``random``
     are those of the row of Table 2 with the same network and optimiser.
 
     Returns:
         ``runs``: accuracies by stage and seed, whether the run diverged, and whether it is trained.
-        ``curves``: panel, series, x, y, spread, runs, failed, and the columns of
-        `finitewidth.measures.accuracy.train_accuracies`. Accuracies are fractions. The reference
-        lines, ReLU and FRNPF of Table 2, have no x. Diverged runs are counted in ``failed``, are
-        not trained, and are excluded from all means and spreads.
+        ``curves``: panel, series, x, and the columns of `averaged` and `train_accuracies`, where a
+        diverged run has failed. Accuracies are fractions. The reference lines, ReLU and FRNPF of
+        Table 2, have no x.
     """
     runs = scores_by_replica(inputs["frozen"], settings["trained"])
     rows = [
         {"panel": "stages", "series": "FLNPF", "x": int(stage), **_point(group, settings)}
         for stage, group in runs.groupby("stage")
     ]
-    for series, name, regime in (("FRNPF", "random", RANDOM), ("ReLU", "relu", "relu")):
+    # of Table 2; the gates of FRNPF are made as those of stage 0
+    for series, name, regime in (("FRNPF", "random", "frnpf_ii"), ("ReLU", "relu", "relu")):
         history = inputs[name][inputs[name]["regime"] == regime]
         cell = scores_by_replica(history, settings["trained"])
         chosen = chosen_step_sizes(history.to_dict("records"))[regime]
@@ -45,6 +37,5 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def _point(runs: pd.DataFrame, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """One stage; a diverged run has no accuracy."""
     sound = runs[settings["select"]].where(runs["diverged"] == 0)
     return {**averaged(sound), **train_accuracies(runs)}

@@ -17,10 +17,8 @@ Numbers = dict[tuple[str, str, str], tuple[pd.Series, str]]
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Compute our accuracies, in percent, for the printed numbers.
 
-    Returns:
-        ``rows``: quantity, row, column, mean, spread, runs, diverged, select, reported, place. A
-        number that combines several networks is computed for each seed; a seed with a diverged
-        network is counted in ``diverged`` and excluded from everything else.
+    The table ``rows`` has the columns of `text_row`. A number that combines several networks is
+    computed for each seed; one with a diverged network counts in ``diverged`` alone.
     """
     printed = printed_in_text(inputs["reported_npf"], "npf")
     rows = [

@@ -30,12 +30,7 @@ from finitewidth.kernels.npk import npk
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
 from finitewidth.kernels.wide_limits import wide_limits
 from finitewidth.measures.kernels import correlation, relative_error, scale
-from finitewidth.networks.random_gated import (
-    Law,
-    draw_gates,
-    draw_weights,
-    every_signed_network,
-)
+from finitewidth.networks.random_gated import Law, draw_gates, draw_weights, every_signed_network
 from finitewidth.networks.weights import generator
 
 LAWS = ("gaussian", "signed")  # of the weights
@@ -75,9 +70,9 @@ def _limits(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         for run in range(chosen["runs"]):
             width = chosen["width"]  # all layers have weights of variance 2 / width
             stream = np.random.default_rng(seed_for("npf/theory/limits", law, depth, width, run))
-            weights = _one(sizes_of(x.shape[1], width, depth), sigma_of(width), stream, law)
-            for variance, last in (("2/w", weights[-1]), ("1/w", weights[-1] / 2**0.5)):
-                network = FullyConnected([*weights[:-1], last], None, "relu")
+            *hidden, last = _one(sizes_of(x.shape[1], width, depth), sigma_of(width), stream, law)
+            for variance, output in (("2/w", last), ("1/w", last / 2**0.5)):
+                network = FullyConnected([*hidden, output], None, "relu")
                 kernel = traced_kernel(network, x, dtype=torch.float32).numpy()
                 for name, limit in limits.items():
                     with named("limits", width, depth):
@@ -103,12 +98,11 @@ def error_runs(settings: Mapping[str, Any]) -> pd.DataFrame:
     x = points(settings["inputs"], settings["n0"])
     progress = Progress(len(cells) * settings["runs"], "networks of fixed gates")
     rows = []
-    for grows, depth, width, copies in cells:
-        for run in range(settings["runs"]):
-            key = {"grows": grows, "depth": depth, "width": width, "copies": copies, "run": run}
-            with named("widths" if grows == "width" else "padding", width, depth):
-                rows += [key | row for row in _run(x, **key)]
-            progress.advance()
+    for (grows, depth, width, copies), run in itertools.product(cells, range(settings["runs"])):
+        key = {"grows": grows, "depth": depth, "width": width, "copies": copies, "run": run}
+        with named("widths" if grows == "width" else "padding", width, depth):
+            rows += [key | row for row in _run(x, **key)]
+        progress.advance()
     progress.close()
     return pd.DataFrame(rows)
 
@@ -123,7 +117,15 @@ def error_curves(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFram
     rows = []
     for (grows, gates, depth), own in runs.groupby(["grows", "gates", "depth"], sort=False):
         key = {"grows": grows, "gates": gates, "depth": depth}
-        rows += [key | row for row in _curves(own, grows, gates)]
+        for place, cell in own.groupby(grows):
+            key |= {"x": place, "runs": len(cell)}
+            squares = cell["error"] ** 2
+            height = float(np.sqrt(squares.mean()))
+            spread = float(squares.sem()) / (2 * height)
+            rows.append(key | {"curve": "drawn", "y": height, "spread": spread})
+            if gates == INDEPENDENT:
+                exact = float(np.sqrt((cell["predicted"] ** 2).mean()))
+                rows.append(key | {"curve": "exact", "y": exact})
     x = points(settings["inputs"], settings["n0"]).numpy()
     widths = settings["widths"]["widths"]
     for depth in settings["widths"]["depths"]:
@@ -131,16 +133,22 @@ def error_curves(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFram
         limit = float(relative_error(wide.tangent, wide.path))
         key = {"grows": "width", "gates": OWN, "depth": depth, "curve": "limit", "y": limit}
         rows += [key | {"x": width} for width in (min(widths), max(widths))]
-    return pd.concat([pd.DataFrame(rows), _guides(pd.DataFrame(rows))], ignore_index=True)
+    curves = pd.DataFrame(rows)
+    for grows, own in curves[curves["curve"] == "exact"].groupby("grows"):
+        first, last = float(own["x"].min()), float(own["x"].max())
+        height = 0.6 * own[own["x"] == first]["y"].min()  # below the lowest exact curve
+        key = {"grows": grows, "gates": INDEPENDENT, "depth": 0, "curve": "guide"}
+        rows += [key | {"x": x, "y": height * np.sqrt(first / x)} for x in (first, last)]
+    columns = ["grows", "gates", "depth", "curve", "x", "y", "spread", "runs"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _run(
     x: Tensor, grows: str, depth: int, width: int, copies: int, run: int
 ) -> Iterator[dict[str, Any]]:
-    """Errors for one feature network.
+    """Errors for one feature network, with an independent value network.
 
-    The value network has independent weights. If the width grows, the network that uses its own
-    weights for the gates is measured too.
+    If the width grows, the network that uses its own weights for the gates is measured too.
     """
     sizes, sigma = sizes_of(x.shape[-1], width, depth), sigma_of(width)
     # the feature network does not depend on the number of copies
@@ -156,20 +164,20 @@ def _run(
         raise ConfigError(f"no path is open in run {run}, and its kernel is zero")
     overlap = float(np.mean(np.diagonal(exact.mean) / np.diagonal(x @ x.T))) / depth
     predicted = float(np.sqrt(exact.variance.sum()) / np.linalg.norm(exact.mean))
-    for name, weights in ((INDEPENDENT, value), (OWN, [*feature, value[-1]])):
-        if name == INDEPENDENT or grows == "width":
-            # the rounding error of float32, 1e-6, is far below the errors measured
-            drawn = value_kernel(
-                x, weights, None, wide_gates, with_biases=False, dtype=torch.float32
-            )
-            kernel = drawn.double().numpy()
-            yield {
-                "gates": name,
-                "error": float(relative_error(kernel, exact.mean)),
-                "predicted": predicted if name == INDEPENDENT else np.nan,
-                "correlation": float(correlation(kernel, exact.mean)),
-                "self_overlap": overlap,
-            }
+    measured = [(INDEPENDENT, value, predicted)]
+    if grows == "width":
+        measured.append((OWN, [*feature, value[-1]], np.nan))
+    for name, weights, expected in measured:
+        # the rounding error of float32, 1e-6, is far below the errors measured
+        drawn = value_kernel(x, weights, None, wide_gates, with_biases=False, dtype=torch.float32)
+        kernel = drawn.double().numpy()
+        yield {
+            "gates": name,
+            "error": float(relative_error(kernel, exact.mean)),
+            "predicted": expected,
+            "correlation": float(correlation(kernel, exact.mean)),
+            "self_overlap": overlap,
+        }
 
 
 def _one(
@@ -178,39 +186,13 @@ def _one(
     return [weight[0] for weight in draw_weights(sizes, sigma, 1, stream, law, torch.float32)]
 
 
-def _curves(own: pd.DataFrame, grows: str, gates: str) -> Iterator[dict[str, Any]]:
-    for place, cell in own.groupby(grows):
-        squares = cell["error"] ** 2
-        height = float(np.sqrt(squares.mean()))
-        spread = float(squares.sem()) / (2 * height)
-        yield {"curve": "drawn", "x": place, "y": height, "spread": spread, "runs": len(cell)}
-        if gates == INDEPENDENT:
-            exact = float(np.sqrt((cell["predicted"] ** 2).mean()))
-            yield {"curve": "exact", "x": place, "y": exact, "runs": len(cell)}
-
-
-def _guides(curves: pd.DataFrame) -> pd.DataFrame:
-    """Lines of slope -1/2 at 0.6 times the lowest exact curve, for both values of ``grows``."""
-    rows = []
-    exact = curves[curves["curve"] == "exact"]
-    for grows, own in exact.groupby("grows"):
-        lowest = own[own["x"] == own["x"].min()]["y"].min()
-        ends = np.array([own["x"].min(), own["x"].max()], dtype=float)
-        rows += [
-            {"grows": grows, "gates": INDEPENDENT, "depth": 0, "curve": "guide", "x": x, "y": y}
-            for x, y in zip(ends, 0.6 * lowest * np.sqrt(ends[0] / ends), strict=True)
-        ]
-    return pd.DataFrame(rows)
-
-
 def mean_rows(settings: Mapping[str, Any]) -> pd.DataFrame:
     """Compare the mean kernel over networks with the formula.
 
-    Returns:
-        networks (enumerated, drawn), gates (bernoulli, relu), depth, width, draws (number of
-        networks), pairs of inputs, mean_error (largest difference divided by the formula's largest
-        entry), variance_error (likewise for the variance), max_z (largest difference in standard
-        errors; NaN if enumerated), trace_ratio (of mean kernel to formula), trace_ratio_se.
+    Columns: networks (enumerated, drawn), gates (bernoulli, relu), depth, width, draws (number of
+    networks), pairs of inputs, mean_error (largest difference divided by the formula's largest
+    entry), variance_error (likewise for the variance), max_z (largest difference in standard
+    errors; NaN if enumerated), trace_ratio (of mean kernel to formula), trace_ratio_se.
     """
     rows = [_enumerated(tuple(sizes)) for sizes in settings["mean"]["enumerated"]]
     return pd.DataFrame([*rows, *_drawn(settings)])
@@ -241,41 +223,40 @@ def _drawn(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Fixed gates of an independent ReLU network, or random ones; random value networks."""
     count, chosen = settings["inputs"], settings["mean"]
     width, draws = chosen["width"], chosen["draws"]
-    for kind in ("relu", "bernoulli"):
-        for depth in chosen["depths"]:
+    for kind, depth in itertools.product(("relu", "bernoulli"), chosen["depths"]):
+        if kind == "relu":
+            x = points(count, settings["n0"])
+            random = np.random.default_rng(seed_for("npf/theory/mean gates", depth, width))
+            sizes = sizes_of(x.shape[1], width, depth)
+            feature = draw_weights(sizes, sigma_of(width), 1, random)[:-1]
+            gates = feature_gates(x, [weight[0] for weight in feature], None, beta=None)
+        else:  # the memorisation network: every input is 1, only the gates differ
             stream = generator("npf/theory/mean", kind, depth, width)
-            if kind == "relu":
-                x = points(count, settings["n0"])
-                random = np.random.default_rng(seed_for("npf/theory/mean gates", depth, width))
-                sizes = sizes_of(x.shape[1], width, depth)
-                feature = draw_weights(sizes, sigma_of(width), 1, random)[:-1]
-                gates = feature_gates(x, [weight[0] for weight in feature], None, beta=None)
-            else:  # the memorisation network: every input is 1, only the gates differ
-                x = torch.ones(count, 1, dtype=torch.float64)
-                gates = [draw_gates((count, width), 0.5, stream) for _ in range(depth - 1)]
-            yield {
-                "networks": "drawn", "gates": kind, "depth": depth, "width": width,
-                "draws": draws, "pairs": count * (count + 1) // 2,
-                **_compared(x, gates, width, draws, kind),
-            }  # fmt: skip
+            x = torch.ones(count, 1, dtype=torch.float64)
+            gates = [draw_gates((count, width), 0.5, stream) for _ in range(depth - 1)]
+        yield {
+            "networks": "drawn", "gates": kind, "depth": depth, "width": width,
+            "draws": draws, "pairs": count * (count + 1) // 2,
+            **_compared(x, gates, width, draws, kind),
+        }  # fmt: skip
 
 
 def _compared(x: Tensor, gates: list[Tensor], width: int, draws: int, kind: str) -> dict[str, Any]:
-    depth = len(gates) + 1
-    formula = _formula(x, gates, sigma_of(width))
+    depth, sigma = len(gates) + 1, sigma_of(width)
+    formula = _formula(x, gates, sigma)
     sizes = sizes_of(x.shape[1], width, depth)
     piece = max(1, PIECE // sum(a * b for a, b in itertools.pairwise(sizes)))
     first, second, traces = np.zeros_like(formula), np.zeros_like(formula), []
     for start in range(0, draws, piece):
         stream = np.random.default_rng(seed_for("npf/theory/mean", kind, depth, width, start))
-        weights = draw_weights(sizes, sigma_of(width), min(piece, draws - start), stream)
+        weights = draw_weights(sizes, sigma, min(piece, draws - start), stream)
         kernels = value_kernel(x, weights, None, gates, with_biases=False).numpy()
         off = kernels - formula
         first, second = first + off.sum(axis=0), second + (off**2).sum(axis=0)
         traces.append(np.trace(kernels, axis1=1, axis2=2) / np.trace(formula))
     mean = first / draws
     variance = (second - draws * mean**2) / (draws - 1)
-    exact = value_kernel_moments(x, gate_counts(gates), sigma_of(width) ** 2)
+    exact = value_kernel_moments(x, gate_counts(gates), sigma**2)
     ratios = np.concatenate(traces)
     with np.errstate(invalid="ignore"):  # 0 / 0 for pairs without a common path
         z = np.abs(mean) / np.sqrt(variance / draws)
@@ -309,9 +290,8 @@ def named(section: str, width: int, depth: int) -> Iterator[None]:
 
 def points(count: int, n0: int) -> Tensor:
     """Inputs (count, n0), uniform on the unit sphere; the same in all jobs of a run."""
-    drawn = torch.randn(
-        count, n0, generator=generator("npf/theory/points", count, n0), dtype=torch.float64
-    )
+    stream = generator("npf/theory/points", count, n0)
+    drawn = torch.randn(count, n0, generator=stream, dtype=torch.float64)
     return drawn / drawn.norm(dim=1, keepdim=True)
 
 
@@ -321,27 +301,21 @@ def sizes_of(n0: int, width: int, depth: int) -> tuple[int, ...]:
 
 
 def sigma_of(width: int) -> float:
-    """sqrt(2 / w) for every layer including the first (npf 5 and D.1).
-
-    If half of the gates are open, sigma^{2(d-1)} Lambda(s, s) is about 1.
-    """
+    """sqrt(2 / w) for every layer including the first (npf 5 and D.1)."""
     return math.sqrt(2 / width)
 
 
 def variance_rows(settings: Mapping[str, Any]) -> pd.DataFrame:
     """Var[K] for fixed gates at sigma^2 = 1 / (open units), where E[K(s, s)] = d.
 
-    Returns:
-        entry (open: K(s, s) with all gates open; half: K(s, s) with half of them open; pair:
-        K(s, s') with half open for each input and a quarter for both), form (exact, drawn, or
-        leading, the first order in 1 / w), width (0 for ``leading``), depth, variance, per_d3 =
-        variance w / d^3, per_d2 = variance w / d^2, and the standard errors spread, per_d3_spread,
-        per_d2_spread; draws.
+    Columns: entry (of `SHARES`: K(s, s) with all or half of the gates open, or K(s, s')), form
+    (exact, drawn, or leading, the first order in 1 / w), width (0 for ``leading``), depth, draws,
+    variance, per_d3 = variance w / d^3, per_d2 = variance w / d^2, and their standard errors
+    ``spread``, per_d3_spread, per_d2_spread.
     """
     chosen = settings["variance"]
-    rows = list(_exact(chosen))
-    drawn = chosen["drawn"]
-    cells = [(w, d) for w in drawn["widths"] for d in drawn["depths"]]
+    rows, drawn = list(_exact(chosen)), chosen["drawn"]
+    cells = list(itertools.product(drawn["widths"], drawn["depths"]))
     progress = Progress(len(cells) * drawn["draws"], "networks for the variance")
     for width, depth in cells:
         rows += _drawn_variances(width, depth, drawn["draws"])
@@ -351,18 +325,14 @@ def variance_rows(settings: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _exact(chosen: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for entry, (own, shared) in SHARES.items():
-        for depth in chosen["depths"]:
-            for width in chosen["widths"]:
-                counts = unit_counts(
-                    *(np.full((depth - 1, 1, 1), width * share) for share in (shared, own, own))
-                )
-                moments = value_kernel_moments(X[:1], counts, 1 / (own * width))
-                yield _row(entry, "exact", width, depth, float(moments.variance[0, 0]))
-            if entry != "pair":
-                # this is the variance times the width; the columns then hold its coefficient
-                value = leading_variance(depth, own)
-                yield _row(entry, "leading", 0, depth, value)
+    for (entry, (own, shared)), depth in itertools.product(SHARES.items(), chosen["depths"]):
+        for width in chosen["widths"]:
+            numbers = (np.full((depth - 1, 1, 1), width * share) for share in (shared, own, own))
+            moments = value_kernel_moments(X[:1], unit_counts(*numbers), 1 / (own * width))
+            yield _row(entry, "exact", width, depth, float(moments.variance[0, 0]))
+        if entry != "pair":
+            # this is the variance times the width; the columns then hold its coefficient
+            yield _row(entry, "leading", 0, depth, leading_variance(depth, own))
 
 
 def _drawn_variances(width: int, depth: int, draws: int) -> Iterator[dict[str, Any]]:
@@ -370,13 +340,16 @@ def _drawn_variances(width: int, depth: int, draws: int) -> Iterator[dict[str, A
     pieces = {entry: [] for entry in SHARES}
     piece = max(1, PIECE // (width * width * depth))
     sizes = sizes_of(1, width, depth)
+    halves = torch.zeros(2, width)  # of the two inputs, which share a quarter
+    halves[0, : width // 2] = 1
+    halves[1, width // 4 : width // 4 + width // 2] = 1
     for start in range(0, draws, piece):
         stream = np.random.default_rng(seed_for("npf/theory/variance", width, depth, start))
         signs = draw_weights(sizes, 1.0, min(piece, draws - start), stream, dtype=torch.float32)
-        for gates, entries in ((_two_gates(width, depth), {"half": (0, 0), "pair": (0, 1)}),
-                               (_two_gates(width, depth, True), {"open": (0, 0)})):  # fmt: skip
-            sigma = float(gates[0][0].sum()) ** -0.5
-            weights = [sigma * sign for sign in signs]
+        for gate, entries in ((halves, {"half": (0, 0), "pair": (0, 1)}),
+                              (torch.ones(2, width), {"open": (0, 0)})):  # fmt: skip
+            weights = [float(gate[0].sum()) ** -0.5 * sign for sign in signs]
+            gates = [gate] * (depth - 1)
             kernels = value_kernel(
                 torch.from_numpy(X), weights, None, gates, with_biases=False, dtype=torch.float32
             )
@@ -389,22 +362,13 @@ def _drawn_variances(width: int, depth: int, draws: int) -> Iterator[dict[str, A
         yield _row(entry, "drawn", width, depth, float(squares.mean()), spread, draws)
 
 
-def _two_gates(width: int, depth: int, opened: bool = False) -> list[torch.Tensor]:
-    """Gates of the two inputs, (2, width) per hidden layer: halves that share a quarter."""
-    gate = torch.ones(2, width) if opened else torch.zeros(2, width)
-    gate[0, : width // 2] = 1
-    gate[1, width // 4 : width // 4 + width // 2] = 1
-    return [gate] * (depth - 1)
-
-
 def _row(
     entry: str, form: str, width: int, depth: int, variance: float, spread: float = 0.0,
     draws: int = 0,
 ) -> dict[str, Any]:  # fmt: skip
-    factor = max(width, 1)
     row = {"entry": entry, "form": form, "width": width, "depth": depth, "draws": draws,
            "variance": variance, "spread": spread}  # fmt: skip
     for power in (2, 3):
-        row[f"per_d{power}"] = variance * factor / depth**power
-        row[f"per_d{power}_spread"] = spread * factor / depth**power
+        row[f"per_d{power}"] = variance * max(width, 1) / depth**power
+        row[f"per_d{power}_spread"] = spread * max(width, 1) / depth**power
     return row

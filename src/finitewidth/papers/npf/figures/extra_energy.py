@@ -10,7 +10,6 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from finitewidth.common import fields
 from finitewidth.figures import style
-from finitewidth.figures.style import COLOURS, GREY
 
 CHANCE = "by chance"
 LABELS = "labels"
@@ -25,7 +24,6 @@ FIELDS = {
         "sample standard deviation over runs of the share or of nu"
     ),
 }
-BRIGHTEST = 0.55  # of the colour scale; brighter ones are too pale on white
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -64,15 +62,14 @@ def _ranks(axis: Axes, rows: pd.DataFrame, column: str) -> None:
     """Draw one curve per epoch against the number of eigenvectors."""
     own, chance = (rows[rows["series"] == series] for series in (LABELS, CHANCE))
     for (epoch, curve), colour, line in zip(
-        own.groupby("epoch"), (COLOURS[0], COLOURS[3]), ("-", "--"), strict=False
+        own.groupby("epoch"), (style.COLOURS[0], style.COLOURS[3]), ("-", "--"), strict=False
     ):
-        _band(axis, curve["eigenvectors"], curve, column, colour)
-        axis.plot(curve["eigenvectors"], curve[column], line, color=colour,
-                  label=f"epoch {epoch:.0f}")  # fmt: skip
+        look = {"color": colour, "label": f"epoch {epoch:.0f}"}
+        _curve(axis, curve, "eigenvectors", column, line, **look)
     if len(chance):
-        axis.plot(chance["eigenvectors"], chance[column], ":", color=GREY, label=f"_{CHANCE}")
+        axis.plot(chance["eigenvectors"], chance[column], ":", color=style.GREY, label=f"_{CHANCE}")
         middle = chance.iloc[len(chance) // 3]
-        axis.annotate(CHANCE, (middle["eigenvectors"], middle[column]), (-3, 0), color=GREY,
+        axis.annotate(CHANCE, (middle["eigenvectors"], middle[column]), (-3, 0), color=style.GREY,
                       textcoords="offset points", ha="right", va="bottom",
                       fontsize=style.SMALLEST)  # fmt: skip
     axis.set_xscale("log")
@@ -83,17 +80,17 @@ def _ranks(axis: Axes, rows: pd.DataFrame, column: str) -> None:
 
 def _epochs(axis: Axes, rows: pd.DataFrame) -> None:
     """Draw one curve per number of eigenvectors against epochs; more of them are brighter."""
-    for count, colour in style.shades(rows["eigenvectors"], bright=BRIGHTEST).items():
+    for count, colour in style.shades(rows["eigenvectors"], bright=0.55).items():
         curve = rows[rows["eigenvectors"] == count]
-        _band(axis, curve["epoch"], curve, "share", colour)
-        axis.plot(curve["epoch"], curve["share"], color=colour, label=f"first {count:.0f}")
+        _curve(axis, curve, "epoch", "share", "-", color=colour, label=f"first {count:.0f}")
     axis.set(xlabel="epoch")
     handles, labels = axis.get_legend_handles_labels()
     axis.legend(handles[::-1], labels[::-1], title="eigenvectors", loc="center left",
                 bbox_to_anchor=(1, 0.5))  # fmt: skip
 
 
-def _band(axis: Axes, x: pd.Series, curve: pd.DataFrame, column: str, colour: str) -> None:
-    """Fill a standard deviation on both sides of a curve."""
-    low, high = (curve[column] + sign * curve["standard_deviation"] for sign in (-1, 1))
-    style.band(axis, x, low.clip(lower=0), high, colour)
+def _curve(axis: Axes, rows: pd.DataFrame, x: str, y: str, line: str, **look: Any) -> None:
+    """Draw a curve, and a band of a standard deviation on both sides."""
+    low, high = (rows[y] + sign * rows["standard_deviation"] for sign in (-1, 1))
+    style.band(axis, rows[x], low.clip(lower=0), high, look["color"])
+    axis.plot(rows[x], rows[y], line, **look)

@@ -32,7 +32,7 @@ BOUNDS = {
     "d3": ("in units of $d^3$ (Theorem B.2 of npf)", r"Var$[K(s,s)]\ w\,/\,d^3$"),
     "d2": ("in units of $d^2$ (Theorem 2.3 of dgn)", r"Var$[K(s,s)]\ w\,/\,d^2$"),
 }
-DARKEST, BRIGHTEST = 0.0, 0.55  # of the colour scale; brighter ones are too pale on white
+BRIGHTEST = 0.55  # of the colour scale; brighter ones are too pale on white
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -67,7 +67,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     figure, axes = style.subplots(2, 2, height=4.2)
     axes[0][1].sharey(axes[0][0])
     errors = rows[rows["panel"].isin(list(GROWTHS))]
-    depths = style.shades(errors["depth"].dropna(), dark=DARKEST, bright=BRIGHTEST)
+    depths = style.shades(errors["depth"].dropna(), bright=BRIGHTEST)
     for axis, (grows, (_, label)) in zip(axes[0], GROWTHS.items(), strict=True):
         _errors(axis, rows[rows["panel"] == grows], grows, depths)
         axis.set(xlabel=label)
@@ -89,9 +89,9 @@ def _errors(axis: Axes, rows: pd.DataFrame, grows: str, colours: Mapping[float, 
     axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     for depth, colour in colours.items():
         own = rows[rows["depth"] == depth].sort_values(grows)
-        for gates, fill in (("independent", colour), ("own", "white")):
+        for gates, fill, label in (("independent", colour, f"$d$ = {depth:g}"),
+                                   ("own", "white", "_own gates")):  # fmt: skip
             nets = own[(own["gates"] == gates) & (own["curve"] == "drawn")]
-            label = f"$d$ = {depth:g}" if gates == "independent" else "_own gates"
             if len(nets):
                 style.bars(axis, nets[grows], nets["error"], BARS * nets["standard_error"],
                            linestyle="none", marker="o", color=colour, markerfacecolor=fill,
@@ -101,11 +101,10 @@ def _errors(axis: Axes, rows: pd.DataFrame, grows: str, colours: Mapping[float, 
             axis.plot(part[grows], part["error"], line, color=colour)
     guide = rows[rows["curve"] == "guide"]
     axis.plot(guide[grows], guide["error"], "--", color=GREY, linewidth=0.9)
-    neutral = {"color": GREY, "linewidth": 1.1}
-    axis.plot([], [], "-", **neutral, label="exact r.m.s.")
+    axis.plot([], [], "-", color=GREY, label="exact r.m.s.")
     if (rows["gates"] == "own").any():
         axis.plot([], [], "o", color=GREY, markerfacecolor="white", label="gates of its own")
-        axis.plot([], [], ":", **neutral, label="the same, $w \\to \\infty$")
+        axis.plot([], [], ":", color=GREY, label="the same, $w \\to \\infty$")
     axis.plot([], [], "--", color=GREY, linewidth=0.9, label="slope $-1/2$")
 
 
@@ -113,7 +112,7 @@ def _variances(axis: Axes, rows: pd.DataFrame) -> None:
     """Draw variances against depth: a curve per width, the limit, and half of the gates open."""
     opened = rows[rows["gates"] == "open"]
     exact = opened[opened["curve"] == "exact"]
-    colours = style.shades(exact["width"], dark=DARKEST, bright=BRIGHTEST)
+    colours = style.shades(exact["width"], bright=BRIGHTEST)
     for width, colour in colours.items():
         own = exact[exact["width"] == width]
         axis.plot(own["depth"], own["variance"], "-", color=colour, label=f"$w$ = {width:g}")

@@ -39,19 +39,19 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     nodes, edges = toy[toy["kind"] == "node"], toy[toy["kind"] == "edge"]
     inner = nodes[nodes["layer"].between(1, nodes["layer"].max() - 1)]
     paths = tables["paths"]
-    layers = {name: int(name.removeprefix("layer_")) for name in paths if name.startswith("layer")}
     pairs = tables["overlap"].rename(
         columns={"s": "example", "s_prime": "other", "overlap": "value"}
     )
-    first = pairs[(pairs["example"] == 1) & (pairs["other"] == 2)]
-    shared = first["shared"].dropna().astype(str).str.split().explode().dropna().astype(int)
-    units = paths.melt(["path"], list(layers), "layer", "unit").assign(kind="path")
+    first = pairs.query("example == 1 and other == 2")["shared"]
+    shared = first.dropna().astype(str).str.split().explode().dropna().astype(int)
+    units = paths.filter(regex="^path$|^layer_").melt("path", None, "layer", "unit")
+    units["layer"] = units["layer"].str.removeprefix("layer_").astype(int)
+    active = paths.filter(regex="^path$|^active_")
     parts = [
-        nodes, edges, units.assign(layer=units["layer"].map(layers)).sort_values(["path", "layer"]),
+        nodes, edges, units.assign(kind="path").sort_values(["path", "layer"]),
         _by_example(inner).assign(kind="gate"),
         _by_example(edges).query("value == 1").assign(kind="active edge"),
-        _by_example(paths[["path", *_examples(paths)]]).query("value == 1").assign(
-            kind="active path"),
+        _by_example(active).query("value == 1").assign(kind="active path"),
         pairs.assign(kind="overlap"),
         # paths that the first two examples share
         pd.DataFrame({"kind": "shared path", "example": 1, "other": 2, "path": list(shared)}),
@@ -59,18 +59,12 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     return pd.concat(parts, ignore_index=True).reindex(columns=list(FIELDS))
 
 
-def _examples(rows: pd.DataFrame) -> dict[str, int]:
-    """Columns that say what is active, and the number of the example of each."""
-    prefix = "active_"
-    return {name: int(name.removeprefix(prefix)) for name in rows if name.startswith(prefix)}
-
-
 def _by_example(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row per example instead of one column."""
-    columns = _examples(rows)
+    """One row per example instead of one column, ``active_<s>``."""
+    columns = [name for name in rows if name.startswith("active_")]
     kept = [name for name in rows if name not in columns]
-    long = rows.melt(kept, list(columns), "example", "value")
-    return long.assign(example=long["example"].map(columns))
+    long = rows.melt(kept, columns, "example", "value")
+    return long.assign(example=long["example"].str.removeprefix("active_").astype(int))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -114,7 +108,7 @@ def _edges(rows: pd.DataFrame, kind: str = "edge") -> list[tuple[Unit, Unit]]:
 
 def _placer(axis: Axes, lines: int, sizes: Sequence[int]) -> Callable[[int, int, str], Units]:
     """Return a function that titles a small drawing and gives the places of its units."""
-    letters = iter([*ascii_letters, *(a + b for a in ascii_letters for b in ascii_letters)])
+    letters = iter(ascii_letters)
 
     def places(line: int, column: int, title: str) -> Units:
         x, y = (column + 0.5) * CELL[0] + MARGIN, (lines - line - 0.5) * CELL[1]
@@ -199,7 +193,7 @@ def _overlap(axis: Axes, centre: Place, rows: pd.DataFrame) -> None:
         diagonal = row["example"] == row["other"]
         diagrams.box(axis, (x + 0.34 * across, y + 0.12 - 0.23 * down), (0.32, 0.21),
                      f"{row['value']:g}", fill=diagrams.PALE if diagonal else "white")  # fmt: skip
-    both = overlap[(overlap["example"] == 1) & (overlap["other"] == 2)].iloc[0]
+    both = overlap.query("example == 1 and other == 2").iloc[0]
     paths = list(_of(rows, "shared path")["path"].astype(int))
     shared = f"path{'s' * (len(paths) > 1)} {listed(map(str, paths))}" if paths else "no path"
     diagrams.write(axis, (x, y - 0.37), f"$x_1$ and $x_2$ share {shared}:")

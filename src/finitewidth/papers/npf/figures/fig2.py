@@ -12,7 +12,6 @@ from finitewidth.common import fields
 from finitewidth.figures import diagrams, style
 from finitewidth.figures.diagrams import LARGE, LINES, PALE, PLAIN, SMALL, Place
 
-NONE = "none"
 FIELDS = {
     "kind": fields.text("node, forward, gate or gradient (arrows), equation or regime"),
     "name": fields.text("name of a node, an equation or a regime"),
@@ -29,7 +28,6 @@ TOP, BOTTOM = 4.28, 3.16  # heights of the two networks
 LEFT, COLUMN = 1.7, 1.42  # place of the first hidden layer, distance between layers
 BOX = (0.84, 0.34)
 COLOURS = {"feature": LINES[0], "value": LINES[1]}
-GATES = "0.35"
 NESTED = 11.4  # points, of a formula with an index of an index
 EQUATIONS = 2.34, 0.23  # height of the titles above the equations, and between lines
 REGIMES = 0.72, 0.145
@@ -41,17 +39,17 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     blocks, equations = tables["blocks"], tables["equations"]
     blocks = blocks[blocks["paper"] == settings["paper"]].rename(columns={"label": "formula"})
     regime = blocks["kind"] == "regime"
-    gates = blocks["formula"].where(regime)
-    starts = blocks["start"].where(regime)
-    blocks = blocks.assign(gates=gates, initialised=starts)
-    blocks.loc[regime, ["formula", "start"]] = None
+    blocks = blocks.assign(
+        gates=blocks["formula"].where(regime), formula=blocks["formula"].mask(regime),
+        initialised=blocks["start"].where(regime), start=blocks["start"].mask(regime),
+    )  # fmt: skip
     equations = equations[equations["artifact"] == f"{settings['paper']}_fig2"]
-    names = equations["row"].str.lower()
     equations = equations.assign(
-        kind="equation", name=names, network=equations["column"], formula=equations["latex"]
-    )
+        kind="equation", name=equations["row"].str.lower(), network=equations["column"],
+        formula=equations["latex"],
+    )  # fmt: skip
     rows = pd.concat([blocks, equations]).reindex(columns=list(FIELDS)).astype(object)
-    return rows.where(rows.notna() & (rows != ""), NONE)
+    return rows.where(rows.notna() & (rows != ""), "none")
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -64,9 +62,10 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     _networks(axis, nodes)
     for row in nodes:
         _node(axis, places[row["name"]], row)
-    for kind, drawn in (("forward", _forward), ("gate", _gate)):
-        for row in _of(rows, kind):
-            drawn(axis, places[row["start"]], places[row["end"]], row)
+    for row in _of(rows, "forward"):
+        _forward(axis, places[row["start"]], places[row["end"]], row)
+    for row in _of(rows, "gate"):
+        _gate(axis, places[row["start"]], places[row["end"]], f"${row['formula']}$")
     for row in _of(rows, "gradient"):
         _gradient(axis, places[row["start"]], row)
     _equations(axis, rows[rows["kind"] == "equation"])
@@ -106,9 +105,8 @@ def _forward(axis: Axes, start: Place, end: Place, row: Mapping[str, str]) -> No
         ends = (start, (end[0] - BOX[0] / 2, end[1]))
         diagrams.arrow(axis, *ends, gaps=(0.16, 0), colour=colour)
         middle = (ends[0][0] + ends[1][0]) / 2, (ends[0][1] + ends[1][1]) / 2
-        upwards = 1 if end[1] > start[1] else -1
-        diagrams.write(axis, (middle[0] - 0.08, middle[1] + 0.17 * upwards), formula,
-                       size=LARGE, across="right")  # fmt: skip
+        place = middle[0] - 0.08, middle[1] + (0.17 if end[1] > start[1] else -0.17)
+        diagrams.write(axis, place, formula, size=LARGE, across="right")
         return
     ends = (start[0] + BOX[0] / 2, start[1]), (end[0] - BOX[0] / 2, end[1])
     # dashed where layers are left out
@@ -117,26 +115,23 @@ def _forward(axis: Axes, start: Place, end: Place, row: Mapping[str, str]) -> No
     diagrams.write(axis, ((ends[0][0] + ends[1][0]) / 2, start[1] + 0.14), formula, size=LARGE)
 
 
-def _gate(axis: Axes, start: Place, end: Place, row: Mapping[str, str]) -> None:
+def _gate(axis: Axes, start: Place, end: Place, formula: str) -> None:
     half = BOX[1] / 2
     ends = (start[0], start[1] - half), (end[0], end[1] + half)
-    diagrams.arrow(axis, *ends, colour=GATES, width=1.8)
-    diagrams.write(axis, (start[0] + 0.08, (start[1] + end[1]) / 2 + 0.05), f"${row['formula']}$",
-                   size=LARGE, across="left")  # fmt: skip
+    diagrams.arrow(axis, *ends, colour="0.35", width=1.8)
+    place = start[0] + 0.08, (start[1] + end[1]) / 2 + 0.05
+    diagrams.write(axis, place, formula, size=LARGE, across="left")
 
 
 def _networks(axis: Axes, nodes: Sequence[Mapping[str, str]]) -> None:
     """Draw a pale background for each network, with its name."""
     for network, height, above in (("feature", TOP, 1), ("value", BOTTOM, -1)):
         count = sum(n["network"] == network and n["name"] not in ("x", "y") for n in nodes)
-        if count:
-            middle, width = LEFT + COLUMN * (count - 1) / 2, COLUMN * (count - 1) + BOX[0] + 0.28
-            diagrams.box(
-                axis, (middle, height), (width, 0.6), colour="white", fill=PALE, zorder=0.5
-            )
-            diagrams.write(axis, (LEFT - BOX[0] / 2 - 0.1, height + 0.4 * above),
-                           f"{network} network", size=LARGE, colour=COLOURS[network],
-                           across="left", weight="bold")  # fmt: skip
+        middle, width = LEFT + COLUMN * (count - 1) / 2, COLUMN * (count - 1) + BOX[0] + 0.28
+        diagrams.box(axis, (middle, height), (width, 0.6), colour="white", fill=PALE, zorder=0.5)
+        diagrams.write(axis, (LEFT - BOX[0] / 2 - 0.1, height + 0.4 * above),
+                       f"{network} network", size=LARGE, colour=COLOURS[network],
+                       across="left", weight="bold")  # fmt: skip
 
 
 def _gradient(axis: Axes, start: Place, row: Mapping[str, str]) -> None:
@@ -144,20 +139,17 @@ def _gradient(axis: Axes, start: Place, row: Mapping[str, str]) -> None:
     colour = COLOURS[row["end"]]
     end = LEFT + COLUMN * 2 + BOX[0] / 2 + 0.15
     if row["end"] == "feature":
-        ends, place = (
-            ((start[0], start[1] + BOX[1] / 2), (end, TOP)),
-            (start[0] + 0.02, (TOP + BOTTOM) / 2 + 0.28),
-        )
-        diagrams.arrow(axis, *ends, colour=colour, style=":", width=1.6, bend=0.35)
+        above, ends, bend = 1, (end, TOP), 0.35
+        place = start[0] + 0.02, (TOP + BOTTOM) / 2 + 0.28
     else:
-        ends = (start[0], start[1] - BOX[1] / 2), (end - 0.3, BOTTOM - 0.3)
+        above, ends, bend = -1, (end - 0.3, BOTTOM - 0.3), -0.35
         place = start[0] - 0.12, BOTTOM - 0.49
-        diagrams.arrow(axis, *ends, colour=colour, style=":", width=1.6, bend=-0.35)
+    side = start[0], start[1] + above * BOX[1] / 2
+    diagrams.arrow(axis, side, ends, colour=colour, style=":", width=1.6, bend=bend)
     diagrams.write(axis, place, f"${row['formula']}$", size=8.5, colour=colour, across="left")
 
 
 def _equations(axis: Axes, rows: pd.DataFrame) -> None:
-    """Write the equations in one column per network."""
     top, step = EQUATIONS
     for column, (title, group) in enumerate(rows.groupby("network", sort=False)):
         x, y, colour = TABS[0] + 3.4 * column, top, list(COLOURS.values())[column]
@@ -172,12 +164,12 @@ def _equations(axis: Axes, rows: pd.DataFrame) -> None:
 
 
 def _mathtext(formula: str) -> str:
-    """Write what mathtext lacks otherwise: blackboard letters, indices of sums beside the sign.
+    """Write what mathtext lacks otherwise: indices of sums beside the sign.
 
     Indices of indices would be too small: what an indicator is of stands on the line, and the
     index of the output, which is drawn above, is left out.
     """
-    text = formula.replace(r"\mathbb{1}", r"\mathbf{1}").replace(r"\sum_j", r"\Sigma_j\,")
+    text = formula.replace(r"\sum_j", r"\Sigma_j\,")
     text = re.sub(r"\\mathbf\{1\}_\{(\\\{.*?\\\})\}", r"\\mathbf{1}\1", text)
     text = re.sub(r"\\hat\{y\}_\{\\Theta\^.*?\}\}", r"\\hat{y}", text)
     return text.replace(r"\frac", r"\dfrac")

@@ -13,8 +13,7 @@ from matplotlib.transforms import ScaledTranslation
 from finitewidth.common import fields
 from finitewidth.figures import style
 from finitewidth.figures.style import COLOURS
-from finitewidth.papers.npf.figures.nu_panel import FIELDS as NU
-from finitewidth.papers.npf.figures.nu_panel import draw_nu, nu_rows
+from finitewidth.papers.npf.figures import nu_panel
 
 FIELDS = {
     "panel": fields.text("stages (accuracy by stage), nu, or sizes (of the kernels)"),
@@ -24,9 +23,9 @@ FIELDS = {
         "stage up to which the gates have learnt; NaN for a reference line, which is a cell of "
         "Table 2, or a number of the paper"
     ),
-    "epoch": NU["epoch"],
+    "epoch": nu_panel.FIELDS["epoch"],
     "accuracy": fields.number("mean over runs of the test accuracy", "fraction"),
-    "nu": NU["nu"],
+    "nu": nu_panel.FIELDS["nu"],
     "size": fields.number("mean over runs of the trace or of the Frobenius norm of a kernel"),
     "standard_deviation": fields.number(
         "sample standard deviation over runs of the accuracy, nu or size"
@@ -34,8 +33,8 @@ FIELDS = {
     "reading_error": fields.number(
         "error of reading the paper's value off its picture", "fraction"
     ),
-    "runs": NU["runs"],
-    "ridged": NU["ridged"],
+    "runs": nu_panel.FIELDS["runs"],
+    "ridged": nu_panel.FIELDS["ridged"],
     "trained": fields.number(
         "1 if every run reached the train accuracy that counts as trained, 0 if not, NaN if unknown"
     ),
@@ -58,11 +57,10 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     """
     stages = tables["stages"].rename(columns={"x": "stage", "y": "accuracy"})
     stages = stages[stages["series"].isin([FLNPF, "ReLU", "FRNPF"])].assign(panel="stages")
-    nu = nu_rows(tables["nu"]).assign(panel="nu", series="nu")
+    nu = nu_panel.nu_rows(tables["nu"]).assign(panel="nu", series="nu")
     sizes = tables["kvf"].rename(columns={"x": "epoch", "y": "size"}).assign(panel="sizes")
-    ours = pd.concat(
-        [part.rename(columns={"spread": "standard_deviation"}) for part in (stages, nu, sizes)]
-    )
+    spread = {"spread": "standard_deviation"}
+    ours = pd.concat([stages.rename(columns=spread), nu, sizes.rename(columns=spread)])
     parts = [ours.assign(source="ours"), _printed(tables["reported"])]
     return pd.concat(parts, ignore_index=True).reindex(columns=list(FIELDS))
 
@@ -99,13 +97,14 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         ours.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=""))
     ours.set(ylabel="test accuracy (%)" if percent else "test accuracy")
     paper.tick_params(labelleft=False)
-    draw_nu(middle, rows[rows["panel"] == "nu"])
+    for axis in (ours, paper):
+        axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axis.set(xlabel="stage")
+    nu_panel.draw_nu(middle, rows[rows["panel"] == "nu"])
     _sizes(right, rows[rows["panel"] == "sizes"], settings["networks"])
-    style.title_panels(
-        (ours, paper, middle, right),
-        ["stages, ours", "paper (CIFAR-10)", r"$\nu$, ReLU learns",
-         f"kernels, {settings['decoupled']} learns"],
-    )  # fmt: skip
+    kernels = f"kernels, {settings['decoupled']} learns"
+    titles = ["stages, ours", "paper (CIFAR-10)", r"$\nu$, ReLU learns", kernels]
+    style.title_panels(axes, titles)
     return figure
 
 
@@ -126,7 +125,7 @@ def _stages(axis: Axes, rows: pd.DataFrame) -> None:
         if spread > 0:
             axis.axhspan(middle - spread, middle + spread, color=COLOURS[colour], alpha=0.15,
                          linewidth=0, zorder=0)  # fmt: skip
-    _finish_stages(axis)
+    _legend(axis)
 
 
 def _paper(axis: Axes, rows: pd.DataFrame) -> None:
@@ -136,18 +135,12 @@ def _paper(axis: Axes, rows: pd.DataFrame) -> None:
     for row in _references(rows):
         style.paper_line(axis, row["accuracy"], linestyle=REFERENCES[row["series"]][1],
                          label=row["series"])  # fmt: skip
-    _finish_stages(axis)
+    _legend(axis)
 
 
 def _references(rows: pd.DataFrame) -> list[dict[str, Any]]:
     found = rows[rows["series"].isin(list(REFERENCES)) & np.isfinite(rows["accuracy"])]
     return sorted(found.to_dict("records"), key=lambda row: -row["accuracy"])
-
-
-def _finish_stages(axis: Axes) -> None:
-    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axis.set(xlabel="stage")
-    _legend(axis)
 
 
 def _legend(axis: Axes, length: float = 1.7, size: float = style.SMALLEST) -> None:

@@ -52,7 +52,6 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
 
 def _layout(axis: Axes, centre: diagrams.Place, paths: pd.DataFrame, nodes: int) -> None:
-    """Draw the paths of one layout and the units of both layers."""
     places = diagrams.columns([nodes, nodes], centre, (0.95, 0.6))
     taken = list(zip(paths["start"], paths["end"], strict=True))
     for path, (start, end) in enumerate(taken):

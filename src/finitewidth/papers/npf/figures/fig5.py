@@ -1,8 +1,8 @@
 """npf Figure 5: the padded deep gated network, in which each gate is used m times."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -27,42 +27,15 @@ FEATURE, VALUE, GATES = LINES[0], LINES[1], "0.35"
 FILLS = ("#7cc3ee", "#f3e3b3", "#52b393", "#ffffff", "#d792cb", "0.72")
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """Numbers of hidden layers, copies and units that are drawn, and the places of these parts."""
+class Places(NamedTuple):
+    """Places of the parts of the drawing."""
 
-    layers: int
-    copies: int
-    width: int
-
-    @property
-    def block(self) -> float:
-        """Height of one layer of the feature network, or of one copy."""
-        return UNIT * (self.width - 1) + 0.3
-
-    @property
-    def height(self) -> float:
-        """Height of the whole drawing."""
-        return self.feature + self.block / 2 + 0.3
-
-    def copy(self, number: int) -> float:
-        """Vertical middle of a copy; the last copy is lowest."""
-        return 0.1 + self.block / 2 + (self.copies - 1 - number) * (self.block + GAP)
-
-    @property
-    def value(self) -> float:
-        """Vertical middle of the value network."""
-        return (self.copy(0) + self.copy(self.copies - 1)) / 2
-
-    @property
-    def feature(self) -> float:
-        """Vertical middle of the feature network."""
-        return self.copy(0) + self.block + BETWEEN
-
-    @staticmethod
-    def layer(number: int) -> float:
-        """Horizontal middle of a layer."""
-        return LEFT + COLUMN * (number - 1)
+    layers: list[float]  # horizontal middles
+    copies: list[float]  # vertical middles; the last copy is lowest
+    value: float  # vertical middle of the value network
+    feature: float  # vertical middle of the feature network
+    block: float  # height of one layer of the feature network, or of one copy
+    height: float  # of the whole drawing
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -75,74 +48,73 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
     A unit of the value network has the colour of the feature unit whose gate it uses.
     """
-    sizes = Sizes(int(rows["layer"].max()), int(rows["copy"].max()) + 1, int(rows["gate"].max()))
-    figure, axis = diagrams.canvas(sizes.layer(sizes.layers) + RIGHT, sizes.height)
-    for layer, units in rows.groupby("layer"):
-        x = sizes.layer(int(layer))
-        frame = sizes.block * sizes.copies + GAP * (sizes.copies - 1) + 0.1
-        diagrams.box(axis, (x, sizes.value), (BLOCK + 0.1, frame), colour=VALUE, zorder=1)
-        feature = units[units["copy"] == 0]
-        _block(axis, (x, sizes.feature), sizes, feature.assign(unit=feature["gate"]), FEATURE)
+    width, count = int(rows["gate"].max()), int(rows["copy"].max()) + 1
+    block = UNIT * (width - 1) + 0.3
+    copies = [0.1 + block / 2 + (count - 1 - copy) * (block + GAP) for copy in range(count)]
+    feature, value = copies[0] + block + BETWEEN, (copies[0] + copies[-1]) / 2
+    layers = [LEFT + COLUMN * layer for layer in range(int(rows["layer"].max()))]
+    places = Places(layers, copies, value, feature, block, feature + block / 2 + 0.3)
+    figure, axis = diagrams.canvas(layers[-1] + RIGHT, places.height)
+    for x, (layer, units) in zip(layers, rows.groupby("layer"), strict=True):
+        frame = block * count + GAP * (count - 1) + 0.1
+        diagrams.box(axis, (x, value), (BLOCK + 0.1, frame), colour=VALUE, zorder=1)
+        first = units[units["copy"] == 0]
+        _block(axis, (x, feature), block, first.assign(unit=first["gate"]), FEATURE)
         for copy, part in units.groupby("copy"):
-            _block(axis, (x, sizes.copy(copy)), sizes, part, "0.5")
-            diagrams.write(
-                axis, (x - 0.27, sizes.copy(copy)), f"$k = {copy}$", size=SMALL, across="right"
-            )
-        _gates(axis, x, sizes, int(layer))
-        diagrams.write(axis, (x, sizes.height - 0.14), f"$l = {layer}$", size=LARGE)
-    _forward(axis, sizes)
-    _names(axis, sizes)
+            _block(axis, (x, copies[copy]), block, part, "0.5")
+            place = x - 0.27, copies[copy]
+            diagrams.write(axis, place, f"$k = {copy}$", size=SMALL, across="right")
+        _gates(axis, x, places, int(layer))
+        diagrams.write(axis, (x, places.height - 0.14), f"$l = {layer}$", size=LARGE)
+    _forward(axis, places)
+    _names(axis, places.height, width, count)
     return figure
 
 
 def _block(
-    axis: Axes, centre: tuple[float, float], sizes: Sizes, units: pd.DataFrame, colour: str
+    axis: Axes, centre: tuple[float, float], height: float, units: pd.DataFrame, colour: str
 ) -> None:
-    """Draw the units of a layer, one below the other."""
-    diagrams.box(axis, centre, (BLOCK, sizes.block), colour=colour, fill=PALE, zorder=1.5)
+    diagrams.box(axis, centre, (BLOCK, height), colour=colour, fill=PALE, zorder=1.5)
     places = diagrams.columns([len(units)], centre, (0, UNIT * (len(units) - 1)))
     for row, (unit, gate) in enumerate(zip(units["unit"], units["gate"], strict=True), start=1):
         fill = FILLS[(gate - 1) % len(FILLS)]
         diagrams.node(axis, places[0, row], str(unit), fill=fill, radius=NODE)
 
 
-def _gates(axis: Axes, x: float, sizes: Sizes, layer: int) -> None:
+def _gates(axis: Axes, x: float, places: Places, layer: int) -> None:
     """Draw the gates of a layer as a line down its side, with an arrow into every copy."""
     side, bus = x + BLOCK / 2, x + BLOCK / 2 + 0.2
-    start, last = sizes.feature - sizes.block / 4, sizes.copy(sizes.copies - 1)
+    start = places.feature - places.block / 4
     diagrams.edge(axis, (side, start), (bus, start), colour=GATES, width=1.4, above=5)
-    diagrams.edge(axis, (bus, start), (bus, last), colour=GATES, width=1.4, above=5)
-    for copy in range(sizes.copies):
-        height = sizes.copy(copy)
+    diagrams.edge(axis, (bus, start), (bus, places.copies[-1]), colour=GATES, width=1.4, above=5)
+    for height in places.copies:
         diagrams.arrow(axis, (bus, height), (side, height), colour=GATES, width=1.4)
-    between = sizes.feature - sizes.block / 2 - BETWEEN / 2
+    between = places.feature - places.block / 2 - BETWEEN / 2
     diagrams.write(axis, (bus + 0.06, between), rf"$G_x(\cdot, {layer})$", across="left",
                    colour=GATES)  # fmt: skip
 
 
-def _forward(axis: Axes, sizes: Sizes) -> None:
+def _forward(axis: Axes, places: Places) -> None:
     """Draw arrows from the input through both networks, and from the value network to y."""
     # a quarter of a block above the middle, clear of the arrows of the gates
-    source = 0.2, (sizes.feature + sizes.value) / 2
+    source = 0.2, (places.feature + places.value) / 2
     for height, side, colour in (
-        (sizes.feature + sizes.block / 4, BLOCK / 2, FEATURE),
-        (sizes.value + sizes.block / 4, BLOCK / 2 + 0.05, VALUE),
+        (places.feature + places.block / 4, BLOCK / 2, FEATURE),
+        (places.value + places.block / 4, BLOCK / 2 + 0.05, VALUE),
     ):
         diagrams.arrow(axis, source, (LEFT - side, height), gaps=(0.15, 0), colour=colour)
-        for layer in range(1, sizes.layers):
-            ends = sizes.layer(layer) + side, sizes.layer(layer + 1) - side
-            diagrams.arrow(axis, (ends[0], height), (ends[1], height), colour=colour)
-    end = sizes.layer(sizes.layers) + BLOCK / 2 + 0.05
-    height = sizes.value + sizes.block / 4
+        for x, following in pairwise(places.layers):
+            diagrams.arrow(axis, (x + side, height), (following - side, height), colour=colour)
+    end, height = places.layers[-1] + BLOCK / 2 + 0.05, places.value + places.block / 4
     diagrams.arrow(axis, (end, height), (end + 0.46, height), colour=VALUE)
     for place, name in ((source, "$x$"), ((end + 0.6, height), r"$\hat{y}$")):
         diagrams.node(axis, place, name, radius=0.14, size=LARGE)
 
 
-def _names(axis: Axes, sizes: Sizes) -> None:
+def _names(axis: Axes, top: float, units: int, copies: int) -> None:
     for height, name, width, colour in (
-        (sizes.height - 0.14, "feature network", rf"width $w = {sizes.width}$", FEATURE),
-        (0.29, "value network", rf"width $mw = {sizes.copies * sizes.width}$", VALUE),
+        (top - 0.14, "feature network", rf"width $w = {units}$", FEATURE),
+        (0.29, "value network", rf"width $mw = {copies * units}$", VALUE),
     ):
         diagrams.write(axis, (0.03, height), name, size=PLAIN, colour=colour, across="left",
                        weight="bold")  # fmt: skip

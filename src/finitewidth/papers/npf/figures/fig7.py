@@ -17,14 +17,13 @@ FIELDS = (
         "source": fields.text("ours or paper"),
     }
 )
-FIGURE = "npf_fig7"
 NETWORKS = ("narrow", "wide")
 BEST = "best depth"
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return means over this figure's runs, and the best depths that the paper names."""
-    own = by_depth.rows_of(tables, "cumulative", FIGURE, FIELDS).assign(source="ours")
+    own = by_depth.rows_of(tables, "npf_fig7", "cumulative", FIELDS).assign(source="ours")
     return pd.concat([own, _best(tables["reported"], own)], ignore_index=True)
 
 

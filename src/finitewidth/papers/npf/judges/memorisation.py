@@ -5,7 +5,6 @@ are judged by gradient descent itself, not by its linear recursion. Error ratios
 differ by powers of ten, so that their logarithms are compared.
 """
 
-from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -24,10 +23,8 @@ BEST = {NARROW: 8, WIDE: 12}  # depths that npf names
 
 def log_ratios(errors: pd.DataFrame, width: int, depth: int, time: int) -> np.ndarray:
     """log10 of |e_t|^2/|e_0|^2 of every run that descended; an error if there is none."""
-    rows = errors[
-        (errors["dynamics"] == DESCENT) & (errors["width"] == width)
-        & (errors["depth"] == depth) & (errors["time"] == time)
-    ]  # fmt: skip
+    rows = errors[(errors["dynamics"] == DESCENT) & (errors["time"] == time)]
+    rows = rows[(rows["width"] == width) & (rows["depth"] == depth)]
     if rows.empty:
         raise CannotDecideError(f"no descent at w = {width}, d = {depth} of {time} steps")
     return np.log10(rows["ratio"].to_numpy(float))
@@ -66,8 +63,7 @@ def best_depths(tables: Tables) -> list[Ours]:
             ratios = {depth: log_ratios(tables["errors"], width, depth, 100) for depth in DEPTHS}
         except CannotDecideError:
             continue
-        means: Sequence[float] = [values.mean() for values in ratios.values()]
-        best = DEPTHS[int(np.argmin(means))]
+        best = DEPTHS[int(np.argmin([values.mean() for values in ratios.values()]))]
         found.append(Ours(row=f"width{width}", column="memorisation", value=best,
                           runs=len(ratios[best])))  # fmt: skip
     return found

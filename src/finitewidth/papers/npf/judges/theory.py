@@ -18,6 +18,8 @@ ENTRIES = {"open": "all gates open", "half": "half open"}
 # sigma'^2 = sigma^2 w, where sigma^2 is one over the number of open units
 SIGMA2 = {"open": 1, "half": 2}
 RATE = "the paper has a limit without a rate; its variance bound of order 1/w gives -1/2"
+ORDER = "the bound is of order 1/w, a slope of -1 or less; 0.2 for the next order in 1/w"
+BOUNDED = "bounded in d is a limit; 1.5 lies between 1 and the factor 2 of order d^4"
 REST = (
     "the paper says only that the theorem leaves this case out; 0.5 is more than narrow widths add"
 )
@@ -30,12 +32,13 @@ def n04(tables: Tables) -> list[Part]:
     listed, and the error of sampling elsewhere: of the largest of 210 standard normal numbers, 4.5
     is exceeded once in 700 times.
     """
-    parts = []
-    for row in _some(tables["mean"], networks="enumerated").itertuples():
-        name = f"all {row.draws:,} networks, d={row.depth}, w={row.width}: largest error"
-        parts.append(
-            Part(name=name, value=row.mean_error, high=1e-12, paper=True, tolerance="rounding")
+    parts = [
+        Part(
+            name=f"all {row.draws:,} networks, d={row.depth}, w={row.width}: largest error",
+            value=row.mean_error, high=1e-12, paper=True, tolerance="rounding",
         )
+        for row in _some(tables["mean"], networks="enumerated").itertuples()
+    ]  # fmt: skip
     for row in _some(tables["mean"], networks="drawn").itertuples():
         name = f"{row.draws:,} networks, {row.gates} gates, d={row.depth}, w={row.width}"
         parts += [
@@ -74,19 +77,18 @@ def n07(tables: Tables) -> list[Part]:
     for depth in DEPTHS:
         runs = _some(tables["runs"], grows="width", gates="own", depth=depth)
         error = _some(runs, width=512)["error"]
-        name = f"d={depth}: error at w=512"
-        parts.append(samples.mean(name, error, low=0.5, ours=REST, late=True))
-        wide = runs[runs["width"] >= 64]
-        parts.append(
-            _slope(
-                f"d={depth}: slope over w from 64 on", wide, "width", low=-0.25, late=True,
-                ours="half of the -1/2 at which it falls where gates are independent",
-            )
-        )  # fmt: skip
         limit = _some(tables["curves"], curve="limit", depth=depth)["y"].iloc[0]
         name = f"d={depth}: error at infinite width"
-        parts.append(Part(name=name, value=limit, low=0, strict=True, paper=True))
-        parts.append(Part(name=name, value=limit, low=0.5, ours=REST, late=True))
+        parts += [
+            samples.mean(f"d={depth}: error at w=512", error, low=0.5, ours=REST, late=True),
+            _slope(
+                f"d={depth}: slope over w from 64 on", runs[runs["width"] >= 64], "width",
+                low=-0.25, late=True,
+                ours="half of the -1/2 at which it falls where gates are independent",
+            ),
+            Part(name=name, value=limit, low=0, strict=True, paper=True),
+            Part(name=name, value=limit, low=0.5, ours=REST, late=True),
+        ]  # fmt: skip
     return parts
 
 
@@ -122,21 +124,22 @@ def n06(tables: Tables) -> list[Part]:
                 raise CannotDecideError(f"d={depth}: a slope needs three widths above 6 d")
             # 6 d_in^2 sigma'^2 (6 d^3 / w) / (1 - 6 d / w); here d_in = 1, and the input is 1
             bound = 36 * SIGMA2[entry] * depth**3 / (wide["width"].astype(float) - 6 * depth)
-            name = f"{words}, d={depth}: largest Var over the printed bound"
-            largest = float((wide["variance"] / bound).max())
-            parts.append(Part(name=name, value=largest, high=1, paper=True))
             slope = np.polyfit(np.log(wide["width"]), np.log(wide["variance"]), 1)[0]
-            name = f"{words}, d={depth}: slope of Var over w"
-            ours = "the bound is of order 1/w, a slope of -1 or less; 0.2 for the next order in 1/w"
-            parts.append(
-                Part(name=name, value=float(slope), low=-1.2, high=-0.8, ours=ours, late=True)
-            )
+            parts += [
+                Part(
+                    name=f"{words}, d={depth}: largest Var over the printed bound",
+                    value=float((wide["variance"] / bound).max()), high=1, paper=True,
+                ),
+                Part(
+                    name=f"{words}, d={depth}: slope of Var over w", value=float(slope),
+                    low=-1.2, high=-0.8, ours=ORDER, late=True,
+                ),
+            ]  # fmt: skip
         for width in WIDE:
-            name = f"{words}, w={width}: Var w / d^3, d=32 over d=16"
-            ours = "bounded in d is a limit; 1.5 lies between 1 and the factor 2 of order d^4"
             deep, shallow = (_some(exact, width=width, depth=d)["per_d3"].iloc[0] for d in (32, 16))
             growth = float(deep / shallow) if shallow else math.nan
-            parts.append(Part(name=name, value=growth, high=1.5, ours=ours, late=True))
+            name = f"{words}, w={width}: Var w / d^3, d=32 over d=16"
+            parts.append(Part(name=name, value=growth, high=1.5, ours=BOUNDED, late=True))
     return parts
 
 

@@ -1,7 +1,7 @@
 """Claims and numbers of npf on trained networks: Table 2, Figure 3, the CNTK, and the text."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
 from typing import Any
@@ -12,7 +12,6 @@ import pandas as pd
 from finitewidth.claims import samples
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
-from finitewidth.claims.samples import by_seed, mean_of
 from finitewidth.claims.verdicts import LEVEL, CannotDecideError, Part, holm
 from finitewidth.measures.compare import standard_error
 
@@ -24,8 +23,6 @@ TITLES = {"frnpf_ii": "FRNPF (II)", "frnpf_di": "FRNPF (DI)", "dlnpf": "DLNPF", 
 RANDOM = ("frnpf_ii", "frnpf_di")
 IMAGES = 50_000  # of CIFAR-10, on which the paper's numbers rest
 LEFT_OUT = "the paper's conclusion is about learnt gates, but it does not compare DLNPF itself"
-RANK_CORRELATION, REMAINDER = -0.8, 0.8
-SIZES = {"trace": "traces", "frobenius": "Frobenius norms"}
 FACTOR = "the paper gives no factor; numbers of one scale are commonly within a factor of ten"
 GCONV = ("gconv_sgd", "gconv_adam")
 # the parts of the tables on which single numbers rest; see `finitewidth.claims.reported.Numbers`
@@ -39,29 +36,33 @@ def accuracies(runs: pd.DataFrame, row: str, regime: str, kind: str = "best_test
     Diverged runs and step sizes that a search did not choose are left out.
     """
     what = f"{regime} in row {row}"
-    return 100 * by_seed(runs, kind, what, row=row, regime=regime, chosen=1)
+    return 100 * samples.by_seed(runs, kind, what, row=row, regime=regime, chosen=1)
 
 
 def untrained(runs: pd.DataFrame, row: str, *regimes: str) -> str:
-    """Why cells of Table 2 decide nothing: not trained. Empty if all their runs are trained.
+    """Why cells of Table 2 decide nothing: not trained. Empty if all their runs are trained."""
+    cells = runs[(runs["row"] == row) & (runs["chosen"] == 1)]
+    return _not_trained(cells, "regime", {regime: TITLES[regime] for regime in regimes})
+
+
+def untrained_stages(runs: pd.DataFrame, *stages: int) -> str:
+    """Why comparisons of stages decide nothing; empty if all their runs are trained."""
+    return _not_trained(runs, "stage", {stage: f"stage {stage}" for stage in stages})
+
+
+def _not_trained(runs: pd.DataFrame, key: str, names: Mapping[Any, str]) -> str:
+    """Say that runs of the first of some networks, by their names, are not trained.
 
     All models of the paper are trained close to 100 % (caption of Table 2).
     """
-    for regime in regimes:
-        cell = runs[(runs["row"] == row) & (runs["regime"] == regime) & (runs["chosen"] == 1)]
-        if said := not_trained(cell, TITLES[regime]):
-            return said
+    for value, name in names.items():
+        own = runs[runs[key] == value]
+        if not own["trained"].all():
+            if own["diverged"].any():
+                return f"{name} is not trained: a run diverged; in the paper close to 100 %"
+            lowest = 100 * own["best_train"].min()
+            return f"{name} is not trained: {lowest:.1f} % in a run, in the paper close to 100 %"
     return ""
-
-
-def not_trained(runs: pd.DataFrame, name: str) -> str:
-    """Say that runs of one network are not trained; empty if all of them are."""
-    if runs.empty or runs["trained"].all():
-        return ""
-    if runs["diverged"].any():
-        return f"{name} is not trained: a run diverged; in the paper close to 100 %"
-    lowest = 100 * runs["best_train"].min()
-    return f"{name} is not trained: {lowest:.1f} % in a run, in the paper close to 100 %"
 
 
 def decides_nothing(part: Part, why: str) -> Part:
@@ -158,7 +159,7 @@ def n25(tables: Tables) -> list[Part]:
 
 def at_stage(runs: pd.DataFrame, stage: int) -> pd.Series:
     """Best test accuracies of a stage's runs, percent, by seed; diverged runs are left out."""
-    return 100 * by_seed(runs, "best_test", f"stage {stage}", stage=stage)
+    return 100 * samples.by_seed(runs, "best_test", f"stage {stage}", stage=stage)
 
 
 def n19(tables: Tables) -> list[Part]:
@@ -173,25 +174,21 @@ def n20(tables: Tables) -> list[Part]:
     """Stage 1 beats random gates, the last is as good as ReLU; the CNTK lies between them."""
     runs = tables["stages"]
     last = _last_stage(runs)
-    relu = accuracies(tables["runs"], "gconv_adam", "relu")
-    best = at_stage(runs, last)
+    relu, best = accuracies(tables["runs"], ADAM, "relu"), at_stage(runs, last)
     as_well = samples.difference(
         f"ReLU - stage {last}, points", relu, best, high=1.5,
         ours='"as well as" has no size; the paper\'s own numbers differ by 0.89 points',
     )  # fmt: skip
-    below = samples.mean(
-        "stage 1, percent, below the CNTK", at_stage(runs, 1), high=CNTK, paper=True
-    )
+    name = "stage 1, percent, below the CNTK"
+    below = samples.mean(name, at_stage(runs, 1), high=CNTK, paper=True)
     above = samples.mean(f"stage {last}, percent, above the CNTK", best, low=CNTK, paper=True)
-    relu_too = untrained(tables["runs"], "gconv_adam", "relu")
-    return some_trained(
-        [
-            _gain(runs, 0, 1, "stage 1 - random gates, points"),
-            decides_nothing(as_well, relu_too or untrained_stages(runs, last)),
-            decides_nothing(below, untrained_stages(runs, 1)),
-            decides_nothing(above, untrained_stages(runs, last)),
-        ]
-    )
+    first, final = untrained_stages(runs, 1), untrained_stages(runs, last)
+    return some_trained([
+        _gain(runs, 0, 1, "stage 1 - random gates, points"),
+        decides_nothing(as_well, untrained(tables["runs"], ADAM, "relu") or final),
+        decides_nothing(below, first),
+        decides_nothing(above, final),
+    ])  # fmt: skip
 
 
 def _last_stage(runs: pd.DataFrame) -> int:
@@ -207,36 +204,26 @@ def _gain(runs: pd.DataFrame, before: int, after: int, name: str) -> Part:
     return decides_nothing(part, untrained_stages(runs, before, after))
 
 
-def untrained_stages(runs: pd.DataFrame, *stages: int) -> str:
-    """Why comparisons of stages decide nothing; empty if all their runs are trained."""
-    found = (not_trained(runs[runs["stage"] == stage], f"stage {stage}") for stage in stages)
-    return next(filter(None, found), "")
-
-
 def table2_numbers(tables: Tables) -> list[Ours]:
     """Our Table 2: mean best test accuracy of every cell, percent."""
     found = []
     for (row, regime), runs in tables["runs"].groupby(["row", "regime"], sort=False):
-        sound = runs[(runs["chosen"] == 1) & (runs["diverged"] == 0)]
-        spread = 100 * sound["best_test"].std(ddof=1)
-        found.append(
-            Ours(
-                row=row, column=regime, value=100 * sound["best_test"].mean(),
-                standard_error=standard_error(spread, len(sound), ddof=1), runs=len(sound),
-                part=str(row), untrained=untrained(runs, row, regime),
-            )
-        )  # fmt: skip
+        best = runs[(runs["chosen"] == 1) & (runs["diverged"] == 0)]["best_test"]
+        error = standard_error(100 * best.std(ddof=1), len(best), ddof=1)
+        found.append(Ours(row=row, column=regime, value=100 * best.mean(), standard_error=error,
+                          runs=len(best), part=str(row),
+                          untrained=untrained(runs, row, regime)))  # fmt: skip
     return found
 
 
 def n16(tables: Tables) -> list[Part]:
     """Both kinds of random gates below, FLNPF and ReLU above the CNTK."""
-    return _compared(tables, below=("frnpf_ii", "frnpf_di"), above=("flnpf", "relu"))
+    return _compared(tables, below=RANDOM, above=("flnpf", "relu"))
 
 
 def n17(tables: Tables) -> list[Part]:
     """Every regime that learns gates above the CNTK; DLNPF is a comparison of ours."""
-    return _compared(tables, below=(), above=("dlnpf", "flnpf", "relu"))
+    return _compared(tables, below=(), above=LEARNT)
 
 
 def _compared(tables: Tables, below: tuple[str, ...], above: tuple[str, ...]) -> list[Part]:
@@ -251,9 +238,9 @@ def _compared(tables: Tables, below: tuple[str, ...], above: tuple[str, ...]) ->
     printed = rows[(rows["kind"] == "printed") & (rows["comparable"] == 1)]
     for line in printed["accuracy"]:
         for regime, side in sides.items():
-            gaps = accuracies(tables["runs"], "gconv_adam", regime) - line
+            gaps = accuracies(tables["runs"], ADAM, regime) - line
             name = f"Table 2, GCONV/Adam: {TITLES[regime]} - {line:g}, points"
-            why = untrained(tables["runs"], "gconv_adam", regime)
+            why = untrained(tables["runs"], ADAM, regime)
             parts.append(decides_nothing(samples.mean(name, gaps, **side), why))
     return some_trained(parts)
 
@@ -279,10 +266,13 @@ def _same_images(rows: pd.DataFrame, regime: str, **side: Any) -> Part:
         outside=f"{theirs['train']:.0f} images, the paper has all of CIFAR-10" if few else "",
         **side,
     )  # fmt: skip
-    if ours["trained"]:
-        return part
-    lowest = f"{ours['train_accuracy_lowest']:.1f} % in a run"
-    return decides_nothing(part, f"{TITLES[regime]} is not trained: {lowest}")
+    return decides_nothing(part, _untrained_beside(ours))
+
+
+def _untrained_beside(network: pd.Series) -> str:
+    """Why a network beside the CNTK decides nothing; empty if all its runs are trained."""
+    lowest = f"{network['train_accuracy_lowest']:.1f} % in a run"
+    return "" if network["trained"] else f"{TITLES[network['regime']]} is not trained: {lowest}"
 
 
 def n21(tables: Tables) -> list[Part]:
@@ -297,18 +287,14 @@ def n21(tables: Tables) -> list[Part]:
         raise CannotDecideError("nu of fewer than two runs")
     remainders = curves.iloc[-1] / curves.iloc[0]
     name = "nu at the end over nu at the start"
+    rate = "the paper gives no rate; at -0.8 nu falls during most of the training"
+    factor = "the paper gives no factor; a fifth is more than nu changes between two epochs"
     return [
         _rank_correlation(curves, high=0, paper=True),
-        _rank_correlation(
-            curves, high=RANK_CORRELATION,
-            ours="the paper gives no rate; at -0.8 nu falls during most of the training",
-        ),
+        _rank_correlation(curves, high=-0.8, ours=rate),
         samples.mean(name, remainders, high=1, paper=True),
-        samples.mean(
-            name, remainders, high=REMAINDER,
-            ours="the paper gives no factor; a fifth is more than nu changes between two epochs",
-        ),
-    ]  # fmt: skip
+        samples.mean(name, remainders, high=0.8, ours=factor),
+    ]
 
 
 def _rank_correlation(curves: pd.DataFrame, **thresholds: Any) -> Part:
@@ -319,11 +305,8 @@ def _rank_correlation(curves: pd.DataFrame, **thresholds: Any) -> Part:
     """
     epochs = curves.index.to_series().rank()
     found = [float(curves[seed].rank().corr(epochs)) for seed in curves]
-    places = len(curves)
-    return samples.mean(
-        "rank correlation of nu with the epoch, mean over runs", found,
-        resolution=12 / (places * (places**2 - 1)), **thresholds,
-    )  # fmt: skip
+    name, count = "rank correlation of nu with the epoch, mean over runs", len(curves)
+    return samples.mean(name, found, resolution=12 / (count * (count**2 - 1)), **thresholds)
 
 
 def n22(tables: Tables) -> list[Part]:
@@ -332,7 +315,7 @@ def n22(tables: Tables) -> list[Part]:
     if runs.empty:
         raise CannotDecideError("no kernel was measured")
     parts = []
-    for size, title in SIZES.items():
+    for size, title in (("trace", "traces"), ("frobenius", "Frobenius norms")):
         ratios = np.log10(runs[f"{size}_kv"] / runs[f"{size}_kf"])
         for epoch, group in ratios.groupby(runs["epoch"]):
             name = f"epoch {epoch}: log10 of K^v / K^f, {title}"
@@ -379,13 +362,10 @@ def gain_numbers(tables: Tables) -> list[Ours]:
     if not random or len(learnt) < len(LEARNT):
         return []
     least = min(learnt, key=lambda ours: ours.value)
-    return [
-        Ours(
-            row="npf_learning", column="over_frnpf", value=least.value - random[0].value,
-            standard_error=math.hypot(least.standard_error, random[0].standard_error),
-            runs=least.runs, part=ADAM, untrained=_first(random[0], *learnt),
-        )
-    ]  # fmt: skip
+    why = next(filter(None, (ours.untrained for ours in (*random, *learnt))), "")
+    error = math.hypot(least.standard_error, random[0].standard_error)
+    return [Ours(row="npf_learning", column="over_frnpf", value=least.value - random[0].value,
+                 standard_error=error, runs=least.runs, part=ADAM, untrained=why)]  # fmt: skip
 
 
 def cntk_gain_numbers(tables: Tables) -> list[Ours]:
@@ -399,16 +379,14 @@ def cntk_gain_numbers(tables: Tables) -> list[Ours]:
     if relu.empty or kernel.empty:
         return gain_numbers(tables)
     network, kernel = relu.iloc[0], kernel.iloc[-1]
-    lowest = f"ReLU is not trained: {network['train_accuracy_lowest']:.1f} % in a run"
-    gain = {
-        "untrained": "" if network["trained"] == 1 else lowest,
-        "value": float(network["accuracy"] - kernel["accuracy"]),
-        "standard_error": math.hypot(network["standard_error"], kernel["standard_error"]),
-        "runs": int(network["runs"]),
-        "part": "cntk",
-    }
-    ends = ("finite_cnn_low", "finite_cnn_high")
-    return gain_numbers(tables) + [Ours(row=end, column="over_cntk", **gain) for end in ends]
+    return gain_numbers(tables) + [
+        Ours(
+            row=end, column="over_cntk", value=float(network["accuracy"] - kernel["accuracy"]),
+            standard_error=math.hypot(network["standard_error"], kernel["standard_error"]),
+            runs=int(network["runs"]), part="cntk", untrained=_untrained_beside(network),
+        )
+        for end in ("finite_cnn_low", "finite_cnn_high")
+    ]  # fmt: skip
 
 
 def train_numbers(tables: Tables) -> list[Ours]:
@@ -423,33 +401,22 @@ def _ours(
     """The mean of the runs that ``find(*what)`` returns; empty if there are none."""
     try:
         why = untrained_stages(*what) if find is at_stage else untrained(*what[:3])
-        return [mean_of(row, column, find(*what), part, why)]
+        return [samples.mean_of(row, column, find(*what), part, why)]
     except CannotDecideError:
         return []
 
 
-def _first(*numbers: Ours) -> str:
-    """Why the first number of a network that is not trained says nothing; empty without one."""
-    return next((number.untrained for number in numbers if number.untrained), "")
-
-
 def _mean_of(
-    part: str,
-    row: str,
-    column: str,
-    runs: pd.DataFrame,
-    cells: Iterable[tuple[str, str]],
+    part: str, row: str, column: str, runs: pd.DataFrame, cells: Iterable[tuple[str, str]],
     kind: str = "best_test",
-) -> list[Ours]:
+) -> list[Ours]:  # fmt: skip
     """Mean of the means of cells of Table 2; empty unless all of them are there."""
     found = [_ours(part, row, column, accuracies, runs, *cell, kind) for cell in cells]
     if not all(found):
         return []
     cells = [ours for (ours,) in found]
-    return [
-        Ours(
-            row=row, column=column, value=float(np.mean([ours.value for ours in cells])),
-            standard_error=math.hypot(*(ours.standard_error for ours in cells)) / len(cells),
-            runs=min(ours.runs for ours in cells), part=part, untrained=_first(*cells),
-        )
-    ]  # fmt: skip
+    value = float(np.mean([ours.value for ours in cells]))
+    error = math.hypot(*(ours.standard_error for ours in cells)) / len(cells)
+    why = next(filter(None, (ours.untrained for ours in cells)), "")
+    return [Ours(row=row, column=column, value=value, standard_error=error, part=part,
+                 runs=min(ours.runs for ours in cells), untrained=why)]  # fmt: skip

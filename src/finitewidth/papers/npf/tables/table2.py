@@ -62,12 +62,9 @@ ROWS = {
     "gconv_sgd": ("GCONV", "SGD", "cifar10"),
     "gconv_adam": ("GCONV", "Adam", "cifar10"),
 }
-REGIMES = {
-    "npf": {"frnpf_ii": "FRNPF (II)", "frnpf_di": "FRNPF (DI)", "dlnpf": "DLNPF",
-            "flnpf": "FLNPF", "relu": "ReLU"},
-    "npf0": {"frnpf_ii": "FRNPF (II)", "frnpf_di": "FRNPF (DI)", "dlnpf": "DNPFL",
-             "flnpf": "FLNPF", "relu": "ReLU"},
-}  # fmt: skip
+TITLES = {"frnpf_ii": "FRNPF (II)", "frnpf_di": "FRNPF (DI)", "dlnpf": "DLNPF", "flnpf": "FLNPF",
+          "relu": "ReLU"}  # fmt: skip
+REGIMES = {"npf": TITLES, "npf0": TITLES | {"dlnpf": "DNPFL"}}
 # the earlier version prints these networks and regimes, which learn their gates, in bold
 BOLD = {"npf0": (("FC/Adam", "VCONV/Adam", "GCONV/SGD", "GCONV/Adam"), ("dlnpf", "flnpf", "relu"))}
 BOLD_NOTE = "Bold, in each of our lines: the best, and all at most its standard deviation below it"
@@ -78,7 +75,7 @@ OURS = {
     "last": "ours, last epoch",
 }
 PAPER = "none"  # the epoch of a number of the paper
-FITTED = ("train_accuracy_lowest", "trained_from", "trained")
+SHARED = ("runs", "diverged", "train_accuracy_lowest", "trained_from", "trained")
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -96,7 +93,13 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         ours = cell | {"data": settings["datasets"][dataset]}
         for epoch in OURS:
             compared = settings["comparable"][dataset] and epoch == row["select"]
-            found.append(ours | _ours(row, epoch, compared))
+            found.append({
+                **ours, "source": "ours", "epoch": epoch, "mean": row[f"{epoch}_mean"],
+                "standard_deviation": row[f"{epoch}_spread"] if row["runs"] > 1 else nan,
+                "compared": int(compared), "difference": row["difference"] if compared else nan,
+                "difference_standard_errors": row["difference_se"] if compared else nan,
+                **{name: row[name] for name in SHARED},
+            })  # fmt: skip
         found.append(
             {**cell, "data": ROLES[dataset], "source": "paper", "epoch": PAPER, "compared": 0,
              "runs": row["reported_runs"], "mean": row["reported_mean"],
@@ -104,18 +107,6 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         )  # fmt: skip
     shown = pd.DataFrame(found)
     return shown.assign(bold=_bold(shown, settings["paper"]))
-
-
-def _ours(row: Mapping[str, Any], epoch: str, compared: bool) -> dict[str, Any]:
-    """One of our accuracies, with the difference from the paper's if they are compared."""
-    return {
-        "source": "ours", "epoch": epoch, "mean": row[f"{epoch}_mean"],
-        "standard_deviation": row[f"{epoch}_spread"] if row["runs"] > 1 else nan,
-        "runs": row["runs"], "diverged": row["diverged"], "compared": int(compared),
-        "difference": row["difference"] if compared else nan,
-        "difference_standard_errors": row["difference_se"] if compared else nan,
-        **{name: row[name] for name in FITTED},
-    }  # fmt: skip
 
 
 def _bold(shown: pd.DataFrame, paper: str) -> pd.Series:
@@ -156,8 +147,7 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     once = ours[ours["epoch"] == "best_test"]
     names = [f"{row['network']}/{row['optimiser']} {regimes[row['regime']]}"
              for row in once.to_dict("records")]  # fmt: skip
-    lost = zip(names, once["diverged"].astype(int), once["runs"].astype(int), strict=True)
-    notes = (*_notes(rows), *untrained(once, names), *left_out(lost))
+    notes = (*_notes(rows), *untrained(once, names), *left_out(names, once))
     title = f"Test accuracy (%), mean ± sample standard deviation {runs_said(once['runs'])}"
     notes += (BOLD_NOTE + "; in the paper's lines as printed" * (settings["paper"] in BOLD),)
     shown = pd.DataFrame(lines)
@@ -172,13 +162,12 @@ def _lines(
     for epoch, label in (*OURS.items(), (PAPER, "paper")):
         line = cells[cells["epoch"] == epoch].set_index("regime")
         cell = {title: line.loc[regime] for regime, title in regimes.items()}
+        written = as_printed if epoch == PAPER else uncertain
         numbers = {
-            title: as_printed(one["mean"], one["standard_deviation"]) if epoch == PAPER
-            else marked(uncertain(one["mean"], one["standard_deviation"]), one["trained"])
+            title: marked(written(one["mean"], one["standard_deviation"]), one["trained"])
             for title, one in cell.items()
-        }  # fmt: skip
-        bold = {title: one["bold"] for title, one in cell.items()}
-        yield label, numbers, bold
+        }
+        yield label, numbers, {title: one["bold"] for title, one in cell.items()}
     compared = cells[cells["compared"] == 1].set_index("regime")
     if len(compared):
         chosen = OURS[compared["epoch"].iloc[0]].removeprefix("ours, ")
@@ -202,11 +191,9 @@ def _notes(rows: pd.DataFrame) -> Iterator[str]:
 def untrained(rows: pd.DataFrame, names: Sequence[str]) -> tuple[str, ...]:
     """Return the notes on networks that are not trained; ``names`` are those of the rows."""
     lowest = [
-        f"{name} {rounded_down(accuracy, 1)} %"
-        for name, accuracy, trained in zip(
-            names, rows["train_accuracy_lowest"], rows["trained"], strict=True
-        )
-        if not trained
+        f"{name} {rounded_down(row['train_accuracy_lowest'], 1)} %"
+        for name, row in zip(names, rows.to_dict("records"), strict=True)
+        if not row["trained"]
     ]
     explained = not_trained(rows["trained"], list(rows["trained_from"] / 100))
     return (*explained, f"Lowest train accuracy of a run: {', '.join(lowest)}") if lowest else ()
