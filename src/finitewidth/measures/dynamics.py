@@ -40,7 +40,7 @@ class Networks:
 
     Inputs ``x`` are (S, n0), shared by all replicas, or (R, S, n0), and targets ``y`` (R, S). There
     is one tensor (R, fan_in, fan_out) of weights per layer; the output layer has one unit. The
-    gates are given, or "own", see `finitewidth.training.fully_connected.Gates`.
+    gates are given, "own" or "open", see `finitewidth.training.fully_connected.Gates`.
     """
 
     x: Tensor
@@ -63,14 +63,17 @@ class Networks:
         """Return the tangent kernels K_0, (R, S, S) in float64."""
         if self.gates == "own":
             return traced_kernel(FullyConnected(self.weights, None, "relu"), self.x)
-        return value_kernel(self.x, self.weights, None, self.gates, with_biases=False)
+        gates = self.gates
+        if gates == "open":
+            gates = [torch.ones(*self.y.shape, w.shape[-1]).double() for w in self.weights[:-1]]
+        return value_kernel(self.x, self.weights, None, gates, with_biases=False)
 
     def outputs(self) -> Tensor:
         """Return the outputs, (R, S) in float64."""
         z = self.x.double()
         for layer, weight in enumerate(self.weights):
             z = z @ weight.double()
-            if layer < self.depth - 1:
+            if layer < self.depth - 1 and self.gates != "open":
                 z = torch.relu(z) if self.gates == "own" else z * self.gates[layer]
         return z[..., 0]
 
