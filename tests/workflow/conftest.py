@@ -16,6 +16,8 @@ import pytest
 from finitewidth.common.settings import preset_only
 from finitewidth.pipeline.plan import Plan
 
+from . import fork_server
+
 ROOT = Path(__file__).parents[2]
 PARTS = (
     "Snakefile", "CITATION.cff", "workflow", "config", "profiles", "src", "requirements.lock"
@@ -60,9 +62,8 @@ class Checkout:
 
     def environment(self) -> dict[str, str]:
         # the copy's package, not the installed one; and all that Snakemake says
-        return os.environ | {
-            "PYTHONPATH": str(self.path / "src"), "FINITEWIDTH_TERMINAL": "snakemake"
-        }  # fmt: skip
+        folders = f"{fork_server.FOLDER}{os.pathsep}{self.path / 'src'}"
+        return os.environ | {"PYTHONPATH": folders, "FINITEWIDTH_TERMINAL": "snakemake"}
 
     def start(self, *arguments: str, **options) -> subprocess.Popen:
         """Start Snakemake in a process group of its own."""
@@ -128,7 +129,7 @@ def make_checkout(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def smoke(tmp_path_factory):
+def smoke(tmp_path_factory, fork_server):
     """A checkout with the whole DAG run at preset smoke. Leave it as you find it.
 
     The run is made once for all processes of pytest-xdist; each gets a copy.

@@ -18,7 +18,7 @@ EXPERIMENTS = {experiment.name for paper in PAPERS for experiment in paper.exper
 # they ask for training_minutes at most, and continue in the next attempt
 RESUMING = {each.name for paper in PAPERS for each in paper.experiments if each.resumes}
 MOST = 100  # jobs a run may submit
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.usefixtures("fork_server")]
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """A part of the workflow on a real Slurm: its results, and its behaviour if jobs fail."""
 
 import json
+import os
 import re
 import subprocess
 
@@ -22,6 +23,7 @@ def cluster(tmp_path_factory):
     """A Slurm cluster of one node."""
     if reason := slurm_cluster.missing():
         pytest.skip(reason)
+    os.environ.pop("FORK_SERVER", None)  # jobs are to be children of the scheduler
     one = Cluster(tmp_path_factory.mktemp("slurm"))
     one.start()
     yield one
