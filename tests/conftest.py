@@ -17,7 +17,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--full",
         action="store_true",
-        help="also what takes minutes: five times as many random networks",
+        help="also what takes minutes: five times as many random networks, no process a fork",
     )
 
 

@@ -4,17 +4,12 @@ import fcntl
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from finitewidth.common.settings import preset_only
-from finitewidth.pipeline.plan import Plan
 
 from . import fork_server
 
@@ -22,11 +17,6 @@ ROOT = Path(__file__).parents[2]
 PARTS = (
     "Snakefile", "CITATION.cff", "workflow", "config", "profiles", "src", "requirements.lock"
 )  # fmt: skip
-
-
-def trainings_planned(preset: str) -> int:
-    """The number of trainings of a preset, of all papers."""
-    return len(Plan(preset_only(preset, ROOT / "config"), ROOT).jobs.trainings)
 
 
 class Checkout:
@@ -88,15 +78,8 @@ class Checkout:
         assert old in text
         path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
-    def tables(self, preset: str = "smoke") -> dict[str, bytes]:
-        """The bytes of every CSV, Markdown and LaTeX file of a preset's results."""
-        return self._contents(preset, (".csv", ".md", ".tex"))
-
-    def pictures(self, preset: str = "smoke") -> dict[str, bytes]:
-        """The bytes of every picture of a preset's results."""
-        return self._contents(preset, (".pdf", ".svg", ".png"))
-
-    def _contents(self, preset: str, suffixes: tuple[str, ...]) -> dict[str, bytes]:
+    def contents(self, *suffixes: str, preset: str = "smoke") -> dict[str, bytes]:
+        """The bytes of all files with these suffixes below a preset's results."""
         folder = self.path / "results" / preset
         return {
             str(file.relative_to(folder)): file.read_bytes()
@@ -113,13 +96,6 @@ def counted(said: str) -> dict[str, int]:
         return {}
     rows = [line.split() for line in table.group(1).splitlines() if line.strip()]
     return {rule: int(count) for rule, count in rows}
-
-
-def kill(process: subprocess.Popen) -> None:
-    """SIGKILL Snakemake and all its jobs, and wait until they are gone."""
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-    time.sleep(0.2)
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.slurm
 PROFILE = ("--profile", "profiles/slurm", "--slurm-status-command", "squeue",
            "--slurm-init-seconds-before-status-checks", "5", "--latency-wait", "10")  # fmt: skip
 TARGETS = ("beyond_fig5", "npf_fig3")
+COMPARED = (".csv", ".md", ".tex", ".pdf", ".svg", ".png")
 LONG = "npf={kvf: {epochs: 60, every: 20}}"
 KVF = "results/smoke/npf/experiments/kvf_curves.csv"
 
@@ -38,7 +39,7 @@ def same_results(one, other, preset="smoke"):
     """Compare tables and figures byte by byte, without benchmarks, which contain times."""
     mine, others = (
         {name: content
-         for name, content in (checkout.tables(preset) | checkout.pictures(preset)).items()
+         for name, content in checkout.contents(*COMPARED, preset=preset).items()
          if "benchmarks" not in name}
         for checkout in (one, other)
     )  # fmt: skip
