@@ -1,9 +1,12 @@
 """Options of the test suite."""
 
+import contextlib
 import os
 import signal
+import sys
 
 import pytest
+from tests.workflow import fork_server as forks
 
 # Two workers share two cores. Torch on two threads in each takes twice the time, and rounds sums
 # otherwise from one machine to the next.
@@ -14,7 +17,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--full",
         action="store_true",
-        help="also what takes minutes: five times as many random networks",
+        help="also what takes minutes: five times as many random networks, no process a fork",
     )
 
 
@@ -27,6 +30,15 @@ def pytest_configure(config):
 def full(request) -> bool:
     """Whether the long version of a test is wanted."""
     return request.config.getoption("full")
+
+
+@pytest.fixture(scope="session")
+def fork_server(full, tmp_path_factory):
+    """Let runs of the workflow start Python as forks; with --full each process is new."""
+    folder = tmp_path_factory.mktemp("fork server")
+    new = full or sys.platform != "linux"
+    with contextlib.nullcontext() if new else forks.started(folder):
+        yield
 
 
 # what looks at the whole run at preset smoke, which is made once
@@ -42,6 +54,8 @@ LONG = (
     "tests/agreement/test_random_modules.py",
     "tests/workflow/test_kernel_tiles.py",
     "tests/workflow/test_cluster_dry.py",
+    "tests/workflow/test_own_images.py",
+    "tests/workflow/test_dry.py",
     "tests/unit/test_documentation.py",
     "tests/agreement/test_devices.py",
     "tests/agreement/test_descent_modes.py",

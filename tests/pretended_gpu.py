@@ -59,6 +59,8 @@ class OnGpu(torch.Tensor):
         tensors = [each for each in given if isinstance(each, torch.Tensor)]
         across = str(operation).startswith(ACROSS)
         alien = [t for t in tensors if not isinstance(t, cls) and t.dim() > 0]
+        if any(t.is_meta for t in alien):  # torch.func.vmap makes them beside a subclass
+            raise NotImplementedError(f"{operation}: vmap of pretended tensors")
         if alien and not across:
             raise DevicesDifferError(f"{operation}: a tensor {tuple(alien[0].shape)} of "
                                      f"{alien[0].device} among tensors of {GPU}")  # fmt: skip

@@ -109,11 +109,13 @@ def test_the_linear_recursion_is_the_matrix_applied_again_and_again():
         now = matrix @ now
 
 
-def test_both_dynamics_agree_to_first_order_in_the_step():
+@pytest.mark.parametrize("loss_half", [True, False])
+def test_both_dynamics_agree_to_first_order_in_the_step(loss_half):
     found = networks("external")
     gaps = []
     for rate in (1e-2, 1e-3):
-        dynamics = follow(found, settings(rate, 1, 1), RUNS).ratios
+        given = settings(rate, 1, 1) | {"loss_half": loss_half}
+        dynamics = follow(found, given, RUNS).ratios
         gap = dynamics["gradient descent"][1][1] - dynamics["linear recursion"][1][1]
         gaps.append(abs(gap).max())
     assert gaps[1] < gaps[0] / 50

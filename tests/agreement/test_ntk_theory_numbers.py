@@ -1,6 +1,7 @@
 """Compute every number in the tables of docs/theory.md again."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -64,15 +65,16 @@ def layer_products(width, layers, count, seed):
     The mean would be 1 if errors and activations were independent.
     """
     rng, scale = np.random.default_rng(seed), (2 / width) ** 0.5
-    x = np.zeros((count, width))
+    normal = partial(rng.standard_normal, dtype=np.float32)  # in half the time
+    x = np.zeros((count, width), np.float32)
     x[:, 0] = 1.0
     weights, slopes = [], []
     for _ in range(layers):
-        weights.append(scale * rng.standard_normal((count, width, width)))
+        weights.append(scale * normal((count, width, width)))
         h = np.matmul(weights[-1], x[:, :, None])[:, :, 0]
         slopes.append(h > 0)
         x = np.maximum(h, 0)
-    delta = slopes[-1] * (scale * rng.standard_normal((count, width)))
+    delta = slopes[-1] * (scale * normal((count, width)))
     for weight, slope in zip(weights[:0:-1], slopes[-2::-1], strict=True):
         delta = slope * np.matmul(delta[:, None, :], weight)[:, 0]
     return (delta**2).sum(axis=1) * (x**2).sum(axis=1)

@@ -141,7 +141,7 @@ def test_stays_within_the_budget(function, make, monkeypatch):
     network, x = prepared(*make, samples=6)
     wanted = function(network, x)
     peaks, recorded = {}, sweeps.record
-    for budget in (2**k for k in range(12, 28)):
+    for budget in (2**k for k in (*range(12, 24), 27)):
         memory = PeakMemory()
 
         def record(*arguments, memory=memory):

@@ -1,27 +1,20 @@
 """The sentence that tells what decided a verdict."""
 
-import importlib
 import itertools
 
 import pytest
+from tests.claims.test_ledger import JUDGED, made_up
 
 from finitewidth.claims import ledger
 from finitewidth.claims.sentences import decisive_sentence
 from finitewidth.claims.verdicts import Part, decide
-from finitewidth.common.declarations import paper_names
 
 OURS = {"ours": "a reason"}
-CLAIMS = [
-    claim
-    for paper in paper_names("workflow/papers")
-    for claim in ledger.claims_of(paper)
-    if claim.judge
-]
 
 
 def told(*parts):
     """The sentence on a claim with these comparisons, its row as the file has it."""
-    return decisive_sentence(as_read(CLAIMS[0], decide(parts)))
+    return decisive_sentence(as_read(JUDGED[0], decide(parts)))
 
 
 def as_read(claim, verdict, situation=None):
@@ -44,12 +37,11 @@ def test_an_exact_value_has_no_interval_and_one_end_of_equal_thresholds_suffices
     )
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
+@pytest.mark.parametrize("claim", JUDGED, ids=lambda claim: claim.id)
 def test_every_claim_gets_one_sentence(claim):
-    tables = importlib.import_module(f"tests.claims.synthetic.{claim.paper}").ROWS[claim.id]
-    for made_up, unmet in itertools.product(tables, ((), ("needs more runs",))):
+    for tables, unmet in itertools.product(made_up(claim), ((), ("needs more runs",))):
         situation = ledger.Situation(unmet=unmet)
-        row = as_read(claim, ledger.judge(claim, made_up(), situation), situation)
+        row = as_read(claim, ledger.judge(claim, tables(), situation), situation)
         sentence = decisive_sentence(row)
         assert sentence.count("which is") + sentence.count("which has no value") == 1
         assert row["statistic"] in sentence

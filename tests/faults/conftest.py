@@ -23,9 +23,6 @@ LONGEST = 600  # seconds to wait for a point of a job
 class Faulty(Checkout):
     """A checkout in which a fault occurs."""
 
-    def environment(self) -> dict[str, str]:
-        return {**super().environment(), "PYTHONPATH": f"{PAUSE}:{self.path / 'src'}"}
-
     def make(self, *targets: str, **options) -> subprocess.CompletedProcess:
         """Run Snakemake on one core to its end; output and errors together in ``stdout``."""
         return self.run(*targets, *SETTINGS, cores=1, **options)
@@ -52,9 +49,12 @@ class Faulty(Checkout):
             file.unlink()
         point = {"event": "os.rename", "path": path, "script": script, "count": count,
                  "folder": str(aside)}  # fmt: skip
+        environment = self.environment() | {
+            "FAULT_POINT": json.dumps(point), "FORK_SERVER": "",
+            "PYTHONPATH": f"{PAUSE}:{self.path / 'src'}",
+        }  # fmt: skip
         process = subprocess.Popen(
-            self.command(*targets, *SETTINGS, cores=1), cwd=self.path, text=True,
-            env=self.environment() | {"FAULT_POINT": json.dumps(point)},
+            self.command(*targets, *SETTINGS, cores=1), cwd=self.path, text=True, env=environment,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )  # fmt: skip
@@ -107,7 +107,7 @@ def jobs_of(output: str) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def base(tmp_path_factory) -> Faulty:
+def base(tmp_path_factory, fork_server) -> Faulty:
     """A checkout with a finished figure and dataset, and a training not yet started."""
     checkout = Faulty(tmp_path_factory.mktemp("faults") / "base")
     done = checkout.make(FIGURE, "results/data/digits.npz")

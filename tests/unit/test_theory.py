@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from scipy.optimize import minimize_scalar
 from tests.kernels_by_definition import limiting_dispersion
 
@@ -132,6 +133,37 @@ def test_overlaps_and_deep_linear_kernels_have_their_means(of_dgn):
     assert rows["identity"].value_counts().to_dict() == {"D03": 4, "D10": 2}
     gap = np.abs(rows["value"] - rows["expected"])
     assert (gap <= 4.5 * rows["standard_error"] + 1e-12).all()  # error rate 1e-5 each
+
+
+def test_errors_of_overlaps_follow_from_the_law_of_the_open_units(of_dgn):
+    """They are binomial in each layer, and layers are independent."""
+    found, chosen = of_dgn["identities"].set_index("case")["standard_error"], DGN["overlaps"]
+    counts = np.arange(chosen["width"] + 1)
+    for name, share in (("self", chosen["mu"]), ("cross", chosen["mu"] ** 2)):
+        law = stats.binom.pmf(counts, chosen["width"], share)
+        square = law @ (counts / (law @ counts)) ** 2
+        for depth in chosen["depths"]:
+            wanted = ((square ** (depth - 1) - 1) / chosen["draws"]) ** 0.5
+            case = f"{name} overlap / expectation, d={depth}"
+            assert found[case] == pytest.approx(wanted, rel=1e-9)
+
+
+def test_no_network_is_drawn_twice(monkeypatch):
+    """They are drawn in pieces that fit in memory, each from a stream of its own."""
+    draw, drawn = npf.draw_weights, []
+
+    def kept(*arguments, **options):
+        weights = draw(*arguments, **options)
+        drawn.extend(network.numpy().tobytes() for network in weights[1])
+        return weights
+
+    monkeypatch.setattr(npf, "draw_weights", kept)
+    monkeypatch.setattr(npf, "PIECE", 5000)
+    mean = {"enumerated": [], "width": 16, "depths": [3], "draws": 60}
+    npf.mean_rows(NPF | {"mean": mean})
+    few = {"widths": [16], "depths": [4], "draws": 60}
+    npf.variance_rows({"variance": {"widths": [64], "depths": [4], "drawn": few}})
+    assert len(set(drawn)) == len(drawn) >= 3 * 60
 
 
 def test_measures_of_two_kernels():

@@ -86,6 +86,19 @@ def test_curves_without_biases_are_exact_and_the_small_sample_scatters_about_the
     assert (gap <= 4.5 * merged["error"] + 1e-12).all()
 
 
+def test_only_draws_of_the_size_of_the_paper_s_differ_from_depth_to_depth():
+    """Over base seeds, means at successive depths are correlated only if they share numbers."""
+    settings = DEPTH | {"draws": 50, "paper_draws": 50, "pairs": [[3, 1]], "widths": [10]}
+    means = []
+    for seed in range(40):
+        with base_seed(seed):
+            rows = depth.measure({}, settings)["curves"]
+        means.append(rows.pivot(index="sample", columns="depth", values="log_mean"))
+    for sample, low, high in (("paper", -0.6, 0.6), ("ours", 0.6, 1)):
+        pairs = np.array([table.loc[sample, [4, 5]] for table in means])
+        assert low < np.corrcoef(pairs.T)[0, 1] < high
+
+
 def test_limits_are_those_of_large_inputs(curves):
     limits = curves["limits"]
     last = limits[limits["lambda"] == 0.5].set_index("form")["dispersion"]

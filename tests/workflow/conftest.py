@@ -4,27 +4,19 @@ import fcntl
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from finitewidth.common.settings import preset_only
-from finitewidth.pipeline.plan import Plan
+from . import fork_server
 
 ROOT = Path(__file__).parents[2]
 PARTS = (
     "Snakefile", "CITATION.cff", "workflow", "config", "profiles", "src", "requirements.lock"
 )  # fmt: skip
-
-
-def trainings_planned(preset: str) -> int:
-    """The number of trainings of a preset, of all papers."""
-    return len(Plan(preset_only(preset, ROOT / "config"), ROOT).jobs.trainings)
 
 
 class Checkout:
@@ -60,9 +52,8 @@ class Checkout:
 
     def environment(self) -> dict[str, str]:
         # the copy's package, not the installed one; and all that Snakemake says
-        return os.environ | {
-            "PYTHONPATH": str(self.path / "src"), "FINITEWIDTH_TERMINAL": "snakemake"
-        }  # fmt: skip
+        folders = f"{fork_server.FOLDER}{os.pathsep}{self.path / 'src'}"
+        return os.environ | {"PYTHONPATH": folders, "FINITEWIDTH_TERMINAL": "snakemake"}
 
     def start(self, *arguments: str, **options) -> subprocess.Popen:
         """Start Snakemake in a process group of its own."""
@@ -87,15 +78,8 @@ class Checkout:
         assert old in text
         path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
-    def tables(self, preset: str = "smoke") -> dict[str, bytes]:
-        """The bytes of every CSV, Markdown and LaTeX file of a preset's results."""
-        return self._contents(preset, (".csv", ".md", ".tex"))
-
-    def pictures(self, preset: str = "smoke") -> dict[str, bytes]:
-        """The bytes of every picture of a preset's results."""
-        return self._contents(preset, (".pdf", ".svg", ".png"))
-
-    def _contents(self, preset: str, suffixes: tuple[str, ...]) -> dict[str, bytes]:
+    def contents(self, *suffixes: str, preset: str = "smoke") -> dict[str, bytes]:
+        """The bytes of all files with these suffixes below a preset's results."""
         folder = self.path / "results" / preset
         return {
             str(file.relative_to(folder)): file.read_bytes()
@@ -114,13 +98,6 @@ def counted(said: str) -> dict[str, int]:
     return {rule: int(count) for rule, count in rows}
 
 
-def kill(process: subprocess.Popen) -> None:
-    """SIGKILL Snakemake and all its jobs, and wait until they are gone."""
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-    time.sleep(0.2)
-
-
 @pytest.fixture(scope="session")
 def make_checkout(tmp_path_factory):
     """A function that makes a fresh checkout."""
@@ -128,7 +105,7 @@ def make_checkout(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def smoke(tmp_path_factory):
+def smoke(tmp_path_factory, fork_server):
     """A checkout with the whole DAG run at preset smoke. Leave it as you find it.
 
     The run is made once for all processes of pytest-xdist; each gets a copy.

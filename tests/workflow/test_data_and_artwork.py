@@ -7,47 +7,39 @@ import hashlib
 import json
 import os
 import re
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from tests import artwork
+from tests.plans import plan
 
-from finitewidth.common.declarations import artifacts_of, read_papers
-from finitewidth.common.settings import preset_only
 from finitewidth.figures import job
-from finitewidth.pipeline.plan import Plan
 
-ROOT = Path(__file__).parents[2]
-DONE = artifacts_of(read_papers(ROOT / "workflow/papers"))
+DONE = plan("smoke").artifacts
 FIGURES = [entry for entry in DONE if entry.kind == "figure"]
+plan_of = cache(plan)  # of a preset
 EARLIER = os.environ.get("FINITEWIDTH_RESULTS")
 pytestmark = pytest.mark.workflow
 
 
-@pytest.fixture(scope="module")
-def plans():
-    """Results folder -> its plan."""
-    return {}
-
-
-def redrawn(results: Path, entry, plans):
-    """A figure of some results, drawn again from its data file alone, and its plan."""
-    if results not in plans:
-        plans[results] = Plan(preset_only(results.name, ROOT / "config"), ROOT)
-    plan, name = plans[results], entry.artifact
+def redrawn(results: Path, entry):
+    """A figure of some results, drawn again from its data file alone, and its footer."""
+    made, name = plan_of(results.name), entry.artifact
     file = results / entry.paper / "figures" / f"{name}.csv"
-    return job.redraw(entry.module, file, plan.params(name), plan.footers.mark(name)), plan
+    figure = job.redraw(entry.module, file, made.params(name), made.footers.mark(name))
+    return figure, made.footers.footer(name)
 
 
 @pytest.mark.parametrize("entry", FIGURES, ids=lambda entry: entry.artifact)
-def test_a_figure_is_drawn_from_its_data_file_and_can_be_printed(smoke, entry, plans, tmp_path):
+def test_a_figure_is_drawn_from_its_data_file_and_can_be_printed(smoke, entry, tmp_path):
     results = smoke.path / "results/smoke"
-    figure, plan = redrawn(results, entry, plans)
+    figure, footer = redrawn(results, entry)
     folder = results / entry.paper / "figures"
     # not in the order of the job: all files have one layout; a PNG takes longest
     for kind in ("png", "svg") if FIGURES.index(entry) % 8 == 0 else ("svg",):
-        job.save(figure, tmp_path / f"again.{kind}", plan.footers.footer(entry.artifact))
+        job.save(figure, tmp_path / f"again.{kind}", footer)
         theirs = (folder / f"{entry.artifact}.{kind}").read_bytes()
         assert (tmp_path / f"again.{kind}").read_bytes() == theirs
     figure.set_layout_engine("none")  # what is looked at below has the places of the files
@@ -56,8 +48,8 @@ def test_a_figure_is_drawn_from_its_data_file_and_can_be_printed(smoke, entry, p
 
 @pytest.mark.skipif(not EARLIER, reason="FINITEWIDTH_RESULTS names no finished run")
 @pytest.mark.parametrize("entry", FIGURES, ids=lambda entry: entry.artifact)
-def test_a_figure_of_a_finished_run_can_be_printed(entry, plans):
-    figure, _ = redrawn(Path(EARLIER).resolve(), entry, plans)
+def test_a_figure_of_a_finished_run_can_be_printed(entry):
+    figure, _ = redrawn(Path(EARLIER).resolve(), entry)
     assert artwork.faults(figure) == []
 
 

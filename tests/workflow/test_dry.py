@@ -6,21 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import trainings_planned
-
 ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.usefixtures("fork_server")]
 
 
 @pytest.fixture(scope="module")
 def fresh(make_checkout):
     """A checkout in which nothing was ever run."""
     return make_checkout("fresh")
-
-
-def test_a_step_size_search_trains_all_step_sizes_in_one_job(fresh):
-    jobs = fresh.planned("npf={regimes: {sgd_search: true}}")
-    assert jobs["train"] == trainings_planned("smoke")
 
 
 def test_bad_settings_are_refused_before_any_job(fresh):

@@ -1,6 +1,7 @@
 """``finitewidth kernel``: the tangent kernel of a user's network in tiles, as jobs of Snakemake."""
 
 import io
+import os
 import shutil
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from finitewidth.cli.main import main
 from finitewidth.library import modules
 from finitewidth.networks.user_network import read_user_network
 
+from .fork_server import FOLDER
+
 pytestmark = pytest.mark.workflow
 ROOT = Path(__file__).parents[2]
 FACTORY = """
@@ -25,6 +28,14 @@ def make(input_shape, classes):
                          nn.Flatten(), nn.Linear(4 * 6 * 6, classes))
 """
 LOST = ("kernel.npy", "tiles/0-8_8-12.npy")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forks(fork_server):
+    """The command starts Python in the environment of the test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(FOLDER), prepend=os.pathsep)
+        yield
 
 
 @pytest.fixture(scope="module")

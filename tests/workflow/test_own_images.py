@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 from tests.workflow.conftest import Checkout
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.usefixtures("fork_server")]
 
 
 def paint(folder):

@@ -1,6 +1,7 @@
 """A part of the workflow on a real Slurm: its results, and its behaviour if jobs fail."""
 
 import json
+import os
 import re
 import subprocess
 
@@ -13,6 +14,7 @@ pytestmark = pytest.mark.slurm
 PROFILE = ("--profile", "profiles/slurm", "--slurm-status-command", "squeue",
            "--slurm-init-seconds-before-status-checks", "5", "--latency-wait", "10")  # fmt: skip
 TARGETS = ("beyond_fig5", "npf_fig3")
+COMPARED = (".csv", ".md", ".tex", ".pdf", ".svg", ".png")
 LONG = "npf={kvf: {epochs: 60, every: 20}}"
 KVF = "results/smoke/npf/experiments/kvf_curves.csv"
 
@@ -22,6 +24,7 @@ def cluster(tmp_path_factory):
     """A Slurm cluster of one node."""
     if reason := slurm_cluster.missing():
         pytest.skip(reason)
+    os.environ.pop("FORK_SERVER", None)  # jobs are to be children of the scheduler
     one = Cluster(tmp_path_factory.mktemp("slurm"))
     one.start()
     yield one
@@ -36,7 +39,7 @@ def same_results(one, other, preset="smoke"):
     """Compare tables and figures byte by byte, without benchmarks, which contain times."""
     mine, others = (
         {name: content
-         for name, content in (checkout.tables(preset) | checkout.pictures(preset)).items()
+         for name, content in checkout.contents(*COMPARED, preset=preset).items()
          if "benchmarks" not in name}
         for checkout in (one, other)
     )  # fmt: skip

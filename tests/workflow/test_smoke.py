@@ -7,23 +7,20 @@ import shutil
 import subprocess
 import sys
 from html import escape
-from pathlib import Path
 
 import pytest
 from tests import report_crawler
+from tests.plans import ROOT, plan
 
 from finitewidth.common import number_words, result_files
-from finitewidth.common.declarations import artifacts_of, paper_names, read_papers
-from finitewidth.common.settings import preset_only
-from finitewidth.pipeline.plan import Plan
 
-from .conftest import Checkout, trainings_planned
+from .conftest import Checkout
 
-ROOT = Path(__file__).parents[2]
-PAPERS = read_papers(ROOT / "workflow/papers")
-DONE = artifacts_of(PAPERS)
-EXPERIMENTS = [experiment.name for paper in PAPERS for experiment in paper.experiments]
-pytestmark = pytest.mark.workflow
+PLAN = plan("smoke")
+DONE = PLAN.artifacts
+EXPERIMENTS = [experiment.name for paper in PLAN.papers for experiment in paper.experiments]
+TRAININGS = len(PLAN.jobs.trainings)
+pytestmark = [pytest.mark.workflow, pytest.mark.usefixtures("fork_server")]
 
 
 def test_every_artifact_is_made_in_every_format(smoke):
@@ -46,18 +43,16 @@ def test_no_file_in_results_that_no_rule_makes(smoke):
 
 
 def test_a_table_shows_its_footer_and_a_figure_describes_itself_by_it(smoke):
-    plan = Plan(preset_only("smoke", ROOT / "config"), ROOT)
     for artifact in DONE:
         suffix = "svg" if artifact.kind == "figure" else "md"
         folder = smoke.path / "results/smoke" / artifact.paper / f"{artifact.kind}s"
         text = (folder / f"{artifact.artifact}.{suffix}").read_text(encoding="utf-8")
-        footer = plan.footers.footer(artifact.artifact)
+        footer = PLAN.footers.footer(artifact.artifact)
         assert escape(footer, quote=False) in text, artifact.artifact
 
 
 def test_a_figure_shows_what_stands_in(smoke):
-    plan = Plan(preset_only("smoke", ROOT / "config"), ROOT)
-    marks = {a.artifact: plan.footers.mark(a.artifact) for a in DONE if a.kind == "figure"}
+    marks = {a.artifact: PLAN.footers.mark(a.artifact) for a in DONE if a.kind == "figure"}
     assert marks["npf_fig1"] == ""
     assert "stand-in data: digits 8×8 for MNIST" in marks["beyond_fig4"]
     for artifact in DONE:
@@ -71,12 +66,11 @@ def test_a_figure_shows_what_stands_in(smoke):
 
 
 def test_every_artifact_has_a_caption_with_its_footer(smoke):
-    plan = Plan(preset_only("smoke", ROOT / "config"), ROOT)
     for artifact in DONE:
-        caption = smoke.path / plan.caption(artifact.artifact)
+        caption = smoke.path / PLAN.caption(artifact.artifact)
         text = " ".join(caption.read_text(encoding="utf-8").split())
         assert "{{" not in text
-        assert text.endswith(f"{plan.footers.footer(artifact.artifact)}.")
+        assert text.endswith(f"{PLAN.footers.footer(artifact.artifact)}.")
 
 
 def test_every_experiment_and_training_leaves_its_provenance(smoke):
@@ -84,7 +78,7 @@ def test_every_experiment_and_training_leaves_its_provenance(smoke):
     copies = results / "report"
     stamps = [s for s in results.rglob("*provenance.json") if copies not in s.parents]
     # and the table of misprints
-    assert len(stamps) == len(EXPERIMENTS) + 1 + trainings_planned("smoke")
+    assert len(stamps) == len(EXPERIMENTS) + 1 + TRAININGS
     for stamp in stamps:
         value = json.loads(stamp.read_text(encoding="utf-8"))
         assert {"settings", "code", "versions", "machine", "git", "wall_seconds"} <= set(value)
@@ -101,11 +95,6 @@ def test_logs_hold_plain_lines(smoke):
     assert "\r" not in log
 
 
-def test_a_second_run_has_nothing_to_do_whatever_the_cores_and_device(smoke):
-    targets = dict.fromkeys(name for a in DONE for name in (a.artifact, a.paper))
-    assert smoke.planned("all", *targets, "checkpoint_seconds=5", "device=auto", cores=1) == {}
-
-
 def test_restyling_a_figure_redraws_that_figure_only(restore):
     restore.edit("src/finitewidth/papers/npf/figures/fig3.py", 'xlabel="stage"', 'xlabel="Stage"')
     assert restore.planned() == {
@@ -116,7 +105,7 @@ def test_restyling_a_figure_redraws_that_figure_only(restore):
 def test_a_change_in_training_code_retrains_what_uses_it_and_nothing_else(restore):
     restore.edit("src/finitewidth/training/gated.py", "argmax(dim=-1)", "argmax(dim=2)")
     jobs = restore.planned()
-    assert jobs["train"] == trainings_planned("smoke")
+    assert jobs["train"] == TRAININGS
     assert "dataset" not in jobs
 
 
@@ -142,7 +131,7 @@ def test_the_summary_names_every_artifact_and_claim_and_adds_up_the_time_of_all_
     results = smoke.path / "results/smoke"
     text = (results / "report/summary.md").read_text(encoding="utf-8")
     assert [a.artifact for a in DONE if f"\n| `{a.artifact}` |" not in text] == []
-    for paper in paper_names():
+    for paper in PLAN.captioned:
         rows = result_files.read_rows(results / f"claims/{paper}_verdicts.csv", empty=True)
         assert [row["claim"] for row in rows if f"\n| {row['claim']} |" not in text] == []
     # Snakemake writes a file for each job; that of the report is not in its own page
@@ -153,17 +142,6 @@ def test_the_summary_names_every_artifact_and_claim_and_adds_up_the_time_of_all_
               and "report" not in file.relative_to(results).parts]  # fmt: skip
     assert len(stamps) == count
     assert f"| {number_words.duration(sum(each['cpu_seconds'] for each in stamps))} |\n" in text
-
-
-def test_restyling_the_report_builds_the_report_only(restore):
-    restore.edit("src/finitewidth/report/formatting.py", 'f"{count} B"', 'f"{count} bytes"')
-    template = restore.path / "src/finitewidth/report/templates/legend.html"
-    before = template.read_bytes()
-    template.write_bytes(before + b"<p>More.</p>")
-    try:
-        assert restore.planned() == {"report": 1, "all": 1}
-    finally:
-        template.write_bytes(before)
 
 
 def test_snakemakes_own_report_builds(smoke, tmp_path):
@@ -181,7 +159,7 @@ def test_the_report_of_now_needs_no_finished_run(make_checkout):
 
 
 def test_pictures_carry_no_dates(smoke):
-    pictures = smoke.pictures()
+    pictures = smoke.contents(".pdf", ".svg", ".png")
     assert len(pictures) >= 3 * len([a for a in DONE if a.kind == "figure"])
     for name, content in pictures.items():
         assert not re.search(rb"CreationDate|ModDate|<dc:date>|tIME|date:create", content), name
@@ -208,17 +186,22 @@ def finished(smoke, tmp_path):
     return Checkout(tmp_path / "finished", of=smoke.path)
 
 
-def test_reworded_docstrings_and_touched_files_rerun_nothing(finished):
+def test_reworded_docstrings_touched_files_cores_and_device_rerun_nothing(finished):
+    """The report is another one, so that it alone is built."""
     renderer = "papers/npf/figures/fig3.py"
     for file in ("training/loop.py", "kernels/npk.py", renderer, "data/bundled.py"):
         path = finished.path / "src/finitewidth" / file
         text = path.read_text(encoding="utf-8")
         path.write_text('"""Other words.' + text[3:] + "\n# a comment\n", encoding="utf-8")
+    finished.edit("src/finitewidth/report/formatting.py", 'f"{count} B"', 'f"{count} bytes"')
+    finished.edit("src/finitewidth/report/templates/legend.html", "<tbody>", "<p>More.</p><tbody>")
     # in the order of a walk from the top, inputs are newer than what was made of them
     for folder, _, files in os.walk(finished.path):
         for file in sorted(files, reverse=True):
             os.utime(os.path.join(folder, file), follow_symlinks=False)
-    assert finished.planned() == {}
+    targets = dict.fromkeys(name for a in DONE for name in (a.artifact, a.paper))
+    jobs = finished.planned("all", *targets, "checkpoint_seconds=5", "device=auto", cores=1)
+    assert jobs == {"report": 1, "all": 1}
 
 
 def test_results_copied_into_another_clone_are_as_good_there(smoke, make_checkout):
