@@ -110,8 +110,7 @@ def test_the_figure_of_the_end_shows_means_and_ranges(tables, tmp_path):
 @pytest.mark.parametrize("deepest", [5, 25])
 def test_what_the_paper_states_is_marked(tables, tmp_path, deepest):
     """The bound on the scale of changes; the depth as a line, or above a map that ends before."""
-    deep = {name: tables[name].assign(depth=tables[name]["depth"].replace(5, deepest))
-            for name in ("changes", "networks")}  # fmt: skip
+    deep = {"cells": tables["cells"].assign(depth=tables["cells"]["depth"].replace(5, deepest))}
     _, figure = redrawn(change, tables | deep | PRINTED, RELU, tmp_path)
     theirs = [[line for line in axis.lines if line.get_gid() == "paper"] for axis in figure.axes]
     assert [len(lines) for lines in theirs] == [0, 1, 0, 1, 1, 0]

@@ -17,7 +17,7 @@ from torch import Tensor
 from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.data.select import scaled, stratified_subset
 from finitewidth.data.store import Dataset
-from finitewidth.kernels.ntk_init.phases import border
+from finitewidth.kernels.ntk_init.phases import border, clear_phase
 from finitewidth.training.checkpoints import Checkpoints
 from finitewidth.training.descent import Descent, DescentPlan, descend, largest_eigenvalues
 from finitewidth.training.fully_connected import Draw, in_span_of_inputs, initial_stack
@@ -27,6 +27,7 @@ KEPT = (
     "rate", "steps_taken", "method", "gradients", "first_loss", "lowest_loss", "stop_window",
     "stop_each", "diverged",
 )  # fmt: skip
+SEED = ["sigma_b2", "sigma_w2", "depth", "width", "seed"]
 
 
 def measure(
@@ -47,6 +48,7 @@ def measure(
         ``networks``: at the end, as `finitewidth.training.descent.Descent`; eta_lambda is that at
         the start, and exceeds tells whether it is above 2.
         ``borders``: the sigma_w2 at which chi_1 = 1.
+        ``cells``: see `cells_of`.
     """
     device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
     x, y = images(inputs["data"], settings["samples"])
@@ -75,7 +77,39 @@ def measure(
     borders = [{"activation": activation, "sigma_b2": bias, "sigma_w2": border(activation, bias)}
                for bias in settings["sigma_b2"]]  # fmt: skip
     tables = {"changes": changes, "networks": networks, "borders": borders}
-    return {name: pd.DataFrame(rows) for name, rows in tables.items()}
+    tables = {name: pd.DataFrame(rows) for name, rows in tables.items()}
+    return tables | {"cells": cells_of(**tables)}
+
+
+def cells_of(changes: pd.DataFrame, networks: pd.DataFrame, borders: pd.DataFrame) -> pd.DataFrame:
+    """Mean and range over the seeds of every cell, of the change and of the lowest loss.
+
+    Columns: activation, sigma_b2, sigma_w2, depth, width, time; quantity: ``change`` at every time,
+    and ``lowest_loss`` over that of the best constant output, at the largest time; value, lowest
+    and highest, over the seeds that did not diverge; seeds; how many of them diverged, and had
+    stopped before this number of steps; eta_lambda at the start, the mean over seeds; phase;
+    constant_loss; loss: the mean lowest loss itself.
+    """
+    shares = (networks["lowest_loss"] / networks["constant_loss"]).where(networks["diverged"] == 0)
+    lowest = networks.assign(time=changes["time"].max(), lowest_loss=shares)
+    about = networks[[*SEED, "eta_lambda", "steps_taken", "diverged", "constant_loss"]]
+    edges, parts = borders.set_index(["activation", "sigma_b2"])["sigma_w2"], []
+    for quantity, seeds in (("change", changes), ("lowest_loss", lowest)):
+        rows = seeds[["activation", *SEED, "time", quantity]].merge(about, on=SEED)
+        # a network that reached this number of steps has not stopped before
+        rows["stopped"] = (rows["steps_taken"] < rows["time"]) & (rows["diverged"] == 0)
+        keys = ["activation", *SEED[:-1], "time"]
+        means = rows.groupby(keys, as_index=False, sort=False).agg(
+            value=(quantity, "mean"), lowest=(quantity, "min"), highest=(quantity, "max"),
+            seeds=("seed", "size"), diverged=("diverged", "sum"), stopped=("stopped", "sum"),
+            eta_lambda=("eta_lambda", "mean"), constant_loss=("constant_loss", "first"),
+        )  # fmt: skip
+        parts.append(means.assign(quantity=quantity))
+    cells = pd.concat(parts, ignore_index=True)
+    phases = [clear_phase(row.sigma_w2, edges[row.activation, row.sigma_b2])
+              for row in cells.itertuples()]  # fmt: skip
+    losses = (cells["value"] * cells["constant_loss"]).where(cells["quantity"] == "lowest_loss")
+    return cells.assign(phase=phases, loss=losses)
 
 
 def images(data: Dataset, samples: int) -> tuple[Tensor, Tensor]:

@@ -14,11 +14,14 @@ from finitewidth.kernels.ntk_init.infinite_width import infinite_width_of_gram
 from finitewidth.kernels.ntk_init.initialisation import constant_width
 from finitewidth.kernels.ntk_init.phases import border, phase
 
+LARGEST_LOG = 700  # the exponential of larger ones is no number
+
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Sums over layers kappa = sum_l qhat^(l-1) p^l for every depth, by the corrected recursions.
 
-    The inputs have |x|^2 = n_0. Logarithms are natural; the values themselves overflow.
+    The inputs have |x|^2 = n_0. Logarithms are natural. ``kappa_2`` and ``kappa_ratio``, which is
+    kappa_1 over kappa_2, are cut off at exp(700), since the values themselves overflow.
     """
     # Gram matrix of one input and others with the given covariances with it, all of norm 1
     first = np.array([1.0, *settings["covariances"]])
@@ -32,7 +35,10 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         for covariance, other in zip(settings["covariances"], others, strict=True):
             logs = {"log_kappa_1": own, "log_kappa_2": other, "log_ratio": own - other}
             rows.append(tag | {"covariance": covariance, "depth": depth} | logs)
-    return {"kappa": pd.DataFrame(rows)}
+    kappa = pd.DataFrame(rows)
+    for name, log in {"kappa_2": "log_kappa_2", "kappa_ratio": "log_ratio"}.items():
+        kappa[name] = np.exp(np.minimum(kappa[log], LARGEST_LOG))
+    return {"kappa": kappa}
 
 
 def pairs_of(pairs: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -35,7 +35,7 @@ HEIGHT = 1.85  # inches, of a row of maps, whose cells have two lines of text
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the rows to draw: of both quantities, borders, and what the paper states."""
-    rows = descent_maps.ends(tables, settings["width"])
+    rows = descent_maps.ends(tables["cells"], tables["borders"], settings["width"])
     if rows["sigma_w2"].nunique() > descent_maps.MOST_COLUMNS:
         rows = rows.assign(lowest=float("nan"), highest=float("nan"))
     maps = rows[descent_maps.MAP].drop_duplicates().assign(source="paper", phase="none")

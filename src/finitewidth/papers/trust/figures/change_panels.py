@@ -15,21 +15,18 @@ PANEL = {"steps": ("time", "{:,} steps", 2), "width": ("width", "$M = {}$", 3)}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows to draw, from ``changes``, ``networks`` and ``borders``.
+    """Return the rows to draw, from ``cells`` and ``borders``.
 
     Only the first bias variance, which all widths have, is shown. There is a panel per recorded
     time at the ``width`` shown, or a panel per width at the end of training.
     """
-    first = settings["sigma_b2"][0]
-    networks, changes = (
-        rows[rows["sigma_b2"] == first] for rows in (tables["networks"], tables["changes"])
-    )
+    cells = tables["cells"]
     if settings["by"] == "steps":
-        shown = changes["time"].isin(settings["times"]) & (changes["width"] == settings["width"])
+        shown = cells["time"].isin(settings["times"]) & (cells["width"] == settings["width"])
     else:
-        shown = changes["time"] == changes["time"].max()
-    cells = descent_maps.cells(changes[shown], networks, "change")
-    return descent_maps.with_borders([cells], tables["borders"])
+        shown = cells["time"] == cells["time"].max()
+    shown &= (cells["quantity"] == "change") & (cells["sigma_b2"] == settings["sigma_b2"][0])
+    return descent_maps.with_borders(cells[shown], tables["borders"])
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

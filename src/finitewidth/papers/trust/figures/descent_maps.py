@@ -7,7 +7,7 @@ have the same size, whatever the distance of their weight variances and depths. 
 show which weight variances count as ordered and which as chaotic, with our margins.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import matplotlib as mpl
@@ -23,13 +23,11 @@ from matplotlib.patheffects import withStroke
 
 from finitewidth.common import fields
 from finitewidth.figures import style
-from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO, clear_phase
+from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
 from finitewidth.papers.trust.figures import looks
 
 MOST_COLUMNS = 8  # of a map whose cells contain their numbers
 MAP = ["activation", "width", "sigma_b2", "time"]
-CELL = ["sigma_b2", "sigma_w2", "depth", "width"]
-SEED = [*CELL, "seed"]
 FIELDS = {
     "activation": fields.text("activation: tanh or relu"),
     "width": fields.integer("width M of the networks", "neurons"),
@@ -89,51 +87,24 @@ def change_scale(logarithmic: bool = False) -> tuple[ScalarMappable, dict[str, A
     return ScalarMappable(norm, "viridis"), looks_of_bar
 
 
-def cells(seeds: pd.DataFrame, networks: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """Rows of a map: mean and range over seeds in every cell of the ``networks``.
-
-    ``seeds`` has a row per network with ``quantity``, nan if it diverged, and ``time``.
-    """
-    # a network that reached the shown number of steps has not stopped before
-    about = networks[[*SEED, "eta_lambda", "steps_taken", "diverged"]]
-    rows = seeds[[*SEED, "activation", "time", quantity]].merge(about, on=SEED)
-    rows["stopped"] = (rows["steps_taken"] < rows["time"]) & (rows["diverged"] == 0)
-    found = rows.groupby(["activation", *CELL, "time"], as_index=False, sort=False).agg(
-        value=(quantity, "mean"), lowest=(quantity, "min"), highest=(quantity, "max"),
-        seeds=("seed", "size"), diverged=("diverged", "sum"), stopped=("stopped", "sum"),
-        eta_lambda=("eta_lambda", "mean"),
-    )  # fmt: skip
-    return found.assign(quantity=quantity, series="cell", source="ours")
+def with_borders(cells: pd.DataFrame, borders: pd.DataFrame) -> pd.DataFrame:
+    """The cells of all maps, and the border of the phases in each of them."""
+    maps = cells[["activation", "sigma_b2", "width", "time", "quantity"]].drop_duplicates()
+    lines = borders.merge(maps).assign(series="border", phase="none")
+    return pd.concat([cells.assign(series="cell"), lines]).assign(source="ours")
 
 
-def with_borders(rows: Sequence[pd.DataFrame], borders: pd.DataFrame) -> pd.DataFrame:
-    """The rows of all maps, and the border of the phases in each of them."""
-    every = pd.concat(rows)
-    maps = every[["activation", "sigma_b2", "width", "time", "quantity"]].drop_duplicates()
-    found = borders.set_index(["activation", "sigma_b2"])["sigma_w2"]
-    phases = [clear_phase(row.sigma_w2, found[row.activation, row.sigma_b2])
-              for row in every.itertuples()]  # fmt: skip
-    lines = borders.merge(maps).assign(series="border", source="ours", phase="none")
-    return pd.concat([every.assign(phase=phases), lines])
-
-
-def ends(tables: Mapping[str, pd.DataFrame], width: int) -> pd.DataFrame:
+def ends(cells: pd.DataFrame, borders: pd.DataFrame, width: int) -> pd.DataFrame:
     """The change at the end of training, and the lowest loss over that of the best constant.
 
     The columns are `FIELDS`, `RANGES` and ``loss``, the lowest loss itself.
     """
-    networks = tables["networks"][tables["networks"]["width"] == width]
-    last = tables["changes"][tables["changes"]["time"] == tables["changes"]["time"].max()]
-    shares = (networks["lowest_loss"] / networks["constant_loss"]).where(networks["diverged"] == 0)
-    lowest = networks.assign(time=last["time"].max(), lowest_loss=shares)
-    ratios = cells(lowest, networks, "lowest_loss")
-    constant = float(networks["constant_loss"].iloc[0])  # of the images, which all networks share
-    both = [cells(last, networks, "change"), ratios.assign(loss=ratios["value"] * constant)]
-    best = ratios[MAP].drop_duplicates().assign(
-        quantity="lowest_loss", series="constant", source="ours", phase="none", value=1.0,
-        loss=constant,
+    last = cells[(cells["width"] == width) & (cells["time"] == cells["time"].max())]
+    best = last.loc[last["quantity"] == "lowest_loss", [*MAP, "quantity", "constant_loss"]]
+    best = best.drop_duplicates().rename(columns={"constant_loss": "loss"}).assign(
+        series="constant", source="ours", phase="none", value=1.0
     )  # fmt: skip
-    return pd.concat([with_borders(both, tables["borders"]), best])
+    return pd.concat([with_borders(last, borders), best])
 
 
 def grid(count: int, columns: int, height: float = 1.6) -> tuple[Figure, np.ndarray]:

@@ -28,21 +28,17 @@ FIELDS = {
     "value": fields.number("the quantity"),
 }
 PHASES = {"ordered": "ordered", "critical": "border", "chaotic": "chaotic"}
-FROM = {"kappa_2": "log_kappa_2", "kappa_ratio": "log_ratio"}  # columns of the experiment
 LABELS = {"kappa_2": r"$\kappa_2$", "kappa_ratio": r"$\kappa_1\,/\,\kappa_2$"}
 STATED = r"paper: limit of the ordered phase, $L \to \infty$"
-HUGE = 700  # the exponential of larger logarithms is no number
 STEEP = 100.0  # value at the largest depth from which on an axis is logarithmic
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the quantity ``show`` of the table ``kappa``; kappa_2 = 0 at depth 1 is left out."""
     show = settings["show"]
-    kappa = tables["kappa"][np.isfinite(tables["kappa"]["log_kappa_2"])]
-    ours = kappa.assign(
-        phase=kappa["phase"].map(PHASES), source="ours", quantity=show,
-        value=np.exp(np.minimum(kappa[FROM[show]], HUGE)),
-    )  # fmt: skip
+    known = np.isfinite(tables["kappa"]["log_kappa_2"])
+    kappa = tables["kappa"][known].rename(columns={show: "value"})
+    ours = kappa.assign(phase=kappa["phase"].map(PHASES), source="ours", quantity=show)
     if show != "kappa_ratio":
         return ours[list(FIELDS)]
     panels = ours[["activation", "phase", "sigma_w2", "sigma_b2"]].drop_duplicates()

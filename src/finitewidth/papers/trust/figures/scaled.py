@@ -51,10 +51,9 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     """
     parts = []
     for activation, rule in product(("tanh", "relu"), RULES):
-        first = tables[f"{activation}_scaled_networks"].iloc[0]
-        names = ("changes", "networks", "borders")
-        own = {name: tables[f"{activation}_{rule}_{name}"] for name in names}
-        rows = descent_maps.ends(own, first["width"])
+        first = tables[f"{activation}_scaled_cells"].iloc[0]
+        cells, borders = (tables[f"{activation}_{rule}_{name}"] for name in ("cells", "borders"))
+        rows = descent_maps.ends(cells, borders, first["width"])
         here = (rows["sigma_b2"] == first["sigma_b2"]) & (rows["series"] != "constant")
         parts.append(rows[here].assign(rate_rule=rule))
     rows = pd.concat(parts, ignore_index=True)
