@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 ROUNDS, LONG = 3, 15.0  # after this many seconds there is no further round
+SHORT = 1.0  # seconds; until then there are further rounds, since short times vary most
 LIMIT = 20_000_000_000  # bytes; what needs more does not fit
 
 Result = TypeVar("Result")
@@ -44,9 +45,11 @@ def usage_of(run: Callable[[], Result]) -> tuple[Result, Usage]:
     before = resident("VmRSS")
     result, first = _timed(run)
     times = []
-    while len(times) < ROUNDS and first[0] + sum(each[0] for each in times) < LONG:
-        result, spent = _timed(run)
-        times.append(spent)
+    spent = 0.0
+    while (len(times) < ROUNDS or spent < SHORT) and first[0] + spent < LONG:
+        result, one = _timed(run)
+        times.append(one)
+        spent += one[0]
     peak = resident("VmHWM")
     return result, Usage(*min(times or [first]), peak - before, peak, max(len(times), 1))
 
