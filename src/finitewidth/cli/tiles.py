@@ -69,6 +69,8 @@ def kernel(
         dry_run: show what would be done
     """
     folder = prepare(network, options)
+    if not dry_run:
+        _remove_outdated(folder)
     words = ["snakemake", "--snakefile", "workflow/kernel/Snakefile", "--directory", str(folder)]
     words += ["--workflow-profile", "none", "--rerun-incomplete", "--show-failed-logs"]
     # a lock stays after a kill; tiles are written atomically, and all alike
@@ -127,7 +129,6 @@ def prepare(network: Path, options: Kernel) -> Path:
         content, file = io.BytesIO(), folder / name
         save(content)
         if not file.is_file() or file.read_bytes() != content.getvalue():
-            (folder / KERNEL).unlink(missing_ok=True)  # it would lie beside other labels
             with atomic(file) as temporary:
                 temporary.write_bytes(content.getvalue())
     return folder
@@ -140,3 +141,11 @@ def _folder(options: Kernel, user: UserNetwork, data: str) -> Path:
     if folder.is_dir() and not (folder / RUN).is_file() and any(folder.iterdir()):
         raise ConfigError(f"--output {folder}: this folder has other files; name a new one")
     return folder
+
+
+def _remove_outdated(folder: Path) -> None:
+    """Remove a kernel of other images or another network, which would lie beside new labels."""
+    kernel = folder / KERNEL
+    changed = max((folder / name).stat().st_mtime for name in (RUN, "images.npy", "weights.pt"))
+    if kernel.is_file() and kernel.stat().st_mtime < changed:
+        kernel.unlink()
