@@ -278,6 +278,18 @@ class Square(torch.autograd.Function):
         return g @ (weight * weight).mT, 2 * weight * (x.mT @ g)
 
 
+class Sums(nn.Module):
+    """Sums of parameters, and of the entries of one."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = (nn.Parameter(torch.randn(4, 2)) for _ in range(2))
+        self.rows = nn.Parameter(torch.randn(3, 2))
+
+    def forward(self, x):
+        return x @ (self.first + self.second) * self.rows.sum(0) + self.rows.mean()
+
+
 class Custom(nn.Module):
     """An operation with a backward pass of its own, for which there is no rule."""
 
@@ -365,6 +377,7 @@ RIGHT = {
     "on both sides": (BothSides, VECTOR),
     "tokens and attention": (Masked, SEQUENCE),
     "checkpoint": (Checkpointed, VECTOR),
+    "sums of parameters": (Sums, VECTOR),
     "operation without a rule": (Custom, VECTOR),
     "complex inside": (ComplexInside, VECTOR),
     "weight norm": (normed(nn.utils.parametrizations.weight_norm), VECTOR),

@@ -139,6 +139,10 @@ def masked(self, x):
     return torch.where(x > 0, self.p0, x * self.p1)
 
 
+def sums(self, x):
+    return x @ (self.p0 + self.p1) * self.p2.sum(0) + self.p3.mean()
+
+
 def tokens(self, x):
     return torch.cat([self.p0.expand(len(x), 1, WIDTH), x], dim=1)[:, :-1] + self.p1
 
@@ -176,6 +180,7 @@ PIECES = {
     "matrix": lambda: Function(lambda self, x: x @ self.p0 + x @ self.p0.mT, (WIDTH, WIDTH)),
     "mixer": lambda: Function(lambda self, x: self.p0 @ x, (3, 3)),
     "experts": lambda: Function(experts, (2, WIDTH, WIDTH), (3, WIDTH)),
+    "sums": lambda: Function(sums, (WIDTH, WIDTH), (WIDTH, WIDTH), (3, WIDTH), (2,)),
     "tokens": lambda: Function(tokens, (1, 1, WIDTH), (1, 3, WIDTH)),
     "where": lambda: Function(masked, (WIDTH,), ()),
     "flat": lambda: Around(nn.Linear(3 * WIDTH, 3 * WIDTH), lambda x: x.flatten(1), unflattened),
