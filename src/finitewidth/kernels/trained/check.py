@@ -68,8 +68,7 @@ class Check:
         self.sums[op] = total[self._two].clone()
         if isinstance(op, Elementwise):
             self.sizes[op] = vector_norm(terms)
-        wanted = wanted.to(total.dtype)
-        if not _small(total.sub_(wanted), wanted, lambda: vector_norm(terms), self._eps):
+        if not _agree(total, wanted, lambda: vector_norm(terms), self._eps):
             self.differing.add(op)
 
     def add_rows(self, name: str, part: slice, rows: Tensor) -> None:
@@ -115,20 +114,23 @@ class Check:
     def _totals(self, unit: Unit) -> tuple[dict[str, Tensor | float], Callable[[], Tensor]]:
         """Return sums of gradients by the parameters, and a function that gives their size.
 
-        Gradients are added before they are arranged as the weight where the unit does so, too. The
-        size is the root of the sum of squares of the terms.
+        Gradients are added before they are arranged as the weight where the unit does so, too. No
+        two sums share memory, as gradients by parameters that are added do. The size is the root of
+        the sum of squares of the terms.
         """
         totals: dict[str, Tensor | float] = dict.fromkeys(unit.parameters, 0.0)
         signals = {op: self.sums.pop(op) for op in unit.operations}
         parts = [(op, self._gradient(op, own)) for op, own in signals.items()]
         arranged = isinstance(unit, ProductUnit) or unit.arranged
+        single = len(unit.parameters) - bool(unit.bias) == 1
         if arranged and len(parts) > 1:
             parts = [(unit.operations[0], sum(gradient for _, gradient in parts))]
         for op, gradient in parts:
             by_parameter = unit.gradients(op, op.as_weight(gradient)[None])
             for name, part in zip(totals, by_parameter, strict=True):
                 if part is not None:
-                    totals[name] = totals[name] + part[0] if len(parts) > 1 else part[0]
+                    row = part[0] if single and part[0].is_contiguous() else part[0].clone()
+                    totals[name] = totals[name] + row if len(parts) > 1 else row
             if arranged and not is_leaf(op.weight.node):
                 # a kernel has this length, whatever autograd multiplies by
                 name = next(iter(totals))
@@ -136,7 +138,7 @@ class Check:
                 totals[name] = totals[name] * (wanted / length if length else 1.0)
         if unit.bias:
             rows = self._gradient(unit.bias, self.sums.pop(unit.bias))
-            totals[list(totals)[-1]] = unit.bias.as_weight(rows)
+            totals[list(totals)[-1]] = unit.bias.as_weight(rows).clone()
 
         def size() -> Tensor:
             squares = sum(self._square(op, own) for op, own in signals.items())
@@ -208,23 +210,13 @@ def _agree(
 ) -> bool:
     """Tell whether the sum of our gradients is that of autograd (None for zero) up to rounding.
 
-    ``size`` returns the root of the sum of squares of the terms that add up to ours.
+    Ours is overwritten. ``size`` returns the root of the sum of squares of the terms that add up to
+    it. It is asked only where the sums themselves do not tell, because terms cancel.
     """
     if not isinstance(ours, Tensor):
         return wanted is None or not bool(wanted.any())
     if wanted is None:
         return bool(vector_norm(ours) <= eps**0.5 * size())
     wanted = wanted.to(ours.dtype).view_as(ours)
-    # the gradients of several parameters can be one tensor, so that ours is not overwritten
-    return _small(ours - wanted, wanted, size, eps)
-
-
-def _small(
-    difference: Tensor, wanted: Tensor, size: Callable[[], Tensor | float], eps: float
-) -> bool:
-    """Tell whether a difference from what is wanted is rounding.
-
-    The size of the terms is asked only where the sums themselves do not tell, because terms cancel.
-    """
-    length, error = float(vector_norm(wanted)), float(vector_norm(difference))
+    length, error = float(vector_norm(wanted)), float(vector_norm(ours.sub_(wanted)))
     return error <= eps**0.5 * length or error <= eps**0.5 * (length + float(size()))
