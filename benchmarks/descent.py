@@ -10,18 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from sklearn.datasets import load_digits
-from torch.nn.functional import one_hot
 
 from finitewidth.common.settings import preset_only
 from finitewidth.common.torch_setup import prepare_torch
+from finitewidth.data import bundled
 from finitewidth.kernels.trained import FullyConnected
+from finitewidth.papers.trust.experiments.descent import images
 from finitewidth.training.descent import Descent, DescentPlan, descend
 from finitewidth.training.fully_connected import Draw, in_span_of_inputs, initial_stack
 
 CONFIG = Path(__file__).parents[1] / "config"
 MODES = {"tanh": ("graded", "flow"), "relu": ("graded",)}
-OUTPUTS = 10
 
 
 def main() -> None:
@@ -33,12 +32,13 @@ def main() -> None:
     print_row(header)
     print_row(["---"] * len(header))
     trust = preset_only("quick", CONFIG)["trust"]
+    digits = bundled.digits()
     for activation in MODES:
         settings = trust[f"descent_{activation}"]
-        x, y = images(settings["samples"])
+        x, y = images(digits, settings["samples"])
         for depth in settings["depths"][1:]:
             for sigma_w2 in settings["sigma_w2"][::2]:
-                widths = [x.shape[1], *[settings["width"]] * (depth - 1), OUTPUTS]
+                widths = [x.shape[1], *[settings["width"]] * (depth - 1), y.shape[1]]
                 drawn = initial_stack(("benchmark",), [Draw(sigma_w2, 1.0, 0)], widths, activation)
                 cells = measured(*in_span_of_inputs(drawn, x), y, settings)
                 print_row([activation, str(depth), f"{sigma_w2:g}", *cells])
@@ -78,15 +78,6 @@ def difference(one: Descent, two: Descent) -> float:
     """Return the largest relative difference of the changes of the kernel after time 0."""
     pairs = zip(one.snapshots, two.snapshots, strict=True)
     return max(abs(b["change"] / a["change"] - 1) for a, b in pairs if a["time"])
-
-
-def images(samples: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return bundled digits of all classes, (samples, 64), and one-hot targets."""
-    digits = load_digits()
-    order = digits.target.argsort(kind="stable")
-    chosen = order[torch.linspace(0, len(order) - 1, samples).long().numpy()]
-    targets = one_hot(torch.from_numpy(digits.target[chosen]), OUTPUTS)
-    return torch.from_numpy(digits.data[chosen] / 16).float(), targets.float()
 
 
 def print_row(cells: list[str]) -> None:

@@ -32,8 +32,8 @@ The **bound** is the longest of three times that our way needs at least:
 The rates are the best that the same run measured, with the same number of threads. The share is the
 bound over our time. It tells how far the time is explained, and how much could still be gained. It
 can exceed 100 % where small arrays stay in the cache. *FLOP over ours* is how many operations in
-products the reference needs for one of ours. [Performance](performance.md) lists ratios of other
-methods.
+products the reference needs for one of ours. [Performance](performance.md) has the times of whole
+runs.
 """
 FLOP_RATIO = "FLOP over ours, "
 NO_GPU = "\n**The benchmarks have not been run on a GPU yet.** `--device cuda` is untested."

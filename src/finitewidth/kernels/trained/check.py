@@ -122,14 +122,13 @@ class Check:
         signals = {op: self.sums.pop(op) for op in unit.operations}
         parts = [(op, self._gradient(op, own)) for op, own in signals.items()]
         arranged = isinstance(unit, ProductUnit) or unit.arranged
-        single = len(unit.parameters) - bool(unit.bias) == 1
         if arranged and len(parts) > 1:
             parts = [(unit.operations[0], sum(gradient for _, gradient in parts))]
         for op, gradient in parts:
             by_parameter = unit.gradients(op, op.as_weight(gradient)[None])
             for name, part in zip(totals, by_parameter, strict=True):
                 if part is not None:
-                    row = part[0] if single and part[0].is_contiguous() else part[0].clone()
+                    row = part[0] if isinstance(unit, ProductUnit) else part[0].clone()
                     totals[name] = totals[name] + row if len(parts) > 1 else row
             if arranged and not is_leaf(op.weight.node):
                 # a kernel has this length, whatever autograd multiplies by
@@ -138,7 +137,7 @@ class Check:
                 totals[name] = totals[name] * (wanted / length if length else 1.0)
         if unit.bias:
             rows = self._gradient(unit.bias, self.sums.pop(unit.bias))
-            totals[list(totals)[-1]] = unit.bias.as_weight(rows).clone()
+            totals[list(totals)[-1]] = unit.bias.as_weight(rows)
 
         def size() -> Tensor:
             squares = sum(self._square(op, own) for op, own in signals.items())
