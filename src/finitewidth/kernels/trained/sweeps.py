@@ -78,10 +78,8 @@ def _terms(recording: Recording, request: Request, what: str, vectorise: bool) -
         *(module_of(name) for unit in recording.units for name in unit.parameters),
         *map(module_of, recording.others),
     ]
-    totals = {
-        name if request.by_layer else "": recording.outputs.new_zeros(shape, dtype=torch.float64)
-        for name in (names or [""])
-    }
+    keys = dict.fromkeys(name if request.by_layer else "" for name in (names or [""]))
+    totals = {key: recording.outputs.new_zeros(shape, dtype=torch.float64) for key in keys}
     check = Check(recording)
     sweeps = Sweeps(recording, request, check, vectorise)
     if what in ("traced", "diagonal"):
