@@ -180,7 +180,7 @@ def test_gradients_that_do_not_fit_are_made_from_kept_signals(monkeypatch):
     agree(trained.full_kernel(network, x), wanted)
     assert made == []
     agree(trained.full_kernel(network, x, budget=700_000), wanted)
-    assert made == ["0"]
+    assert set(made) == {"0"}
 
 
 def test_a_budget_that_is_too_small_says_what_is_needed():

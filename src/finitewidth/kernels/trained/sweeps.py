@@ -17,7 +17,6 @@ from finitewidth.kernels.trained import by_autograd, refusals
 from finitewidth.kernels.trained.budget import fitting, megabytes, pieces
 from finitewidth.kernels.trained.check import Check
 from finitewidth.kernels.trained.contractions import (
-    GRAM_ROWS,
     SignalStore,
     add_diagonal,
     add_gram,
@@ -35,6 +34,7 @@ from finitewidth.kernels.trained.units import OfOperation, ProductUnit, RowUnit,
 
 Adder = Callable[[Tensor, slice, int], None]  # adds its part of some inputs to the full kernel
 FULL_BLOCKS = 4  # of inputs in the full kernel, so that little more than half of it is formed
+FULL_ROWS = 200  # at least in a block, but in half of the kernel: products of few rows are slow
 AT_ONCE = 2**27  # bytes of signals of all outputs up to which they are sent back at once
 
 
@@ -265,7 +265,7 @@ def _blocks(adders: Sequence[Adder], sweeps: Sweeps) -> Iterator[tuple[slice, Te
     """
     N, K = sweeps.recording.outputs.shape
     share = sweeps.request.budget // 2
-    wanted = max(-(-N // FULL_BLOCKS), -(-GRAM_ROWS // K))
+    wanted = max(-(-N // FULL_BLOCKS), min(-(-N // 2), -(-FULL_ROWS // K)))
     one = N * K**2 * 16  # the part, and products or squares
     size = fitting(share // 2, one, min(wanted, N), "the full kernel of one input with all others")
     for block in pieces(N, size):
