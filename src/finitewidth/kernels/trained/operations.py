@@ -220,9 +220,10 @@ def _convolution(use: Use) -> Operation | None:
     C, *space = shape_of(node)[1:]
 
     def patches(samples: slice) -> Tensor:
-        some = real(axis.split(x)[samples])
-        a = unfolded(some.flatten(0, 1), taps, G)
-        return a if T == 1 else a.unflatten(0, (-1, T)).permute(0, 2, 3, 1, 4).flatten(3)
+        if T == 1:
+            return unfolded(real(x[samples]), taps, G)
+        a = unfolded(real(axis.split(x)[samples]).flatten(0, 1), taps, G)
+        return a.unflatten(0, (-1, T)).permute(0, 2, 3, 1, 4).flatten(3)
 
     def signals(g: Tensor) -> Tensor:
         g = real(axis.split(g, before=1)).flatten(4)  # (k, N, T, C, P)
@@ -277,12 +278,17 @@ def unfolded(x: Tensor, taps: tuple[tuple[int, int, int, int], ...], groups: int
     """
     sides = [side for _, _, padding, _ in reversed(taps) for side in (padding, padding)]
     x = functional.pad(x, sides) if any(sides) else x
-    axes = len(taps)
-    for axis, (size, stride, _, dilation) in enumerate(taps, start=2):
-        x = x.unfold(axis, dilation * (size - 1) + 1, stride)[..., ::dilation]
-    # (N, channels, positions..., taps...) -> (N, channels, taps..., positions...)
-    x = x.permute(0, 1, *range(2 + axes, 2 + 2 * axes), *range(2, 2 + axes))
-    return x.reshape(len(x), groups, -1, prod(x.shape[2 + axes :]))
+    per_axis = list(zip(taps, x.shape[2:], x.stride()[2:], strict=True))
+    positions = [(side - dilation * (size - 1) - 1) // stride + 1
+                 for (size, stride, _, dilation), side, _ in per_axis]  # fmt: skip
+    steps = [dilation * step for (_, _, _, dilation), _, step in per_axis]
+    strides = [stride * step for (_, stride, _, _), _, step in per_axis]
+    # (N, channels, taps..., positions...)
+    x = x.as_strided(
+        (*x.shape[:2], *(size for size, *_ in taps), *positions),
+        (*x.stride()[:2], *steps, *strides),
+    )
+    return x.reshape(len(x), groups, -1, prod(positions))
 
 
 def _transposed_convolution(
