@@ -1,12 +1,15 @@
 """The check of every kernel: a wrong rule or closed form is seen, and the kernel is right."""
 
+from functools import partial
+from itertools import product
+
 import pytest
 import torch
 from tests.unusual_modules import RIGHT, Scaled, jacobian_kernel, made
 from torch import nn
 
 from finitewidth.kernels import trained
-from finitewidth.kernels.trained import fully_connected, interface, operations, units
+from finitewidth.kernels.trained import fully_connected, interface, operations, sweeps, units
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:There is a performance drop:UserWarning"),
@@ -85,3 +88,123 @@ def test_two_inputs_in_each_others_place_are_seen(function):
     assert (found - wanted).abs().max() < 1e-11 * wanted.abs().max()
     found = function(network, x, check=False)
     assert (found - wanted).abs().max() > 1e-3 * wanted.abs().max()
+
+
+class Large(nn.Module):
+    """A network with few and with many weights: more than `check.JOINED`."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(2, 64, 3, padding=1)
+        self.norm = nn.GroupNorm(2, 64)
+        self.many = nn.Conv2d(64, 64, 3, bias=False)
+        self.scale = nn.Parameter(torch.ones(64, 1, 1))
+        self.dense = nn.Linear(64, 640, bias=False)
+        self.head = nn.Linear(640, 3)
+
+    def forward(self, x):
+        x = self.many(torch.tanh(self.norm(self.first(x))))
+        x = torch.tanh(self.dense((torch.tanh(x) * self.scale).mean((2, 3))))
+        return self.head(x)
+
+
+def of_one_input(signals):
+    wrong = signals.clone()
+    wrong[:, 1] *= 1.01
+    return wrong
+
+
+def of_one_channel(signals):
+    wrong = signals.clone()
+    wrong[:, :, 1] *= 1.01
+    return wrong
+
+
+def with_wrong_signals(operation, wrong):
+    right = operation.signals
+
+    def signals(g):
+        found = right(g)
+        return wrong(found) if isinstance(found, torch.Tensor) else (wrong(found[0]), found[1])
+
+    object.__setattr__(operation, "signals", signals)
+
+
+def with_a_wrong_tap(operation):
+    right = operation.patches
+
+    def patches(samples):
+        a = right(samples).clone()
+        a[:, :, -1] *= 1.01
+        return a
+
+    object.__setattr__(operation, "patches", patches)
+
+
+PRODUCTS = ["first.weight", "many.weight", "dense.weight", "head.weight"]
+WRONG = [
+    *product(PRODUCTS, [with_a_wrong_tap]),
+    *product(
+        [*PRODUCTS, "first.bias", "norm.weight", "scale"],
+        [partial(with_wrong_signals, wrong=wrong) for wrong in (of_one_input, of_one_channel)],
+    ),
+]
+
+
+@pytest.mark.parametrize(("parameter", "change"), WRONG)
+@pytest.mark.parametrize("at_once", [sweeps.AT_ONCE, 0])  # or one output after another
+def test_one_wrong_operation_is_seen(parameter, change, at_once, monkeypatch):
+    network, x = made(Large), torch.randn(4, 2, 5, 5, dtype=torch.float64)
+    weight, right, changed = network.get_parameter(parameter), units.operation, []
+
+    def operation(graph, node, at):
+        found = right(graph, node, at)
+        leaf = node.next_functions[at][0]
+        leaf = leaf if hasattr(leaf, "variable") else leaf.next_functions[0][0]  # transposed
+        if leaf.variable is weight:
+            change(found)
+            changed.append(found)
+        return found
+
+    wanted = torch.einsum("kikj->ij", jacobian_kernel(network, x))
+    monkeypatch.setattr(units, "operation", operation)
+    monkeypatch.setattr(sweeps, "AT_ONCE", at_once)
+    with pytest.warns(UserWarning, match=f"gradients by .*{parameter}.* do not agree") as warned:
+        found = trained.traced_kernel(network, x)
+    assert len(warned) == 1
+    others = {"first.weight", "norm.bias", "many.weight", "dense.weight"} - {parameter}
+    assert not any(other in str(warned[0].message) for other in others)
+    assert changed
+    assert (found - wanted).abs().max() < 1e-11 * wanted.abs().max()
+
+
+@pytest.mark.parametrize("at_once", [sweeps.AT_ONCE, 0])
+@pytest.mark.parametrize("at", range(6))
+def test_a_wrong_signal_of_one_input_and_output_is_seen(at, at_once, monkeypatch):
+    """The input is none of the two whose gradients are compared."""
+    network, x = made(Large), torch.randn(4, 2, 5, 5, dtype=torch.float64)
+    right = sweeps.backward
+
+    def backward(outputs, edges, cotangents):
+        found = list(right(outputs, edges, cotangents))
+        for k, cotangent in enumerate(cotangents):
+            if len(edges) == 6 and cotangent[:, 1].all() and not cotangent[:, 0].any():
+                found[at] = found[at].clone()
+                found[at][k, 0] *= 1.01
+        return found
+
+    wanted = torch.einsum("kikj->ij", jacobian_kernel(network, x))
+    monkeypatch.setattr(sweeps, "backward", backward)
+    monkeypatch.setattr(sweeps, "AT_ONCE", at_once)
+    with pytest.warns(UserWarning, match="do not agree with those of autograd") as warned:
+        found = trained.traced_kernel(network, x)
+    assert len(warned) == 1
+    assert (found - wanted).abs().max() < 1e-11 * wanted.abs().max()
+
+
+def test_channels_may_come_last_in_memory(recwarn):
+    network = made(Large).to(memory_format=torch.channels_last)
+    x = torch.randn(4, 2, 5, 5, dtype=torch.float64).to(memory_format=torch.channels_last)
+    wanted, found = jacobian_kernel(network, x), trained.full_kernel(network, x)
+    assert (found - wanted).abs().max() < 1e-11 * wanted.abs().max()
+    assert not recwarn.list

@@ -146,10 +146,13 @@ class Sweeps:
             for op, rows, terms in self._sweep(operations, edges, cotangents):
                 signals[op] = rows[:K].transpose(0, 1)
                 if len(checked):
-                    self.check.add_signals(op, part, signals[op])
-                    self.check.compare_signals(op, rows[K], terms[K])
+                    self.check.expect(op, rows[K], terms[K])
+            self.check.add_signals(part, signals)
             yield part, signals.__getitem__
             return
+        if len(checked):
+            for op, rows, terms in self._sweep(operations, edges, checked):
+                self.check.expect(op, rows[0], terms[0])
         signals = {op: outputs.new_empty(N, count, *op.kept, dtype=real_dtype(op.edge.node))
                    for op in operations}  # fmt: skip
         for part in pieces(K, count):
@@ -158,12 +161,8 @@ class Sweeps:
                 for op, rows, _ in self._sweep(operations, edges, one_each):
                     signals[op][:, k - part.start].copy_(rows[0])
             width = part.stop - part.start
-            for op, kept in signals.items():
-                self.check.add_signals(op, part, kept[:, :width])
+            self.check.add_signals(part, {op: kept[:, :width] for op, kept in signals.items()})
             yield part, lambda op, width=width: signals[op][:, :width]
-        if len(checked):
-            for op, rows, terms in self._sweep(operations, edges, checked):
-                self.check.compare_signals(op, rows[0], terms[0])
 
     def _one_each(self, part: slice) -> Tensor:
         """Return the cotangents (k, N, K) of some outputs; inputs that fill up have none."""
