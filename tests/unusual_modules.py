@@ -355,6 +355,20 @@ def compiled_by_tracing():
     return torch.jit.trace(network, torch.randn(3, 4, dtype=torch.float64))
 
 
+class BilinearTwice(nn.Module):
+    """A module without a rule that is held and used twice."""
+
+    def __init__(self):
+        super().__init__()
+        product = nn.Bilinear(4, 4, 4)
+        self.products, self.head = nn.ModuleList([product, product]), nn.Linear(4, 2)
+
+    def forward(self, x):
+        for product in self.products:
+            x = torch.tanh(product(x, x))
+        return self.head(x)
+
+
 VECTOR, SEQUENCE, IMAGE = (4,), (3, 4), (2, 3, 3)
 RIGHT = {
     "physics-informed (F1)": (Physics, (2,)),
@@ -375,6 +389,7 @@ RIGHT = {
     "steered by values": (Steered, VECTOR),
     "shared by unlike operations": (Shared, VECTOR),
     "on both sides": (BothSides, VECTOR),
+    "bilinear, twice": (BilinearTwice, VECTOR),
     "tokens and attention": (Masked, SEQUENCE),
     "checkpoint": (Checkpointed, VECTOR),
     "sums of parameters": (Sums, VECTOR),
@@ -394,6 +409,12 @@ RIGHT = {
 def made(make, dtype=torch.float64):
     torch.manual_seed(0)
     return make().to(dtype).eval()
+
+
+def parameters_by_module(network):
+    """Return what each module holds, to see whether a kernel leaves it as it is."""
+    return [(module, name, id(p)) for module in network.modules()
+            for name, p in module._parameters.items()]  # fmt: skip
 
 
 WORDS = {

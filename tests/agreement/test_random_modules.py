@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.unusual_modules import jacobian_kernel
+from tests.unusual_modules import jacobian_kernel, parameters_by_module
 from torch import nn
 from torch.func import functional_call
 from torch.nn import functional
@@ -244,8 +244,9 @@ KINDS = {
 def property_of_all(drawn, kind):
     network, x, _ = drawn
     function, of_full = KINDS[kind]
-    wanted = of_full(jacobian_kernel(network, x))
+    wanted, held = of_full(jacobian_kernel(network, x)), parameters_by_module(network)
     found = function(network, x)
+    assert parameters_by_module(network) == held
     assert (found - wanted).abs().max() <= 1e-10 * wanted.abs().max()
 
 

@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 import torch
-from tests.unusual_modules import RIGHT, WORDS, jacobian_kernel, made
+from tests.unusual_modules import RIGHT, WORDS, jacobian_kernel, made, parameters_by_module
 from torch import nn
 from torch.nn import functional
 
@@ -20,7 +20,7 @@ pytestmark = [
 
 def agrees(network, x, of=None, tolerance=1e-11, **options):
     wanted = jacobian_kernel(network, x, of)
-    before = x.clone()
+    before, held = x.clone(), parameters_by_module(network)
     if of is not None:
         options["of"] = of
     traced = torch.einsum("kikj->ij", wanted)
@@ -37,6 +37,7 @@ def agrees(network, x, of=None, tolerance=1e-11, **options):
     found = trained.largest_eigenvalue(network, x, tolerance=1e-9, **options).value
     assert abs(found - largest) <= max(tolerance, 1e-10) * largest
     assert torch.equal(x, before)
+    assert parameters_by_module(network) == held
 
 
 @pytest.mark.parametrize("name", RIGHT)

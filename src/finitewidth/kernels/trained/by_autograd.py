@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor
-from torch.func import functional_call, vmap
+from torch.func import vmap
 
 from finitewidth.kernels.trained.graph import backward
-from finitewidth.kernels.trained.recording import Holder, Request, gradients_on
+from finitewidth.kernels.trained.recording import Request, gradients_on, outputs_with
 
 
 def rows(request: Request, names: Sequence[str], outputs: slice, at_once: int) -> list[Tensor]:
@@ -29,13 +29,12 @@ def rows(request: Request, names: Sequence[str], outputs: slice, at_once: int) -
 def _vectorised(
     request: Request, x: Tensor, names: Sequence[str], outputs: slice, at_once: int
 ) -> list[Tensor]:
-    holder = Holder(request.network, request.outputs)
     parameters = [request.counted[name].detach() for name in names]
     found: list[list[Tensor]] = [[] for _ in names]
 
     def answers(own: tuple[Tensor, ...], sample: Tensor) -> Tensor:
-        named = {f"network.{name}": p for name, p in zip(names, own, strict=True)}
-        return functional_call(holder, named, (sample[None],))[0, outputs]
+        named = dict(zip(names, own, strict=True))
+        return outputs_with(request, named, sample[None])[0, outputs]
 
     for some in x.split(at_once):
         with gradients_on(), warnings.catch_warnings():

@@ -9,7 +9,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.autograd.graph import Node
-from torch.func import functional_call
 from torch.overrides import TorchFunctionMode
 
 from finitewidth.common.errors import ConfigError
@@ -237,7 +236,7 @@ def _rounding(request: Request, x: Tensor, outputs: Tensor, dtype: torch.dtype) 
     eps, parameters = torch.finfo(dtype).eps, dict(request.network.named_parameters())
     moved = _moved(parameters, lambda p, noise: p * (1 + eps * noise))
     again = (request.outputs(x).detach() - outputs.detach()).abs().amax()
-    changed = functional_call(Holder(request.network, request.outputs), moved, x).detach()
+    changed = outputs_with(request, moved, x).detach()
     rounding = (changed - outputs.detach()).abs().amax()
     return rounding if rounding > 4 * again else torch.zeros_like(rounding)
 
@@ -245,11 +244,11 @@ def _rounding(request: Request, x: Tensor, outputs: Tensor, dtype: torch.dtype) 
 def _moved(
     parameters: Mapping[str, nn.Parameter], change: Callable[[Tensor, Tensor], Tensor]
 ) -> dict[str, Tensor]:
-    """Return parameters that are changed by random numbers, under the names of a `Holder`."""
+    """Return parameters that are changed by random numbers."""
     stream, moved = torch.Generator().manual_seed(0), {}
     for name, p in parameters.items():
         noise = torch.randn(p.shape, generator=stream).to(p.device, p.dtype)
-        moved[f"network.{name}"] = change(p.detach(), noise)
+        moved[name] = change(p.detach(), noise)
     return moved
 
 
@@ -258,14 +257,13 @@ def _check_missing(
 ) -> None:
     """Check that outputs do not depend on parameters from which no gradient arrives."""
     moved = _moved(missing, lambda p, noise: p * (1 + noise / 4) + noise / 4)
-    holder = Holder(request.network, request.outputs)
 
     def depends(parameters: Mapping[str, Tensor]) -> bool:
-        return not refusals.alike(functional_call(holder, parameters, x), outputs)
+        return not refusals.alike(outputs_with(request, parameters, x), outputs)
 
     if not moved or not depends(moved):
         return
-    names = [name.removeprefix("network.") for name in moved if depends({name: moved[name]})]
+    names = [name for name in moved if depends({name: moved[name]})]
     raise ConfigError(
         f"network: the outputs depend on {', '.join(names[:3] or missing)}, but no gradient "
         "arrives there (no_grad, inference_mode, detach, or a reentrant checkpoint); remove that, "
@@ -273,13 +271,24 @@ def _check_missing(
     )
 
 
-class Holder(nn.Module):
-    """A function of inputs, as a module that has the parameters of its network."""
+def outputs_with(request: Request, tensors: Mapping[str, Tensor], x: Tensor) -> Tensor:
+    """Return the outputs of a network with some tensors in place of parameters, by their names.
 
-    def __init__(self, network: nn.Module, of: Function) -> None:
-        super().__init__()
-        self.network, self.of = network, (of,)  # a module in a tuple is not registered twice
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return the outputs of the function."""
-        return self.of[0](x)
+    `torch.func.functional_call` is not used, because it leaves a tensor in a module that the
+    network holds twice.
+    """
+    parameters = dict(request.network.named_parameters())
+    new = {id(parameters[name]): tensor for name, tensor in tensors.items()}
+    held = [
+        (module._parameters, name, p)
+        for module in request.network.modules()
+        for name, p in module._parameters.items()
+        if id(p) in new
+    ]
+    try:
+        for of_module, name, p in held:
+            of_module[name] = new[id(p)]
+        return request.outputs(x)
+    finally:
+        for of_module, name, p in held:
+            of_module[name] = p
