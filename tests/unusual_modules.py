@@ -56,6 +56,17 @@ class Forces(nn.Module):
         return -torch.autograd.grad(self.energy(x).sum(), x, create_graph=True)[0]
 
 
+class TransposedVector(nn.Module):
+    """A scale that is transposed, which leaves a vector as it is."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.scale = nn.Linear(4, 3), nn.Parameter(torch.randn(3))
+
+    def forward(self, x):
+        return torch.tanh(self.inner(x)) * self.scale.t()
+
+
 class Scaled(nn.Module):
     """The NTK parametrisation by functional_call with derived weights."""
 
@@ -380,6 +391,7 @@ RIGHT = {
     "inputs sorted inside (F8)": (Sorted, VECTOR),
     "first layer in place (F8)": (InPlace, VECTOR),
     "bias is weight (F8)": (Tied, VECTOR),
+    "scale transposed": (TransposedVector, VECTOR),
     "arguments by name": (Names, VECTOR),
     "GRU": (lambda: Recurrent(nn.GRU, num_layers=2), SEQUENCE),
     "LSTM": (lambda: Recurrent(nn.LSTM, bidirectional=True), SEQUENCE),

@@ -202,6 +202,38 @@ def test_a_wrong_signal_of_one_input_and_output_is_seen(at, at_once, monkeypatch
     assert (found - wanted).abs().max() < 1e-11 * wanted.abs().max()
 
 
+class OfOneToken(nn.Module):
+    """A network whose outputs follow from one token alone."""
+
+    def __init__(self, at):
+        super().__init__()
+        self.at, self.tokens, self.head = at, nn.Linear(4, 8, bias=False), nn.Linear(8, 3)
+
+    def forward(self, x):
+        return self.head(torch.tanh(self.tokens(x))[:, self.at])
+
+
+@pytest.mark.parametrize("tokens", [2, 5, 8, 18])
+@pytest.mark.parametrize("token", [0, -1])
+def test_a_wrong_signal_of_the_only_token_is_seen(token, tokens, monkeypatch):
+    network = made(partial(OfOneToken, token))
+    x = torch.randn(5, tokens, 4, dtype=torch.float64)
+    right = sweeps.backward
+
+    def backward(outputs, edges, cotangents):
+        found = list(right(outputs, edges, cotangents))
+        if len(edges) == 2:
+            found[0] = found[0].clone()
+            found[0].view(len(found[0]), len(x), tokens, -1)[1, 0] *= 1.01
+        return found
+
+    wanted = torch.einsum("kikj->ij", jacobian_kernel(network, x))
+    monkeypatch.setattr(sweeps, "backward", backward)
+    with pytest.warns(UserWarning, match="tokens.weight do not agree with those of autograd"):
+        found = trained.traced_kernel(network, x)
+    assert (found - wanted).abs().max() < 1e-11 * wanted.abs().max()
+
+
 def test_channels_may_come_last_in_memory(recwarn):
     network = made(Large).to(memory_format=torch.channels_last)
     x = torch.randn(4, 2, 5, 5, dtype=torch.float64).to(memory_format=torch.channels_last)

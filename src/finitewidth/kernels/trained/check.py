@@ -1,17 +1,16 @@
 """A comparison of gradients with those of autograd, while a kernel is computed.
 
 For random numbers c_ik, one more backward sweep gives the signals of sum_ik c_ik f_k(x_i) at every
-operation. The same sum of the signals of single outputs must agree, input by input: every input
-and output has a number of its own, so that a signal that belongs to another input is seen, too.
-For two of the inputs, autograd also goes on to the parameters, and its gradients must agree with
-those that follow from the signals by our rules; for convolutions of many weights, their products
-with random vectors must.
+operation. At some channels and positions, the same sum of the signals of single outputs must agree,
+input by input: every input and output has a number of its own, so that a signal that belongs to
+another input is seen, too. For two of the inputs, autograd also goes on to the parameters, and its
+gradients must agree with those that follow from the signals by our rules; for convolutions of many
+weights, their products with random vectors must.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import accumulate
+from itertools import chain, compress
 from math import prod
 
 import numpy as np
@@ -21,107 +20,101 @@ from torch.linalg import vector_norm
 
 from finitewidth.kernels.trained import dense
 from finitewidth.kernels.trained.fully_connected import FullyConnected
-from finitewidth.kernels.trained.graph import children, is_leaf, rows_of
-from finitewidth.kernels.trained.operations import Elementwise, Operation, Product, real_dtype
+from finitewidth.kernels.trained.graph import rows_of
+from finitewidth.kernels.trained.operations import Elementwise, Operation, Product
 from finitewidth.kernels.trained.recording import Recording
-from finitewidth.kernels.trained.units import ProductUnit, Unit
+from finitewidth.kernels.trained.units import ProductUnit, Unit, parameter_at
 
-Group = tuple[Operation, ...]
 Size = Callable[[], Tensor | float]  # returns the root of the sum of squares of terms
-JOINED = 2**15  # numbers up to which arrays are joined, because a call takes longer than a copy
-PROJECTIONS = 2  # of gradients by large weights
+# a sum of gradients by us, and by autograd (None for zero), and the size of its terms
+Compared = tuple[Tensor | None, Tensor | None, Size]
+CHANNELS, POSITIONS = 4, 3  # of each operation whose signals are added up, at most
+LARGE = 2**15  # numbers from which on gradients by a weight are multiplied by vectors
+PROJECTIONS = 2  # the number of these
 
 
 class Check:
-    """Sums of c_ik times the signals that a kernel is made of, and what autograd gives for them.
+    """Sums of c_ik times the signals that a kernel is made of, less what autograd gives for them.
 
-    Sums are kept for groups of operations: all elementwise ones of one type with few numbers, whose
-    signals stand side by side, or a single one.
+    They are formed at each edge of the graph for all inputs, but for some channels and positions:
+    all come from one sweep and are wrong together. What is wrong within an operation is seen in the
+    gradients of two inputs.
     """
 
     def __init__(self, recording: Recording) -> None:
         self.recording, self.reference = recording, recording.reference
-        self.wanted: dict[Operation, Tensor] = {}  # sums by autograd, (N, ...)
+        operations = [op for unit in recording.units for op in (*unit.operations, unit.bias) if op]
+        # of two at an edge a product, since the signals of a bias can add up to zero
+        operations.sort(key=lambda op: isinstance(op, Product))
+        self.summed = {op.edge: op for op in operations if prod(op.kept)}
+        self.cotangent = self.reference.cotangent if self.reference and self.summed else None
+        self.sums: Tensor | float = 0.0  # (N, size), of all edges side by side
+        self.wanted: Tensor | None = None  # by autograd, the same
+        self.widths: list[int] = []  # of the edges
+        # signals by autograd of two inputs (2, ...), of elementwise operations their sum
+        self.pairs: dict[Operation, Tensor] = {}
         self.sizes: dict[Operation, Tensor] = {}  # of the terms of elementwise signals
-        self.lengths: dict[Group, list[float]] = {}  # of the sums by autograd
-        self.totals: dict[Group, Tensor] = {}  # sums of signals, less those by autograd
-        self.pairs: dict[Operation, Tensor] = {}  # the part of the sums of the two inputs
-        self.differing: set[Operation] = set()  # whose signals are not those of autograd
         self.rows: dict[str, Tensor] = {}  # of parameters without rules
+        self.wrong: list[str] = []  # parameters whose gradients are not those of autograd
 
-    def kept_bytes(self, operations: list[Operation]) -> int:
-        """Return the bytes of the sums."""
-        if self.reference is None:
-            return 0
-        N = len(self.recording.outputs)
-        return sum(real_dtype(op.edge.node).itemsize * N * prod(op.kept) for op in operations)
+    def kept_bytes(self) -> tuple[int, int]:
+        """Return the bytes of what is kept, and of what is made for each output."""
+        if self.cotangent is None:
+            return 0, 0
+        N, sizes = len(self.cotangent), [prod(op.kept) for op in self.summed.values()]
+        item = max(self.cotangent.element_size(), 4)
+        some = item * N * sum(min(size, CHANNELS * POSITIONS) for size in sizes)
+        return 3 * some + 4 * item * sum(sizes), some
 
     def cotangents(self) -> Tensor:
         """Return c as (1, N, K), or (0, N, K) if nothing is compared."""
         outputs = self.recording.outputs
-        if self.reference is None:
+        if self.cotangent is None:
             return outputs.new_empty(0, *outputs.shape)
-        return self.reference.cotangent[None]
+        return self.cotangent[None]
 
-    def expect(self, op: Operation, signals: Tensor, terms: Tensor) -> None:
-        """Keep the signals (N, ...) that autograd gives for c, which the terms add up to.
-
-        All operations come before the signals of outputs are added.
-        """
-        self.wanted[op] = signals
+    def expect(self, op: Operation, terms: Tensor) -> None:
+        """Keep the length of the terms of elementwise signals for c."""
         if isinstance(op, Elementwise):
             self.sizes[op] = vector_norm(terms)
 
     def add_signals(self, part: slice, signals: Mapping[Operation, Tensor]) -> None:
-        """Add the signals (N, k, ...) of some outputs, after those of the outputs before.
-
-        The sums are compared after those of the last output.
-        """
-        if self.reference is None:
+        """Add the signals (N, k, ...) of some of the K outputs; those for c are of output K."""
+        c = self.cotangent
+        if c is None:
             return
-        if part.start == 0:
-            self._start()
-        c = self.reference.cotangent[:, None, part]
-        for group, total in self.totals.items():
-            some = _side_by_side([signals[op] for op in group])
-            # positions come before channels in memory for dense layers
-            turned = some.dim() == 4 and some.stride(-1) > some.stride(-2)
-            some, total = (some.mT, total.mT) if turned else (some, total)
-            more = torch.baddbmm(
-                total.flatten(1)[:, None], c.to(some.dtype), some.flatten(2),
-                beta=1 if part.start else -1,
-            ).view(total.shape)  # fmt: skip
-            self.totals[group] = more.mT if turned else more
-        if part.stop == self.reference.cotangent.shape[1]:
-            self._compare()
+        parts = [_some(signals[op]) for op in self.summed.values()]
+        some = torch.cat([*chain.from_iterable(parts)], dim=-1)
+        numbers = torch.cat([c, -torch.ones_like(c[:, :1])], dim=1)[:, None, part]
+        self.sums = self.sums + (numbers.to(some.dtype) @ some)[:, 0]
+        if part.stop > c.shape[1]:
+            self.wanted = some[:, -1]
+            self.widths = [sum(each.shape[-1] for each in part) for part in parts]
+            pairs = {op: each[self._two, -1] for op, each in signals.items()}
+            # at once, all signals are kept anyway
+            self.pairs = {op: pair.clone() if part.start else pair for op, pair in pairs.items()}
+            rows = [op for op in pairs if isinstance(op, Elementwise)]
+            if rows:
+                total = torch.cat([pairs[op] for op in rows], dim=-1).sum(0)
+                self.pairs.update(zip(rows, total.split([op.size for op in rows]), strict=True))
 
-    def _start(self) -> None:
-        """Group operations, and keep the part of the two inputs."""
-        joined: dict[torch.dtype, list[Operation]] = defaultdict(list)
-        K = self.reference.cotangent.shape[1]
-        for op, wanted in self.wanted.items():
-            if isinstance(op, Elementwise) and 0 < K * wanted.numel() <= JOINED:
-                joined[wanted.dtype].append(op)
+    def compare(self) -> None:
+        """Compare sums and gradients, after the signals of all outputs."""
+        if self.cotangent is None:
+            return
+        sizes = [partial(self._length, op) for op in self.summed.values()]
+        apart = _apart(self.sums, self.wanted, self.widths, sizes, self._eps)
+        edges = set(compress(self.summed, apart))
+        compared: dict[str, Compared] = {}
+        for unit in self.recording.units:
+            if edges and edges.intersection(op.edge for op in (*unit.operations, unit.bias) if op):
+                self.wrong += unit.parameters
+            elif self._is_large(unit):
+                compared |= self._projected(unit)
             else:
-                self.totals[op,] = wanted
-        for ops in joined.values():
-            self.totals[tuple(ops)] = _side_by_side([self.wanted[op] for op in ops])
-        self.wanted.clear()
-        for group, wanted in self.totals.items():
-            self.lengths[group] = _lengths(wanted, _widths(group))
-            pair = wanted[self._two]
-            if isinstance(group[0], Elementwise):
-                self.pairs.update(zip(group, pair.sum(0).split(_widths(group)), strict=True))
-            else:
-                self.pairs[group[0]] = pair.clone()
-
-    def _compare(self) -> None:
-        for group, errors in self.totals.items():
-            lengths = zip(_lengths(errors, _widths(group)), self.lengths[group], strict=True)
-            for op, (error, length) in zip(group, lengths, strict=True):
-                if not _is_rounding(error, length, partial(self.sizes.get, op, 0.0), self._eps):
-                    self.differing.add(op)
-        self.totals.clear()
+                compared |= self._formed(unit)
+        self.wrong += _differing(compared, self._eps)
+        self.pairs.clear()
 
     def add_rows(self, name: str, part: slice, rows: Tensor) -> None:
         """Add gradients (N, k, size) by one parameter."""
@@ -134,37 +127,11 @@ class Check:
 
     def disagreements(self) -> list[str]:
         """Return the names of parameters whose gradients are not those of autograd."""
-        if self.reference is None:
-            return []
-        wrong: list[str] = []
-        small: dict[str, tuple[Tensor, Tensor, Size]] = {}
-        for unit in self.recording.units:
-            if self.differing.intersection([*unit.operations, unit.bias]):
-                wrong += unit.parameters
-                continue
-            for name, (ours, wanted, size) in self._compared(unit).items():
-                tensors = isinstance(ours, Tensor) and wanted is not None
-                if tensors and 0 < ours.numel() <= JOINED:
-                    small[name] = ours, wanted, size
-                elif not _agree(ours, wanted, size, self._eps):
-                    wrong.append(name)
-        if small:
-            ours, wanted, sizes = zip(*small.values(), strict=True)
-            widths = [each.numel() for each in ours]
-            ours, wanted = (torch.cat([each.flatten() for each in both]) for both in (ours, wanted))
-            wanted = wanted.to(ours.dtype)
-            lengths, errors = _lengths(wanted, widths), _lengths(ours - wanted, widths)
-            wrong += [
-                name
-                for name, *compared in zip(small, errors, lengths, sizes, strict=True)
-                if not _is_rounding(*compared, self._eps)
-            ]
-        for name, total in self.rows.items():
-            like = self.recording.others[name]
-            wanted = self.reference.gradients.get(name)
-            if not _agree(total.view_as(like), wanted, lambda: 0.0, self._eps):
-                wrong.append(name)
-        return wrong
+        wanted = self.reference.gradients if self.reference else {}
+        compared = {
+            name: (total, wanted.get(name), lambda: 0.0) for name, total in self.rows.items()
+        }
+        return self.wrong + _differing(compared, self._eps)
 
     @property
     def _eps(self) -> float:
@@ -176,32 +143,13 @@ class Check:
         first, second = self.reference.chosen
         return slice(first, second + 1, second - first)
 
-    def _compared(self, unit: Unit) -> dict[str, tuple[Tensor | float, Tensor | None, Size]]:
-        """Return sums of gradients by the parameters, those of autograd, and how large terms are.
+    def _formed(self, unit: Unit) -> dict[str, Compared]:
+        """Return sums of gradients of two inputs by the parameters, to be compared.
 
-        Gradients are added before they are arranged as the weight where the unit does so, too. No
-        two sums share memory, as gradients by parameters that are added do.
+        They are added before they are arranged as the weight where the unit does so, too.
         """
-        signals = {op: self.pairs.pop(op) for op in (*unit.operations, unit.bias) if op}
-        names, wanted = list(unit.parameters), self.reference.gradients
-
-        def size() -> Tensor:
-            squares = sum(self._square(op, signals[op]) for op in unit.operations)
-            return squares**0.5 * abs(unit.factor)
-
-        op, *more = unit.operations
-        leaf, transposed = op.weight.node, op.weight.node.name() == "TBackward0"
-        if transposed:
-            (leaf,) = children(leaf)
-        first = wanted.get(names[0])
-        if is_leaf(leaf) and not more and not unit.bias and first is not None:
-            if self._is_large(op):
-                ours, theirs = self._projected(op, signals[op], first)
-                return {names[0]: (ours, theirs, lambda: size() * PROJECTIONS**0.5)}
-            ours = op.as_weight(self._gradient(op, signals[op]))
-            return {names[0]: (ours.mT if transposed else ours, first, size)}
-        totals: dict[str, Tensor | float] = dict.fromkeys(names, 0.0)
-        parts = [(op, self._gradient(op, signals[op])) for op in unit.operations]
+        totals: dict[str, Tensor | None] = dict.fromkeys(unit.parameters)
+        parts = [(op, self._gradient(op)) for op in unit.operations]
         arranged = isinstance(unit, ProductUnit) or unit.arranged
         if arranged and len(parts) > 1:
             parts = [(unit.operations[0], sum(gradient for _, gradient in parts))]
@@ -209,129 +157,162 @@ class Check:
             by_parameter = unit.gradients(op, op.as_weight(gradient)[None])
             for name, part in zip(totals, by_parameter, strict=True):
                 if part is not None:
-                    row = part[0] if isinstance(unit, ProductUnit) else part[0].clone()
-                    totals[name] = totals[name] + row if len(parts) > 1 else row
-            if arranged and not is_leaf(op.weight.node):
+                    totals[name] = part[0] if totals[name] is None else totals[name] + part[0]
+            if arranged and parameter_at(op.weight) is None:
                 # a kernel has this length, whatever autograd multiplies by
-                length, right = vector_norm(totals[names[0]]), vector_norm(gradient)
+                first = next(iter(totals))
+                length, right = vector_norm(totals[first]), vector_norm(gradient)
                 right = right * abs(unit.factor)
-                totals[names[0]] = totals[names[0]] * (right / length if length else 1.0)
+                totals[first] = totals[first] * (right / length if length else 1.0)
         if unit.bias:
-            rows = self._gradient(unit.bias, signals[unit.bias])
-            totals[names[-1]] = unit.bias.as_weight(rows)
+            *_, last = totals
+            totals[last] = self.pairs[unit.bias]
+        wanted, size = self.reference.gradients, partial(self._size, unit)
         return {name: (total, wanted.get(name), size) for name, total in totals.items()}
 
-    def _gradient(self, op: Operation, signals: Tensor) -> Tensor:
-        """Return the sum of gradients of two inputs from their signals (2, ...)."""
+    def _gradient(self, op: Operation) -> Tensor:
+        """Return the sum of gradients of two inputs, (G, c, D) of products and (size,) else."""
         if isinstance(op, Elementwise):
-            return signals
+            return self.pairs[op]
         G, c, _, P = op.shape
-        g = signals.reshape(2, G, c, P)
-        if op.convolved:
-            pairs = zip(self.reference.chosen, g.unsqueeze(1), strict=True)
-            return sum(op.gradients(slice(at, at + 1), one)[0] for at, one in pairs)
-        a = op.patches(self._two)
-        return g.permute(1, 2, 0, 3).flatten(2) @ a.permute(1, 0, 3, 2).flatten(1, 2)
+        return op.gradients(self._two, self.pairs[op].reshape(2, G, c, P)).sum(0)
 
-    @staticmethod
-    def _is_large(op: Operation) -> bool:
+    def _is_large(self, unit: Unit) -> bool:
         """Tell whether gradients are compared by their products with some vectors."""
-        if not isinstance(op, Product) or op.convolved or op.layout != "convolution":
+        op, *more = unit.operations
+        if more or unit.bias or not isinstance(op, Product) or prod(op.shape[:3]) <= LARGE:
             return False
-        return prod(op.shape[:3]) > JOINED
+        known = self.reference.gradients.keys() >= unit.parameters.keys()
+        leaf = known and parameter_at(op.weight) is not None
+        return leaf and op.layout == "convolution" and not op.convolved
 
-    def _projected(self, op: Product, signals: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
-        """Return products of ours and of a gradient of autograd with random vectors, (G, c, n).
+    def _projected(self, unit: Unit) -> dict[str, Compared]:
+        """Return the same as `_formed`, multiplied by random vectors: (G, c, n).
 
         Two matrices differ if their products with these do. Ours is not formed.
         """
+        (op,), (name,) = unit.operations, unit.parameters
         G, c, D, P = op.shape
-        stream = torch.Generator().manual_seed(0)
-        vectors = torch.randn(PROJECTIONS, D, generator=stream).to(signals)
+        signals, wanted = self.pairs[op], self.reference.gradients[name]
+        vectors = _vectors(D).to(signals)
         seen = vectors @ op.patches(self._two)  # (2, G, n, P)
         ours = (signals.reshape(2, G, c, P) @ seen.mT).sum(0)
-        return ours, wanted.to(ours).reshape(G, c, D) @ vectors.mT
+        theirs = wanted.to(ours).reshape(G, c, D) @ vectors.mT
+        return {name: (ours, theirs, lambda: self._size(unit) * PROJECTIONS**0.5)}
 
-    def _square(self, op: Operation, signals: Tensor) -> Tensor:
-        """Return the sum of squares of the terms of a sum of gradients."""
+    def _length(self, op: Operation) -> Tensor:
+        """Return the length of the terms of elementwise signals, or of the signals of two inputs.
+
+        Without it, rounding of signals that are zero would count as a difference.
+        """
+        return self.sizes[op] if isinstance(op, Elementwise) else vector_norm(self.pairs[op])
+
+    def _size(self, unit: Unit) -> Tensor:
+        """Return the root of the sum of squares of the terms of a sum of gradients."""
+        return sum(map(self._square, unit.operations)) ** 0.5 * abs(unit.factor)
+
+    def _square(self, op: Operation) -> Tensor:
         if isinstance(op, Elementwise):
             return self.sizes[op].square()
         G, c, _, P = op.shape
-        g, a = signals.reshape(2, G, c, P), op.patches(self._two)
+        g, a = self.pairs[op].reshape(2, G, c, P), op.patches(self._two)
         return (a.square().sum(2) * g.square().sum(2)).sum()
 
 
-CLOSED_FORM_INPUTS = 3  # all inputs take the same steps in a closed form
-
-
 def closed_form_agrees(stack: FullyConnected, network: nn.Module, x: Tensor, flat: Tensor) -> bool:
-    """Tell whether a closed form gives the outputs and gradients of a module, for some inputs.
+    """Tell whether a closed form gives the gradients of a module, for its largest input.
 
-    The inputs of the module are ``x`` (N, ...), those of the closed form ``flat`` (N, n0).
+    All inputs take the same steps in a closed form. The inputs of the module are ``x`` (N, ...),
+    those of the closed form ``flat`` (N, n0).
     """
-    at = torch.linspace(0, len(x) - 1, min(len(x), CLOSED_FORM_INPUTS)).long()
+    at = int(vector_norm(flat, dim=1).argmax())
     parameters = [p for module in network.modules() for p in module._parameters.values()
                   if p is not None]  # fmt: skip
     with torch.inference_mode(False), torch.enable_grad():
-        outputs = network(x[at].clone())
-    if outputs.grad_fn is None or outputs.shape != (len(at), stack.outputs):
+        outputs = network(x[at : at + 1].clone())
+    if outputs.grad_fn is None or outputs.shape != (1, stack.outputs):
         return False
     stream = torch.Generator().manual_seed(0)
     c = torch.randn(outputs.shape, generator=stream).to(outputs.device, outputs.dtype)
-    wanted = iter(torch.autograd.grad(outputs, parameters, c, allow_unused=True))
-    eps = torch.finfo(outputs.dtype).eps
+    wanted = iter(torch.autograd.grad(outputs, parameters, c, materialize_grads=True))
+    compared: dict[str, Compared] = {}
     with torch.no_grad():
-        network, inputs, _ = dense.stacked(stack, flat[at])
+        network, inputs, _ = dense.stacked(stack, flat[at : at + 1])
         dtype = torch.promote_types(outputs.dtype, torch.float32)
         run = dense.forward(network, inputs, dtype=dtype)
-        found = {layer: (c.to(signal)[..., None] * signal[0]).sum(1)
+        found = {layer: c.to(signal) @ signal[0, 0]
                  for layer, signal in dense.signals(run, slice(None))}  # fmt: skip
-        for layer in range(len(stack.weights)):
+        for layer, name in enumerate(stack.names):
             a, g = run.inputs[layer][0], found[layer]
-            if not _agree(g.mT @ a, next(wanted), partial(_size, a, g), eps):
-                return False
-            if run.with_biases and not _agree(g.sum(0), next(wanted), g.norm, eps):
-                return False
-    return True
+            vectors = _vectors(a.shape[1]).to(a).mT
+            ours, theirs = g.mT @ (a @ vectors), next(wanted).to(a) @ vectors
+            compared[f"{name}.weight"] = ours, theirs, lambda: 0.0
+            if run.with_biases:
+                compared[f"{name}.bias"] = g[0], next(wanted), lambda: 0.0
+        return not _differing(compared, torch.finfo(outputs.dtype).eps)
 
 
-def _size(a: Tensor, g: Tensor) -> Tensor:
-    return (a.square().sum(1) * g.square().sum(1)).sum().sqrt()
+def _differing(compared: Mapping[str, Compared], eps: float) -> list[str]:
+    """Return the names of parameters whose gradients are not those of autograd up to rounding."""
+    wrong, small = [], []
+    for name, (ours, wanted, size) in compared.items():
+        if ours is None or not ours.numel():
+            agree = wanted is None or not wanted.any()
+        elif wanted is None:
+            agree = vector_norm(ours) <= eps**0.5 * size()
+        elif wanted.numel() <= LARGE:
+            small.append(name)
+            continue
+        else:
+            wanted = wanted.to(ours.dtype)
+            error = ours.view_as(wanted) - wanted
+            agree = _is_rounding(float(vector_norm(error)), float(vector_norm(wanted)), size, eps)
+        if not agree:
+            wrong.append(name)
+    if small:
+        ours, wanted, sizes = zip(*(compared[name] for name in small), strict=True)
+        widths = [each.numel() for each in wanted]
+        ours, wanted = (torch.cat([each.flatten() for each in both]) for both in (ours, wanted))
+        wrong += compress(small, _apart(ours - wanted, wanted, widths, sizes, eps))
+    return wrong
 
 
-def _agree(
-    ours: Tensor | float, wanted: Tensor | None, size: Callable[[], Tensor | float], eps: float
-) -> bool:
-    """Tell whether the sum of our gradients is that of autograd (None for zero) up to rounding.
+def _apart(
+    errors: Tensor, wanted: Tensor, widths: Sequence[int], sizes: Sequence[Size], eps: float
+) -> Iterator[bool]:
+    """Tell of arrays that stand side by side, (..., size), whether errors are more than rounding.
 
-    Ours is overwritten. ``size`` returns the root of the sum of squares of the terms that add up to
-    it. It is asked only where the sums themselves do not tell, because terms cancel.
+    All are compared together, because a call takes longer than a copy.
     """
-    if not isinstance(ours, Tensor):
-        return wanted is None or not bool(wanted.any())
-    if wanted is None:
-        return bool(vector_norm(ours) <= eps**0.5 * size())
-    wanted = wanted.to(ours.dtype).view_as(ours)
-    length, error = float(vector_norm(wanted)), float(vector_norm(ours.sub_(wanted)))
-    return _is_rounding(error, length, size, eps)
+    squares = torch.stack([errors, wanted.to(errors.dtype)]).square()
+    squares = squares.flatten(1, -2).sum(1) if squares.dim() > 2 else squares
+    starts = np.cumsum(widths) - widths
+    sums = np.add.reduceat(squares.cpu().numpy(), starts, axis=1)
+    for error, length, size in zip(*np.sqrt(sums).tolist(), sizes, strict=True):
+        yield not _is_rounding(error, length, size, eps)
 
 
 def _is_rounding(error: float, length: float, size: Size, eps: float) -> bool:
+    """Tell whether an error of a sum is rounding.
+
+    ``size`` returns the root of the sum of squares of the terms that add up to it. It is asked only
+    where the sum itself does not tell, because terms cancel.
+    """
     return error <= eps**0.5 * length or error <= eps**0.5 * (length + float(size()))
 
 
-def _side_by_side(parts: Sequence[Tensor]) -> Tensor:
-    return parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
+def _some(signals: Tensor) -> list[Tensor]:
+    """Return signals (N, k, size) of a few channels and positions, from those of an operation.
+
+    The first and the last position are among them, since a network may use one of these alone.
+    """
+    some = signals[:, :, :: max(1, -(-signals.shape[2] // CHANNELS))]
+    if some.dim() == 3:
+        return [some]
+    P = some.shape[3]
+    return [some[..., at] for at in sorted({0, P // 3, P - 1})]
 
 
-def _widths(group: Group) -> list[int]:
-    return [prod(op.kept) for op in group]
-
-
-def _lengths(numbers: Tensor, widths: Sequence[int]) -> list[float]:
-    """Return the lengths of arrays of some widths, which stand side by side in (..., width)."""
-    if len(widths) == 1:
-        return [float(vector_norm(numbers))]
-    squares = numbers.square().reshape(-1, numbers.shape[-1]).sum(0)
-    starts = [0, *accumulate(widths[:-1])]
-    return np.sqrt(np.add.reduceat(squares.cpu().numpy(), starts)).tolist()
+def _vectors(size: int) -> Tensor:
+    """Return random vectors, (n, size)."""
+    return torch.randn(PROJECTIONS, size, generator=torch.Generator().manual_seed(0))

@@ -13,6 +13,7 @@ The operations are nodes of autograd's graph, whoever called them.
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from math import prod
 
 import torch
@@ -59,9 +60,8 @@ class Product:
         """Return the gradients of some inputs, (n, G, r, D), from signals (n, G, r, P)."""
         if self.convolved is None:
             return signals @ self.patches(samples).mT
-        first = samples.start or 0
-        rows = [self.convolved(first + at, one[0]) for at, one in enumerate(signals)]
-        return torch.stack(rows)[:, None]
+        each = zip(count(samples.start or 0, samples.step or 1), signals, strict=False)
+        return torch.stack([self.convolved(at, one[0]) for at, one in each])[:, None]
 
 
 @dataclass(frozen=True, eq=False)

@@ -135,33 +135,35 @@ class Sweeps:
         sizes = (sum(prod(op.kept) for op in unit.operations) for unit in several)
         joined = item * N * max(sizes, default=0)
         at_once = K * (made + kept) <= AT_ONCE
-        made += self.check.kept_bytes(operations)
-        fitting(share, made + kept + joined, K, "a backward sweep for one output")
-        count = fitting(share - made, kept + joined, K, "one output")
-        checked = self.check.cotangents()
+        checked_bytes, of_one = self.check.kept_bytes()
+        made += checked_bytes
+        one = kept + joined + of_one
+        fitting(share, made + one, K, "a backward sweep for one output")
+        count = fitting(share - made, one, K, "one output")
+        c = self.check.cotangents()
         if at_once and count == K:
-            part = slice(0, K)
-            cotangents = torch.cat([self._one_each(part), checked])
-            signals = {}
-            for op, rows, terms in self._sweep(operations, edges, cotangents):
-                signals[op] = rows[:K].transpose(0, 1)
-                if len(checked):
-                    self.check.expect(op, rows[K], terms[K])
-            self.check.add_signals(part, signals)
-            yield part, signals.__getitem__
+            cotangents = torch.cat([self._one_each(slice(0, K)), c])
+            signals = self._signals(operations, edges, cotangents, len(c) > 0)
+            self.check.add_signals(slice(0, len(cotangents)), signals)
+            self.check.compare()
+            yield slice(0, K), lambda op: signals[op][:, :K]
             return
-        if len(checked):
-            for op, rows, terms in self._sweep(operations, edges, checked):
-                self.check.expect(op, rows[0], terms[0])
+        if len(c):
+            of_c = self._signals(operations, edges, c, checked=True)
+            self.check.add_signals(slice(K, K + 1), of_c)
+            del of_c
         signals = {op: outputs.new_empty(N, count, *op.kept, dtype=real_dtype(op.edge.node))
                    for op in operations}  # fmt: skip
         for part in pieces(K, count):
             for k in range(part.start, part.stop):
                 one_each = self._one_each(slice(k, k + 1))
-                for op, rows, _ in self._sweep(operations, edges, one_each):
-                    signals[op][:, k - part.start].copy_(rows[0])
+                found = self._signals(operations, edges, one_each, checked=False)
+                for op, of_one in found.items():
+                    signals[op][:, k - part.start].copy_(of_one[:, 0])
             width = part.stop - part.start
             self.check.add_signals(part, {op: kept[:, :width] for op, kept in signals.items()})
+            if part.stop == K:
+                self.check.compare()
             yield part, lambda op, width=width: signals[op][:, :width]
 
     def _one_each(self, part: slice) -> Tensor:
@@ -171,16 +173,19 @@ class Sweeps:
         one_each = torch.eye(K, dtype=outputs.dtype, device=outputs.device)[part]
         return functional.pad(one_each[:, None].expand(k, given, K), (0, 0, 0, N - given))
 
-    def _sweep(
-        self, operations: Sequence[Operation], edges: Sequence[GradientEdge], cotangents: Tensor
-    ) -> Iterator[tuple[Operation, Tensor, Tensor]]:
-        """Yield operations, their signals (k, N, ...), and terms (k, ...) that add up to these.
+    def _signals(
+        self,
+        operations: Sequence[Operation],
+        edges: Sequence[GradientEdge],
+        cotangents: Tensor,
+        checked: bool,
+    ) -> dict[Operation, Tensor]:
+        """Return the signals (N, k, ...) of operations for cotangents (k, N, K).
 
-        Edges are those of the operations, each once; cotangents are (k, N, K).
+        Edges are those of the operations, each once. If ``checked``, the last cotangent is c.
         """
-        outputs = self.recording.outputs
-        found = backward(outputs, edges, cotangents)
-        by_edge = dict(zip(edges, found, strict=True))
+        outputs, signals = self.recording.outputs, {}
+        by_edge = dict(zip(edges, backward(outputs, edges, cotangents), strict=True))
         for op in operations:
             g = by_edge[op.edge]
             if g is None:
@@ -190,7 +195,10 @@ class Sweeps:
                 rows = terms = op.signals(g)
             else:
                 rows, terms = op.signals(g)
-            yield op, rows, terms
+            if checked:
+                self.check.expect(op, terms[-1])
+            signals[op] = rows.transpose(0, 1)
+        return signals
 
     def other_rows(
         self, share: int, outputs: slice | None = None

@@ -52,8 +52,9 @@ class Weights:
 
         None where the weight does not depend on one.
         """
-        if is_leaf(operation.weight.node):
-            leaf = operation.weight.node.variable
+        leaf = parameter_at(operation.weight)
+        if leaf is not None:
+            rows = rows if is_leaf(operation.weight.node) else rows.mT
             return [rows if leaf is p else None for p in self.parameters.values()]
         dtype = operation.weight.node._input_metadata[operation.weight.output_nr].dtype
         return backward(operation.weight, list(self.parameters.values()), rows.to(dtype))
@@ -146,6 +147,14 @@ def formed(op: Operation, signals: Tensor) -> Tensor:
     grouped = signals.view(N, k, G, c, P).transpose(1, 2).reshape(N, G, k * c, P)
     rows = op.gradients(slice(0, N), grouped)
     return rows.unflatten(2, (k, c)).transpose(1, 2)
+
+
+def parameter_at(weight: GradientEdge) -> Tensor | None:
+    """Return the parameter that a weight, or its transpose, is; None if it is another."""
+    node = weight.node
+    if node.name() == "TBackward0" and len(shape_of(node)) == 2:
+        (node,) = children(node)
+    return node.variable if is_leaf(node) else None
 
 
 def module_of(name: str) -> str:
