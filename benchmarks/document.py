@@ -93,8 +93,10 @@ NETWORKS = f"""## Kernels of users' networks
 Kernels of torch modules with ten outputs, in float32: "traced" is the sum over outputs, "full" the
 kernel of all pairs of outputs. Each is computed in a process of its own, all in one run. Times
 are seconds that pass, and CPU seconds of all threads, in the fastest of {usage.ROUNDS} calls after
-a first one; a call of more than {usage.LONG:.0f} s is the only one. The memory is the largest
-resident memory, less what was resident before, with the network loaded. All ways agree to
+a first one; a call of more than {usage.LONG:.0f} s is the only one. Ways that take less than
+{usage.SHORT:g} s have {side_by_side.TURNS} processes, in turn with the others, and as many calls in
+each as take that long, since the speed of a machine varies; the fastest counts. The memory is the
+largest resident memory, less what was resident before, with the network loaded. All ways agree to
 {side_by_side.TOLERANCE:g} of the largest entry, which is checked. Ours are `traced_kernel` and
 `full_kernel`; the others are
 
@@ -116,7 +118,7 @@ of all inputs, one sweep for each output to the outputs of all layers and one fo
 with autograd, the passes that show whether a network mixes inputs, reading the graph, the gradient
 of two inputs, and bare products of arrays of the same sizes as in our contractions, half of those
 that are symmetric. They are measured alone. *At most* is the ratio if ours took no longer than
-these. *Check* is the share of our time that `check=False` saves.
+these. *Check* is the share of our time that `check=False` saves, the median over calls in turn.
 """
 FORBIDDEN = """A Jacobian takes the same sweeps, and nearly the same multiplications where a network
 is small or its layers have many positions. Where *at most* is below what is asked for, these forbid

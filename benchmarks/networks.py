@@ -4,6 +4,7 @@ benchmarks/side_by_side.py writes a task, starts this file with it, and reads th
 """
 
 import json
+import statistics
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -19,7 +20,7 @@ import numpy as np  # noqa: E402
 import torch  # noqa: E402
 from benchmarks.timing import Timer  # noqa: E402
 from benchmarks.trained import NORMALISED  # noqa: E402
-from benchmarks.usage import SHORT, usage_of  # noqa: E402
+from benchmarks.usage import usage_of  # noqa: E402
 from benchmarks.work import counted_flops, matmul_flops  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
 from torch.func import functional_call, jacrev, vmap  # noqa: E402
@@ -44,7 +45,7 @@ from finitewidth.networks.normalised.plain import build  # noqa: E402
 
 OUTPUTS, SIDE = 10, 8  # SIDE: of the images of the small networks
 STORED = 16e9  # bytes of a Jacobian; a larger one is computed for some parameters after another
-CHECKED = 10  # seconds after which kernels with and without the check are not compared again
+CHECKED, LEAST = 3, 5  # seconds and times that kernels with and without the check are compared
 OURS, JACOBIAN, NNGEOMETRY = "finitewidth", "vmap(jacrev)", "nngeometry"
 NEURAL_TANGENTS = "neural-tangents"
 TRACED, FULL = "traced", "full"
@@ -299,12 +300,17 @@ def product_seconds(
 
 
 def share_of_check(kernel: Callable[..., Tensor], timer: Timer) -> float:
-    """Return the share of the time of a kernel that check=False saves, from calls in turn."""
-    checked, unchecked = [], []
-    while (len(checked) < timer.rounds or sum(checked) < SHORT) and sum(checked) < CHECKED:
-        checked.append(timer.once(kernel))
-        unchecked.append(timer.once(partial(kernel, check=False)))
-    return 1 - min(unchecked) / min(checked)
+    """Return the share of the time of a kernel that check=False saves.
+
+    It is the median over calls in turn, every other time in the opposite order.
+    """
+    seconds: dict[bool, list[float]] = {True: [], False: []}
+    while len(seconds[True]) < LEAST or sum(seconds[True]) < CHECKED:
+        first = len(seconds[True]) % 2 == 0
+        for check in (first, not first):
+            seconds[check].append(timer.once(partial(kernel, check=check)))
+    pairs = zip(seconds[True], seconds[False], strict=True)
+    return statistics.median(1 - unchecked / checked for checked, unchecked in pairs)
 
 
 def gram(N: int, K: int, numbers: int, full: bool) -> tuple[int, int, int, int]:
