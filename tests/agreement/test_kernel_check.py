@@ -207,29 +207,44 @@ class OfOneToken(nn.Module):
 
     def __init__(self, at):
         super().__init__()
-        self.at, self.tokens, self.head = at, nn.Linear(4, 8, bias=False), nn.Linear(8, 3)
+        self.at, self.first, self.head = at, nn.Linear(4, 8, bias=False), nn.Linear(8, 3)
 
     def forward(self, x):
-        return self.head(torch.tanh(self.tokens(x))[:, self.at])
+        return self.head(torch.tanh(self.first(x))[:, self.at])
 
 
-@pytest.mark.parametrize("tokens", [2, 5, 8, 18])
-@pytest.mark.parametrize("token", [0, -1])
-def test_a_wrong_signal_of_the_only_token_is_seen(token, tokens, monkeypatch):
-    network = made(partial(OfOneToken, token))
-    x = torch.randn(5, tokens, 4, dtype=torch.float64)
+class Normalised(nn.Module):
+    """A network in which the signals of a bias add up to zero, since a norm follows."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.norm, self.head = nn.Conv2d(2, 8, 3), nn.InstanceNorm2d(8), nn.Linear(8, 3)
+
+    def forward(self, x):
+        return self.head(torch.tanh(self.norm(self.first(x))).mean((2, 3)))
+
+
+HIDDEN = [
+    *((partial(OfOneToken, at), (tokens, 4)) for at in (0, -1) for tokens in (2, 5, 8, 18)),
+    (Normalised, (2, 5, 5)),
+]
+
+
+@pytest.mark.parametrize(("make", "shape"), HIDDEN)
+def test_a_wrong_signal_that_few_positions_or_sums_show_is_seen(make, shape, monkeypatch):
+    network, x = made(make), torch.randn(5, *shape, dtype=torch.float64)
     right = sweeps.backward
 
     def backward(outputs, edges, cotangents):
         found = list(right(outputs, edges, cotangents))
         if len(edges) == 2:
-            found[0] = found[0].clone()
-            found[0].view(len(found[0]), len(x), tokens, -1)[1, 0] *= 1.01
+            found[0] = found[0].clone(memory_format=torch.contiguous_format)
+            found[0].view(len(found[0]), len(x), -1)[1, 0] *= 1.01
         return found
 
     wanted = torch.einsum("kikj->ij", jacobian_kernel(network, x))
     monkeypatch.setattr(sweeps, "backward", backward)
-    with pytest.warns(UserWarning, match="tokens.weight do not agree with those of autograd"):
+    with pytest.warns(UserWarning, match=r"first.weight.* do not agree with those of autograd"):
         found = trained.traced_kernel(network, x)
     assert (found - wanted).abs().max() < 1e-11 * wanted.abs().max()
 
