@@ -9,7 +9,14 @@ from tests.unusual_modules import RIGHT, Scaled, jacobian_kernel, made
 from torch import nn
 
 from finitewidth.kernels import trained
-from finitewidth.kernels.trained import fully_connected, interface, operations, sweeps, units
+from finitewidth.kernels.trained import (
+    by_autograd,
+    fully_connected,
+    interface,
+    operations,
+    sweeps,
+    units,
+)
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:There is a performance drop:UserWarning"),
@@ -43,8 +50,10 @@ def test_a_wrong_rule_is_seen_and_the_kernel_right(name, monkeypatch):
     assert (found - wanted).abs().max() > 1e-4 * wanted.abs().max()
 
 
-def test_a_wrong_closed_form_is_seen(monkeypatch):
-    network = made(lambda: nn.Sequential(nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 2)))
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_wrong_closed_form_is_seen(bias, monkeypatch):
+    layers = (nn.Linear(4, 5, bias=bias), nn.Tanh(), nn.Linear(5, 2, bias=bias))
+    network = made(lambda: nn.Sequential(*layers))
     x = torch.randn(5, 4, dtype=torch.float64)
     wanted = jacobian_kernel(network, x)
     wrong = fully_connected.as_fully_connected(nn.Sequential(network[0], nn.Sigmoid(), network[2]))
@@ -247,6 +256,58 @@ def test_a_wrong_signal_that_few_positions_or_sums_show_is_seen(make, shape, mon
     with pytest.warns(UserWarning, match=r"first.weight.* do not agree with those of autograd"):
         found = trained.traced_kernel(network, x)
     assert (found - wanted).abs().max() < 1e-11 * wanted.abs().max()
+
+
+class Bilinear(nn.Module):
+    """A network with a layer without a rule."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.head = nn.Bilinear(4, 4, 5), nn.Linear(5, 3)
+
+    def forward(self, x):
+        return self.head(torch.tanh(self.inner(x, x)))
+
+
+def test_a_wrong_jacobian_of_a_layer_without_a_rule_is_seen(monkeypatch):
+    network, x = made(Bilinear), torch.randn(5, 4, dtype=torch.float64)
+    right = by_autograd.rows
+
+    def rows(request, names, part, at_once):
+        found = right(request, names, part, at_once)
+        return [1.01 * each for each in found] if at_once else found  # wrong by torch.func.vmap
+
+    wanted = torch.einsum("kikj->ij", jacobian_kernel(network, x))
+    monkeypatch.setattr(by_autograd, "rows", rows)
+    with pytest.warns(UserWarning, match="inner.weight do not agree"):
+        found = trained.traced_kernel(network, x)
+    assert (found - wanted).abs().max() < 1e-11 * wanted.abs().max()
+
+
+class Halved(nn.Module):
+    """A network with large convolutions; their weights are parameters, or halves of these."""
+
+    def __init__(self, factor):
+        super().__init__()
+        self.factor = factor
+        self.first, self.many = nn.Conv2d(2, 64, 3, padding=1), nn.Conv2d(64, 64, 3, padding=1)
+        self.head = nn.Linear(64, 3)
+
+    def forward(self, x):
+        weight = self.many.weight if self.factor == 1 else self.many.weight * self.factor
+        x = nn.functional.conv2d(torch.tanh(self.first(x)), weight, self.many.bias, padding=1)
+        return self.head(torch.tanh(x).mean((2, 3)))
+
+
+@pytest.mark.parametrize("factor", [1, 0.5])
+@pytest.mark.parametrize("size", [5, 18])  # with patches, or by a convolution
+def test_large_convolutions_agree_without_a_warning(size, factor, recwarn):
+    torch.manual_seed(0)
+    network, x = Halved(factor), torch.randn(6, 2, size, size)
+    found = trained.traced_kernel(network, x)
+    assert not recwarn.list
+    wanted = torch.einsum("kikj->ij", jacobian_kernel(network.double(), x.double()))
+    assert (found - wanted).abs().max() < 1e-5 * wanted.abs().max()
 
 
 def test_channels_may_come_last_in_memory(recwarn):
