@@ -83,13 +83,13 @@ class Check:
         c = self.cotangent
         if c is None:
             return
-        parts = [_some(signals[op]) for op in self.summed.values()]
-        some = torch.cat([*chain.from_iterable(parts)], dim=-1)
+        by_edge = [_some(signals[op]) for op in self.summed.values()]
+        some = torch.cat([*chain.from_iterable(by_edge)], dim=-1)
         numbers = torch.cat([c, -torch.ones_like(c[:, :1])], dim=1)[:, None, part]
         self.sums = self.sums + (numbers.to(some.dtype) @ some)[:, 0]
         if part.stop > c.shape[1]:
             self.wanted = some[:, -1]
-            self.widths = [sum(each.shape[-1] for each in part) for part in parts]
+            self.widths = [sum(each.shape[-1] for each in edge) for edge in by_edge]
             pairs = {op: each[self._two, -1] for op, each in signals.items()}
             # at once, all signals are kept anyway
             self.pairs = {op: pair.clone() if part.start else pair for op, pair in pairs.items()}
