@@ -9,12 +9,10 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, CycloptsError, Parameter
 
 from finitewidth.cli import comparing, network, running, tiles
-from finitewidth.cli.options import File, More, Preset, Results
+from finitewidth.cli.options import File, More, Preset, Results, Settings
 from finitewidth.common.declarations import artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError, FinitewidthError, ResultError
 from finitewidth.common.settings import preset_only, results_folder
-from finitewidth.common.usage import provenance_files
-from finitewidth.common.verification import Provenances
 
 
 def _default(value: Any) -> str | None:
@@ -113,19 +111,34 @@ def list_artifacts(*, paper: str | None = None, results: Results = Results()) ->
 
 
 @app.command
-def verify(*, results: Results = Results()) -> int:
-    """Is every result what its job wrote? Nothing is written.
+def verify(*, config: Settings = (), results: Results = Results()) -> int:
+    """Is every result what its job wrote, with the settings and the code of today?
+
+    Nothing is written.
 
     Example: finitewidth verify --preset laptop
+
+    Args:
+        config: the settings that the run overrode, KEY=VALUE
     """
-    if not provenance_files(results.folder):
+    from finitewidth.pipeline.plan import Plan
+    from finitewidth.pipeline.planned_jobs import job_plans
+    from finitewidth.pipeline.verified import WORKING, problems
+
+    if not os.path.isdir(results.folder):
         raise ResultError(f"{results.folder} has no results; finitewidth run with the same options "
                           "makes them")  # fmt: skip
-    provenances = Provenances(results.folder)
-    problems = provenances.problems()
-    checked = f"{len(provenances.stamps)} jobs checked, {len(problems)} problems"
-    print("\n".join([*problems, checked]))
-    return int(bool(problems))
+    plan = Plan(running.configuration(results, config), ".")
+    plans = job_plans(plan)
+    every = problems(plan, plans)
+    for problem in every:
+        print(problem.text)
+    for package, count in plans.other_packages.items():
+        print(f"{package}: {count} results were made with the other version")
+    wrong = [problem for problem in every if problem.kind != WORKING]
+    jobs = sum(os.path.exists(plans[name].provenance) for name in plan.needs)
+    print(f"{jobs} jobs checked, {len(wrong)} problems")
+    return int(bool(wrong))
 
 
 @app.command
