@@ -81,16 +81,17 @@ def load_imagefolder(name: str, title: str, root: str | Path) -> Dataset:
 
 def _pictures(split: Path) -> dict[str, list[Path]]:
     """The pictures of each class, of which there are enough."""
-    classes = picture_files(split)
-    if not classes:
-        raise DataError(f"{split} has no class folders; {_REMEDY}")
+    classes = {}
     fewest = FEWEST[split.name]
-    for name, pictures in classes.items():
-        if len(pictures) < fewest:
+    for label, names in picture_files(split).items():
+        if len(names) < fewest:
             raise DataError(
-                f"{split / name} has {len(pictures)} images ({', '.join(SUFFIXES)}); a class needs "
+                f"{split / label} has {len(names)} images ({', '.join(SUFFIXES)}); a class needs "
                 f"at least {fewest} in {split.name}; {_REMEDY}"
             )
+        classes[label] = [split / label / name for name in names]
+    if not classes:
+        raise DataError(f"{split} has no class folders; {_REMEDY}")
     return classes
 
 
@@ -144,9 +145,7 @@ def _deep(picture: "Image") -> bool:
     """Whether a file has more than 8 bits per channel, of which Pillow would keep the upper 8."""
     if picture.format == "TIFF":
         return max(picture.tag_v2.get(BITS_PER_SAMPLE, (1,))) > 8
-    layout = picture.tile[0].args if picture.tile else None
-    if picture.format == "PNG":
-        return layout is not None and layout.endswith(";16B")
+    layout = picture.tile[0][3] if picture.tile else ""  # such as RGB;16B
     if picture.format == "PPM" and isinstance(layout, tuple):
         return layout[1] > 255  # the largest value of a channel
-    return False
+    return picture.format == "PNG" and layout.endswith(";16B")

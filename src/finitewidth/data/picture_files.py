@@ -18,8 +18,8 @@ SUFFIXES = (
 LARGEST_FILE = 64 * 2**20  # bytes; a picture of 1024 × 1024 pixels has 4 MiB uncompressed
 
 
-def picture_files(split: Path) -> dict[str, list[Path]]:
-    """Return the pictures ``split/<class>/*`` of each class, both in sorted order.
+def picture_files(split: Path) -> dict[str, list[str]]:
+    """Return the names of the pictures ``split/<class>/*`` of each class, both in sorted order.
 
     Hidden entries, and files whose suffix is not in `SUFFIXES`, are passed over. A folder that does
     not exist has no classes.
@@ -30,40 +30,42 @@ def picture_files(split: Path) -> dict[str, list[Path]]:
             first such entry and the remedy.
     """
     classes = {}
-    for entry in _listed(split):
+    for name in _listed(split):
+        entry = os.path.join(split, name)
         if stat.S_ISDIR(_state_of(entry).st_mode):
-            classes[entry.name] = _pictures_of(entry)
+            classes[name] = _pictures_of(entry)
     return classes
 
 
-def _pictures_of(folder: Path) -> list[Path]:
+def _pictures_of(folder: str) -> list[str]:
     pictures = []
-    for entry in _listed(folder):
-        if os.path.isdir(entry):
-            raise DataError(
-                f"{entry} is a folder inside a class folder; put its pictures into {folder}"
-            )
-        if entry.suffix.lower() in SUFFIXES:
+    for name in _listed(folder):
+        entry = os.path.join(folder, name)
+        if name.lower().endswith(SUFFIXES):
             _check(entry)
-            pictures.append(entry)
+            pictures.append(name)
+        elif os.path.isdir(entry):
+            raise _nested(entry)
     return pictures
 
 
-def _listed(folder: Path) -> list[Path]:
-    """The entries of a folder by name, without the hidden ones."""
+def _listed(folder: str | Path) -> list[str]:
+    """What a folder contains, by name and without what is hidden."""
     try:
-        names = sorted(os.listdir(folder))
+        names = os.listdir(folder)
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
         raise DataError(
             f"{folder} cannot be listed ({error.strerror}); change its owner or mode"
         ) from error
-    return [folder / name for name in names if not name.startswith(".")]
+    return sorted(name for name in names if not name.startswith("."))
 
 
-def _check(picture: Path) -> None:
+def _check(picture: str) -> None:
     found = _state_of(picture)
+    if stat.S_ISDIR(found.st_mode):
+        raise _nested(picture)
     if not stat.S_ISREG(found.st_mode):
         raise DataError(f"{picture} is {_kind(found.st_mode)} and no picture; remove it")
     if found.st_size > LARGEST_FILE:
@@ -73,9 +75,9 @@ def _check(picture: Path) -> None:
         )
 
 
-def _state_of(entry: Path) -> os.stat_result:
+def _state_of(entry: str) -> os.stat_result:
     try:
-        return entry.stat()
+        return os.stat(entry)
     except OSError as error:
         if os.path.islink(entry):
             raise DataError(
@@ -84,6 +86,13 @@ def _state_of(entry: Path) -> os.stat_result:
         raise DataError(
             f"{entry} cannot be read ({error.strerror}); change the owner or mode of its folder"
         ) from error
+
+
+def _nested(folder: str) -> DataError:
+    return DataError(
+        f"{folder} is a folder inside a class folder; put its pictures into "
+        f"{os.path.dirname(folder)}"
+    )
 
 
 def _kind(mode: int) -> str:

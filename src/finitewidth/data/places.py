@@ -159,10 +159,10 @@ def content_of(folder: Path, known: Path | None = KNOWN) -> str:
     Raises:
         DataError: `picture_files` refuses an entry of the folder.
     """
-    files: list[Path] = []
+    files = []
     for split in SPLITS:
-        for pictures in picture_files(folder / split).values():
-            files += pictures
+        for label, names in picture_files(folder / split).items():
+            files += [os.path.join(split, label, name) for name in names]
     if not files:
         return ""
     if known is None:
@@ -174,21 +174,21 @@ def content_of(folder: Path, known: Path | None = KNOWN) -> str:
     return digests[state]
 
 
-def _state(folder: Path, files: list[Path]) -> str:
+def _state(folder: Path, files: list[str]) -> str:
     digest = hashlib.sha256(os.fsencode(folder.absolute()))
     for file in files:
         facts: tuple[int, ...] = ()
         with contextlib.suppress(OSError):
-            found = file.stat()
+            found = os.stat(os.path.join(folder, file))
             facts = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
-        digest.update(os.fsencode(f"\0{file.relative_to(folder)} {facts}"))
+        digest.update(os.fsencode(f"\0{file} {facts}"))
     return digest.hexdigest()
 
 
-def _digest(folder: Path, files: list[Path]) -> str:
+def _digest(folder: Path, files: list[str]) -> str:
     digest = hashlib.sha256()
-    for file in files:
-        digest.update(os.fsencode(f"\0{file.relative_to(folder)} "))
-        with contextlib.suppress(OSError), file.open("rb") as stream:
+    for name in files:
+        digest.update(os.fsencode(f"\0{name} "))
+        with contextlib.suppress(OSError), (folder / name).open("rb") as stream:
             digest.update(hashlib.file_digest(stream, "sha256").digest())
     return digest.hexdigest()[:16]
