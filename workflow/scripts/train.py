@@ -1,9 +1,10 @@
 """Rule -> training: train a stack and write history, weights and provenance."""
 
 from finitewidth.pipeline.recorded import recorded
-from finitewidth.training.job import run_training
 
 with recorded(snakemake) as provenance:
+    from finitewidth.training.job import run_training
+
     provenance |= run_training(
         inputs=dict(snakemake.input.items()),
         outputs=dict(snakemake.output.items()),

@@ -1,6 +1,7 @@
 """The command line: its commands, and their exit status."""
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from finitewidth.cli import comparing, network, running, tiles
 from finitewidth.cli.options import File, More, Preset, Results
 from finitewidth.common.declarations import artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError, FinitewidthError, ResultError
+from finitewidth.common.interrupts import MESSAGE, status_of
 from finitewidth.common.settings import preset_only, results_folder
 from finitewidth.common.usage import provenance_files
 from finitewidth.common.verification import Provenances
@@ -56,7 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        return 130
+        print(MESSAGE, file=sys.stderr)
+        return status_of(signal.SIGINT)
 
 
 @app.meta.default

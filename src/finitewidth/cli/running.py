@@ -2,7 +2,7 @@
 
 import os
 import shlex
-import subprocess
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -13,6 +13,7 @@ from cyclopts import Parameter
 from finitewidth.cli.options import Count, DryRun, More, Results, Settings
 from finitewidth.common.declarations import read_papers
 from finitewidth.common.errors import ConfigError
+from finitewidth.common.interrupts import MESSAGE, ending_at_once, handled, status_of
 from finitewidth.common.settings import nearest
 
 
@@ -102,6 +103,25 @@ def call(words: Sequence[str]) -> int:
 
 
 def snakemake(words: Sequence[str]) -> int:
-    """Call Snakemake with some arguments; return its exit status."""
-    words = [sys.executable, "-m", "snakemake", *words]
-    return subprocess.run(words, check=False).returncode
+    """Carry out a Snakemake command in this process, which gets all signals; return its status.
+
+    If a signal ended it, the status is that of a shell, such as 130 for Ctrl-C.
+    """
+    with ending_at_once():  # it takes a second
+        from snakemake.cli import main
+    received: list[int] = []
+
+    def stop(number: int, frame: object) -> None:
+        received.append(number)
+        raise KeyboardInterrupt
+
+    status = 0
+    # for SIGTERM, Snakemake has a handler of its own as soon as jobs may start
+    with handled({signal.SIGINT: stop, signal.SIGTERM: stop}):
+        try:
+            main([*words])
+        except SystemExit as end:
+            status = int(end.code or 0)
+        except KeyboardInterrupt:  # before or after the jobs, where Snakemake does not catch it
+            print(MESSAGE, file=sys.stderr)
+    return status_of(received[-1]) if received else status

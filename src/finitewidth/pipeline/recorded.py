@@ -31,6 +31,8 @@ def recorded(snakemake: Any) -> Iterator[dict[str, Any]]:
     The code must be that with which Snakemake planned the job, and the inputs must stay the same
     while it works; otherwise the job fails, and Snakemake deletes its outputs. The block gets an
     empty dictionary for what it adds to the provenance.
+
+    Scripts import what they need within the block: Ctrl-C during an import is then one line.
     """
     # otherwise Python searches all objects for garbage when it ends, for a fifth of a second
     atexit.register(gc.freeze)
