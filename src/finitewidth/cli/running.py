@@ -122,7 +122,7 @@ def settings(results: Results, given: Sequence[str]) -> list[str]:
     """Return the overrides of a run as Snakemake takes them: those given, and the images."""
     chosen = overrides.read(given)
     overrides.agree(chosen, {"preset": results.preset, "seed": results.seed})
-    if results.images:
+    if results.sources:  # refuses a folder without images
         overrides.add(chosen, {"data": {"images": str(results.images)}})
     return overrides.words(chosen)
 
