@@ -6,7 +6,7 @@ from finitewidth.cli import overrides, running
 from finitewidth.cli.main import main
 from finitewidth.cli.options import Results
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import completed
+from finitewidth.common.settings import assignments, completed
 
 
 @pytest.mark.parametrize(
@@ -29,13 +29,13 @@ from finitewidth.common.settings import completed
     ],
 )
 def test_keys_may_have_dots(given, words):
-    assert overrides.words(overrides.read(given)) == words
+    assert assignments(overrides.read(given)) == words
 
 
 def test_snakemake_reads_what_was_given():
     from snakemake.cli import parse_config
 
-    words = overrides.words(overrides.read(["npf.nu.rate=0.0000001", "npf.nu.loss=null"]))
+    words = assignments(overrides.read(["npf.nu.rate=0.0000001", "npf.nu.loss=null"]))
     given = completed(parse_config(words), "config")["npf"]["nu"]
     assert (given["rate"], given["loss"]) == (1e-7, None)
 
@@ -60,7 +60,7 @@ def test_snakemake_reads_what_was_given():
             "preset=laptop",
             "--config preset=laptop: the option says --preset smoke; write --preset l",
         ),
-        ("seed=1", "--config seed=1: the option says --seed 0; write --seed 1 instead"),
+        ("seed=1", "--config seed=1, but --seed is 0; write --seed 1 instead"),
     ],
 )
 @pytest.mark.parametrize("command", ["run", "report"])

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import assignments, repeated_keys
+from finitewidth.common.settings import repeated_keys
 
 FORM = "write KEY=VALUE, such as seed=1, npf.nu.runs=3 or 'npf={nu: {runs: 3}}'"
 KEY = re.compile(r"[A-Za-z_]\w+(\.[\w-]+)*", re.ASCII)  # Snakemake wants two letters
@@ -54,13 +54,8 @@ def agree(settings: dict[str, Any], options: Mapping[str, Any]) -> None:
     for name, chosen in options.items():
         value = settings.pop(name, chosen)
         if value != chosen:
-            raise ConfigError(f"--config {name}={value}: the option says --{name} {chosen}; write "
+            raise ConfigError(f"--config {name}={value}, but --{name} is {chosen}; write "
                               f"--{name} {value} instead")  # fmt: skip
-
-
-def words(settings: Mapping[str, Any]) -> list[str]:
-    """Return settings as Snakemake takes them, which knows no dots: ``npf={nu: {runs: 3}}``."""
-    return assignments(settings)
 
 
 def _value(text: str, value: str) -> Any:

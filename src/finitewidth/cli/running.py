@@ -16,7 +16,7 @@ from finitewidth.cli.options import Cores, DryRun, More, Results, Settings
 from finitewidth.common.declarations import read_papers
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.interrupts import MESSAGE, ending_at_once, handled, status_of
-from finitewidth.common.settings import PRESETS, nearest
+from finitewidth.common.settings import PRESETS, assignments, nearest
 from finitewidth.common.usage import usable_cores
 
 Target = Annotated[str, Parameter(name="TARGET", completer=complete_targets)]
@@ -36,7 +36,7 @@ def make(
 
     What follows -- is passed on to Snakemake.
 
-    Example: finitewidth run npf_fig3 --cores 2 --config npf.kvf.runs=3 -- --printshellcmds
+    Example: finitewidth run npf_fig3 -j 2 --config npf.kvf.runs=3 -- --printshellcmds
 
     Args:
         targets: artifacts, papers or experiments (default: everything)
@@ -75,11 +75,12 @@ def _checked(target: str, results: Results) -> str:
                               f"or a file such as {results.folder}/claims/npf_verdicts.csv"
                               )  # fmt: skip
         file = file.relative_to(Path.cwd())
-    top, *below = file.parts
-    if top == "results" and len(below) > 1 and below[0] not in (Path(results.folder).name, "data"):
+    name = file.as_posix()
+    ours = f"{results.folder}/", "results/data/"
+    if name.startswith("results/") and not name.startswith(ours):
         raise ConfigError(f"{target} is a file of another run; the files of this one are in "
-                          f"{results.folder}{_options_of(below[0])}")  # fmt: skip
-    return str(file)
+                          f"{results.folder}{_options_of(file.parts[1])}")  # fmt: skip
+    return name
 
 
 def _options_of(folder: str) -> str:
@@ -122,9 +123,9 @@ def settings(results: Results, given: Sequence[str]) -> list[str]:
     """Return the overrides of a run as Snakemake takes them: those given, and the images."""
     chosen = overrides.read(given)
     overrides.agree(chosen, {"preset": results.preset, "seed": results.seed})
-    if results.sources:  # refuses a folder without images
+    if results.sources:  # a folder without images is refused
         overrides.add(chosen, {"data": {"images": str(results.images)}})
-    return overrides.words(chosen)
+    return assignments(chosen)
 
 
 def call(words: Sequence[str]) -> int:
