@@ -58,7 +58,7 @@ def test_snakemake_reads_what_was_given():
         ("npf.nu=1|npf.nu.runs=1", "--config: npf.nu is given twice; keep one KEY=VALUE"),
         (
             "preset=laptop",
-            "--config preset=laptop: the option says --preset smoke; write --preset l",
+            "--config preset=laptop, but --preset is smoke; write --preset laptop",
         ),
         ("seed=1", "--config seed=1, but --seed is 0; write --seed 1 instead"),
     ],
