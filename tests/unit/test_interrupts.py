@@ -57,8 +57,8 @@ def test_ctrl_c_in_a_command(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("caught", [False, True])
-def test_snakemake_gets_every_signal(number, caught, monkeypatch, capsys):
+@pytest.mark.parametrize(("caught", "words"), [(False, []), (True, []), (True, ["--quiet", "all"])])
+def test_snakemake_gets_every_signal(number, caught, words, monkeypatch, capsys):
     def main(words):
         try:
             os.kill(os.getpid(), number)
@@ -69,9 +69,9 @@ def test_snakemake_gets_every_signal(number, caught, monkeypatch, capsys):
 
     monkeypatch.setattr(snakemake.cli, "main", main)
     before = signal.getsignal(number)
-    assert running.snakemake(["npf_fig3"]) == 128 + number
+    assert running.snakemake(["npf_fig3", *words]) == 128 + number
     assert signal.getsignal(number) is before
-    assert capsys.readouterr().err == ("" if caught else "finitewidth: interrupted\n")
+    assert capsys.readouterr().err == ("" if caught and not words else "finitewidth: interrupted\n")
 
 
 @pytest.mark.parametrize("status", [0, 1, None])

@@ -206,6 +206,9 @@ def costs(*, preset: Preset = "quick", new: bool = False) -> None:
 def completion(shell: Literal["bash", "zsh", "fish"]) -> None:
     """Print the completion for a shell.
 
+    Write it to the file _cyclopts_finitewidth in a folder of fpath for zsh, and to
+    ~/.config/fish/completions/finitewidth.fish for fish.
+
     Example: finitewidth completion bash > ~/.local/share/bash-completion/completions/finitewidth
 
     Args:

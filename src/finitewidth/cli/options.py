@@ -42,7 +42,7 @@ Cores = Annotated[int, Parameter(alias="-j", converter=_cores, validator=Number(
 Seed = Annotated[Whole, Parameter(validator=Number(gte=0, lte=LARGEST_SEED))]
 File = Annotated[Path, Parameter(converter=_absolute)]
 DryRun = Annotated[bool, Parameter(alias="-n")]
-Preset = Annotated[Literal[PRESETS], Parameter(help="of sizes")]
+Preset = Annotated[Literal[PRESETS], Parameter(help="sizes of the run")]
 ONE_SOURCE = Group("Images", validator=LimitedChoice())
 ImageFolder = Annotated[File | None, Parameter(group=ONE_SOURCE)]
 Data = Annotated[str, Parameter(group=ONE_SOURCE)]

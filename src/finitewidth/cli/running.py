@@ -147,7 +147,7 @@ def snakemake(words: Sequence[str]) -> int:
         received.append(number)
         raise KeyboardInterrupt
 
-    status = 0
+    status, silent = 0, "--quiet" in words
     # of a closed terminal: SIGHUP; for SIGTERM, Snakemake has a handler of its own once jobs start
     with handled(dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), stop)):
         try:
@@ -155,5 +155,9 @@ def snakemake(words: Sequence[str]) -> int:
         except SystemExit as end:
             status = int(end.code or 0)
         except KeyboardInterrupt:  # before or after the jobs, where Snakemake does not catch it
-            print(MESSAGE, file=sys.stderr)
-    return status_of(received[-1]) if received else status
+            silent = True
+    if not received:
+        return status
+    if silent:
+        print(MESSAGE, file=sys.stderr)
+    return status_of(received[-1])
