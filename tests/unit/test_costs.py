@@ -7,7 +7,7 @@ import pytest
 from tests.plans import plan
 from tests.workflow_rules import rules
 
-from finitewidth.common.errors import ConfigError
+from finitewidth.common.errors import ConfigError, ResultError
 from finitewidth.common.settings import PRESETS
 from finitewidth.pipeline.costs import (
     TABLE,
@@ -102,8 +102,19 @@ def test_refresh_takes_seconds_and_memory_from_the_provenance(finished):
 def test_refresh_of_new_jobs_keeps_all_other_rows(finished):
     results, file = finished
     before = read_table(file)
-    refresh("quick", results, file, only_new=True)
+    said = refresh("quick", results, file, only_new=True)
+    assert said == "3 rows of preset quick added"
     assert set(before) < set(read_table(file))
+    said = refresh("quick", results, file, only_new=True)
+    assert said == f"every job of {results} has a row of preset quick already; nothing is changed"
+
+
+def test_datasets_alone_are_no_run_of_a_preset(finished):
+    results, file = finished
+    before = file.read_bytes()
+    with pytest.raises(ResultError, match="first run `finitewidth run --preset laptop`"):
+        refresh("laptop", results.with_name("laptop"), file)
+    assert file.read_bytes() == before
 
 
 def test_the_longest_chain_and_what_a_job_rests_on():

@@ -16,7 +16,8 @@ from finitewidth.common.errors import ResultError
 from finitewidth.common.settings import preset_only
 from finitewidth.pipeline.plan import Plan
 from finitewidth.report.findings import OTHER_RUN, OTHER_SETTINGS, read_findings
-from finitewidth.report.job import alone, build_report
+from finitewidth.report.job import build_report
+from finitewidth.report.lock import alone
 
 ROOT = Path(__file__).parents[2]
 ERRATUM = {

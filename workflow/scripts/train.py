@@ -1,9 +1,10 @@
 """Rule -> training: train a stack and write history, weights and provenance."""
 
 from finitewidth.pipeline.recorded import code_digest_of, inputs_of, recorded
-from finitewidth.training.job import run_training
 
 with recorded(snakemake) as provenance:
+    from finitewidth.training.job import run_training
+
     provenance |= run_training(
         inputs=inputs_of(snakemake),
         outputs=dict(snakemake.output.items()),

@@ -1,5 +1,6 @@
 """MNIST, FashionMNIST and CIFAR-10: found on disk or downloaded with torchvision, then verified."""
 
+import contextlib
 import gzip
 import hashlib
 import math
@@ -110,8 +111,10 @@ def _missing_text(name: str, kind: Any, root: Path, missing: list[str], failure:
 def _fetch(name: str, kind: Any, root: Path, missing: list[str]) -> None:
     """Download to a temporary folder below ``root`` and move the missing files into place.
 
-    An interrupted download leaves no incomplete file in the place of a complete one.
+    An interrupted download leaves no incomplete file in the place of a complete one, and one that
+    fails leaves no new folder.
     """
+    new = [folder for folder in (root, *root.parents) if not folder.exists()]
     try:
         root.mkdir(parents=True, exist_ok=True)
         socket.setdefaulttimeout(TIMEOUT)
@@ -122,6 +125,9 @@ def _fetch(name: str, kind: Any, root: Path, missing: list[str]) -> None:
                 (root / file).parent.mkdir(parents=True, exist_ok=True)
                 os.replace(Path(folder, file), root / file)
     except Exception as error:  # downloads fail in many ways; the remedy is the same for all
+        for folder in new:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
         raise DataError(_missing_text(name, kind, root, missing, str(error))) from error
 
 

@@ -46,6 +46,8 @@ def recorded(snakemake: Any) -> Iterator[dict[str, Any]]:
     The code must be that with which the job was planned, and its inputs must be what their jobs
     wrote and stay so while it works. Otherwise the job fails, and Snakemake deletes its outputs.
     The block gets an empty dictionary for what it adds to the provenance.
+
+    Scripts import what they need within the block: Ctrl-C during an import is then one line.
     """
     # otherwise Python searches all objects for garbage when it ends, for a fifth of a second
     atexit.register(gc.freeze)

@@ -1,12 +1,11 @@
 """The job of the report: read results, copy the files that the pages show, write the pages."""
 
 import contextlib
-import fcntl
 import logging
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -54,20 +53,6 @@ def build_report(folder: str | Path, settings: Mapping[str, Any], root: str | Pa
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     LOG.info("report in %.1f s: %s", time.monotonic() - started, folder / "index.html")
-
-
-@contextlib.contextmanager
-def alone(results: str | Path) -> Iterator[None]:
-    """Let reports of the same results be built one after another.
-
-    The report of a run and that of ``finitewidth report`` replace the same folder.
-    """
-    file = Path(results, ".report.lock")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("a") as stream:
-        with contextlib.suppress(OSError):  # a file system without locks
-            fcntl.flock(stream, fcntl.LOCK_EX)
-        yield
 
 
 def _remove_leftovers(folder: Path) -> None:

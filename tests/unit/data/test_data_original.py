@@ -259,7 +259,7 @@ def wrong_content(folder):
 def test_failed_fetch_leaves_nothing_and_says_why(tmp_path, monkeypatch, action):
     fetching(monkeypatch, peer("MNIST"), action)
     with pytest.raises(DataError) as caught:
-        load_original("mnist", tmp_path, download=True)
+        load_original("mnist", tmp_path / "new/resources", download=True)
     for part in ("MNIST is missing", str(tmp_path), "the download failed", "FINITEWIDTH_DATA"):
         assert part in str(caught.value)
     assert "\n" not in str(caught.value)
