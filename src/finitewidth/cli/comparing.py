@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from finitewidth.cli.causes import causes
 from finitewidth.cli.names import complete_runs
 from finitewidth.cli.options import Count
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import PRESETS, nearest, results_folder
+from finitewidth.common.settings import nearest, preset_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,17 +22,16 @@ NOT_JUDGED = "not judged"
 def folder_of(run: str) -> Path:
     """Return the results folder of a run.
 
-    It is named by a preset, ``<preset>-seed<k>``, ``<preset>-<folder of images>``, or a folder of
-    results, also of another clone.
+    It is named by its folder below ``results``, such as ``quick``, ``quick-seed1`` or ``mine``, or
+    it is a folder of results, also of another clone.
     """
-    preset, *more = run.split("-")
-    is_folder = Path(run).is_dir()
-    if preset not in PRESETS and not is_folder:
+    folder = Path(run) if Path(run).is_dir() else Path("results", run)
+    presets = preset_names("config")
+    if not folder.is_dir() and run.split("-")[0] not in presets:
         raise ConfigError(
-            f"{run} is neither a folder nor a run of a preset{nearest(preset, PRESETS)}; "
-            f"presets are {', '.join(PRESETS)}"
+            f"{run} is neither a folder nor a run of a preset{nearest(run, presets)}; "
+            f"presets are {', '.join(presets)}"
         )
-    folder = Path(run) if is_folder else Path("-".join([results_folder(preset), *more]))
     if not any(map(_has_rows, (folder / "claims").glob("*_verdicts.csv"))):
         raise ConfigError(
             f"{run}: {folder}/claims has no verdicts; make them with `finitewidth run`, or name "
@@ -105,7 +105,7 @@ def compare(
     least: float = LEAST,
     rows: Count = 20,
 ) -> None:
-    """Which verdicts and numbers of two runs differ; of more runs, each beside the first.
+    """Why two runs differ, and which verdicts and numbers; of more runs, each beside the first.
 
     Example: finitewidth compare quick quick-seed1
 
@@ -119,6 +119,8 @@ def compare(
         raise ConfigError("name two runs, such as quick quick-seed1")
     for other in others:
         folders = folder_of(first), folder_of(other)
+        for line in causes(*folders):
+            print(line)
         changed, table = verdicts(*folders), numbers(*folders, least)
         judged = changed[(changed[["one", "other"]] != NOT_JUDGED).all(axis=1)]
         print(f"{_differ(len(judged), 'verdict')} between {first} and {other}.")

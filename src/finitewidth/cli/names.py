@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from finitewidth.common.declarations import FOLDER, Artifact, Paper, artifacts_of, read_papers
+from finitewidth.common.settings import preset_names
 
 
 def file_of(artifact: Artifact, results: str) -> Path:
@@ -38,6 +39,11 @@ def complete_targets(context: Any) -> dict[str, str]:
 def complete_papers(context: Any) -> dict[str, str]:
     """The papers in the project of the user."""
     return {paper.name: paper.title for paper in read_papers(_project() / FOLDER)}
+
+
+def complete_presets(context: Any) -> list[str]:
+    """The presets in the project of the user."""
+    return preset_names(_project() / "config")
 
 
 def complete_runs(context: Any) -> list[str]:

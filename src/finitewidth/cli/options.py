@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from cyclopts import Group, Parameter, Token
 from cyclopts.validators import LimitedChoice, Number
 
-from finitewidth.common.settings import LARGEST_SEED, PRESETS, results_folder
+from finitewidth.cli.names import complete_presets
+from finitewidth.common.settings import LARGEST_SEED, preset_only, results_folder
 from finitewidth.common.usage import usable_cores
 from finitewidth.data.places import own_images, registered
 
@@ -42,7 +43,7 @@ Cores = Annotated[int, Parameter(alias="-j", converter=_cores, validator=Number(
 Seed = Annotated[Whole, Parameter(validator=Number(gte=0, lte=LARGEST_SEED))]
 File = Annotated[Path, Parameter(converter=_absolute)]
 DryRun = Annotated[bool, Parameter(alias="-n")]
-Preset = Annotated[Literal[PRESETS], Parameter(help="sizes of the run")]
+Preset = Annotated[str, Parameter(help="sizes of the run", completer=complete_presets)]
 ONE_SOURCE = Group("Images", validator=LimitedChoice())
 ImageFolder = Annotated[File | None, Parameter(group=ONE_SOURCE)]
 Data = Annotated[str, Parameter(group=ONE_SOURCE)]
@@ -58,11 +59,13 @@ class Results:
     Attributes:
         seed: base seed of the run
         images: images of your own, {train,test}/<class>/*, in place of all datasets
+        name: folder below results/ for a run with settings of its own (default: that of its preset)
     """
 
     preset: Preset = "quick"
     seed: Seed = 0
     images: File | None = None
+    name: str | None = None
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -72,4 +75,5 @@ class Results:
     @property
     def folder(self) -> str:
         """Where they are, relative to the project."""
-        return results_folder(self.preset, self.seed, self.sources)
+        preset_only(self.preset, "config")  # refuses an unknown one
+        return results_folder(self.preset, self.seed, self.sources, self.name)

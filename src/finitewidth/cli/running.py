@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -16,7 +16,13 @@ from finitewidth.cli.options import Cores, DryRun, More, Results, Settings
 from finitewidth.common.declarations import read_papers
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.interrupts import MESSAGE, ending_at_once, handled, status_of
-from finitewidth.common.settings import PRESETS, assignments, nearest
+from finitewidth.common.settings import (
+    PRESETS,
+    assignments,
+    merged,
+    nearest,
+    preset_only,
+)
 from finitewidth.common.usage import usable_cores
 
 Target = Annotated[str, Parameter(name="TARGET", completer=complete_targets)]
@@ -87,7 +93,7 @@ def _options_of(folder: str) -> str:
     """How to ask for the run whose results are in a folder; empty if it is not known."""
     pattern = rf"({'|'.join(PRESETS)})(?:-seed(\d+))?"
     if not (named := re.fullmatch(pattern, folder)):
-        return ""
+        return f"; add --name {folder} if it is that of a run" if folder.isidentifier() else ""
     preset, seed = named.groups()
     return f"; add --preset {preset}" + (f" --seed {seed}" if seed else "")
 
@@ -120,12 +126,26 @@ def report(*, config: Settings = (), results: Results = Results()) -> int:
 
 
 def settings(results: Results, given: Sequence[str]) -> list[str]:
-    """Return the overrides of a run as Snakemake takes them: those given, and the images."""
+    """Return the overrides of a run as Snakemake takes them: those given, and the options."""
+    return assignments(_chosen(results, given))
+
+
+def configuration(results: Results, given: Sequence[str]) -> dict[str, Any]:
+    """Return all settings of a run, which `finitewidth.pipeline.plan.Plan` checks."""
+    chosen = {"seed": results.seed, **_chosen(results, given)}
+    return merged(preset_only(results.preset, "config"), chosen)
+
+
+def _chosen(results: Results, given: Sequence[str]) -> dict[str, Any]:
+    """The settings that are given, with the name and the images of the run."""
     chosen = overrides.read(given)
     overrides.agree(chosen, {"preset": results.preset, "seed": results.seed})
+    if results.name is not None:
+        overrides.agree(chosen, {"name": results.name})
+        chosen["name"] = results.name
     if results.sources:  # a folder without images is refused
         overrides.add(chosen, {"data": {"images": str(results.images)}})
-    return assignments(chosen)
+    return chosen
 
 
 def call(words: Sequence[str]) -> int:

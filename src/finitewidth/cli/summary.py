@@ -3,25 +3,21 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from finitewidth.claims import grades
 from finitewidth.cli.names import file_of
 from finitewidth.cli.options import Results
 from finitewidth.common.declarations import Artifact
-from finitewidth.common.settings import merged, preset_only
 
 WORDS = {grades.DRAWN: "drawings or equations"}
 
 
 def of(artifacts: Sequence[Artifact], results: Results) -> str:
     """Return a line for each paper, one for all of them, and the place of the report."""
+    from finitewidth.cli.running import configuration
     from finitewidth.pipeline.plan import Plan
 
-    given: dict[str, Any] = {"seed": results.seed}
-    if results.images:
-        given["data"] = {"images": str(results.images)}
-    status_of = Plan(merged(preset_only(results.preset, "config"), given), ".").footers.status
+    status_of = Plan(configuration(results, ()), ".").footers.status
     groups: dict[str, list[Artifact]] = {}
     for artifact in artifacts:
         groups.setdefault(artifact.paper, []).append(artifact)

@@ -20,24 +20,52 @@ LONGEST_SHOWN = 200
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # CSafeLoader is ten times as fast
 
 
-def results_folder(preset: str, seed: int = 0, images: Sequence[str] = ()) -> str:
-    """Return the folder of the results of a preset, a base seed and images of the user.
+def results_folder(
+    preset: str, seed: int = 0, images: Sequence[str] = (), name: str | None = None
+) -> str:
+    """Return the folder of the results of a run: ``results/<name>`` if the run has a name.
 
-    It is ``results/<preset>``, with ``-<name>`` of sources that are images of the user, and with
-    ``-seed<k>`` for a base seed other than 0.
+    Otherwise it is ``results/<preset>``, with ``-<name>`` of sources that are images of the user,
+    and with ``-seed<k>`` for a base seed other than 0.
     """
+    if name is not None:
+        return f"results/{name}"
     return "-".join([f"results/{preset}", *images, *([f"seed{seed}"] if seed else [])])
 
 
+def preset_names(folder: str | Path) -> list[str]:
+    """Return the presets: ours, and those of the user, from the folder ``config``."""
+    files = sorted(Path(folder, "preset").glob("*.yaml"))
+    return list(dict.fromkeys([*PRESETS, *(file.stem for file in files)]))
+
+
 def preset_only(preset: str, folder: str | Path) -> dict[str, Any]:
-    """Return the settings of a preset without overrides, from the folder ``config``."""
-    if preset not in PRESETS:
-        raise ConfigError(f"preset: {preset!r} is unknown{nearest(preset, PRESETS)}; "
-                          f"{one_of(PRESETS)}")  # fmt: skip
-    folder, result = Path(folder), {}
+    """Return the settings of a preset without overrides, from the folder ``config``.
+
+    A preset of the user, ``config/preset/mine.yaml``, says which preset it changes: its key
+    ``preset`` has the name.
+
+    Raises:
+        ConfigError: there is no such preset, or one of the user does not lead to one of ours.
+    """
+    known = preset_names(folder)
+    if preset not in known:
+        raise ConfigError(f"preset: {preset!r} is unknown{nearest(preset, known)}; "
+                          f"{one_of(known)}")  # fmt: skip
+    folder, changes, name = Path(folder), [], preset
+    while name not in PRESETS:
+        file = folder / "preset" / f"{name}.yaml"
+        changes.append(read_yaml(file))
+        name = changes[-1].pop("preset", None)
+        if name not in known or len(changes) > len(known):
+            raise ConfigError(f"{file}: preset: {name!r} is refused; it names the preset that this "
+                              f"one changes: {one_of(PRESETS)}")  # fmt: skip
+    result: dict[str, Any] = {}
     parts = [folder / "config.yaml", *sorted((folder / "papers").glob("*.yaml"))]
-    for part in (*parts, folder / "preset" / f"{preset}.yaml"):
+    for part in (*parts, folder / "preset" / f"{name}.yaml"):
         result = merged(result, read_yaml(part))
+    for change in reversed(changes):
+        result = merged(result, change)
     return {**result, "preset": preset}
 
 

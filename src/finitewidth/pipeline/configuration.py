@@ -20,7 +20,7 @@ from finitewidth.common import setting_types as types
 from finitewidth.common.declarations import paper_names
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.setting_types import Section, Source, fields_of, general, whole
-from finitewidth.common.settings import LARGEST_SEED, LONGEST_SHOWN, nearest
+from finitewidth.common.settings import LARGEST_SEED, LONGEST_SHOWN, PRESETS, nearest
 
 EXPONENT = re.compile(r"[-+.\d]+e[-+]?\d+", re.IGNORECASE)  # of a number that is text to YAML
 ALLOWED = {  # where pydantic's own words are those of Python
@@ -37,6 +37,13 @@ def _below(folder: str) -> str:
     if folder.startswith(("/", "~")) or ".." in folder.split("/"):
         raise PydanticCustomError("below", "write a path below data.root, without ..")
     return folder
+
+
+def _free(name: str) -> str:
+    """Check that a name of a run is not that of other results."""
+    if name in (*PRESETS, "data"):
+        raise PydanticCustomError("free", "write a name other than data and those of the presets")
+    return name
 
 
 Folder = Annotated[types.Path, Field(max_length=500), AfterValidator(_below)]
@@ -69,7 +76,10 @@ class Data(Section):
 class General(Section):
     """What all papers share."""
 
-    preset: Literal["smoke", "quick", "laptop", "paper"] = general("sizes of a run")
+    preset: types.Name = general("sizes of a run: a file of config/preset")
+    name: Annotated[types.Name, AfterValidator(_free)] | None = general(
+        "folder of the results of a run, below results/; null: that of its preset"
+    )
     seed: whole(0, LARGEST_SEED) = general(
         "base seed, from which all random numbers of trainings and experiments are derived"
     )

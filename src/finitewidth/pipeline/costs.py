@@ -1,7 +1,8 @@
 """The table of costs, ``workflow/costs.tsv``: what every job takes; and the forecast of a run.
 
 Columns:
-    preset: ``smoke``, ``quick``, ``laptop`` or ``paper``, with its settings unmodified.
+    preset: ``smoke``, ``quick``, ``laptop``, ``paper`` or one of the user, with its settings
+        unmodified.
     job: as `finitewidth.pipeline.announced.job_name` names it: ``npf_fig3``, ``claims npf``, or
         ``npf/nu`` for a training.
     seconds: CPU seconds.
@@ -18,7 +19,7 @@ from dataclasses import astuple, fields
 from datetime import UTC, datetime
 from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 from pydantic.dataclasses import dataclass
@@ -37,7 +38,7 @@ MEASURED, ESTIMATED = "measured", "estimated"
 class Cost:
     """One row of the table; its columns are explained above."""
 
-    preset: Literal[PRESETS]
+    preset: Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")]
     job: str
     seconds: float
     memory_mb: float
@@ -59,7 +60,8 @@ def read_table(path: str | Path) -> list[Cost]:
 
 def write_table(path: str | Path, rows: Iterable[Cost]) -> None:
     """Write ``rows``, sorted by preset and job, numbers rounded to three digits."""
-    rows = sorted(rows, key=lambda row: (PRESETS.index(row.preset), row.job))
+    order = {preset: place for place, preset in enumerate(PRESETS)}
+    rows = sorted(rows, key=lambda row: (order.get(row.preset, len(order)), row.preset, row.job))
     cells = [
         [each if isinstance(each, str) else f"{float(f'{each:.3g}'):.10g}" for each in astuple(row)]
         for row in rows

@@ -145,7 +145,7 @@ class JobPlans:
             yield f"it was made from another {_listed(others)}"
         if again := [job for job in dict.fromkeys(plan.makers.values()) if self.reasons(job)]:
             yield f"runs again: {_listed(again)}"
-        packages = _other_versions(made["versions"], self._versions)
+        packages = other_versions(made["versions"], self._versions)
         if packages and self._rerun_packages:
             yield f"packages: {', '.join(packages)}"
         for package in packages:
@@ -164,7 +164,7 @@ class JobPlans:
     def _differences(self, plan: JobPlan, made: Mapping[str, Any]) -> list[str]:
         """What differs between a plan and the provenance of results, in words."""
         words = []
-        if settings := _changed_settings(made["parameters"], plan.parameters):
+        if settings := changed_settings(made["parameters"], plan.parameters):
             words.append(f"settings: {_listed(settings)}")
         if modules := changed_code(plan.code.as_record(), made["code"]):
             words.append(f"code: {_listed(_file_of(each) for each in modules)}")
@@ -271,8 +271,8 @@ def _results_of(plan: JobPlan) -> str:
     return "/".join(plan.provenance.split("/")[:2])
 
 
-def _changed_settings(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """The settings that differ, as ``draws 200 → 60``."""
+def changed_settings(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return the settings that differ, as ``draws 200 → 60``."""
     before, after = leaves(then), leaves(now)
     changed = []
     for path in {**before, **after}:
@@ -299,8 +299,8 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 
 
-def _other_versions(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """The packages whose versions differ, as ``torch 2.9.1 → 2.10.0``."""
+def other_versions(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Return the packages whose versions differ, as ``torch 2.9.1 → 2.10.0``."""
     return [
         f"{package} {then.get(package, 'none')} → {version}"
         for package, version in now.items()

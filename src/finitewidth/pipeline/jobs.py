@@ -67,7 +67,10 @@ class Jobs:
     def __init__(self, papers: Sequence[Paper], config: Mapping[str, Any]):
         self.papers, self.config = papers, config
         self.results = results_folder(
-            config["preset"], config.get("seed", 0), own_images(config.get("data", {}))
+            config["preset"],
+            config.get("seed", 0),
+            own_images(config.get("data", {})),
+            config.get("name"),
         )
         self.experiments = {e.name: e for paper in papers for e in paper.experiments}
         self.artifacts = {a.artifact: a for a in artifacts_of(papers)}
