@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
-from finitewidth.cli import comparing, network, running, tiles
+from finitewidth.cli import comparing, network, running, status, tiles
 from finitewidth.cli.options import File, More, Preset, Results
 from finitewidth.common.declarations import artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError, FinitewidthError, ResultError
@@ -32,6 +32,7 @@ app = App(
 RAISES = {"exit_on_error": False, "print_error": False}  # so that `main` writes the message
 app.command(running.make, name="run")
 app.command(running.report)
+app.command(status.status)
 app.command(comparing.compare)
 app.command(network.network)
 app.command(tiles.kernel)

@@ -23,6 +23,7 @@ from finitewidth.pipeline import configuration, costs
 from finitewidth.pipeline.footers import Footers
 from finitewidth.pipeline.jobs import Job, Read, chosen
 from finitewidth.pipeline.requests import Requests
+from finitewidth.pipeline.schedule import Step
 
 
 def _makers(reads: Iterable[Read]) -> list[str]:
@@ -133,6 +134,11 @@ class Plan:
         """CPU seconds of a job by the table; None without a row, or with modified settings."""
         known = job in self.costs and job not in self.footers.modified
         return self.costs[job].seconds if known else None
+
+    def step(self, job: str, shown: Mapping[str, str]) -> Step:
+        """What is known of a job before it runs; ``shown`` has the jobs of the run, and names."""
+        needs = [shown[each] for each in self.needs.get(job, ()) if each in shown]
+        return Step(self.seconds(job), needs, self.requests.priority(job, {}))
 
     def on_device(self, name: str) -> bool:
         """Whether a declared job runs on the device of the configuration, such as a GPU."""

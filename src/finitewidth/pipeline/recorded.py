@@ -18,6 +18,7 @@ from typing import Any
 from finitewidth.common.errors import ResultError
 from finitewidth.common.progress import logged_to
 from finitewidth.common.provenance import code_changed, digest_of, environment, forget_modules
+from finitewidth.common.running import shown
 from finitewidth.common.usage import cpu_seconds, peak_memory
 from finitewidth.pipeline.announced import job_name
 
@@ -38,7 +39,8 @@ def recorded(snakemake: Any) -> Iterator[dict[str, Any]]:
     provenance = str(snakemake.output[PROVENANCE])
     outputs = [str(file) for file in snakemake.output if str(file) != provenance]
     root = Path(snakemake.scriptdir).resolve().parents[1]
-    with logged_to(snakemake.log[0]):
+    name = job_name(snakemake.rule, dict(snakemake.wildcards.items()))
+    with logged_to(snakemake.log[0]), shown(name, snakemake.log[0]):
         started = time.monotonic()
         _refuse_other_code(params["code"], root)
         inputs = {str(file): digest_of(file) for file in snakemake.input}
@@ -51,7 +53,7 @@ def recorded(snakemake: Any) -> Iterator[dict[str, Any]]:
 
         parameters = {name: value for name, value in params.items() if name != "code"}
         write_json(provenance, {
-            "job": job_name(snakemake.rule, dict(snakemake.wildcards.items())),
+            "job": name,
             "digests": {"inputs": inputs, "outputs": {file: digest_of(file) for file in outputs}},
             "code": params["code"],
             **(facts or {"parameters": json.loads(json.dumps(parameters, default=str))}),

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.common.progress import in_turn
 from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.data.select import first_per_class
 from finitewidth.kernels.trained import traced_kernel
@@ -65,7 +66,8 @@ def measure(
     ]
     size = settings["stack"] or len(runs)
     history, measures, kept = [], [], []
-    for part in (runs[start : start + size] for start in range(0, len(runs), size)):
+    parts = [runs[start : start + size] for start in range(0, len(runs), size)]
+    for part in in_turn(parts, "stacks"):
         stack = StackedNetwork(*about, [states[run["init"]] for run in part])
         name = f"replicas {part[0][REPLICA]} to {part[-1][REPLICA]}"
         store = checkpoints.store(name) if checkpoints else None
