@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, CycloptsError, Parameter
 
 from finitewidth.cli import comparing, network, running, status, tiles
-from finitewidth.cli.options import File, More, Preset, Results
+from finitewidth.cli.options import Count, File, More, Preset, Results
 from finitewidth.common.declarations import artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError, FinitewidthError, ResultError
 from finitewidth.common.settings import preset_only, results_folder
@@ -130,14 +130,18 @@ def verify(*, results: Results = Results()) -> int:
 
 
 @app.command
-def plan(*, preset: Preset = "quick") -> None:
-    """Forecast time and memory of every artifact.
+def plan(*, preset: Preset = "quick", cores: Count | None = None) -> None:
+    """Forecast time, memory and disk space of every artifact and of a run.
 
-    Example: finitewidth plan --preset paper
+    Example: finitewidth plan --preset paper --cores 64
+
+    Args:
+        cores: for which a run is forecast, beside 1, 2, 8 and 64 (default: those that it may use)
     """
     from finitewidth.pipeline.plan import Plan
 
-    print(Plan(preset_only(preset, "config"), ".").forecast())
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    print(Plan(preset_only(preset, "config"), ".").forecast(cores or usable or 1))
 
 
 @app.command

@@ -28,6 +28,7 @@ from finitewidth.common.number_words import rough_duration
 from finitewidth.common.reported_numbers import read_rows
 from finitewidth.common.settings import PRESETS
 from finitewidth.common.usage import provenance_files, usage_in
+from finitewidth.pipeline.schedule import START, Step, ends
 
 TABLE = "workflow/costs.tsv"
 MEASURED, ESTIMATED = "measured", "estimated"
@@ -186,6 +187,51 @@ def forecast(
         + (f" ({', '.join(missing)})" if 0 < len(missing) <= 5 else ""),
         "", *NOTES,
     ])  # fmt: skip
+
+
+SIZES = (1, 2, 8, 64)  # cores of the table of wall times
+WALL = "{:>8} {:>10} {:>6} {:>9}  {}"
+BUSY = 0.85  # share of the cores that work, from which they limit a run
+
+
+def wall_times(steps: Mapping[str, Step], costs: Mapping[str, Cost], cores: int) -> str:
+    """The wall times of a complete run on several numbers of ``cores``, and what limits it."""
+    seconds = {name: step.wall for name, step in steps.items()}
+    needs = {name: step.needs for name, step in steps.items()}
+    chain = max(chains(needs, seconds).values(), key=lambda each: length(each, seconds))
+    lines = []
+    for number in sorted({*SIZES, cores}):
+        found = ends(steps, number)
+        wall = START + max(found.values())
+        busy = sum(seconds.values()) / (number * wall)
+        memory = memory_at_once(found, steps, {job: cost.memory_mb for job, cost in costs.items()})
+        limit = "cores" if busy >= BUSY else "longest chain of jobs"
+        lines.append(WALL.format(
+            f"{number}{'*' * (number == cores)}", rough_duration(wall), f"{100 * busy:.0f} %",
+            f"{memory / 1000:.2g} GB", limit,
+        ))  # fmt: skip
+    longest = max(chain, key=lambda job: seconds[job])
+    return "\n".join([
+        "wall time of snakemake --cores N, forecast for idle cores like those of the table:", "",
+        WALL.format("N", "wall time", "busy", "memory", "limited by"), *lines, "",
+        f"longest chain of jobs: {rough_duration(length(chain, seconds))}, of which {longest} takes "
+        f"{rough_duration(seconds[longest])}; * cores that --cores names, or this process may use",
+    ])  # fmt: skip
+
+
+def memory_at_once(
+    found: Mapping[str, float], steps: Mapping[str, Step], memory: Mapping[str, float]
+) -> float:
+    """The largest sum of the memory of jobs that run side by side, from job -> its end."""
+    changes = []
+    for job, end in found.items():
+        size = memory.get(job, 0.0)
+        changes += [(end - steps[job].wall, size), (end, -size)]
+    most = now = 0.0
+    for _, change in sorted(changes):  # of those at one time, ends come first
+        now += change
+        most = max(most, now)
+    return most
 
 
 def _line(

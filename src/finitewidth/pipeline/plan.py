@@ -20,6 +20,7 @@ from finitewidth.common.provenance import code_of
 from finitewidth.data.catalogue import ROLES, describe, source_for
 from finitewidth.data.places import registered, tree_of
 from finitewidth.pipeline import configuration, costs
+from finitewidth.pipeline.disk import disk_space
 from finitewidth.pipeline.footers import Footers
 from finitewidth.pipeline.jobs import Job, Read, chosen
 from finitewidth.pipeline.requests import Requests
@@ -357,11 +358,14 @@ class Plan:
             }  # fmt: skip
         return jobs
 
-    def forecast(self) -> str:
-        """What every artifact, every paper and everything takes, as a table."""
+    def forecast(self, cores: int) -> str:
+        """What every artifact, every paper and everything takes, and a run on some ``cores``."""
         sums = {entry.artifact: [entry.artifact] for entry in self.artifacts}
         for paper in self.captioned:
             sums[f"all of {paper}"] = [entry.artifact for entry in self.of(paper)]
         on_gpu = {*self.jobs.trainings, *filter(self.on_device, self.jobs.experiments)}
         sums["everything"] = [*self.needs]
-        return costs.forecast(self.needs, self.costs, sums, on_gpu)
+        table = costs.forecast(self.needs, self.costs, sums, on_gpu)
+        steps = {job: self.step(job, dict(zip(self.needs, self.needs))) for job in self.needs}
+        wall = costs.wall_times(steps, self.costs, cores)
+        return f"{table}\n\n{wall}\n\n{disk_space(self.jobs)}"
