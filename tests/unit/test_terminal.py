@@ -114,7 +114,7 @@ def test_a_run_says_how_long_it_will_take_and_where_its_files_are(shown):
     screen.run(4, "npf_fig3", output=files)
     screen.handler.close()
     lines = screen.lines()
-    said = "3 jobs, about 46 s on 2 cores (1 without a measured time); details in .snakemake/log"
+    said = "3 jobs, about 45 s on 2 cores (1 without a measured time); details in .snakemake/log"
     assert lines[0] == said
     # after jobs that took no time
     assert re.fullmatch(r"\[1/3\] npf/nu +0\.0 s   about \d s left", lines[1])

@@ -190,7 +190,7 @@ def forecast(
 
 
 SIZES = (1, 2, 8, 64)  # cores of the table of wall times
-WALL = "{:>8} {:>10} {:>6} {:>9}  {}"
+WALL = "{:>5} {:>10} {:>6} {:>10}  {}"
 BUSY = 0.85  # share of the cores that work, from which they limit a run
 
 
@@ -205,17 +205,16 @@ def wall_times(steps: Mapping[str, Step], costs: Mapping[str, Cost], cores: int)
         wall = START + max(found.values())
         busy = sum(seconds.values()) / (number * wall)
         memory = memory_at_once(found, steps, {job: cost.memory_mb for job, cost in costs.items()})
-        limit = "cores" if busy >= BUSY else "longest chain of jobs"
+        limit = "cores" if busy >= BUSY else "the longest chain of jobs"
         lines.append(WALL.format(
-            f"{number}{'*' * (number == cores)}", rough_duration(wall), f"{100 * busy:.0f} %",
-            f"{memory / 1000:.2g} GB", limit,
+            number, rough_duration(wall), f"{100 * busy:.0f} %", f"{memory / 1000:,.1f} GB", limit
         ))  # fmt: skip
     longest = max(chain, key=lambda job: seconds[job])
     return "\n".join([
-        "wall time of snakemake --cores N, forecast for idle cores like those of the table:", "",
-        WALL.format("N", "wall time", "busy", "memory", "limited by"), *lines, "",
-        f"longest chain of jobs: {rough_duration(length(chain, seconds))}, of which {longest} takes "
-        f"{rough_duration(seconds[longest])}; * cores that --cores names, or this process may use",
+        "a whole run, forecast for idle cores as fast as those of the table:", "",
+        WALL.format("cores", "wall time", "busy", "memory", "limited by"), *lines, "",
+        f"the longest chain of jobs takes {rough_duration(length(chain, seconds))}, of which "
+        f"{longest} {rough_duration(seconds[longest])}",
     ])  # fmt: skip
 
 

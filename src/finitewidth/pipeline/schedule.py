@@ -12,7 +12,7 @@ from dataclasses import dataclass
 # 2.7 s and 0.22 to 0.25 s a job more than their jobs say.
 START = 3.0  # until the first job starts
 JOB = 0.25  # of a job: Snakemake starts it, waits for its files, and writes down what it was
-PRIOR = 60.0  # seconds of jobs as forecast, which count beside those that have ended
+PRIOR, SHARE = 10.0, 0.03  # seconds of jobs as forecast, and share of all, see `TimeLeft.pace`
 OVERDUE = 0.1  # share of its time so far that is left of a job which should have ended
 
 
@@ -97,6 +97,7 @@ class TimeLeft:
 
     def __init__(self, steps: Mapping[str, Step], cores: int):
         self._steps, self._cores = steps, cores
+        self._prior = PRIOR + SHARE * sum(step.wall for step in steps.values())
         self._took: dict[str, float] = {}  # seconds of the jobs that have ended
 
     def end(self, job: str, took: float) -> None:
@@ -106,10 +107,10 @@ class TimeLeft:
     def pace(self, running: Mapping[str, AtWork]) -> float:
         """Seconds that jobs take for one second of their forecasts.
 
-        Jobs count by their seconds, running ones by what they have done; and so does `PRIOR`, so
-        that the first short jobs say little of the others.
+        Jobs count by their seconds, running ones by what they have done. `PRIOR` and a `SHARE` of
+        all count as if they had taken what was forecast, so that the first short jobs say little.
         """
-        took = foreseen = PRIOR
+        took = foreseen = self._prior
         for job, seconds in self._took.items():
             if self._steps[job].seconds is not None:
                 took += seconds
