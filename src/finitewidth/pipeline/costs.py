@@ -6,7 +6,8 @@ Columns:
         ``npf/nu`` for a training.
     seconds: CPU seconds.
     memory_mb: largest resident memory in MB, the interpreter included.
-    source: ``measured <date>``, or ``estimated`` where no run has been measured.
+    source: ``measured <date>``; with ``in a sum`` where only the time of several jobs together is
+        known, which earlier estimates divide; or ``estimated`` where no run has been measured.
 
 ``finitewidth costs --preset quick`` replaces the rows of a preset by what its last run took.
 Imports no torch: Snakemake reads the table at every start.
