@@ -13,6 +13,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
 from finitewidth.cli import display, terminal
+from finitewidth.cli.run_state import in_short
 from finitewidth.common import running
 from finitewidth.pipeline import announced
 from finitewidth.pipeline.schedule import Step
@@ -134,6 +135,20 @@ def test_many_results_are_named_by_their_folder():
     paths = [f"results/quick/npf/figures/npf_fig{i}.png" for i in range(4)]
     assert terminal.in_few_lines(paths[:3]) == paths[:3]
     assert terminal.in_few_lines(paths) == ["results/quick/npf/figures/"]
+
+
+@pytest.mark.parametrize(
+    ("paths", "short"),
+    [
+        (["a/b.csv"], "a/b.csv"),
+        (["a/f.pdf", "a/f.csv", "x/provenance/f.json"], "a/f.{pdf,csv}"),
+        (["a/npf_verdicts.csv", "a/npf_parts.csv"], "a/npf_{verdicts,parts}.csv"),
+        (["a/nu/history.csv", "a/nu/weights.npz", "a/nu/provenance.json"], "a/nu/"),
+        ([f"a/n{i}.csv" for i in range(9)], "a/"),
+    ],
+)
+def test_files_of_a_job_are_written_as_in_a_shell(paths, short):
+    assert in_short(paths) == short
 
 
 @pytest.fixture

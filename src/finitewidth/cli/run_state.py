@@ -10,6 +10,7 @@ from finitewidth.common.number_words import rough_duration
 from finitewidth.common.running import Running
 from finitewidth.pipeline.schedule import AtWork, Step, TimeLeft
 
+LISTED = 5  # files of a job that are named at the end of a run; of more, their folder
 STARTING = 10.0  # seconds after which a job whose file is not there waits, for example in a queue
 
 
@@ -179,6 +180,9 @@ def in_short(paths: Sequence[str]) -> str:
     start = os.path.commonprefix(paths)
     if len(paths) == 1:
         return paths[0]
-    if start.endswith("/") or len(paths) > 5:
-        return os.path.dirname(start)
-    return f"{start}{{{','.join(path.removeprefix(start) for path in paths)}}}"
+    if start.endswith("/") or len(paths) > LISTED:
+        return f"{os.path.dirname(start)}/"
+    suffixes = {os.path.splitext(path)[1] for path in paths}
+    end = suffixes.pop() if len(suffixes) == 1 else ""
+    differing = [path.removeprefix(start).removesuffix(end) for path in paths]
+    return f"{start}{{{','.join(differing)}}}{end}"
