@@ -35,6 +35,8 @@ def test_the_space_of_a_run_is_told_with_its_parts():
     assert "3 MB datasets" in line
 
 
-@pytest.mark.parametrize(("count", "text"), [(900, "1 kB"), (3.14e6, "3.1 MB"), (1.21e11, "120 GB")])
+@pytest.mark.parametrize(
+    ("count", "text"), [(900, "1 kB"), (3.14e6, "3.1 MB"), (1.21e11, "120 GB")]
+)
 def test_sizes_are_in_the_largest_unit(count, text):
     assert size(count) == text

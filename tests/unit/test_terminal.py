@@ -4,6 +4,7 @@ import dataclasses
 import io
 import logging
 import re
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -12,7 +13,7 @@ from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
-from finitewidth.cli import display, terminal
+from finitewidth.cli import display, run_state, terminal
 from finitewidth.cli.run_state import in_short
 from finitewidth.common import running
 from finitewidth.pipeline import announced
@@ -111,7 +112,7 @@ def test_a_run_says_how_long_it_will_take_and_where_its_files_are(shown):
     screen.plan()
     screen.run(2, "train", paper="npf", training="nu", output=["results/quick/npf/nu.npz"])
     screen.run(3, "npf_nu", output=["results/quick/npf/nu.csv"])
-    files = [*(f"{FIGURE}.{suffix}" for suffix in ("pdf", "csv")), "results/quick/provenance/f.json"]
+    files = [f"{FIGURE}.pdf", f"{FIGURE}.csv", "results/quick/provenance/f.json"]
     screen.run(4, "npf_fig3", output=files)
     screen.handler.close()
     lines = screen.lines()
@@ -120,6 +121,22 @@ def test_a_run_says_how_long_it_will_take_and_where_its_files_are(shown):
     # after jobs that took no time
     assert re.fullmatch(r"\[1/3\] npf/nu +0\.0 s   about \d s left", lines[1])
     assert lines[-2:] == ["3 jobs done in 0.0 s.", f"{FIGURE}.{{pdf,csv}}"]
+
+
+def test_a_run_on_a_cluster_has_jobs_at_once(shown, tmp_path):
+    screen = shown()
+    screen.say("Provided remote nodes: 100", event=LogEvent.RESOURCES_INFO, nodes=100)
+    screen.say("Job stats", event=LogEvent.RUN_INFO, stats={})
+    assert "about 45 s with up to 100 jobs at once" in screen.lines()[0]
+    run = screen.handler.run
+    run.start(4, run_state.Job("npf_fig3", time.time() - 3600))
+    assert run.at_work()["npf_fig3"].elapsed == run_state.STARTING  # it waits in a queue
+    file = running.file_of(announced.folders[0], "npf_fig3")
+    running.write(file, running.begun("npf_fig3"))
+    run.look()
+    assert run.at_work()["npf_fig3"].elapsed < 10
+    assert run.end(4)[1] < 10
+    screen.handler.close()
 
 
 def test_a_run_that_makes_the_report_names_its_first_page(shown, monkeypatch):
@@ -142,7 +159,7 @@ def test_many_results_are_named_by_their_folder():
     [
         (["a/b.csv"], "a/b.csv"),
         (["a/f.pdf", "a/f.csv", "x/provenance/f.json"], "a/f.{pdf,csv}"),
-        (["a/npf_verdicts.csv", "a/npf_parts.csv"], "a/npf_{verdicts,parts}.csv"),
+        (["a/npf_verdicts.csv", "a/npf_parts.csv"], "a/{npf_verdicts,npf_parts}.csv"),
         (["a/nu/history.csv", "a/nu/weights.npz", "a/nu/provenance.json"], "a/nu/"),
         ([f"a/n{i}.csv" for i in range(9)], "a/"),
     ],
@@ -164,8 +181,8 @@ def training(tmp_path):
 def test_a_log_has_a_line_a_minute_for_a_long_job(shown, training, monkeypatch):
     screen = shown()
     screen.plan()
-    screen.start(2, "train", paper="npf", training="nu")
     run, own = screen.handler.run, screen.handler.display
+    run.start(2, run_state.Job("npf/nu", time.time() - 120))
     run.look()
     own.show(run)
     assert len(screen.lines()) == 1
@@ -186,8 +203,8 @@ def test_a_terminal_has_bars_that_a_line_does_not_spoil(shown, training):
 
     screen = shown(stream=Terminal())
     screen.plan()
-    screen.start(2, "train", paper="npf", training="nu")
     run, own = screen.handler.run, screen.handler.display
+    run.start(2, run_state.Job("npf/nu", time.time() - 120))
     run.look()
     own.show(run)
     rows = screen.stream.getvalue().split("\r")

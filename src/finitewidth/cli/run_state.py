@@ -4,13 +4,14 @@ import os
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from finitewidth.common import running as files
 from finitewidth.common.number_words import rough_duration
 from finitewidth.common.running import Running
 from finitewidth.pipeline.schedule import AtWork, Step, TimeLeft
 
-LISTED = 5  # files of a job that are named at the end of a run; of more, their folder
+LISTED = 3  # names of files at the end of a run; of more, their folder
 STARTING = 10.0  # seconds after which a job whose file is not there waits, for example in a queue
 
 
@@ -64,14 +65,20 @@ class RunState:
         job = self.running.pop(number, None)
         if job is None:
             return None
-        seen = self._seen.pop(job.name, None)
-        took = time.time() - (seen.started if seen else job.started)
+        took = time.time() - self._began(job)
+        self._seen.pop(job.name, None)
         if failed:
             self.failed.append(job.name)
         else:
             self.done.append(job)
             self._left.end(job.name, took)
         return job, took
+
+    def _began(self, job: Job) -> float:
+        """When a job began: later than Snakemake started it if it waited in a queue."""
+        seen = self._seen.get(job.name)
+        waited = seen is not None and seen.started - job.started > STARTING
+        return seen.started if waited else job.started
 
     def look(self) -> None:
         """Read the files of the running jobs, and write that of the run."""
@@ -98,7 +105,7 @@ class RunState:
         if self.folders:
             files.remove(self._file())
 
-    def _file(self) -> os.PathLike:
+    def _file(self) -> Path:
         name = f"{files.RUN} {self._own.host} {self._own.pid}"
         return files.file_of(self.folders[0], name)
 
@@ -111,7 +118,7 @@ class RunState:
                 left = seen.left
                 if left is not None:
                     left = max(left - (now - seen.updated), 0.0)
-                found[job.name] = AtWork(now - seen.started, seen.share, left)
+                found[job.name] = AtWork(now - self._began(job), seen.share, left)
             else:
                 found[job.name] = AtWork(min(now - job.started, STARTING))
         return found
@@ -176,13 +183,16 @@ def made(jobs: Collection[Job], steps: Mapping[str, Step]) -> list[str]:
 
 def in_short(paths: Sequence[str]) -> str:
     """Several files as a shell writes them: ``figures/npf_fig3.{csv,pdf}``; or their folder."""
-    paths = [path for path in paths if "/provenance" not in path] or list(paths)
-    start = os.path.commonprefix(paths)
-    if len(paths) == 1:
-        return paths[0]
-    if start.endswith("/") or len(paths) > LISTED:
-        return f"{os.path.dirname(start)}/"
-    suffixes = {os.path.splitext(path)[1] for path in paths}
-    end = suffixes.pop() if len(suffixes) == 1 else ""
-    differing = [path.removeprefix(start).removesuffix(end) for path in paths]
-    return f"{start}{{{','.join(differing)}}}{end}"
+    files = [Path(path) for path in paths if "/provenance" not in path] or [*map(Path, paths)]
+    folders, stems, suffixes = (
+        list(dict.fromkeys(getattr(file, part) for file in files))
+        for part in ("parent", "stem", "suffix")
+    )
+    if len(files) == 1:
+        return str(files[0])
+    if len(folders) == 1 and len(stems) == 1:
+        kinds = ",".join(suffix.removeprefix(".") for suffix in suffixes)
+        return f"{folders[0]}/{stems[0]}.{{{kinds}}}"
+    if len(folders) == 1 and len(suffixes) == 1 and len(stems) <= LISTED:
+        return f"{folders[0]}/{{{','.join(stems)}}}{suffixes[0]}"
+    return f"{os.path.commonpath(folders)}/"

@@ -52,7 +52,7 @@ class LogHandler(LogHandlerBase):
         self.plain = wanted or os.environ.get("FINITEWIDTH_TERMINAL") == "snakemake"
         self.run: RunState | None = None  # after it has begun, also of a dry run
         self.display: Display | None = None
-        self.cores = 1
+        self.at_once, self.where = 1, "on 1 core"
         self.interrupted = False
         logging.raiseExceptions = False  # no traceback if Snakemake's log is on a full disk
 
@@ -128,21 +128,22 @@ class LogHandler(LogHandlerBase):
     # --- a run -------------------------------------------------------------------------------
 
     def _provided(self, record: LogRecord) -> None:
-        """The number of jobs side by side: cores here, or jobs of a cluster."""
-        nodes = getattr(record, "nodes", None)
-        at_once = getattr(record, "cores", None) or (nodes if isinstance(nodes, int) else None)
-        self.cores = at_once or self.cores
+        """How many jobs there are at once: one on each core here, or so many on a cluster."""
+        cores, nodes = getattr(record, "cores", None), getattr(record, "nodes", None)
+        if cores:
+            self.at_once, self.where = cores, f"on {_counted(cores, 'core')}"
+        elif isinstance(nodes, int):
+            self.at_once, self.where = nodes, f"with up to {_counted(nodes, 'job')} at once"
 
     def _begin(self, record: LogRecord) -> None:
         steps, dryrun = announced.forecast(), self.common_settings.dryrun
-        self.run = RunState(steps, self.cores, () if dryrun else announced.folders)
+        self.run = RunState(steps, self.at_once, () if dryrun else announced.folders)
         if dryrun:
             self._line(self.format(record))
             return
-        jobs, cores = _counted(len(steps), "job"), _counted(self.cores, "core")
-        long = rough_duration(max(self.run.left(), 1.0))
+        jobs, long = _counted(len(steps), "job"), rough_duration(max(self.run.left(), 1.0))
         unknown = _unknown(self.run)
-        self._line(f"{jobs}, about {long} on {cores}{unknown}; details in .snakemake/log")
+        self._line(f"{jobs}, about {long} {self.where}{unknown}; details in .snakemake/log")
         remove_leftovers(announced.folders)
         self.display = Display(self.stream)
         self.display.follow(self.run, self.lock)

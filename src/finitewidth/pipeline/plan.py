@@ -366,6 +366,7 @@ class Plan:
         on_gpu = {*self.jobs.trainings, *filter(self.on_device, self.jobs.experiments)}
         sums["everything"] = [*self.needs]
         table = costs.forecast(self.needs, self.costs, sums, on_gpu)
-        steps = {job: self.step(job, dict(zip(self.needs, self.needs))) for job in self.needs}
+        names = {job: job for job in self.needs}
+        steps = {job: self.step(job, names) for job in names}
         wall = costs.wall_times(steps, self.costs, cores)
         return f"{table}\n\n{wall}\n\n{disk_space(self.jobs)}"

@@ -63,7 +63,7 @@ def ends(
         pace: seconds for one second of the forecast of the others.
     """
     readers: dict[str, list[str]] = {name: [] for name in steps}
-    missing = {name: 0 for name in steps}
+    missing = dict.fromkeys(steps, 0)
     for name, step in steps.items():
         for each in set(step.needs) & steps.keys():
             readers[each].append(name)
@@ -136,8 +136,7 @@ class TimeLeft:
         forecast = max(pace * step.wall - at_work.elapsed, OVERDUE * at_work.elapsed)
         if at_work.left is None:
             return forecast
-        whole = share * at_work.left + (1 - share) ** 2 * pace * step.wall
-        return whole
+        return share * at_work.left + (1 - share) ** 2 * pace * step.wall
 
     def each(self, running: Mapping[str, AtWork]) -> dict[str, float]:
         """Seconds left of every running job."""
