@@ -87,6 +87,16 @@ def test_progress_within_a_step_is_that_part_of_the_whole():
     assert progress.stage() is None
 
 
+def test_a_long_step_is_a_larger_part_of_the_whole():
+    seen = []
+    for _ in in_turn("ab", "stacks", [1.0, 9.0]):
+        inner = Progress(10, "descent")
+        inner.advance(5)
+        seen.append(progress.stage().share)
+        inner.close()
+    assert seen == pytest.approx([0.05, 0.55])
+
+
 def job(name="npf/nu", **facts):
     """The file of a job; return its path."""
     file = file_of(RESULTS, name)

@@ -5,7 +5,7 @@ import logging
 import sys
 import time
 import traceback
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -65,11 +65,20 @@ class Progress:
         done: number of steps that are done already.
         unit: what a run shows in place of the title, such as ``epoch``.
         per: number of steps of a unit.
+        sizes: how long each step takes, beside the others; None for steps that are alike.
     """
 
-    def __init__(self, total: int, title: str, done: int = 0, unit: str = "", per: int = 1):
+    def __init__(
+        self,
+        total: int,
+        title: str,
+        done: int = 0,
+        unit: str = "",
+        per: int = 1,
+        sizes: Sequence[float] | None = None,
+    ):
         self._total, self._title, self._done = total, title, done
-        self._unit, self._per = unit, per
+        self._unit, self._per, self._sizes = unit, per, sizes
         self._started = self._said = time.monotonic()
         self._start, self._bar = done, None
         # jobs of a workflow, which have a log, share one terminal
@@ -114,7 +123,10 @@ class Progress:
 
     def share(self, part: float = 0.0) -> float:
         """Return the share that is done, 0 to 1, if ``part`` of the next step is done."""
-        return min((self._done + part) / max(self._total, 1), 1.0)
+        if self._sizes is None:
+            return min((self._done + part) / max(self._total, 1), 1.0)
+        sizes = [*self._sizes, 0.0]
+        return (sum(sizes[: self._done]) + part * sizes[self._done]) / sum(sizes)
 
 
 @dataclass(frozen=True)
@@ -145,9 +157,14 @@ def stage() -> Stage | None:
     return Stage(words, done, total, share, progresses[0]._started)
 
 
-def in_turn(items: Collection[Item], title: str) -> Iterator[Item]:
-    """Yield ``items``; the progress that each shows is that of one step of the whole."""
-    progress = Progress(len(items), title)
+def in_turn(
+    items: Collection[Item], title: str, sizes: Sequence[float] | None = None
+) -> Iterator[Item]:
+    """Yield ``items``; the progress that each shows is that of one step of the whole.
+
+    ``sizes`` says how long each takes, beside the others, if they differ.
+    """
+    progress = Progress(len(items), title, sizes=sizes)
     for item in items:
         yield item
         progress.advance()

@@ -59,7 +59,8 @@ def measure(
     changes: list[dict[str, Any]] = []
     networks: list[dict[str, Any]] = []
     stacks = [*product(maps, settings["depths"])]
-    for (sigma_b2, width), depth in in_turn(stacks, "stacks"):
+    sizes = [depth**2 * width for (_, width), depth in stacks]  # about the time of each
+    for (sigma_b2, width), depth in in_turn(stacks, "stacks", sizes):
         widest = width == max(settings["widths"]) and width != shown
         runs = settings["widest"]["runs"] if widest else settings["runs"]
         draws = [Draw(v, sigma_b2, seed) for seed in range(runs) for v in settings["sigma_w2"]]
