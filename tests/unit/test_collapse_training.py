@@ -9,6 +9,7 @@ from tests.unusual_modules import jacobian_kernel
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import base_seed
 from finitewidth.data.bundled import digits
+from finitewidth.data.catalogue import SOURCES
 from finitewidth.measures import collapse
 from finitewidth.networks.normalised.plain import build, initial_state
 from finitewidth.networks.normalised.specs import Network
@@ -45,6 +46,11 @@ def test_every_network_is_there_at_every_epoch(tables):
     assert list(measures["rate_index"][:4]) == [0, 1] * 2
     assert np.isfinite(measures.select_dtypes("number")).all(axis=None)
     assert list(tables["weights"]["replica"]) == [0, 1]
+
+
+def test_the_kept_weights_take_as_much_disk_as_the_settings_say(tables):
+    written = sum(a.nbytes for name, a in tables["weights"].items() if name != training.REPLICA)
+    assert training.disk(TRAINING, SOURCES["digits"]).weights == written
 
 
 def test_networks_of_one_initialisation_start_alike():

@@ -16,12 +16,15 @@ from finitewidth.pipeline.costs import (
     chains,
     forecast,
     length,
+    memory_at_once,
     read_costs,
     read_table,
     refresh,
+    wall_times,
     write_table,
 )
 from finitewidth.pipeline.planned_jobs import job_plans
+from finitewidth.pipeline.schedule import JOB, Step, ends
 
 ROOT = Path(__file__).parents[2]
 NEEDS = {
@@ -136,6 +139,35 @@ def test_the_forecast_adds_up_rows_and_counts_jobs_without_one():
     assert "a core each 2 days (data 60 min, long 2 days, fig 3 h, report 4 h)" in lines
     assert "a GPU each 10 h (data 60 min, short 2 h, fig 3 h, report 4 h)" in lines
     assert "jobs without a row in the table: 1 of 6 (text)" in lines
+
+
+def test_wall_times_of_a_run_and_what_limits_it():
+    steps = {job: Step(60 * SECONDS.get(job, 0), needs) for job, needs in NEEDS.items()}
+    costs = {job: row(job, 60 * seconds) for job, seconds in SECONDS.items()}
+    lines = wall_times(steps, costs, 3).splitlines()
+    said = [" ".join(line.split()) for line in lines]
+    # minutes: all are 60 in sum; data, long, fig and report need each other and take 58
+    assert "1 60 min 100 % 0.1 GB cores" in said
+    assert "2 58 min 52 % 0.2 GB the longest chain of jobs" in said
+    assert "3 58 min 34 % 0.2 GB the longest chain of jobs" in said
+    assert said[-1] == "the longest chain of jobs takes 58 min, of which long 50 min"
+
+
+def test_memory_at_once_is_that_of_jobs_side_by_side():
+    steps = {"a": Step(10), "b": Step(20), "c": Step(5, ["a"])}
+    memory = {"a": 100, "b": 30, "c": 200}
+    assert memory_at_once(ends(steps, 2), steps, memory) == 230
+    assert memory_at_once(ends(steps, 1), steps, memory) == 200
+
+
+def test_a_quick_run_takes_as_long_as_its_jobs_on_one_core():
+    mine = plan()
+    steps = {job: mine.step(job, {name: name for name in mine.needs}) for job in mine.needs}
+    cpu = sum(cost.seconds for cost in mine.costs.values())
+    assert max(ends(steps, 1).values()) == pytest.approx(cpu + JOB * len(steps))
+    table = mine.forecast(1).splitlines()
+    assert any(line.split()[:1] == ["64"] for line in table)
+    assert table[-1].startswith("disk: ")
 
 
 def test_a_row_does_not_hold_for_modified_settings():

@@ -1,7 +1,10 @@
 """What a run shows: made-up records of Snakemake in, lines out."""
 
+import dataclasses
 import io
 import logging
+import re
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -10,10 +13,19 @@ from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
-from finitewidth.cli import terminal
+from finitewidth.cli import display, run_state, terminal
+from finitewidth.cli.run_state import in_short
+from finitewidth.common import running
 from finitewidth.pipeline import announced
+from finitewidth.pipeline.schedule import Step
 
-FORECASTS = {"npf/nu": 40.0, "npf_nu": None, "npf_fig3": 4.0}
+FORECASTS = {
+    "npf/nu": Step(40.0),
+    "npf_nu": Step(None, ["npf/nu"]),
+    "npf_fig3": Step(4.0, ["npf_nu"]),
+}
+FIGURE = "results/quick/npf/figures/npf_fig3"
+FILES = [f"{i}.csv" for i in range(312)]
 
 
 @pytest.fixture
@@ -22,17 +34,19 @@ def shown(tmp_path, monkeypatch):
     monkeypatch.setattr(terminal.sys, "argv", ["snakemake", "--cores", "2", "npf_fig3"])
     monkeypatch.delenv("FINITEWIDTH_TERMINAL", raising=False)
     monkeypatch.setattr(announced, "forecast", lambda: FORECASTS)
+    monkeypatch.setattr(announced, "folders", (str(tmp_path / "results/quick"),))
+    monkeypatch.setattr(announced, "report", "results/quick/report/index.html")
     return lambda **settings: Shown(**settings)
 
 
 class Shown:
     """A handler, and the lines that it wrote."""
 
-    def __init__(self, dryrun=False, quiet=()):
+    def __init__(self, dryrun=False, quiet=(), stream=None):
         settings = SimpleNamespace(stdout=dryrun, dryrun=dryrun, quiet=quiet, verbose=False,
                                    debug_dag=False, printshellcmds=False)  # fmt: skip
         self.handler = terminal.LogHandler(settings, None)
-        self.handler.stream = self.stream = io.StringIO()
+        self.handler.stream = self.stream = stream or io.StringIO()
         # as Snakemake does
         self.handler.addFilter(DefaultFilter(set(quiet), False, False, dryrun, False))
         self.handler.setFormatter(DefaultFormatter())
@@ -46,9 +60,13 @@ class Shown:
         self.say("Provided cores: 2", event=LogEvent.RESOURCES_INFO, cores=2)
         self.say("Job stats", event=LogEvent.RUN_INFO, stats={"train": 1, "all": 1, "total": 4})
 
-    def start(self, number, rule, log="", **wildcards):
+    def start(self, number, rule, log="", output=(), **wildcards):
         self.say(event=LogEvent.JOB_INFO, jobid=number, rule_name=rule, wildcards=wildcards,
-                 log=[log] if log else [])  # fmt: skip
+                 log=[log] if log else [], output=[*output])  # fmt: skip
+
+    def run(self, number, rule, output=(), **wildcards):
+        self.start(number, rule, output=output, **wildcards)
+        self.say(event=LogEvent.JOB_FINISHED, job_id=number)
 
     def lines(self):
         return self.stream.getvalue().splitlines()
@@ -89,6 +107,138 @@ def test_a_job_that_another_attempt_makes_has_not_failed(shown):
     assert screen.lines()[-1] == "3 jobs done in 0.0 s."
 
 
+def test_a_run_says_how_long_it_will_take_and_where_its_files_are(shown):
+    screen = shown()
+    screen.plan()
+    screen.run(2, "train", paper="npf", training="nu", output=["results/quick/npf/nu.npz"])
+    screen.run(3, "npf_nu", output=["results/quick/npf/nu.csv"])
+    files = [f"{FIGURE}.pdf", f"{FIGURE}.csv", "results/quick/provenance/f.json"]
+    screen.run(4, "npf_fig3", output=files)
+    screen.handler.close()
+    lines = screen.lines()
+    said = "3 jobs, about 45 s on 2 cores (1 without a measured time); details in .snakemake/log"
+    assert lines[0] == said
+    # after jobs that took no time
+    assert re.fullmatch(r"\[1/3\] npf/nu +0\.0 s   about \d s left", lines[1])
+    assert lines[-2:] == ["3 jobs done in 0.0 s.", f"{FIGURE}.{{pdf,csv}}"]
+
+
+def test_a_run_on_a_cluster_has_jobs_at_once(shown, tmp_path):
+    screen = shown()
+    screen.say("Provided remote nodes: 100", event=LogEvent.RESOURCES_INFO, nodes=100)
+    screen.say("Job stats", event=LogEvent.RUN_INFO, stats={})
+    assert "about 45 s with up to 100 jobs at once" in screen.lines()[0]
+    run = screen.handler.run
+    run.start(4, run_state.Job("npf_fig3", time.time() - 3600))
+    assert run.at_work()["npf_fig3"].elapsed == run_state.STARTING  # it waits in a queue
+    file = running.file_of(announced.folders[0], "npf_fig3")
+    running.write(file, running.begun("npf_fig3"))
+    run.look()
+    assert run.at_work()["npf_fig3"].elapsed < 10
+    assert run.end(4)[1] < 10
+    screen.handler.close()
+
+
+def test_a_run_that_makes_the_report_names_its_first_page(shown, monkeypatch):
+    monkeypatch.setattr(announced, "forecast", lambda: {"report": Step(5.0)})
+    screen = shown()
+    screen.plan()
+    screen.run(2, "report", output=["results/quick/report", "results/quick/provenance/report.json"])
+    screen.handler.close()
+    assert screen.lines()[-1] == "Open results/quick/report/index.html in a browser."
+
+
+def test_many_results_are_named_by_their_folder():
+    paths = [f"results/quick/npf/figures/npf_fig{i}.png" for i in range(4)]
+    assert terminal.in_few_lines(paths[:3]) == paths[:3]
+    assert terminal.in_few_lines(paths) == ["results/quick/npf/figures/"]
+
+
+@pytest.mark.parametrize(
+    ("paths", "short"),
+    [
+        (["a/b.csv"], "a/b.csv"),
+        (["a/f.pdf", "a/f.csv", "x/provenance/f.json"], "a/f.{pdf,csv}"),
+        (["a/npf_verdicts.csv", "a/npf_parts.csv"], "a/{npf_verdicts,npf_parts}.csv"),
+        (["a/nu/history.csv", "a/nu/weights.npz", "a/nu/provenance.json"], "a/nu/"),
+        ([f"a/n{i}.csv" for i in range(9)], "a/"),
+    ],
+)
+def test_files_of_a_job_are_written_as_in_a_shell(paths, short):
+    assert in_short(paths) == short
+
+
+@pytest.fixture
+def training(tmp_path):
+    """A training that has run for two minutes, as its file says."""
+    now = running.begun("npf/nu")
+    file = running.file_of(tmp_path / "results/quick", "npf/nu")
+    facts = {"what": "epoch 120 of 400", "done": 120, "total": 400, "share": 0.3, "left": 90.0}
+    running.write(file, dataclasses.replace(now, started=now.started - 120, **facts))
+    return file
+
+
+def test_a_log_has_a_line_a_minute_for_a_long_job(shown, training, monkeypatch):
+    screen = shown()
+    screen.plan()
+    run, own = screen.handler.run, screen.handler.display
+    run.start(2, run_state.Job("npf/nu", time.time() - 120))
+    run.look()
+    own.show(run)
+    assert len(screen.lines()) == 1
+    monkeypatch.setattr(own, "_said", own._said - display.LINES)
+    own.show(run)
+    own.show(run)
+    (line,) = screen.lines()[1:]
+    assert re.fullmatch(r"npf/nu: epoch 120 of 400, 30 %, about \d\d s left", line)
+    screen.handler.close()
+
+
+def test_a_terminal_has_bars_that_a_line_does_not_spoil(shown, training):
+    class Terminal(io.StringIO):
+        encoding = "utf-8"
+
+        def isatty(self):
+            return True
+
+    screen = shown(stream=Terminal())
+    screen.plan()
+    run, own = screen.handler.run, screen.handler.display
+    run.start(2, run_state.Job("npf/nu", time.time() - 120))
+    run.look()
+    own.show(run)
+    rows = screen.stream.getvalue().split("\r")
+    (bar,) = {row.split("\x1b")[0].rstrip() for row in rows if "npf/nu" in row}
+    assert re.fullmatch(r"npf/nu: epoch 120 of 400 +█{6} +30 %, about \d+ s left", bar)
+    assert any(row.startswith("0 of 3 jobs") for row in rows)
+    screen.say("Something to know", logging.WARNING)
+    assert "Something to know\n" in screen.stream.getvalue()
+    screen.handler.close()
+
+
+def test_a_display_that_fails_stops_nothing(shown, monkeypatch):
+    def fails(self):
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr(terminal.RunState, "look", fails)
+    screen = shown()
+    screen.plan()
+    screen.run(4, "npf_fig3")
+    screen.handler.close()
+    assert screen.lines()[1].startswith("[1/3] npf_fig3")
+
+
+def test_what_killed_jobs_have_left_is_removed_when_a_run_begins(shown, training):
+    killed = dataclasses.replace(running.begun("npf_nu"), pid=2**22 + 1)
+    left = running.file_of(training.parents[1], "npf_nu")
+    running.write(left, killed)
+    screen = shown()
+    screen.plan()
+    assert not left.exists()
+    assert training.exists()
+    screen.handler.close()
+
+
 def test_an_interrupted_run_says_what_is_kept_in_one_sentence(shown, tmp_path):
     screen = shown()
     screen.plan()
@@ -124,7 +274,7 @@ def test_a_dry_run_shows_jobs_reasons_and_the_table(shown):
     screen = shown(dryrun=True)
     screen.say("Job stats:\njob  count", event=LogEvent.RUN_INFO, stats={"total": 3})
     screen.say(event=LogEvent.JOB_INFO, jobid=3, rule_name="npf_nu", rule_msg=None, local=False,
-               is_checkpoint=False, input=[], output=["x.csv"], log=[], benchmark=None,
+               is_checkpoint=False, input=FILES, output=["x.csv"], log=[], benchmark=None,
                reason="Missing output files: x.csv", wildcards={}, priority=0, threads=1,
                resources={})  # fmt: skip
     screen.say("This was a dry-run (flag -n).")
@@ -132,6 +282,7 @@ def test_a_dry_run_shows_jobs_reasons_and_the_table(shown):
     text = "\n".join(screen.lines())
     assert text.startswith("Job stats:\njob  count\n")
     assert "    reason: Missing output files: x.csv" in text
+    assert "    input: 0.csv, 1.csv, 2.csv, 3.csv, 4.csv, … and 307 more\n" in text
     assert text.endswith(
         "This was a dry-run (flag -n).\n3 jobs, 44 s of CPU time (1 without a measured time)."
     )

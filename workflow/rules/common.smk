@@ -71,18 +71,21 @@ def rules_by_name():
 
 
 def forecast():
-    """Job that has to run -> CPU seconds; None of a job without a measured time."""
+    """Job that has to run, as the terminal names it -> what is known of it before it runs."""
     jobs = [job for job in workflow.dag.needrun_jobs() if not job.is_norun]
-    return {
-        announced.job_name(job.rule.name, job.wildcards_dict): plan.seconds(
-            announced.job_name(name_here(job.rule), job.wildcards_dict)
+    shown = {
+        announced.job_name(name_here(job.rule), job.wildcards_dict): announced.job_name(
+            job.rule.name, job.wildcards_dict
         )
         for job in jobs
     }
+    return {name: plan.step(ours, shown) for ours, name in shown.items()}
 
 
 # what the terminal shows of this run (finitewidth.cli.terminal)
 announced.forecast = forecast
+announced.folders = (results, "results/data")
+announced.report = f"{results}/report/index.html"
 
 
 onsuccess:

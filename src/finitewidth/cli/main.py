@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
-from finitewidth.cli import comparing, network, running, summary, tiles
+from finitewidth.cli import comparing, network, running, status, summary, tiles
 from finitewidth.cli.names import complete_papers, file_of
-from finitewidth.cli.options import File, More, Preset, Results, Settings
+from finitewidth.cli.options import Count, File, More, Preset, Results, Settings
 from finitewidth.cli.outputs import try_file, written
 from finitewidth.common.declarations import artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError, FinitewidthError, ResultError
@@ -47,6 +47,7 @@ app = App(
 RAISES = {"exit_on_error": False, "print_error": False}  # so that `main` writes the message
 app.command(running.make, name="run")
 app.command(running.report)
+app.command(status.status)
 app.command(comparing.compare)
 app.command(network.network)
 app.command(tiles.kernel)
@@ -168,14 +169,18 @@ def verify(*, config: Settings = (), results: Results = Results()) -> int:
 
 
 @app.command
-def plan(*, preset: Preset = "quick") -> None:
-    """Forecast time and memory of every artifact.
+def plan(*, preset: Preset = "quick", cores: Count | None = None) -> None:
+    """Forecast time, memory and disk space of every artifact and of a run.
 
-    Example: finitewidth plan --preset paper
+    Example: finitewidth plan --preset paper --cores 64
+
+    Args:
+        cores: for which a run is forecast, beside 1, 2, 8 and 64 (default: those that it may use)
     """
     from finitewidth.pipeline.plan import Plan
 
-    print(Plan(preset_only(preset, "config"), ".").forecast())
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    print(Plan(preset_only(preset, "config"), ".").forecast(cores or usable or 1))
 
 
 @app.command

@@ -1,4 +1,4 @@
-"""What a run shows in the terminal: a line per finished job, with the time that is left.
+"""What a run shows in the terminal: finished jobs, running jobs, and the time that is left.
 
 Snakemake's own messages go to its log file, ``.snakemake/log``. They are shown as well where no
 job is run, as by ``--dry-run``, ``--lint`` or ``--unlock``, with ``--verbose``, ``--debug-dag`` or
@@ -18,10 +18,15 @@ from typing import Any
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from finitewidth.common.number_words import duration
+from finitewidth.cli.display import Display
+from finitewidth.cli.run_state import Job, RunState, made, time_left
+from finitewidth.common.number_words import duration, rough_duration
+from finitewidth.common.running import remove_leftovers
 from finitewidth.pipeline import announced
 
 SHOWN_LINES = 8  # of the log of a failed job
+SHOWN_FILES = 5  # of a list in a dry run
+SHOWN_RESULTS = 3  # at the end of a run
 # pattern in a message of Snakemake -> what is shown in its place; nothing if another line says it
 MESSAGES = {
     r"Directory cannot be locked": "Directory cannot be locked: another run is at work in this "
@@ -46,17 +51,19 @@ class LogHandler(LogHandlerBase):
         self.stream = sys.stdout if asked.stdout else sys.stderr
         wanted = asked.verbose or asked.debug_dag or asked.printshellcmds
         self.plain = wanted or os.environ.get("FINITEWIDTH_TERMINAL") == "snakemake"
-        self.forecast: dict[str, float | None] = {}  # of all jobs; empty before a run
-        self.running: dict[int, tuple[str, float, str]] = {}  # name, start and log
-        self.done: list[str] = []
-        self.failed: list[str] = []
-        self.cores, self.started = 1, time.time()
-        self.interrupted = self.begun = False
-        self.took = self.foreseen = 0.0  # seconds of jobs that have ended, and of their forecasts
+        self.run: RunState | None = None  # after it has begun, also of a dry run
+        self.display: Display | None = None
+        self.at_once, self.where = 1, "on 1 core"
+        self.interrupted = False
         logging.raiseExceptions = False  # no traceback if Snakemake's log is on a full disk
 
     writes_to_stream = property(lambda self: True)  # it replaces Snakemake's own output
     writes_to_file = has_filter = has_formatter = needs_rulegraph = property(lambda self: False)
+
+    @property
+    def working(self) -> bool:
+        """Whether jobs are run, and not only planned."""
+        return self.run is not None and not self.common_settings.dryrun
 
     def filter(self, record: LogRecord) -> Any:
         """What Snakemake's own filter lets through, and errors of a quiet run."""
@@ -70,36 +77,33 @@ class LogHandler(LogHandlerBase):
             self.handleError(record)
 
     def _emit(self, record: LogRecord, event: LogEvent | None) -> None:
-        dryrun = self.common_settings.dryrun
         if event == LogEvent.RESOURCES_INFO:
-            self.cores = getattr(record, "cores", None) or self.cores
+            self._provided(record)
         if self.plain:
             self._line(self.format(record))
         elif event in (None, LogEvent.ERROR):
             self._message(self.format(record).strip(), record.levelno)
-        elif event == LogEvent.RUN_INFO and not self.forecast:  # comes again after a dry run
-            self.forecast, self.begun = dict(announced.forecast()), not dryrun
-            jobs, cores = _counted(len(self.forecast), "job"), _counted(self.cores, "core")
-            begin = f"{jobs}, {self._left()} on {cores}{self._unknown()}"
-            self._line(self.format(record) if dryrun else f"{begin}; details in .snakemake/log")
-        elif dryrun and event != LogEvent.WORKFLOW_STARTED:
-            self._line(self.format(record))
-        elif self.begun and event == LogEvent.JOB_INFO:
-            name = announced.job_name(record.rule_name, dict(record.wildcards or {}))
-            if name in self.forecast:  # else a target, such as `all`
-                log = str(record.log[0]) if record.log else ""
-                self.running[record.jobid] = name, time.time(), log
-                self.failed = [job for job in self.failed if job != name]  # another attempt
-        elif event in (LogEvent.JOB_FINISHED, LogEvent.JOB_ERROR):
-            failed = event == LogEvent.JOB_ERROR
-            if job := self.running.pop(record.jobid if failed else record.job_id, None):
-                self._ended(*job, failed)
-        elif self.begun and record.levelno >= WARNING:
+        elif event == LogEvent.RUN_INFO and self.run is None:  # it comes again after a dry run
+            self._begin(record)
+        elif self.common_settings.dryrun:
+            self._planned(record, event)
+        elif not self.working:
+            pass
+        elif event == LogEvent.JOB_INFO:
+            self._started(record)
+        elif event == LogEvent.JOB_FINISHED:
+            self._ended(record.job_id, failed=False)
+        elif event == LogEvent.JOB_ERROR:
+            self._ended(record.jobid, failed=True)
+        elif record.levelno >= WARNING:
             self._line(self.format(record))
 
     def _line(self, text: str | None) -> None:
         if text and text != "None":
-            print(text, file=self.stream, flush=True)
+            if self.display:
+                self.display.line(text)
+            else:
+                print(text, file=self.stream, flush=True)
 
     def _message(self, text: str, level: int) -> None:
         """Free text; in our words where they name the remedy better."""
@@ -110,62 +114,140 @@ class LogHandler(LogHandlerBase):
             if match := re.search(pattern, text):
                 text = ours.format(match[0])
         # of an interrupted run, its end says all
-        if not self.begun or (level >= WARNING and not self.interrupted):
+        if not self.working or (level >= WARNING and not self.interrupted):
             self._line(text)
 
-    def _unknown(self) -> str:
-        count = list(self.forecast.values()).count(None)
-        return f" ({count} without a measured time)" if count else ""
+    # --- a dry run ---------------------------------------------------------------------------
 
-    def _left(self) -> str:
-        """The time left: forecasts of jobs that have not ended, at the pace of those that have."""
-        pace = self.took / self.foreseen if self.foreseen else 1.0
-        ended = {*self.done, *self.failed}
-        rest = {job: pace * (s or 0.0) for job, s in self.forecast.items() if job not in ended}
-        for job, started, _ in self.running.values():
-            rest[job] = max(rest[job] - (time.time() - started), 0.0)
-        left = max(sum(rest.values()) / self.cores, max(rest.values(), default=0.0))
-        return f"about {duration(left)} left" if left >= 10 else "seconds left"
-
-    def _ended(self, job: str, started: float, log: str, failed: bool) -> None:
-        took = time.time() - started
-        if failed:
-            self.failed.append(job)
-            if not self.interrupted:
-                self._line(f"FAILED {job} after {duration(took)}; log: {log}")
-                text = Path(log).read_text("utf-8", "replace") if Path(log).is_file() else ""
-                lines = [f"    {line}" for line in text.splitlines() if line.strip()]
-                self._line("\n".join(lines[-SHOWN_LINES:]))
+    def _planned(self, record: LogRecord, event: LogEvent | None) -> None:
+        """What a dry run says, with short lists of files."""
+        if event == LogEvent.WORKFLOW_STARTED:
             return
-        self.done.append(job)
-        if forecast := self.forecast[job]:
-            self.took, self.foreseen = self.took + took, self.foreseen + forecast
-        ended, total = len(self.done) + len(self.failed), len(self.forecast)
-        left = f"   {self._left()}" if ended < total else ""
-        self._line(f"[{ended:>{len(str(total))}}/{total}] {job:<32} {duration(took):>12}{left}")
+        text = self.format(record)
+        self._line(shortened(text) if event == LogEvent.JOB_INFO else text)
+
+    # --- a run -------------------------------------------------------------------------------
+
+    def _provided(self, record: LogRecord) -> None:
+        """How many jobs there are at once: one on each core here, or so many on a cluster."""
+        cores, nodes = getattr(record, "cores", None), getattr(record, "nodes", None)
+        if cores:
+            self.at_once, self.where = cores, f"on {_counted(cores, 'core')}"
+        elif isinstance(nodes, int):
+            self.at_once, self.where = nodes, f"with up to {_counted(nodes, 'job')} at once"
+
+    def _begin(self, record: LogRecord) -> None:
+        steps, dryrun = announced.forecast(), self.common_settings.dryrun
+        self.run = RunState(steps, self.at_once, () if dryrun else announced.folders)
+        if dryrun:
+            self._line(self.format(record))
+            return
+        jobs, long = _counted(len(steps), "job"), rough_duration(max(self.run.left(), 1.0))
+        unknown = _unknown(self.run)
+        self._line(f"{jobs}, about {long} {self.where}{unknown}; details in .snakemake/log")
+        remove_leftovers(announced.folders)
+        self.display = Display(self.stream)
+        self.display.follow(self.run, self.lock)
+
+    def _started(self, record: LogRecord) -> None:
+        name = announced.job_name(record.rule_name, dict(record.wildcards or {}))
+        if name in self.run.steps:  # else a target, such as `all`
+            log = str(record.log[0]) if record.log else ""
+            outputs = tuple(map(str, getattr(record, "output", None) or ()))
+            self.run.start(record.jobid, Job(name, time.time(), log, outputs))
+
+    def _ended(self, number: int, failed: bool) -> None:
+        ended = self.run.end(number, failed)
+        if ended is None:
+            return
+        job, took = ended
+        if not failed:
+            self._line(self._line_of(job, took))
+        elif not self.interrupted:
+            self._line(f"FAILED {job.name} after {duration(took)}; log: {job.log}")
+            self._line(_end_of(job.log))
+
+    def _line_of(self, job: Job, took: float) -> str:
+        """A job that is done: ``[ 3/214] npf/nu   12 s   about 14 min left``."""
+        total = len(self.run.steps)
+        left = f"   {time_left(self.run.left())}" if self.run.ended < total else ""
+        count = f"[{self.run.ended:>{len(str(total))}}/{total}]"
+        return f"{count} {job.name:<32} {duration(took):>12}{left}"
 
     def close(self) -> None:
         """Say how the run ended."""
-        if self.begun:
-            self._line(self._last_line())
-        elif self.forecast:
-            jobs = _counted(len(self.forecast), "job")
-            seconds = duration(sum(filter(None, self.forecast.values())))
-            self._line(f"{jobs}, {seconds} of CPU time{self._unknown()}.")
-        self.begun, self.forecast = False, {}  # Snakemake closes its handlers twice
+        run, self.run = self.run, None  # Snakemake closes its handlers twice
+        if self.display:
+            self.display.close()
+        if run and self.common_settings.dryrun:
+            seconds = sum(step.seconds or 0.0 for step in run.steps.values())
+            jobs = _counted(len(run.steps), "job")
+            self._line(f"{jobs}, {duration(seconds)} of CPU time{_unknown(run)}.")
+        elif run:
+            run.close()
+            for line in self._last_lines(run):
+                self._line(line)
         super().close()
 
-    def _last_line(self) -> str:
-        took, total = duration(time.time() - self.started), len(self.forecast)
-        done = f"{len(self.done)} of {total} jobs are done and kept"
+    def _last_lines(self, run: RunState) -> list[str]:
+        took, total = duration(run.elapsed), len(run.steps)
+        done = f"{len(run.done)} of {total} jobs are done and kept"
         program = Path(sys.argv[0]).name.replace("__main__.py", "snakemake")
         again = f"go on with: {shlex.join([program, *sys.argv[1:]])}"
         if self.interrupted:
-            return f"Stopped after {took}: {done}, and trainings continue from checkpoints; {again}"
-        if self.failed:
-            failed = f"{_counted(len(self.failed), 'job')} failed ({', '.join(self.failed)})"
-            return f"{failed}, {done}; once the cause is mended, {again}"
-        return f"{_counted(len(self.done), 'job')} done in {took}." * (len(self.done) == total)
+            rest = "trainings continue from checkpoints"
+            return [f"Stopped after {took}: {done}, and {rest}; {again}"]
+        if run.failed:
+            failed = f"{_counted(len(run.failed), 'job')} failed ({', '.join(run.failed)})"
+            return [f"{failed}, {done}; once the cause is mended, {again}"]
+        if len(run.done) < total:
+            return []
+        return [f"{_counted(total, 'job')} done in {took}.", *_results(run)]
+
+
+def _results(run: RunState) -> list[str]:
+    """Where to look: the report, if it was made, or the last files."""
+    pages = str(Path(announced.report).parent)
+    if any(pages in job.outputs for job in run.done):
+        return [f"Open {announced.report} in a browser."]
+    return in_few_lines(made(run.done, run.steps))
+
+
+def in_few_lines(paths: list[str]) -> list[str]:
+    """Some files; the folder of all if they are many."""
+    if len(paths) <= SHOWN_RESULTS:
+        return paths
+    return [f"{os.path.commonpath(paths)}/"]
+
+
+def _end_of(log: str) -> str:
+    """The last lines of the log of a job."""
+    text = Path(log).read_text("utf-8", "replace") if Path(log).is_file() else ""
+    lines = [f"    {line}" for line in text.splitlines() if line.strip()]
+    return "\n".join(lines[-SHOWN_LINES:])
+
+
+def shortened(text: str) -> str:
+    """The description of a job by Snakemake, with the first `SHOWN_FILES` of each list of files."""
+    return "\n".join(_shortened_line(line) for line in text.splitlines())
+
+
+def _shortened_line(line: str) -> str:
+    match = re.fullmatch(r"( +(?:input|output|reason): )(.*)", line)
+    if not match:
+        return line
+    return match[1] + "; ".join(_shortened_list(part) for part in match[2].split("; "))
+
+
+def _shortened_list(text: str) -> str:
+    files = text.split(", ")
+    more = len(files) - SHOWN_FILES
+    return text if more <= 0 else ", ".join([*files[:SHOWN_FILES], f"… and {more} more"])
+
+
+def _unknown(run: RunState) -> str:
+    count = sum(step.seconds is None for step in run.steps.values())
+    return f" ({count} without a measured time)" if count else ""
 
 
 def _counted(count: int, word: str) -> str:

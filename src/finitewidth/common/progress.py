@@ -5,13 +5,17 @@ import logging
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from finitewidth.common.errors import FinitewidthError
 
 LOG = logging.getLogger("finitewidth")
 LOGGED = 10.0  # seconds between two lines on a progress
+_OPEN: list["Progress"] = []  # of this process, the outermost first
+Item = TypeVar("Item")
 
 
 @contextlib.contextmanager
@@ -52,11 +56,29 @@ def logged_to(path: str | Path) -> Iterator[None]:
 class Progress:
     """Progress of a computation of ``total`` steps, of which some may be ``done`` already.
 
-    If stderr is a terminal, a tqdm bar is shown. A log line is written every `LOGGED` seconds.
+    If stderr is a terminal, a tqdm bar is shown. A log line is written every `LOGGED` seconds. A
+    progress that begins before another one is closed is that of a step of the other one (`stage`).
+
+    Args:
+        total: number of steps.
+        title: what is computed, for the bar and the log.
+        done: number of steps that are done already.
+        unit: what a run shows in place of the title, such as ``epoch``.
+        per: number of steps of a unit.
+        sizes: how long each step takes, beside the others; None for steps that are alike.
     """
 
-    def __init__(self, total: int, title: str, done: int = 0):
+    def __init__(
+        self,
+        total: int,
+        title: str,
+        done: int = 0,
+        unit: str = "",
+        per: int = 1,
+        sizes: Sequence[float] | None = None,
+    ):
         self._total, self._title, self._done = total, title, done
+        self._unit, self._per, self._sizes = unit, per, sizes
         self._started = self._said = time.monotonic()
         self._start, self._bar = done, None
         # jobs of a workflow, which have a log, share one terminal
@@ -64,6 +86,7 @@ class Progress:
             from tqdm import tqdm
 
             self._bar = tqdm(total=total, initial=done, desc=title, leave=False, mininterval=0.5)
+        _OPEN.append(self)
 
     def advance(self, steps: int = 1) -> None:
         """Count ``steps`` as done and update the display."""
@@ -86,3 +109,63 @@ class Progress:
         """Remove the bar."""
         if self._bar is not None:
             self._bar.close()
+        if self in _OPEN:
+            _OPEN.remove(self)
+
+    def count(self) -> tuple[int, int]:
+        """Return how many units are done, and how many there are."""
+        return self._done // self._per, self._total // self._per
+
+    def words(self) -> str:
+        """Say how far it is: ``epoch 120 of 400``, or ``random networks, 12 of 40``."""
+        done, total = self.count()
+        return f"{self._unit or self._title + ','} {done:,} of {total:,}"
+
+    def share(self, part: float = 0.0) -> float:
+        """Return the share that is done, 0 to 1, if ``part`` of the next step is done."""
+        if self._sizes is None:
+            return min((self._done + part) / max(self._total, 1), 1.0)
+        sizes = [*self._sizes, 0.0]
+        return (sum(sizes[: self._done]) + part * sizes[self._done]) / sum(sizes)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """How far this process is: in words, in numbers, and as the share of all its work.
+
+    ``begun`` is the time of `time.monotonic` when its longest computation began.
+    """
+
+    words: str
+    done: int
+    total: int
+    share: float
+    begun: float
+
+
+def stage() -> Stage | None:
+    """Return how far this process is; None while it shows no progress."""
+    progresses = list(_OPEN)  # a thread may ask
+    if not progresses:
+        return None
+    share = 0.0
+    for progress in reversed(progresses):
+        share = progress.share(share)
+    several = [each for each in progresses if each.count()[1] > 1]
+    words = ", ".join(each.words() for each in several)
+    done, total = progresses[-1].count()
+    return Stage(words, done, total, share, progresses[0]._started)
+
+
+def in_turn(
+    items: Collection[Item], title: str, sizes: Sequence[float] | None = None
+) -> Iterator[Item]:
+    """Yield ``items``; the progress that each shows is that of one step of the whole.
+
+    ``sizes`` says how long each takes, beside the others, if they differ.
+    """
+    progress = Progress(len(items), title, sizes=sizes)
+    for item in items:
+        yield item
+        progress.advance()
+    progress.close()

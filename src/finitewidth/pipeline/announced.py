@@ -1,10 +1,14 @@
-"""What the workflow tells the terminal: the forecast of the jobs of this run."""
+"""What the workflow tells the terminal of this run: its jobs, and where their results are."""
 
 from collections.abc import Callable, Mapping
 
-# Job that has to run -> its CPU seconds, or None. Snakemake starts its logger before it reads the
-# workflow, which puts its own function here.
-forecast: Callable[[], Mapping[str, float | None]] = dict
+from finitewidth.pipeline.schedule import Step
+
+# Job that has to run -> what is known of it. Snakemake starts its logger before it reads the
+# workflow, which puts its own function and its own folders here.
+forecast: Callable[[], Mapping[str, Step]] = dict
+folders: tuple[str, ...] = ()  # of the results, and of the datasets
+report: str = ""  # the first page of the report
 
 
 def job_name(rule: str, wildcards: dict[str, str]) -> str:

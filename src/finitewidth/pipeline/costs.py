@@ -7,7 +7,8 @@ Columns:
         ``npf/nu`` for a training.
     seconds: CPU seconds.
     memory_mb: largest resident memory in MB, the interpreter included.
-    source: ``measured <date>``, or ``estimated`` where no run has been measured.
+    source: ``measured <date>``; with ``in a sum`` where only the time of several jobs together is
+        known, which earlier estimates divide; or ``estimated`` where no run has been measured.
 
 ``finitewidth costs --preset quick`` replaces the rows of a preset by what its last run took.
 Imports no torch: Snakemake reads the table at every start.
@@ -29,6 +30,7 @@ from finitewidth.common.number_words import rough_duration
 from finitewidth.common.reported_numbers import read_rows
 from finitewidth.common.settings import PRESETS
 from finitewidth.common.usage import provenance_files, usage_in
+from finitewidth.pipeline.schedule import START, Step, ends
 
 TABLE = "workflow/costs.tsv"
 MEASURED, ESTIMATED = "measured", "estimated"
@@ -193,6 +195,50 @@ def forecast(
         + (f" ({', '.join(missing)})" if 0 < len(missing) <= 5 else ""),
         "", *NOTES,
     ])  # fmt: skip
+
+
+SIZES = (1, 2, 8, 64)  # cores of the table of wall times
+WALL = "{:>5} {:>10} {:>6} {:>10}  {}"
+BUSY = 0.85  # share of the cores that work, from which they limit a run
+
+
+def wall_times(steps: Mapping[str, Step], costs: Mapping[str, Cost], cores: int) -> str:
+    """The wall times of a complete run on several numbers of ``cores``, and what limits it."""
+    seconds = {name: step.wall for name, step in steps.items()}
+    needs = {name: step.needs for name, step in steps.items()}
+    chain = max(chains(needs, seconds).values(), key=lambda each: length(each, seconds))
+    lines = []
+    for number in sorted({*SIZES, cores}):
+        found = ends(steps, number)
+        wall = START + max(found.values())
+        busy = sum(seconds.values()) / (number * wall)
+        memory = memory_at_once(found, steps, {job: cost.memory_mb for job, cost in costs.items()})
+        limit = "cores" if busy >= BUSY else "the longest chain of jobs"
+        lines.append(WALL.format(
+            number, rough_duration(wall), f"{100 * busy:.0f} %", f"{memory / 1000:,.1f} GB", limit
+        ))  # fmt: skip
+    longest = max(chain, key=lambda job: seconds[job])
+    return "\n".join([
+        "a whole run, forecast for idle cores as fast as those of the table:", "",
+        WALL.format("cores", "wall time", "busy", "memory", "limited by"), *lines, "",
+        f"the longest chain of jobs takes {rough_duration(length(chain, seconds))}, of which "
+        f"{longest} {rough_duration(seconds[longest])}",
+    ])  # fmt: skip
+
+
+def memory_at_once(
+    found: Mapping[str, float], steps: Mapping[str, Step], memory: Mapping[str, float]
+) -> float:
+    """The largest sum of the memory of jobs that run side by side, from job -> its end."""
+    changes = []
+    for job, end in found.items():
+        size = memory.get(job, 0.0)
+        changes += [(end - steps[job].wall, size), (end, -size)]
+    most = now = 0.0
+    for _, change in sorted(changes):  # of those at one time, ends come first
+        now += change
+        most = max(most, now)
+    return most
 
 
 def _line(

@@ -20,9 +20,11 @@ from finitewidth.common.paper_files import modules_of, text_file
 from finitewidth.data.catalogue import ROLES, describe, source_for
 from finitewidth.data.places import registered
 from finitewidth.pipeline import configuration, costs
+from finitewidth.pipeline.disk import disk_space
 from finitewidth.pipeline.footers import Footers
 from finitewidth.pipeline.jobs import Job, Read, chosen, makers_of
 from finitewidth.pipeline.requests import Requests
+from finitewidth.pipeline.schedule import Step
 
 
 def _makers(reads: Iterable[Read]) -> list[str]:
@@ -114,6 +116,11 @@ class Plan:
         """CPU seconds of a job by the table; None without a row, or with modified settings."""
         known = job in self.costs and job not in self.footers.modified
         return self.costs[job].seconds if known else None
+
+    def step(self, job: str, shown: Mapping[str, str]) -> Step:
+        """What is known of a job before it runs; ``shown`` has the jobs of the run, and names."""
+        needs = [shown[each] for each in self.needs.get(job, ()) if each in shown]
+        return Step(self.seconds(job), needs, self.requests.priority(job, {}))
 
     def on_device(self, name: str) -> bool:
         """Whether a declared job runs on the device of the configuration, such as a GPU."""
@@ -307,11 +314,15 @@ class Plan:
             return "errata/errata"
         return name.replace("/", "/training/")
 
-    def forecast(self) -> str:
-        """What every artifact, every paper and everything takes, as a table."""
+    def forecast(self, cores: int) -> str:
+        """What every artifact, every paper and everything takes, and a run on some ``cores``."""
         sums = {entry.artifact: [entry.artifact] for entry in self.artifacts}
         for paper in self.captioned:
             sums[f"all of {paper}"] = [entry.artifact for entry in self.of(paper)]
         on_gpu = {*self.jobs.trainings, *filter(self.on_device, self.jobs.experiments)}
         sums["everything"] = [*self.needs]
-        return costs.forecast(self.needs, self.costs, sums, on_gpu)
+        table = costs.forecast(self.needs, self.costs, sums, on_gpu)
+        names = {job: job for job in self.needs}
+        steps = {job: self.step(job, names) for job in names}
+        wall = costs.wall_times(steps, self.costs, cores)
+        return f"{table}\n\n{wall}\n\n{disk_space(self.jobs)}"

@@ -20,6 +20,7 @@ from finitewidth.common.code import code_of_record, forget_modules
 from finitewidth.common.errors import ResultError
 from finitewidth.common.progress import logged_to
 from finitewidth.common.provenance import digest_of, environment, fingerprint
+from finitewidth.common.running import shown
 from finitewidth.common.usage import cpu_seconds, peak_memory
 from finitewidth.common.verification import REMEDY, DamagedProvenanceError, read_provenance
 from finitewidth.pipeline.job_plans import FOLDER
@@ -55,9 +56,10 @@ def recorded(snakemake: Any) -> Iterator[dict[str, Any]]:
     outputs = [str(file) for file in snakemake.output if str(file) != provenance]
     inputs = [str(file) for file in snakemake.input if str(file) != plan_file]
     root = Path(snakemake.scriptdir).resolve().parents[1]
-    with logged_to(snakemake.log[0]):
+    with logged_to(snakemake.log[0]), contextlib.ExitStack() as stack:
         started = time.monotonic()
         plan = json.loads(Path(plan_file).read_text(encoding="utf-8"))
+        stack.enter_context(shown(plan["job"], snakemake.log[0]))
         _refuse_other_code(plan["code"], root)
         digests = {file: digest_of(file) for file in inputs}
         _refuse_other_inputs(digests, plan, root)

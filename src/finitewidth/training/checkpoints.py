@@ -146,7 +146,6 @@ def stored_map(
     items: Iterable[Any],
     checkpoints: Checkpoints | None = None,
     part: str = "pieces",
-    progress: bool = True,
 ) -> Iterator[Any]:
     """Do what ``map(function, items)`` does, and store the results in checkpoints.
 
@@ -161,7 +160,6 @@ def stored_map(
         checkpoints: of the experiment; None for none.
         part: what the pieces are, such as ``batches of runs``; not that of other pieces of the
             same experiment.
-        progress: whether to show how many pieces are done; False if each shows its own progress.
     """
     items = list(items)
     store = checkpoints.store(part, keep_all=True) if checkpoints else None
@@ -169,23 +167,21 @@ def stored_map(
     found = {place: result for state in states for place, result in state[RESULTS].items()}
     if found:
         LOG.info("%s: continuing after %d of %d pieces", part, len(found), len(items))
-    shown = Progress(len(items), part, done=len(found)) if progress else None
+    progress = Progress(len(items), part, done=len(found))
     fresh: dict[int, Any] = {}
     for place, item in enumerate(items):
         if place in found:
             yield found.pop(place)
             continue
         result = plain(function(item))
-        if shown:
-            shown.advance()
+        progress.advance()
         if store:
             fresh[place] = plain(result)  # a copy: who gets the result may change it
             if store.due():
                 store.save({RESULTS: fresh})
                 fresh = {}
         yield result
-    if shown:
-        shown.close()
+    progress.close()
 
 
 def plain(value: Any) -> Any:

@@ -24,8 +24,11 @@ class Training(ABC):
 
     It changes the tensors ``weights`` in place. The optimiser has ``state_dict`` and
     ``load_state_dict``. All else that changes is in ``state``: ``done``, the number of steps made,
-    and what a subclass adds, tensors and plain values.
+    and what a subclass adds, tensors and plain values. Progress is shown in a ``unit`` of
+    ``steps_per_unit`` steps.
     """
+
+    unit, steps_per_unit = "step", 1
 
     def __init__(
         self, title: str, total: int, weights: Sequence[Tensor], optimiser: Any, **state: Any
@@ -83,7 +86,13 @@ def carry_out(training: Training, checkpoints: CheckpointStore | None = None) ->
     if state is not None:
         training.restore(state)
         LOG.info("continuing after %d of %d steps", training.done, training.total)
-    progress = Progress(training.total, training.title, training.done)
+    progress = Progress(
+        training.total,
+        training.title,
+        training.done,
+        unit=training.unit,
+        per=training.steps_per_unit,
+    )
     training.measure()
     while (done := training.done) < training.total:
         progress.reach(done)
@@ -127,6 +136,7 @@ class EpochTraining(Training):
     def __init__(self, *arguments: Any, steps_per_epoch: int, **state: Any):
         super().__init__(*arguments, **state)
         self.steps_per_epoch, self.batches = steps_per_epoch, lru_cache(1)(self._drawn)
+        self.unit, self.steps_per_unit = "epoch", steps_per_epoch
 
     @abstractmethod
     def _drawn(self, epoch: int) -> Sequence[Tensor]:

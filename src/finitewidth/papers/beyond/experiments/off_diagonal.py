@@ -48,9 +48,7 @@ def measure(
     otherwise those of Theta(x, x).
     """
     widths = sorted({w for group in (RATIO, *DISPERSIONS) for w in settings[group]["widths"]})
-    parts = stored_map(
-        lambda width: _estimates(width, settings), widths, checkpoints, "widths", progress=False
-    )
+    parts = stored_map(lambda width: _estimates(width, settings), widths, checkpoints, "widths")
     rows = [row for part in parts for row in part]
     theory = [
         {"group": group, "cosine": np.nan, **row}

@@ -12,6 +12,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from finitewidth.common.progress import in_turn
 from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.data.select import first_per_class, scaled, stratified_subset
 from finitewidth.data.store import Dataset
@@ -55,7 +56,8 @@ def measure(
     images = _Images(data, settings["per_class"], device)
     found: list[dict[str, Any]] = []
     kernels: list[pd.DataFrame] = []
-    for sigma_w2, seed in product(map(float, settings["sigma_w2"]), range(settings["runs"])):
+    networks = [*product(map(float, settings["sigma_w2"]), range(settings["runs"]))]
+    for sigma_w2, seed in in_turn(networks, "networks"):
         name = f"sigma_w2 {sigma_w2}, seed {seed}"
         store = checkpoints.store(name) if checkpoints else None
         draw = Draw(sigma_w2, 0.0, seed)

@@ -15,6 +15,7 @@ import pandas as pd
 from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.common.progress import in_turn
 from finitewidth.measures.collapse import class_parts, nc1_ratio, nc2, nc3
 from finitewidth.networks.normalised.plain import build, initial_state
 from finitewidth.networks.normalised.specs import Network, title
@@ -52,7 +53,7 @@ def measure(
     key = {"sweep": settings["sweep"], "data": settings["dataset"], "network": title(network),
            "normalised": int(network.kind != "fully_connected")}  # fmt: skip
     rows = []
-    for seed in range(settings["runs"]):
+    for seed in in_turn(range(settings["runs"]), "seeds"):
         name = f"collapse/sweep/{settings['sweep']}/{seed}"
         state = initial_state(build(network, images.shape, images.outputs), settings["init"], name)
         stack = StackedNetwork(network, images.shape, images.outputs, [state] * len(cases))

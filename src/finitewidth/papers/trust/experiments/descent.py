@@ -14,6 +14,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from finitewidth.common.progress import in_turn
 from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.data.select import scaled, stratified_subset
 from finitewidth.data.store import Dataset
@@ -57,7 +58,9 @@ def measure(
     maps = [*product([first], settings["widths"]), *product(others, [shown])]
     changes: list[dict[str, Any]] = []
     networks: list[dict[str, Any]] = []
-    for (sigma_b2, width), depth in product(maps, settings["depths"]):
+    stacks = [*product(maps, settings["depths"])]
+    sizes = [depth**2 * width for (_, width), depth in stacks]  # about the time of each
+    for (sigma_b2, width), depth in in_turn(stacks, "stacks", sizes):
         widest = width == max(settings["widths"]) and width != shown
         runs = settings["widest"]["runs"] if widest else settings["runs"]
         draws = [Draw(v, sigma_b2, seed) for seed in range(runs) for v in settings["sigma_w2"]]
