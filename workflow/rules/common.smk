@@ -43,7 +43,9 @@ def inputs_of(name, wildcards=None):
     """
     job_plans.forced = workflow.dag_settings.forcerun  # -R
     files = in_project(job_plans[name].inputs)
-    if not workflow.is_main_process:  # that of a job finds what the first one has written
+    if (
+        not workflow.is_main_process
+    ):  # that of a job finds what the first one has written
         return {**files, "plan": job_plans.written(name)}
     if job_plans.is_done(name):
         files = {key: ancient(each) for key, each in files.items()}
@@ -82,8 +84,18 @@ def forecast():
     return {name: plan.step(ours, shown) for ours, name in shown.items()}
 
 
+def reasons(name):
+    """Why a job runs again, by its name as the terminal has it."""
+    first, *others = name.split(" ")
+    return job_plans.reasons(
+        " ".join([first.removeprefix(before).removesuffix(after), *others])
+    )
+
+
 # what the terminal shows of this run (finitewidth.cli.terminal)
 announced.forecast = forecast
+announced.reasons = reasons
+announced.packages = lambda: job_plans.other_packages
 announced.folders = (results, "results/data")
 announced.report = f"{results}/report/index.html"
 

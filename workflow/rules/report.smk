@@ -1,5 +1,6 @@
 # The report: pages that tell how far the papers hold, from results only.
 
+
 rule report:
     input:
         unpack(partial(inputs_of, "report")),
@@ -29,7 +30,8 @@ rule report_now:
         settings=partial(parameter, "report", "settings"),
         jobs=partial(parameter, "report", "jobs"),
         outdated=lambda wildcards: {
-            entry.artifact: job_plans.reasons(entry.artifact) for entry in plan.artifacts
+            entry.artifact: job_plans.reasons(entry.artifact)
+            for entry in plan.artifacts
         },
     script:
         "../scripts/report.py"

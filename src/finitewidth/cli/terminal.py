@@ -11,6 +11,7 @@ import re
 import shlex
 import sys
 import time
+from collections.abc import Iterable
 from logging import WARNING, LogRecord
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from finitewidth.pipeline import announced
 SHOWN_LINES = 8  # of the log of a failed job
 SHOWN_FILES = 5  # of a list in a dry run
 SHOWN_RESULTS = 3  # at the end of a run
+SHOWN_REASONS = 5  # at the begin of a run
+FOLLOWS = ("runs again", "what it rests on")  # begins of reasons that another job has
 # pattern in a message of Snakemake -> what is shown in its place; nothing if another line says it
 MESSAGES = {
     r"Directory cannot be locked": "Directory cannot be locked: another run is at work in this "
@@ -116,6 +119,8 @@ class LogHandler(LogHandlerBase):
         # of an interrupted run, its end says all
         if not self.working or (level >= WARNING and not self.interrupted):
             self._line(text)
+        if text.startswith("Nothing to be done"):
+            self._other_packages()
 
     # --- a dry run ---------------------------------------------------------------------------
 
@@ -124,7 +129,11 @@ class LogHandler(LogHandlerBase):
         if event == LogEvent.WORKFLOW_STARTED:
             return
         text = self.format(record)
-        self._line(shortened(text) if event == LogEvent.JOB_INFO else text)
+        if event == LogEvent.JOB_INFO:
+            text = shortened(text)
+            if words := "; ".join(announced.reasons(_name_of(record))):
+                text = re.sub("(?m)^( *reason: ).*", lambda match: match[1] + words, text)
+        self._line(text)
 
     # --- a run -------------------------------------------------------------------------------
 
@@ -141,16 +150,28 @@ class LogHandler(LogHandlerBase):
         self.run = RunState(steps, self.at_once, () if dryrun else announced.folders)
         if dryrun:
             self._line(self.format(record))
+            self._other_packages()
             return
         jobs, long = _counted(len(steps), "job"), rough_duration(max(self.run.left(), 1.0))
         unknown = _unknown(self.run)
         self._line(f"{jobs}, about {long} {self.where}{unknown}; details in .snakemake/log")
+        for line in _why(steps):
+            self._line(line)
+        self._other_packages()
         remove_leftovers(announced.folders)
         self.display = Display(self.stream)
         self.display.follow(self.run, self.lock)
 
+    def _other_packages(self) -> None:
+        """Which results were made with other versions of packages."""
+        packages = announced.packages()
+        if packages:
+            words = ", ".join(f"{package} ({count} jobs)" for package, count in packages.items())
+            self._line(f"Results of other versions of packages are kept: {words}. With --config "
+                       "rerun=packages they are made again.")  # fmt: skip
+
     def _started(self, record: LogRecord) -> None:
-        name = announced.job_name(record.rule_name, dict(record.wildcards or {}))
+        name = _name_of(record)
         if name in self.run.steps:  # else a target, such as `all`
             log = str(record.log[0]) if record.log else ""
             outputs = tuple(map(str, getattr(record, "output", None) or ()))
@@ -203,6 +224,22 @@ class LogHandler(LogHandlerBase):
         if len(run.done) < total:
             return []
         return [f"{_counted(total, 'job')} done in {took}.", *_results(run)]
+
+
+def _name_of(record: LogRecord) -> str:
+    """The name of the job of a record."""
+    return announced.job_name(record.rule_name, dict(record.wildcards or {}))
+
+
+def _why(jobs: Iterable[str]) -> list[str]:
+    """Why results are made again, of jobs that have a reason of their own."""
+    lines = []
+    for job in jobs:
+        reasons = [words for words in announced.reasons(job) if not words.startswith(FOLLOWS)]
+        if reasons:
+            lines.append(f"{job} runs again: {'; '.join(reasons)}")
+    more = len(lines) - SHOWN_REASONS
+    return lines[:SHOWN_REASONS] + ([f"and {more} more jobs run again"] if more > 0 else [])
 
 
 def _results(run: RunState) -> list[str]:

@@ -30,6 +30,7 @@ from finitewidth.common.verification import DamagedProvenanceError, read_provena
 FOLDER = ".plan"
 LONGEST_VALUE = 40  # characters of a setting in a reason
 MOST_NAMES = 3  # in one reason
+FOLLOWING = ("footer", "mark", "captions", "packages", "jobs")
 NOT_COMPARED = ("snakemake",)  # a package that makes no numbers
 Files = str | Sequence[str]
 
@@ -140,7 +141,7 @@ class JobPlans:
                 yield f"{plan.provenance} is missing"
             return
         if made["plan"] != self.identity(plan.name):
-            yield from self._differences(plan, made) or ("its plan differs",)
+            yield from self._differences(plan, made)
         elif others := self._other_inputs(plan, made):
             yield f"it was made from another {_listed(others)}"
         if again := [job for job in dict.fromkeys(plan.makers.values()) if self.reasons(job)]:
@@ -164,7 +165,8 @@ class JobPlans:
     def _differences(self, plan: JobPlan, made: Mapping[str, Any]) -> list[str]:
         """What differs between a plan and the provenance of results, in words."""
         words = []
-        if settings := changed_settings(made["parameters"], plan.parameters):
+        then, now = (_without_footer(each) for each in (made["parameters"], plan.parameters))
+        if settings := changed_settings(then, now):
             words.append(f"settings: {_listed(settings)}")
         if modules := changed_code(plan.code.as_record(), made["code"]):
             words.append(f"code: {_listed(_file_of(each) for each in modules)}")
@@ -172,11 +174,11 @@ class JobPlans:
         others = {**made["upstream"], **upstream}
         if jobs := [job for job in others if made["upstream"].get(job) != upstream.get(job)]:
             words.append(f"what it rests on: {_listed(jobs)}")
-        then = made["digests"]["inputs"]
+        read = made["digests"]["inputs"]
         texts = self._texts(plan)
-        if changed := [file for file in texts if then.get(file) != digest_of(self._root / file)]:
+        if changed := [file for file in texts if read.get(file) != digest_of(self._root / file)]:
             words.append(f"files: {_listed(changed)}")
-        return words
+        return words or ["its footer or what it tells of others"]
 
     def _other_inputs(self, plan: JobPlan, made: Mapping[str, Any]) -> list[str]:
         """What a job read and what is another file now, by the provenance of its maker."""
@@ -281,6 +283,11 @@ def changed_settings(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[st
             name = ".".join(path[1:] if path[0] == "settings" and len(path) > 1 else path)
             changed.append(f"{name} {_value(before, path)} → {_value(after, path)}")
     return changed
+
+
+def _without_footer(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters without those that follow from the settings of other jobs."""
+    return {key: value for key, value in parameters.items() if key not in FOLLOWING}
 
 
 def _value(values: Mapping[tuple[str, ...], Any], path: tuple[str, ...]) -> str:
