@@ -79,7 +79,7 @@ def test_a_shell_takes_the_path_of_python_as_it_stands(executable, folder, used)
 
 
 def test_python_in_another_folder_with_a_space_is_refused():
-    with pytest.raises(ConfigError, match=r"make setup"):
+    with pytest.raises(ConfigError, match="start in the folder of the clone"):
         surroundings.interpreter("/opt/my env/bin/python", "/home/me/clone")
 
 

@@ -68,7 +68,8 @@ def interpreter(executable: str, folder: str | Path) -> str:
             return path
     raise ConfigError(
         f"{executable}: Snakemake does not quote the path of Python, and this one has a space or "
-        "another character that a shell interprets; use the .venv of the clone (make setup)"
+        "another character that a shell interprets; start in the folder of the clone with its "
+        ".venv, or move the environment to a path without them"
     )
 
 
