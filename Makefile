@@ -78,7 +78,7 @@ DOWNLOADS := sed -nE -e 's/^ +((Downloading|Using cached) .*\([0-9]{2,}\.[0-9]+ 
 	@$(PIP) --quiet install --no-deps --no-build-isolation --editable .
 	@$(PIP) check >/dev/null || { echo "    CUDA: about 2.2 GB to download"; set -o pipefail; \
 	  $(PIP) $(LOCKED) --requirement requirements-cuda.lock | $(DOWNLOADS) && $(PIP) check; }
-	@echo "4/4 compiling"
+	@echo "4/4 compiling, which takes about a minute"
 	@$(BIN)/python -m compileall -q -j 0 .venv/lib >.venv/compiled.log 2>&1 || true
 	@$(BIN)/python -m compileall -q -f -j 0 src
 	@pwd -P > $@

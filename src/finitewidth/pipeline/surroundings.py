@@ -6,6 +6,7 @@ They are looked at before the first job starts, where the message can name the r
 import getpass
 import os
 import re
+import shlex
 import tempfile
 from collections.abc import Iterable
 from datetime import datetime
@@ -31,7 +32,7 @@ def refuse_other_package(package: Path, project: Path) -> None:
     if not package.resolve().is_relative_to(source.resolve()):
         raise ConfigError(
             f"finitewidth was imported from {package}, not from {source}: run `make setup` in "
-            f"{project} and use its .venv, or set PYTHONPATH={source}"
+            f"{project} and use its .venv, or set PYTHONPATH={shlex.quote(str(source))}"
         )
 
 
