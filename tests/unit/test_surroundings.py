@@ -58,11 +58,11 @@ def test_a_clone_behind_a_link_is_the_same_clone(tmp_path):
     package = clone / "src/finitewidth"
     package.mkdir(parents=True)
     (tmp_path / "link").symlink_to(clone)
-    surroundings.refuse_other_package(package, tmp_path / "link")
-    surroundings.refuse_other_package(tmp_path / "link/src/finitewidth", clone)
+    surroundings.refuse_other_package(tmp_path / "link", package)
+    surroundings.refuse_other_package(clone, tmp_path / "link/src/finitewidth")
     (tmp_path / "link2").symlink_to(tmp_path)
     with pytest.raises(ConfigError):
-        surroundings.refuse_other_package(package, tmp_path / "link2")
+        surroundings.refuse_other_package(tmp_path / "link2", package)
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,11 @@ from functools import partial
 from pathlib import Path
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.provenance import SOURCE_ROOT
 from finitewidth.pipeline import announced, surroundings
 from finitewidth.pipeline.recorded import clear_finished
 from finitewidth.pipeline.plan import Plan
 
-surroundings.refuse_other_package(SOURCE_ROOT, Path(project))
+surroundings.refuse_other_package(Path(project))
 surroundings.refuse_braces(os.getcwd(), project)
 surroundings.name_user()
 # Snakemake starts the jobs with it

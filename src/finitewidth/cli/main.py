@@ -12,7 +12,6 @@ from finitewidth.cli import comparing, network, running, tiles
 from finitewidth.cli.options import File, More, Preset, Results
 from finitewidth.common.declarations import artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError, FinitewidthError, ResultError
-from finitewidth.common.provenance import SOURCE_ROOT
 from finitewidth.common.settings import preset_only, results_folder
 from finitewidth.common.usage import provenance_files
 from finitewidth.common.verification import Provenances
@@ -78,6 +77,8 @@ def _in_project(
         os.chdir(find_project(Path.cwd(), project))
         surroundings.name_user()
         surroundings.refuse_missing_target("results")
+    if command in (running.make, running.report):  # the Snakefile says the same in more lines
+        surroundings.refuse_unwritable(".snakemake", "results")
     return command(*bound.args, **bound.kwargs, **dict.fromkeys(left, more))
 
 
@@ -90,7 +91,7 @@ def find_project(start: Path, given: Path | None = None) -> Path:
     places = (start.resolve(), *start.resolve().parents) if given is None else (given.resolve(),)
     for folder in places:
         if (folder / "Snakefile").exists() and (folder / "workflow/papers").exists():
-            surroundings.refuse_other_package(SOURCE_ROOT, folder)
+            surroundings.refuse_other_package(folder)
             return folder
     raise ConfigError(f"{given or start} has no Snakefile and workflow/papers, so it is no clone "
                       "of finitewidth; go to one, or name it with --project DIR")  # fmt: skip

@@ -14,7 +14,6 @@ from finitewidth.cli.options import Count, DryRun, More, Results, Settings
 from finitewidth.common.declarations import read_papers
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import nearest
-from finitewidth.pipeline.surroundings import refuse_unwritable
 
 
 def make(
@@ -39,7 +38,6 @@ def make(
     """
     chosen = settings(results, config)
     _check(targets)
-    refuse_unwritable(".snakemake", "results", results.folder)
     words = ["snakemake", "--cores", str(cores or os.cpu_count() or 1), *targets]
     words += ["--dry-run"] * dry_run + [*more, "--config", f"preset={results.preset}"]
     words += [f"seed={results.seed}"] * bool(results.seed) + chosen
@@ -70,7 +68,6 @@ def report(*, config: Settings = (), results: Results = Results()) -> int:
     Args:
         config: the settings that the run overrode, KEY=VALUE
     """
-    refuse_unwritable(".snakemake", "results", results.folder)
     words = ["report_now", "--cores", "1", "--quiet", "all", "--nolock", "--config"]
     words += [f"preset={results.preset}", f"seed={results.seed}", *settings(results, config)]
     status = snakemake(words)

@@ -13,17 +13,18 @@ from datetime import datetime
 from pathlib import Path
 
 from finitewidth.common.errors import ConfigError, ResultError, unwritable
+from finitewidth.common.provenance import SOURCE_ROOT
 
 PLAIN = re.compile(r"[\w@%+=:,./-]+")  # a path that a shell takes as it stands
 CLOCKS = 60  # seconds by which the clock of a file server may be ahead
 
 
-def refuse_other_package(package: Path, project: Path) -> None:
+def refuse_other_package(project: Path, package: Path = SOURCE_ROOT) -> None:
     """Refuse to work in one clone with the code of another.
 
     Args:
-        package: a file or folder of the imported package.
         project: the folder of the Snakefile.
+        package: the folder that the package was imported from.
 
     Raises:
         ConfigError: the package is not below ``project/src``.
