@@ -17,13 +17,12 @@ PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || echo 2)
 PRESET ?= quick
 BIN := .venv/bin
-SNAKEMAKE := PATH="$$PWD/$(BIN):$$PATH" $(BIN)/snakemake --cores $(CORES)
 
 .PHONY: all setup schema test test-full benchmarks docs lint clean sbom audit lock
 
 all: setup
-	$(SNAKEMAKE) --config preset=$(PRESET)
-	@$(BIN)/finitewidth list --preset $(PRESET)
+	@$(BIN)/finitewidth run --cores $(CORES) --preset $(PRESET)
+	@$(BIN)/finitewidth list --short --preset $(PRESET)
 
 # an artifact, a paper or an experiment: make npf_fig3
 .DEFAULT:

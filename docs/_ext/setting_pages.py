@@ -24,7 +24,7 @@ INTRODUCTION = """# Settings
 
 The value of a setting is the one of preset `paper`, which has the papers' own sizes. A preset
 changes some of them (`config/preset/`). Any setting can be set for one run:
-`finitewidth run npf --config 'npf={nu: {runs: 2}}'`. The source says whether the value is the
+`finitewidth run npf --config npf.nu.runs=2`. The source says whether the value is the
 paper's, that of the authors' public code, or ours; "or more": a larger number serves as well.
 """
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from finitewidth.common.provenance import (
+from finitewidth.common.code import (
     SOURCE_ROOT,
     names_imported,
     source_of,

@@ -34,7 +34,9 @@ class Faulty(Checkout):
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               check=False)  # fmt: skip
 
-    def hold(self, *targets: str, path: str, script: str, count: int = 1) -> "Held":
+    def hold(
+        self, *targets: str, path: str, script: str, count: int = 1, by_finitewidth: bool = False
+    ) -> "Held":
         """Start a run, and wait until a job replaces a file whose path matches ``path``.
 
         Args:
@@ -42,6 +44,7 @@ class Faulty(Checkout):
             path: regular expression.
             script: of the job.
             count: which of such events is meant.
+            by_finitewidth: whether ``finitewidth run`` starts it, and not Snakemake itself.
         """
         aside = self.path / "aside"
         aside.mkdir(exist_ok=True)
@@ -53,8 +56,12 @@ class Faulty(Checkout):
             "FAULT_POINT": json.dumps(point), "FORK_SERVER": "",
             "PYTHONPATH": f"{PAUSE}:{self.path / 'src'}",
         }  # fmt: skip
+        words = self.command(*targets, *SETTINGS, cores=1)
+        if by_finitewidth:
+            words = [sys.executable, "-m", "finitewidth", "run", *targets, "--preset", "smoke",
+                     "--cores", "1", "--config", *SETTINGS]  # fmt: skip
         process = subprocess.Popen(
-            self.command(*targets, *SETTINGS, cores=1), cwd=self.path, text=True, env=environment,
+            words, cwd=self.path, text=True, env=environment,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )  # fmt: skip

@@ -35,18 +35,22 @@ def test_killed_while_it_writes(checkout):
 
 
 def test_killed_and_interrupted_in_a_training_it_resumes(checkout, undisturbed):
-    def held(*settings):
-        return checkout.hold(TRAINING, *settings, path=CHECKPOINT, script="train.py", count=4)
+    def held(*settings, **options):
+        return checkout.hold(
+            TRAINING, *settings, path=CHECKPOINT, script="train.py", count=4, **options
+        )
 
     held("npf={kvf: {epochs: 150, every: 50, step_size: 0.02}}").signal(signal.SIGKILL)
     shutil.rmtree(checkout.path / ".snakemake/locks")  # as --unlock does
     held().signal(signal.SIGKILL)
     assert "continuing after" not in checkout.log  # a checkpoint of other settings
     shutil.rmtree(checkout.path / ".snakemake/locks")
-    again = held()
+    again = held(by_finitewidth=True)
     said = again.signal(signal.SIGINT)
-    assert again.process.returncode != 0
+    assert again.process.returncode == 130
     assert "Traceback" not in said
+    with pytest.raises(ProcessLookupError):
+        os.killpg(again.process.pid, 0)  # no process of the run is left
     assert "continuing after" in checkout.log
     done = checkout.make(TRAINING)  # no lock is left
     assert done.returncode == 0, done.stdout

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from tests.plans import plan
-from tests.workflow_rules import rules
 
 from finitewidth.common.provenance import base_seed
 from finitewidth.data import bundled
 from finitewidth.data.select import altered, stratified_subset
 from finitewidth.errata import evidence
 from finitewidth.experiments.job import run_experiment
+from finitewidth.pipeline.planned_jobs import job_plans
 
 DEPTH = {
     "draws": 200, "paper_draws": 50, "pairs": [[2, 0]],
@@ -18,14 +18,14 @@ DEPTH = {
 
 
 def measured(folder, **seed):
-    """The table and the provenance of an experiment at small sizes."""
+    """The table of an experiment at small sizes."""
     outputs = {"curves": str(folder / "curves.csv")}
     module = "finitewidth.papers.trust.experiments.depth"
-    stamp = run_experiment(module, {}, outputs, DEPTH, "c", 1, **seed)
-    return (folder / "curves.csv").read_bytes(), stamp["base_seed"]
+    run_experiment(module, {}, outputs, DEPTH, "c", 1, **seed)
+    return (folder / "curves.csv").read_bytes()
 
 
-def test_an_experiment_follows_its_base_seed_and_records_it(tmp_path):
+def test_an_experiment_follows_its_base_seed(tmp_path):
     runs = {}
     for name, seed in {"default": {}, "zero": {"seed": 0}, "one": {"seed": 1},
                        "again": {"seed": 1}, "two": {"seed": 2}}.items():  # fmt: skip
@@ -33,8 +33,7 @@ def test_an_experiment_follows_its_base_seed_and_records_it(tmp_path):
         runs[name] = measured(tmp_path / name, **seed)
     assert runs["default"] == runs["zero"]
     assert runs["one"] == runs["again"]
-    assert len({table for table, _ in runs.values()}) == 3
-    assert [seed for _, seed in runs.values()] == [0, 0, 1, 1, 2]
+    assert len({*runs.values()}) == 3
 
 
 def test_subsets_and_noise_follow_the_base_seed():
@@ -66,15 +65,12 @@ def test_checks_of_misprints_do_not_depend_on_the_base_seed():
     with base_seed(1):
         other = evidence.generator("trust-2").random()
     assert evidence.generator("trust-2").random() == other
-    assert rules()["errata"].params.seed == 0
+    assert job_plans(plan(seed=1))["errata"].parameters["seed"] == 0
 
 
-def test_the_base_seed_is_a_parameter_of_every_rule_that_draws():
-    loaded, mine = rules(), plan()
-    assert loaded["train"].params.seed == 0
-    for name in mine.jobs.experiments:
-        assert loaded[name].params.seed == 0, name
-    other = rules("quick", 5)
-    assert other["train"].params.seed == 5
-    assert {other[name].params.seed for name in mine.jobs.experiments} == {5}
-    assert other["errata"].params.seed == 0
+def test_the_base_seed_is_a_parameter_of_every_job_that_draws():
+    for seed in (0, 5):
+        mine = plan(seed=seed)
+        plans = job_plans(mine)
+        for name in [*mine.jobs.experiments, *mine.jobs.trainings]:
+            assert plans[name].parameters["seed"] == seed, name

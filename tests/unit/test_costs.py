@@ -7,7 +7,7 @@ import pytest
 from tests.plans import plan
 from tests.workflow_rules import rules
 
-from finitewidth.common.errors import ConfigError
+from finitewidth.common.errors import ConfigError, ResultError
 from finitewidth.common.settings import PRESETS
 from finitewidth.pipeline.costs import (
     TABLE,
@@ -21,6 +21,7 @@ from finitewidth.pipeline.costs import (
     refresh,
     write_table,
 )
+from finitewidth.pipeline.planned_jobs import job_plans
 
 ROOT = Path(__file__).parents[2]
 NEEDS = {
@@ -101,8 +102,19 @@ def test_refresh_takes_seconds_and_memory_from_the_provenance(finished):
 def test_refresh_of_new_jobs_keeps_all_other_rows(finished):
     results, file = finished
     before = read_table(file)
-    refresh("quick", results, file, only_new=True)
+    said = refresh("quick", results, file, only_new=True)
+    assert said == "3 rows of preset quick added"
     assert set(before) < set(read_table(file))
+    said = refresh("quick", results, file, only_new=True)
+    assert said == f"every job of {results} has a row of preset quick already; nothing is changed"
+
+
+def test_datasets_alone_are_no_run_of_a_preset(finished):
+    results, file = finished
+    before = file.read_bytes()
+    with pytest.raises(ResultError, match="first run `finitewidth run --preset laptop`"):
+        refresh("laptop", results.with_name("laptop"), file)
+    assert file.read_bytes() == before
 
 
 def test_the_longest_chain_and_what_a_job_rests_on():
@@ -132,13 +144,17 @@ def test_a_row_does_not_hold_for_modified_settings():
     assert mine.seconds("npf/kvf") is not None
 
 
-def test_jobs_and_their_needs_are_those_of_snakemake():
+def test_plans_of_jobs_have_the_needs_of_the_plan_and_the_outputs_of_the_rules():
     mine = plan()
-    known = {name: job for name, job in mine.report_jobs(rules()).items() if "/" not in name}
-    made = {file: name for name, rule in known.items() for file in rule["outputs"]}
-    for name, rule in known.items():
-        if name in mine.needs:
-            needs = {made[file] for file in rule["inputs"] if file in made}
-            assert needs == {each for each in mine.needs[name] if each in known}, name
-        else:
-            assert not rule["outputs"], name
+    plans, known = job_plans(mine), rules()
+    for name, needs in mine.needs.items():
+        job = plans[name]
+        assert {*job.makers.values()} == {*needs}, name
+        assert {*job.makers} <= {*job.input_files}, name
+        for file, maker in job.makers.items():
+            assert file in plans[maker].outputs, file
+        if name in known:
+            assert {*map(str, known[name].output)} == {*job.outputs, job.provenance}, name
+    targets = {"all", "report_now", *(paper.name for paper in mine.papers)}
+    patterns = {"train", "dataset", "claims"}
+    assert {*known} == {*mine.needs}.intersection(known) | targets | patterns

@@ -26,6 +26,18 @@ def test_any_other_target_is_an_artifact():
     assert bound.kwargs == {"cores": 3, "results": Results(preset="smoke")}
 
 
+def test_a_complete_run_ends_with_a_short_list():
+    said = subprocess.run(
+        ["make", "--dry-run", "all", "PRESET=smoke", "CORES=3"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    run, shown = (shlex.split(line) for line in re.findall(r"bin/finitewidth (.*)", said))
+    _, bound, _ = app.parse_args(run, **RAISES)
+    assert (bound.args, bound.kwargs) == ((), {"cores": 3, "results": Results(preset="smoke")})
+    _, bound, _ = app.parse_args(shown, **RAISES)
+    assert bound.kwargs == {"short": True, "results": Results(preset="smoke")}
+
+
 def test_make_clean_leaves_all_but_the_folders_of_presets_and_seeds(tmp_path):
     gone = ["smoke", "quick-seed12", "paper"]
     kept = ["data", "quick-mine", "quick-seed1-backup", "quick-seed3_images", "README.md"]

@@ -1,6 +1,5 @@
 """A folder of images of the user in the pipeline: its results, its names."""
 
-import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -82,10 +81,7 @@ def test_every_artifact_that_reads_images_names_them_as_the_users(paper, tree):
 
 def printed(monkeypatch, capsys, *words):
     called = []
-    monkeypatch.setattr(
-        running.subprocess, "run",
-        lambda words, check: called.append(words) or subprocess.CompletedProcess(words, 0),
-    )  # fmt: skip
+    monkeypatch.setattr(running, "snakemake", lambda words: called.append(words) or 0)
     status = main([*words])
     answer = capsys.readouterr()
     return status, answer.out + answer.err, called

@@ -1,7 +1,5 @@
 """Files, inputs and parameters of jobs follow from settings."""
 
-from types import SimpleNamespace
-
 from tests.plans import plan
 
 
@@ -15,7 +13,7 @@ def test_the_gpu_is_asked_for_unless_the_cpu_is_wanted():
 
 
 def test_claims_are_told_what_they_were_computed_with_and_what_is_missing():
-    told = plan().claim_settings(SimpleNamespace(paper="npf"))
+    told = plan().claim_settings("npf")
     context = told["situations"]["N21"]["context"]
     assert context.startswith("preset quick · digits 8×8 (stand-in for MNIST)")
     assert any("CIFAR-10" in reason for reason in told["situations"]["N20"]["unmet"])
@@ -25,7 +23,7 @@ def test_claims_are_told_what_they_were_computed_with_and_what_is_missing():
     assert {"fc_sgd", "gconv_adam"} < set(cells)
     assert all(cell["stand_in"] and not cell["papers"] for cell in cells.values())
     assert not told["numbers"]["npf_text/best_depth"][""]["stand_in"]
-    papers = plan("paper").claim_settings(SimpleNamespace(paper="npf"))
+    papers = plan("paper").claim_settings("npf")
     assert all(each["papers"] for each in papers["numbers"]["npf_table2/test_accuracy"].values())
     # our kernel sees a subset of the images at every preset
     gains = papers["numbers"]["npf_text/accuracy_gain"]

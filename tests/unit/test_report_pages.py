@@ -1,21 +1,23 @@
 """The whole report, built from a few made-up results."""
 
 import json
+import threading
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from tests import report_crawler
-from tests.made_up_provenance import write_provenance
+from tests.made_up_provenance import provenance, write_provenance
 
 from finitewidth.claims import grades, ledger, verdicts
 from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
 from finitewidth.common.settings import preset_only
 from finitewidth.pipeline.plan import Plan
-from finitewidth.report.findings import OTHER_SETTINGS, read_findings
+from finitewidth.report.findings import OTHER_RUN, OTHER_SETTINGS, read_findings
 from finitewidth.report.job import build_report
+from finitewidth.report.lock import alone
 
 ROOT = Path(__file__).parents[2]
 ERRATUM = {
@@ -30,7 +32,8 @@ ERRATUM = {
 def settings_in(results):
     """The settings that the workflow would pass, with all results below ``results``."""
     plan = Plan(preset_only("quick", ROOT / "config"), ROOT)
-    told = {**plan.report_settings(), "jobs": {}, "overrides": [], "results": str(results)}
+    told = {**plan.report_settings(), "jobs": {}, "overrides": [], "outdated": {},
+            "results": str(results)}  # fmt: skip
     return {**told, "errata": str(results / "errata.csv")}
 
 
@@ -102,29 +105,75 @@ def test_the_licences_of_what_is_carried_lie_beside_the_pages(partial):
 
 
 def test_nothing_is_left_beside_the_report(partial):
-    assert not list(partial.parent.glob(".report"))
+    assert not list(partial.parent.glob(".report-*"))
     assert not list(partial.rglob("*.map"))
 
 
-@pytest.mark.parametrize("told", ["preset quick · 2 runs", "preset quick · stand-in", None])
-def test_a_figure_made_with_other_settings_says_so_and_keeps_its_own_line(tmp_path, told):
+@pytest.mark.parametrize(
+    ("reasons", "scale"),
+    [
+        ((), None),
+        (("settings: runs 2 → 3", "code: npf/figures/fig6.py"), OTHER_SETTINGS),
+        (("code: npf/figures/fig6.py",), OTHER_RUN),
+    ],
+)
+def test_a_figure_made_otherwise_says_so_and_keeps_its_own_line(tmp_path, reasons, scale):
     settings = settings_in(tmp_path)
-    line = "preset quick · 2 runs"
+    line, told = "preset quick · 2 runs", "preset quick · 3 runs"
     job = {"log": "", "benchmark": "", "footer": line, "paper": "npf", "inputs": [], "outputs": []}
     settings["jobs"] = dict.fromkeys(("npf_fig6", "npf_fig7"), job)
+    settings["outdated"] = {"npf_fig6": reasons} if reasons else {}
     folder = tmp_path / "provenance/npf"
     folder.mkdir(parents=True)
-    parameters = {"footer": told} if told else {}
-    stamp = {"job": "npf_fig6", "parameters": parameters, "code": {"modules": [], "files": []},
-             "digests": {"inputs": {}, "outputs": {}}}  # fmt: skip
+    stamp = provenance("npf_fig6", {}, parameters={"footer": told})
     (folder / "npf_fig6.json").write_text(json.dumps(stamp))
     (paper,) = (each for each in read_findings(settings, ROOT).papers if each.name == "npf")
     six, seven = (each for each in paper.artifacts if each.artifact in settings["jobs"])
-    other = told == "preset quick · stand-in"
-    assert six.footer == (told or line)
-    assert (six.scale == OTHER_SETTINGS) is other
-    assert (six.grade == "") is other
-    assert (seven.footer, seven.scale == OTHER_SETTINGS) == (line, False)
+    assert six.footer == told
+    assert (six.scale == scale) is bool(reasons)
+    assert (six.grade == "") is bool(reasons)
+    assert seven.footer == line
+    assert seven.scale not in (OTHER_SETTINGS, OTHER_RUN)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"wall_seconds": None},
+        {"git": "x"},
+        {"code": {}},
+        {"code": {"modules": {"a": 1}, "files": {}}},
+        {"job": 3},
+    ],
+)
+def test_a_provenance_of_wrong_types_is_left_out(tmp_path, wrong):
+    folder = tmp_path / "provenance/npf"
+    folder.mkdir(parents=True)
+    (folder / "npf_fig6.json").write_text(json.dumps(provenance("npf_fig6", {}) | wrong))
+    (folder / "npf_fig7.json").write_text("[" * 100_000)
+    findings = read_findings(settings_in(tmp_path), ROOT)
+    assert findings.records == ()
+    assert len(findings.provenances.damaged) == 2
+
+
+def test_reports_at_the_same_time_are_built_one_after_another(partial, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    results, order = partial.parent, []
+
+    def build(name):
+        with alone(results):
+            order.append(name)
+            build_report(partial, settings_in(results))
+            order.append(name)
+
+    threads = [threading.Thread(target=build, args=(name,)) for name in ("one", "other")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert order[0] == order[1]
+    assert order[2] == order[3]
+    assert report_crawler.faults(partial) == []
 
 
 def test_an_altered_table_of_verdicts_is_named_and_not_shown(partial, monkeypatch):

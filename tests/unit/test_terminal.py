@@ -144,6 +144,8 @@ def test_a_dry_run_shows_jobs_reasons_and_the_table(shown):
         ("Nothing to be done (all requested files are present).", "Nothing to be done (all"),
         ("LockException:\nError: Directory cannot be locked. Use rule", "snakemake --unlock"),
         ("ConfigError in file x, line 3:\n  a key is missing\n  File \"x\", line 3", "is missing"),
+        ("InputFunctionException in rule dataset in file x, line 4:\nError:\n  DataError: a is b\n"
+         "Wildcards:\n  source=x\nTraceback:\n  File \"x\", line 3", "DataError: a is b"),
         ("CalledProcessError:\n'x' died with <Signals.SIGKILL: 9>.", "SIGKILL ended a job"),
         ("OSError: [Errno 28] No space left on device: 'x.mps'", "TMPDIR"),
     ],
@@ -154,6 +156,7 @@ def test_messages_name_the_remedy(shown, text, said, dryrun):
     found = "\n".join(screen.lines())
     assert said in found
     assert "  File" not in found
+    assert "Wildcards" not in found
 
 
 def test_snakemakes_own_messages_can_be_had(shown, monkeypatch):

@@ -1,17 +1,18 @@
 """Rule -> one tile: make the network, give it the stored weights, and compute its kernel."""
 
-import numpy as np
-import torch
-
 from finitewidth.common.progress import LOG, logged_to
-from finitewidth.common.result_files import atomic
-from finitewidth.common.torch_setup import prepare_torch
-from finitewidth.common.usage import cpu_seconds, peak_memory
-from finitewidth.library.modules import kernel_tile
-from finitewidth.networks.user_network import draw, read_user_network
 
 # ruff: noqa: F821 - Snakemake defines snakemake
 with logged_to(snakemake.log[0]):
+    import numpy as np
+    import torch
+
+    from finitewidth.common.result_files import atomic
+    from finitewidth.common.torch_setup import prepare_torch
+    from finitewidth.common.usage import cpu_seconds, peak_memory
+    from finitewidth.library.modules import kernel_tile
+    from finitewidth.networks.user_network import draw, read_user_network
+
     prepare_torch(snakemake.threads)
     config = snakemake.config
     images = np.load(snakemake.input.images, mmap_mode="r")

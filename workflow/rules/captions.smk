@@ -5,18 +5,17 @@ for paper in plan.captioned:
         name:
             f"captions_{paper}"
         input:
-            **in_project(plan.caption_inputs(paper)),
+            unpack(partial(inputs_of, f"captions_{paper}")),
         output:
             *plan.captions(paper),
             provenance=f"{results}/provenance/{paper}/captions.json",
         log:
-            f"{results}/logs/{paper}/captions.log",
+            plan.log(f"captions_{paper}"),
         benchmark:
-            f"{results}/benchmarks/{paper}/captions.tsv"
+            plan.benchmark(f"captions_{paper}")
         resources:
             **plan.requests.of(f"captions_{paper}"),
         params:
-            captions=partial(plan.caption_jobs, paper),
-            code=plan.caption_code(paper),
+            captions=partial(parameter, f"captions_{paper}", "captions"),
         script:
             "../scripts/captions.py"

@@ -3,7 +3,7 @@
 
 rule claims:
     input:
-        unpack(lambda wildcards: in_project(plan.claim_inputs(wildcards))),
+        unpack(lambda wildcards: inputs_of(f"claims {wildcards.paper}")),
     output:
         verdicts=f"{results}/claims/{{paper}}_verdicts.csv",
         parts=f"{results}/claims/{{paper}}_parts.csv",
@@ -16,7 +16,6 @@ rule claims:
     resources:
         **plan.requests.of("claims"),
     params:
-        settings=plan.claim_settings,
-        code=plan.claim_code,
+        settings=lambda wildcards: parameter(f"claims {wildcards.paper}", "settings"),
     script:
         "../scripts/claims.py"

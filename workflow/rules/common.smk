@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.pipeline import announced, surroundings
+from finitewidth.pipeline import announced, planned_jobs, surroundings
 from finitewidth.pipeline.recorded import clear_finished
 from finitewidth.pipeline.plan import Plan
 
@@ -24,6 +24,7 @@ if paths.prefix or paths.modifies_prefixes:
 
 plan = Plan(config, project)
 results = plan.results
+job_plans = planned_jobs.job_plans(plan)
 
 if workflow.is_main_process:
     surroundings.refuse_unwritable(".snakemake", "results", results)
@@ -37,6 +38,26 @@ def in_project(files):
         return [in_project(file) for file in files]
     ours = files.startswith(("config/", "workflow/", "src/", "CITATION.cff"))
     return f"{project}/{files}" if ours and project != os.getcwd() else files
+
+
+def inputs_of(name, wildcards=None):
+    """What a job reads, and the file with its plan, which alone decides whether it runs again.
+
+    Where all results are there and are those of the plan, the other files are `ancient`: their
+    dates say nothing. Otherwise Snakemake must see that a job runs after those that it rests on.
+    """
+    job_plans.forced = workflow.dag_settings.forcerun  # -R
+    files = in_project(job_plans[name].inputs)
+    if not workflow.is_main_process:  # that of a job finds what the first one has written
+        return {**files, "plan": job_plans.written(name)}
+    if job_plans.is_done(name):
+        files = {key: ancient(each) for key, each in files.items()}
+    return {**files, "plan": job_plans.write(name)}
+
+
+def parameter(name, key, wildcards=None):
+    """One of the parameters of a job."""
+    return job_plans[name].parameters[key]
 
 
 # it has all rules, or those of this module of another workflow

@@ -2,6 +2,8 @@
 
 
 rule dataset:
+    input:
+        unpack(lambda wildcards: inputs_of(f"dataset {wildcards.source}")),
     output:
         data="results/data/{source}.npz",
         provenance="results/data/provenance/{source}.json",
@@ -12,7 +14,6 @@ rule dataset:
     resources:
         **plan.requests.of("dataset"),
     params:
-        tree=plan.tree,
-        code=plan.code_of("finitewidth.data.build", script="dataset"),
+        tree=lambda wildcards: parameter(f"dataset {wildcards.source}", "tree"),
     script:
         "../scripts/dataset.py"

@@ -3,23 +3,17 @@
 
 rule datapackages:
     input:
-        [plan.jobs.outputs(entry.artifact)["csv"] for entry in plan.artifacts],
-        plan.captions(),
+        unpack(partial(inputs_of, "datapackages")),
     output:
         *plan.packages(),
         provenance=f"{results}/provenance/datapackages.json",
     log:
-        f"{results}/logs/datapackages.log",
+        plan.log("datapackages"),
     benchmark:
-        f"{results}/benchmarks/datapackages.tsv"
+        plan.benchmark("datapackages")
     resources:
         **plan.requests.of("datapackages"),
     params:
-        packages=plan.packages,
-        code=plan.code_of(
-            "finitewidth.report.datapackages",
-            *sorted({entry.module for entry in plan.artifacts}),
-            script="datapackages",
-        ),
+        packages=partial(parameter, "datapackages", "packages"),
     script:
         "../scripts/datapackages.py"

@@ -2,19 +2,20 @@
 
 
 rule errata:
+    input:
+        unpack(partial(inputs_of, "errata")),
     output:
         errata=plan.errata,
         provenance=f"{results}/errata/experiments/errata_provenance.json",
     log:
-        f"{results}/logs/errata/errata.log",
+        plan.log("errata"),
     benchmark:
-        f"{results}/benchmarks/errata/errata.tsv"
+        plan.benchmark("errata")
     resources:
         **plan.requests.of("errata"),
     params:
-        module="finitewidth.errata.table",
-        seed=0,  # errata are checked on the same networks whatever the base seed
-        code=plan.errata_code(),
-        settings={**config["errata"], "papers": list(plan.captioned)},
+        module=partial(parameter, "errata", "module"),
+        seed=partial(parameter, "errata", "seed"),
+        settings=partial(parameter, "errata", "settings"),
     script:
         "../scripts/declared.py"

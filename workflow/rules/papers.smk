@@ -17,24 +17,38 @@ def outputs_of(job):
     return {**files, "provenance": f"{results}/provenance/{job.paper}/{job.name}.json"}
 
 
+def told(job):
+    """What the rule of an experiment or an artifact is told."""
+    keys = {"experiment": ["seed"], "figure": ["footer", "mark"], "table": ["footer"]}
+    told = {
+        key: partial(parameter, job.name, key)
+        for key in ["module", "settings", *keys[job.kind]]
+    }
+    if job.kind == "experiment":
+        told["on_device"] = plan.on_device(job.name)
+        if job.declared.resumes:
+            told["checkpoints"] = f"{results}/.checkpoints"
+    return told
+
+
 for job in plan.declared():
 
     rule:
         name:
             job.name
         input:
-            **in_project(job.inputs),
+            unpack(partial(inputs_of, job.name)),
         output:
             **outputs_of(job),
         log:
-            f"{results}/logs/{job.paper}/{job.name}.log",
+            plan.log(job.name),
         benchmark:
-            f"{results}/benchmarks/{job.paper}/{job.name}.tsv"
+            plan.benchmark(job.name)
         resources:
             **plan.requests.of(job.name),
             gpu=plan.gpus * plan.on_device(job.name),
         params:
-            **plan.told(job),
+            **told(job),
         script:
             "../scripts/declared.py"
 

@@ -1,43 +1,35 @@
-# The report: pages that tell how far the papers hold, from results only. Included last, since it
-# reads off the rules what feeds what.
-from finitewidth.report.build import assets_digest
-
+# The report: pages that tell how far the papers hold, from results only.
 
 rule report:
     input:
-        plan.targets(),
-        plan.verdicts(),
-        plan.errata,
-        plan.captions(),
-        rules.datapackages.output,
-        citations=in_project("CITATION.cff"),
+        unpack(partial(inputs_of, "report")),
     output:
         pages=directory(f"{results}/report"),
         provenance=f"{results}/provenance/report.json",
     log:
-        f"{results}/logs/report.log",
+        plan.log("report"),
     benchmark:
-        f"{results}/benchmarks/report.tsv"
+        plan.benchmark("report")
     resources:
         **plan.requests.of("report"),
     params:
-        settings=plan.report_settings,
-        jobs=lambda wildcards: plan.report_jobs(rules_by_name()),
-        code=plan.code_of(
-            "finitewidth.report.job", script="report", texts=["CITATION.cff"]
-        ),
-        assets=assets_digest(),
+        settings=partial(parameter, "report", "settings"),
+        jobs=partial(parameter, "report", "jobs"),
     script:
         "../scripts/report.py"
 
 
-# the same of whatever results there are: `python -m finitewidth report`
+# the same of whatever results there are: `finitewidth report`
 rule report_now:
     log:
-        f"{results}/logs/report.log",
+        plan.log("report_now"),
     resources:
         **plan.requests.of("report"),
     params:
-        **dict(rules.report.params.items()),
+        settings=partial(parameter, "report", "settings"),
+        jobs=partial(parameter, "report", "jobs"),
+        outdated=lambda wildcards: {
+            entry.artifact: job_plans.reasons(entry.artifact) for entry in plan.artifacts
+        },
     script:
         "../scripts/report.py"

@@ -4,7 +4,7 @@
 
 rule train:
     input:
-        unpack(lambda wildcards: plan.training(wildcards).inputs),
+        unpack(lambda wildcards: inputs_of(f"{wildcards.paper}/{wildcards.training}")),
     output:
         history=f"{results}/{{paper}}/training/{{training}}/history.csv",
         weights=f"{results}/{{paper}}/training/{{training}}/weights.npz",
@@ -17,9 +17,10 @@ rule train:
         **plan.requests.of("train"),
         gpu=plan.gpus,
     params:
-        run=lambda wildcards: plan.training(wildcards).params,
+        settings=lambda wildcards: parameter(
+            f"{wildcards.paper}/{wildcards.training}", "settings"
+        ),
         seed=config["seed"],
         checkpoints=f"{results}/.checkpoints",
-        code=plan.code_of("finitewidth.training.job", script="train"),
     script:
         "../scripts/train.py"

@@ -1,9 +1,10 @@
 """Rule -> captions: write the captions of a paper, with settings and verdicts of this run."""
 
-from finitewidth.captions import write_captions
 from finitewidth.pipeline.recorded import recorded
 
 with recorded(snakemake):
+    from finitewidth.captions import write_captions
+
     captions = snakemake.params.captions
     templates = zip(captions, snakemake.input.templates, strict=True)
     write_captions(

@@ -1,9 +1,10 @@
 """Rule -> verdicts: judge a paper's claims and compare its numbers."""
 
-from finitewidth.claims.job import run_claims
 from finitewidth.pipeline.recorded import recorded
 
 with recorded(snakemake):
+    from finitewidth.claims.job import run_claims
+
     run_claims(
         paper=snakemake.wildcards.paper,
         tables=list(snakemake.input.get("tables", [])),

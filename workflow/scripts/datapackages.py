@@ -1,7 +1,8 @@
 """Rule -> datapackages: describe the columns of all data files."""
 
 from finitewidth.pipeline.recorded import recorded
-from finitewidth.report.datapackages import write_packages
 
 with recorded(snakemake):
+    from finitewidth.report.datapackages import write_packages
+
     write_packages(snakemake.params.packages)

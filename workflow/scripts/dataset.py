@@ -1,12 +1,13 @@
 """Rule -> dataset: make, read or fetch a source and write it as one verified file."""
 
-from finitewidth.common.errors import DataError
-from finitewidth.data.build import build_dataset
-from finitewidth.data.places import tree_of
-from finitewidth.data.store import write_dataset
 from finitewidth.pipeline.recorded import recorded
 
 with recorded(snakemake):
+    from finitewidth.common.errors import DataError
+    from finitewidth.data.build import build_dataset
+    from finitewidth.data.places import tree_of
+    from finitewidth.data.store import write_dataset
+
     source, data = snakemake.wildcards.source, snakemake.config["data"]
     write_dataset(snakemake.output.data, build_dataset(source, data))
     if tree_of(source, data, known=None) != snakemake.params.tree:

@@ -2,13 +2,13 @@
 
 import gc
 
-from finitewidth.pipeline.recorded import PROVENANCE, recorded
+from finitewidth.pipeline.recorded import PROVENANCE, code_digest_of, inputs_of, recorded
 
 with recorded(snakemake) as provenance:
     params = snakemake.params
     call = {
         "module": params.module,
-        "inputs": dict(snakemake.input.items()),
+        "inputs": inputs_of(snakemake),
         "outputs": {key: file for key, file in snakemake.output.items() if key != PROVENANCE},
         "settings": params.settings,
     }
@@ -27,7 +27,7 @@ with recorded(snakemake) as provenance:
 
         provenance |= run_experiment(
             **call,
-            code=params.code["digest"],
+            code=code_digest_of(snakemake),
             threads=snakemake.threads,
             seed=params.seed,
             device=snakemake.config["device"] if params.get("on_device") else None,

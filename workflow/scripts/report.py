@@ -6,19 +6,23 @@ from pathlib import Path
 from finitewidth.common.progress import logged_to
 from finitewidth.common.settings import overrides
 from finitewidth.pipeline.recorded import recorded
-from finitewidth.report.job import build_report
+from finitewidth.report.lock import alone
 
 # a library that the report uses sends what is logged to the terminal, too
 logging.getLogger("finitewidth").propagate = False
 params, results = snakemake.params, snakemake.params.settings["results"]
 root = Path(snakemake.scriptdir).resolve().parents[1]
 # `finitewidth report` is of the results that there are, while others may be made
-with recorded(snakemake) if snakemake.output else logged_to(snakemake.log[0]):
+with alone(results), recorded(snakemake) if snakemake.output else logged_to(snakemake.log[0]):
+    from finitewidth.report.job import build_report
+
     build_report(
         folder=f"{results}/report",
         settings={
             **params.settings,
             "jobs": params.jobs,
+            # all is of this run if the report is one of its jobs
+            "outdated": params.get("outdated", {}),
             # not a parameter: the device, say, is told but makes nothing anew
             "overrides": overrides(snakemake.config, root / "config"),
         },

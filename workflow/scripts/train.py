@@ -1,14 +1,15 @@
 """Rule -> training: train a stack and write history, weights and provenance."""
 
-from finitewidth.pipeline.recorded import recorded
-from finitewidth.training.job import run_training
+from finitewidth.pipeline.recorded import code_digest_of, inputs_of, recorded
 
 with recorded(snakemake) as provenance:
+    from finitewidth.training.job import run_training
+
     provenance |= run_training(
-        inputs=dict(snakemake.input.items()),
+        inputs=inputs_of(snakemake),
         outputs=dict(snakemake.output.items()),
-        settings=snakemake.params.run,
-        code=snakemake.params.code["digest"],
+        settings=snakemake.params.settings,
+        code=code_digest_of(snakemake),
         seed=snakemake.params.seed,
         runtime={
             "threads": snakemake.threads,

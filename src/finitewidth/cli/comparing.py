@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from finitewidth.cli.names import complete_runs
 from finitewidth.cli.options import Count
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import PRESETS, nearest, results_folder
@@ -31,12 +32,17 @@ def folder_of(run: str) -> Path:
             f"presets are {', '.join(PRESETS)}"
         )
     folder = Path(run) if is_folder else Path("-".join([results_folder(preset), *more]))
-    if not list((folder / "claims").glob("*_verdicts.csv")):
+    if not any(map(_has_rows, (folder / "claims").glob("*_verdicts.csv"))):
         raise ConfigError(
             f"{run}: {folder}/claims has no verdicts; make them with `finitewidth run`, or name "
             "another preset or folder of results"
         )
     return folder
+
+
+def _has_rows(table: Path) -> bool:
+    """Whether a table has more than its header."""
+    return len(table.read_bytes().splitlines()) > 1
 
 
 def read_claims(folder: Path, kind: str) -> "pd.DataFrame":
@@ -93,9 +99,12 @@ def numbers(one: Path, other: Path, least: float = LEAST) -> "pd.DataFrame":
 
 
 def compare(
-    first: str, /, *others: Annotated[str, Parameter(name="OTHER")], least: float = LEAST,
+    first: Annotated[str, Parameter(completer=complete_runs)],
+    /,
+    *others: Annotated[str, Parameter(name="OTHER", completer=complete_runs)],
+    least: float = LEAST,
     rows: Count = 20,
-) -> None:  # fmt: skip
+) -> None:
     """Which verdicts and numbers of two runs differ; of more runs, each beside the first.
 
     Example: finitewidth compare quick quick-seed1

@@ -1,20 +1,24 @@
 """The command line: its commands, and their exit status."""
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
-from finitewidth.cli import comparing, network, running, tiles
-from finitewidth.cli.options import File, More, Preset, Results
+from finitewidth.cli import comparing, network, running, summary, tiles
+from finitewidth.cli.names import complete_papers, file_of
+from finitewidth.cli.options import File, More, Preset, Results, Settings
+from finitewidth.cli.outputs import try_file, written
 from finitewidth.common.declarations import artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError, FinitewidthError, ResultError
+from finitewidth.common.interrupts import MESSAGE, status_of
+from finitewidth.common.provenance import SOURCE_ROOT, git_state
 from finitewidth.common.settings import preset_only, results_folder
-from finitewidth.common.usage import provenance_files
-from finitewidth.common.verification import Provenances
 from finitewidth.pipeline import surroundings
 
 
@@ -23,11 +27,22 @@ def _default(value: Any) -> str | None:
     return None if value is None or value is False or value == () else str(value)
 
 
+def version() -> str:
+    """The version of the package and, in a clone, the commit: ``0.1.0 (commit 0d3628b4)``."""
+    number = metadata.version("finitewidth")
+    commit = git_state() if (SOURCE_ROOT.parent / "Snakefile").is_file() else {"commit": None}
+    if commit["commit"] is None:
+        return f"finitewidth {number}"
+    changed = ", with changes" if commit["dirty"] else ""
+    return f"finitewidth {number} (commit {commit['commit'][:8]}{changed})"
+
+
 app = App(
     name="finitewidth",
     help="Every numbered table and figure of five papers on finite-width networks.",
     help_format="plaintext",
-    version_flags=(),
+    version=version,
+    version_flags=("--version",),
     default_parameter=Parameter(negative=(), show_default=_default),
 )
 RAISES = {"exit_on_error": False, "print_error": False}  # so that `main` writes the message
@@ -45,6 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: the words after the command; those of the process by default. What follows
             ``--`` is passed on to Snakemake.
     """
+    for stream in (sys.stdout, sys.stderr):  # an ASCII terminal shows \u00d7 for a times sign
+        stream.reconfigure(errors="backslashreplace")
     words = [*(sys.argv[1:] if arguments is None else arguments)]
     end = words.index("--") if "--" in words else len(words)
     try:
@@ -57,7 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        return 130
+        print(MESSAGE, file=sys.stderr)
+        return status_of(signal.SIGINT)
 
 
 @app.meta.default
@@ -101,41 +119,62 @@ def find_project(start: Path, given: Path | None = None) -> Path:
 
 
 @app.command(name="list")
-def list_artifacts(*, paper: str | None = None, results: Results = Results()) -> None:
+def list_artifacts(
+    *,
+    paper: Annotated[str | None, Parameter(completer=complete_papers)] = None,
+    short: bool = False,
+    results: Results = Results(),
+) -> None:
     """List all artifacts and the files of those made.
 
     Example: finitewidth list --paper thesis
 
     Args:
         paper: only the artifacts of one paper
+        short: a line for each paper instead: how many are made, and at which sizes
     """
     papers = read_papers()
     if paper is not None and paper not in {each.name for each in papers}:
         raise ConfigError(f"--paper {paper}: must be one of {', '.join(p.name for p in papers)}")
-    for artifact in artifacts_of(papers):
-        if paper not in (None, artifact.paper):
-            continue
-        suffix = "pdf" if artifact.kind == "figure" else "md"
-        name = f"{artifact.paper}/{artifact.kind}s/{artifact.artifact}.{suffix}"
-        path = Path(results.folder, name)
+    artifacts = [each for each in artifacts_of(papers) if paper in (None, each.paper)]
+    if short:
+        print(summary.of(artifacts, results))
+        return
+    for artifact in artifacts:
+        path = file_of(artifact, results.folder)
         found = str(path) if path.is_file() else "not made yet"
         print(f"{artifact.artifact:<22} {found:<55} {artifact.title}")
 
 
 @app.command
-def verify(*, results: Results = Results()) -> int:
-    """Is every result what its job wrote? Nothing is written.
+def verify(*, config: Settings = (), results: Results = Results()) -> int:
+    """Is every result what its job wrote, with the settings and the code of today?
+
+    Nothing is written.
 
     Example: finitewidth verify --preset laptop
+
+    Args:
+        config: the settings that the run overrode, KEY=VALUE
     """
-    if not provenance_files(results.folder):
+    from finitewidth.pipeline.plan import Plan
+    from finitewidth.pipeline.planned_jobs import job_plans
+    from finitewidth.pipeline.verified import WORKING, problems
+
+    if not os.path.isdir(results.folder):
         raise ResultError(f"{results.folder} has no results; finitewidth run with the same options "
                           "makes them")  # fmt: skip
-    provenances = Provenances(results.folder)
-    problems = provenances.problems()
-    checked = f"{len(provenances.stamps)} jobs checked, {len(problems)} problems"
-    print("\n".join([*problems, checked]))
-    return int(bool(problems))
+    plan = Plan(running.configuration(results, config), ".")
+    plans = job_plans(plan)
+    every = problems(plan, plans)
+    for problem in every:
+        print(problem.text)
+    for package, count in plans.other_packages.items():
+        print(f"{package}: {count} results were made with the other version")
+    wrong = [problem for problem in every if problem.kind != WORKING]
+    jobs = sum(os.path.exists(plans[name].provenance) for name in plan.needs)
+    print(f"{jobs} jobs checked, {len(wrong)} problems")
+    return int(bool(wrong))
 
 
 @app.command
@@ -160,13 +199,16 @@ def errata(*, write: File | None = None) -> None:
     """
     from finitewidth.errata import document, table
 
+    if write:
+        try_file(write, "--write")
     titles = {paper.name: paper.title for paper in read_papers()}
     networks = preset_only("paper", "config")["errata"]["networks"]
     text = document.markdown(table.errata_of(titles), titles, networks)
     if write is None:
         print(text, end="")
     else:
-        write.write_text(text, encoding="utf-8")
+        with written(write):
+            write.write_text(text, encoding="utf-8")
 
 
 @app.command
@@ -186,6 +228,9 @@ def costs(*, preset: Preset = "quick", new: bool = False) -> None:
 @app.command
 def completion(shell: Literal["bash", "zsh", "fish"]) -> None:
     """Print the completion for a shell.
+
+    Write it to the file _cyclopts_finitewidth in a folder of fpath for zsh, and to
+    ~/.config/fish/completions/finitewidth.fish for fish.
 
     Example: finitewidth completion bash > ~/.local/share/bash-completion/completions/finitewidth
 

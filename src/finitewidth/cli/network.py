@@ -9,10 +9,11 @@ from typing import Any, Literal
 
 from cyclopts import Parameter
 
-from finitewidth.cli.options import Data, File, ImageFolder, Whole, Wholes
+from finitewidth.cli.options import Data, File, ImageFolder, Seed, Whole, Wholes
+from finitewidth.cli.outputs import try_folder, written
 from finitewidth.common.errors import ConfigError
 from finitewidth.data.places import name_of
-from finitewidth.networks.user_network import read_user_network
+from finitewidth.networks.user_network import UserNetwork, read_user_network
 
 
 @Parameter(name="*")
@@ -41,7 +42,7 @@ class Study:
     rate: float | None = None
     batch_size: Whole | None = None
     loss: Literal["squared", "cross_entropy"] | None = None
-    seed: Whole | None = None
+    seed: Seed | None = None
     device: str | None = None
 
 
@@ -72,6 +73,8 @@ def network(
     from finitewidth.library.study import study
 
     user = read_user_network(file)
+    folder = output or folder_beside(user, images, data, "study")
+    try_folder(folder, "--output")
     make = user.factory()
     dataset = dataset_of(images, data, {})
     chosen = stratified_subset(dataset, train or None, test or None, ("study",))
@@ -84,11 +87,17 @@ def network(
                        test=tests, progress=sys.stderr.isatty(), **given)  # fmt: skip
     except ConfigError as error:
         raise ConfigError(re.sub("^network:", f"{user.name}:", str(error))) from error
-    folder = output or user.file.with_name(f"{user.file.stem}_{chosen.name}_study")
-    result.write(folder, network=user.name, sha256=user.digest, data=chosen.title)
+    with written(folder):
+        result.write(folder, network=user.name, sha256=user.digest, data=chosen.title)
     for part, reason in result.left_out.items():
         print(f"no {part}: {reason}")
     print(folder)
+
+
+def folder_beside(user: UserNetwork, images: Path | None, data: str | None, kind: str) -> Path:
+    """Return the folder to write by default, beside the network: ``my_net_digits_study``."""
+    source = name_of(images) if images else data
+    return user.file.parent / f"{user.file.stem}_{source}_{kind}"
 
 
 def dataset_of(images: Path | None, data: str | None, settings: Mapping[str, Any]) -> Any:

@@ -9,6 +9,7 @@ from cyclopts import Group, Parameter, Token
 from cyclopts.validators import LimitedChoice, Number
 
 from finitewidth.common.settings import LARGEST_SEED, PRESETS, results_folder
+from finitewidth.common.usage import usable_cores
 from finitewidth.data.places import own_images, registered
 
 
@@ -21,6 +22,14 @@ def _numbers(kind: Any, tokens: Sequence[Token]) -> Any:
     return values[0] if kind is int else tuple(values)
 
 
+def _cores(kind: Any, tokens: Sequence[Token]) -> int:
+    """A whole number, or ``all`` for those that this process may use."""
+    value = tokens[0].value
+    if value != "all" and not value.removeprefix("-").isdecimal():
+        raise ValueError(f"{value!r} is neither a whole number nor all")
+    return usable_cores() if value == "all" else int(value)
+
+
 def _absolute(kind: Any, tokens: Sequence[Token]) -> Path:
     """A path from the folder of the user, who may be elsewhere than in that of the project."""
     return Path(tokens[0].value).absolute()
@@ -29,10 +38,11 @@ def _absolute(kind: Any, tokens: Sequence[Token]) -> Path:
 Whole = Annotated[int, Parameter(converter=_numbers)]
 Wholes = Annotated[tuple[int, ...], Parameter(converter=_numbers, consume_multiple=True)]
 Count = Annotated[Whole, Parameter(validator=Number(gte=1))]
+Cores = Annotated[int, Parameter(alias="-j", converter=_cores, validator=Number(gte=1))]
 Seed = Annotated[Whole, Parameter(validator=Number(gte=0, lte=LARGEST_SEED))]
 File = Annotated[Path, Parameter(converter=_absolute)]
 DryRun = Annotated[bool, Parameter(alias="-n")]
-Preset = Annotated[Literal[PRESETS], Parameter(help="of sizes")]
+Preset = Annotated[Literal[PRESETS], Parameter(help="sizes of the run")]
 ONE_SOURCE = Group("Images", validator=LimitedChoice())
 ImageFolder = Annotated[File | None, Parameter(group=ONE_SOURCE)]
 Data = Annotated[str, Parameter(group=ONE_SOURCE)]

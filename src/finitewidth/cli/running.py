@@ -1,25 +1,33 @@
 """``finitewidth run`` and ``report``: Snakemake's commands, printed or carried out."""
 
-import os
+import re
 import shlex
-import subprocess
+import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
-import yaml
 from cyclopts import Parameter
 
-from finitewidth.cli.options import Count, DryRun, More, Results, Settings
+from finitewidth.cli import overrides
+from finitewidth.cli.names import complete_targets, target_names
+from finitewidth.cli.options import Cores, DryRun, More, Results, Settings
 from finitewidth.common.declarations import read_papers
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import nearest
+from finitewidth.common.interrupts import MESSAGE, ending_at_once, handled, status_of
+from finitewidth.common.settings import PRESETS, assignments, nearest
+from finitewidth.common.usage import usable_cores
+
+Target = Annotated[str, Parameter(name="TARGET", completer=complete_targets)]
 
 
 def make(
-    *targets: Annotated[str, Parameter(name="TARGET")],
-    cores: Count | None = None,
+    *targets: Target,
+    cores: Cores | None = None,
     dry_run: DryRun = False,
+    force: Annotated[bool, Parameter(alias="-f")] = False,
+    forceall: Annotated[bool, Parameter(alias="-F")] = False,
     config: Settings = (),
     results: Results = Results(),
     more: More = (),
@@ -28,34 +36,69 @@ def make(
 
     What follows -- is passed on to Snakemake.
 
-    Example: finitewidth run npf_fig3 --cores 2 --config 'npf={kvf: {runs: 3}}' -- --printshellcmds
+    Example: finitewidth run npf_fig3 -j 2 --config npf.kvf.runs=3 -- --printshellcmds
 
     Args:
         targets: artifacts, papers or experiments (default: everything)
-        cores: jobs at the same time (default: all cores)
+        cores: jobs at the same time, or all (default: all cores that may be used)
         dry_run: show what would be done
+        force: make the targets anew
+        forceall: make the targets and all that they rest on anew
         config: override settings, KEY=VALUE
     """
     chosen = settings(results, config)
-    _check(targets)
-    words = ["snakemake", "--cores", str(cores or os.cpu_count() or 1), *targets]
-    words += ["--dry-run"] * dry_run + [*more, "--config", f"preset={results.preset}"]
+    if {"--config", "-C"} & {word.partition("=")[0] for word in more}:
+        raise ConfigError("write --config before --, or its settings would be lost")
+    names = [_checked(name, results) for name in targets]
+    if force:
+        names = _artifacts_in(names)
+    words = ["snakemake", "--cores", str(cores or usable_cores()), *names]
+    words += ["--dry-run"] * dry_run + ["--force"] * force + ["--forceall"] * forceall
+    words += [*more, "--config", f"preset={results.preset}"]
     words += [f"seed={results.seed}"] * bool(results.seed) + chosen
     return call(words)
 
 
-def _check(targets: Sequence[str]) -> None:
-    """Refuse an unknown name; files below ``results`` are left to Snakemake."""
-    known = {"all", "report", "errata", "datapackages"}
-    for paper in read_papers():
-        known |= {paper.name, f"captions_{paper.name}"}
-        known |= {each.name for each in paper.experiments}
-        known |= {each.artifact for each in paper.artifacts}
-    for name in targets:
-        if "/" not in name and name not in known:
-            raise ConfigError(f"{name!r} is no artifact, paper or experiment"
-                              f"{nearest(name, sorted(known))}; finitewidth list shows "
+def _checked(target: str, results: Results) -> str:
+    """Refuse an unknown name, and a file of another run; return the target for Snakemake."""
+    if "/" not in target:
+        known = target_names(read_papers())
+        if target not in known:
+            raise ConfigError(f"{target!r} is no artifact, paper or experiment"
+                              f"{nearest(target, sorted(known))}; finitewidth list shows "
                               "all")  # fmt: skip
+        return target
+    file = Path(target)
+    if file.is_absolute():
+        if not file.is_relative_to(Path.cwd()):
+            raise ConfigError(f"{target} is not in the project, {Path.cwd()}; name an artifact, "
+                              f"or a file such as {results.folder}/claims/npf_verdicts.csv"
+                              )  # fmt: skip
+        file = file.relative_to(Path.cwd())
+    name = file.as_posix()
+    ours = f"{results.folder}/", "results/data/"
+    if name.startswith("results/") and not name.startswith(ours):
+        raise ConfigError(f"{target} is a file of another run; the files of this one are in "
+                          f"{results.folder}{_options_of(file.parts[1])}")  # fmt: skip
+    return name
+
+
+def _options_of(folder: str) -> str:
+    """How to ask for the run whose results are in a folder; empty if it is not known."""
+    pattern = rf"({'|'.join(PRESETS)})(?:-seed(\d+))?"
+    if not (named := re.fullmatch(pattern, folder)):
+        return ""
+    preset, seed = named.groups()
+    return f"; add --preset {preset}" + (f" --seed {seed}" if seed else "")
+
+
+def _artifacts_in(names: Sequence[str]) -> list[str]:
+    """Return the targets, with the artifacts of each paper in its place: a paper is no job."""
+    if not names or "all" in names:
+        raise ConfigError("--force: name artifacts, experiments or papers; --forceall makes "
+                          "everything anew")  # fmt: skip
+    papers = {paper.name: [a.artifact for a in paper.artifacts] for paper in read_papers()}
+    return [each for name in names for each in papers.get(name, [name])]
 
 
 def report(*, config: Settings = (), results: Results = Results()) -> int:
@@ -63,7 +106,7 @@ def report(*, config: Settings = (), results: Results = Results()) -> int:
 
     Another run may be making more meanwhile.
 
-    Example: finitewidth report --preset laptop --config 'data={cifar10: cifar10_jpeg}'
+    Example: finitewidth report --preset laptop --config data.cifar10=cifar10_jpeg
 
     Args:
         config: the settings that the run overrode, KEY=VALUE
@@ -77,22 +120,12 @@ def report(*, config: Settings = (), results: Results = Results()) -> int:
 
 
 def settings(results: Results, given: Sequence[str]) -> list[str]:
-    """Return the overrides of a run: those given, ``key=value`` in YAML, and the images."""
-    if not results.sources:
-        return [*given]
-    others, data = [], {}
-    for text in given:
-        key, _, value = text.partition("=")
-        if key == "data":
-            try:
-                data |= yaml.safe_load(value)
-            except (yaml.YAMLError, TypeError) as error:
-                raise ConfigError(f"--config {text}: write data={{KEY: VALUE}} in YAML") from error
-        else:
-            others.append(text)
-    data["images"] = str(results.images)
-    flow = yaml.safe_dump(data, default_flow_style=True, width=10**6, sort_keys=False)
-    return [*others, f"data={flow.strip()}"]
+    """Return the overrides of a run as Snakemake takes them: those given, and the images."""
+    chosen = overrides.read(given)
+    overrides.agree(chosen, {"preset": results.preset, "seed": results.seed})
+    if results.sources:  # a folder without images is refused
+        overrides.add(chosen, {"data": {"images": str(results.images)}})
+    return assignments(chosen)
 
 
 def call(words: Sequence[str]) -> int:
@@ -102,6 +135,29 @@ def call(words: Sequence[str]) -> int:
 
 
 def snakemake(words: Sequence[str]) -> int:
-    """Call Snakemake with some arguments; return its exit status."""
-    words = [sys.executable, "-m", "snakemake", *words]
-    return subprocess.run(words, check=False).returncode
+    """Carry out a Snakemake command in this process, which gets all signals; return its status.
+
+    If a signal ended it, the status is that of a shell, such as 130 for Ctrl-C.
+    """
+    with ending_at_once():  # it takes a second
+        from snakemake.cli import main
+    received: list[int] = []
+
+    def stop(number: int, frame: object) -> None:
+        received.append(number)
+        raise KeyboardInterrupt
+
+    status, silent = 0, "--quiet" in words
+    # of a closed terminal: SIGHUP; for SIGTERM, Snakemake has a handler of its own once jobs start
+    with handled(dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), stop)):
+        try:
+            main([*words])
+        except SystemExit as end:
+            status = int(end.code or 0)
+        except KeyboardInterrupt:  # before or after the jobs, where Snakemake does not catch it
+            silent = True
+    if not received:
+        return status
+    if silent:
+        print(MESSAGE, file=sys.stderr)
+    return status_of(received[-1])

@@ -26,6 +26,7 @@ SHOWN_LINES = 8  # of the log of a failed job
 MESSAGES = {
     r"Directory cannot be locked": "Directory cannot be locked: another run is at work in this "
     "folder. Wait until it ends, or stop it. After a run that was killed: snakemake --unlock",
+    r"(?<=\nError:\n  )(?:Config|Data|Result)Error: .+": "{0}",  # while the jobs are planned
     r"returned non-zero exit status|Exiting because a job|At least one job did not complete": "",
     r"^(Building DAG|Assuming unrestricted|Using shell|Group jobs:|Conda env|Sing)": "",
     r"\[Errno (?:28|122)\] *[^\n(]*|No space left on device": "Snakemake cannot write ({0}): the "

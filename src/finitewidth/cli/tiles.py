@@ -1,7 +1,6 @@
 """``finitewidth kernel``: the tangent kernel of many images, in tiles, each a job of Snakemake."""
 
 import io
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,10 +8,12 @@ import yaml
 from cyclopts import Parameter
 
 from finitewidth.cli import running
-from finitewidth.cli.network import dataset_of
-from finitewidth.cli.options import Count, Data, DryRun, File, ImageFolder, More, Whole
+from finitewidth.cli.network import dataset_of, folder_beside
+from finitewidth.cli.options import Cores, Data, DryRun, File, ImageFolder, More, Seed, Whole
+from finitewidth.cli.outputs import try_folder
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import read_yaml
+from finitewidth.common.usage import usable_cores
 from finitewidth.networks.user_network import UserNetwork, read_user_network
 
 RUN, KERNEL = "run.yaml", "kernel.npy"
@@ -39,7 +40,7 @@ class Kernel:
     data: Data | None = None
     train: Whole | None = None
     test: Whole | None = None
-    seed: Whole = 0
+    seed: Seed = 0
     float64: bool = False
     tile: Whole = 250
     budget: Whole = 1536
@@ -51,7 +52,7 @@ def kernel(
     /,
     *,
     options: Kernel = Kernel(),
-    cores: Count | None = None,
+    cores: Cores | None = None,
     profile: str | None = None,
     dry_run: DryRun = False,
     more: More = (),
@@ -64,7 +65,7 @@ def kernel(
 
     Args:
         network: my_net.py:function, which takes (input_shape, classes) and returns a torch module
-        cores: tiles at the same time (default: all cores)
+        cores: tiles at the same time, or all (default: all cores that may be used)
         profile: of Snakemake, such as profiles/slurm for a cluster
         dry_run: show what would be done
     """
@@ -76,7 +77,7 @@ def kernel(
     # a lock stays after a kill; tiles are written atomically, and all alike
     words += ["--quiet", "rules", "host", "--nolock", *(("--profile", profile) if profile else ())]
     if cores or not profile:
-        words += ["--cores", str(cores or os.cpu_count())]
+        words += ["--cores", str(cores or usable_cores())]
     status = running.call([*words, *["--dry-run"] * dry_run, *more])
     if status:
         print(f"finished tiles are kept in {folder}; the same command goes on")
@@ -102,10 +103,10 @@ def prepare(network: Path, options: Kernel) -> Path:
     user = read_user_network(str(network))
     if not (options.images or options.data):
         raise ConfigError("name the images: --images FOLDER or --data NAME")
+    folder = _folder(options, user)
     settings = read_yaml(Path("config/config.yaml"))["data"]
     dataset = dataset_of(options.images, options.data, settings)
     dataset = stratified_subset(dataset, options.train, options.test, ("kernel",))
-    folder = _folder(options, user, dataset.name)
     splits = ("train", "test") if options.test else ("train",)
     pixels = np.concatenate([getattr(dataset, f"{split}_images") for split in splits])
     labels = np.concatenate([getattr(dataset, f"{split}_labels") for split in splits])
@@ -134,12 +135,13 @@ def prepare(network: Path, options: Kernel) -> Path:
     return folder
 
 
-def _folder(options: Kernel, user: UserNetwork, data: str) -> Path:
-    folder = options.output or user.file.with_name(f"{user.file.stem}_{data}_kernel")
+def _folder(options: Kernel, user: UserNetwork) -> Path:
+    folder = options.output or folder_beside(user, options.images, options.data, "kernel")
     if folder.suffix == ".npy" or folder.is_file():
         raise ConfigError(f"--output {folder}: name a folder; the kernel is {KERNEL} in it")
     if folder.is_dir() and not (folder / RUN).is_file() and any(folder.iterdir()):
         raise ConfigError(f"--output {folder}: this folder has other files; name a new one")
+    try_folder(folder, "--output")
     return folder
 
 

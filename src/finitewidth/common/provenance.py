@@ -1,12 +1,12 @@
-"""The origin of results: seeds, digests of code, and a description of the environment.
+"""The origin of results: seeds, digests of files, and a description of the environment.
 
 This module and its imports use only the standard library, because the workflow imports it at every
 start.
 """
 
-import ast
 import atexit
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -14,17 +14,16 @@ import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-PACKAGE = "finitewidth"
 SOURCE_ROOT = Path(__file__).resolve().parents[2]
 MOST = 5000  # largest number of entries in a file of `remembered`; the newest are kept
 SCHEDULERS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID")  # Slurm, PBS, LSF
 TIMESTAMP = ".snakemake_timestamp"  # Snakemake puts it into a folder when the job has ended
+COMPUTING = ("numpy", "torch")  # of other versions a checkpoint is not continued
 STAMPED_PACKAGES = ("numpy", "torch", "pandas", "scipy", "scikit-learn", "matplotlib", "snakemake")
 
 _base_seed = 0
@@ -78,56 +77,6 @@ def fingerprint(value: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def source_of(module: str) -> Path | None:
-    """Return the source file of a module of the package; None if there is no such module."""
-    base = SOURCE_ROOT.joinpath(*module.split("."))
-    for candidate in (base.with_suffix(".py"), base / "__init__.py"):
-        if candidate.is_file():
-            return candidate
-    return None
-
-
-def names_imported(tree: ast.AST) -> set[str]:
-    """Return the imported names within the package, parents included; not all are modules."""
-    names: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            names.update(f"{node.module}.{alias.name}" for alias in node.names)
-    inside = {name for name in names if name.split(".")[0] == PACKAGE}
-    return {name.rsplit(".", count)[0] for name in inside for count in range(name.count(".") + 1)}
-
-
-def without_docstrings(tree: ast.Module) -> ast.Module:
-    """Remove the docstrings from a syntax tree, in place, and return it."""
-    for node in ast.walk(tree):
-        documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-        if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
-    return tree
-
-
-@cache
-def _module_digest(module: str) -> tuple[str, frozenset[str]]:
-    """A module's digest and its imports, stored by its text: an unchanged file is not parsed."""
-    source = source_of(module).read_text(encoding="utf-8")
-    seen, question = _seen(), fingerprint(source)
-    if question not in seen:
-        tree = ast.parse(source)
-        names = sorted(names_imported(tree))
-        code = ast.dump(without_docstrings(tree))
-        seen[question] = [hashlib.sha256(code.encode()).hexdigest(), names]
-    digest, names = seen[question]
-    return digest, frozenset(filter(source_of, names))
-
-
-@cache
-def _seen() -> dict[str, list[Any]]:
-    folder = Path(__file__).resolve().parent / "__pycache__"
-    return remembered(folder / f"digests.{sys.implementation.cache_tag}.json")
-
-
 def remembered(file: Path) -> dict[str, Any]:
     """Return the dictionary in a JSON file, whose values depend on their keys only.
 
@@ -153,9 +102,16 @@ def _keep(file: Path, known: dict[str, Any], before: int) -> None:
 
 
 def digest_of(path: str | Path) -> str:
-    """Return the SHA-256 of a file in hex; of a folder, that of names and digests."""
+    """Return the SHA-256 of a file in hex; of a folder, that of names and digests.
+
+    Raises:
+        OSError: it cannot be read, or it is neither a regular file nor a folder, such as a pipe,
+            which would be read without end.
+    """
     path = Path(path)
     if not path.is_dir():
+        if path.exists() and not path.is_file():
+            raise OSError(errno.EINVAL, "it is no regular file", str(path))
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     digest = hashlib.sha256()
@@ -165,65 +121,16 @@ def digest_of(path: str | Path) -> str:
     return digest.hexdigest()
 
 
-def file_digest(file: str | Path) -> str:
-    """Return a digest (16 hex digits) of a text, or of a Python file without its docstrings."""
-    content = Path(file).read_bytes()
-    if Path(file).suffix == ".py":
-        content = ast.dump(without_docstrings(ast.parse(content))).encode()
-    return hashlib.sha256(content).hexdigest()[:16]
-
-
-def code_of(modules: Iterable[str], files: Iterable[str], root: str | Path) -> dict[str, Any]:
-    """Return the code of a job as the parameter ``code`` of its rule, with a ``digest`` of it.
-
-    It is in ``modules`` and all that they import, and in scripts and texts, ``files`` in ``root``.
-    """
-    code = {"modules": sorted(modules), "files": list(files)}
-    digests = [code_digest(*code["modules"])]
-    digests += [file_digest(Path(root, file)) for file in code["files"]]
-    return {"digest": "-".join(digests), **code}
-
-
-def code_changed(code: Mapping[str, Any], root: str | Path) -> bool:
-    """Whether the files of the project are no longer the code that `code_of` returned.
-
-    Modules that this process has read before are not read again; see `forget_modules`.
-    """
-    try:
-        return code_of(code["modules"], code["files"], root) != code
-    except (ModuleNotFoundError, OSError, SyntaxError):
-        return True
-
-
-def forget_modules() -> None:
-    """Let digests of modules be computed anew, from the files as they are then."""
-    _module_digest.cache_clear()
-
-
-def code_digest(*modules: str) -> str:
-    """Return a digest (16 hex digits) of modules and of all package modules that they import.
-
-    Comments, formatting and docstrings do not change it. Rules have it as a parameter, because
-    Snakemake compares the script of a rule, but not the modules that the script imports.
-    """
-    for module in modules:
-        if source_of(module) is None:
-            raise ModuleNotFoundError(f"{module} is not a module below {SOURCE_ROOT}")
-    reached: dict[str, str] = {}
-    waiting = [*modules]
-    while waiting:
-        name = waiting.pop()
-        if name not in reached:
-            reached[name], imported = _module_digest(name)
-            waiting += imported
-    return fingerprint(reached)
+def versions_of(packages: Iterable[str] = STAMPED_PACKAGES) -> dict[str, str]:
+    """Return the versions of installed packages."""
+    return {package: metadata.version(package) for package in packages}
 
 
 def environment() -> dict[str, Any]:
     """Return the versions of packages, a description of the machine and the state of git."""
     return {
         "python": sys.version.split()[0],
-        "versions": {package: metadata.version(package) for package in STAMPED_PACKAGES},
+        "versions": versions_of(),
         "machine": {
             "system": platform.system(),
             "release": platform.release(),

@@ -6,7 +6,7 @@ runs. This module does not import torch.
 
 import copy
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +49,15 @@ def completed(config: Mapping[str, Any], folder: str | Path) -> dict[str, Any]:
 
 def overrides(config: Mapping[str, Any], folder: str | Path) -> list[str]:
     """Return what differs from the preset, as for ``--config``: ``["npf={nu: {runs: 2}}"]``."""
-    changed = _changed(config, preset_only(config["preset"], folder))
-    flow = {"default_flow_style": True, "width": 10**6, "sort_keys": False}
+    return assignments(_changed(config, preset_only(config["preset"], folder)))
+
+
+def assignments(config: Mapping[str, Any]) -> list[str]:
+    """Return settings as Snakemake's ``--config`` takes them: ``["npf={nu: {runs: 2}}"]``."""
+    flow = {"default_flow_style": True, "width": 10**6, "sort_keys": False, "allow_unicode": True}
     return [
         f"{key}={yaml.safe_dump(value, **flow).removesuffix('...' + chr(10)).strip()}"
-        for key, value in changed.items()
+        for key, value in config.items()
     ]
 
 
@@ -76,21 +80,24 @@ def read_yaml(path: Path) -> dict[str, Any]:
     try:
         loader = _Loader(path.read_text(encoding="utf-8"))
         node = loader.get_single_node()
-        _refuse_repeated_keys(path, node)
+        for key in repeated_keys(node):
+            line = key.start_mark.line + 1
+            raise ConfigError(f"{path}, line {line}: the key {key.value} is given twice; keep one")
         return (loader.construct_document(node) if node else None) or {}
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: cannot be read as YAML: {error}") from error
 
 
-def _refuse_repeated_keys(path: Path, node: yaml.Node | None) -> None:
+def repeated_keys(node: yaml.Node | None) -> Iterator[yaml.Node]:
+    """Yield the keys of YAML mappings, at every depth, that are given twice."""
     keys: set[str] = set()
     for entry in node.value if isinstance(node, yaml.CollectionNode) else ():
         key, value = entry if isinstance(node, yaml.MappingNode) else (None, entry)
-        if key is not None and str(key.value) in keys:
-            line = key.start_mark.line + 1
-            raise ConfigError(f"{path}, line {line}: the key {key.value} is given twice; keep one")
-        keys |= {str(key.value)} if key is not None else set()
-        _refuse_repeated_keys(path, value)
+        if key is not None:
+            if str(key.value) in keys:
+                yield key
+            keys.add(str(key.value))
+        yield from repeated_keys(value)
 
 
 def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,8 @@
-"""Time and memory that jobs took: of this process, and as the provenance of a run has them."""
+"""Time and memory that jobs took, of this process and as a provenance has them; usable cores."""
 
+import contextlib
 import math
+import os
 import re
 import resource
 import sys
@@ -10,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 STATUS = "/proc/self/status"  # Linux
+CONTROL_GROUPS, GROUP_FILES = "/proc/self/cgroup", "/sys/fs/cgroup"  # Linux
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,3 +73,52 @@ def peak_memory() -> float:
             return int(peak[1]) * 1024 / 1e6
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6  # bytes on macOS
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may use, at least 1.
+
+    It is the least of the cores of its affinity mask or, without one, of the machine; of the CPU
+    quota of its control groups, as in a container; and of those that Slurm allocated to its task.
+    """
+    counts = [_affine_cores()]
+    counts += [math.ceil(quota) for quota in _cpu_quotas()]
+    for variable in ("SLURM_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE"):
+        if os.environ.get(variable, "").isdecimal():
+            counts.append(int(os.environ[variable]))
+    return max(min(counts), 1)
+
+
+def _affine_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):  # not on macOS
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _cpu_quotas() -> list[float]:
+    """The cores that the control groups of this process allow, of it and of all above it."""
+    quotas = []
+    with contextlib.suppress(OSError):
+        for line in Path(CONTROL_GROUPS).read_text(encoding="utf-8").splitlines():
+            _, controllers, group = line.split(":", 2)
+            top = Path(GROUP_FILES, controllers)
+            # in a container, its own group may be at the top
+            place = top / group.strip("/")
+            while place.is_relative_to(top):
+                quotas += _quota_of(place)
+                place = place.parent
+    return quotas
+
+
+def _quota_of(group: Path) -> list[float]:
+    """The cores that one control group allows; nothing without a limit."""
+    texts = []
+    for names in (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):  # versions 2 and 1
+        with contextlib.suppress(OSError):
+            texts.append(" ".join((group / name).read_text(encoding="ascii") for name in names))
+    quotas = []
+    for text in texts:
+        quota, period = text.split()
+        if quota not in ("max", "-1"):
+            quotas.append(int(quota) / int(period))
+    return quotas

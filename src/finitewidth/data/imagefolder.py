@@ -1,25 +1,29 @@
 """Read a folder of images, ``train/<class>/*`` and ``test/<class>/*``, as a dataset.
 
-torchvision finds the pictures, as for its ImageFolder. Two things differ: pictures are turned as
+Layout and order are those of torchvision's ImageFolder. Two things differ: pictures are turned as
 their EXIF orientation says, and folders inside class folders are refused. Files of a user may be
 damaged or huge: the content decides the format, and sizes are checked before pixels are decoded.
 """
 
-from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from finitewidth.common import torchvision_operators
 from finitewidth.common.errors import DataError
 from finitewidth.data.catalogue import SOURCES
-from finitewidth.data.places import SUFFIXES
+from finitewidth.data.picture_files import SUFFIXES, picture_files
 from finitewidth.data.store import Dataset
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 FORMATS = ("PNG", "JPEG", "BMP", "GIF", "PPM", "WEBP", "TIFF")  # as Pillow names them
 GREY = ("1", "L", "LA", "La")
 COLOUR = ("RGB", "RGBA", "RGBa", "RGBX", "P", "PA", "CMYK", "YCbCr")
 LARGEST_PIXELS = 1024 * 1024  # per picture
+BITS_PER_SAMPLE = 258  # tag of TIFF
 FEWEST = {"train": 2, "test": 1}  # pictures of each class
 _REMEDY = (
     "an image folder contains train/<class>/* and test/<class>/*; name it by --images or "
@@ -31,24 +35,25 @@ def load_imagefolder(name: str, title: str, root: str | Path) -> Dataset:
     """Read all images below ``root``. The classes are the folder names in sorted order.
 
     Images are ordered by class, then by file name. Their shape is (n, H, W, 1) if all of them are
-    grey, otherwise (n, H, W, 3). Hidden files, and files whose suffix is not in
-    `finitewidth.data.places.SUFFIXES`, are passed over.
+    grey, otherwise (n, H, W, 3).
 
     Raises:
         DataError: a folder is missing or empty, there is only one class, a class has fewer pictures
-            than `FEWEST`, the classes of train and test differ, a picture is a link out of
-            ``root``, is refused by `read_picture` or has another size than the first. The message
-            names the first such file.
+            than `FEWEST`, the classes of train and test differ, an entry is refused by
+            `finitewidth.data.picture_files.picture_files`, or a picture is a link out of ``root``,
+            is refused by `read_picture` or has another size than the first. The message names the
+            first such file.
     """
     root = Path(root)
-    classes, samples = _samples(root / "train")
-    of_test, samples_of_test = _samples(root / "test")
-    if differing := sorted({*classes} ^ {*of_test}):
+    train, test = _pictures(root / "train"), _pictures(root / "test")
+    if differing := sorted(train.keys() ^ test.keys()):
         raise DataError(f"{root}: train and test have different class folders: {differing}")
+    classes = tuple(train)
     if len(classes) == 1:
         raise DataError(f"{root / 'train'} has one class only ({classes[0]}); at least two are "
                         "needed")  # fmt: skip
-    files = [Path(file) for file, _ in (*samples, *samples_of_test)]
+    samples, samples_of_test = _labelled(train), _labelled(test)
+    files = [file for file, _ in (*samples, *samples_of_test)]
     for file in files:
         if not file.resolve().is_relative_to(root.resolve()):
             raise DataError(f"{file} is a link out of {root}; copy the pictures there")
@@ -74,32 +79,27 @@ def load_imagefolder(name: str, title: str, root: str | Path) -> Dataset:
     )
 
 
-def _samples(folder: Path) -> tuple[tuple[str, ...], list[tuple[str, int]]]:
-    """The names of the classes, and each picture with its label; what is hidden is left out."""
-    torchvision_operators.install()
-    from torchvision.datasets.folder import find_classes, make_dataset
+def _pictures(split: Path) -> dict[str, list[Path]]:
+    """The pictures of each class, of which there are enough."""
+    classes = {}
+    fewest = FEWEST[split.name]
+    for label, names in picture_files(split).items():
+        if len(names) < fewest:
+            raise DataError(
+                f"{split / label} has {len(names)} images ({', '.join(SUFFIXES)}); a class needs "
+                f"at least {fewest} in {split.name}; {_REMEDY}"
+            )
+        classes[label] = [split / label / name for name in names]
+    if not classes:
+        raise DataError(f"{split} has no class folders; {_REMEDY}")
+    return classes
 
-    try:
-        classes = tuple(name for name in find_classes(folder)[0] if not name.startswith("."))
-    except OSError:
-        raise DataError(f"{folder} has no class folders; {_REMEDY}") from None
-    for name in classes:
-        if inner := [entry.name for entry in sorted((folder / name).iterdir()) if entry.is_dir()]:
-            raise DataError(f"{folder / name / inner[0]} is a folder inside a class folder; put "
-                            f"its pictures into {folder / name}")  # fmt: skip
-    labels = {name: number for number, name in enumerate(classes)}
-    samples = make_dataset(
-        folder, labels, allow_empty=True,
-        is_valid_file=lambda file: not Path(file).name.startswith(".")
-        and Path(file).suffix.lower() in SUFFIXES,
-    )  # fmt: skip
-    counts, fewest = Counter(classes[label] for _, label in samples), FEWEST[folder.name]
-    for name in classes:
-        if counts[name] < fewest:
-            raise DataError(f"{folder / name} has {counts[name]} images ({', '.join(SUFFIXES)}); a "
-                            f"class needs at least {fewest} in {folder.name}; "
-                            f"{_REMEDY}")  # fmt: skip
-    return classes, samples
+
+def _labelled(classes: Mapping[str, list[Path]]) -> list[tuple[Path, int]]:
+    samples = []
+    for label, pictures in enumerate(classes.values()):
+        samples += [(file, label) for file in pictures]
+    return samples
 
 
 def read_picture(file: Path) -> np.ndarray:
@@ -120,12 +120,12 @@ def read_picture(file: Path) -> np.ndarray:
         with Image.open(file, formats=FORMATS) as picture:
             width, height = picture.size
             # an MPO file is a JPEG picture with previews or a second view behind it
-            frames = 1 if picture.format == "MPO" else getattr(picture, "n_frames", 1)
+            animated = picture.format != "MPO" and getattr(picture, "is_animated", False)
             if width * height > LARGEST_PIXELS:
                 problem = f"has {width}×{height} pixels; make it at most {LARGEST_PIXELS:,}"
-            elif frames > 1:
-                problem = f"has {frames} frames; save one of them as a picture"
-            elif picture.mode not in GREY + COLOUR:
+            elif animated:  # its frames are not counted: there may be millions
+                problem = "has several frames; save one of them as a picture"
+            elif picture.mode not in GREY + COLOUR or _deep(picture):
                 problem = "has more than 8 bits per channel; convert it to 8-bit grey or RGB"
             else:
                 picture.load()
@@ -139,3 +139,13 @@ def read_picture(file: Path) -> np.ndarray:
             "copy it again or convert it"
         ) from error
     raise DataError(f"{file} {problem}")
+
+
+def _deep(picture: "Image") -> bool:
+    """Whether a file has more than 8 bits per channel, of which Pillow would keep the upper 8."""
+    if picture.format == "TIFF":
+        return max(picture.tag_v2.get(BITS_PER_SAMPLE, (1,))) > 8
+    layout = picture.tile[0][3] if picture.tile else ""  # such as RGB;16B
+    if picture.format == "PPM" and isinstance(layout, tuple):
+        return layout[1] > 255  # the largest value of a channel
+    return picture.format == "PNG" and layout.endswith(";16B")

@@ -1,10 +1,15 @@
 """MNIST, FashionMNIST and CIFAR-10: found on disk or downloaded with torchvision, then verified."""
 
+import contextlib
+import gzip
 import hashlib
+import math
 import os
 import socket
 import tempfile
 import warnings
+import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +24,26 @@ from finitewidth.data.store import Dataset, from_catalogue
 CLASSES = {"mnist": "MNIST", "fashion_mnist": "FashionMNIST", "cifar10": "CIFAR10"}
 CIFAR_FOLDER = "cifar-10-batches-py"
 TIMEOUT = 60  # seconds; torchvision itself has no time limit
-# torchvision verifies only the packed files, so the checksums of the unpacked ones are given here
-MNIST_MD5 = {
-    "train-images-idx3-ubyte": "6bbc9ace898e44ae57da46a324031adb",
-    "train-labels-idx1-ubyte": "a25bea736e30d166cdddb491f175f624",
-    "t10k-images-idx3-ubyte": "2646ac647ad5339dbf082846283269ea",
-    "t10k-labels-idx1-ubyte": "27ae3e4e09519cfbb04c329615203637",
+# Of the unpacked files. torchvision knows those of the packed ones, and compares them only when it
+# downloads. Two sources agree on those of FashionMNIST: the git-annex keys of torchvision's folder
+# in github.com/datasets-mila/datasets--fashionmnist, and a tutorial that lists md5sum of the files
+# after gunzip beside those before it, which are the ones that Zalando publishes.
+IDX_MD5 = {
+    "mnist": {
+        "train-images-idx3-ubyte": "6bbc9ace898e44ae57da46a324031adb",
+        "train-labels-idx1-ubyte": "a25bea736e30d166cdddb491f175f624",
+        "t10k-images-idx3-ubyte": "2646ac647ad5339dbf082846283269ea",
+        "t10k-labels-idx1-ubyte": "27ae3e4e09519cfbb04c329615203637",
+    },
+    "fashion_mnist": {
+        "train-images-idx3-ubyte": "f4a8712d7a061bf5bd6d2ca38dc4d50a",
+        "train-labels-idx1-ubyte": "9018921c3c673c538a1fc5bad174d6f9",
+        "t10k-images-idx3-ubyte": "8181f5470baa50b63fa0f6fddb340f0a",
+        "t10k-labels-idx1-ubyte": "15d484375f8d13e6eb1aabb0c3f46965",
+    },
 }
+IDX_OF_BYTES = b"\0\0\x08"  # how an idx file of bytes begins; the number of dimensions follows
+AGAIN = "delete it and run again with data.download: true, or copy it again"
 
 
 def load_original(name: str, root: str | Path, download: bool) -> Dataset:
@@ -35,93 +53,166 @@ def load_original(name: str, root: str | Path, download: bool) -> Dataset:
     shape (28, 28, 1)) in ``<Name>/raw``, CIFAR-10 (50,000 + 10,000 of shape (32, 32, 3)) in
     ``cifar-10-batches-py``.
 
+    A file of the first two that is there only packed, as ``<file>.gz``, is unpacked in memory.
+
     Raises:
-        DataError: a file is missing and may not or cannot be downloaded, or a file is altered. The
-            message names the file and the remedy.
+        DataError: a file is missing and may not or cannot be downloaded, cannot be read, or is not
+            the original. The message names the file, what was found and the remedy.
     """
     root = Path(root)
     torchvision_operators.install()
     from torchvision import datasets  # takes seconds
 
     kind = getattr(datasets, CLASSES[name])
-    checksums = _checksums(name, kind)
-    missing = [file for file in checksums if not (root / file).is_file()]
-    if missing and not download:
-        raise DataError(_missing_text(name, root, missing, None))
-    if missing:
-        _fetch(name, kind, root, missing)
-    _verify(name, kind, root)
-    return _read_cifar(kind, root) if name == "cifar10" else _read_idx(name, kind, root)
+    try:
+        missing = [file for file in _checksums(name, kind) if _place(root / file) is None]
+        if missing and not download:
+            raise DataError(_missing_text(name, kind, root, missing, None))
+        if missing:
+            _fetch(name, kind, root, missing)
+        return _read(name, kind, root)
+    except OSError as error:
+        raise DataError(
+            f"{error.filename or root} cannot be read ({error.strerror or error}); change its "
+            "owner or mode"
+        ) from error
 
 
-def _checksums(name: str, kind: Any) -> dict[str, str | None]:
-    """Map each path below the root to its md5.
-
-    The value is None for FashionMNIST: only the checksums of its packed files are published, which
-    torchvision compares.
-    """
+def _checksums(name: str, kind: Any) -> dict[str, str]:
+    """Map each path below the root to its md5."""
     if name == "cifar10":
         listed = [*kind.train_list, *kind.test_list, [kind.meta["filename"], kind.meta["md5"]]]
         return {f"{CIFAR_FOLDER}/{file}": md5 for file, md5 in listed}
-    known = MNIST_MD5 if name == "mnist" else dict.fromkeys(MNIST_MD5)
-    return {f"{CLASSES[name]}/raw/{file}": md5 for file, md5 in known.items()}
+    return {f"{CLASSES[name]}/raw/{file}": md5 for file, md5 in IDX_MD5[name].items()}
 
 
-def _missing_text(name: str, root: Path, missing: list[str], failure: str | None) -> str:
+def _place(file: Path) -> Path | None:
+    """Where the content of a file is: in itself or, of an idx file, in the packed one."""
+    if file.is_file():
+        return file
+    packed = file.with_name(f"{file.name}.gz")
+    return packed if "-idx" in file.name and packed.is_file() else None
+
+
+def _missing_text(name: str, kind: Any, root: Path, missing: list[str], failure: str | None) -> str:
     rest = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
     why, allow = "downloading is switched off", ", allow the download (data.download: true)"
     if failure is not None:
         why, allow = f"the download failed: {' '.join(failure.split())}", ""
+    remedy = f"set {VARIABLE} or data.root to a folder that contains it"
+    if name == "cifar10" and (root / kind.filename).is_file():
+        remedy = f"unpack {root / kind.filename} there (tar -xzf)"
     return (
         f"{SOURCES[name].title} is missing: {root} was searched for {missing[0]}{rest} ({why}); "
-        f"set {VARIABLE} or data.root to a folder that contains it{allow}, "
-        "or use the preset quick, which needs no downloads"
+        f"{remedy}{allow}, or use the preset quick, which needs no downloads"
     )
 
 
 def _fetch(name: str, kind: Any, root: Path, missing: list[str]) -> None:
     """Download to a temporary folder below ``root`` and move the missing files into place.
 
-    An interrupted download leaves no incomplete file in the place of a complete one.
+    An interrupted download leaves no incomplete file in the place of a complete one, and one that
+    fails leaves no new folder.
     """
+    new = [folder for folder in (root, *root.parents) if not folder.exists()]
     try:
         root.mkdir(parents=True, exist_ok=True)
         socket.setdefaulttimeout(TIMEOUT)
         with tempfile.TemporaryDirectory(prefix=".finitewidth-fetch-", dir=root) as folder:
             kind(folder, train=True, download=True)
-            _verify(name, kind, Path(folder))
+            _read(name, kind, Path(folder))  # fails unless they are the originals
             for file in missing:
                 (root / file).parent.mkdir(parents=True, exist_ok=True)
                 os.replace(Path(folder, file), root / file)
     except Exception as error:  # downloads fail in many ways; the remedy is the same for all
-        raise DataError(_missing_text(name, root, missing, str(error))) from error
+        for folder in new:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        raise DataError(_missing_text(name, kind, root, missing, str(error))) from error
 
 
-def _verify(name: str, kind: Any, root: Path) -> None:
-    """Compare checksums where they are known."""
-    for file, md5 in _checksums(name, kind).items():
-        found = hashlib.md5((root / file).read_bytes(), usedforsecurity=False).hexdigest()
-        if md5 not in (None, found):
-            raise DataError(f"{root / file} is truncated or altered: md5 expected {md5}, found "
-                            f"{found}; delete it and run again with data.download: true, or copy "
-                            "it again")  # fmt: skip
-
-
-def _read_idx(name: str, kind: Any, root: Path) -> Dataset:
+def _read(name: str, kind: Any, root: Path) -> Dataset:
+    """Verify and read the files."""
+    if name == "cifar10":
+        return _read_cifar(kind, root)
     # kind(root) is not used: it would prefer an unverified processed/*.pt file to the raw files
-    from torchvision.datasets import mnist
-
     raw = root / CLASSES[name] / "raw"
     arrays = {}
     for split, prefix in (("train", "train"), ("test", "t10k")):
-        images = mnist.read_image_file(str(raw / f"{prefix}-images-idx3-ubyte")).numpy()
-        labels = mnist.read_label_file(str(raw / f"{prefix}-labels-idx1-ubyte")).numpy()
+        images = _read_idx(name, raw / f"{prefix}-images-idx3-ubyte")
+        labels = _read_idx(name, raw / f"{prefix}-labels-idx1-ubyte")
         arrays |= {f"{split}_images": images[..., None], f"{split}_labels": labels.astype(np.int64)}
     classes = [str(digit) for digit in range(10)] if name == "mnist" else kind.classes
     return from_catalogue(name, classes, arrays)
 
 
+def _read_idx(name: str, file: Path) -> np.ndarray:
+    """The array of bytes in an idx file, which must be the original."""
+    source, md5 = SOURCES[name], IDX_MD5[name][file.name]
+    train, test = source.images
+    count = train if file.name.startswith("train") else test
+    sizes = (count, *source.shape[:2]) if "images" in file.name else (count,)
+    header = 4 + 4 * len(sizes)
+    length = header + math.prod(sizes)
+    place = _place(file)
+    content = _start(place, length + 1)
+    found = hashlib.md5(content, usedforsecurity=False).hexdigest()
+    if found != md5:
+        shown = f"{place}, unpacked," if place.suffix == ".gz" else place
+        more = "more than " if len(content) > length else ""
+        expected = f"{_written(sizes)} in {length:,} bytes, md5 {md5}"
+        held = f"{_header(content)} in {more}{min(len(content), length):,} bytes, md5 {found}"
+        raise _altered(name, shown, expected, held + _owner(found))
+    return np.frombuffer(content, np.uint8, offset=header).reshape(sizes)
+
+
+def _start(place: Path, most: int) -> bytes:
+    """At most ``most`` bytes of a file, unpacked."""
+    if place.suffix != ".gz":
+        with place.open("rb") as stream:
+            return stream.read(most)
+    try:
+        with gzip.open(place) as stream:
+            return stream.read(most)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError(f"{place} is no complete gzip file ({error}); {AGAIN}") from error
+
+
+def _header(content: bytes) -> str:
+    """What the header of an idx file of bytes states, such as 60000×28×28."""
+    dimensions = int.from_bytes(content[3:4], "big")
+    if not content.startswith(IDX_OF_BYTES) or dimensions > 3:
+        return "no idx file of bytes"
+    words = content[4 : 4 + 4 * dimensions]
+    return _written(int.from_bytes(words[at : at + 4], "big") for at in range(0, len(words), 4))
+
+
+def _written(sizes: Iterable[int]) -> str:
+    return "×".join(map(str, sizes))
+
+
+def _owner(md5: str) -> str:
+    """Whose file has an md5; nothing if it is none of those that are known."""
+    for name, files in IDX_MD5.items():
+        for file, known in files.items():
+            if md5 == known:
+                return f", which is {file} of {SOURCES[name].title}"
+    return ""
+
+
+def _altered(name: str, file: str | Path, expected: str, found: str) -> DataError:
+    return DataError(
+        f"{file} is not the original of {SOURCES[name].title}: expected {expected}; found "
+        f"{found}; {AGAIN}"
+    )
+
+
 def _read_cifar(kind: Any, root: Path) -> Dataset:
+    for file, md5 in _checksums("cifar10", kind).items():
+        with (root / file).open("rb") as stream:
+            found = hashlib.file_digest(stream, "md5").hexdigest()
+        if found != md5:
+            raise _altered("cifar10", root / file, f"md5 {md5}", f"md5 {found}")
     arrays: dict[str, np.ndarray] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # numpy warns about the old pickle format of these files

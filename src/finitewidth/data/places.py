@@ -4,8 +4,8 @@ A folder of images is named once. ``data.images`` gives a folder that plays the 
 dataset of the papers; ``data.mnist: mytree`` gives the folder ``mytree`` below the data root for
 one of them. `registered` adds such folders to the setting ``data.imagefolder``.
 
-A dataset depends on the content of its folder. Reading many pictures takes a while. A digest is
-therefore stored with the state of the folder (names, sizes, times and numbers of all files) and
+A dataset depends on the pictures in its folder. Reading many of them takes a while. A digest is
+therefore stored with the state of the pictures (names, sizes, times and numbers of their files) and
 computed again only when the state differs. The time of the last change of a file (``ctime``) is
 part of the state: unlike the time of modification, no program can set it back.
 
@@ -16,20 +16,18 @@ import contextlib
 import hashlib
 import os
 import re
+import stat
 from collections.abc import Mapping
-from glob import glob
 from pathlib import Path
 from typing import Any
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import remembered
 from finitewidth.data.catalogue import IMAGE_FOLDERS, ROLES, SOURCES
+from finitewidth.data.picture_files import picture_files
 
 VARIABLE = "FINITEWIDTH_DATA"
 SPLITS = ("train", "test")
-SUFFIXES = (
-    ".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp",
-)  # fmt: skip
 LONGEST_NAME = 24
 KNOWN = Path("results/data/.contents.json")
 _LAYOUT = "a folder of images contains train/<class>/* and test/<class>/*"
@@ -87,7 +85,7 @@ def registered(data_config: Mapping[str, Any]) -> dict[str, Any]:
     trees = dict(data_config.get("imagefolder") or {})
     if images := data_config.get("images"):
         folder = folder_of(images, data_config)
-        if not folder.is_dir():
+        if not _is_folder("data.images", folder):
             raise ConfigError(f"data.images: {folder} is no folder; {_LAYOUT}")
         _check_layout("data.images", folder)
         name = name_of(folder.absolute())
@@ -99,7 +97,7 @@ def registered(data_config: Mapping[str, Any]) -> dict[str, Any]:
         name = data_config.get(role)
         if isinstance(name, str) and name not in SOURCES and name not in trees:
             folder = folder_of(name, data_config)
-            if folder.is_dir():
+            if _is_folder(f"data.{role}", folder):
                 _check_layout(f"data.{role}", folder)
                 trees[name] = name
     return {**data_config, "imagefolder": trees}
@@ -107,8 +105,25 @@ def registered(data_config: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_layout(key: str, folder: Path) -> None:
     for split in SPLITS:
-        if not (folder / split).is_dir():
+        if not _is_folder(key, folder / split):
             raise ConfigError(f"{key}: {folder} has no folder {split}; {_LAYOUT}")
+
+
+def _is_folder(key: str, place: Path) -> bool:
+    """Whether it is a folder; no if there is nothing.
+
+    Raises:
+        ConfigError: that cannot be told, for want of permission or in a circle of links.
+    """
+    try:
+        return stat.S_ISDIR(place.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise ConfigError(
+            f"{key}: {place} cannot be read ({error.strerror}); change the owner or mode of its "
+            "folder, or mend the link"
+        ) from error
 
 
 def own_images(data_config: Mapping[str, Any]) -> tuple[str, ...]:
@@ -135,17 +150,19 @@ def tree_of(source: str, data_config: Mapping[str, Any], known: Path | None = KN
 
 
 def content_of(folder: Path, known: Path | None = KNOWN) -> str:
-    """Return a digest (16 hex digits) of the names and bytes of all files of an image folder.
+    """Return a digest (16 hex digits) of the names and bytes of the pictures of an image folder.
 
-    It is "" if the folder contains no files. A file that cannot be read counts by its name, and
-    reading the dataset says what is wrong with it. The file ``known`` has digests that are known
-    already; with None all files are read.
+    It is "" if the folder contains no pictures. A picture that cannot be read counts by its name,
+    and reading the dataset says what is wrong with it. The file ``known`` has digests that are
+    known already; with None all pictures are read.
+
+    Raises:
+        DataError: `picture_files` refuses an entry of the folder.
     """
-    files = [
-        os.path.join(split, file)
-        for split in SPLITS
-        for file in sorted(glob("*/*", root_dir=folder / split, include_hidden=True))
-    ]
+    files = []
+    for split in SPLITS:
+        for label, names in picture_files(folder / split).items():
+            files += [os.path.join(split, label, name) for name in names]
     if not files:
         return ""
     if known is None:
@@ -162,7 +179,7 @@ def _state(folder: Path, files: list[str]) -> str:
     for file in files:
         facts: tuple[int, ...] = ()
         with contextlib.suppress(OSError):
-            found = os.stat(os.path.join(folder, file), follow_symlinks=False)
+            found = os.stat(os.path.join(folder, file))
             facts = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
         digest.update(os.fsencode(f"\0{file} {facts}"))
     return digest.hexdigest()

@@ -6,7 +6,13 @@ from importlib import import_module
 from typing import Any
 
 from finitewidth.common import result_files
-from finitewidth.common.provenance import base_seed, digest_of, fingerprint
+from finitewidth.common.provenance import (
+    COMPUTING,
+    base_seed,
+    digest_of,
+    fingerprint,
+    versions_of,
+)
 from finitewidth.common.references import WEIGHTS
 
 
@@ -40,7 +46,8 @@ def run_experiment(
         checkpoint_seconds: time between two checkpoints.
 
     Returns:
-        What the provenance of the job says of it: settings, base seed, threads and device.
+        What the provenance adds to the plan of the job: threads, device and, if it uses
+        checkpoints, the ``fingerprint`` that names their folder.
     """
     measure = import_module(module).measure
     if "torch" in sys.modules:
@@ -48,22 +55,26 @@ def run_experiment(
 
         prepare_torch(threads)
     known = settings if device is None else {**settings, "device": device}
-    stamp = {
-        "module": module,
-        "base_seed": seed,
-        "settings": settings,
-        "inputs": {name: _as_list(paths) for name, paths in inputs.items()},
-        "code": code,
-    }
+    facts: dict[str, Any] = {"threads": threads, "device": device or "cpu"}
     read = {name: _read(name, paths) for name, paths in inputs.items()}
     arguments: tuple[Any, ...] = (read, known)
     if checkpoints is not None:
         from finitewidth.training.checkpoints import Checkpoints
 
         # a digest of all that the results depend on, by which checkpoints are found
-        files = [file for files in stamp["inputs"].values() for file in files]
-        stamp["fingerprint"] = fingerprint({**stamp, "inputs": [digest_of(f) for f in files]})
-        arguments += (Checkpoints(checkpoints, stamp["fingerprint"], checkpoint_seconds),)
+        files = [file for paths in inputs.values() for file in _as_list(paths)]
+        identity = fingerprint(
+            {
+                "module": module,
+                "base_seed": seed,
+                "settings": settings,
+                "code": code,
+                "inputs": [digest_of(file) for file in files],
+                "versions": versions_of(COMPUTING),
+            }
+        )
+        facts["fingerprint"] = identity
+        arguments += (Checkpoints(checkpoints, identity, checkpoint_seconds),)
     with base_seed(seed):
         tables = measure(*arguments)
     for name, path in outputs.items():
@@ -71,8 +82,7 @@ def run_experiment(
             result_files.write_arrays(path, **tables[name])
         else:
             result_files.write_table(path, tables[name])
-    del stamp["code"]
-    return stamp | {"threads": threads, "device": device or "cpu"}
+    return facts
 
 
 def _as_list(paths: Any) -> list[str]:

@@ -77,6 +77,9 @@ class General(Section):
         "where networks train; auto takes a GPU where there is one"
     )
     checkpoint_seconds: types.positive(1_000_000) = general("between two checkpoints of a training")
+    rerun: Literal["changes", "packages"] = general(
+        "what is made again; packages: also results of other versions of packages"
+    )
     training_minutes: whole(15, 1_000_000) = general(
         "the longest wall time that jobs which resume ask a cluster for"
     )

@@ -96,17 +96,22 @@ def refresh(
     ``only_new``, the rows of jobs that have one already stay, as do all of other presets.
     """
     before, now = read_costs(table, preset), measured(preset, results)
-    if not now:
+    # the datasets, which presets share, are no run of this preset
+    if not now or not provenance_files(results):
         raise ResultError(f"{results} has no provenance with CPU times; first run "
                           f"`finitewidth run --preset {preset}`")  # fmt: skip
     if only_new:
         now = {job: row for job, row in now.items() if job not in before}
+    if not now:
+        return f"every job of {results} has a row of preset {preset} already; nothing is changed"
     others = [row for row in read_table(table) if row.preset != preset]
     write_table(table, [*others, *(before | now).values()])
     replaced = [job for job in now if job in before]
+    added = f"{len(now) - len(replaced)} rows of preset {preset} added"
+    if not replaced:
+        return added
     old, new = (sum(rows[job].seconds for job in replaced) for rows in (before, now))
-    return (f"{len(now) - len(replaced)} rows of preset {preset} added, {len(replaced)} replaced: "
-            f"{old:.0f} s before, {new:.0f} s now")  # fmt: skip
+    return f"{added}, {len(replaced)} replaced: {old:.0f} s before, {new:.0f} s now"
 
 
 # --- what a complete run takes -------------------------------------------------------------------

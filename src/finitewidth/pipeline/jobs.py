@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
+from pathlib import PurePath
 from typing import Any, Literal
 
 from finitewidth.common.declarations import Artifact, Experiment, Paper, artifacts_of
@@ -183,6 +184,18 @@ class Jobs:
                     jobs[name] = None
                     waiting += self[name].reads
         return list(inputs.values()), list(jobs)
+
+
+def makers_of(reads: Iterable[Read]) -> dict[str, str]:
+    """File -> job that makes it; no job makes printed numbers."""
+    makers: dict[str, str] = {}
+    for read in reads:
+        if read.jobs:
+            makers |= dict(zip(read.files, read.jobs, strict=True))
+        else:
+            data = [file for file in read.files if file.startswith("results/data/")]
+            makers |= {file: f"dataset {PurePath(file).stem}" for file in data}
+    return makers
 
 
 def chosen(section: Mapping[str, Any], wanted: Any) -> Any:

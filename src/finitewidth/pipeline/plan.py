@@ -5,7 +5,7 @@ Imports no torch: Snakemake reads this at every start.
 
 import os
 from collections.abc import Iterable, Mapping
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,23 +13,21 @@ from finitewidth.captions import settings_of
 from finitewidth.claims import ledger
 from finitewidth.claims.needs import unmet
 from finitewidth.common import settings
+from finitewidth.common.code import Code, code_of
 from finitewidth.common.declarations import Artifact, Experiment, artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.paper_files import modules_of, text_file
-from finitewidth.common.provenance import code_of
 from finitewidth.data.catalogue import ROLES, describe, source_for
-from finitewidth.data.places import registered, tree_of
+from finitewidth.data.places import registered
 from finitewidth.pipeline import configuration, costs
 from finitewidth.pipeline.footers import Footers
-from finitewidth.pipeline.jobs import Job, Read, chosen
+from finitewidth.pipeline.jobs import Job, Read, chosen, makers_of
 from finitewidth.pipeline.requests import Requests
 
 
 def _makers(reads: Iterable[Read]) -> list[str]:
-    """The jobs that make some inputs; those of datasets have no declaration."""
-    makers = [name for read in reads for name in read.jobs]
-    data = [file for read in reads for file in read.files if file.startswith("results/data/")]
-    return [*dict.fromkeys([*makers, *(f"dataset {Path(file).stem}" for file in data)])]
+    """The jobs that make some inputs."""
+    return list(dict.fromkeys(makers_of(reads).values()))
 
 
 class Plan:
@@ -90,20 +88,7 @@ class Plan:
             for each in (*paper.experiments, *paper.artifacts)
         ]
 
-    def told(self, job: Job) -> dict[str, Any]:
-        """The parameters of the rule of an experiment or an artifact."""
-        name, experiment = job.name, job.kind == "experiment"
-        told = {"module": job.declared.module, "settings": partial(self.params, name)}
-        told["code"] = self.code(name)
-        if experiment and job.declared.resumes:
-            told["checkpoints"] = f"{self.results}/.checkpoints"
-        if experiment:
-            return {**told, "seed": self.config["seed"], "on_device": self.on_device(name)}
-        if job.kind == "figure":
-            told["mark"] = partial(self.footers.mark, name)
-        return {**told, "footer": partial(self.footers.footer, name)}
-
-    def params(self, name: str, wildcards: Any = None) -> dict[str, Any]:
+    def params(self, name: str) -> dict[str, Any]:
         """The settings that an experiment or a renderer is called with, and what it is told."""
         job = self.jobs[name]
         if job.kind == "experiment" and not job.declared.tell:
@@ -114,17 +99,13 @@ class Plan:
         artifact = {"artifact": name} if isinstance(job.declared, Artifact) else {}
         return {**artifact, **job.params, **known}
 
-    def code(self, name: str) -> dict[str, Any]:
-        """All code and printed numbers that an experiment or a renderer reaches."""
-        job = self.jobs[name]
-        modules = job.declared.module, f"finitewidth.{job.declared.module.split('.')[-2]}.job"
-        texts = [f for r in job.reads if r.reference.startswith("reported/") for f in r.files]
-        return self.code_of(*modules, script="declared", texts=texts)
+    def code(self, name: str) -> Code:
+        """All code that an experiment or a renderer reaches."""
+        module = self.jobs[name].declared.module
+        return self.code_of(module, f"finitewidth.{module.split('.')[-2]}.job", script="declared")
 
-    def code_of(
-        self, *modules: str, script: str, texts: Iterable[str | Path | None] = ()
-    ) -> dict[str, Any]:
-        """The parameter ``code`` of a rule: modules, their script, some texts, and their digest."""
+    def code_of(self, *modules: str, script: str, texts: Iterable[str | Path | None] = ()) -> Code:
+        """The code of a job: modules and all that they import, their script, and some texts."""
         root = self.root.resolve()
         files = [os.path.relpath(root / text, root) for text in texts if text]
         return code_of(modules, [f"workflow/scripts/{script}.py", *files], self.root)
@@ -143,14 +124,6 @@ class Plan:
         entries = self.of(paper)
         return [file for entry in entries for file in self.jobs.outputs(entry.artifact).values()]
 
-    def tree(self, wildcards: Any) -> str | None:
-        """The folder of images that a source is read from, and a digest of its content, or None."""
-        return tree_of(wildcards.source, self.config["data"])
-
-    def training(self, wildcards: Any) -> Job:
-        """The training that the wildcards of rule ``train`` name."""
-        return self.jobs[f"{wildcards.paper}/{wildcards.training}"]
-
     def verdicts(self) -> list[str]:
         """The tables of verdicts and numbers of all papers."""
         return [file for paper in self.captioned for file in self.verdict_tables(paper).values()]
@@ -160,16 +133,15 @@ class Plan:
         kinds = ("verdicts", "parts", "numbers")
         return {kind: f"{self.results}/claims/{paper}_{kind}.csv" for kind in kinds}
 
-    def errata_code(self) -> dict[str, Any]:
+    def errata_code(self) -> Code:
         """The code that checks the errata of all papers, and their texts."""
         modules = [each for paper in self.captioned for each in modules_of(paper, "errata")]
         modules += ["finitewidth.errata.table", "finitewidth.experiments.job"]
         texts = [text_file(paper, name) for paper in self.captioned for name in ("errata", "text")]
         return self.code_of(*modules, script="declared", texts=texts)
 
-    def claim_inputs(self, wildcards: Any) -> dict[str, Any]:
+    def claim_inputs(self, paper: str) -> dict[str, Any]:
         """The files that rule ``claims`` reads for a paper: tables, claims and printed numbers."""
-        paper = wildcards.paper
         tables = [file for read in self.claim_reads(paper) for file in read.files]
         inputs: dict[str, Any] = {"tables": tables}
         if texts := text_file(paper, "claims"):
@@ -190,14 +162,12 @@ class Plan:
         file = f"config/reported/{paper}.csv"
         return file if (self.root / file).is_file() else None
 
-    def claim_settings(self, wildcards: Any) -> dict[str, Any]:
+    def claim_settings(self, paper: str) -> dict[str, Any]:
         """What the claims of a paper are judged with, beside the tables."""
-        situations = {
-            c.id: self._situation(c) for c in ledger.claims_of(wildcards.paper) if c.judge
-        }
+        situations = {c.id: self._situation(c) for c in ledger.claims_of(paper) if c.judge}
         numbers = {
             f"{each.artifact}/{each.quantity}": self._bases(each)
-            for each in ledger.numbers_of(wildcards.paper)
+            for each in ledger.numbers_of(paper)
         }
         return {"preset": self.config["preset"], "results": self.results,
                 "numbers": numbers, "situations": situations}  # fmt: skip
@@ -234,17 +204,10 @@ class Plan:
             "context": self.footers.context(reads),
         }
 
-    def claim_code(self, wildcards: Any) -> dict[str, Any]:
-        """The code that judges a paper's claims, its claims, and the numbers it prints."""
-        paper = wildcards.paper
+    def claim_code(self, paper: str) -> Code:
+        """The code that judges a paper's claims."""
         modules = *ledger.judging_modules(paper), "finitewidth.claims.job"
-        texts = text_file(paper, "claims"), self._reported(paper)
-        return self.code_of(*modules, script="claims", texts=texts)
-
-    def caption_code(self, paper: str) -> dict[str, Any]:
-        """The code and the templates that the captions of a paper are written from."""
-        texts = self.caption_inputs(paper)["templates"]
-        return self.code_of("finitewidth.captions", script="captions", texts=texts)
+        return self.code_of(*modules, script="claims")
 
     def caption(self, artifact: str) -> str:
         """The caption of an artifact, with settings and verdicts of this run."""
@@ -254,7 +217,7 @@ class Plan:
         """The captions of all artifacts, of one paper or of all."""
         return [self.caption(entry.artifact) for entry in self.of(paper)]
 
-    def caption_jobs(self, paper: str, wildcards: Any = None) -> dict[str, dict[str, Any]]:
+    def caption_jobs(self, paper: str) -> dict[str, dict[str, Any]]:
         """Artifact -> what its caption is written from."""
         jobs, templates = {}, self.caption_inputs(paper)["templates"]
         for entry, template in zip(self.of(paper), templates, strict=True):
@@ -285,7 +248,7 @@ class Plan:
         carried = {p: {a for c in ledger.claims_of(p) for a in c.artifacts} for p in self.captioned}
         return [each for each, artifacts in carried.items() if names & artifacts]
 
-    def packages(self, wildcards: Any = None) -> dict[str, dict[str, Any]]:
+    def packages(self) -> dict[str, dict[str, Any]]:
         """Data package -> what it describes, one for each paper."""
         return {
             f"{self.results}/{paper.name}/datapackage.json": {
@@ -305,7 +268,7 @@ class Plan:
             for paper in self.papers
         }  # fmt: skip
 
-    def report_settings(self, wildcards: Any = None) -> dict[str, Any]:
+    def report_settings(self) -> dict[str, Any]:
         """What the report is told beside the jobs: papers, and artifacts with their files."""
         artifacts = [
             {
@@ -327,29 +290,22 @@ class Plan:
             "datasets": [describe(data[role], role, data["imagefolder"]) for role in ROLES],
         }  # fmt: skip
 
-    def report_jobs(self, rules: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        """Job -> its files and footer: every one of Snakemake's ``rules``, and every training."""
-        declared = {job.name: job for job in self.declared()}
-        jobs = {
-            name: {
-                "inputs": [str(file) for file in rule.input if isinstance(file, str)],
-                "outputs": [str(file) for file in rule.output],
-                "log": "".join(map(str, rule.log)), "benchmark": str(rule.benchmark or ""),
-                "footer": self.footers.footer(name) if name in self.jobs.artifacts else "",
-                "paper": declared[name].paper if name in declared else "",
-            }
-            for name, rule in rules.items() if not rule.has_wildcards()
-        }  # fmt: skip
-        for name in self.jobs.trainings:
-            paper, training = name.split("/")
-            jobs[f"train {name}"] = {
-                "inputs": list(self.jobs[name].inputs.values()),
-                "outputs": list(self.jobs.outputs(name).values()),
-                "log": f"{self.results}/logs/{paper}/training/{training}.log",
-                "benchmark": f"{self.results}/benchmarks/{paper}/training/{training}.tsv",
-                "footer": "", "paper": paper,
-            }  # fmt: skip
-        return jobs
+    def log(self, name: str) -> str:
+        """The log of a job."""
+        return f"{self.results}/logs/{self._stem(name)}.log"
+
+    def benchmark(self, name: str) -> str:
+        """The file with time and memory of a job, as Snakemake measures them."""
+        return f"{self.results}/benchmarks/{self._stem(name)}.tsv"
+
+    def _stem(self, name: str) -> str:
+        if name in self.jobs.experiments or name in self.jobs.artifacts:
+            return f"{self.jobs[name].paper}/{name}"
+        if name.startswith("captions_"):
+            return f"{name.removeprefix('captions_')}/captions"
+        if name == "errata":
+            return "errata/errata"
+        return name.replace("/", "/training/")
 
     def forecast(self) -> str:
         """What every artifact, every paper and everything takes, as a table."""

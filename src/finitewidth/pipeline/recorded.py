@@ -1,13 +1,14 @@
 """What every job of the workflow does around its work: the log, and the provenance.
 
-The provenance is a JSON file among the outputs: digests of the files that the job read and made,
-and of its code, its parameters, versions, machine, time and memory.
+The provenance is a JSON file among the outputs: the plan of the job, digests of the files that it
+read and made, versions, machine, time and memory.
 """
 
 import atexit
 import contextlib
 import gc
 import json
+import os
 import re
 import shutil
 import time
@@ -15,46 +16,64 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from finitewidth.common.code import code_of_record, forget_modules
 from finitewidth.common.errors import ResultError
 from finitewidth.common.progress import logged_to
-from finitewidth.common.provenance import code_changed, digest_of, environment, forget_modules
+from finitewidth.common.provenance import digest_of, environment, fingerprint
 from finitewidth.common.usage import cpu_seconds, peak_memory
-from finitewidth.pipeline.announced import job_name
+from finitewidth.common.verification import REMEDY, DamagedProvenanceError, read_provenance
+from finitewidth.pipeline.job_plans import FOLDER
 
 PROVENANCE = "provenance"  # name of the output
+PLAN = "plan"  # name of the input
+
+
+def inputs_of(snakemake: Any) -> dict[str, Any]:
+    """Return name -> file or files that a job reads, without the file with its plan."""
+    return {name: files for name, files in snakemake.input.items() if name != PLAN}
+
+
+def code_digest_of(snakemake: Any) -> str:
+    """Return a digest of the code with which a job was planned."""
+    plan = json.loads(Path(str(snakemake.input[PLAN])).read_text(encoding="utf-8"))
+    return fingerprint(plan["code"])
 
 
 @contextlib.contextmanager
 def recorded(snakemake: Any) -> Iterator[dict[str, Any]]:
     """Do the work of a job in the block: with a log before it, and the provenance after it.
 
-    The code must be that with which Snakemake planned the job, and the inputs must stay the same
-    while it works; otherwise the job fails, and Snakemake deletes its outputs. The block gets an
-    empty dictionary for what it adds to the provenance.
+    The code must be that with which the job was planned, and its inputs must be what their jobs
+    wrote and stay so while it works. Otherwise the job fails, and Snakemake deletes its outputs.
+    The block gets an empty dictionary for what it adds to the provenance.
+
+    Scripts import what they need within the block: Ctrl-C during an import is then one line.
     """
     # otherwise Python searches all objects for garbage when it ends, for a fifth of a second
     atexit.register(gc.freeze)
-    params = dict(snakemake.params.items())
-    provenance = str(snakemake.output[PROVENANCE])
+    provenance, plan_file = str(snakemake.output[PROVENANCE]), str(snakemake.input[PLAN])
     outputs = [str(file) for file in snakemake.output if str(file) != provenance]
+    inputs = [str(file) for file in snakemake.input if str(file) != plan_file]
     root = Path(snakemake.scriptdir).resolve().parents[1]
     with logged_to(snakemake.log[0]):
         started = time.monotonic()
-        _refuse_other_code(params["code"], root)
-        inputs = {str(file): digest_of(file) for file in snakemake.input}
+        plan = json.loads(Path(plan_file).read_text(encoding="utf-8"))
+        _refuse_other_code(plan["code"], root)
+        digests = {file: digest_of(file) for file in inputs}
+        _refuse_other_inputs(digests, plan, root)
         facts: dict[str, Any] = {}
         yield facts
-        _refuse_other_code(params["code"], root)
-        if changed := [file for file, digest in inputs.items() if digest_of(file) != digest]:
+        _refuse_other_code(plan["code"], root)
+        if changed := [file for file, digest in digests.items() if digest_of(file) != digest]:
             raise ResultError(f"{', '.join(changed)} changed while this job read it; run again")
+        _date_now(inputs)
         from finitewidth.common.result_files import write_json  # it imports numpy
 
-        parameters = {name: value for name, value in params.items() if name != "code"}
+        read = {_in_project(file, root): digest for file, digest in digests.items()}
         write_json(provenance, {
-            "job": job_name(snakemake.rule, dict(snakemake.wildcards.items())),
-            "digests": {"inputs": inputs, "outputs": {file: digest_of(file) for file in outputs}},
-            "code": params["code"],
-            **(facts or {"parameters": json.loads(json.dumps(parameters, default=str))}),
+            **{key: plan[key] for key in ("job", "plan", "parameters", "code", "upstream")},
+            "digests": {"inputs": read, "outputs": {file: digest_of(file) for file in outputs}},
+            **facts,
             "wall_seconds": round(time.monotonic() - started, 2),
             "cpu_seconds": round(cpu_seconds(), 2), "memory_mb": round(peak_memory(), 1),
             **environment(),
@@ -63,18 +82,66 @@ def recorded(snakemake: Any) -> Iterator[dict[str, Any]]:
 
 def _refuse_other_code(code: Mapping[str, Any], root: Path) -> None:
     forget_modules()
-    if code_changed(code, root):
+    now = code_of_record(code, root)
+    if now is None or now.as_record() != code:
         raise ResultError("the code of this job has changed since the run was planned; its results "
                           "are not kept: start the run again")  # fmt: skip
 
 
+def _refuse_other_inputs(digests: Mapping[str, str], plan: Mapping[str, Any], root: Path) -> None:
+    """Check that every input is what its job wrote, by the job that the plan means.
+
+    Raises:
+        ResultError: it is not. The message names the file and the remedy.
+    """
+    for file, digest in digests.items():
+        name = _in_project(file, root)
+        if name in plan["files"]:
+            if plan["files"][name] != digest:
+                raise ResultError(f"{file} has changed since the run was planned; start the run "
+                                  "again")  # fmt: skip
+            continue
+        stamp = plan["makers"][name]
+        try:
+            maker = read_provenance(stamp)
+        except DamagedProvenanceError as error:
+            raise ResultError(f"{stamp} is damaged; {REMEDY}") from error
+        if maker is None:
+            raise ResultError(f"{stamp}, the provenance of {file}, is missing; delete {file} and "
+                              "run again")  # fmt: skip
+        if maker["plan"] != plan["upstream"][maker["job"]]:
+            raise ResultError(f"{file} was made with other settings or code than this job was "
+                              "planned with; start the run again")  # fmt: skip
+        if maker["digests"]["outputs"].get(name) != digest:
+            raise ResultError(f"{file} was altered after its job had written it; {REMEDY}")
+
+
+def _in_project(file: str, root: Path) -> str:
+    """A file as plans name it: of the project, relative to its folder, from wherever it is run."""
+    path = Path(file)
+    return path.relative_to(root).as_posix() if path.is_absolute() else file
+
+
+def _date_now(files: list[str]) -> None:
+    """Give inputs that are dated in the future the date of now.
+
+    Snakemake refuses results that are older than an input, which a clock that was wrong has dated.
+    """
+    for file in files:
+        if os.path.getmtime(file) > time.time():
+            with contextlib.suppress(OSError):
+                os.utime(file)
+
+
 def clear_finished(results: str | Path) -> None:
-    """Remove the checkpoints of all jobs that have ended, when a run of the pipeline ends.
+    """Remove plans, and the checkpoints of all jobs that have ended, when a run ends.
 
     By then Snakemake has deleted the results of jobs that failed. The provenance of those that have
     ended holds the fingerprint that names the folder of their checkpoints.
     """
     folder = Path(results)
+    for plans in (folder / FOLDER, folder.parent / "data" / FOLDER):
+        shutil.rmtree(plans, ignore_errors=True)
     checkpoints = folder / ".checkpoints"
     if checkpoints.is_symlink():  # nothing is deleted where a link leads
         return
@@ -83,6 +150,6 @@ def clear_finished(results: str | Path) -> None:
     for stamp in stamps:
         # damaged: its rule makes it anew
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            fingerprint = json.loads(stamp.read_text(encoding="utf-8"))["fingerprint"]
-            if re.fullmatch("[0-9a-f]+", fingerprint):  # and never a path to somewhere else
-                shutil.rmtree(checkpoints / fingerprint)
+            name = json.loads(stamp.read_text(encoding="utf-8"))["fingerprint"]
+            if re.fullmatch("[0-9a-f]+", name):  # and never a path to somewhere else
+                shutil.rmtree(checkpoints / name)

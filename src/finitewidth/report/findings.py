@@ -102,6 +102,7 @@ class Artifact(_Judged):
     caption: str = ""  # what is drawn, as reStructuredText
     footer: str = ""  # the line below it
     scale: str = ""  # one of `grades.STATUSES`, `OTHER_SETTINGS` if ``footer`` is, or `OTHER_RUN`
+    outdated: tuple[str, ...] = ()  # why its files are not those of the settings of the report
     grade: str = ""  # how good the evidence is (`finitewidth.claims.grades`)
     jobs: tuple[Job, ...] = ()  # the experiments and trainings that it is computed from
     log: str = ""
@@ -182,8 +183,14 @@ class Findings(_Judged):
     provenances: Provenances
 
     def whole(self, file: Path) -> bool:
-        """Whether a file may be shown: it is as its job wrote it, or it is the log of a job."""
-        return file.suffix in (".log", ".tsv", ".json") or self.provenances.problem(file) is None
+        """Whether a file may be shown.
+
+        It is as its job wrote it, or a provenance that can be read. Of logs and benchmarks no
+        provenance has a digest.
+        """
+        if file.suffix in (".log", ".tsv") or str(file) in self.provenances.stamps:
+            return True
+        return self.provenances.problem(file) is None
 
     @cached_property
     def claims(self) -> list[dict[str, Any]]:
@@ -210,13 +217,14 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
     """Read all results of a preset that exist.
 
     The settings are those of `finitewidth.pipeline.plan.Plan.report_settings`; ``overrides``, what
-    is changed on the command line; and ``jobs``, the jobs of the workflow. The folder of the
-    project, ``root``, has the printed numbers and the citations.
+    is changed on the command line; ``jobs``, the jobs of the workflow; and ``outdated``, artifact
+    -> why its files are not those of these settings. The folder of the project, ``root``, has the
+    printed numbers and the citations.
     """
     root = Path(root)
     jobs = {name: Job(name=name, **facts) for name, facts in settings["jobs"].items()}
     citations = read_citations(root / "CITATION.cff", settings["papers"])
-    provenances = Provenances(settings["results"], root)
+    provenances = Provenances(settings["results"])
     records = [
         stamp for file, stamp in provenances.stamps.items()
         if Path(file).is_relative_to(settings["results"]) and Path(file).stem != REPORT
@@ -233,7 +241,8 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
     for name, claims in judged.items():
         numbers = _numbers(name, settings["results"], root / "config/reported", provenances)
         artifacts = (
-            _artifact(entry, every, numbers, jobs, provenances, by_job.get(entry["artifact"], {}))
+            _artifact(entry, every, numbers, jobs, provenances, by_job.get(entry["artifact"], {}),
+                      settings["outdated"].get(entry["artifact"], ()))
             for entry in settings["artifacts"] if entry["paper"] == name
         )  # fmt: skip
         papers.append(Paper(
@@ -323,6 +332,7 @@ def _numbers(
 def _artifact(
     entry: Mapping[str, Any], claims: list[dict[str, Any]], numbers: list[dict[str, str]],
     jobs: Mapping[str, Job], provenances: Provenances, record: Mapping[str, Any],
+    outdated: Sequence[str],
 ) -> Artifact:  # fmt: skip
     name, job = entry["artifact"], jobs.get(entry["artifact"])
     keys = ("artifact", "paper", "kind", "label", "title", "extra", "first_page")
@@ -339,14 +349,14 @@ def _artifact(
     # scale and grade are those of today's settings, which a result may not have been made with
     footer = (record.get("parameters") or {}).get("footer") or job.footer
     scale, grade = entry["scale"], entry["grade"]
-    if any(provenances.other_run(file) for file in shown):
-        scale, grade = OTHER_RUN, ""
-    elif footer != job.footer:
+    if any(words.startswith("settings") for words in outdated):
         scale, grade = OTHER_SETTINGS, ""
+    elif outdated:
+        scale, grade = OTHER_RUN, ""
     return Artifact(
         **common,
         state=ALTERED if problems else state, files={} if problems else files, problems=problems,
         caption="" if problems else what_is_drawn(entry["caption"]), footer=footer,
-        scale=scale, grade=grade,
+        scale=scale, grade=grade, outdated=tuple(outdated),
         jobs=tuple(upstream(job.inputs, jobs)), log=job.log, benchmark=job.benchmark,
     )  # fmt: skip

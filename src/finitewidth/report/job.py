@@ -1,7 +1,9 @@
 """The job of the report: read results, copy the files that the pages show, write the pages."""
 
+import contextlib
 import logging
 import shutil
+import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,20 +16,26 @@ from finitewidth.report.findings import read_findings
 from finitewidth.report.pages import SUMMARY, all_pages, summary_page
 
 LOG = logging.getLogger("finitewidth")
+LEFTOVER_SECONDS = 24 * 3600  # longer than any report takes
 
 
 def build_report(folder: str | Path, settings: Mapping[str, Any], root: str | Path = ".") -> None:
     """Write a report on all results that exist, whose first page is ``index.html``.
 
-    An earlier report is replaced only after the new one is complete, which is written beside it, in
-    ``.report``. What a killed process left there is deleted. The other arguments are as for
+    An earlier report is replaced only after the new one is complete, which is written into a folder
+    of its own beside it, so that several can be built at the same time. What a killed process left
+    there is deleted after a day. The other arguments are as for
     `finitewidth.report.findings.read_findings`.
     """
     started = time.monotonic()
     folder = Path(folder)
-    temporary = folder.with_name(f".{folder.name}")
     try:
-        shutil.rmtree(temporary, ignore_errors=True)
+        _remove_leftovers(folder)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise unwritable(error, folder) from error
+    try:
         findings = read_findings(settings, root)
         new, sources = temporary / "new", temporary / "sources"
         new.mkdir(parents=True)
@@ -35,7 +43,8 @@ def build_report(folder: str | Path, settings: Mapping[str, Any], root: str | Pa
         pages = all_pages(findings, Downloads(findings.results, new, findings.whole))
         build_pages(pages, findings.preset, sources, new)
         (new / SUMMARY).write_text(summary_page(findings), encoding="utf-8")
-        shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(FileNotFoundError):
+            folder.rename(temporary / "earlier")
         new.rename(folder)
     except OSError as error:
         if error.errno not in NO_SPACE:
@@ -44,3 +53,10 @@ def build_report(folder: str | Path, settings: Mapping[str, Any], root: str | Pa
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     LOG.info("report in %.1f s: %s", time.monotonic() - started, folder / "index.html")
+
+
+def _remove_leftovers(folder: Path) -> None:
+    for path in folder.parent.glob(f".{folder.name}-*"):
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > LEFTOVER_SECONDS:
+                shutil.rmtree(path)

@@ -234,7 +234,7 @@ def _experiments(page: str, findings: Findings, downloads: Downloads) -> list[Se
 
 def _settings(stamp: Mapping[str, Any]) -> str:
     """Return the settings of a job as YAML; the replicas of a training are only counted."""
-    settings = dict(stamp.get("settings") or {})
+    settings = dict(stamp["parameters"].get("settings", {}))
     if "replicas" in settings:
         settings["replicas"] = f"{len(settings['replicas'])}, listed in provenance.json"
     return yaml.safe_dump(settings, default_flow_style=None, sort_keys=False, width=100)

@@ -5,7 +5,13 @@ from typing import Any
 
 from finitewidth.common import result_files
 from finitewidth.common.progress import LOG
-from finitewidth.common.provenance import base_seed, digest_of, fingerprint
+from finitewidth.common.provenance import (
+    COMPUTING,
+    base_seed,
+    digest_of,
+    fingerprint,
+    versions_of,
+)
 from finitewidth.common.torch_setup import device_facts, prepare_torch
 from finitewidth.data.store import read_dataset
 from finitewidth.training.checkpoints import CheckpointStore
@@ -34,13 +40,21 @@ def run_training(
         seed: the base seed of all random numbers.
 
     Returns:
-        What the provenance of the job says of it: settings, base seed, device and threads.
+        What the provenance adds to the plan of the job: device, threads, and the ``fingerprint``
+        that names the folder of its checkpoints.
     """
     device = prepare_torch(runtime["threads"], runtime["device"])
     run = TrainingRun.from_mapping(settings)
     # all that the weights depend on: with another base seed, these checkpoints are not found
-    digests = [digest_of(path) for path in inputs.values()]
-    identity = fingerprint({"run": settings, "base_seed": seed, "code": code, "inputs": digests})
+    identity = fingerprint(
+        {
+            "run": settings,
+            "base_seed": seed,
+            "code": code,
+            "inputs": [digest_of(path) for path in inputs.values()],
+            "versions": versions_of(COMPUTING),
+        }
+    )
     folder, seconds = runtime["checkpoints"], runtime["checkpoint_seconds"]
     checkpoints = CheckpointStore(folder, identity, seconds)
     with base_seed(seed):
@@ -57,10 +71,4 @@ def run_training(
     result_files.write_arrays(outputs["weights"], **trained.weights)
     result_files.write_rows(outputs["history"], trained.history)
     checkpoints.keep_newest()
-    return {
-        "settings": settings,
-        "base_seed": seed,
-        "fingerprint": identity,
-        **facts,
-        "threads": runtime["threads"],
-    }
+    return {"fingerprint": identity, **facts, "threads": runtime["threads"]}

@@ -97,6 +97,14 @@ def test_real_originals(name):
 
 
 @pytest.mark.realdata
+def test_real_mnist_is_not_taken_for_fashion_mnist(tmp_path):
+    (tmp_path / "FashionMNIST").mkdir()
+    (tmp_path / "FashionMNIST" / "raw").symlink_to(real("MNIST/raw").absolute() / "MNIST" / "raw")
+    with pytest.raises(DataError, match="which is train-images-idx3-ubyte of MNIST"):
+        load_original("fashion_mnist", tmp_path, download=False)
+
+
+@pytest.mark.realdata
 def test_real_cifar10_as_jpeg(tmp_path):
     config = {"root": str(real("cifar10")), "imagefolder": {"cifar10_jpeg": "cifar10"}}
     dataset = build_dataset("cifar10_jpeg", config)

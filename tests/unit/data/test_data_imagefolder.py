@@ -1,9 +1,12 @@
+import io
 import shutil
+import struct
+import zlib
 from itertools import product
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import GifImagePlugin, Image, TiffImagePlugin
 
 from finitewidth.common.errors import DataError
 from finitewidth.data.imagefolder import load_imagefolder, read_picture
@@ -125,7 +128,7 @@ REFUSED = {
     "inner": (lambda t: paint(t / "train/ant/more/0.png", np.zeros((4, 5, 3))),
               r"more is a folder inside a class folder; put its pict"),
     "outside": (linked_out, r"00\.png is a link out of .*; copy the pictures there"),
-    "link": (broken_link, r"00\.png is not a readable image"),
+    "link": (broken_link, r"00\.png is a broken link \(No such file"),
 }  # fmt: skip
 
 
@@ -180,14 +183,71 @@ def test_other_formats_are_refused_whatever_their_name(tmp_path, form):
         read_picture(saved(tmp_path / "a.png", form))
 
 
-def test_large_pictures_and_frames_are_refused_before_they_are_decoded(tmp_path, monkeypatch):
+@pytest.mark.parametrize("form", ["GIF", "PNG", "WEBP", "TIFF"])
+def test_frames_are_refused_before_they_are_counted(tmp_path, monkeypatch, form):
+    counted = property(lambda picture: pytest.fail("counted"))
+    monkeypatch.setattr(GifImagePlugin.GifImageFile, "n_frames", counted)
+    monkeypatch.setattr(TiffImagePlugin.TiffImageFile, "n_frames", counted)
     second = Image.fromarray(255 - COLOUR_PIXELS)
-    saved(tmp_path / "a.gif", save_all=True, append_images=[second])
-    with pytest.raises(DataError, match="has 2 frames; save one of them"):
-        read_picture(tmp_path / "a.gif")
+    saved(tmp_path / "a.png", form, save_all=True, append_images=[second])
+    with pytest.raises(DataError, match=r"a\.png has several frames; save one of them"):
+        read_picture(tmp_path / "a.png")
+
+
+def test_large_pictures_are_refused_before_they_are_decoded(tmp_path):
     saved(tmp_path / "b.png", pixels=np.zeros((1024, 1025), np.uint8))
     with pytest.raises(DataError, match="has 1025×1024 pixels; make it at most 1,048,576"):
         read_picture(tmp_path / "b.png")
+
+
+def png_of_16_bits(colour_type):
+    """A picture of 16-bit channels: 2 for RGB, 4 for grey and alpha, 6 for RGB and alpha."""
+    channels = {2: 3, 4: 2, 6: 4}[colour_type]
+    header = struct.pack(">IIBBBBB", 5, 4, 16, colour_type, 0, 0, 0)
+    lines = (b"\0" + bytes(2 * channels * 5)) * 4
+    parts = b""
+    for name, content in ((b"IHDR", header), (b"IDAT", zlib.compress(lines)), (b"IEND", b"")):
+        check = zlib.crc32(name + content)
+        parts += struct.pack(">I", len(content)) + name + content + struct.pack(">I", check)
+    return b"\x89PNG\r\n\x1a\n" + parts
+
+
+def tiff_of_16_bits():
+    """Header of a TIFF picture of 5 × 4 pixels whose three channels have 16 bits."""
+    stream = io.BytesIO()
+    Image.new("RGB", (5, 4)).save(stream, "TIFF")
+    eight, sixteen = struct.pack("<HHH", 8, 8, 8), struct.pack("<HHH", 16, 16, 16)
+    assert stream.getvalue().count(eight) == 1
+    return stream.getvalue().replace(eight, sixteen) + bytes(60)
+
+
+OF_16_BITS = {
+    "PNG, RGB": png_of_16_bits(2),
+    "PNG, grey and alpha": png_of_16_bits(4),
+    "PNG, RGBA": png_of_16_bits(6),
+    "TIFF": tiff_of_16_bits(),
+    "PPM": b"P6\n5 4\n65535\n" + bytes(120),
+    "PPM of 10 bits": b"P6\n5 4\n1023\n" + bytes(120),
+    "PPM in ASCII": b"P3\n5 4\n65535\n" + b"0 " * 60,
+}
+
+
+@pytest.mark.parametrize("kind", OF_16_BITS)
+def test_channels_of_16_bits_are_refused(tmp_path, kind):
+    (tmp_path / "a.png").write_bytes(OF_16_BITS[kind])
+    with pytest.raises(DataError, match=r"a\.png has more than 8 bits per channel; convert it"):
+        read_picture(tmp_path / "a.png")
+
+
+def test_channels_of_fewer_bits_are_read(tmp_path):
+    """A BMP file of 16 bits per pixel has 5 bits per channel; a PPM file says its largest value."""
+    (tmp_path / "a.ppm").write_bytes(b"P6\n5 4\n100\n" + bytes([100, 50, 0] * 20))
+    assert np.unique(read_picture(tmp_path / "a.ppm")[..., 0]).tolist() == [255]
+    header = struct.pack("<IiiHHIIiiII", 40, 4, 4, 1, 16, 0, 32, 0, 0, 0, 0)
+    lines = struct.pack("<16H", *[0b0111110000000000] * 16)
+    file_header = b"BM" + struct.pack("<IHHI", 54 + len(lines), 0, 0, 54)
+    (tmp_path / "a.bmp").write_bytes(file_header + header + lines)
+    assert np.unique(read_picture(tmp_path / "a.bmp")[..., 0]).tolist() == [255]
 
 
 @pytest.mark.parametrize("form", ["JPEG", "PNG", "TIFF"])

@@ -75,6 +75,16 @@ def test_what_is_no_folder_of_images_is_refused_by_its_key(root, change, words):
         registered(PRESET | {"mnist": "insects"} | change)
 
 
+def test_a_circle_of_links_is_refused_where_it_is_named(root):
+    (root / "circle").symlink_to("circle")
+    with pytest.raises(
+        ConfigError, match=r"data\.images: .*circle cannot be read \(Too many levels"
+    ):
+        registered(PRESET | {"images": "circle"})
+    with pytest.raises(ConfigError, match=r"data\.mnist: .*circle cannot be read"):
+        registered(PRESET | {"mnist": "circle"})
+
+
 def test_a_folder_without_train_or_test_is_refused_where_it_is_named(root):
     shutil.rmtree(root / "insects" / "test")
     with pytest.raises(ConfigError, match=r"data\.cifar10: .*insects has no folder test"):
@@ -111,6 +121,15 @@ def test_other_bytes_of_equal_size_and_time_are_noticed(root, known):
     times = picture.stat().st_atime_ns, picture.stat().st_mtime_ns
     picture.write_bytes(b"1")
     os.utime(picture, ns=times)
+    assert content_of(root / "insects") != before
+
+
+def test_the_target_of_a_link_is_noticed(root, known):
+    picture = root / "insects" / "train" / "ant" / "1.png"
+    (root / "insects" / "pool.png").write_bytes(b"0")
+    picture.symlink_to("../../pool.png")
+    before = content_of(root / "insects")
+    (root / "insects" / "pool.png").write_bytes(b"1")
     assert content_of(root / "insects") != before
 
 

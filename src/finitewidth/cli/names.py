@@ -1,0 +1,52 @@
+"""Names of artifacts, targets and runs, as commands take them and shells complete them."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from finitewidth.common.declarations import FOLDER, Artifact, Paper, artifacts_of, read_papers
+
+
+def file_of(artifact: Artifact, results: str) -> Path:
+    """Return the file of a figure or a table that a reader opens first."""
+    suffix = "pdf" if artifact.kind == "figure" else "md"
+    return Path(results, artifact.paper, f"{artifact.kind}s", f"{artifact.artifact}.{suffix}")
+
+
+def target_names(papers: Iterable[Paper]) -> dict[str, str]:
+    """Return what ``finitewidth run`` makes, by name, with a few words on it."""
+    papers = tuple(papers)
+    names = {entry.artifact: f"{entry.label}: {entry.title}" for entry in artifacts_of(papers)}
+    names |= {paper.name: paper.title for paper in papers}
+    names |= {each.name: "experiment" for paper in papers for each in paper.experiments}
+    names |= {f"captions_{paper.name}": "captions of its artifacts" for paper in papers}
+    names["all"] = "everything"
+    names["report"] = "pages of all results"
+    names["errata"] = "misprints of the papers"
+    names["datapackages"] = "descriptions of all data files"
+    return names
+
+
+# --- completion; cyclopts hides errors, such as those outside of a project ------------------------
+
+
+def complete_targets(context: Any) -> dict[str, str]:
+    """The targets of ``finitewidth run`` in the project of the user."""
+    return target_names(read_papers(_project() / FOLDER))
+
+
+def complete_papers(context: Any) -> dict[str, str]:
+    """The papers in the project of the user."""
+    return {paper.name: paper.title for paper in read_papers(_project() / FOLDER)}
+
+
+def complete_runs(context: Any) -> list[str]:
+    """The folders of ``results`` with verdicts, in the project of the user."""
+    verdicts = (_project() / "results").glob("*/claims/*_verdicts.csv")
+    return sorted({file.parents[1].name for file in verdicts})
+
+
+def _project() -> Path:
+    from finitewidth.cli.main import find_project  # main imports this module
+
+    return find_project(Path.cwd())

@@ -1,0 +1,50 @@
+"""``finitewidth list --short``: what is made, and how far it differs from the papers' sizes."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from finitewidth.claims import grades
+from finitewidth.cli.names import file_of
+from finitewidth.cli.options import Results
+from finitewidth.common.declarations import Artifact
+from finitewidth.common.settings import merged, preset_only
+
+WORDS = {grades.DRAWN: "drawings or equations"}
+
+
+def of(artifacts: Sequence[Artifact], results: Results) -> str:
+    """Return a line for each paper, one for all of them, and the place of the report."""
+    from finitewidth.pipeline.plan import Plan
+
+    given: dict[str, Any] = {"seed": results.seed}
+    if results.images:
+        given["data"] = {"images": str(results.images)}
+    status_of = Plan(merged(preset_only(results.preset, "config"), given), ".").footers.status
+    groups: dict[str, list[Artifact]] = {}
+    for artifact in artifacts:
+        groups.setdefault(artifact.paper, []).append(artifact)
+    if len(groups) > 1:
+        groups["all"] = [*artifacts]
+    lines = [_line(name, group, results.folder, status_of) for name, group in groups.items()]
+    report = Path(results.folder, "report/index.html")
+    place = f"{report} (open it in a browser)" if report.is_file() else "not made yet"
+    return "\n".join([*lines, f"report: {place}"])
+
+
+def _line(
+    name: str, artifacts: Sequence[Artifact], folder: str, status_of: Callable[[str], str]
+) -> str:
+    """``npf       10 of 17 made: 4 at the paper's sizes, 6 on a stand-in``."""
+    made = [artifact for artifact in artifacts if file_of(artifact, folder).is_file()]
+    count = f"{len(made):>2} of {len(artifacts):>2} made"
+    if not made:
+        return f"{name:<9} {count}"
+    counts = Counter(status_of(artifact.artifact) for artifact in made)
+    words = [
+        f"{counts[status]} {WORDS.get(status, status)}"
+        for status in grades.STATUSES
+        if counts[status]
+    ]
+    return f"{name:<9} {count}: {', '.join(words)}"
