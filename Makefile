@@ -1,4 +1,5 @@
 # make            set up .venv and regenerate everything (preset quick, bundled data)
+# make setup      set up .venv only; again if a lock file changed, or if the clone was moved
 # make test       set up .venv and run the short version of all tests but those on a cluster
 # make test-full  all tests at their full length, and a Slurm cluster of one node, as root
 #                 (docs/cluster.md)
@@ -33,7 +34,7 @@ setup: .venv/torchvision
 # The lock files say what is installed (docs/supply_chain.md). Every file is compared with its
 # digest. Nothing is built in an environment of its own, for which pip would fetch build tools that
 # no lock names; one package has no wheel and is built with the pinned setuptools.
-PIP := $(BIN)/pip --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip --disable-pip-version-check
 LOCKED := install --require-hashes --no-deps --no-compile --no-build-isolation \
   --only-binary :all: --no-binary connection-pool
 LOCKS := requirements-build.lock requirements-cpu.lock requirements.lock requirements-cuda.lock
@@ -42,23 +43,44 @@ REPAIR := src/finitewidth/common/torchvision_operators.py
 # never made by .DEFAULT, which would call make for each of them again, without end
 Makefile pyproject.toml $(LOCKS) requirements-audit.lock $(REPAIR): ;
 
+# The programs in .venv/bin name their folder. A clone that was moved or copied is set up anew.
+ifneq ($(shell cat .venv/installed 2>/dev/null),$(CURDIR))
+.PHONY: .venv/installed
+endif
+
+# Of all that pip says: what it downloads, from 10 MB on, and when it unpacks, which takes a while
+DOWNLOADS := sed -nE -e 's/^ +((Downloading|Using cached) .*\([0-9]{2,}\.[0-9]+ MB\))/    \1/p' \
+  -e 's/^Installing collected.*/    unpacking/p'
+.venv/installed: SHELL := bash
+
 # A change of a lock, or of the metadata, installs anew. The build of torch for CPUs is taken where
 # pip is told of a place that has it. The usual one on Linux needs more packages, which `pip check`
 # then misses. All is compiled once, on all cores: where PYTHONDONTWRITEBYTECODE is set, as in many
-# containers, every job would compile torch again, which takes seconds.
+# containers, every job would compile torch again, which takes seconds. src is compiled as well, for
+# bytecode that Python 3.11 writes on a full disk is cut short, and stops every later start.
+# Sizes are those of files for Linux, x86-64 and Python 3.11 in November 2026.
 .venv/installed: $(LOCKS) pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] < (3, 11))' || \
 	  { echo "finitewidth needs Python 3.11 or newer; say which: make PYTHON=python3.11"; exit 1; }
-	$(PYTHON) -m venv .venv
-	$(PIP) $(LOCKED) --requirement requirements-build.lock
-	@$(PIP) $(LOCKED) --requirement requirements-cpu.lock 2>.venv/torch-for-cpus.log || \
-	  echo "taking the usual build of torch; .venv/torch-for-cpus.log says why not that for CPUs"
-	$(PIP) $(LOCKED) --requirement requirements.lock
-	$(PIP) install --no-deps --no-build-isolation --editable .
-	@$(PIP) check >/dev/null || \
-	  { $(PIP) $(LOCKED) --requirement requirements-cuda.lock && $(PIP) check; }
+	@case "$$PWD" in *[{}]*) echo "$$PWD: Snakemake takes braces in a path for placeholders;" \
+	  "rename the folder, or clone elsewhere"; exit 1;; esac
+	@test ! -s $@ || test "$$(cat $@)" = "$$(pwd -P)" || rm -rf .venv
+	@echo "1/4 making .venv with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv .venv
+	@$(PIP) --quiet $(LOCKED) --requirement requirements-build.lock
+	@echo "2/4 torch for CPUs: about 190 MB to download"
+	@set -o pipefail; $(PIP) $(LOCKED) --requirement requirements-cpu.lock \
+	  2>.venv/torch-for-cpus.log | $(DOWNLOADS) || \
+	  echo "    not where pip looks: the usual torch follows, on Linux 2.7 GB with CUDA (README.md)"
+	@echo "3/4 other packages: about 200 MB to download"
+	@set -o pipefail; $(PIP) $(LOCKED) --requirement requirements.lock | $(DOWNLOADS)
+	@$(PIP) --quiet install --no-deps --no-build-isolation --editable .
+	@$(PIP) check >/dev/null || { echo "    CUDA: about 2.2 GB to download"; set -o pipefail; \
+	  $(PIP) $(LOCKED) --requirement requirements-cuda.lock | $(DOWNLOADS) && $(PIP) check; }
+	@echo "4/4 compiling, which takes about a minute"
 	@$(BIN)/python -m compileall -q -j 0 .venv/lib >.venv/compiled.log 2>&1 || true
-	@touch $@
+	@$(BIN)/python -m compileall -q -f -j 0 src
+	@pwd -P > $@
 
 # The usual torchvision cannot be imported beside the build of torch for CPUs (docs/environments.md)
 .venv/torchvision: .venv/installed $(REPAIR)

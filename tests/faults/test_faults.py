@@ -4,10 +4,12 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
+import time
 
 import pytest
 
-from .conftest import FIGURE, TRAINING, Faulty, jobs_of
+from .conftest import FIGURE, SETTINGS, TRAINING, Faulty, jobs_of
 
 pytestmark = [pytest.mark.faults, pytest.mark.workflow]
 PICTURE = "results/smoke/thesis/figures/thesis_fig2_4"
@@ -114,6 +116,35 @@ def test_an_altered_result_is_verified_by_name(checkout):
     assert written == {
         file: file.stat().st_mtime_ns for file in (checkout.path / "results").rglob("*")
     }
+
+
+def test_an_input_dated_in_the_future_and_a_path_with_a_space(base, tmp_path):
+    checkout = Faulty(tmp_path / "my checkout", base.path)
+    (checkout.path / ".venv").symlink_to(sys.prefix)
+    (checkout.path / f"{PICTURE}.png").unlink()
+    table = checkout.path / TABLE
+    python = str(checkout.path / ".venv/bin/python")
+
+    def made():
+        return subprocess.run(
+            [python, *checkout.command(FIGURE, *SETTINGS, cores=1)[1:]],
+            cwd=checkout.path,
+            env=checkout.environment() | {"FORK_SERVER": ""},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+
+    os.utime(table, (table.stat().st_atime, time.time() + 86400))
+    refused = made()
+    assert refused.returncode != 0
+    assert f"{TABLE}: dated in the future" in refused.stdout
+    assert not jobs_of(refused.stdout)
+    os.utime(table)
+    done = made()
+    assert done.returncode == 0, done.stdout
+    assert (checkout.path / f"{PICTURE}.png").is_file()
 
 
 def test_two_presets_one_after_the_other(checkout):

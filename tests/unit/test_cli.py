@@ -223,7 +223,8 @@ def test_bash_completes_artifacts_papers_and_runs(tmp_path, capsys):
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m finitewidth "$@"\n')
     program.chmod(0o755)
     (tmp_path / "Snakefile").touch()  # a project with the papers of this one, and a run
-    (tmp_path / "workflow").symlink_to(ROOT / "workflow")
+    for part in ("workflow", "src"):
+        (tmp_path / part).symlink_to(ROOT / part)
     write_claims(tmp_path / "results/quick-seed1")
     lines = {
         "finitewidth run npf_table": "npf_table1 npf_table2 npf_table3 npf_table4 npf_table5",
@@ -299,6 +300,7 @@ def test_a_run_without_verdicts_is_named(tmp_path, monkeypatch, capsys):
 def test_without_results_the_command_that_makes_them_is_named(tmp_path, monkeypatch, capsys):
     (tmp_path / "workflow/papers").mkdir(parents=True)
     (tmp_path / "Snakefile").touch()
+    (tmp_path / "src").symlink_to(ROOT / "src")
     monkeypatch.chdir(tmp_path)
     assert main(["verify", "--preset", "laptop", "--seed", "2"]) == 1
     answer = capsys.readouterr()

@@ -29,6 +29,20 @@ def test_bad_settings_are_refused_before_any_job(fresh):
     assert not (fresh.path / "results").exists()
 
 
+def test_the_code_of_another_clone_is_refused(fresh):
+    folders = fresh.environment()["PYTHONPATH"].replace(str(fresh.path), str(ROOT))
+    answer = subprocess.run(
+        fresh.command("--dry-run", "thesis_fig2_4"),
+        cwd=fresh.path,
+        env=fresh.environment() | {"PYTHONPATH": folders},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode != 0
+    assert f"imported from {ROOT}/src, not from {fresh.path}/src" in answer.stdout + answer.stderr
+
+
 def test_lint_finds_nothing(fresh):
     answer = fresh.run("--lint")
     assert answer.returncode == 0, answer.stdout

@@ -1,17 +1,19 @@
 # What all rules share: the checked configuration and the folder its results go to.
 import sys
+import time
 from functools import partial
+from pathlib import Path
 
-from finitewidth.pipeline import announced, planned_jobs
 from finitewidth.common.errors import ConfigError
+from finitewidth.pipeline import announced, planned_jobs, surroundings
 from finitewidth.pipeline.recorded import clear_finished
 from finitewidth.pipeline.plan import Plan
 
-if " " in sys.executable or set("{}") & set(os.getcwd() + project):
-    raise ConfigError(
-        f"{sys.executable} or {project}: Snakemake does not quote spaces in the path of the "
-        "interpreter, and takes braces for placeholders; use a folder without these"
-    )
+surroundings.refuse_other_package(Path(project))
+surroundings.refuse_braces(os.getcwd(), project)
+surroundings.name_user()
+# Snakemake starts the jobs with it
+sys.executable = surroundings.interpreter(sys.executable, os.getcwd())
 
 paths = workflow.modifier.path_modifier
 if paths.prefix or paths.modifies_prefixes:
@@ -23,6 +25,9 @@ if paths.prefix or paths.modifies_prefixes:
 plan = Plan(config, project)
 results = plan.results
 job_plans = planned_jobs.job_plans(plan)
+
+if workflow.is_main_process:
+    surroundings.refuse_unwritable(".snakemake", "results", results)
 
 
 def in_project(files):
@@ -98,6 +103,13 @@ announced.reasons = reasons
 announced.packages = lambda: job_plans.other_packages
 announced.folders = (results, "results/data")
 announced.report = f"{results}/report/index.html"
+
+
+onstart:
+    waiting = [
+        str(file) for job in workflow.dag.needrun_jobs() for file in job.input
+    ]
+    surroundings.refuse_future(waiting, time.time())
 
 
 onsuccess:

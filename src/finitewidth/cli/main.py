@@ -19,6 +19,7 @@ from finitewidth.common.errors import ConfigError, FinitewidthError, ResultError
 from finitewidth.common.interrupts import MESSAGE, status_of
 from finitewidth.common.provenance import SOURCE_ROOT, git_state
 from finitewidth.common.settings import preset_only, results_folder
+from finitewidth.pipeline import surroundings
 
 
 def _default(value: Any) -> str | None:
@@ -93,14 +94,23 @@ def _in_project(
     command, bound, left = app.parse_args(words, **RAISES)
     if command not in (network.network, completion):
         os.chdir(find_project(Path.cwd(), project))
+        surroundings.name_user()
+        surroundings.refuse_missing_target("results")
+    if command in (running.make, running.report):  # the Snakefile says the same in more lines
+        surroundings.refuse_unwritable(".snakemake", "results")
     return command(*bound.args, **bound.kwargs, **dict.fromkeys(left, more))
 
 
 def find_project(start: Path, given: Path | None = None) -> Path:
-    """Return the folder of the project: ``given``, or ``start`` or a folder above it."""
+    """Return the folder of the project: ``given``, or ``start`` or a folder above it.
+
+    Raises:
+        ConfigError: there is none, or it is not the one that this package belongs to.
+    """
     places = (start.resolve(), *start.resolve().parents) if given is None else (given.resolve(),)
     for folder in places:
         if (folder / "Snakefile").exists() and (folder / "workflow/papers").exists():
+            surroundings.refuse_other_package(folder)
             return folder
     raise ConfigError(f"{given or start} has no Snakefile and workflow/papers, so it is no clone "
                       "of finitewidth; go to one, or name it with --project DIR")  # fmt: skip

@@ -29,7 +29,8 @@ _REMEDIES = {
     errno.EDQUOT: "your disk quota is used up; free some space and start again",
     errno.EROFS: "the file system is read-only; remount it writable, or run in a copy of the "
     "project elsewhere",
-    errno.EACCES: "no permission to write there; change the folder's owner or mode",
+    errno.EACCES: "no permission to write there; change the folder's owner or mode, or run in a "
+    "clone of your own",
     errno.ENOENT: "another run wrote here at the same time; start again",
 }
 

@@ -64,8 +64,8 @@ def repair() -> str:
     module.write_bytes(Path(__file__).read_bytes())
     start.write_text(f"import {NAME}; {NAME}.install()\n", encoding="utf-8")
     return (
-        f"torchvision is built for another torch ({FAILURE}); {start} declares its operators, so "
-        "that it can be imported; detection models do not work"
+        f"two files in {folder} let torchvision be imported beside this torch "
+        "(docs/environments.md)"
     )
 
 

@@ -25,7 +25,7 @@ from typing import Annotated
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from finitewidth.common.errors import ResultError
+from finitewidth.common.errors import ResultError, unwritable
 from finitewidth.common.number_words import rough_duration
 from finitewidth.common.reported_numbers import read_rows
 from finitewidth.common.settings import PRESETS
@@ -69,7 +69,10 @@ def write_table(path: str | Path, rows: Iterable[Cost]) -> None:
         for row in rows
     ]
     text = "".join("\t".join(line) + "\n" for line in [COLUMNS, *cells])
-    Path(path).write_text(text, encoding="utf-8")
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise unwritable(error, path) from error
 
 
 def measured(preset: str, results: str | Path) -> dict[str, Cost]:
