@@ -111,7 +111,7 @@ def test_an_altered_result_is_verified_by_name(checkout):
     assert said.returncode == 1
     assert f"{PICTURE}.png: was altered after its job had written it; delete it" in said.stdout
     assert f"{TABLE}: was altered" in said.stdout
-    assert "risk_copied.csv: has no provenance of this run" in said.stdout
+    assert "risk_copied.csv: no job of this run makes it" in said.stdout
     assert said.stdout.splitlines()[-1].endswith("3 problems")
     assert written == {
         file: file.stat().st_mtime_ns for file in (checkout.path / "results").rglob("*")
@@ -137,11 +137,6 @@ def test_an_input_dated_in_the_future_and_a_path_with_a_space(base, tmp_path):
         )
 
     os.utime(table, (table.stat().st_atime, time.time() + 86400))
-    refused = made()
-    assert refused.returncode != 0
-    assert f"{TABLE}: dated in the future" in refused.stdout
-    assert not jobs_of(refused.stdout)
-    os.utime(table)
     done = made()
     assert done.returncode == 0, done.stdout
     assert (checkout.path / f"{PICTURE}.png").is_file()

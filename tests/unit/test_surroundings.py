@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -128,14 +127,3 @@ except ResultError as error:
     said = said_by_another_user(program)
     assert said.startswith("cannot write /")
     assert "no permission to write there" in said
-
-
-def test_inputs_dated_in_the_future_are_named(tmp_path):
-    now = time.time()
-    files = [str(tmp_path / name) for name in ("old", "just now", "late", "later")]
-    for file, ahead in zip(files, (-100, 5, 86400, 2 * 86400), strict=True):
-        Path(file).touch()
-        os.utime(file, (now, now + ahead))
-    surroundings.refuse_future([*files[:2], str(tmp_path / "missing")], now)
-    with pytest.raises(ResultError, match=r"late and 1 more inputs: dated in .* -exec touch"):
-        surroundings.refuse_future(files, now)

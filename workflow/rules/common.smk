@@ -1,6 +1,5 @@
 # What all rules share: the checked configuration and the folder its results go to.
 import sys
-import time
 from functools import partial
 from pathlib import Path
 
@@ -48,9 +47,8 @@ def inputs_of(name, wildcards=None):
     """
     job_plans.forced = workflow.dag_settings.forcerun  # -R
     files = in_project(job_plans[name].inputs)
-    if (
-        not workflow.is_main_process
-    ):  # that of a job finds what the first one has written
+    if not workflow.is_main_process:
+        # the process of a job finds what the first one has written
         return {**files, "plan": job_plans.written(name)}
     if job_plans.is_done(name):
         files = {key: ancient(each) for key, each in files.items()}
@@ -103,13 +101,6 @@ announced.reasons = reasons
 announced.packages = lambda: job_plans.other_packages
 announced.folders = (results, "results/data")
 announced.report = f"{results}/report/index.html"
-
-
-onstart:
-    waiting = [
-        str(file) for job in workflow.dag.needrun_jobs() for file in job.input
-    ]
-    surroundings.refuse_future(waiting, time.time())
 
 
 onsuccess:

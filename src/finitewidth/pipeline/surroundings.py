@@ -1,4 +1,4 @@
-"""The surroundings of a run: package, interpreter, user, folders, and the dates of its inputs.
+"""The surroundings of a run: package, interpreter, user and folders.
 
 They are looked at before the first job starts, where the message can name the remedy.
 """
@@ -8,15 +8,12 @@ import os
 import re
 import shlex
 import tempfile
-from collections.abc import Iterable
-from datetime import datetime
 from pathlib import Path
 
 from finitewidth.common.errors import ConfigError, ResultError, unwritable
 from finitewidth.common.provenance import SOURCE_ROOT
 
 PLAIN = re.compile(r"[\w@%+=:,./-]+")  # a path that a shell takes as it stands
-CLOCKS = 60  # seconds by which the clock of a file server may be ahead
 
 
 def refuse_other_package(project: Path, package: Path = SOURCE_ROOT) -> None:
@@ -120,27 +117,3 @@ def refuse_unwritable(*folders: str | Path) -> None:
             tempfile.TemporaryFile(dir=nearest).close()
         except OSError as error:
             raise unwritable(error, nearest) from None
-
-
-def refuse_future(files: Iterable[str], now: float) -> None:
-    """Refuse inputs that are dated in the future, as by a clock that was wrong.
-
-    Snakemake deletes the results of a job at its end if they are older than an input.
-
-    Args:
-        files: the inputs; those that do not exist are passed over.
-        now: the present time, in seconds since 1970.
-
-    Raises:
-        ResultError: an input is later than ``now`` by more than clocks differ.
-    """
-    dates = {file: os.path.getmtime(file) for file in files if os.path.exists(file)}
-    late = sorted(file for file, date in dates.items() if date > now + CLOCKS)
-    if late:
-        more = f" and {len(late) - 1} more inputs" if len(late) > 1 else ""
-        date = datetime.fromtimestamp(dates[late[0]])
-        raise ResultError(
-            f"{late[0]}{more}: dated in the future ({date:%Y-%m-%d %H:%M}), so that Snakemake "
-            "would delete what is made of it; if the clock is right, set such dates to now: "
-            "find config/ results/ CITATION.cff -newermt now -exec touch {} +"
-        )
