@@ -52,7 +52,7 @@ def test_the_table_is_as_it_would_be_written(tmp_path):
     ("old", "new", "message"),
     [
         ("seconds", "hours", "line 1: the columns"),
-        ("quick", "slow", "line 2, column preset: .*not 'slow'"),
+        ("quick", "Slow", "line 2, column preset: .*Slow"),
         ("12.5", "some", "line 2, column seconds: "),
         ("measured", "guessed", "line 2, column source: "),
         ("\t100", "", "line 2: "),

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import shutil
 from functools import reduce
 from pathlib import Path
 
@@ -10,16 +11,20 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.plans import plan
 
 from finitewidth.common.declarations import paper_names
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.setting_types import Source
 from finitewidth.common.settings import (
     PRESETS,
+    completed,
     leaves,
     merged,
+    preset_names,
     preset_only,
     read_yaml,
+    results_folder,
     typed,
 )
 from finitewidth.pipeline.configuration import check, json_schema, sources_of
@@ -86,7 +91,9 @@ REFUSALS = [
     ("collapse.maps.resnet_mnist_ce", {}, "it must be null"),
     ("device", "gpu", "'gpu' is refused; it must be 'cpu', 'cuda' or 'auto'"),
     # what could reach a shell
-    ("preset", "$(touch canary)", "it must be 'smoke', 'quick', 'laptop' or 'paper'"),
+    ("preset", "$(touch canary)", "'$(touch canary)' is refused; String should match"),
+    ("name", "../mine", "'../mine' is refused; String should match"),
+    ("name", "data", "write a name other than data and those of the presets"),
     ("data.mnist", "My Data", "'My Data' is refused; String should match pattern '^[a-z]"),
     ("data.root", "/data/$(date)", "'/data/$(date)' is refused; String should match"),
     ("data.imagefolder.mine", "../x", "write a path below data.root"),
@@ -269,3 +276,37 @@ def test_merging_changes_neither_side_and_the_later_wins(base, over):
             assert result[key] == merged(base[key], value)
     assert merged(result, over) == result
     assert merged(base, {}) == base
+
+
+# --- presets of the user -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The folder ``config`` with a preset of the user, and one that changes that."""
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    presets = tmp_path / "config/preset"
+    (presets / "mine.yaml").write_text("preset: quick\nnpf: {nu: {runs: 5}}\n")
+    (presets / "other.yaml").write_text("preset: mine\nnpf: {nu: {per_class: 7}}\n")
+    return tmp_path / "config"
+
+
+def test_a_preset_of_the_user_changes_another(folder):
+    quick, other = preset_only("quick", folder), preset_only("other", folder)
+    assert preset_names(folder) == [*PRESETS, "mine", "other"]
+    assert other["preset"] == "other"
+    assert (other["npf"]["nu"]["runs"], other["npf"]["nu"]["per_class"]) == (5, 7)
+    assert other["trust"] == quick["trust"]
+    assert completed({"preset": "mine"}, folder)["npf"]["nu"]["runs"] == 5
+
+
+@pytest.mark.parametrize("text", ["npf: {}", "preset: circle", "preset: nowhere", "preset: [1]"])
+def test_a_preset_that_leads_to_none_of_ours_is_refused(folder, text):
+    (folder / "preset/circle.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=r"circle\.yaml: preset: .* names the preset"):
+        preset_only("circle", folder)
+
+
+def test_a_run_with_a_name_has_a_folder_of_its_own():
+    assert plan("quick", name="mine", seed=3).results == "results/mine"
+    assert results_folder("quick", 3, ["tree"], "mine") == "results/mine"

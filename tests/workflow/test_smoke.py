@@ -14,7 +14,7 @@ from tests.plans import ROOT, plan
 
 from finitewidth.common import number_words, result_files
 
-from .conftest import Checkout
+from .conftest import Checkout, counted
 
 PLAN = plan("smoke")
 DONE = PLAN.artifacts
@@ -37,7 +37,8 @@ def test_no_file_in_results_that_no_rule_makes(smoke):
     orphan.unlink()
     orphans = re.findall(r"results/\S+", answer.stdout)
     # the report's folder is one output: Snakemake empties it before it is made
-    known = ("/logs/", "/benchmarks/", "results/smoke/report/", "results/data/.contents.json")
+    known = ("/logs/", "/benchmarks/", "results/smoke/report/", "results/data/.contents.json",
+             "results/smoke/.report.lock")  # fmt: skip
     orphans = [o for o in orphans if not any(k in o for k in known)]
     assert orphans == ["results/smoke/npf/figures/npf_fig99.pdf"], answer.stdout
 
@@ -81,12 +82,12 @@ def test_every_experiment_and_training_leaves_its_provenance(smoke):
     assert len(stamps) == len(EXPERIMENTS) + 1 + TRAININGS
     for stamp in stamps:
         value = json.loads(stamp.read_text(encoding="utf-8"))
-        assert {"settings", "code", "versions", "machine", "git", "wall_seconds"} <= set(value)
+        assert {"plan", "parameters", "code", "versions", "machine", "git"} <= set(value)
         assert value["versions"]["numpy"]
     training = json.loads(
         (smoke.path / "results/smoke/npf/training/nu/provenance.json").read_text()
     )
-    assert [replica["seed"] for replica in training["settings"]["replicas"]] == [0, 1]
+    assert [replica["seed"] for replica in training["parameters"]["settings"]["replicas"]] == [0, 1]
 
 
 def test_logs_hold_plain_lines(smoke):
@@ -174,7 +175,7 @@ def test_changing_a_setting_reruns_what_depends_on_it(smoke):
     assert all(name in allowed or name.startswith("captions_") for name in jobs), jobs
 
 
-# --- content decides what runs again; the time of a file never does -----------------------------
+# --- what a result is decides what runs again; neither dates nor Snakemake's records do ----------
 
 NUMBERS = "config/reported/npf.csv"
 WEIGHTS = "results/smoke/npf/training/kvf/weights.npz"
@@ -204,11 +205,56 @@ def test_reworded_docstrings_touched_files_cores_and_device_rerun_nothing(finish
     assert jobs == {"report": 1, "all": 1}
 
 
-def test_results_copied_into_another_clone_are_as_good_there(smoke, make_checkout):
+@pytest.fixture
+def clone(smoke, make_checkout):
+    """Another clone, into which the results were copied: without dates and Snakemake's records."""
     clone = make_checkout("clone")
     shutil.copytree(smoke.path / "results", clone.path / "results", copy_function=shutil.copyfile)
-    assert clone.run("--touch").returncode == 0
+    return clone
+
+
+DRAWS = "thesis={risk: {draws: 15}}"
+
+
+def test_results_copied_into_another_clone_are_as_good_there(clone):
     assert clone.planned() == {}
+    # and no better: other settings are seen there, also after a look by --touch
+    for _ in range(2):
+        jobs = clone.planned("thesis_fig2_4", DRAWS)
+        assert jobs == {"thesis_risk": 1, "thesis_fig2_4": 1}
+        assert clone.run("--touch", "thesis_fig2_4", DRAWS).returncode == 0
+    assert clone.planned() == {}
+    path = clone.path / "src/finitewidth/papers/thesis/experiments/risk.py"
+    path.write_text(path.read_text(encoding="utf-8") + "\nANOTHER = 1\n", encoding="utf-8")
+    said = clone.run("--dry-run", "thesis_fig2_4").stdout
+    assert counted(said) == {"thesis_risk": 1, "thesis_fig2_4": 1}
+
+
+def test_results_of_other_settings_that_were_copied_over_ours_are_made_again(finished, tmp_path):
+    """Snakemake itself knows the content of the file with the plan, and would pass over it."""
+    ours = tmp_path / "ours"
+    shutil.copytree(finished.path / "results", ours)
+    assert finished.run("thesis_fig2_4", DRAWS).returncode == 0
+    assert finished.planned("thesis_fig2_4", DRAWS) == {}
+    shutil.rmtree(finished.path / "results")
+    shutil.copytree(ours, finished.path / "results")
+    assert finished.planned("thesis_fig2_4") == {}
+    assert finished.planned("thesis_fig2_4", DRAWS) == {"thesis_risk": 1, "thesis_fig2_4": 1}
+
+
+def test_a_forced_job_takes_what_rests_on_it_along(finished):
+    jobs = finished.planned("thesis_fig2_4", "--forcerun", "thesis_risk")
+    assert jobs == {"thesis_risk": 1, "thesis_fig2_4": 1}
+
+
+def test_a_dry_run_writes_no_result(finished):
+    before = {
+        file: file.stat().st_mtime_ns
+        for file in (finished.path / "results").rglob("*")
+        if ".plan" not in file.parts and file.is_file()
+    }
+    assert finished.planned("thesis_fig2_4", DRAWS)
+    assert before == {file: file.stat().st_mtime_ns for file in before}
 
 
 def test_what_would_be_deleted_is_shown(smoke):
@@ -244,8 +290,11 @@ def test_changed_content_is_noticed_whatever_its_time(finished):
     old = before.stat().st_mtime - 10**8
     finished.edit(NUMBERS, "97.85", "97.84")
     os.utime(before, (old, old))
-    # as if a run had been killed between a training and what reads it
-    shutil.copyfile(finished.path / WEIGHTS.replace("kvf", "nu"), finished.path / WEIGHTS)
+    # as if a run had been killed between a training that gave other weights and what reads it
+    provenance = finished.path / WEIGHTS.replace("weights.npz", "provenance.json")
+    stamp = json.loads(provenance.read_text(encoding="utf-8"))
+    stamp["digests"]["outputs"][WEIGHTS] = "another"
+    provenance.write_text(json.dumps(stamp), encoding="utf-8")
     jobs = finished.planned()
     assert jobs["npf_regimes"] == jobs["npf_kvf"] == 1
     assert "train" not in jobs

@@ -1,5 +1,6 @@
 """The command line: its commands, and their exit status."""
 
+import contextlib
 import os
 import signal
 import sys
@@ -62,7 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             ``--`` is passed on to Snakemake.
     """
     for stream in (sys.stdout, sys.stderr):  # an ASCII terminal shows \u00d7 for a times sign
-        stream.reconfigure(errors="backslashreplace")
+        with contextlib.suppress(OSError):  # a stream that has been written to stays as it is
+            stream.reconfigure(errors="backslashreplace")
     words = [*(sys.argv[1:] if arguments is None else arguments)]
     end = words.index("--") if "--" in words else len(words)
     try:

@@ -1,5 +1,6 @@
 """Types of options that several commands share."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,8 @@ from cyclopts import Group, Parameter, Token
 from cyclopts.validators import LimitedChoice, Number
 
 from finitewidth.cli.names import complete_presets
-from finitewidth.common.settings import LARGEST_SEED, preset_only, results_folder
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.settings import LARGEST_SEED, PRESETS, preset_only, results_folder
 from finitewidth.common.usage import usable_cores
 from finitewidth.data.places import own_images, registered
 
@@ -75,5 +77,8 @@ class Results:
     @property
     def folder(self) -> str:
         """Where they are, relative to the project."""
-        preset_only(self.preset, "config")  # refuses an unknown one
+        if self.preset not in PRESETS:
+            preset_only(self.preset, "config")  # refuses an unknown one
+        if self.name is not None and not re.fullmatch("[a-z][a-z0-9_]*", self.name):
+            raise ConfigError(f"--name {self.name}: write small letters, digits and _, as in mine")
         return results_folder(self.preset, self.seed, self.sources, self.name)
