@@ -317,3 +317,41 @@ def test_snakemakes_own_messages_can_be_had(shown, monkeypatch):
     screen = shown()
     screen.say("Building DAG of jobs...")
     assert screen.lines() == ["Building DAG of jobs..."]
+
+
+REASONS = {"npf/nu": ("settings: runs 2 → 3",), "npf_nu": ("runs again: npf/nu",)}
+
+
+@pytest.fixture
+def again(monkeypatch):
+    """What the workflow says of results that are made again, and of packages."""
+    monkeypatch.setattr(announced, "reasons", lambda job: REASONS.get(job, ()))
+    monkeypatch.setattr(announced, "packages", lambda: {"torch 2.9.1 → 2.10.0": 57})
+
+
+def test_a_run_says_why_and_which_results_are_of_other_packages(shown, again):
+    run = shown()
+    run.plan()
+    assert run.lines()[1:] == [
+        "npf/nu runs again: settings: runs 2 → 3",
+        "Results of other versions of packages are kept: torch 2.9.1 → 2.10.0 (57 jobs). With "
+        "--config rerun=packages they are made again.",
+    ]
+
+
+def test_a_run_with_nothing_to_do_names_other_packages(shown, again):
+    run = shown()
+    run.say("Nothing to be done (all requested files are present and up to date).")
+    assert "torch 2.9.1 → 2.10.0 (57 jobs)" in run.lines()[1]
+
+
+def test_a_dry_run_gives_the_reason_in_words(shown, again):
+    run = shown(dryrun=True)
+    run.plan()
+    run.say(event=LogEvent.JOB_INFO, jobid=1, rule_name="train", local=True, indent=False,
+            wildcards={"paper": "npf", "training": "nu"}, rule_msg=None, shellcmd=None,
+            reason="Updated input files: results/quick/.plan/npf.nu-0.json", threads=1,
+            input=[], output=["weights.npz"], log=[], benchmark=None, priority=0,
+            resources={}, is_checkpoint=False, is_handover=False)  # fmt: skip
+    assert "    reason: settings: runs 2 → 3" in run.lines()
+    assert ".plan/" not in "\n".join(line for line in run.lines() if "reason" in line)
