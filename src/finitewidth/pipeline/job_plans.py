@@ -209,18 +209,19 @@ class JobPlans:
             ResultError: the file cannot be written.
         """
         file, reasons = Path(self.file(name)), self.reasons(name)
-        record = self.record(name)
-        if reasons:
-            # Snakemake passes over a file that is newer but has the content that it knows
-            record |= {"reasons": reasons, "written": time.time_ns()}
         try:
-            if reasons or not file.exists():
-                file.parent.mkdir(parents=True, exist_ok=True)
-                temporary = file.with_suffix(f".{os.getpid()}")
-                temporary.write_text(json.dumps(record), encoding="utf-8")
-                os.replace(temporary, file)
-            if not reasons and file.stat().st_mtime:
-                os.utime(file, (0, 0))  # older than any result
+            if not reasons and file.exists() and not file.stat().st_mtime:
+                return str(file)
+            record = self.record(name)
+            if reasons:
+                # Snakemake passes over a file that is newer but has the content that it knows
+                record |= {"reasons": reasons, "written": time.time_ns()}
+            file.parent.mkdir(parents=True, exist_ok=True)
+            temporary = file.with_suffix(f".{os.getpid()}")
+            temporary.write_text(json.dumps(record), encoding="utf-8")
+            if not reasons:
+                os.utime(temporary, (0, 0))  # older than any result
+            os.replace(temporary, file)
         except OSError as error:
             raise unwritable(error, file) from error
         return str(file)
