@@ -15,6 +15,7 @@ from PIL import Image
 from finitewidth.claims import verdicts
 from finitewidth.claims.sentences import decisive_sentence
 from finitewidth.common import number_words
+from finitewidth.common.errors import ResultError
 from finitewidth.common.provenance import environment as this_environment
 from finitewidth.common.usage import Usage, total
 from finitewidth.report import formatting, formulas, summary
@@ -183,6 +184,15 @@ def artifact_href(artifact: str) -> str:
     return f"{artifact.split('_')[0]}.html#{artifact_anchor(artifact)}"
 
 
+def _pixels(file: str) -> tuple[int, int]:
+    """Width and height of a picture."""
+    try:
+        with Image.open(file) as picture:
+            return picture.size
+    except OSError as error:
+        raise ResultError(f"{file} is no picture ({error}); delete it and run again") from error
+
+
 def _artifact(
     artifact: Artifact, findings: Findings, downloads: Downloads, folded: bool
 ) -> Section:
@@ -190,10 +200,7 @@ def _artifact(
     copies = {
         kind: downloads.put(file, compress=kind != "csv") for kind, file in artifact.files.items()
     }
-    pixels = None
-    if "png" in artifact.files:
-        with Image.open(artifact.files["png"]) as picture:
-            pixels = picture.size
+    pixels = _pixels(artifact.files["png"]) if "png" in artifact.files else None
     inches, typeset = pixels[0] / DPI if pixels else 0, artifact.files.get("md")
     first, rest = formulas.first_sentence(artifact.caption)
     settings = shlex.join([f"preset={findings.preset}", *findings.overrides])
