@@ -15,6 +15,7 @@ from finitewidth.networks.normalised.plain import build, initial_state
 from finitewidth.networks.normalised.specs import Network
 from finitewidth.networks.normalised.stacked import StackedNetwork
 from finitewidth.papers.collapse.experiments import training
+from finitewidth.papers.collapse.experiments.disk import disk
 from finitewidth.papers.collapse.experiments.heat_maps import trained_network
 from finitewidth.papers.collapse.experiments.training import kernels_of, measured
 from finitewidth.training.images import balanced_images
@@ -50,7 +51,7 @@ def test_every_network_is_there_at_every_epoch(tables):
 
 def test_the_kept_weights_take_as_much_disk_as_the_settings_say(tables):
     written = sum(a.nbytes for name, a in tables["weights"].items() if name != training.REPLICA)
-    assert training.disk(TRAINING, SOURCES["digits"]).weights == written
+    assert disk(TRAINING, SOURCES["digits"]).weights == written
 
 
 def test_networks_of_one_initialisation_start_alike():

@@ -31,7 +31,7 @@ def test_a_training_writes_as_much_as_its_settings_say(tmp_path, regime, optimis
 
 def test_the_space_of_a_run_is_told_with_its_parts():
     (line,) = disk_space(plan("quick").jobs).splitlines()
-    assert line.startswith("disk: 490 MB by estimate (")
+    assert line.startswith("disk: 530 MB by estimate (")
     assert "3 MB datasets" in line
 
 

@@ -118,7 +118,7 @@ def test_a_run_says_how_long_it_will_take_and_where_its_files_are(shown):
     screen.run(4, "npf_fig3", output=files)
     screen.handler.close()
     lines = screen.lines()
-    said = "3 jobs, about 45 s on 2 cores (1 without a measured time); details in .snakemake/log"
+    said = "3 jobs, about 46 s on 2 cores (1 without a measured time); details in .snakemake/log"
     assert lines[0] == said
     # after jobs that took no time
     assert re.fullmatch(r"\[1/3\] npf/nu +0\.0 s   about \d s left", lines[1])
@@ -129,7 +129,7 @@ def test_a_run_on_a_cluster_has_jobs_at_once(shown, tmp_path):
     screen = shown()
     screen.say("Provided remote nodes: 100", event=LogEvent.RESOURCES_INFO, nodes=100)
     screen.say("Job stats", event=LogEvent.RUN_INFO, stats={})
-    assert "about 45 s with up to 100 jobs at once" in screen.lines()[0]
+    assert "about 46 s with up to 100 jobs at once" in screen.lines()[0]
     run = screen.handler.run
     run.start(4, run_state.Job("npf_fig3", time.time() - 3600))
     assert run.at_work()["npf_fig3"].elapsed == run_state.STARTING  # it waits in a queue

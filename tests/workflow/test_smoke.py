@@ -314,4 +314,5 @@ def test_a_deleted_figure_is_made_again_and_the_terminal_shows_a_line_per_job(fi
     assert lines[1].startswith("[1/1] npf_fig6 ")
     assert re.fullmatch(r"1 job done in .*\.", lines[2])
     assert lines[3:] == ["results/smoke/npf/figures/npf_fig6.{pdf,png,svg,csv}"]
+    assert not (finished.path / "results/smoke/.running").exists()
     assert figure.read_bytes() == before

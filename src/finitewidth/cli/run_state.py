@@ -65,13 +65,13 @@ class RunState:
         job = self.running.pop(number, None)
         if job is None:
             return None
-        took = time.time() - self._began(job)
+        took, last = time.time() - self._began(job), self._at_work(job)
         self._seen.pop(job.name, None)
         if failed:
             self.failed.append(job.name)
         else:
             self.done.append(job)
-            self._left.end(job.name, took)
+            self._left.end(job.name, None if last.resumed else took)
         return job, took
 
     def _began(self, job: Job) -> float:
@@ -111,17 +111,14 @@ class RunState:
 
     def at_work(self) -> dict[str, AtWork]:
         """The running jobs, and what their files say."""
-        now = time.time()
-        found = {}
-        for job in self.running.values():
-            if seen := self._seen.get(job.name):
-                left = seen.left
-                if left is not None:
-                    left = max(left - (now - seen.updated), 0.0)
-                found[job.name] = AtWork(now - self._began(job), seen.share, left)
-            else:
-                found[job.name] = AtWork(min(now - job.started, STARTING))
-        return found
+        return {job.name: self._at_work(job) for job in self.running.values()}
+
+    def _at_work(self, job: Job) -> AtWork:
+        now, seen = time.time(), self._seen.get(job.name)
+        if seen is None:
+            return AtWork(min(now - job.started, STARTING))
+        left = None if seen.left is None else max(seen.left - (now - seen.updated), 0.0)
+        return AtWork(now - self._began(job), seen.share, left)
 
     def left(self) -> float:
         """Seconds until the last job ends."""

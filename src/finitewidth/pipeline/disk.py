@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable
 from importlib import import_module
+from importlib.util import find_spec
 from math import prod
 
 from finitewidth.data.catalogue import ROLES, SOURCES, Source, source_for
 from finitewidth.experiments.disk import Disk, of_training
 from finitewidth.pipeline.jobs import Job, Jobs
 
-# Tables, figures, the report, logs: at `smoke` and `quick` those of a run; else estimated
-OTHERS = {"smoke": 0.1e9, "quick": 0.1e9, "laptop": 0.2e9, "paper": 0.5e9}
+# Tables, figures, the report, logs: at `quick` those of a run; else estimated
+OTHERS = {"smoke": 0.1e9, "quick": 0.14e9, "laptop": 0.25e9, "paper": 0.5e9}
 LABEL = 8  # bytes
 
 
@@ -45,7 +46,8 @@ def _written(jobs: Jobs, job: Job) -> Disk:
     source = _source(jobs, next(read.role for read in job.reads if read.name == "data"))
     if job.kind == "training":
         return of_training(job.declared.run, source)
-    return import_module(job.declared.module).disk(job.params, source)
+    module = f"finitewidth.papers.{job.paper}.experiments.disk"
+    return import_module(module).disk(job.params, source) if find_spec(module) else Disk()
 
 
 def _source(jobs: Jobs, role: str | None) -> Source:

@@ -8,10 +8,10 @@ import heapq
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-# Seconds of a core that no provenance counts. Runs of preset smoke with 0, 1, 14 and 42 jobs took
-# 2.7 s and 0.22 to 0.25 s a job more than their jobs say.
+# Seconds of a core that no provenance counts. Runs of preset smoke of up to 42 jobs took 2.7 s and
+# 0.23 s a job more than their jobs say; a run of preset quick, whose jobs are longer, 0.7 s a job.
 START = 3.0  # until the first job starts
-JOB = 0.25  # of a job: Snakemake starts it, waits for its files, and writes down what it was
+JOB = 0.5  # of a job: Snakemake starts and watches it, and it ends
 PRIOR, SHARE = 10.0, 0.03  # seconds of jobs as forecast, and share of all, see `TimeLeft.pace`
 OVERDUE = 0.1  # share of its time so far that is left of a job which should have ended
 
@@ -40,12 +40,25 @@ class Step:
 class AtWork:
     """A running job: seconds since its start, and what it says itself of its work, if anything.
 
-    It says the share that is done, 0 to 1, and the seconds that are left at its own pace.
+    It says the share that is done, 0 to 1, also by an earlier run, and the seconds that are left at
+    its own pace.
     """
 
     elapsed: float
     share: float | None = None
     left: float | None = None
+
+    @property
+    def whole(self) -> float | None:
+        """Seconds of all its work at its own pace; None if it does not say."""
+        if self.left is None or self.share is None or self.share >= 1:
+            return None
+        return self.left / (1 - self.share)
+
+    @property
+    def resumed(self) -> bool:
+        """Whether an earlier run has done a part of it."""
+        return self.whole is not None and self.elapsed + self.left < 0.8 * self.whole
 
 
 def ends(
@@ -98,10 +111,10 @@ class TimeLeft:
     def __init__(self, steps: Mapping[str, Step], cores: int):
         self._steps, self._cores = steps, cores
         self._prior = PRIOR + SHARE * sum(step.wall for step in steps.values())
-        self._took: dict[str, float] = {}  # seconds of the jobs that have ended
+        self._took: dict[str, float | None] = {}  # seconds of the jobs that have ended
 
-    def end(self, job: str, took: float) -> None:
-        """A job has ended, and took so many seconds."""
+    def end(self, job: str, took: float | None) -> None:
+        """A job has ended, and took so many seconds; None if an earlier run did a part of it."""
         self._took[job] = took
 
     def pace(self, running: Mapping[str, AtWork]) -> float:
@@ -112,36 +125,27 @@ class TimeLeft:
         """
         took = foreseen = self._prior
         for job, seconds in self._took.items():
-            if self._steps[job].seconds is not None:
+            if seconds is not None and self._steps[job].seconds is not None:
                 took += seconds
                 foreseen += self._steps[job].wall
         for job, at_work in running.items():
             step = self._steps[job]
             if step.seconds is None:
                 continue
-            if at_work.share is not None and at_work.left is not None:
-                took += at_work.share * (at_work.elapsed + at_work.left)
-                foreseen += at_work.share * step.wall
+            if at_work.whole:
+                took += at_work.elapsed
+                foreseen += at_work.elapsed / at_work.whole * step.wall
             elif at_work.elapsed > step.wall:
                 took += at_work.elapsed
                 foreseen += step.wall
         return took / foreseen
 
-    def of(self, job: str, at_work: AtWork, pace: float) -> float:
-        """Seconds left of a running job: by itself, the more it has done, and by its forecast."""
-        step = self._steps.get(job, Step())
-        share = at_work.share or 0.0
-        if at_work.left is not None and step.seconds is None:
-            return at_work.left
-        forecast = max(pace * step.wall - at_work.elapsed, OVERDUE * at_work.elapsed)
-        if at_work.left is None:
-            return forecast
-        return share * at_work.left + (1 - share) ** 2 * pace * step.wall
-
     def each(self, running: Mapping[str, AtWork]) -> dict[str, float]:
         """Seconds left of every running job."""
         pace = self.pace({job: each for job, each in running.items() if job in self._steps})
-        return {job: self.of(job, each, pace) for job, each in running.items()}
+        return {
+            job: _left(each, self._steps.get(job, Step()), pace) for job, each in running.items()
+        }
 
     def seconds(self, running: Mapping[str, AtWork], failed: Iterable[str] = ()) -> float:
         """Seconds until the last job ends; what rests on a job that ``failed`` does not start."""
@@ -163,3 +167,16 @@ class TimeLeft:
             count = len(lost)
             lost |= {job for job, step in self._steps.items() if lost.intersection(step.needs)}
         return lost
+
+
+def _left(at_work: AtWork, step: Step, pace: float) -> float:
+    """Seconds left of a running job: by itself, the more it has done, and by its forecast."""
+    if at_work.left is not None and step.seconds is None:
+        return at_work.left
+    forecast = pace * step.wall
+    if not at_work.share:
+        return max(forecast - at_work.elapsed, OVERDUE * at_work.elapsed)
+    rest = (1 - at_work.share) * forecast
+    if at_work.left is None:
+        return rest
+    return at_work.share * at_work.left + (1 - at_work.share) * rest

@@ -18,9 +18,7 @@ from torch import Tensor, nn
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.progress import in_turn
 from finitewidth.common.torch_setup import prepare_torch
-from finitewidth.data.catalogue import Source
 from finitewidth.data.select import first_per_class
-from finitewidth.experiments.disk import Disk
 from finitewidth.kernels.trained import traced_kernel
 from finitewidth.measures.collapse import KERNELS, collapse_measures, kernel_measures
 from finitewidth.networks.normalised.plain import build, initial_state
@@ -91,21 +89,6 @@ def measure(
             name: np.stack([state[name].cpu().numpy() for state in kept]) for name in kept[0]
         },
     }
-
-
-def disk(settings: Mapping[str, Any], source: Source) -> Disk:
-    """What the training of a pair on a source leaves; a checkpoint also has the momenta."""
-    height, width, channels = source.shape
-    images = settings["images"]
-    shape = (channels, height // images["pool"], width // images["pool"])
-    if images["size"]:
-        shape = (channels, images["size"], images["size"])
-    with torch.device("meta"):  # sizes only
-        module = build(Network.from_mapping(settings["network"]), shape, source.classes)
-    each = sum(tensor.nbytes for tensor in module.state_dict().values())
-    count, rates = len(settings["inits"]), len(rates_of(settings["rates"]))
-    kept = sum(init in settings["keep"] for init in settings["inits"])
-    return Disk(weights=each * rates * kept, checkpoint=2 * each * rates * count)
 
 
 def rates_of(settings: Mapping[str, Any]) -> list[tuple[int, float]]:

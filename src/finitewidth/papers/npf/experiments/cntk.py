@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import torch
 
+from finitewidth.common.progress import in_turn
 from finitewidth.data.select import averaged, channels_first, scaled, stratified_subset
 from finitewidth.data.store import Dataset
 from finitewidth.kernels.cntk import cntk
@@ -63,8 +64,12 @@ def _kernel_rows(
     )
     kernel = partial(cntk, architecture=network, dtype=torch.float32)
     each = partial(stored_map, checkpoints=checkpoints)
-    own = kernel(train, each=partial(each, part="kernel of training images")).numpy()
-    across = kernel(test, train, each=partial(each, part="kernel of test images")).numpy()
+    pairs = {"training": (train,), "test": (test, train)}
+    sizes = [len(train) / 2, len(test)]  # half of the first kernel follows from the other half
+    own, across = (
+        kernel(*pairs[name], each=partial(each, part=f"kernel of {name} images")).numpy()
+        for name in in_turn(pairs, "kernels", sizes)
+    )
     exact = cntk(train[:CHECKED], architecture=network).numpy()
     rounding = float(np.abs(own[:CHECKED, :CHECKED] / exact - 1).max())
     rows = []

@@ -1,0 +1,27 @@
+"""How much the trainings of ``collapse`` write. No job imports it, so that it reruns nothing."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from finitewidth.data.catalogue import Source
+from finitewidth.experiments.disk import Disk
+from finitewidth.networks.normalised.plain import build
+from finitewidth.networks.normalised.specs import Network
+from finitewidth.papers.collapse.experiments.training import rates_of
+
+
+def disk(settings: Mapping[str, Any], source: Source) -> Disk:
+    """What the training of a pair on a source leaves; a checkpoint also has the momenta."""
+    height, width, channels = source.shape
+    images = settings["images"]
+    shape = (channels, height // images["pool"], width // images["pool"])
+    if images["size"]:
+        shape = (channels, images["size"], images["size"])
+    with torch.device("meta"):  # sizes only
+        module = build(Network.from_mapping(settings["network"]), shape, source.classes)
+    each = sum(tensor.nbytes for tensor in module.state_dict().values())
+    count, rates = len(settings["inits"]), len(rates_of(settings["rates"]))
+    kept = sum(init in settings["keep"] for init in settings["inits"])
+    return Disk(weights=each * rates * kept, checkpoint=2 * each * rates * count)
