@@ -21,6 +21,7 @@ from finitewidth.common.interrupts import MESSAGE, status_of
 from finitewidth.common.provenance import SOURCE_ROOT, git_state
 from finitewidth.common.running import read_running
 from finitewidth.common.settings import preset_only, results_folder
+from finitewidth.common.usage import usable_cores
 from finitewidth.pipeline import surroundings
 
 
@@ -193,8 +194,7 @@ def plan(*, preset: Preset = "quick", cores: Count | None = None) -> None:
     """
     from finitewidth.pipeline.plan import Plan
 
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    print(Plan(preset_only(preset, "config"), ".").forecast(cores or usable or 1))
+    print(Plan(preset_only(preset, "config"), ".").forecast(cores or usable_cores()))
 
 
 @app.command
