@@ -94,8 +94,8 @@ def test_a_damaged_input(checkout):
     file.write_bytes(content)
     refused = checkout.make(TRAINING)
     assert refused.returncode != 0
-    assert "digits.npz is damaged" in checkout.log
-    assert "delete it and build it again" in checkout.log
+    assert "digits.npz was altered after its job had written it" in checkout.log
+    assert "delete it and run again" in checkout.log
     assert "Traceback" not in refused.stdout
 
 

@@ -16,6 +16,7 @@ from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 from finitewidth.cli import display, run_state, terminal
 from finitewidth.cli.run_state import in_short
 from finitewidth.common import running
+from finitewidth.common.progress import SHOWN
 from finitewidth.pipeline import announced
 from finitewidth.pipeline.schedule import Step
 
@@ -33,6 +34,7 @@ def shown(tmp_path, monkeypatch):
     """A handler that writes into a string; the run has three jobs."""
     monkeypatch.setattr(terminal.sys, "argv", ["snakemake", "--cores", "2", "npf_fig3"])
     monkeypatch.delenv("FINITEWIDTH_TERMINAL", raising=False)
+    monkeypatch.setenv(SHOWN, "")  # put back after the test, since the handler sets it
     monkeypatch.setattr(announced, "forecast", lambda: FORECASTS)
     monkeypatch.setattr(announced, "folders", (str(tmp_path / "results/quick"),))
     monkeypatch.setattr(announced, "report", "results/quick/report/index.html")

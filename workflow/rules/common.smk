@@ -1,10 +1,10 @@
 # What all rules share: the checked configuration and the folder its results go to.
 import sys
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.pipeline import announced, planned_jobs, surroundings
+from finitewidth.pipeline import announced, other_runs, planned_jobs, surroundings
 from finitewidth.pipeline.recorded import clear_finished
 from finitewidth.pipeline.plan import Plan
 
@@ -39,6 +39,16 @@ def in_project(files):
     return f"{project}/{files}" if ours and project != os.getcwd() else files
 
 
+@cache
+def refuse_other_runs():
+    """Let a run start only if it disturbs no other one; a dry run disturbs none."""
+    settings = workflow.execution_settings
+    if settings is not None and not workflow.dryrun:
+        other_runs.refuse(results, locked=settings.lock)
+        return True
+    return False
+
+
 def inputs_of(name, wildcards=None):
     """What a job reads, and the file with its plan, which alone decides whether it runs again.
 
@@ -50,8 +60,11 @@ def inputs_of(name, wildcards=None):
     if not workflow.is_main_process:
         # the process of a job finds what the first one has written
         return {**files, "plan": job_plans.written(name)}
+    starts = refuse_other_runs()
     if job_plans.is_done(name):
         files = {key: ancient(each) for key, each in files.items()}
+    elif starts and name.startswith("dataset "):
+        other_runs.refuse_dataset(job_plans[name].outputs[0], results)
     return {**files, "plan": job_plans.write(name)}
 
 

@@ -19,6 +19,7 @@ from finitewidth.common.declarations import artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError, FinitewidthError, ResultError
 from finitewidth.common.interrupts import MESSAGE, status_of
 from finitewidth.common.provenance import SOURCE_ROOT, git_state
+from finitewidth.common.running import read_running
 from finitewidth.common.settings import preset_only, results_folder
 from finitewidth.pipeline import surroundings
 
@@ -169,7 +170,8 @@ def verify(*, config: Settings = (), results: Results = Results()) -> int:
                           "makes them")  # fmt: skip
     plan = Plan(running.configuration(results, config), ".")
     plans = job_plans(plan)
-    every = problems(plan, plans)
+    now = read_running([results.folder, "results/data"])
+    every = problems(plan, plans, working={each.job for each in now})
     for problem in every:
         print(problem.text)
     for package, count in plans.other_packages.items():

@@ -24,6 +24,7 @@ from finitewidth.common.settings import (
     preset_only,
 )
 from finitewidth.common.usage import usable_cores
+from finitewidth.pipeline.other_runs import elsewhere
 
 Target = Annotated[str, Parameter(name="TARGET", completer=complete_targets)]
 
@@ -60,6 +61,8 @@ def make(
         names = _artifacts_in(names)
     words = ["snakemake", "--cores", str(cores or usable_cores()), *names]
     words += ["--dry-run"] * dry_run + ["--force"] * force + ["--forceall"] * forceall
+    # the locks of another run, which Snakemake would remove at the end of this one
+    words += ["--nolock"] * bool(elsewhere(results.folder))
     words += [*more, "--config", f"preset={results.preset}"]
     words += [f"seed={results.seed}"] * bool(results.seed) + chosen
     return call(words)

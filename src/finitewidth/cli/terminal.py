@@ -22,6 +22,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 from finitewidth.cli.display import Display
 from finitewidth.cli.run_state import Job, RunState, made, time_left
 from finitewidth.common.number_words import duration, rough_duration
+from finitewidth.common.progress import SHOWN
 from finitewidth.common.running import remove_leftovers
 from finitewidth.pipeline import announced
 
@@ -58,6 +59,8 @@ class LogHandler(LogHandlerBase):
         self.display: Display | None = None
         self.at_once, self.where = 1, "on 1 core"
         self.interrupted = False
+        if not self.plain:
+            os.environ[SHOWN] = "1"  # for the jobs
         logging.raiseExceptions = False  # no traceback if Snakemake's log is on a full disk
 
     writes_to_stream = property(lambda self: True)  # it replaces Snakemake's own output

@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import os
 import sys
 import time
 import traceback
@@ -13,6 +14,7 @@ from typing import TypeVar
 from finitewidth.common.errors import FinitewidthError
 
 LOG = logging.getLogger("finitewidth")
+SHOWN = "FINITEWIDTH_SHOWS_LOGS"  # in the environment where the terminal shows logs of failed jobs
 LOGGED = 10.0  # seconds between two lines on a progress
 _OPEN: list["Progress"] = []  # of this process, the outermost first
 Item = TypeVar("Item")
@@ -38,7 +40,8 @@ def logged_to(path: str | Path) -> Iterator[None]:
         yield
     except FinitewidthError as error:
         LOG.error("%s", error)
-        raise SystemExit(str(error)) from error
+        written = Path(path).stat().st_size > 0  # a full disk takes nothing
+        raise SystemExit(1 if written and SHOWN in os.environ else str(error)) from error
     except KeyboardInterrupt:
         LOG.error("interrupted")
         raise SystemExit(130) from None  # what a shell says of a program that SIGINT ended

@@ -184,4 +184,12 @@ def _exists(pid: int) -> bool:
         return False
     except PermissionError:  # of another user
         return True
-    return True
+    return _state(pid) != "Z"  # of one that was killed, until the system has forgotten it
+
+
+def _state(pid: int) -> str:
+    """The state of a process on Linux, one letter; empty elsewhere."""
+    with contextlib.suppress(OSError):
+        # the name of the program stands before it, in parentheses
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    return ""

@@ -142,8 +142,7 @@ def clear_finished(results: str | Path) -> None:
     ended holds the fingerprint that names the folder of their checkpoints.
     """
     folder = Path(results)
-    for plans in (folder / FOLDER, folder.parent / "data" / FOLDER):
-        shutil.rmtree(plans, ignore_errors=True)
+    shutil.rmtree(folder / FOLDER, ignore_errors=True)  # those of datasets, other runs may need
     checkpoints = folder / ".checkpoints"
     if checkpoints.is_symlink():  # nothing is deleted where a link leads
         return
