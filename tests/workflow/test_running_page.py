@@ -61,7 +61,13 @@ def test_tables_that_were_deleted_with_their_provenance_are_not_missed(finished)
     (deletion,) = re.findall(r"`(rm results\S+experiments\S+)`", PAGE.read_text(encoding="utf-8"))
     assert called(finished, smaller(deletion)).returncode == 0
     assert finished.planned() == {}
-    assert finished.planned("npf_fig3", "--force") == {"npf_nu": 1, "npf_fig3": 1}
+    # once a figure is lost as well, the data packages need the columns of all tables
+    for file in finished.path.glob("results/smoke/**/thesis_fig2_4.*"):
+        file.unlink()
+    for file in finished.path.glob("results/smoke/thesis/experiments/risk_*"):
+        file.unlink()
+    made = {"thesis_risk": 1, "thesis_fig2_4": 1, "npf_nu": 1, "datapackages": 1}
+    assert made.items() <= finished.planned().items()
 
 
 def test_the_preset_of_the_page_is_one(finished):
