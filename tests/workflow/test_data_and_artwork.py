@@ -9,13 +9,15 @@ import os
 import re
 import shutil
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from tests import artwork
-from tests.plans import plan
+from tests.plans import ROOT, plan
 
+from finitewidth.common.errors import ResultError
 from finitewidth.figures import job
 
 DONE = plan("smoke").artifacts
@@ -48,6 +50,25 @@ def test_a_figure_is_drawn_from_its_data_file_and_can_be_printed(smoke, entry, t
         assert (tmp_path / f"again.{kind}").read_bytes() == theirs
     figure.set_layout_engine("none")  # what is looked at below has the places of the files
     assert artwork.faults(figure) == []
+
+
+def test_the_page_on_restyling(smoke, tmp_path, monkeypatch):
+    """Where the provenance of the figure is there, it says with what it was drawn."""
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/quick").symlink_to(smoke.path / "results/smoke")
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs/howto/restyle.md").read_text(encoding="utf-8")
+    given = {}
+    for code in re.findall(r"```python\n(.*?)```", page, re.S):
+        exec(compile(code, "restyle.md", "exec"), given)
+    assert (tmp_path / "mine.pdf").stat().st_size > 0
+    assert list(given["rows"]) == list(import_module("finitewidth.papers.npf.figures.fig3").FIELDS)
+
+
+def test_a_figure_of_which_nothing_says_what_it_was_drawn_with(tmp_path):
+    file = tmp_path / "npf/figures/npf_fig3.csv"
+    with pytest.raises(ResultError, match=r"says what it was drawn with; name module, settings"):
+        job.redraw(file)
 
 
 @pytest.mark.skipif(not EARLIER, reason="FINITEWIDTH_RESULTS names no finished run")

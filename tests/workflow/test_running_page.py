@@ -1,6 +1,7 @@
 """Commands of the page on running work as it says, on the finished run at preset smoke."""
 
 import re
+import shutil
 
 import pytest
 from tests.workflow.conftest import ROOT, Checkout
@@ -32,8 +33,10 @@ TESTED_ELSEWHERE = {"finitewidth report"}  # takes long; tests/workflow/test_smo
 
 @pytest.fixture(scope="module")
 def finished(smoke, tmp_path_factory):
-    """A second folder with the finished run, which the commands may change."""
-    return Checkout(tmp_path_factory.mktemp("running") / "finished", of=smoke.path)
+    """A second folder with the finished run, without records of Snakemake."""
+    checkout = Checkout(tmp_path_factory.mktemp("running") / "finished", of=smoke.path)
+    shutil.rmtree(checkout.path / ".snakemake")
+    return checkout
 
 
 def smaller(command: str) -> str:
@@ -55,6 +58,7 @@ def test_a_command_does_what_the_page_says(command, finished):
     answer = called(finished, smaller(command))
     assert answer.returncode == 0, answer.stdout
     assert WORDS[command] in answer.stdout
+    assert "metadata" not in answer.stdout  # of Snakemake
 
 
 def test_tables_that_were_deleted_with_their_provenance_are_not_missed(finished):
