@@ -46,6 +46,7 @@ OF_THE_SMOKE_RUN = (
     "tests/workflow/test_smoke.py",
     "tests/workflow/test_report_browser.py",
     "tests/workflow/test_data_and_artwork.py",
+    "tests/workflow/test_running_page.py",
 )
 # files that take long; they start first, or one worker ends alone with one of them
 LONG = (

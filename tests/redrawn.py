@@ -27,7 +27,8 @@ def redrawn(renderer, tables, settings, folder):
     fields.write(file, renderer.select(tables, settings), renderer.FIELDS)
     for name, table in tables.items():
         assert table.equals(kept[name]), f"select changes the table {name}"
-    return fields.read(file, renderer.FIELDS), job.redraw(renderer.__name__, file, settings)
+    figure = job.redraw(file, renderer.__name__, settings, mark="")
+    return fields.read(file, renderer.FIELDS), figure
 
 
 def words(figure):

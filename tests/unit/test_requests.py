@@ -56,10 +56,10 @@ def test_long_jobs_go_alone_and_short_ones_by_kind():
     for job, group in (("npf/vconv_sgd-relu", "trainings"), ("npf_memorisation", "experiments")):
         assert small.group(*of(job)) == group
         assert large.group(*of(job)) is None
-    for job in ("npf_fig3", "claims npf", "captions_npf", "datapackages"):
+    for job in ("npf_fig3", "claims npf", "captions_npf"):
         assert large.group(*of(job)) == "results"
     assert large.group(*of("dataset mnist")) == "datasets"
-    assert not any(large.group_of(rule) for rule in ("all", "report", "npf", "verify"))
+    assert not any(large.group_of(rule) for rule in ("all", "datapackages", "report", "npf"))
 
 
 def test_a_training_says_on_what_it_runs(monkeypatch):

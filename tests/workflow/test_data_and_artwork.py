@@ -7,14 +7,17 @@ import hashlib
 import json
 import os
 import re
+import shutil
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from tests import artwork
-from tests.plans import plan
+from tests.plans import ROOT, plan
 
+from finitewidth.common.errors import ResultError
 from finitewidth.figures import job
 
 DONE = plan("smoke").artifacts
@@ -24,18 +27,21 @@ EARLIER = os.environ.get("FINITEWIDTH_RESULTS")
 pytestmark = pytest.mark.workflow
 
 
-def redrawn(results: Path, entry):
-    """A figure of some results, drawn again from its data file alone, and its footer."""
-    made, name = plan_of(results.name), entry.artifact
-    file = results / entry.paper / "figures" / f"{name}.csv"
-    figure = job.redraw(entry.module, file, made.params(name), made.footers.mark(name))
-    return figure, made.footers.footer(name)
+def data_file(results: Path, entry) -> Path:
+    """The file that has all that a figure shows."""
+    return results / entry.paper / "figures" / f"{entry.artifact}.csv"
 
 
 @pytest.mark.parametrize("entry", FIGURES, ids=lambda entry: entry.artifact)
 def test_a_figure_is_drawn_from_its_data_file_and_can_be_printed(smoke, entry, tmp_path):
+    """The data package beside it is all that is needed, as of results that were sent to others."""
     results = smoke.path / "results/smoke"
-    figure, footer = redrawn(results, entry)
+    copy = data_file(tmp_path, entry)
+    copy.parent.mkdir(parents=True)
+    shutil.copy(data_file(results, entry), copy)
+    shutil.copy(results / entry.paper / "datapackage.json", tmp_path / entry.paper)
+    figure = job.redraw(copy)
+    footer = plan_of("smoke").footers.footer(entry.artifact)
     folder = results / entry.paper / "figures"
     # not in the order of the job: all files have one layout; a PNG takes longest
     for kind in ("png", "svg") if FIGURES.index(entry) % 8 == 0 else ("svg",):
@@ -46,10 +52,29 @@ def test_a_figure_is_drawn_from_its_data_file_and_can_be_printed(smoke, entry, t
     assert artwork.faults(figure) == []
 
 
+def test_the_page_on_restyling(smoke, tmp_path, monkeypatch):
+    """Where the provenance of the figure is there, it says with what it was drawn."""
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/quick").symlink_to(smoke.path / "results/smoke")
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs/howto/restyle.md").read_text(encoding="utf-8")
+    given = {}
+    for code in re.findall(r"```python\n(.*?)```", page, re.S):
+        exec(compile(code, "restyle.md", "exec"), given)
+    assert (tmp_path / "mine.pdf").stat().st_size > 0
+    assert list(given["rows"]) == list(import_module("finitewidth.papers.npf.figures.fig3").FIELDS)
+
+
+def test_a_figure_of_which_nothing_says_what_it_was_drawn_with(tmp_path):
+    file = tmp_path / "npf/figures/npf_fig3.csv"
+    with pytest.raises(ResultError, match=r"says what it was drawn with; name module, settings"):
+        job.redraw(file)
+
+
 @pytest.mark.skipif(not EARLIER, reason="FINITEWIDTH_RESULTS names no finished run")
 @pytest.mark.parametrize("entry", FIGURES, ids=lambda entry: entry.artifact)
 def test_a_figure_of_a_finished_run_can_be_printed(entry):
-    figure, _ = redrawn(Path(EARLIER).resolve(), entry)
+    figure = job.redraw(data_file(Path(EARLIER).resolve(), entry))
     assert artwork.faults(figure) == []
 
 

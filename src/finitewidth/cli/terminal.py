@@ -37,6 +37,7 @@ MESSAGES = {
     "folder. Wait until it ends, or stop it. After a run that was killed: snakemake --unlock",
     r"(?<=\nError:\n  )(?:Config|Data|Result)Error: .+": "{0}",  # while the jobs are planned
     r"returned non-zero exit status|Exiting because a job|At least one job did not complete": "",
+    r"missing provenance/metadata|Rules with missing metadata": "",  # records that nobody asks
     r"^(Building DAG|Assuming unrestricted|Using shell|Group jobs:|Conda env|Sing)": "",
     r"\[Errno (?:28|122)\] *[^\n(]*|No space left on device": "Snakemake cannot write ({0}): the "
     "disk of the project or that of temporary files (TMPDIR, else /tmp) is full; free some space "

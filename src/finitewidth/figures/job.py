@@ -1,5 +1,6 @@
 """The job of one figure: read tables, select rows, write them, and draw what was written."""
 
+import json
 import logging
 from collections.abc import Mapping
 from importlib import import_module
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from finitewidth.common import fields, result_files
+from finitewidth.common.errors import ResultError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,24 +45,59 @@ def render_figure(
     renderer = import_module(module)
     tables = {name: result_files.read_table(path) for name, path in inputs.items()}
     fields.write(outputs["csv"], renderer.select(tables, settings), renderer.FIELDS)
-    figure = redraw(module, outputs["csv"], settings, mark)
+    figure = redraw(outputs["csv"], module, settings, mark)
     for kind in METADATA:
         save(figure, outputs[kind], footer)
 
 
-def redraw(module: str, file: str | Path, settings: Mapping[str, Any], mark: str = "") -> "Figure":
+def redraw(
+    file: str | Path,
+    module: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    mark: str | None = None,
+) -> "Figure":
     """Draw a figure from its data file, the CSV file that `render_figure` wrote.
 
+    Args:
+        file: the data file.
+        module: the renderer. What is None is what the file was drawn with: the provenance of the
+            figure says it, or the data package beside the folder of the file.
+        settings: how to draw the figure.
+        mark: what stands in for the paper's data and sizes.
+
     Raises:
-        ResultError: the file is missing, damaged or altered, or it has other columns.
+        ResultError: the file is missing, damaged or altered, or it has other columns; or nothing
+            says what it was drawn with.
     """
     from finitewidth.figures import style
 
+    if module is None or settings is None or mark is None:
+        drawn = _drawn_with(Path(file))
+        module = drawn["module"] if module is None else module
+        settings = drawn["settings"] if settings is None else settings
+        mark = drawn["mark"] if mark is None else mark
     style.apply()
     renderer = import_module(module)
     figure = renderer.draw(fields.read(file, renderer.FIELDS), settings)
     style.add_mark(figure, mark)
     return figure
+
+
+def _drawn_with(file: Path) -> Mapping[str, Any]:
+    """The ``module``, ``settings`` and ``mark`` with which a figure was drawn."""
+    paper, name = file.absolute().parent.parent, file.stem
+    provenance = paper.parent / "provenance" / paper.name / f"{name}.json"
+    package = paper / "datapackage.json"
+    try:
+        if provenance.is_file():
+            return json.loads(provenance.read_text(encoding="utf-8"))["parameters"]
+        resources = json.loads(package.read_text(encoding="utf-8"))["resources"]
+        return {each["name"]: each["renderer"] for each in resources}[name]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ResultError(
+            f"{file}: neither {provenance} nor {package} says what it was drawn with; "
+            "name module, settings and mark, or run again"
+        ) from error
 
 
 def save(figure: "Figure", file: str | Path, footer: str) -> None:

@@ -263,9 +263,10 @@ class Plan:
                 "resources": [
                     {
                         "artifact": entry.artifact, "title": f"{entry.label}: {entry.title}",
-                        "footer": self.footers.footer(entry.artifact), "module": entry.module,
+                        "footer": self.footers.footer(entry.artifact),
                         "file": self.jobs.outputs(entry.artifact)["csv"],
                         "caption": self.caption(entry.artifact),
+                        "renderer": self._renderer(entry),
                         "inputs": {read.reference: list(read.files)
                                    for read in self.jobs[entry.artifact].reads},
                     }
@@ -274,6 +275,12 @@ class Plan:
             }
             for paper in self.papers
         }  # fmt: skip
+
+    def _renderer(self, entry: Artifact) -> dict[str, Any]:
+        """The module of an artifact, with all that it is told: its figure can be drawn again."""
+        renderer = {"module": entry.module, "settings": self.params(entry.artifact)}
+        mark = {"mark": self.footers.mark(entry.artifact)} if entry.kind == "figure" else {}
+        return renderer | mark
 
     def report_settings(self) -> dict[str, Any]:
         """What the report is told beside the jobs: papers, and artifacts with their files."""

@@ -125,12 +125,19 @@ class PlannedJobs:
     def _packages_plan(self) -> JobPlan:
         outputs = self._plan.jobs.outputs
         tables = {outputs(a.artifact)["csv"]: a.artifact for a in self._plan.artifacts}
-        makers = tables | self._makers_of_captions()
+        reads = [read for a in self._plan.artifacts for read in self._plan.jobs[a.artifact].reads]
+        headers = list(dict.fromkeys(read.files[0] for read in reads))  # whose columns it names
+        makers_of_headers = {file: job for file, job in makers_of(reads).items() if file in headers}
+        makers = makers_of_headers | tables | self._makers_of_captions()
         return JobPlan(
             name="datapackages",
             provenance=f"{self._plan.results}/provenance/datapackages.json",
             outputs=list(self._plan.packages()),
-            inputs={"tables": list(tables), "captions": self._plan.captions()},
+            inputs={
+                "tables": list(tables),
+                "captions": self._plan.captions(),
+                "headers": headers,
+            },
             makers=makers,
             parameters=plain({"packages": self._plan.packages()}),
             code=self._plan.code_of(

@@ -1,8 +1,9 @@
 """Frictionless data packages: what every column of every data file of a paper means.
 
 A package follows the Data Package and Table Schema specifications, version 1
-(https://specs.frictionlessdata.io). Three properties are our own: a column's ``unit`` and
-``source``, and ``claims`` of a resource.
+(https://specs.frictionlessdata.io). Four properties are our own: a column's ``unit`` and
+``source``, and ``claims`` and ``renderer`` of a resource. The latter is the module that drew the
+figure or wrote the table, and its settings.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,8 +22,8 @@ def write_packages(packages: Mapping[str, Mapping[str, Any]]) -> None:
     """Write the data packages of all papers: file -> ``paper``, ``title``, ``preset``, artifacts.
 
     Of each artifact ``resources`` has ``artifact``, ``title``, ``footer``, ``file`` (the data
-    file), ``caption`` (the file with its caption), ``module`` (the renderer) and ``inputs`` (the
-    reference of a table -> its files).
+    file), ``caption`` (the file with its caption), ``renderer`` (its ``module``, its ``settings``
+    and, of a figure, the ``mark``) and ``inputs`` (the reference of a table -> its files).
     """
     for file, what in packages.items():
         folder, title = Path(file).parent, what["title"]
@@ -37,10 +38,10 @@ def write_packages(packages: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def _resource(
-    folder: Path, artifact: str, title: str, footer: str, file: str, caption: str, module: str,
-    inputs: Mapping[str, Sequence[str]],
+    folder: Path, artifact: str, title: str, footer: str, file: str, caption: str,
+    renderer: Mapping[str, Any], inputs: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:  # fmt: skip
-    path = Path(file)
+    path, module = Path(file), renderer["module"]
     fields = import_module(module).FIELDS
     sources = {}  # reference -> columns; all files of a reference have the same
     for reference, files in inputs.items():
@@ -59,6 +60,7 @@ def _resource(
         "bytes": path.stat().st_size,
         "hash": f"sha256:{digest_of(path)}",
         "sources": [{"title": reference} for reference in inputs],
+        "renderer": renderer,
         "schema": {
             "fields": [_field(name, field, sources, module) for name, field in fields.items()],
             "missingValues": [MISSING],
