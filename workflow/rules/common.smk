@@ -52,8 +52,9 @@ def refuse_other_runs():
 def inputs_of(name, wildcards=None):
     """What a job reads, and the file with its plan, which alone decides whether it runs again.
 
-    Where all results are there and are those of the plan, the other files are `ancient`: their
-    dates say nothing. Otherwise Snakemake must see that a job runs after those that it rests on.
+    Dates of the other files say nothing: they are `ancient`, unless the job has a reason to run. This
+    holds as well for a job whose results were deleted. Snakemake compares the dates of what it reads
+    with those of what was made from it.
     """
     job_plans.forced = workflow.dag_settings.forcerun  # -R
     files = in_project(job_plans[name].inputs)
@@ -61,9 +62,9 @@ def inputs_of(name, wildcards=None):
         # the process of a job finds what the first one has written
         return {**files, "plan": job_plans.written(name)}
     starts = refuse_other_runs()
-    if job_plans.is_done(name):
+    if not job_plans.reasons(name):
         files = {key: ancient(each) for key, each in files.items()}
-    elif starts and name.startswith("dataset "):
+    if starts and name.startswith("dataset ") and not job_plans.is_done(name):
         other_runs.refuse_dataset(job_plans[name].outputs[0], results)
     return {**files, "plan": job_plans.write(name)}
 
