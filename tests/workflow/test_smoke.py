@@ -242,9 +242,18 @@ def test_results_of_other_settings_that_were_copied_over_ours_are_made_again(fin
     assert finished.planned("thesis_fig2_4", DRAWS) == {"thesis_risk": 1, "thesis_fig2_4": 1}
 
 
-def test_a_forced_job_takes_what_rests_on_it_along(finished):
-    jobs = finished.planned("thesis_fig2_4", "--forcerun", "thesis_risk")
-    assert jobs == {"thesis_risk": 1, "thesis_fig2_4": 1}
+@pytest.mark.parametrize("deleted", [False, True])
+def test_a_job_takes_what_rests_on_it_along(finished, deleted):
+    """Also a figure that is not there, and that Snakemake would pass over with `ancient` inputs."""
+    both = {"thesis_risk": 1, "thesis_fig2_4": 1}
+    if deleted:
+        for file in (finished.path / "results/smoke").glob("**/thesis_fig2_4.*"):
+            file.unlink()
+        assert finished.planned("thesis_fig2_4") == {"thesis_fig2_4": 1}
+    assert finished.planned("thesis_fig2_4", "--forcerun", "thesis_risk") == both
+    assert finished.planned("thesis_fig2_4", DRAWS) == both
+    finished.edit("src/finitewidth/papers/thesis/experiments/risk.py", "import", "ONE = 1\nimport")
+    assert finished.planned("thesis_fig2_4") == both
 
 
 def test_a_dry_run_writes_no_result(finished):

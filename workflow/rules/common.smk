@@ -52,9 +52,9 @@ def refuse_other_runs():
 def inputs_of(name, wildcards=None):
     """What a job reads, and the file with its plan, which alone decides whether it runs again.
 
-    Dates of the other files say nothing: they are `ancient`, unless the job has a reason to run. This
-    holds as well for a job whose results were deleted. Snakemake compares the dates of what it reads
-    with those of what was made from it.
+    Dates of the other files say nothing: they are `ancient`, unless this job or one of those that make
+    them has a reason to run. Snakemake passes over a job whose inputs are all `ancient` when a job
+    before it runs, even if its own results are missing.
     """
     job_plans.forced = workflow.dag_settings.forcerun  # -R
     files = in_project(job_plans[name].inputs)
@@ -62,7 +62,7 @@ def inputs_of(name, wildcards=None):
         # the process of a job finds what the first one has written
         return {**files, "plan": job_plans.written(name)}
     starts = refuse_other_runs()
-    if not job_plans.reasons(name):
+    if not job_plans.runs_after_others(name):
         files = {key: ancient(each) for key, each in files.items()}
     if starts and name.startswith("dataset ") and not job_plans.is_done(name):
         other_runs.refuse_dataset(job_plans[name].outputs[0], results)
@@ -91,7 +91,9 @@ def rules_by_name():
 
 def forecast():
     """Job that has to run, as the terminal names it -> what is known of it before it runs."""
-    jobs = [job for job in workflow.dag.needrun_jobs() if not job.is_norun]
+    # a dry run may be over before the terminal asks
+    planned = workflow.dag.needrun_jobs(exclude_finished=False)
+    jobs = [job for job in planned if not job.is_norun]
     shown = {
         announced.job_name(name_here(job.rule), job.wildcards_dict): announced.job_name(
             job.rule.name, job.wildcards_dict

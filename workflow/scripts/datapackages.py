@@ -1,8 +1,11 @@
 """Rule -> datapackages: describe the columns of all data files."""
 
+from pathlib import Path
+
 from finitewidth.pipeline.recorded import recorded
 
 with recorded(snakemake):
     from finitewidth.report.datapackages import write_packages
 
-    write_packages(snakemake.params.packages)
+    root = Path(snakemake.scriptdir).resolve().parents[1]
+    write_packages(snakemake.params.packages, root)

@@ -197,4 +197,8 @@ def _parsed(file: Path) -> tuple[str, list[str]]:
 
 @cache
 def _known() -> dict[str, list[Any]]:
-    return remembered(Path(__file__).resolve().parent / "__pycache__" / "statements.json")
+    """What is stored by this version of the module, since another one may write other digests."""
+    version = fingerprint(Path(__file__).read_text(encoding="utf-8"))
+    return remembered(
+        Path(__file__).resolve().parent / "__pycache__" / f"statements-{version}.json"
+    )

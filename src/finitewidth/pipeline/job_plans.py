@@ -122,6 +122,11 @@ class JobPlans:
             self._reasons[name] = tuple(self._compared(self[name]))
         return self._reasons[name]
 
+    def runs_after_others(self, name: str) -> bool:
+        """Whether a job, or one of those whose files it reads, has a reason to run."""
+        makers = self[name].makers.values()
+        return any(map(self.reasons, [name, *dict.fromkeys(makers)]))
+
     def is_done(self, name: str) -> bool:
         """Whether all results of a job are there, and are those of its plan."""
         plan = self[name]

@@ -18,8 +18,10 @@ from finitewidth.common.provenance import digest_of
 from finitewidth.report.formulas import as_text
 
 
-def write_packages(packages: Mapping[str, Mapping[str, Any]]) -> None:
+def write_packages(packages: Mapping[str, Mapping[str, Any]], root: str | Path = ".") -> None:
     """Write the data packages of all papers: file -> ``paper``, ``title``, ``preset``, artifacts.
+
+    The folder of the project, ``root``, has the printed numbers.
 
     Of each artifact ``resources`` has ``artifact``, ``title``, ``footer``, ``file`` (the data
     file), ``caption`` (the file with its caption), ``renderer`` (its ``module``, its ``settings``
@@ -33,19 +35,20 @@ def write_packages(packages: Mapping[str, Mapping[str, Any]]) -> None:
             "title": f"Data of the figures and tables of: {title}",
             "description": "The numbers that each figure and table shows, computed by finitewidth.",
             "sources": [{"title": title}],
-            "resources": [_resource(folder, **each) for each in what["resources"]],
+            "resources": [_resource(folder, Path(root), **each) for each in what["resources"]],
         })  # fmt: skip
 
 
 def _resource(
-    folder: Path, artifact: str, title: str, footer: str, file: str, caption: str,
+    folder: Path, root: Path, artifact: str, title: str, footer: str, file: str, caption: str,
     renderer: Mapping[str, Any], inputs: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:  # fmt: skip
     path, module = Path(file), renderer["module"]
     fields = import_module(module).FIELDS
     sources = {}  # reference -> columns; all files of a reference have the same
     for reference, files in inputs.items():
-        with Path(files[0]).open(encoding="utf-8") as stream:
+        table = Path(files[0])
+        with (table if table.exists() else root / table).open(encoding="utf-8") as stream:
             sources[reference] = set(stream.readline().strip().split(","))
     return {
         "profile": "tabular-data-resource",
