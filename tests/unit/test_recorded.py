@@ -179,6 +179,15 @@ def test_a_provenance_that_is_lost_or_damaged_is_a_reason(made, content):
     assert f"npf_nu: {ours}; the next run makes it again" in problems()
 
 
+@pytest.mark.parametrize("change", [{"digests": {"inputs": {}}}, {"job": "\ud800"}])
+def test_a_provenance_with_a_wrong_field_is_damaged(made, change):
+    file = made / RESULTS / "provenance/npf/npf_nu.json"
+    stamp = json.loads(file.read_text())
+    file.write_text(json.dumps(stamp | change))
+    assert "is damaged" in reasons()["npf_nu"][0]
+    assert "is damaged" in problems()[0]
+
+
 def test_other_packages_are_counted_and_are_a_reason_if_the_user_wants_so(made):
     file = made / RESULTS / "provenance/npf/npf_nu.json"
     stamp = json.loads(file.read_text())
