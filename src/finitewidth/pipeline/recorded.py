@@ -151,9 +151,9 @@ def clear_finished(results: str | Path, plans: bool = True) -> None:
         return
     stamps = (*folder.glob("*/training/*/provenance.json"),
               *folder.glob("*/experiments/*_provenance.json"))  # fmt: skip
-    for stamp in stamps:
+    for stamp in filter(Path.is_file, stamps):
         # damaged: its rule makes it anew
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
             name = json.loads(stamp.read_text(encoding="utf-8"))["fingerprint"]
             if re.fullmatch("[0-9a-f]+", name):  # and never a path to somewhere else
                 shutil.rmtree(checkpoints / name)
