@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import time
 from functools import partial
 from types import SimpleNamespace
 
@@ -178,6 +179,15 @@ def test_a_provenance_that_is_lost_or_damaged_is_a_reason(made, content):
     assert f"npf_nu: {ours}; the next run makes it again" in problems()
 
 
+@pytest.mark.parametrize("change", [{"digests": {"inputs": {}}}, {"job": "\ud800"}])
+def test_a_provenance_with_a_wrong_field_is_damaged(made, change):
+    file = made / RESULTS / "provenance/npf/npf_nu.json"
+    stamp = json.loads(file.read_text())
+    file.write_text(json.dumps(stamp | change))
+    assert "is damaged" in reasons()["npf_nu"][0]
+    assert "is damaged" in problems()[0]
+
+
 def test_other_packages_are_counted_and_are_a_reason_if_the_user_wants_so(made):
     file = made / RESULTS / "provenance/npf/npf_nu.json"
     stamp = json.loads(file.read_text())
@@ -208,6 +218,15 @@ def test_dates_of_plans_are_older_than_results_or_newer(made):
     assert digest != digest_of(plans(style="bold").write("npf_fig3"))
     digest = digest_of(file)
     assert digest == digest_of(plans().write("npf_fig3"))
+
+
+def test_the_plan_of_a_result_dated_in_the_future_is_newer_until_its_job_has_run(made):
+    future = time.time() + 86400
+    os.utime(FIGURE, (future, future))
+    assert os.path.getmtime(plans(style="bold").write("npf_fig3")) > future
+    run("npf_fig3", "b\n3\n", style="bold")
+    # Snakemake gives results the date of now, and refuses those that are older than an input
+    assert os.path.getmtime(plans(style="bold").file("npf_fig3")) <= time.time()
 
 
 @pytest.mark.parametrize("what", [SCRIPT, TABLE, NUMBERS])

@@ -263,6 +263,13 @@ def test_checkpoints_of_finished_jobs(tmp_path, outside, linked):
     clear_finished(results)
 
 
+def test_what_is_no_provenance_keeps_no_run_from_its_end(tmp_path):
+    result_files.write_text(tmp_path / "npf/training/nu/provenance.json", "[" * 100_000)
+    (tmp_path / "npf/training/kvf").mkdir()
+    os.mkfifo(tmp_path / "npf/training/kvf/provenance.json")
+    clear_finished(tmp_path)
+
+
 def test_temporary_files_that_are_links(tmp_path, outside):
     link = tmp_path / ".a-new.csv"
     link.symlink_to(outside / "a.csv")

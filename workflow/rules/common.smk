@@ -120,11 +120,11 @@ announced.report = f"{results}/report/index.html"
 
 
 onsuccess:
-    clear_finished(results)
+    clear_finished(results, plans=job_plans.used)
 
 
 onerror:
-    clear_finished(results)
+    clear_finished(results, plans=job_plans.used)
 
 
 report: "../report/workflow.rst"

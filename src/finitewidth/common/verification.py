@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -24,6 +24,11 @@ Digests = dict[str, str]
 class _Code(BaseModel):
     modules: Digests
     files: Digests
+
+
+class _Digests(BaseModel):
+    inputs: Digests
+    outputs: Digests
 
 
 class _Git(BaseModel):
@@ -46,7 +51,7 @@ class _Provenance(BaseModel):
     parameters: dict[str, Any]
     code: _Code
     upstream: dict[str, str]
-    digests: dict[Literal["inputs", "outputs"], Digests]
+    digests: _Digests
     python: str
     versions: dict[str, str]
     machine: _Machine
@@ -71,8 +76,11 @@ def read_provenance(file: str | Path) -> dict[str, Any] | None:
             return None
         if not os.path.isfile(file) or os.path.getsize(file) > LARGEST:
             raise DamagedProvenanceError(file)
-        provenance = json.loads(Path(file).read_text(encoding="utf-8"))
+        text = Path(file).read_text(encoding="utf-8")
+        provenance = json.loads(text)
         _Provenance.model_validate(provenance)
+        if "\\ud" in text.lower():  # half of a character, which nobody can write or show
+            json.dumps(provenance, ensure_ascii=False).encode()
     except (OSError, ValueError, RecursionError) as error:
         raise DamagedProvenanceError(file) from error
     return provenance

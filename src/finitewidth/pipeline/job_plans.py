@@ -23,7 +23,7 @@ from typing import Any
 
 from finitewidth.common.code import Code, changed_code
 from finitewidth.common.errors import ResultError, unwritable
-from finitewidth.common.provenance import digest_of, fingerprint, versions_of
+from finitewidth.common.provenance import TIMESTAMP, digest_of, fingerprint, versions_of
 from finitewidth.common.settings import leaves
 from finitewidth.common.verification import DamagedProvenanceError, read_provenance
 
@@ -81,6 +81,8 @@ class JobPlans:
         self._rerun_packages = rerun_packages
         self.forced: Collection[str] = ()
         """Rules and files that the user wants to be made again in any case."""
+        self.used = False
+        """Whether files with plans were asked for: by a run, but not by ``finitewidth report``."""
         self._plans: dict[str, JobPlan] = {}
         self._identities: dict[str, str] = {}
         self._reasons: dict[str, tuple[str, ...]] = {}
@@ -213,6 +215,7 @@ class JobPlans:
         Raises:
             ResultError: the file cannot be written.
         """
+        self.used = True
         file, reasons = Path(self.file(name)), self.reasons(name)
         try:
             if not reasons and file.exists() and not file.stat().st_mtime:
@@ -221,15 +224,25 @@ class JobPlans:
             if reasons:
                 # Snakemake passes over a file that is newer but has the content that it knows
                 record |= {"reasons": reasons, "written": time.time_ns()}
+                # newer than all results, also than those that a wrong clock has dated
+                date = max(time.time(), self._newest(name) + 1)
+            else:
+                date = 0.0  # older than any result
             file.parent.mkdir(parents=True, exist_ok=True)
             temporary = file.with_suffix(f".{os.getpid()}")
             temporary.write_text(json.dumps(record), encoding="utf-8")
-            if not reasons:
-                os.utime(temporary, (0, 0))  # older than any result
+            os.utime(temporary, (date, date))
             os.replace(temporary, file)
         except OSError as error:
             raise unwritable(error, file) from error
         return str(file)
+
+    def _newest(self, name: str) -> float:
+        """The date of the newest result of a job that is there; 0 if there is none."""
+        plan = self[name]
+        files = [Path(file) for file in (plan.provenance, *plan.outputs)]
+        dated = [file / TIMESTAMP if file.is_dir() else file for file in files]
+        return max((file.stat().st_mtime for file in dated if file.exists()), default=0.0)
 
     def written(self, name: str) -> str:
         """The file with the plan of a job, which another process has written.

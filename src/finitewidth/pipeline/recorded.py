@@ -68,7 +68,7 @@ def recorded(snakemake: Any) -> Iterator[dict[str, Any]]:
         _refuse_other_code(plan["code"], root)
         if changed := [file for file, digest in digests.items() if digest_of(file) != digest]:
             raise ResultError(f"{', '.join(changed)} changed while this job read it; run again")
-        _date_now(inputs)
+        _date_now([*inputs, plan_file])
         from finitewidth.common.result_files import write_json  # it imports numpy
 
         read = {_in_project(file, root): digest for file, digest in digests.items()}
@@ -135,22 +135,25 @@ def _date_now(files: list[str]) -> None:
                 os.utime(file)
 
 
-def clear_finished(results: str | Path) -> None:
+def clear_finished(results: str | Path, plans: bool = True) -> None:
     """Remove plans, and the checkpoints of all jobs that have ended, when a run ends.
+
+    ``plans``: whether this process has written any; otherwise they are of a run at work.
 
     By then Snakemake has deleted the results of jobs that failed. The provenance of those that have
     ended holds the fingerprint that names the folder of their checkpoints.
     """
     folder = Path(results)
-    shutil.rmtree(folder / FOLDER, ignore_errors=True)  # those of datasets, other runs may need
+    if plans:
+        shutil.rmtree(folder / FOLDER, ignore_errors=True)  # those of datasets, other runs may need
     checkpoints = folder / ".checkpoints"
     if checkpoints.is_symlink():  # nothing is deleted where a link leads
         return
     stamps = (*folder.glob("*/training/*/provenance.json"),
               *folder.glob("*/experiments/*_provenance.json"))  # fmt: skip
-    for stamp in stamps:
+    for stamp in filter(Path.is_file, stamps):
         # damaged: its rule makes it anew
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
             name = json.loads(stamp.read_text(encoding="utf-8"))["fingerprint"]
             if re.fullmatch("[0-9a-f]+", name):  # and never a path to somewhere else
                 shutil.rmtree(checkpoints / name)
