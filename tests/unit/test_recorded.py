@@ -229,6 +229,14 @@ def test_the_plan_of_a_result_dated_in_the_future_is_newer_until_its_job_has_run
     assert os.path.getmtime(plans(style="bold").file("npf_fig3")) <= time.time()
 
 
+def test_results_without_a_date_get_one_where_they_are_made_again(made):
+    """Snakemake takes 1970-01-01, as of some archives, for no date."""
+    for file in (FIGURE, TABLE):
+        os.utime(file, (0, 0))
+    plans(style="bold").write("npf_fig3")
+    assert (os.path.getmtime(FIGURE), os.path.getmtime(TABLE)) == (1, 0)
+
+
 @pytest.mark.parametrize("what", [SCRIPT, TABLE, NUMBERS])
 def test_a_job_fails_if_its_code_or_its_input_changes_meanwhile(made, what):
     os.remove(made / RESULTS / "provenance/npf/npf_fig3.json")

@@ -28,6 +28,7 @@ from finitewidth.common.settings import leaves
 from finitewidth.common.verification import DamagedProvenanceError, read_provenance
 
 FOLDER = ".plan"
+FIRST_DATE = 1.0  # seconds since 1970
 LONGEST_VALUE = 40  # characters of a setting in a reason
 MOST_NAMES = 3  # in one reason
 FOLLOWING = ("footer", "mark", "captions", "packages", "jobs")
@@ -225,7 +226,8 @@ class JobPlans:
                 # Snakemake passes over a file that is newer but has the content that it knows
                 record |= {"reasons": reasons, "written": time.time_ns()}
                 # newer than all results, also than those that a wrong clock has dated
-                date = max(time.time(), self._newest(name) + 1)
+                dates = self._date_results(name)
+                date = max([time.time(), *(each + 1 for each in dates)])
             else:
                 date = 0.0  # older than any result
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -237,12 +239,20 @@ class JobPlans:
             raise unwritable(error, file) from error
         return str(file)
 
-    def _newest(self, name: str) -> float:
-        """The date of the newest result of a job that is there; 0 if there is none."""
-        plan = self[name]
-        files = [Path(file) for file in (plan.provenance, *plan.outputs)]
-        dated = [file / TIMESTAMP if file.is_dir() else file for file in files]
-        return max((file.stat().st_mtime for file in dated if file.exists()), default=0.0)
+    def _date_results(self, name: str) -> list[float]:
+        """The dates of the results of a job, of which none is 1970-01-01 afterwards.
+
+        An archive may have given them this date, which Snakemake takes for none: it would not
+        compare them with the file with the plan.
+        """
+        plan, dates = self[name], []
+        for result in map(Path, (plan.provenance, *plan.outputs)):
+            file = result / TIMESTAMP if result.is_dir() else result
+            if file.exists():
+                if file.stat().st_mtime < FIRST_DATE:
+                    os.utime(file, (FIRST_DATE, FIRST_DATE))
+                dates.append(file.stat().st_mtime)
+        return dates
 
     def written(self, name: str) -> str:
         """The file with the plan of a job, which another process has written.
