@@ -70,6 +70,7 @@ class Folder:
             for e in ARTIFACTS
         ]  # fmt: skip
         settings = {"preset": "paper", "results": self.results, "overrides": [], "jobs": {},
+                    "outdated": {},
                     "papers": list(paper_names(ROOT / "workflow/papers")), "versions": {},
                     "artifacts": entries, "datasets": [],
                     "errata": self.results / "errata.csv"}  # fmt: skip

@@ -1,7 +1,6 @@
 """A folder of images of the user in the pipeline: its results, its names."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -12,6 +11,7 @@ from finitewidth.cli.main import main
 from finitewidth.cli.options import Results
 from finitewidth.common.settings import results_folder
 from finitewidth.data.catalogue import ROLES
+from finitewidth.pipeline.planned_jobs import job_plans
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPERS = ("npf", "dgn", "trust", "beyond", "collapse")
@@ -41,9 +41,9 @@ def few(tmp_path_factory):
 def test_all_datasets_are_read_from_the_folder(tree):
     mine = plan("smoke", data={"images": str(tree)})
     assert {mine.jobs.dataset(role) for role in ROLES} == {"results/data/shapes.npz"}
-    told = mine.tree(SimpleNamespace(source="shapes"))
-    assert told.startswith(f"{tree} ")
-    assert mine.tree(SimpleNamespace(source="digits")) is None
+    plans = job_plans(mine)
+    assert plans["dataset shapes"].parameters["tree"].startswith(f"{tree} ")
+    assert plans["dataset digits"].parameters["tree"] is None
 
 
 def test_results_have_a_folder_of_their_own(tree, monkeypatch):

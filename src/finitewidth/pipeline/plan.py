@@ -69,7 +69,9 @@ class Plan:
         ends = {f"claims {paper}": _makers(self.claim_reads(paper)) for paper in self.captioned}
         for paper in self.captioned:
             ends[f"captions_{paper}"] = [f"claims {each}" for each in self.judged_in(paper)]
-        ends["datapackages"] = [*artifacts, *(f"captions_{paper}" for paper in self.captioned)]
+        captions = [f"captions_{paper}" for paper in self.captioned]
+        makers = [job for job in self.headers().values() if job]
+        ends["datapackages"] = [*dict.fromkeys([*makers, *artifacts, *captions])]
         ends["errata"] = []
         return {**needs, **ends, "report": [*artifacts, *ends]}
 
@@ -254,6 +256,12 @@ class Plan:
         names = {entry.artifact for entry in self.of(paper)}
         carried = {p: {a for c in ledger.claims_of(p) for a in c.artifacts} for p in self.captioned}
         return [each for each, artifacts in carried.items() if names & artifacts]
+
+    def headers(self) -> dict[str, str | None]:
+        """Files whose columns the data packages name -> the job that makes each, if one does."""
+        reads = [read for a in self.artifacts for read in self.jobs[a.artifact].reads]
+        makers = makers_of(reads)
+        return {read.files[0]: makers.get(read.files[0]) for read in reads}
 
     def packages(self) -> dict[str, dict[str, Any]]:
         """Data package -> what it describes, one for each paper."""

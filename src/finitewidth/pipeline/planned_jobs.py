@@ -125,9 +125,8 @@ class PlannedJobs:
     def _packages_plan(self) -> JobPlan:
         outputs = self._plan.jobs.outputs
         tables = {outputs(a.artifact)["csv"]: a.artifact for a in self._plan.artifacts}
-        reads = [read for a in self._plan.artifacts for read in self._plan.jobs[a.artifact].reads]
-        headers = list(dict.fromkeys(read.files[0] for read in reads))  # whose columns it names
-        makers_of_headers = {file: job for file, job in makers_of(reads).items() if file in headers}
+        headers = self._plan.headers()
+        makers_of_headers = {file: job for file, job in headers.items() if job}
         makers = makers_of_headers | tables | self._makers_of_captions()
         return JobPlan(
             name="datapackages",
@@ -136,7 +135,7 @@ class PlannedJobs:
             inputs={
                 "tables": list(tables),
                 "captions": self._plan.captions(),
-                "headers": headers,
+                "headers": list(headers),
             },
             makers=makers,
             parameters=plain({"packages": self._plan.packages()}),
