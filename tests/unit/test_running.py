@@ -20,6 +20,7 @@ LOG = f"{RESULTS}/logs/npf/training/nu.log"
 def project(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(running, "FEWEST", 0.01)
+    monkeypatch.setattr(progress, "_OPEN", [])  # a test before may have left a computation
     return tmp_path
 
 
