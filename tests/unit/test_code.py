@@ -105,3 +105,10 @@ def test_behaviour_anywhere_changes_the_digest(package, module, old, new):
 def test_modules_out_of_reach_do_not_count(package):
     before = code_digest(ROOT)
     assert package(aside="VALUE = 2\n", new="import os\n") == before
+
+
+def test_the_packages_of_a_module_count(package, tmp_path):
+    before = code.code_of(["finitewidth.inner.leaf"], [], tmp_path)
+    assert {"finitewidth", "finitewidth.inner", "finitewidth.inner.leaf"} <= {*before.modules}
+    package(**{"inner.__init__": "X = 1\n"})
+    assert code.code_of(["finitewidth.inner.leaf"], [], tmp_path) != before

@@ -187,6 +187,7 @@ def test_plans_of_jobs_have_the_needs_of_the_plan_and_the_outputs_of_the_rules()
             assert file in plans[maker].outputs, file
         if name in known:
             assert {*map(str, known[name].output)} == {*job.outputs, job.provenance}, name
+            assert str(known[name].benchmark) == job.benchmark, name
     targets = {"all", "report_now", *(paper.name for paper in mine.papers)}
     patterns = {"train", "dataset", "claims"}
     assert {*known} == {*mine.needs}.intersection(known) | targets | patterns

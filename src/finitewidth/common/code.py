@@ -9,7 +9,7 @@ start.
 
 import ast
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -43,13 +43,21 @@ class Code:
         return {"modules": dict(self.modules), "files": dict(self.files)}
 
 
-def code_of(modules: Iterable[str], files: Iterable[str], root: str | Path) -> Code:
+def code_of(modules: Collection[str], files: Iterable[str], root: str | Path) -> Code:
     """Return the code of a job: modules and all that they import, and files in ``root``.
+
+    The packages that a module is in are imported with it.
 
     Raises:
         ModuleNotFoundError: one of ``modules`` is none of the package.
     """
-    return Code(_reached(tuple(sorted(modules))), {f: file_digest(Path(root, f)) for f in files})
+    wanted = set(modules)
+    for module in modules:
+        parts = module.split(".")
+        packages = [".".join(parts[:count]) for count in range(1, len(parts))]
+        wanted.update(filter(source_of, packages))  # a folder need not be a module
+    digests = {file: file_digest(Path(root, file)) for file in files}
+    return Code(_reached(tuple(sorted(wanted))), digests)
 
 
 def code_of_record(record: Mapping[str, Any], root: str | Path) -> Code | None:

@@ -44,6 +44,7 @@ class JobPlan:
         name: of the job, as `finitewidth.pipeline.announced.job_name` has it
         provenance: the file that the job writes last
         outputs: all other files that it writes
+        benchmark: the file in which Snakemake writes what it took
         inputs: name -> file or files that it reads, as its rule has them
         makers: file among the inputs -> job that makes it; files of the project have none
         parameters: what its rule tells it, as JSON has it
@@ -53,6 +54,7 @@ class JobPlan:
     name: str
     provenance: str
     outputs: Sequence[str] = ()
+    benchmark: str = ""
     inputs: Mapping[str, Files] = field(default_factory=dict)
     makers: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, Any]
@@ -243,10 +245,11 @@ class JobPlans:
         """The dates of the results of a job, of which none is 1970-01-01 afterwards.
 
         An archive may have given them this date, which Snakemake takes for none: it would not
-        compare them with the file with the plan.
+        compare them with the file with the plan. It counts the benchmark among the results.
         """
         plan, dates = self[name], []
-        for result in map(Path, (plan.provenance, *plan.outputs)):
+        results = filter(None, (plan.provenance, plan.benchmark, *plan.outputs))
+        for result in map(Path, results):
             file = result / TIMESTAMP if result.is_dir() else result
             if file.exists():
                 if file.stat().st_mtime < FIRST_DATE:

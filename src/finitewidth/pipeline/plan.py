@@ -327,7 +327,7 @@ class Plan:
             return f"{name.removeprefix('captions_')}/captions"
         if name == "errata":
             return "errata/errata"
-        return name.replace("/", "/training/")
+        return name.replace("/", "/training/").replace(" ", "/")
 
     def forecast(self, cores: int) -> str:
         """What every artifact, every paper and everything takes, and a run on some ``cores``."""

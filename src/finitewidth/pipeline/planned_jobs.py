@@ -47,6 +47,7 @@ class PlannedJobs:
             name=f"dataset {source}",
             provenance=f"results/data/provenance/{source}.json",
             outputs=[f"results/data/{source}.npz"],
+            benchmark=f"results/data/benchmarks/{source}.tsv",
             parameters={"tree": tree_of(source, self._plan.config["data"])},
             code=self._plan.code_of("finitewidth.data.build", script="dataset"),
         )
@@ -57,6 +58,7 @@ class PlannedJobs:
             name=job.name,
             provenance=outputs.pop("provenance"),
             outputs=list(outputs.values()),
+            benchmark=self._plan.benchmark(job.name),
             inputs=job.inputs,
             makers=makers_of(job.reads),
             parameters=plain({"settings": job.params, "seed": self._plan.config["seed"]}),
@@ -77,6 +79,7 @@ class PlannedJobs:
             name=name,
             provenance=outputs.pop("provenance"),
             outputs=list(outputs.values()),
+            benchmark=self._plan.benchmark(job.name),
             inputs=job.inputs,
             makers=makers_of(job.reads),
             parameters=plain(told),
@@ -88,6 +91,7 @@ class PlannedJobs:
             name="errata",
             provenance=f"{self._plan.results}/errata/experiments/errata_provenance.json",
             outputs=[self._plan.errata],
+            benchmark=self._plan.benchmark("errata"),
             parameters={
                 "module": "finitewidth.errata.table",
                 "seed": 0,  # errata are checked on the same networks whatever the base seed
@@ -101,6 +105,7 @@ class PlannedJobs:
             name=f"claims {paper}",
             provenance=f"{self._plan.results}/provenance/claims/{paper}.json",
             outputs=list(self._plan.verdict_tables(paper).values()),
+            benchmark=self._plan.benchmark(f"claims {paper}"),
             inputs=self._plan.claim_inputs(paper),
             makers=makers_of(self._plan.claim_reads(paper)),
             parameters=plain({"settings": self._plan.claim_settings(paper)}),
@@ -116,6 +121,7 @@ class PlannedJobs:
             name=f"captions_{paper}",
             provenance=f"{self._plan.results}/provenance/{paper}/captions.json",
             outputs=self._plan.captions(paper),
+            benchmark=self._plan.benchmark(f"captions_{paper}"),
             inputs=self._plan.caption_inputs(paper),
             makers=makers,
             parameters=plain({"captions": self._plan.caption_jobs(paper)}),
@@ -132,6 +138,7 @@ class PlannedJobs:
             name="datapackages",
             provenance=f"{self._plan.results}/provenance/datapackages.json",
             outputs=list(self._plan.packages()),
+            benchmark=self._plan.benchmark("datapackages"),
             inputs={
                 "tables": list(tables),
                 "captions": self._plan.captions(),
@@ -161,6 +168,7 @@ class PlannedJobs:
             name="report",
             provenance=f"{self._plan.results}/provenance/report.json",
             outputs=[f"{self._plan.results}/report"],
+            benchmark=self._plan.benchmark("report"),
             inputs={"results": list(makers), "citations": "CITATION.cff"},
             makers=makers,
             parameters=plain({
