@@ -260,6 +260,16 @@ def test_a_job_takes_what_rests_on_it_along(finished, deleted):
     assert finished.planned("thesis_fig2_4") == both
 
 
+@pytest.mark.parametrize("date", [0, 4_000_000_000], ids=["1970", "future"])
+def test_dates_do_not_hide_other_settings(finished, date):
+    """Snakemake takes 1970-01-01 for no date, also that of a benchmark."""
+    for file in (finished.path / "results").rglob("*"):
+        if file.is_file():
+            os.utime(file, (date, date))
+    assert finished.planned() == {}
+    assert finished.planned("thesis_fig2_4", DRAWS) == {"thesis_risk": 1, "thesis_fig2_4": 1}
+
+
 def test_a_dry_run_writes_no_result(finished):
     before = {
         file: file.stat().st_mtime_ns
