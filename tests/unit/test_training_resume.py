@@ -175,3 +175,20 @@ def test_a_training_with_another_base_seed_starts_anew(tmp_path, caplog):
         found.append(Path(outputs["history"]).read_bytes())
     assert found[0] == found[2] != found[1]
     assert len(list((tmp_path / "checkpoints").glob("*"))) == 2
+
+
+def test_a_checkpoint_of_another_torch_is_not_continued(tmp_path, caplog, monkeypatch):
+    write_dataset(tmp_path / "digits.npz", digits())
+    settings = described(optimiser="adam", data=DataChoice(train=70, test=20)).to_mapping()
+    outputs = {"history": str(tmp_path / "h.csv"), "weights": str(tmp_path / "w.npz")}
+    checkpoints = tmp_path / "checkpoints"
+    runtime = {"threads": 1, "device": "cpu", "checkpoints": str(checkpoints),
+               "checkpoint_seconds": 0.001}  # fmt: skip
+    for torch in ("2.9.1", "2.10.0"):
+        monkeypatch.setattr(job, "versions_of", lambda packages, torch=torch: {"torch": torch})
+        with caplog.at_level(logging.INFO, "finitewidth"):
+            job.run_training(
+                {"data": str(tmp_path / "digits.npz")}, outputs, settings, "c", runtime
+            )
+    assert "continuing after" not in caplog.text
+    assert len(list(checkpoints.glob("*"))) == 2
