@@ -184,8 +184,8 @@ def test_a_checkpoint_of_another_torch_is_not_continued(tmp_path, caplog, monkey
     checkpoints = tmp_path / "checkpoints"
     runtime = {"threads": 1, "device": "cpu", "checkpoints": str(checkpoints),
                "checkpoint_seconds": 0.001}  # fmt: skip
-    for torch in ("2.9.1", "2.10.0"):
-        monkeypatch.setattr(job, "versions_of", lambda packages, torch=torch: {"torch": torch})
+    for version in ("2.9.1", "2.10.0"):
+        monkeypatch.setattr(job, "versions_of", lambda packages, v=version: {"torch": v})
         with caplog.at_level(logging.INFO, "finitewidth"):
             job.run_training(
                 {"data": str(tmp_path / "digits.npz")}, outputs, settings, "c", runtime
