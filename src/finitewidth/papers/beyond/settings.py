@@ -192,7 +192,7 @@ class ShapeLayers(Section):
 class ShapeInputs(Section):
     """Growing widths against the same widths reversed, at all input dimensions."""
 
-    lambdas: Lambdas = ours("2 L / (M1 + M2)")
+    lambdas: types.distinct(Lambda, most=2, least=2) = ours("2 L / (M1 + M2), a map each")
     largest: types.positive(100) = ours("input dimension over (M1 + M2) / 2")
     points: Points = ours("input dimensions from 1 on, denser where they are small")
     sigma_w2: Range
