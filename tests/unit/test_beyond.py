@@ -216,6 +216,14 @@ def test_the_first_order_has_the_sign_of_most_exact_differences(compared):
     assert ((rows["y"] > 0) == (rows["excess"] > 0)).mean() > 0.95
 
 
+def test_a_map_in_which_the_first_is_larger_everywhere_is_hatched(compared, tmp_path):
+    ratios = compared["ratios"]
+    tables = {**compared, "ratios": ratios.assign(y=ratios["y"].abs() + 0.01)}
+    _, figure = redrawn(extra_shapes, tables, SHOWN, tmp_path)
+    for axis in figure.axes[3:6]:
+        assert any(getattr(part, "hatches", None) for part in axis.collections)
+
+
 def test_maps_of_architectures_show_where_the_first_is_larger(compared, tmp_path):
     rows, figure = redrawn(extra_shapes, compared, SHOWN, tmp_path)
     maps = rows[rows["panel"] == "map"]

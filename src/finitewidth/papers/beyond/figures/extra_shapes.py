@@ -160,15 +160,14 @@ def _map(axis: Axes, rows: pd.DataFrame, up: str, scale: SymLogNorm) -> Any:
     image = axis.pcolormesh(
         x, y, ratio, cmap="RdBu_r", norm=scale, shading="nearest", rasterized=True
     )
-    if ratio.min() < 0 < ratio.max():
-        unequal = np.ma.masked_equal(ratio, 0)  # networks that are the same
-        larger = axis.contourf(
-            x, y, unequal, levels=[0, ratio.max()], colors="none", hatches=[HATCH]
-        )
+    unequal = np.ma.masked_equal(ratio, 0)  # networks that are the same
+    if ratio.max() > 0:
+        levels = [0, ratio.max()]
+        larger = axis.contourf(x, y, unequal, levels=levels, colors="none", hatches=[HATCH])
         larger.set(edgecolor=HATCHED, linewidth=0)
-        equal = axis.contour(
-            x, y, unequal, levels=[0], colors=EQUAL["color"], linewidths=EQUAL["linewidth"]
-        )
+    if ratio.min() < 0 < ratio.max():
+        looks = {"colors": EQUAL["color"], "linewidths": EQUAL["linewidth"]}
+        equal = axis.contour(x, y, unequal, levels=[0], **looks)
         equal.set_path_effects(STROKE)
     axis.axvline(EDGE, **EDGE_LINE, path_effects=STROKE)
     axis.set(xlim=(x[0], x[-1]))
