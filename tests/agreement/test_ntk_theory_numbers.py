@@ -18,11 +18,12 @@ from finitewidth.kernels.ntk_init.estimators import ESTIMATORS, linearised_dispe
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
 from finitewidth.kernels.ntk_init.limits import dispersion_limit
 from finitewidth.kernels.ntk_init.moment_recursion import log_theta_moment
-from finitewidth.kernels.ntk_init.moments import log_moments, printed_log_moments
+from finitewidth.kernels.ntk_init.moments import log_moments, printed_log_moments, reversal_input
 from finitewidth.kernels.ntk_init.phases import phase as phase_of
 from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
 from finitewidth.kernels.ntk_init.tail_errors import log_variance, robust_error
-from finitewidth.papers.beyond.experiments.shapes import networks
+from finitewidth.papers.beyond.experiments.shapes import Reversal, networks
+from finitewidth.papers.beyond.experiments.theory import widths_of
 
 THEORY = Path(__file__).resolve().parents[2] / "docs" / "theory.md"
 SIGMAS = 4.5
@@ -153,6 +154,14 @@ def test_dispersions_of_growing_and_shrinking_networks(row):
     for kind, name, init in networks(int(row["L"]), 100, 500, float(row["sigma_w2"])):
         heading = f"{name}, n_0 = 300" if kind == "common" and name != "constant" else name
         assert_printed(row[heading], log_moments(init).dispersion)
+
+
+@pytest.mark.parametrize("row", table("thresholds"), ids=first_cells)
+def test_input_dimensions_of_equal_dispersions(row):
+    hidden = widths_of("growing", int(row["L"]), 100, 500)[1:]
+    reversal = Reversal(hidden, float(row["sigma_w2"]))
+    assert_printed(row["n_0* to first order"], reversal_input(hidden, reversal.sigma_w2))
+    assert_printed(row["exact"], reversal.largest_input(600))
 
 
 @pytest.mark.parametrize("row", table("draws"), ids=first_cells)

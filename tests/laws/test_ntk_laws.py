@@ -7,18 +7,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.estimators import ESTIMATORS, dispersion, mean_ratio, naive
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
 from finitewidth.kernels.ntk_init.limits import dispersion_limit, limit_parts
 from finitewidth.kernels.ntk_init.moment_recursion import log_theta_moment
-from finitewidth.kernels.ntk_init.moments import layer_coefficients, leading_excess, log_moments
+from finitewidth.kernels.ntk_init.moments import (
+    layer_coefficients,
+    leading_excess,
+    log_moments,
+    reversal_input,
+)
 from finitewidth.kernels.ntk_init.off_diagonal import (
     infinite_width_mean_ratio,
     printed_mean_ratio,
 )
 from finitewidth.kernels.ntk_init.samplers import sample_kernels, sample_vectors
 from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
-from finitewidth.papers.beyond.experiments.shapes import networks
+from finitewidth.papers.beyond.experiments.shapes import Reversal, networks, random_reversal
+from finitewidth.papers.beyond.experiments.theory import widths_of
 
 QUICK = settings(max_examples=30, deadline=None, derandomize=True)
 WIDTHS = st.lists(st.integers(1, 40), min_size=1, max_size=8).map(tuple)
@@ -119,11 +126,114 @@ def test_the_order_of_architectures_does_not_follow_the_phase(sigma_w2, depth, o
     assert sorted(order, key=lambda name: found["own", name]) == order
 
 
-@pytest.mark.parametrize("widths", [(100, 500), (200, 300), (20, 400)], ids=str)
-def test_with_the_same_input_growing_networks_have_the_lower_dispersion(widths):
-    for depth, sigma_w2 in itertools.product((5, 20, 60, 150), (1.0, 1.8, 1.98, 2.0, 2.05, 3.0)):
-        found = log_dispersions(sigma_w2, depth, *widths)
-        assert found["common", "growing"] < found["common", "shrinking"]
+# docs/findings.md, section 3: hidden widths that grow from at least 10 units, with reciprocals of
+# the sum 2 at most, and input dimensions from half their mean on
+NARROWEST, MOST_RECIPROCALS, SUFFICIENT = 10, 2.0, 0.5
+DRAWN = {
+    "deepest": 200, "narrowest": NARROWEST, "widest": 200, "growth": 20.0,
+    "most_reciprocals": MOST_RECIPROCALS,
+}  # fmt: skip
+
+
+def reversals():
+    """Draw 400 growing widths, a quarter each ordered, at the edge, near it and chaotic."""
+    rng = np.random.default_rng(11)
+    ranges = ((0.3, 2.0), (2.0, 2.0), (1.9, 2.1), (2.0, 20.0))
+    for low, high in ranges * 100:
+        yield random_reversal(rng, rng.uniform(low, high), DRAWN)
+
+
+def test_growing_networks_have_the_lower_dispersion_from_half_the_mean_width_on():
+    """Try to refute docs/findings.md, section 3, at 400 random widths in all phases."""
+    higher = []
+    for reversal in reversals():
+        mean = np.mean(reversal.hidden)
+        first = int(np.ceil(SUFFICIENT * mean))
+        assert reversal.hidden[0] >= NARROWEST
+        assert (1 / np.array(reversal.hidden)).sum() <= MOST_RECIPROCALS
+        for input_width in (first, round(1.5 * mean), 10 * first):
+            assert reversal.log_ratio(input_width) < 0, reversal
+        assert reversal_input(reversal.hidden, reversal.sigma_w2) < mean / 2
+        higher.append(reversal.log_ratio(1) > 0)
+    assert 0.6 < np.mean(higher) < 0.9, "the condition on the input is needed"
+
+
+@pytest.mark.parametrize(
+    ("sigma_w2", "depth", "growing", "shrinking"),
+    [(3.0, 150, 12.817, 12.790), (2.2, 150, 12.812, 12.789), (2.0, 50, 2.2056, 2.2032)],
+)
+def test_growing_networks_have_the_larger_dispersion_at_small_inputs(
+    sigma_w2, depth, growing, shrinking
+):
+    reversal = Reversal(widths_of("growing", depth, 100, 500)[1:], sigma_w2)
+    found = [log_moments(init).dispersion for init in reversal.networks(2)]
+    assert found == pytest.approx([growing, shrinking], abs=6e-4)
+    assert reversal_input(reversal.hidden, sigma_w2) > 2
+
+
+def test_narrow_networks_are_excluded_for_a_reason():
+    """Check counterexamples: layers that die, and reciprocals of a large sum."""
+    dying = Reversal((2,) * 2 + (5,) * 5, 1.8)
+    deep = Reversal((10,) * 90 + (15,) * 90, 1.95)
+    assert (1 / np.array(dying.hidden)).sum() <= MOST_RECIPROCALS
+    assert (1 / np.array(deep.hidden)).sum() > MOST_RECIPROCALS
+    for reversal in (dying, deep):
+        mean = np.mean(reversal.hidden)
+        for share in (SUFFICIENT, 1):
+            assert reversal.log_ratio(int(np.ceil(share * mean))) > 0.01
+        assert reversal_input(reversal.hidden, reversal.sigma_w2) < mean / 4, "not to first order"
+
+
+def test_reversed_widths_are_equal_to_first_order_at_one_input_dimension():
+    """Check the sign of the first-order difference, and that of the exact one, on both sides."""
+    for reversal in itertools.islice(reversals(), 60):
+        limit = reversal_input(reversal.hidden, reversal.sigma_w2)
+        if limit < 1:
+            assert reversal.excess(1) < 0
+            continue
+        assert reversal.excess(int(limit)) >= 0 > reversal.excess(int(limit) + 1)
+        wide = Reversal(tuple(10**4 * width for width in reversal.hidden), reversal.sigma_w2)
+        below, above = round(0.99e4 * limit), round(1.01e4 * limit)
+        assert wide.log_ratio(below) > 0 > wide.log_ratio(above)
+    scaled = [reversal_input((c, 3 * c, 4 * c), 2.3) / c for c in (1, 7)]
+    assert scaled[0] == pytest.approx(scaled[1], rel=1e-12)
+    for widths in ((5, 5), (5, 7, 6), (5,)):
+        with pytest.raises(ConfigError, match="grow with depth"):
+            reversal_input(widths, 2.0)
+
+
+@pytest.mark.parametrize(("sigma_w2", "limit"), [(2.2, 0.2 / 2.4), (3.0, 0.25), (200.0, 198 / 398)])
+def test_the_input_of_equal_dispersions_has_a_limit_in_the_chaotic_phase(sigma_w2, limit):
+    """Check docs/theory.md: (sigma_w2 - 2) / (2 sigma_w2 - 2) of the ratio A / H."""
+    widths = np.array(widths_of("growing", 3000, 100, 500)[1:], dtype=float)
+    balance = widths.sum() - 2 * np.cumsum(widths) + widths
+    ratio = balance.sum() / (balance / widths).sum()
+    assert reversal_input(widths, sigma_w2) == pytest.approx(limit * ratio, rel=0.02)
+
+
+def test_the_input_of_equal_dispersions_falls_with_depth_outside_the_chaotic_phase():
+    deep = {
+        variance: [
+            reversal_input(widths_of("growing", depth, 100, 500)[1:], variance)
+            for depth in (200, 400, 800)
+        ]
+        for variance in (1.8, 2.0)
+    }
+    np.testing.assert_allclose(np.divide(deep[2.0][:-1], deep[2.0][1:]), 2, rtol=0.03)
+    assert max(deep[1.8]) < 1e-7
+    assert reversal_input(widths_of("growing", 4000, 100, 500)[1:], 0.2) == 0
+
+
+@QUICK
+@given(WIDTHS, VARIANCES)
+def test_reversed_widths_have_the_same_dispersion_in_the_ntk_parametrisation(widths, sigma_w2):
+    orders = (widths, (widths[0], *widths[:0:-1]))
+    found = [
+        log_moments(Initialisation(widths=order, sigma_w2=sigma_w2, parametrisation="ntk"))
+        for order in orders
+    ]
+    logs = [moments.second - 2 * moments.mean for moments in found]
+    assert logs[0] == pytest.approx(logs[1], abs=1e-10)
 
 
 @pytest.mark.parametrize("sigma_w2", [2.2, 3.0])

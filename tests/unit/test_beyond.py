@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.redrawn import redrawn, reported
+from tests.redrawn import redrawn, reported, titles, words
 
 from finitewidth.figures import style
 from finitewidth.kernels.ntk_init.estimators import dispersion, mean_ratio
@@ -13,7 +13,7 @@ from finitewidth.papers.beyond.experiments import diagonal, off_diagonal, shapes
 from finitewidth.papers.beyond.experiments.grids import network
 from finitewidth.papers.beyond.experiments.power_sums import PairSums, PowerSums
 from finitewidth.papers.beyond.figures import dispersion as dispersion_figure
-from finitewidth.papers.beyond.figures import ratio
+from finitewidth.papers.beyond.figures import extra_shapes, ratio
 
 PHASES = {"group": "phases", "errors": "bars"}
 NEAR = {"group": "near", "errors": "bars"}
@@ -47,7 +47,13 @@ SHAPES = {
     "narrow": 20, "wide": 60,
     "maps": {"max_lambda": 1.0, "points": 6, "sigma_w2": {"first": 1.6, "last": 2.4, "points": 9}},
     "layers": {"lambda": 0.5, "sigma_w2": [1.9, 2.0, 2.2]},
+    "inputs": {"lambdas": [0.1, 0.5], "largest": 2.0, "points": 12,
+               "sigma_w2": {"first": 1.6, "last": 3.2, "points": 5}},
+    "random": {"shapes": 30, "deepest": 30, "narrowest": 10, "widest": 60, "growth": 10.0,
+               "most_reciprocals": 2.0, "largest": 2.0, "points": 5,
+               "sigma_w2": {"first": 0.5, "last": 6.0}},
 }  # fmt: skip
+SHOWN = {"largest": 0.3, "linear": 0.003}
 
 
 @pytest.fixture(autouse=True)
@@ -178,6 +184,60 @@ def test_coefficients_of_layers_add_up_to_the_excess(compared):
         total = (own["y"].to_numpy() / init.widths[1:]).sum()
         assert own["layer"].tolist() == list(range(1, 20))
         assert total == pytest.approx(leading_excess(init))
+
+
+def test_growing_networks_are_larger_up_to_the_threshold_of_their_map(compared):
+    limits = compared["thresholds"].set_index(["sigma_w2", "depth"])
+    assert limits.index.get_level_values("depth").unique().tolist() == [4, 20]
+    for key, rows in compared["inputs"].groupby(["sigma_w2", "depth"]):
+        larger = rows["y"] > 0
+        assert larger.tolist() == (rows["input_width"] <= limits.loc[key, "exact"]).tolist()
+        assert rows["input_width"].agg(["min", "max"]).tolist() == [1, 80]
+    gaps = limits["exact"] - limits["first_order"]
+    assert gaps.between(-1.5, 1).all()
+    assert limits["exact"].max() == 5
+
+
+def test_random_widths_obey_their_settings_and_are_counted(compared):
+    rows, counts = compared["random"], compared["counts"].set_index("phase")
+    assert counts["shapes"].to_dict() == {"ordered": 10, "critical": 10, "chaotic": 10}
+    assert rows["narrow"].min() >= 10
+    assert (rows["narrow"] < rows["wide"]).all()
+    for name, own in rows.groupby("phase"):
+        larger = own[own["y"] > 0]
+        assert counts.loc[name, "higher"] == larger["shape"].nunique()
+        assert counts.loc[name, "last"] == (larger["x"].max() if len(larger) else 0)
+        assert counts.loc[name, "largest"] == own["y"].max()
+    assert 0 < counts["higher"].sum() < 30
+
+
+def test_the_first_order_has_the_sign_of_most_exact_differences(compared):
+    rows = compared["random"]
+    assert ((rows["y"] > 0) == (rows["excess"] > 0)).mean() > 0.95
+
+
+def test_a_map_in_which_the_first_is_larger_everywhere_is_hatched(compared, tmp_path):
+    ratios = compared["ratios"]
+    tables = {**compared, "ratios": ratios.assign(y=ratios["y"].abs() + 0.01)}
+    _, figure = redrawn(extra_shapes, tables, SHOWN, tmp_path)
+    for axis in figure.axes[3:6]:
+        assert any(getattr(part, "hatches", None) for part in axis.collections)
+
+
+def test_maps_of_architectures_show_where_the_first_is_larger(compared, tmp_path):
+    rows, figure = redrawn(extra_shapes, compared, SHOWN, tmp_path)
+    maps = rows[rows["panel"] == "map"]
+    drawn = maps[["input", "first", "second"]].drop_duplicates()
+    assert len(drawn) == 3
+    assert titles(figure)[:2] == [rf"growing / shrinking, $L$ = {depth}" for depth in (4, 20)]
+    counts = rows[rows["panel"] == "counts"].set_index("phase")
+    words_of_phases = {f"at the edge: {counts.loc['critical', 'higher']:g} of 10"}
+    assert words_of_phases <= set(words(figure))
+    for axis in figure.axes[:2]:
+        (limit,) = [line for line in axis.lines if len(line.get_xdata()) == 5]
+        hatched = [c for c in axis.collections if getattr(c, "hatches", None)]
+        assert limit.get_ydata().max() > 1
+        assert hatched
 
 
 FIGURES = {

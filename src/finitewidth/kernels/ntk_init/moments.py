@@ -6,6 +6,7 @@ are computed in logarithms, so the results are finite at depth 2,000 in the chao
 a = sigma_w2 / 2, P = prod (1 + 5 / n_k) and Q = prod (1 - 1 / n_k) over layers l1 <= k < l2.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -190,6 +191,48 @@ def leading_excess(init: Initialisation) -> float:
     """The first-order term of the dispersion minus 1, sum_k c_k / n_k; see `layer_coefficients`."""
     widths = np.array(init.widths[1:], dtype=float)
     return float((layer_coefficients(init) / widths).sum())
+
+
+def reversal_input(hidden: Sequence[int], sigma_w2: float) -> float:
+    """Input dimension n_0* at which widths and their reverse have one dispersion, to first order.
+
+    The hidden widths do not decrease with depth. Below n_0* they have the larger dispersion,
+    above it the reversed widths have. docs/theory.md, section 5, derives n_0* from the coefficients
+    c_k of `layer_coefficients` and shows that it is at most half the mean of the hidden widths.
+
+    Args:
+        hidden: (n_1, ..., n_(L-1)), not all equal.
+        sigma_w2: variance of a weight times its fan-in.
+
+    Returns:
+        The only positive root of the first-order difference, a quadratic polynomial in n_0. It
+        tends to 0 with growing depth in the ordered phase and at the edge of chaos.
+
+    Raises:
+        ConfigError: the widths decrease somewhere, or are all equal.
+    """
+    widths = np.array(hidden, dtype=float)
+    if len(widths) < 2 or (np.diff(widths) < 0).any() or widths[0] == widths[-1]:
+        raise refuse("hidden", tuple(hidden), "widths that grow with depth; reverse the sequence")
+    total, reverse = widths.sum(), widths[::-1]
+    below = np.cumsum(widths) - widths  # sum of the hidden widths before a layer
+    below_reverse = np.cumsum(reverse) - reverse
+    # the layers after it minus those before it, by their widths
+    balance = total - 2 * below - widths
+    # biases: layer l has the part a^(L-l), here over that of the layer n_0 before the first
+    parts = -np.arange(len(widths) + 1) * np.log(sigma_w2 / 2)
+    sums = np.logaddexp.accumulate(parts)
+    shares = np.exp(sums[:-1] - sums[-1])  # B_k
+    weight_per_bias = np.exp(-sums[-1])  # 1 / beta
+    of_shares = (shares * (1 / widths - 1 / reverse)).sum()
+    of_sums = (shares * (below / widths - below_reverse / reverse)).sum()
+    of_squares = (shares**2 * (1 / widths - 1 / reverse)).sum()
+    # the polynomial in beta n_0; its last two coefficients are negative
+    constant = 8 * balance.sum()
+    linear = -8 * weight_per_bias * (balance / widths).sum() + 2 * (total * of_shares + 4 * of_sums)
+    square = 10 * weight_per_bias * of_shares + 5 * of_squares
+    root = 2 * constant / (np.sqrt(linear**2 - 4 * constant * square) - linear)
+    return float(root * weight_per_bias)
 
 
 def sums_from(terms: np.ndarray) -> np.ndarray:

@@ -189,11 +189,52 @@ class ShapeLayers(Section):
     sigma_w2: types.distinct(Number, most=3, least=3) = ours("weight variances, one of each phase")
 
 
+class ShapeInputs(Section):
+    """Growing widths against the same widths reversed, at all input dimensions."""
+
+    lambdas: types.distinct(Lambda, most=2, least=2) = ours("2 L / (M1 + M2), a map each")
+    largest: types.positive(100) = ours("input dimension over (M1 + M2) / 2")
+    points: Points = ours("input dimensions from 1 on, denser where they are small")
+    sigma_w2: Range
+
+
+class RandomRange(Section):
+    """Ends of the ordered and of the chaotic phase; the edge of chaos lies between them."""
+
+    first: types.between(0.01, 1.99) = ours("the smallest weight variance")
+    last: types.between(2.01, 100) = ours("the largest weight variance")
+
+
+class RandomShapes(Section):
+    """Random widths that grow with depth, against the same widths reversed."""
+
+    shapes: types.whole(3, 1_000_000) = ours("a third in each phase, the edge of chaos included")
+    deepest: types.whole(3, 10_000) = ours("layers L at most")
+    narrowest: types.Width = ours("narrowest layer at least")
+    widest: types.Width = ours("narrowest layer at most")
+    growth: types.between(1.5, 1000) = ours("widest over narrowest layer at most")
+    most_reciprocals: types.positive(100) = ours("sum of the reciprocal widths at most")
+    largest: types.positive(100) = ours("input dimension over the mean of the hidden widths")
+    points: Points = ours("input dimensions of each shape from 1 on, denser where they are small")
+    sigma_w2: RandomRange
+
+    @model_validator(mode="after")
+    def _possible(self) -> "RandomShapes":
+        if self.narrowest >= self.widest:
+            raise refused("narrowest", self.narrowest, f"it must be below widest, {self.widest}")
+        if self.most_reciprocals * self.narrowest < 2:
+            allowed = f"two layers of {self.narrowest} units need at least {2 / self.narrowest:g}"
+            raise refused("most_reciprocals", self.most_reciprocals, allowed)
+        return self
+
+
 class Shapes(Section):
     """The architectures of Figure 6, with its widths, against each other: beyond the paper."""
 
     maps: ShapeMaps
     layers: ShapeLayers
+    inputs: ShapeInputs
+    random: RandomShapes
 
 
 class Training(Section):
@@ -293,4 +334,8 @@ class Settings(Section):
                 f"times {mean}, the mean of the widths in beyond.theory.architectures, it must"
             )
             raise refused("shapes.maps.max_lambda", largest, f"{allowed} give 3 layers at least")
+        for lam in self.shapes.inputs.lambdas:
+            if round(lam * mean) < 3:
+                allowed = f"each times {mean} must give 3 layers at least"
+                raise refused("shapes.inputs.lambdas", self.shapes.inputs.lambdas, allowed)
         return self

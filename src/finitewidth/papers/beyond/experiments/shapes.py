@@ -1,18 +1,28 @@
 """Networks that grow, stay or shrink with depth against each other, job `beyond_shapes`.
 
 Appendix B.2 of ``beyond`` states that the dispersion of the kernel is lower for growing networks.
-The closed form shows where it is, and which layers decide.
+The closed form shows where it is, which layers decide, and from which input dimension on a growing
+network has a lower dispersion than its reverse.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
-from finitewidth.kernels.ntk_init.moments import layer_coefficients, leading_excess, log_moments
+from finitewidth.kernels.ntk_init.moments import (
+    layer_coefficients,
+    leading_excess,
+    log_moments,
+    reversal_input,
+)
+from finitewidth.kernels.ntk_init.phases import phase
 from finitewidth.papers.beyond.experiments.grids import depths
 from finitewidth.papers.beyond.experiments.theory import ARCHITECTURES, widths_of
 
@@ -20,6 +30,7 @@ INPUTS = ("own", "common")
 # each against the constant one, and growing against shrinking
 PAIRS = (("growing", "constant"), ("shrinking", "constant"), ("growing", "shrinking"))
 DENSE = 1.5  # more depths where networks are shallow
+EDGE = 2.0  # weight variance of the edge of chaos of ReLU networks
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -27,18 +38,173 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Two kinds of ``input`` are compared. ``own``: n_0 as in Figure 6, which differs between the
     architectures. ``common``: n_0 of the constant network in all of them, and the hidden layers of
-    Figure 6.
+    Figure 6. In ``inputs`` all input dimensions are compared, for the growing widths of Figure 6
+    and the same widths reversed, and in ``random`` those of random widths.
 
     Returns:
         ``dispersions``: y (exact r) and excess (the first-order term of r - 1).
         ``ratios``: y (log10 of the exact ratio r_first / r_second) and excess (difference of the
         first-order terms).
         ``layers``: x (layer / L) and y (the coefficient of 1 / n_layer in r - 1 to first order).
+        ``inputs``: y (log10 of the exact ratio r_growing / r_reversed) by ``input_width``, n_0.
+        ``thresholds``: the input dimension up to which the growing network has the larger
+        dispersion. ``first_order`` is that of `reversal_input`. ``exact`` is the largest integer
+        up to the last n_0 of ``inputs``, 0 if there is none.
+        ``random``: y as in ``inputs``, excess (difference of the first-order terms) and x (n_0 over
+        the mean of the hidden widths) for random growing widths.
+        ``counts``: of each phase, the number of random ``shapes``, of those for which the growing
+        network has the larger dispersion at some n_0 (``higher``), the largest y (``largest``) and
+        the largest x with y > 0 (``last``, 0 if there is none).
     """
     dispersions = pd.DataFrame(_dispersions(settings))
     ratios = pd.DataFrame(_ratios(dispersions))
     layers = pd.concat(_layers(settings), ignore_index=True)
-    return {"dispersions": dispersions, "ratios": ratios, "layers": layers}
+    inputs = pd.DataFrame(_inputs(settings))
+    thresholds = pd.DataFrame(_thresholds(settings))
+    random = pd.DataFrame(_random(settings["random"]))
+    return {
+        "dispersions": dispersions,
+        "ratios": ratios,
+        "layers": layers,
+        "inputs": inputs,
+        "thresholds": thresholds,
+        "random": random,
+        "counts": pd.DataFrame(_counts(random)),
+    }
+
+
+@dataclass(frozen=True)
+class Reversal:
+    """Hidden widths that grow with depth, and the same widths reversed.
+
+    Attributes:
+        hidden: (n_1, ..., n_(L-1)), the widths of the growing network.
+        sigma_w2: variance of a weight times its fan-in.
+    """
+
+    hidden: tuple[int, ...]
+    sigma_w2: float
+
+    def networks(self, input_width: int) -> tuple[Initialisation, Initialisation]:
+        """Return the laws of the growing and of the reversed network with this n_0."""
+        orders = (self.hidden, self.hidden[::-1])
+        growing, reverse = (
+            Initialisation(widths=(input_width, *hidden), sigma_w2=self.sigma_w2)
+            for hidden in orders
+        )
+        return growing, reverse
+
+    def log_ratio(self, input_width: int) -> float:
+        """Return log(r_growing / r_reversed), which is exact."""
+        growing, reverse = (log_moments(init) for init in self.networks(input_width))
+        return (growing.second - 2 * growing.mean) - (reverse.second - 2 * reverse.mean)
+
+    def excess(self, input_width: int) -> float:
+        """Return the difference r_growing - r_reversed to first order."""
+        growing, reverse = self.networks(input_width)
+        return leading_excess(growing) - leading_excess(reverse)
+
+    def largest_input(self, most: int) -> int:
+        """Return the largest n_0 up to ``most`` with r_growing > r_reversed; 0 without one.
+
+        Input dimensions at which the growing network has the larger dispersion come first.
+        """
+        inputs = range(1, most + 1)
+        return bisect_left(inputs, True, key=lambda width: self.log_ratio(width) <= 0)
+
+
+def random_reversal(
+    rng: np.random.Generator, sigma_w2: float, settings: Mapping[str, Any]
+) -> Reversal:
+    """Draw a depth and growing widths, whose reciprocals have at most the sum ``most_reciprocals``.
+
+    The logarithms of the depth, of the narrowest width and of the widest over the narrowest are
+    uniform. A power of the place, whose logarithm is uniform, interpolates between both.
+    """
+    while True:
+        depth = round(_log_uniform(rng, 3, settings["deepest"]))
+        narrow = _log_uniform(rng, settings["narrowest"], settings["widest"])
+        wide = narrow * _log_uniform(rng, 1, settings["growth"])
+        places = np.linspace(0, 1, depth - 1) ** _log_uniform(rng, 1 / 8, 8)
+        widths = np.ceil(narrow + (wide - narrow) * places)
+        if widths[0] < widths[-1] and (1 / widths).sum() <= settings["most_reciprocals"]:
+            return Reversal(tuple(widths.astype(int).tolist()), sigma_w2)
+
+
+def input_widths(mean: float, largest: float, points: int) -> list[int]:
+    """Return input dimensions from 1 to ``largest`` times the mean of the hidden widths."""
+    last = max(2, round(largest * mean))
+    return np.unique(np.geomspace(1, last, points).round().astype(int)).tolist()
+
+
+def _log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
+    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+
+def _reversals(settings: Mapping[str, Any]) -> Iterator[Reversal]:
+    """Yield the growing widths of Figure 6 for each depth and weight variance."""
+    narrow, wide, chosen = settings["narrow"], settings["wide"], settings["inputs"]
+    for lam, variance in product(chosen["lambdas"], _variances(chosen["sigma_w2"])):
+        depth = round(lam * (narrow + wide) / 2)
+        hidden = widths_of("growing", depth, narrow, wide)[1:]
+        yield Reversal(hidden, float(variance))
+
+
+def _inputs(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    mean, chosen = (settings["narrow"] + settings["wide"]) / 2, settings["inputs"]
+    grid = input_widths(mean, chosen["largest"], chosen["points"])
+    for reversal, width in product(_reversals(settings), grid):
+        key = {"sigma_w2": reversal.sigma_w2, "depth": len(reversal.hidden) + 1}
+        yield key | {"input_width": width, "y": reversal.log_ratio(width) / np.log(10)}
+
+
+def _thresholds(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    mean, chosen = (settings["narrow"] + settings["wide"]) / 2, settings["inputs"]
+    last = input_widths(mean, chosen["largest"], chosen["points"])[-1]
+    for reversal in _reversals(settings):
+        yield {
+            "sigma_w2": reversal.sigma_w2,
+            "depth": len(reversal.hidden) + 1,
+            "first_order": reversal_input(reversal.hidden, reversal.sigma_w2),
+            "exact": reversal.largest_input(last),
+        }
+
+
+def _random(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    rng = np.random.default_rng(seed_for("beyond/shapes/random"))
+    ranges = settings["sigma_w2"]
+    for shape in range(settings["shapes"]):
+        # ordered phase, edge of chaos and chaotic phase in turn
+        low, high = ((ranges["first"], EDGE), (EDGE, EDGE), (EDGE, ranges["last"]))[shape % 3]
+        reversal = random_reversal(rng, float(rng.uniform(low, high)), settings)
+        mean = float(np.mean(reversal.hidden))
+        key = {
+            "shape": shape,
+            "phase": phase("relu", reversal.sigma_w2),
+            "sigma_w2": reversal.sigma_w2,
+            "depth": len(reversal.hidden) + 1,
+            "narrow": reversal.hidden[0],
+            "wide": reversal.hidden[-1],
+        }
+        for width in input_widths(mean, settings["largest"], settings["points"]):
+            yield key | {
+                "input_width": width,
+                "x": width / mean,
+                "y": reversal.log_ratio(width) / np.log(10),
+                "excess": reversal.excess(width),
+            }
+
+
+def _counts(random: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    for name, rows in random.groupby("phase"):
+        higher = rows[rows["y"] > 0]
+        yield {
+            "phase": name,
+            "shapes": rows["shape"].nunique(),
+            "higher": higher["shape"].nunique(),
+            "largest": rows["y"].max(),
+            "last": higher["x"].max() if len(higher) else 0.0,
+        }
 
 
 def networks(
@@ -54,9 +220,7 @@ def networks(
 
 def _dispersions(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     narrow, wide, maps = settings["narrow"], settings["wide"], settings["maps"]
-    axis = maps["sigma_w2"]
-    # rounded, so that 2 is on the grid exactly
-    variances = np.linspace(axis["first"], axis["last"], axis["points"]).round(12)
+    variances = _variances(maps["sigma_w2"])
     grid = depths((narrow + wide) // 2, maps["max_lambda"], maps["points"], power=DENSE)
     for depth, variance in product(grid, variances):
         known: dict[Initialisation, tuple[float, float]] = {}
@@ -67,6 +231,11 @@ def _dispersions(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield {"input": kind, "sigma_w2": variance, "depth": depth,
                    "architecture": architecture, "input_width": init.widths[0], "y": value,
                    "excess": excess}  # fmt: skip
+
+
+def _variances(axis: Mapping[str, Any]) -> np.ndarray:
+    """Return the weight variances of a map; rounded, so that 2 is on the grid exactly."""
+    return np.linspace(axis["first"], axis["last"], axis["points"]).round(12)
 
 
 def _ratios(dispersions: pd.DataFrame) -> Iterator[dict[str, Any]]:

@@ -5,100 +5,200 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import SymLogNorm
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 
 from finitewidth.common import fields
-from finitewidth.figures.style import COLOURS, handle, legend_above, subplots, title_panels
+from finitewidth.figures.style import (
+    COLOURS,
+    handle,
+    legend_above,
+    logarithmic,
+    numbers,
+    subplots,
+    title_panels,
+)
 from finitewidth.papers.beyond.figures.lines import EDGE, NEUTRAL
 
 STROKE = [withStroke(linewidth=2.2, foreground="white")]  # lines are seen on all colours
-# the common input dimension first: there only the order of the widths differs
-ROWS = {"common": r"same $n_0$ for all", "own": r"own $n_0$ (Figure 6)"}
+# kind of input, and architectures whose dispersions are divided
+MAPS = (
+    ("common", "growing", "constant"),
+    ("own", "growing", "constant"),
+    ("own", "growing", "shrinking"),
+)
 LINES = {"own": ("-", r"own $n_0$"), "common": ("--", r"same $n_0$")}
 # lines that coincide stay visible, because later ones are thinner
 LOOKS = {"growing": (COLOURS[0], 2.0), "constant": ("black", 1.3), "shrinking": (COLOURS[3], 0.8)}
+HATCH, HATCHED = "/////", "#6b3a34"  # the sign is seen in grey print as well
+EQUAL = {"color": "black", "linewidth": 1.0, "path_effects": STROKE}
+FIRST_ORDER = {
+    "color": "black", "linestyle": (0, (3, 2)), "linewidth": 1.2, "path_effects": STROKE,
+}  # fmt: skip
+EDGE_LINE = {"color": NEUTRAL, "linestyle": ":", "linewidth": 1.1}
+PHASES = {
+    "ordered": ("ordered", "s", COLOURS[0]),
+    "critical": ("at the edge", "x", "black"),
+    "chaotic": ("chaotic", "^", COLOURS[3]),
+}
+SUFFICIENT = 0.5  # n_0 over the mean width from which on docs/theory.md proves the first order
 FIELDS = {
-    "panel": fields.text("map (a pair of architectures) or layers (coefficients of layers)"),
-    "input": fields.text("own: input dimensions of Figure 6; common: that of constant widths"),
-    "sigma_w2": fields.number("variance of the weights times the width"),
-    "depth": fields.integer("layers with weights, L"),
-    "first": fields.text("architecture in the numerator of a map; none for layers"),
-    "second": fields.text("architecture in the denominator of a map; none for layers"),
+    "panel": fields.text(
+        "inputs (ratio at an input dimension), threshold (first-order input dimension of equal "
+        "dispersions), random (ratio for random widths), counts (of random widths), map (a pair of "
+        "architectures) or layers (coefficients of layers)"
+    ),
+    "input": fields.text(
+        "of map and layers, own: input dimensions of Figure 6, common: that of constant widths; "
+        "none for others"
+    ),
+    "phase": fields.text("ordered, critical or chaotic; none except for random and counts"),
+    "sigma_w2": fields.number("variance of the weights times the width; NaN for counts"),
+    "depth": fields.number("layers with weights, L; NaN for counts"),
+    "input_width": fields.number("input dimension, n_0; NaN for map, layers and counts"),
+    "input_over_width": fields.number(
+        "input dimension over the mean of the hidden widths; NaN except for random"
+    ),
+    "first": fields.text("architecture in the numerator; none for threshold, counts and layers"),
+    "second": fields.text("architecture in the denominator; none as for the first"),
     "log10_ratio": fields.number(
         "logarithm to the base 10 of the exact dispersion of the first over that of the second; "
-        "NaN for layers"
+        "NaN without them"
     ),
-    "architecture": fields.text("growing, constant or shrinking widths; none for maps"),
-    "layer_over_depth": fields.number("number of a hidden layer over L; NaN for maps"),
+    "shapes": fields.number("random widths of this phase; NaN except for counts"),
+    "higher": fields.number(
+        "those for which the growing network has the larger dispersion at some input dimension; "
+        "NaN except for counts"
+    ),
+    "architecture": fields.text("growing, constant or shrinking widths; none except for layers"),
+    "layer_over_depth": fields.number("number of a hidden layer over L; NaN except for layers"),
     "coefficient": fields.number(
-        "coefficient of the layer's reciprocal width in the dispersion to first order; NaN for maps"
+        "coefficient of the layer's reciprocal width in the dispersion to first order; NaN except "
+        "for layers"
     ),
 }
+WORDS = ("input", "phase", "first", "second", "architecture")
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the ratios of dispersions and the coefficients of layers."""
-    ratios = tables["ratios"].rename(columns={"y": "log10_ratio"})
-    layers = tables["layers"].rename(columns={"x": "layer_over_depth", "y": "coefficient"})
-    parts = [
-        ratios.assign(panel="map", architecture="none"),
-        layers.assign(panel="layers", first="none", second="none"),
-    ]
-    return pd.concat(parts, ignore_index=True)
+    """Return the ratios of dispersions, where they are 1, and the coefficients of layers."""
+    ratios = tables["ratios"]
+    drawn = ratios.set_index(["input", "first", "second"]).index.isin(MAPS)
+    reversals = {"first": "growing", "second": "shrinking"}
+    parts = {
+        "inputs": tables["inputs"].assign(**reversals).rename(columns={"y": "log10_ratio"}),
+        "threshold": tables["thresholds"].rename(columns={"first_order": "input_width"}),
+        "random": tables["random"]
+        .assign(**reversals)
+        .rename(columns={"y": "log10_ratio", "x": "input_over_width"}),
+        "counts": tables["counts"],
+        "map": ratios[drawn].rename(columns={"y": "log10_ratio"}),
+        "layers": tables["layers"].rename(columns={"x": "layer_over_depth", "y": "coefficient"}),
+    }
+    rows = pd.concat([part.assign(panel=panel) for panel, part in parts.items()], ignore_index=True)
+    return rows.fillna(dict.fromkeys(WORDS, "none"))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Draw a row of maps for each kind of input, and the coefficients of layers below."""
-    figure, axes = subplots(3, 3, height=5.6, height_ratios=(1, 1, 0.95))
-    maps, layers = rows[rows["panel"] == "map"], rows[rows["panel"] == "layers"]
+    """Draw maps over input dimensions and random widths, maps over depths, and coefficients."""
+    figure, axes = subplots(3, 3, height=6.0, height_ratios=(1, 1, 0.9))
+    parts = dict(iter(rows.groupby("panel")))
     largest, linear = settings["largest"], settings["linear"]
     scale = SymLogNorm(linear, vmin=-largest, vmax=largest)
-    pairs = list(maps[["first", "second"]].drop_duplicates().itertuples(index=False, name=None))
-    titles = [f"{first} / {second}" for first, second in pairs] * 2
-    for (kind, label), line in zip(ROWS.items(), axes, strict=False):
-        own = maps[maps["input"] == kind]
-        for axis, (first, second) in zip(line, pairs, strict=True):
-            image = _map(axis, own[(own["first"] == first) & (own["second"] == second)], scale)
-        line[0].set_ylabel(f"{label}\ndepth $L$")
-    for axis in axes[1]:
+    titles = []
+    for axis, (depth, own) in zip(axes[0], parts["inputs"].groupby("depth"), strict=False):
+        limits = parts["threshold"][parts["threshold"]["depth"] == depth]
+        image = _inputs(axis, own, limits, scale)
+        titles.append(rf"growing / shrinking, $L$ = {depth:g}")
+    axes[0][0].set_ylabel("input dimension $n_0$")
+    _random(axes[0][2], parts["random"], linear)
+    titles.append("the same, random widths")
+    for axis, key in zip(axes[1], MAPS, strict=True):
+        kind, first, second = key
+        chosen = parts["map"].set_index(["input", "first", "second"]).index == key
+        _depths(axis, parts["map"][chosen], scale)
+        titles.append(f"{first} / {second}, {LINES[kind][1]}")
+    axes[1][0].set_ylabel("depth $L$")
+    for axis in (*axes[0][:2], *axes[1]):
         axis.set_xlabel(r"weight variance $\sigma_w^2$")
-    bar = figure.colorbar(image, ax=axes[:2], extend="both", aspect=35, pad=0.02)
+    _bar(figure, image, axes[:2], largest, linear)
+    for axis, (variance, own) in zip(axes[2], parts["layers"].groupby("sigma_w2"), strict=True):
+        _layers(axis, own)
+        titles.append(rf"$\sigma_w^2$ = {variance:g}, $L$ = {own['depth'].iloc[0]:g}")
+    axes[2][0].set_ylabel("coefficient of layer $k$:\n$c_k$ " r"in $r-1\approx\Sigma_k\,c_k/n_k$")
+    for axis in (axes[0][1], *axes[1][1:], *axes[2][1:]):
+        axis.tick_params(labelleft=False)
+    title_panels(axes.flat, titles)
+    legend_above(figure, _handles(parts["counts"].set_index("phase")), 5)
+    return figure
+
+
+def _inputs(axis: Axes, rows: pd.DataFrame, limits: pd.DataFrame, scale: SymLogNorm) -> Any:
+    """Draw the growing network against its reverse over all input dimensions."""
+    image = _map(axis, rows, "input_width", scale)
+    limits = limits.sort_values("sigma_w2")
+    axis.plot(limits["sigma_w2"], limits["input_width"], **FIRST_ORDER)
+    axis.set_yscale("log")
+    axis.set(ylim=(rows["input_width"].min(), rows["input_width"].max()))
+    logarithmic(axis.yaxis)
+    return image
+
+
+def _depths(axis: Axes, rows: pd.DataFrame, scale: SymLogNorm) -> None:
+    _map(axis, rows, "depth", scale)
+    axis.set(ylim=(rows["depth"].min(), rows["depth"].max()))
+
+
+def _map(axis: Axes, rows: pd.DataFrame, up: str, scale: SymLogNorm) -> Any:
+    """Draw ratios over weight variances; hatch where the first network has the larger r."""
+    table = rows.pivot(index=up, columns="sigma_w2", values="log10_ratio")
+    x, y, ratio = table.columns.to_numpy(), table.index.to_numpy(), table.to_numpy()
+    image = axis.pcolormesh(
+        x, y, ratio, cmap="RdBu_r", norm=scale, shading="nearest", rasterized=True
+    )
+    unequal = np.ma.masked_equal(ratio, 0)  # networks that are the same
+    if ratio.max() > 0:
+        levels = [0, ratio.max()]
+        larger = axis.contourf(x, y, unequal, levels=levels, colors="none", hatches=[HATCH])
+        larger.set(edgecolor=HATCHED, linewidth=0)
+    if ratio.min() < 0 < ratio.max():
+        looks = {"colors": EQUAL["color"], "linewidths": EQUAL["linewidth"]}
+        equal = axis.contour(x, y, unequal, levels=[0], **looks)
+        equal.set_path_effects(STROKE)
+    axis.axvline(EDGE, **EDGE_LINE, path_effects=STROKE)
+    axis.set(xlim=(x[0], x[-1]))
+    return image
+
+
+def _random(axis: Axes, rows: pd.DataFrame, linear: float) -> None:
+    """Draw ratios for random widths over n_0 by the mean width."""
+    for name, (_, marker, colour) in PHASES.items():
+        own = rows[rows["phase"] == name]
+        axis.plot(
+            own["input_over_width"], own["log10_ratio"], marker, color=colour, markersize=1.6,
+            markeredgewidth=0.4, markerfacecolor="none", rasterized=True,
+        )  # fmt: skip
+    axis.axhline(0, color="black", linewidth=0.8)
+    axis.axvline(SUFFICIENT, color=NEUTRAL, linestyle="--", linewidth=1.0)
+    axis.set_xscale("log")
+    axis.set_yscale("symlog", linthresh=linear, linscale=0.5)
+    logarithmic(axis.xaxis)
+    numbers(axis.yaxis, [-0.1, -0.01, -linear, 0, linear, 0.01])
+    axis.set(xlabel="$n_0$ over the mean width", ylabel=r"$\log_{10}$ of the ratio")
+
+
+def _bar(figure: Figure, image: Any, axes: np.ndarray, largest: float, linear: float) -> None:
+    bar = figure.colorbar(image, ax=axes, extend="both", aspect=35, pad=0.02)
     steps = [s for s in (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0) if linear <= s <= largest]
     ticks = [*(-step for step in reversed(steps)), 0, *steps]
     labels = [f"{tick:g}".replace("-", "−") if tick else "equal" for tick in ticks]
     bar.set_ticks(ticks, labels=labels)
     bar.minorticks_off()
     bar.set_label(rf"$\log_{{10}}$ of the ratio of $r$; colours end at ±{largest:g}")
-    for axis, (variance, own) in zip(axes[2], layers.groupby("sigma_w2"), strict=True):
-        _layers(axis, own)
-        titles.append(rf"$\sigma_w^2$ = {variance:g}, $L$ = {own['depth'].iloc[0]}")
-    axes[2][0].set_ylabel("coefficient of layer $k$:\n$c_k$ " r"in $r-1\approx\Sigma_k\,c_k/n_k$")
-    for axis in axes[:, 1:].flat:
-        axis.tick_params(labelleft=False)
-    for axis in axes[0]:
-        axis.tick_params(labelbottom=False)
-    title_panels(axes.flat, titles)
-    legend_above(figure, _handles(), 6)
-    return figure
-
-
-def _map(axis: Axes, rows: pd.DataFrame, scale: SymLogNorm) -> Any:
-    table = rows.pivot(index="depth", columns="sigma_w2", values="log10_ratio")
-    x, y, ratio = table.columns.to_numpy(), table.index.to_numpy(), table.to_numpy()
-    image = axis.pcolormesh(
-        x, y, ratio, cmap="RdBu_r", norm=scale, shading="nearest", rasterized=True
-    )
-    if ratio.min() < 0 < ratio.max():
-        unequal = np.ma.masked_equal(ratio, 0)  # networks that are the same
-        equal = axis.contour(x, y, unequal, levels=[0], colors="black", linewidths=1.0)
-        equal.set_path_effects(STROKE)
-    axis.axvline(EDGE, color=NEUTRAL, linestyle=":", linewidth=1.1, path_effects=STROKE)
-    axis.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
-    return image
 
 
 def _layers(axis: Axes, rows: pd.DataFrame) -> None:
@@ -110,9 +210,19 @@ def _layers(axis: Axes, rows: pd.DataFrame) -> None:
     axis.set(xlim=(0, 1), ylim=(0, 5.2), xlabel="place of the layer $k/L$")
 
 
-def _handles() -> Iterator[Line2D]:
+def _handles(counts: pd.DataFrame) -> Iterator[Artist]:
+    yield handle("equal, exact", **EQUAL)
+    yield handle("equal, to first order", **FIRST_ORDER)
+    yield Patch(
+        facecolor="white", edgecolor=HATCHED, hatch=HATCH, linewidth=0, label="first is larger"
+    )
     for name, (look, width) in LOOKS.items():
         yield handle(name, color=look, linewidth=width)
+    for name, (words, marker, colour) in PHASES.items():
+        higher, shapes = counts.loc[name, ["higher", "shapes"]]
+        label = f"{words}: {higher:g} of {shapes:g}"
+        yield handle(label, color=colour, marker=marker, linestyle="none", markerfacecolor="none")
     for line, label in LINES.values():
         yield handle(label, color=NEUTRAL, linestyle=line, linewidth=1.2)
-    yield handle("edge of chaos", color=NEUTRAL, linestyle=":", linewidth=1.1)
+    yield handle("edge of chaos", **EDGE_LINE)
+    yield handle("half the mean width", color=NEUTRAL, linestyle="--", linewidth=1.0)
