@@ -84,6 +84,9 @@ def memorised_changes(
     The networks have two layers, the input 1, fixed gates of probability 1/2 and weights of size
     1/sqrt(mu w) (npf Appendix D). ``first_layer`` is another size of the weights of layer 1.
     The flow takes steps by the classical method of Runge and Kutta.
+
+    Raises:
+        RuntimeError: an error is still above 1e-6.
     """
     size = (MU * width) ** -0.5
     first = size if first_layer is None else first_layer
@@ -91,8 +94,7 @@ def memorised_changes(
     weights = (2.0 * rng.integers(0, 2, shape) - 1) * np.array([first, size])[:, None, None]
     gates = (rng.random((draws, len(TARGETS), width)) < MU).astype(float)
     before = _kernels(weights, gates)
-    time_scale = np.linalg.eigvalsh(before)[:, -1].mean()
-    step = 0.3 / time_scale
+    step = 0.3 / np.linalg.eigvalsh(before)[:, -1].mean()
     for _ in range(250):
         k1 = _slopes(weights, gates)
         k2 = _slopes(weights + step / 2 * k1, gates)
@@ -118,21 +120,21 @@ def _kernels(weights: np.ndarray, gates: np.ndarray) -> np.ndarray:
     return np.einsum("rsw,rw,rtw->rst", gates, (weights**2).sum(axis=0), gates)
 
 
-def limiting_change() -> float:
-    """|K_T - K_0| / |K_0| of the same networks at infinite width.
+def limiting_change(targets: np.ndarray = TARGETS) -> float:
+    """|K_T - K_0| / |K_0| of the same networks at infinite width, for targets (S,).
 
     With theta_g = sum_s G_s int e_s dt for units of the gates g, u a = ±exp(∓2 theta_g) / (mu w).
     So y_s = -sum_g p(g) G_s sinh(2 theta_g) / mu, which determines theta, and
     K_T(s, t) = 2 sum_g p(g) G_s G_t cosh(2 theta_g) / mu.
     """
-    patterns = np.array(list(itertools.product((0.0, 1.0), repeat=len(TARGETS))))
+    patterns = np.array(list(itertools.product((0.0, 1.0), repeat=len(targets))))
     chance = (MU**patterns * (1 - MU) ** (1 - patterns)).prod(axis=1)
 
     def misfit(integral: np.ndarray) -> np.ndarray:
         outputs = -(chance * np.sinh(2 * patterns @ integral)) @ patterns / MU
-        return outputs - TARGETS
+        return outputs - targets
 
-    integral = root(misfit, np.zeros(len(TARGETS)), tol=1e-14).x
+    integral = root(misfit, np.zeros(len(targets)), tol=1e-14).x
     before = 2 / MU * (patterns.T * chance) @ patterns
     after = 2 / MU * (patterns.T * chance * np.cosh(2 * patterns @ integral)) @ patterns
     return float(np.linalg.norm(after - before) / np.linalg.norm(before))
