@@ -44,7 +44,7 @@ TRANSCRIBED = (
 )
 TRANSCRIBED_TWICE = (
     "Known from transcribed copies only. Those of two versions agree, so that a mistake of the "
-    "transcription is unlikely."
+    "transcription is less likely."
 )
 
 
