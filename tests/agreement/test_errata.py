@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from tests.copies import copies, stands_there
 
 from finitewidth.claims.facts import number_key
@@ -19,8 +20,12 @@ from finitewidth.common.settings import preset_only
 from finitewidth.errata import document, table
 from finitewidth.errata.evidence import Evidence, extrapolated, generator
 from finitewidth.errata.table import KINDS, Erratum, outcome
+from finitewidth.kernels.gated_ntk import value_kernel
+from finitewidth.networks.random_gated import draw_weights
 from finitewidth.papers.beyond import errata as lazy
 from finitewidth.papers.collapse.errata import dynamics, limits
+from finitewidth.papers.npf import errata as memorisation
+from finitewidth.training.full_batch import gradient_descent
 
 ROOT = Path(__file__).parents[2]
 # the number of networks in the settings; seeds are fixed, so tests with random networks are stable
@@ -106,6 +111,17 @@ def test_an_erratum_is_transcribed_if_no_other_copy_has_the_words():
     assert "- In `trust`: `a`\n" in document.wording(_erratum(scan, ours))
 
 
+def test_transcribed_copies_of_two_versions_that_agree_are_said_to():
+    final = Quote(text="npf", line=2, words="a")
+    earlier = Quote(text="npf0", line=3, words="a")
+    one, both = _erratum(final), _erratum(final, earlier)
+    assert one.transcribed
+    assert both.transcribed
+    assert document.TRANSCRIBED in document.wording(one)
+    assert document.TRANSCRIBED_TWICE in document.wording(both)
+    assert document.TRANSCRIBED not in document.wording(both)
+
+
 def test_a_row_names_sources_claims_and_numbers():
     erratum = replace(
         _erratum(Quote(text="trust", line=2, words="a"), Quote(text="thesis", line=3, words="b")),
@@ -143,6 +159,59 @@ def test_extrapolation_takes_out_powers_of_one_over_m():
     limit, error = extrapolated([3 + 2 / m - 5 / m**2 + 7 / m**3 for m in (4, 8, 16, 32, 64)])
     assert limit == pytest.approx(3, abs=1e-12)
     assert error < 1e-9
+
+
+@pytest.mark.parametrize("width", [100, 400, 1600])
+def test_the_kernel_of_memorising_networks_changes_alike_at_all_widths(width):
+    """Erratum npf-9: the change does not vanish with the width (4 standard errors)."""
+    changes = memorisation.memorised_changes(width, 16, np.random.default_rng(width))
+    error = changes.std(ddof=1) / len(changes) ** 0.5
+    assert error < 0.03
+    assert abs(changes.mean() - memorisation.limiting_change()) < 4 * error
+
+
+def test_the_kernel_of_memorising_networks_stays_if_outputs_start_at_order_1():
+    """First-layer weights of ±1 in place of ±1/√(μw): the change falls as 1/w or faster."""
+    rng = np.random.default_rng(0)
+    narrow, wide = (memorisation.memorised_changes(w, 16, rng, 1.0).mean() for w in (100, 1600))
+    assert narrow < 0.01
+    assert wide < narrow / 16
+
+
+def _deep_changes(width, first_layer=None, depth=4, draws=8):
+    """Relative changes of K of memorisation networks by 200 steps of gradient descent, (draws,)."""
+    rng = np.random.default_rng(width)
+    size = (2 / width) ** 0.5
+    sizes = [1, *[width] * (depth - 1), 1]
+    weights = draw_weights(sizes, size, draws, rng)
+    if first_layer is not None:
+        weights[0] *= first_layer / size
+    gates = [torch.from_numpy(rng.integers(0, 2, (draws, 10, width)) * 1.0) for _ in sizes[1:-1]]
+    targets = torch.from_numpy(rng.uniform(-1, 1, (draws, 10)))
+    x = torch.ones(10, 1, dtype=torch.float64)
+    before = value_kernel(x, weights, None, gates, with_biases=False)
+    step = 0.1 / torch.linalg.eigvalsh(before)[:, -1]
+    *_, last = gradient_descent(x, targets, weights, gates, step=step, times=[200])
+    after = value_kernel(x, last.weights, None, gates, with_biases=False)
+    return (torch.linalg.matrix_norm(after - before) / torch.linalg.matrix_norm(before)).numpy()
+
+
+def test_the_kernel_of_deeper_memorising_networks_changes_as_much_in_wide_ones():
+    """Erratum npf-9 at d = 4 and 10 targets, the gradient descent of npf Appendix D."""
+    narrow, wide = _deep_changes(50), _deep_changes(200)
+    error = np.hypot(narrow.std(ddof=1), wide.std(ddof=1)) / len(wide) ** 0.5
+    # half of the change would be left if it fell as the square root of the width
+    assert wide.mean() - narrow.mean() / 2 > 2.5 * error
+    narrow, wide = _deep_changes(50, 1.0), _deep_changes(200, 1.0)
+    assert wide.mean() < narrow.mean() / 2
+
+
+@pytest.mark.parametrize("target", [0.3, 1.0, -2.0])
+def test_the_limiting_change_for_one_input_is_that_of_the_invariant(target):
+    """K_T² - K_0² = 4 (y² - ŷ_0²) for two layers; K_0 = 2 and ŷ_0 = 0 at infinite width."""
+    after = (4 + 4 * target**2) ** 0.5
+    change = memorisation.limiting_change(np.array([target]))
+    assert change == pytest.approx(after / 2 - 1, rel=1e-9)
 
 
 @pytest.mark.parametrize("alpha", [0.5, 3.0, 100.0])

@@ -29,8 +29,9 @@ Each entry quotes the printed words from every plain text below that has them; `
 lines. The texts are not part of the project. If the environment variable `{folder}` names a folder
 with them, the tests compare every quote with its line; a text is recognised by its SHA-256 digest.
 Where two texts have a paper, the one of its own folder decides. A transcribed text was read from
-pictures of pages, so that a sign, an index, a bar or a power in it may be a mistake of the
-transcription.
+pictures of pages, so that a sign, a letter, an index, a bar or a power in it may be a mistake of
+the transcription. The text layer of `dgn` has the paper's letters, but not their heights: what is a
+power or an index follows from the order and the context.
 
 | text | what it is | transcribed | SHA-256 |
 |---|---|---|---|
@@ -38,8 +39,12 @@ transcription.
 """
 
 TRANSCRIBED = (
-    "Known from one transcribed copy only: the sign, index or power may be a mistake of the "
-    "transcription."
+    "Known from one transcribed copy only: the sign, letter, index or power may be a mistake of "
+    "the transcription."
+)
+TRANSCRIBED_TWICE = (
+    "Known from transcribed copies only. Those of two versions agree, so that a mistake of the "
+    "transcription is less likely."
 )
 
 
@@ -71,7 +76,7 @@ def _counts(errata: Sequence[Erratum], found: Mapping[str, Evidence | None], net
     return (
         f"There are {len(errata)} entries: {classes}. {computed} of them are computed, and "
         f"{confirmed} of these {computed} are confirmed. "
-        f"{sum(erratum.transcribed for erratum in errata)} are known from a transcribed copy only. "
+        f"{sum(erratum.transcribed for erratum in errata)} are known from transcribed copies only. "
         f"Drawn ones use {networks:,} small networks, or fewer wide ones.\n"
     )
 
@@ -86,7 +91,8 @@ def wording(erratum: Erratum) -> str:
         *(f"- In `{q.text}`: `{q.words}`" for q in erratum.quotes),
     ]
     if erratum.transcribed:
-        lines.append(f"- {TRANSCRIBED}")
+        copies = {quote.text for quote in erratum.quotes}
+        lines.append(f"- {TRANSCRIBED if len(copies) == 1 else TRANSCRIBED_TWICE}")
     same = [f"claim {claim}" for claim in erratum.claims]
     same += [f"printed number `{number}`" for number in erratum.numbers]
     if same:

@@ -8,10 +8,12 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from finitewidth.common.provenance import fixed_seed_for
+from finitewidth.kernels.npk import overlap
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,17 @@ def relu_pass(
         delta = np.einsum("dij,di->dj", weights[layer], delta) * (signals[layer] > 0)
         errors.append((delta**2).sum(axis=1))
     return [(s**2).sum(axis=1) for s in signals[:-1]], errors[::-1], h[:, 0]
+
+
+def mean_overlaps(mu: float) -> np.ndarray:
+    """E Lambda of two inputs, (2, 2), over all hard gates of probability ``mu``, w = 2, d = 3.
+
+    Lambda counts the paths that are active for both inputs (npf Definition 2.2).
+    """
+    patterns = torch.tensor(list(itertools.product((0.0, 1.0), repeat=8)), dtype=torch.float64)
+    chance = (mu**patterns * (1 - mu) ** (1 - patterns)).prod(dim=1)
+    gates = list(patterns.reshape(-1, 2, 2, 2).unbind(dim=1))
+    return torch.einsum("g,gst->st", chance, overlap(gates)).numpy()
 
 
 def edge_of_chaos_of_relu() -> Evidence:

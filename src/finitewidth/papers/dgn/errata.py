@@ -5,7 +5,13 @@ import itertools
 import numpy as np
 import torch
 
-from finitewidth.errata.evidence import Evidence, exactly, extrapolated, generator
+from finitewidth.errata.evidence import (
+    Evidence,
+    exactly,
+    extrapolated,
+    generator,
+    mean_overlaps,
+)
 from finitewidth.kernels.gated_moments import (
     leading_variance,
     unit_counts,
@@ -76,11 +82,14 @@ def kernel_of_weights() -> Evidence:
 def overlap_ratio() -> Evidence:
     """E λ(s, s') / E λ(s, s) over all hard gates of probability mu, w = 2, d = 3."""
     mu, d = 0.3, 3
-    patterns = torch.tensor(list(itertools.product((0.0, 1.0), repeat=8)), dtype=torch.float64)
-    chance = (mu**patterns * (1 - mu) ** (1 - patterns)).prod(dim=1)
-    gates = list(patterns.reshape(-1, 2, 2, 2).unbind(dim=1))
-    shared = torch.einsum("g,gst->st", chance, overlap(gates))
+    shared = mean_overlaps(mu)
     return exactly(shared[0, 1] / shared[0, 0], mu**d, mu ** (d - 1))
+
+
+def overlap_with_itself() -> Evidence:
+    """E λ(s, s) over all hard gates of probability mu, w = 2, d = 3."""
+    mu, w, d = 0.3, 2, 3
+    return exactly(mean_overlaps(mu)[0, 0], (mu**2 * w) ** (d - 1), (mu * w) ** (d - 1))
 
 
 def squared_loss() -> Evidence:

@@ -1,12 +1,21 @@
 """Errata of the final version of ``npf``."""
 
+import itertools
+
 import numpy as np
 import torch
+from scipy.optimize import root
 
-from finitewidth.errata.evidence import Evidence, exactly, generator
+from finitewidth.errata.evidence import (
+    Evidence,
+    exactly,
+    generator,
+    mean_overlaps,
+    on_average,
+)
 from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.kernels.npk import overlap
-from finitewidth.kernels.paths import path_output
+from finitewidth.kernels.paths import path_output, path_values
 from finitewidth.networks.random_gated import every_signed_network
 
 
@@ -51,3 +60,126 @@ def half_output_variance() -> Evidence:
     kernels = value_kernel(x, [*hidden, last / 2**0.5], None, gates, with_biases=False)
     per_path = sigma ** (2 * (d - 1)) * float((x @ x.T * overlap(gates))[0, 1])
     return exactly(kernels.mean(dim=0)[0, 1], d * per_path, (d + 1) / 2 * per_path)
+
+
+MU = 0.5  # probability of an open gate
+TARGETS = np.array([1.0, -0.5])  # of the memorisation network, one for each index
+
+
+def change_of_memorising_kernel(networks: int) -> Evidence:
+    """|K_T - K_0| / |K_0| of trained memorisation networks of two layers, w = 1600.
+
+    The corrected value is the limit of infinite width.
+    """
+    draws = max(32, networks // 4000)
+    changes = memorised_changes(1600, draws, generator("npf-9"))
+    return on_average(changes, 0.0, limiting_change())
+
+
+def memorised_changes(
+    width: int, draws: int, rng: np.random.Generator, first_layer: float | None = None
+) -> np.ndarray:
+    """Relative changes of the kernel by gradient flow from the start to a perfect fit, (draws,).
+
+    The networks have two layers, the input 1, fixed gates of probability 1/2 and weights of size
+    1/sqrt(mu w) (npf Appendix D). ``first_layer`` is another size of the weights of layer 1.
+    The flow takes steps by the classical method of Runge and Kutta.
+
+    Raises:
+        RuntimeError: an error is still above 1e-6.
+    """
+    size = (MU * width) ** -0.5
+    first = size if first_layer is None else first_layer
+    shape = (2, draws, width)
+    weights = (2.0 * rng.integers(0, 2, shape) - 1) * np.array([first, size])[:, None, None]
+    gates = (rng.random((draws, len(TARGETS), width)) < MU).astype(float)
+    before = _kernels(weights, gates)
+    step = 0.3 / np.linalg.eigvalsh(before)[:, -1].mean()
+    for _ in range(250):
+        k1 = _slopes(weights, gates)
+        k2 = _slopes(weights + step / 2 * k1, gates)
+        k3 = _slopes(weights + step / 2 * k2, gates)
+        k4 = _slopes(weights + step * k3, gates)
+        weights = weights + step / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+    if abs(_errors(weights, gates)).max() > 1e-6:
+        raise RuntimeError("the memorisation networks have not fitted their targets")
+    change = np.linalg.norm(_kernels(weights, gates) - before, axis=(1, 2))
+    return change / np.linalg.norm(before, axis=(1, 2))
+
+
+def _errors(weights: np.ndarray, gates: np.ndarray) -> np.ndarray:
+    return np.einsum("rsw,rw->rs", gates, weights[0] * weights[1]) - TARGETS
+
+
+def _slopes(weights: np.ndarray, gates: np.ndarray) -> np.ndarray:
+    pull = np.einsum("rs,rsw->rw", _errors(weights, gates), gates)
+    return -pull * weights[::-1]
+
+
+def _kernels(weights: np.ndarray, gates: np.ndarray) -> np.ndarray:
+    return np.einsum("rsw,rw,rtw->rst", gates, (weights**2).sum(axis=0), gates)
+
+
+def limiting_change(targets: np.ndarray = TARGETS) -> float:
+    """|K_T - K_0| / |K_0| of the same networks at infinite width, for targets (S,).
+
+    With theta_g = sum_s G_s int e_s dt for units of the gates g, u a = ±exp(∓2 theta_g) / (mu w).
+    So y_s = -sum_g p(g) G_s sinh(2 theta_g) / mu, which determines theta, and
+    K_T(s, t) = 2 sum_g p(g) G_s G_t cosh(2 theta_g) / mu.
+    """
+    patterns = np.array(list(itertools.product((0.0, 1.0), repeat=len(targets))))
+    chance = (MU**patterns * (1 - MU) ** (1 - patterns)).prod(axis=1)
+
+    def misfit(integral: np.ndarray) -> np.ndarray:
+        outputs = -(chance * np.sinh(2 * patterns @ integral)) @ patterns / MU
+        return outputs - targets
+
+    integral = root(misfit, np.zeros(len(targets)), tol=1e-14).x
+    before = 2 / MU * (patterns.T * chance) @ patterns
+    after = 2 / MU * (patterns.T * chance * np.cosh(2 * patterns @ integral)) @ patterns
+    return float(np.linalg.norm(after - before) / np.linalg.norm(before))
+
+
+def both_weights_in_one_layer() -> Evidence:
+    """E(tau) of one path, four times, and one weight of layer 2, over all 2^10 networks."""
+    sigma, d = 0.6, 3
+    weights = every_signed_network((2, 2, 2, 1), sigma)
+    weights[1].requires_grad_(True)
+    path = torch.tensor([[0, 0, 0, 0]])
+    value = path_values(weights, path)[:, 0]
+    (slopes,) = torch.autograd.grad(value.sum(), weights[1])
+    term_one, term_two, term_three = sigma ** (4 * (d - 1)), sigma**2, sigma**2
+    return exactly((slopes[:, 0, 0] ** 4).mean(), term_one * term_two * term_three, term_one)
+
+
+def crossings_in_the_first_layer() -> Evidence:
+    """Variance of K(x, x) of linear networks of two layers, over all networks.
+
+    The corrected value adds sigma^4 omega(tau) for all indices tau that are not base terms: at
+    each node two ordered pairs of different inputs, theta_a and theta_b above it. These paths
+    cross in layer 1.
+    """
+    sigma, width = 0.6, 3
+    x = torch.tensor([[1.0, 2.0]], dtype=torch.float64)
+    weights = every_signed_network((2, width, 1), sigma)
+    gates = [torch.ones(1, width, dtype=torch.float64)]
+    kernels = value_kernel(x, weights, None, gates, with_biases=False)[:, 0, 0]
+    pairs = 2 * 2  # (p_a, p'_a) and (p_b, p'_b), each from the inputs (1, 2) or (2, 1)
+    by_crossings = width * pairs * sigma**4 * float((x[0, 0] * x[0, 1]) ** 2)
+    return exactly(kernels.var(correction=0), 0.0, by_crossings)
+
+
+def layers_of_a_path() -> Evidence:
+    """Number of layers with a weight on which the value of one path depends."""
+    d, rng = 3, generator("npf-12")
+    shapes = [(2, 2), (2, 2), (2, 1)]
+    weights = [torch.from_numpy(rng.standard_normal(shape)).requires_grad_() for shape in shapes]
+    value = path_values(weights, torch.tensor([[0, 1, 0, 0]]))
+    slopes = torch.autograd.grad(value.sum(), weights)
+    return exactly(sum(bool(slope.any()) for slope in slopes), d - 1, d)
+
+
+def overlap_with_itself() -> Evidence:
+    """E Lambda(s, s) over all hard gates of probability mu, w = 2, d = 3."""
+    mu, w, d = 0.3, 2, 3
+    return exactly(mean_overlaps(mu)[0, 0], (mu**2 * w) ** (d - 1), (mu * w) ** (d - 1))

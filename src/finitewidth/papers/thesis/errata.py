@@ -1,5 +1,7 @@
 """Errata of ``thesis``, chapter 2."""
 
+import itertools
+
 import numpy as np
 from scipy.integrate import solve_ivp
 
@@ -83,6 +85,21 @@ def least_norm_risk(networks: int) -> Evidence:
     return on_average(np.array(risks), 1 / (1 - gamma), 1 / (gamma - 1))
 
 
+def signal_risk(networks: int) -> Evidence:
+    """Risk of the least-norm solution without noise, P = 2N, w* = (2, 0, ..).
+
+    The solution is the projection of w* on the span of N Gaussian inputs.
+    """
+    rng, size, count, norm = generator("thesis-5"), 50, 100, 2.0
+    risks = []
+    for _ in range(max(32, networks // 1000)):
+        basis = np.linalg.qr(rng.standard_normal((count, size))).Q
+        kept = float((basis[0] ** 2).sum())
+        risks.append(norm**2 * (1 - kept))
+    lost = 1 - size / count
+    return on_average(np.array(risks), norm * lost, norm**2 * lost)
+
+
 def one_step() -> Evidence:
     """One step of gradient descent from 0 on |Xw − y|², X = (1), y = 1, by finite differences."""
     step, h = 0.1, 1e-6
@@ -125,3 +142,52 @@ def chaotic_correlations() -> Evidence:
         covariance = sigma_w2 * mean_products(activation_of("relu"), covariance)[0]
     change = covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1]) - cosine
     return exactly(float(np.sign(change)), -1, 1)
+
+
+def rank_of_multiples() -> Evidence:
+    """Rank of the infinite-width NTK of x and 2x, ReLU without biases."""
+    gram = np.array([[1.0, 2.0], [2.0, 4.0]])
+    init = constant_width(3, 1, sigma_w2=2.0, sigma_b2=0.0, parametrisation="ntk")
+    kernel = infinite_width_of_gram(init, gram, activation="relu").ntk
+    return exactly(np.linalg.matrix_rank(kernel, tol=1e-6 * np.trace(kernel)), len(gram), 1)
+
+
+def minimiser_of_the_sign_loss() -> Evidence:
+    """Share of right signs where a risk is smallest, with all signs of f on four points listed."""
+    labels = np.array([1, -1, -1, 1])
+    outputs = np.array(list(itertools.product((-1, 1), repeat=len(labels))))
+    right = (outputs == labels).mean(axis=1)
+    printed, corrected = (
+        right[np.argmin((sign * outputs * labels).mean(axis=1))] for sign in (1, -1)
+    )
+    return exactly(right.max(), printed, corrected)
+
+
+def slope_of_outputs() -> Evidence:
+    """Slope of the first output by (2.58), with derivatives of (2.11) by finite differences."""
+    kernel, _, errors, _ = _regression()
+    h, count = 1e-5, len(errors)
+    slopes = ((errors + h) ** 2 - (errors - h) ** 2) / (2 * h)
+    printed = -float(kernel[0] @ errors) / count
+    return Evidence(-float(kernel[0] @ slopes) / count, 1e-9, printed, 2 * printed)
+
+
+def rescaled_gradient() -> Evidence:
+    """Derivative of a tanh network with respect to a parameter of (2.51) and to its weight.
+
+    Both are finite differences; W = sigma_w w / sqrt(n_1) in layer 2.
+    """
+    rng, width, h = generator("thesis-15"), 3, 1e-5
+    factor = (2.0 / width) ** 0.5
+    below, parameters, above = rng.standard_normal((3, width))
+
+    def output(weight: float) -> float:
+        row = np.array([weight, *(factor * parameters[1:])])
+        return float(above.sum() * np.tanh(row @ below))
+
+    parameter = parameters[0]
+    ends = [output(factor * (parameter + step)) for step in (h, -h)]
+    by_parameter = (ends[0] - ends[1]) / (2 * h)
+    ends = [output(factor * parameter + step) for step in (h, -h)]
+    by_weight = (ends[0] - ends[1]) / (2 * h)
+    return Evidence(by_parameter, 1e-8, factor * by_parameter, factor * by_weight)
