@@ -19,7 +19,7 @@ from finitewidth.common.settings import preset_only
 from finitewidth.errata import document, table
 from finitewidth.errata.evidence import Evidence, extrapolated, generator
 from finitewidth.errata.table import KINDS, Erratum, outcome
-from finitewidth.papers.beyond import errata as lazy
+from finitewidth.papers.beyond.errata import steps as lazy
 from finitewidth.papers.collapse.errata import dynamics, limits
 
 ROOT = Path(__file__).parents[2]
