@@ -1,7 +1,7 @@
 """Errata of ``beyond`` about moments at initialisation, and about their estimator."""
 
 from collections.abc import Callable
-from itertools import pairwise, product
+from itertools import product
 
 import numpy as np
 from scipy.integrate import dblquad, quad

@@ -154,7 +154,7 @@ def derivative_of_signal(networks: int) -> Evidence:
 
 
 def dependent_directions(networks: int) -> Evidence:
-    """E[<V, x^1 / |x^1|> sum_j delta_j / |delta|] where no layer is dead, V and delta of layer 2."""
+    """E[<V, x^1 / |x^1|> sum_j delta_j / |delta|], V and delta of layer 2, no layer dead."""
     drawn = drawn_networks(generator("beyond-32"), DIRECTIONS, networks, 2.0)
     signals, errors = squares(drawn.signals), squares(drawn.errors)
     alive = (signals[1] > 0) & (errors[1] > 0)
