@@ -111,7 +111,7 @@ def test_inputs_of_relu_networks_become_similar_in_every_phase(sigma_w2, sigma_b
         q = infinite_width_of_gram(init, np.eye(2), activation="relu").scaled_q[-1]
         return q[0, 1] / q[0, 0]
 
-    assert cosine(2) < 0.9 < cosine(60) <= cosine(2000)
+    assert cosine(2) < cosine(60) <= cosine(2000)
     assert cosine(2000) == pytest.approx(1, abs=1e-4)
     if (sigma_w2, sigma_b2) == (3.0, 1.0):
         assert [round(cosine(depth), 3) for depth in (2, 60)] == [0.531, 0.992]
