@@ -22,7 +22,7 @@ from finitewidth.errata.evidence import Evidence, extrapolated, generator
 from finitewidth.errata.table import KINDS, Erratum, outcome
 from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.networks.random_gated import draw_weights
-from finitewidth.papers.beyond import errata as lazy
+from finitewidth.papers.beyond.errata import steps as lazy
 from finitewidth.papers.collapse.errata import dynamics, limits
 from finitewidth.papers.npf import errata as memorisation
 from finitewidth.training.full_batch import gradient_descent

@@ -99,3 +99,19 @@ def test_equation_18_is_the_biases_part_and_no_bound_near_the_edge_of_chaos():
     error = ratios.std() / len(ratios) ** 0.5
     assert both < ratios.mean() + 4 * error
     assert ratios.mean() + 4 * error < biases
+
+
+@pytest.mark.parametrize("sigma_w2", [0.5, 1.0, 2.0, 3.0])
+@pytest.mark.parametrize("sigma_b2", [0.0, 0.1, 1.0])
+def test_inputs_of_relu_networks_become_similar_in_every_phase(sigma_w2, sigma_b2):
+    """docs/glossary.md and erratum trust-15, whose numbers at (3, 1) are those below."""
+
+    def cosine(depth):
+        init = constant_width(depth, 100, sigma_w2=sigma_w2, sigma_b2=sigma_b2)
+        q = infinite_width_of_gram(init, np.eye(2), activation="relu").scaled_q[-1]
+        return q[0, 1] / q[0, 0]
+
+    assert cosine(2) < cosine(60) <= cosine(2000)
+    assert cosine(2000) == pytest.approx(1, abs=1e-4)
+    if (sigma_w2, sigma_b2) == (3.0, 1.0):
+        assert [round(cosine(depth), 3) for depth in (2, 60)] == [0.531, 0.992]

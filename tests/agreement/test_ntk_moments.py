@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from ntk_two_sample import assert_mean
 
+from finitewidth.errata.evidence import extrapolated
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
 from finitewidth.kernels.ntk_init.limits import (
     dispersion_correction,
@@ -59,6 +60,62 @@ def test_width_times_the_distance_from_the_limit_tends_to_the_constant(sigma_w2,
     constant = dispersion_correction(lam, sigma_w2, alpha_0=alpha_0)
     # the rest of order 1 / M is gone
     assert 2 * gaps[1] - gaps[0] == pytest.approx(constant, rel=0.005)
+
+
+RANDOM = [(phase, seed) for phase in ("ordered", "critical", "chaotic") for seed in range(5)]
+
+
+@pytest.mark.parametrize(("phase", "seed"), RANDOM)
+def test_no_random_network_leaves_the_corrected_limit_or_its_constant(phase, seed):
+    """Tries to refute Theorem 3.1 corrected by the moment recursion, which has none of its sums.
+
+    Exact dispersions at five doubled sizes are extrapolated; their numerical error is multiplied by
+    10. The printed limits are refuted in the same way.
+    """
+    rng = np.random.default_rng([31, seed])
+    a = {"ordered": rng.uniform(0.2, 0.85), "critical": 1.0, "chaotic": rng.uniform(1.15, 3)}[phase]
+    width, depth, input_width = (int(rng.integers(*ends)) for ends in ((20, 60), (8, 60), (5, 100)))
+    lam, alpha_0 = depth / width, input_width / width
+    limit = dispersion_limit(lam, phase, alpha_0=alpha_0)
+    values, gaps = [], []
+    for size in (1, 2, 4, 8, 16):
+        widths = (size * input_width, *[size * width] * (size * depth - 1))
+        init = Initialisation(widths=widths, sigma_w2=2 * a)
+        log_ratio = log_theta_moment(init, 2) - 2 * log_theta_moment(init, 1)
+        values.append(float(np.exp(log_ratio)))
+        gaps.append(size * width * (values[-1] - limit))
+    found, error = extrapolated(values)
+    assert error < 1e-3 * found
+    assert abs(found - limit) < 10 * error
+    constant, error_of_constant = extrapolated(gaps)
+    expected = dispersion_correction(lam, 2 * a, alpha_0=alpha_0)
+    assert error_of_constant < 1e-3 * abs(expected)
+    assert abs(constant - expected) < 10 * error_of_constant
+    if phase != "ordered":
+        printed = dispersion_limit(lam, phase, alpha_0=alpha_0, form="printed")
+        assert found - printed > 10 * error
+
+
+def test_finite_networks_at_the_edge_and_above_lie_below_the_limit():
+    """c is negative in all 480 cases, and positive below the edge."""
+    for lam in np.geomspace(0.05, 8, 10):
+        for alpha_0 in np.geomspace(0.01, 100, 8):
+            for sigma_w2 in (2.0, 2.001, 2.1, 2.5, 4.0, 20.0):
+                assert dispersion_correction(lam, sigma_w2, alpha_0=alpha_0) < 0
+            assert dispersion_correction(lam, 1.5, alpha_0=alpha_0) > 0
+
+
+@pytest.mark.parametrize("lam", [0.1, 0.5, 2.0])
+@pytest.mark.parametrize("alpha_0", [0.1, 1.0, 3.0])
+def test_printed_limits_are_equations_8_and_9_as_they_stand(lam, alpha_0):
+    e5, e1 = np.exp(5 * lam), np.exp(lam)
+    chaotic = e5 / (2 * lam) * (1 - (1 - np.exp(-4 * lam)) / (4 * lam))
+    edge = e5 * (1 / (2 * lam) + (2 * alpha_0**2 - 8 * alpha_0) / (25 * lam**2))
+    edge += (e1 - e5) * (1 - 4 * alpha_0) / (8 * lam**2)
+    edge += 2 * alpha_0 / (5 * lam) * ((4 - alpha_0) / (5 * lam) - 1 - alpha_0)
+    assert dispersion_limit(lam, "chaotic", form="printed") == pytest.approx(chaotic)
+    found = dispersion_limit(lam, "critical", alpha_0=alpha_0, form="printed")
+    assert found == pytest.approx(edge / (1 + alpha_0) ** 2)
 
 
 def test_the_second_moment_is_the_sum_over_all_pairs_of_layers():

@@ -174,3 +174,14 @@ def test_b13_is_not_contradicted_where_the_papers_own_bound_falls_too():
     assert found.count(verdicts.FAILS)
     assert found.verdict == verdicts.NOT_DECIDABLE
     assert "in a range of ours" in found.caveat
+
+
+@pytest.mark.parametrize("wrong", [{"sign": -1.0}, {"ordered": 0.2}])
+def test_b16_fails_by_the_sign_alone_and_by_the_ordered_phase_alone(wrong):
+    claim = next(claim for claim in ALL if claim.id == "B16")
+    found = judged_as(claim, beyond.steps(**wrong))
+    assert found.verdict == verdicts.IN_PART
+    failing = [row["part"] for row in found.parts if row["outcome"] == verdicts.FAILS]
+    phase = "chaotic, derivative, exact" if "sign" in wrong else "ordered"
+    assert failing
+    assert all(name.startswith(phase) for name in failing)

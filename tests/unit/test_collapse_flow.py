@@ -139,7 +139,7 @@ def least_eigenvalue(state):
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("excess", [0.0, 0.5, 5.0])
 def test_variation_within_classes_is_bounded_from_a_positive_invariant(seed, excess):
-    """d/dt tr S <= -(2 m / n) (tr S)^2 at all times, although the class means are not fitted."""
+    """d/dt tr S <= -(2 m / min(n, C)) (tr S)^2 at all times, although the means are not fitted."""
     start = drawn(seed=seed, weight_scale=None, excess=excess)
     assert least_eigenvalue(start) > -1e-12
     assert norm(start.residuals) > 0.5  # not the end of training
@@ -148,7 +148,7 @@ def test_variation_within_classes_is_bounded_from_a_positive_invariant(seed, exc
     for time, state in zip(times, block_flow.integrate(KERNEL, start, times, 1e-11), strict=True):
         scatter = float(np.trace(state.scatter[0]))
         rate = float(np.trace(block_flow.rates(KERNEL, state).scatter[0]))
-        assert rate <= -2 * KERNEL.samples / START["features"] * scatter**2
+        assert rate <= -2 * KERNEL.samples / min(START["features"], KERNEL.classes) * scatter**2
         assert math.sqrt(scatter) <= flow.bound_within(KERNEL, 6, first, time) * (1 + 1e-9)
 
 
@@ -214,3 +214,57 @@ def test_cases_of_the_formulas_differ_although_a_grid_point_is_nearly_a_bias():
     frozen = CONFIG["frozen"] | {"points": 3, "margin": 0.1, "biases": [0.0, 0.1 + 1e-15]}
     rows = pd.DataFrame(flow._formulas(frozen, CONFIG))
     assert not rows.duplicated(["case", "quantity", "form"]).any()
+
+
+def positive_start(kernel, features, random, *, means, within, excess, bias):
+    """A start with E >= 0: W^T W is what E = excess G G^T makes of the features' terms."""
+    inside = min(features, kernel.classes)  # the rank that W^T W can have
+    frame = np.linalg.qr(random.standard_normal((features, inside)))[0]
+    class_means = means * frame @ random.standard_normal((inside, kernel.classes))
+    factor = within * frame @ random.standard_normal((inside, inside))
+    nothing = np.zeros((kernel.classes, features))
+    biases = np.full(kernel.classes, bias)
+    parts = nothing, biases, class_means, factor @ factor.T
+    state = FlowState(*(part[None] for part in parts))
+    invariant = excess * frame @ random.standard_normal((inside, inside))
+    gram = block_flow.feature_terms(kernel, state)[0] + invariant @ invariant.T
+    values, vectors = np.linalg.eigh(kernel.samples * frame.T @ gram @ frame)
+    root = np.sqrt(np.maximum(values, 0))[:, None] * vectors.T
+    rotation = np.linalg.qr(random.standard_normal((kernel.classes, inside)))[0]
+    return state._replace(weights=(rotation @ root @ frame.T)[None])
+
+
+@pytest.mark.parametrize("excess", [0.0, 0.2, 1.0])
+@pytest.mark.parametrize(("classes", "features"), [(3, 7), (5, 4), (4, 4), (2, 9), (6, 3)])
+def test_no_random_flow_with_a_positive_invariant_leaves_the_bound(classes, features, excess):
+    """Tries to refute the theorem: random kernels and starts, E of full rank, n above and below C.
+
+    Of the rank of S, min(n, C), the theorem says that it stays; the bound is compared at times in
+    which tr S falls by orders of magnitude.
+    """
+    random = rng(classes, features)
+    other, same, diagonal = np.sort(random.uniform(0.02, 0.5, 3))
+    kernel = BlockKernel(classes, int(random.integers(2, 6)), diagonal, same, other)
+    scales = {"means": random.uniform(0.1, 0.6), "within": random.uniform(0.1, 0.6)}
+    bias = random.uniform(0, 0.5)
+    start = positive_start(kernel, features, random, excess=excess, bias=bias, **scales)
+    assert np.linalg.eigvalsh(block_flow.invariant(kernel, start)[0])[0] > -1e-12
+    times = [0.0, 0.1, 1.0, 10.0]
+    first = float(np.trace(start.scatter[0]))
+    for time, state in zip(times, block_flow.integrate(kernel, start, times, 1e-11), strict=True):
+        bound = flow.bound_within(kernel, features, first, time)
+        assert math.sqrt(np.trace(state.scatter[0])) <= bound * (1 + 1e-8)
+        assert np.linalg.matrix_rank(state.scatter[0], tol=1e-9) <= min(features, classes)
+
+
+def test_no_smaller_rank_than_min_n_c_would_do_in_the_bound():
+    """Without class means and with E = 0, an S of equal variances in C directions starts at it."""
+    frame = np.linalg.qr(rng(1).standard_normal((6, KERNEL.classes)))[0]
+    scatter = 0.3 * frame @ frame.T
+    means, biases = np.zeros((6, KERNEL.classes)), np.zeros(KERNEL.classes)
+    weights = np.sqrt(KERNEL.samples / KERNEL.mu_single * 0.3) * frame.T
+    start = FlowState(*(part[None] for part in (weights, biases, means, scatter)))
+    assert abs(block_flow.invariant(KERNEL, start)).max() < 1e-12
+    rate = float(np.trace(block_flow.rates(KERNEL, start).scatter[0]))
+    trace = float(np.trace(scatter))
+    assert rate == pytest.approx(-2 * KERNEL.samples / KERNEL.classes * trace**2)

@@ -134,15 +134,23 @@ def dispersions(factor=1.05, angle=0.0):
             "theory": theory.assign(cosine=np.nan)}  # fmt: skip
 
 
-def steps(ordered=-0.2):
-    """Relative changes of the kernel: exponential in the depth."""
-    slopes = {"chaotic": 0.3, "ordered": ordered}
-    rows = [
-        (phase, change, depth, np.exp(slope * depth), 0.1 * np.exp(slope * depth))
-        for phase, slope in slopes.items() for change in ("step", "step_of_weights", "derivative")
-        for depth in (4, 8, 16, 32)
-    ]  # fmt: skip
-    return {"steps": pd.DataFrame(rows, columns=["phase", "change", "depth", "value", "error"])}
+def steps(ordered=-0.2, sign=1.0):
+    """Relative changes of the kernel: exponential in the depth, to first order with a ``sign``."""
+    places = pd.MultiIndex.from_product(
+        [("chaotic", "ordered"), ("step", "step_of_weights", "derivative"), (4, 8, 16, 32)],
+        names=["phase", "change", "depth"],
+    )
+    rows = places.to_frame(index=False)
+    slopes = rows["phase"].map({"chaotic": 0.3, "ordered": ordered})
+    sizes = np.exp(slopes * rows["depth"])
+    sizes_and_signs = {
+        "value": sizes,
+        "error": 0.1 * sizes,
+        "with_sign": sizes,
+        "with_sign_error": 0.1 * sizes,
+        "exact_with_sign": sign * sizes,
+    }
+    return {"steps": rows.assign(**sizes_and_signs)}
 
 
 def moments(forward=1.0, limit=1.0):
@@ -217,7 +225,7 @@ ROWS = {
     "B13": (ratios, lambda: ratios(rise=-0.1, printed=1.0)),
     "B14": (ratios, lambda: ratios(off=0.05)),
     "B15": (dispersions, lambda: dispersions(angle=0.5)),
-    "B16": (steps, lambda: steps(ordered=0.2)),
+    "B16": (steps, lambda: steps(sign=-1.0)),
     "B18": (moments, lambda: moments(limit=1.2)),
     "B22": (estimators, lambda: estimators(bias=0.02)),
     "B19": (blocks, lambda: blocks(start=0.3, same=1.2)),

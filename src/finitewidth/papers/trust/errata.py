@@ -8,6 +8,8 @@ from scipy.special import erf
 
 from finitewidth.errata import evidence
 from finitewidth.errata.evidence import Evidence, exactly, generator, on_average
+from finitewidth.kernels.ntk_init.infinite_width import infinite_width_of_gram
+from finitewidth.kernels.ntk_init.initialisation import constant_width
 
 A, B = 0.7, 0.3  # of the integrals of appendix E
 
@@ -143,6 +145,46 @@ def output_variance(networks: int) -> Evidence:
     trained = f[:, 0] + a * (labels - f[:, 1:]).mean(axis=1)
     printed = (1 + a**2 / size) * (q - cov) + (a - 1) ** 2 * cov
     return on_average(trained**2, printed, printed + a**2 / size)
+
+
+def relu_covariances(depth: int, sigma_w2: float, sigma_b2: float) -> np.ndarray:
+    """q^l and q_sr^l of (5) and (7), l = 1..L, for orthogonal inputs of |x|² = M₀; (L, 2)."""
+    found = [(sigma_w2 + sigma_b2, sigma_b2)]
+    for _ in range(depth - 1):
+        q, covariance = found[-1]
+        same, other = relu_mean(q**0.5, q**0.5), relu_mean(q**0.5, covariance / q**0.5)
+        found.append((sigma_w2 * same + sigma_b2, sigma_w2 * other + sigma_b2))
+    return np.array(found)
+
+
+def variance_in_the_chaotic_phase() -> Evidence:
+    """Variance over weights of a trained ReLU network at (3, 1), over q^L, for S = 10 inputs.
+
+    The networks are infinitely wide. Outputs are solved for with the whole kernel of the paper,
+    κ₁ and κ₂, from integrals over angles; the forms use the closed forms of E.1.
+    """
+    depth, size, sigma_w2, sigma_b2 = 20, 10, 3.0, 1.0
+    covariances = relu_covariances(depth, sigma_w2, sigma_b2)
+    shares = (np.pi - np.arccos(covariances[:-1, 1] / covariances[:-1, 0])) / (2 * np.pi)
+    slopes = sigma_w2 * np.column_stack([np.full(depth - 1, 0.5), shares])
+    # p^l is the product of the slopes of the layers from l on
+    p = np.vstack([np.cumprod(slopes[::-1], axis=0)[::-1], [1.0, 1.0]])
+    signals = (covariances - sigma_b2) / sigma_w2  # of the layer below, without biases
+    kappa = (signals * p).sum(axis=0)
+    q, covariance = covariances[-1]
+    eye = np.eye(size + 1)
+    kernel = kappa[1] + (kappa[0] - kappa[1]) * eye
+    outputs = covariance + (q - covariance) * eye
+    # f - K(x, X) K(X, X)^-1 f(X), of which the last input is x
+    trained = np.append(-np.linalg.solve(kernel[:-1, :-1], kernel[-1, :-1]), 1.0)
+    truth = trained @ outputs @ trained / q
+
+    init = constant_width(depth, 100, sigma_w2=sigma_w2, sigma_b2=sigma_b2)
+    field = infinite_width_of_gram(init, np.eye(2), activation="relu")
+    cosine = field.nngp[0, 1] / field.nngp[0, 0]
+    a = size / (field.kappa[0, 0] / field.kappa[0, 1] + size - 1)
+    forms = ((1 + a**2 / size) * (1 - c) + (a - 1) ** 2 * c for c in (0.0, cosine))
+    return exactly(truth, *forms)
 
 
 edge_of_chaos = evidence.edge_of_chaos_of_relu

@@ -14,6 +14,7 @@ import torch
 from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init.brute_force import drawn_network, tangent_kernel
 from finitewidth.kernels.ntk_init.estimators import ESTIMATORS
+from finitewidth.kernels.ntk_init.gradient_step import log_mean_decrease
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.normals import Normals
@@ -169,17 +170,27 @@ def steps(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
 
     All weights of the ReLU networks are drawn. The ratio of depth to width is constant, as in the
     limit of the theorem. The values are the mean size of the changes of `kernel_changes`, divided
-    by the exact mean of Theta.
+    by the exact mean of Theta. ``with_sign`` is their mean with its sign, divided in the same way,
+    and ``with_sign_error`` its standard error. ``exact_with_sign`` is the exact mean to first order
+    in the rate, in the rows of the derivative; nan in the others.
     """
     rows = []
     for variance, depth in product(settings["sigma_w2"], settings["depths"]):
         width = max(1, round(depth / settings["ratio"]))
         init = network(depth, width, 1.0, variance)
-        mean = float(np.exp(log_moments(init).mean))
+        log_mean = log_moments(init).mean
+        exact = -settings["rate"] * float(np.exp(log_mean_decrease(init) - log_mean))
         phase = phase_of("relu", variance)
         key = {"sigma_w2": variance, "phase": phase, "depth": depth, "width": width}
         for name, changes in kernel_changes(init, settings["rate"], settings["draws"]).items():
-            rows.append(key | {"change": name} | _mean(np.abs(changes) / mean))
+            relative = changes / float(np.exp(log_mean))
+            signed = _mean(relative)
+            columns = {
+                "with_sign": signed["value"],
+                "with_sign_error": signed["error"],
+                "exact_with_sign": exact if name == "derivative" else np.nan,
+            }
+            rows.append(key | {"change": name} | _mean(np.abs(relative)) | columns)
     return rows
 
 

@@ -19,22 +19,22 @@ from finitewidth.papers.beyond.figures.lines import EDGE, MARKERS, NEUTRAL
 LIMITS = {"at the edge": (0, (3, 1)), "chaotic": "-"}
 PRINTED = "#8c8c8c"  # 3.4:1 on white; wide and behind all others
 FORMULAS = {
-    "printed_sums": ("Theorem 3.2, printed", {"linestyle": "-", "linewidth": 1.0}),
+    "printed_sums": ("Theorem 3.2, form of its proof", {"linestyle": "-", "linewidth": 1.0}),
     "exact": ("exact at finite width", {"linestyle": ":", "linewidth": 1.2}),
 }
 PAPER = {  # numbers of the paper's text: style of the line, label
     "ordered_limit": ((0, (6, 2)), "limit below the edge (paper)"),
     "high_variance": ((0, (1, 2)), "high variance above (paper)"),
 }
-# group -> curve that is shown as printed, and what differs between the columns of panels
+# group -> curve of the paper, and what differs between the columns of panels
 GROUPS = {"phases": ("printed_limit", "width"), "near": ("printed_sums", "alpha_0")}
 PLACES = {"width": r"$M$", "alpha_0": r"$\alpha_0$"}
 BARS = 5  # error bars of a curve between its first and its last
 ROW, LEGEND = 1.85, 0.75  # inches: height of a row of panels, and of the legend and labels
 FIELDS = {
     "series": fields.text(
-        "estimate, exact (diagonal), printed_limit (Theorem 3.1), printed_sums (Theorem 3.2), "
-        "ordered_limit (Theorem 3.1, part 3) or high_variance (section 3.1)"
+        "estimate, exact (diagonal), printed_limit (Theorem 3.1), printed_sums (Theorem 3.2 in the "
+        "form of its proof), ordered_limit (Theorem 3.1, part 3) or high_variance (section 3.1)"
     ),
     "source": fields.text("ours, or paper for a number that the paper prints"),
     **lines.NETWORKS,
@@ -48,7 +48,7 @@ FIELDS = {
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Select the estimates of a ``group``, its printed curve, its exact curve and printed numbers.
+    """Select the estimates of a ``group``, the paper's curve, the exact curve and printed numbers.
 
     With ``errors`` as bands, only the variances are selected that are shown with them.
     """
@@ -99,7 +99,7 @@ def _joined_by_lines(rows: pd.DataFrame) -> pd.Series:
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw one row of panels with the paper's number of draws and one with ours.
 
-    As in the paper, estimates are dashed and the printed theory is solid. The last row also shows
+    As in the paper, estimates are dashed and its theory is solid. The last row also shows
     the exact curve of the diagonal elements.
     """
     column, off = GROUPS[settings["group"]][1], rows["cosine"].notna().any()

@@ -15,24 +15,26 @@ from finitewidth.figures.style import COLOURS, handle, legend_above, subplots, t
 from finitewidth.kernels.ntk_init.phases import phase as phase_of
 from finitewidth.papers.beyond.figures.lines import log_dispersion_axis
 
-LINES = {  # of limits and sums: colour, width, label
-    "printed_limit": ("#8c8c8c", 2.0, "Theorem 3.1 or 3.2, printed"),
-    "printed_sums": ("#8c8c8c", 2.0, "Theorem 3.1 or 3.2, printed"),
-    "corrected_limit": (COLOURS[0], 1.4, "Theorem 3.1, corrected"),
-    "lower_bound": (COLOURS[1], 1.4, r"lower bound of the limit"),
+PAPER = "#8c8c8c"  # the paper's limits and sums
+LINES = {  # of limits and sums: colour, width, dashes, label
+    "printed_limit": (PAPER, 2.0, "-", "Theorem 3.1, printed"),
+    "printed_sums": (PAPER, 2.0, (0, (3, 1)), "Theorem 3.2, form of its proof"),
+    "corrected_limit": (COLOURS[0], 1.4, "-", "Theorem 3.1, corrected"),
+    "lower_bound": (COLOURS[1], 1.4, "-", r"lower bound of the limit"),
 }
 DASHES = (":", "--", "-.")  # of exact values, a kind for each width
 DRAWN = COLOURS[3]
 NAMES = {"critical": "edge of chaos", "chaotic": "chaotic phase", "ordered": "ordered phase"}
 HEIGHTS = {
-    "dispersion": r"$E[\Theta(x,x)^2]\,/\,E[\Theta(x,x)]^2$", "over_printed": "the same / printed",
-}  # fmt: skip
+    "dispersion": r"$E[\Theta(x,x)^2]\,/\,E[\Theta(x,x)]^2$",
+    "over_printed": "the same / grey line",
+}
 FIELDS = {
     "panel": fields.text("curves (panels of a phase) or small (networks drawn in full)"),
     "phase": fields.text("critical for the edge of chaos, chaotic or ordered"),
     "curve": fields.text(
-        "printed_limit or corrected_limit (Theorem 3.1), lower_bound, printed_sums (Theorem 3.2), "
-        "exact, or networks for an estimate"
+        "printed_limit or corrected_limit (Theorem 3.1), lower_bound, printed_sums (Theorem 3.2 "
+        "in the form of its proof), exact, or networks for an estimate"
     ),
     "sigma_w2": fields.number("variance of the weights times the width"),
     "width": fields.number("units of each hidden layer, M; NaN for a limit"),
@@ -41,7 +43,10 @@ FIELDS = {
     "networks": fields.number("networks drawn for an estimate; NaN otherwise"),
     "dispersion": fields.number("second moment of Theta(x, x) over its squared mean"),
     "standard_error": fields.number("standard error of an estimated dispersion; NaN otherwise"),
-    "over_printed": fields.number("the dispersion over what the paper prints"),
+    "over_printed": fields.number(
+        "the dispersion over the printed limit; in the panel small over Theorem 3.2 in the form of "
+        "its proof"
+    ),
     "over_printed_standard_error": fields.number("standard error of over_printed"),
 }
 
@@ -63,7 +68,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Draw dispersions above, and their ratio to the printed ones below; small networks last."""
+    """Draw dispersions above, and their ratio to those of the paper below; small networks last."""
     curves, small = rows[rows["panel"] == "curves"], rows[rows["panel"] == "small"]
     groups = [own for _, own in curves.groupby("sigma_w2")]
     figure, axes = subplots(
@@ -91,9 +96,9 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
 def _curves(axis: Axes, rows: pd.DataFrame, over: tuple[str, str], dashes: Mapping) -> None:
     across, height = over
-    for curve, (colour, width, _) in LINES.items():
+    for curve, (colour, width, dash, _) in LINES.items():
         own = rows[rows["curve"] == curve].sort_values(across)
-        axis.plot(own[across], own[height], "-", color=colour, linewidth=width)
+        axis.plot(own[across], own[height], linestyle=dash, color=colour, linewidth=width)
     for width, own in rows[rows["curve"] == "exact"].groupby("width"):
         own = own.sort_values(across)
         dash = dashes.get(width, DASHES[0])
@@ -106,11 +111,10 @@ def _curves(axis: Axes, rows: pd.DataFrame, over: tuple[str, str], dashes: Mappi
 
 
 def _handles(rows: pd.DataFrame, dashes: Mapping[float, str]) -> Iterator[Line2D]:
-    """Name the curves; both printed theorems look alike."""
+    """Name the curves."""
     small = rows[rows["curve"] == "networks"]
-    for curve in ("printed_limit", "corrected_limit", "lower_bound"):
-        colour, width, label = LINES[curve]
-        yield handle(label, color=colour, linewidth=width)
+    for colour, width, dash, label in LINES.values():
+        yield handle(label, color=colour, linewidth=width, linestyle=dash)
     by_dash: dict[str, list[str]] = {}
     for width in sorted({*dashes, *small["width"].unique()}):
         by_dash.setdefault(dashes.get(width, DASHES[0]), []).append(f"{width:g}")

@@ -13,14 +13,16 @@ from finitewidth.figures.style import SMALLEST, handle, legend_above, subplots, 
 from finitewidth.papers.beyond.figures.lines import NEUTRAL, colours, log_dispersion_axis
 
 NAMES = ("growing", "constant", "shrinking")
-CURVES = {"printed_sums": ("-", "Theorem 3.2, printed"), "exact": (":", "exact")}
+CURVES = {"printed_sums": ("-", "Theorem 3.2, form of its proof"), "exact": (":", "exact")}
 LAYER = 0.62  # width of the bar that shows a layer
 THINNEST = 0.03  # least height of a bar, relative to the tallest
 END, HIDDEN = "#737373", "#56b4e9"  # input and output, hidden layers
 FIELDS = {
     "panel": fields.text("dispersion (upper row) or drawing (lower row)"),
     "architecture": fields.text("growing, constant or shrinking widths"),
-    "curve": fields.text("printed_sums (Theorem 3.2) or exact; none in a drawing"),
+    "curve": fields.text(
+        "printed_sums (Theorem 3.2 in the form of its proof) or exact; none in a drawing"
+    ),
     "sigma_w2": fields.number("variance of the weights times the width; NaN in a drawing"),
     "depth_over_width": fields.number("L over the mean of both widths; NaN in a drawing"),
     "dispersion": fields.number(

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from finitewidth.claims.estimates import Estimate, estimates, over_printed, power_of, required
+from finitewidth.claims.estimates import (
+    ABOVE,
+    Estimate,
+    estimates,
+    over_printed,
+    power_of,
+    required,
+)
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
@@ -43,7 +50,7 @@ BIAS = 0.005  # what means over the samples resolve
 
 
 def b16(tables: Tables) -> Iterator[Part]:
-    """From the shallowest to the deepest network the relative change rises, or falls."""
+    """The relative change rises, or falls, from depth to depth; where it rises it is above 0."""
     rows = tables["steps"]
     for (phase, change), line in rows[rows["phase"] != "critical"].groupby(["phase", "change"]):
         found = estimates(line.sort_values("depth"), "value", "error")
@@ -57,6 +64,20 @@ def b16(tables: Tables) -> Iterator[Part]:
         yield growth.part(name, **bound, paper=True, outside=outside)
     if not {"ordered", "chaotic"} <= set(rows["phase"]):
         raise CannotDecideError("not both phases")
+    yield from _signs(rows[rows["phase"] == "chaotic"])
+
+
+def _signs(rows: pd.DataFrame) -> Iterator[Part]:
+    """Whether the mean change of the deepest chaotic network has the printed sign."""
+    depth = rows["depth"].max()
+    deepest = rows[rows["depth"] == depth]
+    name = f"mean change over mean kernel at L = {depth}"
+    first_order = required(deepest[deepest["change"] == "derivative"], "the derivative").iloc[0]
+    exact = Estimate(float(first_order["exact_with_sign"]))
+    yield exact.part(f"chaotic, derivative, exact: {name}", **ABOVE)
+    step = required(deepest[deepest["change"] == "step"], "the step").iloc[0]
+    drawn = Estimate(float(step["with_sign"]), float(step["with_sign_error"]))
+    yield drawn.part(f"chaotic, step: {name}", **ABOVE)
 
 
 def _moment(rows: pd.DataFrame, quantity: str, weights: str) -> pd.Series:

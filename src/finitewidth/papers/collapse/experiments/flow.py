@@ -122,12 +122,14 @@ def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def bound_within(kernel: BlockKernel, features: int, scatter: float, time: float) -> float:
     """Return the bound of |H2| from a positive semidefinite E, at all times (docs/collapse.md).
 
-    By E >= 0, W^T W - (m / mu_single) S is positive semidefinite for S = H2 H2^T. Then (25) gives
-    d/dt tr S = -2 mu_single tr(W^T W S) <= -2 m tr S^2 <= -(2 m / n) (tr S)^2, hence
-    tr S <= 1 / (1 / tr S(0) + 2 m t / n). Neither a fit of the class means nor an end of training
+    By E >= 0, W^T W - (m / mu_single) S is positive semidefinite for S = H2 H2^T, so that the rank
+    of S is at most r = min(n, C), as that of W. Then (25) gives
+    d/dt tr S = -2 mu_single tr(W^T W S) <= -2 m tr S^2 <= -(2 m / r) (tr S)^2, hence
+    tr S <= 1 / (1 / tr S(0) + 2 m t / r). Neither a fit of the class means nor an end of training
     is needed. ``features`` is n, and ``scatter`` is tr S(0).
     """
-    return math.sqrt(scatter / (1 + 2 * kernel.samples * time * scatter / features))
+    rank = min(features, kernel.classes)
+    return math.sqrt(scatter / (1 + 2 * kernel.samples * time * scatter / rank))
 
 
 def _uncentred(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

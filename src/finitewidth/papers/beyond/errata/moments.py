@@ -1,7 +1,7 @@
-"""What is computed for each erratum of ``beyond``."""
+"""Errata of ``beyond`` about moments at initialisation, and about their estimator."""
 
 from collections.abc import Callable
-from itertools import pairwise, product
+from itertools import product
 
 import numpy as np
 from scipy.integrate import dblquad, quad
@@ -96,15 +96,6 @@ def lemma_integral() -> Evidence:
     return exactly(truth, printed, common + 2 / np.pi * bi * bj * a**2)
 
 
-def gradient_step(networks: int) -> Evidence:
-    """Mean of f² |δ²|² |x⁰|² over random networks with four layers of 6 units, σ_w² = 2."""
-    n, depth = 6, 4
-    signals, errors, f = evidence.relu_pass(generator("beyond-8"), (n,) * depth, networks)
-    kept = depth - 2  # layers 2..L-1
-    sample = n / 2 * f**2 * errors[1] * signals[0]
-    return on_average(sample, (1 + 1 / n) ** kept, (1 + 5 / n) ** kept)
-
-
 def square_of_a_sum() -> Evidence:
     """E Θ² by the moment recursion, compared with the sum of its parts."""
     parts = log_moments(SMALL)
@@ -176,6 +167,57 @@ def two_layer_sum() -> Evidence:
     return exactly((cosines * errors).sum(), 2 / 4, corrected)
 
 
+def phases_near_the_bound() -> Evidence:
+    """In how many of three phases the mean kernel ratio of wide networks is near 1/4 at L = 400."""
+    depth, cosine, near = 400, 0.1, 0.3
+    variances = (1.5, 2.0, 2.5)  # ordered phase, edge of chaos, chaotic phase
+    cosines, errors = layers_by_quadrature(depth, cosine)
+    layers = np.arange(1, depth + 1)
+    found, exact = 0, 0
+    for variance in variances:
+        a = variance / 2
+        of_biases = a ** (1.0 - layers)  # over a^(L-1), which is the weight of each layer
+        top = (cosines * errors).sum() + (of_biases * errors).sum()
+        found += top / (depth + of_biases.sum()) < near
+        init = constant_width(depth, 100, sigma_w2=variance)
+        exact += off_diagonal.infinite_width_mean_ratio(init, cosine) < near
+    chaotic = sum(variance > 2 for variance in variances)
+    return exactly(found, chaotic, exact)
+
+
+def mixed_terms() -> Evidence:
+    """Coefficient of 1/M in the sum over pairs of layers of Lemma A.5, over x^L / (4 lambda).
+
+    The sum itself is added up, with x = 1 + 5/M and y = 1 + 1/M; lambda = 1/2, n_0 = M.
+    """
+    lam, alpha_0, coefficients = 0.5, 1.0, []
+    for width in DOUBLING:
+        depth, x, y = round(lam * width), 1 + 5 / width, 1 + 1 / width
+        apart = np.arange(1, depth - 1)  # l_2 - l_1 where l_1 > 1
+        inner = ((depth - 1 - apart) * x ** (depth - 1 - apart) * y**apart).sum()
+        upper = np.arange(2, depth + 1)  # l_2 where l_1 = 1
+        first = (x ** (depth - upper) * y ** (upper - 1)).sum()
+        share = 4 * lam * (inner + first) / depth**2 / x**depth
+        # the other terms of the paper's expression, divided in the same way
+        others = (1 - (y / x) ** depth) * (1 + (5 - 4 * alpha_0) / width) / (4 * lam)
+        coefficients.append(float(width * (share + others - 1)))
+    return Evidence(*extrapolated(coefficients), -5.0, -4.0)
+
+
+def crossed_sums() -> Evidence:
+    """The sum over pairs l_1 < l_2 with C in Lemma A.7, at a = 1.3, x = 1.8, y = 1.1, L = 5."""
+    a, x, y, depth = 1.3, 1.8, 1.1, 5
+    pairs = [(low, high) for high in range(1, depth + 1) for low in range(1, high)]
+    terms = [
+        a ** (2 * depth - low - 1) * y ** (high - low) * x ** (depth - high) for low, high in pairs
+    ]
+    common = -(a ** (2 * depth - 2)) * y**depth * a * y / (a * y - 1)
+    common += a**depth * (-x * y / (a * x - 1) + y**2 / (a * y - 1))
+    leading = a ** (2 * depth - 2) * a * y / (a * x - 1)
+    forms = ((leading * x**power + common) / (x - y) for power in (depth - 1, depth))
+    return exactly(sum(terms), *forms)
+
+
 def equal_draws() -> Evidence:
     """The estimator for a kernel that does not vary."""
     sample = np.ones(5)
@@ -216,84 +258,3 @@ def activation_with_bias() -> Evidence:
 
 
 edge_of_chaos = evidence.edge_of_chaos_of_relu
-
-
-# appendix B.3, lazy training: widths of a network, its input, and sizes of a step
-WIDTHS = (3, 6, 5, 1)
-INPUT = np.array([0.6, -0.3, 0.7])
-STEP_SIZES = tuple(2.0**-k for k in range(8, 14))
-TINY = 1e-100  # imaginary step of a derivative: `slopes` has no error but rounding
-
-
-def output(parameters: np.ndarray, x: np.ndarray) -> complex:
-    """Output of a ReLU network of the widths `WIDTHS` with biases.
-
-    Parameters are weights and biases of all layers, one after another; they may be complex, with
-    gates from the real part.
-    """
-    signal, used = x, 0
-    for layer, (fan_in, width) in enumerate(pairwise(WIDTHS), 1):
-        weights = parameters[used : used + width * fan_in].reshape(width, fan_in)
-        used += width * fan_in
-        h = weights @ signal + parameters[used : used + width]
-        used += width
-        signal = h if layer == len(WIDTHS) - 1 else np.where(h.real > 0, h, 0)
-    return signal[0]
-
-
-def slopes(function: Callable[[np.ndarray], complex], at: np.ndarray) -> np.ndarray:
-    """Gradient of a function of parameters that is analytic around ``at``."""
-    steps = at + 1j * TINY * np.eye(len(at))
-    return np.array([function(row).imag for row in steps]) / TINY
-
-
-def drawn_parameters() -> np.ndarray:
-    """He's initialisation of the widths `WIDTHS`: Gaussian weights, no biases."""
-    rng, parts = generator("beyond-20"), []
-    for fan_in, width in pairwise(WIDTHS):
-        parts += [rng.standard_normal(width * fan_in) * (2 / fan_in) ** 0.5, np.zeros(width)]
-    return np.concatenate(parts)
-
-
-def relative_change(start: np.ndarray, alpha: float) -> tuple[float, float]:
-    """Change of the kernel of αf in a step on L(αf)/α², over the kernel and the step size.
-
-    L is half the squared error on one input, and the step size tends to 0.
-    """
-
-    def loss(parameters: np.ndarray) -> complex:
-        return (alpha * output(parameters, INPUT) - 1.0) ** 2 / (2 * alpha**2)
-
-    def kernel(parameters: np.ndarray) -> float:
-        return float((slopes(lambda p: alpha * output(p, INPUT), parameters) ** 2).sum())
-
-    step, before = -slopes(loss, start), kernel(start)
-    changes = [(kernel(start + size * step) / before - 1) / size for size in STEP_SIZES]
-    return extrapolated(changes)
-
-
-def lazy_step() -> Evidence:
-    """Mean relative change of two equally likely networks, one with the outputs -f of the other.
-
-    They differ in the signs of the last layer, and have the same kernel.
-    """
-    plain = drawn_parameters()
-    mirrored = plain.copy()
-    mirrored[-WIDTHS[-2] - 1 :] *= -1
-    changes = [[relative_change(start, alpha) for start in (plain, mirrored)]
-               for alpha in (10.0, 1.0)]  # fmt: skip
-    means, errors = np.mean(changes, axis=1).T
-    ratio = means[0] / means[1]
-    error = abs(ratio) * sum(e / abs(m) for m, e in zip(means, errors, strict=True))
-    return Evidence(float(ratio), float(error), 1 / 10**2, 1.0)
-
-
-def scaled_parameters() -> Evidence:
-    """Gradient by the trained parameters w of a layer of fan-in 64, over that by its weights W."""
-    width, sigma_w = 64, 1.3
-    rng = generator("beyond-22")
-    signal, start = rng.standard_normal(width), rng.standard_normal(width)
-    trained = slopes(lambda w: (sigma_w / width**0.5 * w) @ signal, start)
-    weights = slopes(lambda w: w @ signal, sigma_w / width**0.5 * start)
-    truth = np.linalg.norm(trained) / np.linalg.norm(weights)
-    return exactly(truth, sigma_w / width, sigma_w / width**0.5)
