@@ -8,13 +8,12 @@ from torch import Tensor
 from torch.linalg import vector_norm
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained import refusals
-from finitewidth.kernels.trained.budget import megabytes
+from finitewidth.kernels.trained.budget import BudgetError
 from finitewidth.kernels.trained.check import differing
 from finitewidth.kernels.trained.operations import real
 from finitewidth.kernels.trained.recording import Pass, Request, checked_pass, gradients_on
-from finitewidth.kernels.trained.sweeps import module_terms
+from finitewidth.kernels.trained.sweeps import module_terms, sufficient_budget
 
 SPACE = 24  # vectors that are kept; then the iteration starts again from the best one
 
@@ -141,11 +140,12 @@ def module_times(request: Request) -> tuple[Callable[[Tensor], Tensor], Tensor]:
     except (RuntimeError, NotImplementedError):
         differentiable = False
     if not differentiable:
-        if request.budget < 8 * (N * K) ** 2:
-            raise ConfigError(
-                "budget: the network cannot be differentiated twice, so that its kernel of "
-                f"{megabytes(8 * (N * K) ** 2)} has to be formed; raise budget, or use fewer inputs"
-            )
+        whole = 8 * (N * K) ** 2
+        if request.budget < whole:
+            needed = max(whole, sufficient_budget(request, "full"))
+            what = "the kernel, which is formed as the network cannot be differentiated twice,"
+            remedy = ", or use fewer inputs" if N > 1 else ""
+            raise BudgetError(what, request.budget, needed, remedy)
         theta = module_terms(request, "full")[""].permute(1, 0, 3, 2).reshape(N * K, N * K)
         like = like.double()
         return lambda v: (theta @ v.reshape(-1)).view_as(v), like
