@@ -203,7 +203,7 @@ def test_trust_of_other_networks_states_errors():
     assert answer.mean_error > 0
     assert abs(answer.mean - other.mean) < 5 * np.hypot(answer.mean_error, other.mean_error)
     assert answer.phase == "chaotic"
-    assert "4,000 networks drawn" in str(answer)
+    assert "(4,000 draws)" in str(answer)
     assert set(answer.to_frame().columns) == {"quantity", "value"}
 
 
