@@ -119,8 +119,9 @@ def enough_draws(variance: float, draws: int) -> int:
 
 
 def interval_text(low: float, high: float) -> str:
-    """Return an interval with the digits in which its ends differ, and two more."""
-    digits = 3
-    while digits < 8 and f"{low:.{digits}g}" == f"{high:.{digits}g}":
-        digits += 1
-    return f"{COVERED} [{low:.{digits}g}, {high:.{digits}g}]"
+    """Return an interval whose ends have the second digit of its length."""
+    length = high - low
+    if not 0 < length < high < 1e6:
+        return f"{COVERED} [{low:.4g}, {high:.4g}]"
+    decimals = max(1 - int(np.floor(np.log10(length))), 0)
+    return f"{COVERED} [{low:.{decimals}f}, {high:.{decimals}f}]"

@@ -249,7 +249,7 @@ def _largest_steps(
     for number in range(EIGENVALUE_DRAWS):
         x = _inputs(inputs, init, input_norm2, (seed, number))
         (theta,) = draw_ntk(
-            init, x, activation=activation, draws=1, seed=seed_for("trust", seed, number)
+            init, x, activation=activation, draws=1, seed=seed_for("largest step", seed, number)
         )
         steps.append(2 * len(x) / np.linalg.eigvalsh(theta)[-1])
     return np.sort(steps), len(x)
