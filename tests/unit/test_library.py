@@ -13,6 +13,7 @@ from torch import nn
 
 import finitewidth as fw
 from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.library.modules import budget_in_mib
 
 PUBLIC = sorted({*dir(fw)} - {"__version__"})
 
@@ -181,6 +182,17 @@ def test_a_singular_kernel_names_the_remedy():
     with pytest.raises(fw.ConfigError, match="larger ridge"):
         fw.KernelRegression(small()).fit(x, torch.zeros(4, 2))
     fw.KernelRegression(small(), ridge=1e-3).fit(x, torch.zeros(4, 2))
+
+
+def test_the_command_names_its_option_for_a_budget_in_mib():
+    x = torch.randn(200, 3).double()
+    with (
+        pytest.raises(fw.ConfigError, match=r"--budget: .* set --budget (\d+) or more") as refused,
+        budget_in_mib(),
+    ):
+        fw.traced_kernel(small(), x, budget=10)
+    named = int(re.search(r"set --budget (\d+)", str(refused.value))[1])
+    assert fw.traced_kernel(small(), x, budget=named * 2**20).shape == (200, 200)
 
 
 def test_trust_is_exact_for_relu_and_agrees_with_draws():

@@ -296,7 +296,8 @@ def _apart(
 
     All are compared together, because a call takes longer than a copy.
     """
-    squares = torch.stack([errors, wanted.to(errors.dtype)]).square()
+    both = torch.stack([errors, wanted.to(errors.dtype)])
+    squares = both.to(torch.promote_types(both.dtype, torch.float32)).square()
     squares = squares.flatten(1, -2).sum(1) if squares.dim() > 2 else squares
     starts = np.cumsum(widths) - widths
     sums = np.add.reduceat(squares.cpu().numpy(), starts, axis=1)
