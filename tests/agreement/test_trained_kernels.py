@@ -194,8 +194,7 @@ def proposed(function, network, x, **options):
     return int(re.search(r"set budget=(\d+)", message)[1]), message
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
-@pytest.mark.parametrize("samples", [1, 5])
+@pytest.mark.parametrize(("function", "samples"), [*zip(FUNCTIONS, (1, 5, 5, 1), strict=True)])
 def test_the_budget_that_a_message_names_suffices(case, function, samples):
     network, x, _ = case
     some = x[:samples]
