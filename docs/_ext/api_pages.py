@@ -28,6 +28,7 @@ GROUPS = {
 BESIDE = {
     "Networks at initialisation": (
         "finitewidth.library.trust.Trust",
+        "finitewidth.library.dispersion.Dispersion",
         "finitewidth.kernels.ntk_init.estimators.Estimate",
         "finitewidth.kernels.ntk_init.moments.LogMoments",
         "finitewidth.kernels.ntk_init.infinite_width.MeanField",

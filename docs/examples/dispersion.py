@@ -42,11 +42,11 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=20_000)
     options = parser.parse_args()
     print(f"width {options.width}, {options.draws} networks")
-    print("  L/M depth   exact   limit   drawn")
+    print("  L/M depth   exact   limit   drawn, 95 % interval")
     for depth, exact, limit, drawn in rows(options.width, [0.05, 0.1, 0.2, 0.4], options.draws):
         print(
             f"{depth / options.width:5.2f} {depth:5} {exact:7.4f} {limit:7.4f} "
-            f"{drawn.value:7.4f} ± {drawn.standard_error:.4f}"
+            f"{drawn.value:7.4f} [{drawn.low:.4f}, {drawn.high:.4f}]"
         )
 
 

@@ -1,5 +1,7 @@
 """Kernels of torch modules against Jacobians of torch.func, and what is refused."""
 
+import re
+
 import pytest
 import torch
 from tests.peak_memory import PeakMemory
@@ -8,9 +10,10 @@ from tests.unusual_modules import jacobian_kernel
 from torch import nn
 from torch.nn import functional
 
+import finitewidth as fw
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import trained
-from finitewidth.kernels.trained import contractions, sweeps
+from finitewidth.kernels.trained import contractions, eigenvalue, interface, sweeps
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Using padding='same':UserWarning"),
@@ -183,14 +186,72 @@ def test_gradients_that_do_not_fit_are_made_from_kept_signals(monkeypatch):
     assert set(made) == {"0"}
 
 
-def test_a_budget_that_is_too_small_says_what_is_needed():
+def proposed(function, network, x, **options):
+    """Return the budget that the message of a refusal names, and the message."""
+    with pytest.raises(ConfigError, match=r"set budget=\d+") as refused:
+        function(network, x, budget=10, **options)
+    message = str(refused.value)
+    return int(re.search(r"set budget=(\d+)", message)[1]), message
+
+
+@pytest.mark.parametrize(("function", "samples"), [*zip(FUNCTIONS, (1, 5, 5, 1), strict=True)])
+def test_the_budget_that_a_message_names_suffices(case, function, samples):
+    network, x, _ = case
+    some = x[:samples]
+    budget, message = proposed(function, network, some)
+    agree(function(network, some, budget=budget), function(network, some))
+    assert ("use fewer inputs" in message) == (len(some) > 3)  # three are computed anyway
+    with pytest.raises(ConfigError, match="budget: "):
+        function(network, some, budget=budget - budget // 8)
+
+
+def test_the_budget_that_a_message_names_suffices_elsewhere():
+    """Closed forms, parameters without rules, blocks, tiles, and regressions."""
+    free, x = prepared(Ruleless, (4,))
+    inner = {"parameters": lambda name: name == "inner.weight"}
+    budget, message = proposed(trained.traced_kernel, free, x, **inner)
+    assert "Jacobian of one output by inner.weight" in message
+    trained.traced_kernel(free, x, budget=budget, **inner)
+    network, images = prepared(ResNet, (3, 7, 6))
+    dense, rows = prepared(lambda: nn.Sequential(nn.Linear(4, 5), nn.ReLU()), (4,))
+
+    def fitted(module, inputs, **options):
+        y = torch.arange(len(inputs))
+        return fw.KernelRegression(module, ridge=1.0, **options).fit(inputs, y)
+
+    for module, inputs in ((network, images), (dense, rows)):
+        for function in (
+            lambda module, inputs, **options: fw.cross_kernel(module, inputs, inputs, **options),
+            lambda module, inputs, **options: fw.tiled_kernel(module, inputs, tile=2, **options),
+            fitted,
+        ):
+            budget, _ = proposed(function, module, inputs)
+            function(module, inputs, budget=budget)
+
+
+@pytest.mark.parametrize("function", [*FUNCTIONS, trained.largest_eigenvalue])
+def test_the_default_budget_follows_free_memory(function, monkeypatch):
+    """The default is enough for one input; a budget that is given is never exceeded."""
     network, x = prepared(ResNet, (3, 7, 6))
-    for function in FUNCTIONS:
-        with pytest.raises(ConfigError, match=r"budget: .* MiB"):
-            function(network, x, budget=1000)
-    free, x = prepared(lambda: Ruleless(), (4,))
-    with pytest.raises(ConfigError, match=r"Jacobian of one output by inner\.weight"):
-        trained.traced_kernel(free, x, budget=500, parameters=lambda name: name == "inner.weight")
+    monkeypatch.setattr(eigenvalue, "_is_product", lambda *_: False)
+    budget, _ = proposed(function, network, x[:1])
+    monkeypatch.setattr(interface, "DEFAULT_BUDGET", 10)
+    monkeypatch.setattr(interface, "free_memory", lambda: 2 * budget)
+    function(network, x[:1])
+    monkeypatch.setattr(interface, "free_memory", lambda: 2 * budget - 1)
+    with pytest.raises(ConfigError, match=f"set budget={budget} "):
+        function(network, x[:1])
+
+
+def test_the_budget_of_a_kernel_that_has_to_be_formed(monkeypatch):
+    """Where a product is none, the kernel is formed within the budget."""
+    network, x = prepared(ResNet, (3, 7, 6))
+    monkeypatch.setattr(eigenvalue, "_is_product", lambda *_: False)
+    wanted = trained.largest_eigenvalue(network, x).value
+    budget, message = proposed(trained.largest_eigenvalue, network, x)
+    assert "cannot be differentiated twice" in message
+    found = trained.largest_eigenvalue(network, x, budget=budget).value
+    torch.testing.assert_close(found, wanted, rtol=1e-9, atol=0)
 
 
 def test_features():

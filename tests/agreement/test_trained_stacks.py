@@ -190,7 +190,7 @@ def test_stays_within_the_budget(function):
             with memory:
                 found = function(network, x, budget=budget)
         except ConfigError as error:
-            assert "budget: one replica" in str(error)  # noqa: PT017
+            assert "budget: the kernel of one network" in str(error)  # noqa: PT017
             assert not peaks
             continue
         agree(found, wanted, 1e-14)

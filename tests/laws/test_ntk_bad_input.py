@@ -8,7 +8,7 @@ from finitewidth.kernels.ntk_init.estimators import dispersion, mean_ratio
 from finitewidth.kernels.ntk_init.infinite_width import infinite_width, infinite_width_of_gram
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
 from finitewidth.kernels.ntk_init.limits import dispersion_limit
-from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.kernels.ntk_init.moment_recursion import log_kernel_moments
 from finitewidth.kernels.ntk_init.phases import border
 from finitewidth.kernels.ntk_init.samplers import sample_kernels, sample_vectors
 from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
@@ -41,7 +41,7 @@ CASES = {
     "outputs = 2: must be 1 here": lambda: sample_scalar_chain(TWO_OUTPUTS, 5, 1),
     "draws = 1000000000": lambda: sample_scalar_chain(INIT, 10**9, 1),
     "device = 'abacus'": lambda: sample_vectors(INIT, 5, 1, activation="relu", device="abacus"),
-    "sigma_b2 = 0.5: must be 0 here": lambda: log_moments(BIASED),
+    "sigma_b2 = 0.5: must be 0 here": lambda: log_kernel_moments(BIASED, 2),
     "theta: shape (1,) must be (draws,)": lambda: dispersion([1.0]),
     "theta: holds infinite numbers": lambda: dispersion([1.0, np.inf, 2.0]),
     "resamples = 1": lambda: dispersion([1.0, 3.0, 2.0], resamples=1),

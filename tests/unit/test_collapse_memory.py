@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import preset_only
+from finitewidth.kernels.trained.budget import ShortageError
 from finitewidth.kernels.trained.recording import Request, record
 from finitewidth.kernels.trained.sweeps import structured_units
 from finitewidth.networks.normalised.plain import build
@@ -46,5 +46,5 @@ def test_heat_maps_fit_their_memory(preset):
 
 def test_a_map_that_does_not_fit_is_found():
     training = preset_only("laptop", ROOT / "config")["collapse"]["pairs"]["densenet_cifar"]
-    with pytest.raises(ConfigError, match="raise budget"):
+    with pytest.raises(ShortageError, match="what the full kernel keeps"):
         kept_fits({**training, "kernel_gib": 2.0}, {"per_class": 4}, "cifar")

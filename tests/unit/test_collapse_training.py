@@ -1,5 +1,7 @@
 """Trainings of ``collapse`` at a small size, and what is measured during them."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -143,8 +145,26 @@ def test_kept_weights_give_the_measured_features(tables):
     assert float(right) == pytest.approx(last["test_accuracy"], abs=1.5 / len(images.test_y))
 
 
+class Mixing(torch.nn.Module):
+    """A network whose features depend on the whole batch."""
+
+    def __init__(self, network):
+        super().__init__()
+        self.network = network
+
+    def features(self, x):
+        return self.network.features(x - x.mean(0))
+
+    def forward(self, x):
+        return self.network(x - x.mean(0))
+
+
 def test_too_little_memory_for_the_kernels_names_the_setting():
     module = build(Network.from_mapping(TRAINING["network"]), (1, 8, 8), 10).eval()
-    with pytest.raises(ConfigError, match="kernel_gib = 1e-06: too little memory"):
-        kernels_of(module, torch.rand(4, 1, 8, 8), 1e-6)
-    assert kernels_of(module, torch.rand(4, 1, 8, 8), 0.5)[0].shape == (4, 4)
+    x = torch.rand(4, 1, 8, 8)
+    with pytest.raises(ConfigError, match="kernel_gib = 1e-06: too little memory") as refused:
+        kernels_of(module, x, 1e-6)
+    named = float(re.search(r"set at least ([\d.]+)", str(refused.value))[1])
+    assert kernels_of(module, x, named)[0].shape == (4, 4)
+    with pytest.raises(ConfigError, match="mixes inputs"):  # what is no matter of memory
+        kernels_of(Mixing(module), x, 0.5)

@@ -13,6 +13,7 @@ from torch import nn
 
 import finitewidth as fw
 from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.library.modules import budget_in_mib
 
 PUBLIC = sorted({*dir(fw)} - {"__version__"})
 
@@ -183,6 +184,17 @@ def test_a_singular_kernel_names_the_remedy():
     fw.KernelRegression(small(), ridge=1e-3).fit(x, torch.zeros(4, 2))
 
 
+def test_the_command_names_its_option_for_a_budget_in_mib():
+    x = torch.randn(200, 3).double()
+    with (
+        pytest.raises(fw.ConfigError, match=r"--budget: .* set --budget (\d+) or more") as refused,
+        budget_in_mib(),
+    ):
+        fw.traced_kernel(small(), x, budget=10)
+    named = int(re.search(r"set --budget (\d+)", str(refused.value))[1])
+    assert fw.traced_kernel(small(), x, budget=named * 2**20).shape == (200, 200)
+
+
 def test_trust_is_exact_for_relu_and_agrees_with_draws():
     net = fw.network([10, 30, 30, 30, 1], sigma_w2=2.0)
     answer = fw.trust(net)
@@ -203,7 +215,7 @@ def test_trust_of_other_networks_states_errors():
     assert answer.mean_error > 0
     assert abs(answer.mean - other.mean) < 5 * np.hypot(answer.mean_error, other.mean_error)
     assert answer.phase == "chaotic"
-    assert "4,000 networks drawn" in str(answer)
+    assert "(4,000 draws)" in str(answer)
     assert set(answer.to_frame().columns) == {"quantity", "value"}
 
 

@@ -10,7 +10,7 @@ with logged_to(snakemake.log[0]):
     from finitewidth.common.result_files import atomic
     from finitewidth.common.torch_setup import prepare_torch
     from finitewidth.common.usage import cpu_seconds, peak_memory
-    from finitewidth.library.modules import kernel_tile
+    from finitewidth.library.modules import budget_in_mib, kernel_tile
     from finitewidth.networks.user_network import draw, read_user_network
 
     prepare_torch(snakemake.threads)
@@ -21,7 +21,8 @@ with logged_to(snakemake.log[0]):
     make, classes = read_user_network(config["network"]).factory(), config["classes"]
     network = draw(lambda: make(images.shape[1:], classes), x[0][:2], classes, config["seed"])
     network.load_state_dict(torch.load(snakemake.input.weights, weights_only=True))
-    tile = kernel_tile(network, *x, budget=snakemake.params.budget)
+    with budget_in_mib():
+        tile = kernel_tile(network, *x, budget=snakemake.params.budget)
     with atomic(snakemake.output[0]) as temporary:
         np.save(temporary, tile.numpy())
     LOG.info("%.0f s of CPU time, at most %.0f MB of memory", cpu_seconds(), peak_memory())

@@ -97,7 +97,7 @@ def prepare(network: Path, options: Kernel) -> Path:
     from finitewidth.common.result_files import atomic
     from finitewidth.data.select import channels_first, scaled, stratified_subset
     from finitewidth.kernels.trained import traced_kernel
-    from finitewidth.library.modules import blocks
+    from finitewidth.library.modules import blocks, budget_in_mib
     from finitewidth.networks.user_network import draw
 
     user = read_user_network(str(network))
@@ -120,7 +120,8 @@ def prepare(network: Path, options: Kernel) -> Path:
     pair, make = torch.from_numpy(x[:2]), user.factory()
     module = draw(lambda: make(x.shape[1:], classes), pair, classes, options.seed)
     # a network without a kernel is refused here, and not in every job
-    traced_kernel(module, pair, budget=record["budget"])
+    with budget_in_mib():
+        traced_kernel(module, pair, budget=record["budget"])
     for name, save in {
         "images.npy": lambda stream: np.save(stream, x),
         "labels.npy": lambda stream: np.save(stream, labels),

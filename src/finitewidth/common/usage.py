@@ -1,4 +1,4 @@
-"""Time and memory that jobs took, of this process and as a provenance has them; usable cores."""
+"""Time and memory that jobs took, of this process and as a provenance has them; what is free."""
 
 import contextlib
 import math
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-STATUS = "/proc/self/status"  # Linux
+STATUS, MEMORY = "/proc/self/status", "/proc/meminfo"  # Linux
 CONTROL_GROUPS, GROUP_FILES = "/proc/self/cgroup", "/sys/fs/cgroup"  # Linux
 
 
@@ -95,9 +95,43 @@ def _affine_cores() -> int:
     return os.cpu_count() or 1
 
 
+def free_memory() -> int:
+    """Return the bytes of memory that this process can still take without swapping.
+
+    It is the least of what the machine has free and what the control groups leave; 0 where this is
+    not known, as on macOS.
+    """
+    free = 0
+    with contextlib.suppress(OSError):
+        text = Path(MEMORY).read_text(encoding="ascii")
+        if available := re.search(r"^MemAvailable:\s*(\d+) kB", text, re.MULTILINE):
+            free = int(available[1]) * 1024
+    left = [free]
+    for group in _control_groups():
+        left += _memory_left(group)
+    return max(min(left), 0)
+
+
+def _memory_left(group: Path) -> list[int]:
+    """The bytes that one control group leaves; nothing without a limit."""
+    left = []
+    versions = ("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes")
+    for names in versions:  # versions 2 and 1
+        with contextlib.suppress(OSError):
+            limit, used = ((group / name).read_text(encoding="ascii").strip() for name in names)
+            if limit != "max":
+                left.append(int(limit) - int(used))
+    return left
+
+
 def _cpu_quotas() -> list[float]:
     """The cores that the control groups of this process allow, of it and of all above it."""
-    quotas = []
+    return [quota for group in _control_groups() for quota in _quota_of(group)]
+
+
+def _control_groups() -> list[Path]:
+    """The folders of the control groups of this process, and of all above them."""
+    groups = []
     with contextlib.suppress(OSError):
         for line in Path(CONTROL_GROUPS).read_text(encoding="utf-8").splitlines():
             _, controllers, group = line.split(":", 2)
@@ -105,9 +139,9 @@ def _cpu_quotas() -> list[float]:
             # in a container, its own group may be at the top
             place = top / group.strip("/")
             while place.is_relative_to(top):
-                quotas += _quota_of(place)
+                groups.append(place)
                 place = place.parent
-    return quotas
+    return groups
 
 
 def _quota_of(group: Path) -> list[float]:

@@ -66,18 +66,26 @@ def _distribution(axis: Axes, rows: pd.DataFrame) -> None:
 
 
 def _dispersion(axis: Axes, rows: pd.DataFrame) -> None:
-    """Draw r of both kinds of outputs: bars are standard errors, dots reach over single images."""
+    """Draw r of both kinds of outputs: bars are 95 % intervals, dots reach over single images.
+
+    Too few draws give a lower bound: the bar then has an arrow in place of its upper end.
+    """
     for number, row in enumerate(rows.itertuples()):
         axis.plot([number] * 2, [row.smallest, row.largest], color=COLOURS[number], linewidth=0.7,
                   linestyle=":", zorder=1)  # fmt: skip
-        axis.errorbar([number], [row.r], [row.standard_error], color=COLOURS[number],
+        bounded = np.isfinite(row.high)
+        above = row.high - row.r if bounded else 0.0
+        axis.errorbar([number], [row.r], [[row.r - row.low], [above]], color=COLOURS[number],
                       marker=MARKERS[number], linestyle="none")  # fmt: skip
+        if not bounded:
+            axis.annotate("", (number, 1), (number, row.r), ("data", "axes fraction"), "data",
+                          arrowprops={"arrowstyle": "->", "color": COLOURS[number]})  # fmt: skip
     axis.set_xticks(range(len(rows)), [name.replace(" ", "\n", 1) for name in rows["outputs"]])
     axis.set_xlim(-0.6, len(rows) - 0.4)
     axis.axhline(1, color=GREY, linestyle=(0, (5, 2)), linewidth=0.8, zorder=0)
-    low, high = rows["r"] - rows["standard_error"], rows["r"] + rows["standard_error"]
-    top = float(max(rows["largest"].max(), high.max()))
-    axis.set_ylim(min(1, low.min()) - 0.08 * (top - 1), 1 + 1.1 * (top - 1))
+    highest = rows["high"].where(np.isfinite(rows["high"]), rows["r"])
+    top = float(max(rows["largest"].max(), highest.max()))
+    axis.set_ylim(1 - 0.08 * (top - 1), 1 + 1.1 * (top - 1))
     axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
     axis.set(xlabel="kernel of", ylabel=r"dispersion $r$ of $\Theta(x, x)$")
 

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels.ntk_init.estimators import Estimate
-from finitewidth.kernels.ntk_init.estimators import dispersion as sample_dispersion
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.moments import LogMoments, log_moments
 from finitewidth.kernels.ntk_init.phases import border
+from finitewidth.library.dispersion import Dispersion, estimated, exactly
 
 
 def network(
@@ -132,17 +131,18 @@ def dispersion(
     estimator: str = "naive",
     seed: int = 0,
     resamples: int = 1000,
-) -> Estimate:
+) -> Dispersion:
     """Return r = E[Theta^2] / E[Theta]^2, of a network at initialisation or of given draws.
 
-    If rare draws dominate the second moment (at the edge of chaos with L / M above about 1/2), a
-    sample usually does not contain them. Value and error are then both too small. Use `ntk_moments`
-    in this case.
+    r of a ReLU network is exact. Otherwise it is estimated from draws, with a 95 % interval that
+    allows for rare draws which a sample may lack. If these dominate the second moment, as in deep
+    networks with L / M above about 1/2, the result is a lower bound, and says how many draws would
+    do. Measured coverage: docs/theory.md, section 6.
 
     Args:
         theta: draws of the kernel, (draws,), at least 3; a common factor cancels. Or a network from
             `network` or `constant_width`, or a list of its widths, see `draw_ntk`: then r is that
-            of one output at one input, exact for ReLU without biases, else estimated from draws.
+            of one output at one input, exact for ReLU, else estimated from draws.
         activation: of a network.
         draws: number of networks to draw where there is no closed form.
         estimator: "naive", "leave_one_out" (prefactor 1/N), "printed_leave_one_out" or
@@ -151,8 +151,8 @@ def dispersion(
         resamples: number of bootstrap samples, >= 2.
 
     Returns:
-        ``value``, ``standard_error``, the quantiles ``low`` and ``high`` at 16 and 84 %, and
-        ``draws``, 0 if the value is exact.
+        ``value``, ``standard_error``, the 95 % interval from ``low`` to ``high``, and ``draws``, 0
+        if the value is exact. Printed, it is one line.
 
     Raises:
         ConfigError: there are too few draws, an argument is out of range, or a number is not
@@ -164,24 +164,25 @@ def dispersion(
         1.578
         >>> theta = fw.draw_ntk([100] * 20 + [1], draws=20_000)
         >>> estimate = fw.dispersion(theta)
-        >>> bool(abs(estimate.value - 1.578) < 4 * estimate.standard_error)
+        >>> estimate.low < 1.578 < estimate.high
         True
+        >>> print(fw.dispersion(fw.draw_ntk([20] * 20 + [1], draws=100)))  # exactly 16.2
+        at least 2.08: 100 draws are too few, about 700 would do
     """
     widths = isinstance(theta, list | tuple) and all(isinstance(n, int) for n in theta)
     if widths or callable(theta) or isinstance(theta, Initialisation):
         init = replace(described(theta, activation), outputs=1)
-        if activation == "relu" and not init.sigma_b2:
-            exact = ntk_moments(init).dispersion
-            return Estimate(exact, 0.0, exact, exact, 0)
+        if activation == "relu":
+            return exactly(ntk_moments(init).dispersion)
         theta = draw_ntk(init, activation=activation, draws=draws, seed=seed)
-    return sample_dispersion(theta, estimator=estimator, seed=seed, resamples=resamples)
+    return estimated(theta, estimator=estimator, seed=seed, resamples=resamples)
 
 
 def ntk_moments(init: Initialisation | Sequence[int], *, input_norm2: float = 1.0) -> LogMoments:
-    """Return exact moments of Theta(x, x) of a ReLU network without random biases.
+    """Return exact moments of Theta(x, x) of a ReLU network.
 
     Args:
-        init: one output, ``sigma_b2`` = 0; or a list of widths, see `draw_ntk`.
+        init: one output; or a list of widths, see `draw_ntk`.
         input_norm2: |x|^2 > 0.
 
     Returns:
@@ -190,7 +191,7 @@ def ntk_moments(init: Initialisation | Sequence[int], *, input_norm2: float = 1.
         (docs/theory.md, section 3).
 
     Raises:
-        ConfigError: there are random biases or several outputs; use `draw_ntk`.
+        ConfigError: there are several outputs; their kernels have the law of one output.
 
     Examples:
         >>> import finitewidth as fw

@@ -1,6 +1,8 @@
 """Tangent kernels of the user's own torch module: in training, between two sets, in tiles."""
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import combinations_with_replacement, pairwise
 from typing import Any, Unpack
 
@@ -11,7 +13,8 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import trained
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_count
 from finitewidth.kernels.trained import Options, full_kernel, traced_kernel
-from finitewidth.kernels.trained.interface import Inputs, as_inputs
+from finitewidth.kernels.trained.budget import BudgetError
+from finitewidth.kernels.trained.interface import Inputs, as_inputs, output_count
 
 LARGEST = 2**30  # bytes: 11,585 inputs with a traced kernel
 TILE = 250
@@ -116,7 +119,7 @@ def cross_kernel(
         raise ConfigError(
             f"other: inputs of shape {tuple(other.shape[1:])} must be {tuple(x.shape[1:])}, as x"
         )
-    outputs = 1 if kind == "traced" else len(trained.kernel_diagonal(network, x[:1], **options))
+    outputs = 1 if kind == "traced" else output_count(network, x, **options)
     rows = _rows(len(other), outputs, kernel_bytes)
     parts = []
     for group in x.split(rows):
@@ -159,6 +162,23 @@ def kernel_tile(
     return upper + upper.triu(1).mT
 
 
+@contextmanager
+def budget_in_mib() -> Iterator[None]:
+    """Let a budget that is too small name the option of the command, which is in MiB.
+
+    Raises:
+        ConfigError: the budget is too small.
+    """
+    try:
+        yield
+    except BudgetError as error:
+        needed = math.ceil(error.needed / 2**20)
+        raise ConfigError(
+            f"--budget: {error.what} does not fit; set --budget {needed} or more, or a smaller "
+            "--tile"
+        ) from None
+
+
 def tiled_kernel(
     network: nn.Module,
     x: Inputs,
@@ -198,7 +218,9 @@ def tiled_kernel(
     options["budget"] = budget
     x = as_inputs(network, x)
     kernel = torch.empty(len(x), len(x), dtype=torch.float64)
-    for rows, columns in combinations_with_replacement(blocks(len(x), tile), 2):
+    pairs = list(combinations_with_replacement(blocks(len(x), tile), 2))
+    pairs.sort(key=lambda pair: pair[0] == pair[1])  # a budget is refused at the largest tile
+    for rows, columns in pairs:
         part = kernel_tile(network, x[rows], None if rows == columns else x[columns], **options)
         kernel[rows, columns] = part
         kernel[columns, rows] = part.mT

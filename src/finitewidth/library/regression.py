@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_number
-from finitewidth.kernels.trained import DEFAULT_BUDGET, full_kernel, kernel_diagonal, traced_kernel
-from finitewidth.kernels.trained.interface import Inputs, as_inputs
+from finitewidth.kernels.trained import DEFAULT_BUDGET, full_kernel, traced_kernel
+from finitewidth.kernels.trained.interface import Inputs, as_inputs, output_count
 from finitewidth.library.modules import cross_kernel
 
 # Options of the kernels; those at their defaults are not passed on.
@@ -209,7 +209,7 @@ class KernelRegression(RegressorMixin, BaseEstimator):
 
     def _outputs(self, x: Tensor, columns: int) -> int:
         """Return the number of outputs of the network; refuse it and the targets if need be."""
-        outputs = len(kernel_diagonal(self.network, x[:1], **self._options()))
+        outputs = output_count(self.network, x, **self._options())
         if (self.from_network or self.kind == "full") and columns != outputs:
             reason = "kind='full'" if self.kind == "full" else "from_network=True"
             raise ConfigError(

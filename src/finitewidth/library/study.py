@@ -20,7 +20,9 @@ from finitewidth.common.provenance import seed_for
 from finitewidth.data.select import first_per_class
 from finitewidth.kernels.ntk_init import initialisation as checks
 from finitewidth.kernels.ntk_init.estimators import naive
+from finitewidth.kernels.ntk_init.tail_errors import log_normal_error, log_variance
 from finitewidth.kernels.trained import kernel_diagonal, largest_eigenvalue, traced_kernel
+from finitewidth.library.dispersion import enough_draws, with_tail
 from finitewidth.measures.blocks import block_means, label_alignment
 from finitewidth.measures.gates import Gates, gate_kernel, gate_shares, gates_of
 from finitewidth.networks import user_network
@@ -303,22 +305,32 @@ def initialisation_tables(
 
 
 def dispersion(theta: np.ndarray, seed: int) -> dict[str, float]:
-    """Return the mean over inputs of r = E[Theta^2] / E[Theta]^2, with a bootstrap over draws.
+    """Return the mean over inputs of r = E[Theta^2] / E[Theta]^2, with its 95 % interval.
 
     It is 1 for a kernel that does not depend on the random weights, as in the limit of infinite
     width. Of the diagonal elements ``theta``, (draws, S), those of one draw share its weights, so
-    whole draws are resampled. The ``smallest`` and ``largest`` are r of single inputs.
+    whole draws are resampled for the error. The interval allows for rare draws that are missing, as
+    that of `finitewidth.library.dispersion.estimated` does: ``high`` is infinite and
+    ``standard_error`` nan if there are too few draws. The ``smallest`` and ``largest`` are r of
+    single inputs.
     """
     each = naive(theta.T)
     stream = np.random.default_rng(seed)
     counts = stream.multinomial(len(theta), np.full(len(theta), 1 / len(theta)), RESAMPLES)
     # ratios of sums over a bootstrap sample, in which each draw stands ``counts`` times
     squares = len(theta) * (counts @ theta**2) / (counts @ theta) ** 2
-    values = squares.mean(axis=1)
+    error = float(squares.mean(axis=1).std(ddof=1))
+    variances = [log_variance(column) for column in theta.T]
+    tails = [log_normal_error(variance, len(theta)) for variance in variances]
+    r = float(each.mean())
+    # errors of images that share their weights add up
+    tail = float(each @ tails) / len(tails) / r
+    enough = max(enough_draws(variance, len(theta)) for variance in variances)
+    found = with_tail(r, error, tail, len(theta), enough)
     return {
-        "r": float(each.mean()), "standard_error": float(values.std(ddof=1)),
+        "r": r, "standard_error": found.standard_error, "low": found.low, "high": found.high,
         "smallest": float(each.min()), "largest": float(each.max()),
-        "images": theta.shape[1], "draws": len(theta),
+        "images": theta.shape[1], "draws": len(theta), "enough": found.enough,
     }  # fmt: skip
 
 

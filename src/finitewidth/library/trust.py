@@ -12,17 +12,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels.ntk_init.estimators import dispersion
+from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init.infinite_width import infinite_width_of_gram
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_count
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.phases import border, phase
+from finitewidth.library.dispersion import (
+    Dispersion,
+    estimated,
+    exactly,
+    interval_text,
+    log_interval,
+)
 from finitewidth.library.initial import described, draw_ntk
 
 if TYPE_CHECKING:
     import pandas as pd
 
-EIGENVALUE_DRAWS = 8
+EIGENVALUE_DRAWS = 20
+# The median lies between the 6th and the 15th of 20 independent numbers with probability .959.
+BELOW_MEDIAN, ABOVE_MEDIAN = 5, 14
 
 
 @dataclass(frozen=True)
@@ -39,13 +48,20 @@ class Trust:
         mean: E[Theta(x, x)] of one output.
         mean_error: its standard error; 0 if it is exact.
         dispersion: r = E[Theta^2] / E[Theta]^2, which is at least 1.
-        dispersion_error: its standard error; 0 if it is exact.
+        dispersion_error: its standard error; 0 if it is exact, nan if there are too few draws.
+        dispersion_low: lower end of its 95 % interval; r itself if it is exact.
+        dispersion_high: upper end; infinite if there are too few draws.
         infinite: Theta(x, x) of the mean-field recursions, to leading order in the widths.
         distance: root mean square of Theta(x, x) / ``infinite`` - 1 over networks.
-        largest_step: median over networks of 2 S / lambda_max(Theta), the largest stable step of
-            gradient descent on (1/2S) sum |f - y|^2 near initialisation, for ``inputs`` inputs.
+        distance_low: lower end of its 95 % interval.
+        distance_high: upper end; infinite if there are too few draws.
+        largest_step: median of 2 S / lambda_max(Theta) over networks and random inputs, the largest
+            stable step of gradient descent on (1/2S) sum |f - y|^2 near initialisation.
+        largest_step_low: lower end of its 96 % interval, the 6th of the values of 20 networks.
+        largest_step_high: upper end, the 15th.
         inputs: S, the number of inputs of ``largest_step``.
         draws: number of drawn networks; 0 if mean and dispersion are exact.
+        enough: number of draws that would do if there are too few, about; otherwise ``draws``.
     """
 
     init: Initialisation
@@ -58,11 +74,18 @@ class Trust:
     mean_error: float
     dispersion: float
     dispersion_error: float
+    dispersion_low: float
+    dispersion_high: float
     infinite: float
     distance: float
+    distance_low: float
+    distance_high: float
     largest_step: float
+    largest_step_low: float
+    largest_step_high: float
     inputs: int
     draws: int
+    enough: int
 
     @property
     def relative_deviation(self) -> float:
@@ -80,31 +103,47 @@ class Trust:
 
     def __str__(self) -> str:
         """The answer in words, one fact per line."""
-        exact = "exact" if not self.draws else f"{self.draws:,} networks drawn"
         widths = "-".join(map(str, self.init.layer_widths))
+        ratio = Dispersion(
+            self.dispersion, self.dispersion_error, self.dispersion_low, self.dispersion_high,
+            self.draws, self.enough,
+        )  # fmt: skip
+        low, high = log_interval(self.mean, self.mean_error, self.mean_error)
+        of_mean = f", {interval_text(low, high)}" if self.draws else " (exact)"
+        of_step = f"[{self.largest_step_low:.3g}, {self.largest_step_high:.3g}]"
+        deviation = _percent(
+            self.relative_deviation,
+            np.sqrt(max(self.dispersion_low - 1, 0)),
+            np.sqrt(max(self.dispersion_high - 1, 0)),
+        )
+        distance = _percent(self.distance, self.distance_low, self.distance_high)
         lines = [
             f"network              {widths}, {self.activation}, "
             f"sigma_w2 = {self.init.sigma_w2:g}, sigma_b2 = {self.init.sigma_b2:g}",
             f"phase                {self.phase} (border at sigma_w2 = {self.border:.4g})",
             f"depth over width     {self.depth_over_width:.3g}",
-            f"mean of Theta(x, x)  {_pm(self.mean, self.mean_error)} at |x|^2 = "
-            f"{self.input_norm2:g}, one output ({exact})",
-            f"dispersion           {_pm(self.dispersion, self.dispersion_error)} = "
-            "E[Theta^2] / E[Theta]^2",
+            f"mean of Theta(x, x)  {self.mean:.4g}{of_mean} at |x|^2 = {self.input_norm2:g}, one "
+            "output",
+            f"dispersion           {ratio}",
+            "                     (E[Theta^2] / E[Theta]^2)",
             f"infinite width       Theta(x, x) = {self.infinite:.4g}",
             f"largest stable step  {self.largest_step:.3g} for (1/2S) sum |f - y|^2 and S = "
-            f"{self.inputs} random inputs",
+            f"{self.inputs} inputs",
+            f"                     (median of {EIGENVALUE_DRAWS} networks; 96 % interval "
+            f"{of_step})",
             "",
-            "The kernel of one such network deviates from the mean by "
-            f"{self.relative_deviation:.0%} and from the kernel of infinite width by "
-            f"{self.distance:.0%} (root mean squares).",
+            f"The kernel of one such network deviates from the mean by {deviation} and from the "
+            f"kernel of infinite width by {distance} (root mean squares).",
             "This is about initialisation; training can change the kernel further.",
         ]
         return "\n".join(lines)
 
 
-def _pm(value: float, error: float) -> str:
-    return f"{value:.4g}" + (f" ± {error:.2g}" if error else "")
+def _percent(value: float, low: float, high: float) -> str:
+    """Return a share in per cent, with its interval or lower bound if it is not exact."""
+    if np.isinf(high):
+        return f"at least {low:.0%}"
+    return f"{value:.0%}" + (f" ({low:.0%} to {high:.0%})" if high > low else "")
 
 
 def trust(
@@ -118,8 +157,8 @@ def trust(
 ) -> Trust:
     """Say how far the tangent kernels of drawn networks lie from that of infinite width.
 
-    Mean and dispersion are exact for ReLU without random biases, otherwise estimated from draws of
-    the exact law. For the kernel at one input, all outputs have the same law, so they are those of
+    Mean and dispersion are exact for ReLU, otherwise estimated from draws of the exact law, with
+    95 % intervals. For the kernel at one input, all outputs have the same law, so they are those of
     one output.
 
     Args:
@@ -127,8 +166,9 @@ def trust(
             for the network without biases at the border of the phases (sigma_w2 = 2 for ReLU).
         activation: "relu", "tanh", "erf" or an elementwise torch callable.
         input_norm2: |x|^2 > 0 of the input of Theta(x, x), and of random inputs.
-        draws: number of networks to draw where there is no closed form, at least 3.
-        inputs: inputs (S, n_0) for the largest stable step, or the number S of random ones.
+        draws: number of networks to draw for other activations than ReLU, at least 3.
+        inputs: inputs (S, n_0) for the largest stable step, or the number S of random ones, which
+            each network then has of its own.
         seed: of all draws.
 
     Raises:
@@ -149,34 +189,70 @@ def trust(
     single = replace(init, outputs=1)
     gram = np.array([[input_norm2 / init.widths[0]]])
     infinite = float(infinite_width_of_gram(single, gram, activation=activation).ntk[0, 0])
-    exact = activation == "relu" and init.sigma_b2 == 0
-    if exact:
+    if activation == "relu":
         moments = log_moments(single, input_norm2=input_norm2)
         mean, mean_error = float(np.exp(moments.mean)), 0.0
-        ratio, ratio_error = moments.dispersion, 0.0
+        ratio, growth = exactly(moments.dispersion), 0.0
+        square = ratio.value * mean**2 - 2 * mean * infinite + infinite**2
     else:
         checked_count("draws", draws, 3)
         theta = draw_ntk(
             single, activation=activation, draws=draws, seed=seed, input_norm2=input_norm2
         )
-        estimate = dispersion(theta, seed=seed)
         mean, mean_error = float(theta.mean()), float(theta.std(ddof=1) / np.sqrt(draws))
-        ratio, ratio_error = estimate.value, estimate.standard_error
-    squares = ratio * mean**2 - 2 * mean * infinite + infinite**2
-    x = _inputs(inputs, init, input_norm2, seed)
-    several = draw_ntk(init, x, activation=activation, draws=EIGENVALUE_DRAWS, seed=seed)
-    largest_step = float(np.median(2 * len(x) / np.linalg.eigvalsh(several)[:, -1]))
+        ratio = estimated(theta, seed=seed)
+        squares = (theta - infinite) ** 2
+        square, growth = squares.mean(), squares.std(ddof=1) / np.sqrt(draws)
+    distance = float(np.sqrt(max(square, 0)) / infinite)
+    distances = _distances(distance, square, growth, ratio)
+    steps, count = _largest_steps(inputs, init, activation, input_norm2, seed)
     hidden = init.widths[1:]
     over_width = init.depth * np.mean([1 / n for n in hidden]) if hidden else np.nan
     return Trust(
         init=init, activation=name, input_norm2=float(input_norm2),
         phase=phase(activation, init.sigma_w2, init.sigma_b2),
         border=_border(activation, init.sigma_b2), depth_over_width=float(over_width),
-        mean=mean, mean_error=mean_error, dispersion=ratio, dispersion_error=ratio_error,
-        infinite=infinite, distance=float(np.sqrt(max(squares, 0)) / infinite),
-        largest_step=largest_step, inputs=len(x),
-        draws=0 if exact else draws,
+        mean=mean, mean_error=mean_error, dispersion=ratio.value,
+        dispersion_error=ratio.standard_error, dispersion_low=ratio.low,
+        dispersion_high=ratio.high, infinite=infinite, distance=distance,
+        distance_low=distances[0], distance_high=distances[1],
+        largest_step=float(np.median(steps)), largest_step_low=float(steps[BELOW_MEDIAN]),
+        largest_step_high=float(steps[ABOVE_MEDIAN]), inputs=count,
+        draws=ratio.draws, enough=ratio.enough,
     )  # fmt: skip
+
+
+def _distances(
+    distance: float, square: float, error: float, ratio: Dispersion
+) -> tuple[float, float]:
+    """Return the interval of the root of a mean square from its error by the sample.
+
+    Above, the error is larger by the factor of the dispersion, whose tail it shares.
+    """
+    if not ratio.draws or not square:
+        return distance, distance
+    below = error / square / 2
+    if np.isinf(ratio.high):
+        return log_interval(distance, distance * below, 0.0)[0], np.inf
+    tail = np.log(ratio.high / ratio.value) / max(np.log(ratio.value / ratio.low), 1e-300)
+    return log_interval(distance, distance * below, distance * below * max(tail, 1.0))
+
+
+def _largest_steps(
+    inputs: Any, init: Initialisation, activation: Any, input_norm2: float, seed: int
+) -> tuple[np.ndarray, int]:
+    """Return 2 S / lambda_max of independent networks, sorted, and S.
+
+    Random inputs are drawn anew for each network, so that the median is one over inputs, too.
+    """
+    steps = []
+    for number in range(EIGENVALUE_DRAWS):
+        x = _inputs(inputs, init, input_norm2, (seed, number))
+        (theta,) = draw_ntk(
+            init, x, activation=activation, draws=1, seed=seed_for("largest step", seed, number)
+        )
+        steps.append(2 * len(x) / np.linalg.eigvalsh(theta)[-1])
+    return np.sort(steps), len(x)
 
 
 def _border(activation: Any, sigma_b2: float) -> float:
@@ -186,11 +262,13 @@ def _border(activation: Any, sigma_b2: float) -> float:
         return float("nan")
 
 
-def _inputs(inputs: Any, init: Initialisation, input_norm2: float, seed: int) -> np.ndarray:
+def _inputs(
+    inputs: Any, init: Initialisation, input_norm2: float, seed: tuple[int, int]
+) -> np.ndarray:
     """Return given inputs, or random ones on the sphere |x|^2 = ``input_norm2``."""
     if not isinstance(inputs, int | np.integer):
         return np.asarray(inputs, dtype=float)
-    normal = np.random.default_rng([seed, 1]).standard_normal(
+    normal = np.random.default_rng([*seed, 1]).standard_normal(
         (checked_count("inputs", inputs), init.widths[0])
     )
     return normal * np.sqrt(input_norm2) / np.linalg.norm(normal, axis=1, keepdims=True)

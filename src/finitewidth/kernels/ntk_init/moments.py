@@ -1,4 +1,4 @@
-"""The first two moments of the tangent kernel of a ReLU network with sigma_b2 = 0, in closed form.
+"""The first two moments of the tangent kernel of a ReLU network, without biases in closed form.
 
 The moments are exact for all widths and include dead layers. Theorem 3.2 of ``beyond`` gives
 approximations. The derivation is in docs/theory.md, section 3. All terms are positive and all sums
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from finitewidth.kernels.ntk_init.biased_moments import biased_log_moments
 from finitewidth.kernels.ntk_init.draws import LOG_MAX
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, refuse
 from finitewidth.kernels.ntk_init.scalar_chain import checked_scalar
@@ -60,18 +61,23 @@ class LogMoments:
 def checked_without_biases(init: Initialisation, input_norm2: float) -> float:
     """Return the squared input norm, > 0; refuse random biases and several outputs."""
     if init.sigma_b2 != 0:
-        remedy = "with random biases there is no closed form: use sample_scalar_chain"
+        remedy = "with random biases there are two moments only: use log_moments"
         raise refuse("sigma_b2", init.sigma_b2, "0 here", remedy)
     return checked_scalar(init, input_norm2)
 
 
 def log_moments(init: Initialisation, *, input_norm2: float = 1.0) -> LogMoments:
-    """Compute the exact moments of Theta(x, x) of a ReLU network with sigma_b2 = 0, in O(L).
+    """Compute the exact moments of Theta(x, x) of a ReLU network, in O(L).
+
+    Without random biases they are closed forms; with them, see `biased_moments`.
 
     Raises:
-        ConfigError: biases are random, there are several outputs, or |x|^2 is not positive.
+        ConfigError: there are several outputs, or |x|^2 is not positive.
     """
-    log_norm2 = np.log(checked_without_biases(init, input_norm2))
+    norm2 = checked_scalar(init, input_norm2)
+    if init.sigma_b2 > 0:
+        return LogMoments(*biased_log_moments(init, norm2))
+    log_norm2 = np.log(norm2)
     depth, log_a = init.depth, np.log(init.sigma_w2 / 2)
     n = np.array(init.widths, dtype=float)
     size = np.log(n * init.weight_gains / n[0])  # part of layer l = 1..L in E[Theta_W]

@@ -9,18 +9,37 @@ from finitewidth.common.errors import ConfigError
 DEFAULT_BUDGET = 512 * 2**20
 
 
-def fitting(budget: int, per_item: int, count: int, what: str) -> int:
-    """Return how many of ``count`` items, each of ``per_item`` bytes, fit into a budget of bytes.
+class ShortageError(Exception):
+    """Not even one piece fits into its share of the budget; the argument says what it is."""
+
+
+class BudgetError(ConfigError):
+    """The budget is too small for the smallest pieces of the work.
+
+    Attributes:
+        what: a piece that does not fit.
+        needed: a budget in bytes that suffices.
+    """
+
+    def __init__(self, what: str, budget: int, needed: int, remedy: str = "") -> None:
+        self.what, self.needed = what, needed
+        super().__init__(
+            f"budget: {what} does not fit into a budget of {megabytes(budget)}; set "
+            f"budget={needed} ({megabytes(needed)}) or more{remedy}"
+        )
+
+
+def fitting(share: int, per_item: int, count: int, what: str, *, fixed: int = 0) -> int:
+    """Return how many of ``count`` items fit into ``share`` bytes, a part of the budget.
+
+    Each takes ``per_item`` bytes, and all together ``fixed`` bytes more.
 
     Raises:
-        ConfigError: not even one ``what`` fits.
+        ShortageError: not even one ``what`` fits.
     """
-    if per_item > budget:
-        raise ConfigError(
-            f"budget: {what} needs {megabytes(per_item)}, but its share of the budget is "
-            f"{megabytes(budget)}; raise budget or use fewer inputs"
-        )
-    return max(1, min(count, budget // max(per_item, 1)))
+    if fixed + per_item > share:
+        raise ShortageError(what)
+    return max(1, min(count, (share - fixed) // max(per_item, 1)))
 
 
 def pieces(count: int, size: int) -> Iterator[slice]:
@@ -31,4 +50,4 @@ def pieces(count: int, size: int) -> Iterator[slice]:
 
 def megabytes(count: int) -> str:
     """Return a number of bytes in MiB, for messages."""
-    return f"{count / 2**20:.3g} MiB"
+    return f"{count / 2**20:,.4g} MiB" if count < 2**30 else f"{count / 2**20:,.0f} MiB"

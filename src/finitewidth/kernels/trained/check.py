@@ -113,7 +113,7 @@ class Check:
                 compared |= self._projected(unit)
             else:
                 compared |= self._formed(unit)
-        self.wrong += _differing(compared, self._eps)
+        self.wrong += differing(compared, self._eps)
         self.pairs.clear()
 
     def add_rows(self, name: str, part: slice, rows: Tensor) -> None:
@@ -133,7 +133,7 @@ class Check:
             return max(map(vector_norm, wanted.values()), default=0.0)
 
         compared = {name: (total, wanted.get(name), largest) for name, total in self.rows.items()}
-        return self.wrong + _differing(compared, self._eps)
+        return self.wrong + differing(compared, self._eps)
 
     @property
     def _eps(self) -> float:
@@ -251,11 +251,21 @@ def closed_form_agrees(stack: FullyConnected, network: nn.Module, x: Tensor, fla
             compared[f"{name}.weight"] = ours, theirs, lambda: 0.0
             if run.with_biases:
                 compared[f"{name}.bias"] = g[0], next(wanted), lambda: 0.0
-        return not _differing(compared, torch.finfo(outputs.dtype).eps)
+        return not differing(compared, torch.finfo(outputs.dtype).eps)
 
 
-def _differing(compared: Mapping[str, Compared], eps: float) -> list[str]:
-    """Return the names of parameters whose gradients are not those of autograd up to rounding."""
+def differing(compared: Mapping[str, Compared], eps: float) -> list[str]:
+    """Return the names of parameters whose gradients are not those of autograd up to rounding.
+
+    A gradient may be zero by a symmetry of the network, such as that by the bias of the keys of an
+    attention. What is computed is then rounding, which must be small beside the terms of the sum,
+    and not beside the sum.
+
+    Args:
+        compared: for each parameter the gradient by us, that by autograd (None for zero), and a
+            function that returns the size of the terms that add up to it.
+        eps: the rounding unit of the type of the computation.
+    """
     wrong, small = [], []
     for name, (ours, wanted, size) in compared.items():
         if ours is None or not ours.numel():
@@ -286,7 +296,8 @@ def _apart(
 
     All are compared together, because a call takes longer than a copy.
     """
-    squares = torch.stack([errors, wanted.to(errors.dtype)]).square()
+    both = torch.stack([errors, wanted.to(errors.dtype)])
+    squares = both.to(torch.promote_types(both.dtype, torch.float32)).square()
     squares = squares.flatten(1, -2).sum(1) if squares.dim() > 2 else squares
     starts = np.cumsum(widths) - widths
     sums = np.add.reduceat(squares.cpu().numpy(), starts, axis=1)

@@ -68,7 +68,8 @@ def add_traced(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
     The total is (N, N), or (r, N - r) as in `add_gram`, the signals of some outputs (N, k, C, P).
 
     Raises:
-        ConfigError: the patches or gradients for one output channel do not fit into ``work`` bytes.
+        ShortageError: the patches of one input, or the gradients by one channel, do not fit into
+            ``work`` bytes.
     """
     N, k = g.shape[:2]
     direct, structured = traced_costs(unit, N, k)
@@ -77,7 +78,7 @@ def add_traced(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
     fixed = g.element_size() * N * P * (D * (G + 1) + g[0, ..., 0].numel() // G)
     per_input = g.element_size() * 3 * N * P**2
     if structured < direct and fixed + per_input <= work:
-        size = fitting(work - fixed, per_input, N, unit.name)
+        size = fitting(work, per_input, N, unit.name, fixed=fixed)
         _add_traced_structured(total, unit, g, size)
     else:
         _add_traced_direct(total, unit, g, work)
@@ -115,9 +116,9 @@ def _add_traced_direct(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -
     item, (N, k) = g.element_size(), g.shape[:2]
     signals = g.view(N, k, G, c, P).transpose(1, 2).reshape(N, G, k * c, P)
     # half of the space for patches of some inputs, half for rows of some channels
-    samples = fitting(work // 2, 2 * item * unit.patch_size, N, f"patches of {unit.name!r}")
-    per_channel = item * N * G * D
-    size = fitting(work // 2, 2 * per_channel, k * c, f"gradients by {unit.name!r}")
+    per_input, per_channel = _direct_bytes(unit, N, item)
+    samples = fitting(work // 2, per_input, N, f"patches of {unit.name!r}")
+    size = fitting(work // 2, per_channel, k * c, f"gradients by {unit.name!r}")
     if unit.patch_size and samples == N:
         a = unit.patches().mT
         size = min(size, max(1, CACHED // (N * G * D)))
@@ -131,19 +132,26 @@ def _add_traced_direct(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -
         add_gram(total, rows)
 
 
+def _direct_bytes(unit: ProductUnit, samples: int, item: int) -> tuple[int, int]:
+    """Return the bytes of the patches of one input, and of the gradients of one channel."""
+    G, _, D, _ = unit.shape
+    return 2 * item * unit.patch_size, 2 * item * samples * G * D
+
+
+def traced_bytes(unit: ProductUnit, samples: int, item: int) -> int:
+    """Return bytes that suffice for `add_traced`, for any number of outputs."""
+    return 2 * max(_direct_bytes(unit, samples, item))
+
+
 def add_diagonal(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
     """Add the squared gradients (N, k) by the weights of a product, from signals (N, k, C, P).
 
     Raises:
-        ConfigError: the arrays for one input do not fit into ``work`` bytes.
+        ShortageError: the arrays for one input do not fit into ``work`` bytes.
     """
-    G, c, D, P = unit.shape
-    item, (N, k) = g.element_size(), g.shape[:2]
-    direct = k * c * D * (P + ELEMENT)
-    structured = P**2 * (D + k * c + ELEMENT) + k * c * P * ELEMENT
-    structured_wins = structured < direct
-    array = P**2 + 2 * k * c * P if structured_wins else k * c * (D + P)
-    one = item * G * (2 * D * P + array)
+    G, c, _, P = unit.shape
+    N, k = g.shape[:2]
+    structured_wins, one = _diagonal_plan(unit, k, g.element_size())
     for some in pieces(N, fitting(work, one, N, f"one input at {unit.name!r}")):
         s = g[some].view(-1, k, G, c, P).transpose(1, 2).reshape(-1, G, k * c, P)
         if structured_wins:
@@ -152,6 +160,21 @@ def add_diagonal(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None
         else:
             products = unit.gradients_of(some, s).square_().sum((1, 3))
         total[some] += products.reshape(len(s), k, -1).sum(-1)
+
+
+def diagonal_bytes(unit: ProductUnit, outputs: int, item: int) -> int:
+    """Return the bytes of the arrays of one input in `add_diagonal`, for some outputs at once."""
+    return _diagonal_plan(unit, outputs, item)[1]
+
+
+def _diagonal_plan(unit: ProductUnit, outputs: int, item: int) -> tuple[bool, int]:
+    """Return whether the structured order costs less, and the bytes of one input."""
+    (G, c, D, P), k = unit.shape, outputs
+    direct = k * c * D * (P + ELEMENT)
+    structured = P**2 * (D + k * c + ELEMENT) + k * c * P * ELEMENT
+    structured_wins = structured < direct
+    array = P**2 + 2 * k * c * P if structured_wins else k * c * (D + P)
+    return structured_wins, item * G * (2 * D * P + array)
 
 
 class SignalStore:
@@ -172,7 +195,7 @@ class SignalStore:
         """Add the part of some inputs and of all from the first of them on, (b, K, n, K).
 
         Raises:
-            ConfigError: the arrays for one input do not fit into ``work`` bytes.
+            ShortageError: the arrays for one input do not fit into ``work`` bytes.
         """
         G, _, _, P = self.unit.shape
         rest = slice(block.start, None)
@@ -209,7 +232,8 @@ class SignalStore:
         b, K, N, _ = total.shape
         fixed, per_pair = _pair_bytes(self.unit, self.array.shape[1], K, self.array.itemsize)
         what = f"pairs of positions at {self.unit.name!r}"
-        pairs = min(fitting(work - fixed, per_pair, b * N, what), max(N, CACHED // (P * c * K)))
+        fits = fitting(work, per_pair, b * N, what, fixed=fixed)
+        pairs = min(fits, max(N, CACHED // (P * c * K)))
         patches = self.unit.patches(slice(block.start, None))
         for group, some, seen in product(
             range(G), pieces(b, max(1, pairs // N)), pieces(N, min(pairs, N))
@@ -235,21 +259,32 @@ def put_rows(rows: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
     """Write the gradients (N, k, G c D) of some outputs from their signals (N, k, C, P).
 
     Raises:
-        ConfigError: the arrays for one input do not fit into ``work`` bytes.
+        ShortageError: the arrays for one input do not fit into ``work`` bytes.
     """
     G, c, D, P = unit.shape
     N, k = g.shape[:2]
     g = g.view(N, k, G, c, P).transpose(1, 2)
-    one = g.element_size() * G * (2 * D * P + k * c * (D + P))
+    one = rows_bytes(unit, k, g.element_size())
     for some in pieces(N, fitting(work, one, N, f"one input at {unit.name!r}")):
         formed = unit.gradients_of(some, g[some].reshape(some.stop - some.start, G, k * c, P))
         kept = rows[some].unflatten(2, (G, c, D))
         kept.copy_(formed.unflatten(2, (k, c)).transpose(1, 2))
 
 
+def rows_bytes(unit: ProductUnit, outputs: int, item: int) -> int:
+    """Return the bytes of the arrays of one input in `put_rows`, for some outputs at once."""
+    G, c, D, P = unit.shape
+    return item * G * (2 * D * P + outputs * c * (D + P))
+
+
 def pairs_fit(unit: ProductUnit, samples: int, outputs: int, item: int, work: int) -> bool:
     """Tell whether the structured order of the full kernel has enough space for one input."""
-    return sum(_pair_bytes(unit, samples, outputs, item)) <= work
+    return pairs_bytes(unit, samples, outputs, item) <= work
+
+
+def pairs_bytes(unit: ProductUnit, samples: int, outputs: int, item: int) -> int:
+    """Return the bytes that the structured order of the full kernel takes for one input."""
+    return sum(_pair_bytes(unit, samples, outputs, item))
 
 
 def _pair_bytes(unit: ProductUnit, samples: int, outputs: int, item: int) -> tuple[int, int]:

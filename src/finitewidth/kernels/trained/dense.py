@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from finitewidth.kernels.shapes import check_network
-from finitewidth.kernels.trained.budget import fitting, pieces
+from finitewidth.kernels.trained.budget import BudgetError, fitting, pieces
 from finitewidth.kernels.trained.fully_connected import FullyConnected
 
 ITEM = 8  # bytes of a float64
@@ -207,9 +207,10 @@ def _chunks(
     fixed = ITEM * (weights + 2 * samples * units + products)
     per_output = ITEM * 3 * samples * max(widths)
     one = fixed + K * per_output
-    if one <= budget:
-        return fitting(budget, one, replicas, "one replica"), K
-    if together:
-        return fitting(budget, one, 1, "one replica"), K
-    fitting(budget, fixed + per_output, 1, "one replica with one output")
-    return 1, fitting(budget - fixed, per_output, K, "one output")
+    least = one if together else fixed + per_output
+    if budget < least:
+        remedy = ", or use fewer inputs" if samples > 1 else ""
+        raise BudgetError("the kernel of one network", budget, least, remedy)
+    if budget < one:
+        return 1, fitting(budget, per_output, K, "one output", fixed=fixed)
+    return fitting(budget, one, replicas, "one network"), K

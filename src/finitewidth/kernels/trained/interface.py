@@ -1,7 +1,8 @@
 """The tangent kernel of a given network: one interface for stacks and for torch modules."""
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias, TypedDict, Unpack, get_args
+from dataclasses import replace
+from typing import Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
 import torch
 from numpy.typing import ArrayLike
@@ -9,16 +10,18 @@ from torch import Tensor, nn
 
 from finitewidth.common.arrays import array_of_numbers
 from finitewidth.common.errors import ConfigError
+from finitewidth.common.usage import free_memory
 from finitewidth.kernels.trained import dense
-from finitewidth.kernels.trained.budget import DEFAULT_BUDGET
+from finitewidth.kernels.trained.budget import DEFAULT_BUDGET, BudgetError
 from finitewidth.kernels.trained.check import closed_form_agrees
 from finitewidth.kernels.trained.eigenvalue import Eigenpair, largest_eigenpair, module_times
 from finitewidth.kernels.trained.fully_connected import FullyConnected, as_fully_connected
-from finitewidth.kernels.trained.recording import Request
+from finitewidth.kernels.trained.recording import Request, checked_pass
 from finitewidth.kernels.trained.sweeps import module_terms
 
 Network = FullyConnected | nn.Module
 Inputs: TypeAlias = Tensor | ArrayLike
+T = TypeVar("T")
 Kernel = Literal["traced", "full", "diagonal"]
 
 
@@ -32,8 +35,9 @@ class Options(TypedDict, total=False):
             default. Frozen parameters (``requires_grad=False``) are never counted.
         check: for modules: whether gradients are compared with those of autograd, True by default.
             False saves a sweep, and a kernel can then be wrong without a word.
-        budget: bytes for temporary arrays, `DEFAULT_BUDGET` by default. The network, the graph of
-            its forward pass, and the result are not counted.
+        budget: bytes for temporary arrays. By default `DEFAULT_BUDGET`, or what the smallest pieces
+            of the work need, if half of the free memory suffices for them. The network, the graph
+            of its forward pass, and the result are not counted.
         dtype: for stacks: type of the computation and of the result of `traced_kernel`, `terms`,
             `full_kernel` and `diagonal`; float64 by default. float32 takes half of the time and
             has errors of about 1e-6.
@@ -92,8 +96,9 @@ def traced_kernel(network: Network, x: Inputs, **options: Unpack[Options]) -> Te
               default. Frozen parameters (``requires_grad=False``) are never counted.
             - ``check``: whether gradients are compared with those of autograd, True by default.
               False saves a sweep, and a kernel can then be wrong without a word.
-            - ``budget``: bytes for temporary arrays, 512 MiB by default. The network, the graph of
-              its forward pass, and the result are not counted.
+            - ``budget``: bytes for temporary arrays. By default 512 MiB, or what the smallest
+              pieces of the work need, if half of the free memory suffices for them. The network,
+              the graph of its forward pass, and the result are not counted.
 
             For stacks: ``budget``, and ``dtype``, the type of the computation, float64 by default.
             float32 takes half of the time and has errors of about 1e-6.
@@ -128,7 +133,18 @@ def traced_block(network: Network, x: Inputs, other: Inputs, **options: Unpack[O
     if stack is not None:
         return _closed_terms(stack, flat, "traced", False, options)[""][..., :rows, rows:]
     request = _request(network, both, False, options, rows)
-    return module_terms(request, "traced")[""]
+    return _within_memory(lambda request: module_terms(request, "traced"), request, options)[""]
+
+
+def output_count(network: Network, x: Inputs, **options: Unpack[Options]) -> int:
+    """Return K, the number of outputs, from a forward pass of the first input.
+
+    Arguments and errors are those of `traced_kernel`.
+    """
+    stack, x = _closed_form(network, x[:1], options)
+    if stack is not None:
+        return stack.outputs
+    return checked_pass(_request(network, x, False, options)).outputs.shape[1]
 
 
 def full_kernel(network: Network, x: Inputs, **options: Unpack[Options]) -> Tensor:
@@ -233,7 +249,7 @@ def largest_eigenvalue(
         shape, times = (len(x), x.shape[1], stack.outputs), lambda v: dense.times(run, v)
         like = run.inputs[0]
     else:
-        times, like = module_times(_request(network, x, False, options))
+        times, like = _within_memory(module_times, _request(network, x, False, options), options)
         shape, leading = (1, *like.shape), ()
     if start is None:
         stream = torch.Generator().manual_seed(0)
@@ -260,7 +276,28 @@ def _terms(
     stack, x = _closed_form(network, x, options)
     if stack is not None:
         return _closed_terms(stack, x, kernel, by_layer, options)
-    return module_terms(_request(network, x, by_layer, options), kernel)
+    request = _request(network, x, by_layer, options)
+    return _within_memory(lambda request: module_terms(request, kernel), request, options)
+
+
+def _within_memory(run: Callable[[Request], T], request: Request, options: Options) -> T:
+    """Do what is requested, with the default budget or, if need be, with one that suffices.
+
+    A budget that the user sets is never exceeded.
+
+    Raises:
+        BudgetError: it does not suffice, or half of the free memory does not.
+    """
+    try:
+        return run(request)
+    except BudgetError as error:
+        if "budget" in options or error.needed > _free_memory(request.x.device) / 2:
+            raise
+        return run(replace(request, budget=error.needed))
+
+
+def _free_memory(device: torch.device) -> int:
+    return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else free_memory()
 
 
 def _closed_terms(

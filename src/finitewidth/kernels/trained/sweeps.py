@@ -3,7 +3,7 @@
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from math import prod
 
@@ -12,9 +12,8 @@ from torch import Tensor
 from torch.autograd.graph import GradientEdge
 from torch.nn import functional
 
-from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained import by_autograd, refusals
-from finitewidth.kernels.trained.budget import fitting, megabytes, pieces
+from finitewidth.kernels.trained.budget import BudgetError, ShortageError, fitting, pieces
 from finitewidth.kernels.trained.check import Check
 from finitewidth.kernels.trained.contractions import (
     SignalStore,
@@ -27,10 +26,16 @@ from finitewidth.kernels.trained.contractions import (
     pairs_fit,
     put_rows,
 )
-from finitewidth.kernels.trained.graph import backward, edge_shape, graph_size
+from finitewidth.kernels.trained.graph import FEWEST, backward, edge_shape, graph_size
+from finitewidth.kernels.trained.least import (
+    element_size,
+    full_block_bytes,
+    least_budget,
+    row_bytes,
+)
 from finitewidth.kernels.trained.operations import Operation, Product, real, real_dtype
 from finitewidth.kernels.trained.recording import Recording, Request, record
-from finitewidth.kernels.trained.units import OfOperation, ProductUnit, RowUnit, module_of
+from finitewidth.kernels.trained.units import OfOperation, ProductUnit, module_of
 
 Adder = Callable[[Tensor, slice, int], None]  # adds its part of some inputs to the full kernel
 FULL_BLOCKS = 4  # of inputs in the full kernel, so that little more than half of it is formed
@@ -50,7 +55,7 @@ def module_terms(request: Request, what: str) -> dict[str, Tensor]:
     agree with those of autograd are computed again by autograd, with a warning.
 
     Raises:
-        ConfigError: the kernel would be wrong, or the budget is too small.
+        ConfigError: the kernel would be wrong, or the budget is too small (`BudgetError`).
     """
     apart: frozenset[str] = frozenset()
     for vectorise in (True, True, False):
@@ -82,10 +87,14 @@ def _terms(recording: Recording, request: Request, what: str, vectorise: bool) -
     totals = {key: recording.outputs.new_zeros(shape, dtype=torch.float64) for key in keys}
     check = Check(recording)
     sweeps = Sweeps(recording, request, check, vectorise)
-    if what in ("traced", "diagonal"):
-        _sum_up(sweeps, totals, what == "diagonal")
-    else:
-        _form(sweeps, totals, what == "norms")
+    try:
+        if what in ("traced", "diagonal"):
+            _sum_up(sweeps, totals, what == "diagonal")
+        else:
+            _form(sweeps, totals, what == "norms")
+    except ShortageError as error:
+        needed = least_budget(recording, *sweeps.step_bytes(), what)
+        raise BudgetError(str(error), request.budget, needed, _remedy(request, what)) from None
     wrong = check.disagreements()
     if wrong:
         raise GradientError(wrong)
@@ -97,6 +106,21 @@ def _terms(recording: Recording, request: Request, what: str, vectorise: bool) -
         at = at if r is None else (slice(None), slice(len(request.x) - r))
         return {name: total[at].clone() for name, total in totals.items()}
     return totals
+
+
+def sufficient_budget(request: Request, what: str) -> int:
+    """Return a budget in bytes that suffices for a kernel, see `module_terms`."""
+    recording = record(request)
+    sweeps = Sweeps(recording, request, Check(recording), True)
+    return least_budget(recording, *sweeps.step_bytes(), what)
+
+
+def _remedy(request: Request, what: str) -> str:
+    """Return what helps beside a larger budget, as an end of a message."""
+    others = {"full": ["use the traced kernel"], "norms": []}.get(what, [])
+    if len(request.x) > FEWEST:  # fewer are filled up
+        others = ["use fewer inputs", *others]
+    return "".join(f", or {other}" for other in others)
 
 
 class Sweeps:
@@ -118,28 +142,16 @@ class Sweeps:
         outputs of a step, in any order in memory; they are overwritten in the next.
 
         Raises:
-            ConfigError: the signals of one output do not fit into ``share`` bytes.
+            ShortageError: the signals of one output do not fit into ``share`` bytes.
         """
-        operations = [op for unit in self.recording.units
-                      for op in (*unit.operations, unit.bias) if op]  # fmt: skip
+        operations, edges = self._operations, self._edges
         if not operations:
             return
         outputs = self.recording.outputs
-        (N, K), item = outputs.shape, max(outputs.element_size(), 4)
-        edges = list(dict.fromkeys(op.edge for op in operations))
-        # a sweep makes signals at all edges, and about as many numbers on its way
-        made = 2 * item * N * sum(prod(edge_shape(edge)) // N for edge in edges)
-        kept = item * N * sum(prod(op.kept) for op in operations)
-        # signals of several operations on a weight are joined
-        several = [unit for unit in self.recording.units if len(unit.operations) > 1]
-        sizes = (sum(prod(op.kept) for op in unit.operations) for unit in several)
-        joined = item * N * max(sizes, default=0)
-        at_once = K * (made + kept) <= AT_ONCE
-        checked_bytes, of_one = self.check.kept_bytes()
-        made += checked_bytes
-        one = kept + joined + of_one
-        fitting(share, made + one, K, "a backward sweep for one output")
-        count = fitting(share - made, one, K, "one output")
+        N, K = outputs.shape
+        made, one = self.step_bytes()
+        count = fitting(share, one, K, "the backward sweep for one output", fixed=made)
+        at_once = K * (self._made + self._kept) <= AT_ONCE
         c = self.check.cotangents()
         if at_once and count == K:
             cotangents = torch.cat([self._one_each(slice(0, K)), c])
@@ -165,6 +177,40 @@ class Sweeps:
             if part.stop == K:
                 self.check.compare()
             yield part, lambda op, width=width: signals[op][:, :width]
+
+    def step_bytes(self) -> tuple[int, int]:
+        """Return the bytes that a sweep makes, and those that are kept for one output."""
+        # signals of several operations on a weight are joined
+        several = [unit for unit in self.recording.units if len(unit.operations) > 1]
+        sizes = (sum(prod(op.kept) for op in unit.operations) for unit in several)
+        joined = self._item * len(self.recording.outputs) * max(sizes, default=0)
+        checked, checked_of_one = self.check.kept_bytes()
+        return self._made + checked, self._kept + joined + checked_of_one
+
+    @cached_property
+    def _operations(self) -> list[Operation]:
+        return [op for unit in self.recording.units
+                for op in (*unit.operations, unit.bias) if op]  # fmt: skip
+
+    @cached_property
+    def _edges(self) -> list[GradientEdge]:
+        return list(dict.fromkeys(op.edge for op in self._operations))
+
+    @property
+    def _item(self) -> int:
+        return element_size(self.recording)
+
+    @property
+    def _made(self) -> int:
+        """The bytes of the signals at all edges, and of as many numbers on the way."""
+        N = len(self.recording.outputs)
+        return 2 * self._item * N * sum(prod(edge_shape(edge)) // N for edge in self._edges)
+
+    @property
+    def _kept(self) -> int:
+        """The bytes of the signals of one output that kernels are made of."""
+        N = len(self.recording.outputs)
+        return self._item * N * sum(prod(op.kept) for op in self._operations)
 
     def _one_each(self, part: slice) -> Tensor:
         """Return the cotangents (k, N, K) of some outputs; inputs that fill up have none."""
@@ -268,12 +314,12 @@ def _blocks(adders: Sequence[Adder], sweeps: Sweeps) -> Iterator[tuple[slice, Te
     left out follows from symmetry.
 
     Raises:
-        ConfigError: the part of one input does not fit.
+        ShortageError: the part of one input does not fit.
     """
     N, K = sweeps.recording.outputs.shape
     share = sweeps.request.budget // 2
     wanted = max(-(-N // FULL_BLOCKS), min(-(-N // 2), -(-FULL_ROWS // K)))
-    one = N * K**2 * 16  # the part, and products or squares
+    one = full_block_bytes(N, K)
     size = fitting(share // 2, one, min(wanted, N), "the full kernel of one input with all others")
     for block in pieces(N, size):
         shape = (block.stop - block.start, K, N - block.start, K)
@@ -326,10 +372,9 @@ def structured_units(recording: Recording, share: int, work: int) -> list[Produc
     is made on the way into ``work``.
 
     Raises:
-        ConfigError: even what takes the least does not fit.
+        ShortageError: even what takes the least does not fit.
     """
-    outputs = recording.outputs
-    (N, K), item = outputs.shape, max(outputs.element_size(), 4)
+    (N, K), item = recording.outputs.shape, element_size(recording)
     products = [unit for unit in recording.units if isinstance(unit, ProductUnit)]
     plans = [full_plans(unit, N, K) for unit in products]
     fits = [pairs_fit(unit, N, K, item, work) for unit in products]
@@ -342,9 +387,7 @@ def structured_units(recording: Recording, share: int, work: int) -> list[Produc
         return item * plans[at][structured][1]
 
     needed = sum(kept(at, structured) for at, structured in enumerate(chosen))
-    rows = sum(p.numel() for p in recording.others.values())
-    rows += sum(sum(unit.sizes.values()) for unit in recording.units if isinstance(unit, RowUnit))
-    needed += item * outputs.numel() * rows
+    needed += row_bytes(recording)
     swaps = [
         (kept(at, structured) - kept(at, not structured), at)
         for at, structured in enumerate(chosen)
@@ -355,10 +398,7 @@ def structured_units(recording: Recording, share: int, work: int) -> list[Produc
             chosen[at] = not chosen[at]
             needed -= saved
     if needed > share:
-        raise ConfigError(
-            f"budget: the full kernel keeps {megabytes(needed)}, half of the budget is "
-            f"{megabytes(share)}; raise budget to {megabytes(2 * needed)}, or use the traced kernel"
-        )
+        raise ShortageError("what the full kernel keeps")
     return [unit for unit, structured in zip(products, chosen, strict=True) if structured]
 
 

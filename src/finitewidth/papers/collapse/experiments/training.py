@@ -4,6 +4,7 @@ All initialisations and rates of a pair are trained on the same batches. Network
 initialisation start from the same weights at every rate.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -20,6 +21,7 @@ from finitewidth.common.progress import in_turn
 from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.data.select import first_per_class
 from finitewidth.kernels.trained import traced_kernel
+from finitewidth.kernels.trained.budget import BudgetError
 from finitewidth.measures.collapse import KERNELS, collapse_measures, kernel_measures
 from finitewidth.networks.normalised.plain import build, initial_state
 from finitewidth.networks.normalised.specs import Network
@@ -178,10 +180,11 @@ def kernels_of(module: nn.Module, inputs: Tensor, gib: float) -> tuple[np.ndarra
 
 @contextmanager
 def budget_of(gib: float) -> Iterator[int]:
-    """Memory in bytes; a kernel that refuses it names the setting."""
+    """Memory in bytes; a kernel that needs more names the setting, in GiB."""
     try:
         yield int(gib * GIB)
-    except ConfigError as error:
+    except BudgetError as error:
+        needed = math.ceil(1000 * error.needed / GIB) / 1000
         raise ConfigError(
-            f"kernel_gib = {gib}: too little memory for the kernels: {error}"
+            f"kernel_gib = {gib}: too little memory for the kernels; set at least {needed}"
         ) from None

@@ -1,0 +1,130 @@
+"""The first two moments of the tangent kernel of a ReLU network with random biases, exactly.
+
+Let a be the activations below layer l, y = sigma_w^2 |a|^2 / n_(l-1), u the gradient of the output
+by a, and Theta the part of the layers l..L. Given a,
+
+    E[u u^T] = alpha I,                     E[Theta] = t_0 + t_1 y,
+    E[u u^T Theta] = (p_0 + p_1 y) I + c a a^T,
+    E[u_i u_j u_k u_m] = kappa (d_ij d_km + d_ik d_jm + d_im d_jk),
+    E[Theta^2] = z_0 + z_1 y + z_2 y^2.
+
+These forms hold at the output and are kept from layer to layer, because a change of the signs of
+all weights and the bias of a unit turns its gate around and leaves every even function of them:
+the mean of such a function over open gates is half of its mean. The coefficients are sums of
+positive terms, which are added in logarithms. Derivation: docs/theory.md, section 3.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from finitewidth.kernels.ntk_init.initialisation import Initialisation
+
+NONE = -np.inf  # the logarithm of 0
+
+
+@dataclass(frozen=True)
+class _Given:
+    """Logarithms of the coefficients above one layer; Theta_W stands first, then Theta_b.
+
+    Vectors of both parts are (2,), and z of all pairs of them (2, 2).
+    """
+
+    alpha: float
+    kappa: float
+    t0: np.ndarray
+    t1: np.ndarray
+    p0: np.ndarray
+    p1: np.ndarray
+    c: np.ndarray
+    z0: np.ndarray
+    z1: np.ndarray
+    z2: np.ndarray
+
+
+def biased_log_moments(
+    init: Initialisation, norm2: float
+) -> tuple[float, float, float, float, float]:
+    """Return the logarithms of E of Theta_W, Theta_b, Theta_W^2, Theta_b^2 and Theta_W Theta_b.
+
+    The network has one output and sigma_b2 > 0, and the input |x|^2 = ``norm2``. The cost is O(L).
+    """
+    given = _at_output(init)
+    for layer in range(init.depth - 1, 0, -1):
+        given = _below(given, init, layer)
+    log_y = np.log(init.sigma_w2 / init.widths[0]) + np.log(norm2)
+    first = _added(given.t0, given.t1 + log_y)
+    second = _added(given.z0, given.z1 + log_y, given.z2 + 2 * log_y)
+    return tuple(map(float, (*first, second[0, 0], second[1, 1], second[0, 1])))
+
+
+def _at_output(init: Initialisation) -> _Given:
+    """Return the coefficients for the output layer, where Theta is no random number given a."""
+    rate = np.log(init.sigma_w2 / init.widths[-1])
+    s0, s1 = _own(init, init.depth)
+    return _Given(
+        alpha=rate,
+        kappa=2 * rate,
+        t0=s0,
+        t1=s1,
+        p0=rate + s0,
+        p1=rate + s1,
+        c=np.full(2, NONE),
+        z0=_pairs(s0, s0),
+        z1=_both(s0, s1),
+        z2=_pairs(s1, s1),
+    )
+
+
+def _own(init: Initialisation, layer: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return log s_0 and log s_1: layer l adds |delta^l|^2 (s_0 + s_1 y) to Theta_W and Theta_b."""
+    rate = init.sigma_w2 / init.widths[layer - 1]
+    gain = np.log(init.weight_gains[layer - 1] / rate)
+    return np.array([NONE, np.log(init.bias_gain)]), np.array([gain, NONE])
+
+
+def _below(above: _Given, init: Initialisation, layer: int) -> _Given:
+    """Return the coefficients with a hidden layer l, from those of the layers above it.
+
+    With N = n_l units, the rates s = sigma_w^2 / n_(l-1) and s' = sigma_w^2 / N, and b = sigma_b^2.
+    Numbers of units with open gates are averaged over.
+    """
+    N = init.widths[layer]
+    rate, up = np.log(init.sigma_w2 / init.widths[layer - 1]), np.log(init.sigma_w2 / N)
+    bias, half = np.log(init.sigma_b2), np.log(N / 2)
+    same = np.log(N * (N + 1) / 4)  # sum of E |h_i|^2 over two units, one of them seen by u
+    along = np.log(N * (N + 3) / 4)  # the same along a
+    fourth = np.log(N * (N + 5) / 4)  # E (sum of g^2)^2 over open gates, for normal numbers g
+    s0, s1 = _own(init, layer)
+    # E[|delta|^2 Theta of the layers above] = u_0 + u_1 y
+    of_variance = _added(above.p1 + up + same, above.c + half)
+    u0, u1 = _added(above.p0 + half, of_variance + bias), of_variance
+    square = above.kappa + fourth  # E |delta|^4
+    z1, z2 = above.z1 + up + half, above.z2 + 2 * up + fourth
+    return _Given(
+        alpha=above.alpha + rate + half,
+        kappa=above.kappa + 2 * rate + fourth,
+        t0=_added(above.t0, above.t1 + up + half + bias, above.alpha + half + s0),
+        t1=_added(above.t1 + up + half, above.alpha + half + s1),
+        p0=rate + _added(u0, square + s0),
+        p1=rate + _added(u1, square + s1),
+        c=2 * rate + _added(above.p1 + up + np.log(N), above.c + along),
+        z0=_added(above.z0, z1 + bias, z2 + 2 * bias, _both(s0, u0), square + _pairs(s0, s0)),
+        z1=_added(z1, np.log(2) + z2 + bias, _both(s0, u1), _both(s1, u0), square + _both(s0, s1)),
+        z2=_added(z2, _both(s1, u1), square + _pairs(s1, s1)),
+    )
+
+
+def _added(*logs: np.ndarray) -> np.ndarray:
+    """Return the logarithm of the sum."""
+    return np.logaddexp.reduce(np.broadcast_arrays(*logs))
+
+
+def _pairs(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return the logarithms of left_i right_j, (2, 2)."""
+    return left[:, None] + right
+
+
+def _both(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return the logarithms of left_i right_j + right_i left_j, (2, 2)."""
+    return np.logaddexp(_pairs(left, right), _pairs(right, left))

@@ -1,0 +1,163 @@
+"""Parameters whose gradient is zero by symmetry: what is computed for them is rounding.
+
+A softmax does not see the bias of the keys, and a norm of single channels does not see the bias of
+the convolution below. Such a bias counts as zero in every kernel, and no function refuses it.
+"""
+
+import numpy as np
+import pytest
+import torch
+from tests.unusual_modules import jacobian_kernel
+from torch import nn
+from torch.nn.functional import scaled_dot_product_attention
+
+import finitewidth as fw
+
+SEEDS = 20  # of the eigenvalue, whose check is one of its own
+FEW = 2  # of the other functions
+PRECISIONS = {torch.float64: 1e-11, torch.float32: 1e-4}
+SMALL = {"steps": 2, "times": [0, 2], "per_class": 2, "device": "cpu", "progress": False}
+
+
+class Attention(nn.Module):
+    """One head with separate projections, as BERT and vision transformers have it."""
+
+    def __init__(self):
+        super().__init__()
+        self.query, self.key, self.value = nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 4)
+        self.head = nn.Linear(4, 2)
+
+    def attended(self, q, k, v):
+        return scaled_dot_product_attention(q, k, v)
+
+    def forward(self, x):
+        return self.head(self.attended(self.query(x), self.key(x), self.value(x)).mean(1))
+
+
+class Softmax(Attention):
+    """The same with the softmax written out."""
+
+    def attended(self, q, k, v):
+        return (q @ k.mT / 2).softmax(-1) @ v
+
+
+def normed(norm):
+    return nn.Sequential(nn.Conv2d(2, 3, 3), norm, nn.Tanh(), nn.Flatten(), nn.Linear(12, 2))
+
+
+# name -> network, shape of one input, name of the bias that has no effect
+CASES = {
+    "attention": (Attention, (5, 4), "key.bias"),
+    "softmax": (Softmax, (5, 4), "key.bias"),
+    "instance norm": (lambda: normed(nn.InstanceNorm2d(3)), (2, 4, 4), "0.bias"),
+    "group norm": (lambda: normed(nn.GroupNorm(3, 3)), (2, 4, 4), "0.bias"),
+}
+
+
+def drawn(name, dtype, seed, count=5):
+    make, shape, _ = CASES[name]
+    torch.manual_seed(seed)
+    return make().to(dtype).eval(), torch.randn(count, *shape, dtype=dtype)
+
+
+def by_autograd(network, x):
+    """The full kernel in float64 by the definition; the network is in float32 afterwards again."""
+    dtype = x.dtype
+    wanted = jacobian_kernel(network.double(), x.double())
+    network.to(dtype)
+    return wanted
+
+
+def close(found, wanted, tolerance):
+    assert found.shape == wanted.shape
+    assert (found.double() - wanted).abs().max() <= tolerance * wanted.abs().max()
+
+
+@pytest.mark.parametrize("dtype", PRECISIONS)
+@pytest.mark.parametrize("name", CASES)
+def test_eigenvalues(name, dtype):
+    for seed in range(SEEDS):
+        network, x = drawn(name, dtype, seed, count=2)
+        wanted = by_autograd(network, x).reshape(4, 4)
+        found = fw.largest_eigenvalue(network, x).value
+        largest = float(torch.linalg.eigvalsh(wanted)[-1])
+        assert float(found) == pytest.approx(largest, rel=PRECISIONS[dtype])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", PRECISIONS)
+@pytest.mark.parametrize("name", CASES)
+def test_kernels(name, dtype):
+    tolerance = PRECISIONS[dtype]
+    for seed in range(FEW):
+        network, x = drawn(name, dtype, seed)
+        wanted = by_autograd(network, x)
+        traced = torch.einsum("kikj->ij", wanted)
+        close(fw.full_kernel(network, x), wanted, tolerance)
+        close(fw.traced_kernel(network, x), traced, tolerance)
+        close(sum(fw.kernel_terms(network, x).values()), traced, tolerance)
+        close(fw.kernel_diagonal(network, x), torch.einsum("kiki->ki", wanted), tolerance)
+        close(fw.output_norms(network, x), wanted.square().sum((1, 3)).sqrt(), tolerance)
+        close(fw.cross_kernel(network, x[:2], x[2:]), traced[:2, 2:], tolerance)
+        close(fw.tiled_kernel(network, x, tile=2), traced, tolerance)
+        over = fw.kernel_over_training(network, x, lambda: None, [0, 1])
+        close(over, traced.expand(2, -1, -1), tolerance)
+
+
+@pytest.mark.parametrize("dtype", PRECISIONS)
+@pytest.mark.parametrize("name", CASES)
+def test_a_bias_without_effect_alone(name, dtype):
+    """Its kernel is zero up to the square of rounding."""
+    bias = CASES[name][2]
+    for seed in range(FEW):
+        network, x = drawn(name, dtype, seed)
+        alone = {"parameters": lambda parameter: parameter == bias}
+        scale = float(fw.largest_eigenvalue(network, x).value)
+        assert float(fw.largest_eigenvalue(network, x, **alone).value) < PRECISIONS[dtype] * scale
+        assert float(fw.traced_kernel(network, x, **alone).abs().max()) < PRECISIONS[dtype] * scale
+
+
+@pytest.mark.parametrize("dtype", PRECISIONS)
+@pytest.mark.parametrize("name", CASES)
+def test_regressions(name, dtype):
+    """The prediction is that of the kernel by autograd."""
+    for seed in range(FEW):
+        network, x = drawn(name, dtype, seed, count=7)
+        wanted = torch.einsum("kikj->ij", by_autograd(network, x)) / 2
+        y = torch.arange(5, dtype=torch.float64)[:, None]
+        regression = fw.KernelRegression(network, ridge=1.0).fit(x[:5], y)
+        known = torch.linalg.solve(wanted[:5, :5] + torch.eye(5), y)
+        close(regression.predict(x[5:]), wanted[5:, :5] @ known, 10 * PRECISIONS[dtype])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_studies(name):
+    """At step 0, the eigenvalue of the table is that of autograd."""
+    make, shape, _ = CASES[name]
+    labels = np.arange(8) % 2
+    for seed in range(FEW):
+        torch.manual_seed(seed)
+        x, network = torch.randn(8, *shape), make()
+        tables = fw.study(network, (x, labels), seed=seed, **SMALL).tables
+        order = np.r_[np.flatnonzero(labels == 0)[:2], np.flatnonzero(labels == 1)[:2]]
+        wanted = by_autograd(network, x[order]).reshape(8, 8)
+        largest = float(torch.linalg.eigvalsh(wanted)[-1])
+        assert tables["training"]["eigenvalue"][0] == pytest.approx(largest / 4, rel=1e-4)
+
+
+def test_networks_that_mix_inputs_are_still_refused():
+    """Outputs agree, gradients do not: a sum over the batch that is subtracted again."""
+
+    class Mixing(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.Linear(3, 2)
+
+        def forward(self, x):
+            outputs = self.inner(x)
+            total = outputs.sum(0)
+            return outputs + 1e-3 * (total - total.detach())
+
+    torch.manual_seed(0)
+    with pytest.raises(fw.ConfigError, match=r"inner\.weight, inner\.bias do not add up"):
+        fw.largest_eigenvalue(Mixing().double(), torch.randn(4, 3, dtype=torch.float64))
