@@ -12,6 +12,7 @@ from tests.claims.null import INDEPENDENT, LEVEL, NULLS, SAME, SHUFFLED
 from tests.claims.test_ledger import JUDGED
 
 from finitewidth.claims import samples
+from finitewidth.claims.estimates import Estimate, largest, smallest
 from finitewidth.claims.verdicts import OBSERVATION, THEOREM, Part, Terms, decide
 
 ESTIMATES, TABLES = 100, 4  # replications
@@ -194,6 +195,61 @@ def test_means_of_skewed_runs_miss_their_level_by_what_the_docstring_says(sigma,
     found = failures(samples.mean, draws, low=1)
     assert stats.binom.ppf(1e-4, REPEATS, stated) <= found <= stats.binom.isf(1e-4, REPEATS, stated)
     assert failures(samples.mean, draws, high=1) <= most(REPEATS)
+
+
+# truths and standard errors of several estimates, of which the largest is compared with 0
+FALSE_CLAIMS = {
+    "one is larger and less certain": ([-1, 1], [0.1, 5]),
+    "one is hardly larger and less certain": ([-0.3, 0.01], [0.1, 1]),
+    "all are hardly larger": ([1e-9] * 10, [1] * 10),
+}
+TRUE_CLAIMS = {
+    "one is at the threshold and certain": ([0, -1], [0.1, 5]),
+    "all are at the threshold": ([0] * 10, [1] * 10),
+    "all are at the threshold, errors differ": ([0] * 10, np.geomspace(0.001, 1, 10)),
+}
+EXTREMES = {"largest": (largest, 1, "high"), "smallest": (smallest, -1, "low")}
+
+
+def extremes(extreme, truths, errors, noise):
+    """Comparisons with 0 of the largest, or smallest, of `LARGEST` drawings of several estimates.
+
+    With the same noise all of them err by as many standard errors.
+    """
+    compare, sign, end = EXTREMES[extreme]
+    draws = null.uniforms_of(null.stream(extreme, noise), noise, (LARGEST, len(truths)))
+    values = np.asarray(truths) + np.asarray(errors) * stats.norm.isf(draws)
+    for row in sign * values:
+        candidates = [Estimate(*pair) for pair in zip(row, errors, strict=True)]
+        yield compare("x", candidates, **{end: 0}, paper=True)
+
+
+LARGEST = 1000  # repetitions; 2.5 % of them are 25, and up to 51 pass
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("extreme", EXTREMES)
+@pytest.mark.parametrize("case", FALSE_CLAIMS)
+def test_a_false_claim_on_an_extreme_holds_no_more_often_than_stated(case, extreme, noise):
+    found = extremes(extreme, *FALSE_CLAIMS[case], noise)
+    assert sum(part.p_outside <= LEVEL for part in found) <= most(LARGEST)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("extreme", EXTREMES)
+@pytest.mark.parametrize("case", TRUE_CLAIMS)
+def test_a_true_claim_on_an_extreme_fails_no_more_often_than_stated(case, extreme, noise):
+    found = extremes(extreme, *TRUE_CLAIMS[case], noise)
+    assert sum(part.p_inside <= LEVEL for part in found) <= most(LARGEST)
+
+
+@pytest.mark.parametrize("extreme", EXTREMES)
+def test_what_is_clear_of_an_extreme_is_decided(extreme):
+    """True: all are 3 standard errors away. False: one of ten is 6 standard errors beyond."""
+    true = list(extremes(extreme, np.full(10, -3), np.ones(10), INDEPENDENT))
+    assert np.mean([part.p_outside <= LEVEL for part in true]) > 0.15  # 0.85 ** 10 = 0.20
+    false = list(extremes(extreme, [*[-3] * 9, 6], np.ones(10), INDEPENDENT))
+    assert np.mean([part.p_inside <= LEVEL for part in false]) > 0.99
 
 
 def failures(call, draws, **thresholds):

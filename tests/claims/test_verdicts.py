@@ -149,16 +149,47 @@ def test_what_has_no_error_decides_nothing_and_stops_nothing():
 
 def test_one_number_missing_leaves_the_largest_and_the_smallest_open():
     found = [Estimate(1.0), Estimate(math.nan), Estimate(3.0)]
-    for extreme in (largest, smallest):
-        assert decide([extreme("x", found, low=0)]).verdict == INCONCLUSIVE
-        assert decide([extreme("x", [found[0], found[2]], low=0)]).verdict == SUPPORTED
+    for extreme, threshold in ((largest, {"high": 4}), (smallest, {"low": 0})):
+        assert decide([extreme("x", found, **threshold, paper=True)]).verdict == INCONCLUSIVE
+        known = [found[0], found[2]]
+        assert decide([extreme("x", known, **threshold, paper=True)]).verdict == SUPPORTED
+
+
+def test_one_number_missing_does_not_hide_another_that_fails():
+    found = [Estimate(1.0), Estimate(math.nan), Estimate(3.0)]
+    for extreme, threshold in ((largest, {"high": 2}), (smallest, {"low": 2})):
+        assert decide([extreme("x", found, **threshold, paper=True)]).verdict == CONTRADICTED
 
 
 def test_an_estimate_without_an_error_leaves_the_largest_open():
     """Its value may be anything, although it is estimated as the smaller one."""
     found = [Estimate(1.0, math.nan), Estimate(2.0, 0.1)]
-    for extreme in (largest, smallest):
-        assert extreme("extreme", found, high=9).undefined
+    assert largest("largest", found, high=9).undefined
+    assert smallest("smallest", found, low=0).undefined
+
+
+def test_the_largest_shows_the_estimate_that_decides():
+    """0.9 is the largest. It may be below 0.5; 0.8 is certainly not."""
+    found = [Estimate(0.1, 0.01), Estimate(0.9, 0.4), Estimate(0.8, 0.01)]
+    failing = largest("x", found, high=0.5, paper=True)
+    assert (failing.value, failing.standard_error) == (0.8, 0.01)
+    assert failing.name == "x; of 3 the one that decides"
+    assert decide([failing]).verdict == CONTRADICTED
+    undecided = largest("x", found[:2], high=0.5, paper=True)
+    assert (undecided.value, decide([undecided]).verdict) == (0.9, INCONCLUSIVE)
+
+
+def test_p_values_of_the_largest_are_those_of_all_estimates():
+    """It holds if each one holds; it fails if one fails after Bonferroni's correction."""
+    found = [Estimate(-2.0, 1.0), Estimate(-1.0, 0.4), Estimate(-3.0, 1.0)]
+    compared = largest("x", found, high=0)
+    assert compared.p_outside == pytest.approx(stats.norm.sf(2.0))
+    assert compared.p_inside == 1
+    beyond = [Estimate(-one.value, one.error) for one in found]
+    assert largest("x", beyond, high=0).p_inside == pytest.approx(3 * stats.norm.sf(3.0))
+    assert largest("x", found, high=0).exact is False
+    assert largest("x", [Estimate(-1.0), Estimate(-2.0, 0.1)], high=0).exact is False
+    assert largest("x", [Estimate(-1.0), Estimate(-2.0)], high=0).name == "x"
 
 
 def test_a_strict_threshold_is_not_met_by_itself():
