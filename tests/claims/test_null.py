@@ -97,6 +97,13 @@ def test_borderline_estimates_contradict_the_ledger_no_more_often_than_stated(ve
 
 
 @each_claim
+def test_comparisons_of_a_claim_have_names_of_their_own(claim):
+    for parts in compared(claim):
+        names = [part.name for part in parts]
+        assert len(set(names)) == len(names)
+
+
+@each_claim
 def test_clear_failures_contradict(claim):
     """The same with truths 6 standard errors on the wrong side; too few for less than 5 runs."""
     for parts in map(null.all_binding, compared(claim)):
@@ -175,6 +182,16 @@ def test_comparisons_of_runs_with_one_law_keep_their_level(statistic, law, runs)
     assert alarms <= most(REPEATS)
 
 
+@pytest.mark.parametrize(("series", "points"), [(3, 3), (2, 4), (3, 12)])
+def test_rank_correlations_of_nothing_keep_their_level(series, points):
+    """Few orders: the p-values are coarse. Many: they are those of random orders."""
+    rng = null.stream("ranks", series, points)
+    draws = np.exp(rng.standard_normal((80, series, 2, points)))
+    found = [samples.rank_correlation("r", rows, low=0, paper=True).p_inside for rows in draws]
+    assert sum(p <= LEVEL for p in found) <= most(80)
+    assert sum(p <= 0.2 for p in found) >= 80 * 0.1  # it is no loose bound
+
+
 @pytest.mark.parametrize("runs", [3, 5, 50])
 def test_means_of_normal_runs_keep_their_level(runs):
     draws = null.stream("mean", runs).standard_normal((REPEATS, runs))
@@ -208,6 +225,7 @@ TRUE_CLAIMS = {
     "all are at the threshold": ([0] * 10, [1] * 10),
     "all are at the threshold, errors differ": ([0] * 10, np.geomspace(0.001, 1, 10)),
 }
+LARGEST = 1000  # repetitions; 2.5 % of them are 25, and up to 52 pass
 EXTREMES = {"largest": (largest, 1, "high"), "smallest": (smallest, -1, "low")}
 
 
@@ -222,9 +240,6 @@ def extremes(extreme, truths, errors, noise):
     for row in sign * values:
         candidates = [Estimate(*pair) for pair in zip(row, errors, strict=True)]
         yield compare("x", candidates, **{end: 0}, paper=True)
-
-
-LARGEST = 1000  # repetitions; 2.5 % of them are 25, and up to 51 pass
 
 
 @pytest.mark.parametrize("noise", NOISES)

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -224,6 +225,54 @@ def test_two_samples_all_alike_count_as_in_a_permutation_test():
         assert decide([samples.difference("d", [2] * runs, [1] * runs, low=0)]).verdict == verdict
         equal = samples.difference("d", [1] * runs, [1] * runs, low=0)
         assert decide([equal]).verdict == INCONCLUSIVE
+
+
+def test_few_series_of_few_points_count_as_in_a_permutation_test():
+    """Three orders of three points: one of 6 ** 3 has the mean -1."""
+    falling = [([1, 2, 3], [9.0, 5.0, 4.0])] * 3
+    found = samples.rank_correlation("r", falling, high=0, paper=True)
+    assert found.value == pytest.approx(-1)
+    assert (found.p_outside, found.p_inside) == (pytest.approx(1 / 216), 1)
+    assert decide([found]).verdict == SUPPORTED
+    rising = samples.rank_correlation("r", falling, low=0, paper=True)
+    assert decide([rising]).verdict == CONTRADICTED
+    two = samples.rank_correlation("r", falling[:1] * 2, high=0, paper=True)
+    assert two.p_outside == pytest.approx(1 / 36)
+    assert decide([two]).verdict == INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("points", "room"), [(6, 1e-12), (12, 0.04)])
+def test_a_permutation_test_of_one_series_agrees_with_scipy(points, room):
+    """Up to 20,000 orders are all taken; of more, a sample is."""
+    x = np.arange(points)
+    y = np.random.default_rng(points).standard_normal(points) - 0.1 * x
+    found = samples.rank_correlation("r", [(x, y)], high=0)
+    alternative = "less" if found.value < 0 else "greater"
+    known = stats.permutation_test(
+        (y,), lambda y: stats.spearmanr(x, y).statistic, permutation_type="pairings",
+        alternative=alternative, n_resamples=2000, rng=np.random.default_rng(0),
+    )  # fmt: skip
+    assert found.value == pytest.approx(known.statistic)
+    assert found.chance == pytest.approx(known.pvalue, abs=room)
+
+
+def test_permutations_test_against_0_only_and_need_values():
+    with pytest.raises(ValueError, match="only test a correlation of 0"):
+        samples.rank_correlation("r", [([1, 2, 3], [3, 2, 1])], high=-0.5)
+    for column in ([1, math.nan, 2], [1, 1, 1]):
+        with pytest.raises(CannotDecideError, match="r: a column lacks a value"):
+            samples.rank_correlation("r", [([1, 2, 3], column)], high=0)
+
+
+def test_an_interval_ends_where_its_number_must():
+    """A correlation is at least -1; a cut interval misses the truth no more often."""
+    runs = [-1.0, -0.83, -0.83]
+    free = samples.mean("m", runs, high=0)
+    cut = samples.mean("m", runs, high=0, bounds=(-1, 1))
+    assert free.interval[0] < -1
+    assert cut.interval == (-1, free.interval[1])
+    assert (cut.p_outside, cut.p_inside) == (free.p_outside, free.p_inside)
+    assert all(map(math.isnan, part(0.5, math.nan, high=0, bounds=(-1, 1)).interval))
 
 
 def test_exact_equality_is_within_a_band_of_equivalence():

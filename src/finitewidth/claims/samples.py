@@ -6,6 +6,7 @@ permutation test for two, so that two equal runs decide nothing. Too few runs, a
 finite value, raise a `CannotDecideError`.
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -18,6 +19,9 @@ from finitewidth.measures.compare import standard_error
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+ORDERS = 20_000  # orders of ranks that a permutation test takes
 
 
 def mean(name: str, sample: Sequence[float], resolution: float = 0.0, **thresholds: float) -> Part:
@@ -97,6 +101,69 @@ def slope(name: str, x: Sequence[float], y: Sequence[float], **thresholds: float
     dof = len(x) - 2
     error = math.sqrt(float(residuals @ residuals) / dof / spread)
     return Part(name=name, value=value, standard_error=error, dof=dof, **thresholds)
+
+
+def rank_correlation(
+    name: str, series: Sequence[tuple[Sequence[float], Sequence[float]]], **thresholds: float
+) -> Part:
+    """The mean of Spearman's correlations of several short series against 0, by permutations.
+
+    If two columns have nothing to do with each other, every order of the second is as likely as
+    any other. The test takes all orders of all series if there are at most `ORDERS` of them
+    together, and is then exact: three series of three points that all fall have the probability
+    1/216. Otherwise it takes as many random orders. It gives no interval.
+
+    Args:
+        name: of the comparison.
+        series: the two columns of each.
+        thresholds: ``low`` or ``high``, which is 0, and other fields of a `Part`.
+
+    Raises:
+        CannotDecideError: if a column lacks a value, or all its values are alike.
+        ValueError: if a threshold is not 0.
+    """
+    if {thresholds.get("low", 0), thresholds.get("high", 0)} != {0}:
+        raise ValueError(f"{name}: permutations only test a correlation of 0")
+    ranks = [(_ranks(name, first), _ranks(name, second)) for first, second in series]
+    value = float(np.mean([_correlations(first, second) for first, second in ranks]))
+    means = _means_of_orders(ranks)
+    chance = float(np.mean(np.sign(value) * means >= abs(value) - 1e-9))
+    return Part(name=name, value=value, chance=chance, bounds=(-1, 1), **thresholds)
+
+
+def _ranks(name: str, column: Sequence[float]) -> np.ndarray:
+    """Ranks minus their mean; ties share a rank."""
+    from scipy import stats
+
+    values = np.asarray(column, float)
+    if not np.isfinite(values).all() or len(np.unique(values)) < 2:
+        raise CannotDecideError(f"{name}: a column lacks a value, or its values are all alike")
+    ranks = stats.rankdata(values)
+    return ranks - ranks.mean()
+
+
+def _correlations(first: np.ndarray, orders: np.ndarray) -> np.ndarray:
+    """Correlations of ranks with one or several (rows) orders of other ranks."""
+    squares = (orders**2).sum(axis=-1)
+    return orders @ first / np.sqrt(squares * (first @ first))
+
+
+def _means_of_orders(ranks: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """The mean correlation for all orders of the second columns, or for random ones."""
+    if math.prod(math.factorial(len(first)) for first, _ in ranks) <= ORDERS:
+        means = np.zeros(1)
+        for first, second in ranks:
+            correlations = _correlations(first, np.array([*itertools.permutations(second)]))
+            means = np.add.outer(means, correlations / len(ranks)).ravel()
+        return means
+    rng = np.random.default_rng(0)
+    totals = np.zeros(ORDERS)
+    for first, second in ranks:
+        orders = rng.permuted(np.tile(second, (ORDERS, 1)), axis=1)
+        totals += _correlations(first, orders)
+    # the order that was found is one of all orders
+    found = sum(_correlations(first, second) for first, second in ranks)
+    return np.append(totals, found) / len(ranks)
 
 
 def by_seed(rows: "pd.DataFrame", value: str, what: str, **keys: object) -> "pd.Series":

@@ -50,9 +50,9 @@ class Part:
 
     A comparison lies ``outside`` where its sizes are not those that the paper speaks about, and is
     ``cut`` where the paper limits its range by a word without a number, so that the range is ours;
-    either says why. A ``chance`` is the probability that all runs fall on one side by chance, for
-    a sample whose runs are all alike and thus have no spread. It replaces the p-value from a
-    standard error.
+    either says why. A ``chance`` is the probability that the estimate falls so far to its side by
+    chance. It replaces the p-value from a standard error, for a sample whose runs are all alike and
+    thus have no spread, and for a permutation test.
     """
 
     name: str  # in words for the report
@@ -63,6 +63,8 @@ class Part:
     dof: float = math.inf  # of the standard error; infinite for a normal estimate
     strict: bool = False  # whether the thresholds are excluded; of exact values only it matters
     chance: float | None = None
+    # what the estimated number can be at all, such as -1 to 1 for a correlation
+    bounds: tuple[float, float] = (-math.inf, math.inf)
     paper: bool = False  # the threshold is the paper's: an order, a sign, a printed value
     tolerance: str = ""  # why the paper's value is widened; it makes a contradiction less likely
     ours: str = ""  # the reason for a threshold of ours
@@ -111,9 +113,16 @@ class Part:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the estimate; its width is 0 if all runs are alike."""
+        """The 95 % interval of the estimate, cut at the bounds of what it can be.
+
+        The truth lies within the bounds, so that the interval misses it no more often when it is
+        cut. Its width is 0 if all runs are alike.
+        """
         half = self.standard_error and quantile(self.dof) * self.standard_error
-        return self.value - half, self.value + half
+        low, high = self.value - half, self.value + half
+        if math.isnan(half):
+            return low, high
+        return max(low, self.bounds[0]), min(high, self.bounds[1])
 
     @property
     def p_outside(self) -> float:

@@ -68,7 +68,9 @@ def d16(tables: Tables) -> list[Part]:
         if variant == "random_labels" and best.mean() < FITTED:
             epochs = runs["epochs"].max()
             raise CannotDecideError(f"{name}: {best.mean():.3g} at best within {epochs:.0f} epochs")
-        parts.append(samples.mean(name, best, low=FITTED, resolution=STEP, ours=ours))
+        parts.append(
+            samples.mean(name, best, low=FITTED, resolution=STEP, bounds=(0, 1), ours=ours)
+        )
     return parts
 
 
@@ -186,7 +188,8 @@ def d24(tables: Tables) -> list[Part]:
     near = "the paper gives neither a spread nor epochs; two points allow for these"
     return [
         *(samples.mean(f"train accuracy, {name}", by_seed(runs, "best_train", name, network=name),
-                       low=PRINTED, resolution=STEP, paper=True) for name in names),
+                       low=PRINTED, resolution=STEP, bounds=(0, 1), paper=True)
+          for name in names),
         _paired("train accuracy, ReLU - linear", train, linear_train, low=0, paper=True),
         _paired("test accuracy, ReLU - linear", test, linear_test, low=0, paper=True),
         samples.mean("train accuracy, linear", linear_train, low=0.4842, high=0.5242, ours=near),
