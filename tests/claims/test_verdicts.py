@@ -27,6 +27,7 @@ from finitewidth.claims.verdicts import (
     Part,
     Terms,
     decide,
+    distance,
     holm,
 )
 
@@ -336,6 +337,56 @@ def test_the_decisive_comparison_is_a_binding_one_where_one_fails():
     found = decide([ours(-50, low=0), part(-5, low=0), part(GOOD, low=0)])
     assert found.decisive.value == -5
     assert decide([ours(-50, low=0), part(GOOD, low=0)]).decisive.value == -50
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "ends", "far"),
+    [(3, 0.5, {"high": 2}, (2, 0.5)), (1, 0.5, {"high": 2}, (-2, -0.5)),
+     (3, 0.5, {"low": 4}, (2, 0.25)), (0.5, 0.1, {"low": 0}, (-5, -0.5)),
+     (2, 0, {"low": 0.99, "high": 1.01}, (math.inf, 0.99 / 1.01)),
+     (1, 0, {"low": 0.99, "high": 1.01}, (-math.inf, -0.01 / 1.01)),
+     (24, 0, {"low": 24, "high": 24}, (-math.inf, 0)), (0, 0, {"low": 0}, (-math.inf, 0)),
+     (0, 0, {"low": 0, "strict": True}, (math.inf, 0)),
+     (math.inf, 0, {"high": 2}, (math.inf, math.inf)),
+     (math.inf, 0, {"low": 2}, (-math.inf, -math.inf)),
+     (math.nan, 0, {"low": 2}, (-math.inf, -math.inf)),
+     (1, math.nan, {"low": 2}, (-math.inf, -math.inf))],
+)  # fmt: skip
+def test_the_distance_is_in_standard_errors_and_relative_to_the_threshold(value, error, ends, far):
+    assert distance(part(value, error, **ends)) == pytest.approx(far)
+
+
+def named(*values_and_errors, **ends):
+    """The value of the decisive one of several comparisons with the same threshold."""
+    parts = [part(value, error, **ends) for value, error in values_and_errors]
+    first, second = (decide(some).decisive for some in (parts, parts[::-1]))
+    assert first is second
+    return first.value
+
+
+def test_the_decisive_failure_is_the_one_farthest_from_its_range():
+    near_1 = {"low": 0.99, "high": 1.01}
+    assert named((1.02, 0), (1.99, 0), (1.5, 0), **near_1) == 1.99
+    # p-values of both are 0 in floating-point numbers
+    assert named((-50, 1), (-80, 1), low=0) == -80
+    assert named((-5, 1), (-4, 0.5), low=0) == -4
+    # what is computed leaves no doubt
+    assert named((-50, 1), (-0.1, 0), (5, 1), low=0) == -0.1
+
+
+def test_of_comparisons_that_do_not_fail_the_nearest_to_failing_is_decisive():
+    assert named((5, 1), (3, 0.1), (9, 0), low=0) == 5
+    assert named((9, 0), (2, 0), low=0) == 2
+    assert named((90, 1), (50, 1), low=0) == 50
+    assert named((-1, 1), (0.5, 1), (9, 1), low=0) == -1
+    assert math.isnan(named((9, 1), (math.nan, 1), low=0))
+    assert named((9, 1), (1, 1), (math.nan, 1), low=0) == 1
+
+
+def test_where_all_hold_the_decisive_comparison_is_a_binding_one():
+    assert decide([ours(2, low=0), part(5, low=0)]).decisive.value == 5
+    assert decide([ours(2, low=0), ours(5, low=0)]).decisive.value == 2
+    assert decide([ours(1, low=0), part(5, low=0)]).decisive.value == 1  # it does not hold
 
 
 def test_the_chance_of_a_false_contradiction_is_stated():

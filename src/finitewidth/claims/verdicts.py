@@ -71,6 +71,7 @@ class Part:
     late: bool = False  # whether ours was set or changed after first results had been seen
     outside: str = ""
     cut: str = ""
+    artifacts: tuple[str, ...] = ()  # that show what is compared; empty if all of its claim do
 
     def __post_init__(self) -> None:
         if self.paper and (self.ours or self.late):
@@ -303,14 +304,43 @@ def _opposite(parts: Sequence[Part], outcomes: Sequence[str]) -> str:
 
 
 def _decisive(parts: Sequence[Part], rows: Sequence[dict[str, Any]]) -> int:
-    """Place of the comparison with the worst outcome; a binding one, if one does not hold."""
-    order = (FAILS, UNDECIDED, HOLDS)
-    indices = [i for i, row in enumerate(rows) if parts[i].binding and row["outcome"] != HOLDS]
-    return min(
-        indices or range(len(rows)),
-        key=lambda i: (order.index(rows[i]["outcome"]), rows[i]["p_inside_holm"],
-                       -rows[i]["p_outside"]),
-    )  # fmt: skip
+    """Place of the comparison with the worst outcome; a binding one, if one does not hold.
+
+    If all comparisons hold, it is a binding one too, if there is one.
+    Of several that fail it is the clearest, of several that are undecided or hold the one that is
+    nearest to failing: by its p-value, and of equal ones by its `distance` from the range.
+    """
+    worst = (HOLDS, UNDECIDED, FAILS)
+    indices = [i for i, part in enumerate(parts) if part.binding]
+    if any(row["outcome"] != HOLDS for row in rows):
+        indices = [i for i in indices if rows[i]["outcome"] != HOLDS]
+
+    def order(i: int) -> tuple[float, ...]:
+        part, outcome = parts[i], rows[i]["outcome"]
+        evidence = part.p_outside if outcome == HOLDS else -part.p_inside
+        return worst.index(outcome), evidence, *distance(part)
+
+    return max(indices or range(len(rows)), key=order)
+
+
+def distance(part: Part) -> tuple[float, float]:
+    """How far a value lies beyond the range of its comparison; negative within the range.
+
+    Returns:
+        The distance in standard errors, and the same over the size of the nearest threshold. If
+        that is 0, as for an order, the second number is the distance itself. A value without a
+        standard error is infinitely many of them away. Hence an exact value is always farther away
+        than an estimate, and exact values are told apart by the second number. Of what is not a
+        number both are minus infinity.
+    """
+    if part.undefined:
+        return -math.inf, -math.inf
+    below, above = (part.low - part.value, part.low), (part.value - part.high, part.high)
+    beyond, threshold = max(end for end in (below, above) if math.isfinite(end[1]))
+    relative = beyond / (abs(threshold) or 1.0)
+    if part.standard_error:
+        return beyond / part.standard_error, relative
+    return -math.inf if part.inside else math.inf, relative
 
 
 def _caveat(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> str:

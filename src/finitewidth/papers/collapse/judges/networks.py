@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 CLOSE, FAR = "collapsed", "other"
 ENTROPY, SQUARED = "resnet_mnist_ce", "resnet_mnist"
+# the figures of the invariant with either loss
+OF_SQUARED = tuple(f"collapse_fig{number}" for number in range(2, 12))
+OF_ENTROPY = ("collapse_fig12",)
 TRAINED = 0.95  # least training accuracy of the networks that count
 COLLAPSED = 0.3  # NC3 below which a network counts as collapsed
 TOP, COMPARABLE = 0.01, 0.02  # test accuracies below the best of the pair
@@ -97,12 +100,15 @@ def k09(tables: Tables) -> Iterator[Part]:
 def k10(tables: Tables) -> Iterator[Part]:
     """The smaller NC3, the better aligned is the invariant and the smaller its norm."""
     rows, entropy = networks(tables), networks(tables, loss=ENTROPY)
-    yield correlation("alignment of the invariant", rows, "invariant_alignment", **BELOW)
-    yield correlation("alignment of the invariant", rows, "invariant_alignment", **CLEARLY)
-    yield correlation("|E|", rows, "e_norm", **SMALLER_E)
-    yield correlation("|E| / |W^T W|", rows, "e_relative", **RELATIVE_E)
-    yield ranks("alignment of the invariant", entropy, "invariant_alignment", **BELOW)
-    yield ranks("|E|", entropy, "e_norm", **ABOVE)
+    columns = {"alignment of the invariant": "invariant_alignment", "|E|": "e_norm",
+               "|E| / |W^T W|": "e_relative"}  # fmt: skip
+    for name, thresholds in (
+        ("alignment of the invariant", BELOW), ("alignment of the invariant", CLEARLY),
+        ("|E|", SMALLER_E), ("|E| / |W^T W|", RELATIVE_E),
+    ):  # fmt: skip
+        yield correlation(name, rows, columns[name], artifacts=OF_SQUARED, **thresholds)
+    for name, thresholds in (("alignment of the invariant", BELOW), ("|E|", ABOVE)):
+        yield ranks(name, entropy, columns[name], artifacts=OF_ENTROPY, **thresholds)
 
 
 def k11(tables: Tables) -> Iterator[Part]:
