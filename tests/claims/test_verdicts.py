@@ -215,6 +215,36 @@ def test_runs_all_alike_count_as_in_a_sign_test(runs, verdict):
         assert decide([call("m", [0.9] * runs, low=0.9)]).verdict == INCONCLUSIVE
 
 
+def test_a_median_is_tested_by_the_signs_of_its_runs():
+    runs = [0.7, 1.0, 1.1, 1.2, 1.2, 1.3]
+    all_above = samples.median("m", runs, low=0.5, paper=True)
+    assert all_above.value == pytest.approx(1.15)
+    assert (all_above.p_outside, all_above.p_inside) == (pytest.approx(1 / 64), 1)
+    assert all_above.interval == (0.7, 1.3)
+    one_below = samples.median("m", runs, low=0.8)
+    assert one_below.p_outside == pytest.approx(7 / 64)
+    assert samples.median("m", runs, high=0.5).p_inside == pytest.approx(1 / 64)
+    assert samples.median("m", runs[1:], low=0.5).p_outside == pytest.approx(1 / 32)
+    assert samples.median("m", runs[1:], low=0.5).interval == (-math.inf, math.inf)
+
+
+def test_a_median_in_a_band_needs_both_ends():
+    runs = [0.7, 1.0, 1.1, 1.2, 1.2, 1.3, 1.4]
+    assert samples.median("m", runs, low=0, high=2).p_outside == pytest.approx(1 / 128)
+    assert samples.median("m", runs, low=0, high=1.3).p_outside == pytest.approx(29 / 128)
+    beyond = samples.median("m", runs, low=-1, high=0.5)
+    assert beyond.p_inside == pytest.approx(2 / 128)  # it could have left at either end
+
+
+@pytest.mark.parametrize("count", [6, 7, 10, 20])
+def test_the_interval_of_a_median_is_the_one_of_order_statistics(count):
+    runs = list(range(1, count + 1))
+    low, high = samples.median("m", runs, low=0).interval
+    missed = 2 * stats.binom.cdf(low - 1, count, 0.5)
+    assert high == count + 1 - low
+    assert missed <= 2 * LEVEL < 2 * stats.binom.cdf(low, count, 0.5)
+
+
 def test_a_resolution_bounds_the_spread_that_equal_runs_do_not_show():
     assert decide([samples.mean("m", [1.0] * 3, resolution=1e-3, low=0.99)]).verdict == SUPPORTED
     near = samples.mean("m", [1.0] * 3, resolution=1e-3, low=0.9995)

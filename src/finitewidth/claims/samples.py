@@ -9,12 +9,12 @@ finite value, raise a `CannotDecideError`.
 import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from finitewidth.claims.reported import Ours
-from finitewidth.claims.verdicts import CannotDecideError, Part
+from finitewidth.claims.verdicts import LEVEL, CannotDecideError, Part
 from finitewidth.measures.compare import standard_error
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ def mean(name: str, sample: Sequence[float], resolution: float = 0.0, **threshol
     The test keeps its level for normal runs, and for differences of runs with one law, which are
     symmetric. Means of skewed runs err on the side of the many: of 5 log-normal runs whose
     logarithms have the standard deviation 1/4, 1/2 or 1, a true ``low`` equal to the mean fails in
-    4.6, 8 or 18 % of cases instead of 2.5 %, and ``high`` in 1.3, 0.6 or 0.2 %. Take logarithms, or
-    the `median`, of such runs.
+    4.6, 8 or 18 % of cases instead of 2.5 %, and ``high`` in 1.3, 0.6 or 0.2 %. Take logarithms of
+    such runs or, of 6 or more, the `median`.
 
     The ``resolution`` is the step in which values are known, such as one image in a thousand. The
     standard deviation of runs that are all alike is then taken as half a step.
@@ -45,22 +45,33 @@ def mean(name: str, sample: Sequence[float], resolution: float = 0.0, **threshol
                 **thresholds)  # fmt: skip
 
 
-def median(name: str, sample: Sequence[float], **thresholds: float) -> Part:
-    """The median of n independent runs; its error is from the order statistics sqrt(n)/2 away.
+def median(
+    name: str, sample: Sequence[float], low: float = -math.inf, high: float = math.inf,
+    **facts: Any,
+) -> Part:  # fmt: skip
+    """The median of independent runs against ``low`` and/or ``high``, by a sign test.
 
-    The number of spacings between these is small. With it as the degrees of freedom, the test keeps
-    its level for laws of any shape.
+    Each run lies above the true median with probability 1/2. The test counts runs on either side of
+    a threshold, and keeps its level for laws of any shape. The interval lies between two of the
+    runs (order statistics). Less than 6 runs have none, and decide nothing.
     """
+    from scipy import special
+
     values = np.sort(_enough(name, sample))
-    count, half = len(values), math.sqrt(len(values)) / 2
-    if _alike(values):
-        return Part(name=name, value=float(values[0]), chance=0.5**count, **thresholds)
-    middle = (count - 1) / 2
-    low, high = max(0, math.floor(middle - half)), min(count - 1, math.ceil(middle + half))
-    return Part(
-        name=name, value=float(np.median(values)), dof=high - low,
-        standard_error=float(values[high] - values[low]) / 2, **thresholds,
-    )  # fmt: skip
+    count, value = len(values), float(np.median(values))
+    above, below = (int((side > 0).sum()) for side in (values - low, high - values))
+    runs = min(above, below)  # on the claimed side of the nearer threshold
+    if value > high:
+        runs = int((values > high).sum())
+    elif value < low:
+        runs = int((values < low).sum())
+    chance = float(special.bdtrc(runs - 1, count, 0.5))  # of as many or more
+    outer = 0  # as many runs at either end lie outside the interval
+    while special.bdtr(outer, count, 0.5) <= LEVEL:
+        outer += 1
+    ends = (values[outer - 1], values[-outer]) if outer else (-math.inf, math.inf)
+    return Part(name=name, value=value, low=low, high=high, chance=chance,
+                limits=(float(ends[0]), float(ends[1])), **facts)  # fmt: skip
 
 
 def difference(

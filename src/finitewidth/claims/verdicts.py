@@ -52,7 +52,7 @@ class Part:
     ``cut`` where the paper limits its range by a word without a number, so that the range is ours;
     either says why. A ``chance`` is the probability that the estimate falls so far to its side by
     chance. It replaces the p-value from a standard error, for a sample whose runs are all alike and
-    thus have no spread, and for a permutation test.
+    thus have no spread, for a permutation test and for a median.
     """
 
     name: str  # in words for the report
@@ -65,6 +65,7 @@ class Part:
     chance: float | None = None
     # what the estimated number can be at all, such as -1 to 1 for a correlation
     bounds: tuple[float, float] = (-math.inf, math.inf)
+    limits: tuple[float, float] | None = None  # of the 95 % interval, if no standard error gives it
     paper: bool = False  # the threshold is the paper's: an order, a sign, a printed value
     tolerance: str = ""  # why the paper's value is widened; it makes a contradiction less likely
     ours: str = ""  # the reason for a threshold of ours
@@ -119,6 +120,8 @@ class Part:
         The truth lies within the bounds, so that the interval misses it no more often when it is
         cut. Its width is 0 if all runs are alike.
         """
+        if self.limits:
+            return self.limits
         half = self.standard_error and quantile(self.dof) * self.standard_error
         low, high = self.value - half, self.value + half
         if math.isnan(half):
