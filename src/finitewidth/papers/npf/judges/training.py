@@ -285,15 +285,15 @@ def n21(tables: Tables) -> list[Part]:
     curves = curves.astype(float).dropna(axis="columns")
     if curves.shape[1] < 2:
         raise CannotDecideError("nu of fewer than two runs")
-    remainders = curves.iloc[-1] / curves.iloc[0]
-    name = f"nu at the end over nu at the start, mean over {curves.shape[1]} runs"
+    falls = np.log(curves.iloc[-1] / curves.iloc[0])
+    name = f"log of nu at the end over nu at the start, mean over {curves.shape[1]} runs"
     rate = "the paper gives no rate; at -0.8 nu falls during most of the training"
     factor = "the paper gives no factor; a fifth is more than nu changes between two epochs"
     return [
         _rank_correlation(curves, high=0, paper=True),
         _rank_correlation(curves, ", clearly", high=-0.8, ours=rate),
-        samples.mean(name, remainders, high=1, paper=True),
-        samples.mean(f"{name}, clearly", remainders, high=0.8, ours=factor),
+        samples.mean(name, falls, high=0, paper=True),
+        samples.mean(f"{name}, clearly", falls, high=math.log(0.8), ours=factor),
     ]
 
 
