@@ -45,6 +45,7 @@ def test_fig5_means_and_spreads_of_every_panel():
     last = curves[(curves["panel"] == "mnist") & (curves["x"] == 2)].iloc[0]
     assert (last["y"], last["spread"]) == (pytest.approx(0.85), pytest.approx(0.1 / 2**0.5))
     assert len(tables["runs"]) == 12
+    assert set(tables["runs"]["train_images"]) == {10}  # accuracies are 0.4, 0.5, 0.8 and 0.9
 
 
 @pytest.mark.parametrize(
@@ -205,14 +206,14 @@ def test_table4_names_its_rows_as_the_printed_ones():
     assert set(rows["train_accuracy_lowest"]) == {0.6}
     assert set(rows["trained"]) == {0}
     assert swept()["runs"]["trained"].tolist() == [0, 0, 0, 0, 0, 0]
+    assert swept()["runs"]["train_images"].tolist() == [10] * 6
 
 
 def test_the_text_table_takes_each_number_from_its_own_run():
     inputs = {
         "gates_only": pd.DataFrame([row("gates_only", 1, s, 0.5, beta=8.0, eps=0.1)
                                     for s in range(2)]),
-        "mnist": mnist.measure({"histories": mnist_history()},
-                              MNIST)["runs"],
+        "mnist": mnist.measure({"histories": mnist_history()}, MNIST)["runs"],
         "sweep": swept()["runs"], "reported": PRINTED,
     }  # fmt: skip
     select = {"mnist": "best_test", "sweep": "best_test", "gates_only": "last"}

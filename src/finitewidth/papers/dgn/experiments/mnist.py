@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.measures.accuracy import curve, scores_by_replica, train_accuracies
+from finitewidth.measures.accuracy import curve, images_of, scores_by_replica, train_accuracies
 
 LEARNT = 0.99  # train accuracy from which a network counts as trained (claims D14, D16)
 
@@ -14,7 +14,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """Train accuracy over epochs on three kinds of images, and test accuracy on the original ones.
 
     Returns:
-        ``runs``: one row per run (see `scores_by_replica`) with ``epochs_to_99``, see `epochs_to`.
+        ``runs``: one row per run (see `scores_by_replica`) with ``epochs_to_99``, see `epochs_to`,
+        and ``train_images``, see `images_of`.
         ``curves``: panel, series, x, y, spread, runs, diverged (see `curve`), and the columns of
         `train_accuracies`; accuracies are fractions.
     """
@@ -25,6 +26,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         epochs_to(LEARNT, history[(history[keys] == list(run.values())).all(axis=1)])
         for run in runs[keys].to_dict("records")
     ]
+    runs["train_images"] = images_of(history["train_accuracy"])
     return {
         "runs": runs.drop(columns=["row", "stage", "beta", "eps"]),
         "curves": pd.DataFrame(_curves(history, runs, settings)),

@@ -20,7 +20,6 @@ VARIANTS = ("original", "random_labels")  # the third is one of `PIXELS`
 FITTED = 0.99  # train accuracy
 PRINTED = 0.985  # train accuracy that rounds to the .99 of Table 4
 LINEAR = "dln"  # the deep linear network of Table 4
-STEP = 1e-3  # resolution assumed for train accuracies; that of thousands of images is finer
 PIXELS = ("random_pixels", "permuted_pixels")
 # the rows of trainings on which the numbers in the text rest; those on MNIST have the same name
 ROWS = {("cifar10", "gates_only"): "gates_only", ("cifar10", "soft_relu"): "table4"}
@@ -62,16 +61,23 @@ def d16(tables: Tables) -> list[Part]:
     """Both networks reach 99 % train accuracy on all three kinds of images."""
     runs, parts = tables["runs"], []
     ours = "the paper says that networks fit, on MNIST to close to 100 %"
+    accuracy = _of_images(runs)
     for regime, variant in product(("relu", "galu"), (*VARIANTS, PIXELS)):
         name = f"train accuracy of {regime} on {np.atleast_1d(variant)[0]}"
         best = by_seed(runs, "best_train", regime, regime=regime, variant=variant)
         if variant == "random_labels" and best.mean() < FITTED:
             epochs = runs["epochs"].max()
             raise CannotDecideError(f"{name}: {best.mean():.3g} at best within {epochs:.0f} epochs")
-        parts.append(
-            samples.mean(name, best, low=FITTED, resolution=STEP, bounds=(0, 1), ours=ours)
-        )
+        parts.append(samples.mean(name, best, low=FITTED, **accuracy, ours=ours))
     return parts
+
+
+def _of_images(runs: pd.DataFrame) -> dict[str, Any]:
+    """What is known of the mean of train accuracies: its bounds, and their step of one image.
+
+    Of runs on different numbers of images the step is that of the fewest.
+    """
+    return {"resolution": 1 / float(runs["train_images"].min()), "bounds": (0, 1)}
 
 
 def _log_errors(runs: pd.DataFrame, name: str, *regimes: str) -> pd.Series:
@@ -194,8 +200,7 @@ def d24(tables: Tables) -> list[Part]:
     near = "the paper gives neither a spread nor epochs; two points allow for these"
     return [
         *(samples.mean(f"train accuracy, {name}", by_seed(runs, "best_train", name, network=name),
-                       low=PRINTED, resolution=STEP, bounds=(0, 1), paper=True)
-          for name in names),
+                       low=PRINTED, **_of_images(runs), paper=True) for name in names),
         _paired("train accuracy, ReLU - linear", train, linear_train, low=0, paper=True),
         _paired("test accuracy, ReLU - linear", test, linear_test, low=0, paper=True),
         samples.mean("train accuracy, linear", linear_train, low=0.4842, high=0.5242, ours=near),
