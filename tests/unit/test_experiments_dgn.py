@@ -57,6 +57,16 @@ def test_epochs_to_an_accuracy_are_interpolated(accuracies, epochs):
     assert mnist.epochs_to(0.99, history) == pytest.approx(epochs, nan_ok=True)
 
 
+@pytest.mark.parametrize("images", [359, 800, 50_000])
+def test_the_number_of_images_is_told_from_accuracies(images):
+    """Accuracies of single precision, as trainings keep them; one is missing."""
+    counts = np.random.default_rng(images).integers(0, images, 200)
+    accuracies = pd.Series([*(counts / images).astype(np.float32), np.nan])
+    assert mnist.images_of(accuracies) == images
+    # fewer if all are alike, so that a step is never taken for smaller than it is
+    assert mnist.images_of(pd.Series([1.0, 1.0])) == 1
+
+
 BINARY = ("relu", "soft_relu", "soft_galu", *FROZEN)
 
 

@@ -11,7 +11,6 @@ from tests.experiment_cases import history_row
 
 from finitewidth.measures.accuracy import (
     averaged,
-    images_of,
     scores_by_replica,
     train_accuracies,
 )
@@ -35,16 +34,6 @@ def test_three_ways_to_choose_the_epoch():
     assert scores["cross_fitted"] == pytest.approx(0.6)
     assert scores["last"] == pytest.approx(0.6)
     assert (scores["epochs"], scores["train_last"]) == (4, 1.0)
-
-
-@pytest.mark.parametrize("images", [359, 800, 50_000])
-def test_the_number_of_images_is_told_from_accuracies(images):
-    """Accuracies of single precision, as trainings keep them; one is missing."""
-    counts = np.random.default_rng(images).integers(0, images, 200)
-    accuracies = pd.Series([*(counts / images).astype(np.float32), np.nan])
-    assert images_of(accuracies) == images
-    # fewer if all are alike, so that a step is never taken for smaller than it is
-    assert images_of(pd.Series([1.0, 1.0])) == 1
 
 
 def test_a_value_that_is_missing_or_infinite_is_counted_and_averaged_nowhere():

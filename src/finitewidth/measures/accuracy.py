@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 SELECTIONS = ("best_test", "cross_fitted", "last")  # how the epoch of a test accuracy is chosen
-MOST_IMAGES = 100_000  # that `images_of` tells from accuracies
 REPLICA = ["row", "regime", "stage", "beta", "eps", "variant", "seed", "step_size"]
 
 
@@ -60,20 +59,6 @@ def _scores(epochs: pd.DataFrame) -> dict[str, float]:
         "best_train": epochs["train_accuracy"].max(),
         "diverged": int(epochs["diverged"].any()),
     }
-
-
-def images_of(accuracies: pd.Series) -> int:
-    """The least number of images of which all accuracies are whole shares.
-
-    It is the number of images of a training, or smaller if the accuracies are few. It is at most
-    `MOST_IMAGES`. Accuracies are known to 1e-7; missing ones are left out.
-    """
-    shares = np.unique(accuracies.dropna())
-    for images in range(1, MOST_IMAGES):
-        counts = images * shares
-        if np.abs(counts - np.rint(counts)).max(initial=0) <= 1e-7 * images:
-            return images
-    return MOST_IMAGES
 
 
 def train_accuracies(runs: pd.DataFrame) -> dict[str, float | int]:

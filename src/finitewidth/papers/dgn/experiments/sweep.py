@@ -5,7 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.measures.accuracy import SELECTIONS, images_of, means_of_runs, scores_by_replica
+from finitewidth.measures.accuracy import SELECTIONS, means_of_runs, scores_by_replica
+from finitewidth.papers.dgn.experiments.mnist import images_of
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
