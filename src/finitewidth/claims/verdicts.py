@@ -309,9 +309,9 @@ def _opposite(parts: Sequence[Part], outcomes: Sequence[str]) -> str:
 def _decisive(parts: Sequence[Part], rows: Sequence[dict[str, Any]]) -> int:
     """Place of the comparison with the worst outcome; a binding one, if one does not hold.
 
-    If all comparisons hold, it is a binding one too, if there is one.
-    Of several that fail it is the clearest, of several that are undecided or hold the one that is
-    nearest to failing: by its p-value, and of equal ones by its `distance` from the range.
+    If all comparisons hold, it is a binding one too, if there is one. Of several that fail it is
+    the clearest, of several that are undecided or hold the one that is nearest to failing: by its
+    p-value, and of equal ones by its `distance` from the range.
     """
     worst = (HOLDS, UNDECIDED, FAILS)
     indices = [i for i, part in enumerate(parts) if part.binding]
@@ -330,8 +330,8 @@ def distance(part: Part) -> tuple[float, float]:
     """How far a value lies beyond the range of its comparison; negative within the range.
 
     Returns:
-        The distance in standard errors, and the same over the size of the nearest threshold. If
-        that is 0, as for an order, the second number is the distance itself. A value without a
+        The distance in standard errors, and the distance over the size of the nearest threshold.
+        If that is 0, as for an order, the second number is the distance itself. A value without a
         standard error is infinitely many of them away. Hence an exact value is always farther away
         than an estimate, and exact values are told apart by the second number. Of what is not a
         number both are minus infinity.
