@@ -14,7 +14,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from finitewidth.claims.sentences import decisive_sentence
+from finitewidth.claims.sentences import sentence_below
 from finitewidth.common import result_files
 from finitewidth.common.number_words import listed
 
@@ -34,7 +34,7 @@ def write_captions(captions: Mapping[str, Mapping[str, Any]], verdicts: Sequence
         template = Path(caption["template"]).read_text(encoding="utf-8")
         claims = [
             f"Claim {row['claim']} ({row['paper']}, {row['place']}): {row['statement']} "
-            f"Verdict: {row['verdict']}. {decisive_sentence(row)}"
+            f"Verdict: {row['verdict']}. {sentence_below(artifact, row)}"
             for row in rows
             if artifact in row["artifacts"].split()
         ]

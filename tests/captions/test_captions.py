@@ -49,7 +49,7 @@ ROW = {
     "artifacts": "trust_fig1 trust_fig2", "verdict": "contradicted in part", "reason": "",
     "comparisons": "12", "failing": "1", "undecided": "0", "outcome": "fails",
     "statistic": "M = 100: growth", "value": "0.5", "low": "0.25", "high": "0.75",
-    "threshold": "above 1", "threshold_of": "the paper",
+    "threshold": "above 1", "threshold_of": "the paper", "shown_in": "",
 }  # fmt: skip
 
 
@@ -90,6 +90,19 @@ def test_below_a_caption_stand_the_claims_that_the_artifact_carries(folder):
     )
     for part in ("M = 100: growth", "0.5", "0.25", "0.75", "above 1"):
         assert part in claim
+
+
+def test_a_caption_names_no_comparison_that_its_figure_does_not_show(folder):
+    row = ROW | {"shown_in": "trust_fig2"}
+    lines = [",".join(row), ",".join(f'"{value}"' for value in row.values())]
+    result_files.write_text("trust.csv", "\n".join(lines) + "\n")
+    captions.write_captions(wanted("trust_fig1", "trust_fig2"), ["trust.csv"])
+    first, second = (
+        " ".join((folder / f"captions/trust_fig{n}.rst").read_text(encoding="utf-8").split())
+        for n in (1, 2)
+    )
+    assert "Verdict: contradicted in part. 1 of 12 comparisons fails. .. footer" in first
+    assert "M = 100: growth" in second
 
 
 def test_a_missing_file_is_named(folder):

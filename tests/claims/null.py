@@ -34,6 +34,7 @@ from scipy import stats
 from tests.claims.test_ledger import made_up
 from tests.claims.test_perturbed import values_of
 
+from finitewidth.claims.estimates import Estimate, Extreme
 from finitewidth.claims.ledger import Claim
 from finitewidth.claims.verdicts import (
     CONTRADICTED,
@@ -107,6 +108,8 @@ def _aside(part: Part, beyond: bool) -> Part:
     """The comparison with an exact value that clearly holds or, ``beyond``, clearly fails."""
     threshold, sign, room = _end(part)
     value = threshold + sign if beyond else threshold - sign * room
+    if isinstance(part, Extreme):
+        part = replace(part, others=())
     return replace(part, value=value, standard_error=0.0, chance=None)
 
 
@@ -121,8 +124,15 @@ def at_border(part: Part, uniform: float, shift: float = 0.0) -> Part:
 
     ``uniform`` is the probability of an estimate that lies further on the failing side. The truth
     lies ``shift`` standard errors on the failing side.
+
+    Of an extreme of several estimates all truths are at the threshold. The estimate that decides is
+    the worst of them, and the others lie on the claimed side.
     """
     threshold, sign, room = _end(part)
+    if isinstance(part, Extreme):
+        count = 1 + len(part.others)
+        uniform = -np.expm1(np.log1p(-uniform) / count)  # the smallest of as many uniform numbers
+        part = replace(part, others=(Estimate(threshold - sign * room),) * len(part.others))
     if part.chance is not None:
         beyond = uniform <= part.chance or shift > 0
         return replace(part, value=threshold + sign * (1 if beyond else -room))

@@ -12,6 +12,7 @@ from tests.claims.null import INDEPENDENT, LEVEL, NULLS, SAME, SHUFFLED
 from tests.claims.test_ledger import JUDGED
 
 from finitewidth.claims import samples
+from finitewidth.claims.estimates import Estimate, largest, smallest
 from finitewidth.claims.verdicts import OBSERVATION, THEOREM, Part, Terms, decide
 
 ESTIMATES, TABLES = 100, 4  # replications
@@ -96,6 +97,13 @@ def test_borderline_estimates_contradict_the_ledger_no_more_often_than_stated(ve
 
 
 @each_claim
+def test_comparisons_of_a_claim_have_names_of_their_own(claim):
+    for parts in compared(claim):
+        names = [part.name for part in parts]
+        assert len(set(names)) == len(names)
+
+
+@each_claim
 def test_clear_failures_contradict(claim):
     """The same with truths 6 standard errors on the wrong side; too few for less than 5 runs."""
     for parts in map(null.all_binding, compared(claim)):
@@ -174,17 +182,42 @@ def test_comparisons_of_runs_with_one_law_keep_their_level(statistic, law, runs)
     assert alarms <= most(REPEATS)
 
 
+@pytest.mark.parametrize(("series", "points"), [(3, 3), (2, 4), (3, 12)])
+def test_rank_correlations_of_nothing_keep_their_level(series, points):
+    """Few orders: the p-values are coarse. Many: they are those of random orders."""
+    rng = null.stream("ranks", series, points)
+    draws = np.exp(rng.standard_normal((80, series, 2, points)))
+    found = [samples.rank_correlation("r", rows, low=0, paper=True).p_inside for rows in draws]
+    assert sum(p <= LEVEL for p in found) <= most(80)
+    assert sum(p <= 0.2 for p in found) >= 80 * 0.1  # it is no loose bound
+
+
 @pytest.mark.parametrize("runs", [3, 5, 50])
 def test_means_of_normal_runs_keep_their_level(runs):
     draws = null.stream("mean", runs).standard_normal((REPEATS, runs))
     assert failures(samples.mean, draws, low=0) <= most(REPEATS)
 
 
-@pytest.mark.parametrize("runs", [3, 10, 50])
+# laws with the median 1; the runs of the second lie near 0 and near 2
+MEDIANS_OF_1 = {"log-normal": np.exp, "two clusters": lambda z: 1 + np.sign(z) + 0.01 * z}
+
+
+@pytest.mark.parametrize("runs", [3, 6, 8, 50])
 @pytest.mark.parametrize("end", ["low", "high"])
-def test_medians_of_skewed_runs_keep_their_level(end, runs):
-    draws = np.exp(null.stream("median", runs).standard_normal((REPEATS, runs)))
+@pytest.mark.parametrize("law", MEDIANS_OF_1)
+def test_medians_keep_their_level(law, end, runs):
+    draws = MEDIANS_OF_1[law](null.stream("median", runs).standard_normal((REPEATS, runs)))
     assert failures(samples.median, draws, **{end: 1}) <= most(REPEATS)
+
+
+@pytest.mark.parametrize("runs", [6, 10, 25])
+def test_intervals_of_medians_cover_as_stated(runs):
+    draws = np.exp(null.stream("interval", runs).standard_normal((REPEATS, runs)))
+    intervals = [samples.median("x", sample, low=0).interval for sample in draws]
+    missed = sum(not low <= 1 <= high for low, high in intervals)
+    assert missed <= most(REPEATS, 2 * LEVEL)
+    # the order statistics beside these would not do: 1.6 % each of 6 runs, 2.1 % each of 10
+    assert missed >= REPEATS * 0.01
 
 
 @pytest.mark.parametrize(("sigma", "stated"), [(0.25, 0.046), (0.5, 0.08), (1, 0.18)])
@@ -194,6 +227,59 @@ def test_means_of_skewed_runs_miss_their_level_by_what_the_docstring_says(sigma,
     found = failures(samples.mean, draws, low=1)
     assert stats.binom.ppf(1e-4, REPEATS, stated) <= found <= stats.binom.isf(1e-4, REPEATS, stated)
     assert failures(samples.mean, draws, high=1) <= most(REPEATS)
+
+
+# truths and standard errors of several estimates, of which the largest is compared with 0
+FALSE_CLAIMS = {
+    "one is larger and less certain": ([-1, 1], [0.1, 5]),
+    "one is hardly larger and less certain": ([-0.3, 0.01], [0.1, 1]),
+    "all are hardly larger": ([1e-9] * 10, [1] * 10),
+}
+TRUE_CLAIMS = {
+    "one is at the threshold and certain": ([0, -1], [0.1, 5]),
+    "all are at the threshold": ([0] * 10, [1] * 10),
+    "all are at the threshold, errors differ": ([0] * 10, np.geomspace(0.001, 1, 10)),
+}
+LARGEST = 1000  # repetitions; 2.5 % of them are 25, and up to 52 pass
+EXTREMES = {"largest": (largest, 1, "high"), "smallest": (smallest, -1, "low")}
+
+
+def extremes(extreme, truths, errors, noise):
+    """Comparisons with 0 of the largest, or smallest, of `LARGEST` drawings of several estimates.
+
+    With the same noise all of them err by as many standard errors.
+    """
+    compare, sign, end = EXTREMES[extreme]
+    draws = null.uniforms_of(null.stream(extreme, noise), noise, (LARGEST, len(truths)))
+    values = np.asarray(truths) + np.asarray(errors) * stats.norm.isf(draws)
+    for row in sign * values:
+        candidates = [Estimate(*pair) for pair in zip(row, errors, strict=True)]
+        yield compare("x", candidates, **{end: 0}, paper=True)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("extreme", EXTREMES)
+@pytest.mark.parametrize("case", FALSE_CLAIMS)
+def test_a_false_claim_on_an_extreme_holds_no_more_often_than_stated(case, extreme, noise):
+    found = extremes(extreme, *FALSE_CLAIMS[case], noise)
+    assert sum(part.p_outside <= LEVEL for part in found) <= most(LARGEST)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("extreme", EXTREMES)
+@pytest.mark.parametrize("case", TRUE_CLAIMS)
+def test_a_true_claim_on_an_extreme_fails_no_more_often_than_stated(case, extreme, noise):
+    found = extremes(extreme, *TRUE_CLAIMS[case], noise)
+    assert sum(part.p_inside <= LEVEL for part in found) <= most(LARGEST)
+
+
+@pytest.mark.parametrize("extreme", EXTREMES)
+def test_what_is_clear_of_an_extreme_is_decided(extreme):
+    """True: all are 3 standard errors away. False: one of ten is 6 standard errors beyond."""
+    true = list(extremes(extreme, np.full(10, -3), np.ones(10), INDEPENDENT))
+    assert np.mean([part.p_outside <= LEVEL for part in true]) > 0.15  # 0.85 ** 10 = 0.20
+    false = list(extremes(extreme, [*[-3] * 9, 6], np.ones(10), INDEPENDENT))
+    assert np.mean([part.p_inside <= LEVEL for part in false]) > 0.99
 
 
 def failures(call, draws, **thresholds):

@@ -2,12 +2,13 @@
 
 import pandas as pd
 import pytest
-from tests.claims.synthetic import beyond
+from tests.claims.synthetic import beyond, dgn
 from tests.claims.synthetic.dgn import variances
 from tests.claims.synthetic.npf import stages_beside_table2, table2_runs
 
 from finitewidth.papers.beyond.judges import lemmas, pairs
 from finitewidth.papers.dgn.judges import theory
+from finitewidth.papers.dgn.judges.training import d16
 from finitewidth.papers.npf.judges import training
 
 
@@ -97,3 +98,13 @@ def test_a_variance_that_is_the_sum_of_the_cases_has_the_ratio_of_the_first_alon
     rows.loc[here & (rows["depth"] == depth), "per_d2"] = 32 + (128 + 16 * depth) / width
     part = theory._beside_the_proof({"variance": rows}, width)
     assert part.value == pytest.approx(1 - 4 * depth / width**2)
+
+
+def test_train_accuracies_that_are_alike_are_known_to_half_an_image():
+    tables = dgn.mnist()
+    tables["runs"] = tables["runs"].assign(best_train=1.0, train_images=800)
+    parts = d16(tables)
+    runs = tables["runs"]["seed"].nunique()
+    error = 1 / 800 / 2 / runs**0.5
+    assert [part.standard_error for part in parts] == pytest.approx([error] * len(parts))
+    assert {part.interval[1] for part in parts} == {1}

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,6 +27,7 @@ from finitewidth.claims.verdicts import (
     Part,
     Terms,
     decide,
+    distance,
     holm,
 )
 
@@ -149,16 +151,47 @@ def test_what_has_no_error_decides_nothing_and_stops_nothing():
 
 def test_one_number_missing_leaves_the_largest_and_the_smallest_open():
     found = [Estimate(1.0), Estimate(math.nan), Estimate(3.0)]
-    for extreme in (largest, smallest):
-        assert decide([extreme("x", found, low=0)]).verdict == INCONCLUSIVE
-        assert decide([extreme("x", [found[0], found[2]], low=0)]).verdict == SUPPORTED
+    for extreme, threshold in ((largest, {"high": 4}), (smallest, {"low": 0})):
+        assert decide([extreme("x", found, **threshold, paper=True)]).verdict == INCONCLUSIVE
+        known = [found[0], found[2]]
+        assert decide([extreme("x", known, **threshold, paper=True)]).verdict == SUPPORTED
+
+
+def test_one_number_missing_does_not_hide_another_that_fails():
+    found = [Estimate(1.0), Estimate(math.nan), Estimate(3.0)]
+    for extreme, threshold in ((largest, {"high": 2}), (smallest, {"low": 2})):
+        assert decide([extreme("x", found, **threshold, paper=True)]).verdict == CONTRADICTED
 
 
 def test_an_estimate_without_an_error_leaves_the_largest_open():
     """Its value may be anything, although it is estimated as the smaller one."""
     found = [Estimate(1.0, math.nan), Estimate(2.0, 0.1)]
-    for extreme in (largest, smallest):
-        assert extreme("extreme", found, high=9).undefined
+    assert largest("largest", found, high=9).undefined
+    assert smallest("smallest", found, low=0).undefined
+
+
+def test_the_largest_shows_the_estimate_that_decides():
+    """0.9 is the largest. It may be below 0.5; 0.8 is certainly not."""
+    found = [Estimate(0.1, 0.01), Estimate(0.9, 0.4), Estimate(0.8, 0.01)]
+    failing = largest("x", found, high=0.5, paper=True)
+    assert (failing.value, failing.standard_error) == (0.8, 0.01)
+    assert failing.name == "x; of 3 the one that decides"
+    assert decide([failing]).verdict == CONTRADICTED
+    undecided = largest("x", found[:2], high=0.5, paper=True)
+    assert (undecided.value, decide([undecided]).verdict) == (0.9, INCONCLUSIVE)
+
+
+def test_p_values_of_the_largest_are_those_of_all_estimates():
+    """It holds if each one holds; it fails if one fails after Bonferroni's correction."""
+    found = [Estimate(-2.0, 1.0), Estimate(-1.0, 0.4), Estimate(-3.0, 1.0)]
+    compared = largest("x", found, high=0)
+    assert compared.p_outside == pytest.approx(stats.norm.sf(2.0))
+    assert compared.p_inside == 1
+    beyond = [Estimate(-one.value, one.error) for one in found]
+    assert largest("x", beyond, high=0).p_inside == pytest.approx(3 * stats.norm.sf(3.0))
+    assert largest("x", found, high=0).exact is False
+    assert largest("x", [Estimate(-1.0), Estimate(-2.0, 0.1)], high=0).exact is False
+    assert largest("x", [Estimate(-1.0), Estimate(-2.0)], high=0).name == "x"
 
 
 def test_a_strict_threshold_is_not_met_by_itself():
@@ -182,6 +215,36 @@ def test_runs_all_alike_count_as_in_a_sign_test(runs, verdict):
         assert decide([call("m", [0.9] * runs, low=0.9)]).verdict == INCONCLUSIVE
 
 
+def test_a_median_is_tested_by_the_signs_of_its_runs():
+    runs = [0.7, 1.0, 1.1, 1.2, 1.2, 1.3]
+    all_above = samples.median("m", runs, low=0.5, paper=True)
+    assert all_above.value == pytest.approx(1.15)
+    assert (all_above.p_outside, all_above.p_inside) == (pytest.approx(1 / 64), 1)
+    assert all_above.interval == (0.7, 1.3)
+    one_below = samples.median("m", runs, low=0.8)
+    assert one_below.p_outside == pytest.approx(7 / 64)
+    assert samples.median("m", runs, high=0.5).p_inside == pytest.approx(1 / 64)
+    assert samples.median("m", runs[1:], low=0.5).p_outside == pytest.approx(1 / 32)
+    assert samples.median("m", runs[1:], low=0.5).interval == (-math.inf, math.inf)
+
+
+def test_a_median_in_a_band_needs_both_ends():
+    runs = [0.7, 1.0, 1.1, 1.2, 1.2, 1.3, 1.4]
+    assert samples.median("m", runs, low=0, high=2).p_outside == pytest.approx(1 / 128)
+    assert samples.median("m", runs, low=0, high=1.3).p_outside == pytest.approx(29 / 128)
+    beyond = samples.median("m", runs, low=-1, high=0.5)
+    assert beyond.p_inside == pytest.approx(2 / 128)  # it could have left at either end
+
+
+@pytest.mark.parametrize("count", [6, 7, 10, 20])
+def test_the_interval_of_a_median_is_the_one_of_order_statistics(count):
+    runs = list(range(1, count + 1))
+    low, high = samples.median("m", runs, low=0).interval
+    missed = 2 * stats.binom.cdf(low - 1, count, 0.5)
+    assert high == count + 1 - low
+    assert missed <= 2 * LEVEL < 2 * stats.binom.cdf(low, count, 0.5)
+
+
 def test_a_resolution_bounds_the_spread_that_equal_runs_do_not_show():
     assert decide([samples.mean("m", [1.0] * 3, resolution=1e-3, low=0.99)]).verdict == SUPPORTED
     near = samples.mean("m", [1.0] * 3, resolution=1e-3, low=0.9995)
@@ -193,6 +256,54 @@ def test_two_samples_all_alike_count_as_in_a_permutation_test():
         assert decide([samples.difference("d", [2] * runs, [1] * runs, low=0)]).verdict == verdict
         equal = samples.difference("d", [1] * runs, [1] * runs, low=0)
         assert decide([equal]).verdict == INCONCLUSIVE
+
+
+def test_few_series_of_few_points_count_as_in_a_permutation_test():
+    """Three orders of three points: one of 6 ** 3 has the mean -1."""
+    falling = [([1, 2, 3], [9.0, 5.0, 4.0])] * 3
+    found = samples.rank_correlation("r", falling, high=0, paper=True)
+    assert found.value == pytest.approx(-1)
+    assert (found.p_outside, found.p_inside) == (pytest.approx(1 / 216), 1)
+    assert decide([found]).verdict == SUPPORTED
+    rising = samples.rank_correlation("r", falling, low=0, paper=True)
+    assert decide([rising]).verdict == CONTRADICTED
+    two = samples.rank_correlation("r", falling[:1] * 2, high=0, paper=True)
+    assert two.p_outside == pytest.approx(1 / 36)
+    assert decide([two]).verdict == INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("points", "room"), [(6, 1e-12), (12, 0.04)])
+def test_a_permutation_test_of_one_series_agrees_with_scipy(points, room):
+    """Up to 20,000 orders are all taken; of more, a sample is."""
+    x = np.arange(points)
+    y = np.random.default_rng(points).standard_normal(points) - 0.1 * x
+    found = samples.rank_correlation("r", [(x, y)], high=0)
+    alternative = "less" if found.value < 0 else "greater"
+    known = stats.permutation_test(
+        (y,), lambda y: stats.spearmanr(x, y).statistic, permutation_type="pairings",
+        alternative=alternative, n_resamples=2000, rng=np.random.default_rng(0),
+    )  # fmt: skip
+    assert found.value == pytest.approx(known.statistic)
+    assert found.chance == pytest.approx(known.pvalue, abs=room)
+
+
+def test_permutations_test_against_0_only_and_need_values():
+    with pytest.raises(ValueError, match="only test a correlation of 0"):
+        samples.rank_correlation("r", [([1, 2, 3], [3, 2, 1])], high=-0.5)
+    for column in ([1, math.nan, 2], [1, 1, 1]):
+        with pytest.raises(CannotDecideError, match="r: a column lacks a value"):
+            samples.rank_correlation("r", [([1, 2, 3], column)], high=0)
+
+
+def test_an_interval_ends_where_its_number_must():
+    """A correlation is at least -1; a cut interval misses the truth no more often."""
+    runs = [-1.0, -0.83, -0.83]
+    free = samples.mean("m", runs, high=0)
+    cut = samples.mean("m", runs, high=0, bounds=(-1, 1))
+    assert free.interval[0] < -1
+    assert cut.interval == (-1, free.interval[1])
+    assert (cut.p_outside, cut.p_inside) == (free.p_outside, free.p_inside)
+    assert all(map(math.isnan, part(0.5, math.nan, high=0, bounds=(-1, 1)).interval))
 
 
 def test_exact_equality_is_within_a_band_of_equivalence():
@@ -256,6 +367,56 @@ def test_the_decisive_comparison_is_a_binding_one_where_one_fails():
     found = decide([ours(-50, low=0), part(-5, low=0), part(GOOD, low=0)])
     assert found.decisive.value == -5
     assert decide([ours(-50, low=0), part(GOOD, low=0)]).decisive.value == -50
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "ends", "far"),
+    [(3, 0.5, {"high": 2}, (2, 0.5)), (1, 0.5, {"high": 2}, (-2, -0.5)),
+     (3, 0.5, {"low": 4}, (2, 0.25)), (0.5, 0.1, {"low": 0}, (-5, -0.5)),
+     (2, 0, {"low": 0.99, "high": 1.01}, (math.inf, 0.99 / 1.01)),
+     (1, 0, {"low": 0.99, "high": 1.01}, (-math.inf, -0.01 / 1.01)),
+     (24, 0, {"low": 24, "high": 24}, (-math.inf, 0)), (0, 0, {"low": 0}, (-math.inf, 0)),
+     (0, 0, {"low": 0, "strict": True}, (math.inf, 0)),
+     (math.inf, 0, {"high": 2}, (math.inf, math.inf)),
+     (math.inf, 0, {"low": 2}, (-math.inf, -math.inf)),
+     (math.nan, 0, {"low": 2}, (-math.inf, -math.inf)),
+     (1, math.nan, {"low": 2}, (-math.inf, -math.inf))],
+)  # fmt: skip
+def test_the_distance_is_in_standard_errors_and_relative_to_the_threshold(value, error, ends, far):
+    assert distance(part(value, error, **ends)) == pytest.approx(far)
+
+
+def named(*values_and_errors, **ends):
+    """The value of the decisive one of several comparisons with the same threshold."""
+    parts = [part(value, error, **ends) for value, error in values_and_errors]
+    first, second = (decide(some).decisive for some in (parts, parts[::-1]))
+    assert first is second
+    return first.value
+
+
+def test_the_decisive_failure_is_the_one_farthest_from_its_range():
+    near_1 = {"low": 0.99, "high": 1.01}
+    assert named((1.02, 0), (1.99, 0), (1.5, 0), **near_1) == 1.99
+    # p-values of both are 0 in floating-point numbers
+    assert named((-50, 1), (-80, 1), low=0) == -80
+    assert named((-5, 1), (-4, 0.5), low=0) == -4
+    # what is computed leaves no doubt
+    assert named((-50, 1), (-0.1, 0), (5, 1), low=0) == -0.1
+
+
+def test_of_comparisons_that_do_not_fail_the_nearest_to_failing_is_decisive():
+    assert named((5, 1), (3, 0.1), (9, 0), low=0) == 5
+    assert named((9, 0), (2, 0), low=0) == 2
+    assert named((90, 1), (50, 1), low=0) == 50
+    assert named((-1, 1), (0.5, 1), (9, 1), low=0) == -1
+    assert math.isnan(named((9, 1), (math.nan, 1), low=0))
+    assert named((9, 1), (1, 1), (math.nan, 1), low=0) == 1
+
+
+def test_where_all_hold_the_decisive_comparison_is_a_binding_one():
+    assert decide([ours(2, low=0), part(5, low=0)]).decisive.value == 5
+    assert decide([ours(2, low=0), ours(5, low=0)]).decisive.value == 2
+    assert decide([ours(1, low=0), part(5, low=0)]).decisive.value == 1  # it does not hold
 
 
 def test_the_chance_of_a_false_contradiction_is_stated():

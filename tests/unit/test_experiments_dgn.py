@@ -45,6 +45,7 @@ def test_fig5_means_and_spreads_of_every_panel():
     last = curves[(curves["panel"] == "mnist") & (curves["x"] == 2)].iloc[0]
     assert (last["y"], last["spread"]) == (pytest.approx(0.85), pytest.approx(0.1 / 2**0.5))
     assert len(tables["runs"]) == 12
+    assert set(tables["runs"]["train_images"]) == {10}  # accuracies are 0.4, 0.5, 0.8 and 0.9
 
 
 @pytest.mark.parametrize(
@@ -54,6 +55,16 @@ def test_fig5_means_and_spreads_of_every_panel():
 def test_epochs_to_an_accuracy_are_interpolated(accuracies, epochs):
     history = pd.DataFrame({"epoch": range(1, len(accuracies) + 1), "train_accuracy": accuracies})
     assert mnist.epochs_to(0.99, history) == pytest.approx(epochs, nan_ok=True)
+
+
+@pytest.mark.parametrize("images", [359, 800, 50_000])
+def test_the_number_of_images_is_told_from_accuracies(images):
+    """Accuracies of single precision, as trainings keep them; one is missing."""
+    counts = np.random.default_rng(images).integers(0, images, 200)
+    accuracies = pd.Series([*(counts / images).astype(np.float32), np.nan])
+    assert mnist.images_of(accuracies) == images
+    # fewer if all are alike, so that a step is never taken for smaller than it is
+    assert mnist.images_of(pd.Series([1.0, 1.0])) == 1
 
 
 BINARY = ("relu", "soft_relu", "soft_galu", *FROZEN)
@@ -205,14 +216,14 @@ def test_table4_names_its_rows_as_the_printed_ones():
     assert set(rows["train_accuracy_lowest"]) == {0.6}
     assert set(rows["trained"]) == {0}
     assert swept()["runs"]["trained"].tolist() == [0, 0, 0, 0, 0, 0]
+    assert swept()["runs"]["train_images"].tolist() == [10] * 6
 
 
 def test_the_text_table_takes_each_number_from_its_own_run():
     inputs = {
         "gates_only": pd.DataFrame([row("gates_only", 1, s, 0.5, beta=8.0, eps=0.1)
                                     for s in range(2)]),
-        "mnist": mnist.measure({"histories": mnist_history()},
-                              MNIST)["runs"],
+        "mnist": mnist.measure({"histories": mnist_history()}, MNIST)["runs"],
         "sweep": swept()["runs"], "reported": PRINTED,
     }  # fmt: skip
     select = {"mnist": "best_test", "sweep": "best_test", "gates_only": "last"}

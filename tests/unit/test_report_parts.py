@@ -9,7 +9,7 @@ from finitewidth.claims import grades, reported, verdicts
 from finitewidth.common import result_files
 from finitewidth.common.errors import ConfigError, ResultError
 from finitewidth.common.usage import Usage
-from finitewidth.report import findings, formatting, pages
+from finitewidth.report import findings, formatting, pages, summary
 from finitewidth.report.downloads import LARGE, Downloads
 from finitewidth.report.findings import OTHER_RUN, OTHER_SETTINGS, read_citations
 
@@ -48,6 +48,23 @@ def test_every_verdict_and_outcome_has_a_colour_and_a_sign():
              "not confirmed", "not computed", OTHER_SETTINGS, OTHER_RUN)  # fmt: skip
     assert {formatting.tone(word) for word in every} == set(formatting.TONES)
     assert all(formatting.sign(word) for word in every)
+
+
+def supported(name, threshold, whose, grade="exact"):
+    return {"claim": name, "paper": name[0], "verdict": verdicts.SUPPORTED, "grade": grade,
+            "statistic": "s", "comparisons": "6", "failing": "0", "threshold": threshold,
+            "threshold_of": whose}  # fmt: skip
+
+
+def test_a_count_that_is_right_is_no_clear_verdict_where_there_are_others():
+    claims = [
+        supported("D25", "24 to 24", verdicts.PAPER),
+        supported("T09", "at most 1e-09", verdicts.PAPER_WITH_TOLERANCE),
+        supported("B04", "above 0", verdicts.PAPER, "the paper's scale"),
+        supported("K05", "above 0", verdicts.PAPER),
+    ]
+    found = summary.strongest(SimpleNamespace(claims=claims, papers=[]))["strongest"]
+    assert [claim["claim"] for claim in found[verdicts.SUPPORTED]] == ["K05", "B04", "D25", "T09"]
 
 
 def test_a_paper_that_is_not_cited_is_named(tmp_path):

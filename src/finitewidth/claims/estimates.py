@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -56,24 +57,74 @@ class Estimate(NamedTuple):
         return Part(name=name, value=self.value, standard_error=self.error, **thresholds)
 
 
-def largest(name: str, candidates: Sequence[Estimate], sign: int = 1, **thresholds: float) -> Part:
-    """The largest of several estimates, its error widened by Bonferroni's rule for their number.
+@dataclass(frozen=True, kw_only=True)
+class Extreme(Part):
+    """The largest of several estimates against ``high``, or the smallest against ``low``.
 
-    An estimate that is not a number, or whose error is none, counts as the largest, so that nothing
-    is decided.
+    All estimates lie on the claimed side if the extreme one does. So the comparison holds if each
+    estimate holds on its own, at the same level (an intersection-union test). It fails if one of
+    them fails after Bonferroni's correction for their number (a union-intersection test). Both keep
+    their level whatever the errors are and however they are correlated.
+
+    The value and the error are those of the estimate that decides. Its error may be much larger
+    than that of the extreme estimate.
     """
-    from scipy import special
 
+    others: tuple[Estimate, ...] = ()  # all estimates but the one that decides
+
+    @property
+    def exact(self) -> bool:
+        """Whether all estimates are computed exactly."""
+        return super().exact and not any(other.error for other in self.others)
+
+    @property
+    def p_outside(self) -> float:
+        """The largest p-value of "this one lies outside": small if all lie inside."""
+        return max(super().p_outside, *(part.p_outside for part in self._parts()), 0.0)
+
+    @property
+    def p_inside(self) -> float:
+        """The smallest p-value of "this one lies inside", times the number of estimates."""
+        least = min(super().p_inside, *(part.p_inside for part in self._parts()), 1.0)
+        return min(1.0, (1 + len(self.others)) * least)
+
+    def _parts(self) -> list[Part]:
+        limits = {"low": self.low, "high": self.high, "strict": self.strict}
+        return [other.part(self.name, **limits) for other in self.others]
+
+
+def largest(name: str, candidates: Sequence[Estimate], *, high: float, **facts: Any) -> Part:
+    """Whether the largest of several estimates is at most ``high``, by the test of `Extreme`.
+
+    The ``facts`` are those of a `Part`. An estimate that is not a number, or whose error is none,
+    leaves open whether all hold. It does not hide another one that fails.
+
+    Raises:
+        CannotDecideError: if there are no candidates.
+    """
+    return _extreme(name, candidates, 1, high=high, **facts)
+
+
+def smallest(name: str, candidates: Sequence[Estimate], *, low: float, **facts: Any) -> Part:
+    """Whether the smallest of several estimates is at least ``low``, as `largest`."""
+    return _extreme(name, candidates, -1, low=low, **facts)
+
+
+def _extreme(name: str, candidates: Sequence[Estimate], sign: int, **facts: Any) -> Part:
     if not candidates:
         raise CannotDecideError(f"{name}: no rows")
-    chosen = max(candidates, key=lambda one: math.inf if math.isnan(sum(one)) else sign * one.value)
-    widened = special.ndtri(1 - LEVEL / len(candidates)) / special.ndtri(1 - LEVEL)
-    return Estimate(chosen.value, chosen.error * float(widened)).part(name, **thresholds)
-
-
-def smallest(name: str, candidates: Sequence[Estimate], **thresholds: float) -> Part:
-    """The smallest of several estimates, as `largest`."""
-    return largest(name, candidates, -1, **thresholds)
+    parts = [candidate.part(name, **facts) for candidate in candidates]
+    if not all(part.exact for part in parts):
+        name = f"{name}; of {len(parts)} the one that decides"
+    order = range(len(parts))
+    failing = min(order, key=lambda i: (parts[i].p_inside, -sign * parts[i].value))
+    weakest = max(order, key=lambda i: (parts[i].undefined, parts[i].p_outside,
+                                        sign * parts[i].value))  # fmt: skip
+    fails = len(parts) * parts[failing].p_inside <= LEVEL
+    chosen = failing if fails else weakest
+    others = tuple(candidates[i] for i in order if i != chosen)
+    value, error = candidates[chosen]
+    return Extreme(name=name, value=value, standard_error=error, others=others, **facts)
 
 
 def estimates(rows: "pd.DataFrame", value: str, error: str) -> list[Estimate]:

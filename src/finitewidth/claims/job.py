@@ -1,5 +1,6 @@
 """The job that judges a paper: it reads the tables that claims and numbers need, and compares."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,9 @@ def run_claims(
     ``preset``; ``results``, the folder of its results; ``situations``, the id of every claim that
     has a judge -> the fields of its `ledger.Situation`; ``numbers``, ``artifact/quantity`` -> part
     -> the fields of its `reported.Basis`.
+
+    Raises:
+        ValueError: if two comparisons of a claim have the same name.
     """
     read = {
         Path(file).relative_to(settings["results"]).as_posix(): result_files.read_table(file)
@@ -43,6 +47,7 @@ def run_claims(
     for claim in ledger.claims_of(paper):
         situation = ledger.Situation(**(settings["situations"][claim.id] if claim.judge else {}))
         judged = ledger.judge(claim, _chosen(read, claim.reads), situation)
+        refuse_equal_names(claim.id, [part["part"] for part in judged.parts])
         verdicts.append(ledger.verdict_row(claim, judged, settings["preset"], situation))
         parts += [{"claim": claim.id, **part} for part in judged.parts]
     result_files.write_table(outputs["verdicts"], pd.DataFrame(verdicts, columns=VERDICT_COLUMNS))
@@ -62,6 +67,14 @@ def run_claims(
     result_files.write_table(
         outputs["numbers"], pd.DataFrame(compared, columns=reported.PRINTED + reported.COMPUTED)
     )
+
+
+def refuse_equal_names(claim: str, names: Sequence[str]) -> None:
+    """Raise a ValueError if comparisons of a claim share a name, so that none could be cited."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            message = f"{claim}: {count} comparisons have the name {name!r}; say what differs"
+            raise ValueError(message)
 
 
 def _chosen(read: Mapping[str, pd.DataFrame], reads: Mapping[str, str]) -> dict[str, pd.DataFrame]:

@@ -25,7 +25,7 @@ NOT_JUDGED = "not judged"
 # columns on the comparison that decided a verdict
 DECISIVE = (
     "statistic", "value", "low", "high", "threshold", "threshold_of", "threshold_reason",
-    "outcome",
+    "outcome", "shown_in",
 )  # fmt: skip
 
 
@@ -210,7 +210,7 @@ def verdict_row(
     if part is None:
         return {**row, **dict.fromkeys(DECISIVE)}
     decisive = (part.name, part.value, *part.interval, threshold_text(part), part.origin,
-                part.reason, verdict.outcome)  # fmt: skip
+                part.reason, verdict.outcome, " ".join(part.artifacts))  # fmt: skip
     return {**row, **dict(zip(DECISIVE, decisive, strict=True))}
 
 

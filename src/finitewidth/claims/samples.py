@@ -6,18 +6,22 @@ permutation test for two, so that two equal runs decide nothing. Too few runs, a
 finite value, raise a `CannotDecideError`.
 """
 
+import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from finitewidth.claims.reported import Ours
-from finitewidth.claims.verdicts import CannotDecideError, Part
+from finitewidth.claims.verdicts import LEVEL, CannotDecideError, Part
 from finitewidth.measures.compare import standard_error
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+ORDERS = 20_000  # orders of ranks that a permutation test takes
 
 
 def mean(name: str, sample: Sequence[float], resolution: float = 0.0, **thresholds: float) -> Part:
@@ -26,8 +30,8 @@ def mean(name: str, sample: Sequence[float], resolution: float = 0.0, **threshol
     The test keeps its level for normal runs, and for differences of runs with one law, which are
     symmetric. Means of skewed runs err on the side of the many: of 5 log-normal runs whose
     logarithms have the standard deviation 1/4, 1/2 or 1, a true ``low`` equal to the mean fails in
-    4.6, 8 or 18 % of cases instead of 2.5 %, and ``high`` in 1.3, 0.6 or 0.2 %. Take logarithms, or
-    the `median`, of such runs.
+    4.6, 8 or 18 % of cases instead of 2.5 %, and ``high`` in 1.3, 0.6 or 0.2 %. Take logarithms of
+    such runs or, of 6 or more, the `median`.
 
     The ``resolution`` is the step in which values are known, such as one image in a thousand. The
     standard deviation of runs that are all alike is then taken as half a step.
@@ -41,22 +45,33 @@ def mean(name: str, sample: Sequence[float], resolution: float = 0.0, **threshol
                 **thresholds)  # fmt: skip
 
 
-def median(name: str, sample: Sequence[float], **thresholds: float) -> Part:
-    """The median of n independent runs; its error is from the order statistics sqrt(n)/2 away.
+def median(
+    name: str, sample: Sequence[float], low: float = -math.inf, high: float = math.inf,
+    **facts: Any,
+) -> Part:  # fmt: skip
+    """The median of independent runs against ``low`` and/or ``high``, by a sign test.
 
-    The number of spacings between these is small. With it as the degrees of freedom, the test keeps
-    its level for laws of any shape.
+    Each run lies above the true median with probability 1/2. The test counts runs on either side of
+    a threshold, and keeps its level for laws of any shape. The interval lies between two of the
+    runs (order statistics). Less than 6 runs have none, and decide nothing.
     """
+    from scipy import special
+
     values = np.sort(_enough(name, sample))
-    count, half = len(values), math.sqrt(len(values)) / 2
-    if _alike(values):
-        return Part(name=name, value=float(values[0]), chance=0.5**count, **thresholds)
-    middle = (count - 1) / 2
-    low, high = max(0, math.floor(middle - half)), min(count - 1, math.ceil(middle + half))
-    return Part(
-        name=name, value=float(np.median(values)), dof=high - low,
-        standard_error=float(values[high] - values[low]) / 2, **thresholds,
-    )  # fmt: skip
+    count, value = len(values), float(np.median(values))
+    above, below = (int((side > 0).sum()) for side in (values - low, high - values))
+    runs = min(above, below)  # on the claimed side of the nearer threshold
+    if value > high:
+        runs = int((values > high).sum())
+    elif value < low:
+        runs = int((values < low).sum())
+    chance = float(special.bdtrc(runs - 1, count, 0.5))  # of as many or more
+    outer = 0  # as many runs at either end lie outside the interval
+    while special.bdtr(outer, count, 0.5) <= LEVEL:
+        outer += 1
+    ends = (values[outer - 1], values[-outer]) if outer else (-math.inf, math.inf)
+    return Part(name=name, value=value, low=low, high=high, chance=chance,
+                limits=(float(ends[0]), float(ends[1])), **facts)  # fmt: skip
 
 
 def difference(
@@ -97,6 +112,69 @@ def slope(name: str, x: Sequence[float], y: Sequence[float], **thresholds: float
     dof = len(x) - 2
     error = math.sqrt(float(residuals @ residuals) / dof / spread)
     return Part(name=name, value=value, standard_error=error, dof=dof, **thresholds)
+
+
+def rank_correlation(
+    name: str, series: Sequence[tuple[Sequence[float], Sequence[float]]], **thresholds: float
+) -> Part:
+    """The mean of Spearman's correlations of several short series against 0, by permutations.
+
+    If two columns have nothing to do with each other, every order of the second is as likely as
+    any other. The test takes all orders of all series if there are at most `ORDERS` of them
+    together, and is then exact: three series of three points that all fall have the probability
+    1/216. Otherwise it takes as many random orders. It gives no interval.
+
+    Args:
+        name: of the comparison.
+        series: the two columns of each.
+        thresholds: ``low`` or ``high``, which is 0, and other fields of a `Part`.
+
+    Raises:
+        CannotDecideError: if a column lacks a value, or all its values are alike.
+        ValueError: if a threshold is not 0.
+    """
+    if {thresholds.get("low", 0), thresholds.get("high", 0)} != {0}:
+        raise ValueError(f"{name}: permutations only test a correlation of 0")
+    ranks = [(_ranks(name, first), _ranks(name, second)) for first, second in series]
+    value = float(np.mean([_correlations(first, second) for first, second in ranks]))
+    means = _means_of_orders(ranks)
+    chance = float(np.mean(np.sign(value) * means >= abs(value) - 1e-9))
+    return Part(name=name, value=value, chance=chance, bounds=(-1, 1), **thresholds)
+
+
+def _ranks(name: str, column: Sequence[float]) -> np.ndarray:
+    """Ranks minus their mean; ties share a rank."""
+    from scipy import stats
+
+    values = np.asarray(column, float)
+    if not np.isfinite(values).all() or len(np.unique(values)) < 2:
+        raise CannotDecideError(f"{name}: a column lacks a value, or its values are all alike")
+    ranks = stats.rankdata(values)
+    return ranks - ranks.mean()
+
+
+def _correlations(first: np.ndarray, orders: np.ndarray) -> np.ndarray:
+    """Correlations of ranks with one or several (rows) orders of other ranks."""
+    squares = (orders**2).sum(axis=-1)
+    return orders @ first / np.sqrt(squares * (first @ first))
+
+
+def _means_of_orders(ranks: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """The mean correlation for all orders of the second columns, or for random ones."""
+    if math.prod(math.factorial(len(first)) for first, _ in ranks) <= ORDERS:
+        means = np.zeros(1)
+        for first, second in ranks:
+            correlations = _correlations(first, np.array([*itertools.permutations(second)]))
+            means = np.add.outer(means, correlations / len(ranks)).ravel()
+        return means
+    rng = np.random.default_rng(0)
+    totals = np.zeros(ORDERS)
+    for first, second in ranks:
+        orders = rng.permuted(np.tile(second, (ORDERS, 1)), axis=1)
+        totals += _correlations(first, orders)
+    # the order that was found is one of all orders
+    found = sum(_correlations(first, second) for first, second in ranks)
+    return np.append(totals, found) / len(ranks)
 
 
 def by_seed(rows: "pd.DataFrame", value: str, what: str, **keys: object) -> "pd.Series":

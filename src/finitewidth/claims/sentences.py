@@ -20,6 +20,18 @@ WHOSE = {
 }
 
 
+def sentence_below(artifact: str, row: Mapping[str, Any]) -> str:
+    """`decisive_sentence` for a caption; without the comparison if the artifact does not show it.
+
+    The column ``shown_in`` of the row has the artifacts that do; it is empty if all do.
+    """
+    if not row["shown_in"] or artifact in row["shown_in"].split():
+        return decisive_sentence(row)
+    if row["outcome"] not in verdicts.OUTCOMES:
+        return f"This run does not decide the claim: {row['reason']}."
+    return f"{_counted(row)}."
+
+
 def decisive_sentence(row: Mapping[str, Any]) -> str:
     """What decided the verdict of a claim, with its value, its 95 % interval and its threshold.
 
@@ -40,14 +52,20 @@ def decisive_sentence(row: Mapping[str, Any]) -> str:
 
 
 def _counts(row: Mapping[str, Any]) -> str:
-    total, failing, undecided = (int(row[key]) for key in ("comparisons", "failing", "undecided"))
+    total = int(row["comparisons"])
     if row["outcome"] not in verdicts.OUTCOMES:
         which = "its only comparison" if total == 1 else f"the first to look at of {total}"
         return f"This run does not decide the claim ({row['reason']}); {which} is"
+    return _counted(row) + (":" if total == 1 else "; the decisive one is")
+
+
+def _counted(row: Mapping[str, Any]) -> str:
+    """``All 12 comparisons hold``, or how many do not, and on which side undecided ones lie."""
+    total, failing, undecided = (int(row[key]) for key in ("comparisons", "failing", "undecided"))
     outcomes = [verdicts.FAILS] * failing + [verdicts.UNDECIDED] * undecided
     counts = verdicts.counted_outcomes(outcomes + [verdicts.HOLDS] * (total - len(outcomes)))
     counts += "".join(f"; {more}" for more in row["reason"].split("; ") if " undecided ha" in more)
-    return f"{counts[0].upper()}{counts[1:]}" + (":" if total == 1 else "; the decisive one is")
+    return f"{counts[0].upper()}{counts[1:]}"
 
 
 def _value(row: Mapping[str, Any]) -> str:

@@ -50,9 +50,9 @@ class Part:
 
     A comparison lies ``outside`` where its sizes are not those that the paper speaks about, and is
     ``cut`` where the paper limits its range by a word without a number, so that the range is ours;
-    either says why. A ``chance`` is the probability that all runs fall on one side by chance, for
-    a sample whose runs are all alike and thus have no spread. It replaces the p-value from a
-    standard error.
+    either says why. A ``chance`` is the probability that the estimate falls so far to its side by
+    chance. It replaces the p-value from a standard error, for a sample whose runs are all alike and
+    thus have no spread, for a permutation test and for a median.
     """
 
     name: str  # in words for the report
@@ -63,12 +63,16 @@ class Part:
     dof: float = math.inf  # of the standard error; infinite for a normal estimate
     strict: bool = False  # whether the thresholds are excluded; of exact values only it matters
     chance: float | None = None
+    # what the estimated number can be at all, such as -1 to 1 for a correlation
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    limits: tuple[float, float] | None = None  # of the 95 % interval, if no standard error gives it
     paper: bool = False  # the threshold is the paper's: an order, a sign, a printed value
     tolerance: str = ""  # why the paper's value is widened; it makes a contradiction less likely
     ours: str = ""  # the reason for a threshold of ours
     late: bool = False  # whether ours was set or changed after first results had been seen
     outside: str = ""
     cut: str = ""
+    artifacts: tuple[str, ...] = ()  # that show what is compared; empty if all of its claim do
 
     def __post_init__(self) -> None:
         if self.paper and (self.ours or self.late):
@@ -111,9 +115,18 @@ class Part:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the estimate; its width is 0 if all runs are alike."""
+        """The 95 % interval of the estimate, cut at the bounds of what it can be.
+
+        The truth lies within the bounds, so that the interval misses it no more often when it is
+        cut. Its width is 0 if all runs are alike.
+        """
+        if self.limits:
+            return self.limits
         half = self.standard_error and quantile(self.dof) * self.standard_error
-        return self.value - half, self.value + half
+        low, high = self.value - half, self.value + half
+        if math.isnan(half):
+            return low, high
+        return max(low, self.bounds[0]), min(high, self.bounds[1])
 
     @property
     def p_outside(self) -> float:
@@ -294,14 +307,43 @@ def _opposite(parts: Sequence[Part], outcomes: Sequence[str]) -> str:
 
 
 def _decisive(parts: Sequence[Part], rows: Sequence[dict[str, Any]]) -> int:
-    """Place of the comparison with the worst outcome; a binding one, if one does not hold."""
-    order = (FAILS, UNDECIDED, HOLDS)
-    indices = [i for i, row in enumerate(rows) if parts[i].binding and row["outcome"] != HOLDS]
-    return min(
-        indices or range(len(rows)),
-        key=lambda i: (order.index(rows[i]["outcome"]), rows[i]["p_inside_holm"],
-                       -rows[i]["p_outside"]),
-    )  # fmt: skip
+    """Place of the comparison with the worst outcome; a binding one, if one does not hold.
+
+    If all comparisons hold, it is a binding one too, if there is one. Of several that fail it is
+    the clearest, of several that are undecided or hold the one that is nearest to failing: by its
+    p-value, and of equal ones by its `distance` from the range.
+    """
+    worst = (HOLDS, UNDECIDED, FAILS)
+    indices = [i for i, part in enumerate(parts) if part.binding]
+    if any(row["outcome"] != HOLDS for row in rows):
+        indices = [i for i in indices if rows[i]["outcome"] != HOLDS]
+
+    def order(i: int) -> tuple[float, ...]:
+        part, outcome = parts[i], rows[i]["outcome"]
+        evidence = part.p_outside if outcome == HOLDS else -part.p_inside
+        return worst.index(outcome), evidence, *distance(part)
+
+    return max(indices or range(len(rows)), key=order)
+
+
+def distance(part: Part) -> tuple[float, float]:
+    """How far a value lies beyond the range of its comparison; negative within the range.
+
+    Returns:
+        The distance in standard errors, and the distance over the size of the nearest threshold.
+        If that is 0, as for an order, the second number is the distance itself. A value without a
+        standard error is infinitely many of them away. Hence an exact value is always farther away
+        than an estimate, and exact values are told apart by the second number. Of what is not a
+        number both are minus infinity.
+    """
+    if part.undefined:
+        return -math.inf, -math.inf
+    below, above = (part.low - part.value, part.low), (part.value - part.high, part.high)
+    beyond, threshold = max(end for end in (below, above) if math.isfinite(end[1]))
+    relative = beyond / (abs(threshold) or 1.0)
+    if part.standard_error:
+        return beyond / part.standard_error, relative
+    return -math.inf if part.inside else math.inf, relative
 
 
 def _caveat(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> str:

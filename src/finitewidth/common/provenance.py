@@ -52,7 +52,8 @@ def seed_for(*purpose: str | int) -> int:
     calls. Hence a random stream does not change if another one is added. Types and boundaries of
     words matter: ``("a", "b")``, ``("a/b",)``, ``(1,)`` and ``("1",)`` give different seeds. With
     another base seed (`base_seed`) every name gives another seed. It is an integer below 2⁶³, the
-    same on every machine.
+    same on every machine. numpy's generators use all of its bits, torch's on a CPU the low 32 only:
+    of 100,000 torch streams two are equal with a probability of about 0.7.
 
     Args:
         purpose: the words of the name, such as ``"npf/table2/fc_sgd", 3, "value weights"``.

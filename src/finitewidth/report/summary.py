@@ -48,14 +48,17 @@ def strongest(findings: Findings) -> dict[str, Any]:
     """The claims with the clearest verdicts: contradicted, and supported without a caveat.
 
     Of each, those that were computed exactly come first, then those at the paper's sizes, then
-    those with the most comparisons: failing ones for the first, passed ones for the second. No
-    paper fills more than half of a list.
+    those with the most comparisons: failing ones for the first, passed ones for the second.
+    Supported claims whose decisive comparison is an equation come last: a value that can only be
+    equal to its threshold has no margin. No paper fills more than half of a list.
     """
     found = {}
     for word, counts in ((verdicts.CONTRADICTED, "failing"), (verdicts.SUPPORTED, "comparisons")):
         claims = [c for c in findings.claims if c["verdict"] == word and c["statistic"]]
         ranks = list(grades.GRADES)
         claims.sort(key=lambda c, n=counts: (ranks.index(c["grade"]), -int(c[n] or 0)))
+        if word == verdicts.SUPPORTED:
+            claims.sort(key=is_equation)  # the order among others stays
         chosen: list[Mapping[str, Any]] = []
         for claim in claims:
             of_paper = sum(c["paper"] == claim["paper"] for c in chosen)
@@ -67,6 +70,12 @@ def strongest(findings: Findings) -> dict[str, Any]:
         "rest": judged(findings) - sum(map(len, found.values())),
         "shorts": {paper.name: paper.short for paper in findings.papers},
     }
+
+
+def is_equation(claim: Mapping[str, Any]) -> bool:
+    """Whether the decisive comparison is with one value: a count, or a range around the value."""
+    around = " to " in claim["threshold"]
+    return around or claim["threshold_of"] == verdicts.PAPER_WITH_TOLERANCE
 
 
 def evidence(findings: Findings) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def mnist(galu=0.965, relu=0.985, galu_epochs=4.0, train=1.0, labels=1.0):
             "regime": regime, "variant": variant, "seed": seed, "diverged": 0,
             "best_test": test + 0.0005 * jitter(regime, variant, seed),
             "best_train": (labels if variant == "random_labels" else train) + spread(seed, 1e-4),
-            "epochs": 100,
+            "epochs": 100, "train_images": 60_000,
             "epochs_to_99": epochs + spread(seed, 0.1) * (1 if regime == "relu" else 2),
         }
         for regime, test, epochs in (("galu", galu, galu_epochs), ("relu", relu, 6.0))
@@ -163,7 +163,7 @@ def sweep(first=0.58, fitted=0.99):
     networks = {"dln": (0.5042, 0.3939), "relu": (fitted, 0.71)}
     networks |= {f"soft_relu_eps{eps}_beta{b}": (fitted, test[b]) for eps, b in product(EPS, BETAS)}
     rows = [
-        {"network": network, "seed": seed, "diverged": 0,
+        {"network": network, "seed": seed, "diverged": 0, "train_images": 50_000,
          "best_train": train + spread(seed, 0.0004 if network == "dln" else 0.0002),
          "best_test": accuracy + 0.0005 * jitter(network, seed)}
         for network, (train, accuracy) in networks.items()

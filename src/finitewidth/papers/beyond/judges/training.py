@@ -85,13 +85,13 @@ def b21(tables: Tables) -> Iterator[Part]:
         names = f"sigma_w^2 = {first:g} and {second:g}"
         if len(gap_a) != len(gap_b) or len(gap_a) < 2:
             raise CannotDecideError(f"{names}: {len(gap_a)} runs beside {len(gap_b)}")
-        gap, loss = gap_a - gap_b, loss_b - loss_a
+        gap, loss = gap_a - gap_b, np.log(loss_b) - np.log(loss_a)
         value = math.copysign(1, gap.mean()) * float(loss.mean())
         certain = min(_score(gap), _score(loss))
         # with equal means, or with runs that are all alike, the order is not known
         error = abs(value) / certain if certain > 0 else math.nan
         yield Part(
-            name=f"{names}: test loss at the smaller gap minus that at the larger", value=value,
+            name=f"{names}: log of the test loss at the smaller gap - at the larger", value=value,
             standard_error=error, dof=len(gap) - 1, **ABOVE,
         )  # fmt: skip
 

@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from finitewidth.measures.accuracy import curve, scores_by_replica, train_accuracies
 
+MOST_IMAGES = 100_000  # that `images_of` tells from accuracies
 LEARNT = 0.99  # train accuracy from which a network counts as trained (claims D14, D16)
 
 
@@ -14,7 +16,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """Train accuracy over epochs on three kinds of images, and test accuracy on the original ones.
 
     Returns:
-        ``runs``: one row per run (see `scores_by_replica`) with ``epochs_to_99``, see `epochs_to`.
+        ``runs``: one row per run (see `scores_by_replica`) with ``epochs_to_99``, see `epochs_to`,
+        and ``train_images``, see `images_of`.
         ``curves``: panel, series, x, y, spread, runs, diverged (see `curve`), and the columns of
         `train_accuracies`; accuracies are fractions.
     """
@@ -25,6 +28,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         epochs_to(LEARNT, history[(history[keys] == list(run.values())).all(axis=1)])
         for run in runs[keys].to_dict("records")
     ]
+    runs["train_images"] = images_of(history["train_accuracy"])
     return {
         "runs": runs.drop(columns=["row", "stage", "beta", "eps"]),
         "curves": pd.DataFrame(_curves(history, runs, settings)),
@@ -43,6 +47,20 @@ def epochs_to(accuracy: float, history: pd.DataFrame) -> float:
             before = reached[epoch - 1]
             return epoch - 1 + (accuracy - before) / (now - before)
     return float("nan")
+
+
+def images_of(accuracies: pd.Series) -> int:
+    """The least number of images of which all accuracies are whole shares.
+
+    It is the number of images of a training, or smaller if the accuracies are few. It is at most
+    `MOST_IMAGES`. Accuracies are known to 1e-7; missing ones are left out.
+    """
+    shares = np.unique(accuracies.dropna())
+    for images in range(1, MOST_IMAGES):
+        counts = images * shares
+        if np.abs(counts - np.rint(counts)).max(initial=0) <= 1e-7 * images:
+            return images
+    return MOST_IMAGES
 
 
 def _curves(

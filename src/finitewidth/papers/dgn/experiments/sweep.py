@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.measures.accuracy import SELECTIONS, means_of_runs, scores_by_replica
+from finitewidth.papers.dgn.experiments.mnist import images_of
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -13,7 +14,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Returns:
         ``runs``: one row per run (see `scores_by_replica`); ``network`` is the name of its row in
-        ``reported``.
+        ``reported``; ``train_images``: see `images_of`.
         ``rows``: one row per network with the columns of `means_of_runs` for the best train
         accuracy and each selection of the test accuracy, ``train_accuracy_lowest`` and ``trained``
         (see `finitewidth.measures.accuracy.train_accuracies`), ``reported_train`` and
@@ -21,6 +22,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """
     runs = scores_by_replica(inputs["histories"], settings["trained"])
     runs.insert(0, "network", [network_name(run) for run in runs.to_dict("records")])
+    runs["train_images"] = images_of(inputs["histories"]["train_accuracy"])
     printed = inputs["reported"]
     printed = printed[printed["artifact"] == "dgn_table4"].set_index(["row", "column"])["value"]
     rows = [

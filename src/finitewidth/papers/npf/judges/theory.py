@@ -87,7 +87,7 @@ def n07(tables: Tables) -> list[Part]:
                 ours="half of the -1/2 at which it falls where gates are independent",
             ),
             Part(name=name, value=limit, low=0, strict=True, paper=True),
-            Part(name=name, value=limit, low=0.5, ours=REST, late=True),
+            Part(name=f"{name}, clearly", value=limit, low=0.5, ours=REST, late=True),
         ]  # fmt: skip
     return parts
 
@@ -105,7 +105,7 @@ def _falling(name: str, runs: pd.DataFrame, over: str, late: bool) -> list[Part]
     """The slope of the error against 0, which is the paper's limit, and against our band."""
     return [
         _slope(name, runs, over, high=0, paper=True),
-        _slope(name, runs, over, low=-0.65, high=-0.35, ours=RATE, late=late),
+        _slope(f"{name} near -1/2", runs, over, low=-0.65, high=-0.35, ours=RATE, late=late),
     ]
 
 

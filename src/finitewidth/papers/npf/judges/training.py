@@ -285,19 +285,19 @@ def n21(tables: Tables) -> list[Part]:
     curves = curves.astype(float).dropna(axis="columns")
     if curves.shape[1] < 2:
         raise CannotDecideError("nu of fewer than two runs")
-    remainders = curves.iloc[-1] / curves.iloc[0]
-    name = "nu at the end over nu at the start"
+    falls = np.log(curves.iloc[-1] / curves.iloc[0])
+    name = f"log of nu at the end over nu at the start, mean over {curves.shape[1]} runs"
     rate = "the paper gives no rate; at -0.8 nu falls during most of the training"
     factor = "the paper gives no factor; a fifth is more than nu changes between two epochs"
     return [
         _rank_correlation(curves, high=0, paper=True),
-        _rank_correlation(curves, high=-0.8, ours=rate),
-        samples.mean(name, remainders, high=1, paper=True),
-        samples.mean(name, remainders, high=0.8, ours=factor),
+        _rank_correlation(curves, ", clearly", high=-0.8, ours=rate),
+        samples.mean(name, falls, high=0, paper=True),
+        samples.mean(f"{name}, clearly", falls, high=math.log(0.8), ours=factor),
     ]
 
 
-def _rank_correlation(curves: pd.DataFrame, **thresholds: Any) -> Part:
+def _rank_correlation(curves: pd.DataFrame, how: str = "", **thresholds: Any) -> Part:
     """Mean over runs of the rank correlation of nu with the epoch.
 
     If all curves fall at every step, they have no spread. Half of the smallest possible change,
@@ -305,8 +305,10 @@ def _rank_correlation(curves: pd.DataFrame, **thresholds: Any) -> Part:
     """
     epochs = curves.index.to_series().rank()
     found = [float(curves[seed].rank().corr(epochs)) for seed in curves]
-    name, count = "rank correlation of nu with the epoch, mean over runs", len(curves)
-    return samples.mean(name, found, resolution=12 / (count * (count**2 - 1)), **thresholds)
+    name = f"rank correlation of nu with the epoch, mean over {len(found)} runs{how}"
+    count = len(curves)
+    step = 12 / (count * (count**2 - 1))
+    return samples.mean(name, found, resolution=step, bounds=(-1, 1), **thresholds)
 
 
 def n22(tables: Tables) -> list[Part]:

@@ -224,7 +224,7 @@ def t14(tables: Tables) -> Iterator[Part]:
             f"share of ordered networks at L = {deepest} that keep 90 % of a constant's loss",
             lambda rows: float((ordered(rows)["loss"] >= KEPT).mean()),
             ends[ends["depth"] == deepest],
-            low=MOST, strict=True, ours=WHY_MOSTLY, late=True,
+            low=MOST, strict=True, ours=WHY_MOSTLY, late=True, bounds=(0, 1),
         )  # fmt: skip
         yield each.mean(
             f"mean lowest loss over a constant's at L = {both}, ordered - chaotic",
@@ -241,9 +241,10 @@ def t15(tables: Tables) -> Iterator[Part]:
             reason = f"fewer than {STOPPED:.0%} of the networks met the stopping rule"
             raise CannotDecideError(f"{each.name}: {reason}")
         label = "Spearman's correlation of steps taken and change"
-        yield each.mean(label, _correlation, **BELOW)
+        yield each.mean(label, _correlation, bounds=(-1, 1), **BELOW)
         label += ", clearly"
-        yield each.mean(label, _correlation, high=-0.3, strict=True, ours=WHY_CORRELATED)
+        clearly = {"high": -0.3, "strict": True, "ours": WHY_CORRELATED}
+        yield each.mean(label, _correlation, bounds=(-1, 1), **clearly)
 
 
 def _correlation(rows: pd.DataFrame) -> float:
