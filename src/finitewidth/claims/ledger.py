@@ -36,7 +36,8 @@ class Claim:
     The ``needs`` say what must have been run for the claim to be decidable: the original data, the
     paper's sizes, the fewest runs. What must have been run for comparisons to count as made at the
     paper's own sizes is in ``own_sizes``. If it is None, all sizes that the tables rest on must be
-    the paper's; numbers of runs and draws do not count as sizes.
+    the paper's; numbers of runs and draws do not count as sizes. With fewer than ``own_runs`` its
+    grade is that of a reduced scale all the same.
     """
 
     id: str  # such as N04 or D06
@@ -52,6 +53,7 @@ class Claim:
     reads: Mapping[str, str] = field(default_factory=dict)  # name of a table -> its reference
     needs: tuple[Need, ...] = ()
     own_sizes: tuple[Need, ...] | None = None
+    own_runs: tuple[Need, ...] = ()  # numbers of runs of the paper
     judge: Callable[[Tables], Iterable[Part]] | None = None  # None: no experiment makes the tables
 
     def __post_init__(self) -> None:
@@ -93,7 +95,7 @@ def claims_of(paper: str) -> tuple[Claim, ...]:
         values["quotes"] = paper_files.quotes_of(f"{where}: quotes", values.get("quotes", ()))
         values["artifacts"] = tuple(values.get("artifacts", ()))
         values["reads"] = _reads(values.get("reads", {}))
-        for key in ("needs", "own_sizes"):
+        for key in ("needs", "own_sizes", "own_runs"):
             if key in values:
                 values[key] = needs_of(f"{where}: {key}", values[key])
         if "judge" in values:
@@ -167,7 +169,7 @@ def judge(claim: Claim, tables: Tables, situation: Situation) -> Verdict:
     try:
         return verdicts.decide(claim.judge(tables), terms)
     except CannotDecideError as missing:
-        return Verdict(verdict=verdicts.NOT_DECIDABLE, reason=str(missing))
+        return Verdict(verdict=verdicts.NEEDS_MORE, reason=str(missing))
 
 
 def _not_judged(
@@ -183,9 +185,9 @@ def _not_judged(
         try:
             judged = verdicts.decide(compare(tables))
         except (CannotDecideError, ArithmeticError, LookupError, TypeError, ValueError):
-            return Verdict(verdict=verdicts.NOT_DECIDABLE, reason=reason)
+            return Verdict(verdict=verdicts.NEEDS_MORE, reason=reason)
     parts = tuple({**row, "outcome": NOT_JUDGED} for row in judged.parts)
-    return Verdict(verdict=verdicts.NOT_DECIDABLE, reason=reason, decisive=judged.decisive,
+    return Verdict(verdict=verdicts.NEEDS_MORE, reason=reason, decisive=judged.decisive,
                    outcome=NOT_JUDGED, parts=parts)  # fmt: skip
 
 

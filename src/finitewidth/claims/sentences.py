@@ -16,6 +16,7 @@ WHOSE = {
     verdicts.PAPER: "the paper says that it is",
     verdicts.PAPER_WITH_TOLERANCE: "the paper says, with a tolerance of ours, that it is",
     verdicts.PAPER_IN_OUR_RANGE: "the paper says, in a range of ours, that it is",
+    verdicts.PAPER_CERTAIN: "the paper says that it is, and it is sure to be",
     verdicts.OURS: "our threshold is",
 }
 

@@ -205,11 +205,12 @@ class Plan:
         reads = self.jobs.reads("", claim.reads)
         scale, sizes = self.footers.scale(reads), claim.own_sizes
         own = sizes is not None and not unmet(sizes, self.config, paper_scale=scale.papers)
+        few = bool(unmet(claim.own_runs, self.config, paper_scale=scale.papers))
         return {
             "unmet": unmet(claim.needs, self.config, paper_scale=scale.papers),
             "sizes": scale.sizes if sizes is None else own,
             "stand_in": scale.stand_in,
-            "grade": self.footers.grade(reads, scale),
+            "grade": self.footers.grade(reads, scale, few or None),
             "context": self.footers.context(reads),
         }
 

@@ -14,7 +14,7 @@ TONES = {
     "unclear": ("?", ("inconclusive", "not seen on the stand-in", "differs at reduced scale",
                       "undecided", "on a stand-in", "made with other settings",
                       "of another run")),
-    "open": ("–", ("not decidable here", "not comparable", "not trained", "not judged",
+    "open": ("–", ("no threshold in the paper", "needs a larger run", "not comparable", "not trained", "not judged",
                    "not computed", "reduced", "drawing")),
     "none": ("·", ("not run", "not made yet")),
 }  # fmt: skip
