@@ -97,12 +97,12 @@ def test_rows_that_support_and_rows_that_contradict_are_told_apart(claim):
     assert before.verdict == verdicts.SUPPORTED
     for row in (*before.parts, *found.parts):  # every threshold is the paper's, or has a reason
         assert (row["threshold_of"] == verdicts.PAPER) != bool(row["reason"]), row["part"]
-    ours = (verdicts.OURS, verdicts.PAPER_IN_OUR_RANGE)
+    ours = (verdicts.OURS, verdicts.PAPER_IN_OUR_RANGE, verdicts.PAPER_CERTAIN)
     binding = [r for r in found.parts if r["threshold_of"] not in ours and not r["outside"]]
     if binding:
         assert found.verdict in (verdicts.CONTRADICTED, verdicts.IN_PART)
     else:
-        assert (found.verdict, found.count(verdicts.FAILS) > 0) == (verdicts.NOT_DECIDABLE, True)
+        assert (found.verdict, found.count(verdicts.FAILS) > 0) == (verdicts.NO_THRESHOLD, True)
     assert set(supporting()) == set(contradicting()) == set(claim.reads)
 
 
@@ -110,10 +110,10 @@ def test_rows_that_support_and_rows_that_contradict_are_told_apart(claim):
 def test_without_rows_or_with_unmet_needs_nothing_is_decided(claim):
     tables = made_up(claim)[0]()
     empty = {name: rows.iloc[:0] for name, rows in tables.items()}
-    assert verdict(claim, empty) == verdicts.NOT_DECIDABLE
+    assert verdict(claim, empty) == verdicts.NEEDS_MORE
     decided = judged_as(claim, tables)
     shown = judged_as(claim, tables, unmet=["needs a; this run has b", "needs c"])
-    assert shown.verdict == verdicts.NOT_DECIDABLE
+    assert shown.verdict == verdicts.NEEDS_MORE
     assert shown.reason == "needs a; this run has b; needs c"
     assert list(shown.parts) == [part | {"outcome": "not judged"} for part in decided.parts]
 
@@ -125,7 +125,7 @@ def test_tables_too_small_for_a_claim_stop_no_judge(claim):
     for rows in range(6):
         few = {name: table.iloc[:rows] for name, table in tables.items()}
         found = judged_as(claim, few, unmet=["needs more"])
-        assert (found.verdict, found.reason) == (verdicts.NOT_DECIDABLE, "needs more")
+        assert (found.verdict, found.reason) == (verdicts.NEEDS_MORE, "needs more")
         assert {part["outcome"] for part in found.parts} <= {"not judged"}
 
 
@@ -150,7 +150,7 @@ def test_a_mistake_in_a_judge_is_not_taken_for_missing_rows():
 def test_networks_that_are_not_trained_are_no_evidence(name, rows, reason):
     claim = next(claim for claim in JUDGED if claim.id == name)
     judged = judged_as(claim, rows)
-    assert judged.verdict == verdicts.NOT_DECIDABLE
+    assert judged.verdict == verdicts.NEEDS_MORE
     assert reason in judged.reason
 
 
@@ -164,7 +164,7 @@ def test_rows_entered_twice_do_not_count_as_more_runs(name):
     claim = next(claim for claim in JUDGED if claim.id == name)
     supporting, _ = made_up(claim)
     twice = {name: pd.concat([rows, rows]) for name, rows in supporting().items()}
-    assert verdict(claim, twice) == verdicts.NOT_DECIDABLE
+    assert verdict(claim, twice) == verdicts.NEEDS_MORE
 
 
 def test_b13_is_not_contradicted_where_the_papers_own_bound_falls_too():
@@ -172,5 +172,5 @@ def test_b13_is_not_contradicted_where_the_papers_own_bound_falls_too():
     tables = beyond.ratios(rise=-0.1)
     found = judged_as(claim, tables)
     assert found.count(verdicts.FAILS)
-    assert found.verdict == verdicts.NOT_DECIDABLE
+    assert found.verdict == verdicts.NO_THRESHOLD
     assert "in a range of ours" in found.caveat

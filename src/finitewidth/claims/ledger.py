@@ -6,7 +6,7 @@ pandas or scipy at its top, and the functions that a file names are imported whe
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -152,6 +152,8 @@ class Situation:
     stand_in: bool = False  # whether its tables rest on another dataset in place of the paper's
     grade: str = ""  # what evidence its tables are, one of `grades.GRADES`
     context: str = ""  # preset, data, and numbers of runs, in words
+    larger: str = ""  # which preset meets the needs, and how long it takes; empty if none does
+    papers: str = ""  # the same of preset paper, for what only tables tell
 
 
 def judge(claim: Claim, tables: Tables, situation: Situation) -> Verdict:
@@ -163,13 +165,21 @@ def judge(claim: Claim, tables: Tables, situation: Situation) -> Verdict:
     if claim.judge is None:
         return Verdict(verdict=verdicts.NOT_RUN, reason="no experiment yet")
     if situation.unmet:
-        return _not_judged(claim.judge, tables, "; ".join(situation.unmet))
+        reason = _joined([*situation.unmet, situation.larger])
+        return _not_judged(claim.judge, tables, reason)
     terms = Terms(kind=claim.kind, hedged=bool(claim.hedge), sizes=situation.sizes,
                   stand_in=situation.stand_in)  # fmt: skip
     try:
-        return verdicts.decide(claim.judge(tables), terms)
+        verdict = verdicts.decide(claim.judge(tables), terms)
     except CannotDecideError as missing:
-        return Verdict(verdict=verdicts.NEEDS_MORE, reason=str(missing))
+        verdict = Verdict(verdict=verdicts.NEEDS_MORE, reason=str(missing))
+    if verdict.verdict != verdicts.NEEDS_MORE:
+        return verdict
+    return replace(verdict, reason=_joined([verdict.reason, situation.papers]))
+
+
+def _joined(phrases: Iterable[str]) -> str:
+    return "; ".join(filter(None, phrases))
 
 
 def _not_judged(

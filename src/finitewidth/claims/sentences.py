@@ -42,11 +42,13 @@ def decisive_sentence(row: Mapping[str, Any]) -> str:
 
 def _counts(row: Mapping[str, Any]) -> str:
     total, failing, undecided = (int(row[key]) for key in ("comparisons", "failing", "undecided"))
-    if row["outcome"] not in verdicts.OUTCOMES:
+    if row["outcome"] not in verdicts.OUTCOMES or row["verdict"] == verdicts.NEEDS_MORE:
         which = "its only comparison" if total == 1 else f"the first to look at of {total}"
         return f"This run does not decide the claim ({row['reason']}); {which} is"
     outcomes = [verdicts.FAILS] * failing + [verdicts.UNDECIDED] * undecided
     counts = verdicts.counted_outcomes(outcomes + [verdicts.HOLDS] * (total - len(outcomes)))
+    if row["verdict"] == verdicts.NO_THRESHOLD:
+        counts += "; the paper sets no threshold"
     counts += "".join(f"; {more}" for more in row["reason"].split("; ") if " undecided ha" in more)
     return f"{counts[0].upper()}{counts[1:]}" + (":" if total == 1 else "; the decisive one is")
 
