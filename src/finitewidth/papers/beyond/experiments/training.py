@@ -17,12 +17,8 @@ from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.data.select import first_per_class, scaled, stratified_subset
 from finitewidth.data.store import Dataset
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
-from finitewidth.measures.blocks import (
-    block_means,
-    gap,
-    label_alignment,
-    over_smaller_diagonal,
-)
+from finitewidth.measures.blocks import block_means, gap, label_alignment
+from finitewidth.measures.diagonal import over_smaller_diagonal
 from finitewidth.training.checkpoints import Checkpoints
 from finitewidth.training.full_batch import adam
 from finitewidth.training.fully_connected import Draw, Passes, initial_stack

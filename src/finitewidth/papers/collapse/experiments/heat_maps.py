@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained import output_norms
-from finitewidth.measures.blocks import block_means, over_smaller_diagonal
+from finitewidth.measures.blocks import block_means
+from finitewidth.measures.diagonal import over_smaller_diagonal
 from finitewidth.networks.normalised.plain import build
 from finitewidth.networks.normalised.specs import Network
 from finitewidth.papers.collapse.experiments.training import REPLICA, budget_of, kernels_of
