@@ -249,6 +249,8 @@ def test_a_comparison_that_is_sure_to_hold_is_no_evidence():
     assert found.parts[0]["reason"] == "true of every kernel"
     assert decide([sure, part(2 * GOOD, low=0)]).decisive.value == 2 * GOOD
     assert decide([sure, ours(GOOD, low=0)]).false_alarm == 0
+    unsure = part(OPEN, low=0, certain="true of every kernel")
+    assert decide([unsure, part(GOOD, low=0)]).caveat == "1 comparison sure to hold is undecided"
     with pytest.raises(ValueError, match="needs a comparison that can fail"):
         decide([sure])
     with pytest.raises(ValueError, match="a threshold of the paper"):

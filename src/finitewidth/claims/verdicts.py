@@ -334,7 +334,7 @@ def _caveat(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> str
         ("outside the sizes that the paper speaks about", [bool(p.outside) for p in parts]),
         ("in a range of ours", [bool(p.cut and not p.outside) for p in parts]),
         ("with a threshold of ours", [not (p.outside or p.paper) for p in parts]),
-        ("that are sure to hold", [bool(p.certain) for p in parts]),
+        ("sure to hold", [bool(p.certain) for p in parts]),
     ):
         found = list(itertools.compress(outcomes, chosen))
         words += [f"{count} comparison{'s' * (count > 1)} {which} {verbs[count > 1]}"
