@@ -3,6 +3,7 @@
 import importlib
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from tests.made_up_provenance import write_provenance
 
@@ -78,6 +79,20 @@ class Folder:
         return next(
             paper for paper in read_findings(settings, ROOT).papers if paper.name == self.paper
         )
+
+
+def test_verdicts_in_words_of_an_older_version_are_not_shown(tmp_path, monkeypatch):
+    claims, files = side_by_side("thesis")
+    monkeypatch.setattr(ledger, "claims_of", lambda name: claims if name == "thesis" else ())
+    monkeypatch.setattr(ledger, "numbers_of", lambda name: ())
+    folder = Folder(tmp_path, "thesis", files)
+    first, *others = folder.judged().values()
+    file = tmp_path / "claims/thesis_verdicts.csv"
+    first = dict(first) | {"verdict": "not decidable here"}
+    result_files.write_table(file, pd.DataFrame([first, *others]))
+    told = {claim["claim"]: claim for claim in folder.told().claims}
+    assert told[first["claim"]]["verdict"] == verdicts.NOT_RUN
+    assert "words of another version of finitewidth" in told[first["claim"]]["reason"]
 
 
 @pytest.mark.parametrize("paper", JUDGED)
