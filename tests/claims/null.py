@@ -96,7 +96,10 @@ def stream(*key: object) -> np.random.Generator:
 
 def all_binding(parts: Sequence[Part]) -> list[Part]:
     """The comparisons as if every threshold were the paper's, in its own range."""
-    return [replace(part, paper=True, ours="", late=False, outside="", cut="") for part in parts]
+    return [
+        replace(part, paper=True, ours="", late=False, outside="", cut="", certain="")
+        for part in parts
+    ]
 
 
 def others_failing(parts: Sequence[Part]) -> list[Part]:

@@ -60,7 +60,7 @@ def test_networks_that_are_not_trained_do_not_count(name):
 def test_both_models_must_be_there_in_five_pairs(name, lost, decided):
     tables = changed(supporting(name), PAIRS[:lost], is_far, picked=np.nan)
     found = judged(name, tables)
-    assert found.verdict == (verdicts.SUPPORTED if decided else verdicts.NOT_DECIDABLE)
+    assert found.verdict == (verdicts.SUPPORTED if decided else verdicts.NEEDS_MORE)
     assert decided or "both models in 4 pairs of a network and a dataset; 5 are" in found.reason
 
 
@@ -88,7 +88,7 @@ def test_k10_uses_all_networks_and_needs_five_pairs(lost, decided):
     few = changed(tables, PAIRS[:lost], lambda rates: rates["rate"] > synthetic.RATES[2],
                   train_accuracy=0.9)  # fmt: skip
     found = judged("K10", few)
-    assert found.verdict == (verdicts.SUPPORTED if decided else verdicts.NOT_DECIDABLE)
+    assert found.verdict == (verdicts.SUPPORTED if decided else verdicts.NEEDS_MORE)
     assert decided or "3 trained networks of one initialisation in 4 pairs" in found.reason
 
 
@@ -101,12 +101,12 @@ def test_a_pair_without_networks_that_fit_the_images_leaves_k09_open():
 def test_a_pair_whose_accurate_networks_are_all_collapsed_fails_in_k09():
     tables = changed(supporting("K09"), PAIRS[:1], is_far, nc3=0.29)
     found = judged("K09", tables)
-    assert found.verdict == verdicts.NOT_DECIDABLE
+    assert found.verdict == verdicts.NO_THRESHOLD
     assert found.count(verdicts.FAILS) == 1
     assert found.decisive.name.startswith("vgg_mnist")
 
 
-@pytest.mark.parametrize(("rates", "verdict"), [(2, verdicts.NOT_DECIDABLE),
+@pytest.mark.parametrize(("rates", "verdict"), [(2, verdicts.NEEDS_MORE),
                                                 (3, verdicts.SUPPORTED)])  # fmt: skip
 def test_three_rates_of_each_initialisation_are_enough_for_ranks_that_agree(rates, verdict):
     tables = supporting("K10")

@@ -3,6 +3,7 @@
 import importlib
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from tests.made_up_provenance import write_provenance
 
@@ -80,6 +81,20 @@ class Folder:
         )
 
 
+def test_verdicts_in_words_of_an_older_version_are_not_shown(tmp_path, monkeypatch):
+    claims, files = side_by_side("thesis")
+    monkeypatch.setattr(ledger, "claims_of", lambda name: claims if name == "thesis" else ())
+    monkeypatch.setattr(ledger, "numbers_of", lambda name: ())
+    folder = Folder(tmp_path, "thesis", files)
+    first, *others = folder.judged().values()
+    file = tmp_path / "claims/thesis_verdicts.csv"
+    first = dict(first) | {"verdict": "not decidable here"}
+    result_files.write_table(file, pd.DataFrame([first, *others]))
+    told = {claim["claim"]: claim for claim in folder.told().claims}
+    assert told[first["claim"]]["verdict"] == verdicts.NOT_RUN
+    assert "words of another version of finitewidth" in told[first["claim"]]["reason"]
+
+
 @pytest.mark.parametrize("paper", JUDGED)
 def test_a_falsified_table_flips_the_claims_that_read_it_and_no_others(
     paper, tmp_path, monkeypatch
@@ -95,7 +110,7 @@ def test_a_falsified_table_flips_the_claims_that_read_it_and_no_others(
     folder.write(falsified)
     after = folder.judged()
     flipped = after[victim.id]["verdict"]
-    assert flipped in (verdicts.CONTRADICTED, verdicts.IN_PART, verdicts.NOT_DECIDABLE)
+    assert flipped in (verdicts.CONTRADICTED, verdicts.IN_PART, verdicts.NO_THRESHOLD)
     assert int(after[victim.id]["failing"])
     untouched = [
         c.id for c in claims if not set(map(table_file, c.reads.values())) & set(falsified)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from tests.claims.synthetic import beyond, collapse_networks, dgn
+from tests.claims.synthetic.memorisation import best_at, errors_and_trend
 from tests.copies import copies, stands_there
 
 from finitewidth.claims import ledger, verdicts
@@ -97,12 +98,12 @@ def test_rows_that_support_and_rows_that_contradict_are_told_apart(claim):
     assert before.verdict == verdicts.SUPPORTED
     for row in (*before.parts, *found.parts):  # every threshold is the paper's, or has a reason
         assert (row["threshold_of"] == verdicts.PAPER) != bool(row["reason"]), row["part"]
-    ours = (verdicts.OURS, verdicts.PAPER_IN_OUR_RANGE)
+    ours = (verdicts.OURS, verdicts.PAPER_IN_OUR_RANGE, verdicts.PAPER_CERTAIN)
     binding = [r for r in found.parts if r["threshold_of"] not in ours and not r["outside"]]
     if binding:
         assert found.verdict in (verdicts.CONTRADICTED, verdicts.IN_PART)
     else:
-        assert (found.verdict, found.count(verdicts.FAILS) > 0) == (verdicts.NOT_DECIDABLE, True)
+        assert (found.verdict, found.count(verdicts.FAILS) > 0) == (verdicts.NO_THRESHOLD, True)
     assert set(supporting()) == set(contradicting()) == set(claim.reads)
 
 
@@ -110,10 +111,10 @@ def test_rows_that_support_and_rows_that_contradict_are_told_apart(claim):
 def test_without_rows_or_with_unmet_needs_nothing_is_decided(claim):
     tables = made_up(claim)[0]()
     empty = {name: rows.iloc[:0] for name, rows in tables.items()}
-    assert verdict(claim, empty) == verdicts.NOT_DECIDABLE
+    assert verdict(claim, empty) == verdicts.NEEDS_MORE
     decided = judged_as(claim, tables)
     shown = judged_as(claim, tables, unmet=["needs a; this run has b", "needs c"])
-    assert shown.verdict == verdicts.NOT_DECIDABLE
+    assert shown.verdict == verdicts.NEEDS_MORE
     assert shown.reason == "needs a; this run has b; needs c"
     assert list(shown.parts) == [part | {"outcome": "not judged"} for part in decided.parts]
 
@@ -125,7 +126,7 @@ def test_tables_too_small_for_a_claim_stop_no_judge(claim):
     for rows in range(6):
         few = {name: table.iloc[:rows] for name, table in tables.items()}
         found = judged_as(claim, few, unmet=["needs more"])
-        assert (found.verdict, found.reason) == (verdicts.NOT_DECIDABLE, "needs more")
+        assert (found.verdict, found.reason) == (verdicts.NEEDS_MORE, "needs more")
         assert {part["outcome"] for part in found.parts} <= {"not judged"}
 
 
@@ -150,8 +151,65 @@ def test_a_mistake_in_a_judge_is_not_taken_for_missing_rows():
 def test_networks_that_are_not_trained_are_no_evidence(name, rows, reason):
     claim = next(claim for claim in JUDGED if claim.id == name)
     judged = judged_as(claim, rows)
-    assert judged.verdict == verdicts.NOT_DECIDABLE
+    assert judged.verdict == verdicts.NEEDS_MORE
     assert reason in judged.reason
+
+
+def test_images_that_are_fitted_need_no_more_epochs():
+    claim = next(claim for claim in JUDGED if claim.id == "D16")
+    fitted, not_yet = (dgn.mnist(train=train)["runs"].assign(epochs=14) for train in (1.0, 0.95))
+    assert verdict(claim, {"runs": fitted}) == verdicts.SUPPORTED
+    found = judged_as(claim, {"runs": not_yet})
+    assert found.verdict == verdicts.NEEDS_MORE
+    assert found.reason.endswith("0.95 at best within 14 epochs; it needs at least 100")
+    # after so many epochs images that are not fitted count
+    assert verdict(claim, {"runs": not_yet.assign(epochs=100)}) == verdicts.NO_THRESHOLD
+
+
+@pytest.mark.parametrize("name", ["N12", "D06"])
+def test_claims_on_depth_use_the_networks_that_were_made_for_them_if_there_are_any(name):
+    claim = next(claim for claim in JUDGED if claim.id == name)
+    supporting, contradicting = (made() for made in made_up(claim))
+    own = contradicting | {"trend": supporting["trend"]}
+    narrow = [row for row in judged_as(claim, own).parts if row["part"].startswith("w = 25")]
+    assert narrow
+    assert {row["outcome"] for row in narrow} == {verdicts.HOLDS}
+    without = contradicting | {"trend": supporting["trend"].iloc[:0]}
+    assert judged_as(claim, without).count(verdicts.FAILS)
+
+
+def test_where_n12_holds_d06_fails_and_neither_contradicts_the_other():
+    rows = errors_and_trend(best_at(narrow=8, wide=12))
+    n12, d06 = (
+        judged_as(next(claim for claim in JUDGED if claim.id == name), rows)
+        for name in ("N12", "D06")
+    )
+    assert (n12.verdict, d06.verdict) == (verdicts.SUPPORTED, verdicts.IN_PART)
+    failing = {row["part"] for row in d06.parts if row["outcome"] == verdicts.FAILS}
+    assert "w = 25: log10 error at d = 12 minus at d = 8" in failing
+    assert "w = 25: log10 error at d = 8 minus at d = 6" not in failing
+
+
+@pytest.mark.parametrize("name", ["B19", "K13"])
+def test_what_no_kernel_can_break_is_no_evidence(name):
+    claim = next(claim for claim in JUDGED if claim.id == name)
+    supporting, _ = made_up(claim)
+    sure = [row for row in judged_as(claim, supporting()).parts
+            if row["threshold_of"] == verdicts.PAPER_CERTAIN]  # fmt: skip
+    assert sure
+    assert all("can fail" in row["reason"] or "cannot fail" in row["reason"] for row in sure)
+
+
+def test_what_only_tables_tell_comes_with_the_time_of_the_papers_preset():
+    claim = next(claim for claim in JUDGED if claim.id == "D17")
+    times = {"larger": "preset laptop takes 1 h", "papers": "preset paper takes 2 years"}
+    found = judged_as(claim, dgn.binary(untrained="soft_galu"), **times)
+    assert found.verdict == verdicts.NEEDS_MORE
+    assert found.reason.endswith("; preset paper takes 2 years")
+    assert judged_as(claim, dgn.binary(), unmet=["needs a"], **times).reason == (
+        "needs a; preset laptop takes 1 h"
+    )
+    assert "preset" not in judged_as(claim, dgn.binary(), **times).reason
 
 
 def test_a_claim_without_experiment_is_not_run():
@@ -164,7 +222,7 @@ def test_rows_entered_twice_do_not_count_as_more_runs(name):
     claim = next(claim for claim in JUDGED if claim.id == name)
     supporting, _ = made_up(claim)
     twice = {name: pd.concat([rows, rows]) for name, rows in supporting().items()}
-    assert verdict(claim, twice) == verdicts.NOT_DECIDABLE
+    assert verdict(claim, twice) == verdicts.NEEDS_MORE
 
 
 def test_b13_is_not_contradicted_where_the_papers_own_bound_falls_too():
@@ -172,7 +230,7 @@ def test_b13_is_not_contradicted_where_the_papers_own_bound_falls_too():
     tables = beyond.ratios(rise=-0.1)
     found = judged_as(claim, tables)
     assert found.count(verdicts.FAILS)
-    assert found.verdict == verdicts.NOT_DECIDABLE
+    assert found.verdict == verdicts.NO_THRESHOLD
     assert "in a range of ours" in found.caveat
 
 

@@ -25,8 +25,8 @@ DECLARED = read_papers(ROOT / "workflow/papers")
 AT_EVERY_PRESET = {"D25"}
 # At smoke the judges of these say themselves which depths or widths are missing.
 JUDGE_REFUSES = {"N06", "D02", "D04"}
-FROM_LAPTOP = {"N13", "D15"}
-AT_PAPER = {"N14", "N20", "N25", "D16", "D21", "D22", "D24", "K09"}
+FROM_LAPTOP = {"N13", "N14", "D15"}
+AT_PAPER = {"N20", "N25", "D21", "D22", "D24", "K09"}
 
 TOY = {
     "data": {"mnist": "digits", "fashion_mnist": "fashion_mnist", "cifar10": "cifar10_jpeg",

@@ -1,6 +1,7 @@
 """The sentence that tells what decided a verdict."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from tests.claims.test_ledger import JUDGED, made_up
@@ -34,6 +35,27 @@ def test_an_exact_value_has_no_interval_and_one_end_of_equal_thresholds_suffices
     part = Part(name="number of paths", value=24, low=24, high=24, paper=True)
     assert told(part) == (
         "The comparison holds: “number of paths”, which is 24; the paper says that it is 24."
+    )
+
+
+def test_a_claim_without_a_threshold_of_the_paper_says_so():
+    fails = Part(name="rate", value=-1, low=0, **OURS)
+    assert told(fails) == (
+        "The comparison fails; the paper sets no threshold: “rate”, which is −1; our threshold is "
+        "at least 0."
+    )
+
+
+def test_a_failure_at_other_sizes_says_what_a_run_would_need():
+    part = Part(name="rate", value=-1, low=0, paper=True)
+    claim = JUDGED[0]
+    verdict = ledger.judge(
+        replace(claim, kind="observation", judge=lambda tables: [part]), {},
+        ledger.Situation(sizes=False, papers="preset paper takes 2 h"),
+    )  # fmt: skip
+    assert decisive_sentence(as_read(claim, verdict)).startswith(
+        "This run does not decide the claim (the comparison fails, but not at the paper's own "
+        "sizes; preset paper takes 2 h); its only comparison is"
     )
 
 

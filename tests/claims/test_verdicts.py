@@ -17,7 +17,8 @@ from finitewidth.claims.verdicts import (
     IN_PART,
     INCONCLUSIVE,
     LEVEL,
-    NOT_DECIDABLE,
+    NEEDS_MORE,
+    NO_THRESHOLD,
     NOT_SEEN,
     OBSERVATION,
     SEEN,
@@ -336,15 +337,47 @@ def test_only_the_papers_words_in_its_own_range_can_contradict(soft, value):
 
 def test_without_a_threshold_of_the_paper_a_failure_decides_nothing():
     found = decide([ours(GOOD, low=0), ours(BAD, low=0)])
-    assert found.verdict == NOT_DECIDABLE
-    assert found.reason.endswith("all thresholds are ours, the paper sets none")
+    assert found.verdict == NO_THRESHOLD
+    assert "all thresholds are ours, the paper sets none, so that no run decides" in found.reason
     assert decide([ours(GOOD, low=0), ours(OPEN, low=0)]).verdict == INCONCLUSIVE
     assert decide([ours(GOOD, low=0)]).verdict == SUPPORTED
 
 
+def test_a_failure_outside_the_papers_range_alone_asks_for_a_larger_run():
+    outside = part(BAD, low=0, outside="half of the paper's width")
+    found = decide([outside, ours(GOOD, low=0)])
+    assert found.verdict == NEEDS_MORE
+    assert "none in the range that the paper speaks about" in found.reason
+
+
+def test_a_comparison_that_is_sure_to_hold_is_no_evidence():
+    sure = part(GOOD, low=0, certain="true of every kernel")
+    assert decide([sure, ours(BAD, low=0)]).verdict == NO_THRESHOLD
+    assert decide([sure, ours(OPEN, low=0)]).verdict == INCONCLUSIVE
+    found = decide([sure, part(BAD, low=0)])
+    assert found.verdict == CONTRADICTED  # every comparison that can fail does
+    assert found.parts[0]["threshold_of"] == "the paper, but sure to hold"
+    assert found.parts[0]["reason"] == "true of every kernel"
+    assert decide([sure, part(2 * GOOD, low=0)]).decisive.value == 2 * GOOD
+    assert decide([sure, ours(GOOD, low=0)]).false_alarm == 0
+    unsure = part(OPEN, low=0, certain="true of every kernel")
+    assert decide([unsure, part(GOOD, low=0)]).caveat == "1 comparison sure to hold is undecided"
+    with pytest.raises(ValueError, match="needs a comparison that can fail"):
+        decide([sure])
+    with pytest.raises(ValueError, match="a threshold of the paper"):
+        ours(GOOD, low=0, certain="true of every kernel")
+
+
+def test_a_comparison_without_a_value_is_decisive_only_if_it_is_binding():
+    nothing = part(math.nan, low=0, outside="not trained")
+    assert decide([part(GOOD, low=0), nothing]).decisive.value == GOOD
+    assert math.isnan(decide([part(GOOD, low=0), part(math.nan, low=0)]).decisive.value)
+    assert math.isnan(decide([nothing]).decisive.value)
+
+
 def test_an_observation_is_contradicted_at_the_papers_sizes_only():
     smaller = Terms(sizes=False)
-    assert decide([part(BAD, low=0)], smaller).verdict == NOT_DECIDABLE
+    assert decide([part(BAD, low=0)], smaller).verdict == NEEDS_MORE
     found = decide([part(GOOD, low=0)], smaller)
     assert (found.verdict, found.caveat) == (CAVEAT, "not at the paper's own sizes")
     theorem = Terms(kind=THEOREM, sizes=False)
@@ -439,7 +472,7 @@ def test_a_range_of_ours_does_not_contradict_and_says_whose_it_is():
     assert found.caveat == "1 comparison in a range of ours fails"
     assert found.parts[0]["threshold_of"] == "the paper, in a range of ours"
     assert found.parts[0]["reason"] == "the paper says deep; 20 is ours"
-    assert decide([cut]).verdict == NOT_DECIDABLE
+    assert decide([cut]).verdict == NO_THRESHOLD
     both = Part(name="b", value=0, low=0, paper=True, tolerance="wider", cut="deep")
     assert decide([both]).parts[0]["reason"] == "wider; deep"
     with pytest.raises(ValueError, match="a threshold of the paper"):

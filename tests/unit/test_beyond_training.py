@@ -96,6 +96,10 @@ def test_kernels_are_those_of_the_first_run_and_have_its_blocks(tables):
         assert len(kernel) == 20 * 21 // 2
         own = rows.loc[variance, 0, step]
         off = kernel[kernel["row"] != kernel["column"]]
+        diagonal = kernel.query("row == column").set_index("row")["value"]
+        smaller = np.minimum(off["row"].map(diagonal), off["column"].map(diagonal))
+        shares = (off["value"] / smaller).mean()
+        assert own["over_smaller_diagonal"] == pytest.approx(shares, rel=1e-4)
         alike = off["class_row"] == off["class_column"]
         assert kernel.query("row == column")["share"].mean() == pytest.approx(1, rel=1e-4)
         for name, entries in (("same_class", off[alike]), ("other_class", off[~alike])):

@@ -11,8 +11,8 @@ from finitewidth.kernels.gated_moments import ideal_eigenvalues
 from finitewidth.measures import dynamics
 from finitewidth.measures.dynamics import mean_curves, means_of_first
 from finitewidth.networks.random_gated import equal_variance_weights
-from finitewidth.papers.dgn.experiments import deep_linear, planar
-from finitewidth.papers.npf.experiments import memorisation, memorisation_ideal
+from finitewidth.papers.dgn.experiments import deep_linear, planar, planar_spectra
+from finitewidth.papers.npf.experiments import depth_trend, memorisation, memorisation_ideal
 
 TASK = {"samples": 10, "mu": 0.5, "depths": [2, 4]}
 MEMORISATION = {
@@ -132,6 +132,39 @@ def test_a_diverged_run_counts_as_such_on_its_whole_curve_and_nowhere_else():
     assert found.loc[("all", 2, 1), "ratio_spread"] == pytest.approx(0.02**0.5)
     assert found.loc["all", ["runs", "diverged"]].to_numpy().tolist() == 2 * [[2, 2]] + 2 * [[4, 0]]
     assert (found.loc["few", ["runs", "diverged"]] == [2, 0]).all(axis=None)
+
+
+def test_narrow_networks_by_depth_are_others_than_those_of_the_figures(memorised):
+    steps = MEMORISATION["descent"]["narrow"]["steps"]
+    settings = MEMORISATION | MEMORISATION["descent"] | {"trend": {"runs": 3, "steps": steps}}
+    found = depth_trend.measure({}, settings)["errors"]
+    assert found.groupby(["width", "depth"])["run"].unique().map(list).to_dict() == {
+        (5, 2): [1000, 1001, 1002], (5, 4): [1000, 1001, 1002],
+    }  # fmt: skip
+    assert set(found["time"]) == {steps}  # the last; 100 and 1000 come later
+    shown = memorised["errors"].query(f"network == 'narrow' and time == {steps}")
+    assert not set(found["ratio"]) & set(shown["ratio"])
+    # a run is the same network as one of that number that a figure would show
+    first = memorisation.networks(5, 4, [1000], MEMORISATION)
+    own = dynamics.follow(first, settings | {"steps": steps, "linear_steps": 1}, 1)
+    ratio = found.query("depth == 4 and run == 1000")["ratio"].item()
+    assert ratio == pytest.approx(own.ratios["gradient descent"][1][-1, 0], rel=1e-9)
+    none = depth_trend.measure({}, settings | {"trend": {"runs": 0, "steps": 5}})["errors"]
+    assert none.empty
+    assert list(none) == list(found)
+
+
+def test_further_spectra_are_those_of_galu_networks_that_are_not_trained(points):
+    settings = PLANAR | {"draws": 3}
+    found = planar_spectra.measure({}, settings)["kernels"]
+    assert found.groupby("depth")["run"].unique().map(list).to_dict() == {
+        2: [1000, 1001, 1002], 4: [1000, 1001, 1002],
+    }  # fmt: skip
+    kernel = planar.networks("galu", 4, [1001], PLANAR).kernel()[0].numpy()
+    ratio = np.trace(kernel) / np.linalg.eigvalsh(kernel)[-1]
+    row = found.query("depth == 4 and run == 1001")
+    assert row["trace_over_rho_max"].item() == pytest.approx(ratio)
+    assert not set(found["trace_over_rho_max"]) & set(points["kernels"]["trace_over_rho_max"])
 
 
 def test_a_step_too_large_diverges_without_a_complaint():

@@ -33,6 +33,36 @@ def test_claims_are_told_what_they_were_computed_with_and_what_is_missing():
     assert not any(each["unmet"] for each in papers["situations"].values())
 
 
+def test_a_claim_that_needs_a_larger_run_is_told_which_one_and_its_time():
+    told = plan().claim_settings("npf")["situations"]
+    assert told["N13"]["larger"].startswith("preset laptop takes ")
+    assert told["N13"]["larger"].endswith(" min of one core for it, by forecast")
+    assert told["N20"]["larger"].startswith("preset paper takes ")
+    assert told["N20"]["larger"] == told["N20"]["papers"]
+    assert told["N12"]["larger"] == ""  # nothing is missing
+    papers = plan("paper").claim_settings("npf")["situations"]
+    assert {each["larger"] + each["papers"] for each in papers.values()} == {""}
+
+
+def test_a_claim_of_fewer_runs_than_the_papers_is_not_at_its_scale():
+    few, enough = (
+        plan(npf={"memorisation": {"descent": {"wide": {"runs": runs}}}}) for runs in (4, 10)
+    )
+    grades = {
+        name: [each.claim_settings(paper)["situations"][name]["grade"] for each in (few, enough)]
+        for name, paper in (("N12", "npf"), ("N13", "npf"), ("D06", "dgn"))
+    }
+    reduced, papers = "the paper's data, reduced scale", "the paper's scale"
+    assert grades == {
+        "N12": [papers, papers], "N13": [reduced, papers], "D06": [reduced, papers]
+    }  # fmt: skip
+
+
+def test_runs_that_a_preset_leaves_out_are_not_counted():
+    context = plan().claim_settings("npf")["situations"]["N12"]["context"]
+    assert context.startswith("preset quick · 20 runs")
+
+
 def test_a_step_size_search_trains_all_step_sizes_in_one_job():
     searched = plan("smoke", npf={"regimes": {"sgd_search": True}}).jobs.trainings
     assert len(searched) == len(plan("smoke").jobs.trainings)

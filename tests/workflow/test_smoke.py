@@ -12,6 +12,7 @@ import pytest
 from tests import report_crawler
 from tests.plans import ROOT, plan
 
+from finitewidth.claims.verdicts import OPEN
 from finitewidth.common import number_words, result_files
 
 from .conftest import Checkout, counted
@@ -135,6 +136,11 @@ def test_the_summary_names_every_artifact_and_claim_and_adds_up_the_time_of_all_
     for paper in PLAN.captioned:
         rows = result_files.read_rows(results / f"claims/{paper}_verdicts.csv", empty=True)
         assert [row["claim"] for row in rows if f"\n| {row['claim']} |" not in text] == []
+        # a claim without a decision says why
+        undecided = {row["claim"]: row["verdict"] for row in rows if row["verdict"] in OPEN}
+        told = [name for name, word in undecided.items()
+                if re.search(rf"^\| {name} \|.*\| {word}: \S", text, re.MULTILINE)]  # fmt: skip
+        assert told == [*undecided]
     # Snakemake writes a file for each job; that of the report is not in its own page
     count = len(list((results / "benchmarks").rglob("*.tsv"))) - 1
     assert f"\n| all {count} jobs, each once | | {count} |" in text

@@ -6,7 +6,7 @@ pandas or scipy at its top, and the functions that a file names are imported whe
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +36,8 @@ class Claim:
     The ``needs`` say what must have been run for the claim to be decidable: the original data, the
     paper's sizes, the fewest runs. What must have been run for comparisons to count as made at the
     paper's own sizes is in ``own_sizes``. If it is None, all sizes that the tables rest on must be
-    the paper's; numbers of runs and draws do not count as sizes.
+    the paper's; numbers of runs and draws do not count as sizes. With fewer than ``own_runs`` its
+    grade is that of a reduced scale all the same.
     """
 
     id: str  # such as N04 or D06
@@ -52,6 +53,7 @@ class Claim:
     reads: Mapping[str, str] = field(default_factory=dict)  # name of a table -> its reference
     needs: tuple[Need, ...] = ()
     own_sizes: tuple[Need, ...] | None = None
+    own_runs: tuple[Need, ...] = ()  # numbers of runs of the paper
     judge: Callable[[Tables], Iterable[Part]] | None = None  # None: no experiment makes the tables
 
     def __post_init__(self) -> None:
@@ -93,7 +95,7 @@ def claims_of(paper: str) -> tuple[Claim, ...]:
         values["quotes"] = paper_files.quotes_of(f"{where}: quotes", values.get("quotes", ()))
         values["artifacts"] = tuple(values.get("artifacts", ()))
         values["reads"] = _reads(values.get("reads", {}))
-        for key in ("needs", "own_sizes"):
+        for key in ("needs", "own_sizes", "own_runs"):
             if key in values:
                 values[key] = needs_of(f"{where}: {key}", values[key])
         if "judge" in values:
@@ -150,6 +152,8 @@ class Situation:
     stand_in: bool = False  # whether its tables rest on another dataset in place of the paper's
     grade: str = ""  # what evidence its tables are, one of `grades.GRADES`
     context: str = ""  # preset, data, and numbers of runs, in words
+    larger: str = ""  # which preset meets the needs, and how long it takes; empty if none does
+    papers: str = ""  # the same of preset paper, for what only tables tell
 
 
 def judge(claim: Claim, tables: Tables, situation: Situation) -> Verdict:
@@ -161,13 +165,21 @@ def judge(claim: Claim, tables: Tables, situation: Situation) -> Verdict:
     if claim.judge is None:
         return Verdict(verdict=verdicts.NOT_RUN, reason="no experiment yet")
     if situation.unmet:
-        return _not_judged(claim.judge, tables, "; ".join(situation.unmet))
+        reason = _joined([*situation.unmet, situation.larger])
+        return _not_judged(claim.judge, tables, reason)
     terms = Terms(kind=claim.kind, hedged=bool(claim.hedge), sizes=situation.sizes,
                   stand_in=situation.stand_in)  # fmt: skip
     try:
-        return verdicts.decide(claim.judge(tables), terms)
+        verdict = verdicts.decide(claim.judge(tables), terms)
     except CannotDecideError as missing:
-        return Verdict(verdict=verdicts.NOT_DECIDABLE, reason=str(missing))
+        verdict = Verdict(verdict=verdicts.NEEDS_MORE, reason=str(missing))
+    if verdict.verdict != verdicts.NEEDS_MORE:
+        return verdict
+    return replace(verdict, reason=_joined([verdict.reason, situation.papers]))
+
+
+def _joined(phrases: Iterable[str]) -> str:
+    return "; ".join(filter(None, phrases))
 
 
 def _not_judged(
@@ -183,9 +195,9 @@ def _not_judged(
         try:
             judged = verdicts.decide(compare(tables))
         except (CannotDecideError, ArithmeticError, LookupError, TypeError, ValueError):
-            return Verdict(verdict=verdicts.NOT_DECIDABLE, reason=reason)
+            return Verdict(verdict=verdicts.NEEDS_MORE, reason=reason)
     parts = tuple({**row, "outcome": NOT_JUDGED} for row in judged.parts)
-    return Verdict(verdict=verdicts.NOT_DECIDABLE, reason=reason, decisive=judged.decisive,
+    return Verdict(verdict=verdicts.NEEDS_MORE, reason=reason, decisive=judged.decisive,
                    outcome=NOT_JUDGED, parts=parts)  # fmt: skip
 
 

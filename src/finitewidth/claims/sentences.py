@@ -16,6 +16,7 @@ WHOSE = {
     verdicts.PAPER: "the paper says that it is",
     verdicts.PAPER_WITH_TOLERANCE: "the paper says, with a tolerance of ours, that it is",
     verdicts.PAPER_IN_OUR_RANGE: "the paper says, in a range of ours, that it is",
+    verdicts.PAPER_CERTAIN: "the paper says that it is, and it is sure to be",
     verdicts.OURS: "our threshold is",
 }
 
@@ -53,7 +54,7 @@ def decisive_sentence(row: Mapping[str, Any]) -> str:
 
 def _counts(row: Mapping[str, Any]) -> str:
     total = int(row["comparisons"])
-    if row["outcome"] not in verdicts.OUTCOMES:
+    if row["outcome"] not in verdicts.OUTCOMES or row["verdict"] == verdicts.NEEDS_MORE:
         which = "its only comparison" if total == 1 else f"the first to look at of {total}"
         return f"This run does not decide the claim ({row['reason']}); {which} is"
     return _counted(row) + (":" if total == 1 else "; the decisive one is")
@@ -64,6 +65,8 @@ def _counted(row: Mapping[str, Any]) -> str:
     total, failing, undecided = (int(row[key]) for key in ("comparisons", "failing", "undecided"))
     outcomes = [verdicts.FAILS] * failing + [verdicts.UNDECIDED] * undecided
     counts = verdicts.counted_outcomes(outcomes + [verdicts.HOLDS] * (total - len(outcomes)))
+    if row["verdict"] == verdicts.NO_THRESHOLD:
+        counts += "; the paper sets no threshold"
     counts += "".join(f"; {more}" for more in row["reason"].split("; ") if " undecided ha" in more)
     return f"{counts[0].upper()}{counts[1:]}"
 

@@ -22,9 +22,12 @@ SUPPORTED, CAVEAT = "supported", "supported with a caveat"
 IN_PART, CONTRADICTED = "contradicted in part", "contradicted"
 INCONCLUSIVE = "inconclusive"
 SEEN, NOT_SEEN = "seen on the stand-in", "not seen on the stand-in"
-NOT_DECIDABLE, NOT_RUN = "not decidable here", "not run"
+NO_THRESHOLD = "no threshold in the paper"  # and a comparison with one of ours fails
+NEEDS_MORE, NOT_RUN = "needs a larger run", "not run"
+OPEN = (NO_THRESHOLD, NEEDS_MORE, NOT_RUN)  # without a decision
 VERDICTS = (
-    SUPPORTED, CAVEAT, SEEN, CONTRADICTED, IN_PART, NOT_SEEN, INCONCLUSIVE, NOT_DECIDABLE, NOT_RUN,
+    SUPPORTED, CAVEAT, SEEN, CONTRADICTED, IN_PART, NOT_SEEN, INCONCLUSIVE, NO_THRESHOLD,
+    NEEDS_MORE, NOT_RUN,
 )  # fmt: skip
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
@@ -34,6 +37,7 @@ VERBS = {FAILS: ("fails", "fail"), UNDECIDED: ("is undecided", "are undecided")}
 # whose threshold it is
 PAPER, PAPER_WITH_TOLERANCE, OURS = "the paper", "the paper, with a tolerance of ours", "ours"
 PAPER_IN_OUR_RANGE = "the paper, in a range of ours"
+PAPER_CERTAIN = "the paper, but sure to hold"
 
 THEOREM, BOUND = "theorem", "bound"
 OBSERVATION, HEDGED = "observation", "hedged observation"
@@ -50,9 +54,11 @@ class Part:
 
     A comparison lies ``outside`` where its sizes are not those that the paper speaks about, and is
     ``cut`` where the paper limits its range by a word without a number, so that the range is ours;
-    either says why. A ``chance`` is the probability that the estimate falls so far to its side by
-    chance. It replaces the p-value from a standard error, for a sample whose runs are all alike and
-    thus have no spread, for a permutation test and for a median.
+    either says why. It is ``certain`` where it holds, or nearly always, whatever is measured, as an
+    inequality of every kernel does; it says why, and is no evidence. A ``chance`` is the
+    probability that the estimate falls so far to its side by chance. It replaces the p-value from
+    a standard error, for a sample whose runs are all alike and thus have no spread, for a
+    permutation test and for a median.
     """
 
     name: str  # in words for the report
@@ -73,12 +79,15 @@ class Part:
     outside: str = ""
     cut: str = ""
     artifacts: tuple[str, ...] = ()  # that show what is compared; empty if all of its claim do
+    certain: str = ""
 
     def __post_init__(self) -> None:
         if self.paper and (self.ours or self.late):
             raise ValueError(f"{self.name}: the threshold is either the paper's or ours")
-        if (self.tolerance or self.cut) and not self.paper:
-            raise ValueError(f"{self.name}: tolerance and cut belong to a threshold of the paper")
+        if (self.tolerance or self.cut or self.certain) and not self.paper:
+            raise ValueError(
+                f"{self.name}: tolerance, cut and certain belong to a threshold of the paper"
+            )
         if math.isinf(self.low) and math.isinf(self.high):
             raise ValueError(f"{self.name}: a comparison needs a threshold")
         if not self.low <= self.high:
@@ -87,18 +96,20 @@ class Part:
     @property
     def binding(self) -> bool:
         """Whether the comparison can contradict its claim."""
-        return self.paper and not self.outside and not self.cut
+        return self.paper and not (self.outside or self.cut or self.certain)
 
     @property
     def reason(self) -> str:
-        """Why the threshold, its tolerance or its range is ours; empty if all are the paper's."""
-        return self.ours or "; ".join(filter(None, (self.tolerance, self.cut)))
+        """Why the threshold, its tolerance or its range is ours, or why it cannot fail."""
+        return self.ours or "; ".join(filter(None, (self.tolerance, self.cut, self.certain)))
 
     @property
     def origin(self) -> str:
         """Whose threshold it is: ours, or the paper's, with a range or a tolerance of ours."""
         if not self.paper:
             return OURS
+        if self.certain:
+            return PAPER_CERTAIN
         if self.cut:
             return PAPER_IN_OUR_RANGE
         return PAPER_WITH_TOLERANCE if self.tolerance else PAPER
@@ -219,6 +230,8 @@ def decide(parts: Iterable[Part], terms: Terms | None = None) -> Verdict:
     parts = tuple(parts)
     if not parts:
         raise CannotDecideError("no rows to compare")
+    if all(part.certain for part in parts):
+        raise ValueError(f"{parts[0].name}: a claim needs a comparison that can fail")
     terms = terms or Terms()
     rows = list(map(_row, parts, holm([part.p_inside for part in parts])))
     outcomes = [row["outcome"] for row in rows]
@@ -262,17 +275,21 @@ def _combined(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> t
     counts = counted_outcomes(outcomes)
     if FAILS in binding:
         if not (terms.general or terms.sizes):
-            return NOT_DECIDABLE, f"{counts}, but not at the paper's own sizes"
+            return NEEDS_MORE, f"{counts}, but not at the paper's own sizes"
         count = binding.count(FAILS)
         reason = f"{counts}; {count} by the paper's own words in its own range"
         every = count == len(binding) or (terms.general and not terms.hedged)
         return (CONTRADICTED if every else IN_PART), reason
-    decisive = binding or outcomes
+    decisive = binding or [
+        outcome for part, outcome in zip(parts, outcomes, strict=True) if not part.certain
+    ]
     if FAILS in decisive:
+        if any(part.paper and part.outside for part in parts):
+            return NEEDS_MORE, f"{counts}, none in the range that the paper speaks about"
         whose = "all thresholds are ours, the paper sets none"
         if any(part.cut for part in parts):
             whose = "all thresholds or their ranges are ours"
-        return NOT_DECIDABLE, f"{counts}; {whose}"
+        return NO_THRESHOLD, f"{counts}; {whose}, so that no run decides the claim"
     if UNDECIDED in decisive:
         return INCONCLUSIVE, counts
     whole = set(outcomes) == {HOLDS} and (terms.general or terms.sizes)
@@ -309,7 +326,8 @@ def _opposite(parts: Sequence[Part], outcomes: Sequence[str]) -> str:
 def _decisive(parts: Sequence[Part], rows: Sequence[dict[str, Any]]) -> int:
     """Place of the comparison with the worst outcome; a binding one, if one does not hold.
 
-    If all comparisons hold, it is a binding one too, if there is one. Of several that fail it is
+    If all comparisons hold, it is a binding one too, if there is one. One that is not binding needs
+    a value, if any has one, and a chance to fail. Of several that fail it is
     the clearest, of several that are undecided or hold the one that is nearest to failing: by its
     p-value, and of equal ones by its `distance` from the range.
     """
@@ -323,7 +341,8 @@ def _decisive(parts: Sequence[Part], rows: Sequence[dict[str, Any]]) -> int:
         evidence = part.p_outside if outcome == HOLDS else -part.p_inside
         return worst.index(outcome), evidence, *distance(part)
 
-    return max(indices or range(len(rows)), key=order)
+    others = [i for i, part in enumerate(parts) if not (part.undefined or part.certain)]
+    return max(indices or others or range(len(rows)), key=order)
 
 
 def distance(part: Part) -> tuple[float, float]:
@@ -355,6 +374,7 @@ def _caveat(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> str
         ("outside the sizes that the paper speaks about", [bool(p.outside) for p in parts]),
         ("in a range of ours", [bool(p.cut and not p.outside) for p in parts]),
         ("with a threshold of ours", [not (p.outside or p.paper) for p in parts]),
+        ("sure to hold", [bool(p.certain) for p in parts]),
     ):
         found = list(itertools.compress(outcomes, chosen))
         words += [f"{count} comparison{'s' * (count > 1)} {which} {verbs[count > 1]}"

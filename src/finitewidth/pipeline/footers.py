@@ -300,7 +300,7 @@ class Footers:
                         continue  # an experiment without settings
                     settings = at(self._config[paper], path)
                     for unit in UNITS:
-                        if unit in settings:
+                        if settings.get(unit):  # none are drawn of what a preset leaves out
                             counts[unit][path.split(".")[-1]] = settings[unit]
         if not any(counts.values()) and self._roles(reads):
             counts["runs"]["once"] = 1  # each network of a training that is not repeated

@@ -5,6 +5,7 @@ Imports no torch: Snakemake reads this at every start.
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from finitewidth.common import settings
 from finitewidth.common.code import Code, code_of
 from finitewidth.common.declarations import Artifact, Experiment, artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError
+from finitewidth.common.number_words import rough_duration
 from finitewidth.common.paper_files import modules_of, text_file
 from finitewidth.data.catalogue import ROLES, describe, source_for
 from finitewidth.data.places import registered
@@ -30,6 +32,15 @@ from finitewidth.pipeline.schedule import Step
 def _makers(reads: Iterable[Read]) -> list[str]:
     """The jobs that make some inputs."""
     return list(dict.fromkeys(makers_of(reads).values()))
+
+
+@dataclass(frozen=True)
+class OtherPreset:
+    """Another preset with its own settings, and what its jobs cost."""
+
+    preset: str
+    config: Mapping[str, Any]
+    costs: Mapping[str, costs.Cost]
 
 
 class Plan:
@@ -205,13 +216,41 @@ class Plan:
         reads = self.jobs.reads("", claim.reads)
         scale, sizes = self.footers.scale(reads), claim.own_sizes
         own = sizes is not None and not unmet(sizes, self.config, paper_scale=scale.papers)
+        few = bool(unmet(claim.own_runs, self.config, paper_scale=scale.papers))
+        lacking = unmet(claim.needs, self.config, paper_scale=scale.papers)
+        larger = [each for each in self.larger if self._meets(claim, each)] if lacking else []
         return {
-            "unmet": unmet(claim.needs, self.config, paper_scale=scale.papers),
+            "unmet": lacking,
+            "larger": self._time_at(claim, larger[0].preset) if larger else "",
+            "papers": self._time_at(claim, "paper") if self.larger else "",
             "sizes": scale.sizes if sizes is None else own,
             "stand_in": scale.stand_in,
-            "grade": self.footers.grade(reads, scale),
+            "grade": self.footers.grade(reads, scale, few or None),
             "context": self.footers.context(reads),
         }
+
+    @cached_property
+    def larger(self) -> list[OtherPreset]:
+        """The presets that are larger than that of this run, the smallest first."""
+        own, presets = self.config["preset"], settings.PRESETS
+        others = presets[presets.index(own) + 1 :] if own in presets else ()
+        found = []
+        for preset in others:
+            config = settings.preset_only(preset, self.root / "config")
+            rows = costs.read_costs(self.root / costs.TABLE, preset)
+            found.append(OtherPreset(preset, config, rows))
+        return found
+
+    def _meets(self, claim: ledger.Claim, other: OtherPreset) -> bool:
+        """Whether another preset meets the needs of a claim."""
+        return not unmet(claim.needs, other.config, paper_scale=other.preset == "paper")
+
+    def _time_at(self, claim: ledger.Claim, preset: str) -> str:
+        """How long the jobs behind a claim take at a larger preset, by forecast, in words."""
+        other = next(each for each in self.larger if each.preset == preset)
+        jobs = costs.behind(self.needs, _makers(self.jobs.reads("", claim.reads)))
+        seconds = sum(other.costs[job].seconds for job in jobs if job in other.costs)
+        return f"preset {preset} takes {rough_duration(seconds)} of one core for it, by forecast"
 
     def claim_code(self, paper: str) -> Code:
         """The code that judges a paper's claims."""

@@ -13,7 +13,7 @@ import yaml
 from finitewidth.captions import what_is_drawn
 from finitewidth.claims import facts, ledger, reported, verdicts
 from finitewidth.claims.facts import CONFIRMED, counted
-from finitewidth.claims.verdicts import NOT_RUN, Verdict
+from finitewidth.claims.verdicts import NOT_RUN, VERDICTS, Verdict
 from finitewidth.common import reported_numbers, result_files
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.usage import Usage, usage_in
@@ -296,11 +296,15 @@ def _claims(
     verdicts, comparisons = (
         Path(settings["results"], "claims", f"{paper}_{kind}.csv") for kind in ("verdicts", "parts")
     )
-    judged = {row["claim"]: row for row in _optional(verdicts, provenances) or ()}
+    found = _optional(verdicts, provenances) or ()
+    judged = {row["claim"]: row for row in found if row["verdict"] in VERDICTS}
     parts = _optional(comparisons, provenances) or []
     unjudged = Verdict(verdict=NOT_RUN, reason="the verdicts have not been computed yet")
     if verdicts.is_file() and (problem := provenances.problem(verdicts)):
         unjudged = Verdict(verdict=NOT_RUN, reason=f"{verdicts} {problem}; {REMEDY}")
+    elif len(judged) < len(found):
+        reason = f"{verdicts} has words of another version of finitewidth; {REMEDY}"
+        unjudged = Verdict(verdict=NOT_RUN, reason=reason)
     rows = []
     for claim in ledger.claims_of(paper):
         row = judged.get(claim.id) or ledger.verdict_row(

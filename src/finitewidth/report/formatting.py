@@ -14,8 +14,8 @@ TONES = {
     "unclear": ("?", ("inconclusive", "not seen on the stand-in", "differs at reduced scale",
                       "undecided", "on a stand-in", "made with other settings",
                       "of another run")),
-    "open": ("–", ("not decidable here", "not comparable", "not trained", "not judged",
-                   "not computed", "reduced", "drawing")),
+    "open": ("–", ("no threshold in the paper", "needs a larger run", "not comparable",
+                   "not trained", "not judged", "not computed", "reduced", "drawing")),
     "none": ("·", ("not run", "not made yet")),
 }  # fmt: skip
 _TONE_OF = {word: tone for tone, (_, words) in TONES.items() for word in words}

@@ -49,7 +49,7 @@ def _pictures(artifacts: Sequence[Artifact], downloads: Downloads) -> dict[str, 
 def overview(findings: Findings, downloads: Downloads) -> Page:
     """Return the first page: counts, findings, verdicts, papers, grades, what does not hold."""
     claims = {word: [c for c in findings.claims if c["verdict"] == word]
-              for word in (verdicts.CAVEAT, verdicts.NOT_SEEN, verdicts.INCONCLUSIVE)}  # fmt: skip
+              for word in verdicts.VERDICTS}  # fmt: skip
     every = [artifact for paper in findings.papers for artifact in paper.artifacts]
     pictures = _pictures(every, downloads)
     first = sorted((a for a in every if a.first_page), key=lambda a: a.first_page)
@@ -67,6 +67,9 @@ def overview(findings: Findings, downloads: Downloads) -> Page:
          "What holds with a caveat, or was not seen on a stand-in", "caveats"),
         (_rendered("open.html", listed=claims[verdicts.INCONCLUSIVE]),
          "Inconclusive claims", "inconclusive"),
+        (_rendered("open.html",
+                   listed=claims[verdicts.NO_THRESHOLD] + claims[verdicts.NEEDS_MORE]),
+         "Claims that this run does not decide", "undecided"),
         (_rendered("legend.html"), "Meaning of the words", "legend"),
     )  # fmt: skip
     sections = [Section(*part) for part in parts if part[0]]
@@ -256,6 +259,7 @@ def summary_page(findings: Findings) -> str:
     return _rendered(
         SUMMARY,
         findings=findings,
+        open=verdicts.OPEN,
         command=shlex.join([*words, *findings.overrides]),
         total=total(findings.usage.values()),
         machines=machines(findings.records),

@@ -17,7 +17,6 @@ SCALE_WORDS = {
     states.OTHER_RUN: "of another run: made with other code, or from other files than those of now",
 }
 STRONGEST = 4  # claims of each verdict on the first page
-UNJUDGED = (verdicts.NOT_DECIDABLE, verdicts.NOT_RUN)
 
 
 def overview(findings: Findings) -> dict[str, Any]:
@@ -41,7 +40,7 @@ def overview(findings: Findings) -> dict[str, Any]:
 
 def judged(findings: Findings) -> int:
     """How many claims have a verdict of this run."""
-    return sum(claim["verdict"] not in UNJUDGED for claim in findings.claims)
+    return sum(claim["verdict"] not in verdicts.OPEN for claim in findings.claims)
 
 
 def strongest(findings: Findings) -> dict[str, Any]:
@@ -81,7 +80,7 @@ def is_equation(claim: Mapping[str, Any]) -> bool:
 def evidence(findings: Findings) -> dict[str, Any]:
     """How many results there are of each grade."""
     artifacts = [a.grade if a.state == states.MADE else "" for a in findings.own]
-    claims = [c["grade"] if c["verdict"] not in UNJUDGED else "" for c in findings.claims]
+    claims = [c["grade"] if c["verdict"] not in verdicts.OPEN else "" for c in findings.claims]
     numbers = [n["grade"] if n["outcome"] != reported.NOT_RUN else "" for n in findings.numbers]
     words = {"tables and figures": artifacts, "claims": claims, "printed numbers": numbers}
     return {

@@ -205,6 +205,7 @@ def blocks(start=0.05, early=0.8, rise=1.0, order=1.0, same=0.8):
                     "sigma_w2": variance, "seed": seed, "step": step, "diagonal": 100.0 * noise,
                     "same_class": 100 * level * noise, "other_class": 100 * (level - gap) * noise,
                     "same_class_with_diagonal": 100 * (0.9 * level + 0.1) * noise, "gap": gap,
+                    "over_smaller_diagonal": level * noise,
                     "alignment": (0.35 + 0.2 * done) * noise,
                     "train_loss": np.exp(-8 * shares[step]) * noise,
                     "test_loss": (0.2 + 0.1 * order * (place - 1)) * noise,

@@ -75,7 +75,8 @@ def blocks(pair, ratio=5.0, norms=0.2):
     spread = 1 + 0.1 * jitter(pair)
     return pd.DataFrame([
         {"pair": pair, "kernel": kernel, "init": "lecun", "rate": RATES[CLOSE], "diagonal": 3.0,
-         "same_class": ratio * spread, "other_class": 1.0, "norm_ratio": norms * spread}
+         "same_class": ratio * spread, "other_class": 1.0, "norm_ratio": norms * spread,
+         "norm_over_smaller": norms * spread}
         for kernel in ("theta", "theta_h")
     ])  # fmt: skip
 

@@ -17,9 +17,16 @@ def errors_of(levels, runs=10):
     return {"errors": pd.DataFrame(rows)}
 
 
+def errors_and_trend(levels):
+    """The same errors twice: of the networks of the figures, and of those of their own."""
+    errors = errors_of(levels)["errors"]
+    narrow = errors[(errors["width"] == 25) & (errors["dynamics"] == "gradient descent")]
+    return {"errors": errors, "trend": narrow}
+
+
 def best_at(**depths):
-    """Errors of width 25 and 500 that are smallest at the depths ``narrow`` and ``wide``."""
-    return errors_of({
+    """log10 errors of width 25 and 500, smallest at the depths ``narrow`` and ``wide``."""
+    return {
         width: {depth: abs(depth - best) / 10 - 3 for depth in DEPTHS}
         for width, best in ((25, depths["narrow"]), (500, depths["wide"]))
-    })  # fmt: skip
+    }

@@ -2,7 +2,7 @@
 
 import pandas as pd
 from tests.claims.synthetic import jitter
-from tests.claims.synthetic.memorisation import best_at
+from tests.claims.synthetic.memorisation import best_at, errors_and_trend, errors_of
 
 REGIMES = ("frnpf_ii", "frnpf_di", "dlnpf", "flnpf", "relu")
 ROWS_OF_TABLE2 = ("fc_sgd", "fc_adam", "vconv_sgd", "vconv_adam", "gconv_sgd", "gconv_adam")
@@ -136,8 +136,14 @@ ROWS = {
     "N06": (lambda: variances(3), lambda: variances(5)),
     "N07": (lambda: own_gates(0.0, 1.0), lambda: own_gates(-0.5, 0.0)),
     "N10": (lambda: errors("copies", -0.5), lambda: errors("copies", 0.2)),
-    "N12": (lambda: best_at(narrow=8, wide=12), lambda: best_at(narrow=16, wide=12)),
-    "N13": (lambda: best_at(narrow=8, wide=12), lambda: best_at(narrow=8, wide=20)),
+    "N12": (
+        lambda: errors_and_trend(best_at(narrow=8, wide=12)),
+        lambda: errors_and_trend(best_at(narrow=16, wide=12)),
+    ),
+    "N13": (
+        lambda: errors_of(best_at(narrow=8, wide=12)),
+        lambda: errors_of(best_at(narrow=8, wide=20)),
+    ),
     "N21": (nu_runs, lambda: nu_runs(end=1.5)),
     "N16": (beside_the_cntk, lambda: beside_the_cntk(table2={"flnpf": 0.75})),
     "N17": (beside_the_cntk, lambda: beside_the_cntk(table2={"relu": 0.75})),

@@ -175,6 +175,12 @@ class Theory(Section):
     linear: Linear
 
 
+class Spectra(Section):
+    """Further GaLU networks of experiment 2, not trained, for claim D07."""
+
+    draws: types.whole(2, 1000) = ours("networks of each depth")
+
+
 class Planar(Section):
     """Experiment 2, Figure 4: GaLU and ReLU networks fit random points of the plane."""
 
@@ -194,6 +200,7 @@ class Planar(Section):
     precision: types.Precision = ours(
         "of the arithmetic; errors stay far above where float32 stalls"
     )
+    spectra: Spectra
 
 
 class DeepLinear(Section):

@@ -300,6 +300,13 @@ class Descent(Section):
     )
 
 
+class Trend(Section):
+    """Further networks of the narrow width, which no figure shows, for claims on their depth."""
+
+    runs: types.whole(0, 1000) = ours("networks of each depth; 0: claims use those of the figures")
+    steps: types.Steps = ours("of full-batch gradient descent")
+
+
 class Memorisation(Section):
     """Figures 6 and 7, and dgn Figures 1 to 3: a network memorises random targets."""
 
@@ -308,6 +315,7 @@ class Memorisation(Section):
     widths: MemorisationWidths
     shown: Shown
     descent: Descent
+    trend: Trend
 
 
 class Toy(Section):

@@ -18,6 +18,7 @@ from finitewidth.data.select import first_per_class, scaled, stratified_subset
 from finitewidth.data.store import Dataset
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
 from finitewidth.measures.blocks import block_means, gap, label_alignment
+from finitewidth.measures.diagonal import over_smaller_diagonal
 from finitewidth.training.checkpoints import Checkpoints
 from finitewidth.training.full_batch import adam
 from finitewidth.training.fully_connected import Draw, Passes, initial_stack
@@ -43,7 +44,8 @@ def measure(
     Checkpoints store each network and what was observed of it.
 
     Returns:
-        ``rows``: blocks as in `finitewidth.measures.blocks.BlockMeans`, gap, alignment and losses.
+        ``rows``: blocks as in `finitewidth.measures.blocks.BlockMeans`, gap, alignment and losses;
+        over_smaller_diagonal (mean over pairs of the value over the smaller of both diagonal ones).
         ``curves``: losses, and means of blocks over the mean diagonal. y is the median of the runs
         for a loss; else their mean, so that the distance of two curves is the mean distance of the
         runs; low and high are the range of the runs; spread is that of the entries over the mean
@@ -124,6 +126,7 @@ def _train(
         means = block_means(kernel.numpy(), images.labels)
         row = {name: float(value) for name, value in vars(means).items()} | {
             "gap": float(gap(means)),
+            "over_smaller_diagonal": float(over_smaller_diagonal(kernel.numpy()).mean()),
             "alignment": float(label_alignment(kernel.numpy(), images.labels)),
             "train_loss": loss(now, *images.train),
             "test_loss": loss(now, *images.test),

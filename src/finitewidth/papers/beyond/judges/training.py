@@ -16,6 +16,7 @@ from finitewidth.claims.verdicts import CannotDecideError, Part
 EARLY = 6  # the early stage is this part of all steps: 500 of 3000
 RISEN = 0.6  # share of the rise of the gap that is to be done by then
 SMALL = 0.1  # gap up to which a kernel counts as label-agnostic
+POSITIVE = "cannot fail: a positive semidefinite kernel has no larger mean off its diagonal"
 BLIND = "the paper gives no size; images of one class are more alike whatever the kernel"
 DOUBLE = "the paper only says that blocks develop; twice is more than the gap at the start"
 SOON = "the paper says early stages; a sixth of the steps is ours"
@@ -37,12 +38,15 @@ def _at(rows: pd.DataFrame, step: float, column: str) -> np.ndarray:
 
 
 def b19(tables: Tables) -> Iterator[Part]:
-    """Before training the class mean is below the diagonal, and the gap of classes is small."""
+    """Before training values lie below both of their diagonal ones, and the gap is small."""
     for sigma_w2, rows in _networks(tables):
         at = f"sigma_w^2 = {sigma_w2:g}, step 0"
         ratio = _at(rows, 0, "same_class") / _at(rows, 0, "diagonal")
         label = f"{at}: class mean over diagonal"
-        yield samples.mean(label, ratio, high=1, strict=True, paper=True)
+        yield samples.mean(label, ratio, high=1, strict=True, paper=True, certain=POSITIVE)
+        label = f"{at}: value of a pair over the smaller of its diagonal values, mean over pairs"
+        shares = _at(rows, 0, "over_smaller_diagonal")
+        yield samples.mean(label, shares, high=1, strict=True, paper=True)
         yield samples.mean(f"{at}: gap of classes", _at(rows, 0, "gap"), high=SMALL, ours=BLIND)
 
 

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained import output_norms
 from finitewidth.measures.blocks import block_means
+from finitewidth.measures.diagonal import over_smaller_diagonal
 from finitewidth.networks.normalised.plain import build
 from finitewidth.networks.normalised.specs import Network
 from finitewidth.papers.collapse.experiments.training import REPLICA, budget_of, kernels_of
@@ -43,9 +44,10 @@ def heat_maps(
 
         ``blocks``: pair, kernel, init, rate, epoch, per_class, diagonal, same_class, other_class
         (means over outputs or features), ratio (same over other class), norm_ratio (median norm
-        off the diagonal over median norm on it), choice (why this network: ``printed``,
-        ``collapsed`` or ``best``), network (its name with the number of its layers), pixels
-        (height of the images).
+        off the diagonal over median norm on it), norm_over_smaller (median norm off the diagonal
+        over the smaller of both on it, of pairs where that is not 0), choice (why this network:
+        ``printed``, ``collapsed`` or ``best``), network (its name with the number of its layers),
+        pixels (height of the images).
 
         ``alignments``, each measured epoch: pair, kernel, epoch, value (on the batch of training).
     """
@@ -61,13 +63,16 @@ def heat_maps(
         norms.append(_entries(kernel, sizes))
         means, diagonal = block_means(matrix / len(sizes), labels), np.eye(len(sizes), dtype=bool)
         off, on = np.median(sizes[~diagonal]), np.median(sizes[diagonal])
+        alive = sizes[diagonal] > 0
+        shares = over_smaller_diagonal(sizes[np.ix_(alive, alive)])
         blocks.append({
             "pair": run["pair"], "kernel": kernel, "init": run["init"], "rate": run["rate"],
             "epoch": run["epoch"], "per_class": per_class,
             "diagonal": float(means.diagonal), "same_class": float(means.same_class),
             "other_class": float(means.other_class),
             "ratio": float(means.same_class / means.other_class),
-            "norm_ratio": float(off / on) if on else np.nan, **seen,
+            "norm_ratio": float(off / on) if on else np.nan,
+            "norm_over_smaller": float(np.median(shares)) if len(shares) else np.nan, **seen,
         })  # fmt: skip
     measures = inputs["measures"]
     own = measures[measures["replica"] == run["replica"]]

@@ -18,6 +18,7 @@ LEVEL = "Table 4 hardly changes from beta 8 on, by .01 at most"
 COMPARABLE = "the paper says comparable; Table 4 has .71 to .72 beside .71"
 VARIANTS = ("original", "random_labels")  # the third is one of `PIXELS`
 FITTED = 0.99  # train accuracy
+ENOUGH_EPOCHS = 100  # after which images that are not fitted count against the claim
 PRINTED = 0.985  # train accuracy that rounds to the .99 of Table 4
 LINEAR = "dln"  # the deep linear network of Table 4
 PIXELS = ("random_pixels", "permuted_pixels")
@@ -65,9 +66,10 @@ def d16(tables: Tables) -> list[Part]:
     for regime, variant in product(("relu", "galu"), (*VARIANTS, PIXELS)):
         name = f"train accuracy of {regime} on {np.atleast_1d(variant)[0]}"
         best = by_seed(runs, "best_train", regime, regime=regime, variant=variant)
-        if variant == "random_labels" and best.mean() < FITTED:
-            epochs = runs["epochs"].max()
-            raise CannotDecideError(f"{name}: {best.mean():.3g} at best within {epochs:.0f} epochs")
+        epochs = runs["epochs"].max()
+        if best.mean() < FITTED and (epochs < ENOUGH_EPOCHS or variant == "random_labels"):
+            reached = f"{best.mean():.3g} at best within {epochs:.0f} epochs"
+            raise CannotDecideError(f"{name}: {reached}; it needs at least {ENOUGH_EPOCHS}")
         parts.append(samples.mean(name, best, low=FITTED, **accuracy, ours=ours))
     return parts
 

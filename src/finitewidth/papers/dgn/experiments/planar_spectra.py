@@ -1,0 +1,36 @@
+"""Spectra of GaLU networks on points of the plane at initialisation, job `dgn_planar_spectra`.
+
+The networks are those of dgn Figure 4, with runs of their own that are not trained. Claim D07
+compares depths, for which the few trained runs do not suffice.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import torch
+
+from finitewidth.measures.dynamics import batches
+from finitewidth.papers.dgn.experiments.planar import networks
+
+FIRST_RUN = 1000  # the runs of `dgn_planar` have smaller numbers, and thus other streams
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Eigenvalues of the tangent kernels K_0 of GaLU networks.
+
+    Returns:
+        ``kernels``: network, depth, run, trace_over_rho_max.
+    """
+    rows = []
+    for depth in settings["depths"]:
+        for batch in batches(settings["draws"], settings["samples"] * settings["width"] * depth):
+            numbers = range(FIRST_RUN + batch.start, FIRST_RUN + batch.stop)
+            kernels = networks("galu", depth, numbers, settings).kernel()
+            largest = torch.linalg.eigvalsh(kernels)[:, -1]
+            traces = kernels.diagonal(dim1=1, dim2=2).sum(dim=1)
+            rows += [
+                {"network": "galu", "depth": depth, "run": run, "trace_over_rho_max": float(ratio)}
+                for run, ratio in zip(numbers, traces / largest, strict=True)
+            ]
+    return {"kernels": pd.DataFrame(rows)}
