@@ -16,6 +16,7 @@ from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.progress import in_turn
+from finitewidth.data.store import Dataset
 from finitewidth.measures.collapse import class_parts, nc1_ratio, nc2, nc3
 from finitewidth.networks.normalised.plain import build, initial_state
 from finitewidth.networks.normalised.specs import Network, title
@@ -47,14 +48,31 @@ def measure(
         |W0|^2 of the last layer with itself at the start), imbalance (see `imbalances`; nan with
         batch normalisation), train_accuracy (in the last epoch) and test_accuracy.
     """
+    rows = trained(inputs["data"], settings, f"collapse/sweep/{settings['sweep']}", checkpoints)
+    key = {"sweep": settings["sweep"], "data": settings["dataset"]}
+    return {"runs": pd.DataFrame([row | key for row in rows])[list(COLUMNS)]}
+
+
+def trained(
+    data: Dataset, settings: Mapping[str, Any], stream: str, checkpoints: Checkpoints | None
+) -> list[dict[str, Any]]:
+    """Train the networks of all seeds for ``epochs``, and measure them at the end.
+
+    The settings are those of `finitewidth.papers.collapse.settings.DecayedTraining`, with
+    ``epochs`` and ``control_rates``. Initial weights and batches are named by ``stream`` and the
+    seed, and so they are the same for trainings of another length.
+
+    Returns:
+        Each network: network, normalised, seed, those of `cases_of` and of `MEASURED`,
+        train_accuracy and test_accuracy, as in `measure`.
+    """
     network, epochs = Network.from_mapping(settings["network"]), settings["epochs"]
-    images = balanced_images(inputs["data"], **settings["images"])
+    images = balanced_images(data, **settings["images"])
     cases = cases_of(settings, epochs * (images.per_class // settings["batch_per_class"]))
-    key = {"sweep": settings["sweep"], "data": settings["dataset"], "network": title(network),
-           "normalised": int(network.kind != "fully_connected")}  # fmt: skip
+    key = {"network": title(network), "normalised": int(network.kind != "fully_connected")}
     rows = []
     for seed in in_turn(range(settings["runs"]), "seeds"):
-        name = f"collapse/sweep/{settings['sweep']}/{seed}"
+        name = f"{stream}/{seed}"
         state = initial_state(build(network, images.shape, images.outputs), settings["init"], name)
         stack = StackedNetwork(network, images.shape, images.outputs, [state] * len(cases))
         plan = NormalisedPlan(
@@ -65,12 +83,12 @@ def measure(
             measure_at=(epochs,),
             **{word: settings[word] for word in ("epochs", "batch_per_class", "momentum", "loss")},
         )
-        store = checkpoints.store(name) if checkpoints else None
+        store = checkpoints.store(f"{name}/{epochs}") if checkpoints else None
         result = train(stack, images, plan, partial(_ends, network, state), store)
         last = [row for row in result.history if row["epoch"] == epochs]
         for case, end, measured in zip(cases, last, result.measures, strict=True):
             rows.append(end | measured | key | {"seed": seed} | case)
-    return {"runs": pd.DataFrame(rows)[list(COLUMNS)]}
+    return rows
 
 
 def cases_of(settings: Mapping[str, Any], steps: int) -> list[dict[str, float]]:
