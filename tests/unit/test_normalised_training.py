@@ -302,31 +302,22 @@ def test_with_cross_entropy_decay_alone_shrinks_the_sum_over_classes_of_the_last
     """The errors p - y of a softmax sum to 0 over the classes, and so do the rows of dL/dW."""
     plan = replace(PLAN, loss="cross_entropy", decay=(0.1, 0.0, 0.02), momentum=momentum)
     network = stack("vgg", dtype=torch.float64)
-    before = {
-        name: network.parameters[f"head.{name}"].detach().clone() for name in ("weight", "bias")
-    }
+    head, biases = network.parameters["head.weight"], network.parameters["head.bias"]
+    weights_before, biases_before = head.detach().clone(), biases.detach().clone()
     train(network, images(dtype=torch.float64), plan, lambda *_: [{}] * 3)
     steps = plan.epochs * 4
+    exact = {"rtol": 1e-10, "atol": 1e-13}
+    sums, sums_before = head.detach().sum(dim=1), weights_before.sum(dim=1)
     for number, (rate, decay) in enumerate(zip(RATES, plan.decay, strict=True)):
-        start, end = (
-            tensor[number].sum(dim=0)
-            for tensor in (before["weight"], network.parameters["head.weight"].detach())
-        )
         left = left_by_decay(plan, rate, decay, steps)
-        torch.testing.assert_close(end, left * start, rtol=1e-10, atol=1e-13)
+        torch.testing.assert_close(sums[number], left * sums_before[number], **exact)
         if not momentum:
-            factors = [
-                1 - rate * decay * Schedule(plan.decay_rate_at, steps).factor(step)
-                for step in range(steps)
-            ]
+            schedule = Schedule(plan.decay_rate_at, steps)
+            factors = [1 - rate * decay * schedule.factor(step) for step in range(steps)]
             assert left == pytest.approx(np.prod(factors), rel=1e-12)
-        now, first = (
-            network.parameters["head.bias"].detach()[number].sum(),
-            before["bias"][number].sum(),
-        )
-        torch.testing.assert_close(now, first, rtol=1e-10, atol=1e-13)  # biases do not decay
-    moved = (network.parameters["head.weight"].detach() - before["weight"]).abs().max()
-    assert moved > 0.1  # the weights themselves learn
+    # biases do not decay
+    torch.testing.assert_close(biases.detach().sum(dim=1), biases_before.sum(dim=1), **exact)
+    assert (head.detach() - weights_before).abs().max() > 0.1  # the weights themselves learn
 
 
 def test_with_the_squared_error_the_sum_over_classes_learns():
