@@ -2,13 +2,18 @@
 
 import numpy as np
 import pytest
+import torch
 from tests.length_cases import made_up_lengths
 
 from finitewidth.common.provenance import base_seed
 from finitewidth.data.bundled import digits
 from finitewidth.figures import style
+from finitewidth.networks.normalised.plain import build, initial_state
+from finitewidth.networks.normalised.specs import Network
+from finitewidth.networks.normalised.stacked import StackedNetwork
 from finitewidth.papers.collapse.experiments import decay, length_effects, lengths, sweep
 from finitewidth.papers.collapse.figures import length as figure_of_length
+from finitewidth.training.images import balanced_images
 
 LENGTHS = {
     "dataset": "mnist", "loss": "squared", "init": "torch", "runs": 2,
@@ -16,6 +21,7 @@ LENGTHS = {
     "images": {"per_class": 12, "pool": 1, "size": None, "test": 50},
     "decays": [0.01, 0.04], "taus": [0.25, 1.0], "largest_rate": 1.0,
     "epochs": [6, 12], "batch_per_class": 6, "momentum": 0.9, "decay_rate_at": [0.5],
+    "start_decay": None,
 }  # fmt: skip
 
 
@@ -42,12 +48,31 @@ def test_every_length_has_the_same_taus_and_a_smaller_intrinsic_rate(runs):
 
 
 def test_a_length_is_trained_as_alone(runs):
+    images = balanced_images(digits(), **LENGTHS["images"])
     settings = LENGTHS | {"epochs": 12, "control_rates": []}
     with base_seed(0):
-        alone = sweep.trained(digits(), settings, "collapse/lengths", None)
-    np.testing.assert_array_equal(
-        runs.loc[runs["epochs"] == 12, "nc3"], [row["nc3"] for row in alone]
-    )
+        alone = sweep.trained(images, settings, "collapse/lengths/1")
+    together = runs[(runs["epochs"] == 12) & (runs["seed"] == 1)]
+    np.testing.assert_array_equal(together["nc3"], [row["nc3"] for row in alone])
+
+
+def test_scaled_starts_make_the_exchange_of_rate_and_decay_exact_for_normalised_weights():
+    """Scaled weights of a normalised layer give the same outputs; the last layer stays as it is."""
+    network = Network(kind="vgg", convolutions=(4, "M"), dense=(6,))
+    state = initial_state(build(network, (1, 8, 8), 10), "lecun", "a start")
+    assert sweep.start_of(network, state, 0.02, None) == state
+    scaled = sweep.start_of(network, state, 0.02, start_decay=0.005)
+    for name in ("features.conv1.weight", "features.dense1.weight"):
+        torch.testing.assert_close(scaled[name], state[name] / 2)
+    for name in ("head.weight", "features.norm1.weight", "features.norm1.running_mean"):
+        assert scaled[name] is state[name]
+    images = torch.rand(5, 1, 8, 8, generator=torch.Generator().manual_seed(1))
+    wide = [{name: tensor.double() if tensor.is_floating_point() else tensor
+             for name, tensor in each.items()} for each in (state, scaled)]  # fmt: skip
+    stack = StackedNetwork(network, (1, 8, 8), 10, wide)
+    outputs = stack.forward(images.double(), training=True)[1]
+    # normalisation adds 1e-5 to variances, which are of the order of 0.1 here
+    torch.testing.assert_close(outputs[1], outputs[0], rtol=0.01, atol=0.001)
 
 
 def test_powers_of_length_and_decay_are_found_at_equal_tau():

@@ -407,6 +407,9 @@ class Lengths(DecayedTraining):
     """Networks of one kind at equal tau, trained for several lengths."""
 
     epochs: distinct(whole(1, 100_000), most=20) = ours("passes over the training images")
+    start_decay: positive(1) | None = ours(
+        "normalised weights start at sqrt(it / decay) times the drawn ones; null: as drawn"
+    )
 
 
 class Sweeps(Section):

@@ -6,13 +6,15 @@ same while the length, and with it the intrinsic rate, differs manyfold.
 """
 
 from collections.abc import Mapping
+from functools import partial
+from itertools import product
 from typing import Any
 
 import pandas as pd
 
-from finitewidth.common.progress import in_turn
 from finitewidth.papers.collapse.experiments import sweep
-from finitewidth.training.checkpoints import Checkpoints
+from finitewidth.training.checkpoints import Checkpoints, stored_map
+from finitewidth.training.images import Images, balanced_images
 
 COLUMNS = (
     "network", "seed", "epochs", "decay", "rate", "intrinsic_rate", "rates", "tau",
@@ -34,11 +36,27 @@ def measure(
         ``runs``, each network: `COLUMNS`, of which intrinsic_rate is rate * decay / (1 - momentum)
         at the start, and the others are those of `finitewidth.papers.collapse.experiments.sweep`.
     """
-    lengths, momentum = settings["epochs"], settings["momentum"]
+    images = balanced_images(inputs["data"], **settings["images"])
+    pieces = list(product(settings["epochs"], range(settings["runs"])))
+    of_piece = partial(networks_of, images, settings)
     rows = []
-    for epochs in in_turn(lengths, "lengths", sizes=lengths):
-        of_length = {**settings, "epochs": epochs, "control_rates": []}
-        for row in sweep.trained(inputs["data"], of_length, "collapse/lengths", checkpoints):
-            intrinsic_rate = row["rate"] * row["decay"] / (1 - momentum)
-            rows.append(row | {"epochs": epochs, "intrinsic_rate": intrinsic_rate})
+    for networks in stored_map(of_piece, pieces, checkpoints, "lengths and seeds"):
+        rows += networks
     return {"runs": pd.DataFrame(rows)[list(COLUMNS)]}
+
+
+def networks_of(
+    images: Images, settings: Mapping[str, Any], piece: tuple[int, int]
+) -> list[dict[str, Any]]:
+    """Rows of ``runs`` for a length, in epochs, and a seed."""
+    epochs, seed = piece
+    of_length = {**settings, "epochs": epochs, "control_rates": []}
+    stream = f"collapse/lengths/{seed}"
+    rows = sweep.trained(images, of_length, stream, start_decay=settings["start_decay"])
+    momentum = settings["momentum"]
+    return [
+        row
+        | {"seed": seed, "epochs": epochs}
+        | {"intrinsic_rate": row["rate"] * row["decay"] / (1 - momentum)}
+        for row in rows
+    ]
