@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator
 
 from finitewidth.common import fields
 from finitewidth.figures import style
@@ -18,6 +17,7 @@ from finitewidth.figures import style
 HEIGHT = 2.7  # inches
 CELL, SPREAD = "cell", "spread"
 MARKERS = ("o", "s", "^", "D", "v", "P")  # of lengths in ascending order
+MARGIN = 1.35  # around what is drawn
 SHIFT = 0.05  # of the marks of neighbouring lengths, in powers of e
 FIELDS = {
     "panel": fields.text("cell: mean over seeds; spread: factor across weight decays or lengths"),
@@ -57,11 +57,11 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw NC3 against tau, weight decay at the largest tau, and the intrinsic rate."""
-    figure, axes = style.subplots(1, 3, height=HEIGHT)
+    figure, axes = style.subplots(1, 3, height=HEIGHT, sharey=True)
     cells, spreads = rows[rows["panel"] == CELL], rows[rows["panel"] == SPREAD]
     epochs, decays = sorted(set(cells["epochs"])), sorted(set(cells["decay"]))
     markers = {length: MARKERS[n % len(MARKERS)] for n, length in enumerate(epochs)}
-    colours = style.shades(decays)
+    colours = style.shades(decays, bright=0.75)
     _over_tau(axes[0], cells, markers, colours)
     largest = cells["tau"].max()
     of_decay = spreads[(spreads["across"] == "decay") & (spreads["tau"] == largest)]
@@ -70,10 +70,15 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for axis in axes:
         axis.set_xscale("log")
         axis.set_yscale("log")
-        style.logarithmic(axis.yaxis)
-    style.numbers(axes[0].xaxis, sorted(set(cells["tau"])))
+    low, high = cells["nc3"].min(), cells["nc3"].max()
+    if low > 0:  # some network is trained
+        axes[0].set_ylim(low / MARGIN, high * MARGIN)
+    style.logarithmic(axes[0].yaxis)
+    taus = sorted(set(cells["tau"]))
+    axes[0].set_xlim(taus[0] / MARGIN, taus[-1] * MARGIN)
+    style.numbers(axes[0].xaxis, taus)
     style.numbers(axes[1].xaxis, decays)
-    style.numbers(axes[2].xaxis, LogLocator(numticks=6))
+    style.logarithmic(axes[2].xaxis)
     axes[0].set_ylabel("NC3")
     labels = [r"$\tau$", r"weight decay $\lambda$", r"intrinsic rate $\eta\lambda/(1-\mu)$"]
     for axis, label in zip(axes, labels, strict=True):
