@@ -5,17 +5,20 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from tests.length_cases import made_up_lengths
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import base_seed
 from finitewidth.data.bundled import digits
 from finitewidth.figures import style
 from finitewidth.papers.collapse.experiments import decay, sweep
-from finitewidth.papers.collapse.experiments.over_seeds import outcome_of, over_seeds
+from finitewidth.papers.collapse.experiments.over_seeds import (
+    outcome_of,
+    outcomes_of_statements,
+    over_seeds,
+)
 from finitewidth.papers.collapse.figures import decay as figure_of_decay
 
-RULE = {"trained": 0.95, "end": 6.0, "small_tau": 2.0, "strong_decay": 0.005}
+RULE = {"trained": 0.95, "end": 6.0}
 SWEEP = {
     "sweep": "fully_connected", "dataset": "mnist", "loss": "squared", "init": "torch", "runs": 2,
     "network": {"kind": "fully_connected", "dense": [16, 12]},
@@ -52,9 +55,8 @@ def swept(**changes):
         return sweep.measure({"data": digits()}, SWEEP | changes)["runs"]
 
 
-def measured(sweeps, lengths=None):
-    lengths = made_up_lengths() if lengths is None else lengths
-    return decay.measure({"sweeps": sweeps, "lengths": lengths}, RULE)
+def measured(sweeps):
+    return decay.measure({"sweeps": sweeps}, RULE)
 
 
 @pytest.fixture(scope="module")
@@ -238,22 +240,25 @@ def test_the_legend_has_the_decays_of_every_network(figure):
     assert "VGG, no decay: only in b" in words
 
 
-def test_statements_of_the_finding_are_refuted_by_what_contradicts_them():
-    tables = measured(made_up())
-    outcomes = tables["statements"].set_index("statement")["outcome"]
-    one_length, small, large = decay.STATEMENTS
-    assert dict(outcomes) == {one_length: "holds", small: "holds", large: "fails"}
+def test_a_power_of_decay_at_equal_tau_refutes_the_statement():
+    rows = made_up()
+    statement = measured(rows)["statements"].iloc[0]
+    assert (statement["outcome"], statement["refuted_by"]) == ("holds", "none")
+    rows["nc3"] *= rows["decay"].where(rows["decay"] > 0, 1) ** 0.15
+    statement = measured(rows)["statements"].iloc[0]
+    assert (statement["outcome"], statement["refuted_by"]) == (
+        "fails",
+        "power of decay at equal tau",
+    )
 
 
 def test_a_statement_needs_all_its_criteria():
-    judged = measured(made_up())["judged"]
-    one_length, small, _ = decay.STATEMENTS
-    sweep_name, criterion = decay.STATEMENTS[one_length][0]
-    row = (judged["sweep"] == sweep_name) & (judged["criterion"] == criterion)
+    judged = measured(made_up())["judged"].query("sweep == 'with_normalisation'")
+    [(_, [criterion, *_])] = decay.STATEMENTS.items()
+    row = judged["criterion"] == criterion
     for outcome, refuted_by in (("fails", criterion), ("undecided", "none")):
-        found = decay.finding_outcomes(judged.assign(outcome=judged["outcome"].mask(row, outcome)))
-        found = found.set_index("statement")
-        assert tuple(found.loc[one_length]) == (outcome, refuted_by)
-        assert found.loc[small, "outcome"] == "holds"
-    found = decay.finding_outcomes(judged[~row]).set_index("statement")
-    assert tuple(found.loc[one_length]) == ("undecided", "none")
+        changed = judged.assign(outcome=judged["outcome"].mask(row, outcome))
+        found = outcomes_of_statements(changed, decay.STATEMENTS).iloc[0]
+        assert (found["outcome"], found["refuted_by"]) == (outcome, refuted_by)
+    found = outcomes_of_statements(judged[~row], decay.STATEMENTS).iloc[0]
+    assert (found["outcome"], found["refuted_by"]) == ("undecided", "none")

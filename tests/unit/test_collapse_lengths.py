@@ -11,7 +11,7 @@ from finitewidth.figures import style
 from finitewidth.networks.normalised.plain import build, initial_state
 from finitewidth.networks.normalised.specs import Network
 from finitewidth.networks.normalised.stacked import StackedNetwork
-from finitewidth.papers.collapse.experiments import decay, length_effects, lengths, sweep
+from finitewidth.papers.collapse.experiments import length_effects, lengths, sweep
 from finitewidth.papers.collapse.figures import length as figure_of_length
 from finitewidth.training.images import balanced_images
 
@@ -31,9 +31,12 @@ def runs():
         return lengths.measure({"data": digits()}, LENGTHS)["runs"]
 
 
-def outcomes(**powers):
-    rows = length_effects.judged(made_up_lengths(**powers), small_tau=2.0, strong_decay=0.005)
-    return {row["criterion"]: row["outcome"] for row in rows}
+RULE = {"trained": 0.95, "small_tau": 2.0, "strong_decay": 0.005}
+
+
+def outcomes(table="judged", **powers):
+    tables = length_effects.measure({"runs": made_up_lengths(**powers)}, RULE)
+    return dict(zip(tables[table].iloc[:, 0], tables[table]["outcome"], strict=True))
 
 
 def test_every_length_has_the_same_taus_and_a_smaller_intrinsic_rate(runs):
@@ -120,16 +123,31 @@ def test_networks_that_do_not_fit_count_in_no_mean():
     runs = made_up_lengths()
     unfit = (runs["epochs"] == 10) & (runs["decay"] == 0.02) & (runs["seed"] == 0)
     runs.loc[unfit, ["train_accuracy", "nc3"]] = (0.5, 99.0)
-    cells = length_effects.cells(runs, 0.95).set_index(["epochs", "decay", "tau"])
+    tables = length_effects.measure({"runs": runs}, RULE)
+    cells = tables["cells"].set_index(["epochs", "decay", "tau"])
     assert set(cells.loc[(10, 0.02), "trained"]) == {2}
     assert cells["nc3"].max() < 2
-    assert set(decay.fitting(runs, 0.95)["nc3"] < 2) == {True}
+    assert tables["spreads"]["factor"].max() < 3
+    assert tables["judged"]["value"].abs().max() < 2
+
+
+def test_statements_of_the_finding_are_refuted_by_networks_that_contradict_them():
+    small, large, not_the_rate = length_effects.STATEMENTS
+    assert outcomes("statements", large_power=-0.27) == {
+        small: "holds", large: "fails", not_the_rate: "holds",
+    }  # fmt: skip
+    assert outcomes("statements", large_power=0.0)[large] == "holds"
+    assert outcomes("statements", small_power=0.25)[small] == "fails"
+    assert outcomes("statements", length_power=0.3)[small] == "fails"
+    followed = outcomes("statements", small_power=0, large_power=0, length_power=0.7)
+    assert followed[not_the_rate] == "fails"
 
 
 def test_the_figure_shows_every_cell_and_the_factors_at_the_largest_tau():
     runs = made_up_lengths()
-    cells, spreads = length_effects.cells(runs, 0.95), length_effects.spreads(runs)
-    rows = figure_of_length.select({"lengths": cells, "spreads": spreads}, {})
+    tables = length_effects.measure({"runs": runs}, RULE)
+    cells, spreads = tables["cells"], tables["spreads"]
+    rows = figure_of_length.select(tables, {})
     style.apply()
     figure = figure_of_length.draw(rows, {})
     over_tau, over_decay, _ = figure.axes

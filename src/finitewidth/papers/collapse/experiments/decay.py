@@ -3,7 +3,7 @@
 In the prototypes of these figures, which the paper does not have, NC3 of trained networks is nearly
 a function of tau alone, the sum over steps of rate * decay / (1 - momentum). The thresholds of
 `RULE` are ours. They were fixed after prototypes, and before a network of this version was seen.
-`finitewidth.papers.collapse.experiments.length_effects` has those on the length of training.
+`finitewidth.papers.collapse.experiments.length_effects` has those of other lengths of training.
 """
 
 import math
@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from finitewidth.papers.collapse.experiments import length_effects
 from finitewidth.papers.collapse.experiments.over_seeds import (
-    FAILS,
     FEWEST,
-    HOLDS,
+    JUDGED,
     SUMMARY,
-    UNDECIDED,
+    fitting,
     judged_row,
+    outcomes_of_statements,
     over_seeds,
     rank_correlation,
     strongest,
@@ -36,7 +35,6 @@ SHARED = "mnist"
 SHRINKING = {"overlap": 1.0, "imbalance": 2.0}
 FORMS = {"power": np.log, "exponential": np.asarray}  # what the logarithm of NC3 is linear in
 CURVE_POINTS = 25  # of a fit
-JUDGED = ["sweep", "criterion", *SUMMARY, "at_least", "at_most", "outcome"]
 Rows = Iterator[dict[str, Any]]
 # criterion -> least value, and what the value is below
 ONE_CURVE = {
@@ -52,28 +50,17 @@ RULE = ONE_CURVE | {
 }
 
 
-# statement of docs/findings.md -> its criteria, as (sweep, criterion) of the table ``judged``
-STATEMENTS = {
-    "at one length NC3 is nearly a function of tau": [(JOINED, name) for name in ONE_CURVE],
-    "up to small_tau that holds at every length": [
-        (length_effects.SWEEP, f"{length_effects.SMALL}: {length_effects.OF_LENGTH}"),
-        (length_effects.SWEEP, f"{length_effects.SMALL}: {length_effects.OF_DECAY}"),
-    ],
-    "above small_tau that holds at every length": [
-        (length_effects.SWEEP, f"{length_effects.LARGE}: {length_effects.OF_LENGTH}"),
-        (length_effects.SWEEP, f"{length_effects.LARGE}: {length_effects.OF_DECAY}"),
-    ],
-}
+STATEMENTS = {"at one length NC3 is nearly a function of tau": list(ONE_CURVE)}
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Summarise the networks over seeds, and compare NC3 with tau, rates, decay and length.
+    """Summarise the networks over seeds, and compare NC3 with tau, rates and decay.
 
     A network counts if it was trained with decay, fits at least ``trained`` of the training images
     and has a finite NC3. Low and high are ends of 95 per cent intervals of means over seeds, see
     `finitewidth.papers.collapse.experiments.over_seeds.over_seeds`. The input ``sweeps`` has the
-    ``runs`` of all sweeps, one below the other, and ``lengths`` those of `collapse_lengths`; the
-    settings are those of `finitewidth.papers.collapse.settings.Decay`.
+    ``runs`` of all sweeps, one below the other, and the settings are those of
+    `finitewidth.papers.collapse.settings.Decay`.
 
     Returns:
         ``cells``, networks of the sweeps that differ in their seed only: `CELL`, seeds, trained
@@ -94,12 +81,11 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``mechanisms``: sweep, quantity (overlap, imbalance), tau, measured (mean over networks up
         to ``end``), predicted (exp(-tau), exp(-2 tau)).
 
-        ``lengths`` and ``spreads``: `length_effects.cells` and `length_effects.spreads`.
+        ``judged``: sweep, criterion (`RULE`), seeds, value, low, high, same, at_least, at_most,
+        outcome.
 
-        ``judged``: sweep, criterion (`RULE`, and `length_effects.RULE` of the sweep
-        `length_effects.SWEEP`), seeds, value, low, high, same, at_least, at_most, outcome.
-
-        ``statements``: those of `finding_outcomes`.
+        ``statements``: what `JOINED` says of `STATEMENTS`, as in
+        `finitewidth.papers.collapse.experiments.over_seeds.outcomes_of_statements`.
     """
     sweeps, trained, end = inputs["sweeps"], settings["trained"], settings["end"]
     sound = fitting(sweeps, trained)
@@ -113,41 +99,10 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
             for row in rows_of(networks, networks[networks["tau"] <= end])
         ]
         tables[table] = pd.DataFrame(rows, columns=["sweep", *columns])
-    lengths = fitting(inputs["lengths"], trained)
-    judged = length_effects.judged(lengths, settings["small_tau"], settings["strong_decay"])
-    rows = pd.DataFrame(judged, columns=JUDGED).assign(sweep=length_effects.SWEEP)
-    tables["judged"] = pd.concat([tables["judged"], rows], ignore_index=True)
-    tables["statements"] = finding_outcomes(tables["judged"])
-    tables["lengths"] = length_effects.cells(inputs["lengths"], trained)
-    tables["spreads"] = length_effects.spreads(lengths)
+    judged = tables["judged"]
+    of_joined = judged[judged["sweep"] == JOINED]
+    tables["statements"] = outcomes_of_statements(of_joined, STATEMENTS)
     return tables
-
-
-def fitting(runs: pd.DataFrame, trained: float) -> pd.DataFrame:
-    """The networks with decay that fit ``trained`` of the training images and have an NC3."""
-    sound = runs[(runs["decay"] > 0) & np.isfinite(runs["nc3"])]
-    return sound[sound["train_accuracy"] >= trained]
-
-
-def finding_outcomes(judged: pd.DataFrame) -> pd.DataFrame:
-    """What the table ``judged`` says of each statement of the finding.
-
-    A statement fails if one of its criteria fails, and holds if all of them hold. It is undecided
-    otherwise, as where the networks of a criterion are missing.
-
-    Returns:
-        `STATEMENTS`: statement, outcome, refuted_by (the first criterion that fails, or none).
-    """
-    known = judged.set_index(["sweep", "criterion"])["outcome"].to_dict()
-    rows = []
-    for statement, criteria in STATEMENTS.items():
-        outcomes = [known.get(criterion, UNDECIDED) for criterion in criteria]
-        outcome = HOLDS if set(outcomes) == {HOLDS} else UNDECIDED
-        refuted_by = "none"
-        if FAILS in outcomes:
-            outcome, refuted_by = FAILS, criteria[outcomes.index(FAILS)][1]
-        rows.append({"statement": statement, "outcome": outcome, "refuted_by": refuted_by})
-    return pd.DataFrame(rows)
 
 
 def cells(sweeps: pd.DataFrame, trained: float) -> pd.DataFrame:
@@ -259,5 +214,5 @@ TABLES = {
     "powers": (_powers, ["exponent", *SUMMARY]),
     "fits": (_fits, ["form", "exponent", "misfit", "tau", "nc3"]),
     "mechanisms": (_mechanisms, ["quantity", "tau", "measured", "predicted"]),
-    "judged": (_judged, JUDGED[1:]),
+    "judged": (_judged, JUDGED),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the length of training changes of NC3 at equal tau; a part of the job `collapse_decay`.
+"""What the length of training changes of NC3 at equal tau, job `collapse_length_effects`.
 
 The thresholds of `RULE` are ours. They were fixed before a network of `collapse_lengths` was
 trained, but after runs of the same kind with other random streams.
@@ -13,12 +13,14 @@ import numpy as np
 import pandas as pd
 
 from finitewidth.papers.collapse.experiments.over_seeds import (
+    JUDGED,
+    fitting,
     judged_row,
+    outcomes_of_statements,
     over_seeds,
     rank_correlation,
 )
 
-SWEEP = "lengths"  # what the table ``judged`` calls the networks of `collapse_lengths`
 CELL = ["network", "epochs", "decay", "tau", "rate", "intrinsic_rate", "rates"]
 SPREAD = ["tau", "across", "at", "least", "most", "seeds", "factor", "low", "high"]
 OTHER = {"decay": "epochs", "epochs": "decay"}  # what is kept where one of the two is changed
@@ -42,6 +44,44 @@ RULE = {
     RANK: (-1.0, -0.8),
     AHEAD: (-2.0, 0.0),
 }
+STATEMENTS = {
+    "up to small_tau NC3 is nearly a function of tau at every length": [
+        f"{SMALL}: {OF_LENGTH}",
+        f"{SMALL}: {OF_DECAY}",
+    ],
+    "above small_tau NC3 is nearly a function of tau at every length": [
+        f"{LARGE}: {OF_LENGTH}",
+        f"{LARGE}: {OF_DECAY}",
+    ],
+    "NC3 follows tau, and not the intrinsic rate": [RANK, AHEAD],
+}
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Compare NC3 at equal tau between lengths of training and between decays.
+
+    A network counts if it fits at least ``trained`` of the training images and has a finite NC3.
+    The input ``runs`` is that of `collapse_lengths`, and the settings are those of
+    `finitewidth.papers.collapse.settings.Decay`.
+
+    Returns:
+        ``cells`` and ``spreads``: those of `cells` and `spreads`.
+
+        ``judged``: criterion (`RULE`), seeds, value, low, high, same, at_least, at_most, outcome;
+        see `finitewidth.papers.collapse.experiments.over_seeds`.
+
+        ``statements``: what ``judged`` says of `STATEMENTS`.
+    """
+    runs = inputs["runs"]
+    networks = fitting(runs, settings["trained"])
+    rows = judged(networks, settings["small_tau"], settings["strong_decay"])
+    table = pd.DataFrame(rows, columns=JUDGED)
+    return {
+        "cells": cells(runs, settings["trained"]),
+        "spreads": spreads(networks),
+        "judged": table,
+        "statements": outcomes_of_statements(table, STATEMENTS),
+    }
 
 
 def cells(runs: pd.DataFrame, trained: float) -> pd.DataFrame:

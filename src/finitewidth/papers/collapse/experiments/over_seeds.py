@@ -1,7 +1,7 @@
 """Statistics of NC3 over the networks of each seed, and what they say against a criterion."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,13 @@ FEWEST = 3  # networks of a rank correlation or a fit
 LEVEL = 0.95  # of intervals over seeds
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
 SUMMARY = ("seeds", "value", "low", "high", "same")
+JUDGED = ["criterion", *SUMMARY, "at_least", "at_most", "outcome"]
+
+
+def fitting(runs: pd.DataFrame, trained: float) -> pd.DataFrame:
+    """The networks with decay that fit ``trained`` of the training images and have an NC3."""
+    sound = runs[(runs["decay"] > 0) & np.isfinite(runs["nc3"])]
+    return sound[sound["train_accuracy"] >= trained]
 
 
 def over_seeds(
@@ -79,3 +86,27 @@ def judged_row(
     outcome = outcome_of(summary, least, most)
     return {"criterion": criterion, **summary, "at_least": least, "at_most": most,
             "outcome": outcome}  # fmt: skip
+
+
+def outcomes_of_statements(
+    judged: pd.DataFrame, statements: Mapping[str, Sequence[str]]
+) -> pd.DataFrame:
+    """What rows of a table ``judged`` say of statements of docs/findings.md.
+
+    ``statements`` has the criteria that each of them rests on. A statement fails if one of its
+    criteria fails, and holds if all of them hold. It is undecided otherwise, as where the networks
+    of a criterion are missing.
+
+    Returns:
+        Each statement: statement, outcome, refuted_by (the first criterion that fails, or none).
+    """
+    known = judged.set_index("criterion")["outcome"].to_dict()
+    rows = []
+    for statement, criteria in statements.items():
+        outcomes = [known.get(criterion, UNDECIDED) for criterion in criteria]
+        outcome = HOLDS if set(outcomes) == {HOLDS} else UNDECIDED
+        refuted_by = "none"
+        if FAILS in outcomes:
+            outcome, refuted_by = FAILS, criteria[outcomes.index(FAILS)]
+        rows.append({"statement": statement, "outcome": outcome, "refuted_by": refuted_by})
+    return pd.DataFrame(rows)

@@ -40,13 +40,13 @@ FIELDS = {
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows to draw, from ``lengths`` and ``spreads`` of ``collapse_decay``."""
+    """Return the rows to draw, from the tables of ``collapse_length_effects``."""
     spreads = tables["spreads"]
     across_decays = spreads["across"] == "decay"
     spreads = spreads.assign(
         epochs=spreads["at"].where(across_decays), decay=spreads["at"].where(~across_decays)
     )
-    parts = {CELL: tables["lengths"].assign(across="none"), SPREAD: spreads}
+    parts = {CELL: tables["cells"].assign(across="none"), SPREAD: spreads}
     rows = pd.concat(
         [part.assign(panel=name).reindex(columns=[*FIELDS]) for name, part in parts.items()]
     )
