@@ -1,8 +1,9 @@
 """Neural collapse against weight decay over the whole training, job `collapse_decay`.
 
-In the prototypes of these figures, which the paper does not have, NC3 of trained networks is nearly
-a function of tau alone, the sum over steps of rate * decay / (1 - momentum). The thresholds of
-`RULE` are ours. They were fixed after prototypes, and before a network of this version was seen.
+In the prototypes of this figure, which the paper does not have, NC3 of networks trained for one
+length is nearly a function of tau, the sum over steps of rate * decay / (1 - momentum). The
+thresholds of `RULE` are ours. They were fixed after prototypes, and before a network of this version
+was seen.
 `finitewidth.papers.collapse.experiments.length_effects` has those of other lengths of training.
 """
 
