@@ -2,9 +2,8 @@
 
 In the prototypes of this figure, which the paper does not have, NC3 of networks trained for one
 length is nearly a function of tau, the sum over steps of rate * decay / (1 - momentum). The
-thresholds of `RULE` are ours. They were fixed after prototypes, and before a network of this version
-was seen.
-`finitewidth.papers.collapse.experiments.length_effects` has those of other lengths of training.
+thresholds of `RULE` are ours. They were fixed after prototypes, and before a network of this
+version was seen. The module `length_effects` has those of other lengths of training.
 """
 
 import math
