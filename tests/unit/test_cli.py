@@ -333,5 +333,5 @@ def test_the_short_list_counts_what_is_made_and_at_which_sizes(tmp_path, monkeyp
     assert main(["list", "--short"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 9
-    assert lines[-2].startswith("all        2 of 92 made: 1 at the paper's sizes")
+    assert lines[-2].startswith("all        2 of 93 made: 1 at the paper's sizes")
     assert lines[-1] == "report: results/quick/report/index.html (open it in a browser)"

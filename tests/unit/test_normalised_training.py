@@ -22,7 +22,7 @@ from finitewidth.training.images import (
     resized,
 )
 from finitewidth.training.normalised import NormalisedPlan, train
-from finitewidth.training.optimisers import Schedule
+from finitewidth.training.optimisers import NesterovSGD, Schedule
 
 SHAPE, CLASSES = (2, 8, 8), 3
 NETWORKS = {
@@ -286,3 +286,67 @@ def test_an_interrupted_training_ends_with_the_bits_of_one_that_was_not(kind, tm
     assert repr(result) == repr(expected)
     # the last network must have started anew from the checkpoint, not from its first weights
     assert store.latest()["done"] == 14
+
+
+def left_by_decay(plan, rate, decay, steps):
+    """Share of a sum of weights that is left where the gradient of the loss is 0 for the sum."""
+    schedule, left, velocity = Schedule(plan.decay_rate_at, steps), 1.0, 0.0
+    for step in range(steps):
+        velocity = plan.momentum * velocity + decay * left
+        left -= rate * schedule.factor(step) * (decay * left + plan.momentum * velocity)
+    return left
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.9])
+def test_with_cross_entropy_decay_alone_shrinks_the_sum_over_classes_of_the_last_layer(momentum):
+    """The errors p - y of a softmax sum to 0 over the classes, and so do the rows of dL/dW."""
+    plan = replace(PLAN, loss="cross_entropy", decay=(0.1, 0.0, 0.02), momentum=momentum)
+    network = stack("vgg", dtype=torch.float64)
+    head, biases = network.parameters["head.weight"], network.parameters["head.bias"]
+    weights_before, biases_before = head.detach().clone(), biases.detach().clone()
+    train(network, images(dtype=torch.float64), plan, lambda *_: [{}] * 3)
+    steps = plan.epochs * 4
+    exact = {"rtol": 1e-10, "atol": 1e-13}
+    sums, sums_before = head.detach().sum(dim=1), weights_before.sum(dim=1)
+    for number, (rate, decay) in enumerate(zip(RATES, plan.decay, strict=True)):
+        left = left_by_decay(plan, rate, decay, steps)
+        torch.testing.assert_close(sums[number], left * sums_before[number], **exact)
+        if not momentum:
+            schedule = Schedule(plan.decay_rate_at, steps)
+            factors = [1 - rate * decay * schedule.factor(step) for step in range(steps)]
+            assert left == pytest.approx(np.prod(factors), rel=1e-12)
+    # biases do not decay
+    torch.testing.assert_close(biases.detach().sum(dim=1), biases_before.sum(dim=1), **exact)
+    assert (head.detach() - weights_before).abs().max() > 0.1  # the weights themselves learn
+
+
+def test_with_the_squared_error_the_sum_over_classes_learns():
+    plan = replace(PLAN, decay=0.02)
+    network = stack("vgg", dtype=torch.float64)
+    start = network.parameters["head.weight"].detach()[2].sum(dim=0)
+    train(network, images(dtype=torch.float64), plan, lambda *_: [{}] * 3)
+    end = network.parameters["head.weight"].detach()[2].sum(dim=0)
+    left = left_by_decay(plan, RATES[2], 0.02, plan.epochs * 4)
+    assert (end - left * start).abs().max() > 0.01 * start.abs().max()
+
+
+def test_scale_invariant_weights_exchange_rate_and_decay():
+    """(rate, decay, start) and (c rate, decay / c, sqrt(c) start) give one path up to its scale.
+
+    van Laarhoven (2017); Li and Arora (2019), with Nesterov's momentum.
+    """
+    stream = torch.Generator().manual_seed(5)
+    start, target = torch.randn(2, 1, 3, 4, generator=stream, dtype=torch.float64)
+    ends = []
+    for c in (1.0, 3.0, 16.0):
+        weights = (c**0.5 * start).clone().requires_grad_()
+        optimiser = NesterovSGD({"weight": weights}, 0.9, 0.05 / c)
+        for _ in range(40):
+            loss = (torch.tanh(3 * weights / weights.norm()) - target).square().sum()
+            gradients = torch.autograd.grad(loss, [weights])
+            with torch.no_grad():
+                optimiser.step(gradients, torch.tensor([0.02 * c], dtype=torch.float64))
+        ends.append(weights.detach() / c**0.5)
+    for end in ends[1:]:
+        torch.testing.assert_close(end, ends[0], rtol=1e-10, atol=1e-12)
+    assert (ends[0] / ends[0].norm() - start / start.norm()).norm() > 0.3  # it has moved

@@ -368,12 +368,9 @@ class Maps(Section):
     resnet_mnist_ce: None = ours("no figure shows maps")
 
 
-class Sweep(Section):
+class DecayedTraining(Section):
     """Networks of one kind at equal tau with several weight decays, of several seeds."""
 
-    sweep: Literal["vgg", "resnet", "fully_connected", "patches"] = ours(
-        "the name of the section; it also names the random streams"
-    )
     dataset: Literal["mnist", "cifar10"] = ours("which images")
     network: Annotated[Vgg | ResNet | FullyConnected, Field(discriminator="kind")] = section(
         "network"
@@ -389,13 +386,30 @@ class Sweep(Section):
         "sums over steps of rate * decay / (1 - momentum)"
     )
     largest_rate: positive(100) = ours("initial rate up to which a decay is trained at a tau")
+    batch_per_class: whole(2, 100_000) = ours("images of each class in a batch")
+    momentum: Annotated[float, Field(ge=0, lt=1)] = ours("of SGD")
+    decay_rate_at: distinct(positive(1), most=100) = ours("shares of the epochs; as in pairs")
+
+
+class Sweep(DecayedTraining):
+    """Networks of one kind at equal tau with several weight decays, of several seeds."""
+
+    sweep: Literal["vgg", "resnet", "fully_connected", "patches"] = ours(
+        "the name of the section; it also names the random streams"
+    )
     control_rates: Annotated[list[positive(100)], Field(max_length=20)] = ours(
         "initial rates of networks without decay"
     )
     epochs: whole(1, 100_000) = ours("passes over the training images")
-    batch_per_class: whole(2, 100_000) = ours("images of each class in a batch")
-    momentum: Annotated[float, Field(ge=0, lt=1)] = ours("of SGD")
-    decay_rate_at: distinct(positive(1), most=100) = ours("shares of the epochs; as in pairs")
+
+
+class Lengths(DecayedTraining):
+    """Networks of one kind at equal tau, trained for several lengths."""
+
+    epochs: distinct(whole(1, 100_000), most=20) = ours("passes over the training images")
+    start_decay: positive(1) | None = ours(
+        "normalised weights start at sqrt(it / decay) times the drawn ones; null: as drawn"
+    )
 
 
 class Sweeps(Section):
@@ -408,10 +422,12 @@ class Sweeps(Section):
 
 
 class Decay(Section):
-    """collapse_extra_decay."""
+    """collapse_extra_decay and collapse_extra_length."""
 
     trained: Share = ours("least training accuracy of a network that counts")
     end: positive(1000) = ours("tau up to which powers are fitted")
+    small_tau: positive(1000) = ours("tau up to which NC3 is said to be nearly a function of tau")
+    strong_decay: positive(1) = ours("decay from which that is tried at larger tau")
 
 
 class Settings(Section):
@@ -421,6 +437,7 @@ class Settings(Section):
     block_kernel: BlockKernel
     pairs: Pairs
     sweeps: Sweeps
+    lengths: Lengths
     models: Models
     maps: Maps
     decay: Decay

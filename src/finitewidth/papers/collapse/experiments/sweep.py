@@ -20,8 +20,8 @@ from finitewidth.measures.collapse import class_parts, nc1_ratio, nc2, nc3
 from finitewidth.networks.normalised.plain import build, initial_state
 from finitewidth.networks.normalised.specs import Network, title
 from finitewidth.networks.normalised.stacked import StackedNetwork
-from finitewidth.training.checkpoints import Checkpoints
-from finitewidth.training.images import balanced_images
+from finitewidth.training.checkpoints import Checkpoints, CheckpointStore
+from finitewidth.training.images import Images, balanced_images
 from finitewidth.training.normalised import NormalisedPlan, train
 from finitewidth.training.optimisers import Schedule
 
@@ -47,30 +47,53 @@ def measure(
         |W0|^2 of the last layer with itself at the start), imbalance (see `imbalances`; nan with
         batch normalisation), train_accuracy (in the last epoch) and test_accuracy.
     """
-    network, epochs = Network.from_mapping(settings["network"]), settings["epochs"]
     images = balanced_images(inputs["data"], **settings["images"])
-    cases = cases_of(settings, epochs * (images.per_class // settings["batch_per_class"]))
-    key = {"sweep": settings["sweep"], "data": settings["dataset"], "network": title(network),
-           "normalised": int(network.kind != "fully_connected")}  # fmt: skip
+    key = {"sweep": settings["sweep"], "data": settings["dataset"]}
     rows = []
     for seed in in_turn(range(settings["runs"]), "seeds"):
-        name = f"collapse/sweep/{settings['sweep']}/{seed}"
-        state = initial_state(build(network, images.shape, images.outputs), settings["init"], name)
-        stack = StackedNetwork(network, images.shape, images.outputs, [state] * len(cases))
-        plan = NormalisedPlan(
-            rates=tuple(case["rate"] for case in cases),
-            order=name,
-            decay=tuple(case["decay"] for case in cases),
-            decay_rate_at=tuple(settings["decay_rate_at"]),
-            measure_at=(epochs,),
-            **{word: settings[word] for word in ("epochs", "batch_per_class", "momentum", "loss")},
-        )
-        store = checkpoints.store(name) if checkpoints else None
-        result = train(stack, images, plan, partial(_ends, network, state), store)
-        last = [row for row in result.history if row["epoch"] == epochs]
-        for case, end, measured in zip(cases, last, result.measures, strict=True):
-            rows.append(end | measured | key | {"seed": seed} | case)
+        stream = f"collapse/sweep/{settings['sweep']}/{seed}"
+        store = checkpoints.store(stream) if checkpoints else None
+        rows += [row | key | {"seed": seed} for row in trained(images, settings, stream, store)]
     return {"runs": pd.DataFrame(rows)[list(COLUMNS)]}
+
+
+def trained(
+    images: Images,
+    settings: Mapping[str, Any],
+    stream: str,
+    store: CheckpointStore | None = None,
+    start_decay: float | None = None,
+) -> list[dict[str, Any]]:
+    """Train the networks of a seed for ``epochs``, and measure them at the end.
+
+    The settings are those of `finitewidth.papers.collapse.settings.DecayedTraining`, with
+    ``epochs`` and ``control_rates``. Initial weights and batches are drawn from ``stream``,
+    whatever the length of the training. ``start_decay`` is that of `start_of`.
+
+    Returns:
+        Each network: network, normalised, those of `cases_of` and of `MEASURED`, train_accuracy
+        and test_accuracy, as in `measure`.
+    """
+    network, epochs = Network.from_mapping(settings["network"]), settings["epochs"]
+    cases = cases_of(settings, epochs * (images.per_class // settings["batch_per_class"]))
+    state = initial_state(build(network, images.shape, images.outputs), settings["init"], stream)
+    states = [start_of(network, state, case["decay"], start_decay) for case in cases]
+    stack = StackedNetwork(network, images.shape, images.outputs, states)
+    plan = NormalisedPlan(
+        rates=tuple(case["rate"] for case in cases),
+        order=stream,
+        decay=tuple(case["decay"] for case in cases),
+        decay_rate_at=tuple(settings["decay_rate_at"]),
+        measure_at=(epochs,),
+        **{word: settings[word] for word in ("epochs", "batch_per_class", "momentum", "loss")},
+    )
+    result = train(stack, images, plan, partial(_ends, network, state), store)
+    last = [row for row in result.history if row["epoch"] == epochs]
+    key = {"network": title(network), "normalised": int(network.kind != "fully_connected")}
+    return [
+        end | measured | key | case
+        for case, end, measured in zip(cases, last, result.measures, strict=True)
+    ]
 
 
 def cases_of(settings: Mapping[str, Any], steps: int) -> list[dict[str, float]]:
@@ -93,6 +116,26 @@ def cases_of(settings: Mapping[str, Any], steps: int) -> list[dict[str, float]]:
         {"decay": 0.0, "rate": rate, "rates": rate * total, "tau": 0.0}
         for rate in settings["control_rates"]
     ]
+
+
+def start_of(
+    network: Network, state: Mapping[str, Tensor], decay: float, start_decay: float | None
+) -> dict[str, Tensor]:
+    """The initial state of a network with this decay, from the ``state`` as it was drawn.
+
+    Weights before a normalisation have the same path, up to its scale, at (rate, decay, start) and
+    at (c rate, decay / c, sqrt(c) start): van Laarhoven (2017), Li and Arora (2019). With a
+    ``start_decay`` they start at sqrt(start_decay / decay) times the state, so that networks at
+    equal tau differ in gains, biases and the last layer only. Without, or without normalisation or
+    decay, they start as drawn.
+    """
+    if start_decay is None or decay == 0 or network.kind == "fully_connected":
+        return dict(state)
+    scale = (start_decay / decay) ** 0.5
+    return {
+        name: tensor * scale if name.startswith("features.") and tensor.dim() > 1 else tensor
+        for name, tensor in state.items()
+    }
 
 
 def _ends(

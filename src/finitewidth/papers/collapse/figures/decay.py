@@ -10,15 +10,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator
 
 from finitewidth.common import fields
 from finitewidth.figures import style
 
-HEIGHT = 4.6  # inches
+HEIGHT = 5.1  # inches
 JOINED = "with_normalisation"  # what the experiment calls all sweeps with batch normalisation
-CELL, RANK, POWER, DECAY_ALONE = "cell", "rank", "power", "decay_alone"
+CELL, RANK, FIT, DECAY_ALONE = "cell", "rank", "fit", "decay_alone"
 OTHER = "patches"  # sweep of the panel beside MNIST
 SWEEPS = {  # colour, name, short name
     "vgg": (style.COLOURS[0], "VGG", "VGG"),
@@ -35,12 +34,16 @@ ACROSS = {  # column -> label
     "rates": "sum of rates",
     "decay": r"weight decay $\lambda$",
 }
-LEAST = 1e-4  # of overlaps and imbalances that are shown
+LEAST = 1e-4  # of overlaps and imbalances that are shown; a triangle stands for what is below
+BELOW = "below"  # identifier of these triangles, which the tests look for
+FIT_LINES = {"power": ("-", r"$\tau^{{{0:.2f}}}$"), "exponential": (":", r"$e^{{{0:.2f}\tau}}$")}
+ROOM = 0.34  # share of a panel below the lowest bar, for rank correlations
 FIELDS = {
-    "panel": fields.text("cell: mean over seeds; rank: rank correlation; power: exponent of tau; "
-                         "decay_alone: a prediction"),
+    "panel": fields.text("cell: mean over seeds; rank: rank correlation; fit: a point of a fitted "
+                         "curve; decay_alone: a prediction"),
     "sweep": fields.text("vgg, resnet, fully_connected, patches, or with_normalisation"),
-    "quantity": fields.text("column on the axis of a rank correlation; overlap or imbalance"),
+    "quantity": fields.text("column on the axis of a rank correlation; overlap or imbalance; power "
+                            "or exponential"),
     "decay": fields.number("weight decay"),
     "rate": fields.number("initial learning rate"),
     "rates": fields.number("sum over all steps of the rate, over 1 - momentum"),
@@ -53,19 +56,23 @@ FIELDS = {
     "overlap_error": fields.number("standard error of overlap over seeds"),
     "imbalance": fields.number("of the last two layers, over that at the start"),
     "imbalance_error": fields.number("standard error of imbalance over seeds"),
-    "value": fields.number("rank correlation with NC3, exponent of tau, or prediction"),
+    "value": fields.number("rank correlation with NC3, exponent of a fit, or prediction"),
     "low": fields.number("lower end of the 95 per cent interval over seeds"),
     "high": fields.number("upper end of the 95 per cent interval over seeds"),
+    "same": fields.number("1 if a rank correlation is the same in all its seeds, else 0"),
+    "all_seeds": fields.number("seeds of the sweep; some may lack networks for the statistic"),
+    "strongest": fields.number("size of the rank correlation if NC3 were in strict order"),
+    "misfit": fields.number("root mean square of what a fit leaves of log NC3"),
 }  # fmt: skip
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the rows to draw, from the tables of ``collapse_decay``."""
-    powers = tables["powers"]
+    ranks = tables["ranks"].rename(columns={"against": "quantity", "rank_correlation": "value"})
     parts = {
         CELL: tables["cells"],
-        RANK: tables["ranks"].rename(columns={"against": "quantity", "rank_correlation": "value"}),
-        POWER: powers[powers["exponent"] == "tau"],
+        RANK: ranks,
+        FIT: tables["fits"].rename(columns={"form": "quantity", "exponent": "value"}),
         DECAY_ALONE: tables["mechanisms"].rename(columns={"predicted": "value"}),
     }
     rows = pd.concat([part.assign(panel=name).reindex(columns=[*FIELDS])
@@ -79,25 +86,28 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw NC3 against three variables, and below other data and two explanations."""
     figure, axes = style.subplots(2, 3, height=HEIGHT)
     cells, ranks = rows[rows["panel"] == CELL], rows[rows["panel"] == RANK]
+    markers = markers_of(cells)
     shared, other = cells[cells["sweep"] != OTHER], cells[cells["sweep"] == OTHER]
     for axis, across in zip(axes[0], ACROSS, strict=True):
-        _cells(axis, shared[shared[across] > 0], across)
+        _cells(axis, shared[shared[across] > 0], across, markers)
         _ranks(axis, ranks[ranks["quantity"] == across])
         axis.set_xlabel(ACROSS[across])
-    _cells(axes[1][0], other[other["tau"] > 0], "tau")
+    _cells(axes[1][0], other[other["tau"] > 0], "tau", markers)
     _ranks(axes[1][0], ranks[ranks["quantity"] == "tau"], OTHER)
-    powers = rows[(rows["panel"] == POWER) & np.isfinite(rows["value"])]
-    for axis, sweep in ((axes[0][0], JOINED), (axes[1][0], OTHER)):
-        for power in powers.loc[powers["sweep"] == sweep, "value"]:
-            axis.text(0.98, 0.97, rf"$\tau^{{{power:.2f}}}$", transform=axis.transAxes, ha="right",
-                      va="top", fontsize=style.FORMULA)  # fmt: skip
-    low, high = cells["nc3"].min(), cells["nc3"].max()
+    style.numbers(axes[1][0].xaxis, sorted(set(other["tau"]) - {0.0}))
+    axes[1][0].minorticks_off()
+    fits = rows[rows["panel"] == FIT]
+    _fits(axes[0][0], fits[fits["sweep"] == JOINED])
+    _fits(axes[1][0], fits[fits["sweep"] == OTHER])
+    low = (cells["nc3"] - cells["nc3_error"].fillna(0)).min()
+    high = (cells["nc3"] + cells["nc3_error"].fillna(0)).max()
     for axis in (*axes[0], axes[1][0]):
         axis.set_yscale("log")
-        if high > 0:  # some network is trained
-            axis.set_ylim(0.3 * low, 1.6 * high)
-    _explanation(axes[1][1], rows, cells, "overlap")
-    _explanation(axes[1][2], rows, cells, "imbalance")
+        if low > 0:  # some network is trained
+            axis.set_ylim(low * (low / high / 2) ** (ROOM / (1 - ROOM)), 1.6 * high)
+            style.logarithmic(axis.yaxis)
+    _explanation(axes[1][1], rows, cells, "overlap", markers)
+    _explanation(axes[1][2], rows, cells, "imbalance", markers)
     labels = {(0, 0): "NC3", (1, 0): "NC3", (1, 1): "overlap with the initial last layer",
               (1, 2): "imbalance of the last two layers"}  # fmt: skip
     for place, label in labels.items():
@@ -108,19 +118,42 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     images = settings["datasets"].get("cifar10", "CIFAR-10").partition(" (")[0]
     style.title_panels(axes.flat, ["", "", "", images, r"dashed: $e^{-\tau}$",
                                    r"dashed: $e^{-2\tau}$"])  # fmt: skip
-    _legend(figure, cells)
+    _legend(figure, cells, markers)
     return figure
 
 
-def _cells(axis: Axes, cells: pd.DataFrame, across: str, quantity: str = "nc3") -> None:
-    """Draw means over seeds with their standard errors; without decay hollow."""
-    for sweep, rows in cells.dropna(subset=[quantity]).groupby("sweep", sort=False):
-        colour, decays = SWEEPS[sweep][0], sorted(set(rows["decay"]) - {0.0})
-        for decay, shown in rows.groupby("decay"):
-            marker = MARKERS[decays.index(decay) % len(MARKERS)] if decay else PLAIN
-            axis.errorbar(shown[across], shown[quantity], shown[f"{quantity}_error"].fillna(0),
-                          linestyle="", marker=marker, color=colour,
-                          markerfacecolor=colour if decay else "white")  # fmt: skip
+def markers_of(cells: pd.DataFrame) -> dict[tuple[str, float], str]:
+    """The marker of each sweep and weight decay, whichever of its cells a panel shows."""
+    markers = {}
+    for sweep, rows in cells.groupby("sweep", sort=False):
+        decays = sorted(set(rows["decay"]) - {0.0})
+        numbered = {decay: MARKERS[n % len(MARKERS)] for n, decay in enumerate(decays)}
+        markers |= {(sweep, decay): marker for decay, marker in numbered.items()}
+        markers[sweep, 0.0] = PLAIN
+    return markers
+
+
+def _cells(
+    axis: Axes,
+    cells: pd.DataFrame,
+    across: str,
+    markers: Mapping[tuple[str, float], str],
+    quantity: str = "nc3",
+) -> None:
+    """Draw means over seeds with their standard errors; without decay hollow.
+
+    Where some seeds do not fit the images, it is written how many do.
+    """
+    known = cells.dropna(subset=[quantity])
+    for (sweep, decay), shown in known.groupby(["sweep", "decay"], sort=False):
+        colour = SWEEPS[sweep][0]
+        axis.errorbar(shown[across], shown[quantity], shown[f"{quantity}_error"].fillna(0),
+                      linestyle="", marker=markers[sweep, decay], color=colour,
+                      markerfacecolor=colour if decay else "white")  # fmt: skip
+    for row in known[known["trained"] < known["seeds"]].itertuples():
+        axis.annotate(f"{row.trained:.0f}/{row.seeds:.0f}",
+                      (getattr(row, across), getattr(row, quantity)), xytext=(4, 1),
+                      textcoords="offset points", fontsize=style.SMALLEST)  # fmt: skip
     axis.set_xscale("log")
     low, high = axis.get_xlim()
     subs = (1, 3) if high < NEAR * low else (1,)
@@ -130,23 +163,56 @@ def _cells(axis: Axes, cells: pd.DataFrame, across: str, quantity: str = "nc3") 
 def _ranks(axis: Axes, ranks: pd.DataFrame, only: str | None = None) -> None:
     """Write rank correlations of all sweeps but `OTHER`, or of one, below the points."""
     ranks = ranks[(ranks["sweep"] == only) if only else (ranks["sweep"] != OTHER)]
-    lines = []
-    for row in ranks[np.isfinite(ranks["value"])].itertuples():
-        interval = ""  # there is none for one seed
-        if np.isfinite(row.low):
-            interval = f" [{max(row.low, -1):.2f}, {min(row.high, 1):.2f}]"
-        lines.append(rf"$\rho$ = {row.value:.2f}{interval} {SWEEPS[row.sweep][2]}")
+    shown = ranks[np.isfinite(ranks["value"])]
+    shown = shown.sort_values("sweep", key=lambda names: names.map(list(SWEEPS).index))
+    lines = [rank_text(SWEEPS[row["sweep"]][2], row) for row in shown.to_dict("records")]
     if lines:
         text = "\n".join(lines).replace("-", "\N{MINUS SIGN}")
         axis.text(0.02, 0.02, text, transform=axis.transAxes, va="bottom", fontsize=style.SMALLEST)
 
 
-def _explanation(axis: Axes, rows: pd.DataFrame, cells: pd.DataFrame, quantity: str) -> None:
+def rank_text(name: str, row: Mapping[str, Any]) -> str:
+    """A rank correlation with its interval, or with the seeds in which it is the same.
+
+    A perfect order is the strongest rank correlation that equal values on the axis allow.
+    """
+    text = rf"{name}: $\rho$ = {row['value']:.2f}"
+    if np.isfinite(row["low"]):
+        return f"{text} [{row['low']:.2f}, {row['high']:.2f}]"
+    seeds = f"{row['seeds']:.0f}/{row['all_seeds']:.0f} seeds"
+    if abs(row["value"]) >= row["strongest"] - 1e-9:
+        return f"{text}, perfect in {seeds}"
+    return f"{text} in {seeds}"
+
+
+def _fits(axis: Axes, fits: pd.DataFrame) -> None:
+    """Draw a fitted power of tau and a fitted exponential, with what they miss."""
+    for form, (line, words) in FIT_LINES.items():
+        curve = fits[fits["quantity"] == form].sort_values("tau")
+        if len(curve):
+            label = f"{words.format(curve['value'].iloc[0])}, misfit {curve['misfit'].iloc[0]:.2f}"
+            axis.plot(curve["tau"], curve["nc3"], line, color=style.GREY, linewidth=0.8,
+                      zorder=1, label=label)  # fmt: skip
+    if len(fits):
+        axis.legend(loc="upper right", borderpad=0.0)
+
+
+def _explanation(
+    axis: Axes,
+    rows: pd.DataFrame,
+    cells: pd.DataFrame,
+    quantity: str,
+    markers: Mapping[tuple[str, float], str],
+) -> None:
     """Draw a quantity of the weights against tau beside what weight decay alone leaves of it.
 
-    The axis of tau is linear, so that exponentials are lines.
+    The axis of tau is linear, so that exponentials are lines. What lies below `LEAST` is drawn as
+    a triangle at the lower edge.
     """
-    _cells(axis, cells[(cells["tau"] > 0) & (cells[quantity] >= LEAST)], "tau", quantity)
+    decayed = cells[cells["tau"] > 0]
+    _cells(axis, decayed[decayed[quantity] >= LEAST], "tau", markers, quantity)
+    for row in decayed[decayed[quantity] < LEAST].itertuples():
+        axis.plot(row.tau, LEAST, "v", color=SWEEPS[row.sweep][0], clip_on=False, gid=BELOW)
     alone = rows[(rows["panel"] == DECAY_ALONE) & (rows["quantity"] == quantity)]
     alone = alone[alone["value"] >= LEAST].drop_duplicates("tau").sort_values("tau")
     axis.plot(alone["tau"], alone["value"], linestyle="--", color=style.GREY)
@@ -156,16 +222,23 @@ def _explanation(axis: Axes, rows: pd.DataFrame, cells: pd.DataFrame, quantity: 
     axis.set_ylim(LEAST, 1.5)
 
 
-def _legend(figure: Figure, cells: pd.DataFrame) -> None:
-    """Name colours and markers."""
-    known = [sweep for sweep in SWEEPS if (cells["sweep"] == sweep).any()]
-    handles: list[Any] = [Patch(facecolor=SWEEPS[sweep][0], label=SWEEPS[sweep][1])
-                          for sweep in known]  # fmt: skip
-    most = cells[cells["decay"] > 0].groupby("sweep")["decay"].nunique().max()
-    words = ["least decay", *["next"] * max(0, int(most) - 1)]
-    handles += [style.handle(word, marker=marker, linestyle="", color=style.GREY)
-                for marker, word in zip(MARKERS, words, strict=False)]  # fmt: skip
-    if (cells["decay"] == 0).any():
-        look = {"marker": PLAIN, "color": style.GREY, "markerfacecolor": "white"}
-        handles.append(style.handle("no decay", linestyle="", **look))
-    style.legend_above(figure, handles, handletextpad=0.4, handlelength=1.0)
+def _legend(figure: Figure, cells: pd.DataFrame, markers: Mapping[tuple[str, float], str]) -> None:
+    """Name each network and weight decay, a column for each network."""
+    columns = []
+    for sweep in SWEEPS:
+        decays = sorted(set(cells.loc[cells["sweep"] == sweep, "decay"]), key=lambda d: (d == 0, d))
+        entries = []
+        for decay in decays:
+            colour, name, _ = SWEEPS[sweep]
+            words = rf"{name}, $\lambda$ = {decay:g}" if decay else f"{name}, no decay: only in b"
+            entries.append(style.handle(
+                words, marker=markers[sweep, decay], linestyle="", color=colour,
+                markerfacecolor=colour if decay else "white"))  # fmt: skip
+        if entries:
+            columns.append(entries)
+    tallest = max(map(len, columns), default=0)
+    handles = []
+    for entries in columns:
+        blanks = [style.handle("", linestyle="")] * (tallest - len(entries))
+        handles += [*entries, *blanks]
+    style.legend_above(figure, handles, len(columns) or 1, handletextpad=0.4, handlelength=1.0)
