@@ -90,3 +90,26 @@ def test_commands_in_sources_are_understood(source):
             continue
         app.parse_args(words[1:], **RAISES)
     assert "python -m finitewidth" not in text
+
+
+LABELS = ["Claim", "Range tried", "What would refute it", "Known before"]
+
+
+def test_each_finding_begins_with_claim_range_refutation_and_prior_work():
+    text = (ROOT / "docs/findings.md").read_text(encoding="utf-8")
+    sections = re.split(r"^## (?=\d\. )", text, flags=re.MULTILINE)[1:]
+    assert len(sections) == 4
+    for section in sections:
+        paragraphs = section.split("\n\n")[1:5]
+        labels = [re.match(r"\*\*(.+?)\.\*\*", paragraph)[1] for paragraph in paragraphs]
+        assert labels == LABELS, section[:60]
+
+
+def test_tests_named_on_pages_exist():
+    modules = {path: path.read_text(encoding="utf-8") for path in ROOT.glob("tests/**/test_*.py")}
+    for page in (ROOT / "docs").glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        for path in re.findall(r"`(tests/[\w/]+\.py)`", text):
+            assert (ROOT / path) in modules, (page.name, path)
+        for name in re.findall(r"`(test_\w+)`", text):
+            assert any(f"def {name}(" in module for module in modules.values()), name
