@@ -21,10 +21,14 @@ RESAMPLES = 300
 Interval = tuple[float, float]
 # activation, width, depth, sigma_w2, sigma_b2; |x|^2 is the width
 NETWORKS = (
-    ("relu", 25, 5, 2.3, 0.5), ("relu", 30, 12, 2.0, 0.2), ("tanh", 20, 10, 3.0, 0.2),
-    ("tanh", 20, 10, 2.0, 0.1), ("relu", 50, 15, 3.0, 0.0), ("relu", 50, 25, 2.0, 0.0),
+    ("relu", 25, 5, 2.3, 0.5),
+    ("relu", 30, 12, 2.0, 0.2),
+    ("tanh", 20, 10, 3.0, 0.2),
+    ("tanh", 20, 10, 2.0, 0.1),
+    ("relu", 50, 15, 3.0, 0.0),
+    ("relu", 50, 25, 2.0, 0.0),
     ("tanh", 50, 10, 3.0, 0.2),
-)  # fmt: skip
+)
 
 
 def table() -> Iterator[str]:
@@ -93,8 +97,9 @@ def images_line(draws: int = 50, images: int = 6) -> str:
     x = np.random.default_rng(0).standard_normal((images, 30))
     kernels = fw.draw_ntk(init, x, draws=SEEDS * draws, seed=3)
     theta = np.diagonal(kernels, axis1=1, axis2=2).reshape(SEEDS, draws, images)
-    truth = float(np.mean([fw.ntk_moments(init, input_norm2=float(row @ row)).dispersion
-                           for row in x]))  # fmt: skip
+    truth = float(
+        np.mean([fw.ntk_moments(init, input_norm2=float(row @ row)).dispersion for row in x])
+    )
 
     def before(sample: np.ndarray) -> Interval:
         stream = np.random.default_rng(0)
@@ -117,14 +122,26 @@ def steps_line(seeds: int = 100) -> str:
     init = fw.network([10, 20, 20, 20, 1], sigma_w2=2.0)
     steps = [_largest_steps(8, init, "relu", 1.0, seed)[0] for seed in range(seeds)]
     truth = float(np.median(np.concatenate(steps)))
-    return line("largest step", "relu, 10-20-20-20-1, S = 8", 20, truth, steps, None,
-                lambda sample: (sample[BELOW_MEDIAN], sample[ABOVE_MEDIAN]))  # fmt: skip
+    return line(
+        "largest step",
+        "relu, 10-20-20-20-1, S = 8",
+        20,
+        truth,
+        steps,
+        None,
+        lambda sample: (sample[BELOW_MEDIAN], sample[ABOVE_MEDIAN]),
+    )
 
 
 def line(
-    number: str, name: str, draws: int, truth: float, samples: list[np.ndarray],
-    before: Callable[[np.ndarray], Interval] | None, now: Callable[[np.ndarray], Interval],
-) -> str:  # fmt: skip
+    number: str,
+    name: str,
+    draws: int,
+    truth: float,
+    samples: list[np.ndarray],
+    before: Callable[[np.ndarray], Interval] | None,
+    now: Callable[[np.ndarray], Interval],
+) -> str:
     """Return one line: how often the truth lies below and above both intervals, in per cent."""
     old = misses(truth, [before(sample) for sample in samples]) if before else "-"
     intervals = [now(sample) for sample in samples]

@@ -20,10 +20,18 @@ def made_up_lengths(small_power=0.02, large_power=-0.27, length_power=0.03, seed
             power = large_power if tau > 2 else small_power
             change = (strength / 0.02) ** power * (epochs / 10) ** length_power
             intrinsic_rate = tau / (10 * epochs)
-            rows.append({
-                "network": "VGG6", "seed": seed, "epochs": epochs, "decay": strength,
-                "rate": intrinsic_rate / strength / 10, "intrinsic_rate": intrinsic_rate,
-                "rates": tau / strength, "tau": tau,
-                "nc3": 0.6 * tau**-0.7 * change * np.exp(shift), "train_accuracy": 1.0,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "network": "VGG6",
+                    "seed": seed,
+                    "epochs": epochs,
+                    "decay": strength,
+                    "rate": intrinsic_rate / strength / 10,
+                    "intrinsic_rate": intrinsic_rate,
+                    "rates": tau / strength,
+                    "tau": tau,
+                    "nc3": 0.6 * tau**-0.7 * change * np.exp(shift),
+                    "train_accuracy": 1.0,
+                }
+            )
     return pd.DataFrame(rows)

@@ -194,8 +194,11 @@ def test_where_n12_holds_d06_fails_and_neither_contradicts_the_other():
 def test_what_no_kernel_can_break_is_no_evidence(name):
     claim = next(claim for claim in JUDGED if claim.id == name)
     supporting, _ = made_up(claim)
-    sure = [row for row in judged_as(claim, supporting()).parts
-            if row["threshold_of"] == verdicts.PAPER_CERTAIN]  # fmt: skip
+    sure = [
+        row
+        for row in judged_as(claim, supporting()).parts
+        if row["threshold_of"] == verdicts.PAPER_CERTAIN
+    ]
     assert sure
     assert all("can fail" in row["reason"] or "cannot fail" in row["reason"] for row in sure)
 

@@ -50,9 +50,10 @@ def test_a_failure_at_other_sizes_says_what_a_run_would_need():
     part = Part(name="rate", value=-1, low=0, paper=True)
     claim = JUDGED[0]
     verdict = ledger.judge(
-        replace(claim, kind="observation", judge=lambda tables: [part]), {},
+        replace(claim, kind="observation", judge=lambda tables: [part]),
+        {},
         ledger.Situation(sizes=False, papers="preset paper takes 2 h"),
-    )  # fmt: skip
+    )
     assert decisive_sentence(as_read(claim, verdict)).startswith(
         "This run does not decide the claim (the comparison fails, but not at the paper's own "
         "sizes; preset paper takes 2 h); its only comparison is"

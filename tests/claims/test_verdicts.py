@@ -44,9 +44,9 @@ def ours(value, **facts):
 
 
 @pytest.mark.parametrize(
-    ("value", "verdict"), [(2.0, SUPPORTED), (1.9, INCONCLUSIVE), (-1.9, INCONCLUSIVE),
-                           (-2.0, CONTRADICTED)]
-)  # fmt: skip
+    ("value", "verdict"),
+    [(2.0, SUPPORTED), (1.9, INCONCLUSIVE), (-1.9, INCONCLUSIVE), (-2.0, CONTRADICTED)],
+)
 def test_one_comparison_is_decided_by_its_interval(value, verdict):
     assert decide([part(value, low=0)]).verdict == verdict
     assert decide([part(-value, high=0)]).verdict == verdict
@@ -281,9 +281,13 @@ def test_a_permutation_test_of_one_series_agrees_with_scipy(points, room):
     found = samples.rank_correlation("r", [(x, y)], high=0)
     alternative = "less" if found.value < 0 else "greater"
     known = stats.permutation_test(
-        (y,), lambda y: stats.spearmanr(x, y).statistic, permutation_type="pairings",
-        alternative=alternative, n_resamples=2000, rng=np.random.default_rng(0),
-    )  # fmt: skip
+        (y,),
+        lambda y: stats.spearmanr(x, y).statistic,
+        permutation_type="pairings",
+        alternative=alternative,
+        n_resamples=2000,
+        rng=np.random.default_rng(0),
+    )
     assert found.value == pytest.approx(known.statistic)
     assert found.chance == pytest.approx(known.pvalue, abs=room)
 

@@ -130,9 +130,12 @@ def test_the_order_of_architectures_does_not_follow_the_phase(sigma_w2, depth, o
 # the sum 2 at most, and input dimensions from half their mean on
 NARROWEST, MOST_RECIPROCALS, SUFFICIENT = 10, 2.0, 0.5
 DRAWN = {
-    "deepest": 200, "narrowest": NARROWEST, "widest": 200, "growth": 20.0,
+    "deepest": 200,
+    "narrowest": NARROWEST,
+    "widest": 200,
+    "growth": 20.0,
     "most_reciprocals": MOST_RECIPROCALS,
-}  # fmt: skip
+}
 
 
 def reversals():

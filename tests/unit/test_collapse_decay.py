@@ -208,9 +208,13 @@ def figure():
 def test_a_decay_keeps_its_mark_where_other_decays_are_not_shown(figure):
     colour = figure_of_decay.SWEEPS["patches"][0]
     panel = figure.axes[4]
-    marks = {line.get_marker() for line in panel.lines
-             if line.get_color() == colour and line.get_gid() != figure_of_decay.BELOW
-             and line.get_marker() in figure_of_decay.MARKERS}  # fmt: skip
+    marks = {
+        line.get_marker()
+        for line in panel.lines
+        if line.get_color() == colour
+        and line.get_gid() != figure_of_decay.BELOW
+        and line.get_marker() in figure_of_decay.MARKERS
+    }
     assert marks == {"s"}  # the larger of its two decays
 
 

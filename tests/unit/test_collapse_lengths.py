@@ -16,13 +16,21 @@ from finitewidth.papers.collapse.figures import length as figure_of_length
 from finitewidth.training.images import balanced_images
 
 LENGTHS = {
-    "dataset": "mnist", "loss": "squared", "init": "torch", "runs": 2,
+    "dataset": "mnist",
+    "loss": "squared",
+    "init": "torch",
+    "runs": 2,
     "network": {"kind": "fully_connected", "dense": [16, 12]},
     "images": {"per_class": 12, "pool": 1, "size": None, "test": 50},
-    "decays": [0.01, 0.04], "taus": [0.25, 1.0], "largest_rate": 1.0,
-    "epochs": [6, 12], "batch_per_class": 6, "momentum": 0.9, "decay_rate_at": [0.5],
+    "decays": [0.01, 0.04],
+    "taus": [0.25, 1.0],
+    "largest_rate": 1.0,
+    "epochs": [6, 12],
+    "batch_per_class": 6,
+    "momentum": 0.9,
+    "decay_rate_at": [0.5],
     "start_decay": None,
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +78,13 @@ def test_scaled_starts_make_the_exchange_of_rate_and_decay_exact_for_normalised_
     for name in ("head.weight", "features.norm1.weight", "features.norm1.running_mean"):
         assert scaled[name] is state[name]
     images = torch.rand(5, 1, 8, 8, generator=torch.Generator().manual_seed(1))
-    wide = [{name: tensor.double() if tensor.is_floating_point() else tensor
-             for name, tensor in each.items()} for each in (state, scaled)]  # fmt: skip
+    wide = [
+        {
+            name: tensor.double() if tensor.is_floating_point() else tensor
+            for name, tensor in each.items()
+        }
+        for each in (state, scaled)
+    ]
     stack = StackedNetwork(network, (1, 8, 8), 10, wide)
     outputs = stack.forward(images.double(), training=True)[1]
     # normalisation adds 1e-5 to variances, which are of the order of 0.1 here
@@ -108,8 +121,10 @@ def test_each_criterion_holds_or_fails_with_the_networks():
     assert set(found.values()) == {"holds"}
     found = outcomes(small_power=0.02, large_power=-0.3)
     assert (found[small_decay], found[large_decay], found[strong_decay]) == (
-        "holds", "fails", "fails",
-    )  # fmt: skip
+        "holds",
+        "fails",
+        "fails",
+    )
     assert outcomes(small_power=0.25)[small_decay] == "fails"
     found = outcomes(length_power=0.3)
     assert (found[small_length], found[large_length]) == ("fails", "fails")

@@ -228,8 +228,10 @@ def test_heat_maps_are_those_of_the_chosen_network(inputs, tables):
         assert block["norm_ratio"] == pytest.approx(ratio, rel=1e-3)
         shares = [
             norms[i, j] / min(norms[i, i], norms[j, j])
-            for i in range(len(norms)) for j in range(i) if min(norms[i, i], norms[j, j]) > 0
-        ]  # fmt: skip
+            for i in range(len(norms))
+            for j in range(i)
+            if min(norms[i, i], norms[j, j]) > 0
+        ]
         assert block["norm_over_smaller"] == pytest.approx(np.median(shares), rel=1e-3)
         assert block["diagonal"] == pytest.approx(np.trace(wanted) / 20 / len(norms), rel=1e-4)
         assert (block["choice"], block["rate"]) == ("collapsed", picked["rate"])

@@ -100,8 +100,9 @@ def test_every_figure_averages_its_own_first_runs(memorised):
         assert error == pytest.approx(own.std(ddof=1) / math.sqrt(count))
     curves = memorised["error_curves"].query("network == 'wide' and figure == 'npf_fig7'")
     assert curves.groupby("dynamics")["runs"].max().to_dict() == {
-        "gradient descent": 2, "linear recursion": 3,
-    }  # fmt: skip
+        "gradient descent": 2,
+        "linear recursion": 3,
+    }
 
 
 def test_ideal_entries_are_those_of_the_ideal_kernel(memorised):
@@ -139,8 +140,9 @@ def test_narrow_networks_by_depth_are_others_than_those_of_the_figures(memorised
     settings = MEMORISATION | MEMORISATION["descent"] | {"trend": {"runs": 3, "steps": steps}}
     found = depth_trend.measure({}, settings)["errors"]
     assert found.groupby(["width", "depth"])["run"].unique().map(list).to_dict() == {
-        (5, 2): [1000, 1001, 1002], (5, 4): [1000, 1001, 1002],
-    }  # fmt: skip
+        (5, 2): [1000, 1001, 1002],
+        (5, 4): [1000, 1001, 1002],
+    }
     assert set(found["time"]) == {steps}  # the last; 100 and 1000 come later
     shown = memorised["errors"].query(f"network == 'narrow' and time == {steps}")
     assert not set(found["ratio"]) & set(shown["ratio"])

@@ -28,8 +28,9 @@ def test_claims_are_told_what_they_were_computed_with_and_what_is_missing():
     # our kernel sees a subset of the images at every preset
     gains = papers["numbers"]["npf_text/accuracy_gain"]
     assert {part: each["papers"] for part, each in gains.items()} == {
-        "gconv_adam": True, "cntk": False
-    }  # fmt: skip
+        "gconv_adam": True,
+        "cntk": False,
+    }
     assert not any(each["unmet"] for each in papers["situations"].values())
 
 

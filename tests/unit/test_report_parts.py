@@ -51,9 +51,17 @@ def test_every_verdict_and_outcome_has_a_colour_and_a_sign():
 
 
 def supported(name, threshold, whose, grade="exact"):
-    return {"claim": name, "paper": name[0], "verdict": verdicts.SUPPORTED, "grade": grade,
-            "statistic": "s", "comparisons": "6", "failing": "0", "threshold": threshold,
-            "threshold_of": whose}  # fmt: skip
+    return {
+        "claim": name,
+        "paper": name[0],
+        "verdict": verdicts.SUPPORTED,
+        "grade": grade,
+        "statistic": "s",
+        "comparisons": "6",
+        "failing": "0",
+        "threshold": threshold,
+        "threshold_of": whose,
+    }
 
 
 def test_a_count_that_is_right_is_no_clear_verdict_where_there_are_others():

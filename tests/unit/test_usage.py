@@ -109,10 +109,13 @@ MEMINFO = "MemTotal:  4000 kB\nMemFree:  1000 kB\nMemAvailable:  3000 kB\n"
         ("0::/\n", {"memory.max": "max\n", "memory.current": "9\n"}, 3_072_000),
         ("0::/a\n", {"a/memory.max": "5000\n", "a/memory.current": "4000\n"}, 1000),
         ("0::/a\n", {"memory.max": "50\n", "memory.current": "60\n"}, 0),
-        ("4:memory:/a\n", {"memory/a/memory.limit_in_bytes": "900\n",
-                           "memory/a/memory.usage_in_bytes": "100\n"}, 800),
+        (
+            "4:memory:/a\n",
+            {"memory/a/memory.limit_in_bytes": "900\n", "memory/a/memory.usage_in_bytes": "100\n"},
+            800,
+        ),
     ],
-)  # fmt: skip
+)
 def test_free_memory_is_that_of_the_machine_and_its_control_groups(
     machine, tmp_path, monkeypatch, lines, files, free
 ):

@@ -138,8 +138,11 @@ def test_the_summary_names_every_artifact_and_claim_and_adds_up_the_time_of_all_
         assert [row["claim"] for row in rows if f"\n| {row['claim']} |" not in text] == []
         # a claim without a decision says why
         undecided = {row["claim"]: row["verdict"] for row in rows if row["verdict"] in OPEN}
-        told = [name for name, word in undecided.items()
-                if re.search(rf"^\| {name} \|.*\| {word}: \S", text, re.MULTILINE)]  # fmt: skip
+        told = [
+            name
+            for name, word in undecided.items()
+            if re.search(rf"^\| {name} \|.*\| {word}: \S", text, re.MULTILINE)
+        ]
         assert told == [*undecided]
     # Snakemake writes a file for each job; that of the report is not in its own page
     count = len(list((results / "benchmarks").rglob("*.tsv"))) - 1

@@ -118,8 +118,9 @@ def _extreme(name: str, candidates: Sequence[Estimate], sign: int, **facts: Any)
         name = f"{name}; of {len(parts)} the one that decides"
     order = range(len(parts))
     failing = min(order, key=lambda i: (parts[i].p_inside, -sign * parts[i].value))
-    weakest = max(order, key=lambda i: (parts[i].undefined, parts[i].p_outside,
-                                        sign * parts[i].value))  # fmt: skip
+    weakest = max(
+        order, key=lambda i: (parts[i].undefined, parts[i].p_outside, sign * parts[i].value)
+    )
     fails = len(parts) * parts[failing].p_inside <= LEVEL
     chosen = failing if fails else weakest
     others = tuple(candidates[i] for i in order if i != chosen)

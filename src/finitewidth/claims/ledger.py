@@ -221,8 +221,16 @@ def verdict_row(
     part = verdict.decisive
     if part is None:
         return {**row, **dict.fromkeys(DECISIVE)}
-    decisive = (part.name, part.value, *part.interval, threshold_text(part), part.origin,
-                part.reason, verdict.outcome, " ".join(part.artifacts))  # fmt: skip
+    decisive = (
+        part.name,
+        part.value,
+        *part.interval,
+        threshold_text(part),
+        part.origin,
+        part.reason,
+        verdict.outcome,
+        " ".join(part.artifacts),
+    )
     return {**row, **dict(zip(DECISIVE, decisive, strict=True))}
 
 

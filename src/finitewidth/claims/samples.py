@@ -46,9 +46,12 @@ def mean(name: str, sample: Sequence[float], resolution: float = 0.0, **threshol
 
 
 def median(
-    name: str, sample: Sequence[float], low: float = -math.inf, high: float = math.inf,
+    name: str,
+    sample: Sequence[float],
+    low: float = -math.inf,
+    high: float = math.inf,
     **facts: Any,
-) -> Part:  # fmt: skip
+) -> Part:
     """The median of independent runs against ``low`` and/or ``high``, by a sign test.
 
     Each run lies above the true median with probability 1/2. The test counts runs on either side of
@@ -70,8 +73,15 @@ def median(
     while special.bdtr(outer, count, 0.5) <= LEVEL:
         outer += 1
     ends = (values[outer - 1], values[-outer]) if outer else (-math.inf, math.inf)
-    return Part(name=name, value=value, low=low, high=high, chance=chance,
-                limits=(float(ends[0]), float(ends[1])), **facts)  # fmt: skip
+    return Part(
+        name=name,
+        value=value,
+        low=low,
+        high=high,
+        chance=chance,
+        limits=(float(ends[0]), float(ends[1])),
+        **facts,
+    )
 
 
 def difference(

@@ -78,8 +78,14 @@ def _dispersion(axis: Axes, rows: pd.DataFrame) -> None:
         axis.errorbar([number], [row.r], [[row.r - row.low], [above]], color=COLOURS[number],
                       marker=MARKERS[number], linestyle="none")  # fmt: skip
         if not bounded:
-            axis.annotate("", (number, 1), (number, row.r), ("data", "axes fraction"), "data",
-                          arrowprops={"arrowstyle": "->", "color": COLOURS[number]})  # fmt: skip
+            axis.annotate(
+                "",
+                (number, 1),
+                (number, row.r),
+                ("data", "axes fraction"),
+                "data",
+                arrowprops={"arrowstyle": "->", "color": COLOURS[number]},
+            )
     axis.set_xticks(range(len(rows)), [name.replace(" ", "\n", 1) for name in rows["outputs"]])
     axis.set_xlim(-0.6, len(rows) - 0.4)
     axis.axhline(1, color=GREY, linestyle=(0, (5, 2)), linewidth=0.8, zorder=0)

@@ -105,9 +105,13 @@ class Trust:
         """The answer in words, one fact per line."""
         widths = "-".join(map(str, self.init.layer_widths))
         ratio = Dispersion(
-            self.dispersion, self.dispersion_error, self.dispersion_low, self.dispersion_high,
-            self.draws, self.enough,
-        )  # fmt: skip
+            self.dispersion,
+            self.dispersion_error,
+            self.dispersion_low,
+            self.dispersion_high,
+            self.draws,
+            self.enough,
+        )
         low, high = log_interval(self.mean, self.mean_error, self.mean_error)
         of_mean = f", {interval_text(low, high)}" if self.draws else " (exact)"
         of_step = f"[{self.largest_step_low:.3g}, {self.largest_step_high:.3g}]"

@@ -48,8 +48,9 @@ def _pictures(artifacts: Sequence[Artifact], downloads: Downloads) -> dict[str, 
 
 def overview(findings: Findings, downloads: Downloads) -> Page:
     """Return the first page: counts, findings, verdicts, papers, grades, what does not hold."""
-    claims = {word: [c for c in findings.claims if c["verdict"] == word]
-              for word in verdicts.VERDICTS}  # fmt: skip
+    claims = {
+        word: [c for c in findings.claims if c["verdict"] == word] for word in verdicts.VERDICTS
+    }
     every = [artifact for paper in findings.papers for artifact in paper.artifacts]
     pictures = _pictures(every, downloads)
     first = sorted((a for a in every if a.first_page), key=lambda a: a.first_page)

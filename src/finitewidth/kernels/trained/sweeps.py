@@ -189,8 +189,7 @@ class Sweeps:
 
     @cached_property
     def _operations(self) -> list[Operation]:
-        return [op for unit in self.recording.units
-                for op in (*unit.operations, unit.bias) if op]  # fmt: skip
+        return [op for unit in self.recording.units for op in (*unit.operations, unit.bias) if op]
 
     @cached_property
     def _edges(self) -> list[GradientEdge]:

@@ -237,8 +237,9 @@ def lazy_step() -> Evidence:
     plain = drawn_parameters()
     mirrored = plain.copy()
     mirrored[-WIDTHS[-2] - 1 :] *= -1
-    changes = [[relative_change(start, alpha) for start in (plain, mirrored)]
-               for alpha in (10.0, 1.0)]  # fmt: skip
+    changes = [
+        [relative_change(start, alpha) for start in (plain, mirrored)] for alpha in (10.0, 1.0)
+    ]
     means, errors = np.mean(changes, axis=1).T
     ratio = means[0] / means[1]
     error = abs(ratio) * sum(e / abs(m) for m, e in zip(means, errors, strict=True))

@@ -37,8 +37,11 @@ LOOKS = {"growing": (COLOURS[0], 2.0), "constant": ("black", 1.3), "shrinking": 
 HATCH, HATCHED = "/////", "#6b3a34"  # the sign is seen in grey print as well
 EQUAL = {"color": "black", "linewidth": 1.0, "path_effects": STROKE}
 FIRST_ORDER = {
-    "color": "black", "linestyle": (0, (3, 2)), "linewidth": 1.2, "path_effects": STROKE,
-}  # fmt: skip
+    "color": "black",
+    "linestyle": (0, (3, 2)),
+    "linewidth": 1.2,
+    "path_effects": STROKE,
+}
 EDGE_LINE = {"color": NEUTRAL, "linestyle": ":", "linewidth": 1.1}
 PHASES = {
     "ordered": ("ordered", "s", COLOURS[0]),
@@ -179,9 +182,15 @@ def _random(axis: Axes, rows: pd.DataFrame, linear: float) -> None:
     for name, (_, marker, colour) in PHASES.items():
         own = rows[rows["phase"] == name]
         axis.plot(
-            own["input_over_width"], own["log10_ratio"], marker, color=colour, markersize=1.6,
-            markeredgewidth=0.4, markerfacecolor="none", rasterized=True,
-        )  # fmt: skip
+            own["input_over_width"],
+            own["log10_ratio"],
+            marker,
+            color=colour,
+            markersize=1.6,
+            markeredgewidth=0.4,
+            markerfacecolor="none",
+            rasterized=True,
+        )
     axis.axhline(0, color="black", linewidth=0.8)
     axis.axvline(SUFFICIENT, color=NEUTRAL, linestyle="--", linewidth=1.0)
     axis.set_xscale("log")

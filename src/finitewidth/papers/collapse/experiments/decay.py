@@ -144,8 +144,11 @@ def fit(rows: pd.DataFrame, form: str) -> dict[str, float]:
     across = FORMS[form](tau)
     exponent, log_factor = np.polyfit(across, logs, 1)
     left = logs - log_factor - exponent * across
-    return {"exponent": float(exponent), "log_factor": float(log_factor),
-            "misfit": float(np.sqrt(np.mean(left**2)))}  # fmt: skip
+    return {
+        "exponent": float(exponent),
+        "log_factor": float(log_factor),
+        "misfit": float(np.sqrt(np.mean(left**2))),
+    }
 
 
 def _fits(rows: pd.DataFrame, early: pd.DataFrame) -> Rows:
@@ -155,16 +158,26 @@ def _fits(rows: pd.DataFrame, early: pd.DataFrame) -> Rows:
             continue
         for tau in np.geomspace(early["tau"].min(), early["tau"].max(), CURVE_POINTS):
             nc3 = math.exp(found["log_factor"] + found["exponent"] * across(tau))
-            yield {"form": form, "exponent": found["exponent"], "misfit": found["misfit"],
-                   "tau": float(tau), "nc3": nc3}  # fmt: skip
+            yield {
+                "form": form,
+                "exponent": found["exponent"],
+                "misfit": found["misfit"],
+                "tau": float(tau),
+                "nc3": nc3,
+            }
 
 
 def _ranks(rows: pd.DataFrame, early: pd.DataFrame) -> Rows:
     for against in AGAINST:
         mean = over_seeds(rows, partial(rank_correlation, against=against), bounds=(-1, 1))
         strict = over_seeds(rows, partial(strongest, against=against))
-        yield {"against": against, "all_seeds": rows["seed"].nunique(), **mean,
-               "rank_correlation": mean["value"], "strongest": strict["value"]}  # fmt: skip
+        yield {
+            "against": against,
+            "all_seeds": rows["seed"].nunique(),
+            **mean,
+            "rank_correlation": mean["value"],
+            "strongest": strict["value"],
+        }
 
 
 def _powers(rows: pd.DataFrame, early: pd.DataFrame) -> Rows:

@@ -17,9 +17,18 @@ from finitewidth.training.checkpoints import Checkpoints, stored_map
 from finitewidth.training.images import Images, balanced_images
 
 COLUMNS = (
-    "network", "seed", "epochs", "decay", "rate", "intrinsic_rate", "rates", "tau",
-    *sweep.MEASURED, "train_accuracy", "test_accuracy",
-)  # fmt: skip
+    "network",
+    "seed",
+    "epochs",
+    "decay",
+    "rate",
+    "intrinsic_rate",
+    "rates",
+    "tau",
+    *sweep.MEASURED,
+    "train_accuracy",
+    "test_accuracy",
+)
 
 
 def measure(

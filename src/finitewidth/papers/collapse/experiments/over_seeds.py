@@ -84,8 +84,13 @@ def judged_row(
 ) -> dict[str, Any]:
     """A row of the table ``judged``."""
     outcome = outcome_of(summary, least, most)
-    return {"criterion": criterion, **summary, "at_least": least, "at_most": most,
-            "outcome": outcome}  # fmt: skip
+    return {
+        "criterion": criterion,
+        **summary,
+        "at_least": least,
+        "at_most": most,
+        "outcome": outcome,
+    }
 
 
 def outcomes_of_statements(

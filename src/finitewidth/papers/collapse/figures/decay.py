@@ -147,13 +147,23 @@ def _cells(
     known = cells.dropna(subset=[quantity])
     for (sweep, decay), shown in known.groupby(["sweep", "decay"], sort=False):
         colour = SWEEPS[sweep][0]
-        axis.errorbar(shown[across], shown[quantity], shown[f"{quantity}_error"].fillna(0),
-                      linestyle="", marker=markers[sweep, decay], color=colour,
-                      markerfacecolor=colour if decay else "white")  # fmt: skip
+        axis.errorbar(
+            shown[across],
+            shown[quantity],
+            shown[f"{quantity}_error"].fillna(0),
+            linestyle="",
+            marker=markers[sweep, decay],
+            color=colour,
+            markerfacecolor=colour if decay else "white",
+        )
     for row in known[known["trained"] < known["seeds"]].itertuples():
-        axis.annotate(f"{row.trained:.0f}/{row.seeds:.0f}",
-                      (getattr(row, across), getattr(row, quantity)), xytext=(4, 1),
-                      textcoords="offset points", fontsize=style.SMALLEST)  # fmt: skip
+        axis.annotate(
+            f"{row.trained:.0f}/{row.seeds:.0f}",
+            (getattr(row, across), getattr(row, quantity)),
+            xytext=(4, 1),
+            textcoords="offset points",
+            fontsize=style.SMALLEST,
+        )
     axis.set_xscale("log")
     low, high = axis.get_xlim()
     subs = (1, 3) if high < NEAR * low else (1,)
@@ -191,8 +201,15 @@ def _fits(axis: Axes, fits: pd.DataFrame) -> None:
         curve = fits[fits["quantity"] == form].sort_values("tau")
         if len(curve):
             label = f"{words.format(curve['value'].iloc[0])}, misfit {curve['misfit'].iloc[0]:.2f}"
-            axis.plot(curve["tau"], curve["nc3"], line, color=style.GREY, linewidth=0.8,
-                      zorder=1, label=label)  # fmt: skip
+            axis.plot(
+                curve["tau"],
+                curve["nc3"],
+                line,
+                color=style.GREY,
+                linewidth=0.8,
+                zorder=1,
+                label=label,
+            )
     if len(fits):
         axis.legend(loc="upper right", borderpad=0.0)
 
@@ -231,9 +248,15 @@ def _legend(figure: Figure, cells: pd.DataFrame, markers: Mapping[tuple[str, flo
         for decay in decays:
             colour, name, _ = SWEEPS[sweep]
             words = rf"{name}, $\lambda$ = {decay:g}" if decay else f"{name}, no decay: only in b"
-            entries.append(style.handle(
-                words, marker=markers[sweep, decay], linestyle="", color=colour,
-                markerfacecolor=colour if decay else "white"))  # fmt: skip
+            entries.append(
+                style.handle(
+                    words,
+                    marker=markers[sweep, decay],
+                    linestyle="",
+                    color=colour,
+                    markerfacecolor=colour if decay else "white",
+                )
+            )
         if entries:
             columns.append(entries)
     tallest = max(map(len, columns), default=0)

@@ -98,11 +98,23 @@ def _marks(
         place = lengths.index(row.epochs) - (len(lengths) - 1) / 2
         x = getattr(row, across) * np.exp(shift * place)
         error = row.nc3_error if np.isfinite(row.nc3_error) else 0
-        axis.errorbar(x, row.nc3, error, linestyle="", marker=markers[row.epochs],
-                      color=colours[row.decay], zorder=3)  # fmt: skip
+        axis.errorbar(
+            x,
+            row.nc3,
+            error,
+            linestyle="",
+            marker=markers[row.epochs],
+            color=colours[row.decay],
+            zorder=3,
+        )
         if row.trained < row.seeds:
-            axis.annotate(f"{row.trained:.0f}/{row.seeds:.0f}", (x, row.nc3), xytext=(4, 1),
-                          textcoords="offset points", fontsize=style.SMALLEST)  # fmt: skip
+            axis.annotate(
+                f"{row.trained:.0f}/{row.seeds:.0f}",
+                (x, row.nc3),
+                xytext=(4, 1),
+                textcoords="offset points",
+                fontsize=style.SMALLEST,
+            )
 
 
 def _over_tau(axis: Axes, cells: pd.DataFrame, markers: Mapping, colours: Mapping) -> None:
@@ -119,10 +131,18 @@ def _over_decay(
     lines = []
     for row in spreads.sort_values("epochs").itertuples():
         interval = f" [{row.low:.2f}, {row.high:.2f}]" if np.isfinite(row.low) else ""
-        lines.append(f"{row.epochs:.0f} epochs, {row.least:g}–{row.most:g}: "
-                     f"{row.factor:.2f}{interval}")  # fmt: skip
-    axis.text(0.98, 0.98, "\n".join(lines), transform=axis.transAxes, ha="right", va="top",
-              fontsize=style.SMALLEST)  # fmt: skip
+        lines.append(
+            f"{row.epochs:.0f} epochs, {row.least:g}–{row.most:g}: {row.factor:.2f}{interval}"
+        )
+    axis.text(
+        0.98,
+        0.98,
+        "\n".join(lines),
+        transform=axis.transAxes,
+        ha="right",
+        va="top",
+        fontsize=style.SMALLEST,
+    )
 
 
 def _over_intrinsic_rate(
@@ -130,8 +150,9 @@ def _over_intrinsic_rate(
 ) -> None:
     for (_, decay), line in cells.dropna(subset=["nc3"]).groupby(["tau", "decay"]):
         line = line.sort_values("intrinsic_rate")
-        axis.plot(line["intrinsic_rate"], line["nc3"], color=colours[decay], linewidth=0.7,
-                  zorder=1)  # fmt: skip
+        axis.plot(
+            line["intrinsic_rate"], line["nc3"], color=colours[decay], linewidth=0.7, zorder=1
+        )
     _marks(axis, cells, "intrinsic_rate", markers, colours, 0.0)
 
 

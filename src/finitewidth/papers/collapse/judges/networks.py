@@ -104,12 +104,17 @@ def k09(tables: Tables) -> Iterator[Part]:
 def k10(tables: Tables) -> Iterator[Part]:
     """The smaller NC3, the better aligned is the invariant and the smaller its norm."""
     rows, entropy = networks(tables), networks(tables, loss=ENTROPY)
-    columns = {"alignment of the invariant": "invariant_alignment", "|E|": "e_norm",
-               "|E| / |W^T W|": "e_relative"}  # fmt: skip
+    columns = {
+        "alignment of the invariant": "invariant_alignment",
+        "|E|": "e_norm",
+        "|E| / |W^T W|": "e_relative",
+    }
     for name, thresholds in (
-        ("alignment of the invariant", BELOW), ("alignment of the invariant", CLEARLY),
-        ("|E|", SMALLER_E), ("|E| / |W^T W|", RELATIVE_E),
-    ):  # fmt: skip
+        ("alignment of the invariant", BELOW),
+        ("alignment of the invariant", CLEARLY),
+        ("|E|", SMALLER_E),
+        ("|E| / |W^T W|", RELATIVE_E),
+    ):
         yield correlation(name, rows, columns[name], artifacts=OF_SQUARED, **thresholds)
     for name, thresholds in (("alignment of the invariant", BELOW), ("|E|", ABOVE)):
         yield ranks(name, entropy, columns[name], artifacts=OF_ENTROPY, **thresholds)
@@ -141,11 +146,14 @@ def k13(tables: Tables) -> Iterator[Part]:
     """Kernels of two outputs or features are smaller than both of those of one."""
     rows = maps(tables)
     for name, column, bound in (
-        ("norm off the diagonal over the smaller of both norms on it, median",
-         "norm_over_smaller", BELOW_ONE),
+        (
+            "norm off the diagonal over the smaller of both norms on it, median",
+            "norm_over_smaller",
+            BELOW_ONE,
+        ),
         ("median norm off the diagonal over median norm on it", "norm_ratio", NEARLY_SURE),
         ("median norm off the diagonal over median norm on it, clearly", "norm_ratio", HALF),
-    ):  # fmt: skip
+    ):
         yield from _both_kernels(name, rows, column, dict.fromkeys(KERNELS, bound))
 
 
@@ -265,8 +273,9 @@ def correlation(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any)
         title += ", ours"
     values = values[values["networks"] >= FEWEST_RATES]
     lacking = f"{FEWEST_RATES} trained networks of one initialisation"
-    return over_pairs(title, values, "value", lacking, resolution=RANK_STEP,
-                      bounds=(-1, 1), **thresholds)  # fmt: skip
+    return over_pairs(
+        title, values, "value", lacking, resolution=RANK_STEP, bounds=(-1, 1), **thresholds
+    )
 
 
 def ranks(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) -> Part:
@@ -282,8 +291,7 @@ def ranks(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) -> Pa
                                 f"{FEWEST_RATES} are needed")  # fmt: skip
     name = f"cross-entropy: rank correlation of NC3 and {name}, mean over {len(groups)} "
     series = [(own["nc3"].tolist(), own[column].tolist()) for own in groups]
-    return samples.rank_correlation(f"{name}initialisations, by permutations", series,
-                                    **thresholds)  # fmt: skip
+    return samples.rank_correlation(f"{name}initialisations, by permutations", series, **thresholds)
 
 
 def _rank_correlations(rows: "pd.DataFrame", column: str) -> "pd.DataFrame":

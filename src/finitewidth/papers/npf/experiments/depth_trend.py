@@ -37,11 +37,18 @@ def measure(
         times, ratios = found.ratios[dynamics.DESCENT]
         wanted = {*TIMES, times[-1]}
         return [
-            {"width": width, "depth": depth, "dynamics": dynamics.DESCENT, "run": run,
-             "time": time, "ratio": float(ratio)}
-            for time, row in zip(times, ratios, strict=True) if time in wanted
+            {
+                "width": width,
+                "depth": depth,
+                "dynamics": dynamics.DESCENT,
+                "run": run,
+                "time": time,
+                "ratio": float(ratio),
+            }
+            for time, row in zip(times, ratios, strict=True)
+            if time in wanted
             for run, ratio in zip(numbers, row, strict=True)
-        ]  # fmt: skip
+        ]
 
     pieces = [
         (depth, batch)
