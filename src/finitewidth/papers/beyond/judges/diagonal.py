@@ -29,7 +29,7 @@ NOT_SHALLOW = {
     "paper": True,
     "cut": "growing ones have their peak at what the paper calls relatively shallow; 50 is ours",
 }  # fmt: skip
-FORMS = {"printed_sums": "Theorem 3.2", "exact": "exact"}
+FORMS = {"printed_sums": "Theorem 3.2, form of its proof", "exact": "exact"}
 REMAINDER = {
     "low": 0.95, "high": 1.05, "late": True,
     "ours": "the paper gives remainders as O(1/sqrt(M)) without a constant; 1/sqrt(500) is 4.5 %",
