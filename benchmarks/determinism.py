@@ -40,8 +40,11 @@ ASIDE = {"logs", "benchmarks", ".checkpoints", "report"}  # folders that contain
 def files(folder: Path) -> dict[str, Path]:
     """Return the compared files by their path below the folder."""
     found = (file.relative_to(folder) for file in sorted(folder.rglob("*")))
-    return {str(name): folder / name for name in found
-            if name.suffix in COMPARED and not ASIDE & set(name.parts)}  # fmt: skip
+    return {
+        str(name): folder / name
+        for name in found
+        if name.suffix in COMPARED and not ASIDE & set(name.parts)
+    }
 
 
 def differences(ours: Path, theirs: Path) -> Iterator[str]:
@@ -67,14 +70,19 @@ def numbers(ours: Path, theirs: Path) -> str:
     largest = b[common].abs().max()  # differences are relative to the largest entry of the column
     relative = (gap.max() / largest).where(gap.max() > 0)
     text = [c for c in a if c not in common and not a[c].equals(b[c])]
-    return (f"largest difference {gap.max().max():.3g}, relative {relative.max():.3g}"
-            + f"; words differ in {', '.join(text)}" * bool(text))  # fmt: skip
+    return (
+        f"largest difference {gap.max().max():.3g}, relative {relative.max():.3g}"
+        + f"; words differ in {', '.join(text)}" * bool(text)
+    )
 
 
 def summary(found: list[str]) -> str:
     """Return the median and the largest relative difference of the tables that differ."""
-    sizes = {line.split(":")[0]: float(size) for line in found
-             for size in re.findall(r"relative ([\d.e+-]+)", line)}  # fmt: skip
+    sizes = {
+        line.split(":")[0]: float(size)
+        for line in found
+        for size in re.findall(r"relative ([\d.e+-]+)", line)
+    }
     if not sizes:
         return "; ".join(found)
     worst = max(sizes, key=sizes.get)
@@ -101,8 +109,16 @@ def main() -> int:
     options = parser.parse_args()
     found = list(differences(options.ours, options.theirs))
     count = len(files(options.ours))
-    print("\n".join([*found, f"{len(found)} of {count} files differ" if found else
-                     f"all {count} files are equal, byte for byte"]))  # fmt: skip
+    print(
+        "\n".join(
+            [
+                *found,
+                f"{len(found)} of {count} files differ"
+                if found
+                else f"all {count} files are equal, byte for byte",
+            ]
+        )
+    )
     if options.row:
         write_row(DOCUMENT, options.row, count, found)
     return int(bool(found) or not count)

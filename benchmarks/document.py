@@ -157,15 +157,21 @@ def section(rows: pd.DataFrame, pictures: dict[str, Path]) -> list[str]:
     """Return the part of the page about one machine."""
     device = rows["device"].iloc[0]
     name = rows["processor"].iloc[0] if device == "cpu" else device
-    parts = [f"## {name}, {rows['cores'].iloc[0]} cores\n", run_facts(rows), "### Overview\n",
-             markdown(overview(rows))]  # fmt: skip
+    parts = [
+        f"## {name}, {rows['cores'].iloc[0]} cores\n",
+        run_facts(rows),
+        "### Overview\n",
+        markdown(overview(rows)),
+    ]
     for benchmark, picture in pictures.items():
         title, text = MEANING[benchmark]
         own = rows[rows["benchmark"] == benchmark]
         parts += [f"### {title}\n", text + "\n", f"![{title}]({picture.name})\n", findings(own)]
         for threads in sorted(set(own["threads"])):
-            parts += [f"With {figures.said(threads)}:\n",
-                      markdown(cells(own[own["threads"] == threads]))]  # fmt: skip
+            parts += [
+                f"With {figures.said(threads)}:\n",
+                markdown(cells(own[own["threads"] == threads])),
+            ]
     parts += [
         f"All numbers are in `benchmarks/results/{file_name(rows)}`. Its columns:\n",
         meanings(COLUMNS),
@@ -183,19 +189,29 @@ def of_networks(rows: pd.DataFrame) -> list[str]:
         f"Measured with {figures.said(first['threads'])} and\n{versions},\non {first['date']}, at "
         f"commit {first['commit']}. The load was {load}, and large\nproducts ran at "
         f"{span(rates, number)} GFLOP/s.\n",
-        START, "", markdown(in_short(rows)), END, "", SYSTEM, markdown(in_full(rows)),
+        START,
+        "",
+        markdown(in_short(rows)),
+        END,
+        "",
+        SYSTEM,
+        markdown(in_full(rows)),
         unreached(rows),
         f"All numbers are in `benchmarks/results/networks/{file_name(rows)}`. Its columns:\n",
         meanings(side_by_side.COLUMNS),
-    ]  # fmt: skip
+    ]
 
 
 def in_short(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a line for each network and kernel, with time and memory of all ways."""
     found = []
     for (network, inputs, kernel), own in rows.groupby(["network", "inputs", "kernel"], sort=False):
-        line = {"network": network, "parameters": prefixed(own["parameters"].iloc[0]),
-                "inputs": inputs, "kernel": kernel}  # fmt: skip
+        line = {
+            "network": network,
+            "parameters": prefixed(own["parameters"].iloc[0]),
+            "inputs": inputs,
+            "kernel": kernel,
+        }
         for _, row in own[own["state"] != side_by_side.ABSENT].iterrows():
             told = f"{duration(row['seconds'])}, {prefixed(row['memory'])}B"
             line[row["way"]] = told if row["state"] == side_by_side.MEASURED else row["state"]
@@ -209,21 +225,26 @@ def in_full(rows: pd.DataFrame) -> pd.DataFrame:
     for _, row in rows[rows["state"] == side_by_side.MEASURED].iterrows():
         how = f" ({row['how']})" if isinstance(row["how"], str) else ""
         ours = row["way"] == OURS
-        found.append({
-            "network": row["network"], "inputs": row["inputs"], "kernel": row["kernel"],
-            "way": row["way"] + how, "time": duration(row["seconds"]),
-            "CPU time": duration(row["cpu_seconds"]),
-            "of it system": per_cent(row["system_seconds"] / row["cpu_seconds"]),
-            "memory": f"{prefixed(row['memory'])}B",
-            "time over ours": "1" if ours else number(row["ratio"]),
-            "asked": wanted(row["asked"]),
-            "at most": "" if ours or pd.isna(row["most"]) else number(row["most"]),
-            "our memory over its": "1" if ours else part(row["memory_ratio"]),
-            "asked of memory": wanted(row["asked_memory"]),
-            "FLOP": prefixed(row["flops"]) if ours else "",
-            "check": per_cent(row["check"]) if ours else "",
-            "share": per_cent(row["share"]) if ours else "",
-        })  # fmt: skip
+        found.append(
+            {
+                "network": row["network"],
+                "inputs": row["inputs"],
+                "kernel": row["kernel"],
+                "way": row["way"] + how,
+                "time": duration(row["seconds"]),
+                "CPU time": duration(row["cpu_seconds"]),
+                "of it system": per_cent(row["system_seconds"] / row["cpu_seconds"]),
+                "memory": f"{prefixed(row['memory'])}B",
+                "time over ours": "1" if ours else number(row["ratio"]),
+                "asked": wanted(row["asked"]),
+                "at most": "" if ours or pd.isna(row["most"]) else number(row["most"]),
+                "our memory over its": "1" if ours else part(row["memory_ratio"]),
+                "asked of memory": wanted(row["asked_memory"]),
+                "FLOP": prefixed(row["flops"]) if ours else "",
+                "check": per_cent(row["check"]) if ours else "",
+                "share": per_cent(row["share"]) if ours else "",
+            }
+        )
     return pd.DataFrame(found)
 
 
@@ -321,8 +342,11 @@ def cells(rows: pd.DataFrame) -> pd.DataFrame:
     found = []
     for (case, parameters, _), own in rows.groupby(["case", "parameters", "sweep"], sort=False):
         first = own.iloc[0]
-        row = {"ours": case, "sizes": parameters, f"time of a {first['unit']}":
-               duration(first["ours_seconds"])}  # fmt: skip
+        row = {
+            "ours": case,
+            "sizes": parameters,
+            f"time of a {first['unit']}": duration(first["ours_seconds"]),
+        }
         for _, one in own.iterrows():
             ratio, low, high = (number(one[name]) for name in ("ratio", "low", "high"))
             row[one["reference"]] = f"{ratio} ({low}–{high})"

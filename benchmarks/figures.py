@@ -14,8 +14,11 @@ OURS, REFERENCES = style.COLOURS, (style.COLOURS[3], style.COLOURS[4], style.COL
 MARKERS = "osD^v"
 DOTTED = (0, (1, 1.5))
 LABELS = {
-    "width": "width $M$", "depth": "depth $L$", "inputs": "inputs $S$", "replicas": "replicas $R$"
-}  # fmt: skip
+    "width": "width $M$",
+    "depth": "depth $L$",
+    "inputs": "inputs $S$",
+    "replicas": "replicas $R$",
+}
 
 
 def draw(rows: pd.DataFrame, folder: Path, machine: str) -> dict[str, Path]:
@@ -84,12 +87,23 @@ def curves(axis: Axes, rows: pd.DataFrame, size: str, *, rate: bool, name: str =
         colour = OURS[SAMPLERS.get(case, number)]
         looks = {"color": colour, "marker": MARKERS[SAMPLERS.get(case, number)]}
         axis.plot(own["value"], height(own["ours_seconds"]), label=name or case, **looks)
-        axis.plot(own["value"], height(own["bound_seconds"]), color=colour, linestyle=DOTTED,
-                  label="bound of ours" if name else f"bound, {case}")  # fmt: skip
+        axis.plot(
+            own["value"],
+            height(own["bound_seconds"]),
+            color=colour,
+            linestyle=DOTTED,
+            label="bound of ours" if name else f"bound, {case}",
+        )
     for number, (reference, own) in enumerate(rows.groupby("reference", sort=False)):
         own = own.drop_duplicates("value").sort_values("value")
-        axis.plot(own["value"], height(own["reference_seconds"]), color=REFERENCES[number],
-                  marker=MARKERS[-1 - number % 2], linestyle="--", label=reference)  # fmt: skip
+        axis.plot(
+            own["value"],
+            height(own["reference_seconds"]),
+            color=REFERENCES[number],
+            marker=MARKERS[-1 - number % 2],
+            linestyle="--",
+            label=reference,
+        )
     axis.set_xscale("log")
     axis.set_yscale("log")
     axis.set_xticks(sorted(set(rows["value"])))

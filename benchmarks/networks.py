@@ -90,9 +90,14 @@ def transformer() -> nn.Module:
     from torchvision import models
 
     network = models.VisionTransformer(
-        image_size=32, patch_size=8, num_layers=4, num_heads=4, hidden_dim=64, mlp_dim=128,
+        image_size=32,
+        patch_size=8,
+        num_layers=4,
+        num_heads=4,
+        hidden_dim=64,
+        mlp_dim=128,
         num_classes=OUTPUTS,
-    )  # fmt: skip
+    )
     nn.init.normal_(network.heads.head.weight, std=0.1)  # zero by default, and most of the kernel
     return network
 
@@ -122,35 +127,72 @@ def both(way: str, ratio: float) -> Asked:
 # the closed form of multilayer perceptrons computes in float64
 CASES = {
     "resnet18": Case(
-        "ResNet18 of torchvision, 32×32", resnet18, (3, 32, 32), 20, 1,
-        asked=both(JACOBIAN, 40), asked_memory=both(JACOBIAN, 1 / 20),
+        "ResNet18 of torchvision, 32×32",
+        resnet18,
+        (3, 32, 32),
+        20,
+        1,
+        asked=both(JACOBIAN, 40),
+        asked_memory=both(JACOBIAN, 1 / 20),
     ),
     "resnet18_100": Case("ResNet18 of torchvision, 32×32", resnet18, (3, 32, 32), 100, 1),
     "transformer": Case(
-        "VisionTransformer of torchvision, 4 layers, 32×32", transformer, (3, 32, 32), 20, 5,
+        "VisionTransformer of torchvision, 4 layers, 32×32",
+        transformer,
+        (3, 32, 32),
+        20,
+        5,
         asked={(TRACED, JACOBIAN): 3, (FULL, JACOBIAN): 2},
     ),
     "cnn": Case(
-        "5 convolutions of 64 channels, 32×32", lambda: cnn(64, 5), (3, 32, 32), 20, 4,
-        asked=both(JACOBIAN, 2), jax="cnn",
+        "5 convolutions of 64 channels, 32×32",
+        lambda: cnn(64, 5),
+        (3, 32, 32),
+        20,
+        4,
+        asked=both(JACOBIAN, 2),
+        jax="cnn",
     ),
     "mlp": Case(
-        "784-512×3-10", lambda: mlp(784, 512, 512, 512), (784,), 100, 20, torch.float64,
-        asked=both(JACOBIAN, 60) | both(NEURAL_TANGENTS, 20), jax="mlp",
+        "784-512×3-10",
+        lambda: mlp(784, 512, 512, 512),
+        (784,),
+        100,
+        20,
+        torch.float64,
+        asked=both(JACOBIAN, 60) | both(NEURAL_TANGENTS, 20),
+        jax="mlp",
     ),
     "resnet_small": Case(
-        "small ResNet, 8×8", lambda: small("ResNet"), (1, SIDE, SIDE), 40, 40,
+        "small ResNet, 8×8",
+        lambda: small("ResNet"),
+        (1, SIDE, SIDE),
+        40,
+        40,
         asked=both(JACOBIAN, 1.5),
     ),
     "densenet_small": Case(
-        "small DenseNet, 8×8", lambda: small("DenseNet"), (1, SIDE, SIDE), 40, 40,
+        "small DenseNet, 8×8",
+        lambda: small("DenseNet"),
+        (1, SIDE, SIDE),
+        40,
+        40,
         asked=both(JACOBIAN, 1.5),
     ),
-}  # fmt: skip
+}
 QUICK = {
-    "mlp": Case("12-8-10", lambda: mlp(12, 8), (12,), 3, 2, torch.float64, both(JACOBIAN, 2),
-                both(JACOBIAN, 1 / 3), "mlp")
-}  # fmt: skip
+    "mlp": Case(
+        "12-8-10",
+        lambda: mlp(12, 8),
+        (12,),
+        3,
+        2,
+        torch.float64,
+        both(JACOBIAN, 2),
+        both(JACOBIAN, 1 / 3),
+        "mlp",
+    )
+}
 
 
 def drawn(case: Case) -> tuple[nn.Module, Tensor]:
@@ -170,8 +212,10 @@ def by_jacobian(network: nn.Module, x: Tensor, full: bool, chunk: int) -> Tensor
 
 def gram_of(network: nn.Module, x: Tensor, names: list[str], full: bool, chunk: int) -> Tensor:
     """Return the part of the kernel, (N K, N K) or (N, N), that belongs to some parameters."""
-    flat = (each.flatten(0, 1) if full else each.flatten(1)
-            for each in jacobians(network, x, names, chunk))  # fmt: skip
+    flat = (
+        each.flatten(0, 1) if full else each.flatten(1)
+        for each in jacobians(network, x, names, chunk)
+    )
     return sum((each @ each.mT).double() for each in flat)
 
 
@@ -234,8 +278,10 @@ def passes(network: nn.Module, x: Tensor, at_once: bool) -> Callable[[], None]:
 
     def run() -> None:
         # each pass starts anew, so that the outputs of the last one remain, the one of all inputs
-        hooks = [network.register_forward_pre_hook(lambda *_: kept.clear()),
-                 *(layer.register_forward_hook(keep) for layer in layers)]  # fmt: skip
+        hooks = [
+            network.register_forward_pre_hook(lambda *_: kept.clear()),
+            *(layer.register_forward_hook(keep) for layer in layers),
+        ]
         outputs = network(x) if closed else recorded(network, x, True).outputs
         for hook in hooks:
             hook.remove()
@@ -273,8 +319,18 @@ def product_seconds(
     def fastest(*ways: Callable[[], Tensor]) -> float:
         return min(timer.once(way) for way in ways for _ in range(timer.rounds + 1))
 
-    products = [gram(N, K, sum(sum(unit.sizes.values()) for unit in recording.units
-                               if not isinstance(unit, ProductUnit)), full)]  # fmt: skip
+    products = [
+        gram(
+            N,
+            K,
+            sum(
+                sum(unit.sizes.values())
+                for unit in recording.units
+                if not isinstance(unit, ProductUnit)
+            ),
+            full,
+        )
+    ]
     for unit in recording.units:
         if not isinstance(unit, ProductUnit):
             continue
@@ -293,8 +349,9 @@ def product_seconds(
         # sums and rows of long ones are taken in parts that fit into the cache
         parts = max(1, batch * n * max(inner, m) // CACHED)
         n, inner = (-(-n // parts), inner) if m > inner else (n, -(-inner // parts))
-        a, b, turned = (torch.ones(batch, *size, dtype=dtype)
-                        for size in ((n, inner), (inner, m), (m, inner)))  # fmt: skip
+        a, b, turned = (
+            torch.ones(batch, *size, dtype=dtype) for size in ((n, inner), (inner, m), (m, inner))
+        )
         seconds += parts * fastest(partial(torch.matmul, a, b), partial(torch.matmul, a, turned.mT))
     return seconds
 

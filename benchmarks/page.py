@@ -81,9 +81,22 @@ def measure_all(options: argparse.Namespace, folder: Path) -> bool:
     with tempfile.TemporaryDirectory() as temporary:
         for threads in options.threads if parts else ():
             file = Path(temporary) / f"{threads}.csv"
-            command = [sys.executable, __file__, "--child", str(file), "--threads", str(threads),
-                       "--device", options.device, "--rounds", str(options.rounds),
-                       "--seconds", str(options.seconds), "--only", *parts]  # fmt: skip
+            command = [
+                sys.executable,
+                __file__,
+                "--child",
+                str(file),
+                "--threads",
+                str(threads),
+                "--device",
+                options.device,
+                "--rounds",
+                str(options.rounds),
+                "--seconds",
+                str(options.seconds),
+                "--only",
+                *parts,
+            ]
             command += ["--quick"] if options.quick else []
             names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
             env = os.environ | dict.fromkeys(names, str(threads))

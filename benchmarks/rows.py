@@ -65,8 +65,11 @@ def measure(names: list[str], timer: Timer, threads: int, quick: bool) -> pd.Dat
             found = list(rows_of(comparison, timer, machine))
             rows += [row | facts | {"load": round(os.getloadavg()[0], 1)} for row in found]
             for row in found:
-                print(f"{threads} threads, {name}, {row['case']}, {row['parameters']}: "
-                      f"{row['ratio']:.3g} x {row['reference']}", flush=True)  # fmt: skip
+                print(
+                    f"{threads} threads, {name}, {row['case']}, {row['parameters']}: "
+                    f"{row['ratio']:.3g} x {row['reference']}",
+                    flush=True,
+                )
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

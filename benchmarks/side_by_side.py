@@ -25,8 +25,13 @@ TURNS = 3  # of ways that take less than SHORT: the speed of a machine varies ov
 IMPLEMENTATIONS = ("STRUCTURED_DERIVATIVES", "JACOBIAN_CONTRACTION")
 MEASURED, NO_SPACE, FAILED, ABSENT = "measured", "does not fit", "does not run", "not installed"
 SLOW = f"longer than {LONGEST} s"
-OUT_OF_MEMORY = ("not enough memory", "can't allocate memory", "MemoryError", "bad_alloc",
-                 "RESOURCE_EXHAUSTED")  # fmt: skip
+OUT_OF_MEMORY = (
+    "not enough memory",
+    "can't allocate memory",
+    "MemoryError",
+    "bad_alloc",
+    "RESOURCE_EXHAUSTED",
+)
 KILLED = -9  # as a process is without memory
 HERE = Path(__file__).parent
 FACTS = ("threads", "load", "device", "processor", "cores", "versions", "commit", "date")
@@ -75,13 +80,21 @@ def measure(quick: bool, threads: int, interpreter: str | None) -> pd.DataFrame:
     cases = networks.QUICK if quick else networks.CASES
     for (name, case), kernel in product(cases.items(), (TRACED, FULL)):
         with TemporaryDirectory() as folder:
-            task = {"case": name, "kernel": kernel, "threads": threads, "quick": quick,
-                    "arrays": f"{folder}/arrays.npz", "result": f"{folder}/result.npz"}  # fmt: skip
+            task = {
+                "case": name,
+                "kernel": kernel,
+                "threads": threads,
+                "quick": quick,
+                "arrays": f"{folder}/arrays.npz",
+                "result": f"{folder}/result.npz",
+            }
             for row in rows_of(case, task, interpreter):
                 found.append(facts | row | {"load": round(os.getloadavg()[0], 1)})
-                print(f"{threads} threads, {NAME}, {name}, {kernel}, {row['way']}: {row['state']}, "
-                      f"{row.get('seconds', nan):.3g} s, {row.get('memory', nan) / 1e9:.3g} GB",
-                      flush=True)  # fmt: skip
+                print(
+                    f"{threads} threads, {NAME}, {name}, {kernel}, {row['way']}: {row['state']}, "
+                    f"{row.get('seconds', nan):.3g} s, {row.get('memory', nan) / 1e9:.3g} GB",
+                    flush=True,
+                )
     return pd.DataFrame(found, columns=list(COLUMNS))
 
 

@@ -79,10 +79,15 @@ def least_work(training: Callable[[], object], run: TrainingRun, data: Images, u
 def one_by_one(run: TrainingRun, data: Images) -> Callable[[], None]:
     """Return a function that trains each replica in a stack of its own."""
     alone = [
-        TrainingRun(row=run.row, replicas=(replica,), architecture=run.architecture,
-                    optimiser=run.optimiser, batch_size=run.batch_size)
+        TrainingRun(
+            row=run.row,
+            replicas=(replica,),
+            architecture=run.architecture,
+            optimiser=run.optimiser,
+            batch_size=run.batch_size,
+        )
         for replica in run.replicas
-    ]  # fmt: skip
+    ]
 
     def all_of_them() -> None:
         for each in alone:

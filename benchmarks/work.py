@@ -85,8 +85,12 @@ def bound_of(work: Work, machine: Machine, dtype: str) -> Bound:
 def counted_flops(run: Callable[[], object]) -> float:
     """Run something in torch once and count the operations in its products and factorisations."""
     aten = torch.ops.aten
-    own = {aten.linalg_qr: _qr, aten.mv: _mv, aten.dot: _mv,
-           aten.convolution_backward: _convolution_backward}  # fmt: skip
+    own = {
+        aten.linalg_qr: _qr,
+        aten.mv: _mv,
+        aten.dot: _mv,
+        aten.convolution_backward: _convolution_backward,
+    }
     with FlopCounterMode(display=False, custom_mapping=own) as counter:
         run()
     return float(counter.get_total_flops())

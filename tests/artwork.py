@@ -27,13 +27,24 @@ APART = 9.0  # CIEDE2000 between series that differ in nothing but colour
 NOTHING = ("none", "None", "", " ", None)
 # Machado, Oliveira and Fernandes (2009), severity 1, for linear RGB
 DEFICIENT = {
-    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
-                     [-0.011820, 0.042940, 0.968881]],
-    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
-                   [-0.003882, -0.048116, 1.051998]],
-}  # fmt: skip
-XYZ = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750],
-                [0.0193339, 0.1191920, 0.9503041]])  # fmt: skip
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+}
+XYZ = np.array(
+    [
+        [0.4124564, 0.3575761, 0.1804375],
+        [0.2126729, 0.7151522, 0.0721750],
+        [0.0193339, 0.1191920, 0.9503041],
+    ]
+)
 
 
 def faults(figure: Figure) -> list[str]:
@@ -70,8 +81,12 @@ def texts(figure: Figure) -> Iterator[str]:
             yield f"text {words!r} of {text.get_fontsize():g} points"
         extent = text.get_window_extent()
         slack = 1.5
-        if (extent.x0 < -slack or extent.y0 < -slack or extent.x1 > box.width + slack
-                or extent.y1 > box.height + slack):  # fmt: skip
+        if (
+            extent.x0 < -slack
+            or extent.y0 < -slack
+            or extent.x1 > box.width + slack
+            or extent.y1 > box.height + slack
+        ):
             yield f"text {words!r} leaves the picture"
         on_picture = text.axes is not None and _picture(text.axes)
         if not on_picture and not text.get_path_effects() and ratio(text.get_color()) < TEXTS:
@@ -420,9 +435,13 @@ def difference(one, other, eye: str | None = None) -> float:
     if c1 * c2 > 0:
         across = 0 if abs(h1 - h2) <= 180 else 360 if hue < 360 else -360
         hue = (hue + across) / 2
-    t = (1 - 0.17 * np.cos(np.radians(hue - 30)) + 0.24 * np.cos(np.radians(2 * hue))
-         + 0.32 * np.cos(np.radians(3 * hue + 6))
-         - 0.20 * np.cos(np.radians(4 * hue - 63)))  # fmt: skip
+    t = (
+        1
+        - 0.17 * np.cos(np.radians(hue - 30))
+        + 0.24 * np.cos(np.radians(2 * hue))
+        + 0.32 * np.cos(np.radians(3 * hue + 6))
+        - 0.20 * np.cos(np.radians(4 * hue - 63))
+    )
     s_l = 1 + 0.015 * (light - 50) ** 2 / np.sqrt(20 + (light - 50) ** 2)
     s_c, s_h = 1 + 0.045 * chroma, 1 + 0.015 * chroma * t
     turned = 2 * np.sqrt(chroma**7 / (chroma**7 + 25.0**7))

@@ -29,15 +29,19 @@ def cntk_by_definition(
     """
     standard, images = parametrisation == "standard", (x, other)
     positions = list(product((0, 1), range(x.shape[1]), range(x.shape[2])))
-    k = {(p, q): float(images[p[0]][:, p[1], p[2]] @ images[q[0]][:, q[1], q[2]]) / len(x)
-         for p, q in product(positions, positions)}  # fmt: skip
+    k = {
+        (p, q): float(images[p[0]][:, p[1], p[2]] @ images[q[0]][:, q[1], q[2]]) / len(x)
+        for p, q in product(positions, positions)
+    }
     t, channels = dict.fromkeys(k, 0.0), len(x)
     bias = float(sigma_b2 > 0) if standard else sigma_b2
 
     def layer(k: Kernel, t: Kernel, fan_in: int) -> tuple[Kernel, Kernel]:
         gain = fan_in if standard else sigma_w2
-        return ({pair: sigma_w2 * k[pair] + sigma_b2 for pair in k},
-                {pair: gain * k[pair] + bias + sigma_w2 * t[pair] for pair in k})  # fmt: skip
+        return (
+            {pair: sigma_w2 * k[pair] + sigma_b2 for pair in k},
+            {pair: gain * k[pair] + bias + sigma_w2 * t[pair] for pair in k},
+        )
 
     for width in architecture.channels:
         k, t = ({pair: _patch_mean(kernel, *pair) for pair in k} for kernel in (k, t))
@@ -76,7 +80,12 @@ def _read_out(kernel: Kernel, shape: tuple[int, ...], architecture: Architecture
     The result has one position per image, (image, 0, 0).
     """
     places = list(product(*map(range, shape)))
-    pairs = list(product(places, places)) if architecture.global_average_pooling else list(
-        zip(places, places, strict=True))  # fmt: skip
-    return {((a, 0, 0), (b, 0, 0)): sum(kernel[(a, *p), (b, *q)] for p, q in pairs) / len(pairs)
-            for a, b in product((0, 1), (0, 1))}  # fmt: skip
+    pairs = (
+        list(product(places, places))
+        if architecture.global_average_pooling
+        else list(zip(places, places, strict=True))
+    )
+    return {
+        ((a, 0, 0), (b, 0, 0)): sum(kernel[(a, *p), (b, *q)] for p, q in pairs) / len(pairs)
+        for a, b in product((0, 1), (0, 1))
+    }

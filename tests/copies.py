@@ -21,8 +21,9 @@ def copies() -> dict[str, list[str]]:
     digests = [hashlib.sha256(content).hexdigest() for content in contents]
     return {
         known[digest]: content.decode("utf-8").split("\n")
-        for digest, content in zip(digests, contents, strict=True) if digest in known
-    }  # fmt: skip
+        for digest, content in zip(digests, contents, strict=True)
+        if digest in known
+    }
 
 
 def stands_there(quote: Quote, lines: list[str], span: int = 12) -> bool:

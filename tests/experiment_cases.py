@@ -7,11 +7,23 @@ def history_row(**over):
     """An epoch of a run. ``test_accuracy`` is that of both halves of the test images."""
     accuracy = over.get("test_accuracy", 0.5)
     return {
-        "row": "fc_sgd", "regime": "relu", "stage": None, "beta": None, "eps": None,
-        "variant": "original", "seed": 0, "step_size": 0.1, "epoch": 1, "train_loss": 0.4,
-        "test_loss": 0.6, "train_accuracy": 1.0, "test_accuracy": accuracy,
-        "test_accuracy_first": accuracy, "test_accuracy_second": accuracy, "diverged": 0,
-    } | over  # fmt: skip
+        "row": "fc_sgd",
+        "regime": "relu",
+        "stage": None,
+        "beta": None,
+        "eps": None,
+        "variant": "original",
+        "seed": 0,
+        "step_size": 0.1,
+        "epoch": 1,
+        "train_loss": 0.4,
+        "test_loss": 0.6,
+        "train_accuracy": 1.0,
+        "test_accuracy": accuracy,
+        "test_accuracy_first": accuracy,
+        "test_accuracy_second": accuracy,
+        "diverged": 0,
+    } | over
 
 
 def kept_weights(parts, replicas=2, epochs=(0, 3), width=6, bias=False, outputs=1, seed=1):

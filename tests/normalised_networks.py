@@ -18,9 +18,13 @@ SMALL = {
     "vgg": {"kind": "vgg", "convolutions": [8, M, 16, M, 32, M], "dense": [64, 32]},
     "resnet": {"kind": "resnet", "channels": [8, 16, 32], "blocks": [1, 1, 1]},
     "densenet": {
-        "kind": "densenet", "growth": 8, "blocks": [2, 2], "stem": 16, "pooled_stem": True
+        "kind": "densenet",
+        "growth": 8,
+        "blocks": [2, 2],
+        "stem": 16,
+        "pooled_stem": True,
     },
-}  # fmt: skip
+}
 
 
 def network_of(settings, **changes):

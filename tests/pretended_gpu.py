@@ -17,9 +17,23 @@ from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 GPU = torch.device("cuda", 0)
 FACTORIES = {
     getattr(torch, name)
-    for name in ("arange", "as_tensor", "empty", "eye", "full", "linspace", "logspace", "ones",
-                 "rand", "randint", "randn", "randperm", "tensor", "zeros")
-}  # fmt: skip
+    for name in (
+        "arange",
+        "as_tensor",
+        "empty",
+        "eye",
+        "full",
+        "linspace",
+        "logspace",
+        "ones",
+        "rand",
+        "randint",
+        "randn",
+        "randperm",
+        "tensor",
+        "zeros",
+    )
+}
 # between devices; an index may be on the CPU, and so may a number, a tensor of no dimension
 ACROSS = ("aten._to_copy", "aten.copy_", "aten.index.", "aten.index_put", "aten._index_put_impl")
 
@@ -36,9 +50,14 @@ class OnGpu(torch.Tensor):
         assert type(values) is torch.Tensor
         assert values.device.type == "cpu"
         made = torch.Tensor._make_wrapper_subclass(
-            cls, values.shape, values.stride(), values.storage_offset(), dtype=values.dtype,
-            device="meta", requires_grad=False,
-        )  # fmt: skip
+            cls,
+            values.shape,
+            values.stride(),
+            values.storage_offset(),
+            dtype=values.dtype,
+            device="meta",
+            requires_grad=False,
+        )
         made.values_on_cpu = values
         return made
 
@@ -62,8 +81,10 @@ class OnGpu(torch.Tensor):
         if any(t.is_meta for t in alien):  # torch.func.vmap makes them beside a subclass
             raise NotImplementedError(f"{operation}: vmap of pretended tensors")
         if alien and not across:
-            raise DevicesDifferError(f"{operation}: a tensor {tuple(alien[0].shape)} of "
-                                     f"{alien[0].device} among tensors of {GPU}")  # fmt: skip
+            raise DevicesDifferError(
+                f"{operation}: a tensor {tuple(alien[0].shape)} of "
+                f"{alien[0].device} among tensors of {GPU}"
+            )
         to = (kwargs or {}).get("device")
         inner = [each.values_on_cpu if isinstance(each, cls) else each for each in given]
         inner = [torch.device("cpu") if isinstance(each, torch.device) else each for each in inner]

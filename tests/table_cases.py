@@ -12,8 +12,10 @@ from finitewidth.papers.dgn.tables import table4
 from finitewidth.papers.npf.experiments import concepts as npf
 from finitewidth.papers.npf.tables import table2
 
-STAND_INS = {"mnist": "digits 8×8 (stand-in for MNIST)",
-             "cifar10": "digits on photo patches 16×16 (stand-in for CIFAR-10)"}  # fmt: skip
+STAND_INS = {
+    "mnist": "digits 8×8 (stand-in for MNIST)",
+    "cifar10": "digits on photo patches 16×16 (stand-in for CIFAR-10)",
+}
 FOOTER = "preset test · 3 runs · pixels averaged 2×2 (gates_only/sweep) · 100 % & more"
 
 
@@ -73,10 +75,20 @@ def accuracies(paper: str) -> pd.DataFrame:
     rows = []
     for number, row in enumerate(table2.ROWS):
         for place, regime in enumerate(table2.REGIMES["npf"]):
-            values = {"paper": paper, "row": row, "regime": regime, "select": "best_test",
-                      "runs": 3, "diverged": 0, "difference": place - 1.25, "difference_se": 2.5,
-                      "reported_runs": 5, "trained": 1, "train_accuracy_lowest": 99.0,
-                      "trained_from": 95.0}  # fmt: skip
+            values = {
+                "paper": paper,
+                "row": row,
+                "regime": regime,
+                "select": "best_test",
+                "runs": 3,
+                "diverged": 0,
+                "difference": place - 1.25,
+                "difference_se": 2.5,
+                "reported_runs": 5,
+                "trained": 1,
+                "train_accuracy_lowest": 99.0,
+                "trained_from": 95.0,
+            }
             for name in (*table2.OURS, "reported"):
                 mean, spread = 90.0 + number + place / 3, 10.0 ** (place - 3) * 1.17
                 values |= {f"{name}_mean": mean, f"{name}_spread": spread}
@@ -93,9 +105,14 @@ def sweep() -> pd.DataFrame:
     networks = [("linear", None, None), ("relu", None, None)]
     networks += [("soft_relu", beta, eps) for eps in (0.1, 0.4) for beta in (1.0, 8.0, 24.0)]
     rows = pd.DataFrame(networks, columns=["regime", "beta", "eps"])
-    rows = rows.assign(network=rows["regime"], runs=3, diverged=0, reported_train=0.99,
-                       reported_test=[0.3939, None, *[0.7] * 6],
-                       trained=[0.0, *[1.0] * 7])  # fmt: skip
+    rows = rows.assign(
+        network=rows["regime"],
+        runs=3,
+        diverged=0,
+        reported_train=0.99,
+        reported_test=[0.3939, None, *[0.7] * 6],
+        trained=[0.0, *[1.0] * 7],
+    )
     for place, column in enumerate(table4.OURS):
         rows[f"{column}_mean"], rows[f"{column}_spread"] = 0.7 + place / 30, 0.0011 * 6**place
     return rows
@@ -110,42 +127,90 @@ def text_numbers(paper: str) -> pd.DataFrame:
     """Rows of a table of numbers in the text."""
     rows = [number[:3] for number in shown(paper)["numbers"]]
     rows = pd.DataFrame(rows, columns=["quantity", "row", "column"])
-    rows = rows.assign(mean=9.25, spread=12.3, runs=3, diverged=0, select="last",
-                       reported=56.5, place="section 1, evidence II", trained=1.0)  # fmt: skip
+    rows = rows.assign(
+        mean=9.25,
+        spread=12.3,
+        runs=3,
+        diverged=0,
+        select="last",
+        reported=56.5,
+        place="section 1, evidence II",
+        trained=1.0,
+    )
     rows.loc[0, ["runs", "diverged", "trained"]] = [1, 2, 0.0]
     return rows
 
 
 def cntk() -> pd.DataFrame:
     """Rows of the table of the CNTK and of the networks on the same images."""
-    kernel = [{"kind": "kernel", "regime": "cntk", "train": train, "accuracy": 15.25 + train / 30,
-               "standard_error": 1.8, "ridge": ridge, "condition_number": 4.4e2 * train}
-              for train, ridge in ((50, 0.1), (4000, 1e-6))]  # fmt: skip
+    kernel = [
+        {
+            "kind": "kernel",
+            "regime": "cntk",
+            "train": train,
+            "accuracy": 15.25 + train / 30,
+            "standard_error": 1.8,
+            "ridge": ridge,
+            "condition_number": 4.4e2 * train,
+        }
+        for train, ridge in ((50, 0.1), (4000, 1e-6))
+    ]
     printed = [{"kind": "printed", "regime": "cntk", "accuracy": 77.43}]
-    networks = [{"kind": "network", "regime": regime, "train": 4000, "runs": 3, "accuracy": 70.5,
-                 "standard_error": 2.32, "best_test": 71.0, "train_accuracy": 100.0,
-                 "trained": float(regime != "relu"), "train_accuracy_lowest": 78.75,
-                 "trained_from": 95.0}
-                for regime in table2.REGIMES["npf"]]  # fmt: skip
+    networks = [
+        {
+            "kind": "network",
+            "regime": regime,
+            "train": 4000,
+            "runs": 3,
+            "accuracy": 70.5,
+            "standard_error": 2.32,
+            "best_test": 71.0,
+            "train_accuracy": 100.0,
+            "trained": float(regime != "relu"),
+            "train_accuracy_lowest": 78.75,
+            "trained_from": 95.0,
+        }
+        for regime in table2.REGIMES["npf"]
+    ]
     return pd.DataFrame([*kernel, *printed, *networks])
 
 
 def limits() -> pd.DataFrame:
     """Rows of the table of limits of infinite width."""
     return pd.DataFrame(
-        [{"weights": weights, "depth": depth, "output_variance": "2/w", "limit": limit,
-          "expected": 1.0 if limit != "halved" else None, "scale": 1.0035, "scale_error": 0.014,
-          "correlation": 0.99659, "correlation_error": 0.00043, "networks": 6,
-          "width": 512 * depth}
-         for weights, own in (("gaussian", "tangent"), ("signed", "signed")) for depth in (3, 5)
-         for limit in (own, "halved")]
-    )  # fmt: skip
+        [
+            {
+                "weights": weights,
+                "depth": depth,
+                "output_variance": "2/w",
+                "limit": limit,
+                "expected": 1.0 if limit != "halved" else None,
+                "scale": 1.0035,
+                "scale_error": 0.014,
+                "correlation": 0.99659,
+                "correlation_error": 0.00043,
+                "networks": 6,
+                "width": 512 * depth,
+            }
+            for weights, own in (("gaussian", "tangent"), ("signed", "signed"))
+            for depth in (3, 5)
+            for limit in (own, "halved")
+        ]
+    )
 
 
 def identities() -> pd.DataFrame:
     """Rows of the table of stated means."""
     return pd.DataFrame(
-        [{"identity": name, "case": f"mean kernel, d={depth}", "expected": float(depth),
-          "value": depth + 0.01, "standard_error": error, "draws": 5000}
-         for name, depth, error in (("D03", 2, 0.0), ("D10", 4, 0.0199), ("D10", 10, 0.123))]
-    )  # fmt: skip
+        [
+            {
+                "identity": name,
+                "case": f"mean kernel, d={depth}",
+                "expected": float(depth),
+                "value": depth + 0.01,
+                "standard_error": error,
+                "draws": 5000,
+            }
+            for name, depth, error in (("D03", 2, 0.0), ("D10", 4, 0.0199), ("D10", 10, 0.123))
+        ]
+    )

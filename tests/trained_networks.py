@@ -143,11 +143,21 @@ class DenseLayer(nn.Module):
 
 def densenet():
     return nn.Sequential(
-        nn.Conv2d(3, 4, 3, padding=1, bias=False), DenseLayer(4, 2), DenseLayer(6, 2),
-        nn.BatchNorm2d(8), nn.ReLU(inplace=True), nn.Conv2d(8, 4, 1, bias=False), nn.AvgPool2d(2),
-        DenseLayer(4, 2), DenseLayer(6, 2), nn.BatchNorm2d(8), nn.ReLU(inplace=True),
-        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 3),
-    )  # fmt: skip
+        nn.Conv2d(3, 4, 3, padding=1, bias=False),
+        DenseLayer(4, 2),
+        DenseLayer(6, 2),
+        nn.BatchNorm2d(8),
+        nn.ReLU(inplace=True),
+        nn.Conv2d(8, 4, 1, bias=False),
+        nn.AvgPool2d(2),
+        DenseLayer(4, 2),
+        DenseLayer(6, 2),
+        nn.BatchNorm2d(8),
+        nn.ReLU(inplace=True),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(8, 3),
+    )
 
 
 def vgg():

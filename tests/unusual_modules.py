@@ -357,8 +357,9 @@ def hard():
 
 def without_padding():
     """Settings of a convolution that autograd keeps as one number for all axes."""
-    return nn.Sequential(nn.Conv2d(2, 3, 2, padding="valid"), nn.Tanh(), nn.Flatten(),
-                         nn.LazyLinear(2))  # fmt: skip
+    return nn.Sequential(
+        nn.Conv2d(2, 3, 2, padding="valid"), nn.Tanh(), nn.Flatten(), nn.LazyLinear(2)
+    )
 
 
 def compiled_by_tracing():
@@ -415,7 +416,7 @@ RIGHT = {
     "traced by jit": (compiled_by_tracing, VECTOR),
     "Hardsigmoid": (hard, VECTOR),
     "convolution, padding by name": (without_padding, IMAGE),
-}  # fmt: skip
+}
 
 
 def made(make, dtype=torch.float64):
@@ -425,8 +426,11 @@ def made(make, dtype=torch.float64):
 
 def parameters_by_module(network):
     """Return what each module holds, to see whether a kernel leaves it as it is."""
-    return [(module, name, id(p)) for module in network.modules()
-            for name, p in module._parameters.items()]  # fmt: skip
+    return [
+        (module, name, id(p))
+        for module in network.modules()
+        for name, p in module._parameters.items()
+    ]
 
 
 WORDS = {

@@ -11,19 +11,42 @@ import finitewidth
 
 GROUPS = {
     "Networks at initialisation": (
-        "Initialisation", "constant_width", "network", "draw_ntk", "ntk_moments", "trust",
-        "dispersion", "mean_ratio", "dispersion_limit", "infinite_width", "infinite_width_of_gram",
-        "chi_1", "fixed_variance", "phase", "border",
+        "Initialisation",
+        "constant_width",
+        "network",
+        "draw_ntk",
+        "ntk_moments",
+        "trust",
+        "dispersion",
+        "mean_ratio",
+        "dispersion_limit",
+        "infinite_width",
+        "infinite_width_of_gram",
+        "chi_1",
+        "fixed_variance",
+        "phase",
+        "border",
     ),
     "Given networks, trained or not": (
-        "FullyConnected", "traced_kernel", "full_kernel", "kernel_diagonal", "kernel_terms",
-        "output_norms", "largest_eigenvalue", "cross_kernel", "kernel_over_training",
-        "tiled_kernel", "block_means", "label_alignment", "KernelRegression", "study",
+        "FullyConnected",
+        "traced_kernel",
+        "full_kernel",
+        "kernel_diagonal",
+        "kernel_terms",
+        "output_norms",
+        "largest_eigenvalue",
+        "cross_kernel",
+        "kernel_over_training",
+        "tiled_kernel",
+        "block_means",
+        "label_alignment",
+        "KernelRegression",
+        "study",
     ),
     "Gates and paths": ("Architecture", "train_gated", "overlap", "npk", "nu"),
     "Convolutional networks of infinite width": ("cntk",),
     "Errors": ("FinitewidthError", "ConfigError"),
-}  # fmt: skip
+}
 # what the functions of a group return or take; it has no public name of its own
 BESIDE = {
     "Networks at initialisation": (
@@ -57,8 +80,16 @@ def write(folder: Path) -> None:
 
 
 def _page(title: str, members: tuple[str, ...]) -> list[str]:
-    lines = [title, "=" * len(title), "", ".. currentmodule:: finitewidth", "",
-             ".. autosummary::", "   :nosignatures:", ""]  # fmt: skip
+    lines = [
+        title,
+        "=" * len(title),
+        "",
+        ".. currentmodule:: finitewidth",
+        "",
+        ".. autosummary::",
+        "   :nosignatures:",
+        "",
+    ]
     lines += [f"   {name}" for name in members]
     for name in members:
         lines += ["", name, "-" * len(name), "", *_entry(f"finitewidth.{name}")]

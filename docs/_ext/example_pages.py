@@ -32,9 +32,13 @@ def output(script: Path, kept: Path) -> str:
             old.unlink()
         try:
             answer = subprocess.run(
-                [sys.executable, str(script)], capture_output=True, text=True, check=True,
-                timeout=TIMEOUT, env=os.environ | {"OMP_NUM_THREADS": "1"},
-            )  # fmt: skip
+                [sys.executable, str(script)],
+                capture_output=True,
+                text=True,
+                check=True,
+                timeout=TIMEOUT,
+                env=os.environ | {"OMP_NUM_THREADS": "1"},
+            )
         except subprocess.SubprocessError as error:
             raise ExtensionError(f"{error}\n{(error.stderr or '').strip()}") from error
         file.write_text(answer.stdout, encoding="utf-8")
@@ -47,7 +51,17 @@ def _page(script: Path, printed: str) -> list[str]:
         "\n"
     )
     return [
-        f"# {title.rstrip('.')}", "", rest.strip(), "",
-        "```console", f"$ python docs/examples/{script.name}", printed, "```", "",
-        f"```{{literalinclude}} ../../examples/{script.name}", ":language: python", "```", "",
-    ]  # fmt: skip
+        f"# {title.rstrip('.')}",
+        "",
+        rest.strip(),
+        "",
+        "```console",
+        f"$ python docs/examples/{script.name}",
+        printed,
+        "```",
+        "",
+        f"```{{literalinclude}} ../../examples/{script.name}",
+        ":language: python",
+        "```",
+        "",
+    ]

@@ -17,9 +17,12 @@ from finitewidth.pipeline.configuration import settings_model
 
 LONGEST = 60  # characters of a value
 BOUNDS = {
-    "minimum": "from", "exclusiveMinimum": "above", "maximum": "to", "exclusiveMaximum": "below",
+    "minimum": "from",
+    "exclusiveMinimum": "above",
+    "maximum": "to",
+    "exclusiveMaximum": "below",
     "multipleOf": "a multiple of",
-}  # fmt: skip
+}
 INTRODUCTION = """# Settings
 
 The value of a setting is the one of preset `paper`, which has the papers' own sizes. A preset

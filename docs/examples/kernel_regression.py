@@ -43,9 +43,12 @@ def accuracies(width: int, train: int, test: int, steps: int) -> dict[str, float
     """Compute the test accuracy of the network and of two kernels, as fractions."""
     torch.manual_seed(0)
     network = nn.Sequential(
-        nn.Linear(64, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(),
+        nn.Linear(64, width),
+        nn.ReLU(),
+        nn.Linear(width, width),
+        nn.ReLU(),
         nn.Linear(width, CLASSES),
-    )  # fmt: skip
+    )
     x, y, x_test, y_test = data(train, test)
     after = trained(network, x, y, steps)
     targets = nn.functional.one_hot(y, CLASSES)

@@ -56,8 +56,11 @@ def nu_by_epoch(epochs: list[int], width: int, hidden: int, count: int) -> dict[
         _, weights = fw.train_gated(
             (x, y), (x, y), architecture=fw.Architecture(dense=(width,) * hidden), epochs=number
         )
-        kernel = fw.npk(torch.from_numpy(x[:count]).double(), gates(weights, x[:count], hidden),
-                        normalise="trace")  # fmt: skip
+        kernel = fw.npk(
+            torch.from_numpy(x[:count]).double(),
+            gates(weights, x[:count], hidden),
+            normalise="trace",
+        )
         found[number] = fw.nu(signs, kernel, ridge=1e-8).nu.numpy()
     return found
 

@@ -6,9 +6,15 @@ import subprocess
 import sys
 
 FAILED = {
-    "BOOT_FAIL", "CANCELLED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED",
+    "BOOT_FAIL",
+    "CANCELLED",
+    "DEADLINE",
+    "FAILED",
+    "NODE_FAIL",
+    "OUT_OF_MEMORY",
+    "PREEMPTED",
     "TIMEOUT",
-}  # fmt: skip
+}
 
 
 def state(job: str) -> str:

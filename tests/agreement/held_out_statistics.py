@@ -36,8 +36,15 @@ def scalar_statistics(draws, axes):
     w, b, f = (np.ravel(part) for part in (draws.theta_w, draws.theta_b, draws.output))
     joint = np.stack([np.log1p(w), np.log1p(b), np.arcsinh(f)], axis=1) @ axes
     laws = {"W": w, "b": b, "f": f, "Theta": w + b, "W b": w * b, "W f^2": w * f * f}
-    means = {"W": w, "b": b, "f": f, "W b": w * b, "Theta^2": (w + b) ** 2, "f^2": f * f,
-             "log Theta": np.log1p(w + b)}  # fmt: skip
+    means = {
+        "W": w,
+        "b": b,
+        "f": f,
+        "W b": w * b,
+        "Theta^2": (w + b) ** 2,
+        "f^2": f * f,
+        "log Theta": np.log1p(w + b),
+    }
     return laws | {f"direction {i}": joint[:, i] for i in range(3)}, means
 
 
@@ -58,8 +65,14 @@ def kernel_statistics(draws, axes):
         "f f'": outputs,
         "f Theta f": np.einsum("ni,nij,nj->n", f, draws.theta, f),
     }
-    means = {"first": first, "W off": w_off, "b off": b_off, "off^2": off**2, "f f'": outputs,
-             "log first": np.log1p(first)}  # fmt: skip
+    means = {
+        "first": first,
+        "W off": w_off,
+        "b off": b_off,
+        "off^2": off**2,
+        "f f'": outputs,
+        "log first": np.log1p(first),
+    }
     return laws | {f"direction {i}": joint[:, i] for i in range(3)}, means
 
 

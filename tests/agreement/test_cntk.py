@@ -30,8 +30,12 @@ def images(count, *shape, seed=0):
 @pytest.mark.parametrize("dense", [(), (5, 3)])
 def test_the_kernel_is_its_definition(parametrisation, sigma_b2, pooled, dense):
     x, y = images(3, 2, 3, 4), images(2, 2, 3, 4, seed=1)
-    law = {"architecture": network(pooled, (4, 6), dense), "sigma_w2": 1.7, "sigma_b2": sigma_b2,
-           "parametrisation": parametrisation}  # fmt: skip
+    law = {
+        "architecture": network(pooled, (4, 6), dense),
+        "sigma_w2": 1.7,
+        "sigma_b2": sigma_b2,
+        "parametrisation": parametrisation,
+    }
 
     def wanted(first, second):
         return [[cntk_by_definition(a, b, **law) for b in second.numpy()] for a in first.numpy()]

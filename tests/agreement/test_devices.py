@@ -35,8 +35,18 @@ ARCHITECTURES = {
     "gconv": Architecture(channels=(3, 4), dense=(9,), global_average_pooling=True),
     "strided": Architecture(channels=(3, 4), dense=(9,), stride=2, bias=False),
 }
-REGIMES = ("relu", "frnpf_ii", "frnpf_di", "dlnpf", "linear", "galu", "soft_relu", "soft_galu",
-           "gates_only", "gates_and_output")  # fmt: skip
+REGIMES = (
+    "relu",
+    "frnpf_ii",
+    "frnpf_di",
+    "dlnpf",
+    "linear",
+    "galu",
+    "soft_relu",
+    "soft_galu",
+    "gates_only",
+    "gates_and_output",
+)
 SOFT = ("dlnpf", "soft_relu", "soft_galu", "gates_only", "gates_and_output")
 
 
@@ -49,8 +59,9 @@ def gpu(monkeypatch):
 def moved(images):
     """The same images on the GPU."""
     values = {f.name: getattr(images, f.name) for f in fields(images)}
-    return replace(images, **{k: v.to("cuda") for k, v in values.items()
-                              if isinstance(v, torch.Tensor)})  # fmt: skip
+    return replace(
+        images, **{k: v.to("cuda") for k, v in values.items() if isinstance(v, torch.Tensor)}
+    )
 
 
 def assert_same(trained, expected):
@@ -68,9 +79,12 @@ def assert_same(trained, expected):
 def test_a_training_takes_place_on_the_device_of_its_images(kind, regime, gpu):
     more = {"beta": 4.0, "eps": 0.1} if regime in SOFT else {}
     run = training_cases.described(
-        regime, architecture=ARCHITECTURES[kind],
-        replicas=training_cases.replicas_of(regime, **more), epochs=2, best_so_far=(),
-    )  # fmt: skip
+        regime,
+        architecture=ARCHITECTURES[kind],
+        replicas=training_cases.replicas_of(regime, **more),
+        epochs=2,
+        best_so_far=(),
+    )
     shape = (8,) if kind == "fc" else (3, 6, 5)
     images = training_cases.make_images(shape=shape)
     with gpu():
@@ -81,9 +95,10 @@ def test_a_training_takes_place_on_the_device_of_its_images(kind, regime, gpu):
 @pytest.mark.parametrize("optimiser", ["sgd", "adam", "rmsprop"])
 def test_a_training_goes_on_from_a_checkpoint_on_either_device(optimiser, gpu, tmp_path):
     run = training_cases.described(
-        optimiser=optimiser, replicas=training_cases.replicas_of(step_sizes=(0.01, 0.01, 0.003)),
+        optimiser=optimiser,
+        replicas=training_cases.replicas_of(step_sizes=(0.01, 0.01, 0.003)),
         best_so_far=(1,),
-    )  # fmt: skip
+    )
     expected = train(run, training_cases.IMAGES)
     half = replace(run, epochs=2)
     for first, second in (("cpu", "cuda"), ("cuda", "cpu")):

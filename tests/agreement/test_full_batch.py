@@ -14,8 +14,14 @@ RUNS, SAMPLES, WIDTH = 3, 7, 9
 
 
 def settings(rate, steps, linear_steps, precision="float64"):
-    return {"rate": rate, "rho": "kernel", "loss_half": True, "steps": steps,
-            "linear_steps": linear_steps, "precision": precision}  # fmt: skip
+    return {
+        "rate": rate,
+        "rho": "kernel",
+        "loss_half": True,
+        "steps": steps,
+        "linear_steps": linear_steps,
+        "precision": precision,
+    }
 
 
 def networks(gates, depth=4, inputs=2, width=WIDTH):

@@ -59,9 +59,12 @@ def test_moments_over_random_gates_too():
 
 
 @given(
-    depth=st.integers(2, 8), width=st.integers(1, 30), shared=st.floats(0, 1),
-    sigma2=st.floats(0.01, 4), size=st.floats(0.1, 3),
-)  # fmt: skip
+    depth=st.integers(2, 8),
+    width=st.integers(1, 30),
+    shared=st.floats(0, 1),
+    sigma2=st.floats(0.01, 4),
+    size=st.floats(0.1, 3),
+)
 def test_moments_scale_with_weights_and_inputs(depth, width, shared, sigma2, size):
     both = np.full((depth - 1, 1, 1), float(round(shared * width)))
     counts = unit_counts(both, width + 0 * both, width + 0 * both)

@@ -123,9 +123,11 @@ def test_sweeps_over_depths_and_variances(number):
         for depth in depths:
             variance = variances[rng.integers(3)]
             one = Initialisation(
-                widths=init.widths[:depth], sigma_w2=variance, sigma_b2=init.sigma_b2,
+                widths=init.widths[:depth],
+                sigma_w2=variance,
+                sigma_b2=init.sigma_b2,
                 parametrisation=init.parametrisation,
-            )  # fmt: skip
+            )
             samplers = {
                 f"{name}, depth {depth}, sigma_w2 {variance}": joined(
                     [block[depth, variance] for block in way]
@@ -157,8 +159,13 @@ def test_pair_chain(number):
     cosines = [float(cosine) for cosine in rng.uniform(-0.98, 0.98, 2)]
     variance = weight_variance(rng, PHASES[number % 3], RELU, 0.0)
     axes = directions(rng, 2)
-    drawn = {"width": width, "input_width": first, "depths": depths, "cosines": cosines,
-             "sigma_w2": variance}  # fmt: skip
+    drawn = {
+        "width": width,
+        "input_width": first,
+        "depths": depths,
+        "cosines": cosines,
+        "sigma_w2": variance,
+    }
     with shown(**drawn):
         blocks = list(sample_pairs(width, depths, cosines, DRAWS, seed("pairs", number, "sampler")))
         for depth, cosine in zip(depths, cosines, strict=False):
@@ -206,10 +213,12 @@ def test_exact_moments(number):
                     fourth - 4 * exact.mean,
                 ),
             }
-            LEDGER.check({
-                f"{way}: {name}": has_mean(sample, np.exp(mean), np.exp(square))
-                for name, (sample, mean, square) in wanted.items()
-            })  # fmt: skip
+            LEDGER.check(
+                {
+                    f"{way}: {name}": has_mean(sample, np.exp(mean), np.exp(square))
+                    for name, (sample, mean, square) in wanted.items()
+                }
+            )
 
 
 @pytest.mark.parametrize("number", numbers(3, 20))
@@ -218,18 +227,22 @@ def test_wide_networks_approach_the_infinite_width_at_the_rate_1_over_the_width(
     phi = (RELU, TANH, ERF, other_activation(rng, smooth=True))[number % 4]
     drawn = law(rng, number, phi)
     drawn = Initialisation(
-        widths=drawn.widths[:4], sigma_w2=drawn.sigma_w2, sigma_b2=drawn.sigma_b2,
+        widths=drawn.widths[:4],
+        sigma_w2=drawn.sigma_w2,
+        sigma_b2=drawn.sigma_b2,
         parametrisation=drawn.parametrisation,
-    )  # fmt: skip
+    )
     hidden = rng.integers(64, 129, drawn.depth - 1)
     x = drawn_inputs(rng, 2, drawn.widths[0])
     with shown(activation=phi, law=drawn, hidden=hidden, inputs=x):
         kernels, limits, covariances = [], [], []
         for factor in (1, 2):
             init = Initialisation(
-                widths=(drawn.widths[0], *(factor * hidden).tolist()), sigma_w2=drawn.sigma_w2,
-                sigma_b2=drawn.sigma_b2, parametrisation=drawn.parametrisation,
-            )  # fmt: skip
+                widths=(drawn.widths[0], *(factor * hidden).tolist()),
+                sigma_w2=drawn.sigma_w2,
+                sigma_b2=drawn.sigma_b2,
+                parametrisation=drawn.parametrisation,
+            )
             key = seed("wide", number, factor)
             draws = grown(sample_kernels(init, x, 8000, key, activation=phi.accepted))
             field = infinite_width(init, x, activation=phi.accepted)
@@ -260,20 +273,24 @@ def test_wide_convolutional_networks_approach_the_cntk(number):
         "parametrisation": str(rng.choice(["ntk", "standard"])),
     }
     pooled = bool(rng.integers(2))
-    with shown(images=x, convolutions=convolutions, dense=layers, width=width, pooled=pooled,
-               **options):  # fmt: skip
+    with shown(
+        images=x, convolutions=convolutions, dense=layers, width=width, pooled=pooled, **options
+    ):
         kernels, limits = [], []
         for factor in (1, 2):
             architecture = Architecture(
-                channels=(factor * width,) * convolutions, dense=(factor * width,) * layers,
+                channels=(factor * width,) * convolutions,
+                dense=(factor * width,) * layers,
                 global_average_pooling=pooled,
-            )  # fmt: skip
+            )
             images = torch.from_numpy(x)
             limits.append(cntk(images, architecture=architecture, **options).numpy())
             kernels.append(image_kernels(architecture, options, images, 1000, rng))
         sample = extrapolated(*kernels, limits)
         second_order = 2 * ((convolutions + layers + 1) / width) ** 2
-        LEDGER.check({
-            f"Theta {s}{r}": near_mean(sample[:, s, r], 0.0, second_order)
-            for s, r in ((0, 0), (0, 1), (1, 1))
-        })  # fmt: skip
+        LEDGER.check(
+            {
+                f"Theta {s}{r}": near_mean(sample[:, s, r], 0.0, second_order)
+                for s, r in ((0, 0), (0, 1), (1, 1))
+            }
+        )

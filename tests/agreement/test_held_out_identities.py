@@ -82,9 +82,13 @@ def test_tangent_kernel_of_a_drawn_network(number):
     with shown(activation=phi, init=init, inputs=x):
         grams = gram_of_jacobian(outputs, parameters)
         theta_w, theta_b, f = tangent_kernel(
-            [weight.T for weight in weights], biases, torch.from_numpy(x),
-            activation=phi.accepted, weight_gains=init.weight_gains, bias_gain=init.bias_gain,
-        )  # fmt: skip
+            [weight.T for weight in weights],
+            biases,
+            torch.from_numpy(x),
+            activation=phi.accepted,
+            weight_gains=init.weight_gains,
+            bias_gain=init.bias_gain,
+        )
         agree(theta_w, sum(grams[: len(sizes)]))
         agree(theta_b, sum(grams[len(sizes) :]))
         agree(f.flatten(), outputs(parameters))
@@ -179,8 +183,9 @@ def gated_network(rng, widest=7, outputs=None):
     sizes.append(outputs or int(rng.integers(1, 4)))
     sigma = rng.uniform(0.5, 2)
     pairs = list(itertools.pairwise(sizes))
-    weights = [torch.from_numpy(sigma * rng.standard_normal(pair) / pair[0] ** 0.5)
-               for pair in pairs]  # fmt: skip
+    weights = [
+        torch.from_numpy(sigma * rng.standard_normal(pair) / pair[0] ** 0.5) for pair in pairs
+    ]
     biases = [torch.from_numpy(rng.uniform(0.1, 1) * rng.standard_normal(b)) for _, b in pairs]
     x = torch.from_numpy(drawn_inputs(rng, int(rng.integers(2, 6)), sizes[0]))
     return sizes, x, weights, biases
@@ -220,8 +225,11 @@ def test_kernels_of_gated_networks(number):
     soft = {"beta": float(rng.uniform(0.5, 5)), "eps": float(rng.uniform(0, 0.3))}
     with_biases, hidden = bool(rng.integers(2)), ("hard", "soft")[rng.integers(2)]
     gates = drawn_gates(rng, len(x), sizes[1:-1], soft=bool(rng.integers(2)))
-    options = {"with_biases": with_biases, "labels": labels,
-               "output": "logits_trace" if labels is None else "true_class_logit"}  # fmt: skip
+    options = {
+        "with_biases": with_biases,
+        "labels": labels,
+        "output": "logits_trace" if labels is None else "true_class_logit",
+    }
 
     def gate(q):
         return (1 + soft["eps"]) / (1 + torch.exp(-soft["beta"] * q))

@@ -25,9 +25,23 @@ ARTICLE = r"""\documentclass{article}
 \end{document}
 """
 # at the start of a row, or joined by the fonts of LaTeX if nothing is between
-AWKWARD = ["[0pt] a", "*", "**b", "--", "–-", "''", "?`", "<<", "a_b^c", "~%#&$", "{}\\",
-           "± × ÷ · − – … ≤ ≥ ≈ ∝ → ⊙ √ ° ∞ ∈", "α β γ δ ε ζ η θ κ λ μ ν ξ π ρ σ τ φ χ ψ ω",
-           "Γ Δ Θ Λ Ξ Π Σ Φ Ψ Ω ₓ ₜ ₀ ⁻¹ ᵍ ᵀ", "≠, ∉, 中"]  # fmt: skip
+AWKWARD = [
+    "[0pt] a",
+    "*",
+    "**b",
+    "--",
+    "–-",
+    "''",
+    "?`",
+    "<<",
+    "a_b^c",
+    "~%#&$",
+    "{}\\",
+    "± × ÷ · − – … ≤ ≥ ≈ ∝ → ⊙ √ ° ∞ ∈",
+    "α β γ δ ε ζ η θ κ λ μ ν ξ π ρ σ τ φ χ ψ ω",
+    "Γ Δ Θ Λ Ξ Π Σ Φ Ψ Ω ₓ ₜ ₀ ⁻¹ ᵍ ᵀ",
+    "≠, ∉, 中",
+]
 
 
 def compiled(folder: Path, document: str) -> str:
@@ -35,10 +49,19 @@ def compiled(folder: Path, document: str) -> str:
     (folder / "article.tex").write_text(document, encoding="utf-8")
     for _ in range(2):
         done = subprocess.run(
-            ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape",
-             "article.tex"],
-            cwd=folder, capture_output=True, timeout=300, check=False, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
+            [
+                "pdflatex",
+                "-interaction=nonstopmode",
+                "-halt-on-error",
+                "-no-shell-escape",
+                "article.tex",
+            ],
+            cwd=folder,
+            capture_output=True,
+            timeout=300,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
         assert done.returncode == 0, done.stdout.decode(errors="replace")[-3000:]
     return (folder / "article.log").read_text(encoding="utf-8", errors="replace")
 

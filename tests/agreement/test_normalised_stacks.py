@@ -19,10 +19,18 @@ CASES = {
     "vgg, flat": ({"kind": "vgg", "convolutions": [5, 6, M, 7], "dense": [9]}, (3, 7, 6)),
     "resnet, deep": ({"kind": "resnet", "channels": [3, 3, 6], "blocks": [2, 3, 1]}, (3, 7, 5)),
     "densenet, deep": (
-        {"kind": "densenet", "growth": 3, "blocks": [3, 1, 2], "stem": 5, "bottleneck": 4,
-         "compression": 0.7, "batch_momentum": 0.3}, (3, 9, 7),
+        {
+            "kind": "densenet",
+            "growth": 3,
+            "blocks": [3, 1, 2],
+            "stem": 5,
+            "bottleneck": 4,
+            "compression": 0.7,
+            "batch_momentum": 0.3,
+        },
+        (3, 9, 7),
     ),
-}  # fmt: skip
+}
 BOTH = pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
 EACH = pytest.mark.parametrize("case", CASES)
 

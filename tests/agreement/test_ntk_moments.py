@@ -125,9 +125,10 @@ def test_the_second_moment_is_the_sum_over_all_pairs_of_layers():
     lags = np.abs(np.subtract.outer(np.arange(depth), np.arange(depth)))
     second = factor * (1 / 3 + 2 / 3 * between**lags).mean()
     closed = factor * (
-        1 / 3 + 2 * (width + 2) / (9 * depth)
+        1 / 3
+        + 2 * (width + 2) / (9 * depth)
         - (width - 1) * (width + 5) * (1 - between**depth) / (27 * depth**2)
-    )  # fmt: skip
+    )
     assert second == pytest.approx(closed, rel=1e-12)
     assert second > factor / 3
 

@@ -191,7 +191,7 @@ PIECES = {
     "orthogonal": lambda: parametrizations.orthogonal(nn.Linear(WIDTH, WIDTH)),
     "gradient": Gradient,
     "bilinear": lambda: Function(lambda self, x: functional.bilinear(x, x, self.p0), (WIDTH,) * 3),
-}  # fmt: skip
+}
 
 
 class Network(nn.Module):
@@ -253,6 +253,9 @@ def property_of_all(drawn, kind):
 def test_random_modules(request):
     full = request.config.getoption("--full")
     settings(
-        max_examples=3000 if full else 500, derandomize=not full, deadline=None, database=None,
+        max_examples=3000 if full else 500,
+        derandomize=not full,
+        deadline=None,
+        database=None,
         suppress_health_check=list(HealthCheck),
-    )(property_of_all)()  # fmt: skip
+    )(property_of_all)()

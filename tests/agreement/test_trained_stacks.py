@@ -144,8 +144,9 @@ def test_a_replica_does_not_depend_on_the_others():
     network, x = stack(sizes, replicas=(5,)), inputs(sizes)
     broken = [w.clone() for w in network.weights]
     broken[1][4] = torch.nan
-    without = FullyConnected([w[:4] for w in network.weights], [b[:4] for b in network.biases],
-                             "tanh")  # fmt: skip
+    without = FullyConnected(
+        [w[:4] for w in network.weights], [b[:4] for b in network.biases], "tanh"
+    )
     with_nan = FullyConnected(broken, network.biases, "tanh")
     assert trained.traced_kernel(with_nan, x)[4].isnan().all()
     agree(trained.traced_kernel(with_nan, x)[:4], trained.traced_kernel(without, x), 1e-14)
@@ -204,7 +205,8 @@ def test_stays_within_the_budget(function):
 SEQUENTIALS = {
     "flattened": (nn.Sequential(nn.Flatten(), nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 2)), True),
     "nested": (
-        nn.Sequential(nn.Sequential(nn.Linear(6, 4), nn.ReLU(inplace=True)), nn.Linear(4, 2)), True,
+        nn.Sequential(nn.Sequential(nn.Linear(6, 4), nn.ReLU(inplace=True)), nn.Linear(4, 2)),
+        True,
     ),
     "in place": (
         nn.Sequential(nn.Linear(6, 4), nn.ELU(inplace=True), nn.Linear(4, 3), nn.ELU(inplace=True)),
@@ -212,7 +214,8 @@ SEQUENTIALS = {
     ),
     "deep linear": (nn.Sequential(nn.Linear(6, 4), nn.Linear(4, 4), nn.Linear(4, 2)), True),
     "no biases": (
-        nn.Sequential(nn.Linear(6, 4, bias=False), nn.GELU(), nn.Linear(4, 2, bias=False)), True,
+        nn.Sequential(nn.Linear(6, 4, bias=False), nn.GELU(), nn.Linear(4, 2, bias=False)),
+        True,
     ),
     "some biases": (nn.Sequential(nn.Linear(6, 4), nn.ReLU(), nn.Linear(4, 2, bias=False)), False),
     "two activations": (
@@ -220,11 +223,12 @@ SEQUENTIALS = {
         False,
     ),
     "a last activation of its own": (
-        nn.Sequential(nn.Linear(6, 4), nn.ReLU(), nn.Linear(4, 2), nn.Tanh()), False,
+        nn.Sequential(nn.Linear(6, 4), nn.ReLU(), nn.Linear(4, 2), nn.Tanh()),
+        False,
     ),
     "a normalisation": (nn.Sequential(nn.Linear(6, 4), nn.LayerNorm(4), nn.Linear(4, 2)), False),
     "an activation first": (nn.Sequential(nn.Tanh(), nn.Linear(6, 4)), False),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", SEQUENTIALS)

@@ -111,9 +111,10 @@ def test_what_is_for_every_paper_names_none(file):
         return
     tree = without_docstrings(ast.parse(file.read_text(encoding="utf-8")))
     words = {
-        node.value for node in ast.walk(tree)
+        node.value
+        for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }  # fmt: skip
+    }
     words |= {name for name in imports_of(tree) if name != "finitewidth.papers"}
     named = {word for word in words if OF_A_PAPER.fullmatch(word)}
     assert not named
@@ -126,8 +127,12 @@ def test_what_is_for_every_paper_names_none(file):
 )
 def test_renderers_import_no_torch(file):
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import)
-             for alias in node.names}  # fmt: skip
+    names = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
     names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert not {name for name in names if name and name.split(".")[0] == "torch"}
 
@@ -142,3 +147,15 @@ def test_files_and_functions_stay_short(file):
             documented = ast.get_docstring(node, clean=False)
             length -= len(documented.splitlines()) if documented else 0
             assert length <= 50, f"{node.name} has {length} lines"
+
+
+@pytest.mark.parametrize("folder", ["src", "tests", "benchmarks", "workflow", "docs"])
+def test_the_formatter_lays_out_every_line(folder):
+    mark = re.compile(r"#\s*(fmt|yapf):\s*(skip|off)")
+    marked = [
+        f"{file.name}:{number}"
+        for file in sorted((Path(__file__).parents[2] / folder).rglob("*.py"))
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
+        if mark.search(line)
+    ]
+    assert not marked

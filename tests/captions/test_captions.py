@@ -45,12 +45,25 @@ def test_what_is_shown_of_a_file_is_what_is_drawn_then_claims_then_the_footer():
 
 
 ROW = {
-    "claim": "T02", "paper": "trust", "place": "section 3", "statement": "r grows with K_0.",
-    "artifacts": "trust_fig1 trust_fig2", "verdict": "contradicted in part", "reason": "",
-    "comparisons": "12", "failing": "1", "undecided": "0", "outcome": "fails",
-    "statistic": "M = 100: growth", "value": "0.5", "low": "0.25", "high": "0.75",
-    "threshold": "above 1", "threshold_of": "the paper", "shown_in": "",
-}  # fmt: skip
+    "claim": "T02",
+    "paper": "trust",
+    "place": "section 3",
+    "statement": "r grows with K_0.",
+    "artifacts": "trust_fig1 trust_fig2",
+    "verdict": "contradicted in part",
+    "reason": "",
+    "comparisons": "12",
+    "failing": "1",
+    "undecided": "0",
+    "outcome": "fails",
+    "statistic": "M = 100: growth",
+    "value": "0.5",
+    "low": "0.25",
+    "high": "0.75",
+    "threshold": "above 1",
+    "threshold_of": "the paper",
+    "shown_in": "",
+}
 
 
 @pytest.fixture
@@ -58,8 +71,10 @@ def folder(tmp_path, monkeypatch):
     """A template, and the verdicts of two papers."""
     monkeypatch.chdir(tmp_path)
     result_files.write_text("one.rst", "Drawn {{ trust.depth.draws }} times.\n")
-    for paper, row in (("trust", ROW), ("beyond", ROW | {"claim": "B20", "paper": "beyond",
-                                                         "artifacts": "trust_fig1"})):  # fmt: skip
+    for paper, row in (
+        ("trust", ROW),
+        ("beyond", ROW | {"claim": "B20", "paper": "beyond", "artifacts": "trust_fig1"}),
+    ):
         lines = [",".join(row), ",".join(f'"{value}"' for value in row.values())]
         result_files.write_text(f"{paper}.csv", "\n".join(lines) + "\n")
     return tmp_path
@@ -67,10 +82,14 @@ def folder(tmp_path, monkeypatch):
 
 def wanted(*artifacts):
     return {
-        artifact: {"template": "one.rst", "settings": {"trust.depth.draws": 5},
-                   "footer": "preset test", "output": f"captions/{artifact}.rst"}
+        artifact: {
+            "template": "one.rst",
+            "settings": {"trust.depth.draws": 5},
+            "footer": "preset test",
+            "output": f"captions/{artifact}.rst",
+        }
         for artifact in artifacts
-    }  # fmt: skip
+    }
 
 
 def test_below_a_caption_stand_the_claims_that_the_artifact_carries(folder):

@@ -202,9 +202,11 @@ NULLS = (SHUFFLED, "normal", "log-normal", "grid")
 RUNS = {"run", "seed"}
 # column of standard errors -> the columns that they may belong to
 ERRORS = {
-    "error": ("dispersion", "value", "ratio"), "spread": ("y",), "standard_error": ("accuracy",),
+    "error": ("dispersion", "value", "ratio"),
+    "spread": ("y",),
+    "standard_error": ("accuracy",),
     "trace_ratio_se": ("trace_ratio",),
-}  # fmt: skip
+}
 
 
 def drawn_tables(tables: Tables, law: str, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
@@ -272,10 +274,12 @@ def borderline(claim: Claim, tables: Tables, law: str) -> set[tuple]:
 
 def _told_apart(name: str, rows: pd.DataFrame) -> pd.DataFrame:
     """Columns times numbers of their own: two tables or two columns are not equal by accident."""
-    return rows.assign(**{
-        column: rows[column] * stream(name, column).uniform(0.5, 2)
-        for column in _values_of(name, rows)
-    })  # fmt: skip
+    return rows.assign(
+        **{
+            column: rows[column] * stream(name, column).uniform(0.5, 2)
+            for column in _values_of(name, rows)
+        }
+    )
 
 
 def _key(part: Part) -> tuple:

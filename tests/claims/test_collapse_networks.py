@@ -46,10 +46,15 @@ def test_made_up_rows_have_the_columns_of_the_experiment():
 def test_networks_that_are_not_trained_do_not_count(name):
     """Whatever their values: here they would contradict every claim."""
     tables = changed(
-        supporting(name), [key[6:] for key in supporting(name) if key.startswith("rates_")],
+        supporting(name),
+        [key[6:] for key in supporting(name) if key.startswith("rates_")],
         lambda rates: rates["train_accuracy"] < 0.95,
-        test_accuracy=1.0, nc3=9.0, nc1=9.0, invariant_alignment=-1.0, e_norm=1e-9,
-    )  # fmt: skip
+        test_accuracy=1.0,
+        nc3=9.0,
+        nc1=9.0,
+        invariant_alignment=-1.0,
+        e_norm=1e-9,
+    )
     found, before = judged(name, tables), judged(name, supporting(name))
     assert found.verdict == verdicts.SUPPORTED
     assert [part["value"] for part in found.parts] == [part["value"] for part in before.parts]
@@ -68,9 +73,11 @@ def test_both_models_must_be_there_in_five_pairs(name, lost, decided):
 def test_a_difference_is_the_mean_over_pairs_of_the_means_over_initialisations(lost):
     """Those of which one model is missing are left out, the others of the pair are not."""
     tables = changed(
-        supporting("K11"), PAIRS,
-        lambda rates: is_far(rates) & (rates["init"] == lost), picked=np.nan,
-    )  # fmt: skip
+        supporting("K11"),
+        PAIRS,
+        lambda rates: is_far(rates) & (rates["init"] == lost),
+        picked=np.nan,
+    )
     rows = pd.concat([tables[f"ends_{pair}"] for pair in PAIRS])
     rows = rows[(rows["init"] != lost) & (rows["quantity"] == "alignment_theta")]
     wide = rows.pivot_table(index=["pair", "init"], columns="model", values="value")
@@ -85,16 +92,18 @@ def test_k10_uses_all_networks_and_needs_five_pairs(lost, decided):
     """Which models the figures show does not matter."""
     tables = changed(supporting("K10"), PAIRS, is_far, picked="")
     assert judged("K10", tables).parts == judged("K10", supporting("K10")).parts
-    few = changed(tables, PAIRS[:lost], lambda rates: rates["rate"] > synthetic.RATES[2],
-                  train_accuracy=0.9)  # fmt: skip
+    few = changed(
+        tables, PAIRS[:lost], lambda rates: rates["rate"] > synthetic.RATES[2], train_accuracy=0.9
+    )
     found = judged("K10", few)
     assert found.verdict == (verdicts.SUPPORTED if decided else verdicts.NEEDS_MORE)
     assert decided or "3 trained networks of one initialisation in 4 pairs" in found.reason
 
 
 def test_a_pair_without_networks_that_fit_the_images_leaves_k09_open():
-    tables = changed(supporting("K09"), PAIRS[:1], lambda rates: rates["rate"] > 0,
-                     train_accuracy=0.99)  # fmt: skip
+    tables = changed(
+        supporting("K09"), PAIRS[:1], lambda rates: rates["rate"] > 0, train_accuracy=0.99
+    )
     assert judged("K09", tables).verdict == verdicts.INCONCLUSIVE
 
 
@@ -106,8 +115,7 @@ def test_a_pair_whose_accurate_networks_are_all_collapsed_fails_in_k09():
     assert found.decisive.name.startswith("vgg_mnist")
 
 
-@pytest.mark.parametrize(("rates", "verdict"), [(2, verdicts.NEEDS_MORE),
-                                                (3, verdicts.SUPPORTED)])  # fmt: skip
+@pytest.mark.parametrize(("rates", "verdict"), [(2, verdicts.NEEDS_MORE), (3, verdicts.SUPPORTED)])
 def test_three_rates_of_each_initialisation_are_enough_for_ranks_that_agree(rates, verdict):
     tables = supporting("K10")
     key = f"rates_{synthetic.ENTROPY}"

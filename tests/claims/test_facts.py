@@ -19,9 +19,13 @@ def test_linked_entries_are_one_fact():
     found = facts.facts_of(
         [claim("B01"), claim("B02", "contradicted in part"), claim("B03", "supported")],
         [number("relu"), number("tanh", "reproduced")],
-        [erratum("beyond-3", claims="B01 B02"), erratum("trust-12", numbers="trust_text/edge/relu"),
-         erratum("beyond-16", numbers="trust_text/edge/relu"), erratum("npf-1")],
-    )  # fmt: skip
+        [
+            erratum("beyond-3", claims="B01 B02"),
+            erratum("trust-12", numbers="trust_text/edge/relu"),
+            erratum("beyond-16", numbers="trust_text/edge/relu"),
+            erratum("npf-1"),
+        ],
+    )
     assert found == [
         facts.Fact(errata=("beyond-3",), claims=("B01", "B02")),
         facts.Fact(errata=("beyond-16", "trust-12"), numbers=("trust_text/edge/relu",)),
@@ -46,8 +50,13 @@ def test_an_unconfirmed_entry_joins_the_claims_that_it_explains():
 
 def test_chains_of_links_are_one_fact():
     found = facts.facts_of(
-        [claim("B01"), claim("B02"), claim("B05")], [],
-        [erratum("a-1", "B01"), erratum("a-3", "B05"), erratum("a-2", "B01 B02"),
-         erratum("a-4", "B02 B05")],
-    )  # fmt: skip
+        [claim("B01"), claim("B02"), claim("B05")],
+        [],
+        [
+            erratum("a-1", "B01"),
+            erratum("a-3", "B05"),
+            erratum("a-2", "B01 B02"),
+            erratum("a-4", "B02 B05"),
+        ],
+    )
     assert found == [facts.Fact(errata=("a-1", "a-2", "a-3", "a-4"), claims=("B01", "B02", "B05"))]

@@ -56,8 +56,12 @@ class Folder:
         kinds = ("verdicts", "parts", "numbers")
         outputs = {kind: self.results / f"claims/{self.paper}_{kind}.csv" for kind in kinds}
         (self.results / "claims").mkdir(exist_ok=True)
-        settings = {"preset": "paper", "results": self.results, "numbers": {},
-                    "situations": {c.id: {} for c in ledger.claims_of(self.paper)}}  # fmt: skip
+        settings = {
+            "preset": "paper",
+            "results": self.results,
+            "numbers": {},
+            "situations": {c.id: {} for c in ledger.claims_of(self.paper)},
+        }
         tables = [self.results / file for file in self.files]
         reported = ROOT / f"config/reported/{self.paper}.csv"
         job.run_claims(self.paper, tables, reported, outputs, settings)
@@ -66,15 +70,30 @@ class Folder:
     def told(self):
         """What the report tells of the paper."""
         entries = [
-            {"artifact": e.artifact, "paper": e.paper, "kind": e.kind, "label": e.number,
-             "title": e.title, "extra": e.extra, "first_page": 0, "files": {}}
+            {
+                "artifact": e.artifact,
+                "paper": e.paper,
+                "kind": e.kind,
+                "label": e.number,
+                "title": e.title,
+                "extra": e.extra,
+                "first_page": 0,
+                "files": {},
+            }
             for e in ARTIFACTS
-        ]  # fmt: skip
-        settings = {"preset": "paper", "results": self.results, "overrides": [], "jobs": {},
-                    "outdated": {},
-                    "papers": list(paper_names(ROOT / "workflow/papers")), "versions": {},
-                    "artifacts": entries, "datasets": [],
-                    "errata": self.results / "errata.csv"}  # fmt: skip
+        ]
+        settings = {
+            "preset": "paper",
+            "results": self.results,
+            "overrides": [],
+            "jobs": {},
+            "outdated": {},
+            "papers": list(paper_names(ROOT / "workflow/papers")),
+            "versions": {},
+            "artifacts": entries,
+            "datasets": [],
+            "errata": self.results / "errata.csv",
+        }
         write_provenance(self.results)
         return next(
             paper for paper in read_findings(settings, ROOT).papers if paper.name == self.paper

@@ -54,8 +54,14 @@ def verdict(claim, tables, **situation):
 
 def bare(**facts):
     """A claim without a judge, but for what is given."""
-    common = {"id": "X1", "paper": "npf", "place": "here", "kind": verdicts.OBSERVATION,
-              "statement": "s.", "rule": "r."}  # fmt: skip
+    common = {
+        "id": "X1",
+        "paper": "npf",
+        "place": "here",
+        "kind": verdicts.OBSERVATION,
+        "statement": "s.",
+        "rule": "r.",
+    }
     return ledger.Claim(**common | facts)
 
 

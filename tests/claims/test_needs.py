@@ -29,15 +29,22 @@ FROM_LAPTOP = {"N13", "N14", "D15"}
 AT_PAPER = {"N20", "N25", "D21", "D22", "D24", "K09"}
 
 TOY = {
-    "data": {"mnist": "digits", "fashion_mnist": "fashion_mnist", "cifar10": "cifar10_jpeg",
-             "imagefolder": {"cifar10_jpeg": "cifar10", "MNIST": "mine"}},
+    "data": {
+        "mnist": "digits",
+        "fashion_mnist": "fashion_mnist",
+        "cifar10": "cifar10_jpeg",
+        "imagefolder": {"cifar10_jpeg": "cifar10", "MNIST": "mine"},
+    },
     "a": {
-        "draws": 1000, "share": 0.25, "all": None, "depths": [3, 5, 8],
+        "draws": 1000,
+        "share": 0.25,
+        "all": None,
+        "depths": [3, 5, 8],
         "rows": {"x": {"epochs": 3}, "y": {"epochs": 7}},
         "sections": {"x": None, "y": {"draws": 5}},
         "trained": [{"values": None, "indices": [0, 1, 2]}, {"values": [1, 2], "indices": [0]}],
     },
-}  # fmt: skip
+}
 
 
 def reasons(*needs, paper_scale=False):
@@ -73,11 +80,10 @@ def test_a_need_that_is_met_gives_no_reason(need):
         (equals("a.depths", [3, 5]), "a.depths of [3, 5]; this run has [3, 5, 8]"),
         (values("a.depths", 4), "a.depths with at least 4 values; this run has 3"),
         (values("a.trained.*", 3), "a.trained.* with at least 3 values; this run has 2"),
-        (original("mnist"),
-         "the original MNIST; this run has digits 8×8 (stand-in for MNIST)"),
+        (original("mnist"), "the original MNIST; this run has digits 8×8 (stand-in for MNIST)"),
         (PAPER_SCALE, "the paper's own data and sizes; this run has other data or other sizes"),
     ],
-)  # fmt: skip
+)
 def test_a_need_that_is_not_met_says_what_the_run_has(need, reason):
     assert reasons(need) == [f"needs {reason}"]
     assert reason.startswith(need.wording)

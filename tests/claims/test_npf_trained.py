@@ -47,8 +47,11 @@ def test_a_contradicting_cell_that_is_not_trained_does_not_contradict():
     runs = tables["runs"]
     for row in synthetic.ROWS_OF_TABLE2[1:]:
         runs = with_untrained(runs, {"row": row, "regime": "dlnpf"})
-    failing = [name for name, outcome in outcomes(training.n15({"runs": runs})).items()
-               if outcome == "fails"]  # fmt: skip
+    failing = [
+        name
+        for name, outcome in outcomes(training.n15({"runs": runs})).items()
+        if outcome == "fails"
+    ]
     assert failing
     assert all(name.startswith("fc_sgd") for name in failing)
 
@@ -58,8 +61,11 @@ def test_a_diverged_run_makes_a_cell_untrained_even_if_no_run_is_left():
     cell = (runs["row"] == "fc_sgd") & (runs["regime"] == "dlnpf")
     runs.loc[cell, ["diverged", "trained"]] = [1, 0]
     assert "a run diverged" in training.untrained(runs, "fc_sgd", "relu", "dlnpf")
-    first = [part for part in training.n25(synthetic.cells() | {"runs": runs})
-             if part.name.startswith("fc_sgd, dlnpf")]  # fmt: skip
+    first = [
+        part
+        for part in training.n25(synthetic.cells() | {"runs": runs})
+        if part.name.startswith("fc_sgd, dlnpf")
+    ]
     assert [math.isnan(part.value) for part in first] == [True]
 
 
@@ -77,8 +83,9 @@ def test_steps_to_and_from_an_untrained_stage_are_undecided():
     stages = with_untrained(synthetic.stage_runs()["stages"], {"stage": 3})
     found = outcomes(training.n19({"stages": stages}))
     assert [name for name, outcome in found.items() if outcome == "undecided"] == [
-        "stage 3 - stage 2, points", "stage 4 - stage 3, points"
-    ]  # fmt: skip
+        "stage 3 - stage 2, points",
+        "stage 4 - stage 3, points",
+    ]
 
 
 def test_an_untrained_network_beside_the_cntk_is_undecided():

@@ -120,8 +120,9 @@ def test_where_alarms_are_ruled_out_decide_raises_none(kind):
     """`alarms` leaves out replications in which no p-value is small enough for Holm's rule."""
     ends = ({"low": 0}, {"high": 1}, {"low": 0, "high": 0.5}, {"low": 0, "high": 0})
     errors = ({"standard_error": 1}, {"standard_error": 0.2, "dof": 3}, {"chance": 0.02})
-    parts = [Part(name="x", value=0.2, paper=True, **end, **error)
-             for end in ends for error in errors]  # fmt: skip
+    parts = [
+        Part(name="x", value=0.2, paper=True, **end, **error) for end in ends for error in errors
+    ]
     parts += [Part(name="y", value=value, low=0, ours="a reason") for value in (-1, 1)]
     uniforms = null.uniforms_of(null.stream(kind), INDEPENDENT, (400, len(parts))) ** 2
     terms = Terms(kind=kind)
@@ -136,8 +137,9 @@ def test_where_alarms_are_ruled_out_decide_raises_none(kind):
 )
 def test_cells_that_are_alike_contradict_orders_no_more_often_than_stated(law):
     """Made-up runs shuffled over their cells, or drawn from one law; estimates that are equal."""
-    found = {claim.id: alarms for claim in JUDGED
-             if (alarms := order_alarms(claim, law)) is not None}  # fmt: skip
+    found = {
+        claim.id: alarms for claim in JUDGED if (alarms := order_alarms(claim, law)) is not None
+    }
     assert len(found) >= 20
     assert sum(alarms.sum() for alarms in found.values()) <= most(TABLES * len(found))
 

@@ -20,8 +20,10 @@ def test_figure_3_and_the_text_are_means_over_runs():
     tables = stages_beside_table2(0.671, 0.723, 0.744, 0.771, 0.784, 0.787, 0.794)
     drawn = by_place(training.fig3_numbers(tables))
     assert set(drawn) == {
-        *((f"stage{i}", "flnpf") for i in range(7)), ("reference", "relu"), ("reference", "frnpf")
-    }  # fmt: skip
+        *((f"stage{i}", "flnpf") for i in range(7)),
+        ("reference", "relu"),
+        ("reference", "frnpf"),
+    }
     assert drawn["reference", "relu"].value == pytest.approx(80.3)
     assert drawn["stage0", "flnpf"].value == pytest.approx(67.1)
     said = by_place(training.text_numbers(tables))
@@ -48,10 +50,19 @@ def test_gains_and_train_accuracy():
 
 
 def test_one_gain_over_the_cntk_stands_beside_both_ends_of_the_printed_range():
-    kernels = [{"kind": "kernel", "train": size, "accuracy": accuracy, "standard_error": 3.0}
-               for size, accuracy in ((400, 40.0), (200, 30.0))]  # fmt: skip
-    relu = {"kind": "network", "regime": "relu", "accuracy": 45.5, "standard_error": 4.0, "runs": 3,
-            "trained": 0, "train_accuracy_lowest": 40.0}  # fmt: skip
+    kernels = [
+        {"kind": "kernel", "train": size, "accuracy": accuracy, "standard_error": 3.0}
+        for size, accuracy in ((400, 40.0), (200, 30.0))
+    ]
+    relu = {
+        "kind": "network",
+        "regime": "relu",
+        "accuracy": 45.5,
+        "standard_error": 4.0,
+        "runs": 3,
+        "trained": 0,
+        "train_accuracy_lowest": 40.0,
+    }
     tables = {**table2_runs(), "cntk": pd.DataFrame([*kernels, relu])}
     found = by_place(training.cntk_gain_numbers(tables))
     assert len(found) == 3
@@ -66,14 +77,21 @@ def test_one_gain_over_the_cntk_stands_beside_both_ends_of_the_printed_range():
 def test_runs_that_diverged_leave_no_number():
     tables = stages_beside_table2()
     tables["runs"]["diverged"] = tables["stages"]["diverged"] = 1
-    for find in (training.fig3_numbers, training.text_numbers, training.gain_numbers,
-                 training.train_numbers):  # fmt: skip
+    for find in (
+        training.fig3_numbers,
+        training.text_numbers,
+        training.gain_numbers,
+        training.train_numbers,
+    ):
         assert find(tables) == []
 
 
 def test_numbers_of_the_lemmas_follow_from_their_moments():
-    moments = [("backward", "tied", 0.5, 0.01), ("forward_square", "tied", 1.3, 0.02),
-               ("forward_square", "independent", 9.0, 0.02)]  # fmt: skip
+    moments = [
+        ("backward", "tied", 0.5, 0.01),
+        ("forward_square", "tied", 1.3, 0.02),
+        ("forward_square", "independent", 9.0, 0.02),
+    ]
     columns = ["quantity", "weights", "value", "error"]
     tables = {"moments": pd.DataFrame(moments, columns=columns).assign(width=10)}
     variance, deviation = lemmas.edge_of_chaos(tables)

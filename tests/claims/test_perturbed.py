@@ -10,15 +10,52 @@ from finitewidth.claims import verdicts
 
 # columns that say where a value belongs, how it was made or what was printed; all other numbers,
 # and the borders that a table of that name holds, are values
-# fmt: off
-PLACES = frozenset((
-    "width", "depth", "run", "seed", "epoch", "time", "x", "lambda", "sigma_w2", "sigma_b2",
-    "alpha_0", "cosine", "covariance", "stage", "copies", "draws", "hidden", "biases", "layers",
-    "layer", "start", "end", "tap", "path", "bundle", "gating", "s", "s_prime", "shift", "size",
-    "train", "runs", "dof", "reported_mean", "reported_spread", "diverged", "chosen", "comparable",
-    "step_size", "floor", "step", "rate",
-))
-# fmt: on
+PLACES = frozenset(
+    (
+        "width",
+        "depth",
+        "run",
+        "seed",
+        "epoch",
+        "time",
+        "x",
+        "lambda",
+        "sigma_w2",
+        "sigma_b2",
+        "alpha_0",
+        "cosine",
+        "covariance",
+        "stage",
+        "copies",
+        "draws",
+        "hidden",
+        "biases",
+        "layers",
+        "layer",
+        "start",
+        "end",
+        "tap",
+        "path",
+        "bundle",
+        "gating",
+        "s",
+        "s_prime",
+        "shift",
+        "size",
+        "train",
+        "runs",
+        "dof",
+        "reported_mean",
+        "reported_spread",
+        "diverged",
+        "chosen",
+        "comparable",
+        "step_size",
+        "floor",
+        "step",
+        "rate",
+    )
+)
 SEED = 1
 
 
@@ -67,8 +104,10 @@ def exempt_of(paper):
 def test_values_out_of_place_support_nothing(claim, how):
     supporting, _ = made_up(claim)
     # one table perturbed is enough to tell: two may be made equal by one perturbation
-    found = {verdict(claim, perturbed(supporting(), PERTURBATIONS[how], only))
-             for only in ("first", "all")}  # fmt: skip
+    found = {
+        verdict(claim, perturbed(supporting(), PERTURBATIONS[how], only))
+        for only in ("first", "all")
+    }
     exempt, reason = invariant(claim)
     assert (found == {verdicts.SUPPORTED}) == (how in exempt), reason
 

@@ -28,12 +28,23 @@ TABLES = {
 
 def printed(value="80.32", spread="0.35", tolerance=None, **changes):
     fields = {
-        "artifact": "npf_table2", "quantity": "q", "row": "r", "column": "c",
-        "value": float(value), "printed": value, "spread": float(spread) if spread else None,
-        "printed_spread": spread, "spread_kind": "std_population" if spread else "",
-        "runs": 5 if spread else None, "unit": "percent", "tolerance": tolerance,
-        "place": "Table 2", "read_method": "printed", "reading_error": None, "note": "",
-    }  # fmt: skip
+        "artifact": "npf_table2",
+        "quantity": "q",
+        "row": "r",
+        "column": "c",
+        "value": float(value),
+        "printed": value,
+        "spread": float(spread) if spread else None,
+        "printed_spread": spread,
+        "spread_kind": "std_population" if spread else "",
+        "runs": 5 if spread else None,
+        "unit": "percent",
+        "tolerance": tolerance,
+        "place": "Table 2",
+        "read_method": "printed",
+        "reading_error": None,
+        "note": "",
+    }
     return Reported(**fields | changes)
 
 
@@ -144,8 +155,9 @@ def test_an_error_above_a_tenth_of_the_number_leaves_it_open():
     theirs = printed(value="0.99", spread="", unit="fraction", runs=None)
     row = outcome(theirs, 0.371, error=0.27, runs=3, papers=False)
     assert (row["outcome"], row["why"]) == (
-        "not comparable", "our standard error is 27 % of the larger of both numbers"
-    )  # fmt: skip
+        "not comparable",
+        "our standard error is 27 % of the larger of both numbers",
+    )
     assert outcome(theirs, 0.95, error=0.029, runs=3, papers=False)["outcome"].startswith("close")
     # a number that is too far off in spite of its error differs
     assert outcome(theirs, 0.371, error=0.12, runs=3)["outcome"] == "off"
@@ -155,8 +167,14 @@ def test_an_error_above_a_tenth_of_the_number_leaves_it_open():
 
 
 def test_losses_are_compared_by_their_logarithms():
-    loss = printed(value="1e-2", spread="", unit="loss", runs=None,
-                   read_method="read_off_figure", reading_error=0.0025)  # fmt: skip
+    loss = printed(
+        value="1e-2",
+        spread="",
+        unit="loss",
+        runs=None,
+        read_method="read_off_figure",
+        reading_error=0.0025,
+    )
     far = outcome(loss, 1.05e-5, error=1e-7, runs=3)
     assert far["outcome"] == "off"
     assert far["difference"] == pytest.approx(np.log(1.05e-3))
@@ -165,15 +183,22 @@ def test_losses_are_compared_by_their_logarithms():
     assert outcome(loss, 1.8e-2, error=0.8e-3, runs=3)["outcome"] == "off"
     wild = outcome(loss, 6e-3, error=4.5e-3, runs=3)
     assert (wild["outcome"], wild["why"]) == (
-        "not comparable", "our standard error is 75 % of our value"
-    )  # fmt: skip
+        "not comparable",
+        "our standard error is 75 % of our value",
+    )
     assert outcome(loss, 1.05e-5, error=1.1e-5, runs=3)["outcome"] == "off"
     assert outcome(loss, 0.0, runs=3)["why"] == "a loss that is not above 0"
 
 
 def test_the_error_of_reading_a_figure_takes_the_place_of_the_rounding():
-    read = printed(value="0.97", spread="", unit="ratio", runs=None,
-                   read_method="read_off_figure", reading_error=0.03)  # fmt: skip
+    read = printed(
+        value="0.97",
+        spread="",
+        unit="ratio",
+        runs=None,
+        read_method="read_off_figure",
+        reading_error=0.03,
+    )
     assert outcome(read, 0.92)["allowed"] == pytest.approx(0.06)
     bare = printed(value="1e-2", spread="", unit="ratio", runs=None)
     assert outcome(bare, 0.011)["outcome"] == "off"
@@ -186,8 +211,9 @@ def test_networks_that_are_not_trained_are_counted_apart():
         (Basis(), ("not trained", "36 %")),
         (Basis(stand_in=True), ("not comparable", "another dataset")),
     ):
-        (row,) = compare([printed()], {("npf_table2", "q"): [number]},
-                         {("npf_table2", "q"): {"": basis}})  # fmt: skip
+        (row,) = compare(
+            [printed()], {("npf_table2", "q"): [number]}, {("npf_table2", "q"): {"": basis}}
+        )
         assert (row["outcome"], row["why"]) == expected
 
 
@@ -207,9 +233,12 @@ def test_every_number_of_a_network_that_is_not_trained_says_so():
     assert [bool(n.untrained) for n in npf_training.gain_numbers(tables)] == [True]
     assert [bool(n.untrained) for n in npf_training.train_numbers(tables)] == [True]
     networks = pd.DataFrame(
-        [{"network": name, "best_train": 0.5, "best_test": 0.4, "trained": 0, "diverged": 0}
-         for name in ("dln", "relu") for _ in range(3)]
-    )  # fmt: skip
+        [
+            {"network": name, "best_train": 0.5, "best_test": 0.4, "trained": 0, "diverged": 0}
+            for name in ("dln", "relu")
+            for _ in range(3)
+        ]
+    )
     said = {n.row: n.untrained for n in dgn_training.table4_numbers({"runs": networks})}
     assert said == {"dln": "", "relu": "train accuracy of 50.0 % in a run"}
 
@@ -266,10 +295,19 @@ def test_finders_belong_to_printed_numbers(paper):
 def test_numbers_in_the_text_of_dgn_rest_on_their_own_trainings():
     keys = [("cifar10", "gates_only"), ("cifar10", "soft_relu"), ("mnist", "galu")]
     runs = pd.DataFrame(
-        [{"row": row, "column": column, "quantity": "test_accuracy", "value": value, "diverged": 0,
-          "trained": 1}
-         for row, column in keys for value in (55.0, 56.0)]
-    )  # fmt: skip
+        [
+            {
+                "row": row,
+                "column": column,
+                "quantity": "test_accuracy",
+                "value": value,
+                "diverged": 0,
+                "trained": 1,
+            }
+            for row, column in keys
+            for value in (55.0, 56.0)
+        ]
+    )
     found = dgn_training.accuracies_in_text({"runs": runs})
     parts = {(ours.row, ours.column): ours.part for ours in found}
     assert parts == dict(zip(keys, ("gates_only", "table4", "mnist"), strict=True))

@@ -134,10 +134,12 @@ def test_samples_agree_with_scipy():
 
 
 def test_samples_too_small_are_refused():
-    for call in (lambda: samples.mean("m", [1.0], low=0),
-                 lambda: samples.difference("d", [1.0, 2.0], [1.0], low=0),
-                 lambda: samples.paired("p", [1.0, 2.0], [1.0], low=0),
-                 lambda: samples.slope("s", [1, 1, 1], [1, 2, 3], low=0)):  # fmt: skip
+    for call in (
+        lambda: samples.mean("m", [1.0], low=0),
+        lambda: samples.difference("d", [1.0, 2.0], [1.0], low=0),
+        lambda: samples.paired("p", [1.0, 2.0], [1.0], low=0),
+        lambda: samples.slope("s", [1, 1, 1], [1, 2, 3], low=0),
+    ):
         with pytest.raises(CannotDecideError):
             call()
 
@@ -321,9 +323,14 @@ GOOD, BAD, OPEN = 5, -5, 0
 
 @pytest.mark.parametrize(
     ("kind", "hedged", "verdict"),
-    [(THEOREM, False, CONTRADICTED), (BOUND, False, CONTRADICTED), (THEOREM, True, IN_PART),
-     (OBSERVATION, False, IN_PART), (OBSERVATION, True, IN_PART)],
-)  # fmt: skip
+    [
+        (THEOREM, False, CONTRADICTED),
+        (BOUND, False, CONTRADICTED),
+        (THEOREM, True, IN_PART),
+        (OBSERVATION, False, IN_PART),
+        (OBSERVATION, True, IN_PART),
+    ],
+)
 def test_one_failure_contradicts_a_theorem_and_a_part_of_an_observation(kind, hedged, verdict):
     terms = Terms(kind=kind, hedged=hedged)
     assert decide([part(GOOD, low=0), part(BAD, low=0)], terms).verdict == verdict
@@ -408,17 +415,22 @@ def test_the_decisive_comparison_is_a_binding_one_where_one_fails():
 
 @pytest.mark.parametrize(
     ("value", "error", "ends", "far"),
-    [(3, 0.5, {"high": 2}, (2, 0.5)), (1, 0.5, {"high": 2}, (-2, -0.5)),
-     (3, 0.5, {"low": 4}, (2, 0.25)), (0.5, 0.1, {"low": 0}, (-5, -0.5)),
-     (2, 0, {"low": 0.99, "high": 1.01}, (math.inf, 0.99 / 1.01)),
-     (1, 0, {"low": 0.99, "high": 1.01}, (-math.inf, -0.01 / 1.01)),
-     (24, 0, {"low": 24, "high": 24}, (-math.inf, 0)), (0, 0, {"low": 0}, (-math.inf, 0)),
-     (0, 0, {"low": 0, "strict": True}, (math.inf, 0)),
-     (math.inf, 0, {"high": 2}, (math.inf, math.inf)),
-     (math.inf, 0, {"low": 2}, (-math.inf, -math.inf)),
-     (math.nan, 0, {"low": 2}, (-math.inf, -math.inf)),
-     (1, math.nan, {"low": 2}, (-math.inf, -math.inf))],
-)  # fmt: skip
+    [
+        (3, 0.5, {"high": 2}, (2, 0.5)),
+        (1, 0.5, {"high": 2}, (-2, -0.5)),
+        (3, 0.5, {"low": 4}, (2, 0.25)),
+        (0.5, 0.1, {"low": 0}, (-5, -0.5)),
+        (2, 0, {"low": 0.99, "high": 1.01}, (math.inf, 0.99 / 1.01)),
+        (1, 0, {"low": 0.99, "high": 1.01}, (-math.inf, -0.01 / 1.01)),
+        (24, 0, {"low": 24, "high": 24}, (-math.inf, 0)),
+        (0, 0, {"low": 0}, (-math.inf, 0)),
+        (0, 0, {"low": 0, "strict": True}, (math.inf, 0)),
+        (math.inf, 0, {"high": 2}, (math.inf, math.inf)),
+        (math.inf, 0, {"low": 2}, (-math.inf, -math.inf)),
+        (math.nan, 0, {"low": 2}, (-math.inf, -math.inf)),
+        (1, math.nan, {"low": 2}, (-math.inf, -math.inf)),
+    ],
+)
 def test_the_distance_is_in_standard_errors_and_relative_to_the_threshold(value, error, ends, far):
     assert distance(part(value, error, **ends)) == pytest.approx(far)
 

@@ -30,9 +30,15 @@ class Faulty(Checkout):
     def finitewidth(self, *words: str) -> subprocess.CompletedProcess:
         """Run the command ``finitewidth`` at preset smoke."""
         program = [sys.executable, "-m", "finitewidth", *words, "--preset", "smoke"]
-        return subprocess.run(program, cwd=self.path, env=self.environment(), text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              check=False)  # fmt: skip
+        return subprocess.run(
+            program,
+            cwd=self.path,
+            env=self.environment(),
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
 
     def hold(
         self, *targets: str, path: str, script: str, count: int = 1, by_finitewidth: bool = False
@@ -50,21 +56,43 @@ class Faulty(Checkout):
         aside.mkdir(exist_ok=True)
         for file in aside.iterdir():
             file.unlink()
-        point = {"event": "os.rename", "path": path, "script": script, "count": count,
-                 "folder": str(aside)}  # fmt: skip
+        point = {
+            "event": "os.rename",
+            "path": path,
+            "script": script,
+            "count": count,
+            "folder": str(aside),
+        }
         environment = self.environment() | {
-            "FAULT_POINT": json.dumps(point), "FORK_SERVER": "",
+            "FAULT_POINT": json.dumps(point),
+            "FORK_SERVER": "",
             "PYTHONPATH": f"{PAUSE}:{self.path / 'src'}",
-        }  # fmt: skip
+        }
         words = self.command(*targets, *SETTINGS, cores=1)
         if by_finitewidth:
-            words = [sys.executable, "-m", "finitewidth", "run", *targets, "--preset", "smoke",
-                     "--cores", "1", "--config", *SETTINGS]  # fmt: skip
+            words = [
+                sys.executable,
+                "-m",
+                "finitewidth",
+                "run",
+                *targets,
+                "--preset",
+                "smoke",
+                "--cores",
+                "1",
+                "--config",
+                *SETTINGS,
+            ]
         process = subprocess.Popen(
-            words, cwd=self.path, text=True, env=environment,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+            words,
+            cwd=self.path,
+            text=True,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        )  # fmt: skip
+        )
         end = time.monotonic() + LONGEST
         while not (aside / "reached").exists():
             assert process.poll() is None, process.communicate()[0]

@@ -159,9 +159,14 @@ def test_no_write_permission(checkout):
     if os.geteuid() == 0:
         words = ["setpriv", "--inh-caps", "-all", "--bounding-set", "-dac_override", *words]
     said = subprocess.run(
-        words, cwd=checkout.path, env=checkout.environment() | {"FORK_SERVER": ""}, text=True,
-        check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
+        words,
+        cwd=checkout.path,
+        env=checkout.environment() | {"FORK_SERVER": ""},
+        text=True,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     folder.chmod(0o755)
     assert said.returncode != 0
     assert "ermission" in said.stdout
@@ -171,8 +176,15 @@ def test_a_job_on_a_cluster_of_one_node(checkout, undisturbed):
     (checkout.path / "submit.sh").write_text(SUBMIT)
     (checkout.path / "submit.sh").chmod(0o755)
     done = checkout.make(
-        TRAINING, "--executor", "cluster-generic", "--cluster-generic-submit-cmd",
-        str(checkout.path / "submit.sh"), "--jobs", "1", "--latency-wait", "30",
-    )  # fmt: skip
+        TRAINING,
+        "--executor",
+        "cluster-generic",
+        "--cluster-generic-submit-cmd",
+        str(checkout.path / "submit.sh"),
+        "--jobs",
+        "1",
+        "--latency-wait",
+        "30",
+    )
     assert done.returncode == 0, done.stdout
     assert checkout.results() == undisturbed

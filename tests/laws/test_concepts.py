@@ -27,10 +27,14 @@ def net(inputs, kernel, layers):
 @st.composite
 def toys(draw):
     width = draw(st.integers(1, 4))
-    gates = st.lists(st.lists(st.integers(0, 1), min_size=width, max_size=width), min_size=2,
-                     max_size=2)  # fmt: skip
-    return {"inputs": draw(st.integers(1, 3)), "width": width,
-            "gates": draw(st.lists(gates, min_size=3, max_size=3))}  # fmt: skip
+    gates = st.lists(
+        st.lists(st.integers(0, 1), min_size=width, max_size=width), min_size=2, max_size=2
+    )
+    return {
+        "inputs": draw(st.integers(1, 3)),
+        "width": width,
+        "gates": draw(st.lists(gates, min_size=3, max_size=3)),
+    }
 
 
 @settings(max_examples=50, deadline=None)
@@ -53,8 +57,11 @@ def test_a_red_edge_lies_on_an_active_path(toy):
     for example in (1, 2, 3):
         on = listed[listed[f"active_{example}"] == 1]
         routes = [(*path, 1) for path in on[["layer_0", "layer_1", "layer_2"]].to_numpy().tolist()]
-        wanted = {(layer, a, b) for route in routes
-                  for layer, (a, b) in enumerate(itertools.pairwise(route), start=1)}  # fmt: skip
+        wanted = {
+            (layer, a, b)
+            for route in routes
+            for layer, (a, b) in enumerate(itertools.pairwise(route), start=1)
+        }
         red = edges[edges[f"active_{example}"] == 1][["layer", "start", "end"]]
         assert set(map(tuple, red.astype(int).to_numpy().tolist())) == wanted
 
@@ -78,7 +85,11 @@ def test_four_layouts_and_their_successors():
     four, successors = tables["layouts"], tables["successors"]
     seen = four.drop_duplicates("layout").set_index("layout")[["starts", "ends", "weights"]]
     assert {name: tuple(row) for name, row in seen.T.items()} == {
-        "a": (1, 1, 1), "b": (1, 2, 2), "c": (2, 1, 2), "d": (2, 2, 2)}  # fmt: skip
+        "a": (1, 1, 1),
+        "b": (1, 2, 2),
+        "c": (2, 1, 2),
+        "d": (2, 2, 2),
+    }
     after_one, after_two = {"a", "b"}, {"c", "d"}
     allowed = successors.groupby("layout")["next"].agg(set).to_dict()
     assert allowed == {"a": after_one, "b": after_two, "c": after_one, "d": after_two}
@@ -101,8 +112,9 @@ def test_paths_share_strengths(inputs, kernel, layers):
     listed = circular.paths(circle)
     assert len(listed) == inputs * taps**layers
     assert listed["taps"].nunique() == listed["bundle"].nunique() == taps**layers
-    assert (listed.groupby("bundle")["unit_0"].agg(sorted).map(tuple)
-            == tuple(range(1, inputs + 1))).all()  # fmt: skip
+    assert (
+        listed.groupby("bundle")["unit_0"].agg(sorted).map(tuple) == tuple(range(1, inputs + 1))
+    ).all()
     edges = set(
         map(tuple, circular.connections(circle)[["layer", "start", "end", "tap"]].to_numpy())
     )
@@ -130,8 +142,12 @@ def test_without_the_average_a_shift_does_change_the_kernel():
 def test_table_3_as_the_paper_has_it_and_one_more():
     rows = [variant(*named) for named in regimes().items()]
     assert [row["text"] for row in rows] == [
-        "N(Θₜ, ∞; Θₜ)", "N(Θᵍ†, ∞; Θʷₜ)", "N(Θₜ, β; Θₜ)", "N(Θᵍₜ, β; Θʷₜ)", "N(Θᵍₜ, β; Θʷ†)"
-    ]  # fmt: skip
+        "N(Θₜ, ∞; Θₜ)",
+        "N(Θᵍ†, ∞; Θʷₜ)",
+        "N(Θₜ, β; Θₜ)",
+        "N(Θᵍₜ, β; Θʷₜ)",
+        "N(Θᵍₜ, β; Θʷ†)",
+    ]
     assert Counter(row["trained"] for row in rows) == {1: 4, 2: 1}
 
 
@@ -146,4 +162,6 @@ def test_paths_of_the_figure_are_counted_as_the_paper_counts_them(number):
     listed = concepts.toy_paths(TOY)
     assert len(listed) == 18
     assert listed.iloc[3 * number][["layer_0", "layer_1"]].tolist() == [
-        number // 3 + 1, number % 3 + 1]  # fmt: skip
+        number // 3 + 1,
+        number % 3 + 1,
+    ]

@@ -101,9 +101,11 @@ def test_a_clipped_curve_is_marked_where_it_leaves():
 
 def test_colour_difference_agrees_with_a_published_pair(monkeypatch):
     # Sharma, Wu and Dalal (2005), table 1, pairs 1, 7 and 25
-    pairs = [((50, 2.6772, -79.7751), (50, 0, -82.7485), 2.0425),
-             ((50, 0, 0), (50, -1, 2), 2.3669),
-             ((60.2574, -34.0099, 36.2677), (60.4626, -34.1751, 39.4387), 1.2644)]  # fmt: skip
+    pairs = [
+        ((50, 2.6772, -79.7751), (50, 0, -82.7485), 2.0425),
+        ((50, 0, 0), (50, -1, 2), 2.3669),
+        ((60.2574, -34.0099, 36.2677), (60.4626, -34.1751, 39.4387), 1.2644),
+    ]
     for one, other, value in pairs:
         known = {"one": np.array(one, float), "other": np.array(other, float)}
         monkeypatch.setattr(artwork, "_lab", lambda colour, eye=None, known=known: known[colour])

@@ -12,9 +12,14 @@ from finitewidth.experiments.job import run_experiment
 from finitewidth.pipeline.planned_jobs import job_plans
 
 DEPTH = {
-    "draws": 200, "paper_draws": 50, "pairs": [[2, 0]],
-    "widths": [10], "largest_depth": 3, "largest_lambda": 0.5, "points": 2,
-}  # fmt: skip
+    "draws": 200,
+    "paper_draws": 50,
+    "pairs": [[2, 0]],
+    "widths": [10],
+    "largest_depth": 3,
+    "largest_lambda": 0.5,
+    "points": 2,
+}
 
 
 def measured(folder, **seed):
@@ -27,8 +32,13 @@ def measured(folder, **seed):
 
 def test_an_experiment_follows_its_base_seed(tmp_path):
     runs = {}
-    for name, seed in {"default": {}, "zero": {"seed": 0}, "one": {"seed": 1},
-                       "again": {"seed": 1}, "two": {"seed": 2}}.items():  # fmt: skip
+    for name, seed in {
+        "default": {},
+        "zero": {"seed": 0},
+        "one": {"seed": 1},
+        "again": {"seed": 1},
+        "two": {"seed": 2},
+    }.items():
         (tmp_path / name).mkdir()
         runs[name] = measured(tmp_path / name, **seed)
     assert runs["default"] == runs["zero"]
@@ -42,8 +52,10 @@ def test_subsets_and_noise_follow_the_base_seed():
     def chosen(seed):
         with base_seed(seed):
             subset = stratified_subset(whole, 50, 20, ("subset", "digits"))
-            noisy = [altered(subset, variant) for variant in
-                     ("random_labels", "random_pixels", "permuted_pixels")]  # fmt: skip
+            noisy = [
+                altered(subset, variant)
+                for variant in ("random_labels", "random_pixels", "permuted_pixels")
+            ]
         arrays = subset.train_images, subset.test_images, noisy[0].train_labels
         return [a.tobytes() for a in (*arrays, *(each.train_images for each in noisy[1:]))]
 

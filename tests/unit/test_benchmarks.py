@@ -9,8 +9,9 @@ from benchmarks.timing import Way, ratio_of
 from benchmarks.work import MEMORY, NUMBERS, PRODUCTS, Machine, Work, bound_of
 
 ROOT = Path(__file__).parents[2]
-MACHINE = Machine({"float32": 2e9, "float64": 1e9}, bandwidth=1e9, normal=1e-8, gamma=1e-7,
-                  uniform=1e-9)  # fmt: skip
+MACHINE = Machine(
+    {"float32": 2e9, "float64": 1e9}, bandwidth=1e9, normal=1e-8, gamma=1e-7, uniform=1e-9
+)
 
 
 @pytest.mark.parametrize("name", ["dense", "VGG"])

@@ -21,38 +21,78 @@ RATIOS = {"errors": "bars"}
 REPORTED = reported("beyond")
 BANDS = {"errors": "bands"}
 DIAGONAL = {
-    "draws": 20_000, "paper_draws": 200, "resamples": 20, "max_lambda": 0.3, "points": 3,
-    "phases": {"widths": [10, 20], "alpha_0": [1.0], "sigma_w2": [1.0, 2.0, 2.5],
-               "banded": [1.0, 2.5]},
+    "draws": 20_000,
+    "paper_draws": 200,
+    "resamples": 20,
+    "max_lambda": 0.3,
+    "points": 3,
+    "phases": {
+        "widths": [10, 20],
+        "alpha_0": [1.0],
+        "sigma_w2": [1.0, 2.0, 2.5],
+        "banded": [1.0, 2.5],
+    },
     "near": {"widths": [20], "alpha_0": [2.0, 0.1], "sigma_w2": [1.8, 2.2], "banded": [1.8]},
-}  # fmt: skip
+}
 OFF = {
-    "draws": 4000, "paper_draws": 200, "resamples": 20, "max_lambda": 0.3, "points": 3,
-    "ratio": {"widths": [20], "alpha_0": [1.0], "sigma_w2": [1.0, 2.0], "cosines": [0.1, 0.9],
-              "banded": {"sigma_w2": [1.0], "cosines": [0.9]}},
+    "draws": 4000,
+    "paper_draws": 200,
+    "resamples": 20,
+    "max_lambda": 0.3,
+    "points": 3,
+    "ratio": {
+        "widths": [20],
+        "alpha_0": [1.0],
+        "sigma_w2": [1.0, 2.0],
+        "cosines": [0.1, 0.9],
+        "banded": {"sigma_w2": [1.0], "cosines": [0.9]},
+    },
     "phases": {"widths": [20], "alpha_0": [1.0], "sigma_w2": [1.0, 2.0], "cosines": [0.1, 0.9]},
     "near": {"widths": [20], "alpha_0": [0.1], "sigma_w2": [1.8], "cosines": [0.9]},
-}  # fmt: skip
+}
 THEORY = {
     "limits": {"max_lambda": 1.0, "points": 5, "alpha_0": [1.0, 0.1]},
-    "architectures": {"narrow": 10, "wide": 50, "max_lambda": 0.5, "points": 4,
-                      "sigma_w2": [1.0, 2.0], "drawn_depth": 4},
-}  # fmt: skip
+    "architectures": {
+        "narrow": 10,
+        "wide": 50,
+        "max_lambda": 0.5,
+        "points": 4,
+        "sigma_w2": [1.0, 2.0],
+        "drawn_depth": 4,
+    },
+}
 THEOREM = {
-    "draws": 60_000, "max_lambda": 2.0, "points": 4, "sigma_w2": [2.0, 2.5], "widths": [50],
+    "draws": 60_000,
+    "max_lambda": 2.0,
+    "points": 4,
+    "sigma_w2": [2.0, 2.5],
+    "widths": [50],
     "small": {"width": 8, "depths": [2, 3], "sigma_w2": [2.0]},
     "doubled": {"lambdas": [0.5], "widths": [20, 40], "sigma_w2": [1.0, 2.5]},
-}  # fmt: skip
+}
 SHAPES = {
-    "narrow": 20, "wide": 60,
+    "narrow": 20,
+    "wide": 60,
     "maps": {"max_lambda": 1.0, "points": 6, "sigma_w2": {"first": 1.6, "last": 2.4, "points": 9}},
     "layers": {"lambda": 0.5, "sigma_w2": [1.9, 2.0, 2.2]},
-    "inputs": {"lambdas": [0.1, 0.5], "largest": 2.0, "points": 12,
-               "sigma_w2": {"first": 1.6, "last": 3.2, "points": 5}},
-    "random": {"shapes": 30, "deepest": 30, "narrowest": 10, "widest": 60, "growth": 10.0,
-               "most_reciprocals": 2.0, "largest": 2.0, "points": 5,
-               "sigma_w2": {"first": 0.5, "last": 6.0}},
-}  # fmt: skip
+    "inputs": {
+        "lambdas": [0.1, 0.5],
+        "largest": 2.0,
+        "points": 12,
+        "sigma_w2": {"first": 1.6, "last": 3.2, "points": 5},
+    },
+    "random": {
+        "shapes": 30,
+        "deepest": 30,
+        "narrowest": 10,
+        "widest": 60,
+        "growth": 10.0,
+        "most_reciprocals": 2.0,
+        "largest": 2.0,
+        "points": 5,
+        "sigma_w2": {"first": 0.5, "last": 6.0},
+    },
+}
 SHOWN = {"largest": 0.3, "linear": 0.003}
 
 
@@ -131,8 +171,9 @@ def test_the_paper_sized_ratio_is_of_the_first_draws_and_near_the_whole(beside_d
     estimates = beside_diagonal["estimates"]
     ratio = estimates[estimates["group"] == "ratio"]
     assert ratio["y"].between(0.2, 1.0).all()
-    wide = ratio.pivot_table(index=["sigma_w2", "cosine", "depth"], columns="sample",
-                             values=["y", "spread"])  # fmt: skip
+    wide = ratio.pivot_table(
+        index=["sigma_w2", "cosine", "depth"], columns="sample", values=["y", "spread"]
+    )
     gap = (wide["y"]["paper"] - wide["y"]["many"]).abs()
     assert (gap < 5 * wide["spread"]["paper"]).all()
     larger = ratio[ratio["sample"] == "many"].pivot_table(
@@ -166,8 +207,10 @@ def test_compared_networks_differ_in_their_input_only_if_it_is_their_own(compare
     assert set(found[found["input"] == "common"]["input_width"]) == {40}
     own = found[found["input"] == "own"]
     assert own.groupby("architecture")["input_width"].unique().map(list).to_dict() == {
-        "growing": [20], "constant": [40], "shrinking": [60],
-    }  # fmt: skip
+        "growing": [20],
+        "constant": [40],
+        "shrinking": [60],
+    }
     assert len(found) == 6 * 9 * 2 * 3
     assert not found.duplicated(["input", "sigma_w2", "depth", "architecture"]).any()
     last = {name: init for kind, name, init in shapes.networks(9, 20, 60, 2.0) if kind == "common"}
@@ -257,18 +300,31 @@ def test_all_rows_are_drawn_and_nothing_else(name, request, tmp_path):
     value = "ratio" if module is ratio else "dispersion"
     tables = {**request.getfixturevalue(fixture), "reported": REPORTED}
     rows, figure = redrawn(module, tables, settings, tmp_path)
-    bands = [path.vertices for axis in figure.axes for band in axis.collections
-             for path in band.get_paths()]  # fmt: skip
-    seen = {point for axis in figure.axes for line in axis.lines
-            if line.get_transform() == axis.transData
-            for point in zip(*line.get_data(), strict=True)}  # fmt: skip
+    bands = [
+        path.vertices
+        for axis in figure.axes
+        for band in axis.collections
+        for path in band.get_paths()
+    ]
+    seen = {
+        point
+        for axis in figure.axes
+        for line in axis.lines
+        if line.get_transform() == axis.transData
+        for point in zip(*line.get_data(), strict=True)
+    }
     ours = rows[rows["source"] == "ours"]
     for row in ours.itertuples():
         point = (row.depth_over_width, getattr(row, value))
         end = (point[0], point[1] + row.standard_error)
         assert point in seen or any(np.isclose(v, end).all(axis=1).any() for v in bands), row
-    levels = {y for axis in figure.axes for line in axis.lines if line.get_gid() == style.PAPER
-              for y in line.get_ydata()}  # fmt: skip
+    levels = {
+        y
+        for axis in figure.axes
+        for line in axis.lines
+        if line.get_gid() == style.PAPER
+        for y in line.get_ydata()
+    }
     assert levels == set(rows.loc[rows["source"] == "paper", value])
     wanted = {"fig1": {1, 2}, "fig9": {1, 2}, "fig7": {1, 2}, "fig2": {2}, "fig8": {2}}
     assert levels == wanted.get(name, {0.25, 1})

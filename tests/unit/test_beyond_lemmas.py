@@ -100,8 +100,11 @@ def test_steps_start_from_networks_of_the_right_law():
     settings = {"draws": 30, "depths": [2, 3], "ratio": 0.5, "sigma_w2": [1.0, 2.5], "rate": 1e-9}
     rows = lemmas.steps(settings)
     assert {(row["phase"], row["width"]) for row in rows} == {
-        ("ordered", 4), ("ordered", 6), ("chaotic", 4), ("chaotic", 6)
-    }  # fmt: skip
+        ("ordered", 4),
+        ("ordered", 6),
+        ("chaotic", 4),
+        ("chaotic", 6),
+    }
     assert all(row["value"] < 1e-6 for row in rows)
     init = constant_width(3, 6, sigma_w2=2.5)
     theta = sample_by_brute_force(init, np.eye(1, 6), 4000, 1, activation="relu").theta[:, 0, 0]

@@ -39,8 +39,9 @@ def tables(images):
 
 def by_autograd(images, variance, seed):
     """The loss at the end, and the kernel, of a network that torch trains by itself."""
-    stack = initial_stack((training.NAME,), [Draw(variance, 0.0, seed)], [64, 16, 16, 16, 10],
-                          "relu")  # fmt: skip
+    stack = initial_stack(
+        (training.NAME,), [Draw(variance, 0.0, seed)], [64, 16, 16, 16, 10], "relu"
+    )
     layers = []
     for weight, bias in zip(stack.weights, stack.biases, strict=True):
         layer = nn.Linear(*weight.shape[1:])
@@ -69,8 +70,9 @@ def test_training_is_that_of_torch(images, tables, variance):
     rows = tables["rows"].set_index(CURVES)
     assert rows.loc[variance, 0, 12]["train_loss"] == pytest.approx(loss, rel=1e-3)
     found = tables["kernels"].query(f"sigma_w2 == {variance} and step == 12")
-    np.testing.assert_allclose(found["value"], kernel[found["row"], found["column"]], rtol=0.02,
-                               atol=1e-3 * kernel.max())  # fmt: skip
+    np.testing.assert_allclose(
+        found["value"], kernel[found["row"], found["column"]], rtol=0.02, atol=1e-3 * kernel.max()
+    )
 
 
 def test_a_loss_in_pieces_is_the_loss(monkeypatch):
@@ -137,9 +139,11 @@ def test_values_of_the_paper_stand_at_its_last_step_and_are_never_joined_with_ou
     assert set(printed["sigma_w2"]) == {1.0, 2.0}  # 2.2 was not trained here
     assert len(printed) == 8
     hollow = [
-        container.lines[0] for axis in figure.axes for container in axis.containers
+        container.lines[0]
+        for axis in figure.axes
+        for container in axis.containers
         if container.lines[0].get_markerfacecolor() == "white"
-    ]  # fmt: skip
+    ]
     drawn = sorted(float(y) for line in hollow for y in line.get_ydata())
     assert drawn == sorted(printed["value"])
     for line in (line for axis in figure.axes for line in axis.get_lines()):

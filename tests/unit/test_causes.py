@@ -35,8 +35,14 @@ def test_equal_runs(runs):
 
 def test_settings_come_before_code_packages_and_data(runs):
     other = CODE | {"modules": {"finitewidth.papers.npf.experiments.nu": "b"}}
-    write(runs[1], "npf_nu", runs=3, code=other, versions={"torch": "1.0"},
-          data={"results/data/digits.npz": "2"})  # fmt: skip
+    write(
+        runs[1],
+        "npf_nu",
+        runs=3,
+        code=other,
+        versions={"torch": "1.0"},
+        data={"results/data/digits.npz": "2"},
+    )
     lines = causes(*runs)
     assert lines[0] == "settings: npf_nu: runs 2 → 3"
     assert lines[1] == "code: finitewidth.papers.npf.experiments.nu"

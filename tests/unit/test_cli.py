@@ -58,8 +58,10 @@ def test_run_prints_the_command_that_it_uses(monkeypatch, capsys):
     words = ["run", "npf_fig3", "--cores", "3", "-n", "--preset", "smoke", "--seed", "2"]
     assert main([*words, "--config", "npf={nu: {runs: 2}}", "--", "--keep-incomplete"]) == 3
     line = capsys.readouterr().out.strip()
-    assert line == ("snakemake --cores 3 npf_fig3 --dry-run --keep-incomplete --config "
-                    "preset=smoke seed=2 'npf={nu: {runs: 2}}'")  # fmt: skip
+    assert line == (
+        "snakemake --cores 3 npf_fig3 --dry-run --keep-incomplete --config "
+        "preset=smoke seed=2 'npf={nu: {runs: 2}}'"
+    )
     assert shlex.join(["snakemake", *called[0]]) == line
 
 
@@ -161,9 +163,13 @@ def test_words_that_are_not_understood(words, message, capsys):
 
 def test_a_closed_pipe_is_no_error():
     done = subprocess.run(
-        f"{sys.executable} -m finitewidth list | head -1", shell=True, cwd=ROOT, text=True,
-        capture_output=True, check=True,
-    )  # fmt: skip
+        f"{sys.executable} -m finitewidth list | head -1",
+        shell=True,
+        cwd=ROOT,
+        text=True,
+        capture_output=True,
+        check=True,
+    )
     assert done.stdout.startswith("npf_table1")
     assert done.stderr == ""
 
@@ -233,11 +239,14 @@ def test_bash_completes_artifacts_papers_and_runs(tmp_path, capsys):
         "finitewidth run --preset q": "quick",
     }
     done = subprocess.run(
-        ["bash", "-c", COMPLETE, "bash", *lines], cwd=tmp_path, text=True, check=True,
-        env=os.environ | {"PATH": f"{program.parent}:{os.environ['PATH']}",
-                          "PYTHONPATH": f"{ROOT}/src"},
+        ["bash", "-c", COMPLETE, "bash", *lines],
+        cwd=tmp_path,
+        text=True,
+        check=True,
+        env=os.environ
+        | {"PATH": f"{program.parent}:{os.environ['PATH']}", "PYTHONPATH": f"{ROOT}/src"},
         capture_output=True,
-    )  # fmt: skip
+    )
     for line, wanted in zip(done.stdout.splitlines(), lines.values(), strict=True):
         assert set(wanted.split()) <= set(line.split())
         assert all(word.startswith(wanted[:3]) for word in line.split())
@@ -253,9 +262,15 @@ def write_claims(folder, verdict="supported", value=1.0, ours=90.0):
     for kind, row in {
         "verdicts": {"claim": "X1", "verdict": verdict},
         "parts": {"claim": "X1", "part": "slope", "value": value, "standard_error": 0.3},
-        "numbers": {"artifact": "a", "quantity": "q", "row": "r", "column": "c", "ours": ours,
-                    "standard_error": 0.0},
-    }.items():  # fmt: skip
+        "numbers": {
+            "artifact": "a",
+            "quantity": "q",
+            "row": "r",
+            "column": "c",
+            "ours": ours,
+            "standard_error": 0.0,
+        },
+    }.items():
         pd.DataFrame([row]).to_csv(claims / f"npf_{kind}.csv", index=False)
     return folder
 

@@ -20,18 +20,32 @@ from finitewidth.papers.collapse.figures import decay as figure_of_decay
 
 RULE = {"trained": 0.95, "end": 6.0}
 SWEEP = {
-    "sweep": "fully_connected", "dataset": "mnist", "loss": "squared", "init": "torch", "runs": 2,
+    "sweep": "fully_connected",
+    "dataset": "mnist",
+    "loss": "squared",
+    "init": "torch",
+    "runs": 2,
     "network": {"kind": "fully_connected", "dense": [16, 12]},
     "images": {"per_class": 24, "pool": 1, "size": None, "test": 50},
-    "decays": [0.01, 0.04], "taus": [0.25, 1.0], "largest_rate": 1.0, "control_rates": [0.1],
-    "epochs": 60, "batch_per_class": 6, "momentum": 0.9, "decay_rate_at": [0.5],
-}  # fmt: skip
+    "decays": [0.01, 0.04],
+    "taus": [0.25, 1.0],
+    "largest_rate": 1.0,
+    "control_rates": [0.1],
+    "epochs": 60,
+    "batch_per_class": 6,
+    "momentum": 0.9,
+    "decay_rate_at": [0.5],
+}
 
 
 def made_up():
     """Runs of all sweeps, of networks whose NC3 is a power of tau."""
-    sizes = {"vgg": (0.001, 0.004, 0.016), "resnet": (0.005, 0.08), "patches": (0.001, 0.02),
-             "fully_connected": (0.0001, 0.0016)}  # fmt: skip
+    sizes = {
+        "vgg": (0.001, 0.004, 0.016),
+        "resnet": (0.005, 0.08),
+        "patches": (0.001, 0.02),
+        "fully_connected": (0.0001, 0.0016),
+    }
     rows = []
     for (name, decays), seed in product(sizes.items(), range(3)):
         noise = np.random.default_rng([len(name), seed]).normal(0, 0.02, 99)
@@ -39,14 +53,23 @@ def made_up():
         for (strength, tau), shift in zip(cases, noise, strict=False):
             rates = tau / strength if strength else 300.0
             nc3 = 0.6 * tau**-0.6 * np.exp(shift) if tau else 0.97
-            rows.append({
-                "sweep": name, "data": "cifar10" if name == "patches" else "mnist",
-                "network": name, "normalised": int(name != "fully_connected"), "seed": seed,
-                "decay": strength, "rate": rates / 1000, "rates": rates, "tau": tau, "nc3": nc3,
-                "overlap": np.exp(-tau) + 0.05 * (tau > 0),
-                "imbalance": np.exp(-2 * tau) if name == "fully_connected" else np.nan,
-                "train_accuracy": 0.99,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "sweep": name,
+                    "data": "cifar10" if name == "patches" else "mnist",
+                    "network": name,
+                    "normalised": int(name != "fully_connected"),
+                    "seed": seed,
+                    "decay": strength,
+                    "rate": rates / 1000,
+                    "rates": rates,
+                    "tau": tau,
+                    "nc3": nc3,
+                    "overlap": np.exp(-tau) + 0.05 * (tau > 0),
+                    "imbalance": np.exp(-2 * tau) if name == "fully_connected" else np.nan,
+                    "train_accuracy": 0.99,
+                }
+            )
     return pd.DataFrame(rows)
 
 

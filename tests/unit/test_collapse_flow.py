@@ -186,8 +186,13 @@ def test_measures_of_a_state_are_those_of_samples_with_these_means_and_deviation
     found = flow.collapse_of(KERNEL, state, 0, rng().standard_normal((10, 6)))
     kappa = (KERNEL.diagonal, KERNEL.same_class, KERNEL.other_class)
     wanted = measures.collapse_measures(features, labels, W, b, kappa)
-    same = {"nc1": "nc1_ratio", "nc2": "nc2", "nc3": "nc3", "bias_gap": "bias_gap",
-            "alignment": "invariant_alignment"}  # fmt: skip
+    same = {
+        "nc1": "nc1_ratio",
+        "nc2": "nc2",
+        "nc3": "nc3",
+        "bias_gap": "bias_gap",
+        "alignment": "invariant_alignment",
+    }
     for ours, theirs in same.items():
         assert math.isclose(found[ours], wanted[theirs], rel_tol=1e-10), ours
 
@@ -195,8 +200,9 @@ def test_measures_of_a_state_are_those_of_samples_with_these_means_and_deviation
 def test_components_of_residuals_fall_at_their_eigenvalues():
     starts = rng().standard_normal((12, 2))
     found = flow.times_to_fall(KERNEL, starts, 1e-3, 0.01)
-    for times, rate in zip(found, (KERNEL.mu_global, KERNEL.mu_class, KERNEL.mu_single),
-                           strict=True):  # fmt: skip
+    for times, rate in zip(
+        found, (KERNEL.mu_global, KERNEL.mu_class, KERNEL.mu_single), strict=True
+    ):
         np.testing.assert_allclose(times, math.log(1000) / rate, rtol=0.02)
 
 

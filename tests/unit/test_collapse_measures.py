@@ -82,8 +82,9 @@ def test_nc2_and_nc3_are_those_of_loops(normalise):
     if normalise:
         columns = [column / np.linalg.norm(column) for column in columns]
     gram = np.array([[u @ v for v in columns] for u in columns])
-    frame = np.array([[(1.0 * (i == j) - 1 / C) / np.sqrt(C - 1) for j in range(C)]
-                      for i in range(C)])  # fmt: skip
+    frame = np.array(
+        [[(1.0 * (i == j) - 1 / C) / np.sqrt(C - 1) for j in range(C)] for i in range(C)]
+    )
     np.testing.assert_allclose(np.linalg.norm(frame), 1)
     wanted = np.linalg.norm(gram / np.linalg.norm(gram) - frame)
     np.testing.assert_allclose(nc2(parts, normalise_columns=normalise), wanted)
@@ -111,8 +112,12 @@ def test_terms_of_the_invariant_are_those_of_equation_26():
     np.testing.assert_allclose(gram - ours, M * E, atol=1e-12)
     found = measured(features, labels, weight, np.zeros(C))
     cosine = np.vdot(weights, terms) / np.linalg.norm(weights) / np.linalg.norm(terms)
-    wanted = {"e_norm": M * np.linalg.norm(E), "alpha_c": C * alpha, "invariant_alignment": cosine,
-              "e_relative": M * np.linalg.norm(E) / np.linalg.norm(weights)}  # fmt: skip
+    wanted = {
+        "e_norm": M * np.linalg.norm(E),
+        "alpha_c": C * alpha,
+        "invariant_alignment": cosine,
+        "e_relative": M * np.linalg.norm(E) / np.linalg.norm(weights),
+    }
     assert {name: found[name] for name in wanted} == pytest.approx(wanted)
     scales = np.vdot(weights, terms) / np.vdot(terms, terms) * np.linspace(0.9, 1.1, 201)
     best = min(np.linalg.norm(weights - scale * terms) for scale in scales)
@@ -139,8 +144,9 @@ def test_the_invariant_does_not_change_in_the_flow_of_theorem_4_1():
         return np.concatenate([dH.ravel(), (-R @ H.T).ravel(), -R.sum(axis=1)])
 
     start = np.concatenate([0.5 * features.T.ravel(), 0.5 * weight.ravel(), bias])
-    found = solve_ivp(flow, (0, 4), start, method="DOP853", rtol=1e-10, atol=1e-11,
-                      t_eval=[0, 0.5, 4])  # fmt: skip
+    found = solve_ivp(
+        flow, (0, 4), start, method="DOP853", rtol=1e-10, atol=1e-11, t_eval=[0, 0.5, 4]
+    )
     states = [split(state) for state in found.y.T]
     parts = [class_parts(H.T, labels, C) for H, _, _ in states]
     terms = [invariant(part, state[1], KAPPA) for part, state in zip(parts, states, strict=True)]

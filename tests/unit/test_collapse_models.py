@@ -15,25 +15,44 @@ from finitewidth.papers.collapse.experiments.models import picks
 from finitewidth.papers.collapse.figures import blocks
 
 PICKING = {
-    "within": 0.01, "collapsed_nc3": None, "other_within": 0.02, "widened": 0.03, "train": 0.999,
-    "relaxed_train": 0.995, "nc3": 0.3, "contrast": 1.4, "dead": 0.25,
-}  # fmt: skip
+    "within": 0.01,
+    "collapsed_nc3": None,
+    "other_within": 0.02,
+    "widened": 0.03,
+    "train": 0.999,
+    "relaxed_train": 0.995,
+    "nc3": 0.3,
+    "contrast": 1.4,
+    "dead": 0.25,
+}
 SETTINGS = {
-    "training": TRAINING, "picking": PICKING, "threshold": 0.05, "trained": 0.3,
+    "training": TRAINING,
+    "picking": PICKING,
+    "threshold": 0.05,
+    "trained": 0.3,
     "smoothing": {"degree": 1, "window": 11, "fewest": 15},
     "maps": {"init": "lecun", "rate_index": None, "per_class": 2},
-}  # fmt: skip
+}
 
 
 def runs(rows, init="lecun"):
     """A table of networks from rate -> (test, train accuracy, nc1_ratio, nc2, nc3)."""
     names = ["test_accuracy", "train_accuracy", "nc1_ratio", "nc2", "nc3"]
-    return pd.DataFrame([
-        {"pair": "vgg_mnist", "init": init, "replica": 10 + index, "rate_index": index,
-         "rate": rate, "alignment_theta_h": 0.9, "dead_share": 0.0,
-         **dict(zip(names, values, strict=True))}
-        for index, (rate, values) in enumerate(rows.items())
-    ])  # fmt: skip
+    return pd.DataFrame(
+        [
+            {
+                "pair": "vgg_mnist",
+                "init": init,
+                "replica": 10 + index,
+                "rate_index": index,
+                "rate": rate,
+                "alignment_theta_h": 0.9,
+                "dead_share": 0.0,
+                **dict(zip(names, values, strict=True)),
+            }
+            for index, (rate, values) in enumerate(rows.items())
+        ]
+    )
 
 
 USUAL = {
@@ -42,7 +61,7 @@ USUAL = {
     0.10: (0.980, 1.00, 0.05, 0.40, 0.60),
     0.30: (0.985, 1.00, 0.01, 0.20, 0.25),
     1.00: (0.990, 1.00, 0.02, 0.15, 0.15),
-}  # fmt: skip
+}
 
 
 def picked(rows, **changes):
@@ -182,10 +201,15 @@ def test_curves_ends_and_lines_are_of_the_picked_models(inputs, tables):
 
 def test_a_line_is_the_first_epoch_at_the_threshold():
     accuracies = [0.5, 0.9, 0.8, 0.95]
-    history = pd.DataFrame({
-        "pair": "p", "init": "he", "replica": 3, "epoch": [1, 2, 3, 4],
-        "train_accuracy_last10": accuracies,
-    })  # fmt: skip
+    history = pd.DataFrame(
+        {
+            "pair": "p",
+            "init": "he",
+            "replica": 3,
+            "epoch": [1, 2, 3, 4],
+            "train_accuracy_last10": accuracies,
+        }
+    )
     own = pd.DataFrame([{"pair": "p", "init": "he", "model": "other", "replica": 3}])
     assert list(models.lines(history, own, 0.9)["epoch"]) == [2]
     assert models.lines(history, own, 0.99)["epoch"].isna().all()
@@ -267,8 +291,9 @@ def test_maps_are_drawn_symmetric_and_alignments_with_their_last_value(tables, t
         shown = np.asarray(panes[letter].collections[0].get_array()).reshape(size, size)
         own = rows[rows["panel"] == letter]
         np.testing.assert_array_equal(shown, shown.T)
-        np.testing.assert_array_equal(shown[own["row"].astype(int), own["column"].astype(int)],
-                                      own["share"])  # fmt: skip
+        np.testing.assert_array_equal(
+            shown[own["row"].astype(int), own["column"].astype(int)], own["share"]
+        )
     labels = [text.get_text() for text in panes["e"].get_legend().get_texts()]
     for kernel, line, label in zip(blocks.KERNELS, panes["e"].lines, labels, strict=True):
         own = rows[(rows["panel"] == "e") & (rows["kernel"] == kernel)]["alignment"]

@@ -28,9 +28,13 @@ from finitewidth.pipeline.schedule import JOB, Step, ends
 
 ROOT = Path(__file__).parents[2]
 NEEDS = {
-    "data": [], "short": ["data"], "long": ["data"], "fig": ["short", "long"], "text": ["short"],
+    "data": [],
+    "short": ["data"],
+    "long": ["data"],
+    "fig": ["short", "long"],
+    "text": ["short"],
     "report": ["fig", "text"],
-}  # fmt: skip
+}
 SECONDS = {"data": 1, "short": 2, "long": 50, "fig": 3, "report": 4}
 
 
@@ -94,8 +98,12 @@ def test_refresh_takes_seconds_and_memory_from_the_provenance(finished):
     )
     rows = read_costs(file, "quick")
     assert {job: each.seconds for job, each in rows.items()} == {
-        "npf_nu": 8, "npf/nu": 50, "claims npf": 2, "dataset digits": 3, "npf_kvf": 3,
-    }  # fmt: skip
+        "npf_nu": 8,
+        "npf/nu": 50,
+        "claims npf": 2,
+        "dataset digits": 3,
+        "npf_kvf": 3,
+    }
     assert rows["npf/nu"].memory_mb == 900
     assert rows["npf_nu"].source.startswith("measured 20")
     assert rows["npf_kvf"].source == "estimated"

@@ -17,21 +17,30 @@ OWN = [entry for entry in artifacts_of(PAPERS) if not entry.extra]
 
 def test_there_are_eighty_numbered_artifacts():
     assert Counter((entry.paper, entry.kind) for entry in OWN) == {
-        ("npf", "table"): 5, ("npf", "figure"): 7, ("npf0", "table"): 2, ("npf0", "figure"): 3,
-        ("dgn", "table"): 5, ("dgn", "figure"): 10, ("trust", "figure"): 11,
-        ("thesis", "figure"): 5, ("beyond", "figure"): 11, ("collapse", "table"): 1,
+        ("npf", "table"): 5,
+        ("npf", "figure"): 7,
+        ("npf0", "table"): 2,
+        ("npf0", "figure"): 3,
+        ("dgn", "table"): 5,
+        ("dgn", "figure"): 10,
+        ("trust", "figure"): 11,
+        ("thesis", "figure"): 5,
+        ("beyond", "figure"): 11,
+        ("collapse", "table"): 1,
         ("collapse", "figure"): 20,
-    }  # fmt: skip
+    }
     assert len(OWN) == 80
 
 
 def declared(folder, **changes):
     """Write a small paper; ``changes`` replace keys of the file."""
     paper = {
-        "paper": "toy", "order": 1, "title": "A toy paper",
+        "paper": "toy",
+        "order": 1,
+        "title": "A toy paper",
         "experiments": {"toy_theory": {"settings": "theory", "makes": ["curves"]}},
         "artifacts": {"toy_fig1": {"title": "Curves", "of": ["toy_theory.curves"]}},
-    }  # fmt: skip
+    }
     (folder / "toy.yaml").write_text(yaml.safe_dump({**paper, **changes}), encoding="utf-8")
     return folder
 
@@ -49,15 +58,19 @@ FIGURE = {"title": "Curves", "of": ["toy_theory.curves"]}
         ({"artifacts": {"toy_fig01": FIGURE}}, "'toy_fig01' is not a name of an artifact"),
         ({"artifacts": {"toy_extra_more": FIGURE}}, "toy_extra_more: kind: .*'figure' or 'table'"),
         ({"artifacts": {"toy_fig1": {**FIGURE, "caption": 1}}}, "toy_fig1: unknown key caption"),
-        ({"artifacts": {"toy_fig1": {**FIGURE, "of": ["toy_theory.limits"]}}},
-         "'toy_theory.limits' is read, but no experiment makes it"),
+        (
+            {"artifacts": {"toy_fig1": {**FIGURE, "of": ["toy_theory.limits"]}}},
+            "'toy_theory.limits' is read, but no experiment makes it",
+        ),
         ({"artifacts": {"toy_fig1": {**FIGURE, "of": ["curves"]}}}, "'curves' is not a reference"),
-        ({"artifacts": {"toy_fig1": {**FIGURE, "of": {"rows": "toy_law_*.rows"}}}},
-         "'toy_law_\\*.rows' is read, but no experiment makes it"),
+        (
+            {"artifacts": {"toy_fig1": {**FIGURE, "of": {"rows": "toy_law_*.rows"}}}},
+            "'toy_law_\\*.rows' is read, but no experiment makes it",
+        ),
         ({"artifacts": {"toy_fig1": {**FIGURE, "tell": ["weather"]}}}, "tell.0: .*'device'"),
         ({"experiments": {"npf_theory": {"makes": ["a"]}}}, "'npf_theory' is not a name of an exp"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_declaration_is_named(tmp_path, changes, message):
     with pytest.raises(ConfigError, match=message):
         read_papers(declared(tmp_path, **changes))

@@ -368,8 +368,11 @@ def test_adam_is_that_of_torch_on_each_network(activation):
     stack, times = stack_of(activation, (1.5, 2.5)), (0, 3, 8)
 
     def observe(networks, time):
-        return {"time": time, "losses": losses_by_torch(networks, x, y).tolist(),
-                "first": networks.weights[0].clone()}  # fmt: skip
+        return {
+            "time": time,
+            "losses": losses_by_torch(networks, x, y).tolist(),
+            "first": networks.weights[0].clone(),
+        }
 
     found = adam(stack, x, y, rate=1e-3, times=times, observe=observe)
     assert [row["time"] for row in found] == [0, 3, 8]

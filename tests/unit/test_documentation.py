@@ -39,9 +39,12 @@ def site(tmp_path_factory):
         script.write_text(f'{title}\n\nWords.\n"""\nprint("{PRINTED}")\n', encoding="utf-8")
     answer = subprocess.run(
         [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", "html"],
-        cwd=folder, capture_output=True, text=True, check=False,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
+    )
     assert answer.returncode == 0, answer.stderr
     return (folder / "html").resolve()
 
@@ -79,8 +82,11 @@ def test_links_between_sources_exist(source):
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_commands_in_sources_are_understood(source):
     text = source.read_text(encoding="utf-8").replace("\\\n", " ")
-    lines = [line for block in re.findall(r"```(?:bash|console)\n(.*?)```", text, re.DOTALL)
-             for line in block.splitlines()]  # fmt: skip
+    lines = [
+        line
+        for block in re.findall(r"```(?:bash|console)\n(.*?)```", text, re.DOTALL)
+        for line in block.splitlines()
+    ]
     lines += re.findall(r"`(finitewidth [a-z][^`]*)`", text)
     for line in lines:
         words = shlex.split(line.strip().removeprefix("$ "), comments=True)

@@ -71,13 +71,26 @@ def given(tmp_path, monkeypatch):
     np.save(folder / "labels.npy", draw.integers(10, size=1510))
     images, labels = torch.rand(15, 1, 4, 4), torch.arange(15) % 3
     yield {
-        "fw": fw, "np": np, "torch": torch, "make_network": make_network,
-        "network": make_network(), "x": torch.rand(4, 3, 32, 32),
-        "images": images, "labels": labels,
-        "test_images": images, "test_labels": labels, "targets": torch.rand(15, 3),
-        "Section": Section, "whole": whole, "positive": positive, "ours": ours,
-        "Tables": Tables, "Part": Part, "required": required, "Estimate": Estimate,
-    }  # fmt: skip
+        "fw": fw,
+        "np": np,
+        "torch": torch,
+        "make_network": make_network,
+        "network": make_network(),
+        "x": torch.rand(4, 3, 32, 32),
+        "images": images,
+        "labels": labels,
+        "test_images": images,
+        "test_labels": labels,
+        "targets": torch.rand(15, 3),
+        "Section": Section,
+        "whole": whole,
+        "positive": positive,
+        "ours": ours,
+        "Tables": Tables,
+        "Part": Part,
+        "required": required,
+        "Estimate": Estimate,
+    }
     torch.set_num_threads(1)
 
 

@@ -20,8 +20,14 @@ SETTINGS = preset_only("paper", "config")["dgn"]
 
 
 def row(regime="relu", epoch=1, seed=0, accuracy=0.5, **over):
-    return history_row(regime=regime, epoch=epoch, seed=seed, train_accuracy=accuracy,
-                       test_accuracy=accuracy / 2, **over)  # fmt: skip
+    return history_row(
+        regime=regime,
+        epoch=epoch,
+        seed=seed,
+        train_accuracy=accuracy,
+        test_accuracy=accuracy / 2,
+        **over,
+    )
 
 
 def mnist_history(**over):
@@ -29,10 +35,12 @@ def mnist_history(**over):
     return pd.DataFrame(
         [
             row(regime, epoch, seed, 0.4 * epoch + 0.1 * seed, variant=variant, **over)
-            for regime in ("relu", "galu") for variant in variants
-            for epoch in (1, 2) for seed in range(2)
+            for regime in ("relu", "galu")
+            for variant in variants
+            for epoch in (1, 2)
+            for seed in range(2)
         ]
-    )  # fmt: skip
+    )
 
 
 def test_fig5_means_and_spreads_of_every_panel():
@@ -40,8 +48,9 @@ def test_fig5_means_and_spreads_of_every_panel():
     curves = tables["curves"]
     assert curves.groupby(["panel", "series"]).size().to_dict() == {
         (panel, series): 2
-        for panel in ("mnist", "labels", "pixels", "test") for series in ("ReLU", "GaLU")
-    }  # fmt: skip
+        for panel in ("mnist", "labels", "pixels", "test")
+        for series in ("ReLU", "GaLU")
+    }
     last = curves[(curves["panel"] == "mnist") & (curves["x"] == 2)].iloc[0]
     assert (last["y"], last["spread"]) == (pytest.approx(0.85), pytest.approx(0.1 / 2**0.5))
     assert len(tables["runs"]) == 12
@@ -72,9 +81,13 @@ BINARY = ("relu", "soft_relu", "soft_galu", *FROZEN)
 
 def binary_history(regimes=BINARY):
     return pd.DataFrame(
-        [row(regime, epoch, seed, 0.9, test_loss=0.1 * number + 0.02 * seed)
-         for number, regime in enumerate(regimes) for epoch in (1, 2) for seed in range(2)]
-    )  # fmt: skip
+        [
+            row(regime, epoch, seed, 0.9, test_loss=0.1 * number + 0.02 * seed)
+            for number, regime in enumerate(regimes)
+            for epoch in (1, 2)
+            for seed in range(2)
+        ]
+    )
 
 
 @pytest.mark.parametrize("soft_galu", ["soft_galu", "dlnpf"])
@@ -102,8 +115,14 @@ def test_test_images_are_counted_as_a_training_chooses_them():
     assert 8 <= few <= 12  # of ten classes two, exact to one image per class
 
 
-NU = {"classes": [4, 7], "per_class": 2, "gate": {"beta": 4.0, "eps": 0.1},
-      "feature_hidden": "soft", "runs": 2, "trained": 0.85}  # fmt: skip
+NU = {
+    "classes": [4, 7],
+    "per_class": 2,
+    "gate": {"beta": 4.0, "eps": 0.1},
+    "feature_hidden": "soft",
+    "runs": 2,
+    "trained": 0.85,
+}
 
 
 def nu_inputs():
@@ -131,15 +150,20 @@ def test_fig8_takes_each_kernel_from_its_own_network():
     def solved(kernel):
         return float(y @ torch.linalg.solve(kernel, y))
 
-    for series, name, gate in (("ReLU", "relu", {"beta": None}),
-                               ("soft-ReLU", "soft_relu", NU["gate"])):  # fmt: skip
+    for series, name, gate in (
+        ("ReLU", "relu", {"beta": None}),
+        ("soft-ReLU", "soft_relu", NU["gate"]),
+    ):
         own = weights(name, "value", 1)
         kernel = gated_ntk.soft_relu_ntk(x, own, None, **gate, with_biases=False)
         found = runs.loc[("adaptable", series, 3, 1), "nu"]
         assert found == pytest.approx(solved(kernel / kernel.trace()), rel=1e-6)
     for number, regime in enumerate(FROZEN):
-        panel, series = {"frnpf_di": ("adaptable", "frozen ReLU"), "galu": ("gates",
-                         "unlearnt gates"), "flnpf": ("gates", "learnt gates")}[regime]  # fmt: skip
+        panel, series = {
+            "frnpf_di": ("adaptable", "frozen ReLU"),
+            "galu": ("gates", "unlearnt gates"),
+            "flnpf": ("gates", "learnt gates"),
+        }[regime]
         gates = nu.feature_gates(x, weights("frozen", "feature", 2 * number + 1), None, beta=None)
         kernel = gated_ntk.value_kernel(
             x, weights("frozen", "value", 2 * number + 1), None, gates, with_biases=False
@@ -147,9 +171,16 @@ def test_fig8_takes_each_kernel_from_its_own_network():
         found = runs.loc[(panel, series, 3, 1), "nu"]
         assert found == pytest.approx(solved(kernel / kernel.trace()), rel=1e-6)
     ka = gated_ntk.feature_kernel(
-        x, weights("soft_galu", "feature", 0), None, weights("soft_galu", "value", 0), None,
-        beta=4.0, eps=0.1, hidden="soft", with_biases=False,
-    )  # fmt: skip
+        x,
+        weights("soft_galu", "feature", 0),
+        None,
+        weights("soft_galu", "value", 0),
+        None,
+        beta=4.0,
+        eps=0.1,
+        hidden="soft",
+        with_biases=False,
+    )
     assert runs.loc[("ka", "soft-GaLU", 3, 0), "nu"] == pytest.approx(solved(ka), rel=1e-6)
     normalised = runs.loc[("ka_hat", "soft-GaLU", 3, 0), "nu"]
     assert normalised == pytest.approx(solved(ka / ka.trace()), rel=1e-6)
@@ -171,11 +202,21 @@ def test_fig8_a_kernel_beyond_help_is_recorded_and_left_out(kernel):
     assert [row["nu"] for row in rows] == [None, None]
     assert all(row["problem"] for row in rows)
     runs = pd.DataFrame(
-        [{"panel": panel, "series": series, "epoch": 0, "seed": seed, "nu": value,
-          "ridge": 0.0, "condition_number": value}
-         for panel, lines in nu.LINES.items() for series in lines
-         for seed, value in enumerate((2.0, None))]
-    )  # fmt: skip
+        [
+            {
+                "panel": panel,
+                "series": series,
+                "epoch": 0,
+                "seed": seed,
+                "nu": value,
+                "ridge": 0.0,
+                "condition_number": value,
+            }
+            for panel, lines in nu.LINES.items()
+            for series in lines
+            for seed, value in enumerate((2.0, None))
+        ]
+    )
     point = next(nu._curves(runs, {series: {} for series in nu.REGIMES}))
     assert (point["y"], point["runs"], point["failed"]) == (2.0, 1, 1)
 
@@ -185,20 +226,31 @@ def sweep_history():
     return pd.DataFrame(
         [
             row(regime, epoch, seed, 0.3 * epoch + 0.1 * seed, beta=beta, eps=eps)
-            for regime, beta, eps in gates for epoch in (1, 2) for seed in range(2)
+            for regime, beta, eps in gates
+            for epoch in (1, 2)
+            for seed in range(2)
         ]
-    )  # fmt: skip
+    )
 
 
 PRINTED = pd.DataFrame(
-    [("dgn_table4", "accuracy", name, column, 0.7, "Table 4")
-     for name in ("dln", "relu", "soft_relu_eps0.1_beta8") for column in ("train", "test")]
-    + [("dgn_text", "test_accuracy", *key, 60.0, "section 3")
-       for key in (("cifar10", "gates_only"), ("cifar10", "soft_relu"), ("mnist", "galu"),
-                   ("mnist", "relu"))]
+    [
+        ("dgn_table4", "accuracy", name, column, 0.7, "Table 4")
+        for name in ("dln", "relu", "soft_relu_eps0.1_beta8")
+        for column in ("train", "test")
+    ]
+    + [
+        ("dgn_text", "test_accuracy", *key, 60.0, "section 3")
+        for key in (
+            ("cifar10", "gates_only"),
+            ("cifar10", "soft_relu"),
+            ("mnist", "galu"),
+            ("mnist", "relu"),
+        )
+    ]
     + [("dgn_text", "train_accuracy", "mnist", "all", 100.0, "section 3")],
     columns=["artifact", "quantity", "row", "column", "value", "place"],
-)  # fmt: skip
+)
 
 
 def swept():
@@ -221,11 +273,13 @@ def test_table4_names_its_rows_as_the_printed_ones():
 
 def test_the_text_table_takes_each_number_from_its_own_run():
     inputs = {
-        "gates_only": pd.DataFrame([row("gates_only", 1, s, 0.5, beta=8.0, eps=0.1)
-                                    for s in range(2)]),
+        "gates_only": pd.DataFrame(
+            [row("gates_only", 1, s, 0.5, beta=8.0, eps=0.1) for s in range(2)]
+        ),
         "mnist": mnist.measure({"histories": mnist_history()}, MNIST)["runs"],
-        "sweep": swept()["runs"], "reported": PRINTED,
-    }  # fmt: skip
+        "sweep": swept()["runs"],
+        "reported": PRINTED,
+    }
     select = {"mnist": "best_test", "sweep": "best_test", "gates_only": "last"}
     settings = {"in_text": {"beta": 8, "eps": 0.1}, "select": select, "trained": 0.5}
     rows = text.measure(inputs, settings)["rows"].set_index(["quantity", "row", "column"])

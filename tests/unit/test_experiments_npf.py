@@ -40,8 +40,11 @@ def printed(paper):
 
 
 def measured(rows, **settings):
-    inputs = {"histories": pd.DataFrame(rows), "reported_npf": printed("npf"),
-              "reported_npf0": printed("npf0")}  # fmt: skip
+    inputs = {
+        "histories": pd.DataFrame(rows),
+        "reported_npf": printed("npf"),
+        "reported_npf0": printed("npf0"),
+    }
     return regimes.measure(inputs, {"select": "best_test", "trained": 0.95, **settings})
 
 
@@ -80,20 +83,28 @@ def staged(diverged=(), fitted=()):
     """Stages of two runs; ``diverged``: pairs (stage, seed); ``fitted``: their train accuracy."""
     fitted = dict(fitted)
     frozen = [
-        history(0.4 + 0.1 * stage + 0.02 * seed, "flnpf" if stage else "frnpf_ii", "stages",
-                seed=seed, stage=stage, diverged=int((stage, seed) in diverged),
-                train_accuracy=fitted.get((stage, seed), 1.0))
-        for stage in range(3) for seed in range(2)
-    ]  # fmt: skip
+        history(
+            0.4 + 0.1 * stage + 0.02 * seed,
+            "flnpf" if stage else "frnpf_ii",
+            "stages",
+            seed=seed,
+            stage=stage,
+            diverged=int((stage, seed) in diverged),
+            train_accuracy=fitted.get((stage, seed), 1.0),
+        )
+        for stage in range(3)
+        for seed in range(2)
+    ]
     relu = [
         each for each in everywhere() if (each["row"], each["regime"]) == ("gconv_adam", "relu")
     ]
     # of two step sizes the better one counts
     relu += [each | {"step_size": 0.5, "test_accuracy": 0.1} for each in relu]
     random = [
-        each for each in everywhere()
+        each
+        for each in everywhere()
         if each["row"] == "gconv_adam" and each["regime"] in ("frnpf_ii", "flnpf")
-    ]  # fmt: skip
+    ]
     for each in random:
         each["test_accuracy"] -= 0.3 if each["regime"] == "frnpf_ii" else 0
     histories = {"frozen": frozen, "relu": relu, "random": random}
@@ -117,12 +128,19 @@ def test_stages_average_runs_and_draw_references():
 def test_stages_keep_diverged_runs_even_if_none_of_them_is_left():
     tables = staged(diverged=[(0, 0), (0, 1), (2, 1)])
     assert tables["runs"][["stage", "diverged"]].to_numpy().tolist() == [
-        [0, 1], [0, 1], [1, 0], [1, 0], [2, 0], [2, 1]
-    ]  # fmt: skip
+        [0, 1],
+        [0, 1],
+        [1, 0],
+        [1, 0],
+        [2, 0],
+        [2, 1],
+    ]
     curves = tables["curves"].set_index("series")
     assert curves.loc["FLNPF", ["x", "runs", "failed"]].to_numpy().tolist() == [
-        [0, 0, 2], [1, 2, 0], [2, 1, 1]
-    ]  # fmt: skip
+        [0, 0, 2],
+        [1, 2, 0],
+        [2, 1, 1],
+    ]
     assert curves.loc["FLNPF", "y"].tolist()[1:] == pytest.approx([0.51, 0.6])
     assert np.isnan(curves.loc["FLNPF", "y"].iloc[0])
 
@@ -131,19 +149,36 @@ def text_inputs(diverged=()):
     """Two seeds, accuracies in percent: every cell its own, ``diverged``: (row, regime, seed)."""
     levels = {"frnpf_ii": 40, "frnpf_di": 42, "dlnpf": 49, "flnpf": 55, "relu": 60}
     runs = [
-        {"row": row, "regime": regime, "seed": seed, "chosen": 1, "train_last": 0.99,
-         "diverged": int((row, regime, seed) in diverged),
-         "best_test": (level + 2 * seed + 4 * (row == "gconv_sgd")) / 100}
-        for row in ROWS for regime, level in levels.items() for seed in range(2)
-    ]  # fmt: skip
-    staged = [{"stage": stage, "seed": seed, "diverged": 0, "best_test": 0.4 + stage / 10}
-              for stage in range(3) for seed in range(2)]  # fmt: skip
-    networks = [{"regime": "relu", "seed": seed, "diverged": 0, "cross_fitted": 0.5 + seed / 10}
-                for seed in range(2)]  # fmt: skip
+        {
+            "row": row,
+            "regime": regime,
+            "seed": seed,
+            "chosen": 1,
+            "train_last": 0.99,
+            "diverged": int((row, regime, seed) in diverged),
+            "best_test": (level + 2 * seed + 4 * (row == "gconv_sgd")) / 100,
+        }
+        for row in ROWS
+        for regime, level in levels.items()
+        for seed in range(2)
+    ]
+    staged = [
+        {"stage": stage, "seed": seed, "diverged": 0, "best_test": 0.4 + stage / 10}
+        for stage in range(3)
+        for seed in range(2)
+    ]
+    networks = [
+        {"regime": "relu", "seed": seed, "diverged": 0, "cross_fitted": 0.5 + seed / 10}
+        for seed in range(2)
+    ]
     kernel = pd.DataFrame({"kind": "kernel", "train": [20, 10], "accuracy": [45.0, 30.0]})
-    return {"regimes": pd.DataFrame(runs), "stages": pd.DataFrame(staged),
-            "cntk_runs": pd.DataFrame(networks), "cntk": kernel,
-            "reported_npf": pd.read_csv("config/reported/npf.csv")}  # fmt: skip
+    return {
+        "regimes": pd.DataFrame(runs),
+        "stages": pd.DataFrame(staged),
+        "cntk_runs": pd.DataFrame(networks),
+        "cntk": kernel,
+        "reported_npf": pd.read_csv("config/reported/npf.csv"),
+    }
 
 
 def text_rows(inputs):
@@ -240,8 +275,12 @@ def test_no_part_of_nu_comes_from_directions_a_kernel_lacks():
 
 def test_kernel_sizes_are_those_of_jacobians():
     data, arrays = digits(), kept(["value", "feature"], bias=True, outputs=10)
-    settings = {"per_class": 1, "gate": {"beta": 4, "eps": 0.1}, "with_biases": False,
-                "output": "logits_trace"}  # fmt: skip
+    settings = {
+        "per_class": 1,
+        "gate": {"beta": 4, "eps": 0.1},
+        "with_biases": False,
+        "output": "logits_trace",
+    }
     runs = kvf.measure({"data": data, "weights": arrays}, settings)["runs"]
     index = np.array([np.flatnonzero(data.train_labels == c)[0] for c in range(10)])
     x = torch.from_numpy(data.train_images[index].reshape(10, 64) / 255)
@@ -284,15 +323,30 @@ def test_relu_runs_share_no_stream_with_the_networks_that_take_their_gates():
 
 def test_the_cntk_scores_as_ridge_regression_on_its_definition_does():
     data = digits_on_patches()
-    network = {"kind": "convolutional", "channels": [2, 2], "padding": "same", "stride": 1,
-               "global_average_pooling": True, "dense": [4]}  # fmt: skip
+    network = {
+        "kind": "convolutional",
+        "channels": [2, 2],
+        "padding": "same",
+        "stride": 1,
+        "global_average_pooling": True,
+        "dense": [4],
+    }
     histories = [
         history(0.4 + 0.1 * seed, regime, "cntk", seed=seed)
-        for regime in REGIMES for seed in range(3)
-    ]  # fmt: skip
+        for regime in REGIMES
+        for seed in range(3)
+    ]
     reported = pd.DataFrame({"artifact": ["npf_fig3"], "column": ["cntk"], "value": [77.43]})
-    settings = {"train": 24, "test": 10, "pool": 8, "network": network, "sizes": [20],
-                "ridges": [0.01], "comparable": {"cifar10": False}, "trained": 0.95}  # fmt: skip
+    settings = {
+        "train": 24,
+        "test": 10,
+        "pool": 8,
+        "network": network,
+        "sizes": [20],
+        "ridges": [0.01],
+        "comparable": {"cifar10": False},
+        "trained": 0.95,
+    }
     histories[-1] |= {"diverged": 1}
     inputs = {"data": data, "histories": pd.DataFrame(histories), "reported_npf": reported}
     rows = cntk.measure(inputs, settings)["rows"]
@@ -306,10 +360,17 @@ def test_the_cntk_scores_as_ridge_regression_on_its_definition_does():
         for images in (subset.train_images, subset.test_images)
     )
     own, across = (
-        np.array([[cntk_by_definition(a, b, architecture=Architecture.from_mapping(network))
-                   for b in train] for a in images])
+        np.array(
+            [
+                [
+                    cntk_by_definition(a, b, architecture=Architecture.from_mapping(network))
+                    for b in train
+                ]
+                for a in images
+            ]
+        )
         for images in (train, test)
-    )  # fmt: skip
+    )
     onehot = np.eye(10)[subset.train_labels]
     ridged = own + 0.01 * np.trace(own) / 24 * np.eye(24)
     scores = across @ np.linalg.solve(ridged, onehot - onehot.mean(axis=0)) + onehot.mean(axis=0)

@@ -95,7 +95,7 @@ def test_nothing_differs_at_the_papers_settings_or_in_choices_and_accepted_value
     assert differs(read="beyond_diagonal.estimates", beyond={"diagonal": {"draws": 501}}) == ()
     assert differs(read="beyond_diagonal.estimates", beyond={"diagonal": {"draws": 499}}) == (
         "draws 499 of 500",
-    )  # fmt: skip
+    )
 
 
 def test_the_status_of_a_figure_is_its_own():
@@ -140,9 +140,10 @@ def test_tables_do_not_depend_on_the_settings_that_they_are_said_not_to(name):
     before = measure({}, settings)
     for unseen in set().union(*experiment.independent.values()):
         changed = {
-            path: new for path, value in leaves(settings).items()
+            path: new
+            for path, value in leaves(settings).items()
             if path[0] == unseen and (new := other(value)) is not None
-        }  # fmt: skip
+        }
         after = measure({}, replaced(settings, changed))
         same = {table for table, rows in before.items() if rows.equals(after[table])}
         assert same == {t for t, paths in experiment.independent.items() if unseen in paths}, unseen

@@ -17,8 +17,11 @@ STOP = "import os, signal, time; os.kill(os.getpid(), signal.SIGINT); time.sleep
 @pytest.fixture(autouse=True)
 def handlers():
     """The handlers that Python starts with, during a test."""
-    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL,
-             signal.SIGHUP: signal.SIG_DFL}  # fmt: skip
+    usual = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGTERM: signal.SIG_DFL,
+        signal.SIGHUP: signal.SIG_DFL,
+    }
     before = {number: signal.signal(number, handler) for number, handler in usual.items()}
     yield
     for number, handler in before.items():
@@ -32,8 +35,11 @@ def test_ctrl_c_while_modules_are_loaded(library, tmp_path):
         [sys.executable, "-m", "finitewidth", "run", "npf_fig3", "--dry-run"],
         env=os.environ | {"PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"},
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        capture_output=True, text=True, check=False, timeout=15,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=15,
+    )
     assert (done.returncode, done.stderr) == (130, "finitewidth: interrupted\n")
 
 
@@ -41,9 +47,12 @@ def test_an_ignored_signal_stays_ignored(tmp_path):
     words = "with ending_at_once(): os.kill(os.getpid(), signal.SIGINT); print('goes on')"
     code = f"import os, signal; from finitewidth.common.interrupts import ending_at_once\n{words}"
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False,
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
-    )  # fmt: skip
+    )
     assert (done.returncode, done.stdout) == (0, "goes on\n")
 
 

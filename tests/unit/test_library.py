@@ -24,8 +24,10 @@ def small(outputs=2, seed=0):
 
 
 def test_the_import_loads_nothing_that_takes_time():
-    code = "import sys, finitewidth; print(sorted(m for m in sys.modules if m.split('.')[0] in " \
-           "('torch', 'numpy', 'scipy', 'pandas', 'matplotlib', 'sklearn')))"  # fmt: skip
+    code = (
+        "import sys, finitewidth; print(sorted(m for m in sys.modules if m.split('.')[0] in "
+        "('torch', 'numpy', 'scipy', 'pandas', 'matplotlib', 'sklearn')))"
+    )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
 
@@ -74,9 +76,11 @@ FUNCTIONS = {
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_arrays_and_lists_are_inputs_and_bad_ones_are_refused(name):
-    function, network, words = FUNCTIONS[name], small(), nn.Sequential(
-        nn.Embedding(5, 3), nn.Flatten(), nn.Linear(6, 2)
-    )  # fmt: skip
+    function, network, words = (
+        FUNCTIONS[name],
+        small(),
+        nn.Sequential(nn.Embedding(5, 3), nn.Flatten(), nn.Linear(6, 2)),
+    )
     x = torch.randint(-3, 4, (4, 3)).double()
     wanted = function(network, x)
     for same in (x.numpy(), x.tolist(), x.long().tolist(), x.numpy().astype("float32")):
@@ -223,8 +227,9 @@ def test_trained_weights_have_the_shapes_that_are_stated():
     x = np.random.default_rng(0).standard_normal((32, 1, 6, 6)).astype("float32")
     y = np.arange(32) % 2
     architecture = fw.Architecture(channels=(3,), dense=(4,))
-    history, weights = fw.train_gated((x, y), (x, y), architecture=architecture, seeds=(0, 1),
-                                      epochs=1)  # fmt: skip
+    history, weights = fw.train_gated(
+        (x, y), (x, y), architecture=architecture, seeds=(0, 1), epochs=1
+    )
     assert len(history) == 2
     assert all(len(array) == 2 for array in weights.values())
     with pytest.raises(fw.ConfigError, match="inputs with 4 axes"):
@@ -233,9 +238,15 @@ def test_trained_weights_have_the_shapes_that_are_stated():
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("optimiser", "sdg"), ("epochs", 0), ("batch_size", 0), ("step_size", -1.0), ("eps", -0.1),
-     ("beta", 0.0)],
-)  # fmt: skip
+    [
+        ("optimiser", "sdg"),
+        ("epochs", 0),
+        ("batch_size", 0),
+        ("step_size", -1.0),
+        ("eps", -0.1),
+        ("beta", 0.0),
+    ],
+)
 def test_arguments_of_a_gated_training_are_refused_by_name(name, value):
     x, y = np.zeros((4, 3), "float32"), np.arange(4) % 2
     with pytest.raises(fw.ConfigError, match=f"^{name}"):
@@ -244,9 +255,15 @@ def test_arguments_of_a_gated_training_are_refused_by_name(name, value):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("channels", (0,)), ("dense", (4, -1)), ("dense", (2.5,)), ("stride", 0), ("padding", "x"),
-     ("init", "glorot")],
-)  # fmt: skip
+    [
+        ("channels", (0,)),
+        ("dense", (4, -1)),
+        ("dense", (2.5,)),
+        ("stride", 0),
+        ("padding", "x"),
+        ("init", "glorot"),
+    ],
+)
 def test_an_architecture_is_refused_by_the_name_of_what_no_network_has(name, value):
     with pytest.raises(fw.ConfigError, match=f"^{name}: "):
         fw.Architecture(**{"dense": (4,), name: value})

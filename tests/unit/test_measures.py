@@ -20,10 +20,14 @@ from finitewidth.measures.compare import difference_in_standard_errors, standard
 def history(first, second, **over):
     """A history of one replica from its accuracies on the two halves of the test images."""
     rows = [
-        history_row(epoch=number + 1, test_accuracy=(one + two) / 2, test_accuracy_first=one,
-                    test_accuracy_second=two)
+        history_row(
+            epoch=number + 1,
+            test_accuracy=(one + two) / 2,
+            test_accuracy_first=one,
+            test_accuracy_second=two,
+        )
         for number, (one, two) in enumerate(zip(first, second, strict=True))
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows).assign(**over)
 
 
@@ -85,8 +89,10 @@ def test_a_network_is_trained_if_all_its_runs_are_in_some_epoch_and_none_diverge
     runs["train_accuracy"] = [0.5, 0.95, 0.1, 0.5, 0.6, 0.9]
     assert scores_by_replica(runs, 0.9)["trained"].tolist() == [1, 1]
     assert train_accuracies(scores_by_replica(runs, 0.92)) == {
-        "train_accuracy": pytest.approx(0.925), "train_accuracy_lowest": 0.9, "trained": 0
-    }  # fmt: skip
+        "train_accuracy": pytest.approx(0.925),
+        "train_accuracy_lowest": 0.9,
+        "trained": 0,
+    }
     lost = train_accuracies(scores_by_replica(runs.assign(diverged=[0, 0, 0, 1, 1, 1]), 0.9))
     assert (lost["trained"], lost["train_accuracy"]) == (0, 0.95)
 

@@ -16,22 +16,43 @@ from finitewidth.papers.npf.experiments import depth_trend, memorisation, memori
 
 TASK = {"samples": 10, "mu": 0.5, "depths": [2, 4]}
 MEMORISATION = {
-    **TASK, "runs": 4, "widths": {"narrow": 5, "wide": 20},
+    **TASK,
+    "runs": 4,
+    "widths": {"narrow": 5, "wide": 20},
     "shown": {"npf_fig7": 3, "dgn_fig1": 2, "dgn_fig2": 4, "dgn_fig3": 2},
     "descent": {
-        "rate": 0.1, "rho": "kernel", "loss_half": True, "precision": "float64", "linear_steps": 30,
-        "narrow": {"runs": 4, "steps": 20}, "wide": {"runs": 2, "steps": 10},
+        "rate": 0.1,
+        "rho": "kernel",
+        "loss_half": True,
+        "precision": "float64",
+        "linear_steps": 30,
+        "narrow": {"runs": 4, "steps": 20},
+        "wide": {"runs": 2, "steps": 10},
     },
-}  # fmt: skip
+}
 PLANAR = {
-    "runs": 2, "samples": 6, "width": 8, "depths": [2, 4], "weights": "signed", "gain": 2,
-    "rate": 0.1, "rho": "kernel", "loss_half": True, "steps": 10, "linear_steps": 20,
+    "runs": 2,
+    "samples": 6,
+    "width": 8,
+    "depths": [2, 4],
+    "weights": "signed",
+    "gain": 2,
+    "rate": 0.1,
+    "rho": "kernel",
+    "loss_half": True,
+    "steps": 10,
+    "linear_steps": 20,
     "precision": "float32",
-}  # fmt: skip
+}
 LINEAR = {
-    "runs": 6, "shown": 3, "width": 20, "depths": [2, 4], "rate": 0.1, "loss_half": True,
+    "runs": 6,
+    "shown": 3,
+    "width": 20,
+    "depths": [2, 4],
+    "rate": 0.1,
+    "loss_half": True,
     "steps": 25,
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -123,10 +144,14 @@ def test_runs_do_not_depend_on_how_many_there_are_or_fit_in_memory(memorised, mo
 
 def test_a_diverged_run_counts_as_such_on_its_whole_curve_and_nowhere_else():
     ratios = {0: [1.0, 0.5], 1: [1.0, 0.3], 2: [1.0, math.nan], 3: [math.inf, 0.1], 4: [1.0, 9.0]}
-    rows = pd.DataFrame([
-        {"depth": depth, "run": run, "time": time, "ratio": ratio if depth == 2 else 1.0}
-        for depth in (2, 4) for run, path in ratios.items() for time, ratio in enumerate(path)
-    ])  # fmt: skip
+    rows = pd.DataFrame(
+        [
+            {"depth": depth, "run": run, "time": time, "ratio": ratio if depth == 2 else 1.0}
+            for depth in (2, 4)
+            for run, path in ratios.items()
+            for time, ratio in enumerate(path)
+        ]
+    )
     found = means_of_first(rows, ["depth"], ["ratio"], {"all": 4, "few": 2}, along="time")
     found = found.set_index(["figure", "depth", "time"])
     assert found.loc[("all", 2, 1), "ratio"] == pytest.approx(0.4)
@@ -160,8 +185,9 @@ def test_further_spectra_are_those_of_galu_networks_that_are_not_trained(points)
     settings = PLANAR | {"draws": 3}
     found = planar_spectra.measure({}, settings)["kernels"]
     assert found.groupby("depth")["run"].unique().map(list).to_dict() == {
-        2: [1000, 1001, 1002], 4: [1000, 1001, 1002],
-    }  # fmt: skip
+        2: [1000, 1001, 1002],
+        4: [1000, 1001, 1002],
+    }
     kernel = planar.networks("galu", 4, [1001], PLANAR).kernel()[0].numpy()
     ratio = np.trace(kernel) / np.linalg.eigvalsh(kernel)[-1]
     row = found.query("depth == 4 and run == 1001")
@@ -226,7 +252,9 @@ def test_geometric_means_are_those_of_the_runs_and_resist_one_outlier(memorised)
 
 
 def test_an_error_that_underflows_is_no_divergence(memorised):
-    tables = {"spectra": memorised["spectra"].assign(run=0),
-              "errors": memorised["errors"].assign(ratio=0.0)}  # fmt: skip
+    tables = {
+        "spectra": memorised["spectra"].assign(run=0),
+        "errors": memorised["errors"].assign(ratio=0.0),
+    }
     place = ["network", "width", "depth"]
     assert (mean_curves(tables, place, {"any": 2})["error_curves"]["diverged"] == 0).all()

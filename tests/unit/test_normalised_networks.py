@@ -104,8 +104,10 @@ def test_normal_weights_have_the_stated_variance(init):
         if weight.dim() < 2:
             continue
         positions = math.prod(weight.shape[2:])
-        variance = {"lecun": 1 / (weight.shape[1] * positions),
-                    "he": 2 / (weight.shape[0] * positions)}[init]  # fmt: skip
+        variance = {
+            "lecun": 1 / (weight.shape[1] * positions),
+            "he": 2 / (weight.shape[0] * positions),
+        }[init]
         ratio = weight.square().mean() / variance
         assert abs(ratio - 1) < 5 * math.sqrt(2 / weight.numel()), name
         most = weight.abs().max() / math.sqrt(variance)

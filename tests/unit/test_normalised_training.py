@@ -32,9 +32,13 @@ NETWORKS = {
 }
 RATES = (0.02, 0.1, 0.4)
 PLAN = NormalisedPlan(
-    rates=RATES, epochs=5, batch_per_class=2, order="digits of a test", decay=0.02,
+    rates=RATES,
+    epochs=5,
+    batch_per_class=2,
+    order="digits of a test",
+    decay=0.02,
     measure_at=(1, 3, 5),
-)  # fmt: skip
+)
 
 
 def images(per_class=9, tested=14, dtype=torch.float32):
@@ -87,8 +91,10 @@ def plain_training(module, data, plan, rate):
     decay = plan.decays[plan.rates.index(rate)]
     optimiser = torch.optim.SGD(
         [{"params": decayed, "weight_decay": decay}, {"params": others}],
-        lr=rate, momentum=plan.momentum, nesterov=True,
-    )  # fmt: skip
+        lr=rate,
+        momentum=plan.momentum,
+        nesterov=True,
+    )
     steps = data.per_class // plan.batch_per_class
     for epoch in range(plan.epochs):
         words = (plan.order, "batches", epoch + 1)
@@ -170,8 +176,10 @@ def test_equal_numbers_of_a_dataset(per_class):
     assert 0 <= data.train_x.min() < data.train_x.max() <= 1
     pooled = dataset.test_images[0, :2, 2:4].mean() / 255
     assert data.test_x[0, 0, 0, 1] == pytest.approx(pooled, abs=1e-6)
-    known = {image.tobytes(): label for image, label in
-             zip(dataset.train_images, dataset.train_labels, strict=True)}  # fmt: skip
+    known = {
+        image.tobytes(): label
+        for image, label in zip(dataset.train_images, dataset.train_labels, strict=True)
+    }
     whole = balanced_images(dataset, per_class=per_class)
     for image, label in zip(whole.train_x, whole.train_y, strict=True):
         pixels = np.round(image.numpy() * 255).astype(np.uint8).transpose(1, 2, 0)
@@ -196,9 +204,12 @@ def test_resized():
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [({"per_class": 10_000}, "per_class = 10000"), ({"per_class": 0}, "per_class = 0"),
-     ({"pool": 3}, "pool = 3")],
-)  # fmt: skip
+    [
+        ({"per_class": 10_000}, "per_class = 10000"),
+        ({"per_class": 0}, "per_class = 0"),
+        ({"pool": 3}, "pool = 3"),
+    ],
+)
 def test_impossible_choices_are_refused(words, message):
     with pytest.raises(ConfigError, match=message):
         balanced_images(digits(), **words)
@@ -210,8 +221,16 @@ def test_rows():
     keys = [(row["epoch"], row["replica"]) for row in result.history]
     assert keys == [(epoch, r) for epoch in range(1, 6) for r in range(3)]
     assert {tuple(row) for row in result.history} == {
-        ("replica", "rate", "epoch", "train_loss", "train_accuracy", "train_accuracy_last10",
-         "diverged")}  # fmt: skip
+        (
+            "replica",
+            "rate",
+            "epoch",
+            "train_loss",
+            "train_accuracy",
+            "train_accuracy_last10",
+            "diverged",
+        )
+    }
     assert all(row["rate"] == RATES[row["replica"]] for row in result.history + result.measures)
     assert [(row["epoch"], row["of"]) for row in result.measures[::3]] == [(1, 1), (3, 3), (5, 5)]
     assert {row["label"] for row in result.measures} == {2}

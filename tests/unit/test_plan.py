@@ -54,9 +54,7 @@ def test_a_claim_of_fewer_runs_than_the_papers_is_not_at_its_scale():
         for name, paper in (("N12", "npf"), ("N13", "npf"), ("D06", "dgn"))
     }
     reduced, papers = "the paper's data, reduced scale", "the paper's scale"
-    assert grades == {
-        "N12": [papers, papers], "N13": [reduced, papers], "D06": [reduced, papers]
-    }  # fmt: skip
+    assert grades == {"N12": [papers, papers], "N13": [reduced, papers], "D06": [reduced, papers]}
 
 
 def test_runs_that_a_preset_leaves_out_are_not_counted():

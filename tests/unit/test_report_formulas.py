@@ -44,8 +44,11 @@ def test_a_caption_and_a_page_in_markdown_keep_formulas():
 
 def test_every_formula_of_the_errata_and_of_the_claims_can_be_drawn():
     papers = list(paper_names(ROOT / "workflow/papers"))
-    texts = [text for each in errata_of(papers)
-             for text in (each.place, each.printed, each.corrected, each.evidence)]  # fmt: skip
+    texts = [
+        text
+        for each in errata_of(papers)
+        for text in (each.place, each.printed, each.corrected, each.evidence)
+    ]
     claims = [claim for paper in papers for claim in ledger.claims_of(paper)]
     texts += [text for each in claims for text in (each.statement, each.rule, each.sizes)]
     for text in texts:

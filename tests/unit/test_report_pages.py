@@ -21,19 +21,36 @@ from finitewidth.report.lock import alone
 
 ROOT = Path(__file__).parents[2]
 ERRATUM = {
-    "id": "beyond-1", "paper": "beyond", "place": "Theorem 3.1", "kind": "wrong result",
-    "printed": "$a < b$ & c", "corrected": "$a > b$", "evidence": "Exact.", "quantity": "at 1",
-    "truth": 77.0, "truth_error": 0.0, "printed_value": 56.0, "corrected_value": 77.0,
-    "outcome": "misprint confirmed", "transcribed": True, "sources": 'thesis: 3, "a < b"',
-    "claims": "B01", "numbers": "beyond_text/dispersion/ordered",
-}  # fmt: skip
+    "id": "beyond-1",
+    "paper": "beyond",
+    "place": "Theorem 3.1",
+    "kind": "wrong result",
+    "printed": "$a < b$ & c",
+    "corrected": "$a > b$",
+    "evidence": "Exact.",
+    "quantity": "at 1",
+    "truth": 77.0,
+    "truth_error": 0.0,
+    "printed_value": 56.0,
+    "corrected_value": 77.0,
+    "outcome": "misprint confirmed",
+    "transcribed": True,
+    "sources": 'thesis: 3, "a < b"',
+    "claims": "B01",
+    "numbers": "beyond_text/dispersion/ordered",
+}
 
 
 def settings_in(results):
     """The settings that the workflow would pass, with all results below ``results``."""
     plan = Plan(preset_only("quick", ROOT / "config"), ROOT)
-    told = {**plan.report_settings(), "jobs": {}, "overrides": [], "outdated": {},
-            "results": str(results)}  # fmt: skip
+    told = {
+        **plan.report_settings(),
+        "jobs": {},
+        "overrides": [],
+        "outdated": {},
+        "results": str(results),
+    }
     return {**told, "errata": str(results / "errata.csv")}
 
 
@@ -83,8 +100,17 @@ def test_a_verdict_is_one_click_from_statistic_rows_and_figure(partial):
     links = {link["href"] for link in card.find_all("a")}
     assert {"files/beyond/experiments/x.csv", "beyond.html#beyond-fig1"} <= links
     words = " ".join(card.get_text().split())
-    for said in ("contradicted", "slope", "0.5", "[0.402, 0.598]", "1 of 1 fails",
-                 "the paper's scale", "at least 1", "10 draws", "& c"):  # fmt: skip
+    for said in (
+        "contradicted",
+        "slope",
+        "0.5",
+        "[0.402, 0.598]",
+        "1 of 1 fails",
+        "the paper's scale",
+        "at least 1",
+        "10 draws",
+        "& c",
+    ):
         assert said in words
     assert card.find("math")
     news = report_crawler.soup(partial / "index.html").find(id="news").parent.get_text()

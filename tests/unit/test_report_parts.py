@@ -32,8 +32,9 @@ def test_what_feeds_an_artifact_is_found_through_all_jobs_and_nothing_else():
 
 
 def test_the_time_of_an_artifact_counts_each_job_that_it_needs_once():
-    usage = {name: Usage(jobs=1, wall=10**place, cpu=2 * 10**place)
-             for place, name in enumerate(JOBS)}  # fmt: skip
+    usage = {
+        name: Usage(jobs=1, wall=10**place, cpu=2 * 10**place) for place, name in enumerate(JOBS)
+    }
     figure = SimpleNamespace(artifact="npf_fig3")
     assert pages.cost_of(figure, JOBS, usage) == Usage(jobs=4, wall=1111, cpu=2222)
     del usage["npf_kvf"]  # not run
@@ -43,9 +44,20 @@ def test_the_time_of_an_artifact_counts_each_job_that_it_needs_once():
 
 
 def test_every_verdict_and_outcome_has_a_colour_and_a_sign():
-    every = (*verdicts.VERDICTS, *verdicts.OUTCOMES, *reported.OUTCOMES, *grades.STATUSES,
-             "not judged", "made", "not made yet", "misprint confirmed",
-             "not confirmed", "not computed", OTHER_SETTINGS, OTHER_RUN)  # fmt: skip
+    every = (
+        *verdicts.VERDICTS,
+        *verdicts.OUTCOMES,
+        *reported.OUTCOMES,
+        *grades.STATUSES,
+        "not judged",
+        "made",
+        "not made yet",
+        "misprint confirmed",
+        "not confirmed",
+        "not computed",
+        OTHER_SETTINGS,
+        OTHER_RUN,
+    )
     assert {formatting.tone(word) for word in every} == set(formatting.TONES)
     assert all(formatting.sign(word) for word in every)
 

@@ -11,8 +11,10 @@ from finitewidth.common.reported_numbers import REPORTED_COLUMNS, read_reported
 ROOT = Path(__file__).resolve().parents[2]
 REPORTED = ROOT / "config/reported"
 PAPERS = sorted(path.stem for path in REPORTED.glob("*.csv"))
-NAMES = {paper.name: {entry.artifact for entry in paper.artifacts}
-         for paper in read_papers(ROOT / "workflow/papers")}  # fmt: skip
+NAMES = {
+    paper.name: {entry.artifact for entry in paper.artifacts}
+    for paper in read_papers(ROOT / "workflow/papers")
+}
 
 GOOD_NUMBER = (
     "npf_table2,test_accuracy,fc_sgd,relu,97.85,0.09,std_population,5,percent,1.18,Table 2,"

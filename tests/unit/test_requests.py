@@ -111,9 +111,13 @@ def submitted(tmp_path, gpus):
     resources = SimpleNamespace(**{**settings["default-resources"], "gpu": gpus})
     command = settings["cluster-generic-submit-cmd"].format(resources=resources, threads=1)
     answer = subprocess.run(
-        ["sh", "-c", f"{command} job.sh"], cwd=tmp_path, capture_output=True, text=True, check=True,
+        ["sh", "-c", f"{command} job.sh"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
         env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
-    )  # fmt: skip
+    )
     return answer.stdout.split()
 
 

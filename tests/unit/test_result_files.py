@@ -211,8 +211,11 @@ def test_json_comes_back_in_order(tmp_path):
 
 # ---- columns of data files
 def test_a_field_refuses_what_its_type_does_not_allow(tmp_path):
-    declared = {"series": fields.text("name of the curve"), "step": fields.integer("step"),
-                "loss": fields.number("loss")}  # fmt: skip
+    declared = {
+        "series": fields.text("name of the curve"),
+        "step": fields.integer("step"),
+        "loss": fields.number("loss"),
+    }
     rows = pd.DataFrame({"series": ["a"], "step": [3], "loss": [float("nan")], "more": [1]})
     fields.write(tmp_path / "rows.csv", rows, declared)
     assert (tmp_path / "rows.csv").read_text() == "series,step,loss\na,3,NaN\n"

@@ -72,8 +72,11 @@ def smoke():
 def files(tmp_path_factory, smoke):
     """Name of an input -> file or files with the datasets, and made-up histories of trainings."""
     folder = tmp_path_factory.mktemp("inputs")
-    makers = {"digits": bundled.digits, "warped_digits": bundled.warped_digits,
-              "digits_on_patches": bundled.digits_on_patches}  # fmt: skip
+    makers = {
+        "digits": bundled.digits,
+        "warped_digits": bundled.warped_digits,
+        "digits_on_patches": bundled.digits_on_patches,
+    }
 
     def file_of(name):
         if name.startswith("config/"):
@@ -89,30 +92,51 @@ def files(tmp_path_factory, smoke):
 
     def inputs_of(name):
         inputs = smoke.jobs[name].inputs
-        return {key: file_of(value) if isinstance(value, str) else [file_of(v) for v in value]
-                for key, value in inputs.items()}  # fmt: skip
+        return {
+            key: file_of(value) if isinstance(value, str) else [file_of(v) for v in value]
+            for key, value in inputs.items()
+        }
 
     return inputs_of
 
 
 def write_history(path, row, regime):
     scores = dict.fromkeys(("train_loss", "test_loss"), 1.0)
-    scores |= {f"{which}_accuracy{half}": 0.5 for which, half in
-               (("train", ""), ("test", ""), ("test", "_first"), ("test", "_second"))}  # fmt: skip
-    common = {"row": row, "regime": regime, "stage": "", "beta": "", "eps": "",
-              "variant": "original", "step_size": 0.1, "epoch": 1, "diverged": 0}  # fmt: skip
+    scores |= {
+        f"{which}_accuracy{half}": 0.5
+        for which, half in (("train", ""), ("test", ""), ("test", "_first"), ("test", "_second"))
+    }
+    common = {
+        "row": row,
+        "regime": regime,
+        "stage": "",
+        "beta": "",
+        "eps": "",
+        "variant": "original",
+        "step_size": 0.1,
+        "epoch": 1,
+        "diverged": 0,
+    }
     pd.DataFrame([common | {"seed": seed} | scores for seed in (0, 1)]).to_csv(path, index=False)
 
 
 def run(name, smoke, files, folder, checkpoints):
-    outputs = {table: str(folder / Path(path).name)
-               for table, path in smoke.jobs.outputs(name).items()
-               if table != "provenance"}  # fmt: skip
+    outputs = {
+        table: str(folder / Path(path).name)
+        for table, path in smoke.jobs.outputs(name).items()
+        if table != "provenance"
+    }
     run_experiment(
-        EXPERIMENTS[name].module, files(name), outputs, smoke.params(name), "code", 1,
+        EXPERIMENTS[name].module,
+        files(name),
+        outputs,
+        smoke.params(name),
+        "code",
+        1,
         device="cpu" if smoke.on_device(name) else None,
-        checkpoints=str(checkpoints), checkpoint_seconds=-1.0,
-    )  # fmt: skip
+        checkpoints=str(checkpoints),
+        checkpoint_seconds=-1.0,
+    )
     return {table: Path(file).read_bytes() for table, file in outputs.items()}
 
 

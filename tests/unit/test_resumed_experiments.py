@@ -41,8 +41,9 @@ def run(folder, settings, seed=0, code="code"):
         "rows": str(folder / "p/experiments/e_rows.csv"),
         "weights": str(folder / "p/experiments/e_weights.npz"),
     }
-    stamp = run_experiment(MODULE, {}, outputs, settings, code, 1, seed,
-                           checkpoints=str(folder / ".checkpoints"))  # fmt: skip
+    stamp = run_experiment(
+        MODULE, {}, outputs, settings, code, 1, seed, checkpoints=str(folder / ".checkpoints")
+    )
     outputs["provenance"] = str(folder / "p/experiments/e_provenance.json")
     result_files.write_json(outputs["provenance"], stamp)
     return outputs

@@ -43,8 +43,12 @@ def test_a_job_says_what_it_does_until_it_ends(project):
         ]
         work.close()
     assert (said.job, said.what, said.done, said.total, said.share) == (
-        "npf/nu", "epoch 120 of 400", 120, 400, 0.3
-    )  # fmt: skip
+        "npf/nu",
+        "epoch 120 of 400",
+        120,
+        400,
+        0.3,
+    )
     assert said.pid == os.getpid()
     assert not (project / RESULTS / ".running").exists()
 

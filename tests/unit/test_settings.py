@@ -137,7 +137,7 @@ REFUSALS = [
     ("collapse.flow.features", 9, "9 is refused; it must be at least classes, 10"),
     ("collapse.flow.steps.time", 0.0007, "must be a multiple of it"),
     ("collapse.block_kernel.kernel", [1, 3, 7], "[1, 3, 7] is refused; the values must fall"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(
@@ -257,10 +257,15 @@ LEAVES = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 9) | st.floats(-1, 2) | st.text(max_size=3),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(), inner, max_size=2),
     max_leaves=3,
-)  # fmt: skip
-TREES = st.dictionaries(st.sampled_from("abc"), st.recursive(
-    LEAVES, lambda inner: st.dictionaries(st.sampled_from("abc"), inner, max_size=3), max_leaves=5
-))  # fmt: skip
+)
+TREES = st.dictionaries(
+    st.sampled_from("abc"),
+    st.recursive(
+        LEAVES,
+        lambda inner: st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+        max_leaves=5,
+    ),
+)
 
 
 @given(TREES, TREES)

@@ -18,18 +18,33 @@ from finitewidth.data.select import channels_first, scaled
 from finitewidth.figures import study as study_figures
 from finitewidth.library.study import Study, dispersion
 
-SMALL = {"draws": 4, "steps": 4, "times": [0, 1, 4], "per_class": 2, "rate": 0.005,
-         "batch_size": 16, "device": "cpu", "progress": False}  # fmt: skip
+SMALL = {
+    "draws": 4,
+    "steps": 4,
+    "times": [0, 1, 4],
+    "per_class": 2,
+    "rate": 0.005,
+    "batch_size": 16,
+    "device": "cpu",
+    "progress": False,
+}
 
 
 def dense():
-    return nn.Sequential(nn.Flatten(), nn.Linear(64, 12), nn.ReLU(), nn.Linear(12, 10), nn.ReLU(),
-                         nn.Linear(10, 10))  # fmt: skip
+    return nn.Sequential(
+        nn.Flatten(), nn.Linear(64, 12), nn.ReLU(), nn.Linear(12, 10), nn.ReLU(), nn.Linear(10, 10)
+    )
 
 
 def convolutional():
-    return nn.Sequential(nn.Conv2d(1, 3, 3), nn.BatchNorm2d(3), nn.GELU(), nn.Dropout(0.2),
-                         nn.Flatten(), nn.Linear(108, 10))  # fmt: skip
+    return nn.Sequential(
+        nn.Conv2d(1, 3, 3),
+        nn.BatchNorm2d(3),
+        nn.GELU(),
+        nn.Dropout(0.2),
+        nn.Flatten(),
+        nn.Linear(108, 10),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -37,10 +52,12 @@ def images():
     """Training and test images of digits, 60 and 40."""
     data = digits()
     return tuple(
-        (channels_first(scaled(getattr(data, f"{split}_images")[:count])),
-         getattr(data, f"{split}_labels")[:count])
+        (
+            channels_first(scaled(getattr(data, f"{split}_images")[:count])),
+            getattr(data, f"{split}_labels")[:count],
+        )
         for split, count in (("train", 60), ("test", 40))
-    )  # fmt: skip
+    )
 
 
 def matrix(rows):
@@ -80,9 +97,11 @@ def test_kernels_are_those_of_autograd(make, images):
         network.float().load_state_dict(state)
         kernels.append(by_jacobians(network, x))
     entries = tables["entries"]
-    expected = {("tangent kernel", 0): kernels[0],
-                ("mean over draws", 0): np.mean(kernels[1:], axis=0),
-                ("deviation over draws", 0): np.std(kernels[1:], axis=0, ddof=1)}  # fmt: skip
+    expected = {
+        ("tangent kernel", 0): kernels[0],
+        ("mean over draws", 0): np.mean(kernels[1:], axis=0),
+        ("deviation over draws", 0): np.std(kernels[1:], axis=0, ddof=1),
+    }
     for (name, step), kernel in expected.items():
         rows = entries[(entries["kernel"] == name) & (entries["step"] == step)]
         np.testing.assert_allclose(matrix(rows), kernel, rtol=1e-3, atol=1e-4 * kernel.max())
@@ -260,8 +279,11 @@ def test_the_command_writes_a_folder_beside_the_file(tmp_path, monkeypatch, caps
     assert len(about["sha256"]) == 64
     kinds = [file.suffix for file in (tmp_path / "net_digits_study").iterdir()]
     assert {kind: kinds.count(kind) for kind in kinds} == {
-        ".csv": 6, ".png": 3, ".pdf": 3, ".json": 1
-    }  # fmt: skip
+        ".csv": 6,
+        ".png": 3,
+        ".pdf": 3,
+        ".json": 1,
+    }
     assert sorted(file.name for file in tmp_path.iterdir()) == ["net.py", "net_digits_study"]
 
 

@@ -15,8 +15,11 @@ from finitewidth.tables.job import render_table
 from finitewidth.tables.typeset import markdown
 
 MODULES = {a.artifact: a.module for a in table_cases.declared()}
-OTHER = {"trained": lambda flag: 1 - flag, "bold": lambda flag: 1 - flag,
-         "compared": lambda flag: 0 * flag}  # fmt: skip
+OTHER = {
+    "trained": lambda flag: 1 - flag,
+    "bold": lambda flag: 1 - flag,
+    "compared": lambda flag: 0 * flag,
+}
 CIFAR = {"datasets": {"cifar10": "CIFAR-10"}, "trained": 0.95}
 
 
@@ -29,9 +32,10 @@ def cells():
 
 
 SETTINGS = {
-    "paper": "npf", "datasets": {"mnist": "digits (stand-in for MNIST)", "cifar10": "P"},
+    "paper": "npf",
+    "datasets": {"mnist": "digits (stand-in for MNIST)", "cifar10": "P"},
     "comparable": {"mnist": True, "cifar10": True},
-}  # fmt: skip
+}
 
 
 def typeset(module, rows, settings=None, table="rows"):
@@ -51,11 +55,13 @@ def test_a_table_is_typeset_from_its_data_file(tmp_path, artifact):
     cells = pd.read_csv(outputs["csv"], dtype=str, keep_default_na=False)
     assert list(cells.columns) == list(module.FIELDS)
     assert not (cells == "").any(axis=None)
-    constant = [name for name, field in module.FIELDS.items()
-                if field.type == "number" and (cells[name] == "NaN").all()]  # fmt: skip
+    constant = [
+        name
+        for name, field in module.FIELDS.items()
+        if field.type == "number" and (cells[name] == "NaN").all()
+    ]
     assert constant in ([], ["trained"]), "a column without a number"
-    selected = module.select({k: result_files.read_table(f) for k, f in inputs.items()},
-                             settings)  # fmt: skip
+    selected = module.select({k: result_files.read_table(f) for k, f in inputs.items()}, settings)
     text = (tmp_path / "t.md").read_text(encoding="utf-8")
     assert markdown(module.typeset(selected, settings), "f") == text
     damaged = cells.drop(columns=cells.columns[0])
@@ -74,8 +80,14 @@ def test_a_number_of_the_paper_is_of_the_paper_s_images():
             told = rows["data"].str.contains("stand-in for")
             assert (told == (rows["source"] == "ours")).all()
             found.add(artifact)
-    assert found == {"npf_table2", "npf0_table2", "dgn_table4", "npf_extra_cntk",
-                     "npf_extra_text", "dgn_extra_text"}  # fmt: skip
+    assert found == {
+        "npf_table2",
+        "npf0_table2",
+        "dgn_table4",
+        "npf_extra_cntk",
+        "npf_extra_text",
+        "dgn_extra_text",
+    }
 
 
 @pytest.mark.parametrize("artifact", sorted(MODULES))
@@ -133,18 +145,29 @@ def test_bold_are_the_best_regimes_of_a_line_within_a_standard_deviation():
 def test_a_limit_is_held_against_the_networks_it_belongs_to():
     runs = pd.DataFrame(
         [
-            {"weights": weights, "output_variance": variance, "limit": limit, "depth": 3,
-             "width": 2048, "run": run, "scale": 0.9 + 0.1 * run, "correlation": 0.99, "error": 0.1}
+            {
+                "weights": weights,
+                "output_variance": variance,
+                "limit": limit,
+                "depth": 3,
+                "width": 2048,
+                "run": run,
+                "scale": 0.9 + 0.1 * run,
+                "correlation": 0.99,
+                "error": 0.1,
+            }
             for weights, variance, limit, run in product(
                 ("gaussian", "signed"), ("2/w", "1/w"), ("tangent", "halved", "signed"), range(3)
             )
         ]
-    )  # fmt: skip
+    )
     rows = limits.measure({"limits": runs}, {})["rows"]
     assert len(rows) == 8  # two kinds of weights, two output variances, two limits each
     own = rows[rows["expected"].notna()][["weights", "output_variance", "limit"]]
     assert sorted(own.to_numpy().tolist()) == [
-        ["gaussian", "1/w", "halved"], ["gaussian", "2/w", "tangent"], ["signed", "2/w", "signed"]
-    ]  # fmt: skip
+        ["gaussian", "1/w", "halved"],
+        ["gaussian", "2/w", "tangent"],
+        ["signed", "2/w", "signed"],
+    ]
     assert rows["scale"].tolist() == pytest.approx([1.0] * 8)
     assert rows["scale_error"].tolist() == pytest.approx([0.1 / 3**0.5] * 8)

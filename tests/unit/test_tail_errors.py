@@ -76,8 +76,10 @@ def test_the_lost_part_is_that_of_the_cut_law():
     ratio = moments[2] / moments[1] ** 2
     influence = law.expect(
         lambda t: ((t / moments[1]) ** 2 - ratio - 2 * ratio * (t / moments[1] - 1)) ** 2,
-        lb=0, ub=top, conditional=True,
-    )  # fmt: skip
+        lb=0,
+        ub=top,
+        conditional=True,
+    )
     lost = np.exp(variance) / ratio
     expected = np.hypot((lost - 1) / NORMAL, lost * (influence / draws) ** 0.5 / ratio)
     assert log_normal_error(variance, draws) == pytest.approx(expected, rel=1e-4)

@@ -45,8 +45,14 @@ class Shown:
     """A handler, and the lines that it wrote."""
 
     def __init__(self, dryrun=False, quiet=(), stream=None):
-        settings = SimpleNamespace(stdout=dryrun, dryrun=dryrun, quiet=quiet, verbose=False,
-                                   debug_dag=False, printshellcmds=False)  # fmt: skip
+        settings = SimpleNamespace(
+            stdout=dryrun,
+            dryrun=dryrun,
+            quiet=quiet,
+            verbose=False,
+            debug_dag=False,
+            printshellcmds=False,
+        )
         self.handler = terminal.LogHandler(settings, None)
         self.handler.stream = self.stream = stream or io.StringIO()
         # as Snakemake does
@@ -63,8 +69,14 @@ class Shown:
         self.say("Job stats", event=LogEvent.RUN_INFO, stats={"train": 1, "all": 1, "total": 4})
 
     def start(self, number, rule, log="", output=(), **wildcards):
-        self.say(event=LogEvent.JOB_INFO, jobid=number, rule_name=rule, wildcards=wildcards,
-                 log=[log] if log else [], output=[*output])  # fmt: skip
+        self.say(
+            event=LogEvent.JOB_INFO,
+            jobid=number,
+            rule_name=rule,
+            wildcards=wildcards,
+            log=[log] if log else [],
+            output=[*output],
+        )
 
     def run(self, number, rule, output=(), **wildcards):
         self.start(number, rule, output=output, **wildcards)
@@ -275,10 +287,23 @@ def test_a_command_that_runs_nothing_has_its_answer(shown):
 def test_a_dry_run_shows_jobs_reasons_and_the_table(shown):
     screen = shown(dryrun=True)
     screen.say("Job stats:\njob  count", event=LogEvent.RUN_INFO, stats={"total": 3})
-    screen.say(event=LogEvent.JOB_INFO, jobid=3, rule_name="npf_nu", rule_msg=None, local=False,
-               is_checkpoint=False, input=FILES, output=["x.csv"], log=[], benchmark=None,
-               reason="Missing output files: x.csv", wildcards={}, priority=0, threads=1,
-               resources={})  # fmt: skip
+    screen.say(
+        event=LogEvent.JOB_INFO,
+        jobid=3,
+        rule_name="npf_nu",
+        rule_msg=None,
+        local=False,
+        is_checkpoint=False,
+        input=FILES,
+        output=["x.csv"],
+        log=[],
+        benchmark=None,
+        reason="Missing output files: x.csv",
+        wildcards={},
+        priority=0,
+        threads=1,
+        resources={},
+    )
     screen.say("This was a dry-run (flag -n).")
     screen.handler.close()
     text = "\n".join(screen.lines())
@@ -296,13 +321,17 @@ def test_a_dry_run_shows_jobs_reasons_and_the_table(shown):
     [
         ("Nothing to be done (all requested files are present).", "Nothing to be done (all"),
         ("LockException:\nError: Directory cannot be locked. Use rule", "snakemake --unlock"),
-        ("ConfigError in file x, line 3:\n  a key is missing\n  File \"x\", line 3", "is missing"),
-        ("InputFunctionException in rule dataset in file x, line 4:\nError:\n  DataError: a is b\n"
-         "Wildcards:\n  source=x\nTraceback:\n  File \"x\", line 3", "DataError: a is b"),
+        ('ConfigError in file x, line 3:\n  a key is missing\n  File "x", line 3', "is missing"),
+        (
+            "InputFunctionException in rule dataset in file x, line 4:\n"
+            "Error:\n  DataError: a is b\n"
+            'Wildcards:\n  source=x\nTraceback:\n  File "x", line 3',
+            "DataError: a is b",
+        ),
         ("CalledProcessError:\n'x' died with <Signals.SIGKILL: 9>.", "SIGKILL ended a job"),
         ("OSError: [Errno 28] No space left on device: 'x.mps'", "TMPDIR"),
     ],
-)  # fmt: skip
+)
 def test_messages_name_the_remedy(shown, text, said, dryrun):
     screen = shown(dryrun=dryrun)
     screen.say(text, logging.ERROR if "Error" in text or "Exc" in text else logging.INFO)
@@ -348,10 +377,25 @@ def test_a_run_with_nothing_to_do_names_other_packages(shown, again):
 def test_a_dry_run_gives_the_reason_in_words(shown, again):
     run = shown(dryrun=True)
     run.plan()
-    run.say(event=LogEvent.JOB_INFO, jobid=1, rule_name="train", local=True, indent=False,
-            wildcards={"paper": "npf", "training": "nu"}, rule_msg=None, shellcmd=None,
-            reason="Updated input files: results/quick/.plan/npf.nu-0.json", threads=1,
-            input=[], output=["weights.npz"], log=[], benchmark=None, priority=0,
-            resources={}, is_checkpoint=False, is_handover=False)  # fmt: skip
+    run.say(
+        event=LogEvent.JOB_INFO,
+        jobid=1,
+        rule_name="train",
+        local=True,
+        indent=False,
+        wildcards={"paper": "npf", "training": "nu"},
+        rule_msg=None,
+        shellcmd=None,
+        reason="Updated input files: results/quick/.plan/npf.nu-0.json",
+        threads=1,
+        input=[],
+        output=["weights.npz"],
+        log=[],
+        benchmark=None,
+        priority=0,
+        resources={},
+        is_checkpoint=False,
+        is_handover=False,
+    )
     assert "    reason: settings: runs 2 → 3" in run.lines()
     assert ".plan/" not in "\n".join(line for line in run.lines() if "reason" in line)

@@ -13,15 +13,24 @@ from finitewidth.papers.dgn.experiments import theory as dgn
 from finitewidth.papers.npf.experiments import theory as npf
 
 NPF = {
-    "runs": 12, "inputs": 6, "n0": 10,
-    "mean": {"enumerated": [[2, 2, 2, 1], [1, 2, 2, 2, 1]], "width": 16, "depths": [3, 4],
-             "draws": 400},
+    "runs": 12,
+    "inputs": 6,
+    "n0": 10,
+    "mean": {
+        "enumerated": [[2, 2, 2, 1], [1, 2, 2, 2, 1]],
+        "width": 16,
+        "depths": [3, 4],
+        "draws": 400,
+    },
     "widths": {"widths": [16, 64, 256], "depths": [3, 5]},
     "padding": {"width": 16, "copies": [1, 4, 16], "depths": [3]},
-    "variance": {"widths": [64, 512, 1024], "depths": [4, 8, 16, 32],
-                 "drawn": {"widths": [64], "depths": [4, 8], "draws": 3000}},
+    "variance": {
+        "widths": [64, 512, 1024],
+        "depths": [4, 8, 16, 32],
+        "drawn": {"widths": [64], "depths": [4, 8], "draws": 3000},
+    },
     "limits": {"width": 256, "depths": [3], "runs": 12},
-}  # fmt: skip
+}
 DGN = {
     "runs": 4,
     "fit": {"networks": [{"hidden": 2, "width": 8}], "n0": 3, "steps": 400, "step_size": 0.02},

@@ -160,13 +160,19 @@ def rows(*values, diverged=0):
 def test_choice_of_step_sizes():
     """By the mean over seeds of the best epochs; the larger step on a tie. From text, as files."""
     history = rows(
-        ("relu", 0.1, 0, 1, 0.5), ("relu", 0.1, 1, 1, 0.6),
-        ("relu", 0.01, 0, 1, 0.9), ("relu", 0.01, 1, 1, 0.1),
-        ("dlnpf", 0.1, 0, 1, 0.5), ("dlnpf", 0.01, 0, 1, 0.2),
-        ("relu", 0.1, 0, 2, 0.4), ("relu", 0.1, 1, 2, 0.2),
-        ("relu", 0.01, 0, 2, 0.2), ("relu", 0.01, 1, 2, 0.4),
-        ("dlnpf", 0.1, 0, 2, 0.1), ("dlnpf", 0.01, 0, 2, 0.5),
-    )  # fmt: skip
+        ("relu", 0.1, 0, 1, 0.5),
+        ("relu", 0.1, 1, 1, 0.6),
+        ("relu", 0.01, 0, 1, 0.9),
+        ("relu", 0.01, 1, 1, 0.1),
+        ("dlnpf", 0.1, 0, 1, 0.5),
+        ("dlnpf", 0.01, 0, 1, 0.2),
+        ("relu", 0.1, 0, 2, 0.4),
+        ("relu", 0.1, 1, 2, 0.2),
+        ("relu", 0.01, 0, 2, 0.2),
+        ("relu", 0.01, 1, 2, 0.4),
+        ("dlnpf", 0.1, 0, 2, 0.1),
+        ("dlnpf", 0.01, 0, 2, 0.5),
+    )
     assert chosen_step_sizes(history) == {"relu": 0.01, "dlnpf": 0.1}
 
 

@@ -163,8 +163,12 @@ def test_a_training_with_another_base_seed_starts_anew(tmp_path, caplog):
     write_dataset(tmp_path / "digits.npz", digits())
     settings = described(optimiser="adam", data=DataChoice(train=70, test=20)).to_mapping()
     outputs = {"history": str(tmp_path / "h.csv"), "weights": str(tmp_path / "w.npz")}
-    runtime = {"threads": 1, "device": "cpu", "checkpoints": str(tmp_path / "checkpoints"),
-               "checkpoint_seconds": 0.001}  # fmt: skip
+    runtime = {
+        "threads": 1,
+        "device": "cpu",
+        "checkpoints": str(tmp_path / "checkpoints"),
+        "checkpoint_seconds": 0.001,
+    }
     found = []
     for seed in (0, 1, 0):
         assert "continuing after" not in caplog.text
@@ -182,8 +186,12 @@ def test_a_checkpoint_of_another_torch_is_not_continued(tmp_path, caplog, monkey
     settings = described(optimiser="adam", data=DataChoice(train=70, test=20)).to_mapping()
     outputs = {"history": str(tmp_path / "h.csv"), "weights": str(tmp_path / "w.npz")}
     checkpoints = tmp_path / "checkpoints"
-    runtime = {"threads": 1, "device": "cpu", "checkpoints": str(checkpoints),
-               "checkpoint_seconds": 0.001}  # fmt: skip
+    runtime = {
+        "threads": 1,
+        "device": "cpu",
+        "checkpoints": str(checkpoints),
+        "checkpoint_seconds": 0.001,
+    }
     for version in ("2.9.1", "2.10.0"):
         monkeypatch.setattr(job, "versions_of", lambda packages, v=version: {"torch": v})
         with caplog.at_level(logging.INFO, "finitewidth"):

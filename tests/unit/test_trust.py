@@ -14,19 +14,30 @@ from finitewidth.papers.trust.figures import fig2, kappa
 from finitewidth.papers.trust.figures import heat as heat_figure
 
 HEAT = {
-    "draws": 4000, "paper_draws": 200, "widths": [12], "sigma_b2": [0, 1],
+    "draws": 4000,
+    "paper_draws": 200,
+    "widths": [12],
+    "sigma_b2": [0, 1],
     "depths": [1, 3, 5],
-    "sigma_w2": {"tanh": {"first": 1, "last": 4, "points": 3},
-                 "relu": {"first": 1, "last": 4, "points": 3}},
-}  # fmt: skip
+    "sigma_w2": {
+        "tanh": {"first": 1, "last": 4, "points": 3},
+        "relu": {"first": 1, "last": 4, "points": 3},
+    },
+}
 DEPTH = {
-    "draws": 3000, "paper_draws": 200, "pairs": [[2, 0], [3, 1]],
-    "widths": [10, 20], "largest_depth": 6, "largest_lambda": 0.5, "points": 4,
-}  # fmt: skip
+    "draws": 3000,
+    "paper_draws": 200,
+    "pairs": [[2, 0], [3, 1]],
+    "widths": [10, 20],
+    "largest_depth": 6,
+    "largest_lambda": 0.5,
+    "points": 4,
+}
 FIELD = {
-    "depth": 20, "covariances": [0, 0.5, 1],
+    "depth": 20,
+    "covariances": [0, 0.5, 1],
     "pairs": {"erf": [[1, 1], ["border", 1]], "relu": [[1, 1], ["border", 0], [3, 1]]},
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -62,8 +73,13 @@ def test_a_kernel_of_one_layer_is_known(maps):
 
 def test_cells_at_the_border_agree_with_exact_dispersions():
     """Without biases, where these are known; each within 4.5 standard errors."""
-    settings = {"draws": 20000, "sigma_w2": 2.0, "sigma_b2": 0.0,
-                "widths": [10, 20], "depths": [2, 4]}  # fmt: skip
+    settings = {
+        "draws": 20000,
+        "sigma_w2": 2.0,
+        "sigma_b2": 0.0,
+        "widths": [10, 20],
+        "depths": [2, 4],
+    }
     cells = border.measure({}, settings)["cells"]
     assert len(cells) == 4
     for row in cells.itertuples():
@@ -123,8 +139,9 @@ def test_maps_show_one_sample_and_its_borders(maps, tmp_path):
     cells = own[own["series"] == "cell"]
     assert len(cells) == 2 * 2 * 3 * 3  # no cell of the other sample
     assert (own["series"] == "border").sum() == 4
-    assert titles(figure) == [f"{name}, $\\sigma_b^2 = {bias}$"
-                              for name in ("tanh", "ReLU") for bias in (0, 1)]  # fmt: skip
+    assert titles(figure) == [
+        f"{name}, $\\sigma_b^2 = {bias}$" for name in ("tanh", "ReLU") for bias in (0, 1)
+    ]
     assert faults(figure) == []
 
 
@@ -135,8 +152,10 @@ def test_the_limit_of_the_paper_is_drawn_in_the_ordered_phase_only(tmp_path):
     rows, figure = redrawn(fig2, tables, {}, tmp_path)
     stated = rows.loc[rows["source"] == "paper", ["sigma_w2", "dispersion"]]
     assert stated.to_numpy().tolist() == [[1, 1]]
-    found = [[line.get_ydata()[0] for line in axis.lines if line.get_gid() == "paper"]
-             for axis in figure.axes]  # fmt: skip
+    found = [
+        [line.get_ydata()[0] for line in axis.lines if line.get_gid() == "paper"]
+        for axis in figure.axes
+    ]
     assert found == [[1], [], [1], []]
     assert words(figure)[-1] == fig2.STATED
 
@@ -152,8 +171,10 @@ def test_mean_fields_are_drawn(field, tmp_path, show):
     assert value == pytest.approx({"kappa_2": 3.79, "kappa_ratio": 2.64}[show], abs=0.01)
     shown = [axis for axis in figure.axes if axis.get_visible()]
     assert len(shown) == 5 + 1
-    marks = [[line.get_ydata()[0] for line in axis.lines if line.get_gid() == "paper"]
-             for axis in shown[:5]]  # fmt: skip
+    marks = [
+        [line.get_ydata()[0] for line in axis.lines if line.get_gid() == "paper"]
+        for axis in shown[:5]
+    ]
     assert marks == ([[1], [], [1], [], []] if show == "kappa_ratio" else [[]] * 5)
     assert len(words(figure)) == (show == "kappa_ratio")
     assert faults(figure) == []
@@ -162,8 +183,10 @@ def test_mean_fields_are_drawn(field, tmp_path, show):
 def test_the_variance_of_constant_kernels_is_that_of_theorem_53():
     """Regression with constant entries is the theorem, exactly."""
     means = solutions.Means(kappa_1=2.0, kappa_2=0.8, q=1.3, q_sr=0.4)
-    kappa, covariance = (np.full((6, 6), beside) + np.eye(6) * (own - beside)
-                         for own, beside in ((2.0, 0.8), (1.3, 0.4)))  # fmt: skip
+    kappa, covariance = (
+        np.full((6, 6), beside) + np.eye(6) * (own - beside)
+        for own, beside in ((2.0, 0.8), (1.3, 0.4))
+    )
     assert solutions.means_of(kappa, covariance) == pytest.approx(means)
     assert solutions.exact_variance(kappa, covariance) == pytest.approx(solutions.formula(means, 5))
 

@@ -96,13 +96,17 @@ def test_the_figure_of_the_end_shows_means_and_ranges(tables, tmp_path):
     ends = tables["changes"].query("time == 60 and width == 6 and sigma_b2 == 0")
     own = cells.query("quantity == 'change' and sigma_b2 == 0").set_index(["sigma_w2", "depth"])
     wanted = ends.groupby(["sigma_w2", "depth"])["change"]
-    for name, values in (("value", wanted.mean()), ("lowest", wanted.min()),
-                         ("highest", wanted.max())):  # fmt: skip
+    for name, values in (
+        ("value", wanted.mean()),
+        ("lowest", wanted.min()),
+        ("highest", wanted.max()),
+    ):
         np.testing.assert_allclose(own[name].loc[values.index], values)
     assert titles(figure) == [
-        f"ReLU, $\\sigma_b^2 = {bias}$: {what}" for bias in (1, 0)
+        f"ReLU, $\\sigma_b^2 = {bias}$: {what}"
+        for bias in (1, 0)
         for what in ("change of the NTK at the end", "lowest loss")
-    ]  # fmt: skip
+    ]
     assert [len(axis.texts) for axis in figure.axes[:4]] == [6] * 4
     assert faults(figure) == []
 
@@ -125,8 +129,14 @@ def test_what_the_paper_states_is_marked(tables, tmp_path, deepest):
 
 # ---- the control at rates of their own
 
-SCALED = {"rate_rule": "scaled", "rate": 1.0, "mode": "steps", "widths": [6], "sigma_b2": [1],
-          "depths": [2, 3]}  # fmt: skip
+SCALED = {
+    "rate_rule": "scaled",
+    "rate": 1.0,
+    "mode": "steps",
+    "widths": [6],
+    "sigma_b2": [1],
+    "depths": [2, 3],
+}
 
 
 def with_own_rates(**changes):
@@ -149,8 +159,9 @@ def test_rates_are_those_of_the_largest_eigenvalue_of_the_full_kernel(own):
     assert found["rate"].item() == pytest.approx(wanted, rel=1e-3)
     assert own["networks"]["eta_lambda"].between(0.9, 1.001).all()
     half = with_own_rates(rate=0.5, sigma_w2=[3], depths=[3])["networks"]["rate"]
-    np.testing.assert_allclose(half, own["networks"].query("sigma_w2 == 3 and depth == 3")["rate"]
-                               / 2, rtol=1e-6)  # fmt: skip
+    np.testing.assert_allclose(
+        half, own["networks"].query("sigma_w2 == 3 and depth == 3")["rate"] / 2, rtol=1e-6
+    )
 
 
 def test_both_rules_start_from_the_same_networks(own):
@@ -179,8 +190,9 @@ def test_the_figure_shows_what_both_rules_have(control, tmp_path):
     networks = control["tanh_scaled_networks"]
     ratios = networks["lowest_loss"] / networks["constant_loss"]
     wanted = ratios.groupby([networks["sigma_w2"], networks["depth"]]).mean()
-    np.testing.assert_allclose(own.set_index(["sigma_w2", "depth"])["value"].loc[wanted.index],
-                               wanted)  # fmt: skip
+    np.testing.assert_allclose(
+        own.set_index(["sigma_w2", "depth"])["value"].loc[wanted.index], wanted
+    )
     assert [title.partition(",")[0] for title in titles(figure)] == ["tanh"] * 2 + ["ReLU"] * 2
     assert len(figure.axes) == 8
     assert faults(figure) == []

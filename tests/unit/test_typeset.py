@@ -61,9 +61,17 @@ def test_numbers_of_a_paper_keep_their_decimals():
 
 @pytest.mark.parametrize(
     ("number", "shown"),
-    [(0.1, "0.1"), (1e-6, "10⁻⁶"), (1.86e4, "1.9 × 10⁴"), (-1.86e-4, "−1.9 × 10⁻⁴"),
-     (439.9, "4.4 × 10²"), (12.34, "12"), (0, "0"), (NAN, "–")],
-)  # fmt: skip
+    [
+        (0.1, "0.1"),
+        (1e-6, "10⁻⁶"),
+        (1.86e4, "1.9 × 10⁴"),
+        (-1.86e-4, "−1.9 × 10⁻⁴"),
+        (439.9, "4.4 × 10²"),
+        (12.34, "12"),
+        (0, "0"),
+        (NAN, "–"),
+    ],
+)
 def test_powers_of_ten(number, shown):
     assert numbers.scientific(number) == shown
 

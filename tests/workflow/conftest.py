@@ -14,9 +14,7 @@ import pytest
 from . import fork_server
 
 ROOT = Path(__file__).parents[2]
-PARTS = (
-    "Snakefile", "CITATION.cff", "workflow", "config", "profiles", "src", "requirements.lock"
-)  # fmt: skip
+PARTS = ("Snakefile", "CITATION.cff", "workflow", "config", "profiles", "src", "requirements.lock")
 
 
 class Checkout:
@@ -47,8 +45,13 @@ class Checkout:
 
     @property
     def _options(self) -> dict[str, Any]:
-        return {"cwd": self.path, "env": self.environment(), "text": True,
-                "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}  # fmt: skip
+        return {
+            "cwd": self.path,
+            "env": self.environment(),
+            "text": True,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.STDOUT,
+        }
 
     def environment(self) -> dict[str, str]:
         # the copy's package, not the installed one; and all that Snakemake says

@@ -18,10 +18,20 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent / "forked"
 LIBRARIES = (
-    "matplotlib.backends.backend_agg", "matplotlib.backends.backend_pdf",
-    "matplotlib.backends.backend_svg", "pandas", "pydantic", "scipy.integrate", "scipy.optimize",
-    "scipy.stats", "seaborn", "sklearn.datasets", "snakemake.cli", "torch.func", "yaml",
-)  # fmt: skip
+    "matplotlib.backends.backend_agg",
+    "matplotlib.backends.backend_pdf",
+    "matplotlib.backends.backend_svg",
+    "pandas",
+    "pydantic",
+    "scipy.integrate",
+    "scipy.optimize",
+    "scipy.stats",
+    "seaborn",
+    "sklearn.datasets",
+    "snakemake.cli",
+    "torch.func",
+    "yaml",
+)
 
 
 @contextlib.contextmanager

@@ -80,9 +80,15 @@ class Cluster:
 
     def _bring_up(self, key: Path) -> None:
         munge = self.folder / "munge"
-        _run("munged", "--force", f"--key-file={key}", f"--socket={munge}/socket",
-             f"--pid-file={self.folder}/run/munged.pid", f"--log-file={self.folder}/log/munged.log",
-             f"--seed-file={munge}/seed")  # fmt: skip
+        _run(
+            "munged",
+            "--force",
+            f"--key-file={key}",
+            f"--socket={munge}/socket",
+            f"--pid-file={self.folder}/run/munged.pid",
+            f"--log-file={self.folder}/log/munged.log",
+            f"--seed-file={munge}/seed",
+        )
         _run("slurmctld", "-c")
         _run("slurmd", "-N", "localhost")
         wait_for(lambda: _ask("sinfo", "-h", "-o", "%T") == "idle", 30, "the node is not idle")
@@ -159,8 +165,12 @@ def wait_for(happened, seconds: float, complaint: str) -> None:
 
 
 def _run(program: str, *arguments: str) -> None:
-    subprocess.run([shutil.which(program, path=SEARCHED), *arguments], check=True, timeout=30,
-                   stdin=subprocess.DEVNULL)  # fmt: skip
+    subprocess.run(
+        [shutil.which(program, path=SEARCHED), *arguments],
+        check=True,
+        timeout=30,
+        stdin=subprocess.DEVNULL,
+    )
 
 
 def _ask(*command: str) -> str:

@@ -51,8 +51,9 @@ def made(tmp_path_factory):
             file = Path(checkout.path, tree, ("train", "test")[split], f"class{label}/{number}.png")
             file.parent.mkdir(parents=True, exist_ok=True)
             Image.fromarray(stream.integers(0, 256, (16, 16), np.uint8)).save(file)
-    (code,) = (text for text in blocks(ROOT / "docs/howto/own_network.md", "python")
-               if "def make(" in text)  # fmt: skip
+    (code,) = (
+        text for text in blocks(ROOT / "docs/howto/own_network.md", "python") if "def make(" in text
+    )
     (checkout.path / "my_net.py").write_text(code, encoding="utf-8")
     return checkout
 
@@ -60,13 +61,20 @@ def made(tmp_path_factory):
 def called(clone: Checkout, command: str) -> subprocess.CompletedProcess:
     """Carry out a line as in a shell; output and errors together in ``stdout``."""
     environment = clone.environment() | {
-        "HOME": str(clone.path / "home"), "FINITEWIDTH_TERMINAL": "", "COLUMNS": "120",
+        "HOME": str(clone.path / "home"),
+        "FINITEWIDTH_TERMINAL": "",
+        "COLUMNS": "120",
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-    }  # fmt: skip
+    }
     return subprocess.run(
-        ["bash", "-c", command], cwd=clone.path, env=environment, text=True, check=False,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
+        ["bash", "-c", command],
+        cwd=clone.path,
+        env=environment,
+        text=True,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
 
 
 def test_the_tutorial_prints_what_it_shows(clone):

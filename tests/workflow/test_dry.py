@@ -18,13 +18,18 @@ def fresh(make_checkout):
 
 def test_bad_settings_are_refused_before_any_job(fresh):
     answer = fresh.run(
-        "--dry-run", "npf={regimes: {networks: {fc: {width: 0}}}, nu: {wdith: 3}}",
+        "--dry-run",
+        "npf={regimes: {networks: {fc: {width: 0}}}, nu: {wdith: 3}}",
         "data={root: '/data/$(touch X)', mnist: dgits}",
-    )  # fmt: skip
+    )
     assert answer.returncode != 0
     assert "Traceback" not in answer.stdout
-    for words in ("npf.regimes.networks.fc.width: 0", "npf.nu.wdith: unknown key", "data.root",
-                  "greater than or equal to 1"):  # fmt: skip
+    for words in (
+        "npf.regimes.networks.fc.width: 0",
+        "npf.nu.wdith: unknown key",
+        "data.root",
+        "greater than or equal to 1",
+    ):
         assert words in answer.stdout
     assert not (fresh.path / "results").exists()
 
@@ -48,8 +53,10 @@ def test_lint_finds_nothing(fresh):
     assert answer.returncode == 0, answer.stdout
 
 
-@pytest.mark.parametrize("tool", [["snakefmt", "--check", "."], ["ruff", "check", "."],
-                                  ["ruff", "format", "--check", "."]])  # fmt: skip
+@pytest.mark.parametrize(
+    "tool",
+    [["snakefmt", "--check", "."], ["ruff", "check", "."], ["ruff", "format", "--check", "."]],
+)
 def test_formatting_and_style(tool):
     program = Path(sys.executable).parent / tool[0]
     answer = subprocess.run(

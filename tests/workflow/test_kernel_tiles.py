@@ -56,8 +56,24 @@ def user_folder(tmp_path_factory):
 
 def kernel(*words, network="my_net.py:make", images="shapes", tile="8"):
     """Run the command in the current folder; return its exit status."""
-    return main(["--project", str(ROOT), "kernel", network, "--images", images, "--test", "2",
-                 "--tile", tile, "--float64", "--cores", "2", *words])  # fmt: skip
+    return main(
+        [
+            "--project",
+            str(ROOT),
+            "kernel",
+            network,
+            "--images",
+            images,
+            "--test",
+            "2",
+            "--tile",
+            tile,
+            "--float64",
+            "--cores",
+            "2",
+            *words,
+        ]
+    )
 
 
 @pytest.fixture(scope="module")

@@ -20,9 +20,15 @@ THEMES = [".search-button-field", "button[aria-controls=pst-nav-more-links]"]
 PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
 DESK = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
 SWITCHES = (
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--no-first-run", "--window-size=1400,1000",
-)  # fmt: skip
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--window-size=1400,1000",
+)
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +36,10 @@ def browser():
     """Headless Chromium. Without it the tests are skipped with a message on how to install it."""
     found = [shutil.which(program) for program in PROGRAMS]
     if None in found:
-        pytest.skip("chromium and chromedriver are not on PATH, so the report is not tested in a "
-                    "browser; on Debian, run apt-get install chromium chromium-driver")  # fmt: skip
+        pytest.skip(
+            "chromium and chromedriver are not on PATH, so the report is not tested in a "
+            "browser; on Debian, run apt-get install chromium chromium-driver"
+        )
     options = webdriver.ChromeOptions()
     options.binary_location = found[0]
     for switch in SWITCHES:
@@ -120,8 +128,9 @@ def test_a_word_finds_a_claim_by_its_id(browser, report):
 
 def test_a_permalink_shows_its_claim(browser, report):
     opened(browser, f"{(report / 'claims.html').as_uri()}#N14")
-    top = browser.execute_script("return document.querySelector(':target')"
-                                 ".getBoundingClientRect().top")  # fmt: skip
+    top = browser.execute_script(
+        "return document.querySelector(':target').getBoundingClientRect().top"
+    )
     height = browser.execute_script("return innerHeight")
     assert 0 <= top < height
 
@@ -194,8 +203,9 @@ def test_axe_finds_no_barrier(browser, report, theme):
         browser.execute_script(
             "document.documentElement.dataset.theme = arguments[0];"
             "const folded = [...document.querySelectorAll('details')].slice(0, 12);"
-            "folded.forEach((box) => { box.open = true; })", theme
-        )  # fmt: skip
+            "folded.forEach((box) => { box.open = true; })",
+            theme,
+        )
         browser.execute_script(script)
         told = browser.execute_async_script(
             "const [unread, done] = arguments;"

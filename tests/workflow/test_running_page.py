@@ -12,8 +12,11 @@ from finitewidth.common.settings import preset_only
 
 pytestmark = [pytest.mark.workflow, pytest.mark.usefixtures("fork_server")]
 PAGE = ROOT / "docs/running.md"
-LINES = [line.partition(" # ")[0].strip() for block in blocks(PAGE, "bash")
-         for line in block.splitlines()]  # fmt: skip
+LINES = [
+    line.partition(" # ")[0].strip()
+    for block in blocks(PAGE, "bash")
+    for line in block.splitlines()
+]
 NOTHING = "Nothing to be done"
 WORDS = {
     "finitewidth run": NOTHING,
@@ -24,11 +27,12 @@ WORDS = {
     "finitewidth status": "nothing is running",
     "finitewidth verify": ", 0 problems",
     "finitewidth run thesis_fig2_4 --seed 1": "results/smoke-seed1/thesis/figures/thesis_fig2_4",
-    "finitewidth run thesis_fig2_4 --name mine --config thesis.risk.draws=60":
-        "results/mine/thesis/figures/thesis_fig2_4",
+    "finitewidth run thesis_fig2_4 --name mine --config thesis.risk.draws=60": (
+        "results/mine/thesis/figures/thesis_fig2_4"
+    ),
     "finitewidth compare quick mine": "settings: thesis_risk: draws 10 → 60",
     "finitewidth run --config rerun=packages": NOTHING,
-}  # fmt: skip
+}
 LONG = {  # seconds each; the others show the same
     "finitewidth run thesis_fig2_4",
     "finitewidth run thesis_fig2_4 --force",

@@ -11,8 +11,16 @@ from . import slurm_cluster
 from .slurm_cluster import Cluster
 
 pytestmark = pytest.mark.slurm
-PROFILE = ("--profile", "profiles/slurm", "--slurm-status-command", "squeue",
-           "--slurm-init-seconds-before-status-checks", "5", "--latency-wait", "10")  # fmt: skip
+PROFILE = (
+    "--profile",
+    "profiles/slurm",
+    "--slurm-status-command",
+    "squeue",
+    "--slurm-init-seconds-before-status-checks",
+    "5",
+    "--latency-wait",
+    "10",
+)
 TARGETS = ("beyond_fig5", "npf_fig3")
 COMPARED = (".csv", ".md", ".tex", ".pdf", ".svg", ".png")
 LONG = "npf={kvf: {epochs: 60, every: 20}}"
@@ -38,11 +46,13 @@ def through_slurm(checkout, *arguments):
 def same_results(one, other, preset="smoke"):
     """Compare tables and figures byte by byte, without benchmarks, which contain times."""
     mine, others = (
-        {name: content
-         for name, content in checkout.contents(*COMPARED, preset=preset).items()
-         if "benchmarks" not in name}
+        {
+            name: content
+            for name, content in checkout.contents(*COMPARED, preset=preset).items()
+            if "benchmarks" not in name
+        }
         for checkout in (one, other)
-    )  # fmt: skip
+    )
     assert mine
     assert set(mine) == set(others)
     assert [name for name in mine if mine[name] != others[name]] == []
@@ -156,15 +166,21 @@ def test_a_rejected_submission_can_be_repeated_by_hand(cluster, make_checkout):
 
 
 def memory_of(job):
-    answer = subprocess.run(["scontrol", "--oneliner", "show", "job", job],
-                            capture_output=True, text=True, check=True, timeout=30)  # fmt: skip
+    answer = subprocess.run(
+        ["scontrol", "--oneliner", "show", "job", job],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=30,
+    )
     return re.search(r"MinMemoryNode=(\w+)", answer.stdout).group(1)
 
 
 def test_the_profile_for_other_schedulers(cluster, make_checkout):
     checkout = make_checkout("generic")
-    finished = checkout.run("beyond_fig5", "--profile", "profiles/cluster-generic",
-                            "--latency-wait", "10", cores=1)  # fmt: skip
+    finished = checkout.run(
+        "beyond_fig5", "--profile", "profiles/cluster-generic", "--latency-wait", "10", cores=1
+    )
     assert finished.returncode == 0, finished.stdout
     assert stamp(checkout, "beyond/experiments/theory_")["machine"]["scheduler_job"]
     assert len(list((checkout.path / ".snakemake/cluster_logs").glob("*.log"))) == 2

@@ -38,8 +38,13 @@ def test_no_file_in_results_that_no_rule_makes(smoke):
     orphan.unlink()
     orphans = re.findall(r"results/\S+", answer.stdout)
     # the report's folder is one output: Snakemake empties it before it is made
-    known = ("/logs/", "/benchmarks/", "results/smoke/report/", "results/data/.contents.json",
-             "results/smoke/.report.lock")  # fmt: skip
+    known = (
+        "/logs/",
+        "/benchmarks/",
+        "results/smoke/report/",
+        "results/data/.contents.json",
+        "results/smoke/.report.lock",
+    )
     orphans = [o for o in orphans if not any(k in o for k in known)]
     assert orphans == ["results/smoke/npf/figures/npf_fig99.pdf"], answer.stdout
 
@@ -100,8 +105,12 @@ def test_logs_hold_plain_lines(smoke):
 def test_restyling_a_figure_redraws_that_figure_only(restore):
     restore.edit("src/finitewidth/papers/npf/figures/fig3.py", 'xlabel="stage"', 'xlabel="Stage"')
     assert restore.planned() == {
-        "npf_fig3": 1, "npf0_fig3": 1, "datapackages": 1, "report": 1, "all": 1
-    }  # fmt: skip
+        "npf_fig3": 1,
+        "npf0_fig3": 1,
+        "datapackages": 1,
+        "report": 1,
+        "all": 1,
+    }
 
 
 def test_a_change_in_training_code_retrains_what_uses_it_and_nothing_else(restore):
@@ -147,9 +156,13 @@ def test_the_summary_names_every_artifact_and_claim_and_adds_up_the_time_of_all_
     # Snakemake writes a file for each job; that of the report is not in its own page
     count = len(list((results / "benchmarks").rglob("*.tsv"))) - 1
     assert f"\n| all {count} jobs, each once | | {count} |" in text
-    stamps = [json.loads(file.read_text(encoding="utf-8")) for file in results.rglob("*.json")
-              if "provenance" in str(file.relative_to(results)) and file.stem != "report"
-              and "report" not in file.relative_to(results).parts]  # fmt: skip
+    stamps = [
+        json.loads(file.read_text(encoding="utf-8"))
+        for file in results.rglob("*.json")
+        if "provenance" in str(file.relative_to(results))
+        and file.stem != "report"
+        and "report" not in file.relative_to(results).parts
+    ]
     assert len(stamps) == count
     assert f"| {number_words.duration(sum(each['cpu_seconds'] for each in stamps))} |\n" in text
 
@@ -302,9 +315,14 @@ def test_a_module_of_another_workflow(finished, tmp_path):
         (tmp_path / "Snakefile").write_text(text)
         words = [sys.executable, "-m", "snakemake", "--cores", "1", "paper"]
         return subprocess.run(
-            words, cwd=tmp_path, env=finished.environment(), text=True, check=False,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
+            words,
+            cwd=tmp_path,
+            env=finished.environment(),
+            text=True,
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
 
     done = run(snakefile)
     assert done.returncode == 0, done.stdout
@@ -338,9 +356,14 @@ def test_a_deleted_figure_is_made_again_and_the_terminal_shows_a_line_per_job(fi
     figure.unlink()
     shown = {k: v for k, v in finished.environment().items() if k != "FINITEWIDTH_TERMINAL"}
     done = subprocess.run(
-        finished.command("npf_fig6"), cwd=finished.path, env=shown, text=True, check=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
+        finished.command("npf_fig6"),
+        cwd=finished.path,
+        env=shown,
+        text=True,
+        check=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     lines = [line for line in done.stdout.splitlines() if "Using workflow specific" not in line]
     assert re.fullmatch(r"1 job, about .* on 2 cores; details in .snakemake/log", lines[0])
     assert lines[1].startswith("[1/1] npf_fig6 ")

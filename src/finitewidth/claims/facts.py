@@ -39,11 +39,13 @@ def facts_of(claims: Iterable[Row], numbers: Iterable[Row], errata: Iterable[Row
     failing = {row["claim"] for row in claims if row["verdict"] in (CONTRADICTED, IN_PART)}
     off = {number_key(row) for row in numbers if row["outcome"] == OFF}
     groups = [
-        ({("claims", name) for name in row["claims"].split() if name in failing}
-         | {("numbers", key) for key in row["numbers"].split() if key in off}
-         | ({("errata", row["id"])} if row["outcome"] == CONFIRMED else set()))
+        (
+            {("claims", name) for name in row["claims"].split() if name in failing}
+            | {("numbers", key) for key in row["numbers"].split() if key in off}
+            | ({("errata", row["id"])} if row["outcome"] == CONFIRMED else set())
+        )
         for row in errata
-    ]  # fmt: skip
+    ]
     groups += [{("claims", name)} for name in failing] + [{("numbers", key)} for key in off]
     joined: list[set[tuple[str, str]]] = []  # the groups, those with a common member put together
     for group in filter(None, groups):

@@ -13,21 +13,55 @@ from finitewidth.common import reported_numbers, result_files
 from finitewidth.common.references import table_file
 
 VERDICT_COLUMNS = (
-    "claim", "paper", "place", "kind", "statement", "hedge", "sizes", "rule", "artifacts",
-    "tables", "preset", "context", "grade", "verdict", "reason", "caveat", "comparisons",
-    "failing", "undecided", "false_alarm", *ledger.DECISIVE,
-)  # fmt: skip
+    "claim",
+    "paper",
+    "place",
+    "kind",
+    "statement",
+    "hedge",
+    "sizes",
+    "rule",
+    "artifacts",
+    "tables",
+    "preset",
+    "context",
+    "grade",
+    "verdict",
+    "reason",
+    "caveat",
+    "comparisons",
+    "failing",
+    "undecided",
+    "false_alarm",
+    *ledger.DECISIVE,
+)
 PART_COLUMNS = (
-    "claim", "part", "value", "standard_error", "interval_low", "interval_high", "threshold_low",
-    "threshold_high", "strict", "threshold_of", "reason", "late", "outside", "p_outside",
-    "p_inside_holm", "outcome",
-)  # fmt: skip
+    "claim",
+    "part",
+    "value",
+    "standard_error",
+    "interval_low",
+    "interval_high",
+    "threshold_low",
+    "threshold_high",
+    "strict",
+    "threshold_of",
+    "reason",
+    "late",
+    "outside",
+    "p_outside",
+    "p_inside_holm",
+    "outcome",
+)
 
 
 def run_claims(
-    paper: str, tables: Sequence[str], reported_file: str | None, outputs: Mapping[str, str],
+    paper: str,
+    tables: Sequence[str],
+    reported_file: str | None,
+    outputs: Mapping[str, str],
     settings: Mapping[str, Any],
-) -> None:  # fmt: skip
+) -> None:
     """Judge all claims of a paper and compare all its printed numbers.
 
     All files are CSV: the ``tables`` that claims and numbers read, the printed numbers, if there

@@ -24,9 +24,16 @@ Tables = Mapping[str, "pd.DataFrame"]
 NOT_JUDGED = "not judged"
 # columns on the comparison that decided a verdict
 DECISIVE = (
-    "statistic", "value", "low", "high", "threshold", "threshold_of", "threshold_reason",
-    "outcome", "shown_in",
-)  # fmt: skip
+    "statistic",
+    "value",
+    "low",
+    "high",
+    "threshold",
+    "threshold_of",
+    "threshold_reason",
+    "outcome",
+    "shown_in",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,8 +174,12 @@ def judge(claim: Claim, tables: Tables, situation: Situation) -> Verdict:
     if situation.unmet:
         reason = _joined([*situation.unmet, situation.larger])
         return _not_judged(claim.judge, tables, reason)
-    terms = Terms(kind=claim.kind, hedged=bool(claim.hedge), sizes=situation.sizes,
-                  stand_in=situation.stand_in)  # fmt: skip
+    terms = Terms(
+        kind=claim.kind,
+        hedged=bool(claim.hedge),
+        sizes=situation.sizes,
+        stand_in=situation.stand_in,
+    )
     try:
         verdict = verdicts.decide(claim.judge(tables), terms)
     except CannotDecideError as missing:
@@ -197,8 +208,13 @@ def _not_judged(
         except (CannotDecideError, ArithmeticError, LookupError, TypeError, ValueError):
             return Verdict(verdict=verdicts.NEEDS_MORE, reason=reason)
     parts = tuple({**row, "outcome": NOT_JUDGED} for row in judged.parts)
-    return Verdict(verdict=verdicts.NEEDS_MORE, reason=reason, decisive=judged.decisive,
-                   outcome=NOT_JUDGED, parts=parts)  # fmt: skip
+    return Verdict(
+        verdict=verdicts.NEEDS_MORE,
+        reason=reason,
+        decisive=judged.decisive,
+        outcome=NOT_JUDGED,
+        parts=parts,
+    )
 
 
 def verdict_row(
@@ -210,14 +226,27 @@ def verdict_row(
     """
     tables = map(table_file, claim.reads.values())
     row = {
-        "claim": claim.id, "paper": claim.paper, "place": claim.place, "kind": claim.kind,
-        "statement": claim.statement, "hedge": claim.hedge, "sizes": claim.sizes,
-        "rule": claim.rule, "artifacts": " ".join(claim.artifacts), "tables": " ".join(tables),
-        "preset": preset, "context": situation.context, "grade": situation.grade,
-        "verdict": verdict.verdict, "reason": verdict.reason, "caveat": verdict.caveat,
-        "comparisons": len(verdict.parts), "failing": verdict.count(verdicts.FAILS),
-        "undecided": verdict.count(verdicts.UNDECIDED), "false_alarm": verdict.false_alarm,
-    }  # fmt: skip
+        "claim": claim.id,
+        "paper": claim.paper,
+        "place": claim.place,
+        "kind": claim.kind,
+        "statement": claim.statement,
+        "hedge": claim.hedge,
+        "sizes": claim.sizes,
+        "rule": claim.rule,
+        "artifacts": " ".join(claim.artifacts),
+        "tables": " ".join(tables),
+        "preset": preset,
+        "context": situation.context,
+        "grade": situation.grade,
+        "verdict": verdict.verdict,
+        "reason": verdict.reason,
+        "caveat": verdict.caveat,
+        "comparisons": len(verdict.parts),
+        "failing": verdict.count(verdicts.FAILS),
+        "undecided": verdict.count(verdicts.UNDECIDED),
+        "false_alarm": verdict.false_alarm,
+    }
     part = verdict.decisive
     if part is None:
         return {**row, **dict.fromkeys(DECISIVE)}

@@ -86,9 +86,10 @@ def values(path: str, count: int) -> Need:
     def lacking(settings: Mapping[str, Any], paper_scale: bool) -> str:
         lists = [
             each["indices" if each["values"] is None else "values"]
-            if isinstance(each, Mapping) else each
+            if isinstance(each, Mapping)
+            else each
             for each in _values_at(settings, path)
-        ]  # fmt: skip
+        ]
         fewest = min(map(len, lists))
         return str(fewest) if fewest < count else ""
 

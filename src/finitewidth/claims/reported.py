@@ -33,13 +33,33 @@ IMPRECISE = 0.1  # of a number; the largest standard error with which it is comp
 LOSS = "loss"  # the unit of losses
 # columns of the table of numbers: what is printed, and what is computed
 PRINTED = (
-    "artifact", "quantity", "row", "column", "unit", "place", "read_method", "printed",
-    "printed_spread", "note",
-)  # fmt: skip
+    "artifact",
+    "quantity",
+    "row",
+    "column",
+    "unit",
+    "place",
+    "read_method",
+    "printed",
+    "printed_spread",
+    "note",
+)
 COMPUTED = (
-    "kind", "ours", "standard_error", "runs", "difference", "difference_low", "difference_high",
-    "difference_se", "allowed", "outcome", "why", "differs", "grade", "context",
-)  # fmt: skip
+    "kind",
+    "ours",
+    "standard_error",
+    "runs",
+    "difference",
+    "difference_low",
+    "difference_high",
+    "difference_se",
+    "allowed",
+    "outcome",
+    "why",
+    "differs",
+    "grade",
+    "context",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,8 +111,9 @@ def compare(
         if mine is None or not math.isfinite(mine.value):
             basis = next(iter(parts.values()))
             unknown = dict.fromkeys(COMPUTED) | dict.fromkeys(("why", "differs", "grade"), "")
-            rows.append({**row, **unknown, "outcome": NOT_RUN, "kind": basis.kind,
-                         "context": basis.context})  # fmt: skip
+            rows.append(
+                {**row, **unknown, "outcome": NOT_RUN, "kind": basis.kind, "context": basis.context}
+            )
         else:
             rows.append(row | _compared(theirs, mine, parts[mine.part]))
     return rows
@@ -129,15 +150,21 @@ def _compared(theirs: Reported, mine: Ours, basis: Basis) -> dict[str, Any]:
     if mine.untrained and not basis.stand_in:
         outcome, why = UNTRAINED, mine.untrained
     return {
-        "ours": mine.value, "standard_error": mine.standard_error, "runs": mine.runs,
+        "ours": mine.value,
+        "standard_error": mine.standard_error,
+        "runs": mine.runs,
         "difference": difference,
         "difference_low": difference - half if known else None,
         "difference_high": difference + half if known else None,
         "difference_se": difference / combined if known and combined else None,
         "allowed": None if math.isnan(allowed) else allowed,
-        "outcome": outcome, "why": why, "kind": basis.kind,
-        "differs": basis.differs, "grade": basis.grade, "context": basis.context,
-    }  # fmt: skip
+        "outcome": outcome,
+        "why": why,
+        "kind": basis.kind,
+        "differs": basis.differs,
+        "grade": basis.grade,
+        "context": basis.context,
+    }
 
 
 def _combined(

@@ -41,8 +41,9 @@ def mean(name: str, sample: Sequence[float], resolution: float = 0.0, **threshol
     if _alike(values) and not resolution:
         return Part(name=name, value=float(values[0]), chance=0.5**count, **thresholds)
     error = max(float(values.std(ddof=1)), resolution / 2) / math.sqrt(count)
-    return Part(name=name, value=float(values.mean()), standard_error=error, dof=count - 1,
-                **thresholds)  # fmt: skip
+    return Part(
+        name=name, value=float(values.mean()), standard_error=error, dof=count - 1, **thresholds
+    )
 
 
 def median(
@@ -96,9 +97,12 @@ def difference(
     total = sum(parts)
     weights = parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1)
     return Part(
-        name=name, value=float(a.mean() - b.mean()), standard_error=math.sqrt(total),
-        dof=float(total**2 / weights), **thresholds,
-    )  # fmt: skip
+        name=name,
+        value=float(a.mean() - b.mean()),
+        standard_error=math.sqrt(total),
+        dof=float(total**2 / weights),
+        **thresholds,
+    )
 
 
 def paired(name: str, first: Sequence[float], second: Sequence[float], **thresholds: float) -> Part:
@@ -209,8 +213,15 @@ def mean_of(
     """The mean of runs as our counterpart of a printed number; its error is 0 for one run."""
     sample = np.asarray(values, float)
     error = standard_error(float(sample.std(ddof=1)), len(sample), 1) if len(sample) > 1 else 0.0
-    return Ours(row=row, column=column, value=float(sample.mean()), standard_error=error,
-                runs=len(sample), part=part, untrained=untrained)  # fmt: skip
+    return Ours(
+        row=row,
+        column=column,
+        value=float(sample.mean()),
+        standard_error=error,
+        runs=len(sample),
+        part=part,
+        untrained=untrained,
+    )
 
 
 def _enough(name: str, sample: Sequence[float]) -> np.ndarray:

@@ -26,9 +26,17 @@ NO_THRESHOLD = "no threshold in the paper"  # and a comparison with one of ours 
 NEEDS_MORE, NOT_RUN = "needs a larger run", "not run"
 OPEN = (NO_THRESHOLD, NEEDS_MORE, NOT_RUN)  # without a decision
 VERDICTS = (
-    SUPPORTED, CAVEAT, SEEN, CONTRADICTED, IN_PART, NOT_SEEN, INCONCLUSIVE, NO_THRESHOLD,
-    NEEDS_MORE, NOT_RUN,
-)  # fmt: skip
+    SUPPORTED,
+    CAVEAT,
+    SEEN,
+    CONTRADICTED,
+    IN_PART,
+    NOT_SEEN,
+    INCONCLUSIVE,
+    NO_THRESHOLD,
+    NEEDS_MORE,
+    NOT_RUN,
+)
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
 OUTCOMES = (HOLDS, FAILS, UNDECIDED)
@@ -260,13 +268,22 @@ def _row(part: Part, p_holm: float) -> dict[str, Any]:
     if part.undefined:
         outcome = UNDECIDED
     return {
-        "part": part.name, "value": part.value, "standard_error": part.standard_error,
-        "interval_low": part.interval[0], "interval_high": part.interval[1],
-        "threshold_low": part.low, "threshold_high": part.high, "strict": part.strict,
-        "threshold_of": part.origin, "reason": part.reason, "late": part.late,
-        "outside": part.outside, "p_outside": part.p_outside, "p_inside_holm": p_holm,
+        "part": part.name,
+        "value": part.value,
+        "standard_error": part.standard_error,
+        "interval_low": part.interval[0],
+        "interval_high": part.interval[1],
+        "threshold_low": part.low,
+        "threshold_high": part.high,
+        "strict": part.strict,
+        "threshold_of": part.origin,
+        "reason": part.reason,
+        "late": part.late,
+        "outside": part.outside,
+        "p_outside": part.p_outside,
+        "p_inside_holm": p_holm,
         "outcome": outcome,
-    }  # fmt: skip
+    }
 
 
 def _combined(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> tuple[str, str]:
@@ -300,8 +317,11 @@ def counted_outcomes(outcomes: Sequence[str]) -> str:
     """``all 12 comparisons hold``, or how many of them fail and are undecided."""
     total = len(outcomes)
     if total == 1:
-        return {HOLDS: "the comparison holds", FAILS: "the comparison fails",
-                UNDECIDED: "the comparison is undecided"}[outcomes[0]]  # fmt: skip
+        return {
+            HOLDS: "the comparison holds",
+            FAILS: "the comparison fails",
+            UNDECIDED: "the comparison is undecided",
+        }[outcomes[0]]
     if set(outcomes) == {HOLDS}:
         return f"all {total} comparisons hold"
     words = []
@@ -314,12 +334,18 @@ def counted_outcomes(outcomes: Sequence[str]) -> str:
 
 def _opposite(parts: Sequence[Part], outcomes: Sequence[str]) -> str:
     """How many undecided estimates lie on the side that the claim excludes, or have its sign."""
-    away = [part for part, outcome in zip(parts, outcomes, strict=True)
-            if outcome == UNDECIDED and not part.undefined and not part.inside]  # fmt: skip
+    away = [
+        part
+        for part, outcome in zip(parts, outcomes, strict=True)
+        if outcome == UNDECIDED and not part.undefined and not part.inside
+    ]
     signs = sum(0 in (part.low, part.high) for part in away)
     words = ((signs, "the opposite sign"), (len(away) - signs, "a value beyond the threshold"))
-    phrases = [f"{count} undecided {'has' if count == 1 else 'have'} {what}"
-            for count, what in words if count]  # fmt: skip
+    phrases = [
+        f"{count} undecided {'has' if count == 1 else 'have'} {what}"
+        for count, what in words
+        if count
+    ]
     return "".join(f"; {phrase}" for phrase in phrases)
 
 
@@ -377,9 +403,11 @@ def _caveat(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> str
         ("sure to hold", [bool(p.certain) for p in parts]),
     ):
         found = list(itertools.compress(outcomes, chosen))
-        words += [f"{count} comparison{'s' * (count > 1)} {which} {verbs[count > 1]}"
-                  for outcome, verbs in VERBS.items()
-                  if (count := found.count(outcome))]  # fmt: skip
+        words += [
+            f"{count} comparison{'s' * (count > 1)} {which} {verbs[count > 1]}"
+            for outcome, verbs in VERBS.items()
+            if (count := found.count(outcome))
+        ]
     return "; ".join(words)
 
 

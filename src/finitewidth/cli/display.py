@@ -147,7 +147,14 @@ class Bars:
         from tqdm import tqdm
 
         tqdm.monitor_interval = 0  # no thread of its own
-        bar = tqdm(total=1.0, bar_format=BAR, position=place, leave=False, file=self._stream,
-                   dynamic_ncols=True, delay=1e-9)  # fmt: skip
+        bar = tqdm(
+            total=1.0,
+            bar_format=BAR,
+            position=place,
+            leave=False,
+            file=self._stream,
+            dynamic_ncols=True,
+            delay=1e-9,
+        )
         bar.delay = 0  # it is not shown before it has words, and is cleared when it is closed
         return bar

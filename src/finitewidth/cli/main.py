@@ -116,8 +116,10 @@ def find_project(start: Path, given: Path | None = None) -> Path:
         if (folder / "Snakefile").exists() and (folder / "workflow/papers").exists():
             surroundings.refuse_other_package(folder)
             return folder
-    raise ConfigError(f"{given or start} has no Snakefile and workflow/papers, so it is no clone "
-                      "of finitewidth; go to one, or name it with --project DIR")  # fmt: skip
+    raise ConfigError(
+        f"{given or start} has no Snakefile and workflow/papers, so it is no clone "
+        "of finitewidth; go to one, or name it with --project DIR"
+    )
 
 
 # --- short commands: each imports what it needs, so that the others start at once -----------------
@@ -167,8 +169,9 @@ def verify(*, config: Settings = (), results: Results = Results()) -> int:
     from finitewidth.pipeline.verified import WORKING, problems
 
     if not os.path.isdir(results.folder):
-        raise ResultError(f"{results.folder} has no results; finitewidth run with the same options "
-                          "makes them")  # fmt: skip
+        raise ResultError(
+            f"{results.folder} has no results; finitewidth run with the same options makes them"
+        )
     plan = Plan(running.configuration(results, config), ".")
     plans = job_plans(plan)
     now = read_running([results.folder, "results/data"])

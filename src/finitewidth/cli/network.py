@@ -83,8 +83,13 @@ def network(
     tests = channels_first(scaled(chosen.test_images)), chosen.test_labels
     given = {name: value for name, value in asdict(options).items() if value is not None}
     try:
-        result = study(lambda: make((channels, height, width), len(chosen.class_names)), training,
-                       test=tests, progress=sys.stderr.isatty(), **given)  # fmt: skip
+        result = study(
+            lambda: make((channels, height, width), len(chosen.class_names)),
+            training,
+            test=tests,
+            progress=sys.stderr.isatty(),
+            **given,
+        )
     except ConfigError as error:
         raise ConfigError(re.sub("^network:", f"{user.name}:", str(error))) from error
     with written(folder):

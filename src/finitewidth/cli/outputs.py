@@ -44,8 +44,9 @@ def try_file(file: Path, option: str) -> None:
         if file.is_dir():
             raise ConfigError(f"{option}: {file} is a folder; name a file in it")
         if not file.parent.is_dir():
-            raise ConfigError(f"{option}: there is no folder {file.parent}; make it, or name "
-                              "another")  # fmt: skip
+            raise ConfigError(
+                f"{option}: there is no folder {file.parent}; make it, or name another"
+            )
         if not file.exists():
             with tempfile.TemporaryFile(dir=file.parent):
                 pass

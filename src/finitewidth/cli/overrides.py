@@ -54,8 +54,9 @@ def agree(settings: dict[str, Any], options: Mapping[str, Any]) -> None:
     for name, chosen in options.items():
         value = settings.pop(name, chosen)
         if value != chosen:
-            raise ConfigError(f"--config {name}={value}, but --{name} is {chosen}; write "
-                              f"--{name} {value} instead")  # fmt: skip
+            raise ConfigError(
+                f"--config {name}={value}, but --{name} is {chosen}; write --{name} {value} instead"
+            )
 
 
 def _value(text: str, value: str) -> Any:

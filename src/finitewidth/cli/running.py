@@ -73,22 +73,27 @@ def _checked(target: str, results: Results) -> str:
     if "/" not in target:
         known = target_names(read_papers())
         if target not in known:
-            raise ConfigError(f"{target!r} is no artifact, paper or experiment"
-                              f"{nearest(target, sorted(known))}; finitewidth list shows "
-                              "all")  # fmt: skip
+            raise ConfigError(
+                f"{target!r} is no artifact, paper or experiment"
+                f"{nearest(target, sorted(known))}; finitewidth list shows "
+                "all"
+            )
         return target
     file = Path(target)
     if file.is_absolute():
         if not file.is_relative_to(Path.cwd()):
-            raise ConfigError(f"{target} is not in the project, {Path.cwd()}; name an artifact, "
-                              f"or a file such as {results.folder}/claims/npf_verdicts.csv"
-                              )  # fmt: skip
+            raise ConfigError(
+                f"{target} is not in the project, {Path.cwd()}; name an artifact, "
+                f"or a file such as {results.folder}/claims/npf_verdicts.csv"
+            )
         file = file.relative_to(Path.cwd())
     name = file.as_posix()
     ours = f"{results.folder}/", "results/data/"
     if name.startswith("results/") and not name.startswith(ours):
-        raise ConfigError(f"{target} is a file of another run; the files of this one are in "
-                          f"{results.folder}{_options_of(file.parts[1])}")  # fmt: skip
+        raise ConfigError(
+            f"{target} is a file of another run; the files of this one are in "
+            f"{results.folder}{_options_of(file.parts[1])}"
+        )
     return name
 
 
@@ -104,8 +109,9 @@ def _options_of(folder: str) -> str:
 def _artifacts_in(names: Sequence[str]) -> list[str]:
     """Return the targets, with the artifacts of each paper in its place: a paper is no job."""
     if not names or "all" in names:
-        raise ConfigError("--force: name artifacts, experiments or papers; --forceall makes "
-                          "everything anew")  # fmt: skip
+        raise ConfigError(
+            "--force: name artifacts, experiments or papers; --forceall makes everything anew"
+        )
     papers = {paper.name: [a.artifact for a in paper.artifacts] for paper in read_papers()}
     return [each for name in names for each in papers.get(name, [name])]
 

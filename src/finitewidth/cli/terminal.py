@@ -171,8 +171,10 @@ class LogHandler(LogHandlerBase):
         packages = announced.packages()
         if packages:
             words = ", ".join(f"{package} ({count} jobs)" for package, count in packages.items())
-            self._line(f"Results of other versions of packages are kept: {words}. With --config "
-                       "rerun=packages they are made again.")  # fmt: skip
+            self._line(
+                f"Results of other versions of packages are kept: {words}. With --config "
+                "rerun=packages they are made again."
+            )
 
     def _started(self, record: LogRecord) -> None:
         name = _name_of(record)

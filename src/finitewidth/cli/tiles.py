@@ -113,10 +113,12 @@ def prepare(network: Path, options: Kernel) -> Path:
     x = channels_first(scaled(pixels)).astype(np.float64 if options.float64 else np.float32)
     classes = len(dataset.class_names)
     record = {
-        "network": str(network), "classes": classes, "seed": options.seed,
+        "network": str(network),
+        "classes": classes,
+        "seed": options.seed,
         "budget": options.budget * 2**20,
         "blocks": [f"{block.start}-{block.stop}" for block in blocks(len(x), options.tile)],
-    }  # fmt: skip
+    }
     pair, make = torch.from_numpy(x[:2]), user.factory()
     module = draw(lambda: make(x.shape[1:], classes), pair, classes, options.seed)
     # a network without a kernel is refused here, and not in every job

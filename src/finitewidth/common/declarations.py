@@ -140,8 +140,10 @@ def _read_papers(folder: Path) -> tuple[Paper, ...]:
             reads = owner.reads if isinstance(owner, Experiment) else owner.of
             for reference in reads.values():
                 if "." in reference.split("/")[0] and not fnmatch.filter(known, reference):
-                    raise ConfigError(f"{folder / paper.name}.yaml: {reference!r} is read, but no "
-                                      "experiment makes it")  # fmt: skip
+                    raise ConfigError(
+                        f"{folder / paper.name}.yaml: {reference!r} is read, but no "
+                        "experiment makes it"
+                    )
     return tuple(papers)
 
 
@@ -165,11 +167,16 @@ def _paper(file: Path) -> Paper:
         )
     experiments = content.pop("experiments", {}).items()
     artifacts = content.pop("artifacts").items()
-    return _declared(Paper, str(file), {
-        **content, "name": name,
-        "experiments": tuple(_experiment(file, name, key, e) for key, e in experiments),
-        "artifacts": tuple(_artifact(file, name, key, a) for key, a in artifacts),
-    })  # fmt: skip
+    return _declared(
+        Paper,
+        str(file),
+        {
+            **content,
+            "name": name,
+            "experiments": tuple(_experiment(file, name, key, e) for key, e in experiments),
+            "artifacts": tuple(_artifact(file, name, key, a) for key, a in artifacts),
+        },
+    )
 
 
 def _matched(file: Path, pattern: str, paper: str, name: str, wanted: str) -> re.Match[str]:
@@ -181,10 +188,16 @@ def _matched(file: Path, pattern: str, paper: str, name: str, wanted: str) -> re
 def _experiment(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> Experiment:
     wanted = f"experiment; write a name like {paper}_theory"
     short = _matched(file, "[a-z][a-z0-9_]*", paper, name, wanted)[1]
-    return _declared(Experiment, f"{file}: {name}", {
-        **values, "name": name, "paper": paper,
-        "module": f"finitewidth.papers.{paper}.experiments.{values.get('module', short)}",
-    })  # fmt: skip
+    return _declared(
+        Experiment,
+        f"{file}: {name}",
+        {
+            **values,
+            "name": name,
+            "paper": paper,
+            "module": f"finitewidth.papers.{paper}.experiments.{values.get('module', short)}",
+        },
+    )
 
 
 def _artifact(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> Artifact:
@@ -198,11 +211,20 @@ def _artifact(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> A
     renderer = values.pop("renderer", f"{paper}/{name.removeprefix(f'{paper}_')}")
     owner, _, module = renderer.rpartition("/")  # `trust/heat` of a paper, `equations` of all
     folder = f"finitewidth.papers.{owner}" if owner else "finitewidth"
-    return _declared(Artifact, f"{file}: {name}", {
-        **values, "artifact": name, "paper": paper, "kind": kind, "extra": extra is not None,
-        "number": extra or matched["number"].replace("_", "."), "of": of,
-        "module": f"{folder}.{kind}s.{module}",
-    })  # fmt: skip
+    return _declared(
+        Artifact,
+        f"{file}: {name}",
+        {
+            **values,
+            "artifact": name,
+            "paper": paper,
+            "kind": kind,
+            "extra": extra is not None,
+            "number": extra or matched["number"].replace("_", "."),
+            "of": of,
+            "module": f"{folder}.{kind}s.{module}",
+        },
+    )
 
 
 def _declared(kind: type[_Declaration], where: str, values: Mapping[str, Any]) -> Any:

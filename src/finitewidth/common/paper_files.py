@@ -134,8 +134,9 @@ def build(kind: type, where: str, values: Mapping[str, Any], **given: Any) -> An
 def _text(where: str, value: Any) -> str:
     parts = value if isinstance(value, list) else [value]
     if not all(isinstance(part, str) for part in parts):
-        raise ConfigError(f"{where} is {value!r}; write a text, in quotes if YAML takes it for "
-                          "something else")  # fmt: skip
+        raise ConfigError(
+            f"{where} is {value!r}; write a text, in quotes if YAML takes it for something else"
+        )
     return " ".join(parts)
 
 
@@ -148,6 +149,7 @@ def quotes_of(where: str, entries: Iterable[Mapping[str, str]]) -> tuple[Quote, 
             text, line = source.split()
             quotes.append(Quote(text=text, line=int(line), words=words))
         except (AttributeError, TypeError, ValueError) as error:
-            raise ConfigError(f"{where}: {entry!r} is no quote ({error}); write "
-                              "<text> <line>: <words>")  from error  # fmt: skip
+            raise ConfigError(
+                f"{where}: {entry!r} is no quote ({error}); write <text> <line>: <words>"
+            ) from error
     return tuple(quotes)

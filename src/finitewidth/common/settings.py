@@ -50,16 +50,17 @@ def preset_only(preset: str, folder: str | Path) -> dict[str, Any]:
     """
     known = preset_names(folder)
     if preset not in known:
-        raise ConfigError(f"preset: {preset!r} is unknown{nearest(preset, known)}; "
-                          f"{one_of(known)}")  # fmt: skip
+        raise ConfigError(f"preset: {preset!r} is unknown{nearest(preset, known)}; {one_of(known)}")
     folder, changes, name = Path(folder), [], preset
     while name not in PRESETS:
         file = folder / "preset" / f"{name}.yaml"
         changes.append(read_yaml(file))
         name = changes[-1].pop("preset", None)
         if name not in known or len(changes) > len(known):
-            raise ConfigError(f"{file}: preset: {name!r} is refused; it names the preset that this "
-                              f"one changes: {one_of(PRESETS)}")  # fmt: skip
+            raise ConfigError(
+                f"{file}: preset: {name!r} is refused; it names the preset that this "
+                f"one changes: {one_of(PRESETS)}"
+            )
     result: dict[str, Any] = {}
     parts = [folder / "config.yaml", *sorted((folder / "papers").glob("*.yaml"))]
     for part in (*parts, folder / "preset" / f"{name}.yaml"):

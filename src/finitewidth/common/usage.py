@@ -27,9 +27,11 @@ class Usage:
     def __add__(self, other: "Usage") -> "Usage":
         memory = (self.memory, other.memory)
         return Usage(
-            jobs=self.jobs + other.jobs, wall=self.wall + other.wall, cpu=self.cpu + other.cpu,
+            jobs=self.jobs + other.jobs,
+            wall=self.wall + other.wall,
+            cpu=self.cpu + other.cpu,
             memory=math.nan if any(map(math.isnan, memory)) else max(memory),
-        )  # fmt: skip
+        )
 
 
 def total(parts: Iterable[Usage]) -> Usage:

@@ -32,22 +32,56 @@ SOURCES: dict[str, Source] = {
     source.name: source
     for source in (
         Source("digits", "digits 8×8", (8, 8, 1), 10, (1438, 359), _UCI),
-        Source("warped_digits", "warped digits 8×8", (8, 8, 1), 10, (1438, 359),
-               f"{_UCI}, each rotated, scaled, sheared and shifted at random"),
-        Source("digits_on_patches", "digits on photo patches 16×16", (16, 16, 3), 10, (2876, 718),
-               f"{_UCI}, in light colours over dark patches of scikit-learn's two sample "
-               "photographs"),
-        Source("mnist", "MNIST", (28, 28, 1), 10, (60_000, 10_000),
-               "LeCun, Cortes & Burges (1998), read with torchvision"),
-        Source("fashion_mnist", "FashionMNIST", (28, 28, 1), 10, (60_000, 10_000),
-               "Xiao, Rasul & Vollgraf (2017), read with torchvision"),
-        Source("cifar10", "CIFAR-10", (32, 32, 3), 10, (50_000, 10_000),
-               "Krizhevsky (2009), read with torchvision"),
-        Source("cifar10_jpeg", "CIFAR-10 (JPEG re-encoded)", (32, 32, 3), 10, (50_000, 10_000),
-               "Krizhevsky (2009), pictures re-encoded as JPEG: the same photographs, not "
-               "bit-exact"),
+        Source(
+            "warped_digits",
+            "warped digits 8×8",
+            (8, 8, 1),
+            10,
+            (1438, 359),
+            f"{_UCI}, each rotated, scaled, sheared and shifted at random",
+        ),
+        Source(
+            "digits_on_patches",
+            "digits on photo patches 16×16",
+            (16, 16, 3),
+            10,
+            (2876, 718),
+            f"{_UCI}, in light colours over dark patches of scikit-learn's two sample photographs",
+        ),
+        Source(
+            "mnist",
+            "MNIST",
+            (28, 28, 1),
+            10,
+            (60_000, 10_000),
+            "LeCun, Cortes & Burges (1998), read with torchvision",
+        ),
+        Source(
+            "fashion_mnist",
+            "FashionMNIST",
+            (28, 28, 1),
+            10,
+            (60_000, 10_000),
+            "Xiao, Rasul & Vollgraf (2017), read with torchvision",
+        ),
+        Source(
+            "cifar10",
+            "CIFAR-10",
+            (32, 32, 3),
+            10,
+            (50_000, 10_000),
+            "Krizhevsky (2009), read with torchvision",
+        ),
+        Source(
+            "cifar10_jpeg",
+            "CIFAR-10 (JPEG re-encoded)",
+            (32, 32, 3),
+            10,
+            (50_000, 10_000),
+            "Krizhevsky (2009), pictures re-encoded as JPEG: the same photographs, not bit-exact",
+        ),
     )
-}  # fmt: skip
+}
 IMAGE_FOLDERS = ("cifar10_jpeg",)
 _OWN = " (your images"  # in the title of a folder of images that a user named
 

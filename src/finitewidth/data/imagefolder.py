@@ -50,8 +50,9 @@ def load_imagefolder(name: str, title: str, root: str | Path) -> Dataset:
         raise DataError(f"{root}: train and test have different class folders: {differing}")
     classes = tuple(train)
     if len(classes) == 1:
-        raise DataError(f"{root / 'train'} has one class only ({classes[0]}); at least two are "
-                        "needed")  # fmt: skip
+        raise DataError(
+            f"{root / 'train'} has one class only ({classes[0]}); at least two are needed"
+        )
     samples, samples_of_test = _labelled(train), _labelled(test)
     files = [file for file, _ in (*samples, *samples_of_test)]
     for file in files:
@@ -61,8 +62,9 @@ def load_imagefolder(name: str, title: str, root: str | Path) -> Dataset:
     for file, image in zip(files, pixels, strict=True):
         size, first = ("{1}×{0}".format(*each.shape) for each in (image, pixels[0]))
         if size != first:
-            raise DataError(f"{file} is {size} pixels, the first image {first}; resize all images "
-                            "to one size")  # fmt: skip
+            raise DataError(
+                f"{file} is {size} pixels, the first image {first}; resize all images to one size"
+            )
     if any(image.ndim == 3 for image in pixels):
         pixels = [np.stack([i] * 3, axis=-1) if i.ndim == 2 else i for i in pixels]
     else:

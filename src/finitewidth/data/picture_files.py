@@ -13,8 +13,17 @@ from pathlib import Path
 from finitewidth.common.errors import DataError
 
 SUFFIXES = (
-    ".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp",
-)  # fmt: skip
+    ".bmp",
+    ".gif",
+    ".jpeg",
+    ".jpg",
+    ".pgm",
+    ".png",
+    ".ppm",
+    ".tif",
+    ".tiff",
+    ".webp",
+)
 LARGEST_FILE = 64 * 2**20  # bytes; a picture of 1024 × 1024 pixels has 4 MiB uncompressed
 
 

@@ -90,8 +90,10 @@ def registered(data_config: Mapping[str, Any]) -> dict[str, Any]:
         _check_layout("data.images", folder)
         name = name_of(folder.absolute())
         if trees.setdefault(name, images) != images:
-            raise ConfigError(f"data.images: {name!r} is an entry of data.imagefolder already; "
-                              "rename one of the two")  # fmt: skip
+            raise ConfigError(
+                f"data.images: {name!r} is an entry of data.imagefolder already; "
+                "rename one of the two"
+            )
         return {**data_config, **dict.fromkeys(ROLES, name), "imagefolder": trees}
     for role in ROLES:
         name = data_config.get(role)

@@ -60,9 +60,11 @@ def binary(dataset: Dataset, negative: int, positive: int) -> Dataset:
     for index in (negative, positive):
         counts = [np.sum(getattr(dataset, f"{part}_labels") == index) for part in ("train", "test")]
         if not 0 <= index < len(names) or not all(counts):
-            raise ConfigError(f"class {index}: {dataset.title} has {len(names)} classes, and "
-                              f"{counts[0]} training and {counts[1]} test images of this "
-                              "one")  # fmt: skip
+            raise ConfigError(
+                f"class {index}: {dataset.title} has {len(names)} classes, and "
+                f"{counts[0]} training and {counts[1]} test images of this "
+                "one"
+            )
     fields = {"class_names": (names[negative], names[positive])}
     for split in ("train", "test"):
         labels = getattr(dataset, f"{split}_labels")

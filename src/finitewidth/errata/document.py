@@ -62,8 +62,9 @@ def markdown(errata: Sequence[Erratum], titles: Mapping[str, str], networks: int
     parts = [PREFACE, _counts(errata, computed, networks), SOURCES.format(folder=COPIES, rows=rows)]
     for paper in dict.fromkeys(erratum.paper for erratum in errata):
         parts.append(f"## `{paper}`: {titles[paper]}\n")
-        parts += [f"{wording(e)}- {_numbers(e, computed[e.id])}\n"
-                  for e in errata if e.paper == paper]  # fmt: skip
+        parts += [
+            f"{wording(e)}- {_numbers(e, computed[e.id])}\n" for e in errata if e.paper == paper
+        ]
     return "\n".join(parts)
 
 

@@ -8,10 +8,23 @@ import pandas as pd
 Rows = Sequence[tuple[str, str, str]]  # label, network, LaTeX
 Printed = Mapping[tuple[str, str, str], str]
 SIGNS = {
-    "Theta": "Θ", "beta": "β", "chi": "χ", "epsilon": "ε", "gamma": "γ", "mu": "μ", "sum": "Σ",
-    "cdot": "·", "dagger": "†", "dots": "…", "geq": "≥", "in": "∈", "infty": "∞", "odot": "⊙",
-    "sim": "~", "top": "ᵀ",
-}  # fmt: skip
+    "Theta": "Θ",
+    "beta": "β",
+    "chi": "χ",
+    "epsilon": "ε",
+    "gamma": "γ",
+    "mu": "μ",
+    "sum": "Σ",
+    "cdot": "·",
+    "dagger": "†",
+    "dots": "…",
+    "geq": "≥",
+    "in": "∈",
+    "infty": "∞",
+    "odot": "⊙",
+    "sim": "~",
+    "top": "ᵀ",
+}
 RAISED = dict(zip("fvFVgw", "ᶠᵛꟳⱽᵍʷ", strict=True))
 LOWERED = dict(zip("xstjr", "ₓₛₜⱼᵣ", strict=True))
 # pattern in LaTeX -> text; the inner parts of a formula are rewritten first
@@ -52,8 +65,15 @@ def equation_rows(tables: Mapping[str, Rows], printed: Printed | None = None) ->
     for artifact, equations in tables.items():
         for label, network, latex in equations:
             theirs = (printed or {}).get((artifact, label, network))
-            rows.append({
-                "artifact": artifact, "row": label, "column": network, "text": as_text(latex),
-                "latex": latex, "printed_text": theirs and as_text(theirs), "printed_latex": theirs,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "artifact": artifact,
+                    "row": label,
+                    "column": network,
+                    "text": as_text(latex),
+                    "latex": latex,
+                    "printed_text": theirs and as_text(theirs),
+                    "printed_latex": theirs,
+                }
+            )
     return pd.DataFrame(rows)

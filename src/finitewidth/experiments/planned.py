@@ -52,13 +52,15 @@ def planned(
         "row": row,
         "architecture": Architecture.from_mapping(network),
         "data": DataChoice(
-            classes=classes and tuple(classes), pool=settings.get("pool", 1),
-            train=settings["train"], test=settings["test"],
+            classes=classes and tuple(classes),
+            pool=settings.get("pool", 1),
+            train=settings["train"],
+            test=settings["test"],
         ),
         "loss": "squared" if classes else "cross_entropy",
         "snapshots": tuple(range(0, settings["epochs"] + 1, every)) if every else (),
         "replicas": tuple(replicas),
         **{name: settings[name] for name in ("optimiser", "batch_size", "epochs")},
-    }  # fmt: skip
+    }
     run = TrainingRun(**described | more)
     return PlannedTraining(name=name, run=run, dataset=settings["dataset"], earlier=earlier)

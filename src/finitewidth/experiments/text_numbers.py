@@ -30,7 +30,12 @@ def text_row(
     """
     point = averaged(values)
     return {
-        **dict(zip(KEYS, key, strict=True)), "mean": point["y"], "spread": point["spread"],
-        "runs": point["runs"], "diverged": point["failed"], "select": select,
-        "reported": printed.loc[key, "value"], "place": printed.loc[key, "place"],
-    }  # fmt: skip
+        **dict(zip(KEYS, key, strict=True)),
+        "mean": point["y"],
+        "spread": point["spread"],
+        "runs": point["runs"],
+        "diverged": point["failed"],
+        "select": select,
+        "reported": printed.loc[key, "value"],
+        "place": printed.loc[key, "place"],
+    }

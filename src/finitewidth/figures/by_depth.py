@@ -28,25 +28,32 @@ FIELDS = {
     "depth": fields.integer("number of layers of weights"),
     "dynamics": fields.text("gradient descent or linear recursion; none for a spectrum"),
     "index": fields.number("number of an eigenvalue in ascending order; missing for errors"),
-    "sum": fields.number("sum of the eigenvalues up to this one, in the unit of the figure; "
-                         "missing for errors"),
+    "sum": fields.number(
+        "sum of the eigenvalues up to this one, in the unit of the figure; missing for errors"
+    ),
     "step": fields.number("number of steps of gradient descent; missing for a spectrum", "step"),
-    "error_ratio": fields.number("squared error over that at the start, mean over runs; missing "
-                                 "for a spectrum"),
+    "error_ratio": fields.number(
+        "squared error over that at the start, mean over runs; missing for a spectrum"
+    ),
     "runs": fields.integer("number of runs in the mean"),
     "diverged": fields.integer("number of runs left out, because they diverged"),
-}  # fmt: skip
+}
 
 
 # columns that `rows_of` adds if they are asked for
 GEOMETRIC = {
-    "geometric_mean": fields.number("squared error over that at the start, geometric mean over "
-                                    "runs; missing for a spectrum"),
-    "lowest": fields.number("the geometric mean, less two standard errors of the mean logarithm; "
-                            "missing for a spectrum and for a single run"),
-    "highest": fields.number("the geometric mean, plus two standard errors of the mean logarithm; "
-                             "missing for a spectrum and for a single run"),
-}  # fmt: skip
+    "geometric_mean": fields.number(
+        "squared error over that at the start, geometric mean over runs; missing for a spectrum"
+    ),
+    "lowest": fields.number(
+        "the geometric mean, less two standard errors of the mean logarithm; "
+        "missing for a spectrum and for a single run"
+    ),
+    "highest": fields.number(
+        "the geometric mean, plus two standard errors of the mean logarithm; "
+        "missing for a spectrum and for a single run"
+    ),
+}
 
 
 def rows_of(
@@ -68,8 +75,13 @@ def rows_of(
     spectra, errors = (
         tables[name][tables[name]["figure"] == figure] for name in ("spectra", "errors")
     )
-    names = {"time": "step", "ratio": "error_ratio", "geometric": "geometric_mean",
-             "geometric_low": "lowest", "geometric_high": "highest"}  # fmt: skip
+    names = {
+        "time": "step",
+        "ratio": "error_ratio",
+        "geometric": "geometric_mean",
+        "geometric_low": "lowest",
+        "geometric_high": "highest",
+    }
     later = errors[errors["time"] > 0].rename(columns=names)
     sums_of = spectra.rename(columns={sums: "sum"}).assign(dynamics="none", panel="spectrum")
     both = [sums_of, later.assign(panel="errors")]
@@ -205,8 +217,15 @@ def _scales(line: Sequence[Axes], same: bool) -> None:
         axis.set_ylabel("")
         axis.tick_params(labelleft=not same)
     for axis in () if same else line:
-        axis.text(0.03, 0.95, "vertical scales differ", transform=axis.transAxes, va="top",
-                  fontsize=style.SMALLEST, color=style.GREY)  # fmt: skip
+        axis.text(
+            0.03,
+            0.95,
+            "vertical scales differ",
+            transform=axis.transAxes,
+            va="top",
+            fontsize=style.SMALLEST,
+            color=style.GREY,
+        )
 
 
 def same_limits(axes: Iterable[Axes]) -> None:
@@ -279,5 +298,12 @@ def lost(rows: pd.DataFrame) -> str:
 
 
 def _say(axis: Axes, text: str) -> None:
-    axis.text(0.03, 0.03, text, transform=axis.transAxes, fontsize=style.SMALLEST, color=style.GREY,
-              linespacing=1.3)  # fmt: skip
+    axis.text(
+        0.03,
+        0.03,
+        text,
+        transform=axis.transAxes,
+        fontsize=style.SMALLEST,
+        color=style.GREY,
+        linespacing=1.3,
+    )

@@ -66,23 +66,38 @@ def ends(row: Mapping[str, Any]) -> tuple[Unit, Unit]:
 
 
 def node(
-    axis: Axes, place: Place, text: str = "", *, colour: str = INK, fill: str = "white",
-    radius: float = RADIUS, size: float = SMALL, above: int = 0,
-) -> None:  # fmt: skip
+    axis: Axes,
+    place: Place,
+    text: str = "",
+    *,
+    colour: str = INK,
+    fill: str = "white",
+    radius: float = RADIUS,
+    size: float = SMALL,
+    above: int = 0,
+) -> None:
     """Draw a circle with a text inside; a larger ``above`` draws it over other nodes."""
     order = 3 + above / 10
     axis.add_patch(
         Circle(place, radius, facecolor=fill, edgecolor=colour, linewidth=1, zorder=order)
     )
     if text:
-        axis.text(*place, text, fontsize=size, color=colour, ha="center", va="center_baseline",
-                  zorder=4)  # fmt: skip
+        axis.text(
+            *place, text, fontsize=size, color=colour, ha="center", va="center_baseline", zorder=4
+        )
 
 
 def edge(
-    axis: Axes, start: Place, end: Place, *, colour: str = FAINT, width: float = 0.8,
-    shift: float = 0.0, style: str = "-", above: int = 0,
-) -> None:  # fmt: skip
+    axis: Axes,
+    start: Place,
+    end: Place,
+    *,
+    colour: str = FAINT,
+    width: float = 0.8,
+    shift: float = 0.0,
+    style: str = "-",
+    above: int = 0,
+) -> None:
     """Draw a straight line moved sideways by ``shift``; a larger ``above`` draws it over others."""
     dx, dy = end[0] - start[0], end[1] - start[1]
     length = math.hypot(dx, dy) or 1.0
@@ -90,54 +105,95 @@ def edge(
     axis.plot(
         [start[0] + sideways[0], end[0] + sideways[0]],
         [start[1] + sideways[1], end[1] + sideways[1]],
-        color=colour, linewidth=width, linestyle=style, solid_capstyle="round",
+        color=colour,
+        linewidth=width,
+        linestyle=style,
+        solid_capstyle="round",
         zorder=1 + above / 10,
-    )  # fmt: skip
+    )
 
 
 def skeleton(
-    axis: Axes, places: Units, edges: Iterable[Sequence[Unit]], *, colour: str = FAINT,
+    axis: Axes,
+    places: Units,
+    edges: Iterable[Sequence[Unit]],
+    *,
+    colour: str = FAINT,
     width: float = 0.6,
-) -> None:  # fmt: skip
+) -> None:
     """Draw straight lines between pairs of units, in one style behind everything else."""
     lines = [[places[unit] for unit in edge] for edge in edges]
     axis.add_collection(LineCollection(lines, colors=colour, linewidths=width, zorder=0.8))
 
 
 def arrow(
-    axis: Axes, start: Place, end: Place, *, colour: str = INK, width: float = 1.1,
-    style: str = "-", bend: float = 0.0, gaps: tuple[float, float] = (0.0, 0.0),
-) -> None:  # fmt: skip
+    axis: Axes,
+    start: Place,
+    end: Place,
+    *,
+    colour: str = INK,
+    width: float = 1.1,
+    style: str = "-",
+    bend: float = 0.0,
+    gaps: tuple[float, float] = (0.0, 0.0),
+) -> None:
     """Draw an arrow, bent by ``bend`` of its length, with ``gaps`` at its start and its end."""
     axis.add_patch(
         FancyArrowPatch(
-            start, end, arrowstyle="-|>", mutation_scale=8, color=colour, linewidth=width,
-            linestyle=style, connectionstyle=f"arc3,rad={bend}", shrinkA=72 * gaps[0],
-            shrinkB=72 * gaps[1], zorder=2.5,
+            start,
+            end,
+            arrowstyle="-|>",
+            mutation_scale=8,
+            color=colour,
+            linewidth=width,
+            linestyle=style,
+            connectionstyle=f"arc3,rad={bend}",
+            shrinkA=72 * gaps[0],
+            shrinkB=72 * gaps[1],
+            zorder=2.5,
         )
-    )  # fmt: skip
+    )
 
 
 def box(
-    axis: Axes, centre: Place, size: Place, text: str = "", *, colour: str = INK,
-    fill: str = "white", font: float = PLAIN, **options: Any,
-) -> None:  # fmt: skip
+    axis: Axes,
+    centre: Place,
+    size: Place,
+    text: str = "",
+    *,
+    colour: str = INK,
+    fill: str = "white",
+    font: float = PLAIN,
+    **options: Any,
+) -> None:
     """Draw a box with rounded corners and a text in its middle; ``size`` is width and height."""
     corner = centre[0] - size[0] / 2, centre[1] - size[1] / 2
     axis.add_patch(
         FancyBboxPatch(
-            corner, *size, boxstyle="round,pad=0,rounding_size=0.06", facecolor=fill,
-            edgecolor=colour, linewidth=1, **{"zorder": 2, **options},
+            corner,
+            *size,
+            boxstyle="round,pad=0,rounding_size=0.06",
+            facecolor=fill,
+            edgecolor=colour,
+            linewidth=1,
+            **{"zorder": 2, **options},
         )
-    )  # fmt: skip
+    )
     if text:
         write(axis, centre, text, size=font, colour=colour)
 
 
 def write(
-    axis: Axes, place: Place, text: str, *, size: float = PLAIN, colour: str = INK,
-    across: str = "center", down: str = "center_baseline", **options: Any,
-) -> None:  # fmt: skip
+    axis: Axes,
+    place: Place,
+    text: str,
+    *,
+    size: float = PLAIN,
+    colour: str = INK,
+    across: str = "center",
+    down: str = "center_baseline",
+    **options: Any,
+) -> None:
     """Write a text at a place; ``size`` is in points."""
     axis.text(*place, text, fontsize=size, color=colour, ha=across, va=down, zorder=5, **options)
 

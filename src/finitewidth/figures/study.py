@@ -25,11 +25,14 @@ TRAINING: tuple[tuple[str, dict[str, str], str], ...] = (  # table, columns, lab
     ("training", {"train_loss": "training", "test_loss": "test"}, "loss"),
     ("training", {"train_accuracy": "training", "test_accuracy": "test"}, "accuracy"),
     ("training", {"eigenvalue": ""}, r"$\lambda_{\max}$ over images"),
-    ("kernels", {"same_class": "same class", "other_class": "other classes"},
-     r"mean over $\Theta_d$"),
+    (
+        "kernels",
+        {"same_class": "same class", "other_class": "other classes"},
+        r"mean over $\Theta_d$",
+    ),
     ("kernels", {"alignment": ""}, "alignment with labels"),
     ("kernels", {"change": ""}, r"$|\Theta - \Theta_0|\,/\,|\Theta_0|$"),
-)  # fmt: skip
+)
 GATES = {"changed": "share of gates changed", "active": "share of gates on"}
 GATE_KERNEL = {"same_class": "same class", "other_class": "other classes", "alignment": "alignment"}
 
@@ -71,12 +74,24 @@ def _dispersion(axis: Axes, rows: pd.DataFrame) -> None:
     Too few draws give a lower bound: the bar then has an arrow in place of its upper end.
     """
     for number, row in enumerate(rows.itertuples()):
-        axis.plot([number] * 2, [row.smallest, row.largest], color=COLOURS[number], linewidth=0.7,
-                  linestyle=":", zorder=1)  # fmt: skip
+        axis.plot(
+            [number] * 2,
+            [row.smallest, row.largest],
+            color=COLOURS[number],
+            linewidth=0.7,
+            linestyle=":",
+            zorder=1,
+        )
         bounded = np.isfinite(row.high)
         above = row.high - row.r if bounded else 0.0
-        axis.errorbar([number], [row.r], [[row.r - row.low], [above]], color=COLOURS[number],
-                      marker=MARKERS[number], linestyle="none")  # fmt: skip
+        axis.errorbar(
+            [number],
+            [row.r],
+            [[row.r - row.low], [above]],
+            color=COLOURS[number],
+            marker=MARKERS[number],
+            linestyle="none",
+        )
         if not bounded:
             axis.annotate(
                 "",
@@ -158,8 +173,12 @@ def _some(values: pd.Series, most: int) -> list[int]:
 
 
 def _line(number: int) -> dict[str, Any]:
-    return {"color": COLOURS[number], "marker": MARKERS[number], "linestyle": STYLES[number],
-            "markersize": 2.6}  # fmt: skip
+    return {
+        "color": COLOURS[number],
+        "marker": MARKERS[number],
+        "linestyle": STYLES[number],
+        "markersize": 2.6,
+    }
 
 
 def _curves(axis: Axes, rows: pd.DataFrame, labels: Mapping[str, str], ylabel: str) -> None:

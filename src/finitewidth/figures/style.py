@@ -42,9 +42,14 @@ CAPS = ("_", "|", 0, 1, 2, 3)  # marks that matplotlib draws at the ends of erro
 
 INK = ".15"  # of seaborn: nearly black
 TICKS = {
-    "color": INK, "labelsize": SMALLEST, "major.width": 0.6, "minor.width": 0.4,
-    "major.size": 2.5, "minor.size": 1.5, "major.pad": 2.0,
-}  # fmt: skip
+    "color": INK,
+    "labelsize": SMALLEST,
+    "major.width": 0.6,
+    "minor.width": 0.4,
+    "major.size": 2.5,
+    "minor.size": 1.5,
+    "major.pad": 2.0,
+}
 RC = {
     # seaborn's theme "ticks" where it differs from matplotlib's defaults; written out, because
     # importing seaborn takes half a second in every job
@@ -161,8 +166,10 @@ def subplots(
 def empty(*, height: float, width: float = DOUBLE) -> Figure:
     """Create a figure of a printed width without axes; see `subplots`."""
     if width not in (SINGLE, DOUBLE) or not 0 < height <= TALLEST:
-        raise ValueError(f"a figure of {width} by {height} inches does not fit a page: its width "
-                         f"is {SINGLE} or {DOUBLE}, its height at most {TALLEST}")  # fmt: skip
+        raise ValueError(
+            f"a figure of {width} by {height} inches does not fit a page: its width "
+            f"is {SINGLE} or {DOUBLE}, its height at most {TALLEST}"
+        )
     return _Printed(figsize=(width, height), layout="constrained")
 
 
@@ -187,8 +194,9 @@ def title_panels(axes: Iterable[Axes], titles: Sequence[str]) -> None:
     panels = list(axes)
     size = FORMULA if any(map(_has_index, titles)) else None
     for letter, axis, title in zip(_letters(len(panels)), panels, titles, strict=True):
-        axis.set_title(rf"$\mathbf{{{letter}}}$" + f"  {title}" * bool(title), loc="left",
-                       fontsize=size)  # fmt: skip
+        axis.set_title(
+            rf"$\mathbf{{{letter}}}$" + f"  {title}" * bool(title), loc="left", fontsize=size
+        )
 
 
 def _letters(count: int) -> list[str]:
@@ -254,8 +262,9 @@ def legend_above(
 ) -> None:
     """Add a legend in ``columns``, or in one line, above all panels, by ``Figure.legend``."""
     entries = list(handles)
-    figure.legend(handles=entries, loc="outside upper center", ncols=columns or len(entries),
-                  **looks)  # fmt: skip
+    figure.legend(
+        handles=entries, loc="outside upper center", ncols=columns or len(entries), **looks
+    )
 
 
 def shades(
@@ -295,8 +304,16 @@ def clip(axis: Axes, y: tuple[float, float]) -> None:
             places = np.flatnonzero(outside & seen)
             if len(places):
                 line.set_gid(CLIPPED)
-                axis.plot(across[places[0]], border, marker, color=line.get_color(), markersize=3.5,
-                          clip_on=False, gid=CLIPPED, zorder=5)  # fmt: skip
+                axis.plot(
+                    across[places[0]],
+                    border,
+                    marker,
+                    color=line.get_color(),
+                    markersize=3.5,
+                    clip_on=False,
+                    gid=CLIPPED,
+                    zorder=5,
+                )
 
 
 def paper_values(
@@ -309,9 +326,19 @@ def paper_values(
     """
     looks = {"marker": "D", "markersize": 4.0, "zorder": 4, **looks}
     return axis.errorbar(
-        x, y, error, linestyle="none", color=GREY, markerfacecolor="white", markeredgecolor=GREY,
-        markeredgewidth=0.9, elinewidth=0.8, label=label, gid=PAPER, **looks,
-    )  # fmt: skip
+        x,
+        y,
+        error,
+        linestyle="none",
+        color=GREY,
+        markerfacecolor="white",
+        markeredgecolor=GREY,
+        markeredgewidth=0.9,
+        elinewidth=0.8,
+        label=label,
+        gid=PAPER,
+        **looks,
+    )
 
 
 def paper_line(axis: Axes, y: float, *, label: str = "paper", **looks: Any) -> Artist:

@@ -213,8 +213,10 @@ def _check_kernel(labels: Tensor, kernels: Tensor, ridge: float) -> None:
     if not torch.isfinite(kernels).all() or not torch.isfinite(labels).all():
         raise ConfigError("H, y: an entry is nan or infinite; all entries must be finite")
     if (kernels - kernels.mT).abs().max() > 1e-8 * kernels.abs().max():
-        raise ConfigError("H: a matrix is not symmetric; its entries may differ from those of the "
-                          "transpose by at most 1e-8 of the largest")  # fmt: skip
+        raise ConfigError(
+            "H: a matrix is not symmetric; its entries may differ from those of the "
+            "transpose by at most 1e-8 of the largest"
+        )
 
 
 def _explain_singular(singular: Tensor, smallest: Tensor, largest: Tensor, size: int) -> str:

@@ -81,15 +81,24 @@ def train_gated(
 
     replicas = tuple(
         Replica(
-            name=f"library/{regime}/{seed}", regime=regime, seed=int(seed), step_size=step_size,
-            beta=beta, eps=eps,
+            name=f"library/{regime}/{seed}",
+            regime=regime,
+            seed=int(seed),
+            step_size=step_size,
+            beta=beta,
+            eps=eps,
         )
         for seed in seeds
-    )  # fmt: skip
+    )
     run = TrainingRun(
-        row=regime, replicas=replicas, architecture=architecture, optimiser=optimiser,
-        batch_size=batch_size, epochs=epochs, keep=("last",),
-    )  # fmt: skip
+        row=regime,
+        replicas=replicas,
+        architecture=architecture,
+        optimiser=optimiser,
+        batch_size=batch_size,
+        epochs=epochs,
+        keep=("last",),
+    )
     trained = carry_out(run, _images(train, test, architecture, device))
     weights = {name.removeprefix("last/"): array for name, array in trained.weights.items()}
     return pd.DataFrame(trained.history), weights

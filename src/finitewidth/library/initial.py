@@ -41,13 +41,18 @@ def network(
         (3, 10)
     """
     if isinstance(widths, str) or len(widths) < 2:
-        raise ConfigError(f"widths = {widths!r}: must have at least the input dimension and the "
-                          "number of outputs, such as [784, 500, 10]")  # fmt: skip
+        raise ConfigError(
+            f"widths = {widths!r}: must have at least the input dimension and the "
+            "number of outputs, such as [784, 500, 10]"
+        )
     *below, outputs = widths
     return Initialisation(
-        widths=tuple(below), sigma_w2=sigma_w2, sigma_b2=sigma_b2, outputs=outputs,
+        widths=tuple(below),
+        sigma_w2=sigma_w2,
+        sigma_b2=sigma_b2,
+        outputs=outputs,
         parametrisation=parametrisation,
-    )  # fmt: skip
+    )
 
 
 def described(init: Initialisation | Sequence[int], activation: Any = "relu") -> Initialisation:

@@ -104,8 +104,12 @@ class Study:
                 for kind in ("png", "pdf"):
                     save(figure, folder / f"{name}.{kind}", f"study, {self.settings}")
         versions = {name: version(name) for name in PACKAGES}
-        content = {**about, "settings": self.settings, "left_out": self.left_out,
-                   "versions": {"python": platform.python_version(), **versions}}  # fmt: skip
+        content = {
+            **about,
+            "settings": self.settings,
+            "left_out": self.left_out,
+            "versions": {"python": platform.python_version(), **versions},
+        }
         text = json.dumps(content, indent=2) + "\n"
         (folder / "study.json").write_text(text, encoding="utf-8")
         return folder
@@ -175,9 +179,16 @@ def study(
         ['dispersion', 'draws', 'entries', 'kernels', 'layers', 'training']
     """
     settings = {
-        "draws": draws, "steps": steps, "times": _times(steps, times), "per_class": per_class,
-        "optimiser": optimiser, "rate": rate, "batch_size": batch_size, "loss": loss, "seed": seed,
-    }  # fmt: skip
+        "draws": draws,
+        "steps": steps,
+        "times": _times(steps, times),
+        "per_class": per_class,
+        "optimiser": optimiser,
+        "rate": rate,
+        "batch_size": batch_size,
+        "loss": loss,
+        "seed": seed,
+    }
     device = _checked(settings, device)
     initial, left_out = {}, {}
     # on a GPU, convolutions are as exact as on a CPU
@@ -198,8 +209,11 @@ def study(
         during, missing = training_tables(trained, data, settings, progress)
     kernels = [tables["entries"] for tables in (initial, during) if tables]
     tables = initial | during | {"entries": pd.concat(kernels, ignore_index=True)}
-    sizes = {"device": device, "images": len(data.train[0]),
-             "test_images": len(data.test[0]) if data.test else 0}  # fmt: skip
+    sizes = {
+        "device": device,
+        "images": len(data.train[0]),
+        "test_images": len(data.test[0]) if data.test else 0,
+    }
     return Study(tables, settings | sizes, left_out | missing)
 
 
@@ -254,19 +268,24 @@ def images_of(
     labels = y.cpu().numpy()
     index = first_per_class(labels, np.unique(labels).tolist(), per_class)
     return Images(
-        train=(x, y), test=_tensors("test", test, device) if test is not None else None,
-        kernel=x[torch.from_numpy(index).to(device)], labels=labels[index],
-    )  # fmt: skip
+        train=(x, y),
+        test=_tensors("test", test, device) if test is not None else None,
+        kernel=x[torch.from_numpy(index).to(device)],
+        labels=labels[index],
+    )
 
 
 def _tensors(name: str, pair: tuple[Any, Any], device: str) -> Pair:
     x, labels = (torch.as_tensor(each) for each in pair)
     if x.dtype in (torch.uint8, torch.bool) or x.is_complex() or not x.isfinite().all():
-        raise ConfigError(f"{name}: inputs of type {x.dtype} must be finite real numbers; divide "
-                          "pixels by 255")  # fmt: skip
+        raise ConfigError(
+            f"{name}: inputs of type {x.dtype} must be finite real numbers; divide pixels by 255"
+        )
     if x.dim() < 2 or not len(x) or labels.shape != x.shape[:1]:
-        raise ConfigError(f"{name}: inputs of shape {tuple(x.shape)} and labels of shape "
-                          f"{tuple(labels.shape)} must be (N, ...) and (N,)")  # fmt: skip
+        raise ConfigError(
+            f"{name}: inputs of shape {tuple(x.shape)} and labels of shape "
+            f"{tuple(labels.shape)} must be (N, ...) and (N,)"
+        )
     if labels.is_floating_point() or labels.dtype == torch.bool or labels.min() < 0:
         raise ConfigError(f"{name}: labels must be integers from 0, one for each class")
     return x.to(device), labels.to(device, torch.int64)
@@ -288,20 +307,27 @@ def initialisation_tables(
         first.append(kernel_diagonal(network, images.kernel)[0].cpu())
         kernels.append(traced_kernel(network, images.kernel).cpu())
     theta = torch.stack(kernels).numpy()
-    diagonals = dict(zip(
-        OUTPUTS, (torch.stack(first).numpy(), np.diagonal(theta, axis1=1, axis2=2)), strict=True
-    ))  # fmt: skip
+    diagonals = dict(
+        zip(
+            OUTPUTS, (torch.stack(first).numpy(), np.diagonal(theta, axis1=1, axis2=2)), strict=True
+        )
+    )
     _check_random(diagonals[OUTPUTS[1]])
     rows = [_diagonal_rows(name, values, images.labels) for name, values in diagonals.items()]
-    summary = [{"outputs": name, **dispersion(values, seed_for("study", seed, "bootstrap", name))}
-               for name, values in diagonals.items()]  # fmt: skip
+    summary = [
+        {"outputs": name, **dispersion(values, seed_for("study", seed, "bootstrap", name))}
+        for name, values in diagonals.items()
+    ]
     return {
-        "draws": pd.concat(rows, ignore_index=True), "dispersion": pd.DataFrame(summary),
-        "entries": pd.concat([
-            entries(theta.mean(axis=0), images.labels, MEAN, 0),
-            entries(theta.std(axis=0, ddof=1), images.labels, DEVIATION, 0),
-        ]),
-    }  # fmt: skip
+        "draws": pd.concat(rows, ignore_index=True),
+        "dispersion": pd.DataFrame(summary),
+        "entries": pd.concat(
+            [
+                entries(theta.mean(axis=0), images.labels, MEAN, 0),
+                entries(theta.std(axis=0, ddof=1), images.labels, DEVIATION, 0),
+            ]
+        ),
+    }
 
 
 def dispersion(theta: np.ndarray, seed: int) -> dict[str, float]:
@@ -328,37 +354,59 @@ def dispersion(theta: np.ndarray, seed: int) -> dict[str, float]:
     enough = max(enough_draws(variance, len(theta)) for variance in variances)
     found = with_tail(r, error, tail, len(theta), enough)
     return {
-        "r": r, "standard_error": found.standard_error, "low": found.low, "high": found.high,
-        "smallest": float(each.min()), "largest": float(each.max()),
-        "images": theta.shape[1], "draws": len(theta), "enough": found.enough,
-    }  # fmt: skip
+        "r": r,
+        "standard_error": found.standard_error,
+        "low": found.low,
+        "high": found.high,
+        "smallest": float(each.min()),
+        "largest": float(each.max()),
+        "images": theta.shape[1],
+        "draws": len(theta),
+        "enough": found.enough,
+    }
 
 
 def _check_random(theta: np.ndarray) -> None:
     if not np.isfinite(theta).all() or not (theta.mean(axis=0) > 0).all():
-        raise ConfigError("network: its tangent kernel at an image is zero or not finite; change "
-                          "its initialisation")  # fmt: skip
+        raise ConfigError(
+            "network: its tangent kernel at an image is zero or not finite; change "
+            "its initialisation"
+        )
     if (theta == theta[0]).all():
-        raise ConfigError("network: it has the same weights at every call; make a new module in "
-                          "the function, with weights from torch's generator, and set no seed "
-                          "there")  # fmt: skip
+        raise ConfigError(
+            "network: it has the same weights at every call; make a new module in "
+            "the function, with weights from torch's generator, and set no seed "
+            "there"
+        )
 
 
 def _diagonal_rows(outputs: str, theta: np.ndarray, labels: np.ndarray) -> pd.DataFrame:
     number, image = np.indices(theta.shape)
-    return pd.DataFrame({
-        "draw": number.ravel(), "image": image.ravel(), "class": labels[image.ravel()],
-        "outputs": outputs, "theta": theta.ravel(),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "draw": number.ravel(),
+            "image": image.ravel(),
+            "class": labels[image.ravel()],
+            "outputs": outputs,
+            "theta": theta.ravel(),
+        }
+    )
 
 
 def entries(kernel: np.ndarray, labels: np.ndarray, name: str, step: int) -> pd.DataFrame:
     """Return the entries of a symmetric kernel (S, S) on and above its diagonal, one per row."""
     row, column = np.triu_indices(len(kernel))
-    return pd.DataFrame({
-        "kernel": name, "step": step, "row": row, "column": column,
-        "class_row": labels[row], "class_column": labels[column], "value": kernel[row, column],
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "kernel": name,
+            "step": step,
+            "row": row,
+            "column": column,
+            "class_row": labels[row],
+            "class_column": labels[column],
+            "value": kernel[row, column],
+        }
+    )
 
 
 def training_tables(
@@ -409,14 +457,18 @@ def training_tables(
     names = ("loss", "optimiser", "rate", "batch_size", "times")
     with tqdm(total=settings["steps"], desc="training", leave=False, disable=not progress) as bar:
         train_module(
-            network, *images.train, observe=observe, stepped=bar.update,
+            network,
+            *images.train,
+            observe=observe,
+            stepped=bar.update,
             seed=seed_for("study", settings["seed"], "training"),
             **{name: settings[name] for name in names},
-        )  # fmt: skip
+        )
     tables = {
-        "training": pd.DataFrame(training), "kernels": pd.DataFrame(kernels),
+        "training": pd.DataFrame(training),
+        "kernels": pd.DataFrame(kernels),
         "entries": pd.concat(parts, ignore_index=True),
-    }  # fmt: skip
+    }
     return tables | ({"layers": pd.DataFrame(layers)} if layers else {}), left_out
 
 

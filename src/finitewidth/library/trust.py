@@ -213,17 +213,29 @@ def trust(
     hidden = init.widths[1:]
     over_width = init.depth * np.mean([1 / n for n in hidden]) if hidden else np.nan
     return Trust(
-        init=init, activation=name, input_norm2=float(input_norm2),
+        init=init,
+        activation=name,
+        input_norm2=float(input_norm2),
         phase=phase(activation, init.sigma_w2, init.sigma_b2),
-        border=_border(activation, init.sigma_b2), depth_over_width=float(over_width),
-        mean=mean, mean_error=mean_error, dispersion=ratio.value,
-        dispersion_error=ratio.standard_error, dispersion_low=ratio.low,
-        dispersion_high=ratio.high, infinite=infinite, distance=distance,
-        distance_low=distances[0], distance_high=distances[1],
-        largest_step=float(np.median(steps)), largest_step_low=float(steps[BELOW_MEDIAN]),
-        largest_step_high=float(steps[ABOVE_MEDIAN]), inputs=count,
-        draws=ratio.draws, enough=ratio.enough,
-    )  # fmt: skip
+        border=_border(activation, init.sigma_b2),
+        depth_over_width=float(over_width),
+        mean=mean,
+        mean_error=mean_error,
+        dispersion=ratio.value,
+        dispersion_error=ratio.standard_error,
+        dispersion_low=ratio.low,
+        dispersion_high=ratio.high,
+        infinite=infinite,
+        distance=distance,
+        distance_low=distances[0],
+        distance_high=distances[1],
+        largest_step=float(np.median(steps)),
+        largest_step_low=float(steps[BELOW_MEDIAN]),
+        largest_step_high=float(steps[ABOVE_MEDIAN]),
+        inputs=count,
+        draws=ratio.draws,
+        enough=ratio.enough,
+    )
 
 
 def _distances(

@@ -17,13 +17,32 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.measures.blocks import block_means, label_alignment
 
 COLLAPSE = (
-    "nc1", "nc1_ratio", "nc2", "nc3", "nc4", "e_norm", "e_relative", "invariant_alignment",
-    "residual", "h1", "h2", "hbar", "alpha_c", "bias_gap", "dead",
-)  # fmt: skip
+    "nc1",
+    "nc1_ratio",
+    "nc2",
+    "nc3",
+    "nc4",
+    "e_norm",
+    "e_relative",
+    "invariant_alignment",
+    "residual",
+    "h1",
+    "h2",
+    "hbar",
+    "alpha_c",
+    "bias_gap",
+    "dead",
+)
 KERNELS = (
-    "kappa_d", "kappa_c", "kappa_n", "gamma_d", "gamma_c", "gamma_n", "alignment_theta",
+    "kappa_d",
+    "kappa_c",
+    "kappa_n",
+    "gamma_d",
+    "gamma_c",
+    "gamma_n",
+    "alignment_theta",
     "alignment_theta_h",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -226,8 +245,9 @@ def kernel_measures(
     if not (np.isfinite(theta).all() and np.isfinite(theta_h).all()):
         return measures
     for name, of, kernel, count in (
-        ("gamma", "theta", theta, outputs), ("kappa", "theta_h", theta_h, features)
-    ):  # fmt: skip
+        ("gamma", "theta", theta, outputs),
+        ("kappa", "theta_h", theta_h, features),
+    ):
         means = block_means(np.asarray(kernel, dtype=float) / count, labels)
         blocks = {"d": means.diagonal, "c": means.same_class, "n": means.other_class}
         measures |= {f"{name}_{kind}": float(value) for kind, value in blocks.items()}

@@ -129,9 +129,15 @@ def _descend(
     times, squares = log_times(settings["steps"]), []
     dtype, double_below = PRECISIONS[settings["precision"]]
     for state in gradient_descent(
-        networks.x, networks.y, networks.weights, networks.gates,
-        step=step, times=times, dtype=dtype, double_below=double_below,
-    ):  # fmt: skip
+        networks.x,
+        networks.y,
+        networks.weights,
+        networks.gates,
+        step=step,
+        times=times,
+        dtype=dtype,
+        double_below=double_below,
+    ):
         squares.append((state.errors.double() ** 2).sum(-1))
     ratios = torch.stack([square / squares[0] for square in squares]).numpy()
     return (times, ratios), replace(networks, weights=state.weights)
@@ -181,16 +187,25 @@ def rows_of(found: Dynamics, first_run: int, depth: int) -> Rows:
     growth = np.full(len(found.eigenvalues), np.nan)
     growth[: len(found.growth)] = found.growth
     kernels = [
-        {"run": first_run + run, "rho_max": values[-1], "rho_min": values[0],
-         "trace_over_rho_max": values.sum() / values[-1], "growth": growth[run]}
+        {
+            "run": first_run + run,
+            "rho_max": values[-1],
+            "rho_min": values[0],
+            "trace_over_rho_max": values.sum() / values[-1],
+            "growth": growth[run],
+        }
         for run, values in enumerate(found.eigenvalues)
-    ]  # fmt: skip
+    ]
     spectra = [
-        {"run": first_run + run, "index": index, "cumulative": total / depth,
-         "scaled": total / values[-1]}
+        {
+            "run": first_run + run,
+            "index": index,
+            "cumulative": total / depth,
+            "scaled": total / values[-1],
+        }
         for run, values in enumerate(found.eigenvalues)
         for index, total in enumerate(np.cumsum(values), start=1)
-    ]  # fmt: skip
+    ]
     errors = [
         {"dynamics": dynamics, "run": first_run + run, "time": time, "ratio": float(ratio)}
         for dynamics, (times, ratios) in found.ratios.items()

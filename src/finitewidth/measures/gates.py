@@ -17,9 +17,26 @@ from finitewidth.measures.blocks import block_means
 
 PATHS, OVERLAP = "neural path kernel", "overlap of gates"
 NAMES = (
-    "relu", "relu_", "relu6", "leaky_relu", "leaky_relu_", "prelu", "elu", "elu_", "selu", "celu",
-    "gelu", "silu", "mish", "softplus", "hardswish", "tanh", "tanh_", "sigmoid", "sigmoid_",
-)  # fmt: skip
+    "relu",
+    "relu_",
+    "relu6",
+    "leaky_relu",
+    "leaky_relu_",
+    "prelu",
+    "elu",
+    "elu_",
+    "selu",
+    "celu",
+    "gelu",
+    "silu",
+    "mish",
+    "softplus",
+    "hardswish",
+    "tanh",
+    "tanh_",
+    "sigmoid",
+    "sigmoid_",
+)
 ACTIVATIONS = {
     getattr(place, name): name.strip("_")
     for name in NAMES
@@ -77,9 +94,11 @@ def gates_of(network: nn.Module, x: Tensor) -> list[Gates]:
         raise ConfigError("network: it calls no activation that has gates, such as torch.nn.ReLU")
     for place, layer in enumerate(recorder.found, start=1):
         if len(layer.on) != len(x):
-            raise ConfigError(f"network: activation {place} ({layer.activation}) is given "
-                              f"{len(layer.on)} rows for {len(x)} inputs; its first axis must be "
-                              "that of the inputs")  # fmt: skip
+            raise ConfigError(
+                f"network: activation {place} ({layer.activation}) is given "
+                f"{len(layer.on)} rows for {len(x)} inputs; its first axis must be "
+                "that of the inputs"
+            )
     return recorder.found
 
 
@@ -116,12 +135,17 @@ def gate_shares(
     rows = []
     for number, (now, before) in enumerate(zip(gates, first, strict=True), start=1):
         means = block_means(_shared(now), labels)
-        rows.append({
-            "layer": number, "activation": now.activation, "units": now.on.shape[1],
-            "active": float(means.diagonal),
-            "changed": float((now.on != before.on).double().mean()),
-            "same_class": float(means.same_class), "other_class": float(means.other_class),
-        })  # fmt: skip
+        rows.append(
+            {
+                "layer": number,
+                "activation": now.activation,
+                "units": now.on.shape[1],
+                "active": float(means.diagonal),
+                "changed": float((now.on != before.on).double().mean()),
+                "same_class": float(means.same_class),
+                "other_class": float(means.other_class),
+            }
+        )
     return rows
 
 

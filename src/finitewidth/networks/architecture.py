@@ -53,8 +53,11 @@ class Architecture:
 
     def __post_init__(self) -> None:
         """Refuse what no network has."""
-        for name, value in (("channels", self.channels), ("dense", self.dense),
-                            ("stride", (self.stride,))):  # fmt: skip
+        for name, value in (
+            ("channels", self.channels),
+            ("dense", self.dense),
+            ("stride", (self.stride,)),
+        ):
             if not all(isinstance(each, Integral) and each >= 1 for each in value):
                 raise ConfigError(f"{name}: {getattr(self, name)!r} must be integers of at least 1")
         for name, known in (("padding", PADDINGS), ("init", INITS)):

@@ -69,15 +69,19 @@ class UserNetwork:
             with self._executing(f"{self.name}({tuple(shape)}, {classes}) fails"):
                 network = make(tuple(shape), classes)
             if not isinstance(network, nn.Module):
-                raise ConfigError(f"{self.name} returns {type(network).__name__}; it must be "
-                                  f"{CONTRACT}")  # fmt: skip
+                raise ConfigError(
+                    f"{self.name} returns {type(network).__name__}; it must be {CONTRACT}"
+                )
             return network
 
         return checked
 
     def _function_of(self, module: ModuleType) -> Callable:
-        made = [name for name, value in vars(module).items()
-                if callable(value) and not name.startswith("_")]  # fmt: skip
+        made = [
+            name
+            for name, value in vars(module).items()
+            if callable(value) and not name.startswith("_")
+        ]
         if self.function in vars(module):
             function = getattr(module, self.function)
             if callable(function):
@@ -85,8 +89,9 @@ class UserNetwork:
             raise ConfigError(f"{self.name} is {type(function).__name__}; it must be {CONTRACT}")
         near = difflib.get_close_matches(self.function, made, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(made) or 'none'}."
-        raise ConfigError(f"{self.file} has no function {self.function!r}; {hint} It must be "
-                          f"{CONTRACT}")  # fmt: skip
+        raise ConfigError(
+            f"{self.file} has no function {self.function!r}; {hint} It must be {CONTRACT}"
+        )
 
     @contextmanager
     def _executing(self, failure: str) -> Iterator[None]:
@@ -109,13 +114,16 @@ def read_user_network(text: str) -> UserNetwork:
     """
     path, colon, function = text.rpartition(":")
     if not (colon and path.endswith(".py") and function.isidentifier()):
-        raise ConfigError(f"{text!r} names no function in a Python file; write my_net.py:make, "
-                          f"where make is {CONTRACT}")  # fmt: skip
+        raise ConfigError(
+            f"{text!r} names no function in a Python file; write my_net.py:make, "
+            f"where make is {CONTRACT}"
+        )
     try:
         return UserNetwork(Path(path), function, Path(path).read_bytes())
     except OSError as error:
-        raise ConfigError(f"{path} cannot be opened ({error.strerror}); give the path of your "
-                          "network's file")  from None  # fmt: skip
+        raise ConfigError(
+            f"{path} cannot be opened ({error.strerror}); give the path of your network's file"
+        ) from None
 
 
 def _described(error: BaseException, file: Path | None = None) -> str:
@@ -156,8 +164,9 @@ def draw(make: "Callable[[], nn.Module]", x: "Tensor", classes: int, seed: int) 
     with seeded(seed):
         network = make()
     if not isinstance(network, nn.Module):
-        raise ConfigError(f"network: the function returns {type(network).__name__}, not a "
-                          "torch.nn.Module")  # fmt: skip
+        raise ConfigError(
+            f"network: the function returns {type(network).__name__}, not a torch.nn.Module"
+        )
     network = placed(network, x)
     check(network, x, classes)
     return network
@@ -177,19 +186,25 @@ def check(network: "nn.Module", x: "Tensor", classes: int) -> None:
     import torch
 
     if not any(p.requires_grad for p in network.parameters()):
-        raise ConfigError("network: no parameter is trainable, so there is no tangent kernel; "
-                          "leave requires_grad of its parameters True")  # fmt: skip
+        raise ConfigError(
+            "network: no parameter is trainable, so there is no tangent kernel; "
+            "leave requires_grad of its parameters True"
+        )
     shape = tuple(x.shape)
     try:
         with torch.no_grad():
             outputs = network(x)
     except Exception as error:
-        raise ConfigError(f"network: it does not take inputs of shape {shape}: "
-                          f"{_described(error)}") from error  # fmt: skip
+        raise ConfigError(
+            f"network: it does not take inputs of shape {shape}: {_described(error)}"
+        ) from error
     sizes = tuple(outputs.shape) if isinstance(outputs, torch.Tensor) else type(outputs).__name__
     if not isinstance(sizes, tuple) or sizes[:1] != shape[:1] or len(sizes) != 2:
-        raise ConfigError(f"network: it maps inputs of shape {shape} to {sizes}; the outputs must "
-                          f"be ({len(x)}, {classes}), one for each class")  # fmt: skip
+        raise ConfigError(
+            f"network: it maps inputs of shape {shape} to {sizes}; the outputs must "
+            f"be ({len(x)}, {classes}), one for each class"
+        )
     if sizes[1] < classes:
-        raise ConfigError(f"network: it has {sizes[1]} outputs for {classes} classes; use one for "
-                          "each class")  # fmt: skip
+        raise ConfigError(
+            f"network: it has {sizes[1]} outputs for {classes} classes; use one for each class"
+        )

@@ -102,8 +102,10 @@ def refresh(
     before, now = read_costs(table, preset), measured(preset, results)
     # the datasets, which presets share, are no run of this preset
     if not now or not provenance_files(results):
-        raise ResultError(f"{results} has no provenance with CPU times; first run "
-                          f"`finitewidth run --preset {preset}`")  # fmt: skip
+        raise ResultError(
+            f"{results} has no provenance with CPU times; first run "
+            f"`finitewidth run --preset {preset}`"
+        )
     if only_new:
         now = {job: row for job, row in now.items() if job not in before}
     if not now:
@@ -189,15 +191,21 @@ def forecast(
         jobs = ", ".join(f"{job} {rough_duration(seconds.get(job, 0.0))}" for job in chain)
         longest.append(f"{name} each {rough_duration(length(chain, seconds))} ({jobs})")
     missing = [name for name in needs if name not in costs]
-    return "\n".join([
-        f"preset {', '.join(presets)}, from workflow/costs.tsv", "",
-        LINE.format("", "jobs", "no row", "one core", "and a GPU", "estimated", "memory"),
-        *(_line(name, behind(needs, targets), costs, gpu) for name, targets in sums.items()), "",
-        "longest chain of jobs:", *longest,
-        f"jobs without a row in the table: {len(missing)} of {len(needs)}"
-        + (f" ({', '.join(missing)})" if 0 < len(missing) <= 5 else ""),
-        "", *NOTES,
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f"preset {', '.join(presets)}, from workflow/costs.tsv",
+            "",
+            LINE.format("", "jobs", "no row", "one core", "and a GPU", "estimated", "memory"),
+            *(_line(name, behind(needs, targets), costs, gpu) for name, targets in sums.items()),
+            "",
+            "longest chain of jobs:",
+            *longest,
+            f"jobs without a row in the table: {len(missing)} of {len(needs)}"
+            + (f" ({', '.join(missing)})" if 0 < len(missing) <= 5 else ""),
+            "",
+            *NOTES,
+        ]
+    )
 
 
 SIZES = (1, 2, 8, 64)  # cores of the table of wall times
@@ -217,16 +225,27 @@ def wall_times(steps: Mapping[str, Step], costs: Mapping[str, Cost], cores: int)
         busy = sum(seconds.values()) / (number * wall)
         memory = memory_at_once(found, steps, {job: cost.memory_mb for job, cost in costs.items()})
         limit = "cores" if busy >= BUSY else "the longest chain of jobs"
-        lines.append(WALL.format(
-            number, rough_duration(wall), f"{100 * busy:.0f} %", f"{memory / 1000:,.1f} GB", limit
-        ))  # fmt: skip
+        lines.append(
+            WALL.format(
+                number,
+                rough_duration(wall),
+                f"{100 * busy:.0f} %",
+                f"{memory / 1000:,.1f} GB",
+                limit,
+            )
+        )
     longest = max(chain, key=lambda job: seconds[job])
-    return "\n".join([
-        "a whole run, forecast for idle cores as fast as those of the table:", "",
-        WALL.format("cores", "wall time", "busy", "memory", "limited by"), *lines, "",
-        f"the longest chain of jobs takes {rough_duration(length(chain, seconds))}, of which "
-        f"{longest} {rough_duration(seconds[longest])}",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            "a whole run, forecast for idle cores as fast as those of the table:",
+            "",
+            WALL.format("cores", "wall time", "busy", "memory", "limited by"),
+            *lines,
+            "",
+            f"the longest chain of jobs takes {rough_duration(length(chain, seconds))}, of which "
+            f"{longest} {rough_duration(seconds[longest])}",
+        ]
+    )
 
 
 def memory_at_once(

@@ -19,16 +19,40 @@ MOST_ENTRIES = 8  # entries of a list
 LAYERS, TRAIN, TEST, EPOCHS, RUNS = "layers", "training images", "test images", "epochs", "runs"
 ORDER = (LAYERS, TRAIN, TEST, EPOCHS, RUNS)  # the other statements follow
 # A number of these that is smaller than the paper's is written "30 of 300".
-COUNTED = frozenset({
-    TRAIN, TEST, EPOCHS, RUNS, "draws", "steps", "width", "depth", "samples", "points", "images",
-    "copies", "inputs", "datasets", "class", "shown", "sample",
-})  # fmt: skip
+COUNTED = frozenset(
+    {
+        TRAIN,
+        TEST,
+        EPOCHS,
+        RUNS,
+        "draws",
+        "steps",
+        "width",
+        "depth",
+        "samples",
+        "points",
+        "images",
+        "copies",
+        "inputs",
+        "datasets",
+        "class",
+        "shown",
+        "sample",
+    }
+)
 NAMES = {
-    "train": TRAIN, "test": TEST, "pool": "pixels averaged per side", "batch_size": "batch size",
-    "per_class": "images per class", "step_size": "step size", "init": "initialisation",
-    "bias": "biases", "global_average_pooling": "global average pooling", "shown": "runs shown",
+    "train": TRAIN,
+    "test": TEST,
+    "pool": "pixels averaged per side",
+    "batch_size": "batch size",
+    "per_class": "images per class",
+    "step_size": "step size",
+    "init": "initialisation",
+    "bias": "biases",
+    "global_average_pooling": "global average pooling",
+    "shown": "runs shown",
     "paper_draws": "draws of the paper-sized sample",
-}  # fmt: skip
+}
 
 NAMED_LAYERS = re.compile(r"(channels|dense layers|hidden layers) ")
 
@@ -91,11 +115,16 @@ def _described(training: PlannedTraining) -> dict[str, Any]:
     kept = {"evaluations": run.snapshots, "stages": run.best_so_far}
     return {
         "dataset": ROLES[training.dataset],
-        "classes": run.data.classes, TRAIN: run.data.train, TEST: run.data.test,
-        NAMES["pool"]: run.data.pool, **_network(asdict(run.architecture)),
+        "classes": run.data.classes,
+        TRAIN: run.data.train,
+        TEST: run.data.test,
+        NAMES["pool"]: run.data.pool,
+        **_network(asdict(run.architecture)),
         EPOCHS: run.epochs,
         RUNS: len({replica.seed for replica in run.replicas}),
-        "loss": run.loss, "optimiser": run.optimiser, "batch size": run.batch_size,
+        "loss": run.loss,
+        "optimiser": run.optimiser,
+        "batch size": run.batch_size,
         **{f"epochs between {name}": at[1] - at[0] for name, at in kept.items() if len(at) > 1},
         "step size": _distinct(replica.step_size for replica in run.replicas),
         "beta": _distinct(replica.beta for replica in run.replicas),
@@ -105,7 +134,7 @@ def _described(training: PlannedTraining) -> dict[str, Any]:
         "stages": len({replica.stage for replica in run.replicas}),
         # the epochs in the labels, as in "best_so_far10", follow from the distance of the stages
         "starts": _distinct((r.pretrained or "").rstrip("0123456789") for r in run.replicas),
-    }  # fmt: skip
+    }
 
 
 def _network(architecture: Mapping[str, Any]) -> dict[str, Any]:

@@ -54,9 +54,13 @@ class Footers:
     """
 
     def __init__(
-        self, papers: Sequence[Paper], config: Mapping[str, Any], preset: Mapping[str, Any],
-        paper: Mapping[str, Any], sources: Mapping[Path, Source],
-    ):  # fmt: skip
+        self,
+        papers: Sequence[Paper],
+        config: Mapping[str, Any],
+        preset: Mapping[str, Any],
+        paper: Mapping[str, Any],
+        sources: Mapping[Path, Source],
+    ):
         self.jobs = Jobs(papers, config)
         self._papers, self._sources = papers, sources
         self._config, self._preset_config, self._paper_config = config, preset, paper
@@ -205,8 +209,11 @@ class Footers:
     @cached_property
     def modified(self) -> set[str]:
         """The experiments and trainings whose settings are not those of the unmodified preset."""
-        return {name for name in (*self.jobs.experiments, *self.jobs.trainings)
-                if self._differ(self.jobs, self._preset, [name], Seen())}  # fmt: skip
+        return {
+            name
+            for name in (*self.jobs.experiments, *self.jobs.trainings)
+            if self._differ(self.jobs, self._preset, [name], Seen())
+        }
 
     def _roles(self, reads: Sequence[Read], jobs: Sequence[str] | None = None) -> tuple[str, ...]:
         """The papers' datasets that some inputs and jobs (by default all behind them) read."""
@@ -315,8 +322,11 @@ class Footers:
         if self._drawn(artifact.artifact) and not any(counts.values()):
             return NO_RESULT[artifact.kind]
         if artifact.panels:
-            panels = {artifact.panels[r.name]: self._counted([r]) for r in reads
-                      if r.name in artifact.panels}  # fmt: skip
+            panels = {
+                artifact.panels[r.name]: self._counted([r])
+                for r in reads
+                if r.name in artifact.panels
+            }
             return words_of.counted_by_panel(panels)
         if not artifact.shown:
             return words

@@ -265,8 +265,10 @@ class JobPlans:
         """
         file = self.file(name)
         if not os.path.isfile(file):
-            raise ResultError(f"the code or the settings of {name} have changed since the run was "
-                              "planned; start the run again")  # fmt: skip
+            raise ResultError(
+                f"the code or the settings of {name} have changed since the run was "
+                "planned; start the run again"
+            )
         return file
 
     def record(self, name: str) -> dict[str, Any]:

@@ -98,8 +98,10 @@ class Jobs:
         if name not in self._made:
             declared = self.experiments.get(name) or self.artifacts.get(name)
             if declared is None and name not in self.trainings:
-                raise ConfigError(f"{name!r} is neither an artifact, an experiment nor a training; "
-                                  "workflow/papers/ declares what there is")  # fmt: skip
+                raise ConfigError(
+                    f"{name!r} is neither an artifact, an experiment nor a training; "
+                    "workflow/papers/ declares what there is"
+                )
             self._made[name] = self._declared(name, declared) if declared else self._training(name)
         return self._made[name]
 
@@ -108,22 +110,32 @@ class Jobs:
         try:
             params = chosen(self.config.get(paper, {}), declared.settings)
         except ConfigError as error:
-            raise ConfigError(f"workflow/papers/{paper}.yaml: {name}: {error}; write it below the "
-                              f"key {paper!r} of config/papers/{paper}.yaml") from None  # fmt: skip
+            raise ConfigError(
+                f"workflow/papers/{paper}.yaml: {name}: {error}; write it below the "
+                f"key {paper!r} of config/papers/{paper}.yaml"
+            ) from None
         return Job(
-            name=name, kind="experiment" if experiment else declared.kind, paper=paper,
+            name=name,
+            kind="experiment" if experiment else declared.kind,
+            paper=paper,
             reads=self.reads(paper, declared.reads if experiment else declared.of),
-            params=params if experiment else {**declared.show, **params}, declared=declared,
-        )  # fmt: skip
+            params=params if experiment else {**declared.show, **params},
+            declared=declared,
+        )
 
     def _training(self, name: str) -> Job:
         training, paper = self.trainings[name], name.split("/")[0]
         references = {"data": f"data/{training.dataset}"}
         if training.earlier:
             references |= {file: f"training/{training.earlier}/{file}" for file in TRAINING_FILES}
-        return Job(name=name, kind="training", paper=paper, declared=training,
-                   reads=self.reads(paper, references),
-                   params=training.run.to_mapping())  # fmt: skip
+        return Job(
+            name=name,
+            kind="training",
+            paper=paper,
+            declared=training,
+            reads=self.reads(paper, references),
+            params=training.run.to_mapping(),
+        )
 
     def reads(self, paper: str, references: Mapping[str, str]) -> tuple[Read, ...]:
         """The inputs of a declaration."""
@@ -266,6 +278,7 @@ class Seen:
             most, last = at(jobs.config, self.shown), self.shown.split(".")[-1]
             if isinstance(params.get("shown"), Mapping):  # also has the numbers of other figures
                 params["shown"] = {last: params["shown"][last]}
-        runs = {path: min(value, most) for path, value in leaves(params).items()
-                if path[-1] == "runs"}  # fmt: skip
+        runs = {
+            path: min(value, most) for path, value in leaves(params).items() if path[-1] == "runs"
+        }
         return replaced(params, runs)

@@ -38,13 +38,17 @@ def refuse(results: str, locked: bool) -> None:
     """
     for other in at_work(results):
         what = "a run" if other.job.startswith(RUN) else f"the job {other.job} of a run"
-        raise ConfigError(f"{what} is at work in {results} (process {other.pid} on {other.host}); "
-                          "wait until it ends, or stop it")  # fmt: skip
+        raise ConfigError(
+            f"{what} is at work in {results} (process {other.pid} on {other.host}); "
+            "wait until it ends, or stop it"
+        )
     folders = elsewhere(results)
     if locked and folders:
-        raise ConfigError(f"another run is at work in {', '.join(folders)}, whose locks Snakemake "
-                          "would remove; add --nolock, or start with `finitewidth run`, which does "
-                          "so by itself")  # fmt: skip
+        raise ConfigError(
+            f"another run is at work in {', '.join(folders)}, whose locks Snakemake "
+            "would remove; add --nolock, or start with `finitewidth run`, which does "
+            "so by itself"
+        )
 
 
 def refuse_dataset(file: str, results: str) -> None:
@@ -54,6 +58,7 @@ def refuse_dataset(file: str, results: str) -> None:
         ConfigError: a run is at work in another folder of results.
     """
     if folders := elsewhere(results):
-        raise ConfigError(f"{file} has to be made, and the run at work in {', '.join(folders)} may "
-                          "be making it or reading it; start again when that run has ended"
-                          )  # fmt: skip
+        raise ConfigError(
+            f"{file} has to be made, and the run at work in {', '.join(folders)} may "
+            "be making it or reading it; start again when that run has ended"
+        )

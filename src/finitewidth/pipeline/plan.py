@@ -189,8 +189,12 @@ class Plan:
             f"{each.artifact}/{each.quantity}": self._bases(each)
             for each in ledger.numbers_of(paper)
         }
-        return {"preset": self.config["preset"], "results": self.results,
-                "numbers": numbers, "situations": situations}  # fmt: skip
+        return {
+            "preset": self.config["preset"],
+            "results": self.results,
+            "numbers": numbers,
+            "situations": situations,
+        }
 
     def _bases(self, numbers: ledger.Numbers) -> dict[str, dict[str, Any]]:
         """Part -> the fields of the `reported.Basis` of some printed numbers."""
@@ -275,9 +279,11 @@ class Plan:
             except ConfigError as error:
                 raise ConfigError(f"{template}: {error}") from None
             jobs[entry.artifact] = {
-                "template": template, "settings": shown, "output": self.caption(entry.artifact),
+                "template": template,
+                "settings": shown,
+                "output": self.caption(entry.artifact),
                 "footer": self.footers.footer(entry.artifact),
-            }  # fmt: skip
+            }
         return jobs
 
     def caption_inputs(self, paper: str) -> dict[str, list[str]]:
@@ -306,22 +312,27 @@ class Plan:
         """Data package -> what it describes, one for each paper."""
         return {
             f"{self.results}/{paper.name}/datapackage.json": {
-                "paper": paper.name, "title": paper.title, "preset": self.config["preset"],
+                "paper": paper.name,
+                "title": paper.title,
+                "preset": self.config["preset"],
                 "resources": [
                     {
-                        "artifact": entry.artifact, "title": f"{entry.label}: {entry.title}",
+                        "artifact": entry.artifact,
+                        "title": f"{entry.label}: {entry.title}",
                         "footer": self.footers.footer(entry.artifact),
                         "file": self.jobs.outputs(entry.artifact)["csv"],
                         "caption": self.caption(entry.artifact),
                         "renderer": self._renderer(entry),
-                        "inputs": {read.reference: list(read.files)
-                                   for read in self.jobs[entry.artifact].reads},
+                        "inputs": {
+                            read.reference: list(read.files)
+                            for read in self.jobs[entry.artifact].reads
+                        },
                     }
                     for entry in paper.artifacts
                 ],
             }
             for paper in self.papers
-        }  # fmt: skip
+        }
 
     def _renderer(self, entry: Artifact) -> dict[str, Any]:
         """The module of an artifact, with all that it is told: its figure can be drawn again."""
@@ -333,23 +344,31 @@ class Plan:
         """What the report is told beside the jobs: papers, and artifacts with their files."""
         artifacts = [
             {
-                "artifact": entry.artifact, "paper": entry.paper, "kind": entry.kind,
-                "label": entry.label, "title": entry.title,
-                "extra": entry.extra, "first_page": entry.first_page,
-                "files": self.jobs.outputs(entry.artifact), "caption": self.caption(entry.artifact),
+                "artifact": entry.artifact,
+                "paper": entry.paper,
+                "kind": entry.kind,
+                "label": entry.label,
+                "title": entry.title,
+                "extra": entry.extra,
+                "first_page": entry.first_page,
+                "files": self.jobs.outputs(entry.artifact),
+                "caption": self.caption(entry.artifact),
                 "scale": self.footers.status(entry.artifact),
                 "grade": self.footers.grade_of_artifact(entry.artifact),
             }
             for entry in self.artifacts
-        ]  # fmt: skip
+        ]
         papers = {paper.name: paper.version_of for paper in self.papers}
         data = self.config["data"]
         return {
-            "preset": self.config["preset"], "results": self.results,
-            "papers": list(papers), "versions": papers, "errata": self.errata,
+            "preset": self.config["preset"],
+            "results": self.results,
+            "papers": list(papers),
+            "versions": papers,
+            "errata": self.errata,
             "artifacts": artifacts,
             "datasets": [describe(data[role], role, data["imagefolder"]) for role in ROLES],
-        }  # fmt: skip
+        }
 
     def log(self, name: str) -> str:
         """The log of a job."""

@@ -171,12 +171,15 @@ class PlannedJobs:
             benchmark=self._plan.benchmark("report"),
             inputs={"results": list(makers), "citations": "CITATION.cff"},
             makers=makers,
-            parameters=plain({
-                "settings": self._plan.report_settings(), "jobs": self._report_jobs(),
-                "assets": assets_digest(),
-            }),
+            parameters=plain(
+                {
+                    "settings": self._plan.report_settings(),
+                    "jobs": self._report_jobs(),
+                    "assets": assets_digest(),
+                }
+            ),
             code=self._plan.code_of("finitewidth.report.job", script="report"),
-        )  # fmt: skip
+        )
 
     def _makers_of_captions(self) -> dict[str, str]:
         return {
@@ -197,8 +200,9 @@ class PlannedJobs:
             jobs[f"train {name}" if training else name] = {
                 "inputs": list(plan.input_files),
                 "outputs": [*plan.outputs, plan.provenance],
-                "log": self._plan.log(name), "benchmark": self._plan.benchmark(name),
+                "log": self._plan.log(name),
+                "benchmark": self._plan.benchmark(name),
                 "footer": self._plan.footers.footer(name) if artifact else "",
                 "paper": self._plan.jobs[name].paper if training or name in declared else "",
-            }  # fmt: skip
+            }
         return jobs

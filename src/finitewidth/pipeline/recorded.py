@@ -72,22 +72,28 @@ def recorded(snakemake: Any) -> Iterator[dict[str, Any]]:
         from finitewidth.common.result_files import write_json  # it imports numpy
 
         read = {_in_project(file, root): digest for file, digest in digests.items()}
-        write_json(provenance, {
-            **{key: plan[key] for key in ("job", "plan", "parameters", "code", "upstream")},
-            "digests": {"inputs": read, "outputs": {file: digest_of(file) for file in outputs}},
-            **facts,
-            "wall_seconds": round(time.monotonic() - started, 2),
-            "cpu_seconds": round(cpu_seconds(), 2), "memory_mb": round(peak_memory(), 1),
-            **environment(),
-        })  # fmt: skip
+        write_json(
+            provenance,
+            {
+                **{key: plan[key] for key in ("job", "plan", "parameters", "code", "upstream")},
+                "digests": {"inputs": read, "outputs": {file: digest_of(file) for file in outputs}},
+                **facts,
+                "wall_seconds": round(time.monotonic() - started, 2),
+                "cpu_seconds": round(cpu_seconds(), 2),
+                "memory_mb": round(peak_memory(), 1),
+                **environment(),
+            },
+        )
 
 
 def _refuse_other_code(code: Mapping[str, Any], root: Path) -> None:
     forget_modules()
     now = code_of_record(code, root)
     if now is None or now.as_record() != code:
-        raise ResultError("the code of this job has changed since the run was planned; its results "
-                          "are not kept: start the run again")  # fmt: skip
+        raise ResultError(
+            "the code of this job has changed since the run was planned; its results "
+            "are not kept: start the run again"
+        )
 
 
 def _refuse_other_inputs(digests: Mapping[str, str], plan: Mapping[str, Any], root: Path) -> None:
@@ -100,8 +106,9 @@ def _refuse_other_inputs(digests: Mapping[str, str], plan: Mapping[str, Any], ro
         name = _in_project(file, root)
         if name in plan["files"]:
             if plan["files"][name] != digest:
-                raise ResultError(f"{file} has changed since the run was planned; start the run "
-                                  "again")  # fmt: skip
+                raise ResultError(
+                    f"{file} has changed since the run was planned; start the run again"
+                )
             continue
         stamp = plan["makers"][name]
         try:
@@ -109,11 +116,14 @@ def _refuse_other_inputs(digests: Mapping[str, str], plan: Mapping[str, Any], ro
         except DamagedProvenanceError as error:
             raise ResultError(f"{stamp} is damaged; {REMEDY}") from error
         if maker is None:
-            raise ResultError(f"{stamp}, the provenance of {file}, is missing; delete {file} and "
-                              "run again")  # fmt: skip
+            raise ResultError(
+                f"{stamp}, the provenance of {file}, is missing; delete {file} and run again"
+            )
         if maker["plan"] != plan["upstream"][maker["job"]]:
-            raise ResultError(f"{file} was made with other settings or code than this job was "
-                              "planned with; start the run again")  # fmt: skip
+            raise ResultError(
+                f"{file} was made with other settings or code than this job was "
+                "planned with; start the run again"
+            )
         if maker["digests"]["outputs"].get(name) != digest:
             raise ResultError(f"{file} was altered after its job had written it; {REMEDY}")
 
@@ -149,8 +159,10 @@ def clear_finished(results: str | Path, plans: bool = True) -> None:
     checkpoints = folder / ".checkpoints"
     if checkpoints.is_symlink():  # nothing is deleted where a link leads
         return
-    stamps = (*folder.glob("*/training/*/provenance.json"),
-              *folder.glob("*/experiments/*_provenance.json"))  # fmt: skip
+    stamps = (
+        *folder.glob("*/training/*/provenance.json"),
+        *folder.glob("*/experiments/*_provenance.json"),
+    )
     for stamp in filter(Path.is_file, stamps):
         # damaged: its rule makes it anew
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError):

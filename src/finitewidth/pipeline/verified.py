@@ -72,5 +72,6 @@ def _of_other_files(results: str, made: Collection[str]) -> Iterator[Problem]:
         if below[0] in WITHOUT_DIGESTS or hidden or path.is_dir():
             continue
         if str(path) not in made and not path.name.endswith("provenance.json"):
-            yield Problem(FOREIGN, f"{path}: no job of this run makes it; delete it if you do not "
-                                   "need it")  # fmt: skip
+            yield Problem(
+                FOREIGN, f"{path}: no job of this run makes it; delete it if you do not need it"
+            )

@@ -26,9 +26,13 @@ LICENCE = re.compile(
 )
 # the report has scripts and styles of these, and fonts of the last in its pictures
 CARRIED = (
-    "pydata-sphinx-theme", "Sphinx", "snowballstemmer", "Pygments", "accessible-pygments",
+    "pydata-sphinx-theme",
+    "Sphinx",
+    "snowballstemmer",
+    "Pygments",
+    "accessible-pygments",
     "matplotlib",
-)  # fmt: skip
+)
 # what Sphinx writes and no page loads
 SURPLUS = ("*.map", "objects.inv", ".buildinfo", "webpack-macros.html")
 CONFIGURATION = {
@@ -105,8 +109,13 @@ def build_pages(pages: Sequence[Page], preset: str, sources: Path, folder: Path)
             lines += [".. toctree::", "   :hidden:", "", *others, ""]
         for count, section in enumerate(page.sections):
             if section.title:
-                lines += [f".. _{section.anchor}:", "", _escaped(section.title),
-                          "-" * 3 * len(section.title), ""]  # fmt: skip
+                lines += [
+                    f".. _{section.anchor}:",
+                    "",
+                    _escaped(section.title),
+                    "-" * 3 * len(section.title),
+                    "",
+                ]
             file = sources / f"{page.name}-{count}.html"
             file.write_text(section.html, encoding="utf-8")
             lines += [".. raw:: html", f"   :file: {file.name}", ""]
@@ -123,9 +132,16 @@ def build_pages(pages: Sequence[Page], preset: str, sources: Path, folder: Path)
     }
     with patch_docutils(), docutils_namespace():  # restore global state for a second report
         Sphinx(
-            str(sources), None, str(folder), str(sources / ".doctrees"), "html",
-            confoverrides=settings, status=output, warning=warnings, freshenv=True,
-        ).build()  # fmt: skip
+            str(sources),
+            None,
+            str(folder),
+            str(sources / ".doctrees"),
+            "html",
+            confoverrides=settings,
+            status=output,
+            warning=warnings,
+            freshenv=True,
+        ).build()
     if warnings.getvalue().strip():
         raise ResultError(
             f"Sphinx reported warnings while it built the report:\n{warnings.getvalue().strip()}"

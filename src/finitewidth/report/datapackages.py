@@ -29,20 +29,31 @@ def write_packages(packages: Mapping[str, Mapping[str, Any]], root: str | Path =
     """
     for file, what in packages.items():
         folder, title = Path(file).parent, what["title"]
-        result_files.write_json(file, {
-            "profile": "tabular-data-package",
-            "name": f"finitewidth-{what['paper']}-{what['preset']}",
-            "title": f"Data of the figures and tables of: {title}",
-            "description": "The numbers that each figure and table shows, computed by finitewidth.",
-            "sources": [{"title": title}],
-            "resources": [_resource(folder, Path(root), **each) for each in what["resources"]],
-        })  # fmt: skip
+        result_files.write_json(
+            file,
+            {
+                "profile": "tabular-data-package",
+                "name": f"finitewidth-{what['paper']}-{what['preset']}",
+                "title": f"Data of the figures and tables of: {title}",
+                "description": "The numbers that each figure and table shows, "
+                "computed by finitewidth.",
+                "sources": [{"title": title}],
+                "resources": [_resource(folder, Path(root), **each) for each in what["resources"]],
+            },
+        )
 
 
 def _resource(
-    folder: Path, root: Path, artifact: str, title: str, footer: str, file: str, caption: str,
-    renderer: Mapping[str, Any], inputs: Mapping[str, Sequence[str]],
-) -> dict[str, Any]:  # fmt: skip
+    folder: Path,
+    root: Path,
+    artifact: str,
+    title: str,
+    footer: str,
+    file: str,
+    caption: str,
+    renderer: Mapping[str, Any],
+    inputs: Mapping[str, Sequence[str]],
+) -> dict[str, Any]:
     path, module = Path(file), renderer["module"]
     fields = import_module(module).FIELDS
     sources = {}  # reference -> columns; all files of a reference have the same
@@ -68,7 +79,7 @@ def _resource(
             "fields": [_field(name, field, sources, module) for name, field in fields.items()],
             "missingValues": [MISSING],
         },
-    }  # fmt: skip
+    }
 
 
 def _field(name: str, field: Field, sources: Mapping[str, set[str]], module: str) -> dict[str, Any]:

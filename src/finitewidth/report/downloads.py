@@ -22,9 +22,11 @@ class Downloads:
     """Copy files from ``results`` to ``folder``/files, each once, if they are ``whole``."""
 
     def __init__(
-        self, results: str | Path, folder: str | Path,
+        self,
+        results: str | Path,
+        folder: str | Path,
         whole: Callable[[Path], bool] = lambda file: True,
-    ):  # fmt: skip
+    ):
         self._results, self._folder, self._whole = Path(results), Path(folder), whole
         self._copies: dict[Path, Download | None] = {}
 

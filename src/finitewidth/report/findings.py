@@ -226,9 +226,10 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
     citations = read_citations(root / "CITATION.cff", settings["papers"])
     provenances = Provenances(settings["results"])
     records = [
-        stamp for file, stamp in provenances.stamps.items()
+        stamp
+        for file, stamp in provenances.stamps.items()
         if Path(file).is_relative_to(settings["results"]) and Path(file).stem != REPORT
-    ]  # fmt: skip
+    ]
     # by the name of the job, as `Job` has it
     by_job = {f"train {r['job']}" if "/" in r["job"] else r["job"]: r for r in records}
     usage = {name: usage_in(record) for name, record in by_job.items()}
@@ -241,25 +242,44 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
     for name, claims in judged.items():
         numbers = _numbers(name, settings["results"], root / "config/reported", provenances)
         artifacts = (
-            _artifact(entry, every, numbers, jobs, provenances, by_job.get(entry["artifact"], {}),
-                      settings["outdated"].get(entry["artifact"], ()))
-            for entry in settings["artifacts"] if entry["paper"] == name
-        )  # fmt: skip
-        papers.append(Paper(
-            name=name, citation=citations[name], version_of=settings["versions"].get(name, ""),
-            artifacts=tuple(artifacts),
-            claims=tuple(claims), numbers=tuple(numbers),
-            errata=tuple(erratum for erratum in errata or () if erratum["paper"] == name),
-        ))  # fmt: skip
+            _artifact(
+                entry,
+                every,
+                numbers,
+                jobs,
+                provenances,
+                by_job.get(entry["artifact"], {}),
+                settings["outdated"].get(entry["artifact"], ()),
+            )
+            for entry in settings["artifacts"]
+            if entry["paper"] == name
+        )
+        papers.append(
+            Paper(
+                name=name,
+                citation=citations[name],
+                version_of=settings["versions"].get(name, ""),
+                artifacts=tuple(artifacts),
+                claims=tuple(claims),
+                numbers=tuple(numbers),
+                errata=tuple(erratum for erratum in errata or () if erratum["paper"] == name),
+            )
+        )
     return Findings(
-        preset=settings["preset"], results=settings["results"],
-        overrides=tuple(settings["overrides"]), papers=tuple(papers), jobs=jobs,
+        preset=settings["preset"],
+        results=settings["results"],
+        overrides=tuple(settings["overrides"]),
+        papers=tuple(papers),
+        jobs=jobs,
         stamps={name: r for name, r in by_job.items() if name in jobs and jobs[name].stamp},
-        records=tuple(records), usage=dict(sorted(usage.items(), key=lambda item: -item[1].wall)),
-        errata_file=str(settings["errata"]), errata_known=errata is not None,
-        errata=tuple(errata or ()), datasets=tuple(settings["datasets"]),
+        records=tuple(records),
+        usage=dict(sorted(usage.items(), key=lambda item: -item[1].wall)),
+        errata_file=str(settings["errata"]),
+        errata_known=errata is not None,
+        errata=tuple(errata or ()),
+        datasets=tuple(settings["datasets"]),
         provenances=provenances,
-    )  # fmt: skip
+    )
 
 
 def read_citations(file: str | Path, papers: Collection[str]) -> dict[str, Citation]:
@@ -289,9 +309,11 @@ def _optional(file: Path, provenances: Provenances) -> list[dict[str, str]] | No
 
 
 def _claims(
-    paper: str, settings: Mapping[str, Any], errata: Sequence[Mapping[str, str]],
+    paper: str,
+    settings: Mapping[str, Any],
+    errata: Sequence[Mapping[str, str]],
     provenances: Provenances,
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> list[dict[str, Any]]:
     """Return the claims of a paper with their comparisons, in the order of the ledger."""
     verdicts, comparisons = (
         Path(settings["results"], "claims", f"{paper}_{kind}.csv") for kind in ("verdicts", "parts")
@@ -310,13 +332,17 @@ def _claims(
         row = judged.get(claim.id) or ledger.verdict_row(
             claim, unjudged, settings["preset"], ledger.Situation()
         )
-        rows.append(row | {
-            "needs": [need.wording for need in claim.needs],
-            "quotes": claim.quotes,
-            "errata": [e["id"] for e in errata if claim.id in e.get("claims", "").split()],
-            "artifacts": row["artifacts"].split(), "tables": row["tables"].split(),
-            "parts": [part for part in parts if part["claim"] == claim.id],
-        })  # fmt: skip
+        rows.append(
+            row
+            | {
+                "needs": [need.wording for need in claim.needs],
+                "quotes": claim.quotes,
+                "errata": [e["id"] for e in errata if claim.id in e.get("claims", "").split()],
+                "artifacts": row["artifacts"].split(),
+                "tables": row["tables"].split(),
+                "parts": [part for part in parts if part["claim"] == claim.id],
+            }
+        )
     return rows
 
 
@@ -334,10 +360,14 @@ def _numbers(
 
 
 def _artifact(
-    entry: Mapping[str, Any], claims: list[dict[str, Any]], numbers: list[dict[str, str]],
-    jobs: Mapping[str, Job], provenances: Provenances, record: Mapping[str, Any],
+    entry: Mapping[str, Any],
+    claims: list[dict[str, Any]],
+    numbers: list[dict[str, str]],
+    jobs: Mapping[str, Job],
+    provenances: Provenances,
+    record: Mapping[str, Any],
     outdated: Sequence[str],
-) -> Artifact:  # fmt: skip
+) -> Artifact:
     name, job = entry["artifact"], jobs.get(entry["artifact"])
     keys = ("artifact", "paper", "kind", "label", "title", "extra", "first_page")
     common = {key: entry[key] for key in keys} | {
@@ -359,8 +389,15 @@ def _artifact(
         scale, grade = OTHER_RUN, ""
     return Artifact(
         **common,
-        state=ALTERED if problems else state, files={} if problems else files, problems=problems,
-        caption="" if problems else what_is_drawn(entry["caption"]), footer=footer,
-        scale=scale, grade=grade, outdated=tuple(outdated),
-        jobs=tuple(upstream(job.inputs, jobs)), log=job.log, benchmark=job.benchmark,
-    )  # fmt: skip
+        state=ALTERED if problems else state,
+        files={} if problems else files,
+        problems=problems,
+        caption="" if problems else what_is_drawn(entry["caption"]),
+        footer=footer,
+        scale=scale,
+        grade=grade,
+        outdated=tuple(outdated),
+        jobs=tuple(upstream(job.inputs, jobs)),
+        log=job.log,
+        benchmark=job.benchmark,
+    )

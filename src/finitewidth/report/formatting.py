@@ -6,18 +6,51 @@ from typing import Any
 
 # tone -> sign, and the words shown in the tone's colour with this sign before them
 TONES = {
-    "good": ("✓", ("supported", "supported with a caveat", "seen on the stand-in", "reproduced",
-                   "close at reduced scale", "misprint confirmed", "made", "holds",
-                   "at the paper's sizes")),
-    "bad": ("✗", ("contradicted", "contradicted in part", "off", "not confirmed", "fails",
-                  "altered")),
-    "unclear": ("?", ("inconclusive", "not seen on the stand-in", "differs at reduced scale",
-                      "undecided", "on a stand-in", "made with other settings",
-                      "of another run")),
-    "open": ("–", ("no threshold in the paper", "needs a larger run", "not comparable",
-                   "not trained", "not judged", "not computed", "reduced", "drawing")),
+    "good": (
+        "✓",
+        (
+            "supported",
+            "supported with a caveat",
+            "seen on the stand-in",
+            "reproduced",
+            "close at reduced scale",
+            "misprint confirmed",
+            "made",
+            "holds",
+            "at the paper's sizes",
+        ),
+    ),
+    "bad": (
+        "✗",
+        ("contradicted", "contradicted in part", "off", "not confirmed", "fails", "altered"),
+    ),
+    "unclear": (
+        "?",
+        (
+            "inconclusive",
+            "not seen on the stand-in",
+            "differs at reduced scale",
+            "undecided",
+            "on a stand-in",
+            "made with other settings",
+            "of another run",
+        ),
+    ),
+    "open": (
+        "–",
+        (
+            "no threshold in the paper",
+            "needs a larger run",
+            "not comparable",
+            "not trained",
+            "not judged",
+            "not computed",
+            "reduced",
+            "drawing",
+        ),
+    ),
     "none": ("·", ("not run", "not made yet")),
-}  # fmt: skip
+}
 _TONE_OF = {word: tone for tone, (_, words) in TONES.items() for word in words}
 
 

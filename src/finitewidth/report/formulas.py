@@ -34,11 +34,13 @@ REWRITTEN = (  # LaTeX that docutils does not know -> the same in other words
 )
 CLOSE = (  # as TeX sets them: angle brackets of the size of the text, no space around | and /
     (re.compile(r"<mo>([⟨⟩])</mo>"), r'<mo stretchy="false">\1</mo>'),
-    (re.compile(r'<mo stretchy="false">([|/])</mo>'),
-     r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>'),
+    (
+        re.compile(r'<mo stretchy="false">([|/])</mo>'),
+        r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>',
+    ),
     # Chromium draws the smallest sign of a root below its line
     (re.compile(r"</msqrt>"), '<mspace width="0" height=".85em" depth=".15em"></mspace></msqrt>'),
-)  # fmt: skip
+)
 MATH = re.compile(r'<tt class="math">(.*?)</tt>', re.DOTALL)
 SENTENCE = re.compile(r"((?:[^\n]|\n(?!\n)){30,}?[.:])\s+(?=[A-Z(]|[a-z]['′]?\))")
 TAG = re.compile(r"\\tag\{(.*?)\}")
@@ -109,8 +111,11 @@ def label_in_html(text: object) -> Markup:
     text = html.escape(str(text), quote=False)
     text = re.sub(rf"(?<![\w\\])({NAMES})(?![a-z])", lambda name: _letter(name[1]), text)
     script = r"(\{[^{}]*\}|\([^()]*\)|-?\w+)"
-    text = re.sub(rf"(?<![\w.])([^\W\d_])_{script}",
-                  lambda low: f"{low[1]}<sub>{low[2].strip('{}')}</sub>", text)  # fmt: skip
+    text = re.sub(
+        rf"(?<![\w.])([^\W\d_])_{script}",
+        lambda low: f"{low[1]}<sub>{low[2].strip('{}')}</sub>",
+        text,
+    )
     return Markup(re.sub(rf"\^{script}", lambda high: f"<sup>{high[1].strip('{}')}</sup>", text))
 
 
@@ -126,8 +131,12 @@ def as_html(caption: str) -> Markup:
     """Return the caption as HTML paragraphs."""
     from docutils.core import publish_parts
 
-    settings = {"report_level": 5, "file_insertion_enabled": False, "raw_enabled": False,
-                "math_output": "LaTeX"}  # fmt: skip
+    settings = {
+        "report_level": 5,
+        "file_insertion_enabled": False,
+        "raw_enabled": False,
+        "math_output": "LaTeX",
+    }
     body = publish_parts(caption, writer="html5", settings_overrides=settings)["body"]
     body = MATH.sub(r"$\1$", body)
     return in_markup(re.sub(r'href="(?!https?:|#)[^"]*"', "", body))  # no address is a program

@@ -58,21 +58,37 @@ def overview(findings: Findings, downloads: Downloads) -> Page:
     parts = (
         (_rendered("overview.html", **summary.overview(findings)), "", ""),
         (_rendered("findings.html", shown=shown) if shown else "", "Findings", "findings"),
-        (_rendered("strongest.html", **summary.strongest(findings)),
-         "Clearest verdicts", "clearest"),
+        (
+            _rendered("strongest.html", **summary.strongest(findings)),
+            "Clearest verdicts",
+            "clearest",
+        ),
         (_rendered("scores.html", findings=findings, pictures=pictures), "Papers", "papers"),
-        (_rendered("evidence.html", **summary.evidence(findings)),
-         "What was computed, and what it is evidence of", "evidence"),
+        (
+            _rendered("evidence.html", **summary.evidence(findings)),
+            "What was computed, and what it is evidence of",
+            "evidence",
+        ),
         (_rendered("news.html", **summary.news(findings)), "What does not hold", "news"),
-        (_rendered("open.html", listed=claims[verdicts.CAVEAT] + claims[verdicts.NOT_SEEN]),
-         "What holds with a caveat, or was not seen on a stand-in", "caveats"),
-        (_rendered("open.html", listed=claims[verdicts.INCONCLUSIVE]),
-         "Inconclusive claims", "inconclusive"),
-        (_rendered("open.html",
-                   listed=claims[verdicts.NO_THRESHOLD] + claims[verdicts.NEEDS_MORE]),
-         "Claims that this run does not decide", "undecided"),
+        (
+            _rendered("open.html", listed=claims[verdicts.CAVEAT] + claims[verdicts.NOT_SEEN]),
+            "What holds with a caveat, or was not seen on a stand-in",
+            "caveats",
+        ),
+        (
+            _rendered("open.html", listed=claims[verdicts.INCONCLUSIVE]),
+            "Inconclusive claims",
+            "inconclusive",
+        ),
+        (
+            _rendered(
+                "open.html", listed=claims[verdicts.NO_THRESHOLD] + claims[verdicts.NEEDS_MORE]
+            ),
+            "Claims that this run does not decide",
+            "undecided",
+        ),
         (_rendered("legend.html"), "Meaning of the words", "legend"),
-    )  # fmt: skip
+    )
     sections = [Section(*part) for part in parts if part[0]]
     title = "Which results of the papers are reproduced?"
     return Page(name="index", title=title, label="Overview", sections=tuple(sections))
@@ -88,10 +104,13 @@ def claims_page(findings: Findings, downloads: Downloads) -> Page:
             jobs = [job for job in upstream(files, findings.jobs) if not job.is_training]
             data = [copy for file in files if (copy := downloads.put(file))]
             claims.append({**claim, "data": data, "jobs": jobs})
-        details.append(Section(
-            html=_rendered("claims.html", claims=claims),
-            title=f"Claims of {paper.short}", anchor=f"claims-{paper.name}",
-        ))  # fmt: skip
+        details.append(
+            Section(
+                html=_rendered("claims.html", claims=claims),
+                title=f"Claims of {paper.short}",
+                anchor=f"claims-{paper.name}",
+            )
+        )
     table = Section(html=_rendered("claims_table.html", findings=findings))
     title = f"All {len(findings.claims)} claims"
     return Page(name="claims", title=title, label="Claims", sections=(table, *details))
@@ -136,10 +155,14 @@ def errata_page(findings: Findings, downloads: Downloads) -> Page:
     html = _rendered("errata.html", findings=findings, kinds=kinds, data=data, jobs=jobs)
     head = Section(html=html)
     cards = [
-        Section(html=_rendered("errata_cards.html", errata=paper.errata),
-                title=f"Errata of {paper.short}", anchor=f"errata-{paper.name}")
-        for paper in findings.papers if paper.errata
-    ]  # fmt: skip
+        Section(
+            html=_rendered("errata_cards.html", errata=paper.errata),
+            title=f"Errata of {paper.short}",
+            anchor=f"errata-{paper.name}",
+        )
+        for paper in findings.papers
+        if paper.errata
+    ]
     return Page(name="errata", title="Errata", label="Errata", sections=(head, *cards))
 
 
@@ -147,8 +170,11 @@ def runs_page(findings: Findings, downloads: Downloads) -> Page:
     """Return the page of versions, machines and commits, and of time and memory of every job."""
     stamps = [{"who": "this report", **this_environment()}]
     stamps += [{"who": name, **stamp} for name, stamp in findings.stamps.items()]
-    facts = {"findings": findings, "environments": environments(stamps),
-             "total": total(findings.usage.values())}  # fmt: skip
+    facts = {
+        "findings": findings,
+        "environments": environments(stamps),
+        "total": total(findings.usage.values()),
+    }
     sections = (
         Section(html=_rendered("runs.html", **facts)),
         Section(html=_rendered("environments.html", **facts), title="Environment", anchor="env"),
@@ -209,18 +235,24 @@ def _artifact(
     first, rest = formulas.first_sentence(artifact.caption)
     settings = shlex.join([f"preset={findings.preset}", *findings.overrides])
     facts = {
-        "artifact": artifact, "folded": folded,
+        "artifact": artifact,
+        "folded": folded,
         "downloads": {kind: copy for kind, copy in copies.items() if copy},
-        "caption": {"first": formulas.as_html(first),
-                    "rest": formulas.as_html(rest) if rest else Markup()},
+        "caption": {
+            "first": formulas.as_html(first),
+            "rest": formulas.as_html(rest) if rest else Markup(),
+        },
         "alt": f"{artifact.label}: {formulas.as_text(artifact.caption)}",
-        "pixels": pixels, "inches": inches, "wide": inches > COLUMN,
+        "pixels": pixels,
+        "inches": inches,
+        "wide": inches > COLUMN,
         "package": downloads.put(f"{findings.results}/{artifact.paper}/datapackage.json"),
         "table": typeset and formulas.markdown_in_html(typeset),
         "command": f"snakemake --cores 1 {artifact.artifact} --config {settings}",
         "usage": findings.usage.get(artifact.artifact),
-        "log": downloads.put(artifact.log), "benchmark": downloads.put(artifact.benchmark),
-    }  # fmt: skip
+        "log": downloads.put(artifact.log),
+        "benchmark": downloads.put(artifact.benchmark),
+    }
     html = _rendered("artifact.html", **facts)
     anchor = artifact_anchor(artifact.artifact)
     return Section(html=html, title=f"{artifact.label}: {artifact.title}", anchor=anchor)
@@ -232,11 +264,15 @@ def _experiments(page: str, findings: Findings, downloads: Downloads) -> list[Se
     for job in findings.jobs.values():
         if job.stamp and (job.paper or "runs") == page:
             stamp, files = findings.stamps.get(job.name), (job.stamp, job.log, job.benchmark)
-            jobs.append({
-                "job": job, "anchor": job_anchor(job), "stamp": stamp,
-                "settings": _settings(stamp) if stamp else "",
-                "files": [copy for file in files if file and (copy := downloads.put(file))],
-            })  # fmt: skip
+            jobs.append(
+                {
+                    "job": job,
+                    "anchor": job_anchor(job),
+                    "stamp": stamp,
+                    "settings": _settings(stamp) if stamp else "",
+                    "files": [copy for file in files if file and (copy := downloads.put(file))],
+                }
+            )
     if not jobs:
         return []
     html = _rendered("jobs.html", page=page, jobs=jobs)
@@ -302,20 +338,33 @@ def machines(stamps: Iterable[Mapping[str, Any]]) -> list[str]:
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("finitewidth.report"), autoescape=select_autoescape(["html"]),
-        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
+        loader=PackageLoader("finitewidth.report"),
+        autoescape=select_autoescape(["html"]),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     environment.filters |= {
-        "number": number_words.number, "duration": number_words.duration, "size": formatting.size,
-        "tone": formatting.tone, "sign": formatting.sign, "order": formatting.order,
-        "thousands": formatting.thousands, "quotes": formatting.quotes,
-        "threshold": number_words.threshold, "formulas": formulas.in_html,
-        "label": formulas.label_in_html, "md": formulas.in_markdown, "decisive": decisive_sentence,
-    }  # fmt: skip
+        "number": number_words.number,
+        "duration": number_words.duration,
+        "size": formatting.size,
+        "tone": formatting.tone,
+        "sign": formatting.sign,
+        "order": formatting.order,
+        "thousands": formatting.thousands,
+        "quotes": formatting.quotes,
+        "threshold": number_words.threshold,
+        "formulas": formulas.in_html,
+        "label": formulas.label_in_html,
+        "md": formulas.in_markdown,
+        "decisive": decisive_sentence,
+    }
     environment.globals |= {
-        "artifact_href": artifact_href, "artifact_anchor": artifact_anchor, "job_href": job_href,
+        "artifact_href": artifact_href,
+        "artifact_anchor": artifact_anchor,
+        "job_href": job_href,
         "cost_of": cost_of,
-    }  # fmt: skip
+    }
     return environment
 
 

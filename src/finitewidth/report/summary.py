@@ -31,11 +31,14 @@ def overview(findings: Findings) -> dict[str, Any]:
     return {
         "findings": findings,
         "states": counted(shown, (*SCALE_WORDS, states.NOT_MADE, states.ALTERED)),
-        "scales": counted(shown, SCALE_WORDS), "scale_words": SCALE_WORDS,
-        "judged": judged(findings), "numbers": numbers,
+        "scales": counted(shown, SCALE_WORDS),
+        "scale_words": SCALE_WORDS,
+        "judged": judged(findings),
+        "numbers": numbers,
         "altered": [a for paper in findings.papers for a in paper.artifacts if a.problems],
-        "alarms": sum(alarms), "candidates": sum(alarm > 0 for alarm in alarms),
-    }  # fmt: skip
+        "alarms": sum(alarms),
+        "candidates": sum(alarm > 0 for alarm in alarms),
+    }
 
 
 def judged(findings: Findings) -> int:
@@ -107,5 +110,10 @@ def news(findings: Findings) -> dict[str, Any]:
         return not judged, in_part, [places[claim["paper"]] for claim in judged]
 
     facts = sorted(findings.facts, key=order)
-    return {"facts": facts, "claims": claims, "numbers": numbers, "errata": errata,
-            "misprints": counted(papers, places)}  # fmt: skip
+    return {
+        "facts": facts,
+        "claims": claims,
+        "numbers": numbers,
+        "errata": errata,
+        "misprints": counted(papers, places),
+    }

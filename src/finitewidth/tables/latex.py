@@ -28,8 +28,9 @@ def latex(table: Typeset, footer: str, name: str) -> str:
     text = table.cells.drop(columns=list(table.spans))
     longest = [int(text.iloc[:, place].map(len).max()) for place in range(text.shape[1])]
     numeric = [_numeric(text.iloc[:, place]) for place in range(text.shape[1])]
-    wide = [size for size, right in zip(longest, numeric, strict=True)
-            if size > WRAPPED and not right]  # fmt: skip
+    wide = [
+        size for size, right in zip(longest, numeric, strict=True) if size > WRAPPED and not right
+    ]
     specifications, headers, columns = [], [], []
     for place, (size, right) in enumerate(zip(longest, numeric, strict=True)):
         wrapped = size > WRAPPED and not right
@@ -71,8 +72,9 @@ def latex(table: Typeset, footer: str, name: str) -> str:
 def _said(text: str, table: Typeset) -> str:
     """A text in LaTeX, with the variables of the table in italics."""
     parts = parts_of(text, table.variables)
-    return "".join(f"${part}$" if number % 2 else escaped(part)
-                   for number, part in enumerate(parts))  # fmt: skip
+    return "".join(
+        f"${part}$" if number % 2 else escaped(part) for number, part in enumerate(parts)
+    )
 
 
 def _numeric(cells: pd.Series) -> bool:
@@ -85,8 +87,9 @@ def _numeric(cells: pd.Series) -> bool:
 def _header(title: str, cells: int, right: bool, table: Typeset) -> str:
     """Return the header of a column, in several lines where it is wider than the cells."""
     width = max(cells, (len(title) + 1) // 2 if cells > 6 else 6)
-    lines = textwrap.wrap(title.replace("± ", "±\u00a0"), width, break_long_words=False,
-                          break_on_hyphens=False)  # fmt: skip
+    lines = textwrap.wrap(
+        title.replace("± ", "±\u00a0"), width, break_long_words=False, break_on_hyphens=False
+    )
     if len(lines) < 2:
         return _said(title, table)
     inner = r" \\ ".join(_said(line, table) for line in lines)

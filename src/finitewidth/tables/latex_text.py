@@ -7,36 +7,98 @@ import unicodedata
 from itertools import groupby
 
 ASCII = {
-    "\\": r"$\backslash$", "&": r"\&", "%": r"\%", "#": r"\#", "$": r"\$", "{": r"\{", "}": r"\}",
-    "~": r"\~{}", "^": r"\^{}", "`": r"\`{}", '"': r'\char"22{}',
+    "\\": r"$\backslash$",
+    "&": r"\&",
+    "%": r"\%",
+    "#": r"\#",
+    "$": r"\$",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\~{}",
+    "^": r"\^{}",
+    "`": r"\`{}",
+    '"': r'\char"22{}',
     # a glyph, where \_ is a rule that cannot be searched or copied
     "_": r"{\ttfamily\char95}",
     # other glyphs than these in text of the default encoding
-    "<": "$<$", ">": "$>$", "|": "$|$",
+    "<": "$<$",
+    ">": "$>$",
+    "|": "$|$",
     # otherwise read as arguments of the end of a row
-    "[": "{[}", "*": "{*}",
+    "[": "{[}",
+    "*": "{*}",
     # otherwise joined with the next character to a dash or a quotation mark
-    "-": "{-}", "'": "{'}",
-}  # fmt: skip
+    "-": "{-}",
+    "'": "{'}",
+}
 SPACES = {"\t": " ", "\n": " ", "\u00a0": "~", "\u2009": r"\,", "\u202f": r"\,"}
 PUNCTUATION = {
-    "–": "{--}", "—": "{---}", "’": "{'}", "‘": "{`}", "“": "{``}", "”": "{''}", "…": r"\dots{}",
-    "§": r"\S{}", "ß": r"\ss{}", "ı": r"\i{}",
-}  # fmt: skip
+    "–": "{--}",
+    "—": "{---}",
+    "’": "{'}",
+    "‘": "{`}",
+    "“": "{``}",
+    "”": "{''}",
+    "…": r"\dots{}",
+    "§": r"\S{}",
+    "ß": r"\ss{}",
+    "ı": r"\i{}",
+}
 MATHEMATICS = {
-    "±": r"\pm", "∓": r"\mp", "×": r"\times", "·": r"\cdot", "÷": r"\div", "−": "-", "∞": r"\infty",
-    "∈": r"\in", "∉": r"\notin", "≤": r"\leq", "≥": r"\geq", "≠": r"\neq", "≈": r"\approx",
-    "∼": r"\sim", "≡": r"\equiv", "∝": r"\propto", "≪": r"\ll", "≫": r"\gg", "→": r"\rightarrow",
-    "←": r"\leftarrow", "↔": r"\leftrightarrow", "⊙": r"\odot", "⊗": r"\otimes", "⊤": r"\top",
-    "∥": r"\|", "∑": r"\Sigma", "∏": r"\Pi", "√": r"\surd", "∂": r"\partial", "∇": r"\nabla",
-    "⟨": r"\langle", "⟩": r"\rangle", "ℓ": r"\ell", "†": r"\dagger", "‡": r"\ddagger",
-    "°": r"{}^\circ", "∩": r"\cap", "∪": r"\cup", "⊂": r"\subset", "∅": r"\emptyset",
-    "∀": r"\forall", "∃": r"\exists", "ϵ": r"\epsilon", "ϕ": r"\phi", "ϑ": r"\vartheta",
-}  # fmt: skip
+    "±": r"\pm",
+    "∓": r"\mp",
+    "×": r"\times",
+    "·": r"\cdot",
+    "÷": r"\div",
+    "−": "-",
+    "∞": r"\infty",
+    "∈": r"\in",
+    "∉": r"\notin",
+    "≤": r"\leq",
+    "≥": r"\geq",
+    "≠": r"\neq",
+    "≈": r"\approx",
+    "∼": r"\sim",
+    "≡": r"\equiv",
+    "∝": r"\propto",
+    "≪": r"\ll",
+    "≫": r"\gg",
+    "→": r"\rightarrow",
+    "←": r"\leftarrow",
+    "↔": r"\leftrightarrow",
+    "⊙": r"\odot",
+    "⊗": r"\otimes",
+    "⊤": r"\top",
+    "∥": r"\|",
+    "∑": r"\Sigma",
+    "∏": r"\Pi",
+    "√": r"\surd",
+    "∂": r"\partial",
+    "∇": r"\nabla",
+    "⟨": r"\langle",
+    "⟩": r"\rangle",
+    "ℓ": r"\ell",
+    "†": r"\dagger",
+    "‡": r"\ddagger",
+    "°": r"{}^\circ",
+    "∩": r"\cap",
+    "∪": r"\cup",
+    "⊂": r"\subset",
+    "∅": r"\emptyset",
+    "∀": r"\forall",
+    "∃": r"\exists",
+    "ϵ": r"\epsilon",
+    "ϕ": r"\phi",
+    "ϑ": r"\vartheta",
+}
 # raised in text, as marks of a note are
 RAISED_MARKS = "†‡"
-GREEK_NAMES = {"LAMDA": "lambda", "FINAL SIGMA": "varsigma", "PHI": "varphi",
-               "EPSILON": "varepsilon"}  # fmt: skip
+GREEK_NAMES = {
+    "LAMDA": "lambda",
+    "FINAL SIGMA": "varsigma",
+    "PHI": "varphi",
+    "EPSILON": "varepsilon",
+}
 
 
 def escaped(text: str) -> str:

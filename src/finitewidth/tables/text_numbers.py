@@ -55,8 +55,10 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     ``settings["trained"]``.
     """
     datasets = settings["datasets"]
-    gates = {name: f"ε = {gate['eps']:g}, β = {gate['beta']:g}"
-             for name, gate in settings.get("gates", {}).items()}  # fmt: skip
+    gates = {
+        name: f"ε = {gate['eps']:g}, β = {gate['beta']:g}"
+        for name, gate in settings.get("gates", {}).items()
+    }
     numbers = {
         (quantity, row, column): (
             title.format(**gates),
@@ -71,14 +73,20 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         images, printed = (", ".join(names[role] for role in roles) for names in (datasets, ROLES))
         ours = {name: row[name] for name in ("mean", "runs", "diverged")}
         if all(one["what"] != title for one in lines):
-            lines.append({
-                **shared, **ours, "source": "ours", "data": images,
-                "standard_deviation": row["spread"] if row["runs"] > 1 else nan,
-                "epoch": SELECTIONS[row["select"]],
-                "trained": row["trained"] if "trained" in settings else nan,
-            })  # fmt: skip
-        lines.append({**shared, "source": "paper", "data": printed, "mean": row["reported"],
-                      "epoch": "none"})  # fmt: skip
+            lines.append(
+                {
+                    **shared,
+                    **ours,
+                    "source": "ours",
+                    "data": images,
+                    "standard_deviation": row["spread"] if row["runs"] > 1 else nan,
+                    "epoch": SELECTIONS[row["select"]],
+                    "trained": row["trained"] if "trained" in settings else nan,
+                }
+            )
+        lines.append(
+            {**shared, "source": "paper", "data": printed, "mean": row["reported"], "epoch": "none"}
+        )
     return pd.DataFrame(lines, columns=list(FIELDS))
 
 

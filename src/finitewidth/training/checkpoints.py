@@ -196,5 +196,7 @@ def plain(value: Any) -> Any:
         return type(value)(map(plain, value))
     if hasattr(value, "detach"):  # a tensor; torch is not imported where it is not used
         return value.detach().cpu().clone()
-    raise TypeError(f"the result of a piece contains {type(value).__name__}; return numbers, "
-                    "texts, tensors, lists, tuples and dictionaries")  # fmt: skip
+    raise TypeError(
+        f"the result of a piece contains {type(value).__name__}; return numbers, "
+        "texts, tensors, lists, tuples and dictionaries"
+    )

@@ -26,9 +26,17 @@ RATE_ITERATIONS = 100  # for a rate that is set by the largest eigenvalue
 RECORD_ITERATIONS = 10  # at a recorded time, from the last vector
 PHASES = {"steps": ("steps",), "graded": ("graded",), "flow": ("start", "flow", "graded")}
 KEPT = (  # of a descent in a checkpoint, as they are
-    "rates", "places", "waiting", "phase", "count", "vectors", "kernels", "snapshots", "ends",
+    "rates",
+    "places",
+    "waiting",
+    "phase",
+    "count",
+    "vectors",
+    "kernels",
+    "snapshots",
+    "ends",
     "solver",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,22 +264,31 @@ class DescentRun(Training):
         clocks.eta_lambda_max[places] = np.fmax(clocks.eta_lambda_max[places], steep)
         clocks.recorded[places] = clocks.time[places]
         columns = {
-            "replica": places, "time": clocks.time[places], "loss": losses,
-            "change": change.cpu().numpy(), "eta_lambda": steep,
-        }  # fmt: skip
+            "replica": places,
+            "time": clocks.time[places],
+            "loss": losses,
+            "change": change.cpu().numpy(),
+            "eta_lambda": steep,
+        }
         rows = zip(*(column.tolist() for column in columns.values()), strict=True)
         self.snapshots += [dict(zip(columns, row, strict=True)) for row in rows]
 
     def _end(self, place: int, diverged: bool) -> dict[str, Any]:
         stops, clocks = self.stops, self.clocks
         numbers = {
-            "steps_taken": clocks.time, "gradients": clocks.gradients,
-            "largest_jump": clocks.largest_jump, "first_loss": stops.first,
-            "lowest_loss": stops.lowest, "last_loss": stops.last, "stop_window": stops.window,
-            "stop_each": stops.each, "eta_lambda_start": clocks.eta_lambda_start,
-            "eta_lambda_end": clocks.eta_lambda, "eta_lambda_max": clocks.eta_lambda_max,
+            "steps_taken": clocks.time,
+            "gradients": clocks.gradients,
+            "largest_jump": clocks.largest_jump,
+            "first_loss": stops.first,
+            "lowest_loss": stops.lowest,
+            "last_loss": stops.last,
+            "stop_window": stops.window,
+            "stop_each": stops.each,
+            "eta_lambda_start": clocks.eta_lambda_start,
+            "eta_lambda_end": clocks.eta_lambda,
+            "eta_lambda_max": clocks.eta_lambda_max,
             "exceeded": 1 * (clocks.eta_lambda_max > 2),
-        }  # fmt: skip
+        }
         return {
             "replica": place,
             "rate": self.rates[place].item(),

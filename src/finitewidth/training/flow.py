@@ -186,9 +186,14 @@ class Flow:
         mu, nu, mu_f, gamma_f = torch.from_numpy(np.array(rows)).T
         h = torch.from_numpy(of["h"])
         groups = zip(
-            run.stack.parameters, of["start"], of["force"], of["near"], of["far"], self.here,
+            run.stack.parameters,
+            of["start"],
+            of["force"],
+            of["near"],
+            of["far"],
+            self.here,
             strict=True,
-        )  # fmt: skip
+        )
         for weight, start, first, near, far, now in groups:
             far.mul_(per_network(nu, far)).addcmul_(near, per_network(mu, near))
             far.addcmul_(now, per_network(h * mu_f, now)).addcmul_(

@@ -80,8 +80,10 @@ class GatedStack:
         first = hard_gates(self.layers, self.feature, inputs[:, :1])
         if len(x) * sum(gates.numel() for gates in first) > GATES_AT_MOST:
             return None
-        parts = [hard_gates(self.layers, self.feature, part)
-                 for part in inputs.split(IMAGES_AT_ONCE, dim=1)]  # fmt: skip
+        parts = [
+            hard_gates(self.layers, self.feature, part)
+            for part in inputs.split(IMAGES_AT_ONCE, dim=1)
+        ]
         return [torch.cat(layer, dim=1) for layer in zip(*parts, strict=True)]
 
     def weights(self) -> dict[str, Tensor]:
@@ -262,10 +264,13 @@ class _Training(EpochTraining):
         loss, accuracy, first, second = self._scores()
         train_loss, train_accuracy = (state.sums / count).T.tolist()
         numbers = {
-            "train_loss": train_loss, "train_accuracy": train_accuracy, "test_loss": loss.tolist(),
-            "test_accuracy": accuracy.tolist(), "test_accuracy_first": first.tolist(),
+            "train_loss": train_loss,
+            "train_accuracy": train_accuracy,
+            "test_loss": loss.tolist(),
+            "test_accuracy": accuracy.tolist(),
+            "test_accuracy_first": first.tolist(),
             "test_accuracy_second": second.tolist(),
-        }  # fmt: skip
+        }
         for number, replica in enumerate(self.run.replicas):
             row = {"row": self.run.row, **{name: getattr(replica, name) for name in DESCRIBED}}
             row |= {"eps": None if replica.beta is None else replica.eps, "epoch": epoch}
@@ -285,14 +290,20 @@ class _Training(EpochTraining):
         count = len(self.run.replicas)
         rows, before = self.state.history[-count:], self.state.history[-2 * count : -count]
         known = [row["diverged"] for row in before] or [0] * count
-        new = [replica for replica, row, was in zip(self.run.replicas, rows, known, strict=True)
-               if row["diverged"] and not was]  # fmt: skip
+        new = [
+            replica
+            for replica, row, was in zip(self.run.replicas, rows, known, strict=True)
+            if row["diverged"] and not was
+        ]
         names = (f"{each.regime} seed {each.seed} (step size {each.step_size:g})" for each in new)
         if new:
             LOG.warning(
                 "epoch %d: loss is not finite; %d of %d replicas have diverged, now %s",
-                epoch, sum(row["diverged"] for row in rows), count, ", ".join(names),
-            )  # fmt: skip
+                epoch,
+                sum(row["diverged"] for row in rows),
+                count,
+                ", ".join(names),
+            )
 
     def _keep_best(self, criterion: str, score: Tensor) -> None:
         """Keep the weights of replicas that improved; on a tie the earlier epoch is kept."""

@@ -171,9 +171,12 @@ class _Training(EpochTraining):
         loss, accuracy = (state.sums / self.steps_per_epoch).tolist()
         last = (state.recent.sum(dim=0) / min(self.done, RECENT)).tolist()
         state.history += self._rows(
-            epoch, train_loss=loss, train_accuracy=accuracy, train_accuracy_last10=last,
+            epoch,
+            train_loss=loss,
+            train_accuracy=accuracy,
+            train_accuracy_last10=last,
             diverged=state.diverged.int().tolist(),
-        )  # fmt: skip
+        )
         state.sums.zero_()
         if epoch in self.plan.measure_at:
             self._measure(epoch)

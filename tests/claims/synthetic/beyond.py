@@ -16,9 +16,15 @@ def log_limit(x, variance):
 def grid(group, widths, alphas, variances):
     """Keys of a group of networks."""
     return pd.DataFrame(
-        [(group, w, a, v, int(x * w), x)
-         for w in widths for a in alphas for v in variances for x in SHARES], columns=KEY,
-    )  # fmt: skip
+        [
+            (group, w, a, v, int(x * w), x)
+            for w in widths
+            for a in alphas
+            for v in variances
+            for x in SHARES
+        ],
+        columns=KEY,
+    )
 
 
 def lines(rows, **laws):
@@ -52,12 +58,16 @@ def theorem31(factor=1.0, measured=1.0, ordered=1.0):
     """
     rows = [
         (phase, variance, x, width, share * law * (1 - 1 / width), law)
-        for phase, variance, share in (("ordered", 1.0, ordered), ("critical", 2.0, factor),
-                                       ("chaotic", 2.5, factor), ("chaotic", 4.0, factor))
+        for phase, variance, share in (
+            ("ordered", 1.0, ordered),
+            ("critical", 2.0, factor),
+            ("chaotic", 2.5, factor),
+            ("chaotic", 4.0, factor),
+        )
         for x in (0.1, 0.5, 2.0)
         for law in (np.exp(log_limit(x, variance)),)
         for width in (640, 1280, 2560, 5120)
-    ]  # fmt: skip
+    ]
     columns = ["phase", "sigma_w2", "x", "width", "exact", "printed"]
     return diagonal(measured) | {"doubled": pd.DataFrame(rows, columns=columns)}
 
@@ -90,9 +100,11 @@ def architectures(growing=0.5):
     slopes = {"growing": growing, "constant": 1.0, "shrinking": 2.0}
     rows = [
         (name, variance, depth, curve, np.exp(slope * depth / 100))
-        for name, slope in slopes.items() for variance in (1.0, 2.0) for depth in (20, 50, 100)
+        for name, slope in slopes.items()
+        for variance in (1.0, 2.0)
+        for depth in (20, 50, 100)
         for curve in ("exact", "printed_sums")
-    ]  # fmt: skip
+    ]
     columns = ["architecture", "sigma_w2", "depth", "curve", "y"]
     return {"architectures": pd.DataFrame(rows, columns=columns)}
 
@@ -130,8 +142,10 @@ def dispersions(factor=1.05, angle=0.0):
     theory = lines(rows, exact=exact, printed_limit=exact, printed_sums=exact)
     pairs = rows.assign(y=factor * exact, sample="many", spread=1e-3)
     pairs = pairs.merge(pd.DataFrame({"cosine": [0.1, 0.9]}), how="cross")
-    return {"estimates": pairs.assign(y=pairs["y"] * np.exp(angle * pairs["cosine"])),
-            "theory": theory.assign(cosine=np.nan)}  # fmt: skip
+    return {
+        "estimates": pairs.assign(y=pairs["y"] * np.exp(angle * pairs["cosine"])),
+        "theory": theory.assign(cosine=np.nan),
+    }
 
 
 def steps(ordered=-0.2, sign=1.0):
@@ -155,8 +169,16 @@ def steps(ordered=-0.2, sign=1.0):
 
 def moments(forward=1.0, limit=1.0):
     """Every moment as printed but E[N_x]; exact products tend to ``limit`` times the printed."""
-    names = ("forward", "backward", "forward_square", "backward_square", "product",
-             "chain_backward", "chain_backward_square", "chain_product")  # fmt: skip
+    names = (
+        "forward",
+        "backward",
+        "forward_square",
+        "backward_square",
+        "product",
+        "chain_backward",
+        "chain_backward_square",
+        "chain_product",
+    )
     rows = [(name, "tied", 1.3 * (forward if name == "forward" else 1), 1.3) for name in names]
     rows.append(("chain_product", "difference", 0.2, np.nan))
     found = pd.DataFrame(rows, columns=["quantity", "weights", "value", "printed"])
@@ -164,15 +186,21 @@ def moments(forward=1.0, limit=1.0):
     printed = np.exp(widths / 1000)
     exact = printed * limit * (1 + 0.4 / widths)
     products = {"width": widths, "layers": widths // 4, "exact": exact, "printed": printed}
-    return {"moments": found.assign(error=0.001, width=16, layers=4),
-            "products": pd.DataFrame(products)}  # fmt: skip
+    return {
+        "moments": found.assign(error=0.001, width=16, layers=4),
+        "products": pd.DataFrame(products),
+    }
 
 
 def estimators(bias=0.0):
     """Means of both leave-one-out estimators over the truth."""
     names = ("leave_one_out", "printed_leave_one_out")
-    rows = [(name, size, truth, 1 + bias, 0.001)
-            for name in names for size in (20, 500) for truth in (1.65, 4.48)]  # fmt: skip
+    rows = [
+        (name, size, truth, 1 + bias, 0.001)
+        for name in names
+        for size in (20, 500)
+        for truth in (1.65, 4.48)
+    ]
     columns = ["estimator", "size", "truth", "value", "error"]
     return {"estimators": pd.DataFrame(rows, columns=columns)}
 
@@ -201,15 +229,22 @@ def blocks(start=0.05, early=0.8, rise=1.0, order=1.0, same=0.8):
                 done = shares[step] * rise
                 gap = (start + done * (0.6 - 0.2 * place)) * noise
                 level = same * noise
-                rows.append({
-                    "sigma_w2": variance, "seed": seed, "step": step, "diagonal": 100.0 * noise,
-                    "same_class": 100 * level * noise, "other_class": 100 * (level - gap) * noise,
-                    "same_class_with_diagonal": 100 * (0.9 * level + 0.1) * noise, "gap": gap,
-                    "over_smaller_diagonal": level * noise,
-                    "alignment": (0.35 + 0.2 * done) * noise,
-                    "train_loss": np.exp(-8 * shares[step]) * noise,
-                    "test_loss": (0.2 + 0.1 * order * (place - 1)) * noise,
-                })  # fmt: skip
+                rows.append(
+                    {
+                        "sigma_w2": variance,
+                        "seed": seed,
+                        "step": step,
+                        "diagonal": 100.0 * noise,
+                        "same_class": 100 * level * noise,
+                        "other_class": 100 * (level - gap) * noise,
+                        "same_class_with_diagonal": 100 * (0.9 * level + 0.1) * noise,
+                        "gap": gap,
+                        "over_smaller_diagonal": level * noise,
+                        "alignment": (0.35 + 0.2 * done) * noise,
+                        "train_loss": np.exp(-8 * shares[step]) * noise,
+                        "test_loss": (0.2 + 0.1 * order * (place - 1)) * noise,
+                    }
+                )
     return {"rows": pd.DataFrame(rows)}
 
 
@@ -232,7 +267,7 @@ ROWS = {
     "B19": (blocks, lambda: blocks(start=0.3, same=1.2)),
     "B20": (blocks, lambda: blocks(start=0.7, rise=-1.0)),
     "B21": (blocks, lambda: blocks(order=-1.0)),
-}  # fmt: skip
+}
 
 BOTH = ("shuffled", "constant")
 INVARIANT = {

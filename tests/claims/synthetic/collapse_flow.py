@@ -27,24 +27,44 @@ def curves(power=0.5, limit=0.0, nc2=1e-6, random=1.0, drift=1e-12, nc4=1.0, bou
                     falling = limit + 0.4 * (1 + 0.01 * jitter(case, run)) * (0.1 + time) ** -power
                     stays = start == "random_weights"
                     level = random * (1 + 0.05 * abs(jitter(case, run))) if stays else falling
-                    rows.append({
-                        "start": start, "case": case, "run": run, "time": time, "nc1": level**2,
-                        "nc2": 0.6 if stays else 100 * nc2 / (1 + time) + nc2 / 2, "nc3": level,
-                        "nc4": 0.7 if stays else nc4, "h2": level,
-                        "mean": 0.04 if start == "free_biases" else 1e-12,
-                        "bias_gap": 0.005 if start == "free_biases" else 1e-6,
-                        "alignment": 0.3 if stays else 1.0, "drift": drift,
-                        "bound": None if stays else bound * level,
-                    })  # fmt: skip
+                    rows.append(
+                        {
+                            "start": start,
+                            "case": case,
+                            "run": run,
+                            "time": time,
+                            "nc1": level**2,
+                            "nc2": 0.6 if stays else 100 * nc2 / (1 + time) + nc2 / 2,
+                            "nc3": level,
+                            "nc4": 0.7 if stays else nc4,
+                            "h2": level,
+                            "mean": 0.04 if start == "free_biases" else 1e-12,
+                            "bias_gap": 0.005 if start == "free_biases" else 1e-6,
+                            "alignment": 0.3 if stays else 1.0,
+                            "drift": drift,
+                            "bound": None if stays else bound * level,
+                        }
+                    )
     return pd.DataFrame(rows)
 
 
 def uncentred(error=1e-7):
     """Ends of flows with a global mean; ``error`` is that of b - 1/C + W <h>, relative."""
-    return pd.DataFrame([
-        {"case": name, "run": run, "time": time, "residual": 1e-6, "gap": 0.1, "error": error / 10}
-        for name in ("E = 0", "random W, scale 0.1") for run in RUNS for time in TIMES[-2:]
-    ])  # fmt: skip
+    return pd.DataFrame(
+        [
+            {
+                "case": name,
+                "run": run,
+                "time": time,
+                "residual": 1e-6,
+                "gap": 0.1,
+                "error": error / 10,
+            }
+            for name in ("E = 0", "random W, scale 0.1")
+            for run in RUNS
+            for time in TIMES[-2:]
+        ]
+    )
 
 
 def frozen(gamma=1.0, theta=1.0, nc3=0.2, nc2=1e-9):
@@ -54,11 +74,24 @@ def frozen(gamma=1.0, theta=1.0, nc3=0.2, nc2=1e-9):
         values = {
             "gamma": gamma * formula("gamma", "corrected", other, beta),
             "theta": theta * formula("theta", "printed", other, beta),
-            "nc2": nc2, "nc3": nc3, "nc3_earlier": nc3, "h2": 1e-9, "drift": 1e-12,
-        }  # fmt: skip
-        rows += [{"case": case(other, beta), "kappa_n": other, "beta": beta, "run": run,
-                  "quantity": name, "value": value}
-                 for run in RUNS for name, value in values.items()]  # fmt: skip
+            "nc2": nc2,
+            "nc3": nc3,
+            "nc3_earlier": nc3,
+            "h2": 1e-9,
+            "drift": 1e-12,
+        }
+        rows += [
+            {
+                "case": case(other, beta),
+                "kappa_n": other,
+                "beta": beta,
+                "run": run,
+                "quantity": name,
+                "value": value,
+            }
+            for run in RUNS
+            for name, value in values.items()
+        ]
     return pd.DataFrame(rows)
 
 
@@ -73,12 +106,21 @@ def formula(quantity, form, other, beta):
 
 
 def formulas():
-    return pd.DataFrame([
-        {"case": case(other, beta), "kappa_n": other, "beta": beta, "quantity": quantity,
-         "form": form, "value": formula(quantity, form, other, beta)}
-        for other, beta in PAIRS for quantity in ("gamma", "theta")
-        for form in ("printed", "corrected")
-    ])  # fmt: skip
+    return pd.DataFrame(
+        [
+            {
+                "case": case(other, beta),
+                "kappa_n": other,
+                "beta": beta,
+                "quantity": quantity,
+                "form": form,
+                "value": formula(quantity, form, other, beta),
+            }
+            for other, beta in PAIRS
+            for quantity in ("gamma", "theta")
+            for form in ("printed", "corrected")
+        ]
+    )
 
 
 def residuals(order=("global", "class", "single")):
@@ -86,9 +128,17 @@ def residuals(order=("global", "class", "single")):
     rows = []
     for kernel in ("0.2, 0.1, 0.01", "1, 0.5, 0.4"):
         for place, component in enumerate(order):
-            rows += [{"kernel": kernel, "component": component, "run": run, "eigenvalue": 1.0,
-                      "reached": 4.0**place * (1 + 0.01 * jitter(kernel, run)), "predicted": 1.0}
-                     for run in RUNS]  # fmt: skip
+            rows += [
+                {
+                    "kernel": kernel,
+                    "component": component,
+                    "run": run,
+                    "eigenvalue": 1.0,
+                    "reached": 4.0**place * (1 + 0.01 * jitter(kernel, run)),
+                    "predicted": 1.0,
+                }
+                for run in RUNS
+            ]
     return pd.DataFrame(rows)
 
 

@@ -6,8 +6,11 @@ import numpy as np
 import pandas as pd
 from tests.claims.synthetic import jitter
 
-PAIRS = [f"{net}_{data}" for net in ("vgg", "resnet", "densenet")
-         for data in ("mnist", "fashion", "cifar")]  # fmt: skip
+PAIRS = [
+    f"{net}_{data}"
+    for net in ("vgg", "resnet", "densenet")
+    for data in ("mnist", "fashion", "cifar")
+]
 ENTROPY = "resnet_mnist_ce"
 INITS = ("lecun", "torch", "he")
 RATES = tuple(float(f"{rate:.3g}") for rate in np.geomspace(0.01, 1, 8))
@@ -29,14 +32,23 @@ def networks(pair, late=0.3, far=0.6, apart=1.0):
             fallen = late * 10 ** (-(place - 2) / (CLOSE - 2)) * 0.95
             nc3 = noise * {UNTRAINED: 1.2, FAR: far}.get(place, fallen)
             near = apart * (1 - nc3)
-            rows.append({
-                "pair": pair, "init": init, "rate": rate, "picked": PICKED.get(place, ""),
-                "nc1": 0.4 * nc3, "nc1_ratio": 0.1 * nc3**2, "nc2": 0.1 + 0.5 * nc3, "nc3": nc3,
-                "test_accuracy": {UNTRAINED: 0.9, FAR: 0.975}.get(place, 0.99),
-                "train_accuracy": 0.9 if place == UNTRAINED else 0.9995,
-                "e_norm": 8 - 4 * near, "e_relative": 1 - 0.05 * near,
-                "invariant_alignment": 0.5 + 0.4 * near,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "pair": pair,
+                    "init": init,
+                    "rate": rate,
+                    "picked": PICKED.get(place, ""),
+                    "nc1": 0.4 * nc3,
+                    "nc1_ratio": 0.1 * nc3**2,
+                    "nc2": 0.1 + 0.5 * nc3,
+                    "nc3": nc3,
+                    "test_accuracy": {UNTRAINED: 0.9, FAR: 0.975}.get(place, 0.99),
+                    "train_accuracy": 0.9 if place == UNTRAINED else 0.9995,
+                    "e_norm": 8 - 4 * near,
+                    "e_relative": 1 - 0.05 * near,
+                    "invariant_alignment": 0.5 + 0.4 * near,
+                }
+            )
     return pd.DataFrame(rows)
 
 
@@ -62,23 +74,39 @@ def ends(pair, apart=1.0, level=0.9, mean=0.02, within=0.02):
     for init, model, noise in picked_of(pair):
         far = model == "other"
         aligned = level - 0.2 * apart * far + 0.01 * noise
-        found = {"alignment_theta": aligned, "alignment_theta_h": aligned + 0.02, "h1": 40.0,
-                 "hbar": 40 * mean * (1 + 0.1 * noise),
-                 "h2": 40 * within * (10 if far else 1) * (1 + 0.1 * noise)}  # fmt: skip
-        rows += [{"pair": pair, "init": init, "model": model, "quantity": quantity, "value": value}
-                 for quantity, value in found.items()]  # fmt: skip
+        found = {
+            "alignment_theta": aligned,
+            "alignment_theta_h": aligned + 0.02,
+            "h1": 40.0,
+            "hbar": 40 * mean * (1 + 0.1 * noise),
+            "h2": 40 * within * (10 if far else 1) * (1 + 0.1 * noise),
+        }
+        rows += [
+            {"pair": pair, "init": init, "model": model, "quantity": quantity, "value": value}
+            for quantity, value in found.items()
+        ]
     return pd.DataFrame(rows)
 
 
 def blocks(pair, ratio=5.0, norms=0.2):
     """Means of blocks and norms of the network of the heat maps, both kernels alike."""
     spread = 1 + 0.1 * jitter(pair)
-    return pd.DataFrame([
-        {"pair": pair, "kernel": kernel, "init": "lecun", "rate": RATES[CLOSE], "diagonal": 3.0,
-         "same_class": ratio * spread, "other_class": 1.0, "norm_ratio": norms * spread,
-         "norm_over_smaller": norms * spread}
-        for kernel in ("theta", "theta_h")
-    ])  # fmt: skip
+    return pd.DataFrame(
+        [
+            {
+                "pair": pair,
+                "kernel": kernel,
+                "init": "lecun",
+                "rate": RATES[CLOSE],
+                "diagonal": 3.0,
+                "same_class": ratio * spread,
+                "other_class": 1.0,
+                "norm_ratio": norms * spread,
+                "norm_over_smaller": norms * spread,
+            }
+            for kernel in ("theta", "theta_h")
+        ]
+    )
 
 
 @cache

@@ -19,11 +19,19 @@ def regression(turn=0.0, limits=1.0, peak=30.0, means=1.0, distance=1e-8):
         for x in sorted([*RATIOS, 1.0]):
             mean = limit(x, noise) if x != 1 else float("nan")
             median = peak * noise if x == 1 else mean
-            drawn.append({
-                **case, "x": x, "size": 200, "draws": 200, "mean": means * mean,
-                "mean_error": 0.005 * mean, "median": median, "median_error": 0.02 * median,
-                "exact": mean,
-            })  # fmt: skip
+            drawn.append(
+                {
+                    **case,
+                    "x": x,
+                    "size": 200,
+                    "draws": 200,
+                    "mean": means * mean,
+                    "mean_error": 0.005 * mean,
+                    "median": median,
+                    "median_error": 0.02 * median,
+                    "exact": mean,
+                }
+            )
         for x in (*RATIOS, 3.0, 5.0):
             y = limit(x, noise) + turn * noise * max(0, x - 2)
             curves.append({**case, "curve": "corrected", "x": x, "size": 200, "y": y})
@@ -31,10 +39,13 @@ def regression(turn=0.0, limits=1.0, peak=30.0, means=1.0, distance=1e-8):
         for x in RATIOS:
             for size in SIZES:
                 y = limit(x, noise)
-                doubled.append({**case, "x": x, "size": size, "exact": y * (1 + 1 / size),
-                                "limit": limits * y})  # fmt: skip
-    descent = [{"x": x, "size": 200, "steps": 500, "condition": 30.0, "distance": distance}
-               for x in (0.5, 1.5)]  # fmt: skip
+                doubled.append(
+                    {**case, "x": x, "size": size, "exact": y * (1 + 1 / size), "limit": limits * y}
+                )
+    descent = [
+        {"x": x, "size": 200, "steps": 500, "condition": 30.0, "distance": distance}
+        for x in (0.5, 1.5)
+    ]
     tables = {"drawn": drawn, "curves": curves, "doubled": doubled, "descent": descent}
     return {name: pd.DataFrame(rows) for name, rows in tables.items()}
 

@@ -29,8 +29,9 @@ def maps(ordered=1.0, ordered_slope=0.0, chaotic=4.0, sharpness=1.0, biases=(1,)
                         rows.append((activation, width, bias, share * border, depth, np.exp(log_r)))
     columns = ["activation", "width", "sigma_b2", "sigma_w2", "depth", "dispersion"]
     cells = pd.DataFrame(rows, columns=columns).assign(sample="ours", error=1e-4)
-    lines = [(activation, bias, border) for activation, border in BORDERS.items()
-             for bias in biases]  # fmt: skip
+    lines = [
+        (activation, bias, border) for activation, border in BORDERS.items() for bias in biases
+    ]
     borders = pd.DataFrame(lines, columns=["activation", "sigma_b2", "sigma_w2"])
     return {"cells": cells, "borders": borders}
 
@@ -44,8 +45,11 @@ def maps_of_biases(**law):
 def borders(tanh=(1.0, 2.0, 3.4)):
     """Borders at three bias variances, ReLU's at 2."""
     lines = {"relu": (2.0, 2.0, 2.0), "tanh": tanh}
-    rows = [(name, bias, value) for name, line in lines.items()
-            for bias, value in zip((0, 0.1, 1), line, strict=True)]  # fmt: skip
+    rows = [
+        (name, bias, value)
+        for name, line in lines.items()
+        for bias, value in zip((0, 0.1, 1), line, strict=True)
+    ]
     return {"borders": pd.DataFrame(rows, columns=["activation", "sigma_b2", "sigma_w2"])}
 
 
@@ -76,10 +80,21 @@ def figures_1_and_2(critical=1.0, **law):
 
 def at_the_border(deep=1.2, **law):
     """The same with cells that are drawn often; ``deep`` is r of the deepest of these."""
-    rows = [("relu", width, 1, 2.0, depth, "ours", r, 1e-3) for width in (50, 100, 200)
-            for depth, r in ((20, 1.1), (DEPTHS[-1], deep))]  # fmt: skip
-    columns = ["activation", "width", "sigma_b2", "sigma_w2", "depth", "sample", "dispersion",
-               "error"]  # fmt: skip
+    rows = [
+        ("relu", width, 1, 2.0, depth, "ours", r, 1e-3)
+        for width in (50, 100, 200)
+        for depth, r in ((20, 1.1), (DEPTHS[-1], deep))
+    ]
+    columns = [
+        "activation",
+        "width",
+        "sigma_b2",
+        "sigma_w2",
+        "depth",
+        "sample",
+        "dispersion",
+        "error",
+    ]
     return figures_1_and_2(**law) | {"often": pd.DataFrame(rows, columns=columns)}
 
 
@@ -92,13 +107,33 @@ def kappas(ordered=0.5, border_power=0.1, spread=0.5, power=-1):
     for variance, phase in PHASES.items():
         for covariance in (0.0, 0.5, 0.9, 1.0):
             for depth in range(1, 61):
-                grown = {"ordered": ordered**depth, "critical": depth**border_power,
-                         "chaotic": 0.1 * depth}[phase]  # fmt: skip
-                rows.append(("relu", phase, variance, 1, covariance, depth,
-                             spread * covariance * depth**power,
-                             (covariance < 1) * grown))  # fmt: skip
-    columns = ["activation", "phase", "sigma_w2", "sigma_b2", "covariance", "depth", "log_kappa_2",
-               "log_ratio"]  # fmt: skip
+                grown = {
+                    "ordered": ordered**depth,
+                    "critical": depth**border_power,
+                    "chaotic": 0.1 * depth,
+                }[phase]
+                rows.append(
+                    (
+                        "relu",
+                        phase,
+                        variance,
+                        1,
+                        covariance,
+                        depth,
+                        spread * covariance * depth**power,
+                        (covariance < 1) * grown,
+                    )
+                )
+    columns = [
+        "activation",
+        "phase",
+        "sigma_w2",
+        "sigma_b2",
+        "covariance",
+        "depth",
+        "log_kappa_2",
+        "log_ratio",
+    ]
     return {"kappa": pd.DataFrame(rows, columns=columns)}
 
 
@@ -108,9 +143,10 @@ def solutions(constant=1.0, real=0.9, ordered=0.7):
         ("relu", phase, variance, 1, 10, kernel, ratio, 0.005)
         for variance, phase in PHASES.items()
         for kernel, ratio in (
-            ("constant", constant), ("infinite_width", ordered if phase == "ordered" else real),
+            ("constant", constant),
+            ("infinite_width", ordered if phase == "ordered" else real),
         )
-    ]  # fmt: skip
+    ]
     columns = ["activation", "phase", "sigma_w2", "sigma_b2", "depth", "kernel", "ratio", "error"]
     return {"solutions": pd.DataFrame(rows, columns=columns)}
 
@@ -149,8 +185,15 @@ def trained(
             change = ordered + ordered_slope * depth if below else 0.1 + chaotic_slope * depth
             change = at_border if on else change
             change *= (width / 48) ** power * np.exp(0.05 * stream.standard_normal())
-            key = (activation, "shown" if width == 48 else "width", 1, share * border, depth, width,
-                   seed)  # fmt: skip
+            key = (
+                activation,
+                "shown" if width == 48 else "width",
+                1,
+                share * border,
+                depth,
+                width,
+                seed,
+            )
             steps = round(1000 * (1 + turn * np.tanh(change) / 2))
             lowest = losses[0 if below else 1] * (1 + 0.01 * stream.random())
             networks.append((*key, steps, lowest, 1.0, steps, 0.1, 0))
@@ -161,13 +204,21 @@ def trained(
         tables |= {
             f"{activation}_changes": pd.DataFrame(changes, columns=[*names, "time", "change"]),
             f"{activation}_networks": pd.DataFrame(
-                networks, columns=[*names, "steps_taken", "lowest_loss", "constant_loss",
-                                   "stop_window", "eta_lambda", "diverged"],
+                networks,
+                columns=[
+                    *names,
+                    "steps_taken",
+                    "lowest_loss",
+                    "constant_loss",
+                    "stop_window",
+                    "eta_lambda",
+                    "diverged",
+                ],
             ),
             f"{activation}_borders": pd.DataFrame(
                 [(activation, 1, border)], columns=["activation", "sigma_b2", "sigma_w2"]
             ),
-        }  # fmt: skip
+        }
     return tables
 
 

@@ -112,24 +112,38 @@ def broken_link(tree):
 
 DEEP = np.full((4, 5), 999, np.uint16)
 REFUSED = {
-    "size": (lambda t: paint(t / "test/bee/00.png", np.zeros((5, 4, 3))),
-             r"test.bee.00\.png is 4×5 pixels, the first image 5×4"),
-    "bits": (lambda t: Image.fromarray(DEEP).save(t / "train/ant/00.png"),
-             r"00\.png has more than 8 bits"),
-    "no pictures": (lambda t: bare(t, "test/bee", 0),
-                    r"test.bee has 0 images .*; a class needs at least 1"),
-    "one picture": (lambda t: bare(t, "train/bee", 1, 2),
-                    r"train.bee has 1 images .*; a class needs at least 2 in train"),
+    "size": (
+        lambda t: paint(t / "test/bee/00.png", np.zeros((5, 4, 3))),
+        r"test.bee.00\.png is 4×5 pixels, the first image 5×4",
+    ),
+    "bits": (
+        lambda t: Image.fromarray(DEEP).save(t / "train/ant/00.png"),
+        r"00\.png has more than 8 bits",
+    ),
+    "no pictures": (
+        lambda t: bare(t, "test/bee", 0),
+        r"test.bee has 0 images .*; a class needs at least 1",
+    ),
+    "one picture": (
+        lambda t: bare(t, "train/bee", 1, 2),
+        r"train.bee has 1 images .*; a class needs at least 2 in train",
+    ),
     "no folder": (lambda t: shutil.rmtree(t / "test/bee"), r"different class folders: \['bee'\]"),
-    "one class": (lambda t: [shutil.rmtree(t / s / "bee") for s in ("train", "test")],
-                  r"train has one class only \(ant\); at least two"),
-    "no classes": (lambda t: [shutil.rmtree(t / "train" / name) for name in ("ant", "bee")],
-                   r"train has no class folders; .*data.imagefolder"),
-    "inner": (lambda t: paint(t / "train/ant/more/0.png", np.zeros((4, 5, 3))),
-              r"more is a folder inside a class folder; put its pict"),
+    "one class": (
+        lambda t: [shutil.rmtree(t / s / "bee") for s in ("train", "test")],
+        r"train has one class only \(ant\); at least two",
+    ),
+    "no classes": (
+        lambda t: [shutil.rmtree(t / "train" / name) for name in ("ant", "bee")],
+        r"train has no class folders; .*data.imagefolder",
+    ),
+    "inner": (
+        lambda t: paint(t / "train/ant/more/0.png", np.zeros((4, 5, 3))),
+        r"more is a folder inside a class folder; put its pict",
+    ),
     "outside": (linked_out, r"00\.png is a link out of .*; copy the pictures there"),
     "link": (broken_link, r"00\.png is a broken link \(No such file"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("change", REFUSED)
@@ -158,9 +172,15 @@ def saved(path, form=None, pixels=COLOUR_PIXELS, **options):
 
 @pytest.mark.parametrize(
     ("form", "options"),
-    [("PNG", {}), ("BMP", {}), ("PPM", {}), ("WEBP", {"lossless": True}), ("TIFF", {}),
-     ("TIFF", {"compression": "tiff_lzw"})],
-)  # fmt: skip
+    [
+        ("PNG", {}),
+        ("BMP", {}),
+        ("PPM", {}),
+        ("WEBP", {"lossless": True}),
+        ("TIFF", {}),
+        ("TIFF", {"compression": "tiff_lzw"}),
+    ],
+)
 def test_the_content_decides_on_the_format_and_not_the_name(tmp_path, form, options):
     found = read_picture(saved(tmp_path / "a.jpg", form, **options))
     np.testing.assert_array_equal(found, COLOUR_PIXELS)
@@ -260,8 +280,14 @@ def test_exif_rotation_is_applied(tmp_path, form, orientation):
     found = read_picture(saved(tmp_path / "a.jpg", form, wide, exif=exif))
     across = wide.transpose(1, 0, 2)
     wanted = [
-        wide, wide[:, ::-1], wide[::-1, ::-1], wide[::-1],
-        across, across[:, ::-1], across[::-1, ::-1], across[::-1],
-    ][orientation - 1]  # fmt: skip
+        wide,
+        wide[:, ::-1],
+        wide[::-1, ::-1],
+        wide[::-1],
+        across,
+        across[:, ::-1],
+        across[::-1, ::-1],
+        across[::-1],
+    ][orientation - 1]
     assert found.shape == wanted.shape
     assert np.abs(found.astype(int) - wanted).max() <= 4

@@ -13,10 +13,14 @@ from finitewidth.data import places
 from finitewidth.data.places import content_of, folder_of, name_of, own_images, registered
 
 PRESET = {
-    "root": None, "download": False, "images": None, "mnist": "digits",
-    "fashion_mnist": "warped_digits", "cifar10": "cifar10",
+    "root": None,
+    "download": False,
+    "images": None,
+    "mnist": "digits",
+    "fashion_mnist": "warped_digits",
+    "cifar10": "cifar10",
     "imagefolder": {"cifar10_jpeg": "cifar10"},
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -65,11 +69,13 @@ def test_the_settings_given_are_not_changed(root):
         ({"images": "insects/train/ant/0.png"}, r"data\.images: .*0\.png is no folder"),
         ({"images": "insects/train"}, r"data\.images: .*train has no folder train; a folder of"),
         ({"images": "~nosuchuser/a"}, r"data\.images: '~nosuchuser/a': .*write the whole path"),
-        ({"images": "insects", "imagefolder": {"insects": "other"}},
-         r"data\.images: 'insects' is an entry of data\.imagefolder already"),
+        (
+            {"images": "insects", "imagefolder": {"insects": "other"}},
+            r"data\.images: 'insects' is an entry of data\.imagefolder already",
+        ),
         ({"root": "~nosuchuser"}, r"data\.root: '~nosuchuser': .*write the whole path"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_folder_of_images_is_refused_by_its_key(root, change, words):
     with pytest.raises(ConfigError, match=words):
         registered(PRESET | {"mnist": "insects"} | change)
@@ -98,11 +104,16 @@ def test_other_names_are_left_to_the_catalogue(root):
 @pytest.mark.parametrize(
     ("folder", "name"),
     [
-        ("My Photos (2024)", "my_photos_2024"), ("insects", "insects"), ("MNIST", "mnist_images"),
-        ("cifar10_jpeg", "cifar10_jpeg_images"), ("2024", "images_2024"), ("ü", "images"),
-        ("seed3", "seed3_images"), ("a" * 50, "a" * 24),
+        ("My Photos (2024)", "my_photos_2024"),
+        ("insects", "insects"),
+        ("MNIST", "mnist_images"),
+        ("cifar10_jpeg", "cifar10_jpeg_images"),
+        ("2024", "images_2024"),
+        ("ü", "images"),
+        ("seed3", "seed3_images"),
+        ("a" * 50, "a" * 24),
     ],
-)  # fmt: skip
+)
 def test_names_of_sources(tmp_path, folder, name):
     assert name_of(tmp_path / folder) == name
 

@@ -245,9 +245,11 @@ class Errors:
         (a1, a12, a2), (b1, b12, b2), (c1, c12, c2) = layer.both, layer.one, layer.two
         missing = [
             [self.tied[0][r] - a1 * z[0, 0, r] - b1 * z[1, 0, r] for r in (0, 1)],
-            [self.tied[1][r] - a12 * z[0, 0, r] - a2 * z[0, 1, r] - c1 * z[2, 0, r]
-             for r in (0, 1)],
-        ]  # fmt: skip
+            [
+                self.tied[1][r] - a12 * z[0, 0, r] - a2 * z[0, 1, r] - c1 * z[2, 0, r]
+                for r in (0, 1)
+            ],
+        ]
         i11, i12, i22 = _pseudo_inverse(layer.activations)
         k = [
             [i11 * missing[0][r] + i12 * missing[1][r] for r in (0, 1)],

@@ -104,8 +104,11 @@ def _forward(
         else:
             h = scale * along
         x = activation.value(h)
-        v = activation.slope(h) if activation.slope_of_value is None else (
-            activation.slope_of_value(x))  # fmt: skip
+        v = (
+            activation.slope(h)
+            if activation.slope_of_value is None
+            else (activation.slope_of_value(x))
+        )
         u = v * z
         v *= x
         pairs = ((x, x), (z, x), (u, u), (u, v), (v, v), (along, u), (along, v))

@@ -47,8 +47,9 @@ def _vectorised(
             gradients = backward(answered, own, cotangents)
         for parts, p, gradient in zip(found, parameters, gradients, strict=True):
             shape = (len(some), len(one_each), p.numel())
-            parts.append(p.new_zeros(shape) if gradient is None
-                         else gradient.transpose(0, 1).reshape(shape))  # fmt: skip
+            parts.append(
+                p.new_zeros(shape) if gradient is None else gradient.transpose(0, 1).reshape(shape)
+            )
     return [torch.cat(parts) for parts in found]
 
 

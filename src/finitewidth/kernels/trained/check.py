@@ -228,8 +228,9 @@ def closed_form_agrees(stack: FullyConnected, network: nn.Module, x: Tensor, fla
     those of the closed form ``flat`` (N, n0).
     """
     at = int(vector_norm(flat, dim=1).argmax())
-    parameters = [p for module in network.modules() for p in module._parameters.values()
-                  if p is not None]  # fmt: skip
+    parameters = [
+        p for module in network.modules() for p in module._parameters.values() if p is not None
+    ]
     with torch.inference_mode(False), torch.enable_grad():
         outputs = network(x[at : at + 1].clone())
     if outputs.grad_fn is None or outputs.shape != (1, stack.outputs):
@@ -242,8 +243,9 @@ def closed_form_agrees(stack: FullyConnected, network: nn.Module, x: Tensor, fla
         network, inputs, _ = dense.stacked(stack, flat[at : at + 1])
         dtype = torch.promote_types(outputs.dtype, torch.float32)
         run = dense.forward(network, inputs, dtype=dtype)
-        found = {layer: c.to(signal) @ signal[0, 0]
-                 for layer, signal in dense.signals(run, slice(None))}  # fmt: skip
+        found = {
+            layer: c.to(signal) @ signal[0, 0] for layer, signal in dense.signals(run, slice(None))
+        }
         for layer, name in enumerate(stack.names):
             a, g = run.inputs[layer][0], found[layer]
             vectors = _vectors(a.shape[1]).to(a).mT

@@ -25,10 +25,23 @@ GLOBAL_HOOKS = (
 )
 IDENTITY = Activation("identity", lambda h: h, torch.ones_like)
 ELEMENTWISE = (
-    nn.CELU, nn.ELU, nn.GELU, nn.Hardsigmoid, nn.Hardswish, nn.Hardtanh, nn.LeakyReLU,
-    nn.LogSigmoid, nn.Mish, nn.ReLU6, nn.SELU, nn.SiLU, nn.Sigmoid, nn.Softplus, nn.Softsign,
+    nn.CELU,
+    nn.ELU,
+    nn.GELU,
+    nn.Hardsigmoid,
+    nn.Hardswish,
+    nn.Hardtanh,
+    nn.LeakyReLU,
+    nn.LogSigmoid,
+    nn.Mish,
+    nn.ReLU6,
+    nn.SELU,
+    nn.SiLU,
+    nn.Sigmoid,
+    nn.Softplus,
+    nn.Softsign,
     nn.Tanhshrink,
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -120,9 +133,12 @@ class FullyConnected:
             raise ConfigError("network: it has one layer; features need at least one hidden layer")
         biases = None if self.biases is None else self.biases[:-1]
         return replace(
-            self, weights=self.weights[:-1], biases=biases, names=self.names[:-1],
+            self,
+            weights=self.weights[:-1],
+            biases=biases,
+            names=self.names[:-1],
             activated_output=True,
-        )  # fmt: skip
+        )
 
 
 def as_fully_connected(network: nn.Module) -> FullyConnected | None:
@@ -179,9 +195,12 @@ def _plain(named: tuple[str, nn.Module]) -> bool:
 def _is_changed(module: nn.Module) -> bool:
     """Tell whether a module computes something else than its class says."""
     hooks = (
-        module._forward_hooks, module._forward_pre_hooks, module._backward_hooks,
-        module._backward_pre_hooks, *GLOBAL_HOOKS,
-    )  # fmt: skip
+        module._forward_hooks,
+        module._forward_pre_hooks,
+        module._backward_hooks,
+        module._backward_pre_hooks,
+        *GLOBAL_HOOKS,
+    )
     return any(hooks) or "forward" in vars(module)
 
 

@@ -226,7 +226,9 @@ def backward(
     if rows is None:
         singly = [gradients(one) for one in cotangents]
         # a single row is not copied
-        rows = [torch.stack(same) if len(same) > 1 else same[0][None]
-                for same in zip(*singly, strict=True)]  # fmt: skip
+        rows = [
+            torch.stack(same) if len(same) > 1 else same[0][None]
+            for same in zip(*singly, strict=True)
+        ]
     by_edge = dict(zip(reached, rows, strict=True))
     return [by_edge.get(at) for at in range(len(edges))]

@@ -265,9 +265,11 @@ def largest_eigenvalue(
     )
     scale = shape[1] if per_input else 1
     return Eigenpair(
-        found.value.reshape(leading) / scale, found.vector.reshape(*leading, *shape[1:]),
-        found.residual.reshape(leading), found.products,
-    )  # fmt: skip
+        found.value.reshape(leading) / scale,
+        found.vector.reshape(*leading, *shape[1:]),
+        found.residual.reshape(leading),
+        found.products,
+    )
 
 
 def _terms(

@@ -177,9 +177,14 @@ def _matrix_product(use: Use, left: str = "self") -> Product | None:
 
     patches = grouped(a, axis, 0)
     return Product(
-        use.edge, use.weight, (G, c, D, axis.inner), lambda samples: patches[samples],
-        lambda g: grouped(g, output, 1).flatten(2, 3), as_weight, ("matrix", first),
-    )  # fmt: skip
+        use.edge,
+        use.weight,
+        (G, c, D, axis.inner),
+        lambda samples: patches[samples],
+        lambda g: grouped(g, output, 1).flatten(2, 3),
+        as_weight,
+        ("matrix", first),
+    )
 
 
 def _addmm(use: Use) -> Operation | None:
@@ -231,10 +236,15 @@ def _convolution(use: Use) -> Operation | None:
 
     shape = (G, C // G, D, T * prod(space))
     return Product(
-        use.edge, use.weight, shape, patches, signals,
-        lambda rows: rows.reshape(*rows.shape[:-3], *sizes), "convolution",
+        use.edge,
+        use.weight,
+        shape,
+        patches,
+        signals,
+        lambda rows: rows.reshape(*rows.shape[:-3], *sizes),
+        "convolution",
         _convolved(node, x, shape, space),
-    )  # fmt: skip
+    )
 
 
 def _for_each_axis(node: Node, name: str) -> Sequence[int]:
@@ -263,9 +273,18 @@ def _convolved(
     def gradients(sample: int, signals: Tensor) -> Tensor:
         weight = x.new_empty(1).expand(len(signals), *size)  # only its shape is used
         _, gradient, _ = torch.ops.aten.convolution_backward(
-            signals.reshape(1, -1, *space), x[sample : sample + 1], weight, None, stride, padding,
-            dilation, False, [0] * len(space), 1, [False, True, False],
-        )  # fmt: skip
+            signals.reshape(1, -1, *space),
+            x[sample : sample + 1],
+            weight,
+            None,
+            stride,
+            padding,
+            dilation,
+            False,
+            [0] * len(space),
+            1,
+            [False, True, False],
+        )
         return gradient.flatten(1)
 
     return gradients
@@ -279,8 +298,10 @@ def unfolded(x: Tensor, taps: tuple[tuple[int, int, int, int], ...], groups: int
     sides = [side for _, _, padding, _ in reversed(taps) for side in (padding, padding)]
     x = functional.pad(x, sides) if any(sides) else x
     per_axis = list(zip(taps, x.shape[2:], x.stride()[2:], strict=True))
-    positions = [(side - dilation * (size - 1) - 1) // stride + 1
-                 for (size, stride, _, dilation), side, _ in per_axis]  # fmt: skip
+    positions = [
+        (side - dilation * (size - 1) - 1) // stride + 1
+        for (size, stride, _, dilation), side, _ in per_axis
+    ]
     steps = [dilation * step for (_, _, _, dilation), _, step in per_axis]
     strides = [stride * step for (_, stride, _, _), _, step in per_axis]
     # (N, channels, taps..., positions...)

@@ -216,9 +216,12 @@ def _reference(request: Request, run: Pass) -> Reference:
     try:
         with _switched_off(torch.backends.mkldnn) if plain else nullcontext():
             found = torch.autograd.grad(
-                run.two, list(run.counted.values()), rows_of(cotangent, run.chosen),
-                allow_unused=True, retain_graph=True,
-            )  # fmt: skip
+                run.two,
+                list(run.counted.values()),
+                rows_of(cotangent, run.chosen),
+                allow_unused=True,
+                retain_graph=True,
+            )
     except RuntimeError as error:
         raise refusals.without_gradient(error) from None
     dense = (part.to_dense() if part is not None and part.is_sparse else part for part in found)

@@ -164,8 +164,10 @@ class Sweeps:
             of_c = self._signals(operations, edges, c, checked=True)
             self.check.add_signals(slice(K, K + 1), of_c)
             del of_c
-        signals = {op: outputs.new_empty(N, count, *op.kept, dtype=real_dtype(op.edge.node))
-                   for op in operations}  # fmt: skip
+        signals = {
+            op: outputs.new_empty(N, count, *op.kept, dtype=real_dtype(op.edge.node))
+            for op in operations
+        }
         for part in pieces(K, count):
             for k in range(part.start, part.stop):
                 one_each = self._one_each(slice(k, k + 1))
@@ -349,8 +351,7 @@ def _filled(sweeps: Sweeps) -> dict[str, list[Adder]]:
         for unit in formed:
             if isinstance(unit, ProductUnit):
                 module, place = places[next(iter(unit.sizes))]
-                put_rows(rows[module][:, part, place], unit, unit.signals(of_operation),
-                         quarter)  # fmt: skip
+                put_rows(rows[module][:, part, place], unit, unit.signals(of_operation), quarter)
                 continue
             for name, some in unit.rows(of_operation).items():
                 module, place = places[name]

@@ -22,11 +22,25 @@ from finitewidth.kernels.trained.operations import Elementwise, Operation, Produ
 OfOperation = Callable[[Operation], Tensor]
 # nodes that only arrange a weight anew, or change its precision or sign
 ARRANGING = {
-    "AliasBackward0", "CloneBackward0", "NegBackward0", "PermuteBackward0", "ReshapeAliasBackward0",
-    "SqueezeBackward0", "SqueezeBackward1", "SqueezeBackward2", "SqueezeBackward3", "TBackward0",
-    "ToCopyBackward0", "TransposeBackward0", "TransposeBackward1", "UnsafeViewBackward0",
-    "UnsqueezeBackward0", "UnsqueezeBackward1", "ViewBackward0", "ViewBackward1",
-}  # fmt: skip
+    "AliasBackward0",
+    "CloneBackward0",
+    "NegBackward0",
+    "PermuteBackward0",
+    "ReshapeAliasBackward0",
+    "SqueezeBackward0",
+    "SqueezeBackward1",
+    "SqueezeBackward2",
+    "SqueezeBackward3",
+    "TBackward0",
+    "ToCopyBackward0",
+    "TransposeBackward0",
+    "TransposeBackward1",
+    "UnsafeViewBackward0",
+    "UnsqueezeBackward0",
+    "UnsqueezeBackward1",
+    "ViewBackward0",
+    "ViewBackward1",
+}
 SCALING = {"MulBackward0", "DivBackward0"}  # by a number
 
 
@@ -259,9 +273,11 @@ def _with_biases(units: Sequence[Unit]) -> list[Unit]:
     biases = {
         unit.operations[0].edge.node: unit
         for unit in units
-        if isinstance(unit, RowUnit) and unit.arranged and unit.factor == 1
+        if isinstance(unit, RowUnit)
+        and unit.arranged
+        and unit.factor == 1
         and len(unit.operations) == 1
-    }  # fmt: skip
+    }
     joined: list[Unit] = []
     taken: set[int] = set()
     for unit in units:

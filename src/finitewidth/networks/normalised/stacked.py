@@ -45,8 +45,9 @@ class StackedNetwork:
             for name in module.state_dict()
         }
         self.replicas, self._names = len(states), list(stacks)
-        self.parameters = {name: stacks[name].requires_grad_()
-                           for name, _ in module.named_parameters()}  # fmt: skip
+        self.parameters = {
+            name: stacks[name].requires_grad_() for name, _ in module.named_parameters()
+        }
         self.buffers = {name: stacks[name] for name, _ in module.named_buffers()}
         self._counts = [name for name in self.buffers if name.endswith(COUNT)]
         self._training = False  # in the present forward pass

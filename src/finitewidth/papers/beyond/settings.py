@@ -249,8 +249,9 @@ class Training(Section):
     )
     width: types.Width = paper("units of a hidden layer")
     runs: types.Runs = ours("networks of each variance; the paper shows one")
-    rate: Number = code("of Adam; the published curves are those of the script's",
-                        paper_also=[0.00001])  # fmt: skip
+    rate: Number = code(
+        "of Adam; the published curves are those of the script's", paper_also=[0.00001]
+    )
     times: Times = code("steps; one epoch of the paper is one step with all images")
     per_class: types.whole(2, 100) = paper("training images of each class in the kernel")
     maps: Times = paper("steps at which kernels are shown", code_also=[[0, 100, 500, 2000]])

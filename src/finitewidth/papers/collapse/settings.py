@@ -280,9 +280,11 @@ class Pairs(Section):
     """Trainings of Figures 1 to 20."""
 
     vgg_mnist: Pair = section(
-        "VGG11 on MNIST", images__per_class=CODE, images__size=CODE,
+        "VGG11 on MNIST",
+        images__per_class=CODE,
+        images__size=CODE,
         images__test=Source("paper", code_also=[9960]),
-    )  # fmt: skip
+    )
     vgg_fashion: Pair = section("VGG11 on FashionMNIST")
     vgg_cifar: Pair = section("VGG16 on CIFAR-10")
     resnet_mnist: Pair = section("ResNet20 on MNIST", **FROM_CODE)

@@ -94,8 +94,9 @@ class Sweep(Section):
     )
     in_text: types.Gate = section(
         'network that stands for "moderately large beta" where the text says 72 %',
-        beta=types.OURS, eps=types.OURS,
-    )  # fmt: skip
+        beta=types.OURS,
+        eps=types.OURS,
+    )
 
     @model_validator(mode="after")
     def _network_of_text(self) -> "Sweep":
@@ -115,8 +116,9 @@ class GatesOnly(Section):
     gate: types.Gate = section(
         "soft by sections 1 and 3 (item 5); experiment 6 writes beta = infinity, which has no "
         "gradient",
-        beta=types.OURS, eps=types.OURS,
-    )  # fmt: skip
+        beta=types.OURS,
+        eps=types.OURS,
+    )
     train_output: bool = ours("whether the output layer learns; it stays random otherwise")
     runs: types.Runs = ours("seeds")
     train: types.CountOrAll = paper("training images; null: all")

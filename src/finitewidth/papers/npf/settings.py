@@ -279,8 +279,9 @@ class Shown(Section):
 class Descents(Section):
     """How many of the runs descend as well, and for how long."""
 
-    runs: types.whole(0, 1000) = paper("of the runs drawn; at most 10 descending are shown",
-                                 paper_also=[10])  # fmt: skip
+    runs: types.whole(0, 1000) = paper(
+        "of the runs drawn; at most 10 descending are shown", paper_also=[10]
+    )
     steps: types.Steps = ours("of full-batch gradient descent")
 
 

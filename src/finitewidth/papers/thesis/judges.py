@@ -16,15 +16,17 @@ if TYPE_CHECKING:
 AWAY = 0.25  # distance from ratio 1 from which on drawn means are compared
 BESIDE = (0.5, 2.0)  # ratios that the peak is compared with
 MEANS = {
-    "low": 0.95, "high": 1.05, "late": True,
+    "low": 0.95,
+    "high": 1.05,
+    "late": True,
     "ours": "the paper states a limit, not how near to it finite N are; means of 200 draws have "
     "errors of up to 1 %",
-}  # fmt: skip
+}
 REACHED = {
     "high": 1e-6,
     "ours": "the theorem speaks of a limit; 1e-6 is far above rounding and above what the number "
     "of steps leaves",
-}  # fmt: skip
+}
 
 
 def h01(tables: Tables) -> Iterator[Part]:

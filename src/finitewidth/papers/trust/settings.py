@@ -169,8 +169,11 @@ class Settings(Section):
     descent_relu: Descent = section("Figures 4, 9 and 11: ReLU, at a common rate")
     descent_scaled_tanh: Descent = section(
         "trust_extra_scaled: each network at a rate of its own, as its kernel at the start allows",
-        rate_rule=OURS, rate=OURS, steps=OURS, times=OURS,
-    )  # fmt: skip
+        rate_rule=OURS,
+        rate=OURS,
+        steps=OURS,
+        times=OURS,
+    )
     descent_scaled_relu: Descent = section(
         "the same for ReLU", rate_rule=OURS, rate=OURS, steps=OURS, times=OURS
     )

@@ -42,8 +42,10 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
                 for (depth, variance), row in rows:
                     cell = {"sigma_w2": variance, "depth": depth, "x": depth / width}
                     estimates.append(key | cell | row | banded[variance])
-            theory += [{"group": group, **row, **banded[row["sigma_w2"]]}
-                       for row in dispersion_curves(width, alpha_0, variances, grid)]  # fmt: skip
+            theory += [
+                {"group": group, **row, **banded[row["sigma_w2"]]}
+                for row in dispersion_curves(width, alpha_0, variances, grid)
+            ]
     return {"estimates": pd.DataFrame(estimates), "theory": pd.DataFrame(theory)}
 
 
@@ -82,13 +84,20 @@ def _paper_sized(
         (block,) = sample_depths(init, [depth], draws, seed, sigma_w2=variances)
         for (_, variance), drawn in block.items():
             found = estimators.dispersion(
-                drawn.scaled_theta, estimator="leave_one_out", resamples=settings["resamples"],
+                drawn.scaled_theta,
+                estimator="leave_one_out",
+                resamples=settings["resamples"],
                 seed=seed_for("bootstrap", seed, repr(variance)),
-            )  # fmt: skip
+            )
             init = network(depth, width, alpha_0, variance)
             known = sufficient(found.value, exact_dispersion_error(init, draws))
             error = float(np.maximum(found.standard_error, known))  # nan if one of them is
-            yield (depth, variance), {
-                "y": found.value, "spread": error, "draws": draws,
-                "bootstrap": found.standard_error,
-            }  # fmt: skip
+            yield (
+                (depth, variance),
+                {
+                    "y": found.value,
+                    "spread": error,
+                    "draws": draws,
+                    "bootstrap": found.standard_error,
+                },
+            )

@@ -55,10 +55,17 @@ def moments(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     rows = _samples(found, width, layers, settings["sigma_w2"] / 2)
     return [
-        {"width": width, "layers": layers, "quantity": quantity, "weights": weights,
-         **_mean(sample), "printed": float(printed), "exact": float(exact)}
+        {
+            "width": width,
+            "layers": layers,
+            "quantity": quantity,
+            "weights": weights,
+            **_mean(sample),
+            "printed": float(printed),
+            "exact": float(exact),
+        }
         for quantity, weights, sample, printed, exact in rows
-    ]  # fmt: skip
+    ]
 
 
 def norm_ratios(
@@ -134,9 +141,10 @@ def _samples(
 
 def _mean(sample: np.ndarray) -> dict[str, Any]:
     return {
-        "value": float(sample.mean()), "error": float(sample.std(ddof=1) / len(sample) ** 0.5),
+        "value": float(sample.mean()),
+        "error": float(sample.std(ddof=1) / len(sample) ** 0.5),
         "draws": len(sample),
-    }  # fmt: skip
+    }
 
 
 def products(settings: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -228,9 +228,15 @@ def _dispersions(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             if init not in known:
                 known[init] = log_moments(init).dispersion, leading_excess(init)
             value, excess = known[init]
-            yield {"input": kind, "sigma_w2": variance, "depth": depth,
-                   "architecture": architecture, "input_width": init.widths[0], "y": value,
-                   "excess": excess}  # fmt: skip
+            yield {
+                "input": kind,
+                "sigma_w2": variance,
+                "depth": depth,
+                "architecture": architecture,
+                "input_width": init.widths[0],
+                "y": value,
+                "excess": excess,
+            }
 
 
 def _variances(axis: Mapping[str, Any]) -> np.ndarray:
@@ -243,9 +249,15 @@ def _ratios(dispersions: pd.DataFrame) -> Iterator[dict[str, Any]]:
         found = rows.set_index("architecture")
         for first, second in PAIRS:
             one, other = found.loc[first], found.loc[second]
-            yield {"input": kind, "sigma_w2": variance, "depth": depth, "first": first,
-                   "second": second, "y": np.log10(one["y"]) - np.log10(other["y"]),
-                   "excess": one["excess"] - other["excess"]}  # fmt: skip
+            yield {
+                "input": kind,
+                "sigma_w2": variance,
+                "depth": depth,
+                "first": first,
+                "second": second,
+                "y": np.log10(one["y"]) - np.log10(other["y"]),
+                "excess": one["excess"] - other["excess"],
+            }
 
 
 def _layers(settings: Mapping[str, Any]) -> Iterator[pd.DataFrame]:
@@ -254,7 +266,14 @@ def _layers(settings: Mapping[str, Any]) -> Iterator[pd.DataFrame]:
     layers = np.arange(1, depth)
     for variance in chosen["sigma_w2"]:
         for kind, architecture, init in networks(depth, narrow, wide, variance):
-            yield pd.DataFrame({
-                "input": kind, "sigma_w2": variance, "depth": depth, "architecture": architecture,
-                "layer": layers, "x": layers / depth, "y": layer_coefficients(init),
-            })  # fmt: skip
+            yield pd.DataFrame(
+                {
+                    "input": kind,
+                    "sigma_w2": variance,
+                    "depth": depth,
+                    "architecture": architecture,
+                    "layer": layers,
+                    "x": layers / depth,
+                    "y": layer_coefficients(init),
+                }
+            )

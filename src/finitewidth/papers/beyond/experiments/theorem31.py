@@ -54,14 +54,18 @@ def _curves(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows, lambdas = [], np.linspace(0, settings["max_lambda"], settings["points"] + 1)[1:]
     for variance, lam in product(settings["sigma_w2"], lambdas):
         phase = phase_of("relu", variance)
-        found = [(f"{form}_limit", 0, lam, limits.dispersion_limit(float(lam), phase, form=form))
-                 for form in ("printed", "corrected")]  # fmt: skip
+        found = [
+            (f"{form}_limit", 0, lam, limits.dispersion_limit(float(lam), phase, form=form))
+            for form in ("printed", "corrected")
+        ]
         found.append(("lower_bound", 0, lam, limits.dispersion_lower_bound(float(lam), phase)))
         for width in settings["widths"]:
             depth = max(2, round(lam * width))
             found.append(("exact", width, depth / width, _exact(depth, width, variance)))
-        rows += [{"phase": phase, "sigma_w2": variance, "curve": curve, "width": width, "x": x,
-                  "y": y} for curve, width, x, y in found]  # fmt: skip
+        rows += [
+            {"phase": phase, "sigma_w2": variance, "curve": curve, "width": width, "x": x, "y": y}
+            for curve, width, x, y in found
+        ]
     return rows
 
 
@@ -77,12 +81,19 @@ def _doubled(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
         for width in settings["widths"]:
             depth = round(lam * width)
             exact = _exact(depth, width, variance)
-            rows.append({
-                "phase": phase, "sigma_w2": variance, "x": lam, "width": width, "depth": depth,
-                "exact": exact, "printed": limits.dispersion_limit(lam, phase, form="printed"),
-                "gap": width * (exact - limits.dispersion_limit(lam, phase)),
-                "constant": limits.dispersion_correction(lam, variance),
-            })  # fmt: skip
+            rows.append(
+                {
+                    "phase": phase,
+                    "sigma_w2": variance,
+                    "x": lam,
+                    "width": width,
+                    "depth": depth,
+                    "exact": exact,
+                    "printed": limits.dispersion_limit(lam, phase, form="printed"),
+                    "gap": width * (exact - limits.dispersion_limit(lam, phase)),
+                    "constant": limits.dispersion_correction(lam, variance),
+                }
+            )
     return rows
 
 
@@ -107,9 +118,17 @@ def _small(settings: Mapping[str, Any], draws: int) -> list[dict[str, Any]]:
         value, error = sums.dispersion()
         spread = sufficient(value, max(error, exact_dispersion_error(init, draws)))
         rows.append(
-            {"width": width, "alpha_0": 1.0, "sigma_w2": variance, "depth": depth,
-             "x": depth / width, "curve": "networks", "y": value, "spread": spread,
-             "draws": draws}
-        )  # fmt: skip
+            {
+                "width": width,
+                "alpha_0": 1.0,
+                "sigma_w2": variance,
+                "depth": depth,
+                "x": depth / width,
+                "curve": "networks",
+                "y": value,
+                "spread": spread,
+                "draws": draws,
+            }
+        )
     progress.close()
     return rows

@@ -34,13 +34,16 @@ def _limits(settings: Mapping[str, Any]) -> pd.DataFrame:
     lines = [("chaotic", 1.0), *(("critical", alpha_0) for alpha_0 in settings["alpha_0"])]
     limits = pd.DataFrame(
         {
-            "form": form, "phase": phase, "alpha_0": alpha_0, "x": lam,
+            "form": form,
+            "phase": phase,
+            "alpha_0": alpha_0,
+            "x": lam,
             "y": dispersion_limit(float(lam), phase, alpha_0=alpha_0, form=form),
         }
         for form in ("printed", "corrected")
         for phase, alpha_0 in lines
         for lam in lambdas
-    )  # fmt: skip
+    )
     printed = limits.loc[limits["form"] == "printed", "y"].to_numpy()
     return limits.assign(over_printed=limits["y"] / np.tile(printed, 2))
 
@@ -62,8 +65,12 @@ def _architectures(settings: Mapping[str, Any]) -> pd.DataFrame:
     for architecture, depth, variance in product(ARCHITECTURES, grid, settings["sigma_w2"]):
         widths = widths_of(architecture, depth, narrow, wide)
         init = Initialisation(widths=widths, sigma_w2=variance)
-        key = {"architecture": architecture, "sigma_w2": variance, "depth": depth,
-               "x": 2 * depth / (narrow + wide)}  # fmt: skip
+        key = {
+            "architecture": architecture,
+            "sigma_w2": variance,
+            "depth": depth,
+            "x": 2 * depth / (narrow + wide),
+        }
         for curve, moments in (("printed_sums", printed_log_moments), ("exact", log_moments)):
             rows.append(key | {"curve": curve, "y": moments(init).dispersion})
     return pd.DataFrame(rows)

@@ -27,9 +27,11 @@ NAME = "beyond/training"
 CHUNK = 4096  # images of which a loss is computed at once
 LOSSES = ("test_loss", "train_loss")
 QUANTITIES = {  # of the curves, and the spread of entries that belongs to each
-    **dict.fromkeys(LOSSES), "same_class": "spread_same", "same_class_with_diagonal": None,
+    **dict.fromkeys(LOSSES),
+    "same_class": "spread_same",
+    "same_class_with_diagonal": None,
     "other_class": "spread_other",
-}  # fmt: skip
+}
 
 
 def measure(
@@ -82,11 +84,18 @@ def curves(rows: pd.DataFrame) -> pd.DataFrame:
             scale = 1 if quantity in LOSSES else runs["diagonal"]
             values = runs[quantity] / scale
             middle = values.median() if quantity in LOSSES else values.mean()
-            found.append({
-                "sigma_w2": sigma_w2, "step": step, "quantity": quantity, "y": middle,
-                "low": values.min(), "high": values.max(),
-                "spread": (runs[spread] / scale).mean() if spread else np.nan, "runs": len(runs),
-            })  # fmt: skip
+            found.append(
+                {
+                    "sigma_w2": sigma_w2,
+                    "step": step,
+                    "quantity": quantity,
+                    "y": middle,
+                    "low": values.min(),
+                    "high": values.max(),
+                    "spread": (runs[spread] / scale).mean() if spread else np.nan,
+                    "runs": len(runs),
+                }
+            )
     return pd.DataFrame(found)
 
 
@@ -133,8 +142,7 @@ def _train(
         }
         return {"row": row, "kernel": kernel} if step in settings["maps"] else {"row": row}
 
-    return adam(stack, x, y, rate=settings["rate"], times=settings["times"], observe=observe,
-                **job)  # fmt: skip
+    return adam(stack, x, y, rate=settings["rate"], times=settings["times"], observe=observe, **job)
 
 
 def loss(stack: FullyConnected, x: Tensor, y: Tensor) -> float:
@@ -152,8 +160,13 @@ def _entries(place: Mapping[str, Any], kernel: np.ndarray, labels: np.ndarray) -
     row, column = np.triu_indices(len(kernel))
     value = kernel[row, column]
     values = {"value": value, "share": value / np.diag(kernel).mean()}
-    return pd.DataFrame({
-        **place, "row": row, "column": column,
-        "class_row": labels[row], "class_column": labels[column],
-        **{name: [float(f"{one:.5e}") for one in own] for name, own in values.items()},
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            **place,
+            "row": row,
+            "column": column,
+            "class_row": labels[row],
+            "class_column": labels[column],
+            **{name: [float(f"{one:.5e}") for one in own] for name, own in values.items()},
+        }
+    )

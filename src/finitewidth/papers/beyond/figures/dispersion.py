@@ -105,8 +105,14 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     column, off = GROUPS[settings["group"]][1], rows["cosine"].notna().any()
     estimates = rows[rows["series"] == "estimate"]
     samples, values = lines.samples_of(rows), list(estimates[column].unique())
-    figure, axes = style.subplots(len(samples), len(values), height=LEGEND + ROW * len(samples),
-                                  squeeze=False, sharex=True, sharey=True)  # fmt: skip
+    figure, axes = style.subplots(
+        len(samples),
+        len(values),
+        height=LEGEND + ROW * len(samples),
+        squeeze=False,
+        sharex=True,
+        sharey=True,
+    )
     shades = lines.colours(sorted(estimates["sigma_w2"].unique()))
     titles = []
     for sample, line in zip(samples, axes, strict=True):
@@ -165,8 +171,9 @@ def _estimates(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, str], line
         known, unknown = marked & np.isfinite(error), marked & ~np.isfinite(error)
         mark = {"marker": marker, "color": colour, "linestyle": "none", "markersize": 3.0}
         axis.errorbar(x[known], y[known], error[known], elinewidth=0.8, markeredgewidth=0.4, **mark)
-        axis.plot(x[unknown], y[unknown], markerfacecolor="white", markeredgewidth=0.7, zorder=3,
-                  **mark)  # fmt: skip
+        axis.plot(
+            x[unknown], y[unknown], markerfacecolor="white", markeredgewidth=0.7, zorder=3, **mark
+        )
 
 
 def _handles(rows: pd.DataFrame, shades: Mapping[float, str], errors: str) -> Iterator[Line2D]:

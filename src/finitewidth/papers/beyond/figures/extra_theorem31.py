@@ -61,9 +61,14 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     formula = small["curve"] != "networks"
     for column in ("draws", "spread", "relative_spread"):
         small[column] = small[column].astype(float).mask(formula)
-    names = {"x": "depth_over_width", "y": "dispersion", "relative": "over_printed",
-             "draws": "networks", "spread": "standard_error",
-             "relative_spread": "over_printed_standard_error"}  # fmt: skip
+    names = {
+        "x": "depth_over_width",
+        "y": "dispersion",
+        "relative": "over_printed",
+        "draws": "networks",
+        "spread": "standard_error",
+        "relative_spread": "over_printed_standard_error",
+    }
     return pd.concat([curves, small], ignore_index=True).rename(columns=names)
 
 
@@ -74,8 +79,9 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     figure, axes = subplots(
         2, len(groups) + 1, height=3.7, sharex="col", height_ratios=(1.3, 1), squeeze=False
     )
-    titles = [rf"{NAMES[g['phase'].iloc[0]]}, $\sigma_w^2$ = {g['sigma_w2'].iloc[0]:g}"
-              for g in groups]  # fmt: skip
+    titles = [
+        rf"{NAMES[g['phase'].iloc[0]]}, $\sigma_w^2$ = {g['sigma_w2'].iloc[0]:g}" for g in groups
+    ]
     width, variance = small["width"].iloc[0], small["sigma_w2"].iloc[0]
     titles.append(rf"drawn in full, $M$ = {width:g}, $\sigma_w^2$ = {variance:g}")
     dashes = dict(zip(sorted(curves["width"].dropna().unique()), DASHES * 9, strict=False))
@@ -106,8 +112,17 @@ def _curves(axis: Axes, rows: pd.DataFrame, over: tuple[str, str], dashes: Mappi
     nets = rows[rows["curve"] == "networks"].sort_values(across)
     if len(nets):
         error = "standard_error" if height == "dispersion" else "over_printed_standard_error"
-        axis.errorbar(nets[across], nets[height], nets[error], color=DRAWN, marker="o",
-                      linestyle="none", markersize=3, elinewidth=0.9, zorder=4)  # fmt: skip
+        axis.errorbar(
+            nets[across],
+            nets[height],
+            nets[error],
+            color=DRAWN,
+            marker="o",
+            linestyle="none",
+            markersize=3,
+            elinewidth=0.9,
+            zorder=4,
+        )
 
 
 def _handles(rows: pd.DataFrame, dashes: Mapping[float, str]) -> Iterator[Line2D]:

@@ -26,9 +26,11 @@ BLOCKS = {  # colour, marker, line, label
 }
 # columns of the reported numbers -> quantity; the authors' class mean counts the diagonal
 PRINTED = {
-    "same_class_over_diagonal": "same_class_with_diagonal", "other_class_over_diagonal":
-    "other_class", "test": "test_loss", "train": "train_loss",
-}  # fmt: skip
+    "same_class_over_diagonal": "same_class_with_diagonal",
+    "other_class_over_diagonal": "other_class",
+    "test": "test_loss",
+    "train": "train_loss",
+}
 PAPER_MARKS = {"same_class_with_diagonal": "o", "other_class": "s"}
 PLACE = re.compile(r"sigma_w2_(?P<sigma_w2>[0-9.]+)_step(?P<step>[0-9]+)")
 FIELDS = {
@@ -71,12 +73,18 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     reported = tables["reported"]
     read = reported[reported["artifact"] == "beyond_fig4"].reset_index(drop=True)
     place = read["row"].str.extract(PLACE)
-    printed = pd.DataFrame({
-        "panel": "curve", "source": "paper", "data": ROLES["mnist"],
-        "sigma_w2": place["sigma_w2"].astype(float), "step": place["step"].astype(int),
-        "quantity": read["column"].map(PRINTED), "value": read["value"].astype(float),
-        "reading_error": read["reading_error"].astype(float),
-    })  # fmt: skip
+    printed = pd.DataFrame(
+        {
+            "panel": "curve",
+            "source": "paper",
+            "data": ROLES["mnist"],
+            "sigma_w2": place["sigma_w2"].astype(float),
+            "step": place["step"].astype(int),
+            "quantity": read["column"].map(PRINTED),
+            "value": read["value"].astype(float),
+            "reading_error": read["reading_error"].astype(float),
+        }
+    )
     printed = printed[printed["sigma_w2"].isin(curves["sigma_w2"])]
     return pd.concat([ours, printed], ignore_index=True).reindex(columns=list(FIELDS))
 
@@ -94,8 +102,9 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         _losses(axis, curves[curves["quantity"] == name])
         axis.set(xlabel="step $t$", ylabel=label)
     titles, drawn, limits = [""] * len(axes), [], _limits(curves)
-    lines = grid[1].subgridspec(len(variances), 1 + len(steps),
-                                width_ratios=(1.7, *[1] * len(steps)))  # fmt: skip
+    lines = grid[1].subgridspec(
+        len(variances), 1 + len(steps), width_ratios=(1.7, *[1] * len(steps))
+    )
     for line, variance in enumerate(variances):
         axis = figure.add_subplot(lines[line, 0])
         _blocks(axis, curves[curves["sigma_w2"] == variance], steps)
@@ -141,10 +150,17 @@ def _blocks(axis: Axes, rows: pd.DataFrame, steps: list[float]) -> None:
         curve = both[both["source"] == "ours"].sort_values("step")
         error = curve["standard_deviation"]
         axis.errorbar(
-            curve["step"], curve["value"], error if error.notna().all() else None, color=colour,
-            marker=marker, linestyle=dashes, markersize=2.6, linewidth=1, elinewidth=0.6,
+            curve["step"],
+            curve["value"],
+            error if error.notna().all() else None,
+            color=colour,
+            marker=marker,
+            linestyle=dashes,
+            markersize=2.6,
+            linewidth=1,
+            elinewidth=0.6,
             zorder=2 if marker else 3,
-        )  # fmt: skip
+        )
         _paper(axis, both, PAPER_MARKS.get(name, "D"))
     axis.set_yticks([0, 0.5, 1])
     style.steps_from_zero(axis, rows["step"])

@@ -49,9 +49,12 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         axis.set_xlabel(r"depth over width, $\lambda = L/M$")
     axes[0].legend(loc="upper left")
     bar = figure.colorbar(
-        mpl.cm.ScalarMappable(norm, SCALE), ax=list(axes), label=r"$\alpha_0 = n_0/M$", pad=0.02,
+        mpl.cm.ScalarMappable(norm, SCALE),
+        ax=list(axes),
+        label=r"$\alpha_0 = n_0/M$",
+        pad=0.02,
         aspect=25,
-    )  # fmt: skip
+    )
     bar.outline.set_linewidth(0.5)
     return figure
 

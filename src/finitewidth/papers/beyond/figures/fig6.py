@@ -51,8 +51,13 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for name, top, bottom in zip(NAMES, *axes, strict=True):
         own = curves[curves["architecture"] == name].sort_values("depth_over_width")
         for (kind, variance), curve in own.groupby(["curve", "sigma_w2"]):
-            top.plot(curve["depth_over_width"], curve["dispersion"], CURVES[kind][0],
-                     color=shades[variance], linewidth=1.0)  # fmt: skip
+            top.plot(
+                curve["depth_over_width"],
+                curve["dispersion"],
+                CURVES[kind][0],
+                color=shades[variance],
+                linewidth=1.0,
+            )
         top.set_xlabel("depth over mean width,\n" r"$\lambda = 2L/(M_1+M_2)$")
         _network(bottom, rows[(rows["panel"] == "drawing") & (rows["architecture"] == name)])
     title_panels(axes.flat, [*(f"{name} widths" for name in NAMES), *[""] * 3])
@@ -60,8 +65,10 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     axes[1][0].set_ylabel("units")
     log_dispersion_axis(list(axes[0]), 1.0, float(curves["dispersion"].max()))
     handles = [handle(rf"$\sigma_w^2$ = {v:g}", color=shades[v], linestyle="-") for v in variances]
-    handles += [handle(label, color=NEUTRAL, linestyle=line, linewidth=1.0)
-                for line, label in CURVES.values()]  # fmt: skip
+    handles += [
+        handle(label, color=NEUTRAL, linestyle=line, linewidth=1.0)
+        for line, label in CURVES.values()
+    ]
     legend_above(figure, handles, 5)
     return figure
 
@@ -73,11 +80,24 @@ def _network(axis: Axes, rows: pd.DataFrame) -> None:
     for layer, width in zip(rows["layer"], rows["width"], strict=True):
         end = layer in (0, last)
         tall = max(width, THINNEST * rows["width"].max())
-        axis.add_patch(Rectangle((layer - LAYER / 2, -tall / 2), LAYER, tall, linewidth=0,
-                                 facecolor=END if end else HIDDEN))  # fmt: skip
+        axis.add_patch(
+            Rectangle(
+                (layer - LAYER / 2, -tall / 2),
+                LAYER,
+                tall,
+                linewidth=0,
+                facecolor=END if end else HIDDEN,
+            )
+        )
         if end or layer == last - 1:
-            axis.annotate(f"{width:g}", (layer, tall / 2), (0, 2), textcoords="offset points",
-                          ha="center", fontsize=SMALLEST)  # fmt: skip
+            axis.annotate(
+                f"{width:g}",
+                (layer, tall / 2),
+                (0, 2),
+                textcoords="offset points",
+                ha="center",
+                fontsize=SMALLEST,
+            )
     half = rows["width"].max() / 2
     axis.set(xlim=(-1, last + 1), ylim=(-half * 1.1, half * 1.5), xlabel="layer")
     axis.set_yticks([])

@@ -64,8 +64,9 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     estimates = rows[rows["series"] == "estimate"]
     widths, variances = (sorted(estimates[name].unique()) for name in ("width", "sigma_w2"))
     height = min(style.TALLEST, LEGEND + ROW * len(widths))
-    figure, axes = style.subplots(len(widths), len(variances), height=height, squeeze=False,
-                                  sharex=True, sharey=True)  # fmt: skip
+    figure, axes = style.subplots(
+        len(widths), len(variances), height=height, squeeze=False, sharex=True, sharey=True
+    )
     cosines = sorted(estimates["cosine"].unique())
     dark = style.shades([-c for c in cosines], bright=BRIGHT)  # the largest cosine is the darkest
     looks = {c: (dark[-c], MARKERS[place]) for place, c in enumerate(cosines)}
@@ -109,8 +110,19 @@ def _curves(axis: Axes, rows: pd.DataFrame, look: tuple[str, str]) -> None:
         if sample != samples[-1]:  # the paper's sample beside a larger one
             style.band(axis, x, y - error, y + error, colour)
             continue
-        axis.errorbar(x, y, error, linestyle="--", color=colour, marker=marker, markersize=1.9,
-                      linewidth=0.7, elinewidth=0.6, capsize=0.8, markeredgewidth=0.4)  # fmt: skip
+        axis.errorbar(
+            x,
+            y,
+            error,
+            linestyle="--",
+            color=colour,
+            marker=marker,
+            markersize=1.9,
+            linewidth=0.7,
+            elinewidth=0.6,
+            capsize=0.8,
+            markeredgewidth=0.4,
+        )
 
 
 def _handles(rows: pd.DataFrame, looks: Mapping[float, tuple[str, str]]) -> Iterator[Artist]:

@@ -21,31 +21,37 @@ from finitewidth.claims.verdicts import CannotDecideError, Part
 KEY = ["group", "width", "alpha_0", "sigma_w2", "depth"]
 FROM_DEPTH, TO_LAMBDA = 20, 0.3
 ACCURATE = {
-    "high": 0.1, "late": True,
+    "high": 0.1,
+    "late": True,
     "ours": "the paper says that the sums describe networks accurately; 0.1 is about 10 %",
-}  # fmt: skip
+}
 SHAPES_FROM_DEPTH = 50
 NOT_SHALLOW = {
     "paper": True,
     "cut": "growing ones have their peak at what the paper calls relatively shallow; 50 is ours",
-}  # fmt: skip
+}
 FORMS = {"printed_sums": "Theorem 3.2, form of its proof", "exact": "exact"}
 REMAINDER = {
-    "low": 0.95, "high": 1.05, "late": True,
+    "low": 0.95,
+    "high": 1.05,
+    "late": True,
     "ours": "the paper gives remainders as O(1/sqrt(M)) without a constant; 1/sqrt(500) is 4.5 %",
-}  # fmt: skip
+}
 LOW_R = {
     "high": 1.1,
     "ours": "the paper has 1 in the limit; 1.1 is a standard deviation of 32 % of the mean",
 }
 NO_GROWTH = {
-    "high": 0.01, "late": True,
+    "high": 0.01,
+    "late": True,
     "ours": "the limit allows remainders of order 1/M, which is 1 % at M = 100",
-}  # fmt: skip
+}
 INVERSE_WIDTH = {
-    "low": -1.2, "high": -0.8, "late": True,
+    "low": -1.2,
+    "high": -0.8,
+    "late": True,
     "ours": "the paper names no rate; variances that vanish as 1/M give the power -1",
-}  # fmt: skip
+}
 
 
 def drawn(rows: pd.DataFrame, group: str) -> pd.DataFrame:

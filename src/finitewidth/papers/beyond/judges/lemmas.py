@@ -20,20 +20,29 @@ from finitewidth.claims.verdicts import CannotDecideError, Part
 from finitewidth.papers.beyond.judges.diagonal import doubled_widths
 
 NAMES = {
-    "forward": "E[N_x]", "backward": "E[N_d]", "forward_square": "E[N_x^2]",
-    "backward_square": "E[N_d^2]", "product": "E[N_x N_d]", "chain_backward": "E[prod N_d]",
-    "chain_backward_square": "E[prod N_d^2]", "chain_product": "E[prod N_x N_d]",
-}  # fmt: skip
+    "forward": "E[N_x]",
+    "backward": "E[N_d]",
+    "forward_square": "E[N_x^2]",
+    "backward_square": "E[N_d^2]",
+    "product": "E[N_x N_d]",
+    "chain_backward": "E[prod N_d]",
+    "chain_backward_square": "E[prod N_d^2]",
+    "chain_product": "E[prod N_x N_d]",
+}
 # printed without a remainder: 1 within what the draws resolve
 PRINTED = {
-    "low": 0.98, "high": 1.02, "paper": True,
+    "low": 0.98,
+    "high": 1.02,
+    "paper": True,
     "tolerance": "the means of the draws are known to less than 2 %",
-}  # fmt: skip
+}
 # printed with a remainder of order n^(-3/2) for each layer; wider for the fourth powers of (30)
 REMAINDER = {
-    "low": 0.95, "high": 1.05, "late": True,
+    "low": 0.95,
+    "high": 1.05,
+    "late": True,
     "ours": "the paper gives no constant for its remainder of n^(-3/2); that of 4 layers is 6 %",
-}  # fmt: skip
+}
 WITH_REMAINDER = {
     "chain_product": REMAINDER,
     "chain_backward_square": REMAINDER | {"low": 0.94, "high": 1.06},
@@ -131,8 +140,13 @@ def b22(tables: Tables) -> Iterator[Part]:
         for row in inside.sort_values("size", ascending=False).itertuples():
             found = Estimate(float(row.value), float(row.error))
             text = f"{label}, r = {row.truth:g}: mean over samples of N = {row.size}, over r"
-            bounds = {"low": 1 - BIAS, "high": 1 + BIAS, "paper": True, "outside": outside,
-                      "tolerance": "what means over the samples resolve"}  # fmt: skip
+            bounds = {
+                "low": 1 - BIAS,
+                "high": 1 + BIAS,
+                "paper": True,
+                "outside": outside,
+                "tolerance": "what means over the samples resolve",
+            }
             yield found.part(text, **bounds)
 
 
@@ -153,8 +167,9 @@ def lemma_constant(tables: Tables) -> list[Ours]:
     found = _moments(tables)
     return [
         _ours(*place, found[name][0].shifted(-1).scaled(found[name][1]))
-        for name, place in LEMMAS.items() if name in found
-    ]  # fmt: skip
+        for name, place in LEMMAS.items()
+        if name in found
+    ]
 
 
 def summand_moment(tables: Tables) -> list[Ours]:

@@ -16,25 +16,29 @@ NETWORK = ["width", "alpha_0", "sigma_w2"]
 # group -> the curve that its figure shows as the prediction for the diagonal
 PREDICTIONS = {"phases": "printed_limit", "near": "printed_sums"}
 ABOVE_A_QUARTER = {
-    "low": 0.23, "late": True,
+    "low": 0.23,
+    "late": True,
     "ours": "the paper bounds a limit of depth and width together; 0.02 is left at finite depth",
-}  # fmt: skip
+}
 QUICKLY = {
-    "low": 0.9, "late": True,
+    "low": 0.9,
+    "late": True,
     "ours": "the paper says that the ratio rises quickly; 0.9 at L = 50 is near its limit 1",
-}  # fmt: skip
+}
 # whose range it is
 NO_DEPTHS = {
     "paper": True,
     "cut": "the paper names no depths, and its own (18) falls near the edge of chaos",
-}  # fmt: skip
+}
 DEEP = {"paper": True, "cut": "the paper says sufficiently deep; 20 is ours"}
 GOOD = {"high": 0.03, "ours": "the paper calls (18) a good approximation; 0.03 is 3 % of 1"}
 SLIGHTLY = {"high": 1.3, "ours": "the paper says only slightly higher; 1.3 is 30 %"}
 ANGLE = {
-    "low": -float(np.log(1.15)), "high": float(np.log(1.15)), "late": True,
+    "low": -float(np.log(1.15)),
+    "high": float(np.log(1.15)),
+    "late": True,
     "ours": "the paper says no significant dependence; 15 % is half of what we call slight",
-}  # fmt: skip
+}
 
 
 def b12(tables: Tables) -> Iterator[Part]:
@@ -82,8 +86,7 @@ def b13(tables: Tables) -> Iterator[Part]:
             for depth in (5, 20, 50)
         }
         name = f"M = {width}, sigma_w^2 = {variance:g}"
-        rises = [curve[-1].minus(curve[0])
-                 for curve in (estimated(line) for line in lines)]  # fmt: skip
+        rises = [curve[-1].minus(curve[0]) for curve in (estimated(line) for line in lines)]
         printed = [line["printed"].iloc[-1] - line["printed"].iloc[0] for line in lines]
         label = f"{name}: smallest rise of the ratio from the smallest depth to the largest"
         whose = {"paper": True} if min(printed) > 0 else NO_DEPTHS
@@ -125,8 +128,10 @@ def b15(tables: Tables) -> Iterator[Part]:
         rows = beside(drawn(tables["estimates"], group), tables["theory"], curve)
         for (width, alpha_0, variance), here in _at_lambda(rows).groupby(NETWORK):
             here = here.sort_values("cosine")
-            name = (f"M = {width}, alpha_0 = {alpha_0:g}, sigma_w^2 = {variance:g}, "
-                    f"L = {here['depth'].iloc[0]}")  # fmt: skip
+            name = (
+                f"M = {width}, alpha_0 = {alpha_0:g}, sigma_w^2 = {variance:g}, "
+                f"L = {here['depth'].iloc[0]}"
+            )
             found = estimated(here)
             over = mean(found).scaled(1 / float(here[curve].iloc[0]))
             label = f"{name}: mean dispersion of all cosines over the diagonal's prediction"

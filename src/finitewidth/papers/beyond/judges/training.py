@@ -95,9 +95,12 @@ def b21(tables: Tables) -> Iterator[Part]:
         # with equal means, or with runs that are all alike, the order is not known
         error = abs(value) / certain if certain > 0 else math.nan
         yield Part(
-            name=f"{names}: log of the test loss at the smaller gap - at the larger", value=value,
-            standard_error=error, dof=len(gap) - 1, **ABOVE,
-        )  # fmt: skip
+            name=f"{names}: log of the test loss at the smaller gap - at the larger",
+            value=value,
+            standard_error=error,
+            dof=len(gap) - 1,
+            **ABOVE,
+        )
 
 
 def _score(values: np.ndarray) -> float:

@@ -187,8 +187,15 @@ def integrate(
             )
         return rates(kernel, start.like(values), frozen=frozen).flat()
 
-    solution = solve_ivp(derivative, (0.0, times[-1]), start.flat(), method="DOP853",
-                         t_eval=list(times), rtol=tolerance, atol=tolerance)  # fmt: skip
+    solution = solve_ivp(
+        derivative,
+        (0.0, times[-1]),
+        start.flat(),
+        method="DOP853",
+        t_eval=list(times),
+        rtol=tolerance,
+        atol=tolerance,
+    )
     if not solution.success:
         raise ConfigError(
             f"collapse.flow: the flow could not be integrated to time {times[-1]:g} "

@@ -92,19 +92,25 @@ def _rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     powers = powers_of_roots(*small)
     return [
         {
-            "component": name, "classes": sizes[0], "samples": sizes[1],
+            "component": name,
+            "classes": sizes[0],
+            "samples": sizes[1],
             **dict(zip(NAMES, map(float, numbers), strict=True)),
-            "value": float(values[place]), "multiplicity": stated_multiplicities(*sizes)[place],
+            "value": float(values[place]),
+            "multiplicity": stated_multiplicities(*sizes)[place],
             "vectors": len(vectors[place]),
             "rank": sympy.Matrix.hstack(*vectors[place]).rank(),
             "residual": float(max(map(abs, _left(exact, values[place], vectors[place])))),
-            "symbolic": sum(entry.expand() != 0 for entry in
-                            _left(general, formulas[place], vectors[place])),
-            "small_classes": small[0], "small_samples": small[1],
-            "small_stated": stated_multiplicities(*small)[place], "power": powers[place],
+            "symbolic": sum(
+                entry.expand() != 0 for entry in _left(general, formulas[place], vectors[place])
+            ),
+            "small_classes": small[0],
+            "small_samples": small[1],
+            "small_stated": stated_multiplicities(*small)[place],
+            "power": powers[place],
         }
         for place, name in enumerate(COMPONENTS)
-    ]  # fmt: skip
+    ]
 
 
 def _left(matrix: Any, value: Any, vectors: Sequence[Any]) -> list[Any]:
@@ -136,10 +142,16 @@ def _products(classes: int, samples: int) -> list[dict[str, Any]]:
     ]
     equations = ("(12), right", "(12), left", "(11)")
     return [
-        {"component": name, "equation": equation, "entries": len(forms),
-         "differing": sum(sympy.expand((r.T * v)[0] - form) != 0
-                          for v, form in zip(vectors, forms, strict=True))}
+        {
+            "component": name,
+            "equation": equation,
+            "entries": len(forms),
+            "differing": sum(
+                sympy.expand((r.T * v)[0] - form) != 0
+                for v, form in zip(vectors, forms, strict=True)
+            ),
+        }
         for name, equation, forms, vectors in zip(
             COMPONENTS, equations, printed, stated_vectors(classes, samples), strict=True
         )
-    ]  # fmt: skip
+    ]

@@ -191,8 +191,12 @@ def _mechanisms(rows: pd.DataFrame, early: pd.DataFrame) -> Rows:
     for quantity, rate in SHRINKING.items():
         means = early.dropna(subset=[quantity]).groupby("tau")[quantity].mean()
         for tau, value in means.items():
-            yield {"quantity": quantity, "tau": tau, "measured": value,
-                   "predicted": math.exp(-rate * tau)}  # fmt: skip
+            yield {
+                "quantity": quantity,
+                "tau": tau,
+                "measured": value,
+                "predicted": math.exp(-rate * tau),
+            }
 
 
 def _judged(rows: pd.DataFrame, early: pd.DataFrame) -> Rows:
@@ -222,10 +226,12 @@ def _means(rows: pd.DataFrame, early: pd.DataFrame) -> Iterator[dict[str, float]
 
 # table -> its rows for the networks of a sweep, all and those up to ``end``; its columns
 TABLES = {
-    "ranks": (_ranks, ["against", "all_seeds", "seeds", "rank_correlation", "low", "high", "same",
-                       "strongest"]),
+    "ranks": (
+        _ranks,
+        ["against", "all_seeds", "seeds", "rank_correlation", "low", "high", "same", "strongest"],
+    ),
     "powers": (_powers, ["exponent", *SUMMARY]),
     "fits": (_fits, ["form", "exponent", "misfit", "tau", "nc3"]),
     "mechanisms": (_mechanisms, ["quantity", "tau", "measured", "predicted"]),
     "judged": (_judged, JUDGED),
-}  # fmt: skip
+}

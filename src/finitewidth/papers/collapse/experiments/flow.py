@@ -96,8 +96,10 @@ def _path(
 def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     fitting = {"centred": True, "bias": 1 / settings["classes"]}
     cases = [(ZERO, "E = 0, b = 1/C", fitting), (FREE, "E = 0, b = 0", {"centred": True})]
-    cases += [(RANDOM, f"random W, scale {scale:g}", fitting | {"weight_scale": scale})
-              for scale in settings["weights"]]  # fmt: skip
+    cases += [
+        (RANDOM, f"random W, scale {scale:g}", fitting | {"weight_scale": scale})
+        for scale in settings["weights"]
+    ]
     # positive semidefinite E, features with a global mean, and biases 0
     positive = [(POSITIVE, "E >= 0", {"excess": settings["excess"]})]
     kernel, times = _kernel(settings), _times(settings)
@@ -113,10 +115,14 @@ def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             for time, state, drift in zip(times, path, drifts, strict=True):
                 bound = bound_within(kernel, settings["features"], scatter, time)
                 yield {
-                    "start": start, "case": case, "run": run, "time": time,
-                    **collapse_of(kernel, state, place, points), "drift": float(drift[place]),
+                    "start": start,
+                    "case": case,
+                    "run": run,
+                    "time": time,
+                    **collapse_of(kernel, state, place, points),
+                    "drift": float(drift[place]),
                     "bound": math.nan if start == RANDOM else bound,
-                }  # fmt: skip
+                }
 
 
 def bound_within(kernel: BlockKernel, features: int, scatter: float, time: float) -> float:
@@ -145,10 +151,13 @@ def _uncentred(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         error = away + (state.weights @ means[..., None])[..., 0]
         for place, (case, run) in enumerate(runs):
             yield {
-                "case": case, "run": run, "time": time,
+                "case": case,
+                "run": run,
+                "time": time,
                 "residual": float(np.abs(state.residuals[place]).max()),
-                "gap": float(np.abs(away[place]).max()), "error": float(np.abs(error[place]).max()),
-            }  # fmt: skip
+                "gap": float(np.abs(away[place]).max()),
+                "error": float(np.abs(error[place]).max()),
+            }
 
 
 def _drifts(kernel: BlockKernel, path: Sequence[FlowState]) -> list[np.ndarray]:
@@ -199,10 +208,13 @@ def leading_terms(kernel: BlockKernel, times: Sequence[float]) -> list[dict[str,
     """
     rows = (kernel.classes - 1) * math.sqrt(kernel.samples / kernel.mu_class)
     return [
-        {"time": time, "h2": (2 * kernel.samples * time) ** -0.5,
-         "nc3": (2 * kernel.mu_single * time * rows) ** -0.5}
+        {
+            "time": time,
+            "h2": (2 * kernel.samples * time) ** -0.5,
+            "nc3": (2 * kernel.mu_single * time * rows) ** -0.5,
+        }
         for time in times
-    ]  # fmt: skip
+    ]
 
 
 # equal biases that stay as they are
@@ -220,13 +232,21 @@ def _frozen(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             earlier, end = (collapse_of(kernel, state, run, points) for state in path[-2:])
             W, H1 = path[-1].weights[run], path[-1].means[run]
             ends = {
-                "gamma": off_diagonal_part(W @ W.T), "theta": off_diagonal_part(H1.T @ H1),
+                "gamma": off_diagonal_part(W @ W.T),
+                "theta": off_diagonal_part(H1.T @ H1),
                 **{name: end[name] for name in ("nc2", "nc3", "h2")},
-                "nc3_earlier": earlier["nc3"], "drift": float(drifts[run]),
-            }  # fmt: skip
+                "nc3_earlier": earlier["nc3"],
+                "drift": float(drifts[run]),
+            }
             for quantity, value in ends.items():
-                yield {"case": case, "kappa_n": other, "beta": beta, "run": run,
-                       "quantity": quantity, "value": value}  # fmt: skip
+                yield {
+                    "case": case,
+                    "kappa_n": other,
+                    "beta": beta,
+                    "run": run,
+                    "quantity": quantity,
+                    "value": value,
+                }
 
 
 def _case(other_class: float, beta: float) -> str:
@@ -251,8 +271,14 @@ def _formulas(frozen: Mapping[str, Any], settings: Mapping[str, Any]) -> Iterato
         kernel = _kernel(settings, other_class=other)
         for beta in sorted({*between, *own}):
             for (quantity, form), value in angles(kernel, beta).items():
-                yield {"case": _case(other, beta), "kappa_n": other, "beta": beta,
-                       "quantity": quantity, "form": form, "value": value}  # fmt: skip
+                yield {
+                    "case": _case(other, beta),
+                    "kappa_n": other,
+                    "beta": beta,
+                    "quantity": quantity,
+                    "form": form,
+                    "value": value,
+                }
 
 
 def angles(kernel: BlockKernel, beta: float) -> dict[tuple[str, str], float]:
@@ -284,8 +310,14 @@ def _residuals(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         for component, eigenvalue, found in zip(COMPONENTS, eigenvalues, reached, strict=True):
             predicted = -math.log(given["below"]) / eigenvalue
             for run, time in enumerate(found):
-                yield {"kernel": name, "component": component, "run": run, "reached": float(time),
-                       "eigenvalue": eigenvalue, "predicted": predicted}  # fmt: skip
+                yield {
+                    "kernel": name,
+                    "component": component,
+                    "run": run,
+                    "reached": float(time),
+                    "eigenvalue": eigenvalue,
+                    "predicted": predicted,
+                }
 
 
 def times_to_fall(kernel: BlockKernel, starts: np.ndarray, below: float, step: float) -> np.ndarray:
@@ -315,8 +347,9 @@ def _components(kernel: BlockKernel, residuals: np.ndarray) -> np.ndarray:
     classes = grouped.mean(axis=1)
     overall = classes.mean(axis=0)
     rest = (grouped - classes[:, None]).reshape(len(residuals), -1)
-    return np.stack([np.abs(overall), *(np.linalg.norm(part, axis=0)
-                                        for part in (classes - overall, rest))])  # fmt: skip
+    return np.stack(
+        [np.abs(overall), *(np.linalg.norm(part, axis=0) for part in (classes - overall, rest))]
+    )
 
 
 # a second integrator

@@ -65,15 +65,23 @@ def heat_maps(
         off, on = np.median(sizes[~diagonal]), np.median(sizes[diagonal])
         alive = sizes[diagonal] > 0
         shares = over_smaller_diagonal(sizes[np.ix_(alive, alive)])
-        blocks.append({
-            "pair": run["pair"], "kernel": kernel, "init": run["init"], "rate": run["rate"],
-            "epoch": run["epoch"], "per_class": per_class,
-            "diagonal": float(means.diagonal), "same_class": float(means.same_class),
-            "other_class": float(means.other_class),
-            "ratio": float(means.same_class / means.other_class),
-            "norm_ratio": float(off / on) if on else np.nan,
-            "norm_over_smaller": float(np.median(shares)) if len(shares) else np.nan, **seen,
-        })  # fmt: skip
+        blocks.append(
+            {
+                "pair": run["pair"],
+                "kernel": kernel,
+                "init": run["init"],
+                "rate": run["rate"],
+                "epoch": run["epoch"],
+                "per_class": per_class,
+                "diagonal": float(means.diagonal),
+                "same_class": float(means.same_class),
+                "other_class": float(means.other_class),
+                "ratio": float(means.same_class / means.other_class),
+                "norm_ratio": float(off / on) if on else np.nan,
+                "norm_over_smaller": float(np.median(shares)) if len(shares) else np.nan,
+                **seen,
+            }
+        )
     measures = inputs["measures"]
     own = measures[measures["replica"] == run["replica"]]
     alignments = own.rename(columns={column: kernel for kernel, column in KERNELS.items()})

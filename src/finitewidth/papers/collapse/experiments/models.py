@@ -17,21 +17,50 @@ from finitewidth.papers.collapse.experiments.heat_maps import heat_maps
 from finitewidth.papers.collapse.experiments.training import grid_rate
 
 LAST = (
-    "pair", "init", "rate_index", "rate", "tau", "nc1", "nc1_ratio", "nc2", "nc3", "test_accuracy",
-    "train_accuracy", "e_norm", "e_relative", "invariant_alignment", "alignment_theta_h", "dead",
-)  # fmt: skip
+    "pair",
+    "init",
+    "rate_index",
+    "rate",
+    "tau",
+    "nc1",
+    "nc1_ratio",
+    "nc2",
+    "nc3",
+    "test_accuracy",
+    "train_accuracy",
+    "e_norm",
+    "e_relative",
+    "invariant_alignment",
+    "alignment_theta_h",
+    "dead",
+)
 CURVES = (
-    "e_norm", "e_relative", "invariant_alignment", "residual", "nc1", "nc1_ratio", "nc2", "nc3",
-    "alignment_theta", "alignment_theta_h",
-)  # fmt: skip
+    "e_norm",
+    "e_relative",
+    "invariant_alignment",
+    "residual",
+    "nc1",
+    "nc1_ratio",
+    "nc2",
+    "nc3",
+    "alignment_theta",
+    "alignment_theta_h",
+)
 ENDS = ("h1", "h2", "hbar", "alignment_theta", "alignment_theta_h", "alpha_c", "bias_gap", "nc4")
 MODEL = ["pair", "init", "model"]
 COLLAPSED, OTHER = "collapsed", "other"  # the two models
 RANKED = ("nc1_ratio", "nc2", "nc3")
 PICKED = (
-    "rate_index", "rate", "replica", "test_accuracy", "train_accuracy", "nc1_ratio", "nc2", "nc3",
+    "rate_index",
+    "rate",
+    "replica",
+    "test_accuracy",
+    "train_accuracy",
+    "nc1_ratio",
+    "nc2",
+    "nc3",
     "alignment_theta_h",
-)  # fmt: skip
+)
 NONE = "none"
 EQUAL = 1e-9  # accuracies that differ by less are equal
 
@@ -123,14 +152,20 @@ def picks(rates: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
         sound = sound[sound["dead_share"] <= settings["dead"]]
         near = _near(sound, settings["within"])
         first = _collapsed(near, settings["collapsed_nc3"])
-        models = {COLLAPSED: (first, _step(settings["within"]), len(near)),
-                  OTHER: _other(sound, first, settings)}  # fmt: skip
+        models = {
+            COLLAPSED: (first, _step(settings["within"]), len(near)),
+            OTHER: _other(sound, first, settings),
+        }
         for model, (run, step, tried) in models.items():
             key = {"pair": pair, "init": init, "model": model, "found": int(run is not None)}
-            rows.append(key | {
-                "step": NONE if run is None else step, "tried": tried,
-                **{name: np.nan if run is None else run[name] for name in PICKED},
-            })  # fmt: skip
+            rows.append(
+                key
+                | {
+                    "step": NONE if run is None else step,
+                    "tried": tried,
+                    **{name: np.nan if run is None else run[name] for name in PICKED},
+                }
+            )
     return pd.DataFrame(rows)
 
 

@@ -28,9 +28,19 @@ from finitewidth.training.optimisers import Schedule
 HEAD = "head.weight"
 MEASURED = ("nc1_ratio", "nc2", "nc3", "overlap", "imbalance")
 COLUMNS = (
-    "sweep", "data", "network", "normalised", "seed", "decay", "rate", "rates", "tau", *MEASURED,
-    "train_accuracy", "test_accuracy",
-)  # fmt: skip
+    "sweep",
+    "data",
+    "network",
+    "normalised",
+    "seed",
+    "decay",
+    "rate",
+    "rates",
+    "tau",
+    *MEASURED,
+    "train_accuracy",
+    "test_accuracy",
+)
 
 
 def measure(
@@ -161,11 +171,15 @@ def _ends(
             rows.append(dict.fromkeys(MEASURED, np.nan))
             continue
         parts = class_parts(own, labels.numpy(), len(first))
-        rows.append({
-            "nc1_ratio": nc1_ratio(parts), "nc2": nc2(parts),
-            "nc3": nc3(parts, heads[number].numpy()),
-            "overlap": float(overlaps[number]), "imbalance": float(imbalance[number]),
-        })  # fmt: skip
+        rows.append(
+            {
+                "nc1_ratio": nc1_ratio(parts),
+                "nc2": nc2(parts),
+                "nc3": nc3(parts, heads[number].numpy()),
+                "overlap": float(overlaps[number]),
+                "imbalance": float(imbalance[number]),
+            }
+        )
     return rows
 
 

@@ -156,11 +156,13 @@ def measured(
         if all(torch.isfinite(tensor).all() for tensor in state.values()):
             module.load_state_dict(state)
             theta, theta_h = kernels_of(module, inputs, settings["kernel_gib"])
-            kernels = kernel_measures(theta, theta_h, classes[chosen], outputs=outputs,
-                                      features=own.shape[1])  # fmt: skip
+            kernels = kernel_measures(
+                theta, theta_h, classes[chosen], outputs=outputs, features=own.shape[1]
+            )
         kappa = tuple(kernels[f"kappa_{kind}"] for kind in "dcn")
-        metrics = collapse_measures(own, classes, weight, bias, kappa,
-                                    normalise_columns=settings["normalise_columns"])  # fmt: skip
+        metrics = collapse_measures(
+            own, classes, weight, bias, kappa, normalise_columns=settings["normalise_columns"]
+        )
         rows.append(metrics | kernels)
     return rows
 

@@ -28,7 +28,7 @@ TITLES = {
     "c": r"$\Vert\Theta_{ks}\Vert_F$, outputs",
     "d": r"$\Vert\Theta^h_{ks}\Vert_F$, features",
     "e": r"alignment with the labels",
-}  # fmt: skip
+}
 MAPS = {"a": "theta", "b": "theta_h", "c": "theta", "d": "theta_h"}
 FIELDS = {
     "panel": fields.text("letter of the pane; a to d are maps, e are curves"),
@@ -69,12 +69,27 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for axis, letter in zip(axes, MAPS, strict=False):
         own = rows[rows["panel"] == letter]
         # a symmetric matrix, from its rows on and above the diagonal
-        sns.heatmap(kernel_maps.symmetric(own, own["share"]), ax=axis, cmap=kernel_maps.COLOURS,
-                    norm=PowerNorm(ROOT, 0, 1, clip=True), cbar=False, square=True,
-                    xticklabels=False, yticklabels=False, rasterized=True)  # fmt: skip
+        sns.heatmap(
+            kernel_maps.symmetric(own, own["share"]),
+            ax=axis,
+            cmap=kernel_maps.COLOURS,
+            norm=PowerNorm(ROOT, 0, 1, clip=True),
+            cbar=False,
+            square=True,
+            xticklabels=False,
+            yticklabels=False,
+            rasterized=True,
+        )
         _labels(axis, own, letter)
-    bar = figure.colorbar(axes[0].collections[0], ax=upper, ticks=TICKS, aspect=28, pad=0.02,
-                          extend="max", extendfrac=0.03)  # fmt: skip
+    bar = figure.colorbar(
+        axes[0].collections[0],
+        ax=upper,
+        ticks=TICKS,
+        aspect=28,
+        pad=0.02,
+        extend="max",
+        extendfrac=0.03,
+    )
     bar.ax.set_yticklabels([f"{tick:g}" for tick in TICKS])
     bar.ax.minorticks_off()
     bar.set_label("over the 99.5th percentile of the map, a to d")
@@ -83,12 +98,22 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for kernel, (colour, marker, face, name) in KERNELS.items():
         curve = curves[curves["kernel"] == kernel].sort_values("epoch")
         last = float(curve["alignment"].iloc[-1])
-        axis.plot(curve["epoch"], curve["alignment"], color=colour, marker=marker,
-                  markerfacecolor=face, markeredgecolor=colour,
-                  markevery=max(1, len(curve) // 8),
-                  label=f"{name}: {last:.2f} at the end")  # fmt: skip
-    axis.set(xlim=(0, 1.04 * float(curves["epoch"].max())), ylim=(0, 1.02), xlabel="epoch",
-             ylabel=r"$A(\cdot, Y^{\mathsf{T}}Y)$")  # fmt: skip
+        axis.plot(
+            curve["epoch"],
+            curve["alignment"],
+            color=colour,
+            marker=marker,
+            markerfacecolor=face,
+            markeredgecolor=colour,
+            markevery=max(1, len(curve) // 8),
+            label=f"{name}: {last:.2f} at the end",
+        )
+    axis.set(
+        xlim=(0, 1.04 * float(curves["epoch"].max())),
+        ylim=(0, 1.02),
+        xlabel="epoch",
+        ylabel=r"$A(\cdot, Y^{\mathsf{T}}Y)$",
+    )
     axis.legend(loc="lower right")
     style.title_panels(axes, list(TITLES.values()))
     name_network(figure, rows)

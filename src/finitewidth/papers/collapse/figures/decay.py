@@ -39,11 +39,14 @@ BELOW = "below"  # identifier of these triangles, which the tests look for
 FIT_LINES = {"power": ("-", r"$\tau^{{{0:.2f}}}$"), "exponential": (":", r"$e^{{{0:.2f}\tau}}$")}
 ROOM = 0.34  # share of a panel below the lowest bar, for rank correlations
 FIELDS = {
-    "panel": fields.text("cell: mean over seeds; rank: rank correlation; fit: a point of a fitted "
-                         "curve; decay_alone: a prediction"),
+    "panel": fields.text(
+        "cell: mean over seeds; rank: rank correlation; fit: a point of a fitted "
+        "curve; decay_alone: a prediction"
+    ),
     "sweep": fields.text("vgg, resnet, fully_connected, patches, or with_normalisation"),
-    "quantity": fields.text("column on the axis of a rank correlation; overlap or imbalance; power "
-                            "or exponential"),
+    "quantity": fields.text(
+        "column on the axis of a rank correlation; overlap or imbalance; power or exponential"
+    ),
     "decay": fields.number("weight decay"),
     "rate": fields.number("initial learning rate"),
     "rates": fields.number("sum over all steps of the rate, over 1 - momentum"),
@@ -63,7 +66,7 @@ FIELDS = {
     "all_seeds": fields.number("seeds of the sweep; some may lack networks for the statistic"),
     "strongest": fields.number("size of the rank correlation if NC3 were in strict order"),
     "misfit": fields.number("root mean square of what a fit leaves of log NC3"),
-}  # fmt: skip
+}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -75,8 +78,9 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         FIT: tables["fits"].rename(columns={"form": "quantity", "exponent": "value"}),
         DECAY_ALONE: tables["mechanisms"].rename(columns={"predicted": "value"}),
     }
-    rows = pd.concat([part.assign(panel=name).reindex(columns=[*FIELDS])
-                      for name, part in parts.items()])  # fmt: skip
+    rows = pd.concat(
+        [part.assign(panel=name).reindex(columns=[*FIELDS]) for name, part in parts.items()]
+    )
     numbers = [name for name in FIELDS if name not in ("panel", "sweep", "quantity")]
     rows[numbers] = rows[numbers].astype(float)
     return rows.fillna({"quantity": "none"}).reset_index(drop=True)
@@ -108,16 +112,21 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
             style.logarithmic(axis.yaxis)
     _explanation(axes[1][1], rows, cells, "overlap", markers)
     _explanation(axes[1][2], rows, cells, "imbalance", markers)
-    labels = {(0, 0): "NC3", (1, 0): "NC3", (1, 1): "overlap with the initial last layer",
-              (1, 2): "imbalance of the last two layers"}  # fmt: skip
+    labels = {
+        (0, 0): "NC3",
+        (1, 0): "NC3",
+        (1, 1): "overlap with the initial last layer",
+        (1, 2): "imbalance of the last two layers",
+    }
     for place, label in labels.items():
         axes[place].set_ylabel(label)
     for axis in axes[1]:
         axis.set_xlabel(r"$\tau$")
     # the images of `OTHER`, without the dataset that they stand for
     images = settings["datasets"].get("cifar10", "CIFAR-10").partition(" (")[0]
-    style.title_panels(axes.flat, ["", "", "", images, r"dashed: $e^{-\tau}$",
-                                   r"dashed: $e^{-2\tau}$"])  # fmt: skip
+    style.title_panels(
+        axes.flat, ["", "", "", images, r"dashed: $e^{-\tau}$", r"dashed: $e^{-2\tau}$"]
+    )
     _legend(figure, cells, markers)
     return figure
 

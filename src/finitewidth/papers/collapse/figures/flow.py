@@ -132,8 +132,9 @@ def _against_biases(axis: Axes, rows: pd.DataFrame) -> None:
             curve = here[here["series"] == form]
             axis.plot(curve["beta"], curve["value"], line, color=colour, linewidth=width)
         ends = here[here["series"] == "end"]
-        axis.plot(ends["beta"], ends["value"], color=colour, markeredgecolor=colour, zorder=3,
-                  **RING)  # fmt: skip
+        axis.plot(
+            ends["beta"], ends["value"], color=colour, markeredgecolor=colour, zorder=3, **RING
+        )
     axis.set_xlabel(r"biases, all equal to $\beta$")
 
 
@@ -152,5 +153,7 @@ def _of_biases(rows: pd.DataFrame) -> tuple[list[Line2D], list[Line2D]]:
     drawn = [style.handle("end of the flow", color=style.GREY, **RING)]
     for line, width, label in FORMS.values():
         drawn.append(style.handle(label, color=style.GREY, linestyle=line, linewidth=width))
-    return drawn, [style.handle(rf"$\kappa_n$ = {other:g}", color=colour)
-                   for other, colour in _colours(rows).items()]  # fmt: skip
+    return drawn, [
+        style.handle(rf"$\kappa_n$ = {other:g}", color=colour)
+        for other, colour in _colours(rows).items()
+    ]

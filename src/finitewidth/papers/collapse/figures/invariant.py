@@ -15,8 +15,10 @@ from finitewidth.figures import style
 from finitewidth.papers.collapse.figures.looks import SEEN, name_network
 
 INITS = {  # name, marker, grey
-    "lecun": ("LeCun", "o", "0.2"), "torch": ("PyTorch", "s", "0.42"), "he": ("He", "^", "0.57"),
-}  # fmt: skip
+    "lecun": ("LeCun", "o", "0.2"),
+    "torch": ("PyTorch", "s", "0.42"),
+    "he": ("He", "^", "0.57"),
+}
 FITTED = 95.0  # percent; training accuracy below which a network counts as not trained
 POOR = "x"  # marker of a network that is not trained
 HEIGHT, LEGEND = 1.38, 0.78  # inches: of a line of panes, of a legend below all panes
@@ -45,8 +47,13 @@ COLOURS = {
 def _marker(model: str, init: str, **size: Any) -> dict[str, Any]:
     """Arguments of ``Axes.plot`` for a marker of a picked model."""
     colour = COLOURS[model][init]
-    return {"marker": INITS[init][1], "color": colour, "markeredgecolor": colour,
-            "markerfacecolor": colour if model == "collapsed" else "white", **size}  # fmt: skip
+    return {
+        "marker": INITS[init][1],
+        "color": colour,
+        "markeredgecolor": colour,
+        "markerfacecolor": colour if model == "collapsed" else "white",
+        **size,
+    }
 
 
 class Pane(NamedTuple):
@@ -71,21 +78,35 @@ PANES = {
     "f": Pane(("nc1",), "rate", "NC1", (STD,), log=True),
     "g": Pane(("nc2", "nc3"), "rate", "NC2 and NC3", ("NC2", "NC3")),
     "h": Pane(("test_accuracy",), "rate", "test accuracy", ("accuracy [%]",)),
-    "i": Pane(("h1", "h2", "hbar"), "end", "feature terms", (r"$\Vert XX^{\mathsf{T}}\Vert_F$",),
-              log=True),
-    "j": Pane(("alignment_theta", "alignment_theta_h"), "end", "kernel alignment",
-              (r"$A(\cdot, Y^{\mathsf{T}}Y)$",), most=1.02),
-    "k": Pane(("e_relative",), "epoch", "invariant, relative",
-              (r"$\Vert\mathbf{E}\Vert\,/\,\Vert W^{\mathsf{T}}W\Vert$",), most=1.02),
+    "i": Pane(
+        ("h1", "h2", "hbar"), "end", "feature terms", (r"$\Vert XX^{\mathsf{T}}\Vert_F$",), log=True
+    ),
+    "j": Pane(
+        ("alignment_theta", "alignment_theta_h"),
+        "end",
+        "kernel alignment",
+        (r"$A(\cdot, Y^{\mathsf{T}}Y)$",),
+        most=1.02,
+    ),
+    "k": Pane(
+        ("e_relative",),
+        "epoch",
+        "invariant, relative",
+        (r"$\Vert\mathbf{E}\Vert\,/\,\Vert W^{\mathsf{T}}W\Vert$",),
+        most=1.02,
+    ),
     "l": Pane(("residual",), "epoch", "invariant, best scale", ("residual share",), most=1.02),
     "m": Pane(("nc1_ratio",), "epoch", "NC1, relative", (RATIO,), log=True),
     "n": Pane(("nc1_ratio",), "rate", "NC1, relative", (RATIO,), log=True),
-}  # fmt: skip
+}
 FIRST = "abcdefgh"  # the panes of Figure 2
 NAMED = {
-    "h1": "$X=H_1$", "h2": "$H_2$", "hbar": r"$\langle h\rangle$",
-    "alignment_theta": r"$\Theta$", "alignment_theta_h": r"$\Theta^h$",
-}  # fmt: skip
+    "h1": "$X=H_1$",
+    "h2": "$H_2$",
+    "hbar": r"$\langle h\rangle$",
+    "alignment_theta": r"$\Theta$",
+    "alignment_theta_h": r"$\Theta^h$",
+}
 ACROSS = {"epoch": "epoch", "rate": r"initial rate $\eta$"}
 PERCENT = ("test_accuracy", "train_accuracy")
 FIELDS = {
@@ -182,16 +203,35 @@ def _epochs(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
     """Draw a pane over the epochs: lines, raw points behind them, and vertical lines."""
     (axis,), own = axes, rows[rows["panel"] == letter]
     for init, model, line in _models(rows[rows["panel"] == LINES]):
-        axis.axvline(line["epoch"].iloc[0], color=COLOURS[model][init], linewidth=0.7,
-                     linestyle=":", zorder=0)  # fmt: skip
+        axis.axvline(
+            line["epoch"].iloc[0],
+            color=COLOURS[model][init],
+            linewidth=0.7,
+            linestyle=":",
+            zorder=0,
+        )
     for place, (init, model, points) in enumerate(_models(own)):
         curve, look = points.sort_values("epoch"), _marker(model, init)
         if not curve["value"].equals(curve["smooth"]):
-            axis.plot(curve["epoch"], curve["value"], linestyle="", marker=".", markersize=1.4,
-                      color=look["color"], markeredgewidth=0, zorder=1)  # fmt: skip
+            axis.plot(
+                curve["epoch"],
+                curve["value"],
+                linestyle="",
+                marker=".",
+                markersize=1.4,
+                color=look["color"],
+                markeredgewidth=0,
+                zorder=1,
+            )
         every = max(1, len(curve) // MARKS)  # markers of different curves are shifted
-        axis.plot(curve["epoch"], curve["smooth"], linewidth=0.9, markersize=2.8,
-                  markevery=(place * every // 6, every), **look)  # fmt: skip
+        axis.plot(
+            curve["epoch"],
+            curve["smooth"],
+            linewidth=0.9,
+            markersize=2.8,
+            markevery=(place * every // 6, every),
+            **look,
+        )
     if len(own):
         last = float(own["epoch"].max())
         axis.set_xlim(-0.02 * last, 1.04 * last)
@@ -251,12 +291,24 @@ def _rate_curve(axis: Axes, own: pd.DataFrame, init: str) -> None:
     axis.plot(own["rate"], own["value"], linewidth=0.8, color=grey)
     for fits, marker, size in ((True, usual, 2.6), (False, POOR, 4.0)):
         found = own[(own["train_accuracy"] >= FITTED) == fits]
-        axis.plot(found["rate"], found["value"], linestyle="", marker=marker, markersize=size,
-                  markeredgewidth=None if fits else 1.1, color=grey)  # fmt: skip
+        axis.plot(
+            found["rate"],
+            found["value"],
+            linestyle="",
+            marker=marker,
+            markersize=size,
+            markeredgewidth=None if fits else 1.1,
+            color=grey,
+        )
     for model in MODELS:
         found = own[own["model"] == model]
-        axis.plot(found["rate"], found["value"], linestyle="", zorder=4,
-                  **_marker(model, init, markersize=4.2))  # fmt: skip
+        axis.plot(
+            found["rate"],
+            found["value"],
+            linestyle="",
+            zorder=4,
+            **_marker(model, init, markersize=4.2),
+        )
 
 
 def _accuracies(axis: Axes, rows: pd.DataFrame) -> None:
@@ -272,8 +324,16 @@ def _accuracies(axis: Axes, rows: pd.DataFrame) -> None:
     axis.set_ylim(least - 0.1 * (best - least) - 0.5, best + 0.05 * (best - least) + 0.2)
     for init, (_, _, grey) in INITS.items():
         own = low[low["initialisation"] == init]
-        axis.plot(own["rate"], np.full(len(own), 0.04), linestyle="", marker="v", markersize=3,
-                  color=grey, transform=axis.get_xaxis_transform(), gid=style.CLIPPED)  # fmt: skip
+        axis.plot(
+            own["rate"],
+            np.full(len(own), 0.04),
+            linestyle="",
+            marker="v",
+            markersize=3,
+            color=grey,
+            transform=axis.get_xaxis_transform(),
+            gid=style.CLIPPED,
+        )
 
 
 def _at_end(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
@@ -283,8 +343,12 @@ def _at_end(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
     for place, quantity in enumerate(names):
         for init, model, found in _models(own[own["quantity"] == quantity]):
             shift = 0.12 * ([*INITS].index(init) - 1) + (0.21 if model == "other" else -0.21)
-            axis.plot(place + shift, found["value"].iloc[0], linestyle="",
-                      **_marker(model, init, markersize=3.4))  # fmt: skip
+            axis.plot(
+                place + shift,
+                found["value"].iloc[0],
+                linestyle="",
+                **_marker(model, init, markersize=3.4),
+            )
     axis.set_xlim(-0.5, len(names) - 0.5)
     _values(axis, letter)
     axis.set_xticks(range(len(names)), [NAMED[name] for name in names])
@@ -300,8 +364,15 @@ def _legend(axis: Axes, rows: pd.DataFrame, columns: int) -> None:
     longest = max(map(len, parts))
     empty = style.handle(" ", linestyle="")
     handles = [one for part in parts for one in [*part, *[empty] * (longest - len(part))]]
-    found = axis.legend(handles=handles, loc="center", ncols=columns, handlelength=1.7,
-                        handletextpad=0.5, borderaxespad=0, columnspacing=1.4)  # fmt: skip
+    found = axis.legend(
+        handles=handles,
+        loc="center",
+        ncols=columns,
+        handlelength=1.7,
+        handletextpad=0.5,
+        borderaxespad=0,
+        columnspacing=1.4,
+    )
     titles = {part[0].get_label() for part in parts} | {*MODELS.values()}
     for text in found.get_texts():
         if text.get_text() in titles:
@@ -319,8 +390,10 @@ def _named_models(rows: pd.DataFrame, model: str) -> list[Line2D]:
         accuracy, alignment = own["value"].reindex(["test_accuracy", "alignment_theta_h"])
         label, look = f"{name}: none", {"linestyle": ""}
         if not np.isnan(accuracy):
-            label = (rf"{name}: {accuracy:.1f} %, $A$ = {alignment:.2f}, "
-                     rf"$\eta$ = {own['rate'].iloc[0]:.2g}")  # fmt: skip
+            label = (
+                rf"{name}: {accuracy:.1f} %, $A$ = {alignment:.2f}, "
+                rf"$\eta$ = {own['rate'].iloc[0]:.2g}"
+            )
             look = {"linewidth": 1, **_marker(model, init, markersize=3.4)}
         handles.append(style.handle(label, **look))
     return handles

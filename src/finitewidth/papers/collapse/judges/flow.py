@@ -23,50 +23,63 @@ NAMES = {"global": "global mean", "class": "class means", "single": "single samp
 EARLIER = 4  # the last time is compared with this fraction of it
 CASE = "kappa_n = 0.01, beta = 0"  # where NC3 is judged
 PERCENT = {
-    "low": 0.99, "high": 1.01, "paper": True,
+    "low": 0.99,
+    "high": 1.01,
+    "paper": True,
     "tolerance": "1 %: the formula is the limit of a flow that ends at a finite time",
-}  # fmt: skip
+}
 DRIFT = {
-    "high": 1e-8, "paper": True,
+    "high": 1e-8,
+    "paper": True,
     "tolerance": "the paper has 0; 1e-8 is far above what the integration leaves",
-}  # fmt: skip
+}
 ORDER = {
-    "low": 3.7, "high": 4.3,
+    "low": 3.7,
+    "high": 4.3,
     "ours": "what drift there is belongs to the integrator if it falls with the order of that",
-}  # fmt: skip
+}
 POWER = {
-    "low": -0.55, "high": -0.45,
+    "low": -0.55,
+    "high": -0.45,
     "ours": "the paper states no rate; at leading order (25) gives the power -1/2",
-}  # fmt: skip
+}
 LIMIT = {
-    "low": -0.005, "high": 0.005, "paper": True,
+    "low": -0.005,
+    "high": 0.005,
+    "paper": True,
     "tolerance": "the paper has 0; the extrapolation leaves terms of higher order in 1/t",
-}  # fmt: skip
+}
 FRAME = "the paper has 0 in the limit; the flow ends at a finite time"
 STAYS = {
-    "high": 0.05, "late": True,
+    "high": 0.05,
+    "late": True,
     "ours": "the paper says that there is no collapse, not how fast; collapse has the power 1/2",
-}  # fmt: skip
+}
 BOUND = {
     "high": 1 + 1e-9,
     "ours": "a bound of docs/collapse.md, which needs no end of training; 1e-9 is for rounding",
-}  # fmt: skip
+}
 AGREE = {
-    "low": 0.99, "late": True,
+    "low": 0.99,
+    "late": True,
     "ours": "the paper has 1 in the limit, for all points; at a finite time some lie in between",
-}  # fmt: skip
+}
 UNALIGNED = {
-    "high": 0.9, "late": True,
+    "high": 0.9,
+    "late": True,
     "ours": "the claim is about such flows; the paper gives no bound for what counts as aligned",
-}  # fmt: skip
+}
 NEAR = {
-    "high": 0.02, "paper": True,
+    "high": 0.02,
+    "paper": True,
     "tolerance": "the paper has an equality at the end of training; the flow ends at a finite time",
-}  # fmt: skip
+}
 SHIFTED = {
-    "low": 0.01, "strict": True, "late": True,
+    "low": 0.01,
+    "strict": True,
+    "late": True,
     "ours": "the paper has 1/C for a global mean of 0 only; a smaller shift would decide nothing",
-}  # fmt: skip
+}
 
 
 def k02(tables: Tables) -> Iterator[Part]:
@@ -82,8 +95,10 @@ def k02(tables: Tables) -> Iterator[Part]:
 def k03(tables: Tables) -> Iterator[Part]:
     """The flow conserves E."""
     frozen = tables["frozen"]
-    drifts = {"starts": tables["curves"]["drift"],
-              "frozen biases": frozen[frozen["quantity"] == "drift"]["value"]}  # fmt: skip
+    drifts = {
+        "starts": tables["curves"]["drift"],
+        "frozen biases": frozen[frozen["quantity"] == "drift"]["value"],
+    }
     for name, values in drifts.items():
         yield largest(f"{name}: largest drift of E, relative", exactly(values), **DRIFT)
     steps = tables["orders"][tables["orders"]["method"] == "RK4"].sort_values("step")
@@ -102,8 +117,9 @@ def k04(tables: Tables) -> Iterator[Part]:
     last, early = _at_end(rows), _at_end(rows, EARLIER)
     first = rows[rows["time"] == rows["time"].min()].set_index(["case", "run"])
     size = last["h2"] / last["h2"] * first["h2"]  # missing rows stay missing
-    yield largest("distance from NC2 at the end", exactly(last["nc2"]), high=0.01, paper=True,
-                  tolerance=FRAME)  # fmt: skip
+    yield largest(
+        "distance from NC2 at the end", exactly(last["nc2"]), high=0.01, paper=True, tolerance=FRAME
+    )
     yield _farthest("NC3: limit", 2 * last["nc3"] - early["nc3"], **LIMIT)
     ends = (2 * last["h2"] - early["h2"]) / size
     yield _farthest("|H2|: limit over the start", ends, **LIMIT)
@@ -160,13 +176,23 @@ def k07(tables: Tables) -> Iterator[Part]:
         frozen[frozen["quantity"] == name].set_index(["case", "run"])["value"]
         for name in ("nc2", "nc3", "nc3_earlier")
     )
-    yield largest("distance from NC2 at the end, largest", exactly(nc2), high=1e-3, paper=True,
-                  tolerance=FRAME)  # fmt: skip
+    yield largest(
+        "distance from NC2 at the end, largest",
+        exactly(nc2),
+        high=1e-3,
+        paper=True,
+        tolerance=FRAME,
+    )
     limits = exactly(2 * nc3 - early)
     yield smallest("NC3: smallest limit", limits, low=0, strict=True, paper=True)
     here = exactly(nc3[nc3.index.get_level_values("case") == CASE])
-    yield smallest(f"{CASE}: NC3 at the end", here, low=0.1, strict=True,
-                   ours="the paper says that NC3 fails, not by how much")  # fmt: skip
+    yield smallest(
+        f"{CASE}: NC3 at the end",
+        here,
+        low=0.1,
+        strict=True,
+        ours="the paper says that NC3 fails, not by how much",
+    )
 
 
 def k08(tables: Tables) -> Iterator[Part]:

@@ -38,47 +38,56 @@ EQUAL = 1e-9  # accuracies that differ by less are equal
 KERNELS = {"theta": "Theta", "theta_h": "Theta^h"}
 
 MOST = {
-    "low": 0.5, "strict": True, "bounds": (0, 1),
+    "low": 0.5,
+    "strict": True,
+    "bounds": (0, 1),
     "ours": "the paper says most, but not which networks count as accurate and as collapsed",
-}  # fmt: skip
+}
 IDENTIFIED = {
-    "low": COLLAPSED, "strict": True,
+    "low": COLLAPSED,
+    "strict": True,
     "ours": "the paper gives no bound of NC3, and no distance of comparable accuracies",
-}  # fmt: skip
+}
 CLEARLY = {"high": -0.5, "late": True, "ours": "the paper gives no size of the correlation"}
 SMALLER_E = {
-    "low": 0, "strict": True,
+    "low": 0,
+    "strict": True,
     "ours": "pane a shows |E|; the words on its size are about cross-entropy (Figure 12)",
-}  # fmt: skip
+}
 RELATIVE_E = {
-    "low": 0, "strict": True, "late": True,
+    "low": 0,
+    "strict": True,
+    "late": True,
     "ours": "not in the paper: |E| is about |W^T W| in trained networks, so that |E| alone "
     "measures |W^T W|",
-}  # fmt: skip
+}
 STRONGLY = {
     "low": 0.5,
     "ours": "the paper gives no level; a kernel of equal entries has 0.32 for ten classes",
-}  # fmt: skip
+}
 BLOCKS = {
     "theta": {"high": 1 / 1.5, "ours": "the paper says larger; 1.5 times as large is meant"},
     "theta_h": {"high": 1 / 2, "ours": "the paper says larger; twice as large is meant"},
 }
 HALF = {"high": 0.5, "ours": "the paper says smaller; half is meant"}
 SMALL_MEAN = {
-    "high": 0.05, "late": True,
+    "high": 0.05,
+    "late": True,
     "ours": "half of the largest value that is possible: for ten classes 1/C = 0.1",
-}  # fmt: skip
+}
 SMALL_H2 = {"high": 0.1, "ours": "the paper says small and gives no number"}
 SMALLER_H2 = {
-    "high": 0, "strict": True,
+    "high": 0,
+    "strict": True,
     "ours": "the paper says small for models with neural collapse, and makes no comparison",
-}  # fmt: skip
+}
 MUCH = {"low": math.log10(5), "ours": "the paper says much larger; 5 times is meant"}
 SCALE_FREE = {
-    "high": 0, "strict": True,
+    "high": 0,
+    "strict": True,
     "ours": "the paper's NC1 scales with the features, whose size cross-entropy does not fix; "
     "variance within over variance between classes does not",
-}  # fmt: skip
+}
 BELOW_ONE = {"high": 1, "strict": True, "paper": True}
 NEARLY_SURE = BELOW_ONE | {
     "certain": "hardly can fail: a block of a positive semidefinite matrix has at most the "
@@ -184,13 +193,18 @@ def k15(tables: Tables) -> Iterator[Part]:
     one, other = (rows.set_index(["init", "rate"]) for rows in both)
     common = one.index.intersection(other.index)
     if len(common) < FEWEST:
-        raise CannotDecideError(f"{len(common)} networks of equal rate and initialisation fit 99 % "
-                                f"with both losses; {FEWEST} are needed")  # fmt: skip
+        raise CannotDecideError(
+            f"{len(common)} networks of equal rate and initialisation fit 99 % "
+            f"with both losses; {FEWEST} are needed"
+        )
     for name, column, thresholds in (
-        ("NC1", "nc1", BELOW), ("NC2", "nc2", BELOW), ("NC3", "nc3", BELOW),
+        ("NC1", "nc1", BELOW),
+        ("NC2", "nc2", BELOW),
+        ("NC3", "nc3", BELOW),
         ("NC1, within over between", "nc1_ratio", SCALE_FREE),
-        ("|E|", "e_norm", ABOVE), ("|E|, clearly", "e_norm", MUCH),
-    ):  # fmt: skip
+        ("|E|", "e_norm", ABOVE),
+        ("|E|, clearly", "e_norm", MUCH),
+    ):
         values = (rows.loc[common, column].astype(float) for rows in (one, other))
         first, second = (np.log10(own.where(own > 0)) for own in values)
         told = f"{name}: log10 of cross-entropy over squared error, median over networks"
@@ -257,8 +271,10 @@ def over_pairs(
     """
     means = [own.mean(skipna=False) for _, own in rows.groupby("pair", sort=False)[column]]
     if len(means) < FEWEST:
-        raise CannotDecideError(f"{name}: {lacking} in {len(means)} pairs of a network and a "
-                                f"dataset; {FEWEST} are needed")  # fmt: skip
+        raise CannotDecideError(
+            f"{name}: {lacking} in {len(means)} pairs of a network and a "
+            f"dataset; {FEWEST} are needed"
+        )
     return samples.mean(f"{name}, mean over pairs", means, **thresholds)
 
 
@@ -287,8 +303,10 @@ def ranks(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) -> Pa
     groups = [own.astype({"nc3": float, column: float}) for _, own in rows.groupby("init")]
     fewest = min(map(len, groups))
     if fewest < FEWEST_RATES:
-        raise CannotDecideError(f"cross-entropy: an initialisation has {fewest} trained networks; "
-                                f"{FEWEST_RATES} are needed")  # fmt: skip
+        raise CannotDecideError(
+            f"cross-entropy: an initialisation has {fewest} trained networks; "
+            f"{FEWEST_RATES} are needed"
+        )
     name = f"cross-entropy: rank correlation of NC3 and {name}, mean over {len(groups)} "
     series = [(own["nc3"].tolist(), own[column].tolist()) for own in groups]
     return samples.rank_correlation(f"{name}initialisations, by permutations", series, **thresholds)

@@ -67,15 +67,23 @@ PRINTED = {
             "$1$",
         ),
     },
-}  # fmt: skip
+}
 COLUMNS = ("eigenvalue", "eigenvector", "multiplicity")
 SYMBOLS = {
-    "text": ("C = {classes}, m = {samples}", "γ_d = {gamma_d:g}, γ_c = {gamma_c:g}, "
-             "γ_n = {gamma_n:g}", "max |K v - λ v|", "λ"),
-    "latex": ("$C = {classes}$, $m = {samples}$", r"$\gamma_d = {gamma_d:g}$, "
-              r"$\gamma_c = {gamma_c:g}$, $\gamma_n = {gamma_n:g}$",
-              r"$\max |K v - \lambda v|$", r"$\lambda$"),
-}  # fmt: skip
+    "text": (
+        "C = {classes}, m = {samples}",
+        "γ_d = {gamma_d:g}, γ_c = {gamma_c:g}, γ_n = {gamma_n:g}",
+        "max |K v - λ v|",
+        "λ",
+    ),
+    "latex": (
+        "$C = {classes}$, $m = {samples}$",
+        r"$\gamma_d = {gamma_d:g}$, "
+        r"$\gamma_c = {gamma_c:g}$, $\gamma_n = {gamma_n:g}$",
+        r"$\max |K v - \lambda v|$",
+        r"$\lambda$",
+    ),
+}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:

@@ -10,8 +10,12 @@ from finitewidth.data.store import Dataset
 from finitewidth.measures.accuracy import curve, scores_by_replica, train_accuracies
 
 # series -> regimes; soft-GaLU is DLNPF of npf if the hidden units of its gating network are hard
-FOUR = {"soft-GaLU": ("soft_galu", "dlnpf"), "soft-ReLU": ("soft_relu",), "ReLU": ("relu",),
-        "GaLU": ("galu",)}  # fmt: skip
+FOUR = {
+    "soft-GaLU": ("soft_galu", "dlnpf"),
+    "soft-ReLU": ("soft_relu",),
+    "ReLU": ("relu",),
+    "GaLU": ("galu",),
+}
 PANELS = (
     ("train", FOUR, ("train",)),
     ("test", FOUR, ("test",)),
@@ -53,5 +57,11 @@ def _curves(history: pd.DataFrame, runs: pd.DataFrame) -> Iterator[dict[str, Any
             for split in splits:
                 losses = curve(rows, f"{split}_loss")
                 for point, accuracy in zip(losses, accuracies, strict=True):
-                    yield {"panel": panel, "series": series, "split": split, **point,
-                           "test_accuracy": accuracy["y"], **fitted}  # fmt: skip
+                    yield {
+                        "panel": panel,
+                        "series": series,
+                        "split": split,
+                        **point,
+                        "test_accuracy": accuracy["y"],
+                        **fitted,
+                    }

@@ -29,20 +29,38 @@ EQUATIONS: dict[str, Rows] = {
     ],
     "dgn_table2": [
         ("Input", GATING, r"z_{x,\Theta^g_t}(0) = x"),
-        ("Pre-activation", GATING,
-         r"q_{x,\Theta^g_t}(l) = \Theta^g_t(l)^\top z_{x,\Theta^g_t}(l-1)"),
+        (
+            "Pre-activation",
+            GATING,
+            r"q_{x,\Theta^g_t}(l) = \Theta^g_t(l)^\top z_{x,\Theta^g_t}(l-1)",
+        ),
         ("Input", WEIGHT, r"z_{x,\Theta^w_t}(0) = x"),
-        ("Pre-activation", WEIGHT,
-         r"q_{x,\Theta^w_t}(l) = \Theta^w_t(l)^\top z_{x,\Theta^w_t}(l-1)"),
-        ("Soft gate, β > 0", GATING,
-         r"G_{x,\Theta^g_t}(l, i) = \chi_\epsilon(-\beta q_{x,\Theta^g_t}(l, i)) = "
-         r"\frac{1+\epsilon}{1 + \exp(-\beta q_{x,\Theta^g_t}(l, i))}"),
-        ("Hard gate, β = ∞", GATING,
-         r"G_{x,\Theta^g_t}(l, i) = \mathbf{1}_{\{q_{x,\Theta^g_t}(l, i) > 0\}}"),
-        ("Hidden output", GATING,
-         r"z_{x,\Theta^g_t}(l) = q_{x,\Theta^g_t}(l) \odot G_{x,\Theta^g_t}(l)"),
-        ("Hidden output", WEIGHT,
-         r"z_{x,\Theta^w_t}(l) = q_{x,\Theta^w_t}(l) \odot G_{x,\Theta^g_t}(l)"),
+        (
+            "Pre-activation",
+            WEIGHT,
+            r"q_{x,\Theta^w_t}(l) = \Theta^w_t(l)^\top z_{x,\Theta^w_t}(l-1)",
+        ),
+        (
+            "Soft gate, β > 0",
+            GATING,
+            r"G_{x,\Theta^g_t}(l, i) = \chi_\epsilon(-\beta q_{x,\Theta^g_t}(l, i)) = "
+            r"\frac{1+\epsilon}{1 + \exp(-\beta q_{x,\Theta^g_t}(l, i))}",
+        ),
+        (
+            "Hard gate, β = ∞",
+            GATING,
+            r"G_{x,\Theta^g_t}(l, i) = \mathbf{1}_{\{q_{x,\Theta^g_t}(l, i) > 0\}}",
+        ),
+        (
+            "Hidden output",
+            GATING,
+            r"z_{x,\Theta^g_t}(l) = q_{x,\Theta^g_t}(l) \odot G_{x,\Theta^g_t}(l)",
+        ),
+        (
+            "Hidden output",
+            WEIGHT,
+            r"z_{x,\Theta^w_t}(l) = q_{x,\Theta^w_t}(l) \odot G_{x,\Theta^g_t}(l)",
+        ),
         ("Output", WEIGHT, r"\hat{y}_t(x) = \Theta^w_t(d)^\top z_{x,\Theta^w_t}(d-1)"),
         ("note", "", r"$l \in [d-1]$ and $i \in [w]$; $\epsilon \geq 0$"),
     ],
@@ -53,7 +71,7 @@ EQUATIONS: dict[str, Rows] = {
         ("Output", "", r"\hat{y}_t(s) = \Theta_t(d, \cdot, 1)^\top x_t(s, \cdot, d-1)"),
         ("note", "", r"$l \in [d-1]$"),
     ],
-}  # fmt: skip
+}
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -93,9 +111,10 @@ def variant(name: str, network: Regime) -> dict[str, str]:
     decoupled = network.gating.source == "feature"
     gates, weights = (
         rf"\Theta^{letter}_" + ("t" if part in network.learns else r"\dagger")
-        if decoupled else r"\Theta_t"
+        if decoupled
+        else r"\Theta_t"
         for letter, part in (("g", "feature"), ("w", "value"))
-    )  # fmt: skip
+    )
     slope, gate = (r"\beta", r"(0, 1 + \epsilon)") if soft else (r"\infty", r"\{0, 1\}")
     notation = rf"\mathcal{{N}}({gates}, {slope}; {weights})"
     return {
@@ -139,11 +158,17 @@ def paths(net: Net) -> pd.DataFrame:
         if None not in taps:
             walks.append((tuple(taps), units))
     bundles = {taps: number for number, taps in enumerate(sorted({w[0] for w in walks}), start=1)}
-    return pd.DataFrame([
-        {"path": number, "bundle": bundles[taps], "taps": " ".join(str(tap + 1) for tap in taps),
-         **{f"unit_{layer}": unit + 1 for layer, unit in enumerate(units)}}
-        for number, (taps, units) in enumerate(sorted(walks), start=1)
-    ])  # fmt: skip
+    return pd.DataFrame(
+        [
+            {
+                "path": number,
+                "bundle": bundles[taps],
+                "taps": " ".join(str(tap + 1) for tap in taps),
+                **{f"unit_{layer}": unit + 1 for layer, unit in enumerate(units)},
+            }
+            for number, (taps, units) in enumerate(sorted(walks), start=1)
+        ]
+    )
 
 
 def kernels(net: Net, examples: Sequence[Sequence[int]]) -> pd.DataFrame:
@@ -169,10 +194,17 @@ def kernels(net: Net, examples: Sequence[Sequence[int]]) -> pd.DataFrame:
         lemma = _by_bundles(net, walks, inputs, gates)
         for (a, b), shift in itertools.product(pairs, shifts):
             at = a * net["inputs"], b * net["inputs"] + shift
-            rows.append({
-                "gating": number, "s": a + 1, "s_prime": b + 1, "shift": shift,
-                "pooled": pooled[at], "lemma": lemma[at], "unpooled": unpooled[at],
-            })  # fmt: skip
+            rows.append(
+                {
+                    "gating": number,
+                    "s": a + 1,
+                    "s_prime": b + 1,
+                    "shift": shift,
+                    "pooled": pooled[at],
+                    "lemma": lemma[at],
+                    "unpooled": unpooled[at],
+                }
+            )
     return pd.DataFrame(rows)
 
 

@@ -47,23 +47,35 @@ def _depth_rows(depth: int, settings: Mapping[str, Any]) -> tuple[pd.DataFrame, 
         errors, kernels, norms, linear = _trajectories(depth, runs, settings)
         for column, run in enumerate(runs):
             path = {
-                ("error", DESCENT): errors[:, column], ("error", LINEAR): linear[:, column],
+                ("error", DESCENT): errors[:, column],
+                ("error", LINEAR): linear[:, column],
                 ("kernel", DESCENT): kernels[:, column] / kernels[0, column],
                 ("weights", DESCENT): norms[:, column] / norms[0, column],
-            }  # fmt: skip
-            summaries.append({
-                "depth": depth, "run": run, "kernel": kernels[0, column],
-                "first_ratio": errors[1, column],
-                "steps_to_hundredth": steps_to(errors[:, column], 0.01),
-                "kernel_growth": path["kernel", DESCENT][-1],
-            })  # fmt: skip
+            }
+            summaries.append(
+                {
+                    "depth": depth,
+                    "run": run,
+                    "kernel": kernels[0, column],
+                    "first_ratio": errors[1, column],
+                    "steps_to_hundredth": steps_to(errors[:, column], 0.01),
+                    "kernel_growth": path["kernel", DESCENT][-1],
+                }
+            )
             if run < settings["shown"]:
                 paths += [
-                    pd.DataFrame({"depth": depth, "run": run, "quantity": quantity,
-                                  "dynamics": dynamics, "time": range(len(values)),
-                                  "value": values})
+                    pd.DataFrame(
+                        {
+                            "depth": depth,
+                            "run": run,
+                            "quantity": quantity,
+                            "dynamics": dynamics,
+                            "time": range(len(values)),
+                            "value": values,
+                        }
+                    )
                     for (quantity, dynamics), values in path.items()
-                ]  # fmt: skip
+                ]
     return pd.concat(paths), pd.DataFrame(summaries)
 
 
@@ -77,9 +89,10 @@ def _trajectories(
     width, times = settings["width"], range(settings["steps"] + 1)
     x, y = torch.ones(1, 1).double(), torch.ones(len(runs), 1).double()
     weights = equal_variance_weights(
-        [1, *[width] * (depth - 1), 1], math.sqrt(1 / width),
+        [1, *[width] * (depth - 1), 1],
+        math.sqrt(1 / width),
         [("dgn/deep_linear", depth, run, "weights") for run in runs],
-    )  # fmt: skip
+    )
     step = torch.full((len(runs),), steepness(settings) / depth, dtype=torch.float64)
     errors, kernels, norms = [], [], []
     for state in gradient_descent(x, y, weights, "open", step=step, times=times):
@@ -87,9 +100,12 @@ def _trajectories(
         kernels.append(Networks(x, y, state.weights, "open").kernel()[:, 0, 0])
         norms.append(sum((weight**2).sum((-2, -1)) for weight in state.weights).sqrt())
     linear = error_ratios(
-        kernels[0][:, None], torch.ones(len(runs), 1, 1).double(), errors[0][:, None],
-        step=step, times=times,
-    )  # fmt: skip
+        kernels[0][:, None],
+        torch.ones(len(runs), 1, 1).double(),
+        errors[0][:, None],
+        step=step,
+        times=times,
+    )
     ratios = torch.stack(errors) ** 2 / errors[0] ** 2
     return ratios.numpy(), torch.stack(kernels).numpy(), torch.stack(norms).numpy(), linear.numpy()
 
@@ -117,6 +133,7 @@ def _ideal(settings: Mapping[str, Any]) -> pd.DataFrame:
     """(1 - rate)^(2t): the squared error at step size rate/d if the kernel stays equal to d."""
     times = np.arange(settings["steps"] + 1)
     ratios = (1 - steepness(settings)) ** (2 * times)
-    values = pd.DataFrame({"figure": FIGURE, "quantity": "error", "dynamics": "ideal",
-                           "time": times, "value": ratios})  # fmt: skip
+    values = pd.DataFrame(
+        {"figure": FIGURE, "quantity": "error", "dynamics": "ideal", "time": times, "value": ratios}
+    )
     return pd.merge(pd.DataFrame({"depth": settings["depths"]}), values, how="cross")

@@ -26,10 +26,13 @@ LINES = {
     "ka_hat": ("soft-GaLU",),
 }
 REGIMES = {
-    "learnt gates": ("flnpf",), "unlearnt gates": ("galu",), "ReLU": ("relu",),
-    "soft-ReLU": ("soft_relu",), "frozen ReLU": ("frnpf_di",),
+    "learnt gates": ("flnpf",),
+    "unlearnt gates": ("galu",),
+    "ReLU": ("relu",),
+    "soft-ReLU": ("soft_relu",),
+    "frozen ReLU": ("frnpf_di",),
     "soft-GaLU": ("soft_galu", "dlnpf"),
-}  # fmt: skip
+}
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -80,10 +83,14 @@ def _kernels(
         ),
         ("adaptable", "frozen ReLU"): frozen["frnpf_di"],
         ("ka", "soft-GaLU"): feature_kernel(
-            x, *soft[0], *soft[1], **settings["gate"], hidden=settings["feature_hidden"],
+            x,
+            *soft[0],
+            *soft[1],
+            **settings["gate"],
+            hidden=settings["feature_hidden"],
             with_biases=soft[0][1] is not None,
         ),
-    }  # fmt: skip
+    }
 
 
 def _nu(y: Tensor, kernel: Tensor, panel: str) -> Iterator[dict[str, Any]]:
@@ -102,9 +109,10 @@ def _curves(
         rows = runs[(runs["panel"] == panel) & (runs["series"] == series)]
         points = [
             {"panel": panel, "series": series, "x": epoch}
-            | nu_values.nu_point(group) | fitted[series]
+            | nu_values.nu_point(group)
+            | fitted[series]
             for epoch, group in rows.groupby("epoch")
-        ]  # fmt: skip
+        ]
         yield from points
         if len(LINES[panel]) == 1:
             yield {**points[0], "series": "value at t = 0", "x": None, "spread": None}

@@ -32,8 +32,9 @@ def measure(
     runs, units = settings["runs"], settings["samples"] * settings["width"]
     cells = [
         ({"network": name, "depth": depth}, units * depth)
-        for name in ("galu", "relu") for depth in settings["depths"]
-    ]  # fmt: skip
+        for name in ("galu", "relu")
+        for depth in settings["depths"]
+    ]
 
     def rows_of_batch(place: Mapping[str, Any], batch: range) -> dynamics.Rows:
         drawn = networks(place["network"], place["depth"], batch, settings)

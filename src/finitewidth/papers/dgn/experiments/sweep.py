@@ -26,13 +26,16 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     printed = inputs["reported"]
     printed = printed[printed["artifact"] == "dgn_table4"].set_index(["row", "column"])["value"]
     rows = [
-        {"network": name, **group[["regime", "beta", "eps"]].iloc[0],
-         **means_of_runs(group, ("best_train", *SELECTIONS), settings["select"]),
-         "train_accuracy_lowest": group["best_train"].min(),
-         "trained": int(group["trained"].min()),
-         **{f"reported_{column}": printed.get((name, column)) for column in ("train", "test")}}
+        {
+            "network": name,
+            **group[["regime", "beta", "eps"]].iloc[0],
+            **means_of_runs(group, ("best_train", *SELECTIONS), settings["select"]),
+            "train_accuracy_lowest": group["best_train"].min(),
+            "trained": int(group["trained"].min()),
+            **{f"reported_{column}": printed.get((name, column)) for column in ("train", "test")},
+        }
         for name, group in runs.groupby("network", sort=False)
-    ]  # fmt: skip
+    ]
     return {"runs": runs.drop(columns=["row", "stage", "variant"]), "rows": pd.DataFrame(rows)}
 
 

@@ -25,9 +25,11 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     networks = [  # row, column, section of the settings, runs
         ("cifar10", "gates_only", "gates_only", gates),
         ("cifar10", "soft_relu", "sweep", sweep[sweep["network"] == name]),
-        *(("mnist", regime, "mnist", images[images["regime"] == regime])
-          for regime in ("galu", "relu")),
-    ]  # fmt: skip
+        *(
+            ("mnist", regime, "mnist", images[images["regime"] == regime])
+            for regime in ("galu", "relu")
+        ),
+    ]
     runs = pd.concat(
         [
             _part("test_accuracy", row, column, scores, settings["select"][section])
@@ -46,7 +48,15 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 def _part(quantity: str, row: str, column: str, scores: pd.DataFrame, select: str) -> pd.DataFrame:
     return pd.DataFrame(
-        {"quantity": quantity, "row": row, "column": column, "seed": scores["seed"],
-         "value": 100 * scores[select], "diverged": scores["diverged"], "select": select,
-         "best_train": 100 * scores["best_train"], "trained": scores["trained"]}
-    )  # fmt: skip
+        {
+            "quantity": quantity,
+            "row": row,
+            "column": column,
+            "seed": scores["seed"],
+            "value": 100 * scores[select],
+            "diverged": scores["diverged"],
+            "select": select,
+            "best_train": 100 * scores["best_train"],
+            "trained": scores["trained"],
+        }
+    )

@@ -122,7 +122,10 @@ def _identity(
 ) -> dict[str, Any]:
     """Mean of a sample next to its expectation; the standard error uses the known variance."""
     return {
-        "identity": identity, "case": case, "expected": float(expected),
-        "value": float(sample.mean()), "standard_error": math.sqrt(variance / len(sample)),
+        "identity": identity,
+        "case": case,
+        "expected": float(expected),
+        "value": float(sample.mean()),
+        "standard_error": math.sqrt(variance / len(sample)),
         "draws": len(sample),
-    }  # fmt: skip
+    }

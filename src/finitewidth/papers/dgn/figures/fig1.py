@@ -14,11 +14,12 @@ FIELDS = {
     "width": fields.number("units of each hidden layer; missing for the expected kernel"),
     "depth": fields.integer("number of layers of weights"),
     "index": fields.integer("number of the eigenvalue in ascending order"),
-    "sum": fields.number("sum of the eigenvalues of the kernel over the depth, up to this one; "
-                         "mean over runs"),
+    "sum": fields.number(
+        "sum of the eigenvalues of the kernel over the depth, up to this one; mean over runs"
+    ),
     "runs": fields.integer("number of runs in the mean; 0 for the expected kernel"),
     "diverged": fields.integer("number of runs left out, because they diverged"),
-}  # fmt: skip
+}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:

@@ -13,20 +13,24 @@ from finitewidth.common import fields
 from finitewidth.figures import by_depth, style
 
 FIELDS = {
-    "quantity": fields.text("start (kernel at the start), error (squared, over that at the start), "
-                            "kernel (over that at the start) or growth (of the norm of all "
-                            "weights, relative to the start)"),
-    "dynamics": fields.text("gradient descent, linear recursion, or ideal for a kernel that stays "
-                            "at its expected value"),
+    "quantity": fields.text(
+        "start (kernel at the start), error (squared, over that at the start), "
+        "kernel (over that at the start) or growth (of the norm of all "
+        "weights, relative to the start)"
+    ),
+    "dynamics": fields.text(
+        "gradient descent, linear recursion, or ideal for a kernel that stays at its expected value"
+    ),
     "source": fields.text("ours or paper"),
     "depth": fields.number("number of layers of weights; missing if the value is of no one depth"),
     "step": fields.integer("number of steps of gradient descent", "step"),
     "value": fields.number("the quantity; mean over runs"),
-    "standard_deviation": fields.number("sample standard deviation over runs; missing where none "
-                                        "is drawn"),
+    "standard_deviation": fields.number(
+        "sample standard deviation over runs; missing where none is drawn"
+    ),
     "runs": fields.integer("number of runs in the mean; 0 if it is no mean"),
     "diverged": fields.integer("number of runs left out, because they diverged"),
-}  # fmt: skip
+}
 LABELS = {
     "error": r"$e_t^2 / e_0^2$",
     "kernel": "$K_t / K_0$",
@@ -48,10 +52,17 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     rows = pd.concat(parts, ignore_index=True).assign(source="ours")
     rows = rows.rename(columns={"time": "step", "value_spread": "standard_deviation"})
     stated = tables["reported"].query("quantity == 'error_ratio' and row == 'first_step'")
-    paper = pd.DataFrame({
-        "quantity": "error", "dynamics": "ideal", "source": "paper", "step": 1,
-        "value": stated["value"].astype(float), "runs": 0, "diverged": 0,
-    })  # fmt: skip
+    paper = pd.DataFrame(
+        {
+            "quantity": "error",
+            "dynamics": "ideal",
+            "source": "paper",
+            "step": 1,
+            "value": stated["value"].astype(float),
+            "runs": 0,
+            "diverged": 0,
+        }
+    )
     return pd.concat([rows, paper], ignore_index=True).reindex(columns=list(FIELDS))
 
 
@@ -80,8 +91,12 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         start[start["dynamics"] == name].sort_values("depth")
         for name in (by_depth.DESCENT, "ideal")
     )
-    titles = [f"kernel at the start, {by_depth.runs_of(measured)}", "squared error", "kernel",
-              "growth of the norm of all weights"]  # fmt: skip
+    titles = [
+        f"kernel at the start, {by_depth.runs_of(measured)}",
+        "squared error",
+        "kernel",
+        "growth of the norm of all weights",
+    ]
     style.title_panels(axes.flat, titles)
     shown = by_depth.looks(measured["depth"])
     _start(axes[0, 0], measured, expected)
@@ -95,26 +110,51 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     printed = rows[rows["source"] == "paper"]
     style.paper_values(axes[0, 1], printed["step"], printed["value"])
     by_depth.legends(figure, shown)
-    labels = {by_depth.DESCENT: "gradient descent", by_depth.RECURSION: "the kernel stays $K_0$",
-              "ideal": "the kernel stays $d$"}  # fmt: skip
+    labels = {
+        by_depth.DESCENT: "gradient descent",
+        by_depth.RECURSION: "the kernel stays $K_0$",
+        "ideal": "the kernel stays $d$",
+    }
     colours = dict.fromkeys(labels, style.GREY) | {"ideal": IDEAL}
-    handles = [style.handle(label, color=colours[name], linestyle=by_depth.LINES[name])
-               for name, label in labels.items()]  # fmt: skip
+    handles = [
+        style.handle(label, color=colours[name], linestyle=by_depth.LINES[name])
+        for name, label in labels.items()
+    ]
     if len(printed):
-        handles.append(style.handle(
-            f"paper: {printed['value'].iloc[0]:g} after a step", linestyle="none", marker="D",
-            markersize=4, markerfacecolor="white", color=style.GREY, markeredgewidth=0.9,
-        ))  # fmt: skip
+        handles.append(
+            style.handle(
+                f"paper: {printed['value'].iloc[0]:g} after a step",
+                linestyle="none",
+                marker="D",
+                markersize=4,
+                markerfacecolor="white",
+                color=style.GREY,
+                markeredgewidth=0.9,
+            )
+        )
     style.legend_above(figure, handles, handlelength=2.4, fontsize=style.FORMULA)
     return figure
 
 
 def _start(axis: Axes, measured: pd.DataFrame, ideal: pd.DataFrame) -> None:
-    axis.plot(ideal["depth"], ideal["value"], ":", color=IDEAL, linewidth=1.6, zorder=4,
-              label="expected, $E[K_0] = d$")  # fmt: skip
-    style.bars(axis, measured["depth"], measured["value"], measured["standard_deviation"],
-               marker="o", color=style.COLOURS[0],
-               label="mean and sample standard deviation")  # fmt: skip
+    axis.plot(
+        ideal["depth"],
+        ideal["value"],
+        ":",
+        color=IDEAL,
+        linewidth=1.6,
+        zorder=4,
+        label="expected, $E[K_0] = d$",
+    )
+    style.bars(
+        axis,
+        measured["depth"],
+        measured["value"],
+        measured["standard_deviation"],
+        marker="o",
+        color=style.COLOURS[0],
+        label="mean and sample standard deviation",
+    )
     axis.xaxis.set_major_locator(FixedLocator(measured["depth"].unique()))
     axis.set_xlabel("depth $d$")
     axis.set_ylabel("$K_0$")
@@ -137,8 +177,15 @@ def _over_time(axis: Axes, rows: pd.DataFrame, shown: dict) -> None:
             inner = np.arange(len(curve)) % EVERY == 2 * place % EVERY
             inner[[0, -1]] = True
             error = curve["standard_deviation"].where(inner)
-            style.bars(axis, curve["step"], curve["value"], error, elinewidth=0.7,
-                       linestyle=by_depth.LINES[dynamics], **look | marks)  # fmt: skip
+            style.bars(
+                axis,
+                curve["step"],
+                curve["value"],
+                error,
+                elinewidth=0.7,
+                linestyle=by_depth.LINES[dynamics],
+                **look | marks,
+            )
     ideal = rows[rows["dynamics"] == "ideal"].sort_values("step")
     if len(ideal):  # above the others, one of which it may cover
         axis.plot(ideal["step"], ideal["value"], ":", color=IDEAL, linewidth=1.6, zorder=4)
@@ -155,5 +202,12 @@ def _logarithmic(axis: Axes, rows: pd.DataFrame, lowest: float) -> None:
     hidden = sorted(set(rows["depth"].dropna()) - set(positive["depth"]))
     if hidden:
         words = f"not shown, never above 0: $d$ = {', '.join(f'{depth:g}' for depth in hidden)}"
-        axis.text(0.97, 0.04, words, transform=axis.transAxes, ha="right", color=style.GREY,
-                  fontsize=style.SMALLEST)  # fmt: skip
+        axis.text(
+            0.97,
+            0.04,
+            words,
+            transform=axis.transAxes,
+            ha="right",
+            color=style.GREY,
+            fontsize=style.SMALLEST,
+        )

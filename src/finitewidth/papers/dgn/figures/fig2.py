@@ -30,10 +30,14 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     """Return both entries of the wide networks, from the table ``entries``."""
     wide = tables["entries"].query("figure == 'dgn_fig2' and network == 'wide'")
     parts = [
-        wide.assign(entry=entry, mean=wide[entry], standard_error=wide[f"{entry}_error"],
-                    ideal=wide[f"{entry}_ideal"])
+        wide.assign(
+            entry=entry,
+            mean=wide[entry],
+            standard_error=wide[f"{entry}_error"],
+            ideal=wide[f"{entry}_ideal"],
+        )
         for entry in PANELS
-    ]  # fmt: skip
+    ]
     return pd.concat(parts, ignore_index=True)[list(FIELDS)]
 
 
@@ -45,8 +49,15 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for axis, (entry, (_, label)) in zip(axes, PANELS.items(), strict=True):
         own = rows[rows["entry"] == entry].sort_values("depth")
         axis.plot(own["depth"], own["ideal"], ":", color="black", label="expected", zorder=3)
-        style.bars(axis, own["depth"], own["mean"], own["standard_error"], marker="o",
-                   color=style.COLOURS[0], label="mean and standard error")  # fmt: skip
+        style.bars(
+            axis,
+            own["depth"],
+            own["mean"],
+            own["standard_error"],
+            marker="o",
+            color=style.COLOURS[0],
+            label="mean and standard error",
+        )
         axis.xaxis.set_major_locator(FixedLocator(own["depth"].unique()))
         axis.set_ylabel(label)
     axes[1].set_xlabel("depth $d$")

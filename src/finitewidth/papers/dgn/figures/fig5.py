@@ -19,8 +19,10 @@ PANELS = {
     "test": "images, test",
 }
 FIELDS = {
-    "panel": fields.text("mnist (train accuracy on the images), labels (on random labels), pixels "
-                         "(on random or permuted pixels) or test (test accuracy on the images)"),
+    "panel": fields.text(
+        "mnist (train accuracy on the images), labels (on random labels), pixels "
+        "(on random or permuted pixels) or test (test accuracy on the images)"
+    ),
     "series": fields.text("ReLU or GaLU; all for a value of the paper for both"),
     "source": fields.text("ours, or paper, whose values are for MNIST"),
     "epoch": fields.number("epoch of the training; missing for a value of the paper", "epoch"),
@@ -29,10 +31,13 @@ FIELDS = {
     "runs": fields.integer("number of runs in the mean; 0 for a value of the paper"),
     "diverged": fields.integer("number of runs left out, because they diverged"),
     "trained": gates.TRAINED,
-}  # fmt: skip
+}
 SERIES = {"ReLU": "-", "GaLU": (0, (3.5, 1.5))}
-PRINTED = {("test_accuracy", "relu"): ("test", "ReLU"), ("test_accuracy", "galu"): ("test", "GaLU"),
-           ("train_accuracy", "all"): ("mnist", "all")}  # fmt: skip
+PRINTED = {
+    ("test_accuracy", "relu"): ("test", "ReLU"),
+    ("test_accuracy", "galu"): ("test", "GaLU"),
+    ("train_accuracy", "all"): ("mnist", "all"),
+}
 PAPER = "paper (MNIST), in grey with the same marks"
 BESIDE = 1.08  # place of a value of the paper, in units of the last epoch
 
@@ -45,8 +50,16 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     paper = []
     for row in printed.to_dict("records"):
         panel, series = PRINTED[row["quantity"], row["column"]]
-        paper.append({"panel": panel, "series": series, "source": "paper",
-                      "accuracy": row["value"] / 100, "runs": 0, "diverged": 0})  # fmt: skip
+        paper.append(
+            {
+                "panel": panel,
+                "series": series,
+                "source": "paper",
+                "accuracy": row["value"] / 100,
+                "runs": 0,
+                "diverged": 0,
+            }
+        )
     return pd.concat([ours, pd.DataFrame(paper)], ignore_index=True).reindex(columns=list(FIELDS))
 
 
@@ -73,9 +86,12 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
             found.setdefault(label, handle)
     order = sorted(found, key=lambda label: (label == PAPER, label.endswith("GaLU")))
     figure.legend(
-        [found[label] for label in order], order, loc="outside upper center", ncols=len(order),
+        [found[label] for label in order],
+        order,
+        loc="outside upper center",
+        ncols=len(order),
         title=f"mean and sample standard deviation, {by_depth.runs_of(ours, 'series')}",
-    )  # fmt: skip
+    )
     return figure
 
 
@@ -88,8 +104,9 @@ def _panel(axis: Axes, rows: pd.DataFrame) -> None:
     last = ours["epoch"].max() if len(ours) else 1
     for row in rows[rows["source"] == "paper"].to_dict("records"):
         look = gates.LOOKS.get(row["series"], {"marker": "D"})
-        style.paper_values(axis, [BESIDE * last], [row["accuracy"]], label=PAPER,
-                           marker=look["marker"])  # fmt: skip
+        style.paper_values(
+            axis, [BESIDE * last], [row["accuracy"]], label=PAPER, marker=look["marker"]
+        )
     bad = ", ".join(gates.untrained(ours))
     axis.set_xlabel("epoch" + f"\nnot trained: {bad}" * bool(bad))
     axis.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=""))

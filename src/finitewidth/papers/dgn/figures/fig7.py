@@ -26,13 +26,14 @@ FIELDS = {
     "epoch": fields.integer("epoch of the training", "epoch"),
     "squared_error": fields.number("mean squared error, mean over runs"),
     "standard_deviation": fields.number("sample standard deviation over runs of the squared error"),
-    "test_accuracy": fields.number("share of test images classified rightly at this epoch, mean "
-                                   "over runs", "fraction"),
+    "test_accuracy": fields.number(
+        "share of test images classified rightly at this epoch, mean over runs", "fraction"
+    ),
     "test_images": fields.number("number of test images"),
     "runs": fields.integer("number of runs in the mean"),
     "diverged": fields.integer("number of runs left out, because they diverged"),
     "trained": gates.TRAINED,
-}  # fmt: skip
+}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -52,8 +53,11 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for axis in axes[1]:
         axis.set_xlabel("epoch")
     runs = by_depth.runs_of(rows, "series")
-    handles = [style.handle(f"{split} images", color=style.GREY, linestyle=line)
-               for split, line in LINES.items() if split in set(rows["split"])]  # fmt: skip
+    handles = [
+        style.handle(f"{split} images", color=style.GREY, linestyle=line)
+        for split, line in LINES.items()
+        if split in set(rows["split"])
+    ]
     style.legend_above(figure, handles, title=f"mean and sample standard deviation, {runs}")
     return figure
 
@@ -71,8 +75,15 @@ def _panel(axis: Axes, rows: pd.DataFrame, series: tuple[str, ...]) -> None:
                 label += f": {right:.1f} %"
             elif own["split"].nunique() > 1:
                 label = None
-            gates.curve(axis, curve, "squared_error", name, (place + shift / 2) / len(series),
-                        linestyle=LINES[split], label=label)  # fmt: skip
+            gates.curve(
+                axis,
+                curve,
+                "squared_error",
+                name,
+                (place + shift / 2) / len(series),
+                linestyle=LINES[split],
+                label=label,
+            )
     splits = set(rows["split"])
     if splits:
         # errors of test images stay above those of training images, which share the axis

@@ -25,13 +25,14 @@ FIELDS = {
     "series": fields.text("the network, or the value at t = 0"),
     "epoch": fields.number("epoch of the training; missing for the value at t = 0", "epoch"),
     "nu": fields.number("mean over runs of the energy of the labels in the inverse kernel"),
-    "standard_deviation": fields.number("sample standard deviation over runs; missing for the "
-                                        "value at t = 0"),
+    "standard_deviation": fields.number(
+        "sample standard deviation over runs; missing for the value at t = 0"
+    ),
     "runs": fields.integer("number of runs with a value"),
     "failed": fields.integer("number of runs without a value"),
     "ridged": fields.integer("number of runs whose kernel could only be inverted with a ridge"),
     "trained": gates.TRAINED,
-}  # fmt: skip
+}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -53,8 +54,9 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for axis in axes[1]:
         axis.set_xlabel("epoch")
     runs = by_depth.runs_of(rows.assign(diverged=rows["failed"]), "series")
-    figure.legend(handles=[], loc="outside upper center",
-                  title=f"mean and sample standard deviation, {runs}")  # fmt: skip
+    figure.legend(
+        handles=[], loc="outside upper center", title=f"mean and sample standard deviation, {runs}"
+    )
     return figure
 
 
@@ -67,6 +69,13 @@ def _panel(axis: Axes, rows: pd.DataFrame) -> None:
             axis.axhline(curve["nu"].iloc[0], color="black", linestyle=":", label=series)
             continue
         curve, name = curve.sort_values("epoch"), series + gates.UNTRAINED * (series in bad)
-        style.bars(axis, curve["epoch"], curve["nu"], curve["standard_deviation"],
-                   linestyle=LINES.get(series, "-"), label=name,
-                   **gates.BARS, **gates.LOOKS[series])  # fmt: skip
+        style.bars(
+            axis,
+            curve["epoch"],
+            curve["nu"],
+            curve["standard_deviation"],
+            linestyle=LINES.get(series, "-"),
+            label=name,
+            **gates.BARS,
+            **gates.LOOKS[series],
+        )

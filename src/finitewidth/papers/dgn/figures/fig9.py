@@ -35,10 +35,16 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     for path in tables["paths"].to_dict("records"):
         taps = [float("nan"), *map(float, str(path["taps"]).split())]
         rows += [
-            {"kind": "path", "path": path["path"], "strength": path["bundle"], "layer": layer,
-             "unit": path[f"unit_{layer}"], "tap": tap}
+            {
+                "kind": "path",
+                "path": path["path"],
+                "strength": path["bundle"],
+                "layer": layer,
+                "unit": path[f"unit_{layer}"],
+                "tap": tap,
+            }
             for layer, tap in enumerate(taps)
-        ]  # fmt: skip
+        ]
     return pd.concat([connections, pd.DataFrame(rows)], ignore_index=True)
 
 
@@ -95,12 +101,14 @@ def _network(axis: Axes, places: Units, connections: pd.DataFrame, inputs: int) 
         middle = (places[layer - 1, 1][0] + places[layer, 1][0]) / 2
         for tap in range(1, int(connections["tap"].max()) + 1):
             place = middle, low - 0.09 - LINE * tap
-            diagrams.write(axis, place, rf"$\theta_{tap}({layer})$", size=LARGE,
-                           colour=TAPS[tap - 1][0])  # fmt: skip
+            diagrams.write(
+                axis, place, rf"$\theta_{tap}({layer})$", size=LARGE, colour=TAPS[tap - 1][0]
+            )
     x = (places[last - 1, 1][0] + places[last, 1][0]) / 2
     diagrams.write(axis, (x + 0.05, low - 0.25), f"average, $1/{inputs}$", colour="0.35")
-    diagrams.write(axis, (places[last, 1][0] + 0.18, places[last, 1][1]), r"$\hat{y}$", size=9,
-                   across="left")  # fmt: skip
+    diagrams.write(
+        axis, (places[last, 1][0] + 0.18, places[last, 1][1]), r"$\hat{y}$", size=9, across="left"
+    )
 
 
 def _counts(axis: Axes, centre: Place, paths: pd.DataFrame, inputs: int) -> None:
@@ -109,8 +117,11 @@ def _counts(axis: Axes, centre: Place, paths: pd.DataFrame, inputs: int) -> None
     first = paths[paths["layer"] == 0]
     from_every = bool((first.groupby("strength")["unit"].nunique() == inputs).all())
     x, y = centre
-    lines = [f"{paths['path'].nunique()} paths", f"{paths['strength'].nunique()} path strengths",
-             f"each shared by {each} paths,"]  # fmt: skip
+    lines = [
+        f"{paths['path'].nunique()} paths",
+        f"{paths['strength'].nunique()} path strengths",
+        f"each shared by {each} paths,",
+    ]
     if from_every and sharing == [inputs]:
         lines.append("one from every input")
     for number, line in enumerate(lines):

@@ -38,8 +38,16 @@ def curve(axis: Axes, rows: pd.DataFrame, y: str, series: str, place: float, **l
     kept = np.arange(len(rows)) % every == first
     kept[[0, -1]] = True
     error = rows["standard_deviation"].where(kept)
-    style.bars(axis, rows["epoch"], rows[y], error, markevery=(first, every),
-               **BARS, **LOOKS[series], **line)  # fmt: skip
+    style.bars(
+        axis,
+        rows["epoch"],
+        rows[y],
+        error,
+        markevery=(first, every),
+        **BARS,
+        **LOOKS[series],
+        **line,
+    )
 
 
 def untrained(rows: pd.DataFrame) -> list[str]:

@@ -143,10 +143,11 @@ def d12(tables: Tables) -> list[Part]:
         growth = _linear_runs(tables, depth, "kernel_growth")
         name = f"d = {depth}: kernel at the end over that at the start"
         parts += [
-            samples.mean(f"d = {depth}: steps to a hundredth of e_0^2", steps, high=ideal,
-                         paper=True),
+            samples.mean(
+                f"d = {depth}: steps to a hundredth of e_0^2", steps, high=ideal, paper=True
+            ),
             samples.mean(name, growth, low=1, paper=True),
-        ]  # fmt: skip
+        ]
     return parts
 
 
@@ -155,12 +156,16 @@ def d13(tables: Tables) -> list[Part]:
     logs = {d: np.log(_linear_runs(tables, d, "steps_to_hundredth")) for d in LINEAR_DEPTHS}
     return [
         samples.difference(
-            f"log of steps at d = {depth} over those at d = {deeper}", logs[depth], logs[deeper],
-            low=-SIMILAR, high=SIMILAR, late=True,
+            f"log of steps at d = {depth} over those at d = {deeper}",
+            logs[depth],
+            logs[deeper],
+            low=-SIMILAR,
+            high=SIMILAR,
+            late=True,
             ours="the paper says similar; a factor of 1.3 is what curves beside each other show",
         )
         for depth, deeper in combinations(LINEAR_DEPTHS, 2)
-    ]  # fmt: skip
+    ]
 
 
 def ideal_ratio(tables: Tables) -> list[Ours]:
@@ -171,29 +176,47 @@ def ideal_ratio(tables: Tables) -> list[Ours]:
     scaled = runs["kernel"] / runs["depth"]
     rest = 1 - RATE * float(scaled.mean())
     error = float(scaled.std(ddof=1)) / math.sqrt(len(scaled))
-    return [Ours(row="first_step", column="ideal", value=rest**2,
-                 standard_error=2 * RATE * abs(rest) * error, runs=len(scaled))]  # fmt: skip
+    return [
+        Ours(
+            row="first_step",
+            column="ideal",
+            value=rest**2,
+            standard_error=2 * RATE * abs(rest) * error,
+            runs=len(scaled),
+        )
+    ]
 
 
 def d04(tables: Tables) -> list[Part]:
     """At w = 500 one diagonal and one off-diagonal entry of K_0/d follow the ideal ones."""
-    diagonal, off = ({depth: _entry(tables, column, depth) for depth in DEPTHS}
-                     for column in ("diagonal", "off_diagonal"))  # fmt: skip
+    diagonal, off = (
+        {depth: _entry(tables, column, depth) for depth in DEPTHS}
+        for column in ("diagonal", "off_diagonal")
+    )
     parts = [
         samples.difference(
             f"off-diagonal entry of K_0/d at d = {depth} minus at d = {deeper}",
-            off[depth][0], off[deeper][0], low=0, paper=True,
+            off[depth][0],
+            off[deeper][0],
+            low=0,
+            paper=True,
         )
         for depth, deeper in pairwise(FALLING)
-    ]  # fmt: skip
+    ]
     least = OF_THE_PLOT * off[DEPTHS[0]][1]
     for depth in DEPTHS:
         for name, (entry, ideal) in (("diagonal", diagonal[depth]), ("off-diagonal", off[depth])):
             allowed, ours = max((RELATIVE * ideal, BY_EYE), (least, BY_SCALE), key=itemgetter(0))
-            parts.append(samples.mean(
-                f"d = {depth}: {name} entry of K_0/d minus ideal", entry - ideal,
-                low=-allowed, high=allowed, ours=ours, late=True,
-            ))  # fmt: skip
+            parts.append(
+                samples.mean(
+                    f"d = {depth}: {name} entry of K_0/d minus ideal",
+                    entry - ideal,
+                    low=-allowed,
+                    high=allowed,
+                    ours=ours,
+                    late=True,
+                )
+            )
     return parts
 
 
@@ -230,9 +253,11 @@ def d06(tables: Tables) -> list[Part]:
     return [
         samples.difference(
             f"w = {width}: log10 error at d = {deeper} minus at d = {depth}",
-            log_ratios(errors, width, deeper, 100), log_ratios(errors, width, depth, 100),
-            high=0, paper=True,
+            log_ratios(errors, width, deeper, 100),
+            log_ratios(errors, width, depth, 100),
+            high=0,
+            paper=True,
         )
         for width, errors in of_width.items()
         for depth, deeper in pairwise(DEPTHS)
-    ]  # fmt: skip
+    ]

@@ -33,10 +33,13 @@ def _exponent(tables: Tables, entry: str, width: int) -> Part:
     where = f"w={width}" if width else "w to infinity"
     wider = "at sigma^2 = 2/w the bound of the theorem is 4^(d-1) times as large"
     return Part(
-        name=f"{words}, {where}: exponent of d in Var", value=float(2 + 2 * second - first),
-        high=2.5, paper=True, outside=wider if entry == "half" else "",
+        name=f"{words}, {where}: exponent of d in Var",
+        value=float(2 + 2 * second - first),
+        high=2.5,
+        paper=True,
+        outside=wider if entry == "half" else "",
         tolerance="the printed exponent is 2; 2.5 is half-way to the next whole number",
-    )  # fmt: skip
+    )
 
 
 def _beside_the_proof(tables: Tables, width: int) -> Part:
@@ -50,9 +53,11 @@ def _beside_the_proof(tables: Tables, width: int) -> Part:
     cases = 32 * depth**2 / width * (1 + 4 / width) + 16 * depth**3 / width**2
     return Part(
         name=f"all gates open, w={width}, d={depth}: Var over the sum of the proof's cases",
-        value=variance * (1 - 4 * depth / width**2) / cases, high=1,
-        ours="the theorem leaves its constant open; the cases of its proof print one", late=True,
-    )  # fmt: skip
+        value=variance * (1 - 4 * depth / width**2) / cases,
+        high=1,
+        ours="the theorem leaves its constant open; the cases of its proof print one",
+        late=True,
+    )
 
 
 def _per_d2(tables: Tables, entry: str, depth: int, width: int) -> float:
@@ -104,11 +109,21 @@ def d25(tables: Tables) -> list[Part]:
         _exactly("number of path strengths", len(sharing), strengths),
         _exactly("fewest paths that share a strength", int(sharing.min()), inputs),
         _exactly("most paths that share a strength", int(sharing.max()), inputs),
-        Part(name="kernel beside the sum over bundles, relative", value=error, high=TOLERANCE,
-             paper=True, tolerance="rounding"),
-        Part(name="largest change of the kernel under a shift, relative", value=change,
-             high=TOLERANCE, paper=True, tolerance="rounding"),
-    ]  # fmt: skip
+        Part(
+            name="kernel beside the sum over bundles, relative",
+            value=error,
+            high=TOLERANCE,
+            paper=True,
+            tolerance="rounding",
+        ),
+        Part(
+            name="largest change of the kernel under a shift, relative",
+            value=change,
+            high=TOLERANCE,
+            paper=True,
+            tolerance="rounding",
+        ),
+    ]
 
 
 def _exactly(name: str, value: int, wanted: int) -> Part:

@@ -134,8 +134,12 @@ def d20(tables: Tables) -> list[Part]:
     if runs.empty:
         raise CannotDecideError("no kernel could be inverted")
     ours = "Figure 8 shows no frozen gates for this kernel, so that its start serves"
-    lines = {"gates": ("learnt gates", "unlearnt gates"), "adaptable": ("ReLU", "frozen ReLU"),
-             "ka": ("soft-GaLU", None), "ka_hat": ("soft-GaLU", None)}  # fmt: skip
+    lines = {
+        "gates": ("learnt gates", "unlearnt gates"),
+        "adaptable": ("ReLU", "frozen ReLU"),
+        "ka": ("soft-GaLU", None),
+        "ka_hat": ("soft-GaLU", None),
+    }
     parts = []
     epochs = sorted(epoch for epoch in runs["epoch"].unique() if epoch > 0)
     for (panel, (name, bound)), epoch in product(lines.items(), epochs):
@@ -185,10 +189,16 @@ def d22(tables: Tables) -> list[Part]:
             parts.append(_paired(f"{at}, beta {b:g} - ReLU", own[b], relu, **near))
     few, many = EPS
     return parts + [
-        _paired(f"beta {b:g}: test accuracy, eps {few:g} - eps {many:g}", soft[few, b],
-                soft[many, b], low=-0.03, high=0.03, ours="the largest difference in Table 4")
+        _paired(
+            f"beta {b:g}: test accuracy, eps {few:g} - eps {many:g}",
+            soft[few, b],
+            soft[many, b],
+            low=-0.03,
+            high=0.03,
+            ours="the largest difference in Table 4",
+        )
         for b in BETAS
-    ]  # fmt: skip
+    ]
 
 
 def d24(tables: Tables) -> list[Part]:
@@ -201,13 +211,21 @@ def d24(tables: Tables) -> list[Part]:
     )
     near = "the paper gives neither a spread nor epochs; two points allow for these"
     return [
-        *(samples.mean(f"train accuracy, {name}", by_seed(runs, "best_train", name, network=name),
-                       low=PRINTED, **_of_images(runs), paper=True) for name in names),
+        *(
+            samples.mean(
+                f"train accuracy, {name}",
+                by_seed(runs, "best_train", name, network=name),
+                low=PRINTED,
+                **_of_images(runs),
+                paper=True,
+            )
+            for name in names
+        ),
         _paired("train accuracy, ReLU - linear", train, linear_train, low=0, paper=True),
         _paired("test accuracy, ReLU - linear", test, linear_test, low=0, paper=True),
         samples.mean("train accuracy, linear", linear_train, low=0.4842, high=0.5242, ours=near),
         samples.mean("test accuracy, linear", linear_test, low=0.3739, high=0.4139, ours=near),
-    ]  # fmt: skip
+    ]
 
 
 def table4_numbers(tables: Tables) -> list[Ours]:
@@ -217,21 +235,30 @@ def table4_numbers(tables: Tables) -> list[Ours]:
     """
     runs = tables["runs"]
     return [
-        mean_of(str(network), column, rows[value],
-                untrained="" if network == LINEAR else _not_trained(runs, 100, network=network))
+        mean_of(
+            str(network),
+            column,
+            rows[value],
+            untrained="" if network == LINEAR else _not_trained(runs, 100, network=network),
+        )
         for network, rows in runs[runs["diverged"] == 0].groupby("network", sort=False)
         for column, value in (("train", "best_train"), ("test", "best_test"))
-    ]  # fmt: skip
+    ]
 
 
 def accuracies_in_text(tables: Tables) -> list[Ours]:
     """Test and train accuracies in the text, percent; no two of them have the same keys."""
     runs = tables["runs"]
     return [
-        mean_of(row, column, group["value"], ROWS.get((row, column), str(row)),
-                _not_trained(runs, 1, row=row, column=column))
+        mean_of(
+            row,
+            column,
+            group["value"],
+            ROWS.get((row, column), str(row)),
+            _not_trained(runs, 1, row=row, column=column),
+        )
         for (row, column), group in runs[runs["diverged"] == 0].groupby(["row", "column"])
-    ]  # fmt: skip
+    ]
 
 
 def _not_trained(runs: pd.DataFrame, percent: float, **keys: str) -> str:

@@ -49,5 +49,6 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
                 "draws": whole(ours["draws"]),
             }
         )
-    return Typeset(pd.DataFrame(lines), "Means over gates and weights, stated and drawn",
-                   variables=("d",))  # fmt: skip
+    return Typeset(
+        pd.DataFrame(lines), "Means over gates and weights, stated and drawn", variables=("d",)
+    )

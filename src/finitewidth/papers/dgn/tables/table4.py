@@ -60,17 +60,29 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         network = {"network": row["regime"], "eps": row["eps"], "beta": row["beta"]}
         shared = {name: row[name] for name in ("runs", "diverged", "trained")}
         found += [
-            {**network, **shared, "data": settings["datasets"][ROLE], "source": "ours",
-             "split": "train" if epoch == "best_train" else "test", "epoch": epoch,
-             "mean": row[f"{epoch}_mean"],
-             "standard_deviation": row[f"{epoch}_spread"] if row["runs"] > 1 else nan}
+            {
+                **network,
+                **shared,
+                "data": settings["datasets"][ROLE],
+                "source": "ours",
+                "split": "train" if epoch == "best_train" else "test",
+                "epoch": epoch,
+                "mean": row[f"{epoch}_mean"],
+                "standard_deviation": row[f"{epoch}_spread"] if row["runs"] > 1 else nan,
+            }
             for epoch in OURS
-        ]  # fmt: skip
+        ]
         found += [
-            {**network, "data": ROLES[ROLE], "source": "paper", "split": split, "epoch": "none",
-             "mean": row[f"reported_{split}"]}
+            {
+                **network,
+                "data": ROLES[ROLE],
+                "source": "paper",
+                "split": split,
+                "epoch": "none",
+                "mean": row[f"reported_{split}"],
+            }
             for split in ("train", "test")
-        ]  # fmt: skip
+        ]
     return pd.DataFrame(found)
 
 
@@ -94,7 +106,9 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     images = once["data"].iloc[0]
     title = f"Accuracy on {images}, mean ± sample standard deviation {runs_said(once['runs'])}"
     notes = not_trained(once["trained"], [settings["trained"]])
-    gates = ["" if pd.isna(beta) else f", ε = {eps:g}, β = {beta:g}"
-             for eps, beta in zip(once["eps"], once["beta"], strict=True)]  # fmt: skip
+    gates = [
+        "" if pd.isna(beta) else f", ε = {eps:g}, β = {beta:g}"
+        for eps, beta in zip(once["eps"], once["beta"], strict=True)
+    ]
     names = once["network"].map(TITLES) + gates
     return Typeset(pd.DataFrame(lines), title, notes + left_out(names, once))

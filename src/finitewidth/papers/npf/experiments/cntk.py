@@ -85,11 +85,18 @@ def _kernel_rows(
         accuracy = float((predicted == data.test_labels).mean())
         eigenvalues = np.linalg.eigvalsh(_ridged(among, ridge))
         rows.append(
-            {"kind": "kernel", "regime": "cntk", "train": size, "test": len(test),
-             "accuracy": 100 * accuracy, "standard_error": 100 * _binomial(accuracy, len(test)),
-             "ridge": ridge, "condition_number": eigenvalues[-1] / eigenvalues[0],
-             "rounding": rounding}
-        )  # fmt: skip
+            {
+                "kind": "kernel",
+                "regime": "cntk",
+                "train": size,
+                "test": len(test),
+                "accuracy": 100 * accuracy,
+                "standard_error": 100 * _binomial(accuracy, len(test)),
+                "ridge": ridge,
+                "condition_number": eigenvalues[-1] / eigenvalues[0],
+                "rounding": rounding,
+            }
+        )
     return rows
 
 
@@ -126,12 +133,19 @@ def _network_rows(runs: pd.DataFrame, data: Dataset) -> list[dict[str, Any]]:
         over_runs = float(group["cross_fitted"].std(ddof=1)) ** 2 / count
         total = over_runs + _binomial(accuracy, images) ** 2
         rows.append(
-            {"kind": "network", "regime": regime, "train": len(data.train_labels), "test": images,
-             "runs": count, "accuracy": 100 * accuracy, "standard_error": 100 * np.sqrt(total),
-             # Satterthwaite's formula; only the variance between runs has few degrees of freedom
-             "dof": (count - 1) * (total / over_runs) ** 2 if over_runs > 0 else np.inf,
-             "best_test": 100 * float(group["best_test"].mean()),
-             "last": 100 * float(group["last"].mean()),
-             **in_percent(train_accuracies(of_regime))}
-        )  # fmt: skip
+            {
+                "kind": "network",
+                "regime": regime,
+                "train": len(data.train_labels),
+                "test": images,
+                "runs": count,
+                "accuracy": 100 * accuracy,
+                "standard_error": 100 * np.sqrt(total),
+                # Satterthwaite's formula; only the variance between runs has few degrees of freedom
+                "dof": (count - 1) * (total / over_runs) ** 2 if over_runs > 0 else np.inf,
+                "best_test": 100 * float(group["best_test"].mean()),
+                "last": 100 * float(group["last"].mean()),
+                **in_percent(train_accuracies(of_regime)),
+            }
+        )
     return rows

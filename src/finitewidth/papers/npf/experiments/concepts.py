@@ -18,17 +18,24 @@ from finitewidth.networks.regimes import regime
 # names of the compared regimes in each version of the paper
 REGIMES = {
     "npf": {"DLNPF": "dlnpf", "FLNPF": "flnpf", "FRNPF-II": "frnpf_ii", "FRNPF-DI": "frnpf_di"},
-    "npf0": {"DNPFL": "dlnpf", "FLNPF": "flnpf", "FRNPF (II)": "frnpf_ii",
-             "FRNPF (DI)": "frnpf_di"},
-}  # fmt: skip
+    "npf0": {
+        "DNPFL": "dlnpf",
+        "FLNPF": "flnpf",
+        "FRNPF (II)": "frnpf_ii",
+        "FRNPF (DI)": "frnpf_di",
+    },
+}
 # their symbols in Figure 2: letters of the networks, units, weights, gates and output
 SYMBOLS = {
     "npf": ("fv", "z^{}_x", r"\Theta^{}", "G_x", r"\hat{y}_{\Theta^\mathrm{DGN}}(x)"),
     "npf0": ("FV", "z^{}_{{x,t}}", r"\Theta^{}_t", "G_{x,t}", r"\hat{y}_t(x)"),
 }
 SHOWN = ("1", "l", "d-1")  # hidden layers drawn; dots stand for the others
-STARTS = {"independent": "at random", "value": "as the value network",
-          "pretrained": "from a trained ReLU network"}  # fmt: skip
+STARTS = {
+    "independent": "at random",
+    "value": "as the value network",
+    "pretrained": "from a trained ReLU network",
+}
 PATHS = 4
 NODES = 4  # per layer; four paths use at most four
 Way = tuple[tuple[int, ...], tuple[int, ...]]  # start and end nodes of the paths through a layer
@@ -42,44 +49,66 @@ _DECOUPLED = [
     ("Pre-activation", VALUE, r"q^v_x(i, l) = \sum_j \Theta^v(i, j, l) \cdot z^v_x(j, l-1)"),
     ("Hard gate", FEATURE, r"G_x(i, l) = \mathbf{1}_{\{q^f_x(i, l) > 0\}}"),
     ("Soft gate", FEATURE, r"G_x(i, l) = \frac{1}{1 + \exp(-\beta \cdot q^f_x(i, l))}"),
-    ("Hidden output", FEATURE,
-     r"z^f_x(i, l) = q^f_x(i, l) \cdot \mathbf{1}_{\{q^f_x(i, l) > 0\}}"),
+    ("Hidden output", FEATURE, r"z^f_x(i, l) = q^f_x(i, l) \cdot \mathbf{1}_{\{q^f_x(i, l) > 0\}}"),
     ("Hidden output", VALUE, r"z^v_x(i, l) = q^v_x(i, l) \cdot G_x(i, l)"),
-    ("Output", VALUE,
-     r"\hat{y}_{\Theta^\mathrm{DGN}}(x) = \sum_j \Theta^v(1, j, d) \cdot z^v_x(j, d-1)"),
-]  # fmt: skip
+    (
+        "Output",
+        VALUE,
+        r"\hat{y}_{\Theta^\mathrm{DGN}}(x) = \sum_j \Theta^v(1, j, d) \cdot z^v_x(j, d-1)",
+    ),
+]
 EQUATIONS: dict[str, Rows] = {
     "npf_table1": [
         ("Input", "", r"z_{x,\Theta}(0) = x"),
-        ("Pre-activation", "",
-         r"q_{x,\Theta}(i, l) = \sum_j \Theta(i, j, l) \cdot z_{x,\Theta}(j, l-1)"),
+        (
+            "Pre-activation",
+            "",
+            r"q_{x,\Theta}(i, l) = \sum_j \Theta(i, j, l) \cdot z_{x,\Theta}(j, l-1)",
+        ),
         ("Gate", "", r"G_{x,\Theta}(i, l) = \mathbf{1}_{\{q_{x,\Theta}(i, l) > 0\}}"),
         ("Hidden output", "", r"z_{x,\Theta}(i, l) = q_{x,\Theta}(i, l) \cdot G_{x,\Theta}(i, l)"),
         ("Output", "", r"\hat{y}_\Theta(x) = \sum_j \Theta(1, j, d) \cdot z_{x,\Theta}(j, d-1)"),
-        ("note", "",
-         r"$l \in [d-1]$ and $i \in [w]$; $j \in [d_\mathrm{in}]$ for $l = 1$, else $j \in [w]$"),
+        (
+            "note",
+            "",
+            r"$l \in [d-1]$ and $i \in [w]$; $j \in [d_\mathrm{in}]$ for $l = 1$, else $j \in [w]$",
+        ),
     ],
     "npf0_table1": [
         ("Input", "", r"z_{x,\Theta}(0) = x"),
         ("Pre-activation", "", r"q_{x,\Theta}(l, i) = \Theta(l, \cdot, i)^\top z_{x,\Theta}(l-1)"),
-        ("Gate", "", r"G_{x,\Theta}(l, i) = \gamma_r(q_{x,\Theta}(l, i)) = "
-                     r"\mathbf{1}_{\{q_{x,\Theta}(l, i) > 0\}}"),
-        ("Hidden output", "", r"z_{x,\Theta}(l, i) = \chi_r(q_{x,\Theta}(l, i)) = "
-                              r"q_{x,\Theta}(l, i) \cdot G_{x,\Theta}(l, i)"),
+        (
+            "Gate",
+            "",
+            r"G_{x,\Theta}(l, i) = \gamma_r(q_{x,\Theta}(l, i)) = "
+            r"\mathbf{1}_{\{q_{x,\Theta}(l, i) > 0\}}",
+        ),
+        (
+            "Hidden output",
+            "",
+            r"z_{x,\Theta}(l, i) = \chi_r(q_{x,\Theta}(l, i)) = "
+            r"q_{x,\Theta}(l, i) \cdot G_{x,\Theta}(l, i)",
+        ),
         ("Output", "", r"\hat{y}_\Theta(x) = \Theta(d)^\top z_{x,\Theta}(d-1)"),
         ("note", "", r"$l \in [d-1]$ and $i \in [w]$"),
     ],
     "npf_fig2": _DECOUPLED,
     "npf0_fig2": [
         ("Input", FEATURE, "z^F_{x,t}(0) = x"),
-        ("Pre-activation", FEATURE,
-         r"q^F_{x,t}(l, i) = \Theta^F_t(l, \cdot, i)^\top z^F_{x,t}(l-1)"),
+        (
+            "Pre-activation",
+            FEATURE,
+            r"q^F_{x,t}(l, i) = \Theta^F_t(l, \cdot, i)^\top z^F_{x,t}(l-1)",
+        ),
         ("Input", VALUE, "z^V_{x,t}(0) = x"),
         ("Pre-activation", VALUE, r"q^V_{x,t}(l, i) = \Theta^V_t(l, \cdot, i)^\top z^V_{x,t}(l-1)"),
         ("Hard gate", FEATURE, r"G_{x,t}(l, i) = \mathbf{1}_{\{q^F_{x,t}(l, i) > 0\}}"),
         ("Soft gate", FEATURE, r"G_{x,t}(l, i) = \frac{1}{1 + \exp(-\beta \cdot q^F_{x,t}(l, i))}"),
-        ("Hidden output", FEATURE,
-         r"z^F_{x,t}(l, i) = q^F_{x,t}(l, i) \cdot \mathbf{1}_{\{q^F_{x,t}(l, i) > 0\}}"),
+        (
+            "Hidden output",
+            FEATURE,
+            r"z^F_{x,t}(l, i) = q^F_{x,t}(l, i) \cdot \mathbf{1}_{\{q^F_{x,t}(l, i) > 0\}}",
+        ),
         ("Hidden output", VALUE, r"z^V_{x,t}(l, i) = q^V_{x,t}(l, i) \cdot G_{x,t}(l, i)"),
         ("Output", VALUE, r"\hat{y}_t(x) = \Theta^V_t(d)^\top z^V_{x,t}(d-1)"),
     ],
@@ -87,23 +116,36 @@ EQUATIONS: dict[str, Rows] = {
         *_DECOUPLED[:6],
         ("Padding", VALUE, r"G_x(kw + i, l) = G_x(i, l),\quad\allowbreak {k = 0, \dots, m-1}"),
         *_DECOUPLED[6:8],
-        ("Output", VALUE, r"\hat{y}_{\Theta^{\mathrm{DGN}^{(m)}}}(x) = "
-                          r"\sum_j \Theta^v(1, j, d) \cdot z^v_x(j, d-1)"),
-        ("note", "",
-         r"$l \in [d-1]$. Gates and feature network: $i \in [w]$; value network: $i \in [mw]$; "
-         "$j$ runs over the layer below"),
+        (
+            "Output",
+            VALUE,
+            r"\hat{y}_{\Theta^{\mathrm{DGN}^{(m)}}}(x) = "
+            r"\sum_j \Theta^v(1, j, d) \cdot z^v_x(j, d-1)",
+        ),
+        (
+            "note",
+            "",
+            r"$l \in [d-1]$. Gates and feature network: $i \in [w]$; value network: $i \in [mw]$; "
+            "$j$ runs over the layer below",
+        ),
     ],
     "npf_table5": [
         ("Input", "", r"z_{s,\Theta}(0) = 1"),
-        ("Pre-activation", "",
-         r"q_{s,\Theta}(i, l) = \sum_j \Theta(i, j, l) \cdot z_{s,\Theta}(j, l-1)"),
+        (
+            "Pre-activation",
+            "",
+            r"q_{s,\Theta}(i, l) = \sum_j \Theta(i, j, l) \cdot z_{s,\Theta}(j, l-1)",
+        ),
         ("Hidden output", "", r"z_{s,\Theta}(i, l) = q_{s,\Theta}(i, l) \cdot G_s(i, l)"),
         ("Output", "", r"\hat{y}_\Theta(s) = \sum_j \Theta(1, j, d) \cdot z_{s,\Theta}(j, d-1)"),
-        ("note", "",
-         r"$l \in [d-1]$ and $i \in [w]$; $j = 1$ for $l = 1$, else $j \in [w]$. Gates are "
-         r"given: $G_s(i, l) \sim \mathrm{Ber}(\mu)$, independent and fixed"),
+        (
+            "note",
+            "",
+            r"$l \in [d-1]$ and $i \in [w]$; $j = 1$ for $l = 1$, else $j \in [w]$. Gates are "
+            r"given: $G_s(i, l) \sim \mathrm{Ber}(\mu)$, independent and fixed",
+        ),
     ],
-}  # fmt: skip
+}
 # right-hand sides that the paper prints differently, by table, equation and network
 PRINTED = {
     ("npf_table1", "Output", ""): r"\sum_j \Theta(1, j, d-1) \cdot z_{x,\Theta}(j, d-1)",
@@ -154,8 +196,14 @@ def overlaps(paths: pd.DataFrame, examples: int, inputs: int) -> pd.DataFrame:
     rows = []
     for s, other in itertools.product(range(1, examples + 1), repeat=2):
         shared = paths[(paths[f"active_{s}"] == 1) & (paths[f"active_{other}"] == 1)]["path"]
-        rows.append({"s": s, "s_prime": other, "overlap": len(shared) / inputs,
-                     "shared": " ".join(map(str, shared))})  # fmt: skip
+        rows.append(
+            {
+                "s": s,
+                "s_prime": other,
+                "overlap": len(shared) / inputs,
+                "shared": " ".join(map(str, shared)),
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -192,10 +240,12 @@ def padding(sizes: Mapping[str, int]) -> pd.DataFrame:
     Units are counted from 1, copies from 0.
     """
     layers, copies, units = (range(sizes[key]) for key in ("hidden", "copies", "width"))
-    return pd.DataFrame([
-        {"layer": layer + 1, "unit": k * len(units) + i + 1, "copy": k, "gate": i + 1}
-        for layer, k, i in itertools.product(layers, copies, units)
-    ])  # fmt: skip
+    return pd.DataFrame(
+        [
+            {"layer": layer + 1, "unit": k * len(units) + i + 1, "copy": k, "gate": i + 1}
+            for layer, k, i in itertools.product(layers, copies, units)
+        ]
+    )
 
 
 def _blocks(paper: str, beta: float) -> Iterator[dict[str, str]]:
@@ -230,8 +280,13 @@ def _blocks(paper: str, beta: float) -> Iterator[dict[str, str]]:
         own = regime(name, beta)
         learns = " and ".join(part for part in ("feature", "value") if part in own.learns)
         gates = "hard" if own.gating.beta is None else "soft"
-        yield {"kind": "regime", "name": title, "start": STARTS[own.feature_start],
-               "label": gates, "network": learns}  # fmt: skip
+        yield {
+            "kind": "regime",
+            "name": title,
+            "start": STARTS[own.feature_start],
+            "label": gates,
+            "network": learns,
+        }
 
 
 def weight_pairings() -> list[Way]:
@@ -266,8 +321,14 @@ def _examples(ways: list[Way], letters: list[str]) -> pd.DataFrame:
         same = [way for way, other in zip(ways, letters, strict=True) if other == letter]
         starts, ends = min(same)
         taken = list(zip(starts, ends, strict=True))
-        common = {"layout": letter, "starts": len(set(starts)), "ends": len(set(ends)),
-                  "weights": len(set(taken)), "ways": len(same), "nodes": NODES}  # fmt: skip
+        common = {
+            "layout": letter,
+            "starts": len(set(starts)),
+            "ends": len(set(ends)),
+            "weights": len(set(taken)),
+            "ways": len(same),
+            "nodes": NODES,
+        }
         for path, (start, end) in enumerate(taken, start=1):
             rows.append({**common, "path": path, "start": start + 1, "end": end + 1})
     return pd.DataFrame(rows)

@@ -25,8 +25,11 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     x = torch.from_numpy(scaled(data.train_images[index])).flatten(1).double()
     labels = torch.from_numpy(data.train_labels[index])
     gate, output = settings["gate"], settings["output"]
-    common = {"with_biases": settings["with_biases"], "output": output,
-              "labels": labels if output == "true_class_logit" else None}  # fmt: skip
+    common = {
+        "with_biases": settings["with_biases"],
+        "output": output,
+        "labels": labels if output == "true_class_logit" else None,
+    }
     arrays, rows = inputs["weights"], []
     for epoch in epochs_kept(arrays):
         value, feature = (network_at(arrays, epoch, part) for part in ("value", "feature"))

@@ -26,11 +26,15 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         weights, _, variance, limit = place
         if limit in LIMITS[weights]:
             rows.append(
-                {**dict(zip(PLACE, place, strict=True)),
-                 "expected": 1.0 if LIMITS[weights][limit] == variance else None,
-                 **_mean(group, "scale"), **_mean(group, "correlation"),
-                 "networks": len(group), "width": group["width"].iloc[0]}
-            )  # fmt: skip
+                {
+                    **dict(zip(PLACE, place, strict=True)),
+                    "expected": 1.0 if LIMITS[weights][limit] == variance else None,
+                    **_mean(group, "scale"),
+                    **_mean(group, "correlation"),
+                    "networks": len(group),
+                    "width": group["width"].iloc[0],
+                }
+            )
     return {"rows": pd.DataFrame(rows)}
 
 

@@ -83,10 +83,14 @@ def energy_curves(splits: Mapping[int, np.ndarray]) -> pd.DataFrame:
         for rank in range(1, size + 1)
     ]
     rows += [
-        {"panel": "top", "series": f"first {top}", "x": epoch,
-         **averaged(pd.Series(parts[:, 0, top - 1]))}
+        {
+            "panel": "top",
+            "series": f"first {top}",
+            "x": epoch,
+            **averaged(pd.Series(parts[:, 0, top - 1])),
+        }
         for top in TOP
         if top < size
         for epoch, parts in splits.items()
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows)

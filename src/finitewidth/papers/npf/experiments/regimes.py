@@ -45,8 +45,12 @@ def _row(
     paper: str, printed: Mapping[str, Any], runs: pd.DataFrame, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     select = settings["select"]
-    row = {"paper": paper, "row": printed["row"], "regime": printed["column"],
-           "step_size": runs["step_size"].iloc[0]}  # fmt: skip
+    row = {
+        "paper": paper,
+        "row": printed["row"],
+        "regime": printed["column"],
+        "step_size": runs["step_size"].iloc[0],
+    }
     row |= means_of_runs(runs, SELECTIONS, select, unit=100)
     row |= in_percent(train_accuracies(runs)) | {"trained_from": 100 * settings["trained"]}
     ours, our_spread = row[f"{select}_mean"], row[f"{select}_spread"]
@@ -54,10 +58,12 @@ def _row(
     our_error = standard_error(our_spread, row["runs"], ddof=1)
     their_error = standard_error(their_spread, int(printed["runs"]), ddof=0)
     return row | {
-        "reported_mean": theirs, "reported_spread": their_spread,
-        "reported_runs": int(printed["runs"]), "difference": ours - theirs,
+        "reported_mean": theirs,
+        "reported_spread": their_spread,
+        "reported_runs": int(printed["runs"]),
+        "difference": ours - theirs,
         "difference_se": difference_in_standard_errors(ours, our_error, theirs, their_error),
-    }  # fmt: skip
+    }
 
 
 def in_percent(fitted: Mapping[str, Any]) -> dict[str, Any]:

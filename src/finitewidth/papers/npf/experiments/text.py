@@ -44,14 +44,19 @@ def _numbers(inputs: Mapping[str, Any], select: str) -> Numbers:
     accuracy, gain = "test_accuracy", "accuracy_gain"
     return {
         (accuracy, ADAM, "frnpf"): (random, select),
-        **{(accuracy, f"stage{stage}", "flnpf"):
-           (_sound(stages[stages["stage"] == stage], select), select) for stage in (1, 6)},
+        **{
+            (accuracy, f"stage{stage}", "flnpf"): (
+                _sound(stages[stages["stage"] == stage], select),
+                select,
+            )
+            for stage in (1, 6)
+        },
         (accuracy, "cifar10", "frnpf"): (_cells(runs, product(GCONV, RANDOM), select), select),
         (gain, "npf_learning", "over_frnpf"): (least, select),
         (gain, "finite_cnn_low", "over_cntk"): (over_cntk, HONEST),
         (gain, "finite_cnn_high", "over_cntk"): (over_cntk, HONEST),
         ("train_accuracy", "all", "all"): (_cells(runs, everything, TRAINED), TRAINED),
-    }  # fmt: skip
+    }
 
 
 def _sound(runs: pd.DataFrame, column: str) -> pd.Series:

@@ -77,12 +77,16 @@ def _limits(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 for name, limit in limits.items():
                     with named("limits", width, depth):
                         yield {
-                            "weights": law, "output_variance": variance, "limit": name,
-                            "depth": depth, "width": width, "run": run,
+                            "weights": law,
+                            "output_variance": variance,
+                            "limit": name,
+                            "depth": depth,
+                            "width": width,
+                            "run": run,
                             "scale": float(scale(kernel, limit)),
                             "correlation": float(correlation(kernel, limit)),
                             "error": float(relative_error(kernel, limit)),
-                        }  # fmt: skip
+                        }
 
 
 def error_runs(settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -210,13 +214,18 @@ def _enumerated(sizes: tuple[int, ...]) -> dict[str, Any]:
     exact = value_kernel_moments(x, gate_counts(gates), sigma**2)
     mean = kernels.mean(axis=0)
     return {
-        "networks": "enumerated", "gates": "bernoulli", "depth": len(sizes) - 1,
-        "width": sizes[1], "draws": len(kernels), "pairs": 6,
+        "networks": "enumerated",
+        "gates": "bernoulli",
+        "depth": len(sizes) - 1,
+        "width": sizes[1],
+        "draws": len(kernels),
+        "pairs": 6,
         "mean_error": _largest(mean - formula, formula),
         "variance_error": _largest(kernels.var(axis=0) - exact.variance, exact.variance),
-        "max_z": np.nan, "trace_ratio": float(np.trace(mean) / np.trace(formula)),
+        "max_z": np.nan,
+        "trace_ratio": float(np.trace(mean) / np.trace(formula)),
         "trace_ratio_se": 0.0,
-    }  # fmt: skip
+    }
 
 
 def _drawn(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -235,10 +244,14 @@ def _drawn(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             x = torch.ones(count, 1, dtype=torch.float64)
             gates = [draw_gates((count, width), 0.5, stream) for _ in range(depth - 1)]
         yield {
-            "networks": "drawn", "gates": kind, "depth": depth, "width": width,
-            "draws": draws, "pairs": count * (count + 1) // 2,
+            "networks": "drawn",
+            "gates": kind,
+            "depth": depth,
+            "width": width,
+            "draws": draws,
+            "pairs": count * (count + 1) // 2,
             **_compared(x, gates, width, draws, kind),
-        }  # fmt: skip
+        }
 
 
 def _compared(x: Tensor, gates: list[Tensor], width: int, draws: int, kind: str) -> dict[str, Any]:
@@ -284,8 +297,10 @@ def named(section: str, width: int, depth: int) -> Iterator[None]:
     try:
         yield
     except ConfigError as error:
-        raise ConfigError(f"npf.theory.{section}: in a network of width {width} and depth {depth} "
-                          f"{error}; raise the width or lower the depth") from error  # fmt: skip
+        raise ConfigError(
+            f"npf.theory.{section}: in a network of width {width} and depth {depth} "
+            f"{error}; raise the width or lower the depth"
+        ) from error
 
 
 def points(count: int, n0: int) -> Tensor:
@@ -346,8 +361,10 @@ def _drawn_variances(width: int, depth: int, draws: int) -> Iterator[dict[str, A
     for start in range(0, draws, piece):
         stream = np.random.default_rng(seed_for("npf/theory/variance", width, depth, start))
         signs = draw_weights(sizes, 1.0, min(piece, draws - start), stream, dtype=torch.float32)
-        for gate, entries in ((halves, {"half": (0, 0), "pair": (0, 1)}),
-                              (torch.ones(2, width), {"open": (0, 0)})):  # fmt: skip
+        for gate, entries in (
+            (halves, {"half": (0, 0), "pair": (0, 1)}),
+            (torch.ones(2, width), {"open": (0, 0)}),
+        ):
             weights = [float(gate[0].sum()) ** -0.5 * sign for sign in signs]
             gates = [gate] * (depth - 1)
             kernels = value_kernel(
@@ -363,11 +380,23 @@ def _drawn_variances(width: int, depth: int, draws: int) -> Iterator[dict[str, A
 
 
 def _row(
-    entry: str, form: str, width: int, depth: int, variance: float, spread: float = 0.0,
+    entry: str,
+    form: str,
+    width: int,
+    depth: int,
+    variance: float,
+    spread: float = 0.0,
     draws: int = 0,
-) -> dict[str, Any]:  # fmt: skip
-    row = {"entry": entry, "form": form, "width": width, "depth": depth, "draws": draws,
-           "variance": variance, "spread": spread}  # fmt: skip
+) -> dict[str, Any]:
+    row = {
+        "entry": entry,
+        "form": form,
+        "width": width,
+        "depth": depth,
+        "draws": draws,
+        "variance": variance,
+        "spread": spread,
+    }
     for power in (2, 3):
         row[f"per_d{power}"] = variance * max(width, 1) / depth**power
         row[f"per_d{power}_spread"] = spread * max(width, 1) / depth**power

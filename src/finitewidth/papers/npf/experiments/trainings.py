@@ -52,10 +52,14 @@ def _regimes(
             for step in steps
             for regime in names
             for replica in replicas_of(
-                regime, prefix, settings, step_size=step,
-                pretrained=checkpoint if regime == "flnpf" else None, **gate,
+                regime,
+                prefix,
+                settings,
+                step_size=step,
+                pretrained=checkpoint if regime == "flnpf" else None,
+                **gate,
             )
-        )  # fmt: skip
+        )
 
     relu, dlnpf = stack("relu", prefix=f"{name}/relu"), stack("dlnpf", **regimes["gate"])
     yield planned(f"{row}-relu", row, network, settings, relu, keep=(checkpoint,))

@@ -69,9 +69,16 @@ def _ranks(axis: Axes, rows: pd.DataFrame, column: str) -> None:
     if len(chance):
         axis.plot(chance["eigenvectors"], chance[column], ":", color=style.GREY, label=f"_{CHANCE}")
         middle = chance.iloc[len(chance) // 3]
-        axis.annotate(CHANCE, (middle["eigenvectors"], middle[column]), (-3, 0), color=style.GREY,
-                      textcoords="offset points", ha="right", va="bottom",
-                      fontsize=style.SMALLEST)  # fmt: skip
+        axis.annotate(
+            CHANCE,
+            (middle["eigenvectors"], middle[column]),
+            (-3, 0),
+            color=style.GREY,
+            textcoords="offset points",
+            ha="right",
+            va="bottom",
+            fontsize=style.SMALLEST,
+        )
     axis.set_xscale("log")
     style.numbers(axis.xaxis, LogLocator(subs=(1, 2, 5), numticks=12))
     axis.xaxis.set_minor_locator(NullLocator())
@@ -85,8 +92,13 @@ def _epochs(axis: Axes, rows: pd.DataFrame) -> None:
         _curve(axis, curve, "epoch", "share", "-", color=colour, label=f"first {count:.0f}")
     axis.set(xlabel="epoch")
     handles, labels = axis.get_legend_handles_labels()
-    axis.legend(handles[::-1], labels[::-1], title="eigenvectors", loc="center left",
-                bbox_to_anchor=(1, 0.5))  # fmt: skip
+    axis.legend(
+        handles[::-1],
+        labels[::-1],
+        title="eigenvectors",
+        loc="center left",
+        bbox_to_anchor=(1, 0.5),
+    )
 
 
 def _curve(axis: Axes, rows: pd.DataFrame, x: str, y: str, line: str, **look: Any) -> None:

@@ -22,7 +22,7 @@ FIELDS = {
     "error": fields.number("root mean square of the relative Frobenius error of K^v"),
     "variance": fields.number("Var[K(s, s)] w / d^3 in panel d3, over d^2 in panel d2"),
     "standard_error": fields.number("standard error of the error or of the variance"),
-}  # fmt: skip
+}
 BARS = 2  # standard errors
 GROWTHS = {
     "width": ("Theorem 5.1: gates and values widen", "width $w$"),
@@ -53,13 +53,17 @@ def _variance(table: pd.DataFrame, panel: str) -> pd.DataFrame:
     half = half[(half["form"] == "exact") & (half["width"] == half["width"].max())]
     rows = pd.concat([opened, half])
     drawn = rows["form"] == "drawn"
-    return pd.DataFrame({
-        "panel": panel, "gates": rows["entry"].map({"open": "open", "half": "half open"}),
-        "curve": rows["form"].replace("leading", "limit"), "depth": rows["depth"],
-        "width": rows["width"].where(rows["form"] != "leading"),
-        "variance": rows[f"per_{panel}"],
-        "standard_error": rows[f"per_{panel}_spread"].where(drawn),
-    }).sort_values(["gates", "curve", "width", "depth"])  # fmt: skip
+    return pd.DataFrame(
+        {
+            "panel": panel,
+            "gates": rows["entry"].map({"open": "open", "half": "half open"}),
+            "curve": rows["form"].replace("leading", "limit"),
+            "depth": rows["depth"],
+            "width": rows["width"].where(rows["form"] != "leading"),
+            "variance": rows[f"per_{panel}"],
+            "standard_error": rows[f"per_{panel}_spread"].where(drawn),
+        }
+    ).sort_values(["gates", "curve", "width", "depth"])
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -89,13 +93,24 @@ def _errors(axis: Axes, rows: pd.DataFrame, grows: str, colours: Mapping[float, 
     axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     for depth, colour in colours.items():
         own = rows[rows["depth"] == depth].sort_values(grows)
-        for gates, fill, label in (("independent", colour, f"$d$ = {depth:g}"),
-                                   ("own", "white", "_own gates")):  # fmt: skip
+        for gates, fill, label in (
+            ("independent", colour, f"$d$ = {depth:g}"),
+            ("own", "white", "_own gates"),
+        ):
             nets = own[(own["gates"] == gates) & (own["curve"] == "drawn")]
             if len(nets):
-                style.bars(axis, nets[grows], nets["error"], BARS * nets["standard_error"],
-                           linestyle="none", marker="o", color=colour, markerfacecolor=fill,
-                           elinewidth=0.8, label=label)  # fmt: skip
+                style.bars(
+                    axis,
+                    nets[grows],
+                    nets["error"],
+                    BARS * nets["standard_error"],
+                    linestyle="none",
+                    marker="o",
+                    color=colour,
+                    markerfacecolor=fill,
+                    elinewidth=0.8,
+                    label=label,
+                )
         for curve, line in (("exact", "-"), ("limit", ":")):
             part = own[own["curve"] == curve]
             axis.plot(part[grows], part["error"], line, color=colour)
@@ -118,12 +133,20 @@ def _variances(axis: Axes, rows: pd.DataFrame) -> None:
         axis.plot(own["depth"], own["variance"], "-", color=colour, label=f"$w$ = {width:g}")
         nets = opened[(opened["curve"] == "drawn") & (opened["width"] == width)]
         if len(nets):
-            style.bars(axis, nets["depth"], nets["variance"], BARS * nets["standard_error"],
-                       linestyle="none", marker="o", color=colour,
-                       label=f"$w$ = {width:g}, drawn")  # fmt: skip
+            style.bars(
+                axis,
+                nets["depth"],
+                nets["variance"],
+                BARS * nets["standard_error"],
+                linestyle="none",
+                marker="o",
+                color=colour,
+                label=f"$w$ = {width:g}, drawn",
+            )
     limit = opened[opened["curve"] == "limit"]
     axis.plot(limit["depth"], limit["variance"], ":", color="black", label=r"$w \to \infty$")
     for width, half in rows[rows["gates"] == "half open"].groupby("width"):
-        axis.plot(half["depth"], half["variance"], "--", color=GREY,
-                  label=f"half open,\n$w$ = {width:g}")  # fmt: skip
+        axis.plot(
+            half["depth"], half["variance"], "--", color=GREY, label=f"half open,\n$w$ = {width:g}"
+        )
     axis.set_ylim(bottom=0)

@@ -48,14 +48,16 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     units["layer"] = units["layer"].str.removeprefix("layer_").astype(int)
     active = paths.filter(regex="^path$|^active_")
     parts = [
-        nodes, edges, units.assign(kind="path").sort_values(["path", "layer"]),
+        nodes,
+        edges,
+        units.assign(kind="path").sort_values(["path", "layer"]),
         _by_example(inner).assign(kind="gate"),
         _by_example(edges).query("value == 1").assign(kind="active edge"),
         _by_example(active).query("value == 1").assign(kind="active path"),
         pairs.assign(kind="overlap"),
         # paths that the first two examples share
         pd.DataFrame({"kind": "shared path", "example": 1, "other": 2, "path": list(shared)}),
-    ]  # fmt: skip
+    ]
     return pd.concat(parts, ignore_index=True).reindex(columns=list(FIELDS))
 
 
@@ -70,8 +72,10 @@ def _by_example(rows: pd.DataFrame) -> pd.DataFrame:
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw the network, the numbering of paths and Lambda left; paths and active gates right."""
     # number of each path, and its units from the input on
-    routes = {int(path): tuple(units["unit"].astype(int))
-              for path, units in _of(rows, "path").groupby("path")}  # fmt: skip
+    routes = {
+        int(path): tuple(units["unit"].astype(int))
+        for path, units in _of(rows, "path").groupby("path")
+    }
     # each small drawing shows the paths that differ only in the last hidden layer
     cartoons = [dict(group) for _, group in itertools.groupby(routes.items(), lambda r: r[1][:-1])]
     lines = -(-len(cartoons) // 3) + 1
@@ -147,14 +151,22 @@ def _paths(
         for start, end in taken:
             sharing = [other for other, its in enumerate(steps) if (start, end) in its]
             shift = SPREAD * ((len(sharing) - 1) / 2 - sharing.index(number))
-            diagrams.edge(axis, places[start], places[end], colour=LINES[number % len(LINES)],
-                          width=1.5, shift=shift, above=1)  # fmt: skip
+            diagrams.edge(
+                axis,
+                places[start],
+                places[end],
+                colour=LINES[number % len(LINES)],
+                width=1.5,
+                shift=shift,
+                above=1,
+            )
     used = {place for route in routes.values() for place in route}
     for place, spot in places.items():
         diagrams.node(axis, spot, colour=INK if place in used else FAINT)
     for number, (path, route) in enumerate(routes.items()):
-        diagrams.node(axis, places[route[-2]], str(path), colour=LINES[number % len(LINES)],
-                      above=1)  # fmt: skip
+        diagrams.node(
+            axis, places[route[-2]], str(path), colour=LINES[number % len(LINES)], above=1
+        )
 
 
 def _gates(axis: Axes, places: Units, rows: pd.DataFrame, example: int) -> None:
@@ -163,12 +175,15 @@ def _gates(axis: Axes, places: Units, rows: pd.DataFrame, example: int) -> None:
     own = rows[rows["example"] == example]
     for start, end in _edges(own, "active edge"):
         diagrams.edge(axis, places[start], places[end], colour=ACTIVE, width=1.8, above=1)
-    gates = {(int(row["layer"]), int(row["unit"])): int(row["value"])
-             for row in _of(own, "gate").to_dict("records")}  # fmt: skip
+    gates = {
+        (int(row["layer"]), int(row["unit"])): int(row["value"])
+        for row in _of(own, "gate").to_dict("records")
+    }
     for place, spot in places.items():
         gate = gates.get(place)  # inputs and output have none
-        diagrams.node(axis, spot, "" if gate is None else str(gate),
-                      colour="0.42" if gate == 0 else ACTIVE)  # fmt: skip
+        diagrams.node(
+            axis, spot, "" if gate is None else str(gate), colour="0.42" if gate == 0 else ACTIVE
+        )
 
 
 def _key(axis: Axes, centre: Place, routes: Mapping[int, tuple[int, ...]]) -> None:
@@ -176,8 +191,12 @@ def _key(axis: Axes, centre: Place, routes: Mapping[int, tuple[int, ...]]) -> No
     path = next(number for number, route in routes.items() if route[-1] == max(routes.values())[-1])
     units = ", ".join(map(str, routes[path]))
     inner = [f"unit in layer {layer}" for layer in range(1, len(routes[path]))]
-    lines = (f"{len(routes)} paths", f"path = (input, {inner[0]},", ", ".join(inner[1:]) + ")",
-             f"path {path} = ({units})")  # fmt: skip
+    lines = (
+        f"{len(routes)} paths",
+        f"path = (input, {inner[0]},",
+        ", ".join(inner[1:]) + ")",
+        f"path {path} = ({units})",
+    )
     for number, line in enumerate(lines):
         diagrams.write(axis, (centre[0], centre[1] + 0.28 - 0.18 * number), line)
 
@@ -191,8 +210,13 @@ def _overlap(axis: Axes, centre: Place, rows: pd.DataFrame) -> None:
     for row in overlap.to_dict("records"):
         across, down = (row["other"] - (count + 1) / 2), (row["example"] - (count + 1) / 2)
         diagonal = row["example"] == row["other"]
-        diagrams.box(axis, (x + 0.34 * across, y + 0.12 - 0.23 * down), (0.32, 0.21),
-                     f"{row['value']:g}", fill=diagrams.PALE if diagonal else "white")  # fmt: skip
+        diagrams.box(
+            axis,
+            (x + 0.34 * across, y + 0.12 - 0.23 * down),
+            (0.32, 0.21),
+            f"{row['value']:g}",
+            fill=diagrams.PALE if diagonal else "white",
+        )
     both = overlap.query("example == 1 and other == 2").iloc[0]
     paths = list(_of(rows, "shared path")["path"].astype(int))
     shared = f"path{'s' * (len(paths) > 1)} {listed(map(str, paths))}" if paths else "no path"

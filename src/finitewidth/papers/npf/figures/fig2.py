@@ -40,14 +40,18 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     blocks = blocks[blocks["paper"] == settings["paper"]].rename(columns={"label": "formula"})
     regime = blocks["kind"] == "regime"
     blocks = blocks.assign(
-        gates=blocks["formula"].where(regime), formula=blocks["formula"].mask(regime),
-        initialised=blocks["start"].where(regime), start=blocks["start"].mask(regime),
-    )  # fmt: skip
+        gates=blocks["formula"].where(regime),
+        formula=blocks["formula"].mask(regime),
+        initialised=blocks["start"].where(regime),
+        start=blocks["start"].mask(regime),
+    )
     equations = equations[equations["artifact"] == f"{settings['paper']}_fig2"]
     equations = equations.assign(
-        kind="equation", name=equations["row"].str.lower(), network=equations["column"],
+        kind="equation",
+        name=equations["row"].str.lower(),
+        network=equations["column"],
         formula=equations["latex"],
-    )  # fmt: skip
+    )
     rows = pd.concat([blocks, equations]).reindex(columns=list(FIELDS)).astype(object)
     return rows.where(rows.notna() & (rows != ""), "none")
 
@@ -129,9 +133,15 @@ def _networks(axis: Axes, nodes: Sequence[Mapping[str, str]]) -> None:
         count = sum(n["network"] == network and n["name"] not in ("x", "y") for n in nodes)
         middle, width = LEFT + COLUMN * (count - 1) / 2, COLUMN * (count - 1) + BOX[0] + 0.28
         diagrams.box(axis, (middle, height), (width, 0.6), colour="white", fill=PALE, zorder=0.5)
-        diagrams.write(axis, (LEFT - BOX[0] / 2 - 0.1, height + 0.4 * above),
-                       f"{network} network", size=LARGE, colour=COLOURS[network],
-                       across="left", weight="bold")  # fmt: skip
+        diagrams.write(
+            axis,
+            (LEFT - BOX[0] / 2 - 0.1, height + 0.4 * above),
+            f"{network} network",
+            size=LARGE,
+            colour=COLOURS[network],
+            across="left",
+            weight="bold",
+        )
 
 
 def _gradient(axis: Axes, start: Place, row: Mapping[str, str]) -> None:
@@ -158,8 +168,7 @@ def _equations(axis: Axes, rows: pd.DataFrame) -> None:
             high = r"\frac" in formula  # takes more room, above and below
             y -= step * (1.2 if high else 1)
             diagrams.write(axis, (x, y), name, size=SMALL, across="left", colour="0.35")
-            diagrams.write(axis, (x + 0.8, y), f"${_mathtext(formula)}$", size=LARGE,
-                           across="left")  # fmt: skip
+            diagrams.write(axis, (x + 0.8, y), f"${_mathtext(formula)}$", size=LARGE, across="left")
             y -= step * 0.35 * high
 
 
@@ -182,5 +191,6 @@ def _regimes(axis: Axes, rows: Sequence[Mapping[str, str]]) -> None:
         diagrams.write(axis, (x, top), title, size=SMALL, across="left", colour="0.35")
     for line, row in enumerate(rows, start=1):
         for x, name in zip(TABS, ("name", "gates", "initialised", "network"), strict=True):
-            diagrams.write(axis, (x, top - step * line - 0.02), row[name], size=PLAIN,
-                           across="left")  # fmt: skip
+            diagrams.write(
+                axis, (x, top - step * line - 0.02), row[name], size=PLAIN, across="left"
+            )

@@ -69,11 +69,17 @@ def _printed(reported: pd.DataFrame) -> pd.DataFrame:
     """Return the paper's accuracies as fractions."""
     rows = reported[reported["artifact"].isin(["npf_fig3", "npf0_fig3"])]
     stage = rows["row"].str.extract(r"^stage(\d+)$", expand=False).astype(float)
-    return pd.DataFrame({
-        "panel": "stages", "source": "paper", "series": rows["column"].map(NAMES), "stage": stage,
-        "accuracy": rows["value"] / 100, "reading_error": rows["reading_error"] / 100,
-        "runs": rows["runs"],
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "panel": "stages",
+            "source": "paper",
+            "series": rows["column"].map(NAMES),
+            "stage": stage,
+            "accuracy": rows["value"] / 100,
+            "reading_error": rows["reading_error"] / 100,
+            "runs": rows["runs"],
+        }
+    )
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -112,19 +118,39 @@ def _stages(axis: Axes, rows: pd.DataFrame) -> None:
     """Draw our runs; stages of which not all runs are trained have open marks."""
     curve = rows[rows["series"] == FLNPF]
     untrained = curve[curve["trained"] == 0]
-    style.bars(axis, curve["stage"], curve["accuracy"], curve["standard_deviation"],
-               color=COLOURS[0], marker="o", label=FLNPF)  # fmt: skip
+    style.bars(
+        axis,
+        curve["stage"],
+        curve["accuracy"],
+        curve["standard_deviation"],
+        color=COLOURS[0],
+        marker="o",
+        label=FLNPF,
+    )
     if len(untrained):
-        axis.plot(untrained["stage"], untrained["accuracy"], "o", color=COLOURS[0], zorder=5,
-                  markerfacecolor="white", label=FLNPF + UNTRAINED)  # fmt: skip
+        axis.plot(
+            untrained["stage"],
+            untrained["accuracy"],
+            "o",
+            color=COLOURS[0],
+            zorder=5,
+            markerfacecolor="white",
+            label=FLNPF + UNTRAINED,
+        )
     for row in _references(rows):
         colour, line = REFERENCES[row["series"]]
         label = row["series"] + UNTRAINED * (row["trained"] == 0)
         middle, spread = row["accuracy"], row["standard_deviation"]
         axis.axhline(middle, color=COLOURS[colour], linestyle=line, label=label)
         if spread > 0:
-            axis.axhspan(middle - spread, middle + spread, color=COLOURS[colour], alpha=0.15,
-                         linewidth=0, zorder=0)  # fmt: skip
+            axis.axhspan(
+                middle - spread,
+                middle + spread,
+                color=COLOURS[colour],
+                alpha=0.15,
+                linewidth=0,
+                zorder=0,
+            )
     _legend(axis)
 
 
@@ -133,8 +159,9 @@ def _paper(axis: Axes, rows: pd.DataFrame) -> None:
     curve = rows[rows["series"] == FLNPF]
     style.paper_values(axis, curve["stage"], curve["accuracy"], label=FLNPF)
     for row in _references(rows):
-        style.paper_line(axis, row["accuracy"], linestyle=REFERENCES[row["series"]][1],
-                         label=row["series"])  # fmt: skip
+        style.paper_line(
+            axis, row["accuracy"], linestyle=REFERENCES[row["series"]][1], label=row["series"]
+        )
     _legend(axis)
 
 
@@ -148,10 +175,16 @@ def _legend(axis: Axes, length: float = 1.7, size: float = style.SMALLEST) -> No
     long = any(UNTRAINED in label for label in axis.get_legend_handles_labels()[1])
     below = ScaledTranslation(-0.15, -0.33, axis.figure.dpi_scale_trans)  # inches
     axis.legend(
-        loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=axis.transAxes + below,
-        ncols=1 if long else 2, columnspacing=0.8, handlelength=length, handletextpad=0.4,
-        borderaxespad=0, fontsize=size,
-    )  # fmt: skip
+        loc="upper left",
+        bbox_to_anchor=(0, 0),
+        bbox_transform=axis.transAxes + below,
+        ncols=1 if long else 2,
+        columnspacing=0.8,
+        handlelength=length,
+        handletextpad=0.4,
+        borderaxespad=0,
+        fontsize=size,
+    )
 
 
 def _sizes(axis: Axes, rows: pd.DataFrame, networks: Sequence[str]) -> None:
@@ -159,8 +192,15 @@ def _sizes(axis: Axes, rows: pd.DataFrame, networks: Sequence[str]) -> None:
         label = label.replace("{}", networks[network])
         curve = rows[rows["series"] == series]
         looks = {"color": COLOURS[colour], "linestyle": line, "marker": mark, "markersize": 2.2}
-        style.bars(axis, curve["epoch"], curve["size"], curve["standard_deviation"], label=label,
-                   elinewidth=0.7, **looks)  # fmt: skip
+        style.bars(
+            axis,
+            curve["epoch"],
+            curve["size"],
+            curve["standard_deviation"],
+            label=label,
+            elinewidth=0.7,
+            **looks,
+        )
     if rows["size"].min() > 0:  # all sizes are 0 for the output softmax_sum
         axis.set_yscale("log")
     axis.set(xlabel="epoch", ylabel="size")

@@ -57,8 +57,9 @@ def _layout(axis: Axes, centre: diagrams.Place, paths: pd.DataFrame, nodes: int)
     for path, (start, end) in enumerate(taken):
         sharing = [other for other, weight in enumerate(taken) if weight == (start, end)]
         shift = SPREAD * ((len(sharing) - 1) / 2 - sharing.index(path))
-        diagrams.edge(axis, places[0, start], places[1, end], colour=LINES[path], width=2,
-                      shift=shift)  # fmt: skip
+        diagrams.edge(
+            axis, places[0, start], places[1, end], colour=LINES[path], width=2, shift=shift
+        )
     used = {(0, start) for start, _ in taken} | {(1, end) for _, end in taken}
     for place, spot in places.items():
         diagrams.node(axis, spot, colour=INK if place in used else FAINT, radius=0.12)

@@ -90,8 +90,9 @@ def _gates(axis: Axes, x: float, places: Places, layer: int) -> None:
     for height in places.copies:
         diagrams.arrow(axis, (bus, height), (side, height), colour=GATES, width=1.4)
     between = places.feature - places.block / 2 - BETWEEN / 2
-    diagrams.write(axis, (bus + 0.06, between), rf"$G_x(\cdot, {layer})$", across="left",
-                   colour=GATES)  # fmt: skip
+    diagrams.write(
+        axis, (bus + 0.06, between), rf"$G_x(\cdot, {layer})$", across="left", colour=GATES
+    )
 
 
 def _forward(axis: Axes, places: Places) -> None:
@@ -116,6 +117,7 @@ def _names(axis: Axes, top: float, units: int, copies: int) -> None:
         (top - 0.14, "feature network", rf"width $w = {units}$", FEATURE),
         (0.29, "value network", rf"width $mw = {copies * units}$", VALUE),
     ):
-        diagrams.write(axis, (0.03, height), name, size=PLAIN, colour=colour, across="left",
-                       weight="bold")  # fmt: skip
+        diagrams.write(
+            axis, (0.03, height), name, size=PLAIN, colour=colour, across="left", weight="bold"
+        )
         diagrams.write(axis, (0.03, height - 0.17), width, size=PLAIN, colour=INK, across="left")

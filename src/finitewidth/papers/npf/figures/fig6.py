@@ -12,9 +12,10 @@ from finitewidth.figures import by_depth, style
 FIELDS = {
     "depth": fields.integer("number of layers of weights"),
     "index": fields.integer("number of the eigenvalue in ascending order"),
-    "sum": fields.number("sum of the eigenvalues of the expected kernel over the depth, up to "
-                         "this one"),
-}  # fmt: skip
+    "sum": fields.number(
+        "sum of the eigenvalues of the expected kernel over the depth, up to this one"
+    ),
+}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:

@@ -32,10 +32,19 @@ def _best(reported: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
     named = reported[reported["quantity"] == "best_depth"].set_index("row")["value"]
     widths = own.drop_duplicates("network").set_index("network")["width"]
     rows = [
-        {"panel": BEST, "network": network, "width": width, "depth": named[f"width{width:g}"],
-         "dynamics": by_depth.DESCENT, "runs": 0, "diverged": 0, "source": "paper"}
-        for network, width in widths.items() if f"width{width:g}" in named.index
-    ]  # fmt: skip
+        {
+            "panel": BEST,
+            "network": network,
+            "width": width,
+            "depth": named[f"width{width:g}"],
+            "dynamics": by_depth.DESCENT,
+            "runs": 0,
+            "diverged": 0,
+            "source": "paper",
+        }
+        for network, width in widths.items()
+        if f"width{width:g}" in named.index
+    ]
     return pd.DataFrame(rows, columns=list(FIELDS))
 
 
@@ -59,8 +68,11 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         note = f"thick: $d$ = {thick:g},\nthe paper's best" if len(best) else ""
         by_depth.errors(line[1], errors, shown, "log", note, mean="geometric_mean", thick=thick)
         by_depth.errors(line[2], errors, shown, "linear", thick=thick)
-        titles += [f"{width}: spectrum, {by_depth.runs_of(spectrum)}",
-                   f"{width}: geometric mean ± 2 s.e.", f"{width}: mean of errors"]  # fmt: skip
+        titles += [
+            f"{width}: spectrum, {by_depth.runs_of(spectrum)}",
+            f"{width}: geometric mean ± 2 s.e.",
+            f"{width}: mean of errors",
+        ]
     style.title_panels(axes.flat, titles)
     for column, same in zip(axes.T, (True, False, True), strict=True):
         if same:  # on a logarithmic scale, wide networks would leave narrow ones no room

@@ -23,8 +23,16 @@ def nu_rows(table: pd.DataFrame) -> pd.DataFrame:
 
 def draw_nu(axis: Axes, rows: pd.DataFrame, symbol: str = "H") -> None:
     """Draw mean and sample standard deviation of nu; ``symbol`` of the kernel in the paper."""
-    style.bars(axis, rows["epoch"], rows["nu"], rows["standard_deviation"],
-               color=style.COLOURS[0], marker="o", markersize=2.4, elinewidth=0.7)  # fmt: skip
+    style.bars(
+        axis,
+        rows["epoch"],
+        rows["nu"],
+        rows["standard_deviation"],
+        color=style.COLOURS[0],
+        marker="o",
+        markersize=2.4,
+        elinewidth=0.7,
+    )
     axis.set_xlabel("epoch")
     axis.set_ylabel(rf"$\nu_t = y^\top \hat{{{symbol}}}_t^{{-1}} y$")
     note_ridges(axis, rows)
@@ -34,5 +42,6 @@ def note_ridges(axis: Axes, rows: pd.DataFrame) -> None:
     """Write how many kernels of a panel could only be inverted with a ridge, if there are any."""
     if ridged := int(rows["ridged"].sum()):
         text = f"{ridged} of {int(rows['runs'].sum())} kernels: with a ridge"
-        axis.text(0.02, 0.02, text, transform=axis.transAxes, fontsize=style.SMALLEST,
-                  color=style.GREY)  # fmt: skip
+        axis.text(
+            0.02, 0.02, text, transform=axis.transAxes, fontsize=style.SMALLEST, color=style.GREY
+        )

@@ -44,11 +44,13 @@ def _best_at(errors: pd.DataFrame, width: int, time: int) -> list[Part]:
     return [
         samples.difference(
             f"w = {width}, t = {time}: log10 error at d = {worse} minus at d = {better}",
-            log_ratios(errors, width, worse, time), log_ratios(errors, width, better, time),
-            low=0, paper=True,
+            log_ratios(errors, width, worse, time),
+            log_ratios(errors, width, better, time),
+            low=0,
+            paper=True,
         )
         for worse, better in pairs
-    ]  # fmt: skip
+    ]
 
 
 def n12(tables: Tables) -> list[Part]:
@@ -71,6 +73,7 @@ def best_depths(tables: Tables) -> list[Ours]:
         except CannotDecideError:
             continue
         best = DEPTHS[int(np.argmin([values.mean() for values in ratios.values()]))]
-        found.append(Ours(row=f"width{width}", column="memorisation", value=best,
-                          runs=len(ratios[best])))  # fmt: skip
+        found.append(
+            Ours(row=f"width{width}", column="memorisation", value=best, runs=len(ratios[best]))
+        )
     return found

@@ -35,23 +35,34 @@ def n04(tables: Tables) -> list[Part]:
     parts = [
         Part(
             name=f"all {row.draws:,} networks, d={row.depth}, w={row.width}: largest error",
-            value=row.mean_error, high=1e-12, paper=True, tolerance="rounding",
+            value=row.mean_error,
+            high=1e-12,
+            paper=True,
+            tolerance="rounding",
         )
         for row in _some(tables["mean"], networks="enumerated").itertuples()
-    ]  # fmt: skip
+    ]
     for row in _some(tables["mean"], networks="drawn").itertuples():
         name = f"{row.draws:,} networks, {row.gates} gates, d={row.depth}, w={row.width}"
         parts += [
             Part(
-                name=f"{name}: largest z", value=row.max_z, high=4.5, paper=True,
+                name=f"{name}: largest z",
+                value=row.max_z,
+                high=4.5,
+                paper=True,
                 tolerance="the largest of 210 standard normal numbers stays below",
             ),
             Part(
-                name=f"{name}: trace over the formula's", value=row.trace_ratio, low=0.95,
-                high=1.05, standard_error=row.trace_ratio_se, dof=row.draws - 1, paper=True,
+                name=f"{name}: trace over the formula's",
+                value=row.trace_ratio,
+                low=0.95,
+                high=1.05,
+                standard_error=row.trace_ratio_se,
+                dof=row.draws - 1,
+                paper=True,
                 tolerance="the mean of the draws is known to less than 5 %",
             ),
-        ]  # fmt: skip
+        ]
     return parts
 
 
@@ -82,13 +93,16 @@ def n07(tables: Tables) -> list[Part]:
         parts += [
             samples.mean(f"d={depth}: error at w=512", error, low=0.5, ours=REST, late=True),
             _slope(
-                f"d={depth}: slope over w from 64 on", runs[runs["width"] >= 64], "width",
-                low=-0.25, late=True,
+                f"d={depth}: slope over w from 64 on",
+                runs[runs["width"] >= 64],
+                "width",
+                low=-0.25,
+                late=True,
                 ours="half of the -1/2 at which it falls where gates are independent",
             ),
             Part(name=name, value=limit, low=0, strict=True, paper=True),
             Part(name=f"{name}, clearly", value=limit, low=0.5, ours=REST, late=True),
-        ]  # fmt: skip
+        ]
     return parts
 
 
@@ -128,13 +142,19 @@ def n06(tables: Tables) -> list[Part]:
             parts += [
                 Part(
                     name=f"{words}, d={depth}: largest Var over the printed bound",
-                    value=float((wide["variance"] / bound).max()), high=1, paper=True,
+                    value=float((wide["variance"] / bound).max()),
+                    high=1,
+                    paper=True,
                 ),
                 Part(
-                    name=f"{words}, d={depth}: slope of Var over w", value=float(slope),
-                    low=-1.2, high=-0.8, ours=ORDER, late=True,
+                    name=f"{words}, d={depth}: slope of Var over w",
+                    value=float(slope),
+                    low=-1.2,
+                    high=-0.8,
+                    ours=ORDER,
+                    late=True,
                 ),
-            ]  # fmt: skip
+            ]
         for width in WIDE:
             deep, shallow = (_some(exact, width=width, depth=d)["per_d3"].iloc[0] for d in (32, 16))
             growth = float(deep / shallow) if shallow else math.nan

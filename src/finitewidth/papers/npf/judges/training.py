@@ -18,8 +18,13 @@ from finitewidth.measures.compare import standard_error
 POINT = 1.0  # percent of accuracy, for settings that the paper leaves open
 CNTK = 77.43  # percent on CIFAR-10, printed in section 6.2 (2)
 ROWS = ("fc_sgd", "fc_adam", "vconv_sgd", "vconv_adam", "gconv_sgd", "gconv_adam")
-TITLES = {"frnpf_ii": "FRNPF (II)", "frnpf_di": "FRNPF (DI)", "dlnpf": "DLNPF", "flnpf": "FLNPF",
-          "relu": "ReLU"}  # fmt: skip
+TITLES = {
+    "frnpf_ii": "FRNPF (II)",
+    "frnpf_di": "FRNPF (DI)",
+    "dlnpf": "DLNPF",
+    "flnpf": "FLNPF",
+    "relu": "ReLU",
+}
 RANDOM = ("frnpf_ii", "frnpf_di")
 IMAGES = 50_000  # of CIFAR-10, on which the paper's numbers rest
 LEFT_OUT = "the paper's conclusion is about learnt gates, but it does not compare DLNPF itself"
@@ -111,12 +116,15 @@ def n14(tables: Tables) -> list[Part]:
         # A p-value errs as a test does, though it has no standard error: hence the chance of 0.
         Part(
             name=f"{row}: p-value of a difference, after Holm's correction for {len(ROWS)} rows",
-            value=math.nan if order.undefined else p_value, low=LEVEL, chance=0.0, paper=True,
+            value=math.nan if order.undefined else p_value,
+            low=LEVEL,
+            chance=0.0,
+            paper=True,
             tolerance="the paper gives no level of significance",
             outside=order.outside,
         )
         for row, order, p_value in zip(ROWS, orders, p_values, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def n15(tables: Tables) -> list[Part]:
@@ -146,9 +154,11 @@ def n25(tables: Tables) -> list[Part]:
         printed, allowed = cell["reported_mean"], 2 * cell["reported_spread"] + POINT
         name = f"{cell['row']}, {cell['regime']}: accuracy, percent"
         side = {
-            "low": printed - allowed, "high": printed + allowed, "paper": True,
+            "low": printed - allowed,
+            "high": printed + allowed,
+            "paper": True,
             "tolerance": "two printed spreads and a point for settings that the paper leaves open",
-        }  # fmt: skip
+        }
         where = tables["runs"], cell["row"], cell["regime"]
         if why := untrained(*where):
             parts.append(decides_nothing(Part(name=name, value=_mean(*where), **side), why))
@@ -176,19 +186,24 @@ def n20(tables: Tables) -> list[Part]:
     last = _last_stage(runs)
     relu, best = accuracies(tables["runs"], ADAM, "relu"), at_stage(runs, last)
     as_well = samples.difference(
-        f"ReLU - stage {last}, points", relu, best, high=1.5,
+        f"ReLU - stage {last}, points",
+        relu,
+        best,
+        high=1.5,
         ours='"as well as" has no size; the paper\'s own numbers differ by 0.89 points',
-    )  # fmt: skip
+    )
     name = "stage 1, percent, below the CNTK"
     below = samples.mean(name, at_stage(runs, 1), high=CNTK, paper=True)
     above = samples.mean(f"stage {last}, percent, above the CNTK", best, low=CNTK, paper=True)
     first, final = untrained_stages(runs, 1), untrained_stages(runs, last)
-    return some_trained([
-        _gain(runs, 0, 1, "stage 1 - random gates, points"),
-        decides_nothing(as_well, untrained(tables["runs"], ADAM, "relu") or final),
-        decides_nothing(below, first),
-        decides_nothing(above, final),
-    ])  # fmt: skip
+    return some_trained(
+        [
+            _gain(runs, 0, 1, "stage 1 - random gates, points"),
+            decides_nothing(as_well, untrained(tables["runs"], ADAM, "relu") or final),
+            decides_nothing(below, first),
+            decides_nothing(above, final),
+        ]
+    )
 
 
 def _last_stage(runs: pd.DataFrame) -> int:
@@ -210,9 +225,17 @@ def table2_numbers(tables: Tables) -> list[Ours]:
     for (row, regime), runs in tables["runs"].groupby(["row", "regime"], sort=False):
         best = runs[(runs["chosen"] == 1) & (runs["diverged"] == 0)]["best_test"]
         error = standard_error(100 * best.std(ddof=1), len(best), ddof=1)
-        found.append(Ours(row=row, column=regime, value=100 * best.mean(), standard_error=error,
-                          runs=len(best), part=str(row),
-                          untrained=untrained(runs, row, regime)))  # fmt: skip
+        found.append(
+            Ours(
+                row=row,
+                column=regime,
+                value=100 * best.mean(),
+                standard_error=error,
+                runs=len(best),
+                part=str(row),
+                untrained=untrained(runs, row, regime),
+            )
+        )
     return found
 
 
@@ -261,11 +284,12 @@ def _same_images(rows: pd.DataFrame, regime: str, **side: Any) -> Part:
     few = theirs["train"] < IMAGES
     part = Part(
         name=f"{TITLES[regime]} - CNTK on the same {theirs['train']:.0f} images, points",
-        value=float(ours["accuracy"] - theirs["accuracy"]), standard_error=error,
+        value=float(ours["accuracy"] - theirs["accuracy"]),
+        standard_error=error,
         dof=float(ours["dof"] * (error / ours["standard_error"]) ** 4),
         outside=f"{theirs['train']:.0f} images, the paper has all of CIFAR-10" if few else "",
         **side,
-    )  # fmt: skip
+    )
     return decides_nothing(part, _untrained_beside(ours))
 
 
@@ -329,11 +353,14 @@ def fig3_numbers(tables: Tables) -> list[Ours]:
     """Accuracy at every stage and of the horizontal lines beside the curve, percent."""
     runs, stages = tables["runs"], tables["stages"]
     return [
-        *(one for stage in sorted(stages["stage"].dropna().unique())
-          for one in _ours(STAGES, f"stage{stage:.0f}", "flnpf", at_stage, stages, stage)),
+        *(
+            one
+            for stage in sorted(stages["stage"].dropna().unique())
+            for one in _ours(STAGES, f"stage{stage:.0f}", "flnpf", at_stage, stages, stage)
+        ),
         *_ours(ADAM, "reference", "relu", accuracies, runs, ADAM, "relu"),
         *_ours(STAGES, "reference", "frnpf", at_stage, stages, 0),
-    ]  # fmt: skip
+    ]
 
 
 def text_numbers(tables: Tables) -> list[Ours]:
@@ -366,8 +393,17 @@ def gain_numbers(tables: Tables) -> list[Ours]:
     least = min(learnt, key=lambda ours: ours.value)
     why = next(filter(None, (ours.untrained for ours in (*random, *learnt))), "")
     error = math.hypot(least.standard_error, random[0].standard_error)
-    return [Ours(row="npf_learning", column="over_frnpf", value=least.value - random[0].value,
-                 standard_error=error, runs=least.runs, part=ADAM, untrained=why)]  # fmt: skip
+    return [
+        Ours(
+            row="npf_learning",
+            column="over_frnpf",
+            value=least.value - random[0].value,
+            standard_error=error,
+            runs=least.runs,
+            part=ADAM,
+            untrained=why,
+        )
+    ]
 
 
 def cntk_gain_numbers(tables: Tables) -> list[Ours]:
@@ -383,12 +419,16 @@ def cntk_gain_numbers(tables: Tables) -> list[Ours]:
     network, kernel = relu.iloc[0], kernel.iloc[-1]
     return gain_numbers(tables) + [
         Ours(
-            row=end, column="over_cntk", value=float(network["accuracy"] - kernel["accuracy"]),
+            row=end,
+            column="over_cntk",
+            value=float(network["accuracy"] - kernel["accuracy"]),
             standard_error=math.hypot(network["standard_error"], kernel["standard_error"]),
-            runs=int(network["runs"]), part="cntk", untrained=_untrained_beside(network),
+            runs=int(network["runs"]),
+            part="cntk",
+            untrained=_untrained_beside(network),
         )
         for end in ("finite_cnn_low", "finite_cnn_high")
-    ]  # fmt: skip
+    ]
 
 
 def train_numbers(tables: Tables) -> list[Ours]:
@@ -409,9 +449,13 @@ def _ours(
 
 
 def _mean_of(
-    part: str, row: str, column: str, runs: pd.DataFrame, cells: Iterable[tuple[str, str]],
+    part: str,
+    row: str,
+    column: str,
+    runs: pd.DataFrame,
+    cells: Iterable[tuple[str, str]],
     kind: str = "best_test",
-) -> list[Ours]:  # fmt: skip
+) -> list[Ours]:
     """Mean of the means of cells of Table 2; empty unless all of them are there."""
     found = [_ours(part, row, column, accuracies, runs, *cell, kind) for cell in cells]
     if not all(found):
@@ -420,5 +464,14 @@ def _mean_of(
     value = float(np.mean([ours.value for ours in cells]))
     error = math.hypot(*(ours.standard_error for ours in cells)) / len(cells)
     why = next(filter(None, (ours.untrained for ours in cells)), "")
-    return [Ours(row=row, column=column, value=value, standard_error=error, part=part,
-                 runs=min(ours.runs for ours in cells), untrained=why)]  # fmt: skip
+    return [
+        Ours(
+            row=row,
+            column=column,
+            value=value,
+            standard_error=error,
+            part=part,
+            runs=min(ours.runs for ours in cells),
+            untrained=why,
+        )
+    ]

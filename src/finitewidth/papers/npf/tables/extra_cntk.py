@@ -22,7 +22,8 @@ FIELDS = {
     "runs": fields.number("number of runs that are averaged; NaN for a kernel and for the paper"),
     "accuracy": fields.number(
         "test accuracy; of networks the mean over runs, with the epoch chosen on the other half of "
-        "the test images", "percent"
+        "the test images",
+        "percent",
     ),
     "standard_error": fields.number(
         "standard error of our accuracy, over test images and, for networks, runs", "percent"
@@ -40,7 +41,7 @@ FIELDS = {
     "trained": fields.number("1 if every run is trained, 0 if not; NaN for a kernel"),
     "ridge": fields.number("ridge of the kernel, in units of its mean diagonal; NaN for a network"),
     "condition_number": fields.number("condition number of the kernel with the ridge"),
-}  # fmt: skip
+}
 ROLE = "cifar10"  # of the images
 NOTE = "Standard error: of the kernel over test images, of the networks over test images and runs"
 
@@ -52,8 +53,9 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     to the title of the dataset that was used.
     """
     order = ["cntk", *REGIMES["npf"]]
-    rows = tables["rows"].sort_values("regime", key=lambda names: names.map(order.index),
-                                      kind="stable")  # fmt: skip
+    rows = tables["rows"].sort_values(
+        "regime", key=lambda names: names.map(order.index), kind="stable"
+    )
     rows = rows.rename(
         columns={"regime": "method", "train": "training_images", "best_test": "best_epoch_accuracy"}
     )

@@ -40,9 +40,12 @@ NAMES = {
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return all rows of the table ``rows``."""
     rows = tables["rows"].rename(
-        columns={"scale": "factor", "scale_error": "factor_standard_error",
-                 "correlation_error": "correlation_standard_error"}
-    )  # fmt: skip
+        columns={
+            "scale": "factor",
+            "scale_error": "factor_standard_error",
+            "correlation_error": "correlation_standard_error",
+        }
+    )
     variances = rows["output_variance"].str.removesuffix("/w").astype(float)
     return rows.assign(output_variance_times_width=variances)
 
@@ -68,5 +71,6 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     for (networks, width), group in rows.groupby(["networks", "width"], sort=False):
         depths = ", ".join(map(str, sorted(group["depth"].unique())))
         notes.append(f"d = {depths}: {whole(networks)} networks of width w = {whole(width)}")
-    return Typeset(pd.DataFrame(lines), title, tuple(notes), spans=("weights",),
-                   variables=("d", "w"))  # fmt: skip
+    return Typeset(
+        pd.DataFrame(lines), title, tuple(notes), spans=("weights",), variables=("d", "w")
+    )

@@ -62,8 +62,13 @@ ROWS = {
     "gconv_sgd": ("GCONV", "SGD", "cifar10"),
     "gconv_adam": ("GCONV", "Adam", "cifar10"),
 }
-TITLES = {"frnpf_ii": "FRNPF (II)", "frnpf_di": "FRNPF (DI)", "dlnpf": "DLNPF", "flnpf": "FLNPF",
-          "relu": "ReLU"}  # fmt: skip
+TITLES = {
+    "frnpf_ii": "FRNPF (II)",
+    "frnpf_di": "FRNPF (DI)",
+    "dlnpf": "DLNPF",
+    "flnpf": "FLNPF",
+    "relu": "ReLU",
+}
 REGIMES = {"npf": TITLES, "npf0": TITLES | {"dlnpf": "DNPFL"}}
 # the earlier version prints these networks and regimes, which learn their gates, in bold
 BOLD = {"npf0": (("FC/Adam", "VCONV/Adam", "GCONV/SGD", "GCONV/Adam"), ("dlnpf", "flnpf", "relu"))}
@@ -93,18 +98,31 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         ours = cell | {"data": settings["datasets"][dataset]}
         for epoch in OURS:
             compared = settings["comparable"][dataset] and epoch == row["select"]
-            found.append({
-                **ours, "source": "ours", "epoch": epoch, "mean": row[f"{epoch}_mean"],
-                "standard_deviation": row[f"{epoch}_spread"] if row["runs"] > 1 else nan,
-                "compared": int(compared), "difference": row["difference"] if compared else nan,
-                "difference_standard_errors": row["difference_se"] if compared else nan,
-                **{name: row[name] for name in SHARED},
-            })  # fmt: skip
+            found.append(
+                {
+                    **ours,
+                    "source": "ours",
+                    "epoch": epoch,
+                    "mean": row[f"{epoch}_mean"],
+                    "standard_deviation": row[f"{epoch}_spread"] if row["runs"] > 1 else nan,
+                    "compared": int(compared),
+                    "difference": row["difference"] if compared else nan,
+                    "difference_standard_errors": row["difference_se"] if compared else nan,
+                    **{name: row[name] for name in SHARED},
+                }
+            )
         found.append(
-            {**cell, "data": ROLES[dataset], "source": "paper", "epoch": PAPER, "compared": 0,
-             "runs": row["reported_runs"], "mean": row["reported_mean"],
-             "standard_deviation": row["reported_spread"]}
-        )  # fmt: skip
+            {
+                **cell,
+                "data": ROLES[dataset],
+                "source": "paper",
+                "epoch": PAPER,
+                "compared": 0,
+                "runs": row["reported_runs"],
+                "mean": row["reported_mean"],
+                "standard_deviation": row["reported_spread"],
+            }
+        )
     shown = pd.DataFrame(found)
     return shown.assign(bold=_bold(shown, settings["paper"]))
 
@@ -145,8 +163,10 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
             head = dict.fromkeys(head, "")
     ours = rows[rows["source"] == "ours"]
     once = ours[ours["epoch"] == "best_test"]
-    names = [f"{row['network']}/{row['optimiser']} {regimes[row['regime']]}"
-             for row in once.to_dict("records")]  # fmt: skip
+    names = [
+        f"{row['network']}/{row['optimiser']} {regimes[row['regime']]}"
+        for row in once.to_dict("records")
+    ]
     notes = (*_notes(rows), *untrained(once, names), *left_out(names, once))
     title = f"Test accuracy (%), mean ± sample standard deviation {runs_said(once['runs'])}"
     notes += (BOLD_NOTE + "; in the paper's lines as printed" * (settings["paper"] in BOLD),)
@@ -171,16 +191,19 @@ def _lines(
     compared = cells[cells["compared"] == 1].set_index("regime")
     if len(compared):
         chosen = OURS[compared["epoch"].iloc[0]].removeprefix("ours, ")
-        differences = {title: _difference(compared.loc[regime])
-                       for regime, title in regimes.items()}  # fmt: skip
+        differences = {
+            title: _difference(compared.loc[regime]) for regime, title in regimes.items()
+        }
         yield f"Δ ({chosen})", differences, {}
 
 
 def _notes(rows: pd.DataFrame) -> Iterator[str]:
     """Notes on runs that the title does not count, and on rows that cannot be compared."""
     ours = rows["source"] == "ours"
-    yield (f"The paper's numbers: {runs_said(rows['runs'][~ours])}, with the population form of "
-           "the standard deviation (docs/disagreements.md)")  # fmt: skip
+    yield (
+        f"The paper's numbers: {runs_said(rows['runs'][~ours])}, with the population form of "
+        "the standard deviation (docs/disagreements.md)"
+    )
     if (rows["runs"][ours] == 1).any():
         yield "A number of ours without ± is of a single run"
     compared = rows[ours].groupby("data", sort=False)["compared"].any()

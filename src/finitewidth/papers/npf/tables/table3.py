@@ -41,6 +41,8 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
         pd.DataFrame(lines),
         "Four paths that take every weight an even number of times: layouts of a layer and of the "
         "next",
-        (f"Counted by listing all ways in which four paths can pass through a layer with "
-         f"{rows['nodes'].iloc[0]} nodes on either side; Figure 4 draws one way of each layout.",),
-    )  # fmt: skip
+        (
+            f"Counted by listing all ways in which four paths can pass through a layer with "
+            f"{rows['nodes'].iloc[0]} nodes on either side; Figure 4 draws one way of each layout.",
+        ),
+    )

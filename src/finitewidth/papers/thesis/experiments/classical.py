@@ -30,13 +30,21 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         medians = np.median(values, axis=0)
         bounds = np.quantile(values, (0.1, 0.9), axis=0)
         for degree, (low, high) in enumerate(bounds.T.tolist()):
-            rows.append({
-                "degree": degree, "parameters": degree + 1, "kind": kind,
-                "median": float(medians[degree]), "low": low, "high": high,
-                "mean": float(values[:, degree].mean()), "best": degree == int(medians.argmin()),
-                "noise": settings["noise"], "samples": settings["samples"],
-                "draws": settings["draws"],
-            })  # fmt: skip
+            rows.append(
+                {
+                    "degree": degree,
+                    "parameters": degree + 1,
+                    "kind": kind,
+                    "median": float(medians[degree]),
+                    "low": low,
+                    "high": high,
+                    "mean": float(values[:, degree].mean()),
+                    "best": degree == int(medians.argmin()),
+                    "noise": settings["noise"],
+                    "samples": settings["samples"],
+                    "draws": settings["draws"],
+                }
+            )
     return {"risks": pd.DataFrame(rows)}
 
 

@@ -60,8 +60,15 @@ def convolution(size: int, window: int) -> Rows:
         top, left = divmod(end - 1, across)
         for weight, (down, right) in enumerate(itertools.product(range(window), repeat=2), start=1):
             start = (top + down) * size + left + right + 1
-            yield {"kind": "weight", "start_layer": 0, "start": start, "layer": 1, "end": end,
-                   "weight": weight, "window": position + 1}  # fmt: skip
+            yield {
+                "kind": "weight",
+                "start_layer": 0,
+                "start": start,
+                "layer": 1,
+                "end": end,
+                "weight": weight,
+                "window": position + 1,
+            }
 
 
 def recurrent(inputs: int, units: int, outputs: int) -> Rows:
@@ -80,5 +87,10 @@ def residual(inputs: int, units: int, hidden: int, outputs: int) -> Rows:
     """
     yield from dense([inputs, units, *[units] * hidden, outputs])
     for unit in range(1, units + 1):
-        yield {"kind": "identity", "start_layer": 1, "start": unit, "layer": hidden + 1,
-               "end": unit}  # fmt: skip
+        yield {
+            "kind": "identity",
+            "start_layer": 1,
+            "start": unit,
+            "layer": hidden + 1,
+            "end": unit,
+        }

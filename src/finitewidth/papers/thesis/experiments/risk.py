@@ -30,8 +30,13 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``descent``: x, size, steps, condition (largest over smallest nonzero eigenvalue of X'X),
         distance (to the weights of the pseudoinverse, over their norm).
     """
-    parts = {"drawn": _drawn, "curves": _curves, "shape": _shape, "doubled": _doubled,
-             "descent": _descent}  # fmt: skip
+    parts = {
+        "drawn": _drawn,
+        "curves": _curves,
+        "shape": _shape,
+        "doubled": _doubled,
+        "descent": _descent,
+    }
     return {name: pd.DataFrame(rows(settings)) for name, rows in parts.items()}
 
 
@@ -53,11 +58,15 @@ def _drawn(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         for case in _cases(settings):
             exact = exact_mean(parameters, samples, signal, case["noise"])
             yield case | {
-                "x": ratio, "size": samples, "parameters": parameters, "draws": settings["draws"],
-                **_summary(signal * bias + case["noise"] * variance), "exact": exact,
+                "x": ratio,
+                "size": samples,
+                "parameters": parameters,
+                "draws": settings["draws"],
+                **_summary(signal * bias + case["noise"] * variance),
+                "exact": exact,
                 "has_mean": not math.isnan(exact),
                 "has_variance": abs(parameters - samples) > 3,  # for Gaussian inputs
-            }  # fmt: skip
+            }
 
 
 def unit_risks(
@@ -97,8 +106,9 @@ def _summary(risks: np.ndarray) -> dict[str, float]:
         "mean_error": float(risks.std(ddof=1) / math.sqrt(count)),
         "median": float(np.median(risks)),
         "median_error": float(ordered[above] - ordered[below]) / 2,
-        "low": float(low), "high": float(high),
-    }  # fmt: skip
+        "low": float(low),
+        "high": float(high),
+    }
 
 
 def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -120,8 +130,10 @@ def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def _shape(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     signal = settings["signal"]
     for case in _cases(settings):
-        yield case | {"lowest": lowest_ratio(signal, case["noise"]),
-                      "printed_root": printed_root(signal, case["noise"])}  # fmt: skip
+        yield case | {
+            "lowest": lowest_ratio(signal, case["noise"]),
+            "printed_root": printed_root(signal, case["noise"]),
+        }
 
 
 def _doubled(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -130,8 +142,12 @@ def _doubled(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             for samples in settings["doubled"] if ratio != 1 else ():
                 arguments = settings["signal"], case["noise"]
                 exact = exact_mean(round(ratio * samples), samples, *arguments)
-                yield case | {"x": ratio, "size": samples, "exact": exact,
-                              "limit": limit(ratio, *arguments)}  # fmt: skip
+                yield case | {
+                    "x": ratio,
+                    "size": samples,
+                    "exact": exact,
+                    "limit": limit(ratio, *arguments),
+                }
 
 
 def _descent(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -149,8 +165,13 @@ def _descent(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         steps = math.ceil(math.log(tolerance) / math.log1p(-1 / condition))
         found, wanted = descend(x, y, 1 / float(values.max()), steps), np.linalg.pinv(x) @ y
         distance = float(np.linalg.norm(found - wanted) / np.linalg.norm(wanted))
-        yield {"x": parameters / samples, "size": samples, "steps": steps, "condition": condition,
-               "distance": distance}  # fmt: skip
+        yield {
+            "x": parameters / samples,
+            "size": samples,
+            "steps": steps,
+            "condition": condition,
+            "distance": distance,
+        }
 
 
 def descend(x: np.ndarray, y: np.ndarray, rate: float, steps: int) -> np.ndarray:

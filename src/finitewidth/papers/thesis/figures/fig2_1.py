@@ -51,8 +51,9 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         diagrams.write(axis, (middle, 0.13), label, size=8)
     left, right = places[0, 1][0], places[last, 1][0]
     diagrams.write(axis, (left - 0.22, CENTRE[1]), r"$\mathbf{x}^0$", size=10, across="right")
-    diagrams.write(axis, (right + 0.2, CENTRE[1]), r"$f_\theta(\mathbf{x}^0)$", size=9,
-                   across="left")  # fmt: skip
+    diagrams.write(
+        axis, (right + 0.2, CENTRE[1]), r"$f_\theta(\mathbf{x}^0)$", size=9, across="left"
+    )
     return figure
 
 

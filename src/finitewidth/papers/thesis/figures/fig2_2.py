@@ -19,9 +19,11 @@ PIXEL, RADIUS = 0.2, 0.09
 DOWN = 0.34  # between units of a layer
 INPUT, SPECIAL, FAINT = COLOURS[0], COLOURS[2], "0.55"
 WINDOWS = ((INPUT, "-"), (SPECIAL, (0, (2.5, 1))))
-TITLES = {"convolution": (0.06, r"$\mathbf{a}$  convolution"),
-          "recurrent": (2.62, r"$\mathbf{b}$  recurrent layer"),
-          "residual": (4.78, r"$\mathbf{c}$  residual block")}  # fmt: skip
+TITLES = {
+    "convolution": (0.06, r"$\mathbf{a}$  convolution"),
+    "recurrent": (2.62, r"$\mathbf{b}$  recurrent layer"),
+    "residual": (4.78, r"$\mathbf{c}$  residual block"),
+}
 FIELDS = {
     "drawing": fields.text("convolution, recurrent or residual"),
     "kind": fields.text("node: a unit; weight, recurrent, identity: a connection of two units"),
@@ -90,8 +92,15 @@ def _convolution(axis: Axes, rows: pd.DataFrame) -> None:
         starts = [below[int(start) - 1] for start in own["start"]]
         for place, weight in zip(starts, own["weight"], strict=True):
             diagrams.write(axis, place, f"{weight:.0f}", size=6.5, colour=colour)
-        low, high = _frame(axis, starts, facecolor="none", edgecolor=colour, linewidth=1.6,
-                           linestyle=style, zorder=4)  # fmt: skip
+        low, high = _frame(
+            axis,
+            starts,
+            facecolor="none",
+            edgecolor=colour,
+            linewidth=1.6,
+            linestyle=style,
+            zorder=4,
+        )
         to_low, to_high = _frame(axis, [end], facecolor=colour, edgecolor=colour, zorder=4)
         for start, corner in (((high[0], low[1]), to_low), (high, (to_low[0], to_high[1]))):
             diagrams.edge(axis, start, corner, colour=colour, width=0.9, style=style, above=25)
@@ -126,8 +135,9 @@ def _recurrent(axis: Axes, rows: pd.DataFrame) -> None:
         start, end = before[0, int(row["start"])], places[1, int(row["end"])]
         diagrams.edge(axis, start, end, colour=SPECIAL, width=0.7, style="--")
     for middle in (memory, middles[1]):
-        diagrams.box(axis, middle, (0.3, 0.28 * sizes[1] + 0.02), colour=SPECIAL, fill="none",
-                     zorder=2)  # fmt: skip
+        diagrams.box(
+            axis, middle, (0.3, 0.28 * sizes[1] + 0.02), colour=SPECIAL, fill="none", zorder=2
+        )
     _nodes(axis, places)
     for place in before.values():
         diagrams.node(axis, place, colour=SPECIAL, fill=PALE, radius=RADIUS)
@@ -135,8 +145,9 @@ def _recurrent(axis: Axes, rows: pd.DataFrame) -> None:
     end = memory[0] + 0.15, memory[1] + half - 0.18
     start = middles[1][0], middles[1][1] + half
     diagrams.arrow(axis, start, end, colour=SPECIAL, bend=0.35, gaps=(0.01, 0.02))
-    diagrams.write(axis, (3.62, MIDDLE + 0.6), "one step later", size=7, colour=SPECIAL,
-                   across="left")  # fmt: skip
+    diagrams.write(
+        axis, (3.62, MIDDLE + 0.6), "one step later", size=7, colour=SPECIAL, across="left"
+    )
     for (x, y), text, colour in (
         ((middles[0][0] - 0.24, middles[0][1]), r"$\mathbf{x}_t$", INPUT),
         ((memory[0] - 0.2, memory[1]), r"$\mathbf{h}_{t-1}$", SPECIAL),
@@ -156,8 +167,14 @@ def _residual(axis: Axes, rows: pd.DataFrame) -> None:
     first, last = int(block[0]["start_layer"]), int(block[0]["layer"])
     left, right = places[first, 1][0], places[last, 1][0]
     middle = (left + right) / 2
-    diagrams.box(axis, (middle, MIDDLE - 0.01), (right - left + 0.3, DOWN * max(sizes) + 0.3),
-                 colour=FAINT, fill=PALE, zorder=0.3)  # fmt: skip
+    diagrams.box(
+        axis,
+        (middle, MIDDLE - 0.01),
+        (right - left + 0.3, DOWN * max(sizes) + 0.3),
+        colour=FAINT,
+        fill=PALE,
+        zorder=0.3,
+    )
     _nodes(axis, places)
     for row in block:
         start, end = places[first, int(row["start"])], places[last, int(row["end"])]

@@ -47,12 +47,26 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     noise = float(rows["noise_variance"].iloc[0])
     axis.axhline(noise, color=style.GREY, linestyle=":", label="variance of the noise")
     best = rows[rows["optimum"] == 1].iloc[0]
-    axis.plot(best["degree"], best["median"], "*", color=INK, markersize=8, zorder=4,
-              label="lowest expected risk")  # fmt: skip
+    axis.plot(
+        best["degree"],
+        best["median"],
+        "*",
+        color=INK,
+        markersize=8,
+        zorder=4,
+        label="lowest expected risk",
+    )
     ends = {"underfitting": rows["degree"].min(), "overfitting": rows["degree"].max()}
     for side, end in ends.items():
-        axis.text((best["degree"] + end) / 2, 1.02, side, transform=axis.get_xaxis_transform(),
-                  color=INK, ha="center", va="bottom")  # fmt: skip
+        axis.text(
+            (best["degree"] + end) / 2,
+            1.02,
+            side,
+            transform=axis.get_xaxis_transform(),
+            color=INK,
+            ha="center",
+            va="bottom",
+        )
     # logarithmic risks, with marks where the band leaves them
     axis.set_yscale("log")
     top = rows["median"].max() * ROOM

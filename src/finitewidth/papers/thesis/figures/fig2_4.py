@@ -107,16 +107,31 @@ def _panel(axis: Axes, rows: pd.DataFrame, shown: Iterable[str] = LOOKS) -> None
         colour, line, width, label = LOOKS[name]
         curve = rows[rows["series"] == name].sort_values("ratio")
         named = label.format(samples=int(rows["samples"].iloc[0]))
-        axis.plot(curve["ratio"], curve["risk"].where(curve["risk"] > 0), linestyle=line,
-                  color=colour, linewidth=width, label=named)  # fmt: skip
+        axis.plot(
+            curve["ratio"],
+            curve["risk"].where(curve["risk"] > 0),
+            linestyle=line,
+            color=colour,
+            linewidth=width,
+            label=named,
+        )
     for name, (marker, face, label) in MARKS.items():
         own = rows[rows["series"] == name].sort_values("ratio")
         error = ERRORS * own["standard_error"]
         if name == "median":
             error = (own["risk"] - own["lowest"], own["highest"] - own["risk"])
-        axis.errorbar(own["ratio"], own["risk"], error, marker=marker, markerfacecolor=face,
-                      color=style.COLOURS[0], elinewidth=0.9, linestyle="none", zorder=4,
-                      label=label)  # fmt: skip
+        axis.errorbar(
+            own["ratio"],
+            own["risk"],
+            error,
+            marker=marker,
+            markerfacecolor=face,
+            color=style.COLOURS[0],
+            elinewidth=0.9,
+            linestyle="none",
+            zorder=4,
+            label=label,
+        )
     axis.set_yscale("log")
 
 
@@ -138,7 +153,8 @@ def _whole(axis: Axes, rows: pd.DataFrame) -> None:
         root = min(rows.loc[rows["series"] == "printed_root", "ratio"].iloc[0], drawn.max())
         along = axis.get_xaxis_transform()
         words = {"fontsize": style.SMALLEST, "transform": along}
-        axis.text(0.88, 0.98, "interpolation\nthreshold", color=style.GREY, ha="right", va="top",
-                  **words)  # fmt: skip
+        axis.text(
+            0.88, 0.98, "interpolation\nthreshold", color=style.GREY, ha="right", va="top", **words
+        )
         axis.plot((1, root), (0.02, 0.02), ":", color=PRINTED, linewidth=2.4, transform=along)
         axis.text(1.05, 0.04, "printed < 0", color=PRINTED, ha="left", va="bottom", **words)

@@ -25,8 +25,9 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     for width in settings["widths"]:
         init = constant_width(max(settings["depths"]), width, **variances)
         seed = seed_for("trust/border", width, *map(repr, variances.values()))
-        blocks = sample_depths(init, settings["depths"], settings["draws"], seed,
-                               input_norm2=float(width))  # fmt: skip
+        blocks = sample_depths(
+            init, settings["depths"], settings["draws"], seed, input_norm2=float(width)
+        )
         for (depth, _), draws in collected(blocks).items():
             tag = {"activation": "relu", "width": width, **variances, "depth": depth}
             rows.append(tag | estimated(draws, "ours"))

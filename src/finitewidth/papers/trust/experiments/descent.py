@@ -25,9 +25,16 @@ from finitewidth.training.fully_connected import Draw, in_span_of_inputs, initia
 
 NAME = "trust/descent"
 KEPT = (
-    "rate", "steps_taken", "method", "gradients", "first_loss", "lowest_loss", "stop_window",
-    "stop_each", "diverged",
-)  # fmt: skip
+    "rate",
+    "steps_taken",
+    "method",
+    "gradients",
+    "first_loss",
+    "lowest_loss",
+    "stop_window",
+    "stop_each",
+    "diverged",
+)
 SEED = ["sigma_b2", "sigma_w2", "depth", "width", "seed"]
 
 
@@ -67,18 +74,30 @@ def measure(
         found = _descended(x, y, settings, draws, width, depth, device, checkpoints)
         for place, (draw, end) in enumerate(zip(draws, found.ends, strict=True)):
             cell = {
-                "activation": activation, "map": "shown" if width == shown else "width",
-                "sigma_b2": sigma_b2, "sigma_w2": draw.sigma_w2, "depth": depth, "width": width,
+                "activation": activation,
+                "map": "shown" if width == shown else "width",
+                "sigma_b2": sigma_b2,
+                "sigma_w2": draw.sigma_w2,
+                "depth": depth,
+                "width": width,
                 "seed": draw.seed,
-            }  # fmt: skip
+            }
             steep = end["eta_lambda_start"]
-            networks.append(cell | {name: end[name] for name in KEPT} | {
-                "constant_loss": constant_loss(y), "eta_lambda": steep, "exceeds": int(steep > 2),
-            })  # fmt: skip
+            networks.append(
+                cell
+                | {name: end[name] for name in KEPT}
+                | {
+                    "constant_loss": constant_loss(y),
+                    "eta_lambda": steep,
+                    "exceeds": int(steep > 2),
+                }
+            )
             own = [row for row in found.snapshots if row["replica"] == place]
             changes += [cell | row for row in _at_times(own, end, settings)]
-    borders = [{"activation": activation, "sigma_b2": bias, "sigma_w2": border(activation, bias)}
-               for bias in settings["sigma_b2"]]  # fmt: skip
+    borders = [
+        {"activation": activation, "sigma_b2": bias, "sigma_w2": border(activation, bias)}
+        for bias in settings["sigma_b2"]
+    ]
     tables = {"changes": changes, "networks": networks, "borders": borders}
     tables = {name: pd.DataFrame(rows) for name, rows in tables.items()}
     return tables | {"cells": cells_of(**tables)}
@@ -103,14 +122,20 @@ def cells_of(changes: pd.DataFrame, networks: pd.DataFrame, borders: pd.DataFram
         rows["stopped"] = (rows["steps_taken"] < rows["time"]) & (rows["diverged"] == 0)
         keys = ["activation", *SEED[:-1], "time"]
         means = rows.groupby(keys, as_index=False, sort=False).agg(
-            value=(quantity, "mean"), lowest=(quantity, "min"), highest=(quantity, "max"),
-            seeds=("seed", "size"), diverged=("diverged", "sum"), stopped=("stopped", "sum"),
-            eta_lambda=("eta_lambda", "mean"), constant_loss=("constant_loss", "first"),
-        )  # fmt: skip
+            value=(quantity, "mean"),
+            lowest=(quantity, "min"),
+            highest=(quantity, "max"),
+            seeds=("seed", "size"),
+            diverged=("diverged", "sum"),
+            stopped=("stopped", "sum"),
+            eta_lambda=("eta_lambda", "mean"),
+            constant_loss=("constant_loss", "first"),
+        )
         parts.append(means.assign(quantity=quantity))
     cells = pd.concat(parts, ignore_index=True)
-    phases = [clear_phase(row.sigma_w2, edges[row.activation, row.sigma_b2])
-              for row in cells.itertuples()]  # fmt: skip
+    phases = [
+        clear_phase(row.sigma_w2, edges[row.activation, row.sigma_b2]) for row in cells.itertuples()
+    ]
     losses = (cells["value"] * cells["constant_loss"]).where(cells["quantity"] == "lowest_loss")
     return cells.assign(phase=phases, loss=losses)
 

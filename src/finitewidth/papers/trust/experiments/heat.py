@@ -62,8 +62,13 @@ def _map(activation: str, bias: float, width: int, settings: Mapping[str, Any]) 
         others |= {"activation": activation, "dtype": torch.float32}
     drawn = estimates.collected(sweep(deepest, depths, count, seed, **others))
     for (depth, variance), draws in drawn.items():
-        tag = {"activation": activation, "width": width, "sigma_b2": bias,
-               "sigma_w2": variance, "depth": depth}  # fmt: skip
+        tag = {
+            "activation": activation,
+            "width": width,
+            "sigma_b2": bias,
+            "sigma_w2": variance,
+            "depth": depth,
+        }
         init = constant_width(depth, width, sigma_w2=variance) if closed else None
         yield tag | (estimates.exact(init, norm2) if init else estimates.estimated(draws, "ours"))
         yield tag | estimates.estimated(draws.first(few), "paper", init, norm2)

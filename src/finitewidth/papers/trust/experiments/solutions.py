@@ -35,26 +35,46 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """
     rows, (count, datasets, draws) = [], (settings[n] for n in ("samples", "datasets", "draws"))
     for tag, depth in product(pairs_of(settings["pairs"]), settings["depths"]):
-        seed = seed_for("trust/solutions", tag["activation"], repr(tag["sigma_w2"]),
-                        repr(tag["sigma_b2"]), depth)  # fmt: skip
+        seed = seed_for(
+            "trust/solutions",
+            tag["activation"],
+            repr(tag["sigma_w2"]),
+            repr(tag["sigma_b2"]),
+            depth,
+        )
         rng = np.random.default_rng(seed)
         kernels = [_kernels(tag, depth, settings, rng) for _ in range(datasets)]
         means = [means_of(*pair) for pair in kernels]
         typical = Means(*np.mean(means, axis=0))
         drawn, predicted = drawn_variance(typical, count, draws, rng), formula(typical, count)
         ratio = drawn / predicted
-        rows.append({
-            **tag, "depth": depth, "kernel": "constant", "variance": drawn, "formula": predicted,
-            "ratio": ratio, "error": ratio * float(np.sqrt(2 / (draws - 1))), "draws": draws,
-        })  # fmt: skip
+        rows.append(
+            {
+                **tag,
+                "depth": depth,
+                "kernel": "constant",
+                "variance": drawn,
+                "formula": predicted,
+                "ratio": ratio,
+                "error": ratio * float(np.sqrt(2 / (draws - 1))),
+                "draws": draws,
+            }
+        )
         exact = np.array([exact_variance(*pair) for pair in kernels])
         formulas = np.array([formula(mean, count) for mean in means])
         ratios = exact / formulas
-        rows.append({
-            **tag, "depth": depth, "kernel": "infinite_width", "variance": float(exact.mean()),
-            "formula": float(formulas.mean()), "ratio": float(ratios.mean()),
-            "error": float(ratios.std(ddof=1) / np.sqrt(datasets)), "draws": datasets,
-        })  # fmt: skip
+        rows.append(
+            {
+                **tag,
+                "depth": depth,
+                "kernel": "infinite_width",
+                "variance": float(exact.mean()),
+                "formula": float(formulas.mean()),
+                "ratio": float(ratios.mean()),
+                "error": float(ratios.std(ddof=1) / np.sqrt(datasets)),
+                "draws": datasets,
+            }
+        )
     return {"solutions": pd.DataFrame(rows)}
 
 
@@ -78,8 +98,13 @@ def _kernels(
 def means_of(kappa: np.ndarray, covariance: np.ndarray) -> Means:
     """Mean diagonal and off-diagonal entries of both kernels."""
     beside = ~np.eye(len(kappa), dtype=bool)
-    return Means(*(float(entries.mean()) for kernel in (kappa, covariance)
-                   for entries in (np.diagonal(kernel), kernel[beside])))  # fmt: skip
+    return Means(
+        *(
+            float(entries.mean())
+            for kernel in (kappa, covariance)
+            for entries in (np.diagonal(kernel), kernel[beside])
+        )
+    )
 
 
 def formula(means: Means, samples: int) -> float:

@@ -39,8 +39,10 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     if rows["sigma_w2"].nunique() > descent_maps.MOST_COLUMNS:
         rows = rows.assign(lowest=float("nan"), highest=float("nan"))
     maps = rows[descent_maps.MAP].drop_duplicates().assign(source="paper", phase="none")
-    limit, deep = (printed_number(tables["reported"], "trust", *key)
-                   for key in (descent_maps.BOUNDED, UNTRAINED))  # fmt: skip
+    limit, deep = (
+        printed_number(tables["reported"], "trust", *key)
+        for key in (descent_maps.BOUNDED, UNTRAINED)
+    )
     bound = maps.assign(quantity="change", series="bound", value=limit)
     untrained = maps.assign(quantity="lowest_loss", series="untrained", depth=deep)
     return pd.concat([rows, bound, untrained])

@@ -76,8 +76,12 @@ BOUND = {**looks.PRINTED_MARK, "marker": "D", "markersize": 3.8}
 BEYOND = {**looks.PRINTED_MARK, "marker": "^"}  # a depth that the map does not have
 # bars below the ordered and the chaotic weight variances, in the colours of the lines of ``beyond``
 PHASES = {"ordered": "#2a6fa8", "chaotic": "#c2410c"}
-PHASE_BAR = {"linewidth": 3.2, "solid_capstyle": "butt", "zorder": 4,
-             "path_effects": [withStroke(linewidth=4.2, foreground="white")]}  # fmt: skip
+PHASE_BAR = {
+    "linewidth": 3.2,
+    "solid_capstyle": "butt",
+    "zorder": 4,
+    "path_effects": [withStroke(linewidth=4.2, foreground="white")],
+}
 
 
 def change_scale(logarithmic: bool = False) -> tuple[ScalarMappable, dict[str, Any]]:
@@ -101,9 +105,11 @@ def ends(cells: pd.DataFrame, borders: pd.DataFrame, width: int) -> pd.DataFrame
     """
     last = cells[(cells["width"] == width) & (cells["time"] == cells["time"].max())]
     best = last.loc[last["quantity"] == "lowest_loss", [*MAP, "quantity", "constant_loss"]]
-    best = best.drop_duplicates().rename(columns={"constant_loss": "loss"}).assign(
-        series="constant", source="ours", phase="none", value=1.0
-    )  # fmt: skip
+    best = (
+        best.drop_duplicates()
+        .rename(columns={"constant_loss": "loss"})
+        .assign(series="constant", source="ours", phase="none", value=1.0)
+    )
     return pd.concat([with_borders(last, borders), best])
 
 
@@ -111,8 +117,13 @@ def grid(count: int, columns: int, height: float = 1.6) -> tuple[Figure, np.ndar
     """A figure with this number of maps, ``columns`` beside each other, in rows of a height."""
     lines = -(-count // columns)
     figure, axes = style.subplots(
-        lines, columns, height=0.85 + height * lines, squeeze=False, sharex=True, sharey=True,
-    )  # fmt: skip
+        lines,
+        columns,
+        height=0.85 + height * lines,
+        squeeze=False,
+        sharex=True,
+        sharey=True,
+    )
     for axis in axes.flat[count:]:
         axis.set_visible(False)
     return figure, axes
@@ -130,11 +141,18 @@ def draw_map(axis: Axes, rows: pd.DataFrame, scale: ScalarMappable) -> None:
     numbered = table.shape[1] <= MOST_COLUMNS
     axis.set_facecolor(LOST)
     sns.heatmap(
-        table, mask=table.isna(), cmap=scale.cmap, norm=scale.norm, cbar=False, rasterized=True,
-        vmin=0, vmax=1,  # or seaborn looks for them, in vain if all runs diverged; norm counts
+        table,
+        mask=table.isna(),
+        cmap=scale.cmap,
+        norm=scale.norm,
+        cbar=False,
+        rasterized=True,
+        vmin=0,
+        vmax=1,  # or seaborn looks for them, in vain if all runs diverged; norm counts
         xticklabels=[f"{value:g}" for value in table.columns],
-        yticklabels=[f"{value:g}" for value in table.index], ax=axis,
-    )  # fmt: skip
+        yticklabels=[f"{value:g}" for value in table.index],
+        ax=axis,
+    )
     axis.set(xlabel="", ylabel="", ylim=(0, len(table)))
     axis.tick_params(rotation=0, length=2)
     for phase in PHASES:
@@ -216,8 +234,9 @@ def _mark(axis: Axes, row: Mapping, corner: tuple, colour: tuple, inside: tuple)
     """Hatching of the cell with this lower left corner, and a cross or dot ``inside`` it."""
     ink = _ink(colour)
     if row["eta_lambda"] > STEEP:
-        axis.add_patch(Rectangle(corner, 1, 1, fill=False, hatch=HATCH, linewidth=0,
-                                 edgecolor=(*ink, 0.3)))  # fmt: skip
+        axis.add_patch(
+            Rectangle(corner, 1, 1, fill=False, hatch=HATCH, linewidth=0, edgecolor=(*ink, 0.3))
+        )
     look = {"color": ink, "path_effects": [withStroke(linewidth=2, foreground=colour)]}
     place = corner[0] + inside[0], corner[1] + inside[1]
     if row["diverged"]:
@@ -233,10 +252,16 @@ def _write(axis: Axes, row: Mapping[str, Any], corner: tuple[int, int], colour: 
         ends = short(row["lowest"]), short(row["highest"])
         text += f"\n{ends[0]}–{ends[1]}" * (ends[0] != ends[1])
     axis.text(
-        corner[0] + 0.5, corner[1] + 0.48, text, fontsize=style.SMALLEST, color=_ink(colour),
-        ha="center", va="center", linespacing=1.05,
+        corner[0] + 0.5,
+        corner[1] + 0.48,
+        text,
+        fontsize=style.SMALLEST,
+        color=_ink(colour),
+        ha="center",
+        va="center",
+        linespacing=1.05,
         bbox={"boxstyle": "square,pad=0.08", "facecolor": colour, "edgecolor": "none"},
-    )  # fmt: skip
+    )
 
 
 def short(value: float) -> str:

@@ -36,10 +36,9 @@ MANY = ("many draws", "exact")
 FEW = {"marker": "o", "markersize": 1.7, "markeredgewidth": 0, "linestyle": "none"}
 LIMIT = {"color": style.COLOURS[3], "linewidth": 1.1, "zorder": 3}  # no width has this colour
 LIMITS = {
-    "printed limit": (LIMIT | {"linestyle": (0, (1, 1.2))},
-                      r"limit $L, M \to \infty$, as printed"),
+    "printed limit": (LIMIT | {"linestyle": (0, (1, 1.2))}, r"limit $L, M \to \infty$, as printed"),
     "corrected limit": (LIMIT | {"linestyle": (0, (4, 1, 1, 1))}, "the same, corrected"),
-}  # fmt: skip
+}
 STATED = "paper: limit of the ordered phase"
 TICKS = (1, 1.5, 2, 3, 5, 10, 20, 50, 100)  # of logarithmic axes
 STEEP = 2.0  # ratio from which on an axis is logarithmic

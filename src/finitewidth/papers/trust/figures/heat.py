@@ -33,14 +33,24 @@ FIELDS = {
 }
 # the paper's zones black, red and blue; lightness increases, so they differ in grey as well
 ZONES = LinearSegmentedColormap.from_list(
-    "zones", [(0, "#000000"), (1 / 6, "#5c1a00"), (1 / 3, "#d55e00"), (0.42, "#c98a6b"),
-              (0.5, "#5fa3d6"), (1, "#d8f0ff")],
-)  # fmt: skip
+    "zones",
+    [
+        (0, "#000000"),
+        (1 / 6, "#5c1a00"),
+        (1 / 3, "#d55e00"),
+        (0.42, "#c98a6b"),
+        (0.5, "#5fa3d6"),
+        (1, "#d8f0ff"),
+    ],
+)
 LARGEST = 4.0  # the colour is the same for all larger ratios
 EQUAL = 2.0  # ratio at which the standard deviation is the mean
 RATIO = r"$\mathrm{E}[\Theta(x,x)^2]\,/\,\mathrm{E}[\Theta(x,x)]^2$"
-CONTOUR = {"color": "black", "linewidth": 0.6,
-           "path_effects": [withStroke(linewidth=1.6, foreground="white")]}  # fmt: skip
+CONTOUR = {
+    "color": "black",
+    "linewidth": 0.6,
+    "path_effects": [withStroke(linewidth=1.6, foreground="white")],
+}
 PRINTED = {**PRINTED_MARK, "marker": "v"}
 HATCH, HATCHED = "/////", "#5f7481"
 
@@ -69,9 +79,13 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     maps = rows[["width", "sigma_b2"]].drop_duplicates().sort_values(["width", "sigma_b2"])
     keys = list(maps.itertuples(index=False, name=None))
     figure, axes = style.subplots(
-        len(activations), len(keys), height=0.65 + 1.45 * len(activations), squeeze=False,
-        sharex="row", sharey=True,
-    )  # fmt: skip
+        len(activations),
+        len(keys),
+        height=0.65 + 1.45 * len(activations),
+        squeeze=False,
+        sharex="row",
+        sharey=True,
+    )
     for across, activation in zip(axes, activations, strict=True):
         for axis, (width, bias) in zip(across, keys, strict=True):
             own = (rows["width"] == width) & (rows["sigma_b2"] == bias)
@@ -79,8 +93,10 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     # what distinguishes the maps of a row: the width, the bias variance, or both
     forms = {"width": "$M = {:g}$", "sigma_b2": r"$\sigma_b^2 = {:g}$"}
     names = [name for name in forms if maps[name].nunique() > 1] or ["width"]
-    titles = [", ".join(forms[name].format(row[name]) for name in names)
-              for row in maps.to_dict("records")]  # fmt: skip
+    titles = [
+        ", ".join(forms[name].format(row[name]) for name in names)
+        for row in maps.to_dict("records")
+    ]
     style.title_panels(axes.flat, [f"{NAMES[a]}, {title}" for a in activations for title in titles])
     for axis in axes[:, 0]:
         axis.set_ylabel("depth $L$ [layers]")
@@ -102,16 +118,32 @@ def _map(axis: Axes, rows: pd.DataFrame) -> Any:
     image = axis.pcolormesh(across, up, ratio, cmap=ZONES, vmin=1, vmax=LARGEST, rasterized=True)
     error = cells.pivot(index="depth", columns="sigma_w2", values="standard_error").to_numpy()
     unknown = [
-        Path([(across[j], up[i]), (across[j + 1], up[i]), (across[j + 1], up[i + 1]),
-              (across[j], up[i + 1]), (across[j], up[i])], closed=True)
+        Path(
+            [
+                (across[j], up[i]),
+                (across[j + 1], up[i]),
+                (across[j + 1], up[i + 1]),
+                (across[j], up[i + 1]),
+                (across[j], up[i]),
+            ],
+            closed=True,
+        )
         for i, j in np.argwhere(np.isnan(error))
-    ]  # fmt: skip
+    ]
     if unknown:  # hatched as one shape
-        axis.add_patch(PathPatch(Path.make_compound_path(*unknown), facecolor="none", hatch=HATCH,
-                                 edgecolor=HATCHED, linewidth=0))  # fmt: skip
+        axis.add_patch(
+            PathPatch(
+                Path.make_compound_path(*unknown),
+                facecolor="none",
+                hatch=HATCH,
+                edgecolor=HATCHED,
+                linewidth=0,
+            )
+        )
     if min(ratio.shape) > 1 and np.nanmin(ratio) < EQUAL < np.nanmax(ratio):
-        lines = axis.contour(x, y, ratio, levels=[EQUAL], colors=CONTOUR["color"],
-                             linewidths=CONTOUR["linewidth"])  # fmt: skip
+        lines = axis.contour(
+            x, y, ratio, levels=[EQUAL], colors=CONTOUR["color"], linewidths=CONTOUR["linewidth"]
+        )
         lines.set_path_effects(CONTOUR["path_effects"])
     borders = rows[rows["series"] == "border"]
     left, right = across[[0, -1]]
@@ -129,8 +161,13 @@ def _handles(rows: pd.DataFrame) -> Iterator[Artist]:
     yield style.handle(r"border of the phases, $\chi_1 = 1$", **BORDER)
     yield style.handle("standard deviation = mean", **CONTOUR)
     if cells["standard_error"].isna().any():
-        yield Patch(facecolor=ZONES(1.0), linewidth=0, label="too few draws for an error",
-                    hatch=HATCH, edgecolor=HATCHED)  # fmt: skip
+        yield Patch(
+            facecolor=ZONES(1.0),
+            linewidth=0,
+            label="too few draws for an error",
+            hatch=HATCH,
+            edgecolor=HATCHED,
+        )
     if (rows["source"] == "paper").any():
         yield style.handle(r"paper, as printed: $\sigma_w = 2$", **PRINTED)
 

@@ -70,8 +70,13 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
             axis.set_xlabel("depth $L$ [layers]")
         across[0].set_ylabel(LABELS[quantity])
     style.title_panels(shown, titles)
-    figure.colorbar(ScalarMappable(Normalize(0, 1), colours), ax=axes, aspect=30, pad=0.015,
-                    label=r"covariance of the inputs, $x_s^\top x_r / n_0$")  # fmt: skip
+    figure.colorbar(
+        ScalarMappable(Normalize(0, 1), colours),
+        ax=axes,
+        aspect=30,
+        pad=0.015,
+        label=r"covariance of the inputs, $x_s^\top x_r / n_0$",
+    )
     if handles := [h for axis in shown for h in axis.get_legend_handles_labels()[0]]:
         style.legend_above(figure, handles[:1])
     return figure
@@ -82,11 +87,23 @@ def _panel(axis: Axes, rows: pd.DataFrame, quantity: str, colours: Colormap) -> 
     import seaborn as sns
 
     ours = rows[rows["source"] == "ours"]
-    sns.lineplot(ours, x="depth", y="value", hue="covariance", hue_norm=(0, 1), palette=colours,
-                 estimator=None, errorbar=None, linewidth=0.9, legend=False, ax=axis)  # fmt: skip
+    sns.lineplot(
+        ours,
+        x="depth",
+        y="value",
+        hue="covariance",
+        hue_norm=(0, 1),
+        palette=colours,
+        estimator=None,
+        errorbar=None,
+        linewidth=0.9,
+        legend=False,
+        ax=axis,
+    )
     for value in rows.loc[rows["source"] == "paper", "value"]:
-        style.paper_values(axis, [1.0], [value], label=STATED, clip_on=False,
-                           transform=axis.get_yaxis_transform())  # fmt: skip
+        style.paper_values(
+            axis, [1.0], [value], label=STATED, clip_on=False, transform=axis.get_yaxis_transform()
+        )
     axis.set(xlabel="", ylabel="")
     axis.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10], integer=True))
     largest = ours["value"].max()

@@ -9,13 +9,22 @@ SHADES = {"name": "mako", "bright": 0.63}  # with a contrast of at least 3:1 to 
 SOLID = {"dash_offset": 0, "dash_list": None}
 # black and white by turns, so that the line is seen on all colours of a map
 BORDER = {
-    "color": "white", "linestyle": (0, (3, 3)), "linewidth": 1.2,
+    "color": "white",
+    "linestyle": (0, (3, 3)),
+    "linewidth": 1.2,
     "path_effects": [Stroke(linewidth=1.4, foreground="black", dashes=SOLID), Normal()],
-}  # fmt: skip
+}
 RIM = [withStroke(linewidth=2.4, foreground="white")]  # around grey lines and marks on a map
 PRINTED_MARK = {
-    "color": style.GREY, "markersize": 4.5, "markerfacecolor": "white", "markeredgewidth": 0.9,
-    "linestyle": "none", "gid": style.PAPER, "clip_on": False, "zorder": 5, "path_effects": RIM,
-}  # fmt: skip
+    "color": style.GREY,
+    "markersize": 4.5,
+    "markerfacecolor": "white",
+    "markeredgewidth": 0.9,
+    "linestyle": "none",
+    "gid": style.PAPER,
+    "clip_on": False,
+    "zorder": 5,
+    "path_effects": RIM,
+}
 PAPER_LINE = {"color": style.GREY, "linestyle": (0, (5, 2)), "linewidth": 0.9}
 PRINTED_LINE = {**PAPER_LINE, "gid": style.PAPER, "path_effects": RIM}

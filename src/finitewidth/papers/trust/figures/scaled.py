@@ -23,13 +23,29 @@ from finitewidth.papers.trust.figures import descent_maps, looks
 
 FIELDS = {
     name: (descent_maps.FIELDS | descent_maps.RANGES)[name]
-    for name in ("activation", "width", "sigma_b2", "quantity", "series", "source", "phase",
-                 "sigma_w2", "depth", "value", "lowest", "highest", "seeds", "diverged",
-                 "eta_lambda")
-} | {"rate_rule": fields.text("common to all networks, or scaled to each of them")}  # fmt: skip
+    for name in (
+        "activation",
+        "width",
+        "sigma_b2",
+        "quantity",
+        "series",
+        "source",
+        "phase",
+        "sigma_w2",
+        "depth",
+        "value",
+        "lowest",
+        "highest",
+        "seeds",
+        "diverged",
+        "eta_lambda",
+    )
+} | {"rate_rule": fields.text("common to all networks, or scaled to each of them")}
 RULES = {"common": "common rate", "scaled": r"rate $1/\lambda_{\max}$"}
-QUANTITIES = {"lowest_loss": "lowest loss over\nthat of the best constant",
-              "change": "change of the NTK\nat the end"}  # fmt: skip
+QUANTITIES = {
+    "lowest_loss": "lowest loss over\nthat of the best constant",
+    "change": "change of the NTK\nat the end",
+}
 HIGHEST = {"lowest_loss": 50.0, "change": 1.5}  # larger values are triangles at the upper edge
 TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)  # of the axis of losses
 BORDER = {"color": "black", "linestyle": (0, (2, 2)), "linewidth": 0.7}
@@ -111,14 +127,24 @@ def _curve(axis: Axes, curve: pd.DataFrame, colour: str, highest: float) -> None
     x, y = curve["sigma_w2"].to_numpy(float), curve["value"].to_numpy(float)
     inside = np.minimum(y, highest)
     axis.plot(x, inside, color=colour, linewidth=1.0, **CURVE)
-    axis.vlines(x, *np.minimum(curve[["lowest", "highest"]].to_numpy(float).T, highest),
-                color=colour, linewidth=0.7)  # fmt: skip
+    axis.vlines(
+        x,
+        *np.minimum(curve[["lowest", "highest"]].to_numpy(float).T, highest),
+        color=colour,
+        linewidth=0.7,
+    )
     for name, where in _marked(curve, highest).items():
         # where all seeds diverged, the cross stands at the upper edge
         place = np.where(np.isnan(inside) | (name == "above"), highest, inside)
         if where.any():
-            axis.plot(x[where], place[where], color=colour, linestyle="none",
-                      clip_on=name != "above", **MARKS[name][0])  # fmt: skip
+            axis.plot(
+                x[where],
+                place[where],
+                color=colour,
+                linestyle="none",
+                clip_on=name != "above",
+                **MARKS[name][0],
+            )
 
 
 def _marked(curve: pd.DataFrame, highest: float) -> dict[str, np.ndarray]:

@@ -121,14 +121,17 @@ def t10(tables: Tables) -> Iterator[Part]:
         yield each.mean(
             f"largest change, ordered, L >= {FROM_DEPTH}",
             lambda rows: ordered(rows, FROM_DEPTH)["change"].max(skipna=False),
-            high=0.15, ours="the paper says small; 0.15 of the kernel's norm at most, as planned",
-        )  # fmt: skip
+            high=0.15,
+            ours="the paper says small; 0.15 of the kernel's norm at most, as planned",
+        )
         deepest = ordered(each.ends)["depth"].max()
         yield each.mean(
             f"mean change, ordered, L = {deepest} - L = 10",
             lambda rows, deepest=deepest: _at(ordered(rows), deepest) - _at(ordered(rows), 10),
-            high=0.05, ours=WHY_NO_GROWTH, late=True,
-        )  # fmt: skip
+            high=0.05,
+            ours=WHY_NO_GROWTH,
+            late=True,
+        )
 
 
 def _at(rows: pd.DataFrame, depth: int) -> float:
@@ -139,15 +142,18 @@ def t11(tables: Tables) -> Iterator[Part]:
     """Chaotic: the change grows with depth, and is large in deep networks."""
     for each in maps(tables):
         yield each.mean(
-            "slope of the change in L, chaotic", lambda rows: _slope(chaotic(rows)),
+            "slope of the change in L, chaotic",
+            lambda rows: _slope(chaotic(rows)),
             **ABOVE,
-        )  # fmt: skip
+        )
         deepest = chaotic(each.ends)["depth"].max()
         yield each.mean(
             f"mean change, chaotic, L = {deepest}",
             lambda rows, deepest=deepest: _at(chaotic(rows), deepest),
-            low=0.5, strict=True, ours=WHY_LARGE,
-        )  # fmt: skip
+            low=0.5,
+            strict=True,
+            ours=WHY_LARGE,
+        )
 
 
 def _slope(rows: pd.DataFrame) -> float:
@@ -166,13 +172,17 @@ def t12(tables: Tables) -> Iterator[Part]:
         yield each.mean(
             f"mean change at the border - in the ordered phase, L >= {FROM_DEPTH}",
             lambda rows: _mean(near_border(rows)) - _mean(ordered(rows, FROM_DEPTH)),
-            cut=WHY_DEEP, **ABOVE,
-        )  # fmt: skip
+            cut=WHY_DEEP,
+            **ABOVE,
+        )
         yield each.mean(
             f"mean change at the border, L >= {FROM_DEPTH}",
             lambda rows: _mean(near_border(rows)),
-            high=1, strict=True, paper=True, cut=WHY_DEEP,
-        )  # fmt: skip
+            high=1,
+            strict=True,
+            paper=True,
+            cut=WHY_DEEP,
+        )
 
 
 def _mean(rows: pd.DataFrame, column: str = "change") -> float:
@@ -199,9 +209,14 @@ def t13(tables: Tables) -> Iterator[Part]:
         about = {"standard_error": error, "dof": count - 1} if error else {"chance": 0.5**count}
         label = f"place of the steepest rise of the change, L >= {DEEP}, over the border"
         yield Part(
-            name=f"{each.name}: {label}", value=_steepest(places, values), low=0.85, high=1.15,
-            ours=WHY_AROUND, outside=each.outside, **about,
-        )  # fmt: skip
+            name=f"{each.name}: {label}",
+            value=_steepest(places, values),
+            low=0.85,
+            high=1.15,
+            ours=WHY_AROUND,
+            outside=each.outside,
+            **about,
+        )
 
 
 def _steepest(places: np.ndarray, changes: np.ndarray) -> float:
@@ -224,14 +239,18 @@ def t14(tables: Tables) -> Iterator[Part]:
             f"share of ordered networks at L = {deepest} that keep 90 % of a constant's loss",
             lambda rows: float((ordered(rows)["loss"] >= KEPT).mean()),
             ends[ends["depth"] == deepest],
-            low=MOST, strict=True, ours=WHY_MOSTLY, late=True, bounds=(0, 1),
-        )  # fmt: skip
+            low=MOST,
+            strict=True,
+            ours=WHY_MOSTLY,
+            late=True,
+            bounds=(0, 1),
+        )
         yield each.mean(
             f"mean lowest loss over a constant's at L = {both}, ordered - chaotic",
             lambda rows: _mean(ordered(rows), "loss") - _mean(chaotic(rows), "loss"),
             ends[ends["depth"] == both],
             **ABOVE,
-        )  # fmt: skip
+        )
 
 
 def t15(tables: Tables) -> Iterator[Part]:
@@ -288,14 +307,15 @@ def t17(tables: Tables) -> Iterator[Part]:
         yield narrow.mean(
             f"median log of the change at {wide.name.split(', ')[1]} over this one",
             lambda rows: float(rows["log_ratio"].median(skipna=False)),
-            both, **BELOW,
-        )  # fmt: skip
+            both,
+            **BELOW,
+        )
     for each in found:
         yield each.mean(
             f"mean change, chaotic - ordered, L >= {FROM_DEPTH}",
             lambda rows: _mean(chaotic(rows, FROM_DEPTH)) - _mean(ordered(rows, FROM_DEPTH)),
             **ABOVE,
-        )  # fmt: skip
+        )
 
 
 def _over_seeds(
