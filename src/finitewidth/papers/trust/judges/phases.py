@@ -217,34 +217,60 @@ def t05(tables: Tables) -> Iterator[Part]:
 
 def t06(tables: Tables) -> Iterator[Part]:
     """Chaotic: r falls with M at one depth, grows exponentially with L / M, and depends on it."""
+    curves = _chaotic_curves(tables)
+    for narrow, wide in pairwise(curves):
+        fall = _at_depth(curves[narrow]).minus(_at_depth(curves[wide]))
+        yield fall.part(f"L = {FROM_DEPTH}: log r at M = {narrow} - at {wide}", **ABOVE)
+    for width, curve in curves.items():
+        if curve["lambda"].max() >= COLLAPSE[-1]:
+            yield _faster_than_linear(width, curve)
+    yield _straightness(pd.concat(curves.values()))
+    yield from _collapse(curves)
+
+
+def _chaotic_curves(tables: Tables) -> dict[int, pd.DataFrame]:
+    """Width -> points of its chaotic curve with ``log_r`` and ``log_error``, by rising width."""
     rows = ours(tables["curves"])
-    rows = required(rows[rows["sigma_w2"] > BORDER], "the chaotic phase")
-    logs = {"log_r": np.log(rows["dispersion"]), "log_error": rows["error"] / rows["dispersion"]}
-    curves = dict(tuple(rows.assign(**logs).groupby("width")))
-    widths = sorted(curves)
-    for narrow, wide in pairwise(widths):
-        less = _at_depth(curves[narrow]).minus(_at_depth(curves[wide]))
-        yield less.part(f"L = {FROM_DEPTH}: log r at M = {narrow} - at {wide}", **ABOVE)
-    low, mid, high = COLLAPSE
-    for width in (width for width in widths if curves[width]["lambda"].max() >= high):
-        curve = curves[width]
-        first, middle, last = (at(curve, "lambda", x, "dispersion", "error") for x in COLLAPSE)
-        # faster than in proportion to L / M: the second difference
-        second = last.minus(middle.scaled(2).minus(first))
-        label = f"M = {width}: growth of r from L/M = {mid} to {high} - from {low} to {mid}"
-        yield second.part(label, **ABOVE)
-    # R^2 of a line through log r against L / M; its error is from the errors of the points
-    every = pd.concat(curves.values())
-    x, y, errors = (every[name].to_numpy(float) for name in ("lambda", "log_r", "log_error"))
-    left = y - np.polyval(np.polyfit(x, y, 1), x)
-    total, centred = float(((y - y.mean()) ** 2).sum()), y - y.mean()
+    chaotic = required(rows[rows["sigma_w2"] > BORDER], "the chaotic phase")
+    chaotic = chaotic.assign(
+        log_r=np.log(chaotic["dispersion"]),
+        log_error=chaotic["error"] / chaotic["dispersion"],
+    )
+    return dict(tuple(chaotic.groupby("width")))
+
+
+def _faster_than_linear(width: int, curve: pd.DataFrame) -> Part:
+    """The second difference of r in L / M: above 0 where r grows faster than in proportion."""
+    low, middle, high = COLLAPSE
+    r_low = at(curve, "lambda", low, "dispersion", "error")
+    r_middle = at(curve, "lambda", middle, "dispersion", "error")
+    r_high = at(curve, "lambda", high, "dispersion", "error")
+    second = r_high.minus(r_middle.scaled(2).minus(r_low))
+    growths = f"growth of r from L/M = {middle} to {high} - from {low} to {middle}"
+    return second.part(f"M = {width}: {growths}", **ABOVE)
+
+
+def _straightness(points: pd.DataFrame) -> Part:
+    """R^2 of a line through log r against L / M, with the error that those of the points give.
+
+    R^2 is 1 - U with U = |y - line|^2 / |y - mean|^2. A change of y moves the line and the mean
+    too, but only to second order, so that dR^2/dy = 2 (U (y - mean) - (y - line)) / |y - mean|^2.
+
+    Raises:
+        CannotDecideError: log r is the same everywhere, and there is no R^2.
+    """
+    x = points["lambda"].to_numpy(float)
+    y = points["log_r"].to_numpy(float)
+    errors = points["log_error"].to_numpy(float)
+    residuals = y - np.polyval(np.polyfit(x, y, 1), x)
+    centred = y - y.mean()
+    total = float((centred**2).sum())
     if total == 0:
         raise CannotDecideError("log r is the same at every L/M")
-    unexplained = float(left @ left) / total
-    gradient = 2 * (unexplained * centred - left) / total
-    straight = Estimate(1 - unexplained, float(np.linalg.norm(gradient * errors)))
-    yield straight.part("R^2 of log r on L/M", low=0.97, ours=WHY_STRAIGHT)
-    yield from _collapse(curves)
+    unexplained = float(residuals @ residuals) / total
+    gradient = 2 * (unexplained * centred - residuals) / total
+    r_squared = Estimate(1 - unexplained, float(np.linalg.norm(gradient * errors)))
+    return r_squared.part("R^2 of log r on L/M", low=0.97, ours=WHY_STRAIGHT)
 
 
 def _at_depth(curve: pd.DataFrame) -> Estimate:
