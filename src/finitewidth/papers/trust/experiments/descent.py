@@ -60,47 +60,73 @@ def measure(
     """
     device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
     x, y = images(inputs["data"], settings["samples"])
-    activation, shown = settings["activation"], settings["width"]
-    first, *others = settings["sigma_b2"]
-    maps = [*product([first], settings["widths"]), *product(others, [shown])]
+    least_loss = constant_loss(y)
     changes: list[dict[str, Any]] = []
     networks: list[dict[str, Any]] = []
-    stacks = [*product(maps, settings["depths"])]
-    sizes = [depth**2 * width for (_, width), depth in stacks]  # about the time of each
-    for (sigma_b2, width), depth in in_turn(stacks, "stacks", sizes):
-        widest = width == max(settings["widths"]) and width != shown
-        runs = settings["widest"]["runs"] if widest else settings["runs"]
-        draws = [Draw(v, sigma_b2, seed) for seed in range(runs) for v in settings["sigma_w2"]]
-        found = _descended(x, y, settings, draws, width, depth, device, checkpoints)
-        for place, (draw, end) in enumerate(zip(draws, found.ends, strict=True)):
+    stacks = [*product(_maps(settings), settings["depths"])]
+    costs = [depth**2 * width for (_, width), depth in stacks]  # about the time of each
+    for (sigma_b2, width), depth in in_turn(stacks, "stacks", costs):
+        draws = _draws(settings, sigma_b2, width)
+        descent = _descended(x, y, settings, draws, width, depth, device, checkpoints)
+        for replica, (draw, end) in enumerate(zip(draws, descent.ends, strict=True)):
             cell = {
-                "activation": activation,
-                "map": "shown" if width == shown else "width",
+                "activation": settings["activation"],
+                "map": "shown" if width == settings["width"] else "width",
                 "sigma_b2": sigma_b2,
                 "sigma_w2": draw.sigma_w2,
                 "depth": depth,
                 "width": width,
                 "seed": draw.seed,
             }
-            steep = end["eta_lambda_start"]
-            networks.append(
-                cell
-                | {name: end[name] for name in KEPT}
-                | {
-                    "constant_loss": constant_loss(y),
-                    "eta_lambda": steep,
-                    "exceeds": int(steep > 2),
-                }
-            )
-            own = [row for row in found.snapshots if row["replica"] == place]
-            changes += [cell | row for row in _at_times(own, end, settings)]
-    borders = [
+            networks.append(cell | _at_the_end(end, least_loss))
+            snapshots = [row for row in descent.snapshots if row["replica"] == replica]
+            for row in _at_times(snapshots, end, settings):
+                changes.append(cell | row)
+    tables = {
+        "changes": pd.DataFrame(changes),
+        "networks": pd.DataFrame(networks),
+        "borders": pd.DataFrame(_borders(settings)),
+    }
+    return tables | {"cells": cells_of(**tables)}
+
+
+def _maps(settings: Mapping[str, Any]) -> list[tuple[float, int]]:
+    """Bias variance and width of each map: all widths at the first one, one width at the others."""
+    first, *others = settings["sigma_b2"]
+    maps = [(first, width) for width in settings["widths"]]
+    maps += [(sigma_b2, settings["width"]) for sigma_b2 in others]
+    return maps
+
+
+def _draws(settings: Mapping[str, Any], sigma_b2: float, width: int) -> list[Draw]:
+    """The networks of a map at one depth: each seed at each sigma_w^2.
+
+    The widest networks have a number of seeds of their own, unless theirs is the width shown.
+    """
+    runs = settings["runs"]
+    if width == max(settings["widths"]) and width != settings["width"]:
+        runs = settings["widest"]["runs"]
+    return [
+        Draw(sigma_w2, sigma_b2, seed) for seed in range(runs) for sigma_w2 in settings["sigma_w2"]
+    ]
+
+
+def _at_the_end(end: Mapping[str, Any], least_loss: float) -> dict[str, Any]:
+    """What the table ``networks`` says of one network, from its row of `Descent.ends`."""
+    row = {name: end[name] for name in KEPT}
+    row["constant_loss"] = least_loss
+    row["eta_lambda"] = end["eta_lambda_start"]
+    row["exceeds"] = int(end["eta_lambda_start"] > 2)
+    return row
+
+
+def _borders(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The critical weight variance at each bias variance."""
+    activation = settings["activation"]
+    return [
         {"activation": activation, "sigma_b2": bias, "sigma_w2": border(activation, bias)}
         for bias in settings["sigma_b2"]
     ]
-    tables = {"changes": changes, "networks": networks, "borders": borders}
-    tables = {name: pd.DataFrame(rows) for name, rows in tables.items()}
-    return tables | {"cells": cells_of(**tables)}
 
 
 def cells_of(changes: pd.DataFrame, networks: pd.DataFrame, borders: pd.DataFrame) -> pd.DataFrame:
