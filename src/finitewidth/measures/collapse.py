@@ -200,17 +200,37 @@ def collapse_measures(
     if not all(np.isfinite(given).all() for given in (features, head_weight, head_bias)):
         return dict.fromkeys(COLLAPSE, np.nan)
     parts = class_parts(features, labels, len(head_weight))
-    gram, terms, alpha = invariant(parts, head_weight, kappa)
-    with np.errstate(all="ignore"):
-        size, norm = np.linalg.norm(gram), np.linalg.norm(gram - terms)
-        cosine = (gram * terms).sum() / (size * np.linalg.norm(terms))
-        relative, residual = norm / size, np.sqrt(np.maximum(1 - cosine**2, 0))
-    return {
+    unused = (np.asarray(features) == 0).all(axis=0)  # (n,)
+    measures = {
         "nc1": nc1(parts),
         "nc1_ratio": nc1_ratio(parts),
         "nc2": nc2(parts, normalise_columns=normalise_columns),
         "nc3": nc3(parts, head_weight, normalise_columns=normalise_columns),
         "nc4": nc4(parts, features, head_weight, head_bias),
+    }
+    measures |= _invariant_measures(parts, head_weight, kappa)
+    measures["bias_gap"] = bias_gap(head_bias)
+    measures["dead"] = int(unused.sum())
+    return measures
+
+
+def _invariant_measures(
+    parts: ClassParts, head_weight: Any, kappa: tuple[float, float, float]
+) -> dict[str, float]:
+    """Sizes of the invariant and of its terms, the keys ``e_norm`` to ``alpha_c`` of `COLLAPSE`.
+
+    The factor c that brings c B nearest to W^T W is <W^T W, B> / |B|_F^2. What is left then has the
+    size sqrt(1 - cosine^2) |W^T W|_F.
+    """
+    gram, terms, alpha = invariant(parts, head_weight, kappa)  # W^T W and B, (n, n)
+    with np.errstate(all="ignore"):
+        size = np.linalg.norm(gram)
+        norm = np.linalg.norm(gram - terms)
+        relative = norm / size
+        cosine = (gram * terms).sum() / (size * np.linalg.norm(terms))
+        # rounding can leave a cosine above 1
+        residual = np.sqrt(np.maximum(1 - cosine**2, 0))
+    return {
         "e_norm": float(norm),
         "e_relative": float(relative),
         "invariant_alignment": float(cosine),
@@ -219,8 +239,6 @@ def collapse_measures(
         "h2": float(np.linalg.norm(parts.scatter)),
         "hbar": float(parts.mean @ parts.mean),
         "alpha_c": alpha * len(head_weight),
-        "bias_gap": bias_gap(head_bias),
-        "dead": int((np.asarray(features) == 0).all(axis=0).sum()),
     }
 
 
