@@ -177,42 +177,48 @@ def rows_of(found: Dynamics, first_run: int, depth: int) -> Rows:
     Raises:
         ConfigError: no path of a network is open, so its kernel is zero.
     """
-    closed = np.flatnonzero(~(found.eigenvalues[:, -1] > 0))
+    _check_open(found.eigenvalues, first_run, depth)
+    growth = np.full(len(found.eigenvalues), np.nan)
+    growth[: len(found.growth)] = found.growth
+    kernels, spectra = [], []
+    for run, values in enumerate(found.eigenvalues, start=first_run):
+        kernels.append(
+            {
+                "run": run,
+                "rho_max": values[-1],
+                "rho_min": values[0],
+                "trace_over_rho_max": values.sum() / values[-1],
+                "growth": growth[run - first_run],
+            }
+        )
+        spectra += _spectrum(run, values, depth)
+    errors = []
+    for dynamics, (times, ratios) in found.ratios.items():  # ratios: (times, replicas)
+        for run, curve in enumerate(ratios.T, start=first_run):
+            for time, ratio in zip(times, curve, strict=True):
+                row = {"dynamics": dynamics, "run": run, "time": time, "ratio": float(ratio)}
+                errors.append(row)
+    return {"kernels": kernels, "spectra": spectra, "errors": errors}
+
+
+def _check_open(eigenvalues: np.ndarray, first_run: int, depth: int) -> None:
+    """Raise a ConfigError if a kernel is zero; the ascending eigenvalues are (R, S)."""
+    closed = np.flatnonzero(~(eigenvalues[:, -1] > 0))
     if len(closed):
         raise ConfigError(
             f"in run {first_run + closed[0]} no path of the network with {depth} weight layers is "
             "open, and its kernel is zero; raise width (or mu, the share of open gates), or lower "
             "depths"
         )
-    growth = np.full(len(found.eigenvalues), np.nan)
-    growth[: len(found.growth)] = found.growth
-    kernels = [
-        {
-            "run": first_run + run,
-            "rho_max": values[-1],
-            "rho_min": values[0],
-            "trace_over_rho_max": values.sum() / values[-1],
-            "growth": growth[run],
-        }
-        for run, values in enumerate(found.eigenvalues)
-    ]
-    spectra = [
-        {
-            "run": first_run + run,
-            "index": index,
-            "cumulative": total / depth,
-            "scaled": total / values[-1],
-        }
-        for run, values in enumerate(found.eigenvalues)
-        for index, total in enumerate(np.cumsum(values), start=1)
-    ]
-    errors = [
-        {"dynamics": dynamics, "run": first_run + run, "time": time, "ratio": float(ratio)}
-        for dynamics, (times, ratios) in found.ratios.items()
-        for run in range(ratios.shape[1])
-        for time, ratio in zip(times, ratios[:, run], strict=True)
-    ]
-    return {"kernels": kernels, "spectra": spectra, "errors": errors}
+
+
+def _spectrum(run: int, values: np.ndarray, depth: int) -> list[dict[str, Any]]:
+    """Rows of ``spectra`` of one run, from its ascending eigenvalues (S,)."""
+    rows = []
+    for index, total in enumerate(np.cumsum(values), start=1):
+        row = {"run": run, "index": index}
+        rows.append(row | {"cumulative": total / depth, "scaled": total / values[-1]})
+    return rows
 
 
 def tables_of(
