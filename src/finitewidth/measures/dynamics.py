@@ -111,10 +111,12 @@ def follow(networks: Networks, settings: Mapping[str, Any], descents: int) -> Dy
     largest = values[:, -1]
     rho = largest / networks.depth if settings["rho"] == "kernel_over_depth" else largest
     rate = settings["rate"] * (1 if settings["loss_half"] else 2)
-    step, times = rate / rho, log_times(settings["linear_steps"])
+    step = rate / rho
+    times = log_times(settings["linear_steps"])
     errors = networks.outputs() - networks.y
     linear = error_ratios(values, vectors, errors, step=step, times=times)
-    ratios, growth = {LINEAR: (times, linear.numpy())}, np.empty(0)
+    ratios = {LINEAR: (times, linear.numpy())}
+    growth = np.empty(0)
     if descents:
         descending = networks.first(descents)
         ratios[DESCENT], trained = _descend(descending, step[:descents], settings)
@@ -126,7 +128,8 @@ def _descend(
     networks: Networks, step: Tensor, settings: Mapping[str, Any]
 ) -> tuple[tuple[list[int], np.ndarray], Networks]:
     """Train all networks; return times and error ratios, and the trained networks."""
-    times, squares = log_times(settings["steps"]), []
+    times = log_times(settings["steps"])
+    squares = []  # |e_t|^2 at each time, (R,)
     dtype, double_below = PRECISIONS[settings["precision"]]
     for state in gradient_descent(
         networks.x,
@@ -252,13 +255,15 @@ def mean_curves(
     The columns ``place`` identify a cell. Errors are also averaged as ``log_ratio``, the decadic
     logarithm of ``ratio``.
     """
-    spectra, errors = tables["spectra"], tables["errors"]
+    spectra = tables["spectra"]
+    errors = tables["errors"]
     least = np.finfo(float).tiny  # an error that underflows to 0 is no divergence
     errors = errors.assign(log_ratio=np.log10(errors["ratio"].clip(lower=least)))
-    ratios, dynamics = ["ratio", "log_ratio"], [*place, "dynamics"]
+    sums = ["cumulative", "scaled"]
+    ratios = ["ratio", "log_ratio"]
     return {
-        "spectra": means_of_first(spectra, place, ["cumulative", "scaled"], shown, along="index"),
-        "error_curves": means_of_first(errors, dynamics, ratios, shown, along="time"),
+        "spectra": means_of_first(spectra, place, sums, shown, along="index"),
+        "error_curves": means_of_first(errors, [*place, "dynamics"], ratios, shown, along="time"),
     }
 
 

@@ -45,7 +45,8 @@ def kernel(classes: int, samples: int, values: Sequence[Any]) -> sympy.Matrix:
     """
     diagonal, same, other = values
     blocks = sympy.kronecker_product(sympy.eye(classes), sympy.ones(samples))
-    eye, ones = sympy.eye(classes * samples), sympy.ones(classes * samples)
+    eye = sympy.eye(classes * samples)
+    ones = sympy.ones(classes * samples)
     return other * ones + (same - other) * blocks + (diagonal - same) * eye
 
 
@@ -124,7 +125,8 @@ def _differences(matrix: Any, value: Any, vectors: Sequence[Any]) -> list[Any]:
 
 def powers_of_roots(classes: int, samples: int) -> list[int]:
     """How often x - lambda_single, x - lambda_class and x - lambda_global divide det(x I - K)."""
-    x, symbols = sympy.Symbol("x"), sympy.symbols(NAMES)
+    x = sympy.Symbol("x")
+    symbols = sympy.symbols(NAMES)
     matrix = kernel(classes, samples, symbols)
     _, factors = sympy.factor_list(matrix.charpoly(x).as_expr(), x, *symbols)
     return [
