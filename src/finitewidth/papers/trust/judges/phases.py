@@ -139,7 +139,9 @@ def t03(tables: Tables) -> Iterator[Part]:
 
     Cells that were drawn more often on their own take the place of those of the map.
     """
-    curves, outside, often = {}, {}, ours(tables["often"])
+    curves: dict[str, pd.DataFrame] = {}
+    outside: dict[str, str] = {}
+    often = ours(tables["often"])
     for activation, border, width, cells in _maps(tables):
         below = required(cells[cells["sigma_w2"] <= border + 1e-9], "the border")
         variance = below["sigma_w2"].max()
@@ -148,14 +150,15 @@ def t03(tables: Tables) -> Iterator[Part]:
         same = (often["activation"] == activation) & (often["width"] == width)
         for key in ("sigma_b2", "sigma_w2"):
             same &= np.isclose(often[key], row[key].iloc[0])
-        own = often[same]
-        rest = row[~row["depth"].isin(own["depth"])]
-        curves[f"{name}{below['sigma_b2'].iloc[0]:g})"] = pd.concat([rest, own])
+        drawn_often = often[same]
+        rest = row[~row["depth"].isin(drawn_often["depth"])]
+        curves[f"{name}{below['sigma_b2'].iloc[0]:g})"] = pd.concat([rest, drawn_often])
     rows = ours(tables["curves"])
     exact = rows[np.isclose(rows["sigma_w2"], BORDER) & (rows["sigma_b2"] == 0)]
     for width, curve in required(exact, "the border without biases").groupby("width"):
         name = f"ReLU, M = {width}, (sigma_w^2, sigma_b^2) = (2, 0), exact"
-        curves[name], outside[name] = curve, OTHER_FIGURE
+        curves[name] = curve
+        outside[name] = OTHER_FIGURE
     for name, curve in curves.items():
         deep = required(curve[curve["depth"] >= FROM_DEPTH], f"{name}, L >= {FROM_DEPTH}")["depth"]
         for depth in sorted({int(deep.min()), int(deep.max())}):
@@ -193,11 +196,11 @@ def t04(tables: Tables) -> Iterator[Part]:
             if cells["depth"].max() >= ratio * width
         }
         for narrow, wide in pairwise(sorted(bands)):
-            name = f"{NAMES[activation]}, L/M = {ratio:g}: {_told(levels)} at M = {narrow}"
+            name = f"{NAMES[activation]}, L/M = {ratio:g}: {_band_name(levels)} at M = {narrow}"
             yield bands[narrow].minus(bands[wide]).part(f"{name} - at {wide}", **ABOVE)
 
 
-def _told(levels: tuple[float, float]) -> str:
+def _band_name(levels: tuple[float, float]) -> str:
     return f"band of {levels[0]:g} < r < {levels[1]:g}"
 
 
@@ -205,9 +208,10 @@ def t05(tables: Tables) -> Iterator[Part]:
     """Shallow networks have a small variance at every weight variance, deeper ones a larger one."""
     for activation, _, width, cells in _maps(tables):
         name = f"{NAMES[activation]}, M = {width}"
-        found = estimates.estimates(cells[cells["depth"] <= SHALLOW], "dispersion", "error")
+        shallow = cells[cells["depth"] <= SHALLOW]
+        rs = estimates.estimates(shallow, "dispersion", "error")
         label = f"{name}: largest r for L <= {SHALLOW}"
-        yield largest(label, found, late=True, **SMALL)
+        yield largest(label, rs, late=True, **SMALL)
         curve = _row_of(cells, cells["sigma_w2"].max())
         deep, _ = _depth_and_half(cells, width)
         more = _r(curve, deep).minus(_r(curve, SHALLOW))
@@ -253,8 +257,9 @@ def _faster_than_linear(width: int, curve: pd.DataFrame) -> Part:
 def _straightness(points: pd.DataFrame) -> Part:
     """R^2 of a line through log r against L / M, with the error that those of the points give.
 
-    R^2 is 1 - U with U = |y - line|^2 / |y - mean|^2. A change of y moves the line and the mean
-    too, but only to second order, so that dR^2/dy = 2 (U (y - mean) - (y - line)) / |y - mean|^2.
+    R^2 is 1 - U with U = |y - line|^2 / |y - mean|^2. The line and the mean minimise these sums, so
+    that their own change with y does not count, and dR^2/dy = 2 (U (y - mean) - (y - line)) /
+    |y - mean|^2.
 
     Raises:
         CannotDecideError: log r is the same everywhere, and there is no R^2.
@@ -280,20 +285,22 @@ def _at_depth(curve: pd.DataFrame) -> Estimate:
 def _collapse(curves: dict[int, pd.DataFrame]) -> Iterator[Part]:
     """Two widths differ less at one L / M than at one depth, and little."""
     for ratio in COLLAPSE:
-        reaching = [w for w in sorted(curves) if curves[w]["lambda"].max() >= ratio]
+        reaching = [width for width in sorted(curves) if curves[width]["lambda"].max() >= ratio]
         if len(reaching) < 2:
             raise CannotDecideError(f"fewer than two widths reach L/M = {ratio}")
         narrow, wide = reaching[0], reaching[-1]
-        place = "lambda", ratio, "log_r", "log_error"
-        apart = at(curves[narrow], *place).minus(at(curves[wide], *place))
+        log_r_narrow = at(curves[narrow], "lambda", ratio, "log_r", "log_error")
+        log_r_wide = at(curves[wide], "lambda", ratio, "log_r", "log_error")
+        apart = log_r_narrow.minus(log_r_wide)
         name = f"log r at M = {narrow} - at {wide}"
         late = ratio == COLLAPSE[-1]  # the planned rule had no L/M of 0.3
         label = f"L/M = {ratio}: {name}"
         yield apart.part(label, low=-APART, high=APART, ours=WHY_APART, late=late)
         at_depth = _at_depth(curves[narrow]).minus(_at_depth(curves[wide]))
-        first, second = (Estimate(abs(one.value), one.error) for one in (apart, at_depth))
+        size_at_ratio = Estimate(abs(apart.value), apart.error)
+        size_at_depth = Estimate(abs(at_depth.value), at_depth.error)
         label = f"{name}: size at L/M = {ratio} - at L = {FROM_DEPTH}"
-        yield first.minus(second).part(label, **BELOW)
+        yield size_at_ratio.minus(size_at_depth).part(label, **BELOW)
 
 
 def t08(tables: Tables) -> Iterator[Part]:
@@ -308,7 +315,7 @@ def t08(tables: Tables) -> Iterator[Part]:
         bias = f"at sigma_b^2 = {biases[-1]:g} - at {biases[0]:g}"
         means = [mean([band(rows, depth, BIAS_BAND) for depth in deep]) for rows in (low, high)]
         wider = means[1].minus(means[0])
-        name = f"{NAMES[activation]}: {_told(BIAS_BAND)}"
+        name = f"{NAMES[activation]}: {_band_name(BIAS_BAND)}"
         yield wider.part(f"{name}, mean over L = {first:g} to {last:g}, {bias}", **ABOVE)
         shallow = BIAS_SHALLOW * width
         wider = band(high, shallow, BIAS_BAND).minus(band(low, shallow, BIAS_BAND))
