@@ -270,27 +270,37 @@ def kernel_changes(init: Initialisation, rate: float, draws: int) -> dict[str, n
 def _changes(
     weights: list[torch.Tensor], biases: list[torch.Tensor], x: torch.Tensor, rate: float
 ) -> dict[str, torch.Tensor]:
-    parameters, depth = [p.requires_grad_() for p in (*weights, *biases)], len(weights)
+    """The changes of `kernel_changes` of a batch of networks, (draws,) each, for one input x."""
+    depth = len(weights)
+    parameters = [parameter.requires_grad_() for parameter in (*weights, *biases)]
 
-    def computed(values: list[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+    def kernel_of(values: list[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Theta(x, x), (draws,), and the output of networks with these parameters."""
         weights, biases = values[:depth], values[depth:]
         of_weights, of_biases, output = tangent_kernel(weights, biases, x, activation="relu")
         return (of_weights + of_biases)[:, 0, 0], output
 
-    before, output = computed(parameters)
+    before, output = kernel_of(parameters)
     slopes = torch.autograd.grad(
         before.sum(), parameters, materialize_grads=True, retain_graph=True
     )
-    gradients = torch.autograd.grad(((output - 1) ** 2).sum() / 2, parameters)
-    steps = [-rate * gradient for gradient in gradients]
-    along = [(g * d).flatten(1).sum(dim=1) for g, d in zip(slopes, steps, strict=True)]
+    loss = ((output - 1) ** 2).sum() / 2
+    gradients = torch.autograd.grad(loss, parameters)
+    # d Theta = sum over parameters of slope * step, for each network
+    moved = []
+    differentials = []
     with torch.no_grad():
-        moved = [p + step for p, step in zip(parameters, steps, strict=True)]
-        return {
-            "step": computed(moved)[0] - before,
-            "step_of_weights": computed(moved[:depth] + parameters[depth:])[0] - before,
-            "derivative": torch.stack(along).sum(dim=0),
-        }
+        for parameter, slope, gradient in zip(parameters, slopes, gradients, strict=True):
+            step = -rate * gradient
+            moved.append(parameter + step)
+            differentials.append((slope * step).flatten(1).sum(dim=1))
+        after, _ = kernel_of(moved)
+        after_weights, _ = kernel_of(moved[:depth] + parameters[depth:])
+    return {
+        "step": after - before.detach(),
+        "step_of_weights": after_weights - before.detach(),
+        "derivative": torch.stack(differentials).sum(dim=0),
+    }
 
 
 def estimators(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
