@@ -173,26 +173,28 @@ def measured(
     Each has the keys of `finitewidth.measures.collapse.collapse_measures` and
     `finitewidth.measures.collapse.kernel_measures`. All are nan if the network diverged.
     """
-    classes, outputs = labels.cpu().numpy(), module.head.out_features
+    classes = labels.cpu().numpy()  # (b,)
+    outputs = module.head.out_features
     chosen = first_per_class(classes, range(outputs), settings["kernel_per_class"])
     inputs = images[torch.from_numpy(chosen).to(images.device)]
     with torch.no_grad():
-        features = stack.forward(images, training=False)[0].cpu().numpy()
+        features = stack.forward(images, training=False)[0].cpu().numpy()  # (R, b, n)
     module.to(images)
     rows = []
-    for replica, own in enumerate(features):
+    for replica, h in enumerate(features):
         state = stack.state(replica)
-        weight, bias = (state[f"head.{name}"].cpu().numpy() for name in ("weight", "bias"))
+        weight = state["head.weight"].cpu().numpy()
+        bias = state["head.bias"].cpu().numpy()
         kernels = dict.fromkeys(KERNELS, np.nan)
         if all(torch.isfinite(tensor).all() for tensor in state.values()):
             module.load_state_dict(state)
             theta, theta_h = kernels_of(module, inputs, settings["kernel_gib"])
             kernels = kernel_measures(
-                theta, theta_h, classes[chosen], outputs=outputs, features=own.shape[1]
+                theta, theta_h, classes[chosen], outputs=outputs, features=h.shape[1]
             )
-        kappa = tuple(kernels[f"kappa_{kind}"] for kind in "dcn")
+        kappa = (kernels["kappa_d"], kernels["kappa_c"], kernels["kappa_n"])
         metrics = collapse_measures(
-            own, classes, weight, bias, kappa, normalise_columns=settings["normalise_columns"]
+            h, classes, weight, bias, kappa, normalise_columns=settings["normalise_columns"]
         )
         rows.append(metrics | kernels)
     return rows

@@ -141,7 +141,8 @@ def cells_of(changes: pd.DataFrame, networks: pd.DataFrame, borders: pd.DataFram
     shares = (networks["lowest_loss"] / networks["constant_loss"]).where(networks["diverged"] == 0)
     lowest = networks.assign(time=changes["time"].max(), lowest_loss=shares)
     about = networks[[*SEED, "eta_lambda", "steps_taken", "diverged", "constant_loss"]]
-    edges, parts = borders.set_index(["activation", "sigma_b2"])["sigma_w2"], []
+    edges = borders.set_index(["activation", "sigma_b2"])["sigma_w2"]
+    parts = []
     for quantity, seeds in (("change", changes), ("lowest_loss", lowest)):
         rows = seeds[["activation", *SEED, "time", quantity]].merge(about, on=SEED)
         # a network that reached this number of steps has not stopped before
@@ -159,9 +160,10 @@ def cells_of(changes: pd.DataFrame, networks: pd.DataFrame, borders: pd.DataFram
         )
         parts.append(means.assign(quantity=quantity))
     cells = pd.concat(parts, ignore_index=True)
-    phases = [
-        clear_phase(row.sigma_w2, edges[row.activation, row.sigma_b2]) for row in cells.itertuples()
-    ]
+    phases = []
+    for row in cells.itertuples():
+        edge = edges[row.activation, row.sigma_b2]
+        phases.append(clear_phase(row.sigma_w2, edge))
     losses = (cells["value"] * cells["constant_loss"]).where(cells["quantity"] == "lowest_loss")
     return cells.assign(phase=phases, loss=losses)
 
@@ -189,13 +191,16 @@ def _descended(
     device: str,
     checkpoints: Checkpoints | None,
 ) -> Descent:
+    """Train the networks of one map and one depth on x (S, n_0) and y (S, K)."""
     part = f"width {width}, depth {depth}, sigma_b2 {draws[0].sigma_b2}"
     store = checkpoints.store(part) if checkpoints else None
     activation = settings["activation"]
     widths = [x.shape[1], *[width] * (depth - 1), y.shape[1]]
-    stack, x = in_span_of_inputs(initial_stack((NAME, activation), draws, widths, activation), x)
+    stack = initial_stack((NAME, activation), draws, widths, activation)
+    stack, x = in_span_of_inputs(stack, x)
     stack = stack.with_parameters([tensor.to(device) for tensor in stack.parameters])
-    x, y = x.to(device), y.to(device)
+    x = x.to(device)
+    y = y.to(device)
 
     rates = (settings["rate"],) * stack.count
     if settings["rate_rule"] == "scaled":  # in units of 1/lambda_max of each network
@@ -209,9 +214,11 @@ def _descended(
 def _at_times(
     rows: list[dict[str, Any]], end: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    times = np.array([row["time"] for row in rows])
-    for wanted in sorted({*settings["times"], settings["steps"]}):
-        row = rows[int(np.searchsorted(times, wanted, "right")) - 1]
-        lost = end["diverged"] and wanted >= end["steps_taken"]
+    """Rows of ``changes`` of one network: the last of its snapshots up to each time."""
+    reached = np.array([row["time"] for row in rows])
+    for time in sorted({*settings["times"], settings["steps"]}):
+        last = int(np.searchsorted(reached, time, "right")) - 1
+        row = rows[last]
+        lost = end["diverged"] and time >= end["steps_taken"]
         values = {name: np.nan if lost else row[name] for name in ("change", "loss", "eta_lambda")}
-        yield {"time": wanted, "reached": row["time"], **values}
+        yield {"time": time, "reached": row["time"], **values}
