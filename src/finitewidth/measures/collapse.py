@@ -78,7 +78,8 @@ def class_parts(features: Any, labels: Any, classes: int) -> ClassParts:
     Raises:
         ConfigError: the shapes do not match, or the classes have different numbers of inputs.
     """
-    h, y = np.asarray(features, dtype=float), np.asarray(labels)
+    h = np.asarray(features, dtype=float)
+    y = np.asarray(labels)
     if h.ndim != 2 or y.shape != h.shape[:1]:
         raise ConfigError(f"features: shape {h.shape} must be (N, n) for labels (N,), {y.shape}")
     counts = np.bincount(y, minlength=classes)
@@ -87,9 +88,15 @@ def class_parts(features: Any, labels: Any, classes: int) -> ClassParts:
             f"labels: numbers of inputs by class {counts.tolist()}; {classes} classes must have "
             "equally many, at least one, and there must be two classes"
         )
-    grouped = h[np.argsort(y, kind="stable")].reshape(classes, counts[0], -1)
-    means = grouped.mean(axis=1)
-    return ClassParts(means.T, grouped - means[:, None], means.mean(axis=0), int(counts[0]))
+    by_class = np.argsort(y, kind="stable")
+    grouped = h[by_class].reshape(classes, counts[0], -1)  # (C, m, n)
+    means = grouped.mean(axis=1)  # (C, n)
+    return ClassParts(
+        means=means.T,
+        deviations=grouped - means[:, None],
+        mean=means.mean(axis=0),
+        per_class=int(counts[0]),
+    )
 
 
 def nc1(parts: ClassParts) -> float:
@@ -118,9 +125,9 @@ def nc2(parts: ClassParts, *, normalise_columns: bool = False) -> float:
     definition of M in section 2.1. The authors' code does not.
     """
     M = _columns(parts, normalise_columns)
-    gram, classes = M.T @ M, M.shape[1]
+    classes = M.shape[1]
     frame = (np.eye(classes) - 1 / classes) / np.sqrt(classes - 1)
-    return float(np.linalg.norm(_normalised(gram) - frame))
+    return float(np.linalg.norm(_normalised(M.T @ M) - frame))
 
 
 def nc3(parts: ClassParts, head_weight: Any, *, normalise_columns: bool = False) -> float:
@@ -128,16 +135,21 @@ def nc3(parts: ClassParts, head_weight: Any, *, normalise_columns: bool = False)
 
     It is 0 if W^T and M are equal up to a positive factor, and nan if one of them is 0.
     """
-    M, W = _columns(parts, normalise_columns), np.asarray(head_weight, dtype=float)
+    M = _columns(parts, normalise_columns)
+    W = np.asarray(head_weight, dtype=float)
     return float(np.linalg.norm(_normalised(W.T) - _normalised(M)))
 
 
 def nc4(parts: ClassParts, features: Any, head_weight: Any, head_bias: Any) -> float:
     """Share of the inputs whose largest output is that of the nearest class mean (NC4)."""
-    h, W, b = (np.asarray(given, dtype=float) for given in (features, head_weight, head_bias))
+    h = np.asarray(features, dtype=float)
+    W = np.asarray(head_weight, dtype=float)
+    b = np.asarray(head_bias, dtype=float)
+    outputs = h @ W.T + b  # (N, C)
     # |h - mean|^2 without |h|^2, which is the same for all classes
-    distances = (parts.means**2).sum(axis=0) - 2 * h @ parts.means
-    return float(((h @ W.T + b).argmax(axis=1) == distances.argmin(axis=1)).mean())
+    distances = (parts.means**2).sum(axis=0) - 2 * h @ parts.means  # (N, C)
+    agree = outputs.argmax(axis=1) == distances.argmin(axis=1)
+    return float(agree.mean())
 
 
 def invariant(
@@ -155,15 +167,20 @@ def invariant(
         W^T W and B, (n, n), and alpha = kappa_n m / (mu_class + C kappa_n m). They are nan or
         infinite where they do not exist, as for mu_single = 0.
     """
-    W, m = np.asarray(head_weight, dtype=float), parts.per_class
+    W = np.asarray(head_weight, dtype=float)
+    H1 = parts.means  # (n, C)
+    m = parts.per_class
+    classes = H1.shape[1]
     diagonal, same, other = (np.float64(value) for value in kappa)
     mu_single = diagonal - same
     mu_class = mu_single + m * (same - other)
-    H1, classes = parts.means, parts.means.shape[1]
     with np.errstate(all="ignore"):
+        gram = W.T @ W
         alpha = other * m / (mu_class + classes * other * m)
+        # H1 (I - alpha 1 1^T) H1^T, for H1 1 = C <h>
         spread = H1 @ H1.T - alpha * classes**2 * np.outer(parts.mean, parts.mean)
-        return W.T @ W, m / mu_class * spread + parts.scatter / mu_single, float(alpha)
+        terms = m / mu_class * spread + parts.scatter / mu_single
+    return gram, terms, float(alpha)
 
 
 def bias_gap(head_bias: Any) -> float:
@@ -200,17 +217,37 @@ def collapse_measures(
     if not all(np.isfinite(given).all() for given in (features, head_weight, head_bias)):
         return dict.fromkeys(COLLAPSE, np.nan)
     parts = class_parts(features, labels, len(head_weight))
-    gram, terms, alpha = invariant(parts, head_weight, kappa)
-    with np.errstate(all="ignore"):
-        size, norm = np.linalg.norm(gram), np.linalg.norm(gram - terms)
-        cosine = (gram * terms).sum() / (size * np.linalg.norm(terms))
-        relative, residual = norm / size, np.sqrt(np.maximum(1 - cosine**2, 0))
-    return {
+    unused = (np.asarray(features) == 0).all(axis=0)  # (n,)
+    measures = {
         "nc1": nc1(parts),
         "nc1_ratio": nc1_ratio(parts),
         "nc2": nc2(parts, normalise_columns=normalise_columns),
         "nc3": nc3(parts, head_weight, normalise_columns=normalise_columns),
         "nc4": nc4(parts, features, head_weight, head_bias),
+    }
+    measures |= _invariant_measures(parts, head_weight, kappa)
+    measures["bias_gap"] = bias_gap(head_bias)
+    measures["dead"] = int(unused.sum())
+    return measures
+
+
+def _invariant_measures(
+    parts: ClassParts, head_weight: Any, kappa: tuple[float, float, float]
+) -> dict[str, float]:
+    """Sizes of the invariant and of its terms, the keys ``e_norm`` to ``alpha_c`` of `COLLAPSE`.
+
+    The factor c that brings c B nearest to W^T W is <W^T W, B> / |B|_F^2. What is left then has the
+    size sqrt(1 - cosine^2) |W^T W|_F.
+    """
+    gram, terms, alpha = invariant(parts, head_weight, kappa)  # W^T W and B, (n, n)
+    with np.errstate(all="ignore"):
+        size = np.linalg.norm(gram)
+        norm = np.linalg.norm(gram - terms)
+        relative = norm / size
+        cosine = (gram * terms).sum() / (size * np.linalg.norm(terms))
+        # rounding can leave a cosine above 1
+        residual = np.sqrt(np.maximum(1 - cosine**2, 0))
+    return {
         "e_norm": float(norm),
         "e_relative": float(relative),
         "invariant_alignment": float(cosine),
@@ -219,8 +256,6 @@ def collapse_measures(
         "h2": float(np.linalg.norm(parts.scatter)),
         "hbar": float(parts.mean @ parts.mean),
         "alpha_c": alpha * len(head_weight),
-        "bias_gap": bias_gap(head_bias),
-        "dead": int((np.asarray(features) == 0).all(axis=0).sum()),
     }
 
 
@@ -244,16 +279,23 @@ def kernel_measures(
     measures = dict.fromkeys(KERNELS, np.nan)
     if not (np.isfinite(theta).all() and np.isfinite(theta_h).all()):
         return measures
-    for name, of, kernel, count in (
-        ("gamma", "theta", theta, outputs),
-        ("kappa", "theta_h", theta_h, features),
-    ):
-        means = block_means(np.asarray(kernel, dtype=float) / count, labels)
-        blocks = {"d": means.diagonal, "c": means.same_class, "n": means.other_class}
-        measures |= {f"{name}_{kind}": float(value) for kind, value in blocks.items()}
-        if np.any(kernel):
-            measures[f"alignment_{of}"] = float(label_alignment(kernel, labels))
+    measures |= _block_measures("gamma", theta, outputs, labels)
+    measures |= _block_measures("kappa", theta_h, features, labels)
+    if np.any(theta):
+        measures["alignment_theta"] = float(label_alignment(theta, labels))
+    if np.any(theta_h):
+        measures["alignment_theta_h"] = float(label_alignment(theta_h, labels))
     return measures
+
+
+def _block_measures(name: str, kernel: Any, count: int, labels: Any) -> dict[str, float]:
+    """Block means d, c and n of a kernel (S, S) that is a sum over ``count`` outputs."""
+    means = block_means(np.asarray(kernel, dtype=float) / count, labels)
+    return {
+        f"{name}_d": float(means.diagonal),
+        f"{name}_c": float(means.same_class),
+        f"{name}_n": float(means.other_class),
+    }
 
 
 def _columns(parts: ClassParts, normalise: bool) -> np.ndarray:

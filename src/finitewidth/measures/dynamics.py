@@ -111,10 +111,12 @@ def follow(networks: Networks, settings: Mapping[str, Any], descents: int) -> Dy
     largest = values[:, -1]
     rho = largest / networks.depth if settings["rho"] == "kernel_over_depth" else largest
     rate = settings["rate"] * (1 if settings["loss_half"] else 2)
-    step, times = rate / rho, log_times(settings["linear_steps"])
+    step = rate / rho
+    times = log_times(settings["linear_steps"])
     errors = networks.outputs() - networks.y
     linear = error_ratios(values, vectors, errors, step=step, times=times)
-    ratios, growth = {LINEAR: (times, linear.numpy())}, np.empty(0)
+    ratios = {LINEAR: (times, linear.numpy())}
+    growth = np.empty(0)
     if descents:
         descending = networks.first(descents)
         ratios[DESCENT], trained = _descend(descending, step[:descents], settings)
@@ -126,7 +128,8 @@ def _descend(
     networks: Networks, step: Tensor, settings: Mapping[str, Any]
 ) -> tuple[tuple[list[int], np.ndarray], Networks]:
     """Train all networks; return times and error ratios, and the trained networks."""
-    times, squares = log_times(settings["steps"]), []
+    times = log_times(settings["steps"])
+    squares = []  # |e_t|^2 at each time, (R,)
     dtype, double_below = PRECISIONS[settings["precision"]]
     for state in gradient_descent(
         networks.x,
@@ -177,42 +180,48 @@ def rows_of(found: Dynamics, first_run: int, depth: int) -> Rows:
     Raises:
         ConfigError: no path of a network is open, so its kernel is zero.
     """
-    closed = np.flatnonzero(~(found.eigenvalues[:, -1] > 0))
+    _check_open(found.eigenvalues, first_run, depth)
+    growth = np.full(len(found.eigenvalues), np.nan)
+    growth[: len(found.growth)] = found.growth
+    kernels, spectra = [], []
+    for run, values in enumerate(found.eigenvalues, start=first_run):
+        kernels.append(
+            {
+                "run": run,
+                "rho_max": values[-1],
+                "rho_min": values[0],
+                "trace_over_rho_max": values.sum() / values[-1],
+                "growth": growth[run - first_run],
+            }
+        )
+        spectra += _spectrum(run, values, depth)
+    errors = []
+    for dynamics, (times, ratios) in found.ratios.items():  # ratios: (times, replicas)
+        for run, curve in enumerate(ratios.T, start=first_run):
+            for time, ratio in zip(times, curve, strict=True):
+                row = {"dynamics": dynamics, "run": run, "time": time, "ratio": float(ratio)}
+                errors.append(row)
+    return {"kernels": kernels, "spectra": spectra, "errors": errors}
+
+
+def _check_open(eigenvalues: np.ndarray, first_run: int, depth: int) -> None:
+    """Raise a ConfigError if a kernel is zero; the ascending eigenvalues are (R, S)."""
+    closed = np.flatnonzero(~(eigenvalues[:, -1] > 0))
     if len(closed):
         raise ConfigError(
             f"in run {first_run + closed[0]} no path of the network with {depth} weight layers is "
             "open, and its kernel is zero; raise width (or mu, the share of open gates), or lower "
             "depths"
         )
-    growth = np.full(len(found.eigenvalues), np.nan)
-    growth[: len(found.growth)] = found.growth
-    kernels = [
-        {
-            "run": first_run + run,
-            "rho_max": values[-1],
-            "rho_min": values[0],
-            "trace_over_rho_max": values.sum() / values[-1],
-            "growth": growth[run],
-        }
-        for run, values in enumerate(found.eigenvalues)
-    ]
-    spectra = [
-        {
-            "run": first_run + run,
-            "index": index,
-            "cumulative": total / depth,
-            "scaled": total / values[-1],
-        }
-        for run, values in enumerate(found.eigenvalues)
-        for index, total in enumerate(np.cumsum(values), start=1)
-    ]
-    errors = [
-        {"dynamics": dynamics, "run": first_run + run, "time": time, "ratio": float(ratio)}
-        for dynamics, (times, ratios) in found.ratios.items()
-        for run in range(ratios.shape[1])
-        for time, ratio in zip(times, ratios[:, run], strict=True)
-    ]
-    return {"kernels": kernels, "spectra": spectra, "errors": errors}
+
+
+def _spectrum(run: int, values: np.ndarray, depth: int) -> list[dict[str, Any]]:
+    """Rows of ``spectra`` of one run, from its ascending eigenvalues (S,)."""
+    rows = []
+    for index, total in enumerate(np.cumsum(values), start=1):
+        row = {"run": run, "index": index}
+        rows.append(row | {"cumulative": total / depth, "scaled": total / values[-1]})
+    return rows
 
 
 def tables_of(
@@ -246,13 +255,15 @@ def mean_curves(
     The columns ``place`` identify a cell. Errors are also averaged as ``log_ratio``, the decadic
     logarithm of ``ratio``.
     """
-    spectra, errors = tables["spectra"], tables["errors"]
+    spectra = tables["spectra"]
+    errors = tables["errors"]
     least = np.finfo(float).tiny  # an error that underflows to 0 is no divergence
     errors = errors.assign(log_ratio=np.log10(errors["ratio"].clip(lower=least)))
-    ratios, dynamics = ["ratio", "log_ratio"], [*place, "dynamics"]
+    sums = ["cumulative", "scaled"]
+    ratios = ["ratio", "log_ratio"]
     return {
-        "spectra": means_of_first(spectra, place, ["cumulative", "scaled"], shown, along="index"),
-        "error_curves": means_of_first(errors, dynamics, ratios, shown, along="time"),
+        "spectra": means_of_first(spectra, place, sums, shown, along="index"),
+        "error_curves": means_of_first(errors, [*place, "dynamics"], ratios, shown, along="time"),
     }
 
 

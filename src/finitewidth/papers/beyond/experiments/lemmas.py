@@ -4,6 +4,7 @@ These are Lemmas A.1 to A.4, Theorem 4.1 and the estimators of appendix C.3.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -46,26 +47,48 @@ def moments(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     over layers, and the same for products over all layers (``chain``). The parts are phi(U)^2 and
     phi'(U) V^2 of the proofs of the lemmas, where U and V are standard normal.
     """
-    width, layers, draws = (settings[name] for name in ("width", "layers", "draws"))
+    width = settings["width"]
+    layers = settings["layers"]
+    draws = settings["draws"]
+    sigma_w2 = settings["sigma_w2"]
     rng = np.random.default_rng(seed_for("beyond/lemmas/moments", width, layers))
-    parts = [
-        norm_ratios(rng, min(PIECE, draws - first), width, layers, settings["sigma_w2"])
-        for first in range(0, draws, PIECE)
+    parts = []
+    for first in range(0, draws, PIECE):
+        count = min(PIECE, draws - first)
+        parts.append(norm_ratios(rng, count, width, layers, sigma_w2))
+    ratios = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    samples = [
+        *_layer_samples(ratios, width, sigma_w2 / 2),
+        *_chain_samples(ratios, width, layers, sigma_w2 / 2),
+        *_part_samples(ratios),
     ]
-    found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    rows = _samples(found, width, layers, settings["sigma_w2"] / 2)
     return [
         {
             "width": width,
             "layers": layers,
-            "quantity": quantity,
-            "weights": weights,
-            **_mean(sample),
-            "printed": float(printed),
-            "exact": float(exact),
+            "quantity": sample.quantity,
+            "weights": sample.weights,
+            **_mean(sample.values),
+            "printed": float(sample.printed),
+            "exact": float(sample.exact),
         }
-        for quantity, weights, sample, printed, exact in rows
+        for sample in samples
     ]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Values of a quantity, one per draw, and its mean as printed and as it is exactly.
+
+    ``weights`` says whether the errors were propagated through tied or untied weights, see
+    `moments`. ``printed`` is nan where the paper has no value.
+    """
+
+    quantity: str
+    weights: str
+    values: np.ndarray
+    printed: float
+    exact: float
 
 
 def norm_ratios(
@@ -112,31 +135,56 @@ def _ratios(norms: list[np.ndarray]) -> np.ndarray:
     return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
 
 
-def _samples(
-    found: Mapping[str, np.ndarray], width: int, layers: int, a: float
-) -> list[tuple[str, str, np.ndarray, float, float]]:
-    """Quantity, weights, sample, and its mean as printed and as it is exactly."""
-    square, once = 1 + 5 / width, 1 + 1 / width
-    forward, tied, untied = (found[name] / a for name in ("forward", "tied", "untied"))
-    chained = (2 * (1 - 1 / width) ** layers + square**layers) / 3  # docs/theory.md
-    both, others = (forward * tied).prod(axis=1), (forward * untied).prod(axis=1)
-    rows = [
-        ("forward", "tied", forward.mean(axis=1), 1, 1),
-        ("backward", "tied", tied.mean(axis=1), 1, 1),
-        ("forward_square", "tied", (forward**2).mean(axis=1), square, square),
-        ("backward_square", "tied", (tied**2).mean(axis=1), square, square),
-        ("product", "tied", (forward * tied).mean(axis=1), once, once),
-        ("chain_backward", "tied", tied.prod(axis=1), 1, 1),
-        ("chain_backward_square", "tied", (tied**2).prod(axis=1), *[square**layers] * 2),
-        ("chain_product", "tied", both, once**layers, chained),
-        ("chain_product", "untied", others, np.nan, once**layers),
-        ("chain_product", "difference", both - others, np.nan, chained - once**layers),
+def _layer_samples(ratios: Mapping[str, np.ndarray], width: int, a: float) -> list[Sample]:
+    """Moments of one layer, means over layers (Lemmas A.1, A.2 and A.4)."""
+    forward = ratios["forward"] / a  # (draws, layers)
+    tied = ratios["tied"] / a
+    square = 1 + 5 / width  # E[N^2] / a^2
+    both = 1 + 1 / width  # E[N_x N_d] / a^2
+    return [
+        Sample("forward", "tied", forward.mean(axis=1), 1, 1),
+        Sample("backward", "tied", tied.mean(axis=1), 1, 1),
+        Sample("forward_square", "tied", (forward**2).mean(axis=1), square, square),
+        Sample("backward_square", "tied", (tied**2).mean(axis=1), square, square),
+        Sample("product", "tied", (forward * tied).mean(axis=1), both, both),
     ]
+
+
+def _chain_samples(
+    ratios: Mapping[str, np.ndarray], width: int, layers: int, a: float
+) -> list[Sample]:
+    """Moments of products over all layers, Lemma A.4.
+
+    The product of N_x N_d / a^2 has the mean (2 Q + P) / 3 with Q = (1 - 1/n)^L and P =
+    (1 + 5/n)^L, see docs/theory.md. With untied weights it has the printed one, (1 + 1/n)^L.
+    """
+    forward = ratios["forward"] / a  # (draws, layers)
+    tied = ratios["tied"] / a
+    untied = ratios["untied"] / a
+    product_tied = (forward * tied).prod(axis=1)
+    product_untied = (forward * untied).prod(axis=1)
+    difference = product_tied - product_untied
+    square = (1 + 5 / width) ** layers
+    printed = (1 + 1 / width) ** layers
+    exact = (2 * (1 - 1 / width) ** layers + square) / 3
+    return [
+        Sample("chain_backward", "tied", tied.prod(axis=1), 1, 1),
+        Sample("chain_backward_square", "tied", (tied**2).prod(axis=1), square, square),
+        Sample("chain_product", "tied", product_tied, printed, exact),
+        Sample("chain_product", "untied", product_untied, np.nan, printed),
+        Sample("chain_product", "difference", difference, np.nan, exact - printed),
+    ]
+
+
+def _part_samples(ratios: Mapping[str, np.ndarray]) -> list[Sample]:
+    """Means and variances of the summands phi(U)^2 and phi'(U) V^2, which are 1/2 and 5/4."""
+    samples = []
     for name in ("forward_part", "backward_part"):
-        part = found[name]
-        rows.append((name, "tied", part, 0.5, 0.5))
-        rows.append((f"{name}_variance", "tied", (part - part.mean()) ** 2, 1.25, 1.25))
-    return rows
+        values = ratios[name]  # (draws * width,)
+        squares = (values - values.mean()) ** 2
+        samples.append(Sample(name, "tied", values, 0.5, 0.5))
+        samples.append(Sample(f"{name}_variance", "tied", squares, 1.25, 1.25))
+    return samples
 
 
 def _mean(sample: np.ndarray) -> dict[str, Any]:
@@ -222,27 +270,37 @@ def kernel_changes(init: Initialisation, rate: float, draws: int) -> dict[str, n
 def _changes(
     weights: list[torch.Tensor], biases: list[torch.Tensor], x: torch.Tensor, rate: float
 ) -> dict[str, torch.Tensor]:
-    parameters, depth = [p.requires_grad_() for p in (*weights, *biases)], len(weights)
+    """The changes of `kernel_changes` of a batch of networks, (draws,) each, for one input x."""
+    depth = len(weights)
+    parameters = [parameter.requires_grad_() for parameter in (*weights, *biases)]
 
-    def computed(values: list[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+    def kernel_of(values: list[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Theta(x, x), (draws,), and the output of networks with these parameters."""
         weights, biases = values[:depth], values[depth:]
         of_weights, of_biases, output = tangent_kernel(weights, biases, x, activation="relu")
         return (of_weights + of_biases)[:, 0, 0], output
 
-    before, output = computed(parameters)
+    before, output = kernel_of(parameters)
     slopes = torch.autograd.grad(
         before.sum(), parameters, materialize_grads=True, retain_graph=True
     )
-    gradients = torch.autograd.grad(((output - 1) ** 2).sum() / 2, parameters)
-    steps = [-rate * gradient for gradient in gradients]
-    along = [(g * d).flatten(1).sum(dim=1) for g, d in zip(slopes, steps, strict=True)]
+    loss = ((output - 1) ** 2).sum() / 2
+    gradients = torch.autograd.grad(loss, parameters)
+    # d Theta = sum over parameters of slope * step, for each network
+    moved = []
+    differentials = []
     with torch.no_grad():
-        moved = [p + step for p, step in zip(parameters, steps, strict=True)]
-        return {
-            "step": computed(moved)[0] - before,
-            "step_of_weights": computed(moved[:depth] + parameters[depth:])[0] - before,
-            "derivative": torch.stack(along).sum(dim=0),
-        }
+        for parameter, slope, gradient in zip(parameters, slopes, gradients, strict=True):
+            step = -rate * gradient
+            moved.append(parameter + step)
+            differentials.append((slope * step).flatten(1).sum(dim=1))
+        after, _ = kernel_of(moved)
+        after_weights, _ = kernel_of(moved[:depth] + parameters[depth:])
+    return {
+        "step": after - before.detach(),
+        "step_of_weights": after_weights - before.detach(),
+        "derivative": torch.stack(differentials).sum(dim=0),
+    }
 
 
 def estimators(settings: Mapping[str, Any]) -> list[dict[str, Any]]:

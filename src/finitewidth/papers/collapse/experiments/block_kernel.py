@@ -45,7 +45,8 @@ def kernel(classes: int, samples: int, values: Sequence[Any]) -> sympy.Matrix:
     """
     diagonal, same, other = values
     blocks = sympy.kronecker_product(sympy.eye(classes), sympy.ones(samples))
-    eye, ones = sympy.eye(classes * samples), sympy.ones(classes * samples)
+    eye = sympy.eye(classes * samples)
+    ones = sympy.ones(classes * samples)
     return other * ones + (same - other) * blocks + (diagonal - same) * eye
 
 
@@ -81,46 +82,51 @@ def stated_vectors(classes: int, samples: int) -> list[list[sympy.Matrix]]:
 
 
 def _rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    sizes = settings["classes"], settings["samples"]
-    small = settings["symbols"]["classes"], settings["symbols"]["samples"]
+    """A row for each component of Table 1, the columns ``rows`` of `measure`."""
+    classes, samples = settings["classes"], settings["samples"]
+    small = settings["symbols"]  # sizes at which the characteristic polynomial is factored
     numbers = [sympy.nsimplify(value, rational=True) for value in settings["kernel"]]
     symbols = sympy.symbols(NAMES)
-    exact, general = kernel(*sizes, numbers), kernel(*sizes, symbols)
-    values = stated_eigenvalues(*sizes, numbers)
-    formulas = stated_eigenvalues(*sizes, symbols)
-    vectors = stated_vectors(*sizes)
-    powers = powers_of_roots(*small)
-    return [
-        {
-            "component": name,
-            "classes": sizes[0],
-            "samples": sizes[1],
-            **dict(zip(NAMES, map(float, numbers), strict=True)),
-            "value": float(values[place]),
-            "multiplicity": stated_multiplicities(*sizes)[place],
-            "vectors": len(vectors[place]),
-            "rank": sympy.Matrix.hstack(*vectors[place]).rank(),
-            "residual": float(max(map(abs, _left(exact, values[place], vectors[place])))),
-            "symbolic": sum(
-                entry.expand() != 0 for entry in _left(general, formulas[place], vectors[place])
-            ),
-            "small_classes": small[0],
-            "small_samples": small[1],
-            "small_stated": stated_multiplicities(*small)[place],
-            "power": powers[place],
+    example = kernel(classes, samples, numbers)
+    general = kernel(classes, samples, symbols)
+    values = stated_eigenvalues(classes, samples, numbers)
+    formulas = stated_eigenvalues(classes, samples, symbols)
+    multiplicities = stated_multiplicities(classes, samples)
+    eigenvectors = stated_vectors(classes, samples)
+    small_multiplicities = stated_multiplicities(small["classes"], small["samples"])
+    powers = powers_of_roots(small["classes"], small["samples"])
+    rows = []
+    for index, name in enumerate(COMPONENTS):
+        vectors = eigenvectors[index]
+        differences = _differences(example, values[index], vectors)
+        symbolic = _differences(general, formulas[index], vectors)
+        row = {"component": name, "classes": classes, "samples": samples}
+        row |= {gamma: float(number) for gamma, number in zip(NAMES, numbers, strict=True)}
+        row |= {
+            "value": float(values[index]),
+            "multiplicity": multiplicities[index],
+            "vectors": len(vectors),
+            "rank": sympy.Matrix.hstack(*vectors).rank(),
+            "residual": float(max(abs(entry) for entry in differences)),
+            "symbolic": sum(entry.expand() != 0 for entry in symbolic),
+            "small_classes": small["classes"],
+            "small_samples": small["samples"],
+            "small_stated": small_multiplicities[index],
+            "power": powers[index],
         }
-        for place, name in enumerate(COMPONENTS)
-    ]
+        rows.append(row)
+    return rows
 
 
-def _left(matrix: Any, value: Any, vectors: Sequence[Any]) -> list[Any]:
+def _differences(matrix: Any, value: Any, vectors: Sequence[Any]) -> list[Any]:
     """The entries of K v - lambda v for all vectors, exactly."""
-    return [entry for v in vectors for entry in matrix * v - value * v]
+    return [entry for vector in vectors for entry in matrix * vector - value * vector]
 
 
 def powers_of_roots(classes: int, samples: int) -> list[int]:
     """How often x - lambda_single, x - lambda_class and x - lambda_global divide det(x I - K)."""
-    x, symbols = sympy.Symbol("x"), sympy.symbols(NAMES)
+    x = sympy.Symbol("x")
+    symbols = sympy.symbols(NAMES)
     matrix = kernel(classes, samples, symbols)
     _, factors = sympy.factor_list(matrix.charpoly(x).as_expr(), x, *symbols)
     return [
@@ -131,27 +137,35 @@ def powers_of_roots(classes: int, samples: int) -> list[int]:
 
 def _products(classes: int, samples: int) -> list[dict[str, Any]]:
     """The inner products of a residual r of symbols with all eigenvectors, beside (11) and (12)."""
-    count = classes * samples
-    r = sympy.Matrix(sympy.symbols(f"r0:{count}"))
-    mean = sum(r) / count
-    of_class = [sum(r[c * samples : (c + 1) * samples]) / samples for c in range(classes)]
-    printed = [
-        [(r[i] - of_class[i // samples]) * samples / (samples - 1) for i in range(count)],
-        [(of_class[c] - mean) * count / (classes - 1) for c in range(classes)],
-        [count * mean],
-    ]
+    r = sympy.Matrix(sympy.symbols(f"r0:{classes * samples}"))  # (N, 1)
     equations = ("(12), right", "(12), left", "(11)")
-    return [
-        {
-            "component": name,
-            "equation": equation,
-            "entries": len(forms),
-            "differing": sum(
-                sympy.expand((r.T * v)[0] - form) != 0
-                for v, form in zip(vectors, forms, strict=True)
-            ),
-        }
-        for name, equation, forms, vectors in zip(
-            COMPONENTS, equations, printed, stated_vectors(classes, samples), strict=True
-        )
-    ]
+    forms = _printed_products(r, classes, samples)
+    eigenvectors = stated_vectors(classes, samples)
+    rows = []
+    for name, equation, printed, vectors in zip(
+        COMPONENTS, equations, forms, eigenvectors, strict=True
+    ):
+        differing = 0
+        for vector, form in zip(vectors, printed, strict=True):
+            product = (r.T * vector)[0]
+            differing += sympy.expand(product - form) != 0
+        row = {"component": name, "equation": equation}
+        rows.append(row | {"entries": len(printed), "differing": differing})
+    return rows
+
+
+def _printed_products(r: sympy.Matrix, classes: int, samples: int) -> list[list[Any]]:
+    """The inner products of a residual r (N, 1) as printed, in the order of `stated_vectors`.
+
+    With v_i^c it is m / (m - 1) (r_i - <r>_c), with v_c it is N / (C - 1) (<r>_c - <r>), and with
+    v_0 it is N <r>; <r>_c is the mean of class c, and <r> that of all samples.
+    """
+    count = classes * samples
+    mean = sum(r) / count
+    class_means = [sum(r[c * samples : (c + 1) * samples]) / samples for c in range(classes)]
+    single = []
+    for i in range(count):
+        deviation = r[i] - class_means[i // samples]
+        single.append(deviation * samples / (samples - 1))
+    of_class = [(class_mean - mean) * count / (classes - 1) for class_mean in class_means]
+    return [single, of_class, [count * mean]]

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from finitewidth.common.provenance import seed_for
-from finitewidth.measures.collapse import ClassParts, bias_gap, nc2, nc3
+from finitewidth.measures.collapse import ClassParts, bias_gap, nc2, nc3, nc4
 from finitewidth.papers.collapse.experiments import block_flow
 from finitewidth.papers.collapse.experiments.block_flow import BlockKernel, FlowState
 
@@ -177,25 +177,30 @@ def collapse_of(
     ``points`` are standard normal numbers (P, n), for NC4. A point of class c is its mean plus such
     a vector, as long as the root mean square norm of centred class means on average.
     """
-    W, b, H1, S = (part[place] for part in states)
+    W, b, H1, S = (part[place] for part in states)  # (C, n), (C,), (n, C), (n, n)
     parts = ClassParts(H1, np.empty(0), H1.mean(axis=1), kernel.samples)
     centred = np.linalg.norm(parts.centred)
-    radius = centred / math.sqrt(kernel.classes)
+    radius = centred / math.sqrt(kernel.classes)  # root mean square norm of centred class means
     scatter = float(np.trace(S))
-    gram, terms = W.T @ W, block_flow.feature_terms(kernel, states)[place]
-    own = np.arange(len(points)) % kernel.classes
-    shown = H1.T[own] + radius / math.sqrt(len(H1)) * points
-    nearest = ((H1**2).sum(axis=0) - 2 * shown @ H1).argmin(axis=1)
+    terms = block_flow.feature_terms(kernel, states)[place]  # (n, n)
+    classes = np.arange(len(points)) % kernel.classes
+    features = H1.T[classes] + radius / math.sqrt(len(H1)) * points  # (P, n)
     return {
         "nc1": scatter / centred**2,
         "nc2": nc2(parts),
         "nc3": nc3(parts, W),
-        "nc4": float(((shown @ W.T + b).argmax(axis=1) == nearest).mean()),
+        "nc4": nc4(parts, features, W, b),
         "h2": math.sqrt(max(scatter, 0.0)),
         "mean": float(np.linalg.norm(parts.mean)) / radius,
         "bias_gap": bias_gap(b),
-        "alignment": float((gram * terms).sum() / np.linalg.norm(gram) / np.linalg.norm(terms)),
+        "alignment": _cosine(W.T @ W, terms),
     }
+
+
+def _cosine(first: np.ndarray, second: np.ndarray) -> float:
+    """Cosine of the angle between two matrices of one shape."""
+    product = (first * second).sum()
+    return float(product / np.linalg.norm(first) / np.linalg.norm(second))
 
 
 def leading_terms(kernel: BlockKernel, times: Sequence[float]) -> list[dict[str, float]]:

@@ -56,41 +56,72 @@ def measure(
     """
     device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
     images = balanced_images(inputs["data"], **settings["images"], device=device)
-    about = Network.from_mapping(settings["network"]), images.shape, images.outputs
-    module, states = build(*about), {}
-    for init in settings["inits"]:
-        state = initial_state(module, init, f"{NAME}/{settings['pair']}/{init}")
-        states[init] = {name: tensor.to(device) for name, tensor in state.items()}
-    cases = product(settings["inits"], rates_of(settings["rates"]))
-    runs = [
-        {REPLICA: number, "pair": settings["pair"], "init": init, "rate_index": index, "rate": rate}
-        for number, (init, (index, rate)) in enumerate(cases)
-    ]
-    size = settings["stack"] or len(runs)
-    history, measures, kept = [], [], []
-    parts = [runs[start : start + size] for start in range(0, len(runs), size)]
-    for part in in_turn(parts, "stacks"):
-        stack = StackedNetwork(*about, [states[run["init"]] for run in part])
-        name = f"replicas {part[0][REPLICA]} to {part[-1][REPLICA]}"
+    network = Network.from_mapping(settings["network"])
+    module = build(network, images.shape, images.outputs)
+    states = _initial_states(module, settings, device)
+    history: list[dict[str, Any]] = []
+    measures: list[dict[str, Any]] = []
+    kept: list[dict[str, Tensor]] = []
+    for runs in in_turn(_stacks(settings), "stacks"):
+        initial = [states[run["init"]] for run in runs]
+        stack = StackedNetwork(network, images.shape, images.outputs, initial)
+        name = f"replicas {runs[0][REPLICA]} to {runs[-1][REPLICA]}"
         store = checkpoints.store(name) if checkpoints else None
-        plan = _plan([run["rate"] for run in part], settings)
+        plan = _plan([run["rate"] for run in runs], settings)
         result = train(stack, images, plan, partial(measured, module, settings), store)
-        # rows name the replica of the part; the run has its number among all
-        for table, rows in ((history, result.history), (measures, result.measures)):
-            table += [part[row[REPLICA]] | row | part[row[REPLICA]] for row in rows]
-        kept += [
-            {**stack.state(place), REPLICA: torch.tensor(run[REPLICA])}
-            for place, run in enumerate(part)
-            if run["init"] in settings["keep"]
-        ]
+        history += _numbered(result.history, runs)
+        measures += _numbered(result.measures, runs)
+        for replica, run in enumerate(runs):
+            if run["init"] in settings["keep"]:
+                number = torch.tensor(run[REPLICA])
+                kept.append(stack.state(replica) | {REPLICA: number})
     order = ["epoch", "replica"]
     return {
         "history": pd.DataFrame(history).sort_values(order, ignore_index=True),
         "measures": pd.DataFrame(measures).sort_values(order, ignore_index=True),
-        "weights": {
-            name: np.stack([state[name].cpu().numpy() for state in kept]) for name in kept[0]
-        },
+        "weights": _stacked(kept),
     }
+
+
+def _initial_states(
+    module: nn.Module, settings: Mapping[str, Any], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Name of an initialisation -> the state from which all its networks start."""
+    states = {}
+    for init in settings["inits"]:
+        state = initial_state(module, init, f"{NAME}/{settings['pair']}/{init}")
+        states[init] = {name: tensor.to(device) for name, tensor in state.items()}
+    return states
+
+
+def _stacks(settings: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
+    """The networks, every initialisation at every rate, divided into those trained together."""
+    runs = []
+    for init, (index, rate) in product(settings["inits"], rates_of(settings["rates"])):
+        run = {REPLICA: len(runs), "pair": settings["pair"], "init": init}
+        runs.append(run | {"rate_index": index, "rate": rate})
+    size = settings["stack"] or len(runs)
+    return [runs[start : start + size] for start in range(0, len(runs), size)]
+
+
+def _numbered(
+    rows: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Rows of a stack with the columns of their runs first.
+
+    A row has the number of a network in its stack, and the run that among all networks. The columns
+    that both have are those of the run.
+    """
+    numbered = []
+    for row in rows:
+        run = runs[row[REPLICA]]
+        numbered.append({**run, **row, **run})
+    return numbered
+
+
+def _stacked(states: Sequence[Mapping[str, Tensor]]) -> dict[str, np.ndarray]:
+    """Entry of a state -> its values in all states, (states, ...)."""
+    return {name: np.stack([state[name].cpu().numpy() for state in states]) for name in states[0]}
 
 
 def rates_of(settings: Mapping[str, Any]) -> list[tuple[int, float]]:
@@ -142,26 +173,28 @@ def measured(
     Each has the keys of `finitewidth.measures.collapse.collapse_measures` and
     `finitewidth.measures.collapse.kernel_measures`. All are nan if the network diverged.
     """
-    classes, outputs = labels.cpu().numpy(), module.head.out_features
+    classes = labels.cpu().numpy()  # (b,)
+    outputs = module.head.out_features
     chosen = first_per_class(classes, range(outputs), settings["kernel_per_class"])
     inputs = images[torch.from_numpy(chosen).to(images.device)]
     with torch.no_grad():
-        features = stack.forward(images, training=False)[0].cpu().numpy()
+        features = stack.forward(images, training=False)[0].cpu().numpy()  # (R, b, n)
     module.to(images)
     rows = []
-    for replica, own in enumerate(features):
+    for replica, h in enumerate(features):
         state = stack.state(replica)
-        weight, bias = (state[f"head.{name}"].cpu().numpy() for name in ("weight", "bias"))
+        weight = state["head.weight"].cpu().numpy()
+        bias = state["head.bias"].cpu().numpy()
         kernels = dict.fromkeys(KERNELS, np.nan)
         if all(torch.isfinite(tensor).all() for tensor in state.values()):
             module.load_state_dict(state)
             theta, theta_h = kernels_of(module, inputs, settings["kernel_gib"])
             kernels = kernel_measures(
-                theta, theta_h, classes[chosen], outputs=outputs, features=own.shape[1]
+                theta, theta_h, classes[chosen], outputs=outputs, features=h.shape[1]
             )
-        kappa = tuple(kernels[f"kappa_{kind}"] for kind in "dcn")
+        kappa = (kernels["kappa_d"], kernels["kappa_c"], kernels["kappa_n"])
         metrics = collapse_measures(
-            own, classes, weight, bias, kappa, normalise_columns=settings["normalise_columns"]
+            h, classes, weight, bias, kappa, normalise_columns=settings["normalise_columns"]
         )
         rows.append(metrics | kernels)
     return rows

@@ -1,7 +1,8 @@
 """Deep linear networks learn one example with one input, job `dgn_deep_linear` (dgn Figure 10)."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,74 +41,99 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     }
 
 
+@dataclass(frozen=True)
+class Trajectories:
+    """What is followed over the steps of a batch of R runs; each array is (steps + 1, R).
+
+    ``errors`` are squared errors of gradient descent over e_0^2, ``kernels`` the tangent kernels,
+    ``norms`` the norms of all weights, and ``linear`` the squared errors of the linear recursion
+    over e_0^2.
+    """
+
+    errors: np.ndarray
+    kernels: np.ndarray
+    norms: np.ndarray
+    linear: np.ndarray
+
+    def of_run(self, column: int) -> dict[tuple[str, str], np.ndarray]:
+        """(quantity, dynamics) -> values (steps + 1,) of one run, relative to time 0."""
+        kernels = self.kernels[:, column]
+        norms = self.norms[:, column]
+        return {
+            ("error", DESCENT): self.errors[:, column],
+            ("error", LINEAR): self.linear[:, column],
+            ("kernel", DESCENT): kernels / kernels[0],
+            ("weights", DESCENT): norms / norms[0],
+        }
+
+
 def _depth_rows(depth: int, settings: Mapping[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Values over time of the runs shown, and one summary row for every run."""
-    paths, summaries = [], []
+    paths = []
+    summaries = []
     for runs in batches(settings["runs"], depth * settings["width"] ** 2):
-        errors, kernels, norms, linear = _trajectories(depth, runs, settings)
+        trajectories = _trajectories(depth, runs, settings)
         for column, run in enumerate(runs):
-            path = {
-                ("error", DESCENT): errors[:, column],
-                ("error", LINEAR): linear[:, column],
-                ("kernel", DESCENT): kernels[:, column] / kernels[0, column],
-                ("weights", DESCENT): norms[:, column] / norms[0, column],
+            path = trajectories.of_run(column)
+            errors = path["error", DESCENT]
+            summary = {
+                "depth": depth,
+                "run": run,
+                "kernel": trajectories.kernels[0, column],
+                "first_ratio": errors[1],
+                "steps_to_hundredth": steps_to(errors, 0.01),
+                "kernel_growth": path["kernel", DESCENT][-1],
             }
-            summaries.append(
-                {
-                    "depth": depth,
-                    "run": run,
-                    "kernel": kernels[0, column],
-                    "first_ratio": errors[1, column],
-                    "steps_to_hundredth": steps_to(errors[:, column], 0.01),
-                    "kernel_growth": path["kernel", DESCENT][-1],
-                }
-            )
+            summaries.append(summary)
             if run < settings["shown"]:
-                paths += [
-                    pd.DataFrame(
-                        {
-                            "depth": depth,
-                            "run": run,
-                            "quantity": quantity,
-                            "dynamics": dynamics,
-                            "time": range(len(values)),
-                            "value": values,
-                        }
-                    )
-                    for (quantity, dynamics), values in path.items()
-                ]
+                paths += _curves_of_run(depth, run, path)
     return pd.concat(paths), pd.DataFrame(summaries)
 
 
-def _trajectories(
-    depth: int, runs: Sequence[int], settings: Mapping[str, Any]
-) -> tuple[np.ndarray, ...]:
-    """Squared errors over e_0^2, kernels, norms of all weights, and those errors of the recursion.
+def _curves_of_run(
+    depth: int, run: int, path: Mapping[tuple[str, str], np.ndarray]
+) -> Iterator[pd.DataFrame]:
+    """A table for each quantity and dynamics of a run, with a row for each time."""
+    for (quantity, dynamics), values in path.items():
+        yield pd.DataFrame(
+            {
+                "depth": depth,
+                "run": run,
+                "quantity": quantity,
+                "dynamics": dynamics,
+                "time": range(len(values)),
+                "value": values,
+            }
+        )
 
-    Each is (steps + 1, R).
-    """
-    width, times = settings["width"], range(settings["steps"] + 1)
-    x, y = torch.ones(1, 1).double(), torch.ones(len(runs), 1).double()
-    weights = equal_variance_weights(
-        [1, *[width] * (depth - 1), 1],
-        math.sqrt(1 / width),
-        [("dgn/deep_linear", depth, run, "weights") for run in runs],
-    )
+
+def _trajectories(depth: int, runs: Sequence[int], settings: Mapping[str, Any]) -> Trajectories:
+    """Train the networks of some runs on (x, y) = (1, 1), and follow the linear recursion."""
+    width = settings["width"]
+    times = range(settings["steps"] + 1)
+    x = torch.ones(1, 1).double()  # (S, n0)
+    y = torch.ones(len(runs), 1).double()  # (R, S)
+    sizes = [1, *[width] * (depth - 1), 1]
+    streams = [("dgn/deep_linear", depth, run, "weights") for run in runs]
+    weights = equal_variance_weights(sizes, math.sqrt(1 / width), streams)
     step = torch.full((len(runs),), steepness(settings) / depth, dtype=torch.float64)
-    errors, kernels, norms = [], [], []
+    errors, kernels, norms = [], [], []  # at each time, (R,)
     for state in gradient_descent(x, y, weights, "open", step=step, times=times):
         errors.append(state.errors[:, 0].clone())
         kernels.append(Networks(x, y, state.weights, "open").kernel()[:, 0, 0])
-        norms.append(sum((weight**2).sum((-2, -1)) for weight in state.weights).sqrt())
-    linear = error_ratios(
-        kernels[0][:, None],
-        torch.ones(len(runs), 1, 1).double(),
-        errors[0][:, None],
-        step=step,
-        times=times,
-    )
+        squares = sum((weight**2).sum((-2, -1)) for weight in state.weights)
+        norms.append(squares.sqrt())
+    # a kernel of one input is its own eigenvalue, with the eigenvector 1
+    values = kernels[0][:, None]  # (R, S)
+    vectors = torch.ones(len(runs), 1, 1).double()  # (R, S, S)
+    linear = error_ratios(values, vectors, errors[0][:, None], step=step, times=times)
     ratios = torch.stack(errors) ** 2 / errors[0] ** 2
-    return ratios.numpy(), torch.stack(kernels).numpy(), torch.stack(norms).numpy(), linear.numpy()
+    return Trajectories(
+        errors=ratios.numpy(),
+        kernels=torch.stack(kernels).numpy(),
+        norms=torch.stack(norms).numpy(),
+        linear=linear.numpy(),
+    )
 
 
 def steepness(settings: Mapping[str, Any]) -> float:

@@ -67,30 +67,48 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 def _kernels(
     inputs: Mapping[str, Any], epoch: int, x: Tensor, settings: Mapping[str, Any]
 ) -> dict[tuple[str, str], Tensor]:
-    """(panel, series) -> kernels (R, S, S) of all trained weights, not normalised."""
-    relu, soft_relu = (network_at(inputs[name], epoch, "value") for name in ("relu", "soft_relu"))
-    soft = [network_at(inputs["soft_galu"], epoch, part) for part in ("feature", "value")]
-    value, feature = (network_at(inputs["frozen"], epoch, part) for part in ("value", "feature"))
-    gates = feature_gates(x, *feature, beta=None)
-    kernels = value_kernel(x, *value, gates, with_biases=value[1] is not None)
-    frozen = dict(zip(FROZEN, kernels.split(settings["runs"]), strict=True))
+    """(panel, series) -> kernels (R, S, S) at one epoch, not normalised, for inputs x (S, n0).
+
+    They are of all trained weights; for panel ``ka``, of the gating weights.
+    """
+    gate = settings["gate"]  # beta and eps of soft gates
+    frozen = _frozen_kernels(inputs["frozen"], epoch, x, settings["runs"])
+
+    relu = FullyConnected(*network_at(inputs["relu"], epoch, "value"), "relu")
+    weights, biases = network_at(inputs["soft_relu"], epoch, "value")
+    soft_relu = soft_relu_ntk(x, weights, biases, **gate, with_biases=biases is not None)
+
+    weights, biases = network_at(inputs["soft_galu"], epoch, "value")
+    feature_weights, feature_biases = network_at(inputs["soft_galu"], epoch, "feature")
+    gating = feature_kernel(
+        x,
+        feature_weights,
+        feature_biases,
+        weights,
+        biases,
+        **gate,
+        hidden=settings["feature_hidden"],
+        with_biases=feature_biases is not None,
+    )
     return {
         ("gates", "learnt gates"): frozen["flnpf"],
         ("gates", "unlearnt gates"): frozen["galu"],
-        ("adaptable", "ReLU"): traced_kernel(FullyConnected(*relu, "relu"), x),
-        ("adaptable", "soft-ReLU"): soft_relu_ntk(
-            x, *soft_relu, **settings["gate"], with_biases=soft_relu[1] is not None
-        ),
+        ("adaptable", "ReLU"): traced_kernel(relu, x),
+        ("adaptable", "soft-ReLU"): soft_relu,
         ("adaptable", "frozen ReLU"): frozen["frnpf_di"],
-        ("ka", "soft-GaLU"): feature_kernel(
-            x,
-            *soft[0],
-            *soft[1],
-            **settings["gate"],
-            hidden=settings["feature_hidden"],
-            with_biases=soft[0][1] is not None,
-        ),
+        ("ka", "soft-GaLU"): gating,
     }
+
+
+def _frozen_kernels(
+    arrays: Mapping[str, Any], epoch: int, x: Tensor, runs: int
+) -> dict[str, Tensor]:
+    """Regime of `FROZEN` -> kernels (R, S, S) of the value weights, with the hard frozen gates."""
+    feature_weights, feature_biases = network_at(arrays, epoch, "feature")
+    weights, biases = network_at(arrays, epoch, "value")
+    gates = feature_gates(x, feature_weights, feature_biases, beta=None)
+    kernels = value_kernel(x, weights, biases, gates, with_biases=biases is not None)
+    return dict(zip(FROZEN, kernels.split(runs), strict=True))  # kernels: (3 R, S, S)
 
 
 def _nu(y: Tensor, kernel: Tensor, panel: str) -> Iterator[dict[str, Any]]:

@@ -20,22 +20,26 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         (see `finitewidth.measures.accuracy.train_accuracies`), ``reported_train`` and
         ``reported_test`` (empty if the paper does not have this network).
     """
-    runs = scores_by_replica(inputs["histories"], settings["trained"])
+    histories = inputs["histories"]
+    runs = scores_by_replica(histories, settings["trained"])
     runs.insert(0, "network", [network_name(run) for run in runs.to_dict("records")])
-    runs["train_images"] = images_of(inputs["histories"]["train_accuracy"])
-    printed = inputs["reported"]
-    printed = printed[printed["artifact"] == "dgn_table4"].set_index(["row", "column"])["value"]
-    rows = [
-        {
-            "network": name,
-            **group[["regime", "beta", "eps"]].iloc[0],
-            **means_of_runs(group, ("best_train", *SELECTIONS), settings["select"]),
-            "train_accuracy_lowest": group["best_train"].min(),
-            "trained": int(group["trained"].min()),
-            **{f"reported_{column}": printed.get((name, column)) for column in ("train", "test")},
-        }
-        for name, group in runs.groupby("network", sort=False)
-    ]
+    runs["train_images"] = images_of(histories["train_accuracy"])
+    reported = inputs["reported"]
+    in_table4 = reported[reported["artifact"] == "dgn_table4"]
+    printed = in_table4.set_index(["row", "column"])["value"]
+    rows = []
+    for name, group in runs.groupby("network", sort=False):
+        rows.append(
+            {
+                "network": name,
+                **group[["regime", "beta", "eps"]].iloc[0],
+                **means_of_runs(group, ("best_train", *SELECTIONS), settings["select"]),
+                "train_accuracy_lowest": group["best_train"].min(),
+                "trained": int(group["trained"].min()),
+                "reported_train": printed.get((name, "train")),
+                "reported_test": printed.get((name, "test")),
+            }
+        )
     return {"runs": runs.drop(columns=["row", "stage", "variant"]), "rows": pd.DataFrame(rows)}
 
 

@@ -71,26 +71,24 @@ def energy_curves(splits: Mapping[int, np.ndarray]) -> pd.DataFrame:
     number of eigenvectors; ``energy`` has one more series for labels without a preferred direction.
     Panel ``top`` shows the energy, with a series for each number of eigenvectors; x is the epoch.
     """
-    size, ends = splits[min(splits)].shape[-1], dict.fromkeys((min(splits), max(splits)))
-    rows = [
-        {"panel": panel, "series": f"epoch {epoch}", "x": rank, **averaged(pd.Series(values))}
-        for place, panel in enumerate(("energy", "nu"))
-        for epoch in ends
-        for rank, values in enumerate(splits[epoch][:, place].T, start=1)
-    ]
-    rows += [
-        {"panel": "energy", "series": CHANCE, "x": rank, "y": rank / size}
-        for rank in range(1, size + 1)
-    ]
-    rows += [
-        {
-            "panel": "top",
-            "series": f"first {top}",
-            "x": epoch,
-            **averaged(pd.Series(parts[:, 0, top - 1])),
-        }
-        for top in TOP
-        if top < size
-        for epoch, parts in splits.items()
-    ]
+    first, last = min(splits), max(splits)
+    size = splits[first].shape[-1]
+    rows = []
+    for part, panel in enumerate(("energy", "nu")):
+        for epoch in dict.fromkeys((first, last)):  # one, if the weights of one epoch are kept
+            by_rank = splits[epoch][:, part].T  # (S, R)
+            for rank, values in enumerate(by_rank, start=1):
+                rows.append(_point(panel, f"epoch {epoch}", rank, values))
+    for rank in range(1, size + 1):
+        rows.append({"panel": "energy", "series": CHANCE, "x": rank, "y": rank / size})
+    for top in TOP:
+        if top >= size:
+            continue
+        for epoch, parts in splits.items():
+            rows.append(_point("top", f"first {top}", epoch, parts[:, 0, top - 1]))
     return pd.DataFrame(rows)
+
+
+def _point(panel: str, series: str, x: int, values: np.ndarray) -> dict[str, Any]:
+    """One point of a curve, the mean of the values of all runs, (R,)."""
+    return {"panel": panel, "series": series, "x": x, **averaged(pd.Series(values))}

@@ -29,34 +29,48 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def _numbers(inputs: Mapping[str, Any], select: str) -> Numbers:
-    """Values of each number by seed, as fractions, and how the epoch of a run was selected."""
-    runs, stages = inputs["regimes"], inputs["stages"]
+    """Values of each number by seed, as fractions, and how the epoch of a run was selected.
+
+    The keys are those of `finitewidth.experiments.text_numbers.KEYS`.
+    """
+    runs = inputs["regimes"]
     runs = runs[runs["chosen"] == 1]
+    stages = inputs["stages"]
+    numbers: Numbers = {}
+    random = _cells(runs, [(ADAM, RANDOM[0])], select)
+    numbers["test_accuracy", ADAM, "frnpf"] = (random, select)
+    for stage in (1, 6):
+        values = _sound(stages[stages["stage"] == stage], select)
+        numbers["test_accuracy", f"stage{stage}", "flnpf"] = (values, select)
+    every_random = _cells(runs, product(GCONV, RANDOM), select)
+    numbers["test_accuracy", "cifar10", "frnpf"] = (every_random, select)
+    numbers["accuracy_gain", "npf_learning", "over_frnpf"] = (_least_gain(runs, select), select)
+    over_cntk = _gain_over_cntk(inputs["cntk"], inputs["cntk_runs"])
+    numbers["accuracy_gain", "finite_cnn_low", "over_cntk"] = (over_cntk, HONEST)
+    numbers["accuracy_gain", "finite_cnn_high", "over_cntk"] = (over_cntk, HONEST)
     everything = product(runs["row"].unique(), (*RANDOM, *LEARNT))
-    # gain over random gates of the learnt regime with the smallest gain, on GCONV with Adam
+    numbers["train_accuracy", "all", "all"] = (_cells(runs, everything, TRAINED), TRAINED)
+    return numbers
+
+
+def _least_gain(runs: pd.DataFrame, select: str) -> pd.Series:
+    """Gain over random gates by seed, of the learnt regime that gains least on average.
+
+    The networks are GCONV trained with Adam.
+    """
     random = _cells(runs, [(ADAM, RANDOM[0])], select)
     gains = [_cells(runs, [(ADAM, regime)], select) - random for regime in LEARNT]
-    least = min(gains, key=lambda each: each.mean())
-    # ReLU minus the CNTK on the same images; the epoch of a network is chosen on other test images
-    kernel = inputs["cntk"][inputs["cntk"]["kind"] == "kernel"].sort_values("train").iloc[-1]
-    relu = inputs["cntk_runs"][inputs["cntk_runs"]["regime"] == "relu"]
-    over_cntk = _sound(relu, HONEST) - kernel["accuracy"] / 100
-    accuracy, gain = "test_accuracy", "accuracy_gain"
-    return {
-        (accuracy, ADAM, "frnpf"): (random, select),
-        **{
-            (accuracy, f"stage{stage}", "flnpf"): (
-                _sound(stages[stages["stage"] == stage], select),
-                select,
-            )
-            for stage in (1, 6)
-        },
-        (accuracy, "cifar10", "frnpf"): (_cells(runs, product(GCONV, RANDOM), select), select),
-        (gain, "npf_learning", "over_frnpf"): (least, select),
-        (gain, "finite_cnn_low", "over_cntk"): (over_cntk, HONEST),
-        (gain, "finite_cnn_high", "over_cntk"): (over_cntk, HONEST),
-        ("train_accuracy", "all", "all"): (_cells(runs, everything, TRAINED), TRAINED),
-    }
+    return min(gains, key=lambda gain: gain.mean())
+
+
+def _gain_over_cntk(kernels: pd.DataFrame, networks: pd.DataFrame) -> pd.Series:
+    """ReLU minus the CNTK of the most training images, by seed, on the same images.
+
+    The epoch of a network is chosen on other test images.
+    """
+    relu = networks[networks["regime"] == "relu"]
+    largest = kernels[kernels["kind"] == "kernel"].sort_values("train").iloc[-1]
+    return _sound(relu, HONEST) - largest["accuracy"] / 100
 
 
 def _sound(runs: pd.DataFrame, column: str) -> pd.Series:

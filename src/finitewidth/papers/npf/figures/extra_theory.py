@@ -48,22 +48,31 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 
 def _variance(table: pd.DataFrame, panel: str) -> pd.DataFrame:
-    """All gates open: every width, the networks drawn and the limit; half open: the widest."""
-    opened, half = (table[table["entry"] == entry] for entry in ("open", "half"))
-    half = half[(half["form"] == "exact") & (half["width"] == half["width"].max())]
+    """The variance of K(s, s) over the power of d that the panel ``d3`` or ``d2`` divides by.
+
+    With all gates open there are all widths, exact and drawn, and the limit of infinite width. With
+    half of them open there is the exact variance of the widest network.
+    """
+    opened = table[table["entry"] == "open"]
+    half = table[table["entry"] == "half"]
+    widest = half["width"] == half["width"].max()
+    half = half[widest & (half["form"] == "exact")]
     rows = pd.concat([opened, half])
-    drawn = rows["form"] == "drawn"
-    return pd.DataFrame(
+    is_limit = rows["form"] == "leading"
+    is_drawn = rows["form"] == "drawn"
+    errors = rows[f"per_{panel}_spread"]
+    points = pd.DataFrame(
         {
             "panel": panel,
             "gates": rows["entry"].map({"open": "open", "half": "half open"}),
             "curve": rows["form"].replace("leading", "limit"),
             "depth": rows["depth"],
-            "width": rows["width"].where(rows["form"] != "leading"),
+            "width": rows["width"].where(~is_limit),
             "variance": rows[f"per_{panel}"],
-            "standard_error": rows[f"per_{panel}_spread"].where(drawn),
+            "standard_error": errors.where(is_drawn),
         }
-    ).sort_values(["gates", "curve", "width", "depth"])
+    )
+    return points.sort_values(["gates", "curve", "width", "depth"])
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

@@ -69,24 +69,34 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """Typeset one line per row."""
-    kernel = {"ours": "CNTK", "paper": f"CNTK on all of {ROLES[ROLE]}, as printed"}
-    lines = [
-        {
-            "": REGIMES["npf"].get(row["method"], kernel[row["source"]]),
-            "training images": whole(row["training_images"]),
-            "runs": whole(row["runs"]),
-            "accuracy ± standard error": marked(
-                uncertain(row["accuracy"], row["standard_error"]), row["trained"]
-            ),
-            "best epoch": fixed(row["best_epoch_accuracy"]),
-            "train": fixed(row["train_accuracy"]),
-            "ridge": scientific(row["ridge"]),
-            "condition number": scientific(row["condition_number"]),
-        }
-        for row in rows.to_dict("records")
-    ]
+    lines = [_line(row) for row in rows.to_dict("records")]
     images = rows["data"][rows["source"] == "ours"].iloc[0]
     title = f"CNTK and GCONV on the same images of {images}: test accuracy (%)"
     networks = rows[rows["method"] != "cntk"]
-    notes = untrained(networks, [REGIMES["npf"][name] for name in networks["method"]])
+    names = [REGIMES["npf"][regime] for regime in networks["method"]]
+    notes = untrained(networks, names)
     return Typeset(pd.DataFrame(lines), title, (NOTE, *notes))
+
+
+def _line(row: Mapping[str, Any]) -> dict[str, str]:
+    """Header of a column -> text of its cell; a network that is not trained has a dagger."""
+    accuracy = uncertain(row["accuracy"], row["standard_error"])
+    return {
+        "": _name(row),
+        "training images": whole(row["training_images"]),
+        "runs": whole(row["runs"]),
+        "accuracy ± standard error": marked(accuracy, row["trained"]),
+        "best epoch": fixed(row["best_epoch_accuracy"]),
+        "train": fixed(row["train_accuracy"]),
+        "ridge": scientific(row["ridge"]),
+        "condition number": scientific(row["condition_number"]),
+    }
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    """The network's gate regime; of a kernel, that it is one, and whether its number is printed."""
+    if row["method"] != "cntk":
+        return REGIMES["npf"][row["method"]]
+    if row["source"] == "paper":
+        return f"CNTK on all of {ROLES[ROLE]}, as printed"
+    return "CNTK"

@@ -93,19 +93,24 @@ def unit_risks(
 
 
 def _summary(risks: np.ndarray) -> dict[str, float]:
-    """Mean, median and their standard errors, and the range of the middle draws.
+    """Mean, median and their standard errors, and the range of the middle 80 % of draws (n,).
 
-    The error of the median is half the distance of the order statistics sqrt(n)/2 away from it.
+    The error of the median is half the distance between two order statistics, those sqrt(n)/2 ranks
+    below and above it.
     """
-    count, ordered = len(risks), np.sort(risks)
-    below = max(0, math.floor((count - math.sqrt(count)) / 2))
-    above = min(count - 1, math.ceil((count + math.sqrt(count)) / 2))
+    count = len(risks)
+    root = math.sqrt(count)
+    ordered = np.sort(risks)
+    below = max(0, math.floor((count - root) / 2))
+    above = min(count - 1, math.ceil((count + root) / 2))
+    distance = float(ordered[above] - ordered[below])
     low, high = np.quantile(risks, (0.1, 0.9))
+    deviation = risks.std(ddof=1)
     return {
         "mean": float(risks.mean()),
-        "mean_error": float(risks.std(ddof=1) / math.sqrt(count)),
+        "mean_error": float(deviation / root),
         "median": float(np.median(risks)),
-        "median_error": float(ordered[above] - ordered[below]) / 2,
+        "median_error": distance / 2,
         "low": float(low),
         "high": float(high),
     }

@@ -60,47 +60,73 @@ def measure(
     """
     device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
     x, y = images(inputs["data"], settings["samples"])
-    activation, shown = settings["activation"], settings["width"]
-    first, *others = settings["sigma_b2"]
-    maps = [*product([first], settings["widths"]), *product(others, [shown])]
+    least_loss = constant_loss(y)
     changes: list[dict[str, Any]] = []
     networks: list[dict[str, Any]] = []
-    stacks = [*product(maps, settings["depths"])]
-    sizes = [depth**2 * width for (_, width), depth in stacks]  # about the time of each
-    for (sigma_b2, width), depth in in_turn(stacks, "stacks", sizes):
-        widest = width == max(settings["widths"]) and width != shown
-        runs = settings["widest"]["runs"] if widest else settings["runs"]
-        draws = [Draw(v, sigma_b2, seed) for seed in range(runs) for v in settings["sigma_w2"]]
-        found = _descended(x, y, settings, draws, width, depth, device, checkpoints)
-        for place, (draw, end) in enumerate(zip(draws, found.ends, strict=True)):
+    stacks = [*product(_maps(settings), settings["depths"])]
+    costs = [depth**2 * width for (_, width), depth in stacks]  # about the time of each
+    for (sigma_b2, width), depth in in_turn(stacks, "stacks", costs):
+        draws = _draws(settings, sigma_b2, width)
+        descent = _descended(x, y, settings, draws, width, depth, device, checkpoints)
+        for replica, (draw, end) in enumerate(zip(draws, descent.ends, strict=True)):
             cell = {
-                "activation": activation,
-                "map": "shown" if width == shown else "width",
+                "activation": settings["activation"],
+                "map": "shown" if width == settings["width"] else "width",
                 "sigma_b2": sigma_b2,
                 "sigma_w2": draw.sigma_w2,
                 "depth": depth,
                 "width": width,
                 "seed": draw.seed,
             }
-            steep = end["eta_lambda_start"]
-            networks.append(
-                cell
-                | {name: end[name] for name in KEPT}
-                | {
-                    "constant_loss": constant_loss(y),
-                    "eta_lambda": steep,
-                    "exceeds": int(steep > 2),
-                }
-            )
-            own = [row for row in found.snapshots if row["replica"] == place]
-            changes += [cell | row for row in _at_times(own, end, settings)]
-    borders = [
+            networks.append(cell | _at_the_end(end, least_loss))
+            snapshots = [row for row in descent.snapshots if row["replica"] == replica]
+            for row in _at_times(snapshots, end, settings):
+                changes.append(cell | row)
+    tables = {
+        "changes": pd.DataFrame(changes),
+        "networks": pd.DataFrame(networks),
+        "borders": pd.DataFrame(_borders(settings)),
+    }
+    return tables | {"cells": cells_of(**tables)}
+
+
+def _maps(settings: Mapping[str, Any]) -> list[tuple[float, int]]:
+    """Bias variance and width of each map: all widths at the first one, one width at the others."""
+    first, *others = settings["sigma_b2"]
+    maps = [(first, width) for width in settings["widths"]]
+    maps += [(sigma_b2, settings["width"]) for sigma_b2 in others]
+    return maps
+
+
+def _draws(settings: Mapping[str, Any], sigma_b2: float, width: int) -> list[Draw]:
+    """The networks of a map at one depth: each seed at each sigma_w^2.
+
+    The widest networks have a number of seeds of their own, unless theirs is the width shown.
+    """
+    runs = settings["runs"]
+    if width == max(settings["widths"]) and width != settings["width"]:
+        runs = settings["widest"]["runs"]
+    return [
+        Draw(sigma_w2, sigma_b2, seed) for seed in range(runs) for sigma_w2 in settings["sigma_w2"]
+    ]
+
+
+def _at_the_end(end: Mapping[str, Any], least_loss: float) -> dict[str, Any]:
+    """What the table ``networks`` says of one network, from its row of `Descent.ends`."""
+    row = {name: end[name] for name in KEPT}
+    row["constant_loss"] = least_loss
+    row["eta_lambda"] = end["eta_lambda_start"]
+    row["exceeds"] = int(end["eta_lambda_start"] > 2)
+    return row
+
+
+def _borders(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The critical weight variance at each bias variance."""
+    activation = settings["activation"]
+    return [
         {"activation": activation, "sigma_b2": bias, "sigma_w2": border(activation, bias)}
         for bias in settings["sigma_b2"]
     ]
-    tables = {"changes": changes, "networks": networks, "borders": borders}
-    tables = {name: pd.DataFrame(rows) for name, rows in tables.items()}
-    return tables | {"cells": cells_of(**tables)}
 
 
 def cells_of(changes: pd.DataFrame, networks: pd.DataFrame, borders: pd.DataFrame) -> pd.DataFrame:
@@ -115,7 +141,8 @@ def cells_of(changes: pd.DataFrame, networks: pd.DataFrame, borders: pd.DataFram
     shares = (networks["lowest_loss"] / networks["constant_loss"]).where(networks["diverged"] == 0)
     lowest = networks.assign(time=changes["time"].max(), lowest_loss=shares)
     about = networks[[*SEED, "eta_lambda", "steps_taken", "diverged", "constant_loss"]]
-    edges, parts = borders.set_index(["activation", "sigma_b2"])["sigma_w2"], []
+    edges = borders.set_index(["activation", "sigma_b2"])["sigma_w2"]
+    parts = []
     for quantity, seeds in (("change", changes), ("lowest_loss", lowest)):
         rows = seeds[["activation", *SEED, "time", quantity]].merge(about, on=SEED)
         # a network that reached this number of steps has not stopped before
@@ -133,9 +160,10 @@ def cells_of(changes: pd.DataFrame, networks: pd.DataFrame, borders: pd.DataFram
         )
         parts.append(means.assign(quantity=quantity))
     cells = pd.concat(parts, ignore_index=True)
-    phases = [
-        clear_phase(row.sigma_w2, edges[row.activation, row.sigma_b2]) for row in cells.itertuples()
-    ]
+    phases = []
+    for row in cells.itertuples():
+        edge = edges[row.activation, row.sigma_b2]
+        phases.append(clear_phase(row.sigma_w2, edge))
     losses = (cells["value"] * cells["constant_loss"]).where(cells["quantity"] == "lowest_loss")
     return cells.assign(phase=phases, loss=losses)
 
@@ -163,13 +191,16 @@ def _descended(
     device: str,
     checkpoints: Checkpoints | None,
 ) -> Descent:
+    """Train the networks of one map and one depth on x (S, n_0) and y (S, K)."""
     part = f"width {width}, depth {depth}, sigma_b2 {draws[0].sigma_b2}"
     store = checkpoints.store(part) if checkpoints else None
     activation = settings["activation"]
     widths = [x.shape[1], *[width] * (depth - 1), y.shape[1]]
-    stack, x = in_span_of_inputs(initial_stack((NAME, activation), draws, widths, activation), x)
+    stack = initial_stack((NAME, activation), draws, widths, activation)
+    stack, x = in_span_of_inputs(stack, x)
     stack = stack.with_parameters([tensor.to(device) for tensor in stack.parameters])
-    x, y = x.to(device), y.to(device)
+    x = x.to(device)
+    y = y.to(device)
 
     rates = (settings["rate"],) * stack.count
     if settings["rate_rule"] == "scaled":  # in units of 1/lambda_max of each network
@@ -183,9 +214,11 @@ def _descended(
 def _at_times(
     rows: list[dict[str, Any]], end: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    times = np.array([row["time"] for row in rows])
-    for wanted in sorted({*settings["times"], settings["steps"]}):
-        row = rows[int(np.searchsorted(times, wanted, "right")) - 1]
-        lost = end["diverged"] and wanted >= end["steps_taken"]
+    """Rows of ``changes`` of one network: the last of its snapshots up to each time."""
+    reached = np.array([row["time"] for row in rows])
+    for time in sorted({*settings["times"], settings["steps"]}):
+        last = int(np.searchsorted(reached, time, "right")) - 1
+        row = rows[last]
+        lost = end["diverged"] and time >= end["steps_taken"]
         values = {name: np.nan if lost else row[name] for name in ("change", "loss", "eta_lambda")}
-        yield {"time": wanted, "reached": row["time"], **values}
+        yield {"time": time, "reached": row["time"], **values}

@@ -234,11 +234,13 @@ def t14(tables: Tables) -> Iterator[Part]:
     """Deep ordered networks mostly keep the loss of a constant, and more than chaotic ones."""
     for each in maps(tables):
         ends = required(each.ends[each.ends["depth"] <= UNTRAINED], f"L <= {UNTRAINED}")
-        deepest, both = ordered(ends)["depth"].max(), chaotic(ends)["depth"].max()
+        deepest_ordered = ordered(ends)["depth"].max()
+        deepest_chaotic = chaotic(ends)["depth"].max()
         yield each.mean(
-            f"share of ordered networks at L = {deepest} that keep 90 % of a constant's loss",
-            lambda rows: float((ordered(rows)["loss"] >= KEPT).mean()),
-            ends[ends["depth"] == deepest],
+            f"share of ordered networks at L = {deepest_ordered} that keep 90 % of a constant's "
+            "loss",
+            _share_untrained,
+            ends[ends["depth"] == deepest_ordered],
             low=MOST,
             strict=True,
             ours=WHY_MOSTLY,
@@ -246,11 +248,21 @@ def t14(tables: Tables) -> Iterator[Part]:
             bounds=(0, 1),
         )
         yield each.mean(
-            f"mean lowest loss over a constant's at L = {both}, ordered - chaotic",
-            lambda rows: _mean(ordered(rows), "loss") - _mean(chaotic(rows), "loss"),
-            ends[ends["depth"] == both],
+            f"mean lowest loss over a constant's at L = {deepest_chaotic}, ordered - chaotic",
+            _lead_in_loss,
+            ends[ends["depth"] == deepest_chaotic],
             **ABOVE,
         )
+
+
+def _share_untrained(rows: pd.DataFrame) -> float:
+    """Share of ordered networks that keep 90 % of the loss of the best constant output."""
+    return float((ordered(rows)["loss"] >= KEPT).mean())
+
+
+def _lead_in_loss(rows: pd.DataFrame) -> float:
+    """Mean lowest loss of ordered networks minus that of chaotic ones, in units of a constant's."""
+    return _mean(ordered(rows), "loss") - _mean(chaotic(rows), "loss")
 
 
 def t15(tables: Tables) -> Iterator[Part]:

@@ -139,7 +139,9 @@ def t03(tables: Tables) -> Iterator[Part]:
 
     Cells that were drawn more often on their own take the place of those of the map.
     """
-    curves, outside, often = {}, {}, ours(tables["often"])
+    curves: dict[str, pd.DataFrame] = {}
+    outside: dict[str, str] = {}
+    often = ours(tables["often"])
     for activation, border, width, cells in _maps(tables):
         below = required(cells[cells["sigma_w2"] <= border + 1e-9], "the border")
         variance = below["sigma_w2"].max()
@@ -148,14 +150,15 @@ def t03(tables: Tables) -> Iterator[Part]:
         same = (often["activation"] == activation) & (often["width"] == width)
         for key in ("sigma_b2", "sigma_w2"):
             same &= np.isclose(often[key], row[key].iloc[0])
-        own = often[same]
-        rest = row[~row["depth"].isin(own["depth"])]
-        curves[f"{name}{below['sigma_b2'].iloc[0]:g})"] = pd.concat([rest, own])
+        drawn_often = often[same]
+        rest = row[~row["depth"].isin(drawn_often["depth"])]
+        curves[f"{name}{below['sigma_b2'].iloc[0]:g})"] = pd.concat([rest, drawn_often])
     rows = ours(tables["curves"])
     exact = rows[np.isclose(rows["sigma_w2"], BORDER) & (rows["sigma_b2"] == 0)]
     for width, curve in required(exact, "the border without biases").groupby("width"):
         name = f"ReLU, M = {width}, (sigma_w^2, sigma_b^2) = (2, 0), exact"
-        curves[name], outside[name] = curve, OTHER_FIGURE
+        curves[name] = curve
+        outside[name] = OTHER_FIGURE
     for name, curve in curves.items():
         deep = required(curve[curve["depth"] >= FROM_DEPTH], f"{name}, L >= {FROM_DEPTH}")["depth"]
         for depth in sorted({int(deep.min()), int(deep.max())}):
@@ -193,11 +196,11 @@ def t04(tables: Tables) -> Iterator[Part]:
             if cells["depth"].max() >= ratio * width
         }
         for narrow, wide in pairwise(sorted(bands)):
-            name = f"{NAMES[activation]}, L/M = {ratio:g}: {_told(levels)} at M = {narrow}"
+            name = f"{NAMES[activation]}, L/M = {ratio:g}: {_band_name(levels)} at M = {narrow}"
             yield bands[narrow].minus(bands[wide]).part(f"{name} - at {wide}", **ABOVE)
 
 
-def _told(levels: tuple[float, float]) -> str:
+def _band_name(levels: tuple[float, float]) -> str:
     return f"band of {levels[0]:g} < r < {levels[1]:g}"
 
 
@@ -205,9 +208,10 @@ def t05(tables: Tables) -> Iterator[Part]:
     """Shallow networks have a small variance at every weight variance, deeper ones a larger one."""
     for activation, _, width, cells in _maps(tables):
         name = f"{NAMES[activation]}, M = {width}"
-        found = estimates.estimates(cells[cells["depth"] <= SHALLOW], "dispersion", "error")
+        shallow = cells[cells["depth"] <= SHALLOW]
+        rs = estimates.estimates(shallow, "dispersion", "error")
         label = f"{name}: largest r for L <= {SHALLOW}"
-        yield largest(label, found, late=True, **SMALL)
+        yield largest(label, rs, late=True, **SMALL)
         curve = _row_of(cells, cells["sigma_w2"].max())
         deep, _ = _depth_and_half(cells, width)
         more = _r(curve, deep).minus(_r(curve, SHALLOW))
@@ -217,34 +221,61 @@ def t05(tables: Tables) -> Iterator[Part]:
 
 def t06(tables: Tables) -> Iterator[Part]:
     """Chaotic: r falls with M at one depth, grows exponentially with L / M, and depends on it."""
+    curves = _chaotic_curves(tables)
+    for narrow, wide in pairwise(curves):
+        fall = _at_depth(curves[narrow]).minus(_at_depth(curves[wide]))
+        yield fall.part(f"L = {FROM_DEPTH}: log r at M = {narrow} - at {wide}", **ABOVE)
+    for width, curve in curves.items():
+        if curve["lambda"].max() >= COLLAPSE[-1]:
+            yield _faster_than_linear(width, curve)
+    yield _straightness(pd.concat(curves.values()))
+    yield from _collapse(curves)
+
+
+def _chaotic_curves(tables: Tables) -> dict[int, pd.DataFrame]:
+    """Width -> points of its chaotic curve with ``log_r`` and ``log_error``, by rising width."""
     rows = ours(tables["curves"])
-    rows = required(rows[rows["sigma_w2"] > BORDER], "the chaotic phase")
-    logs = {"log_r": np.log(rows["dispersion"]), "log_error": rows["error"] / rows["dispersion"]}
-    curves = dict(tuple(rows.assign(**logs).groupby("width")))
-    widths = sorted(curves)
-    for narrow, wide in pairwise(widths):
-        less = _at_depth(curves[narrow]).minus(_at_depth(curves[wide]))
-        yield less.part(f"L = {FROM_DEPTH}: log r at M = {narrow} - at {wide}", **ABOVE)
-    low, mid, high = COLLAPSE
-    for width in (width for width in widths if curves[width]["lambda"].max() >= high):
-        curve = curves[width]
-        first, middle, last = (at(curve, "lambda", x, "dispersion", "error") for x in COLLAPSE)
-        # faster than in proportion to L / M: the second difference
-        second = last.minus(middle.scaled(2).minus(first))
-        label = f"M = {width}: growth of r from L/M = {mid} to {high} - from {low} to {mid}"
-        yield second.part(label, **ABOVE)
-    # R^2 of a line through log r against L / M; its error is from the errors of the points
-    every = pd.concat(curves.values())
-    x, y, errors = (every[name].to_numpy(float) for name in ("lambda", "log_r", "log_error"))
-    left = y - np.polyval(np.polyfit(x, y, 1), x)
-    total, centred = float(((y - y.mean()) ** 2).sum()), y - y.mean()
+    chaotic = required(rows[rows["sigma_w2"] > BORDER], "the chaotic phase")
+    chaotic = chaotic.assign(
+        log_r=np.log(chaotic["dispersion"]),
+        log_error=chaotic["error"] / chaotic["dispersion"],
+    )
+    return dict(tuple(chaotic.groupby("width")))
+
+
+def _faster_than_linear(width: int, curve: pd.DataFrame) -> Part:
+    """The second difference of r in L / M: above 0 where r grows faster than in proportion."""
+    low, middle, high = COLLAPSE
+    r_low = at(curve, "lambda", low, "dispersion", "error")
+    r_middle = at(curve, "lambda", middle, "dispersion", "error")
+    r_high = at(curve, "lambda", high, "dispersion", "error")
+    second = r_high.minus(r_middle.scaled(2).minus(r_low))
+    growths = f"growth of r from L/M = {middle} to {high} - from {low} to {middle}"
+    return second.part(f"M = {width}: {growths}", **ABOVE)
+
+
+def _straightness(points: pd.DataFrame) -> Part:
+    """R^2 of a line through log r against L / M, with the error that those of the points give.
+
+    R^2 is 1 - U with U = |y - line|^2 / |y - mean|^2. The line and the mean minimise these sums, so
+    that their own change with y does not count, and dR^2/dy = 2 (U (y - mean) - (y - line)) /
+    |y - mean|^2.
+
+    Raises:
+        CannotDecideError: log r is the same everywhere, and there is no R^2.
+    """
+    x = points["lambda"].to_numpy(float)
+    y = points["log_r"].to_numpy(float)
+    errors = points["log_error"].to_numpy(float)
+    residuals = y - np.polyval(np.polyfit(x, y, 1), x)
+    centred = y - y.mean()
+    total = float((centred**2).sum())
     if total == 0:
         raise CannotDecideError("log r is the same at every L/M")
-    unexplained = float(left @ left) / total
-    gradient = 2 * (unexplained * centred - left) / total
-    straight = Estimate(1 - unexplained, float(np.linalg.norm(gradient * errors)))
-    yield straight.part("R^2 of log r on L/M", low=0.97, ours=WHY_STRAIGHT)
-    yield from _collapse(curves)
+    unexplained = float(residuals @ residuals) / total
+    gradient = 2 * (unexplained * centred - residuals) / total
+    r_squared = Estimate(1 - unexplained, float(np.linalg.norm(gradient * errors)))
+    return r_squared.part("R^2 of log r on L/M", low=0.97, ours=WHY_STRAIGHT)
 
 
 def _at_depth(curve: pd.DataFrame) -> Estimate:
@@ -254,20 +285,22 @@ def _at_depth(curve: pd.DataFrame) -> Estimate:
 def _collapse(curves: dict[int, pd.DataFrame]) -> Iterator[Part]:
     """Two widths differ less at one L / M than at one depth, and little."""
     for ratio in COLLAPSE:
-        reaching = [w for w in sorted(curves) if curves[w]["lambda"].max() >= ratio]
+        reaching = [width for width in sorted(curves) if curves[width]["lambda"].max() >= ratio]
         if len(reaching) < 2:
             raise CannotDecideError(f"fewer than two widths reach L/M = {ratio}")
         narrow, wide = reaching[0], reaching[-1]
-        place = "lambda", ratio, "log_r", "log_error"
-        apart = at(curves[narrow], *place).minus(at(curves[wide], *place))
+        log_r_narrow = at(curves[narrow], "lambda", ratio, "log_r", "log_error")
+        log_r_wide = at(curves[wide], "lambda", ratio, "log_r", "log_error")
+        apart = log_r_narrow.minus(log_r_wide)
         name = f"log r at M = {narrow} - at {wide}"
         late = ratio == COLLAPSE[-1]  # the planned rule had no L/M of 0.3
         label = f"L/M = {ratio}: {name}"
         yield apart.part(label, low=-APART, high=APART, ours=WHY_APART, late=late)
         at_depth = _at_depth(curves[narrow]).minus(_at_depth(curves[wide]))
-        first, second = (Estimate(abs(one.value), one.error) for one in (apart, at_depth))
+        size_at_ratio = Estimate(abs(apart.value), apart.error)
+        size_at_depth = Estimate(abs(at_depth.value), at_depth.error)
         label = f"{name}: size at L/M = {ratio} - at L = {FROM_DEPTH}"
-        yield first.minus(second).part(label, **BELOW)
+        yield size_at_ratio.minus(size_at_depth).part(label, **BELOW)
 
 
 def t08(tables: Tables) -> Iterator[Part]:
@@ -282,7 +315,7 @@ def t08(tables: Tables) -> Iterator[Part]:
         bias = f"at sigma_b^2 = {biases[-1]:g} - at {biases[0]:g}"
         means = [mean([band(rows, depth, BIAS_BAND) for depth in deep]) for rows in (low, high)]
         wider = means[1].minus(means[0])
-        name = f"{NAMES[activation]}: {_told(BIAS_BAND)}"
+        name = f"{NAMES[activation]}: {_band_name(BIAS_BAND)}"
         yield wider.part(f"{name}, mean over L = {first:g} to {last:g}, {bias}", **ABOVE)
         shallow = BIAS_SHALLOW * width
         wider = band(high, shallow, BIAS_BAND).minus(band(low, shallow, BIAS_BAND))
