@@ -296,10 +296,23 @@ def _pair_bytes(unit: ProductUnit, samples: int, outputs: int, item: int) -> tup
 def full_plans(
     unit: ProductUnit, samples: int, outputs: int
 ) -> tuple[tuple[float, int], tuple[float, int]]:
-    """Return cost and number of kept elements of the direct and of the structured order."""
-    (G, c, D, P), N, K = unit.shape, samples, outputs
-    direct = K * N * G * c * D * (P + K * N / 2 + ELEMENT), N * K * G * c * D
-    if G == P == 1:
-        return direct, ((K * N) ** 2 * (c + ELEMENT), N * K * c)
-    pairs = N**2 * P**2 * (D + K * c) + N**2 * P * c * K * (K + ELEMENT) + (N * K) ** 2 * ELEMENT
-    return direct, (G * pairs * HALF, N * K * G * c * P)
+    """Return cost and number of kept elements of the direct and of the structured order.
+
+    Costs are in multiplications. The direct order keeps gradients, the structured one signals.
+    """
+    G, c, D, P = unit.shape
+    N, K = samples, outputs
+    gradients = N * K * G * c * D
+    signals = N * K * G * c * P
+    # each gradient is a sum over positions, and is multiplied with half of all gradients
+    direct_cost = gradients * (P + K * N / 2 + ELEMENT)
+    if G == P == 1:  # products of patches and of signals of two inputs are numbers
+        structured_cost = (K * N) ** 2 * (c + ELEMENT)
+        return (direct_cost, gradients), (structured_cost, signals)
+    # products of patches, (N, P, N, P), and these times signals, for one group
+    patches = N**2 * P**2 * (D + K * c)
+    # the result (N, P c, N, K) times signals
+    products = N**2 * P * c * K * (K + ELEMENT)
+    added = (N * K) ** 2 * ELEMENT
+    structured_cost = G * (patches + products + added) * HALF
+    return (direct_cost, gradients), (structured_cost, signals)
