@@ -84,38 +84,54 @@ def sample_pairs(
 
 
 def _block(
-    rng: np.random.Generator, width: int, wanted: list[int], angles: np.ndarray, size: int
+    rng: np.random.Generator, width: int, depths: list[int], angles: np.ndarray, size: int
 ) -> dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Return `PairDraws.first`, ``above`` and ``errors`` of one block for each depth.
+    """Return `PairDraws.first`, ``above`` and ``errors`` of one block for each of sorted depths.
 
     Their axes are (2, C, draws) and (2, L, C, draws), where C is the number of cosines.
     """
-    ones = np.ones((len(angles), size))
-    grams, layers = [(ones, angles[:, None] * ones, ones.copy())], []
-    for _ in range(wanted[-1] - 1):
-        layers.append(Layer(rng, width, grams[-1]))
-        grams.append(layers[-1].activations)
+    grams, layers = _forward_pass(rng, width, depths[-1], angles, size)
     shape = (len(angles), size)
     parts = {
         depth: (np.zeros((2, *shape)), np.zeros((2, *shape)), np.zeros((2, depth, *shape)))
-        for depth in wanted
+        for depth in depths
     }
     errors: Errors | None = None
-    active: list[int] = []
-    for layer in range(wanted[-1], 0, -1):
-        if layer < wanted[-1]:
-            errors = errors.below(rng, layers[layer - 1])
-        if layer in wanted:  # the output layer of one of the networks
-            fresh = Errors.of_output(rng, width, grams[layer - 1])
-            errors = fresh if errors is None else errors.joined(fresh)
-            active.append(layer)
+    networks: list[int] = []  # depths of the networks with errors in a layer
+    for layer in range(depths[-1], 0, -1):
         gram = grams[layer - 1]
-        for place, depth in enumerate(active):
+        if errors is not None:
+            errors = errors.below(rng, layers[layer - 1])
+        if layer in depths:  # the output layer of one of the networks
+            output = Errors.of_output(rng, width, gram)
+            errors = output if errors is None else errors.joined(output)
+            networks.append(layer)
+        of_inputs = np.stack([gram[0], gram[1]])  # (x, x) and (x, x~), (2, C, draws)
+        for network, depth in enumerate(networks):
+            of_errors = np.stack([errors.gram[0][network], errors.gram[1][network]])
             first, above, of_layers = parts[depth]
-            of_layers[:, layer - 1] = errors.gram[0][place], errors.gram[1][place]
+            of_layers[:, layer - 1] = of_errors
             weights = first if layer == 1 else above
-            weights += of_layers[:, layer - 1] * np.stack([gram[0], gram[1]])
+            weights += of_errors * of_inputs
     return parts
+
+
+def _forward_pass(
+    rng: np.random.Generator, width: int, depth: int, angles: np.ndarray, size: int
+) -> tuple[list[Triple], list["Layer"]]:
+    """Draw the hidden layers of a network.
+
+    Returns the Gram matrices of the inputs and of the activations of each hidden layer, each entry
+    (C, draws), and the layers.
+    """
+    ones = np.ones((len(angles), size))
+    grams: list[Triple] = [(ones, angles[:, None] * ones, ones.copy())]
+    layers: list[Layer] = []
+    for _ in range(depth - 1):
+        layer = Layer(rng, width, grams[-1])
+        layers.append(layer)
+        grams.append(layer.activations)
+    return grams, layers
 
 
 def cholesky(gram: Triple) -> Triple:
@@ -354,16 +370,18 @@ def _pseudo_inverse(gram: Triple) -> Triple:
 def _rest(rng: np.random.Generator, layer: Layer, factor: Triple) -> Triple:
     """Draw the Gram matrix of the errors in the n - 2 free directions of each group.
 
-    Its law is a Wishart law, drawn by Bartlett's decomposition.
+    It is F^T W F, where W follows a Wishart law and is drawn by Bartlett's decomposition. Of the
+    units that are active for one input, only its diagonal element at this input is needed.
     """
-    f1, f12, f2 = factor
-    free = np.maximum(np.broadcast_to(layer.counts[:, None], (3, *f1.shape)) - 2, 0.0)
+    f1, f12, f2 = factor  # F = ((f1, f12), (0, f2)), each (depths, cosines, draws)
+    counts = np.broadcast_to(layer.counts[:, None], (3, *f1.shape))
+    free = np.maximum(counts - 2, 0.0)  # numbers of free directions of the groups
     w11, one, two = 2 * half_chi_square(rng, free / 2)
     t12 = rng.standard_normal(f1.shape) * (free[0] > 0)
     w22 = t12 * t12 + 2 * half_chi_square(rng, (free[0] - 1) / 2)
     w12 = np.sqrt(w11) * t12
-    return (
-        f1 * f1 * (w11 + one),
-        f1 * (f12 * w11 + f2 * w12),
-        f12 * f12 * w11 + 2 * f12 * f2 * w12 + f2 * f2 * w22 + (f12 * f12 + f2 * f2) * two,
-    )
+    gram_11 = f1 * f1 * (w11 + one)
+    gram_12 = f1 * (f12 * w11 + f2 * w12)
+    of_both = f12 * f12 * w11 + 2 * f12 * f2 * w12 + f2 * f2 * w22
+    of_two = (f12 * f12 + f2 * f2) * two
+    return gram_11, gram_12, of_both + of_two
