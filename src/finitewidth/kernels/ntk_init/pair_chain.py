@@ -210,14 +210,17 @@ class Layer:
     def __init__(self, rng: np.random.Generator, width: int, gram: Triple):
         self.rate = 2 / width
         scale, along, across = cholesky(tuple(self.rate * part for part in gram))
-        count, p11, p12, p22 = _group_sums(rng, width, scale, along, across)
+        self.counts, p11, p12, p22 = _group_sums(rng, width, scale, along, across)
+        # Gram matrices of h_1 = scale z1 and h_2 = along z1 + across z2, (3 groups, cosines, draws)
         s11 = scale**2 * p11
         s12 = scale * (along * p11 + across * p12)
         s22 = along**2 * p11 + 2 * along * across * p12 + across**2 * p22
-        self.counts = count
-        self.both = _cleared(cholesky((s11[0], s12[0], s22[0])), self.counts[0])
-        self.one = _cleared(cholesky((s11[1], s12[1], s22[1])), self.counts[1])
-        self.two = _cleared(cholesky((s22[2], s12[2], s11[2])), self.counts[2])
+        both = cholesky((s11[0], s12[0], s22[0]))
+        one = cholesky((s11[1], s12[1], s22[1]))
+        two = cholesky((s22[2], s12[2], s11[2]))
+        self.both = _cleared(both, self.counts[0])
+        self.one = _cleared(one, self.counts[1])
+        self.two = _cleared(two, self.counts[2])
         self.activations = (s11[0] + s11[1], s12[0], s22[0] + s22[2])
 
 
