@@ -228,25 +228,28 @@ class SignalStore:
             total += (rows[: b * K] @ rows.mT).view(total.shape)
 
     def _add_pairs(self, total: Tensor, block: slice, work: int) -> None:
+        """Add the products of patches times the products of signals, over pairs of positions."""
         G, c, D, P = self.unit.shape
         b, K, N, _ = total.shape
         fixed, per_pair = _pair_bytes(self.unit, self.array.shape[1], K, self.array.itemsize)
         what = f"pairs of positions at {self.unit.name!r}"
         fits = fitting(work, per_pair, b * N, what, fixed=fixed)
-        pairs = min(fits, max(N, CACHED // (P * c * K)))
+        pairs = min(fits, max(N, CACHED // (P * c * K)))  # of inputs, at once
+        row_blocks = list(pieces(b, max(1, pairs // N)))
+        column_blocks = list(pieces(N, min(pairs, N)))
         patches = self.unit.patches(slice(block.start, None))
-        for group, some, seen in product(
-            range(G), pieces(b, max(1, pairs // N)), pieces(N, min(pairs, N))
-        ):
+        for group, rows, columns in product(range(G), row_blocks, column_blocks):
             a = patches[:, group].mT  # (N, P, D)
             s = self.array[group, block.start :]  # (N, P, c, K)
-            n, m = some.stop - some.start, seen.stop - seen.start
+            n = rows.stop - rows.start
+            m = columns.stop - columns.start
             # the products with all positions of some inputs, for one of the others after another
-            A = a[seen].reshape(m * P, D) @ a[some].reshape(n * P, D).mT
-            behind = A.view(m, P, n * P).mT @ s[seen].flatten(2)
-            behind = behind.view(m, n, P * c, K).permute(1, 2, 0, 3).reshape(n, P * c, m * K)
-            part = s[some].view(n, P * c, K).mT @ behind
-            total[some, :, seen] += part.view(n, K, m, K)
+            A = a[columns].reshape(m * P, D) @ a[rows].reshape(n * P, D).mT  # (m P, n P)
+            behind = A.view(m, P, n * P).mT @ s[columns].flatten(2)  # (m, n P, c K)
+            behind = behind.view(m, n, P * c, K).permute(1, 2, 0, 3)  # (n, P c, m, K)
+            behind = behind.reshape(n, P * c, m * K)
+            part = s[rows].view(n, P * c, K).mT @ behind  # (n, K, m K)
+            total[rows, :, columns] += part.view(n, K, m, K)
 
 
 def add_products(rows: Tensor, total: Tensor, block: slice, work: int) -> None:
