@@ -61,7 +61,7 @@ def biased_log_moments(
 def _at_output(init: Initialisation) -> _Given:
     """Return the coefficients for the output layer, where Theta is no random number given a."""
     rate = np.log(init.sigma_w2 / init.widths[-1])
-    s0, s1 = _own(init, init.depth)
+    s0, s1 = _gains(init, init.depth)
     return _Given(
         alpha=rate,
         kappa=2 * rate,
@@ -76,7 +76,7 @@ def _at_output(init: Initialisation) -> _Given:
     )
 
 
-def _own(init: Initialisation, layer: int) -> tuple[np.ndarray, np.ndarray]:
+def _gains(init: Initialisation, layer: int) -> tuple[np.ndarray, np.ndarray]:
     """Return log s_0 and log s_1: layer l adds |delta^l|^2 (s_0 + s_1 y) to Theta_W and Theta_b."""
     rate = init.sigma_w2 / init.widths[layer - 1]
     gain = np.log(init.weight_gains[layer - 1] / rate)
@@ -87,31 +87,41 @@ def _below(above: _Given, init: Initialisation, layer: int) -> _Given:
     """Return the coefficients with a hidden layer l, from those of the layers above it.
 
     With N = n_l units, the rates s = sigma_w^2 / n_(l-1) and s' = sigma_w^2 / N, and b = sigma_b^2.
-    Numbers of units with open gates are averaged over.
+    Numbers of units with open gates are averaged over. All names are logarithms, and a prime marks
+    the coefficients above. Source: docs/theory.md, section 3, random biases.
     """
     N = init.widths[layer]
-    rate, up = np.log(init.sigma_w2 / init.widths[layer - 1]), np.log(init.sigma_w2 / N)
-    bias, half = np.log(init.sigma_b2), np.log(N / 2)
+    s = np.log(init.sigma_w2 / init.widths[layer - 1])
+    s_above = np.log(init.sigma_w2 / N)
+    b = np.log(init.sigma_b2)
+    half = np.log(N / 2)
     same = np.log(N * (N + 1) / 4)  # sum of E |h_i|^2 over two units, one of them seen by u
     along = np.log(N * (N + 3) / 4)  # the same along a
     fourth = np.log(N * (N + 5) / 4)  # E (sum of g^2)^2 over open gates, for normal numbers g
-    s0, s1 = _own(init, layer)
+    # the layer adds |delta|^2 (s_0 + s_1 y)
+    s0, s1 = _gains(init, layer)
+    delta2 = above.alpha + half  # E |delta|^2
+    delta4 = above.kappa + fourth  # E |delta|^4, k in docs/theory.md
     # E[|delta|^2 Theta of the layers above] = u_0 + u_1 y
-    of_variance = _added(above.p1 + up + same, above.c + half)
-    u0, u1 = _added(above.p0 + half, of_variance + bias), of_variance
-    square = above.kappa + fourth  # E |delta|^4
-    z1, z2 = above.z1 + up + half, above.z2 + 2 * up + fourth
+    u1 = _added(above.p1 + s_above + same, above.c + half)
+    u0 = _added(above.p0 + half, u1 + b)
+    # E[Theta of the layers above] = t_0' + t_1 (y + b)
+    t1 = above.t1 + s_above + half
+    # E[Theta^2 of the layers above] = z_0' + z_1 (y + b) + z_2 (y + b)^2
+    z1 = above.z1 + s_above + half
+    z2 = above.z2 + 2 * s_above + fourth
+    cross = np.log(2) + z2 + b  # of the square
     return _Given(
-        alpha=above.alpha + rate + half,
-        kappa=above.kappa + 2 * rate + fourth,
-        t0=_added(above.t0, above.t1 + up + half + bias, above.alpha + half + s0),
-        t1=_added(above.t1 + up + half, above.alpha + half + s1),
-        p0=rate + _added(u0, square + s0),
-        p1=rate + _added(u1, square + s1),
-        c=2 * rate + _added(above.p1 + up + np.log(N), above.c + along),
-        z0=_added(above.z0, z1 + bias, z2 + 2 * bias, _both(s0, u0), square + _pairs(s0, s0)),
-        z1=_added(z1, np.log(2) + z2 + bias, _both(s0, u1), _both(s1, u0), square + _both(s0, s1)),
-        z2=_added(z2, _both(s1, u1), square + _pairs(s1, s1)),
+        alpha=above.alpha + s + half,
+        kappa=above.kappa + 2 * s + fourth,
+        t0=_added(above.t0, t1 + b, delta2 + s0),
+        t1=_added(t1, delta2 + s1),
+        p0=s + _added(u0, delta4 + s0),
+        p1=s + _added(u1, delta4 + s1),
+        c=2 * s + _added(above.p1 + s_above + np.log(N), above.c + along),
+        z0=_added(above.z0, z1 + b, z2 + 2 * b, _both(s0, u0), delta4 + _pairs(s0, s0)),
+        z1=_added(z1, cross, _both(s0, u1), _both(s1, u0), delta4 + _both(s0, s1)),
+        z2=_added(z2, _both(s1, u1), delta4 + _pairs(s1, s1)),
     )
 
 

@@ -95,29 +95,54 @@ def dispersion_correction(lam: float, sigma_w2: float, *, alpha_0: float = 1.0) 
 
     The closed forms and their proof are in docs/theory.md, section 4. alpha_0 is n_0 / M.
     """
-    phase, a, parts = phase_of("relu", sigma_w2), sigma_w2 / 2, limit_parts(lam)
+    phase = phase_of("relu", sigma_w2)
+    a = sigma_w2 / 2
     if phase == "ordered":
         return 5 * a**2 / (1 - a**2)
-    e5, e1, e6 = np.exp(5 * lam), np.exp(-lam), np.exp(-6 * lam)
+    w2 = limit_parts(lam).w2
     more = alpha_0 - 1  # the share of the first layer is alpha_0 times that of the others
-    weights = (
-        -(5 + 12.5 * lam) * lam**2 * parts.w2
-        + e5 * (4 * lam / 9 * (1 + e6) - 4 / 27 * (1 - e6))
-        + more * e5 * 2 / 3 * (lam + (1 - e6) / 3)
-    ) / lam**2
+    weights = _weights_correction(lam, more, w2)
     if phase == "chaotic":
-        beside = e5 * (1 / 3 + (1 - e6) / (9 * lam))
-        biases = 2 * alpha_0 * a / ((a - 1) * lam) * (beside - parts.w2)
-        return float(weights - 2 * more / lam * parts.w2 + biases)
-    mixed = (
-        e5 * (1 / 9 - 11 * lam / 18 - 5 * lam**2 / 6)
-        - e1 * (1 / 9 + lam / 18)
-        + more * (e5 - 1) / 5
-    ) / lam**2
-    biases = ((1 / 5 - lam) * e5 - 1 / 5) / lam**2
-    both = weights + 2 * alpha_0 * mixed + alpha_0**2 * biases
+        e5 = np.exp(5 * lam)
+        e6 = np.exp(-6 * lam)
+        product = e5 * (1 / 3 + (1 - e6) / (9 * lam))  # X in docs/theory.md
+        biases = 2 * alpha_0 * a / ((a - 1) * lam) * (product - w2)
+        return float(weights - 2 * more / lam * w2 + biases)
+    mixed = _mixed_correction(lam, more)
+    biases = _biases_correction(lam)
+    all_parts = weights + 2 * alpha_0 * mixed + alpha_0**2 * biases
     limit = dispersion_limit(lam, phase, alpha_0=alpha_0)
-    return float(both / (1 + alpha_0) ** 2 - 2 * more / (lam * (1 + alpha_0)) * limit)
+    return float(all_parts / (1 + alpha_0) ** 2 - 2 * more / (lam * (1 + alpha_0)) * limit)
+
+
+def _weights_correction(lam: float, more: float, w2: float) -> float:
+    """Return w_1 / lambda^2 of docs/theory.md, section 4.
+
+    It is the term of order 1 / M of E[Theta_W^2] over the squared mean at alpha_0 = 1. ``more`` is
+    alpha_0 - 1, and ``w2`` the limit of E[Theta_W^2] / E[Theta_W]^2.
+    """
+    e5 = np.exp(5 * lam)
+    e6 = np.exp(-6 * lam)
+    growth = -(5 + 12.5 * lam) * lam**2 * w2
+    pairs = e5 * (4 * lam / 9 * (1 + e6) - 4 / 27 * (1 - e6))
+    first_layer = more * e5 * 2 / 3 * (lam + (1 - e6) / 3)
+    return (growth + pairs + first_layer) / lam**2
+
+
+def _mixed_correction(lam: float, more: float) -> float:
+    """Return c_1 / lambda^2, the same for alpha_0 E[Theta_W Theta_b] at the edge of chaos."""
+    e5 = np.exp(5 * lam)
+    e1 = np.exp(-lam)
+    rising = e5 * (1 / 9 - 11 * lam / 18 - 5 * lam**2 / 6)
+    falling = e1 * (1 / 9 + lam / 18)
+    first_layer = more * (e5 - 1) / 5
+    return (rising - falling + first_layer) / lam**2
+
+
+def _biases_correction(lam: float) -> float:
+    """Return b_1 / lambda^2, the same for E[Theta_b^2] at the edge of chaos."""
+    e5 = np.exp(5 * lam)
+    return ((1 / 5 - lam) * e5 - 1 / 5) / lam**2
 
 
 def dispersion_lower_bound(lam: float, phase: str, *, alpha_0: float = 1.0) -> float:

@@ -69,7 +69,8 @@ def checked_without_biases(init: Initialisation, input_norm2: float) -> float:
 def log_moments(init: Initialisation, *, input_norm2: float = 1.0) -> LogMoments:
     """Compute the exact moments of Theta(x, x) of a ReLU network, in O(L).
 
-    Without random biases they are closed forms; with them, see `biased_moments`.
+    Without random biases they are closed forms, equations 4 to 6 of docs/theory.md, section 3; with
+    them, see `biased_moments`.
 
     Raises:
         ConfigError: there are several outputs, or |x|^2 is not positive.
@@ -77,32 +78,58 @@ def log_moments(init: Initialisation, *, input_norm2: float = 1.0) -> LogMoments
     norm2 = checked_scalar(init, input_norm2)
     if init.sigma_b2 > 0:
         return LogMoments(*biased_log_moments(init, norm2))
-    log_norm2 = np.log(norm2)
-    depth, log_a = init.depth, np.log(init.sigma_w2 / 2)
+    # vectors of layers: entry l - 1 belongs to layer l = 1..L; n[k] is the width of layer k
     n = np.array(init.widths, dtype=float)
-    size = np.log(n * init.weight_gains / n[0])  # part of layer l = 1..L in E[Theta_W]
-    # entry l - 1 belongs to layer l = 1..L; n[k] is the width of layer k
-    from_top = (depth - np.arange(1, depth + 1)) * log_a  # log a^(L-l)
+    size = np.log(n * init.weight_gains / n[0])  # log nu_l, the part of a layer in E[Theta_W]
+    from_top = _from_top(init)  # log a^(L-l)
     spread = sums_from(np.log1p(5 / n[1:]))  # log P_[l,L)
-    # logarithm of the probability that no layer below l is dead
-    alive = np.concatenate([[0.0], np.cumsum(np.log1p(-(0.5 ** n[1:])))])
-    own_alive = np.append(alive[:-1], 0.0)  # delta^L = 1 also if a layer below is dead
-    mixed = log_chained_pairs(size, _log_q(n[1:]) - np.log1p(5 / n[1:]), size)
-    w2 = np.logaddexp(
-        2 * np.logaddexp.reduce(size) - np.log(3),
-        np.log(2 / 3) + np.logaddexp(np.logaddexp.reduce(2 * size), np.log(2) + mixed),
-    )
-    b2 = np.logaddexp(
-        np.logaddexp.reduce(2 * from_top + spread + own_alive),
-        np.log(2) + log_pairs(from_top + alive, from_top + spread),
-    )
+    alive = _alive(n)  # log Z_l
+    scale = np.log(norm2) + (init.depth - 1) * np.log(init.sigma_w2 / 2)  # log |x|^2 a^(L-1)
     return LogMoments(
-        w=float(log_norm2 + (depth - 1) * log_a + np.logaddexp.reduce(size)),
-        b=_scaled(init, np.logaddexp.reduce(from_top + own_alive)),
-        w2=float(2 * log_norm2 + 2 * (depth - 1) * log_a + spread[0] + w2),
-        b2=_scaled(init, b2),
-        wb=_scaled(init, log_norm2 + (depth - 1) * log_a + _weight_bias(size, from_top, n)),
+        w=float(scale + np.logaddexp.reduce(size)),
+        b=_scaled(init, np.logaddexp.reduce(from_top + alive)),
+        w2=float(2 * scale + spread[0] + _weights_squared(size, n)),
+        b2=_scaled(init, _biases_squared(from_top, spread, alive)),
+        wb=_scaled(init, scale + _weight_bias(size, from_top, n)),
     )
+
+
+def _from_top(init: Initialisation) -> np.ndarray:
+    """Return log a^(L-l) for the layers l = 1..L, (L,)."""
+    layers_above = init.depth - np.arange(1, init.depth + 1)
+    return layers_above * np.log(init.sigma_w2 / 2)
+
+
+def _alive(n: np.ndarray) -> np.ndarray:
+    """Return log Z_l, where Z_l is the probability that no layer below l is dead, (L,).
+
+    Z_L is 1, because the error of the output is 1 also if a layer below it is dead.
+    """
+    log_alive = np.log1p(-(0.5 ** n[1:]))  # one hidden layer is not dead
+    alive = np.concatenate([[0.0], np.cumsum(log_alive)])
+    alive[-1] = 0.0
+    return alive
+
+
+def _weights_squared(size: np.ndarray, n: np.ndarray) -> float:
+    """Return log E[Theta_W^2] / (|x|^4 a^(2 (L-1)) P_[1,L)), equation 4 of docs/theory.md.
+
+    The factor of a pair of layers is 1/3 + 2/3 Q / P: a third of the squared sum of nu_l, and two
+    thirds of the sum of nu_l1 nu_l2 Q / P over all ordered pairs.
+    """
+    log_ratio = _log_q(n[1:]) - np.log1p(5 / n[1:])  # of Q and P of one layer
+    squared_sum = 2 * np.logaddexp.reduce(size)
+    squares = np.logaddexp.reduce(2 * size)
+    pairs = log_chained_pairs(size, log_ratio, size)
+    chained = np.logaddexp(squares, np.log(2) + pairs)
+    return np.logaddexp(squared_sum - np.log(3), np.log(2 / 3) + chained)
+
+
+def _biases_squared(from_top: np.ndarray, spread: np.ndarray, alive: np.ndarray) -> float:
+    """Return log E[Theta_b^2] for the standard bias gain, equation 5 of docs/theory.md."""
+    same = np.logaddexp.reduce(2 * from_top + spread + alive)
+    pairs = log_pairs(from_top + alive, from_top + spread)
+    return np.logaddexp(same, np.log(2) + pairs)
 
 
 def _scaled(init: Initialisation, log_value: float) -> float:
@@ -111,18 +138,20 @@ def _scaled(init: Initialisation, log_value: float) -> float:
 
 
 def _weight_bias(size: np.ndarray, from_top: np.ndarray, n: np.ndarray) -> float:
-    """Return log E[Theta_W Theta_b] / (|x|^2 a^(L-1)) for the standard bias gain."""
+    """Return log E[Theta_W Theta_b] / (|x|^2 a^(L-1)) for the standard bias gain.
+
+    Equation 6 of docs/theory.md.
+    """
     log_p = np.log1p(5 / n[1:])
     spread = sums_from(log_p)
     same = np.logaddexp.reduce(size + from_top + spread)
     # bias of the lower layer l1 and weights of l2: factor (2 Q + P) / 3 between them
-    lower = np.logaddexp(
-        log_chained_pairs(from_top, log_p, size + spread),
-        np.log(2) + log_chained_pairs(from_top, _log_q(n[1:]), size + spread),
-    )
+    of_p = log_chained_pairs(from_top, log_p, size + spread)
+    of_q = log_chained_pairs(from_top, _log_q(n[1:]), size + spread)
+    lower = np.logaddexp(of_p, np.log(2) + of_q) - np.log(3)
     # weights of the lower layer and bias of l2
     higher = log_pairs(size, from_top + spread)
-    return float(np.logaddexp.reduce([same, lower - np.log(3), higher]))
+    return float(np.logaddexp.reduce([same, lower, higher]))
 
 
 def _log_q(n: np.ndarray) -> np.ndarray:
@@ -138,34 +167,38 @@ def printed_log_moments(init: Initialisation, *, reading: str = "as_proved") -> 
     counts each pair of layers twice and divides C by X, as the proof in the appendix of the paper
     does. The network has one output and sigma_b2 = 0. The cost is O(L).
     """
-    depth, log_a = init.depth, np.log(init.sigma_w2 / 2)
     n = np.array(init.widths, dtype=float)
-    size, log_x, log_c = np.log(n / n[0]), np.log1p(5 / n[1:]), np.log1p(1 / n[1:])
-    from_top, spread = (depth - np.arange(1, depth + 1)) * log_a, sums_from(log_x)
+    size = np.log(n / n[0])  # part of layer l = 1..L in E[Theta_W]
+    from_top = _from_top(init)  # log a^(L-l)
+    log_x = np.log1p(5 / n[1:])  # factors of X
+    log_c = np.log1p(1 / n[1:])  # factors of C
+    spread = sums_from(log_x)
+    scale = (init.depth - 1) * np.log(init.sigma_w2 / 2)  # log a^(L-1)
+    w2 = spread[0] + _printed_weights_squared(size, log_x, log_c, reading)
+    wb = [
+        np.logaddexp.reduce(size + from_top + spread),  # both of one layer
+        log_chained_pairs(from_top, log_c, size + spread),  # bias of the lower layer
+        log_pairs(size, from_top + spread),  # weights of the lower layer
+    ]
+    return LogMoments(
+        w=float(scale + np.logaddexp.reduce(size)),
+        b=float(np.logaddexp.reduce(from_top)),
+        w2=float(2 * scale + w2),
+        b2=float(_biases_squared(from_top, spread, np.zeros(init.depth))),
+        wb=float(scale + np.logaddexp.reduce(wb)),
+    )
+
+
+def _printed_weights_squared(
+    size: np.ndarray, log_x: np.ndarray, log_c: np.ndarray, reading: str
+) -> float:
+    """Return log E[Theta_W^2] / (a^(2 (L-1)) X) in equation 13 of ``beyond``."""
+    squares = np.logaddexp.reduce(2 * size)
     if reading == "as_printed":
         pairs = log_chained_pairs(size, log_c, size)
     else:
         pairs = np.log(2) + log_chained_pairs(size, log_c - log_x, size)
-    w2 = spread[0] + np.logaddexp(np.logaddexp.reduce(2 * size), pairs)
-    b2 = np.logaddexp(
-        np.logaddexp.reduce(2 * from_top + spread),
-        np.log(2) + log_pairs(from_top, from_top + spread),
-    )
-    wb = np.logaddexp.reduce(
-        [
-            np.logaddexp.reduce(size + from_top + spread),
-            log_chained_pairs(from_top, log_c, size + spread),
-            log_pairs(size, from_top + spread),
-        ]
-    )
-    top = (depth - 1) * log_a
-    return LogMoments(
-        w=float(top + np.logaddexp.reduce(size)),
-        b=float(np.logaddexp.reduce(from_top)),
-        w2=float(2 * top + w2),
-        b2=float(b2),
-        wb=float(top + wb),
-    )
+    return np.logaddexp(squares, pairs)
 
 
 def layer_coefficients(init: Initialisation) -> np.ndarray:

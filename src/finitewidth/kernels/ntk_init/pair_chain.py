@@ -84,38 +84,54 @@ def sample_pairs(
 
 
 def _block(
-    rng: np.random.Generator, width: int, wanted: list[int], angles: np.ndarray, size: int
+    rng: np.random.Generator, width: int, depths: list[int], angles: np.ndarray, size: int
 ) -> dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Return `PairDraws.first`, ``above`` and ``errors`` of one block for each depth.
+    """Return `PairDraws.first`, ``above`` and ``errors`` of one block for each of sorted depths.
 
     Their axes are (2, C, draws) and (2, L, C, draws), where C is the number of cosines.
     """
-    ones = np.ones((len(angles), size))
-    grams, layers = [(ones, angles[:, None] * ones, ones.copy())], []
-    for _ in range(wanted[-1] - 1):
-        layers.append(Layer(rng, width, grams[-1]))
-        grams.append(layers[-1].activations)
+    grams, layers = _forward_pass(rng, width, depths[-1], angles, size)
     shape = (len(angles), size)
     parts = {
         depth: (np.zeros((2, *shape)), np.zeros((2, *shape)), np.zeros((2, depth, *shape)))
-        for depth in wanted
+        for depth in depths
     }
     errors: Errors | None = None
-    active: list[int] = []
-    for layer in range(wanted[-1], 0, -1):
-        if layer < wanted[-1]:
-            errors = errors.below(rng, layers[layer - 1])
-        if layer in wanted:  # the output layer of one of the networks
-            fresh = Errors.of_output(rng, width, grams[layer - 1])
-            errors = fresh if errors is None else errors.joined(fresh)
-            active.append(layer)
+    networks: list[int] = []  # depths of the networks with errors in a layer
+    for layer in range(depths[-1], 0, -1):
         gram = grams[layer - 1]
-        for place, depth in enumerate(active):
+        if errors is not None:
+            errors = errors.below(rng, layers[layer - 1])
+        if layer in depths:  # the output layer of one of the networks
+            output = Errors.of_output(rng, width, gram)
+            errors = output if errors is None else errors.joined(output)
+            networks.append(layer)
+        of_inputs = np.stack([gram[0], gram[1]])  # (x, x) and (x, x~), (2, C, draws)
+        for network, depth in enumerate(networks):
+            of_errors = np.stack([errors.gram[0][network], errors.gram[1][network]])
             first, above, of_layers = parts[depth]
-            of_layers[:, layer - 1] = errors.gram[0][place], errors.gram[1][place]
+            of_layers[:, layer - 1] = of_errors
             weights = first if layer == 1 else above
-            weights += of_layers[:, layer - 1] * np.stack([gram[0], gram[1]])
+            weights += of_errors * of_inputs
     return parts
+
+
+def _forward_pass(
+    rng: np.random.Generator, width: int, depth: int, angles: np.ndarray, size: int
+) -> tuple[list[Triple], list["Layer"]]:
+    """Draw the hidden layers of a network.
+
+    Returns the Gram matrices of the inputs and of the activations of each hidden layer, each entry
+    (C, draws), and the layers.
+    """
+    ones = np.ones((len(angles), size))
+    grams: list[Triple] = [(ones, angles[:, None] * ones, ones.copy())]
+    layers: list[Layer] = []
+    for _ in range(depth - 1):
+        layer = Layer(rng, width, grams[-1])
+        layers.append(layer)
+        grams.append(layer.activations)
+    return grams, layers
 
 
 def cholesky(gram: Triple) -> Triple:
@@ -194,14 +210,17 @@ class Layer:
     def __init__(self, rng: np.random.Generator, width: int, gram: Triple):
         self.rate = 2 / width
         scale, along, across = cholesky(tuple(self.rate * part for part in gram))
-        count, p11, p12, p22 = _group_sums(rng, width, scale, along, across)
+        self.counts, p11, p12, p22 = _group_sums(rng, width, scale, along, across)
+        # Gram matrices of h_1 = scale z1 and h_2 = along z1 + across z2, (3 groups, cosines, draws)
         s11 = scale**2 * p11
         s12 = scale * (along * p11 + across * p12)
         s22 = along**2 * p11 + 2 * along * across * p12 + across**2 * p22
-        self.counts = count
-        self.both = _cleared(cholesky((s11[0], s12[0], s22[0])), self.counts[0])
-        self.one = _cleared(cholesky((s11[1], s12[1], s22[1])), self.counts[1])
-        self.two = _cleared(cholesky((s22[2], s12[2], s11[2])), self.counts[2])
+        both = cholesky((s11[0], s12[0], s22[0]))
+        one = cholesky((s11[1], s12[1], s22[1]))
+        two = cholesky((s22[2], s12[2], s11[2]))
+        self.both = _cleared(both, self.counts[0])
+        self.one = _cleared(one, self.counts[1])
+        self.two = _cleared(two, self.counts[2])
         self.activations = (s11[0] + s11[1], s12[0], s22[0] + s22[2])
 
 
@@ -209,22 +228,26 @@ class Layer:
 class Errors:
     """Errors of a layer at both inputs.
 
-    ``gram`` is <delta_r, delta_s>, with arrays (depths, cosines, draws). ``tied`` is u[s][r] =
-    <h_s, delta_r>, the products of pre-activations and errors, which determine the component of the
-    errors below in the span of the activations.
+    Attributes:
+        gram: <delta_1, delta_1>, <delta_1, delta_2> and <delta_2, delta_2>, each (depths, cosines,
+            draws).
+        tied: <h_s, delta_r> at [s - 1, r - 1], the products of pre-activations and errors, which
+            determine the component of the errors below in the span of the activations. The shape
+            is (2, 2, depths, cosines, draws).
     """
 
     gram: Sequence[np.ndarray]
-    tied: Sequence[Sequence[np.ndarray]]
+    tied: np.ndarray
 
     @classmethod
     def of_output(cls, rng: np.random.Generator, width: int, gram: Triple) -> "Errors":
         """Return the errors of an output layer, which are 1, so that <h_s, delta_r> = f_s."""
         scale, along, across = cholesky(tuple(2 / width * part for part in gram))
         g1, g2 = rng.standard_normal((2, *scale.shape))
-        f1, f2 = (scale * g1)[None], (along * g1 + across * g2)[None]
+        f1 = (scale * g1)[None]  # (1, cosines, draws)
+        f2 = (along * g1 + across * g2)[None]
         one = np.ones_like(f1)
-        return cls((one, one, one), ((f1, f1), (f2, f2)))
+        return cls((one, one, one), np.array([[f1, f1], [f2, f2]]))
 
     def joined(self, other: "Errors") -> "Errors":
         """Append the networks of ``other``."""
@@ -234,46 +257,105 @@ class Errors:
     def below(self, rng: np.random.Generator, layer: Layer) -> "Errors":
         """Draw the errors of the hidden layer below.
 
-        Their component in the span of its activations is given by ``tied``. The component
-        orthogonal to it is drawn.
+        With the errors Delta of this layer, the activations X below it, U = ``tied`` and Gaussian
+        noise Z, W^T Delta = Z + X (X^T X)^+ (U - X^T Z), of which the open gates are kept. Source:
+        docs/theory.md, section 2, two inputs.
         """
-        f1, f12, f2 = cholesky(tuple(layer.rate * part for part in self.gram))
-        fresh = rng.standard_normal((3, 2, 2, *f1.shape))  # group, direction, column
-        present = np.stack([layer.counts >= 1, layer.counts >= 2], axis=1)
-        fresh *= present[:, :, None, None]
-        z = np.stack([fresh[:, :, 0] * f1, fresh[:, :, 0] * f12 + fresh[:, :, 1] * f2], axis=2)
-        (a1, a12, a2), (b1, b12, b2), (c1, c12, c2) = layer.both, layer.one, layer.two
-        missing = [
-            [self.tied[0][r] - a1 * z[0, 0, r] - b1 * z[1, 0, r] for r in (0, 1)],
-            [
-                self.tied[1][r] - a12 * z[0, 0, r] - a2 * z[0, 1, r] - c1 * z[2, 0, r]
-                for r in (0, 1)
-            ],
-        ]
-        i11, i12, i22 = _pseudo_inverse(layer.activations)
-        k = [
-            [i11 * missing[0][r] + i12 * missing[1][r] for r in (0, 1)],
-            [i12 * missing[0][r] + i22 * missing[1][r] for r in (0, 1)],
-        ]
-        # the two determined directions of the groups that are active for both inputs (columns 1
-        # and 2), for input 1 only and for input 2 only
-        both = [
-            [z[0, 0, r] + a1 * k[0][r] + a12 * k[1][r] for r in (0, 1)],
-            [z[0, 1, r] + a2 * k[1][r] for r in (0, 1)],
-        ]
-        one = [z[1, 0, 0] + b1 * k[0][0], z[1, 1, 0]]
-        two = [z[2, 0, 1] + c1 * k[1][1], z[2, 1, 1]]
-        rest = _rest(rng, layer, (f1, f12, f2))
-        gram = (
-            both[0][0] ** 2 + both[1][0] ** 2 + one[0] ** 2 + one[1] ** 2 + rest[0],
-            both[0][0] * both[0][1] + both[1][0] * both[1][1] + rest[1],
-            both[0][1] ** 2 + both[1][1] ** 2 + two[0] ** 2 + two[1] ** 2 + rest[2],
-        )
-        first = a1 * both[0][0] + b1 * one[0]
-        second = a12 * both[0][1] + a2 * both[1][1] + c1 * two[0]
-        cross_21 = a12 * both[0][0] + a2 * both[1][0] + b12 * one[0] + b2 * one[1]
-        cross_12 = a1 * both[0][1] + c12 * two[0] + c2 * two[1]
-        return Errors(gram, ((first, cross_12), (cross_21, second)))
+        factor = cholesky(tuple(layer.rate * part for part in self.gram))
+        noise = _noise(rng, layer, factor)
+        errors = _errors_in_span(layer, noise, self.tied)
+        rest = _rest(rng, layer, factor)
+        return Errors(errors.gram(rest), errors.times_pre_activations(layer))
+
+
+@dataclass(frozen=True)
+class _ErrorsInSpan:
+    """Errors of a hidden layer in the two directions of each group that its pre-activations span.
+
+    Each is the pair of components in the directions 1 and 2, which are (depths, cosines, draws).
+
+    Attributes:
+        both_1: at input 1, of the units that are active for both inputs.
+        both_2: at input 2, of the same units.
+        one: at input 1, of the units that are active for input 1 only.
+        two: at input 2, of the units that are active for input 2 only.
+    """
+
+    both_1: tuple[np.ndarray, np.ndarray]
+    both_2: tuple[np.ndarray, np.ndarray]
+    one: tuple[np.ndarray, np.ndarray]
+    two: tuple[np.ndarray, np.ndarray]
+
+    def gram(self, rest: Triple) -> Triple:
+        """Return the Gram matrix of the errors; ``rest`` is that in all other directions."""
+        p1, q1 = self.both_1
+        p2, q2 = self.both_2
+        one_p, one_q = self.one
+        two_p, two_q = self.two
+        gram_11 = p1**2 + q1**2 + one_p**2 + one_q**2 + rest[0]
+        gram_12 = p1 * p2 + q1 * q2 + rest[1]
+        gram_22 = p2**2 + q2**2 + two_p**2 + two_q**2 + rest[2]
+        return gram_11, gram_12, gram_22
+
+    def times_pre_activations(self, layer: Layer) -> np.ndarray:
+        """Return <h_s, delta_r> at [s - 1, r - 1], (2, 2, depths, cosines, draws)."""
+        p1, q1 = self.both_1
+        p2, q2 = self.both_2
+        one_p, one_q = self.one
+        two_p, two_q = self.two
+        a1, a12, a2 = layer.both  # h_1 = (a1, 0), h_2 = (a12, a2)
+        b1, b12, b2 = layer.one  # h_1 = (b1, 0), h_2 = (b12, b2)
+        c1, c12, c2 = layer.two  # h_2 = (c1, 0), h_1 = (c12, c2)
+        h1_delta1 = a1 * p1 + b1 * one_p
+        h1_delta2 = a1 * p2 + c12 * two_p + c2 * two_q
+        h2_delta1 = a12 * p1 + a2 * q1 + b12 * one_p + b2 * one_q
+        h2_delta2 = a12 * p2 + a2 * q2 + c1 * two_p
+        return np.array([[h1_delta1, h1_delta2], [h2_delta1, h2_delta2]])
+
+
+def _noise(rng: np.random.Generator, layer: Layer, factor: Triple) -> np.ndarray:
+    """Draw the noise Z = N F of all groups in their two directions, for both inputs.
+
+    F^T F = sigma_w2 / M G, where G is the Gram matrix of the errors above. A group of fewer than 2
+    units has fewer directions, in which the noise is 0. The shape is (3 groups, 2 directions,
+    2 inputs, depths, cosines, draws), with the groups in the order of `Layer`.
+    """
+    f1, f12, f2 = factor  # (depths, cosines, draws)
+    normal = rng.standard_normal((3, 2, 2, *f1.shape))  # group, direction, column of N
+    present = np.stack([layer.counts >= 1, layer.counts >= 2], axis=1)  # group, direction, ...
+    normal *= present[:, :, None, None]
+    column_1 = normal[:, :, 0]
+    column_2 = normal[:, :, 1]
+    return np.stack([column_1 * f1, column_1 * f12 + column_2 * f2], axis=2)
+
+
+def _errors_in_span(layer: Layer, noise: np.ndarray, tied: np.ndarray) -> _ErrorsInSpan:
+    """Return Z + X (X^T X)^+ (U - X^T Z) in the span of the pre-activations, with open gates.
+
+    ``noise`` is Z, see `_noise`, and ``tied`` is U, see `Errors`. Arrays of both inputs are
+    (2 inputs, depths, cosines, draws), where the input is that of the errors.
+    """
+    both_p, both_q = noise[0]  # directions 1 and 2
+    one_p, one_q = noise[1]
+    two_p, two_q = noise[2]
+    a1, a12, a2 = layer.both  # x_1 = (a1, 0), x_2 = (a12, a2)
+    b1, _, _ = layer.one  # x_1 = (b1, 0), x_2 = 0
+    c1, _, _ = layer.two  # x_1 = 0, x_2 = (c1, 0)
+    # U - X^T Z
+    missing_1 = tied[0] - a1 * both_p - b1 * one_p
+    missing_2 = tied[1] - a12 * both_p - a2 * both_q - c1 * two_p
+    # coefficients (X^T X)^+ (U - X^T Z) of x_1 and x_2
+    i11, i12, i22 = _pseudo_inverse(layer.activations)
+    k1 = i11 * missing_1 + i12 * missing_2
+    k2 = i12 * missing_1 + i22 * missing_2
+    both_p = both_p + a1 * k1 + a12 * k2
+    both_q = both_q + a2 * k2
+    return _ErrorsInSpan(
+        both_1=(both_p[0], both_q[0]),
+        both_2=(both_p[1], both_q[1]),
+        one=(one_p[0] + b1 * k1[0], one_q[0]),
+        two=(two_p[1] + c1 * k2[1], two_q[1]),
+    )
 
 
 def _pseudo_inverse(gram: Triple) -> Triple:
@@ -291,16 +373,18 @@ def _pseudo_inverse(gram: Triple) -> Triple:
 def _rest(rng: np.random.Generator, layer: Layer, factor: Triple) -> Triple:
     """Draw the Gram matrix of the errors in the n - 2 free directions of each group.
 
-    Its law is a Wishart law, drawn by Bartlett's decomposition.
+    It is F^T W F, where W follows a Wishart law and is drawn by Bartlett's decomposition. Of the
+    units that are active for one input, only its diagonal element at this input is needed.
     """
-    f1, f12, f2 = factor
-    free = np.maximum(np.broadcast_to(layer.counts[:, None], (3, *f1.shape)) - 2, 0.0)
+    f1, f12, f2 = factor  # F = ((f1, f12), (0, f2)), each (depths, cosines, draws)
+    counts = np.broadcast_to(layer.counts[:, None], (3, *f1.shape))
+    free = np.maximum(counts - 2, 0.0)  # numbers of free directions of the groups
     w11, one, two = 2 * half_chi_square(rng, free / 2)
     t12 = rng.standard_normal(f1.shape) * (free[0] > 0)
     w22 = t12 * t12 + 2 * half_chi_square(rng, (free[0] - 1) / 2)
     w12 = np.sqrt(w11) * t12
-    return (
-        f1 * f1 * (w11 + one),
-        f1 * (f12 * w11 + f2 * w12),
-        f12 * f12 * w11 + 2 * f12 * f2 * w12 + f2 * f2 * w22 + (f12 * f12 + f2 * f2) * two,
-    )
+    gram_11 = f1 * f1 * (w11 + one)
+    gram_12 = f1 * (f12 * w11 + f2 * w12)
+    of_both = f12 * f12 * w11 + 2 * f12 * f2 * w12 + f2 * f2 * w22
+    of_two = (f12 * f12 + f2 * f2) * two
+    return gram_11, gram_12, of_both + of_two

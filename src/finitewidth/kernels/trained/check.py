@@ -49,7 +49,7 @@ class Check:
         self.summed = {op.edge: op for op in operations if prod(op.kept)}
         self.cotangent = self.reference.cotangent if self.reference and self.summed else None
         self.sums: Tensor | float = 0.0  # (N, size), of all edges side by side
-        self.wanted: Tensor | None = None  # by autograd, the same
+        self.signals_of_c: Tensor | None = None  # (N, size), what the sums must be
         self.widths: list[int] = []  # of the edges
         # signals by autograd of two inputs (2, ...), of elementwise operations their sum
         self.pairs: dict[Operation, Tensor] = {}
@@ -79,31 +79,50 @@ class Check:
             self.sizes[op] = vector_norm(terms)
 
     def add_signals(self, part: slice, signals: Mapping[Operation, Tensor]) -> None:
-        """Add the signals (N, k, ...) of some of the K outputs; those for c are of output K."""
-        c = self.cotangent
+        """Add c_ik times the signals of some of the K outputs.
+
+        Signals are (N, k, ...). Those for c count as output K, and are subtracted.
+        """
+        c = self.cotangent  # (N, K)
         if c is None:
             return
         by_edge = [_some(signals[op]) for op in self.summed.values()]
-        some = torch.cat([*chain.from_iterable(by_edge)], dim=-1)
-        numbers = torch.cat([c, -torch.ones_like(c[:, :1])], dim=1)[:, None, part]
-        self.sums = self.sums + (numbers.to(some.dtype) @ some)[:, 0]
+        some = torch.cat([*chain.from_iterable(by_edge)], dim=-1)  # (N, k, size)
+        factors = torch.cat([c, -torch.ones_like(c[:, :1])], dim=1)  # (N, K + 1)
+        factors = factors[:, None, part].to(some.dtype)  # (N, 1, k)
+        self.sums = self.sums + (factors @ some)[:, 0]
         if part.stop > c.shape[1]:
-            self.wanted = some[:, -1]
+            self.signals_of_c = some[:, -1]
             self.widths = [sum(each.shape[-1] for each in edge) for edge in by_edge]
-            pairs = {op: each[self._two, -1] for op, each in signals.items()}
-            # at once, all signals are kept anyway
-            self.pairs = {op: pair.clone() if part.start else pair for op, pair in pairs.items()}
-            rows = [op for op in pairs if isinstance(op, Elementwise)]
-            if rows:
-                total = torch.cat([pairs[op] for op in rows], dim=-1).sum(0)
-                self.pairs.update(zip(rows, total.split([op.size for op in rows]), strict=True))
+            # where all outputs are sent back at once, their signals are kept anyway
+            self.pairs = self._pairs_of_c(signals, copied=part.start > 0)
+
+    def _pairs_of_c(
+        self, signals: Mapping[Operation, Tensor], copied: bool
+    ) -> dict[Operation, Tensor]:
+        """Return the signals for c, the last ones, of two inputs: (2, G c, P) of products.
+
+        Of elementwise operations it is the sum over the two inputs, (size,). Signals are views
+        unless they are ``copied``.
+        """
+        pairs = {}
+        for op, each in signals.items():
+            pair = each[self._two, -1]
+            pairs[op] = pair.clone() if copied else pair
+        elementwise = [op for op in pairs if isinstance(op, Elementwise)]
+        if elementwise:
+            # one sum for all, because a call takes longer than a copy
+            both = torch.cat([pairs[op] for op in elementwise], dim=-1)  # (2, sum of sizes)
+            sums = both.sum(0).split([op.size for op in elementwise])
+            pairs.update(zip(elementwise, sums, strict=True))
+        return pairs
 
     def compare(self) -> None:
         """Compare sums and gradients, after the signals of all outputs."""
         if self.cotangent is None:
             return
         sizes = [partial(self._length, op) for op in self.summed.values()]
-        apart = _apart(self.sums, self.wanted, self.widths, sizes, self._eps)
+        apart = _apart(self.sums, self.signals_of_c, self.widths, sizes, self._eps)
         edges = set(compress(self.summed, apart))
         compared: dict[str, Compared] = {}
         for unit in self.recording.units:
@@ -146,31 +165,38 @@ class Check:
         return slice(first, second + 1, second - first)
 
     def _formed(self, unit: Unit) -> dict[str, Compared]:
-        """Return sums of gradients of two inputs by the parameters, to be compared.
-
-        They are added before they are arranged as the weight where the unit does so, too.
-        """
+        """Return sums of gradients of two inputs by the parameters, to be compared."""
         totals: dict[str, Tensor | None] = dict.fromkeys(unit.parameters)
-        parts = [(op, self._gradient(op)) for op in unit.operations]
         arranged = isinstance(unit, ProductUnit) or unit.arranged
-        if arranged and len(parts) > 1:
-            parts = [(unit.operations[0], sum(gradient for _, gradient in parts))]
-        for op, gradient in parts:
+        for op, gradient in self._gradients(unit, arranged):
             by_parameter = unit.gradients(op, op.as_weight(gradient)[None])
             for name, part in zip(totals, by_parameter, strict=True):
-                if part is not None:
-                    totals[name] = part[0] if totals[name] is None else totals[name] + part[0]
+                if part is None:
+                    continue
+                total = totals[name]
+                totals[name] = part[0] if total is None else total + part[0]
             if arranged and parameter_at(op.weight) is None:
-                # a kernel has this length, whatever autograd multiplies by
+                # a kernel has the length of the gradient by the weight, whatever autograd
+                # multiplies it by on the way to the parameter
                 first = next(iter(totals))
-                length, right = vector_norm(totals[first]), vector_norm(gradient)
-                right = right * abs(unit.factor)
-                totals[first] = totals[first] * (right / length if length else 1.0)
+                totals[first] = _scaled(totals[first], vector_norm(gradient) * abs(unit.factor))
         if unit.bias:
-            *_, last = totals
-            totals[last] = self.pairs[unit.bias]
-        wanted, size = self.reference.gradients, partial(self._size, unit)
-        return {name: (total, wanted.get(name), size) for name, total in totals.items()}
+            *_, bias = totals
+            totals[bias] = self.pairs[unit.bias]
+        by_autograd = self.reference.gradients
+        size = partial(self._size, unit)
+        return {name: (total, by_autograd.get(name), size) for name, total in totals.items()}
+
+    def _gradients(self, unit: Unit, arranged: bool) -> list[tuple[Operation, Tensor]]:
+        """Return the operations of a unit, with their sums of gradients of two inputs.
+
+        Gradients that are ``arranged`` as the weight in the unit itself are added before, under the
+        first operation.
+        """
+        gradients = [(op, self._gradient(op)) for op in unit.operations]
+        if arranged and len(gradients) > 1:
+            return [(unit.operations[0], sum(gradient for _, gradient in gradients))]
+        return gradients
 
     def _gradient(self, op: Operation) -> Tensor:
         """Return the sum of gradients of two inputs, (G, c, D) of products and (size,) else."""
@@ -326,6 +352,12 @@ def _some(signals: Tensor) -> list[Tensor]:
         return [some]
     P = some.shape[3]
     return [some[..., at] for at in sorted({0, P // 3, P - 1})]
+
+
+def _scaled(gradient: Tensor, length: Tensor) -> Tensor:
+    """Return a gradient with the given length; a gradient that is 0 stays so."""
+    present = vector_norm(gradient)
+    return gradient * (length / present if present else 1.0)
 
 
 def _vectors(size: int) -> Tensor:

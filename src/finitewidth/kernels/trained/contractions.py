@@ -228,25 +228,28 @@ class SignalStore:
             total += (rows[: b * K] @ rows.mT).view(total.shape)
 
     def _add_pairs(self, total: Tensor, block: slice, work: int) -> None:
+        """Add the products of patches times the products of signals, over pairs of positions."""
         G, c, D, P = self.unit.shape
         b, K, N, _ = total.shape
         fixed, per_pair = _pair_bytes(self.unit, self.array.shape[1], K, self.array.itemsize)
         what = f"pairs of positions at {self.unit.name!r}"
         fits = fitting(work, per_pair, b * N, what, fixed=fixed)
-        pairs = min(fits, max(N, CACHED // (P * c * K)))
+        pairs = min(fits, max(N, CACHED // (P * c * K)))  # of inputs, at once
+        row_blocks = list(pieces(b, max(1, pairs // N)))
+        column_blocks = list(pieces(N, min(pairs, N)))
         patches = self.unit.patches(slice(block.start, None))
-        for group, some, seen in product(
-            range(G), pieces(b, max(1, pairs // N)), pieces(N, min(pairs, N))
-        ):
+        for group, rows, columns in product(range(G), row_blocks, column_blocks):
             a = patches[:, group].mT  # (N, P, D)
             s = self.array[group, block.start :]  # (N, P, c, K)
-            n, m = some.stop - some.start, seen.stop - seen.start
+            n = rows.stop - rows.start
+            m = columns.stop - columns.start
             # the products with all positions of some inputs, for one of the others after another
-            A = a[seen].reshape(m * P, D) @ a[some].reshape(n * P, D).mT
-            behind = A.view(m, P, n * P).mT @ s[seen].flatten(2)
-            behind = behind.view(m, n, P * c, K).permute(1, 2, 0, 3).reshape(n, P * c, m * K)
-            part = s[some].view(n, P * c, K).mT @ behind
-            total[some, :, seen] += part.view(n, K, m, K)
+            A = a[columns].reshape(m * P, D) @ a[rows].reshape(n * P, D).mT  # (m P, n P)
+            behind = A.view(m, P, n * P).mT @ s[columns].flatten(2)  # (m, n P, c K)
+            behind = behind.view(m, n, P * c, K).permute(1, 2, 0, 3)  # (n, P c, m, K)
+            behind = behind.reshape(n, P * c, m * K)
+            part = s[rows].view(n, P * c, K).mT @ behind  # (n, K, m K)
+            total[rows, :, columns] += part.view(n, K, m, K)
 
 
 def add_products(rows: Tensor, total: Tensor, block: slice, work: int) -> None:
@@ -296,10 +299,23 @@ def _pair_bytes(unit: ProductUnit, samples: int, outputs: int, item: int) -> tup
 def full_plans(
     unit: ProductUnit, samples: int, outputs: int
 ) -> tuple[tuple[float, int], tuple[float, int]]:
-    """Return cost and number of kept elements of the direct and of the structured order."""
-    (G, c, D, P), N, K = unit.shape, samples, outputs
-    direct = K * N * G * c * D * (P + K * N / 2 + ELEMENT), N * K * G * c * D
-    if G == P == 1:
-        return direct, ((K * N) ** 2 * (c + ELEMENT), N * K * c)
-    pairs = N**2 * P**2 * (D + K * c) + N**2 * P * c * K * (K + ELEMENT) + (N * K) ** 2 * ELEMENT
-    return direct, (G * pairs * HALF, N * K * G * c * P)
+    """Return cost and number of kept elements of the direct and of the structured order.
+
+    Costs are in multiplications. The direct order keeps gradients, the structured one signals.
+    """
+    G, c, D, P = unit.shape
+    N, K = samples, outputs
+    gradients = N * K * G * c * D
+    signals = N * K * G * c * P
+    # each gradient is a sum over positions, and is multiplied with half of all gradients
+    direct_cost = gradients * (P + K * N / 2 + ELEMENT)
+    if G == P == 1:  # products of patches and of signals of two inputs are numbers
+        structured_cost = (K * N) ** 2 * (c + ELEMENT)
+        return (direct_cost, gradients), (structured_cost, signals)
+    # products of patches, (N, P, N, P), and these times signals, for one group
+    patches = N**2 * P**2 * (D + K * c)
+    # the result (N, P c, N, K) times signals
+    products = N**2 * P * c * K * (K + ELEMENT)
+    added = (N * K) ** 2 * ELEMENT
+    structured_cost = G * (patches + products + added) * HALF
+    return (direct_cost, gradients), (structured_cost, signals)

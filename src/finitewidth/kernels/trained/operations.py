@@ -22,6 +22,7 @@ from torch.autograd.graph import GradientEdge, Node
 from torch.nn import functional
 
 from finitewidth.kernels.trained.graph import Graph, InputAxis, edge_shape, rows_of, saved, shape_of
+from finitewidth.kernels.trained.patches import unfolded
 from finitewidth.kernels.trained.refusals import alike
 
 
@@ -155,35 +156,47 @@ def _matrix_product(use: Use, left: str = "self") -> Product | None:
     """The rule of ``left @ mat2``, of matrices or of stacks of matrices.
 
     One is the weight. The rows of the other hold the inputs, or its columns if it is the right one.
+    A stack of G matrices has G groups, and T rows for each input are T positions.
     """
-    first = use.at == (0 if left == "self" else 1)  # the weight is the left one
-    stacked = len(shape_of(use.node)) - 2  # 1 for a stack of matrices, 0 for one
-    argument = use.argument("mat2" if first else left, stacked + first)
-    if argument is None or use.axis.axis != stacked + first:
-        return None
-    a, axis = argument
-    output = replace(axis, axis=use.axis.axis)
-    G, D = (a.shape[0] if stacked else 1), a.shape[stacked + (not first)]
     shape = shape_of(use.node)
-    c = shape[stacked + (not first)]
+    stacked = len(shape) == 3
+    row_axis, column_axis = len(shape) - 2, len(shape) - 1
+    weight_is_left = use.at == (0 if left == "self" else 1)
+    if weight_is_left:  # (c, D) @ (D, N T)
+        name, input_axis, feature_axis = "mat2", column_axis, row_axis
+    else:  # (N T, D) @ (D, c)
+        name, input_axis, feature_axis = left, row_axis, column_axis
+    argument = use.argument(name, input_axis)
+    if argument is None or use.axis.axis != input_axis:
+        return None
+    a, axis = argument  # the inputs lie on this axis of the output, too
+    G = a.shape[0] if stacked else 1
+    c = shape[feature_axis]
+    D = a.shape[feature_axis]
 
-    def grouped(tensor: Tensor, axis: InputAxis, before: int) -> Tensor:
-        split = real(axis.split(tensor, before=before))  # (.., N, T, n) or (.., N, T, G, n)
-        return split.movedim(before + 1, -1) if stacked else split.mT.unsqueeze(before + 1)
+    def grouped(tensor: Tensor, before: int) -> Tensor:
+        """Arrange a matrix or stack as (..., N, G, n, T), behind some axes ``before`` it."""
+        split = real(axis.split(tensor, before=before))
+        if stacked:
+            return split.movedim(before + 1, -1)  # from (..., N, T, G, n)
+        return split.mT.unsqueeze(before + 1)  # from (..., N, T, n)
+
+    def signals(g: Tensor) -> Tensor:
+        return grouped(g, before=1).flatten(2, 3)  # (k, N, G c, T)
 
     def as_weight(gradients: Tensor) -> Tensor:
-        weight = gradients if first else gradients.mT
+        weight = gradients if weight_is_left else gradients.mT
         return weight if stacked else weight[..., 0, :, :]
 
-    patches = grouped(a, axis, 0)
+    patches = grouped(a, before=0)  # (N, G, D, T)
     return Product(
-        use.edge,
-        use.weight,
-        (G, c, D, axis.inner),
-        lambda samples: patches[samples],
-        lambda g: grouped(g, output, 1).flatten(2, 3),
-        as_weight,
-        ("matrix", first),
+        edge=use.edge,
+        weight=use.weight,
+        shape=(G, c, D, axis.inner),
+        patches=lambda samples: patches[samples],
+        signals=signals,
+        as_weight=as_weight,
+        layout=("matrix", weight_is_left),
     )
 
 
@@ -288,28 +301,6 @@ def _convolved(
         return gradient.flatten(1)
 
     return gradients
-
-
-def unfolded(x: Tensor, taps: tuple[tuple[int, int, int, int], ...], groups: int) -> Tensor:
-    """Return what the weights of a convolution see at each position, (N, G, D, P).
-
-    ``taps`` are size, stride, padding and dilation along each axis of space of (N, channels, ...).
-    """
-    sides = [side for _, _, padding, _ in reversed(taps) for side in (padding, padding)]
-    x = functional.pad(x, sides) if any(sides) else x
-    per_axis = list(zip(taps, x.shape[2:], x.stride()[2:], strict=True))
-    positions = [
-        (side - dilation * (size - 1) - 1) // stride + 1
-        for (size, stride, _, dilation), side, _ in per_axis
-    ]
-    steps = [dilation * step for (_, _, _, dilation), _, step in per_axis]
-    strides = [stride * step for (_, stride, _, _), _, step in per_axis]
-    # (N, channels, taps..., positions...)
-    x = x.as_strided(
-        (*x.shape[:2], *(size for size, *_ in taps), *positions),
-        (*x.stride()[:2], *steps, *strides),
-    )
-    return x.reshape(len(x), groups, -1, prod(positions))
 
 
 def _transposed_convolution(

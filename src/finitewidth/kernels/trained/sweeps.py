@@ -2,9 +2,9 @@
 
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import chain
 from math import prod
 
 import torch
@@ -35,7 +35,7 @@ from finitewidth.kernels.trained.least import (
 )
 from finitewidth.kernels.trained.operations import Operation, Product, real, real_dtype
 from finitewidth.kernels.trained.recording import Recording, Request, record
-from finitewidth.kernels.trained.units import OfOperation, ProductUnit, module_of
+from finitewidth.kernels.trained.units import OfOperation, ProductUnit, Unit, module_of
 
 Adder = Callable[[Tensor, slice, int], None]  # adds its part of some inputs to the full kernel
 FULL_BLOCKS = 4  # of inputs in the full kernel, so that little more than half of it is formed
@@ -144,41 +144,52 @@ class Sweeps:
         Raises:
             ShortageError: the signals of one output do not fit into ``share`` bytes.
         """
-        operations, edges = self._operations, self._edges
-        if not operations:
+        if not self._operations:
             return
-        outputs = self.recording.outputs
-        N, K = outputs.shape
+        K = self.recording.outputs.shape[1]
         made, one = self.step_bytes()
         count = fitting(share, one, K, "the backward sweep for one output", fixed=made)
-        at_once = K * (self._made + self._kept) <= AT_ONCE
-        c = self.check.cotangents()
-        if at_once and count == K:
-            cotangents = torch.cat([self._one_each(slice(0, K)), c])
-            signals = self._signals(operations, edges, cotangents, len(c) > 0)
-            self.check.add_signals(slice(0, len(cotangents)), signals)
-            self.check.compare()
-            yield slice(0, K), lambda op: signals[op][:, :K]
-            return
-        if len(c):
-            of_c = self._signals(operations, edges, c, checked=True)
-            self.check.add_signals(slice(K, K + 1), of_c)
-            del of_c
+        signals_are_small = K * (self._made + self._kept) <= AT_ONCE
+        if signals_are_small and count == K:
+            yield self._step_of_all_outputs()
+        else:
+            yield from self._steps_output_by_output(count)
+
+    def _step_of_all_outputs(self) -> tuple[slice, OfOperation]:
+        """Send all K outputs, and c of the check, back in one batch."""
+        K = self.recording.outputs.shape[1]
+        c = self.check.cotangents()  # (1, N, K), or (0, N, K)
+        cotangents = torch.cat([self._one_each(slice(0, K)), c])
+        signals = self._signals(cotangents, checked=len(c) > 0)
+        self.check.add_signals(slice(0, len(cotangents)), signals)
+        self.check.compare()
+        return slice(0, K), lambda op: signals[op][:, :K]
+
+    def _steps_output_by_output(self, count: int) -> Iterator[tuple[slice, OfOperation]]:
+        """Send one output back after another, and yield the signals of ``count`` of them."""
+        N, K = self.recording.outputs.shape
+        self._add_signals_of_c()
         signals = {
-            op: outputs.new_empty(N, count, *op.kept, dtype=real_dtype(op.edge.node))
-            for op in operations
+            op: self.recording.outputs.new_empty(N, count, *op.kept, dtype=real_dtype(op.edge.node))
+            for op in self._operations
         }
         for part in pieces(K, count):
             for k in range(part.start, part.stop):
-                one_each = self._one_each(slice(k, k + 1))
-                found = self._signals(operations, edges, one_each, checked=False)
-                for op, of_one in found.items():
+                cotangent = self._one_each(slice(k, k + 1))  # (1, N, K)
+                for op, of_one in self._signals(cotangent, checked=False).items():
                     signals[op][:, k - part.start].copy_(of_one[:, 0])
-            width = part.stop - part.start
+            width = part.stop - part.start  # the last step may have fewer outputs
             self.check.add_signals(part, {op: kept[:, :width] for op, kept in signals.items()})
             if part.stop == K:
                 self.check.compare()
             yield part, lambda op, width=width: signals[op][:, :width]
+
+    def _add_signals_of_c(self) -> None:
+        """Send c of the check back alone, where it has one; it counts as output K."""
+        K = self.recording.outputs.shape[1]
+        c = self.check.cotangents()
+        if len(c):
+            self.check.add_signals(slice(K, K + 1), self._signals(c, checked=True))
 
     def step_bytes(self) -> tuple[int, int]:
         """Return the bytes that a sweep makes, and those that are kept for one output."""
@@ -220,20 +231,15 @@ class Sweeps:
         one_each = torch.eye(K, dtype=outputs.dtype, device=outputs.device)[part]
         return functional.pad(one_each[:, None].expand(k, given, K), (0, 0, 0, N - given))
 
-    def _signals(
-        self,
-        operations: Sequence[Operation],
-        edges: Sequence[GradientEdge],
-        cotangents: Tensor,
-        checked: bool,
-    ) -> dict[Operation, Tensor]:
-        """Return the signals (N, k, ...) of operations for cotangents (k, N, K).
+    def _signals(self, cotangents: Tensor, checked: bool) -> dict[Operation, Tensor]:
+        """Return the signals (N, k, ...) of all operations for cotangents (k, N, K).
 
-        Edges are those of the operations, each once. If ``checked``, the last cotangent is c.
+        If ``checked``, the last cotangent is c.
         """
         outputs, signals = self.recording.outputs, {}
+        edges = self._edges
         by_edge = dict(zip(edges, backward(outputs, edges, cotangents), strict=True))
-        for op in operations:
+        for op in self._operations:
             g = by_edge[op.edge]
             if g is None:
                 shape = (len(cotangents), len(outputs), *op.kept)
@@ -330,39 +336,87 @@ def _blocks(adders: Sequence[Adder], sweeps: Sweeps) -> Iterator[tuple[slice, Te
         yield block, part
 
 
+@dataclass(frozen=True)
+class _Columns:
+    """The columns of the gradients (N, K, size) of a module that belong to one parameter.
+
+    ``module`` is empty where the kernel is not divided by modules.
+    """
+
+    module: str
+    columns: slice
+
+
 def _filled(sweeps: Sweeps) -> dict[str, list[Adder]]:
-    """Run all sweeps, and return by name what adds the parts of the parameters."""
+    """Run all sweeps, and return by module what adds its parts to the full kernel.
+
+    Of the structured units the signals are kept, of all others the gradients.
+
+    Raises:
+        ShortageError: what is kept does not fit into half of the budget, or what is made on the way
+            into a quarter.
+    """
     quarter, by_layer = sweeps.request.budget // 4, sweeps.request.by_layer
     outputs = real(sweeps.recording.outputs.detach())
     N, K = outputs.shape
     structured = structured_units(sweeps.recording, 2 * quarter, quarter)
-    signals = [SignalStore(unit, K, outputs) for unit in structured]
     formed = [unit for unit in sweeps.recording.units if unit not in structured]
-    # gradients stand side by side, since one product is faster than many
-    width, places = defaultdict(int), {}
-    for name, size in chain.from_iterable(unit.sizes.items() for unit in formed):
-        module = module_of(name) if by_layer else ""
-        places[name] = module, slice(width[module], width[module] + size)
-        width[module] += size
-    rows = {name: outputs.new_empty(N, K, size) for name, size in width.items()}
+    stores = [SignalStore(unit, K, outputs) for unit in structured]
+    columns, widths = _arranged(formed, by_layer)
+    rows = {module: outputs.new_empty(N, K, width) for module, width in widths.items()}
     for part, of_operation in sweeps.steps(quarter):
-        for store in signals:
+        for store in stores:
             store.put(part, of_operation)
         for unit in formed:
-            if isinstance(unit, ProductUnit):
-                module, place = places[next(iter(unit.sizes))]
-                put_rows(rows[module][:, part, place], unit, unit.signals(of_operation), quarter)
-                continue
-            for name, some in unit.rows(of_operation).items():
-                module, place = places[name]
-                rows[module][:, part, place] = some
-    others = [(name, found) for name, _, found in sweeps.other_rows(quarter, slice(0, K))]
-    adders = [(store.name, store.add_to) for store in signals]
-    adders += [(name, partial(add_products, array)) for name, array in (*rows.items(), *others)]
-    grouped: dict[str, list[Adder]] = defaultdict(list)
-    for name, add in adders:
-        grouped[name if by_layer else ""].append(add)
-    return grouped
+            _write_gradients(rows, columns, unit, part, of_operation, quarter)
+
+    adders: dict[str, list[Adder]] = defaultdict(list)
+    for store in stores:
+        adders[store.name if by_layer else ""].append(store.add_to)
+    for module, gradients in rows.items():
+        adders[module].append(partial(add_products, gradients))
+    for name, _, gradients in sweeps.other_rows(quarter, slice(0, K)):
+        adders[name if by_layer else ""].append(partial(add_products, gradients))
+    return adders
+
+
+def _arranged(units: Sequence[Unit], by_layer: bool) -> tuple[dict[str, _Columns], dict[str, int]]:
+    """Return the columns of each parameter, and the number of columns of each module.
+
+    Gradients stand side by side, since one product is faster than many.
+    """
+    columns: dict[str, _Columns] = {}
+    widths: dict[str, int] = defaultdict(int)
+    for unit in units:
+        for name, size in unit.sizes.items():
+            module = module_of(name) if by_layer else ""
+            start = widths[module]
+            columns[name] = _Columns(module, slice(start, start + size))
+            widths[module] += size
+    return columns, widths
+
+
+def _write_gradients(
+    rows: Mapping[str, Tensor],
+    columns: Mapping[str, _Columns],
+    unit: Unit,
+    part: slice,
+    of_operation: OfOperation,
+    work: int,
+) -> None:
+    """Write the gradients of the outputs ``part`` by a unit into rows (N, K, size) of modules.
+
+    Raises:
+        ShortageError: the arrays for one input do not fit into ``work`` bytes.
+    """
+    if isinstance(unit, ProductUnit):
+        target = columns[next(iter(unit.sizes))]
+        gradients = rows[target.module][:, part, target.columns]
+        put_rows(gradients, unit, unit.signals(of_operation), work)
+        return
+    for name, gradients in unit.rows(of_operation).items():
+        target = columns[name]
+        rows[target.module][:, part, target.columns] = gradients
 
 
 def structured_units(recording: Recording, share: int, work: int) -> list[ProductUnit]:
