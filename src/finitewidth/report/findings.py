@@ -351,34 +351,31 @@ def _claims(
     provenances: Provenances,
 ) -> list[dict[str, Any]]:
     """Return the claims of a paper with their comparisons, in the order of the ledger."""
-    verdicts, comparisons = (
-        Path(settings["results"], "claims", f"{paper}_{kind}.csv") for kind in ("verdicts", "parts")
-    )
-    found = _optional(verdicts, provenances) or ()
-    judged = {row["claim"]: row for row in found if row["verdict"] in VERDICTS}
-    parts = _optional(comparisons, provenances) or []
-    unjudged = Verdict(verdict=NOT_RUN, reason="the verdicts have not been computed yet")
-    if verdicts.is_file() and (problem := provenances.problem(verdicts)):
-        unjudged = Verdict(verdict=NOT_RUN, reason=f"{verdicts} {problem}; {REMEDY}")
-    elif len(judged) < len(found):
-        reason = f"{verdicts} has words of another version of finitewidth; {REMEDY}"
-        unjudged = Verdict(verdict=NOT_RUN, reason=reason)
+    folder = Path(settings["results"], "claims")
+    verdict_table = folder / f"{paper}_verdicts.csv"
+    verdict_rows = _optional(verdict_table, provenances) or []
+    parts = _optional(folder / f"{paper}_parts.csv", provenances) or []
+    judged = {row["claim"]: row for row in verdict_rows if row["verdict"] in VERDICTS}
+    reason = "the verdicts have not been computed yet"
+    if verdict_table.is_file() and (problem := provenances.problem(verdict_table)):
+        reason = f"{verdict_table} {problem}; {REMEDY}"
+    elif len(judged) < len(verdict_rows):
+        reason = f"{verdict_table} has words of another version of finitewidth; {REMEDY}"
+    unjudged = Verdict(verdict=NOT_RUN, reason=reason)
     rows = []
     for claim in ledger.claims_of(paper):
-        row = judged.get(claim.id) or ledger.verdict_row(
-            claim, unjudged, settings["preset"], ledger.Situation()
-        )
-        rows.append(
-            row
-            | {
-                "needs": [need.wording for need in claim.needs],
-                "quotes": claim.quotes,
-                "errata": [e["id"] for e in errata if claim.id in e.get("claims", "").split()],
-                "artifacts": row["artifacts"].split(),
-                "tables": row["tables"].split(),
-                "parts": [part for part in parts if part["claim"] == claim.id],
-            }
-        )
+        row = judged.get(claim.id)
+        if row is None:
+            row = ledger.verdict_row(claim, unjudged, settings["preset"], ledger.Situation())
+        additions = {
+            "needs": [need.wording for need in claim.needs],
+            "quotes": claim.quotes,
+            "errata": [each["id"] for each in errata if claim.id in each.get("claims", "").split()],
+            "artifacts": row["artifacts"].split(),
+            "tables": row["tables"].split(),
+            "parts": [part for part in parts if part["claim"] == claim.id],
+        }
+        rows.append(row | additions)
     return rows
 
 
