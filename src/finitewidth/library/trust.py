@@ -113,8 +113,11 @@ class Trust:
             self.draws,
             self.enough,
         )
-        mean_low, mean_high = log_interval(self.mean, self.mean_error, self.mean_error)
-        mean_interval = f", {interval_text(mean_low, mean_high)}" if self.draws else " (exact)"
+        variances = f"sigma_w2 = {self.init.sigma_w2:g}, sigma_b2 = {self.init.sigma_b2:g}"
+        mean = f"{self.mean:.4g} (exact)"
+        if self.draws:
+            low, high = log_interval(self.mean, self.mean_error, self.mean_error)
+            mean = f"{self.mean:.4g}, {interval_text(low, high)}"
         step_interval = f"[{self.largest_step_low:.3g}, {self.largest_step_high:.3g}]"
         # of the standard deviation over the mean, sqrt(r - 1)
         deviation = _percent(
@@ -123,25 +126,16 @@ class Trust:
             np.sqrt(max(self.dispersion_high - 1, 0)),
         )
         distance = _percent(self.distance, self.distance_low, self.distance_high)
+        loss = f"(1/2S) sum |f - y|^2 and S = {self.inputs} inputs"
         rows = [
-            (
-                "network",
-                f"{widths}, {self.activation}, "
-                f"sigma_w2 = {self.init.sigma_w2:g}, sigma_b2 = {self.init.sigma_b2:g}",
-            ),
+            ("network", f"{widths}, {self.activation}, {variances}"),
             ("phase", f"{self.phase} (border at sigma_w2 = {self.border:.4g})"),
             ("depth over width", f"{self.depth_over_width:.3g}"),
-            (
-                "mean of Theta(x, x)",
-                f"{self.mean:.4g}{mean_interval} at |x|^2 = {self.input_norm2:g}, one output",
-            ),
+            ("mean of Theta(x, x)", f"{mean} at |x|^2 = {self.input_norm2:g}, one output"),
             ("dispersion", f"{ratio}"),
             ("", "(E[Theta^2] / E[Theta]^2)"),
             ("infinite width", f"Theta(x, x) = {self.infinite:.4g}"),
-            (
-                "largest stable step",
-                f"{self.largest_step:.3g} for (1/2S) sum |f - y|^2 and S = {self.inputs} inputs",
-            ),
+            ("largest stable step", f"{self.largest_step:.3g} for {loss}"),
             ("", f"(median of {EIGENVALUE_DRAWS} networks; 96 % interval {step_interval})"),
         ]
         lines = [f"{name:<{NAME_WIDTH}}{value}" for name, value in rows]
