@@ -6,14 +6,16 @@ entry, is one fact.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
+from typing import Any
 
 from finitewidth.claims.reported import OFF
 from finitewidth.claims.verdicts import CONTRADICTED, IN_PART
 
 CONFIRMED = "misprint confirmed"
 Row = Mapping[str, str]
+Entry = tuple[str, str]  # kind and name: ("claims", "N04"), ("numbers", key), ("errata", "npf-1")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,27 +40,48 @@ def facts_of(claims: Iterable[Row], numbers: Iterable[Row], errata: Iterable[Row
     """
     failing = {row["claim"] for row in claims if row["verdict"] in (CONTRADICTED, IN_PART)}
     off = {number_key(row) for row in numbers if row["outcome"] == OFF}
-    groups = [
-        (
-            {("claims", name) for name in row["claims"].split() if name in failing}
-            | {("numbers", key) for key in row["numbers"].split() if key in off}
-            | ({("errata", row["id"])} if row["outcome"] == CONFIRMED else set())
-        )
-        for row in errata
-    ]
-    groups += [{("claims", name)} for name in failing] + [{("numbers", key)} for key in off]
-    joined: list[set[tuple[str, str]]] = []  # the groups, those with a common member put together
-    for group in filter(None, groups):
-        touching = [other for other in joined if other & group]
+    groups = [_group_of(erratum, failing, off) for erratum in errata]
+    groups += [{("claims", claim)} for claim in failing]
+    groups += [{("numbers", key)} for key in off]
+    facts = [_fact(group) for group in _joined(groups)]
+    return sorted(facts, key=_order)
+
+
+def _group_of(erratum: Row, failing: Set[str], off: Set[str]) -> set[Entry]:
+    """What an erratum links of what does not hold, with itself if it is confirmed."""
+    group = {("claims", claim) for claim in erratum["claims"].split() if claim in failing}
+    group |= {("numbers", key) for key in erratum["numbers"].split() if key in off}
+    if erratum["outcome"] == CONFIRMED:
+        group.add(("errata", erratum["id"]))
+    return group
+
+
+def _joined(groups: Iterable[set[Entry]]) -> list[set[Entry]]:
+    """The groups without empty ones, those with a common entry put together."""
+    joined: list[set[Entry]] = []
+    for group in groups:
+        if not group:
+            continue
+        linked = [other for other in joined if other & group]
         joined = [other for other in joined if not other & group]
-        joined.append(group.union(*touching))
-    kinds = ("errata", "claims", "numbers")
+        joined.append(group.union(*linked))
+    return joined
 
-    def named(group: set[tuple[str, str]], kind: str) -> tuple[str, ...]:
-        return tuple(sorted(name for what, name in group if what == kind))
 
-    facts = [Fact(**{kind: named(group, kind) for kind in kinds}) for group in joined]
-    return sorted(facts, key=lambda f: (not f.claims, f.claims, not f.numbers, f.numbers, f.errata))
+def _fact(group: set[Entry]) -> Fact:
+    names: dict[str, list[str]] = {"errata": [], "claims": [], "numbers": []}
+    for kind, name in sorted(group):
+        names[kind].append(name)
+    return Fact(
+        errata=tuple(names["errata"]),
+        claims=tuple(names["claims"]),
+        numbers=tuple(names["numbers"]),
+    )
+
+
+def _order(fact: Fact) -> tuple[Any, ...]:
+    """The key of sorting: facts with a claim first, then those with a number."""
+    return (not fact.claims, fact.claims, not fact.numbers, fact.numbers, fact.errata)
 
 
 def counted(words: Iterable[str], order: Iterable[str]) -> dict[str, int]:

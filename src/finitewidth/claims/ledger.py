@@ -224,7 +224,7 @@ def verdict_row(
 
     The column ``tables`` has the CSV files read, below the folder of the preset's results.
     """
-    tables = map(table_file, claim.reads.values())
+    tables = [table_file(reference) for reference in claim.reads.values()]
     row = {
         "claim": claim.id,
         "paper": claim.paper,
@@ -247,20 +247,26 @@ def verdict_row(
         "undecided": verdict.count(verdicts.UNDECIDED),
         "false_alarm": verdict.false_alarm,
     }
+    return row | _decisive_columns(verdict)
+
+
+def _decisive_columns(verdict: Verdict) -> dict[str, Any]:
+    """The columns `DECISIVE` of a verdict; empty if no comparison decided it."""
     part = verdict.decisive
     if part is None:
-        return {**row, **dict.fromkeys(DECISIVE)}
-    decisive = (
-        part.name,
-        part.value,
-        *part.interval,
-        threshold_text(part),
-        part.origin,
-        part.reason,
-        verdict.outcome,
-        " ".join(part.artifacts),
-    )
-    return {**row, **dict(zip(DECISIVE, decisive, strict=True))}
+        return dict.fromkeys(DECISIVE)
+    low, high = part.interval
+    return {
+        "statistic": part.name,
+        "value": part.value,
+        "low": low,
+        "high": high,
+        "threshold": threshold_text(part),
+        "threshold_of": part.origin,
+        "threshold_reason": part.reason,
+        "outcome": verdict.outcome,
+        "shown_in": " ".join(part.artifacts),
+    }
 
 
 def threshold_text(part: Part) -> str:

@@ -104,60 +104,83 @@ def compare(
         for number in numbers
     }
     rows = []
-    for theirs in printed:
-        mine = counterparts.get(theirs.key)
-        row = {name: getattr(theirs, name) for name in PRINTED}
-        parts = bases.get((theirs.artifact, theirs.quantity)) or {"": Basis()}
-        if mine is None or not math.isfinite(mine.value):
+    for number in printed:
+        row = {name: getattr(number, name) for name in PRINTED}
+        counterpart = counterparts.get(number.key)
+        parts = bases.get((number.artifact, number.quantity)) or {"": Basis()}
+        if counterpart is None or not math.isfinite(counterpart.value):
             basis = next(iter(parts.values()))
-            unknown = dict.fromkeys(COMPUTED) | dict.fromkeys(("why", "differs", "grade"), "")
-            rows.append(
-                {**row, **unknown, "outcome": NOT_RUN, "kind": basis.kind, "context": basis.context}
-            )
+            rows.append(row | _not_compared(basis))
         else:
-            rows.append(row | _compared(theirs, mine, parts[mine.part]))
+            rows.append(row | _compared(number, counterpart, parts[counterpart.part]))
     return rows
 
 
-def _compared(theirs: Reported, mine: Ours, basis: Basis) -> dict[str, Any]:
-    known = mine.runs != 1 and math.isfinite(mine.standard_error)
-    difference, size = mine.value - theirs.value, max(abs(mine.value), abs(theirs.value))
-    per_own = per_theirs = 1.0  # derivatives of what is compared by both numbers
-    if theirs.unit == LOSS:
-        sound = mine.value > 0 and theirs.value > 0
-        difference, size = math.log(mine.value / theirs.value) if sound else math.nan, 1.0
-        per_own, per_theirs = (1 / mine.value, 1 / theirs.value) if sound else (math.nan,) * 2
-    own = mine.standard_error * per_own
-    combined, dof = math.nan, math.inf
-    if known:
-        combined, dof = _combined(theirs, per_theirs, own, mine.runs, basis.kind)
-    half = quantile(dof) * combined if combined else 0.0
-    allowed = theirs.tolerance if theirs.tolerance is not None else 2 * combined
-    too_far = max(difference, 0.0) if mine.bounded else abs(difference)
-    near = too_far <= allowed
-    why = ""
-    if basis.stand_in:
-        why = "another dataset"
-    elif math.isnan(difference):
-        why = "a loss that is not above 0"
-    elif math.isnan(allowed):
-        why = "a single run has no standard error"
-    elif near and theirs.tolerance is None and not mine.bounded and not own <= IMPRECISE * size:
-        of = "our value" if theirs.unit == LOSS else "the larger of both numbers"
-        why = f"our standard error is {100 * own / size:.0f} % of {of}"
-    words = {True: (REPRODUCED, OFF), False: (CLOSE, DIFFERS)}[basis.papers]
-    outcome = NOT_COMPARABLE if why else words[not near]
-    if mine.untrained and not basis.stand_in:
-        outcome, why = UNTRAINED, mine.untrained
+def _not_compared(basis: Basis) -> dict[str, Any]:
+    """The columns `COMPUTED` of a printed number without a counterpart."""
+    empty = dict.fromkeys(COMPUTED)
+    return empty | {
+        "why": "",
+        "differs": "",
+        "grade": "",
+        "outcome": NOT_RUN,
+        "kind": basis.kind,
+        "context": basis.context,
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Difference:
+    """Our number less the printed one; of losses, our logarithm less that of the printed one."""
+
+    value: float  # nan if a loss is not above 0
+    scale: float  # what our standard error is compared with
+    our_error: float  # standard error of our number
+    error: float  # standard error of the difference; nan if it is unknown
+    half_width: float | None  # of its 95 % interval; None if it is unknown
+    allowed: float  # the tolerance or two standard errors; nan if they are unknown
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the interval."""
+        return None if self.half_width is None else self.value - self.half_width
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the interval."""
+        return None if self.half_width is None else self.value + self.half_width
+
+    @property
+    def in_errors(self) -> float | None:
+        """The difference in standard errors; None without any."""
+        if self.half_width is None or not self.error:
+            return None
+        return self.value / self.error
+
+
+def _compared(printed: Reported, ours: Ours, basis: Basis) -> dict[str, Any]:
+    """The columns `COMPUTED` of a printed number that has a counterpart."""
+    difference = _difference_of(printed, ours, basis.kind)
+    near = _is_near(difference, ours)
+    why = _obstacle(difference, printed, ours, basis)
+    if ours.untrained and not basis.stand_in:
+        outcome = UNTRAINED
+        why = ours.untrained
+    elif why:
+        outcome = NOT_COMPARABLE
+    elif basis.papers:
+        outcome = REPRODUCED if near else OFF
+    else:
+        outcome = CLOSE if near else DIFFERS
     return {
-        "ours": mine.value,
-        "standard_error": mine.standard_error,
-        "runs": mine.runs,
-        "difference": difference,
-        "difference_low": difference - half if known else None,
-        "difference_high": difference + half if known else None,
-        "difference_se": difference / combined if known and combined else None,
-        "allowed": None if math.isnan(allowed) else allowed,
+        "ours": ours.value,
+        "standard_error": ours.standard_error,
+        "runs": ours.runs,
+        "difference": difference.value,
+        "difference_low": difference.low,
+        "difference_high": difference.high,
+        "difference_se": difference.in_errors,
+        "allowed": None if math.isnan(difference.allowed) else difference.allowed,
         "outcome": outcome,
         "why": why,
         "kind": basis.kind,
@@ -167,46 +190,114 @@ def _compared(theirs: Reported, mine: Ours, basis: Basis) -> dict[str, Any]:
     }
 
 
+def _difference_of(printed: Reported, ours: Ours, kind: str) -> _Difference:
+    value = ours.value - printed.value
+    scale = max(abs(ours.value), abs(printed.value))
+    # derivatives of what is compared, f(ours) - f(printed), by both numbers
+    by_ours = 1.0
+    by_printed = 1.0
+    if printed.unit == LOSS:
+        value, by_ours, by_printed = _of_logarithms(printed.value, ours.value)
+        scale = 1.0
+    our_error = ours.standard_error * by_ours
+    error = math.nan
+    half_width = None
+    if ours.runs != 1 and math.isfinite(ours.standard_error):
+        error, dof = _combined(printed, by_printed, our_error, ours.runs, kind)
+        half_width = quantile(dof) * error if error else 0.0
+    return _Difference(
+        value=value,
+        scale=scale,
+        our_error=our_error,
+        error=error,
+        half_width=half_width,
+        allowed=2 * error if printed.tolerance is None else printed.tolerance,
+    )
+
+
+def _of_logarithms(printed: float, ours: float) -> tuple[float, float, float]:
+    """log(ours) - log(printed), and the derivatives of both logarithms.
+
+    All are nan unless both losses are above 0.
+    """
+    if ours > 0 and printed > 0:
+        return math.log(ours / printed), 1 / ours, 1 / printed
+    return math.nan, math.nan, math.nan
+
+
+def _is_near(difference: _Difference, ours: Ours) -> bool:
+    if ours.bounded:  # the printed number is an upper bound: only a larger one is too far
+        return max(difference.value, 0.0) <= difference.allowed
+    return abs(difference.value) <= difference.allowed
+
+
+def _obstacle(difference: _Difference, printed: Reported, ours: Ours, basis: Basis) -> str:
+    """Why both numbers cannot be compared; empty if they can."""
+    if basis.stand_in:
+        return "another dataset"
+    if math.isnan(difference.value):
+        return "a loss that is not above 0"
+    if math.isnan(difference.allowed):
+        return "a single run has no standard error"
+    # with a large error of ours, all printed numbers would be near
+    by_errors = printed.tolerance is None and not ours.bounded
+    precise = difference.our_error <= IMPRECISE * difference.scale
+    if by_errors and not precise and _is_near(difference, ours):
+        number = "our value" if printed.unit == LOSS else "the larger of both numbers"
+        share = 100 * difference.our_error / difference.scale
+        return f"our standard error is {share:.0f} % of {number}"
+    return ""
+
+
 def _combined(
-    theirs: Reported, per_theirs: float, own: float, runs: int | None, kind: str
+    printed: Reported, by_printed: float, our_error: float, runs: int | None, kind: str
 ) -> tuple[float, float]:
-    """Standard error of the difference, and its degrees of freedom (Welch and Satterthwaite)."""
-    dof = runs - 1 if runs else math.inf
-    parts = [(_rounding(theirs) * per_theirs, math.inf)]
-    if theirs.spread is not None:
-        count = theirs.runs or 1
-        sampling = _sampling(theirs) * per_theirs
-        parts += [(own, dof), (sampling, count - 1 if count > 1 else math.inf)]
+    """Standard error of the difference, and its degrees of freedom (Welch and Satterthwaite).
+
+    With independent errors s_i of d_i degrees of freedom, the standard error is s with
+    s^2 = sum s_i^2, and its degrees of freedom are s^4 / sum(s_i^4 / d_i).
+    """
+    our_dof = runs - 1 if runs else math.inf
+    parts = [(_rounding(printed) * by_printed, math.inf)]
+    if printed.spread is not None:
+        count = printed.runs or 1
+        printed_dof = count - 1 if count > 1 else math.inf
+        parts.append((our_error, our_dof))
+        parts.append((_sampling(printed) * by_printed, printed_dof))
     elif kind == MEASURED and runs:
         # one estimate of the spread serves both means
-        parts.append((own * math.sqrt(1 + runs / (theirs.runs or runs)), dof))
+        both = our_error * math.sqrt(1 + runs / (printed.runs or runs))
+        parts.append((both, our_dof))
     else:
-        parts.append((own, dof))
+        parts.append((our_error, our_dof))
     combined = math.hypot(*(error for error, _ in parts))
     curvature = sum(error**4 / dof for error, dof in parts)
     return combined, combined**4 / curvature if curvature else math.inf
 
 
-def _sampling(theirs: Reported) -> float:
+def _sampling(printed: Reported) -> float:
     """Standard error of a printed mean: its spread over the square root of the number of runs.
 
     The number is one less for a population standard deviation.
     """
-    spread, runs = theirs.spread or 0.0, theirs.runs or 1
-    if theirs.spread_kind == "standard_error":
+    spread = printed.spread or 0.0
+    runs = printed.runs or 1
+    if printed.spread_kind == "standard_error":
         return spread
-    return spread / math.sqrt(max(1, runs - 1) if theirs.spread_kind == "std_population" else runs)
+    if printed.spread_kind == "std_population":
+        return spread / math.sqrt(max(1, runs - 1))
+    return spread / math.sqrt(runs)
 
 
-def _rounding(theirs: Reported) -> float:
+def _rounding(printed: Reported) -> float:
     """Half a unit of the last digit, or the error of reading a figure.
 
     Whole percentages, which are measured, have half a percent.
     """
-    if theirs.reading_error is not None:
-        return theirs.reading_error
-    rounding = half_unit(theirs.printed)
-    return 0.5 if theirs.unit == "percent" and not rounding else rounding
+    if printed.reading_error is not None:
+        return printed.reading_error
+    rounding = half_unit(printed.printed)
+    return 0.5 if printed.unit == "percent" and not rounding else rounding
 
 
 def half_unit(printed: str) -> float:

@@ -3,6 +3,7 @@
 import io
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
 from cyclopts import Parameter
@@ -15,6 +16,9 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import read_yaml
 from finitewidth.common.usage import usable_cores
 from finitewidth.networks.user_network import UserNetwork, read_user_network
+
+if TYPE_CHECKING:
+    import numpy as np
 
 RUN, KERNEL = "run.yaml", "kernel.npy"
 
@@ -91,11 +95,8 @@ def prepare(network: Path, options: Kernel) -> Path:
 
     A file whose content stays the same keeps its time, so that finished tiles stay up to date.
     """
-    import numpy as np
     import torch
 
-    from finitewidth.common.result_files import atomic
-    from finitewidth.data.select import channels_first, scaled, stratified_subset
     from finitewidth.kernels.trained import traced_kernel
     from finitewidth.library.modules import blocks, budget_in_mib
     from finitewidth.networks.user_network import draw
@@ -104,38 +105,67 @@ def prepare(network: Path, options: Kernel) -> Path:
     if not (options.images or options.data):
         raise ConfigError("name the images: --images FOLDER or --data NAME")
     folder = _folder(options, user)
-    settings = read_yaml(Path("config/config.yaml"))["data"]
-    dataset = dataset_of(options.images, options.data, settings)
-    dataset = stratified_subset(dataset, options.train, options.test, ("kernel",))
-    splits = ("train", "test") if options.test else ("train",)
-    pixels = np.concatenate([getattr(dataset, f"{split}_images") for split in splits])
-    labels = np.concatenate([getattr(dataset, f"{split}_labels") for split in splits])
-    x = channels_first(scaled(pixels)).astype(np.float64 if options.float64 else np.float32)
-    classes = len(dataset.class_names)
+    x, labels, classes = _images_of(options)
     record = {
         "network": str(network),
         "classes": classes,
         "seed": options.seed,
-        "budget": options.budget * 2**20,
+        "budget": options.budget * 2**20,  # bytes
         "blocks": [f"{block.start}-{block.stop}" for block in blocks(len(x), options.tile)],
     }
-    pair, make = torch.from_numpy(x[:2]), user.factory()
+    pair = torch.from_numpy(x[:2])
+    make = user.factory()
     module = draw(lambda: make(x.shape[1:], classes), pair, classes, options.seed)
     # a network without a kernel is refused here, and not in every job
     with budget_in_mib():
         traced_kernel(module, pair, budget=record["budget"])
-    for name, save in {
-        "images.npy": lambda stream: np.save(stream, x),
-        "labels.npy": lambda stream: np.save(stream, labels),
-        "weights.pt": lambda stream: torch.save(module.state_dict(), stream),
-        RUN: lambda stream: stream.write(yaml.safe_dump(record).encode()),
-    }.items():
-        content, file = io.BytesIO(), folder / name
-        save(content)
-        if not file.is_file() or file.read_bytes() != content.getvalue():
-            with atomic(file) as temporary:
-                temporary.write_bytes(content.getvalue())
+    _write_if_changed(folder / "images.npy", _npy(x))
+    _write_if_changed(folder / "labels.npy", _npy(labels))
+    weights = io.BytesIO()
+    torch.save(module.state_dict(), weights)
+    _write_if_changed(folder / "weights.pt", weights.getvalue())
+    _write_if_changed(folder / RUN, yaml.safe_dump(record).encode())
     return folder
+
+
+def _images_of(options: Kernel) -> "tuple[np.ndarray, np.ndarray, int]":
+    """Return inputs (N, C, H, W), labels (N,) and the number of classes.
+
+    The training images come first, then the test images.
+    """
+    import numpy as np
+
+    from finitewidth.data.select import channels_first, scaled, stratified_subset
+
+    settings = read_yaml(Path("config/config.yaml"))["data"]
+    dataset = dataset_of(options.images, options.data, settings)
+    dataset = stratified_subset(dataset, options.train, options.test, ("kernel",))
+    pixels = [dataset.train_images]
+    labels = [dataset.train_labels]
+    if options.test:
+        pixels.append(dataset.test_images)
+        labels.append(dataset.test_labels)
+    x = channels_first(scaled(np.concatenate(pixels)))
+    x = x.astype(np.float64 if options.float64 else np.float32)
+    return x, np.concatenate(labels), len(dataset.class_names)
+
+
+def _npy(array: "np.ndarray") -> bytes:
+    """The content of the NumPy file of an array."""
+    import numpy as np
+
+    stream = io.BytesIO()
+    np.save(stream, array)
+    return stream.getvalue()
+
+
+def _write_if_changed(file: Path, content: bytes) -> None:
+    from finitewidth.common.result_files import atomic
+
+    if file.is_file() and file.read_bytes() == content:
+        return
+    with atomic(file) as temporary:
+        temporary.write_bytes(content)
 
 
 def _folder(options: Kernel, user: UserNetwork) -> Path:

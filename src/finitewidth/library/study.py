@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import torch
-from torch import Tensor, nn
+from torch import nn
 from tqdm.auto import tqdm
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import seed_for
-from finitewidth.data.select import first_per_class
 from finitewidth.kernels.ntk_init import initialisation as checks
 from finitewidth.kernels.ntk_init.estimators import naive
 from finitewidth.kernels.ntk_init.tail_errors import log_normal_error, log_variance
 from finitewidth.kernels.trained import kernel_diagonal, largest_eigenvalue, traced_kernel
 from finitewidth.library.dispersion import enough_draws, with_tail
+from finitewidth.library.study_images import Images, images_of
 from finitewidth.measures.blocks import block_means, label_alignment
 from finitewidth.measures.gates import Gates, gate_kernel, gate_shares, gates_of
 from finitewidth.networks import user_network
@@ -36,7 +36,6 @@ TANGENT = "tangent kernel"
 MEAN, DEVIATION = "mean over draws", "deviation over draws"
 OUTPUTS = ("one output", "sum over outputs")
 RESAMPLES = 1000  # bootstrap samples of draws
-Pair = tuple[Tensor, Tensor]
 
 
 @dataclass(frozen=True)
@@ -190,31 +189,46 @@ def study(
         "seed": seed,
     }
     device = _checked(settings, device)
-    initial, left_out = {}, {}
     # on a GPU, convolutions are as exact as on a CPU
     with torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False):
         data = images_of(images, test, per_class, device)
-        few = data.kernel[:2]
-        if isinstance(network, nn.Module):
-            left_out["dispersion"] = "the network is a module; give a function that makes one"
-            trained = user_network.placed(copy.deepcopy(network), few)
-            user_network.check(trained, few, data.classes)
-        else:
-            weights = seed_for("study", seed, "training", "weights")
-            trained = user_network.draw(network, few, data.classes, weights)
-            if draws:
-                initial = initialisation_tables(network, data, draws, seed, progress)
-            else:
-                left_out["dispersion"] = "draws = 0"
+        trained, initial, left_out = _initialised(network, data, draws, seed, progress)
         during, missing = training_tables(trained, data, settings, progress)
-    kernels = [tables["entries"] for tables in (initial, during) if tables]
-    tables = initial | during | {"entries": pd.concat(kernels, ignore_index=True)}
-    sizes = {
+    entries = [tables["entries"] for tables in (initial, during) if tables]
+    tables = {**initial, **during, "entries": pd.concat(entries, ignore_index=True)}
+    context = {
         "device": device,
         "images": len(data.train[0]),
         "test_images": len(data.test[0]) if data.test else 0,
     }
-    return Study(tables, settings | sizes, left_out | missing)
+    return Study(tables=tables, settings=settings | context, left_out=left_out | missing)
+
+
+def _initialised(
+    network: nn.Module | Callable[[], nn.Module],
+    images: Images,
+    draws: int,
+    seed: int,
+    progress: bool,
+) -> tuple[nn.Module, dict[str, pd.DataFrame], dict[str, str]]:
+    """Return the network to train, the tables of its random initialisations, and what is left out.
+
+    What is left out is part of the study -> why, as in `Study`.
+
+    Raises:
+        ConfigError: the network has no tangent kernel, or it has the same weights at every call.
+    """
+    pair = images.kernel[:2]
+    if isinstance(network, nn.Module):
+        trained = user_network.placed(copy.deepcopy(network), pair)
+        user_network.check(trained, pair, images.classes)
+        reason = "the network is a module; give a function that makes one"
+        return trained, {}, {"dispersion": reason}
+    weights = seed_for("study", seed, "training", "weights")
+    trained = user_network.draw(network, pair, images.classes, weights)
+    if not draws:
+        return trained, {}, {"dispersion": "draws = 0"}
+    return trained, initialisation_tables(network, images, draws, seed, progress), {}
 
 
 def _times(steps: int, times: Sequence[int] | None) -> list[int]:
@@ -242,53 +256,6 @@ def _checked(settings: dict[str, Any], device: str) -> str:
     if device not in ("cpu", "auto") and not (device.startswith("cuda") and cuda):
         raise ConfigError(f"device: {device!r} is not here; use cpu, auto, or cuda with a GPU")
     return device if device != "auto" else "cuda" if cuda else "cpu"
-
-
-@dataclass(frozen=True)
-class Images:
-    """Labelled inputs as tensors on one device."""
-
-    train: Pair  # inputs (N, ...) and labels (N,)
-    test: Pair | None
-    kernel: Tensor  # the inputs of the kernels (S, ...), sorted by class
-    labels: np.ndarray  # their classes, (S,)
-
-    @property
-    def classes(self) -> int:
-        """The smallest number of outputs that has one for each class."""
-        pairs = (self.train, self.test) if self.test else (self.train,)
-        return 1 + max(int(labels.max()) for _, labels in pairs)
-
-
-def images_of(
-    train: tuple[Any, Any], test: tuple[Any, Any] | None, per_class: int, device: str
-) -> Images:
-    """Check inputs and labels, and choose the first inputs of each class for the kernels."""
-    x, y = _tensors("images", train, device)
-    labels = y.cpu().numpy()
-    index = first_per_class(labels, np.unique(labels).tolist(), per_class)
-    return Images(
-        train=(x, y),
-        test=_tensors("test", test, device) if test is not None else None,
-        kernel=x[torch.from_numpy(index).to(device)],
-        labels=labels[index],
-    )
-
-
-def _tensors(name: str, pair: tuple[Any, Any], device: str) -> Pair:
-    x, labels = (torch.as_tensor(each) for each in pair)
-    if x.dtype in (torch.uint8, torch.bool) or x.is_complex() or not x.isfinite().all():
-        raise ConfigError(
-            f"{name}: inputs of type {x.dtype} must be finite real numbers; divide pixels by 255"
-        )
-    if x.dim() < 2 or not len(x) or labels.shape != x.shape[:1]:
-        raise ConfigError(
-            f"{name}: inputs of shape {tuple(x.shape)} and labels of shape "
-            f"{tuple(labels.shape)} must be (N, ...) and (N,)"
-        )
-    if labels.is_floating_point() or labels.dtype == torch.bool or labels.min() < 0:
-        raise ConfigError(f"{name}: labels must be integers from 0, one for each class")
-    return x.to(device), labels.to(device, torch.int64)
 
 
 def initialisation_tables(
@@ -422,54 +389,85 @@ def training_tables(
     kernels. ``layers``: see `finitewidth.measures.gates.gate_shares`, with the step; missing if the
     network has no gates.
     """
-    training, kernels, parts, layers = [], [], [], []
-    first: dict[str, np.ndarray] = {}  # kernels at step 0
-    first_gates: list[Gates] = []
-    left_out: dict[str, str] = {}
-
-    def add(step: int, name: str, kernel: np.ndarray) -> None:
-        labels, before = images.labels, first.setdefault(name, kernel)
-        kernels.append({"kernel": name, "step": step, **_properties(kernel, before, labels)})
-        parts.append(entries(kernel, labels, name, step))
-
-    def observe(step: int) -> None:
-        row: dict[str, Any] = {"step": step}
-        for split in ("train", "test"):
-            if pair := getattr(images, split):
-                loss, accuracy = loss_and_accuracy(network, *pair, settings["loss"])
-                row |= {f"{split}_loss": loss, f"{split}_accuracy": accuracy}
-        largest = largest_eigenvalue(network, images.kernel, per_input=True)
-        training.append(row | {"eigenvalue": float(largest.value.max())})
-        add(step, TANGENT, traced_kernel(network, images.kernel).cpu().numpy())
-        if left_out:
-            return
-        try:
-            gates = gates_of(network, images.kernel)
-        except ConfigError as error:
-            left_out["gates"] = str(error)
-            return
-        if not first_gates:
-            first_gates.extend(gates)
-        shares = gate_shares(gates, first_gates, images.labels)
-        layers.extend({"step": step, **share} for share in shares)
-        add(step, *gate_kernel(network, gates, images.kernel))
-
+    record = _TrainingRecord(network, images, settings["loss"])
     names = ("loss", "optimiser", "rate", "batch_size", "times")
     with tqdm(total=settings["steps"], desc="training", leave=False, disable=not progress) as bar:
         train_module(
             network,
             *images.train,
-            observe=observe,
+            observe=record.observe,
             stepped=bar.update,
             seed=seed_for("study", settings["seed"], "training"),
             **{name: settings[name] for name in names},
         )
-    tables = {
-        "training": pd.DataFrame(training),
-        "kernels": pd.DataFrame(kernels),
-        "entries": pd.concat(parts, ignore_index=True),
-    }
-    return tables | ({"layers": pd.DataFrame(layers)} if layers else {}), left_out
+    return record.tables(), record.left_out
+
+
+@dataclass
+class _TrainingRecord:
+    """The rows of the tables of `training_tables`, which grow while a network is trained."""
+
+    network: nn.Module
+    images: Images
+    loss: str
+    training: list[dict[str, Any]] = field(default_factory=list)
+    kernels: list[dict[str, Any]] = field(default_factory=list)
+    entry_tables: list[pd.DataFrame] = field(default_factory=list)  # one table for each kernel
+    layers: list[dict[str, Any]] = field(default_factory=list)
+    first_kernels: dict[str, np.ndarray] = field(default_factory=dict)  # at step 0, by name
+    first_gates: list[Gates] = field(default_factory=list)  # at step 0
+    left_out: dict[str, str] = field(default_factory=dict)  # part -> why
+
+    def observe(self, step: int) -> None:
+        """Add losses, the tangent kernel and, where the network has any, its gates at a step."""
+        self._add_losses(step)
+        kernel = traced_kernel(self.network, self.images.kernel).cpu().numpy()
+        self._add_kernel(step, TANGENT, kernel)
+        if not self.left_out:
+            self._add_gates(step)
+
+    def _add_losses(self, step: int) -> None:
+        row: dict[str, Any] = {"step": step}
+        for split in ("train", "test"):
+            pair = getattr(self.images, split)
+            if pair:
+                loss, accuracy = loss_and_accuracy(self.network, *pair, self.loss)
+                row[f"{split}_loss"] = loss
+                row[f"{split}_accuracy"] = accuracy
+        largest = largest_eigenvalue(self.network, self.images.kernel, per_input=True)
+        row["eigenvalue"] = float(largest.value.max())
+        self.training.append(row)
+
+    def _add_kernel(self, step: int, name: str, kernel: np.ndarray) -> None:
+        """Add a kernel (S, S)."""
+        labels = self.images.labels
+        first = self.first_kernels.setdefault(name, kernel)
+        self.kernels.append({"kernel": name, "step": step, **_properties(kernel, first, labels)})
+        self.entry_tables.append(entries(kernel, labels, name, step))
+
+    def _add_gates(self, step: int) -> None:
+        try:
+            gates = gates_of(self.network, self.images.kernel)
+        except ConfigError as error:
+            self.left_out["gates"] = str(error)
+            return
+        if not self.first_gates:
+            self.first_gates.extend(gates)
+        shares = gate_shares(gates, self.first_gates, self.images.labels)
+        self.layers.extend({"step": step, **share} for share in shares)
+        name, kernel = gate_kernel(self.network, gates, self.images.kernel)
+        self._add_kernel(step, name, kernel)
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The tables of all steps so far."""
+        tables = {
+            "training": pd.DataFrame(self.training),
+            "kernels": pd.DataFrame(self.kernels),
+            "entries": pd.concat(self.entry_tables, ignore_index=True),
+        }
+        if self.layers:
+            tables["layers"] = pd.DataFrame(self.layers)
+        return tables
 
 
 def _properties(kernel: np.ndarray, first: np.ndarray, labels: np.ndarray) -> dict[str, float]:

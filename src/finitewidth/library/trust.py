@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 EIGENVALUE_DRAWS = 20
 # The median lies between the 6th and the 15th of 20 independent numbers with probability .959.
 BELOW_MEDIAN, ABOVE_MEDIAN = 5, 14
+NAME_WIDTH = 21  # characters of the names of numbers in a printed answer
 
 
 @dataclass(frozen=True)
@@ -112,29 +113,33 @@ class Trust:
             self.draws,
             self.enough,
         )
-        low, high = log_interval(self.mean, self.mean_error, self.mean_error)
-        of_mean = f", {interval_text(low, high)}" if self.draws else " (exact)"
-        of_step = f"[{self.largest_step_low:.3g}, {self.largest_step_high:.3g}]"
+        variances = f"sigma_w2 = {self.init.sigma_w2:g}, sigma_b2 = {self.init.sigma_b2:g}"
+        mean = f"{self.mean:.4g} (exact)"
+        if self.draws:
+            low, high = log_interval(self.mean, self.mean_error, self.mean_error)
+            mean = f"{self.mean:.4g}, {interval_text(low, high)}"
+        step_interval = f"[{self.largest_step_low:.3g}, {self.largest_step_high:.3g}]"
+        # of the standard deviation over the mean, sqrt(r - 1)
         deviation = _percent(
             self.relative_deviation,
             np.sqrt(max(self.dispersion_low - 1, 0)),
             np.sqrt(max(self.dispersion_high - 1, 0)),
         )
         distance = _percent(self.distance, self.distance_low, self.distance_high)
-        lines = [
-            f"network              {widths}, {self.activation}, "
-            f"sigma_w2 = {self.init.sigma_w2:g}, sigma_b2 = {self.init.sigma_b2:g}",
-            f"phase                {self.phase} (border at sigma_w2 = {self.border:.4g})",
-            f"depth over width     {self.depth_over_width:.3g}",
-            f"mean of Theta(x, x)  {self.mean:.4g}{of_mean} at |x|^2 = {self.input_norm2:g}, one "
-            "output",
-            f"dispersion           {ratio}",
-            "                     (E[Theta^2] / E[Theta]^2)",
-            f"infinite width       Theta(x, x) = {self.infinite:.4g}",
-            f"largest stable step  {self.largest_step:.3g} for (1/2S) sum |f - y|^2 and S = "
-            f"{self.inputs} inputs",
-            f"                     (median of {EIGENVALUE_DRAWS} networks; 96 % interval "
-            f"{of_step})",
+        loss = f"(1/2S) sum |f - y|^2 and S = {self.inputs} inputs"
+        rows = [
+            ("network", f"{widths}, {self.activation}, {variances}"),
+            ("phase", f"{self.phase} (border at sigma_w2 = {self.border:.4g})"),
+            ("depth over width", f"{self.depth_over_width:.3g}"),
+            ("mean of Theta(x, x)", f"{mean} at |x|^2 = {self.input_norm2:g}, one output"),
+            ("dispersion", f"{ratio}"),
+            ("", "(E[Theta^2] / E[Theta]^2)"),
+            ("infinite width", f"Theta(x, x) = {self.infinite:.4g}"),
+            ("largest stable step", f"{self.largest_step:.3g} for {loss}"),
+            ("", f"(median of {EIGENVALUE_DRAWS} networks; 96 % interval {step_interval})"),
+        ]
+        lines = [f"{name:<{NAME_WIDTH}}{value}" for name, value in rows]
+        lines += [
             "",
             f"The kernel of one such network deviates from the mean by {deviation} and from the "
             f"kernel of infinite width by {distance} (root mean squares).",
@@ -186,55 +191,103 @@ def trust(
         >>> round(answer.relative_deviation, 3)
         0.087
     """
-    name = (
-        activation if isinstance(activation, str) else getattr(activation, "__name__", "callable")
-    )
     init = described(init, activation)
+    gram = np.array([[input_norm2 / init.widths[0]]])  # (1, 1): |x|^2 / n_0
     single = replace(init, outputs=1)
-    gram = np.array([[input_norm2 / init.widths[0]]])
     infinite = float(infinite_width_of_gram(single, gram, activation=activation).ntk[0, 0])
     if activation == "relu":
-        moments = log_moments(single, input_norm2=input_norm2)
-        mean, mean_error = float(np.exp(moments.mean)), 0.0
-        ratio, growth = exactly(moments.dispersion), 0.0
-        square = ratio.value * mean**2 - 2 * mean * infinite + infinite**2
+        moments = _exact_moments(single, input_norm2, infinite)
     else:
-        checked_count("draws", draws, 3)
-        theta = draw_ntk(
-            single, activation=activation, draws=draws, seed=seed, input_norm2=input_norm2
-        )
-        mean, mean_error = float(theta.mean()), float(theta.std(ddof=1) / np.sqrt(draws))
-        ratio = estimated(theta, seed=seed)
-        squares = (theta - infinite) ** 2
-        square, growth = squares.mean(), squares.std(ddof=1) / np.sqrt(draws)
-    distance = float(np.sqrt(max(square, 0)) / infinite)
-    distances = _distances(distance, square, growth, ratio)
+        moments = _estimated_moments(single, activation, draws, seed, input_norm2, infinite)
+    distance = float(np.sqrt(max(moments.square, 0)) / infinite)
+    distance_low, distance_high = _distances(
+        distance, moments.square, moments.square_error, moments.ratio
+    )
     steps, count = _largest_steps(inputs, init, activation, input_norm2, seed)
-    hidden = init.widths[1:]
-    over_width = init.depth * np.mean([1 / n for n in hidden]) if hidden else np.nan
     return Trust(
         init=init,
-        activation=name,
+        activation=_name_of(activation),
         input_norm2=float(input_norm2),
         phase=phase(activation, init.sigma_w2, init.sigma_b2),
         border=_border(activation, init.sigma_b2),
-        depth_over_width=float(over_width),
-        mean=mean,
-        mean_error=mean_error,
-        dispersion=ratio.value,
-        dispersion_error=ratio.standard_error,
-        dispersion_low=ratio.low,
-        dispersion_high=ratio.high,
+        depth_over_width=_depth_over_width(init),
+        mean=moments.mean,
+        mean_error=moments.mean_error,
+        dispersion=moments.ratio.value,
+        dispersion_error=moments.ratio.standard_error,
+        dispersion_low=moments.ratio.low,
+        dispersion_high=moments.ratio.high,
         infinite=infinite,
         distance=distance,
-        distance_low=distances[0],
-        distance_high=distances[1],
+        distance_low=distance_low,
+        distance_high=distance_high,
         largest_step=float(np.median(steps)),
         largest_step_low=float(steps[BELOW_MEDIAN]),
         largest_step_high=float(steps[ABOVE_MEDIAN]),
         inputs=count,
-        draws=ratio.draws,
-        enough=ratio.enough,
+        draws=moments.ratio.draws,
+        enough=moments.ratio.enough,
+    )
+
+
+def _name_of(activation: "str | Callable") -> str:
+    if isinstance(activation, str):
+        return activation
+    return getattr(activation, "__name__", "callable")
+
+
+def _depth_over_width(init: Initialisation) -> float:
+    """L divided by the harmonic mean of the hidden widths; nan without hidden layers."""
+    hidden = init.widths[1:]
+    if not hidden:
+        return float("nan")
+    return float(init.depth * np.mean([1 / width for width in hidden]))
+
+
+@dataclass(frozen=True)
+class _Moments:
+    """Moments of Theta = Theta(x, x) of one output over random networks."""
+
+    mean: float  # E[Theta]
+    mean_error: float  # its standard error
+    ratio: Dispersion  # E[Theta^2] / E[Theta]^2
+    square: float  # E[(Theta - infinite)^2], from the kernel of infinite width
+    square_error: float  # its standard error
+
+
+def _exact_moments(init: Initialisation, input_norm2: float, infinite: float) -> _Moments:
+    """The moments for ReLU, without draws."""
+    moments = log_moments(init, input_norm2=input_norm2)
+    mean = float(np.exp(moments.mean))
+    ratio = exactly(moments.dispersion)
+    # E[(Theta - t)^2] = r E[Theta]^2 - 2 t E[Theta] + t^2
+    square = ratio.value * mean**2 - 2 * mean * infinite + infinite**2
+    return _Moments(mean, 0.0, ratio, square, 0.0)
+
+
+def _estimated_moments(
+    init: Initialisation,
+    activation: Any,
+    draws: int,
+    seed: int,
+    input_norm2: float,
+    infinite: float,
+) -> _Moments:
+    """The moments for any activation, from ``draws`` networks.
+
+    Raises:
+        ConfigError: there are fewer than 3 draws.
+    """
+    checked_count("draws", draws, 3)
+    # (draws,)
+    theta = draw_ntk(init, activation=activation, draws=draws, seed=seed, input_norm2=input_norm2)
+    squares = (theta - infinite) ** 2
+    return _Moments(
+        mean=float(theta.mean()),
+        mean_error=float(theta.std(ddof=1) / np.sqrt(draws)),
+        ratio=estimated(theta, seed=seed),
+        square=squares.mean(),
+        square_error=squares.std(ddof=1) / np.sqrt(draws),
     )
 
 

@@ -183,29 +183,42 @@ def forecast(
     ``on_gpu`` run on a GPU where there is one.
     """
     presets = dict.fromkeys(cost.preset for cost in costs.values())
-    core = {name: cost.seconds for name, cost in costs.items()}
-    gpu = {name: cost / CORES_OF_A_GPU if name in on_gpu else cost for name, cost in core.items()}
-    longest = []
-    for name, seconds in (("a core", core), ("a GPU", gpu)):
-        chain = max(chains(needs, seconds).values(), key=lambda each: length(each, seconds))
-        jobs = ", ".join(f"{job} {rough_duration(seconds.get(job, 0.0))}" for job in chain)
-        longest.append(f"{name} each {rough_duration(length(chain, seconds))} ({jobs})")
+    on_cores = {name: cost.seconds for name, cost in costs.items()}
+    with_gpu = {
+        name: seconds / CORES_OF_A_GPU if name in on_gpu else seconds
+        for name, seconds in on_cores.items()
+    }
+    rows = [_line(name, behind(needs, targets), costs, with_gpu) for name, targets in sums.items()]
+    lines = [
+        f"preset {', '.join(presets)}, from workflow/costs.tsv",
+        "",
+        LINE.format("", "jobs", "no row", "one core", "and a GPU", "estimated", "memory"),
+        *rows,
+        "",
+        "longest chain of jobs:",
+        f"a core each {_longest_chain(needs, on_cores)}",
+        f"a GPU each {_longest_chain(needs, with_gpu)}",
+        _without_row(needs, costs),
+        "",
+        *NOTES,
+    ]
+    return "\n".join(lines)
+
+
+def _longest_chain(needs: Needs, seconds: Mapping[str, float]) -> str:
+    """The time of the longest chain of jobs, and that of each of its jobs."""
+    chain = max(chains(needs, seconds).values(), key=lambda each: length(each, seconds))
+    jobs = [f"{job} {rough_duration(seconds.get(job, 0.0))}" for job in chain]
+    return f"{rough_duration(length(chain, seconds))} ({', '.join(jobs)})"
+
+
+def _without_row(needs: Needs, costs: Mapping[str, Cost]) -> str:
+    """How many jobs have no row in the table; up to five are named."""
     missing = [name for name in needs if name not in costs]
-    return "\n".join(
-        [
-            f"preset {', '.join(presets)}, from workflow/costs.tsv",
-            "",
-            LINE.format("", "jobs", "no row", "one core", "and a GPU", "estimated", "memory"),
-            *(_line(name, behind(needs, targets), costs, gpu) for name, targets in sums.items()),
-            "",
-            "longest chain of jobs:",
-            *longest,
-            f"jobs without a row in the table: {len(missing)} of {len(needs)}"
-            + (f" ({', '.join(missing)})" if 0 < len(missing) <= 5 else ""),
-            "",
-            *NOTES,
-        ]
-    )
+    line = f"jobs without a row in the table: {len(missing)} of {len(needs)}"
+    if 0 < len(missing) <= 5:
+        line += f" ({', '.join(missing)})"
+    return line
 
 
 SIZES = (1, 2, 8, 64)  # cores of the table of wall times
@@ -268,9 +281,15 @@ def _line(
 ) -> str:
     rows = [costs[job] for job in jobs if job in costs]
     seconds = sum(row.seconds for row in rows)
+    with_gpu = sum(gpu[row.job] for row in rows)
     estimated = sum(row.seconds for row in rows if row.source == ESTIMATED)
-    share = f"{100 * estimated / seconds:.0f} %" if seconds else ""
-    memory = f"{max((row.memory_mb for row in rows), default=0) / 1000:.2g} GB"
-    missing = len(jobs) - len(rows) or ""
-    core, faster = map(rough_duration, (seconds, sum(gpu[row.job] for row in rows)))
-    return LINE.format(name, len(jobs), missing, core, faster, share, memory)
+    largest = max((row.memory_mb for row in rows), default=0)
+    return LINE.format(
+        name,
+        len(jobs),
+        len(jobs) - len(rows) or "",
+        rough_duration(seconds),
+        rough_duration(with_gpu),
+        f"{100 * estimated / seconds:.0f} %" if seconds else "",
+        f"{largest / 1000:.2g} GB",
+    )

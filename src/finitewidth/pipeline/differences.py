@@ -11,6 +11,7 @@ from finitewidth.common.settings import leaves
 from finitewidth.data.catalogue import ROLES, SOURCES
 from finitewidth.experiments.planned import PlannedTraining
 from finitewidth.networks.architecture import Architecture
+from finitewidth.training.run import Replica
 
 MOST = 6  # statements shown; a seventh is shown rather than counted
 MOST_VALUES = 4  # values of one statement
@@ -109,10 +110,8 @@ def in_words(differences: Iterable[Difference], first: Sequence[str] = ()) -> tu
 
 
 def _described(training: PlannedTraining) -> dict[str, Any]:
-    """What a training does, one value for each name."""
+    """What a training does: name in words -> value, in the order of a footer."""
     run = training.run
-    # their number follows from the number of epochs
-    kept = {"evaluations": run.snapshots, "stages": run.best_so_far}
     return {
         "dataset": ROLES[training.dataset],
         "classes": run.data.classes,
@@ -125,24 +124,46 @@ def _described(training: PlannedTraining) -> dict[str, Any]:
         "loss": run.loss,
         "optimiser": run.optimiser,
         "batch size": run.batch_size,
-        **{f"epochs between {name}": at[1] - at[0] for name, at in kept.items() if len(at) > 1},
-        "step size": _distinct(replica.step_size for replica in run.replicas),
-        "beta": _distinct(replica.beta for replica in run.replicas),
-        "epsilon": _distinct(replica.eps for replica in run.replicas),
-        "regimes": _distinct(replica.regime for replica in run.replicas),
-        "kinds of images": _distinct(replica.variant for replica in run.replicas),
-        "stages": len({replica.stage for replica in run.replicas}),
-        # the epochs in the labels, as in "best_so_far10", follow from the distance of the stages
-        "starts": _distinct((r.pretrained or "").rstrip("0123456789") for r in run.replicas),
+        **_spacing("evaluations", run.snapshots),
+        **_spacing("stages", run.best_so_far),
+        **_variants(run.replicas),
+    }
+
+
+def _spacing(name: str, epochs: Sequence[int]) -> dict[str, int]:
+    """The distance of the first two epochs; how many there are follows from the epochs."""
+    if len(epochs) < 2:
+        return {}
+    return {f"epochs between {name}": epochs[1] - epochs[0]}
+
+
+def _variants(replicas: Sequence[Replica]) -> dict[str, Any]:
+    """In what the networks that are trained together differ."""
+    # "best_so_far10" is a start; its epoch follows from the distance of the stages
+    starts = [(replica.pretrained or "").rstrip("0123456789") for replica in replicas]
+    return {
+        "step size": _distinct(replica.step_size for replica in replicas),
+        "beta": _distinct(replica.beta for replica in replicas),
+        "epsilon": _distinct(replica.eps for replica in replicas),
+        "regimes": _distinct(replica.regime for replica in replicas),
+        "kinds of images": _distinct(replica.variant for replica in replicas),
+        "stages": len({replica.stage for replica in replicas}),
+        "starts": _distinct(starts),
     }
 
 
 def _network(architecture: Mapping[str, Any]) -> dict[str, Any]:
-    rest = {NAMES.get(k, k): v for k, v in architecture.items() if k not in ("channels", "dense")}
-    channels, dense = _sizes(architecture["channels"]), _sizes(architecture["dense"])
-    if not channels:
-        return {LAYERS: f"hidden layers {dense}", **rest}
-    return {LAYERS: f"channels {channels}, dense layers {dense or 'none'}", **rest}
+    channels = _sizes(architecture["channels"])
+    dense = _sizes(architecture["dense"])
+    if channels:
+        layers = f"channels {channels}, dense layers {dense or 'none'}"
+    else:
+        layers = f"hidden layers {dense}"
+    described = {LAYERS: layers}
+    for name, value in architecture.items():
+        if name not in ("channels", "dense"):
+            described[NAMES.get(name, name)] = value
+    return described
 
 
 def _sizes(widths: Sequence[int]) -> str:

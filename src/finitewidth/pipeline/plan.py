@@ -73,18 +73,38 @@ class Plan:
     @cached_property
     def needs(self) -> dict[str, list[str]]:
         """Job (as `announced.job_name` names it) -> the jobs whose files it reads, of all jobs."""
-        jobs = [*self.declared(), *(self.jobs[name] for name in self.jobs.trainings)]
-        needs = {job.name: _makers(job.reads) for job in jobs}
-        needs |= {name: [] for makers in [*needs.values()] for name in makers if name not in needs}
+        needs = self._needs_of_jobs()
+        last = self._needs_of_last_jobs()
         artifacts = [entry.artifact for entry in self.artifacts]
-        ends = {f"claims {paper}": _makers(self.claim_reads(paper)) for paper in self.captioned}
-        for paper in self.captioned:
-            ends[f"captions_{paper}"] = [f"claims {each}" for each in self.judged_in(paper)]
+        return {**needs, **last, "report": [*artifacts, *last]}
+
+    def _needs_of_jobs(self) -> dict[str, list[str]]:
+        """The needs of experiments, artifacts and trainings, and of the datasets, which have none.
+
+        The datasets follow in the order in which the other jobs read them.
+        """
+        jobs = self.declared()
+        jobs += [self.jobs[name] for name in self.jobs.trainings]
+        needs = {job.name: _makers(job.reads) for job in jobs}
+        for makers in list(needs.values()):
+            for maker in makers:
+                needs.setdefault(maker, [])
+        return needs
+
+    def _needs_of_last_jobs(self) -> dict[str, list[str]]:
+        """The needs of claims, captions, data packages and errata, on which only the report rests.
+
+        A job that makes a header of the data packages is one of their needs.
+        """
+        needs = {f"claims {paper}": _makers(self.claim_reads(paper)) for paper in self.captioned}
         captions = [f"captions_{paper}" for paper in self.captioned]
-        makers = [job for job in self.headers().values() if job]
-        ends["datapackages"] = [*dict.fromkeys([*makers, *artifacts, *captions])]
-        ends["errata"] = []
-        return {**needs, **ends, "report": [*artifacts, *ends]}
+        for paper, caption in zip(self.captioned, captions, strict=True):
+            needs[caption] = [f"claims {other}" for other in self.judged_in(paper)]
+        makers = [maker for maker in self.headers().values() if maker]
+        artifacts = [entry.artifact for entry in self.artifacts]
+        needs["datapackages"] = list(dict.fromkeys([*makers, *artifacts, *captions]))
+        needs["errata"] = []
+        return needs
 
     @cached_property
     def requests(self) -> Requests:
@@ -342,32 +362,32 @@ class Plan:
 
     def report_settings(self) -> dict[str, Any]:
         """What the report is told beside the jobs: papers, and artifacts with their files."""
-        artifacts = [
-            {
-                "artifact": entry.artifact,
-                "paper": entry.paper,
-                "kind": entry.kind,
-                "label": entry.label,
-                "title": entry.title,
-                "extra": entry.extra,
-                "first_page": entry.first_page,
-                "files": self.jobs.outputs(entry.artifact),
-                "caption": self.caption(entry.artifact),
-                "scale": self.footers.status(entry.artifact),
-                "grade": self.footers.grade_of_artifact(entry.artifact),
-            }
-            for entry in self.artifacts
-        ]
-        papers = {paper.name: paper.version_of for paper in self.papers}
+        versions = {paper.name: paper.version_of for paper in self.papers}
         data = self.config["data"]
         return {
             "preset": self.config["preset"],
             "results": self.results,
-            "papers": list(papers),
-            "versions": papers,
+            "papers": list(versions),
+            "versions": versions,
             "errata": self.errata,
-            "artifacts": artifacts,
+            "artifacts": [self._reported_artifact(entry) for entry in self.artifacts],
             "datasets": [describe(data[role], role, data["imagefolder"]) for role in ROLES],
+        }
+
+    def _reported_artifact(self, entry: Artifact) -> dict[str, Any]:
+        """What the report is told of a table or figure: its declaration, files, scale and grade."""
+        return {
+            "artifact": entry.artifact,
+            "paper": entry.paper,
+            "kind": entry.kind,
+            "label": entry.label,
+            "title": entry.title,
+            "extra": entry.extra,
+            "first_page": entry.first_page,
+            "files": self.jobs.outputs(entry.artifact),
+            "caption": self.caption(entry.artifact),
+            "scale": self.footers.status(entry.artifact),
+            "grade": self.footers.grade_of_artifact(entry.artifact),
         }
 
     def log(self, name: str) -> str:

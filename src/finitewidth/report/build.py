@@ -99,56 +99,76 @@ def build_pages(pages: Sequence[Page], preset: str, sources: Path, folder: Path)
     The empty folder ``sources`` takes reStructuredText that includes the HTML of each section. A
     warning of Sphinx, for example about a broken caption, is an error.
     """
+    for page in pages:
+        for count, section in enumerate(page.sections):
+            file = sources / _section_file(page, count)
+            file.write_text(section.html, encoding="utf-8")
+        rst = _restructured_text(page, pages)
+        (sources / f"{page.name}.rst").write_text(rst, encoding="utf-8")
+    _write_static(sources / "_static")
+    _run_sphinx(preset, sources, folder)
+    for pattern in SURPLUS:
+        for surplus in folder.rglob(pattern):
+            surplus.unlink()
+
+
+def _section_file(page: Page, count: int) -> str:
+    """The name of the file with the HTML of a section, from its number on the page."""
+    return f"{page.name}-{count}.html"
+
+
+def _restructured_text(page: Page, pages: Sequence[Page]) -> str:
+    """A page that includes the HTML of its sections; the overview lists all other pages."""
+    lines = [*_heading(page.title, "="), ""]
+    if page.name == "index":
+        entries = [f"   {other.label} <{other.name}>" for other in pages[1:]]
+        lines += [".. toctree::", "   :hidden:", "", *entries, ""]
+    for count, section in enumerate(page.sections):
+        if section.title:
+            lines += [f".. _{section.anchor}:", "", *_heading(section.title, "-"), ""]
+        lines += [".. raw:: html", f"   :file: {_section_file(page, count)}", ""]
+    return "\n".join(lines)
+
+
+def _heading(title: str, underline: str) -> tuple[str, str]:
+    """A title and the line below it, long enough for a title with escapes."""
+    return _escaped(title), underline * 3 * len(title)
+
+
+def _write_static(folder: Path) -> None:
+    """Write styles, scripts and licences into a new folder."""
+    folder.mkdir()
+    for file in (FOLDER / "static").iterdir():
+        shutil.copyfile(file, folder / file.name)
+    (folder / LICENCES).write_text(licences(), encoding="utf-8")
+
+
+def _run_sphinx(preset: str, sources: Path, folder: Path) -> None:
+    """Build HTML from all pages in ``sources``; a warning is an error."""
     from sphinx.application import Sphinx
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
-    for page in pages:
-        lines = [_escaped(page.title), "=" * 3 * len(page.title), ""]
-        if page.name == "index":
-            others = [f"   {other.label} <{other.name}>" for other in pages[1:]]
-            lines += [".. toctree::", "   :hidden:", "", *others, ""]
-        for count, section in enumerate(page.sections):
-            if section.title:
-                lines += [
-                    f".. _{section.anchor}:",
-                    "",
-                    _escaped(section.title),
-                    "-" * 3 * len(section.title),
-                    "",
-                ]
-            file = sources / f"{page.name}-{count}.html"
-            file.write_text(section.html, encoding="utf-8")
-            lines += [".. raw:: html", f"   :file: {file.name}", ""]
-        (sources / f"{page.name}.rst").write_text("\n".join(lines), encoding="utf-8")
-    static = sources / "_static"
-    static.mkdir()
-    for file in (FOLDER / "static").iterdir():
-        shutil.copyfile(file, static / file.name)
-    (static / LICENCES).write_text(licences(), encoding="utf-8")
-    output, warnings = io.StringIO(), io.StringIO()
-    settings = CONFIGURATION | {
+    configuration = CONFIGURATION | {
         "html_title": f"finitewidth, preset {preset}",
         "copyright": f"the finitewidth authors; preset {preset}",
     }
+    warnings = io.StringIO()
     with patch_docutils(), docutils_namespace():  # restore global state for a second report
-        Sphinx(
-            str(sources),
-            None,
-            str(folder),
-            str(sources / ".doctrees"),
-            "html",
-            confoverrides=settings,
-            status=output,
+        application = Sphinx(
+            srcdir=str(sources),
+            confdir=None,
+            outdir=str(folder),
+            doctreedir=str(sources / ".doctrees"),
+            buildername="html",
+            confoverrides=configuration,
+            status=io.StringIO(),
             warning=warnings,
             freshenv=True,
-        ).build()
-    if warnings.getvalue().strip():
-        raise ResultError(
-            f"Sphinx reported warnings while it built the report:\n{warnings.getvalue().strip()}"
         )
-    for name in SURPLUS:
-        for surplus in folder.rglob(name):
-            surplus.unlink()
+        application.build()
+    problems = warnings.getvalue().strip()
+    if problems:
+        raise ResultError(f"Sphinx reported warnings while it built the report:\n{problems}")
 
 
 def licences() -> str:

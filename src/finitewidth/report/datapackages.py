@@ -54,13 +54,15 @@ def _resource(
     renderer: Mapping[str, Any],
     inputs: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:
-    path, module = Path(file), renderer["module"]
-    fields = import_module(module).FIELDS
-    sources = {}  # reference -> columns; all files of a reference have the same
+    """The description of the data file of one artifact; `write_packages` says what is given."""
+    path = Path(file)
+    module = renderer["module"]
+    columns = {}  # reference -> columns; all files of a reference have the same
     for reference, files in inputs.items():
-        table = Path(files[0])
-        with (table if table.exists() else root / table).open(encoding="utf-8") as stream:
-            sources[reference] = set(stream.readline().strip().split(","))
+        columns[reference] = _columns_of(files[0], root)
+    fields = [
+        _field(name, field, columns, module) for name, field in import_module(module).FIELDS.items()
+    ]
     return {
         "profile": "tabular-data-resource",
         "name": artifact,
@@ -75,21 +77,31 @@ def _resource(
         "hash": f"sha256:{digest_of(path)}",
         "sources": [{"title": reference} for reference in inputs],
         "renderer": renderer,
-        "schema": {
-            "fields": [_field(name, field, sources, module) for name, field in fields.items()],
-            "missingValues": [MISSING],
-        },
+        "schema": {"fields": fields, "missingValues": [MISSING]},
     }
 
 
-def _field(name: str, field: Field, sources: Mapping[str, set[str]], module: str) -> dict[str, Any]:
-    found = [reference for reference, columns in sources.items() if name in columns]
-    source = ", ".join(found) or f"{', '.join(sources)}, arranged by {module}"
-    return {
+def _columns_of(file: str, root: Path) -> set[str]:
+    """The columns of a CSV file of the run or, if there is none, of the project."""
+    table = Path(file)
+    if not table.exists():
+        table = root / table
+    with table.open(encoding="utf-8") as stream:
+        header = stream.readline().strip()
+    return set(header.split(","))
+
+
+def _field(name: str, field: Field, columns: Mapping[str, set[str]], module: str) -> dict[str, Any]:
+    """The description of a column, with the references that have one of this name."""
+    references = [reference for reference, names in columns.items() if name in names]
+    unit_if_none = "none" if field.type == "string" else "1"
+    described = {
         "name": name,
         "type": field.type,
         "description": field.meaning,
-        "unit": field.unit or ("1" if field.type != "string" else "none"),
-        "source": source,
-        **({"constraints": {"required": True}} if field.type != "number" else {}),
+        "unit": field.unit or unit_if_none,
+        "source": ", ".join(references) or f"{', '.join(columns)}, arranged by {module}",
     }
+    if field.type != "number":
+        described["constraints"] = {"required": True}
+    return described

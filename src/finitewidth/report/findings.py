@@ -222,56 +222,30 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
     printed numbers and the citations.
     """
     root = Path(root)
-    jobs = {name: Job(name=name, **facts) for name, facts in settings["jobs"].items()}
-    citations = read_citations(root / "CITATION.cff", settings["papers"])
-    provenances = Provenances(settings["results"])
-    records = [
-        stamp
-        for file, stamp in provenances.stamps.items()
-        if Path(file).is_relative_to(settings["results"]) and Path(file).stem != REPORT
-    ]
-    # by the name of the job, as `Job` has it
-    by_job = {f"train {r['job']}" if "/" in r["job"] else r["job"]: r for r in records}
-    usage = {name: usage_in(record) for name, record in by_job.items()}
+    results = settings["results"]
+    provenances = Provenances(results)
+    records = _records(provenances, results)
+    evidence = _Evidence(
+        jobs={name: Job(name=name, **fields) for name, fields in settings["jobs"].items()},
+        provenances=provenances,
+        records={_job_name(record): record for record in records},
+        outdated=settings["outdated"],
+    )
     errata = _optional(Path(settings["errata"]), provenances)
-    judged = {
-        name: _claims(name, settings, errata or (), provenances) for name in settings["papers"]
+    papers = _papers(settings, root, evidence, errata or ())
+    stamps = {
+        name: record
+        for name, record in evidence.records.items()
+        if name in evidence.jobs and evidence.jobs[name].stamp
     }
-    every = [claim for claims in judged.values() for claim in claims]
-    papers = []
-    for name, claims in judged.items():
-        numbers = _numbers(name, settings["results"], root / "config/reported", provenances)
-        artifacts = (
-            _artifact(
-                entry,
-                every,
-                numbers,
-                jobs,
-                provenances,
-                by_job.get(entry["artifact"], {}),
-                settings["outdated"].get(entry["artifact"], ()),
-            )
-            for entry in settings["artifacts"]
-            if entry["paper"] == name
-        )
-        papers.append(
-            Paper(
-                name=name,
-                citation=citations[name],
-                version_of=settings["versions"].get(name, ""),
-                artifacts=tuple(artifacts),
-                claims=tuple(claims),
-                numbers=tuple(numbers),
-                errata=tuple(erratum for erratum in errata or () if erratum["paper"] == name),
-            )
-        )
+    usage = {name: usage_in(record) for name, record in evidence.records.items()}
     return Findings(
         preset=settings["preset"],
-        results=settings["results"],
+        results=results,
         overrides=tuple(settings["overrides"]),
-        papers=tuple(papers),
-        jobs=jobs,
-        stamps={name: r for name, r in by_job.items() if name in jobs and jobs[name].stamp},
+        papers=papers,
+        jobs=evidence.jobs,
+        stamps=stamps,
         records=tuple(records),
         usage=dict(sorted(usage.items(), key=lambda item: -item[1].wall)),
         errata_file=str(settings["errata"]),
@@ -280,6 +254,68 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
         datasets=tuple(settings["datasets"]),
         provenances=provenances,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Evidence:
+    """What is known of the jobs of the workflow and of the files that they wrote."""
+
+    jobs: Mapping[str, Job]
+    provenances: Provenances
+    records: Mapping[str, dict[str, Any]]  # name of a job -> its provenance
+    outdated: Mapping[str, Sequence[str]]  # artifact -> why its files are not of these settings
+
+
+def _records(provenances: Provenances, results: str) -> list[dict[str, Any]]:
+    """The provenance of all jobs below ``results``, without that of the report."""
+    records = []
+    for name, record in provenances.stamps.items():
+        file = Path(name)
+        if file.is_relative_to(results) and file.stem != REPORT:
+            records.append(record)
+    return records
+
+
+def _job_name(record: Mapping[str, Any]) -> str:
+    """The name of the job of a provenance, as `Job` has it: only trainings have a slash."""
+    name = record["job"]
+    return f"train {name}" if "/" in name else name
+
+
+def _papers(
+    settings: Mapping[str, Any],
+    root: Path,
+    evidence: _Evidence,
+    errata: Sequence[Mapping[str, str]],
+) -> tuple[Paper, ...]:
+    """Return all papers; an artifact may carry claims of any of them."""
+    citations = read_citations(root / "CITATION.cff", settings["papers"])
+    claims = {
+        name: _claims(name, settings, errata, evidence.provenances) for name in settings["papers"]
+    }
+    all_claims = [claim for paper_claims in claims.values() for claim in paper_claims]
+    papers = []
+    for name in settings["papers"]:
+        numbers = _numbers(
+            name, settings["results"], root / "config/reported", evidence.provenances
+        )
+        artifacts = [
+            _artifact(entry, all_claims, numbers, evidence)
+            for entry in settings["artifacts"]
+            if entry["paper"] == name
+        ]
+        papers.append(
+            Paper(
+                name=name,
+                citation=citations[name],
+                version_of=settings["versions"].get(name, ""),
+                artifacts=tuple(artifacts),
+                claims=tuple(claims[name]),
+                numbers=tuple(numbers),
+                errata=tuple(erratum for erratum in errata if erratum["paper"] == name),
+            )
+        )
+    return tuple(papers)
 
 
 def read_citations(file: str | Path, papers: Collection[str]) -> dict[str, Citation]:
@@ -315,34 +351,31 @@ def _claims(
     provenances: Provenances,
 ) -> list[dict[str, Any]]:
     """Return the claims of a paper with their comparisons, in the order of the ledger."""
-    verdicts, comparisons = (
-        Path(settings["results"], "claims", f"{paper}_{kind}.csv") for kind in ("verdicts", "parts")
-    )
-    found = _optional(verdicts, provenances) or ()
-    judged = {row["claim"]: row for row in found if row["verdict"] in VERDICTS}
-    parts = _optional(comparisons, provenances) or []
-    unjudged = Verdict(verdict=NOT_RUN, reason="the verdicts have not been computed yet")
-    if verdicts.is_file() and (problem := provenances.problem(verdicts)):
-        unjudged = Verdict(verdict=NOT_RUN, reason=f"{verdicts} {problem}; {REMEDY}")
-    elif len(judged) < len(found):
-        reason = f"{verdicts} has words of another version of finitewidth; {REMEDY}"
-        unjudged = Verdict(verdict=NOT_RUN, reason=reason)
+    folder = Path(settings["results"], "claims")
+    verdict_table = folder / f"{paper}_verdicts.csv"
+    verdict_rows = _optional(verdict_table, provenances) or []
+    parts = _optional(folder / f"{paper}_parts.csv", provenances) or []
+    judged = {row["claim"]: row for row in verdict_rows if row["verdict"] in VERDICTS}
+    reason = "the verdicts have not been computed yet"
+    if verdict_table.is_file() and (problem := provenances.problem(verdict_table)):
+        reason = f"{verdict_table} {problem}; {REMEDY}"
+    elif len(judged) < len(verdict_rows):
+        reason = f"{verdict_table} has words of another version of finitewidth; {REMEDY}"
+    unjudged = Verdict(verdict=NOT_RUN, reason=reason)
     rows = []
     for claim in ledger.claims_of(paper):
-        row = judged.get(claim.id) or ledger.verdict_row(
-            claim, unjudged, settings["preset"], ledger.Situation()
-        )
-        rows.append(
-            row
-            | {
-                "needs": [need.wording for need in claim.needs],
-                "quotes": claim.quotes,
-                "errata": [e["id"] for e in errata if claim.id in e.get("claims", "").split()],
-                "artifacts": row["artifacts"].split(),
-                "tables": row["tables"].split(),
-                "parts": [part for part in parts if part["claim"] == claim.id],
-            }
-        )
+        row = judged.get(claim.id)
+        if row is None:
+            row = ledger.verdict_row(claim, unjudged, settings["preset"], ledger.Situation())
+        additions = {
+            "needs": [need.wording for need in claim.needs],
+            "quotes": claim.quotes,
+            "errata": [each["id"] for each in errata if claim.id in each.get("claims", "").split()],
+            "artifacts": row["artifacts"].split(),
+            "tables": row["tables"].split(),
+            "parts": [part for part in parts if part["claim"] == claim.id],
+        }
+        rows.append(row | additions)
     return rows
 
 
@@ -361,43 +394,76 @@ def _numbers(
 
 def _artifact(
     entry: Mapping[str, Any],
-    claims: list[dict[str, Any]],
-    numbers: list[dict[str, str]],
-    jobs: Mapping[str, Job],
-    provenances: Provenances,
-    record: Mapping[str, Any],
-    outdated: Sequence[str],
+    claims: Sequence[dict[str, Any]],
+    numbers: Sequence[dict[str, str]],
+    evidence: _Evidence,
 ) -> Artifact:
-    name, job = entry["artifact"], jobs.get(entry["artifact"])
-    keys = ("artifact", "paper", "kind", "label", "title", "extra", "first_page")
-    common = {key: entry[key] for key in keys} | {
+    """Return one table or figure of `finitewidth.pipeline.plan.Plan.report_settings`.
+
+    The ``claims`` are those of all papers, and the ``numbers`` those of its own.
+    """
+    name = entry["artifact"]
+    declared = {
+        "artifact": name,
+        "paper": entry["paper"],
+        "kind": entry["kind"],
+        "label": entry["label"],
+        "title": entry["title"],
+        "extra": entry["extra"],
+        "first_page": entry["first_page"],
         "claims": tuple(claim for claim in claims if name in claim["artifacts"]),
         "numbers": tuple(number for number in numbers if number["artifact"] == name),
     }
+    job = evidence.jobs.get(name)
     if job is None:
-        return Artifact(**common)
-    files = {kind: file for kind, file in entry["files"].items() if Path(file).is_file()}
-    state = MADE if len(files) == len(entry["files"]) else NOT_MADE
-    shown = [*files.values(), *filter(os.path.isfile, [entry["caption"]])]
-    problems = {file: problem for file in shown if (problem := provenances.problem(file))}
-    # scale and grade are those of today's settings, which a result may not have been made with
-    footer = (record.get("parameters") or {}).get("footer") or job.footer
-    scale, grade = entry["scale"], entry["grade"]
-    if any(words.startswith("settings") for words in outdated):
-        scale, grade = OTHER_SETTINGS, ""
-    elif outdated:
-        scale, grade = OTHER_RUN, ""
+        return Artifact(**declared)
+    parameters = evidence.records.get(name, {}).get("parameters") or {}
+    outdated = evidence.outdated.get(name, ())
+    scale, grade = _scale_and_grade(entry, outdated)
     return Artifact(
-        **common,
-        state=ALTERED if problems else state,
-        files={} if problems else files,
-        problems=problems,
-        caption="" if problems else what_is_drawn(entry["caption"]),
-        footer=footer,
+        **declared,
+        **_content(entry, evidence.provenances),
+        footer=parameters.get("footer") or job.footer,
         scale=scale,
         grade=grade,
         outdated=tuple(outdated),
-        jobs=tuple(upstream(job.inputs, jobs)),
+        jobs=tuple(upstream(job.inputs, evidence.jobs)),
         log=job.log,
         benchmark=job.benchmark,
     )
+
+
+def _content(entry: Mapping[str, Any], provenances: Provenances) -> dict[str, Any]:
+    """The fields ``state``, ``files``, ``problems`` and ``caption`` of an artifact.
+
+    If one of its files or its caption is not what its job wrote, nothing of it is shown.
+    """
+    files = {kind: file for kind, file in entry["files"].items() if os.path.isfile(file)}
+    checked = list(files.values())
+    if os.path.isfile(entry["caption"]):
+        checked.append(entry["caption"])
+    problems = {}
+    for file in checked:
+        if problem := provenances.problem(file):
+            problems[file] = problem
+    if problems:
+        return {"state": ALTERED, "files": {}, "problems": problems, "caption": ""}
+    complete = len(files) == len(entry["files"])
+    return {
+        "state": MADE if complete else NOT_MADE,
+        "files": files,
+        "problems": {},
+        "caption": what_is_drawn(entry["caption"]),
+    }
+
+
+def _scale_and_grade(entry: Mapping[str, Any], outdated: Sequence[str]) -> tuple[str, str]:
+    """Scale and grade of an artifact.
+
+    The workflow knows those of today's settings, which an outdated result was not made with.
+    """
+    if any(reason.startswith("settings") for reason in outdated):
+        return OTHER_SETTINGS, ""
+    if outdated:
+        return OTHER_RUN, ""
+    return entry["scale"], entry["grade"]

@@ -48,50 +48,83 @@ def _pictures(artifacts: Sequence[Artifact], downloads: Downloads) -> dict[str, 
 
 def overview(findings: Findings, downloads: Downloads) -> Page:
     """Return the first page: counts, findings, verdicts, papers, grades, what does not hold."""
-    claims = {
-        word: [c for c in findings.claims if c["verdict"] == word] for word in verdicts.VERDICTS
-    }
-    every = [artifact for paper in findings.papers for artifact in paper.artifacts]
-    pictures = _pictures(every, downloads)
-    first = sorted((a for a in every if a.first_page), key=lambda a: a.first_page)
-    shown = [(a, pictures[a.artifact]) for a in first if a.artifact in pictures]
-    parts = (
-        (_rendered("overview.html", **summary.overview(findings)), "", ""),
-        (_rendered("findings.html", shown=shown) if shown else "", "Findings", "findings"),
-        (
-            _rendered("strongest.html", **summary.strongest(findings)),
-            "Clearest verdicts",
-            "clearest",
+    artifacts = [artifact for paper in findings.papers for artifact in paper.artifacts]
+    pictures = _pictures(artifacts, downloads)
+    sections = [
+        Section(_rendered("overview.html", **summary.overview(findings))),
+        *_first_figures(artifacts, pictures),
+        Section(
+            html=_rendered("strongest.html", **summary.strongest(findings)),
+            title="Clearest verdicts",
+            anchor="clearest",
         ),
-        (_rendered("scores.html", findings=findings, pictures=pictures), "Papers", "papers"),
-        (
-            _rendered("evidence.html", **summary.evidence(findings)),
-            "What was computed, and what it is evidence of",
-            "evidence",
+        Section(
+            html=_rendered("scores.html", findings=findings, pictures=pictures),
+            title="Papers",
+            anchor="papers",
         ),
-        (_rendered("news.html", **summary.news(findings)), "What does not hold", "news"),
+        Section(
+            html=_rendered("evidence.html", **summary.evidence(findings)),
+            title="What was computed, and what it is evidence of",
+            anchor="evidence",
+        ),
+        Section(
+            html=_rendered("news.html", **summary.news(findings)),
+            title="What does not hold",
+            anchor="news",
+        ),
+        *_open_claims(findings),
+        Section(html=_rendered("legend.html"), title="Meaning of the words", anchor="legend"),
+    ]
+    return Page(
+        name="index",
+        title="Which results of the papers are reproduced?",
+        label="Overview",
+        # a template may have nothing to say
+        sections=tuple(section for section in sections if section.html),
+    )
+
+
+def _first_figures(
+    artifacts: Sequence[Artifact], pictures: Mapping[str, Download]
+) -> list[Section]:
+    """Return the section of the figures of the first page; none if none of them was made."""
+    chosen = [artifact for artifact in artifacts if artifact.first_page]
+    chosen.sort(key=lambda artifact: artifact.first_page)
+    figures = [
+        (artifact, pictures[artifact.artifact])
+        for artifact in chosen
+        if artifact.artifact in pictures
+    ]
+    if not figures:
+        return []
+    html = _rendered("findings.html", shown=figures)
+    return [Section(html=html, title="Findings", anchor="findings")]
+
+
+def _open_claims(findings: Findings) -> list[Section]:
+    """Return the sections of claims that were not decided, or not without a caveat."""
+    groups = (
         (
-            _rendered("open.html", listed=claims[verdicts.CAVEAT] + claims[verdicts.NOT_SEEN]),
+            (verdicts.CAVEAT, verdicts.NOT_SEEN),
             "What holds with a caveat, or was not seen on a stand-in",
             "caveats",
         ),
+        ((verdicts.INCONCLUSIVE,), "Inconclusive claims", "inconclusive"),
         (
-            _rendered("open.html", listed=claims[verdicts.INCONCLUSIVE]),
-            "Inconclusive claims",
-            "inconclusive",
-        ),
-        (
-            _rendered(
-                "open.html", listed=claims[verdicts.NO_THRESHOLD] + claims[verdicts.NEEDS_MORE]
-            ),
+            (verdicts.NO_THRESHOLD, verdicts.NEEDS_MORE),
             "Claims that this run does not decide",
             "undecided",
         ),
-        (_rendered("legend.html"), "Meaning of the words", "legend"),
     )
-    sections = [Section(*part) for part in parts if part[0]]
-    title = "Which results of the papers are reproduced?"
-    return Page(name="index", title=title, label="Overview", sections=tuple(sections))
+    sections = []
+    for words, title, anchor in groups:
+        claims = []
+        for word in words:
+            claims += [claim for claim in findings.claims if claim["verdict"] == word]
+        html = _rendered("open.html", listed=claims)
+        sections.append(Section(html=html, title=title, anchor=anchor))
+    return sections
 
 
 def claims_page(findings: Findings, downloads: Downloads) -> Page:
@@ -226,36 +259,63 @@ def _pixels(file: str) -> tuple[int, int]:
 def _artifact(
     artifact: Artifact, findings: Findings, downloads: Downloads, folded: bool
 ) -> Section:
-    # a data package names its files, so they keep their names
-    copies = {
-        kind: downloads.put(file, compress=kind != "csv") for kind, file in artifact.files.items()
-    }
-    pixels = _pixels(artifact.files["png"]) if "png" in artifact.files else None
-    inches, typeset = pixels[0] / DPI if pixels else 0, artifact.files.get("md")
-    first, rest = formulas.first_sentence(artifact.caption)
-    settings = shlex.join([f"preset={findings.preset}", *findings.overrides])
-    facts = {
-        "artifact": artifact,
-        "folded": folded,
-        "downloads": {kind: copy for kind, copy in copies.items() if copy},
-        "caption": {
-            "first": formulas.as_html(first),
-            "rest": formulas.as_html(rest) if rest else Markup(),
-        },
-        "alt": f"{artifact.label}: {formulas.as_text(artifact.caption)}",
-        "pixels": pixels,
-        "inches": inches,
-        "wide": inches > COLUMN,
-        "package": downloads.put(f"{findings.results}/{artifact.paper}/datapackage.json"),
-        "table": typeset and formulas.markdown_in_html(typeset),
-        "command": f"snakemake --cores 1 {artifact.artifact} --config {settings}",
-        "usage": findings.usage.get(artifact.artifact),
-        "log": downloads.put(artifact.log),
-        "benchmark": downloads.put(artifact.benchmark),
-    }
-    html = _rendered("artifact.html", **facts)
+    """Return the section of one table or figure; ``folded``, it opens at a click."""
+    pixels = None
+    inches = 0.0
+    if "png" in artifact.files:
+        pixels = _pixels(artifact.files["png"])
+        inches = pixels[0] / DPI
+    html = _rendered(
+        "artifact.html",
+        artifact=artifact,
+        folded=folded,
+        downloads=_copies(artifact, downloads),
+        caption=_caption(artifact),
+        alt=f"{artifact.label}: {formulas.as_text(artifact.caption)}",
+        pixels=pixels,
+        inches=inches,
+        wide=inches > COLUMN,
+        package=downloads.put(f"{findings.results}/{artifact.paper}/datapackage.json"),
+        table=_typeset_table(artifact),
+        command=_command(artifact, findings),
+        usage=findings.usage.get(artifact.artifact),
+        log=downloads.put(artifact.log),
+        benchmark=downloads.put(artifact.benchmark),
+    )
     anchor = artifact_anchor(artifact.artifact)
     return Section(html=html, title=f"{artifact.label}: {artifact.title}", anchor=anchor)
+
+
+def _copies(artifact: Artifact, downloads: Downloads) -> dict[str, Download]:
+    """Format -> the copy of the file of an artifact, without files that may not be shown."""
+    copies = {}
+    for kind, file in artifact.files.items():
+        # a data package names its files, so they keep their names
+        copy = downloads.put(file, compress=kind != "csv")
+        if copy:
+            copies[kind] = copy
+    return copies
+
+
+def _caption(artifact: Artifact) -> dict[str, Markup]:
+    """The first sentence of a caption and the rest, as HTML."""
+    first, rest = formulas.first_sentence(artifact.caption)
+    return {
+        "first": formulas.as_html(first),
+        "rest": formulas.as_html(rest) if rest else Markup(),
+    }
+
+
+def _typeset_table(artifact: Artifact) -> Markup | str | None:
+    """The table of an artifact as HTML; none of a figure."""
+    file = artifact.files.get("md")
+    return formulas.markdown_in_html(file) if file else None
+
+
+def _command(artifact: Artifact, findings: Findings) -> str:
+    """The command that makes an artifact with the settings of the report."""
+    settings = shlex.join([f"preset={findings.preset}", *findings.overrides])
+    return f"snakemake --cores 1 {artifact.artifact} --config {settings}"
 
 
 def _experiments(page: str, findings: Findings, downloads: Downloads) -> list[Section]:

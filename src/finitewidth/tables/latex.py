@@ -6,6 +6,8 @@ class article at 10 pt: long text is broken into lines.
 
 import re
 import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import pandas as pd
 
@@ -26,47 +28,71 @@ def latex(table: Typeset, footer: str, name: str) -> str:
     The last line below the table is the footer, which tells where it comes from.
     """
     text = table.cells.drop(columns=list(table.spans))
-    longest = [int(text.iloc[:, place].map(len).max()) for place in range(text.shape[1])]
-    numeric = [_numeric(text.iloc[:, place]) for place in range(text.shape[1])]
-    wide = [
-        size for size, right in zip(longest, numeric, strict=True) if size > WRAPPED and not right
+    columns = [_Column.of(text.iloc[:, place]) for place in range(text.shape[1])]
+    any_wrapped = any(column.wrapped for column in columns)
+    specification = "".join(_specification(column, columns) for column in columns)
+    headers = [_header(column, table) for column in columns]
+    cells = [_cells(table, text, place) for place in range(text.shape[1])]
+    if table.formulas is None:
+        notes = [_said(note, table) for note in table.notes]
+    else:
+        notes = list(table.formulas[1])
+    environment = "tabularx" if any_wrapped else "tabular"
+    width = r"{\linewidth}" if any_wrapped else ""
+    lines = [
+        r"% needs \usepackage{booktabs,tabularx}",
+        r"\begin{table}",
+        r"\centering",
+        r"\setlength{\belowcaptionskip}{6pt}",
+        rf"\caption{{{_said(table.title, table)}}}",
+        rf"\label{{tab:{name}}}",
+        r"\footnotesize",
+        r"\setlength{\tabcolsep}{3pt}",
+        rf"\begin{{{environment}}}{width}{{@{{}}{specification}@{{}}}}",
+        r"\toprule",
+        " & ".join(headers) + r" \\",
+        r"\midrule",
+        *_body(table, cells),
+        r"\bottomrule",
+        rf"\end{{{environment}}}",
+        r"\par\medskip",
+        r"\begin{minipage}{\linewidth}",
+        r"\raggedright",
+        *(rf"{line}\par" for line in notes),
+        rf"{escaped(footer)}\par",
+        r"\end{minipage}",
+        r"\end{table}",
+        "",
     ]
-    specifications, headers, columns = [], [], []
-    for place, (size, right) in enumerate(zip(longest, numeric, strict=True)):
-        wrapped = size > WRAPPED and not right
-        share = size * len(wide) / sum(wide) if wrapped else 0.0
-        wraps = rf">{{\hsize={share:.3f}\hsize\raggedright\arraybackslash}}X"
-        specifications.append(wraps if wrapped else "r" if right else "l")
-        headers.append(_header(str(text.columns[place]), LINE if wrapped else size, right, table))
-        columns.append(_cells(table, text, place))
-    notes = [_said(n, table) for n in table.notes] if table.formulas is None else table.formulas[1]
-    environment, width = ("tabularx", r"{\linewidth}") if wide else ("tabular", "")
-    return "\n".join(
-        (
-            r"% needs \usepackage{booktabs,tabularx}",
-            r"\begin{table}",
-            r"\centering",
-            r"\setlength{\belowcaptionskip}{6pt}",
-            rf"\caption{{{_said(table.title, table)}}}",
-            rf"\label{{tab:{name}}}",
-            r"\footnotesize",
-            r"\setlength{\tabcolsep}{3pt}",
-            rf"\begin{{{environment}}}{width}{{@{{}}{''.join(specifications)}@{{}}}}",
-            r"\toprule",
-            " & ".join(headers) + r" \\",
-            r"\midrule",
-            *_body(table, columns),
-            r"\bottomrule",
-            rf"\end{{{environment}}}",
-            r"\par\medskip",
-            r"\begin{minipage}{\linewidth}",
-            r"\raggedright",
-            *(f"{line}\\par" for line in (*notes, escaped(footer))),
-            r"\end{minipage}",
-            r"\end{table}",
-            "",
-        )
-    )
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class _Column:
+    """How a column is set."""
+
+    title: str
+    size: int  # characters of its longest cell
+    numeric: bool  # whether it is aligned to the right
+
+    @classmethod
+    def of(cls, cells: pd.Series) -> "_Column":
+        """The column of some cells, whose name is the title."""
+        return cls(str(cells.name), int(cells.map(len).max()), _numeric(cells))
+
+    @property
+    def wrapped(self) -> bool:
+        """Whether its cells are broken into lines."""
+        return self.size > WRAPPED and not self.numeric
+
+
+def _specification(column: _Column, columns: Sequence[_Column]) -> str:
+    """The letter of a column or, of a wrapped one, its share of the width of all wrapped ones."""
+    if not column.wrapped:
+        return "r" if column.numeric else "l"
+    sizes = [other.size for other in columns if other.wrapped]
+    share = column.size * len(sizes) / sum(sizes)  # tabularx wants shares of mean 1
+    return rf">{{\hsize={share:.3f}\hsize\raggedright\arraybackslash}}X"
 
 
 def _said(text: str, table: Typeset) -> str:
@@ -84,16 +110,21 @@ def _numeric(cells: pd.Series) -> bool:
     return bool(filled) and 2 * numbers >= len(filled)
 
 
-def _header(title: str, cells: int, right: bool, table: Typeset) -> str:
+def _header(column: _Column, table: Typeset) -> str:
     """Return the header of a column, in several lines where it is wider than the cells."""
-    width = max(cells, (len(title) + 1) // 2 if cells > 6 else 6)
+    cells = LINE if column.wrapped else column.size
+    least = (len(column.title) + 1) // 2 if cells > 6 else 6  # at most two lines above long cells
     lines = textwrap.wrap(
-        title.replace("± ", "±\u00a0"), width, break_long_words=False, break_on_hyphens=False
+        column.title.replace("± ", "±\u00a0"),
+        max(cells, least),
+        break_long_words=False,
+        break_on_hyphens=False,
     )
     if len(lines) < 2:
-        return _said(title, table)
+        return _said(column.title, table)
+    alignment = "r" if column.numeric else "l"
     inner = r" \\ ".join(_said(line, table) for line in lines)
-    return rf"\begin{{tabular}}[b]{{@{{}}{'r' if right else 'l'}@{{}}}}{inner}\end{{tabular}}"
+    return rf"\begin{{tabular}}[b]{{@{{}}{alignment}@{{}}}}{inner}\end{{tabular}}"
 
 
 def _cells(table: Typeset, text: pd.DataFrame, place: int) -> list[str]:
@@ -109,16 +140,22 @@ def _cells(table: Typeset, text: pd.DataFrame, place: int) -> list[str]:
     for cell, other, strong in zip(text.iloc[:, place], said, bold, strict=True):
         number = NUMBER.fullmatch(cell)
         if number:
-            mean, spread = number["mean"].replace("−", "-").replace(THIN, r"\,"), number["spread"]
-            parts = [mean, spread] if spread else [mean]
-            parts = [rf"\mathbf{{{part}}}" for part in parts] if strong else parts
-            mark = number["mark"].strip()
-            cells.append(
-                "$" + r" \pm ".join(parts) + "$" + (rf"\rlap{{{escaped(mark)}}}" * bool(mark))
-            )
+            cells.append(_number(number, strong))
         else:
             cells.append(rf"\textbf{{{other}}}" if strong else other)
     return cells
+
+
+def _number(number: re.Match, bold: bool) -> str:
+    r"""A number in LaTeX, as in ``$1.5 \pm 0.1$``; its mark takes no width."""
+    parts = [number["mean"].replace("−", "-").replace(THIN, r"\,")]
+    if number["spread"]:
+        parts.append(number["spread"])
+    if bold:
+        parts = [rf"\mathbf{{{part}}}" for part in parts]
+    formula = "$" + r" \pm ".join(parts) + "$"
+    mark = number["mark"].strip()
+    return formula + rf"\rlap{{{escaped(mark)}}}" if mark else formula
 
 
 def _upright_fractions(formula: str) -> str:
@@ -130,14 +167,18 @@ def _upright_fractions(formula: str) -> str:
 
 
 def _body(table: Typeset, columns: list[list[str]]) -> list[str]:
+    """The rows, with a line across the table above the first of those with equal ``spans``."""
     texts = table.formulas[0] if table.formulas else table.cells.map(lambda c: _said(c, table))
-    lines, above = [], ""
-    for number, (_, row) in enumerate(texts[list(table.spans)].iterrows()):
+    spans = list(table.spans)
+    lines = []
+    above = ""
+    for number, (label, row) in enumerate(texts[spans].iterrows()):
         title = ", ".join(filter(None, row))
-        long = len(", ".join(table.cells.loc[row.name, list(table.spans)])) > LINE
-        side = r">{\raggedright\arraybackslash}p{\linewidth}" if long else "l"
         if title not in ("", above):
-            lines += [r"\addlinespace"] * bool(number)
+            long = len(", ".join(table.cells.loc[label, spans])) > LINE
+            side = r">{\raggedright\arraybackslash}p{\linewidth}" if long else "l"
+            if number:
+                lines.append(r"\addlinespace")
             lines.append(rf"\multicolumn{{{len(columns)}}}{{@{{}}{side}@{{}}}}{{{title}}} \\")
             above = title
         lines.append(" & ".join(column[number] for column in columns) + r" \\")

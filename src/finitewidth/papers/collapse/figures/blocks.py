@@ -1,6 +1,6 @@
 """``collapse`` Figures 1 and 13 to 20: class blocks of both kernels of a trained network."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,28 +62,40 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw the traced kernels above, and norms and alignments below."""
-    import seaborn as sns
-
     figure, (upper, lower) = style.grids((UPPER, LOWER), ((1, 2), (1, 3)))
     axes = [*upper, *lower]
     for axis, letter in zip(axes, MAPS, strict=False):
-        own = rows[rows["panel"] == letter]
-        # a symmetric matrix, from its rows on and above the diagonal
-        sns.heatmap(
-            kernel_maps.symmetric(own, own["share"]),
-            ax=axis,
-            cmap=kernel_maps.COLOURS,
-            norm=PowerNorm(ROOT, 0, 1, clip=True),
-            cbar=False,
-            square=True,
-            xticklabels=False,
-            yticklabels=False,
-            rasterized=True,
-        )
-        _labels(axis, own, letter)
+        _map(axis, rows[rows["panel"] == letter], letter)
+    _colour_bar(figure, upper)
+    _alignments(axes[4], rows[rows["panel"] == "e"])
+    style.title_panels(axes, list(TITLES.values()))
+    name_network(figure, rows)
+    return figure
+
+
+def _map(axis: Axes, rows: pd.DataFrame, letter: str) -> None:
+    """Draw a symmetric matrix, from its rows on and above the diagonal."""
+    import seaborn as sns
+
+    sns.heatmap(
+        kernel_maps.symmetric(rows, rows["share"]),
+        ax=axis,
+        cmap=kernel_maps.COLOURS,
+        norm=PowerNorm(ROOT, 0, 1, clip=True),
+        cbar=False,
+        square=True,
+        xticklabels=False,
+        yticklabels=False,
+        rasterized=True,
+    )
+    _labels(axis, rows, letter)
+
+
+def _colour_bar(figure: Figure, axes: Sequence[Axes]) -> None:
+    """Draw the scale of colours of all maps beside the ``axes`` of the upper line."""
     bar = figure.colorbar(
         axes[0].collections[0],
-        ax=upper,
+        ax=axes,
         ticks=TICKS,
         aspect=28,
         pad=0.02,
@@ -94,9 +106,12 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     bar.ax.minorticks_off()
     bar.set_label("over the 99.5th percentile of the map, a to d")
     bar.outline.set_linewidth(0.5)
-    curves, axis = rows[rows["panel"] == "e"], axes[4]
+
+
+def _alignments(axis: Axes, rows: pd.DataFrame) -> None:
+    """Draw the alignment of each kernel with the labels over the epochs."""
     for kernel, (colour, marker, face, name) in KERNELS.items():
-        curve = curves[curves["kernel"] == kernel].sort_values("epoch")
+        curve = rows[rows["kernel"] == kernel].sort_values("epoch")
         last = float(curve["alignment"].iloc[-1])
         axis.plot(
             curve["epoch"],
@@ -109,15 +124,12 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
             label=f"{name}: {last:.2f} at the end",
         )
     axis.set(
-        xlim=(0, 1.04 * float(curves["epoch"].max())),
+        xlim=(0, 1.04 * float(rows["epoch"].max())),
         ylim=(0, 1.02),
         xlabel="epoch",
         ylabel=r"$A(\cdot, Y^{\mathsf{T}}Y)$",
     )
     axis.legend(loc="lower right")
-    style.title_panels(axes, list(TITLES.values()))
-    name_network(figure, rows)
-    return figure
 
 
 def _labels(axis: Axes, rows: pd.DataFrame, letter: str) -> None:

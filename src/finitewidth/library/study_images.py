@@ -1,0 +1,60 @@
+"""The images of a study of a network of the user: checked, as tensors on one device."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.data.select import first_per_class
+
+Pair = tuple[Tensor, Tensor]  # inputs (N, ...) and labels (N,)
+
+
+@dataclass(frozen=True)
+class Images:
+    """Labelled inputs as tensors on one device."""
+
+    train: Pair  # inputs (N, ...) and labels (N,)
+    test: Pair | None
+    kernel: Tensor  # the inputs of the kernels (S, ...), sorted by class
+    labels: np.ndarray  # their classes, (S,)
+
+    @property
+    def classes(self) -> int:
+        """The smallest number of outputs that has one for each class."""
+        pairs = (self.train, self.test) if self.test else (self.train,)
+        return 1 + max(int(labels.max()) for _, labels in pairs)
+
+
+def images_of(
+    train: tuple[Any, Any], test: tuple[Any, Any] | None, per_class: int, device: str
+) -> Images:
+    """Check inputs and labels, and choose the first inputs of each class for the kernels."""
+    x, y = _tensors("images", train, device)
+    labels = y.cpu().numpy()
+    index = first_per_class(labels, np.unique(labels).tolist(), per_class)
+    return Images(
+        train=(x, y),
+        test=_tensors("test", test, device) if test is not None else None,
+        kernel=x[torch.from_numpy(index).to(device)],
+        labels=labels[index],
+    )
+
+
+def _tensors(name: str, pair: tuple[Any, Any], device: str) -> Pair:
+    x, labels = (torch.as_tensor(each) for each in pair)
+    if x.dtype in (torch.uint8, torch.bool) or x.is_complex() or not x.isfinite().all():
+        raise ConfigError(
+            f"{name}: inputs of type {x.dtype} must be finite real numbers; divide pixels by 255"
+        )
+    if x.dim() < 2 or not len(x) or labels.shape != x.shape[:1]:
+        raise ConfigError(
+            f"{name}: inputs of shape {tuple(x.shape)} and labels of shape "
+            f"{tuple(labels.shape)} must be (N, ...) and (N,)"
+        )
+    if labels.is_floating_point() or labels.dtype == torch.bool or labels.min() < 0:
+        raise ConfigError(f"{name}: labels must be integers from 0, one for each class")
+    return x.to(device), labels.to(device, torch.int64)
