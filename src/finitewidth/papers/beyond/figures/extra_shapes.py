@@ -33,7 +33,11 @@ MAPS = (
 )
 LINES = {"own": ("-", r"own $n_0$"), "common": ("--", r"same $n_0$")}
 # lines that coincide stay visible, because later ones are thinner
-LOOKS = {"growing": (COLOURS[0], 2.0), "constant": ("black", 1.3), "shrinking": (COLOURS[3], 0.8)}
+LOOKS = {
+    "growing": (COLOURS[0], 2.0),
+    "constant": (COLOURS[1], 1.3),
+    "shrinking": (COLOURS[3], 0.8),
+}
 HATCH, HATCHED = "/////", "#6b3a34"  # the sign is seen in grey print as well
 EQUAL = {"color": "black", "linewidth": 1.0, "path_effects": STROKE}
 FIRST_ORDER = {
@@ -49,6 +53,7 @@ PHASES = {
     "chaotic": ("chaotic", "^", COLOURS[3]),
 }
 SUFFICIENT = 0.5  # n_0 over the mean width from which on docs/theory.md proves the first order
+SUFFICIENT_LINE = {"color": NEUTRAL, "linestyle": "-.", "linewidth": 1.0}
 FIELDS = {
     "panel": fields.text(
         "inputs (ratio at an input dimension), threshold (first-order input dimension of equal "
@@ -144,9 +149,11 @@ def _inputs(axis: Axes, rows: pd.DataFrame, limits: pd.DataFrame, scale: SymLogN
     """Draw the growing network against its reverse over all input dimensions."""
     image = _map(axis, rows, "input_width", scale)
     limits = limits.sort_values("sigma_w2")
-    axis.plot(limits["sigma_w2"], limits["input_width"], **FIRST_ORDER)
+    lowest, highest = rows["input_width"].min(), rows["input_width"].max()
+    within = limits[limits["input_width"].between(lowest, highest)]
+    axis.plot(within["sigma_w2"], within["input_width"], **FIRST_ORDER)
     axis.set_yscale("log")
-    axis.set(ylim=(rows["input_width"].min(), rows["input_width"].max()))
+    axis.set(ylim=(lowest, highest))
     logarithmic(axis.yaxis)
     return image
 
@@ -192,7 +199,7 @@ def _random(axis: Axes, rows: pd.DataFrame, linear: float) -> None:
             rasterized=True,
         )
     axis.axhline(0, color="black", linewidth=0.8)
-    axis.axvline(SUFFICIENT, color=NEUTRAL, linestyle="--", linewidth=1.0)
+    axis.axvline(SUFFICIENT, **SUFFICIENT_LINE)
     axis.set_xscale("log")
     axis.set_yscale("symlog", linthresh=linear, linscale=0.5)
     logarithmic(axis.xaxis)
@@ -234,4 +241,4 @@ def _handles(counts: pd.DataFrame) -> Iterator[Artist]:
     for line, label in LINES.values():
         yield handle(label, color=NEUTRAL, linestyle=line, linewidth=1.2)
     yield handle("edge of chaos", **EDGE_LINE)
-    yield handle("half the mean width", color=NEUTRAL, linestyle="--", linewidth=1.0)
+    yield handle("half the mean width", **SUFFICIENT_LINE)

@@ -18,6 +18,7 @@ HEIGHT = 2.7  # inches
 CELL, SPREAD = "cell", "spread"
 MARKERS = ("o", "s", "^", "D", "v", "P")  # of lengths in ascending order
 MARGIN = 1.35  # around what is drawn
+BRIGHT = 0.55  # of the largest weight decay; lighter marks are hard to see on white
 SHIFT = 0.05  # of the marks of neighbouring lengths, in powers of e
 FIELDS = {
     "panel": fields.text("cell: mean over seeds; spread: factor across weight decays or lengths"),
@@ -61,7 +62,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     cells, spreads = rows[rows["panel"] == CELL], rows[rows["panel"] == SPREAD]
     epochs, decays = sorted(set(cells["epochs"])), sorted(set(cells["decay"]))
     markers = {length: MARKERS[n % len(MARKERS)] for n, length in enumerate(epochs)}
-    colours = style.shades(decays, bright=0.75)
+    colours = style.shades(decays, bright=BRIGHT)
     _over_tau(axes[0], cells, markers, colours)
     largest = cells["tau"].max()
     of_decay = spreads[(spreads["across"] == "decay") & (spreads["tau"] == largest)]
@@ -132,7 +133,7 @@ def _over_decay(
     for row in spreads.sort_values("epochs").itertuples():
         interval = f" [{row.low:.2f}, {row.high:.2f}]" if np.isfinite(row.low) else ""
         lines.append(
-            f"{row.epochs:.0f} epochs, {row.least:g}–{row.most:g}: {row.factor:.2f}{interval}"
+            f"{_epochs(row.epochs)}, {row.least:g}–{row.most:g}: {row.factor:.2f}{interval}"
         )
     axis.text(
         0.98,
@@ -156,6 +157,10 @@ def _over_intrinsic_rate(
     _marks(axis, cells, "intrinsic_rate", markers, colours, 0.0)
 
 
+def _epochs(length: float) -> str:
+    return "1 epoch" if length == 1 else f"{length:.0f} epochs"
+
+
 def _legend(figure: Figure, markers: Mapping[float, str], colours: Mapping[float, str]) -> None:
     """Name colours and markers."""
     handles = [
@@ -163,7 +168,7 @@ def _legend(figure: Figure, markers: Mapping[float, str], colours: Mapping[float
         for decay, colour in colours.items()
     ]
     handles += [
-        style.handle(f"{length:.0f} epochs", marker=marker, linestyle="", color=style.GREY)
+        style.handle(_epochs(length), marker=marker, linestyle="", color=style.GREY)
         for length, marker in markers.items()
     ]
     style.legend_above(figure, handles, handletextpad=0.4, handlelength=1.0)
