@@ -276,11 +276,13 @@ def test_maps_of_architectures_show_where_the_first_is_larger(compared, tmp_path
     counts = rows[rows["panel"] == "counts"].set_index("phase")
     words_of_phases = {f"at the edge: {counts.loc['critical', 'higher']:g} of 10"}
     assert words_of_phases <= set(words(figure))
-    for axis in figure.axes[:2]:
-        (limit,) = [line for line in axis.lines if len(line.get_xdata()) == 5]
-        hatched = [c for c in axis.collections if getattr(c, "hatches", None)]
-        assert limit.get_ydata().max() > 1
-        assert hatched
+    for axis, depth in zip(figure.axes[:2], (4, 20), strict=True):
+        limits = rows[(rows["panel"] == "threshold") & (rows["depth"] == depth)]
+        within = limits[limits["input_width"].between(*axis.get_ylim())]
+        drawn = axis.lines[-1].get_xydata()
+        np.testing.assert_array_equal(drawn[:, 1], within.sort_values("sigma_w2")["input_width"])
+        assert any(getattr(part, "hatches", None) for part in axis.collections)
+    assert len(figure.axes[0].lines[-1].get_xdata())
 
 
 FIGURES = {
