@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -77,17 +78,18 @@ class Extreme(Part):
         """Whether all estimates are computed exactly."""
         return super().exact and not any(other.error for other in self.others)
 
-    @property
+    @cached_property
     def p_outside(self) -> float:
         """The largest p-value of "this one lies outside": small if all lie inside."""
-        return max(super().p_outside, *(part.p_outside for part in self._parts()), 0.0)
+        return max(super().p_outside, *(part.p_outside for part in self._parts), 0.0)
 
-    @property
+    @cached_property
     def p_inside(self) -> float:
         """The smallest p-value of "this one lies inside", times the number of estimates."""
-        least = min(super().p_inside, *(part.p_inside for part in self._parts()), 1.0)
+        least = min(super().p_inside, *(part.p_inside for part in self._parts), 1.0)
         return min(1.0, (1 + len(self.others)) * least)
 
+    @cached_property
     def _parts(self) -> list[Part]:
         limits = {"low": self.low, "high": self.high, "strict": self.strict}
         return [other.part(self.name, **limits) for other in self.others]
