@@ -96,15 +96,15 @@ def cells(runs: pd.DataFrame, trained: float) -> pd.DataFrame:
     """
     rows = []
     for key, networks in runs.groupby(CELL, sort=False):
-        fitting = networks[networks["train_accuracy"] >= trained]
+        fitted = networks[networks["train_accuracy"] >= trained]
         row = dict(zip(CELL, key, strict=True))
-        row |= {"seeds": len(networks), "trained": len(fitting)}
-        row |= {"nc3": fitting["nc3"].mean(), "nc3_error": fitting["nc3"].sem()}
+        row |= {"seeds": len(networks), "trained": len(fitted)}
+        row |= {"nc3": fitted["nc3"].mean(), "nc3_error": fitted["nc3"].sem()}
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def spreads(fitting: pd.DataFrame) -> pd.DataFrame:
+def spreads(fitted: pd.DataFrame) -> pd.DataFrame:
     """Factors between NC3 at the least and at the largest decay, or length, at equal tau.
 
     The two ends are the least and the largest that any network of the cell has, and so are not
@@ -117,7 +117,7 @@ def spreads(fitting: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for across, kept in OTHER.items():
-        for (tau, at), networks in fitting.groupby(["tau", kept]):
+        for (tau, at), networks in fitted.groupby(["tau", kept]):
             least, most = networks[across].min(), networks[across].max()
             if least == most:
                 continue
@@ -150,13 +150,13 @@ def power(networks: pd.DataFrame, of: str, equal: list[str]) -> float:
     return float((x * y).sum()) / size if size > 1e-12 else math.nan
 
 
-def judged(fitting: pd.DataFrame, small_tau: float, strong_decay: float) -> Iterator[dict]:
+def judged(fitted: pd.DataFrame, small_tau: float, strong_decay: float) -> Iterator[dict]:
     """Rows of the table ``judged``: each criterion of `RULE` that some seed has."""
-    large = fitting["tau"] > small_tau
+    large = fitted["tau"] > small_tau
     ranges = {
-        SMALL: fitting[~large],
-        LARGE: fitting[large],
-        STRONG: fitting[large & (fitting["decay"] >= strong_decay)],
+        SMALL: fitted[~large],
+        LARGE: fitted[large],
+        STRONG: fitted[large & (fitted["decay"] >= strong_decay)],
     }
     powers = {OF_LENGTH: ("epochs", ["tau", "decay"]), OF_DECAY: ("decay", ["tau", "epochs"])}
     summaries: dict[str, Mapping[str, Any]] = {}
@@ -165,8 +165,8 @@ def judged(fitting: pd.DataFrame, small_tau: float, strong_decay: float) -> Iter
             statistic = partial(power, of=of, equal=equal)
             summaries[f"{name}: {words}"] = over_seeds(networks, statistic)
     rank = partial(rank_correlation, against="tau")
-    summaries[RANK] = over_seeds(fitting, rank, bounds=(-1, 1))
-    summaries[AHEAD] = over_seeds(fitting, _ahead_of_intrinsic_rate, bounds=(-2, 2))
+    summaries[RANK] = over_seeds(fitted, rank, bounds=(-1, 1))
+    summaries[AHEAD] = over_seeds(fitted, _ahead_of_intrinsic_rate, bounds=(-2, 2))
     for criterion, (least, most) in RULE.items():
         if summaries[criterion]["seeds"]:
             yield judged_row(criterion, summaries[criterion], least, most)
