@@ -13,8 +13,9 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import trained
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_count
 from finitewidth.kernels.trained import Options, full_kernel, traced_kernel
+from finitewidth.kernels.trained.batches import Batch, Inputs, as_batch, joined
 from finitewidth.kernels.trained.budget import BudgetError
-from finitewidth.kernels.trained.interface import Inputs, as_inputs, output_count
+from finitewidth.kernels.trained.interface import output_count
 
 LARGEST = 2**30  # bytes: 11,585 inputs with a traced kernel
 TILE = 250
@@ -114,11 +115,8 @@ def cross_kernel(
         torch.Size([4, 7])
     """
     checked_choice("kind", kind, ("traced", "full"))
-    x, other = as_inputs(network, x), as_inputs(network, other, "other")
-    if x.shape[1:] != other.shape[1:]:
-        raise ConfigError(
-            f"other: inputs of shape {tuple(other.shape[1:])} must be {tuple(x.shape[1:])}, as x"
-        )
+    x, other = as_batch(network, x), as_batch(network, other, "other")
+    x.check_alike(other, "other")
     outputs = 1 if kind == "traced" else output_count(network, x, **options)
     rows = _rows(len(other), outputs, kernel_bytes)
     parts = []
@@ -126,7 +124,7 @@ def cross_kernel(
         if kind == "traced":
             parts.append(trained.traced_block(network, group, other, **options))
         else:
-            both = full_kernel(network, torch.cat([group, other]), **options)
+            both = full_kernel(network, joined([group, other]), **options)
             parts.append(both[:, : len(group), :, len(group) :])
     return torch.cat(parts, dim=0 if kind == "traced" else 1)
 
@@ -149,7 +147,10 @@ def blocks(count: int, tile: int) -> list[slice]:
 
 
 def kernel_tile(
-    network: nn.Module, x: Tensor, other: Tensor | None = None, **options: Unpack[Options]
+    network: nn.Module,
+    x: Inputs | Batch,
+    other: Inputs | Batch | None = None,
+    **options: Unpack[Options],
 ) -> Tensor:
     """Compute one tile (n, m) of the traced kernel of a network in eval mode, in float64.
 
@@ -196,7 +197,7 @@ def tiled_kernel(
 
     Args:
         network: a torch module in eval mode; see `traced_kernel`.
-        x: inputs, (N, ...).
+        x: inputs, (N, ...), as for `traced_kernel`.
         tile: number of inputs of a block.
         budget: bytes for temporary arrays.
         **options: those of `traced_kernel`.
@@ -216,7 +217,7 @@ def tiled_kernel(
                 [1., 2.]], dtype=torch.float64)
     """
     options["budget"] = budget
-    x = as_inputs(network, x)
+    x = as_batch(network, x)
     kernel = torch.empty(len(x), len(x), dtype=torch.float64)
     pairs = list(combinations_with_replacement(blocks(len(x), tile), 2))
     pairs.sort(key=lambda pair: pair[0] == pair[1])  # a budget is refused at the largest tile

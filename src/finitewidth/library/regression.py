@@ -14,7 +14,8 @@ from torch import Tensor, nn
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_number
 from finitewidth.kernels.trained import DEFAULT_BUDGET, full_kernel, traced_kernel
-from finitewidth.kernels.trained.interface import Inputs, as_inputs, output_count
+from finitewidth.kernels.trained.batches import Inputs, as_inputs
+from finitewidth.kernels.trained.interface import output_count
 from finitewidth.library.modules import cross_kernel
 
 # Options of the kernels; those at their defaults are not passed on.

@@ -2,11 +2,13 @@
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 from torch.func import vmap
 
+from finitewidth.kernels.trained.batches import Batch
 from finitewidth.kernels.trained.graph import backward
 from finitewidth.kernels.trained.recording import Request, gradients_on, outputs_with
 
@@ -27,23 +29,24 @@ def rows(request: Request, names: Sequence[str], outputs: slice, at_once: int) -
 
 
 def _vectorised(
-    request: Request, x: Tensor, names: Sequence[str], outputs: slice, at_once: int
+    request: Request, x: Batch, names: Sequence[str], outputs: slice, at_once: int
 ) -> list[Tensor]:
     parameters = [request.counted[name].detach() for name in names]
     found: list[list[Tensor]] = [[] for _ in names]
 
-    def answers(own: tuple[Tensor, ...], sample: Tensor) -> Tensor:
+    def answers(own: tuple[Tensor, ...], sample: tuple[Tensor, ...]) -> Tensor:
         named = dict(zip(names, own, strict=True))
-        return outputs_with(request, named, sample[None])[0, outputs]
+        alone = replace(x, tensors=tuple(tensor[None] for tensor in sample))
+        return outputs_with(request, named, alone)[0, outputs]
 
     for some in x.split(at_once):
         with gradients_on(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="There is a performance drop")
             # each input has parameters of its own
             own = tuple(p.expand(len(some), *p.shape).requires_grad_() for p in parameters)
-            answered = vmap(answers)(own, some)
-            one_each = torch.eye(answered.shape[1], dtype=x.dtype, device=x.device)
-            cotangents = one_each[:, None].expand(-1, len(some), -1).to(answered.dtype)
+            answered = vmap(answers)(own, some.tensors)
+            one_each = torch.eye(answered.shape[1], dtype=answered.dtype, device=answered.device)
+            cotangents = one_each[:, None].expand(-1, len(some), -1)
             gradients = backward(answered, own, cotangents)
         for parts, p, gradient in zip(found, parameters, gradients, strict=True):
             shape = (len(some), len(one_each), p.numel())
@@ -53,7 +56,7 @@ def _vectorised(
     return [torch.cat(parts) for parts in found]
 
 
-def _one_by_one(request: Request, x: Tensor, names: Sequence[str], outputs: slice) -> list[Tensor]:
+def _one_by_one(request: Request, x: Batch, names: Sequence[str], outputs: slice) -> list[Tensor]:
     parameters = [request.counted[name] for name in names]
     count = outputs.stop - outputs.start
     jacobians = [p.new_zeros(len(x), count, p.numel()) for p in parameters]

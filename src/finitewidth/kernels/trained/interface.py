@@ -1,17 +1,24 @@
 """The tangent kernel of a given network: one interface for stacks and for torch modules."""
 
-from collections.abc import Callable
+import difflib
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
 import torch
-from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from finitewidth.common.arrays import array_of_numbers
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.usage import free_memory
 from finitewidth.kernels.trained import dense
+from finitewidth.kernels.trained.batches import (
+    Batch,
+    Inputs,
+    Network,
+    as_batch,
+    as_inputs,
+    joined,
+)
 from finitewidth.kernels.trained.budget import DEFAULT_BUDGET, BudgetError
 from finitewidth.kernels.trained.check import closed_form_agrees
 from finitewidth.kernels.trained.eigenvalue import Eigenpair, largest_eigenpair, module_times
@@ -19,8 +26,8 @@ from finitewidth.kernels.trained.fully_connected import FullyConnected, as_fully
 from finitewidth.kernels.trained.recording import Request, checked_pass
 from finitewidth.kernels.trained.sweeps import module_terms
 
-Network = FullyConnected | nn.Module
-Inputs: TypeAlias = Tensor | ArrayLike
+# tells by its name whether a parameter is counted; or its name, that of a module, or several
+Chosen: TypeAlias = Callable[[str], bool] | str | Sequence[str]
 T = TypeVar("T")
 Kernel = Literal["traced", "full", "diagonal"]
 
@@ -29,10 +36,11 @@ class Options(TypedDict, total=False):
     """Options of all functions of this module.
 
     Attributes:
-        of: for modules: the function x -> (N, K) whose kernel is wanted, such as the features of
-            the network; the network itself by default.
-        parameters: for modules: tells by its name whether a trainable parameter is counted; all by
-            default. Frozen parameters (``requires_grad=False``) are never counted.
+        of: for modules: the function whose kernel is wanted, such as the features of the network;
+            the network itself by default. It is called as the network is.
+        parameters: for modules: the parameters that are counted: the name of a parameter or of a
+            module, a list of names, or a function that tells by the name whether it is counted;
+            all by default. Frozen parameters (``requires_grad=False``) are never counted.
         check: for modules: whether gradients are compared with those of autograd, True by default.
             False saves a sweep, and a kernel can then be wrong without a word.
         budget: bytes for temporary arrays. By default `DEFAULT_BUDGET`, or what the smallest pieces
@@ -43,8 +51,8 @@ class Options(TypedDict, total=False):
             has errors of about 1e-6.
     """
 
-    of: Callable[[Tensor], Tensor] | None
-    parameters: Callable[[str], bool] | None
+    of: Callable[..., Tensor] | None
+    parameters: Chosen | None
     check: bool
     budget: int
     dtype: torch.dtype
@@ -87,13 +95,17 @@ def traced_kernel(network: Network, x: Inputs, **options: Unpack[Options]) -> Te
         network: `FullyConnected`, or a torch module whose outputs depend on one input each. Batch
             norms must use running statistics, and dropout must be off: ``network.eval()``.
         x: inputs, (S, n0) or (R, S, n0) for a stack, (N, ...) for a module: a tensor, an array or
-            nested lists. Arrays and lists get the type and the device of the network.
+            nested lists. Arrays and lists get the type and the device of the network. A network
+            with several arguments gets a mapping, passed as ``network(**x)``, or a tuple, passed
+            as ``network(*x)``, of tensors with the same first axis; integers stay integers there.
         **options: for modules:
 
-            - ``of``: the function x -> (N, K) whose kernel is wanted, such as the features of the
-              network; the network itself by default.
-            - ``parameters``: tells by its name whether a trainable parameter is counted; all by
-              default. Frozen parameters (``requires_grad=False``) are never counted.
+            - ``of``: the function whose kernel is wanted, such as the features of the network; the
+              network itself by default. It is called as the network is, and returns (N, K), or
+              (N,) for one output.
+            - ``parameters``: the parameters that are counted: the name of a parameter or of a
+              module, a list of names, or a function that tells by the name whether it is counted;
+              all by default. Frozen parameters (``requires_grad=False``) are never counted.
             - ``check``: whether gradients are compared with those of autograd, True by default.
               False saves a sweep, and a kernel can then be wrong without a word.
             - ``budget``: bytes for temporary arrays. By default 512 MiB, or what the smallest
@@ -127,8 +139,9 @@ def traced_block(network: Network, x: Inputs, other: Inputs, **options: Unpack[O
     Further arguments and errors are those of `traced_kernel`.
     """
     _check_network(network)
-    x, other = as_inputs(network, x), as_inputs(network, other, "other")
-    both, rows = torch.cat([x, other]), len(x)
+    x, other = as_batch(network, x), as_batch(network, other, "other")
+    x.check_alike(other, "other")
+    both, rows = joined([x, other]), len(x)
     stack, flat = _closed_form(network, both, options)
     if stack is not None:
         return _closed_terms(stack, flat, "traced", False, options)[""][..., :rows, rows:]
@@ -141,7 +154,7 @@ def output_count(network: Network, x: Inputs, **options: Unpack[Options]) -> int
 
     Arguments and errors are those of `traced_kernel`.
     """
-    stack, x = _closed_form(network, x[:1], options)
+    stack, x = _closed_form(network, as_batch(network, x)[:1], options)
     if stack is not None:
         return stack.outputs
     return checked_pass(_request(network, x, False, options)).outputs.shape[1]
@@ -311,12 +324,12 @@ def _closed_terms(
 
 
 def _request(
-    network: nn.Module, x: Tensor, by_layer: bool, options: Options, rows: int | None = None
+    network: nn.Module, x: Batch, by_layer: bool, options: Options, rows: int | None = None
 ) -> Request:
     return Request(
         network=network,
         of=options.get("of") or network,
-        x=x.detach(),
+        x=x.map(Tensor.detach),
         counted=_counted(network, options.get("parameters")),
         by_layer=by_layer,
         budget=options.get("budget", DEFAULT_BUDGET),
@@ -326,15 +339,19 @@ def _request(
 
 
 def _closed_form(
-    network: Network, x: Inputs, options: Options
-) -> tuple[FullyConnected | None, Tensor]:
-    """Return a network in closed form, if it has one, and its inputs; refuse unknown options."""
+    network: Network, x: Inputs | Batch, options: Options
+) -> tuple[FullyConnected | None, Any]:
+    """Return a network in closed form, with its inputs (S, n0); else None and a `Batch`.
+
+    Raises:
+        ConfigError: an option is unknown, or is not for this network.
+    """
     unknown = set(options) - set(Options.__annotations__)
     if unknown:
         raise ConfigError(
             f"{min(unknown)}: unknown option; allowed are {', '.join(Options.__annotations__)}"
         )
-    special = options.get("of") or options.get("parameters")
+    special = any(options.get(name) is not None for name in ("of", "parameters"))
     if "dtype" in options and not isinstance(network, FullyConnected):
         raise ConfigError(
             "dtype: it is for stacks; a torch module is computed in the type of its parameters, so "
@@ -348,11 +365,12 @@ def _closed_form(
             )
         return network, as_inputs(network, x)
     _check_network(network)
-    x = as_inputs(network, x)
-    autocast = torch.is_autocast_enabled(x.device.type)
+    batch = as_batch(network, x)
+    autocast = torch.is_autocast_enabled(batch.device.type)
     stack = None if special or autocast else as_fully_connected(network)
-    if stack is None:
-        return None, x
+    if stack is None or batch.only is None:
+        return None, batch
+    x = batch.only
     flat = x.flatten(1) if isinstance(network[0], nn.Flatten) else x
     first = stack.weights[0]
     if (
@@ -360,9 +378,9 @@ def _closed_form(
         or flat.dtype != first.dtype
         or flat.device != first.device
     ):
-        return None, x
+        return None, batch
     if options.get("check", True) and not closed_form_agrees(stack, network, x, flat):
-        return None, x
+        return None, batch
     return stack, flat
 
 
@@ -373,13 +391,14 @@ def _check_network(network: Network) -> None:
         )
 
 
-def _counted(network: nn.Module, chosen: Callable[[str], bool] | None) -> dict[str, nn.Parameter]:
+def _counted(network: nn.Module, chosen: Chosen | None) -> dict[str, nn.Parameter]:
     """Return the parameters of the kernel by name."""
-    counted = {
-        name: parameter
-        for name, parameter in network.named_parameters()
-        if parameter.requires_grad and (chosen is None or chosen(name))
-    }
+    trainable = {name: p for name, p in network.named_parameters() if p.requires_grad}
+    if chosen is None:
+        counted = trainable
+    else:
+        counts = chosen if callable(chosen) else _named(network, chosen)
+        counted = {name: p for name, p in trainable.items() if counts(name)}
     strange = [name for name, parameter in counted.items() if parameter.is_complex()]
     if strange:
         raise ConfigError(
@@ -394,32 +413,25 @@ def _counted(network: nn.Module, chosen: Callable[[str], bool] | None) -> dict[s
     return counted
 
 
-def as_inputs(network: Network, x: Inputs, name: str = "x") -> Tensor:
-    """Return inputs as a tensor.
-
-    Args:
-        network: the network that they are for.
-        x: inputs (N, ...). Arrays and lists get the type and the device of the network; integers
-            stay integers if the network has an embedding.
-        name: of the argument, for error messages.
+def _named(network: nn.Module, chosen: str | Sequence[str]) -> Callable[[str], bool]:
+    """Return the function that accepts parameters by their names, or by those of their modules.
 
     Raises:
-        ConfigError: they are not numbers, there are none, or one is not finite.
+        ConfigError: there is no such parameter or module.
     """
-    if not isinstance(x, Tensor):
-        weights = network.weights if isinstance(network, FullyConnected) else network.parameters()
-        like = next((weight for weight in weights if weight.is_floating_point()), torch.empty(0))
-        array, words = array_of_numbers(x, name), False
-        if array.dtype.kind != "f" and isinstance(network, nn.Module):
-            words = any(isinstance(m, nn.Embedding | nn.EmbeddingBag) for m in network.modules())
-        x = torch.tensor(array, dtype=None if words else like.dtype, device=like.device)
-    if not x.dim() or not len(x):
-        raise ConfigError(
-            f"{name}: shape {tuple(x.shape)} holds no inputs; it must be (N, ...), N > 0"
-        )
-    finite = x.isfinite()
-    if not bool(finite.all()):
-        at = int((~finite).flatten(1).any(1).nonzero()[0]) if x.dim() > 1 else 0
-        kind = "NaN" if bool(x.isnan().any()) else "infinite numbers"
-        raise ConfigError(f"{name}: holds {kind}, first in input {at}; leave such inputs out")
-    return x
+    wanted = [chosen] if isinstance(chosen, str) else list(chosen)
+    known = {name for name, _ in network.named_parameters()}
+    modules = {name for name, _ in network.named_modules()}
+    for name in wanted:
+        if name not in known and not (name in modules and any(_within(one, name) for one in known)):
+            near = difflib.get_close_matches(str(name), known | modules, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ConfigError(
+                f"parameters: {name!r} is no parameter of the network, and no module that has some"
+                f"{hint}"
+            )
+    return lambda name: any(name == one or _within(name, one) for one in wanted)
+
+
+def _within(name: str, module: str) -> bool:
+    return name.startswith(f"{module}.")

@@ -12,7 +12,9 @@ from torch.autograd.graph import Node
 from torch.overrides import TorchFunctionMode
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.kernels.trained import outputs as returned
 from finitewidth.kernels.trained import refusals
+from finitewidth.kernels.trained.batches import Batch, joined
 from finitewidth.kernels.trained.graph import (
     FEWEST,
     children_first,
@@ -24,7 +26,7 @@ from finitewidth.kernels.trained.graph import (
 )
 from finitewidth.kernels.trained.units import Unit, units_of
 
-Function = Callable[[Tensor], Tensor]
+Function = Callable[..., Any]
 CONVOLUTION = "ConvolutionBackward0"
 
 
@@ -56,8 +58,8 @@ class Request:
 
     Attributes:
         network: the network.
-        of: the function x -> (N, K) whose kernel is wanted.
-        x: inputs, (N, ...).
+        of: the function of the inputs whose kernel is wanted; it returns (N, K) or (N,).
+        x: inputs.
         counted: the parameters of the kernel by name.
         by_layer: False to add all layers up, under the name "".
         budget: bytes for temporary arrays.
@@ -68,27 +70,35 @@ class Request:
 
     network: nn.Module
     of: Function
-    x: Tensor
+    x: Batch
     counted: dict[str, nn.Parameter]
     by_layer: bool
     budget: int
     check: bool
     rows: int | None = None
 
-    def outputs(self, x: Tensor) -> Tensor:
-        """Return the outputs for inputs, of which the network gets a copy."""
+    def outputs(self, x: Batch) -> Any:
+        """Return the outputs for inputs, of which the network gets a copy.
+
+        One number for each input, (N,) or () for one input alone, is one output (N, 1). All else is
+        returned as it is.
+        """
         with PlainRecurrence() if self.recurrent else nullcontext():
-            return self.of(x.clone())
+            outputs = x.map(Tensor.clone).passed_to(self.of)
+        one_each = isinstance(outputs, Tensor) and outputs.dim() < 2
+        if one_each and outputs.numel() == len(x):
+            return outputs.reshape(len(x), 1)
+        return outputs
 
     @cached_property
     def recurrent(self) -> bool:
         """Tell whether the network has recurrent layers."""
         return any(isinstance(module, nn.RNNBase) for module in self.network.modules())
 
-    def padded(self) -> Tensor:
-        """Return a copy of the inputs, and of the last one again where there are very few."""
+    def padded(self) -> Batch:
+        """Return the inputs, and the last one again where there are very few."""
         missing = max(FEWEST - len(self.x), 0)
-        return torch.cat([self.x, self.x[-1:].expand(missing, *self.x.shape[1:])])
+        return joined([self.x, *[self.x[-1:]] * missing])
 
 
 @dataclass(frozen=True)
@@ -150,19 +160,21 @@ def checked_pass(request: Request) -> Pass:
     Raises:
         ConfigError: the kernel would be wrong. The message says why.
     """
-    x, name = request.padded(), "network" if request.of is request.network else "of"
-    of = partial(refusals.outputs_of, request.outputs, name)
+    x = request.padded()
+    name = "network" if request.of is request.network else "of"
+    of = partial(returned.outputs_of, request.outputs, name)
     middle = (len(request.x) - 1) // 2
     chosen = (middle, max(len(request.x) - 1, middle + 1))
     refusals.check_modules(request.network)
     with gradients_on(), refusals.unchanged_buffers(request.network):
-        two = of(rows_of(x, chosen))
-        refusals.check_outputs(two, name, 2)
+        pair = x[list(chosen)]
+        two = of(pair)
+        returned.check_outputs(two, request.outputs, name, pair, more=x)
         # a forward pass may differentiate, so that no_grad is not for it
         alone = {at: of(x[at : at + 1]).detach() for at in (0, len(x) // 2, len(x) - 1)}
-        turned = of(x.flip(0)).detach()
+        turned = of(x.map(lambda tensor: tensor.flip(0))).detach()
         outputs = of(x)
-        refusals.check_outputs(outputs, name, len(x))
+        returned.check_outputs(outputs, request.outputs, name, x, more=pair)
         refusals.check_gradient(outputs)
         nodes = children_first(outputs.grad_fn)
         dtype = coarsest(nodes)
@@ -171,8 +183,9 @@ def checked_pass(request: Request) -> Pass:
         refusals.check_apart(pairs, dtype, lambda: _rounding(request, x, outputs, dtype))
         reached = {id(node.variable) for node in nodes if is_leaf(node)}
         missing = {name: p for name, p in request.counted.items() if id(p) not in reached}
-        _check_missing(request, missing, rows_of(x, chosen), two)
+        _check_missing(request, missing, pair, two)
     counted = {name: p for name, p in request.counted.items() if name not in missing}
+    refusals.check_counted(counted, name)
     return Pass(outputs, two, chosen, nodes, counted, dtype)
 
 
@@ -231,7 +244,7 @@ def _reference(request: Request, run: Pass) -> Reference:
     )
 
 
-def _rounding(request: Request, x: Tensor, outputs: Tensor, dtype: torch.dtype) -> Tensor:
+def _rounding(request: Request, x: Batch, outputs: Tensor, dtype: torch.dtype) -> Tensor:
     """Return the largest change of outputs if all parameters change by a rounding unit.
 
     Zero for a network that is random, which changes as much by itself.
@@ -256,7 +269,7 @@ def _moved(
 
 
 def _check_missing(
-    request: Request, missing: Mapping[str, nn.Parameter], x: Tensor, outputs: Tensor
+    request: Request, missing: Mapping[str, nn.Parameter], x: Batch, outputs: Tensor
 ) -> None:
     """Check that outputs do not depend on parameters from which no gradient arrives."""
     moved = _moved(missing, lambda p, noise: p * (1 + noise / 4) + noise / 4)
@@ -274,7 +287,7 @@ def _check_missing(
     )
 
 
-def outputs_with(request: Request, tensors: Mapping[str, Tensor], x: Tensor) -> Tensor:
+def outputs_with(request: Request, tensors: Mapping[str, Tensor], x: Batch) -> Tensor:
     """Return the outputs of a network with some tensors in place of parameters, by their names.
 
     `torch.func.functional_call` is not used, because it leaves a tensor in a module that the

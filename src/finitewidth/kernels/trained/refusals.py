@@ -3,7 +3,7 @@
 Each check raises a `ConfigError`, whose message says what to do.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import torch
@@ -61,46 +61,22 @@ def _is_random(module: nn.Module) -> bool:
     return isinstance(module, nn.MultiheadAttention | nn.RNNBase) and module.dropout > 0
 
 
-def outputs_of(function: Callable[[Tensor], Tensor], name: str, x: Tensor) -> Tensor:
-    """Return the outputs of a function, given by the argument ``name``; refuse one that fails."""
-    try:
-        return function(x)
-    except torch.OutOfMemoryError:
-        raise
-    except (RuntimeError, ValueError, TypeError, IndexError) as error:
-        kind = str(x.dtype).removeprefix("torch.")
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        inputs = "one input alone" if len(x) == 1 else "inputs"
-        raise ConfigError(
-            f"{name}: it fails with {inputs} of shape {tuple(x.shape[1:])} and type {kind}: "
-            f"{reason}. Pass x of shape (N, ...) and of the type that it takes"
-        ) from error
-
-
-def check_outputs(outputs: Tensor, name: str, samples: int) -> None:
-    """Check that the outputs of a function, given by the argument ``name``, are finite (N, K)."""
-    if not isinstance(outputs, Tensor) or outputs.dim() != 2 or len(outputs) != samples:
-        found = tuple(outputs.shape) if isinstance(outputs, Tensor) else type(outputs).__name__
-        raise ConfigError(
-            f"{name}: the outputs of {samples} inputs are {found}; they must be a tensor "
-            f"({samples}, K), one row for each input. Pass of=lambda x: network(x).flatten(1) "
-            "or the like"
-        )
-    if not outputs.is_floating_point():
-        raise ConfigError(f"{name}: the outputs are {outputs.dtype}; they must be real numbers")
-    if not bool(outputs.isfinite().all()):
-        raise ConfigError(
-            f"{name}: some outputs are not finite, although the inputs are; a parameter is not "
-            "finite, or a number overflows"
-        )
-
-
 def check_gradient(outputs: Tensor) -> None:
     """Check that outputs depend on some parameter."""
     if outputs.grad_fn is None:
         raise ConfigError(
             "network: its outputs have no gradient, so the kernel would be zero; remove no_grad, "
             "inference_mode and detach from the network, or from of="
+        )
+
+
+def check_counted(counted: Mapping[str, Tensor], name: str) -> None:
+    """Check that outputs of a function, given by the argument ``name``, depend on parameters."""
+    if not counted:
+        raise ConfigError(
+            f"{name}: its outputs depend on no counted parameter of the network, so the kernel "
+            "would be zero; pass the network whose parameters they depend on, or count others "
+            "with parameters="
         )
 
 

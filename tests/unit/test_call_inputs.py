@@ -1,0 +1,304 @@
+"""What a call of the library takes: inputs, outputs, and the parameters that count."""
+
+from collections import OrderedDict, UserDict, namedtuple
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import finitewidth as fw
+from finitewidth.common.errors import ConfigError
+
+N = 5
+Fields = namedtuple("Fields", "loss logits")
+
+
+@dataclass
+class Result:
+    loss: Any
+    hidden: torch.Tensor
+
+
+class TwoTowers(nn.Module):
+    """Words with a mask, and an image."""
+
+    def __init__(self):
+        super().__init__()
+        self.table, self.image = nn.Embedding(9, 4), nn.Linear(3, 4)
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, ids, image, mask):
+        words = (self.table(ids) * mask[..., None]).sum(1)
+        return self.head(torch.tanh(words + self.image(image)))
+
+
+@pytest.fixture(scope="module")
+def towers():
+    torch.manual_seed(0)
+    network = TwoTowers().double()
+    x = {
+        "ids": torch.randint(9, (N, 6)),
+        "image": torch.randn(N, 3, dtype=torch.float64),
+        "mask": torch.rand(N, 6) > 0.3,
+    }
+    numbers = torch.arange(N)
+
+    def of(at):
+        return network(**{name: tensor[at] for name, tensor in x.items()})
+
+    return network, x, fw.full_kernel(network, numbers, of=of)
+
+
+FORMS = {
+    "mapping": lambda x: x,
+    "another mapping": UserDict,  # as that of a tokeniser
+    "another order": lambda x: dict(reversed(x.items())),
+    "arrays by name": lambda x: {name: tensor.numpy() for name, tensor in x.items()},
+    "lists by name": lambda x: {name: tensor.tolist() for name, tensor in x.items()},
+    "tuple": lambda x: tuple(x.values()),
+    "arrays by position": lambda x: tuple(tensor.numpy() for tensor in x.values()),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_several_arguments_are_sliced_by_rows(form, towers):
+    network, x, wanted = towers
+    given = FORMS[form](x)
+    tolerance = {"rtol": 1e-12, "atol": 1e-12 * float(wanted.abs().max())}
+    traced = torch.einsum("kikj->ij", wanted)
+
+    torch.testing.assert_close(fw.full_kernel(network, given), wanted, **tolerance)
+    torch.testing.assert_close(fw.tiled_kernel(network, given, tile=2), traced, **tolerance)
+    other = fw.cross_kernel(network, given, given)
+    torch.testing.assert_close(other, traced, **tolerance)
+    largest = fw.largest_eigenvalue(network, given).value
+    exact = torch.linalg.eigvalsh(wanted.reshape(2 * N, 2 * N))[-1]
+    assert abs(largest - exact) < 1e-8 * exact
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (lambda x: x | {"image": x["image"][:4]}, r"x\['image'\]: 4 rows must be 5"),
+        (lambda x: {}, "x: holds no inputs"),
+        (lambda x: x | {"mask": None}, r"x\['mask'\]: NoneType must be a tensor"),
+        (lambda x: x | {"mask": 1.0}, r"x\['mask'\]: shape \(\) holds no inputs"),
+        (lambda x: x | {"image": x["image"] * torch.nan}, r"x\['image'\]: holds NaN"),
+        (lambda x: {3: x["ids"]}, "key 3 must be the name"),
+        (lambda x: {"ids": x["ids"]}, "TypeError: .*missing 2 required"),
+        (lambda x: tuple(x.values())[:2], "TypeError: .*missing 1 required"),
+    ],
+)
+def test_inputs_that_do_not_fit_are_refused_by_name(given, words, towers):
+    network, x, _ = towers
+    with pytest.raises(ConfigError, match=words):
+        fw.traced_kernel(network, given(x))
+
+
+def test_rows_of_numbers_are_one_argument():
+    network = nn.Linear(2, 1)
+    rows = ((1.0, 0.0), (0.0, 1.0))
+    assert torch.equal(fw.traced_kernel(network, rows), fw.traced_kernel(network, torch.eye(2)))
+
+
+def test_columns_with_other_arguments_are_refused(towers):
+    network, x, _ = towers
+    with pytest.raises(
+        ConfigError, match="other: the arguments ids, image must be ids, image, mask"
+    ):
+        fw.cross_kernel(network, x, {name: x[name] for name in ("ids", "image")})
+    with pytest.raises(ConfigError, match=r"other: inputs of shape \(2,\) must be \(3,\)"):
+        fw.cross_kernel(network, x, x | {"image": x["image"][:, :2]})
+
+
+class Returning(nn.Module):
+    """A linear layer, with its outputs in some form."""
+
+    def __init__(self, form):
+        super().__init__()
+        self.linear, self.form = nn.Linear(3, 2, dtype=torch.float64), form
+
+    def forward(self, x):
+        return self.form(self.linear(x))
+
+
+ONE_OUTPUT = {
+    "(N,)": lambda h: h[:, 0],
+    "squeezed": lambda h: h[:, :1].squeeze(),
+}
+WITH_A_WAY = {
+    "tuple": lambda h: (h, 1),
+    "list": lambda h: [h],
+    "later in a tuple": lambda h: (h.sum(), h),
+    "named tuple": lambda h: Fields(h.sum(), h),
+    "dictionary": lambda h: {"a key": h},
+    "quotes in a key": lambda h: {"a 'key'": h},
+    "ordered dictionary": lambda h: OrderedDict(loss=h.sum(), logits=h),
+    "dataclass": lambda h: Result(None, h),
+    "object": lambda h: SimpleNamespace(values=h),
+    "distribution": lambda h: torch.distributions.Normal(h, 1.0),
+    "nested": lambda h: {"of": [h]},
+    "(N,) within": lambda h: {"one": h[:, 0]},
+    "more axes": lambda h: h[:, None].expand(-1, 3, -1),
+    "more axes within": lambda h: (h[:, None].expand(-1, 3, -1),),
+    "time first": lambda h: h.expand(2, -1, -1),
+    "features first": lambda h: h.mT,
+    "complex": lambda h: torch.complex(h, h),
+    "complex (N,)": lambda h: torch.complex(h, h)[:, 0],
+}
+WITHOUT = {
+    "a number": lambda h: h.sum(),
+    "no row for each input": lambda h: h[:1],
+    "classes": lambda h: h.argmax(1),
+    "nothing": lambda h: None,
+    "no gradient": lambda h: (h.detach(),),
+}
+
+
+@pytest.mark.parametrize("form", ONE_OUTPUT)
+@pytest.mark.parametrize("samples", [1, 2, N])
+def test_one_number_for_each_input_is_one_output(form, samples):
+    network, x = Returning(ONE_OUTPUT[form]), torch.randn(samples, 3, dtype=torch.float64)
+    wanted = x @ x.mT + 1
+    assert fw.full_kernel(network, x).shape == (1, samples, 1, samples)
+    torch.testing.assert_close(fw.traced_kernel(network, x), wanted)
+
+
+@pytest.mark.parametrize("form", WITH_A_WAY)
+@pytest.mark.parametrize("by_name", [False, True])
+def test_the_proposed_function_works(form, by_name):
+    """What the message proposes is run as it stands there."""
+    network = Returning(WITH_A_WAY[form])
+    inputs = torch.randn(N, 3, dtype=torch.float64)
+    x = {"x": inputs} if by_name else inputs
+    with pytest.raises(ConfigError, match="network: the outputs") as refused:
+        fw.traced_kernel(network, x)
+    proposed = str(refused.value).partition("Pass of=")[2]
+    of = eval(proposed, {"network": network, "torch": torch})
+    theta = fw.traced_kernel(network, x, of=of)
+
+    outputs = of(**x) if by_name else of(x)
+    columns = outputs.reshape(N, -1).shape[1]
+    jacobian = [
+        torch.cat(
+            [p.flatten() for p in torch.autograd.grad(one, network.parameters(), retain_graph=True)]
+        )
+        for one in outputs.reshape(-1)
+    ]
+    rows = torch.stack(jacobian).view(N, -1)
+    assert columns * 8 == rows.shape[1]  # 6 weights and 2 biases
+    torch.testing.assert_close(theta, rows @ rows.mT)
+
+
+@pytest.mark.parametrize("form", WITH_A_WAY)
+def test_what_of_should_return_is_proposed(form):
+    network, x = Returning(WITH_A_WAY[form]), torch.randn(N, 3, dtype=torch.float64)
+
+    def of(x):
+        return network(x)
+
+    with pytest.raises(ConfigError, match="of: the outputs") as refused:
+        fw.traced_kernel(network, x, of=of)
+    proposed = str(refused.value).partition("Let of return ")[2].partition(" in place of")[0]
+
+    def mended(x):
+        return eval(proposed, {"outputs": of(x), "torch": torch})
+
+    assert fw.traced_kernel(network, x, of=mended).shape == (N, N)
+
+
+@pytest.mark.parametrize("form", WITHOUT)
+def test_outputs_without_rows_are_refused_without_a_proposal(form):
+    network = Returning(WITHOUT[form])
+    with pytest.raises(ConfigError, match="network: the outputs") as refused:
+        fw.traced_kernel(network, torch.randn(N, 3, dtype=torch.float64))
+    assert "of=" not in str(refused.value)
+
+
+class StrangeError(Exception):
+    """An error of a network's own."""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        AssertionError("images must have 224 pixels"),
+        AttributeError("no such attribute"),
+        KeyError("key"),
+        ZeroDivisionError("division by zero"),
+        NotImplementedError(),
+        OSError("no file"),
+        StopIteration("end"),
+        StrangeError("several\nlines"),
+    ],
+)
+def test_whatever_a_network_raises_is_one_error_with_its_cause(error):
+    def fails(h):
+        raise error
+
+    network, x = Returning(fails), torch.randn(N, 3, dtype=torch.float64)
+    for function in (fw.traced_kernel, fw.full_kernel, fw.largest_eigenvalue, fw.tiled_kernel):
+        with pytest.raises(ConfigError, match="network: it fails with inputs of shape") as refused:
+            function(network, x)
+        assert refused.value.__cause__ is error
+        assert type(error).__name__ in str(refused.value)
+
+
+def test_an_interrupt_is_not_an_error_of_the_network():
+    def fails(h):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fw.traced_kernel(Returning(fails), torch.randn(N, 3, dtype=torch.float64))
+
+
+CHOSEN = {
+    "a module": ("head", ["head.weight", "head.bias"]),
+    "a parameter": ("head.bias", ["head.bias"]),
+    "several": (["table", "head.bias"], ["table.weight", "head.bias"]),
+    "a tuple": (("image",), ["image.weight", "image.bias"]),
+    "a function": (lambda name: "bias" in name, ["image.bias", "head.bias"]),
+}
+
+
+@pytest.mark.parametrize("way", CHOSEN)
+def test_parameters_are_chosen_by_name(way, towers):
+    network, x, _ = towers
+    chosen, names = CHOSEN[way]
+    found = fw.traced_kernel(network, x, parameters=chosen)
+    outputs = network(**x)
+    parameters = [p for name, p in network.named_parameters() if name in names]
+    rows = []
+    for one in outputs.reshape(-1):
+        gradients = torch.autograd.grad(one, parameters, retain_graph=True)
+        rows.append(torch.cat([gradient.flatten() for gradient in gradients]))
+    rows = torch.stack(rows).view(N, -1)
+    torch.testing.assert_close(found, rows @ rows.mT)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        ("heads", "parameters: 'heads' is no parameter of the network.*did you mean 'head'"),
+        (["head", "table.weights"], "'table.weights' is no parameter.*did you mean 'table.weight'"),
+        ("hea", "'hea' is no parameter"),
+        ([], "no parameter is counted"),
+        (lambda name: False, "no parameter is counted"),
+    ],
+)
+def test_names_that_no_parameter_has_are_refused(chosen, words, towers):
+    network, x, _ = towers
+    with pytest.raises(ConfigError, match=words):
+        fw.traced_kernel(network, x, parameters=chosen)
+
+
+def test_outputs_of_another_network_are_refused():
+    network, other = nn.Linear(3, 2), nn.Linear(3, 2)
+    for function in (fw.traced_kernel, fw.largest_eigenvalue):
+        with pytest.raises(ConfigError, match="of: its outputs depend on no counted parameter"):
+            function(network, np.eye(3), of=other)
+    assert fw.traced_kernel(other, np.eye(3), of=other).shape == (3, 3)
