@@ -33,6 +33,7 @@ from finitewidth.kernels.trained import (  # noqa: E402
     full_kernel,
     traced_kernel,
 )
+from finitewidth.kernels.trained.batches import Batch  # noqa: E402
 from finitewidth.kernels.trained.by_autograd import backward  # noqa: E402
 from finitewidth.kernels.trained.contractions import (  # noqa: E402
     CACHED,
@@ -300,7 +301,7 @@ def passes(network: nn.Module, x: Tensor, at_once: bool) -> Callable[[], None]:
 def recorded(network: nn.Module, x: Tensor, check: bool) -> Recording:
     """Run a network and read its graph as our kernels do."""
     counted = dict(network.named_parameters())
-    return record(Request(network, network, x, counted, False, DEFAULT_BUDGET, check))
+    return record(Request(network, network, Batch((x,)), counted, False, DEFAULT_BUDGET, check))
 
 
 def product_seconds(

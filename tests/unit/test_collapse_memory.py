@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from finitewidth.common.settings import preset_only
+from finitewidth.kernels.trained.batches import Batch
 from finitewidth.kernels.trained.budget import ShortageError
 from finitewidth.kernels.trained.recording import Request, record
 from finitewidth.kernels.trained.sweeps import structured_units
@@ -29,7 +30,8 @@ def kept_fits(training: dict, maps: dict, data: str) -> None:
     module = build(Network.from_mapping(training["network"]), shape, CLASSES).eval()
     inputs = torch.randn(FEW, *shape, generator=torch.Generator().manual_seed(0))
     counted = dict(module.named_parameters())
-    recording = record(Request(module, module.features, inputs, counted, False, 0, check=False))
+    images = Batch((inputs,))
+    recording = record(Request(module, module.features, images, counted, False, 0, check=False))
     quarter = int(training["kernel_gib"] * GIB) // 4
     share = 2 * quarter * FEW // (maps["per_class"] * CLASSES)
     structured_units(recording, share, quarter)
