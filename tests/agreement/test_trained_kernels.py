@@ -337,7 +337,7 @@ REFUSED = {
     ).eval(),
     "changed in place": lambda: Changed(changed_input).eval(),
     "has no shape yet": lambda: nn.Sequential(nn.LazyLinear(2)),
-    r"network: the outputs of 2 inputs are \(2, 2, 3\)": lambda: nn.Sequential(
+    r"network: the outputs of 2 inputs are a tensor \(2, 2, 3\)": lambda: nn.Sequential(
         nn.Linear(3, 6), nn.Unflatten(1, (2, 3))
     ),
     "no parameter is counted": lambda: nn.Sequential(nn.ReLU()),
