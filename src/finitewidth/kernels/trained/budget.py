@@ -1,8 +1,12 @@
 """Split work into pieces that fit into a memory budget."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import prod
+
+import torch
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.common.usage import free_memory
 
 # Bytes for temporary arrays. The network, the graph of its forward pass and the result are not
 # counted.
@@ -26,6 +30,27 @@ class BudgetError(ConfigError):
         super().__init__(
             f"budget: {what} does not fit into a budget of {megabytes(budget)}; set "
             f"budget={needed} ({megabytes(needed)}) or more{remedy}"
+        )
+
+
+def free_bytes(device: torch.device) -> int:
+    """Return the free memory of a device in bytes."""
+    return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else free_memory()
+
+
+def check_result(shape: Sequence[int], count: int, device: torch.device) -> None:
+    """Check that ``count`` float64 results of a shape fit into the free memory.
+
+    Raises:
+        ConfigError: they do not.
+    """
+    needed, free = 8 * count * prod(shape), free_bytes(device)
+    if needed > free:
+        several = f"{count} kernels" if count > 1 else "a kernel"
+        raise ConfigError(
+            f"x: {several} of shape {tuple(shape)} take {megabytes(needed)}, and "
+            f"{megabytes(free)} are free; use fewer inputs, or traced_kernel or output_norms in "
+            "place of the full kernel"
         )
 
 

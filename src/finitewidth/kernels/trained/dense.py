@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from finitewidth.kernels.shapes import check_network
-from finitewidth.kernels.trained.budget import BudgetError, fitting, pieces
+from finitewidth.kernels.trained.budget import BudgetError, check_result, fitting, pieces
 from finitewidth.kernels.trained.fully_connected import FullyConnected
 
 ITEM = 8  # bytes of a float64
@@ -67,6 +67,7 @@ def dense_terms(
     count, S, K = len(x), x.shape[-2], network.outputs
     shape = {"traced": (S, S), "full": (S, K, S, K), "diagonal": (S, K), "norms": (K, K)}[what]
     names = network.names if by_layer else ("",) * len(network.weights)
+    check_result((count, *shape), len({*names}), x.device)
     totals = {name: x.new_zeros((count, *shape), dtype=dtype) for name in names}
     replicas, outputs = _chunks(network, S, count, what, budget)
     for chosen in pieces(count, replicas):

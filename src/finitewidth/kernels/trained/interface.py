@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.usage import free_memory
 from finitewidth.kernels.trained import dense
 from finitewidth.kernels.trained.batches import (
     Batch,
@@ -19,7 +18,7 @@ from finitewidth.kernels.trained.batches import (
     as_inputs,
     joined,
 )
-from finitewidth.kernels.trained.budget import DEFAULT_BUDGET, BudgetError
+from finitewidth.kernels.trained.budget import DEFAULT_BUDGET, BudgetError, free_bytes
 from finitewidth.kernels.trained.check import closed_form_agrees
 from finitewidth.kernels.trained.eigenvalue import Eigenpair, largest_eigenpair, module_times
 from finitewidth.kernels.trained.fully_connected import FullyConnected, as_fully_connected
@@ -306,13 +305,9 @@ def _within_memory(run: Callable[[Request], T], request: Request, options: Optio
     try:
         return run(request)
     except BudgetError as error:
-        if "budget" in options or error.needed > _free_memory(request.x.device) / 2:
+        if "budget" in options or error.needed > free_bytes(request.x.device) / 2:
             raise
         return run(replace(request, budget=error.needed))
-
-
-def _free_memory(device: torch.device) -> int:
-    return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else free_memory()
 
 
 def _closed_terms(

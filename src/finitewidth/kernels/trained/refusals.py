@@ -82,9 +82,11 @@ def check_counted(counted: Mapping[str, Tensor], name: str) -> None:
 
 def without_gradient(error: RuntimeError) -> ConfigError:
     """Return the message for a network that autograd cannot differentiate."""
+    reason = str(error)
+    in_place = "modified by an inplace operation" in reason
+    remedy = "; a tensor is changed in place after it was used, change a copy instead"
     return ConfigError(
-        "network: autograd cannot compute its gradients; where a tensor is changed in place after "
-        f"it was used, change a copy instead ({error})"
+        f"network: autograd cannot compute its gradients{remedy if in_place else ''} ({reason})"
     )
 
 
@@ -111,9 +113,11 @@ def unchanged_buffers(network: nn.Module) -> Iterator[None]:
         for name in changed:
             network.get_buffer(name).copy_(before[name])
         if changed:
+            in_training = any(module.training for module in network.modules())
+            remedy = "call network.eval()" if in_training else "leave it as it is in eval mode"
             raise ConfigError(
                 f"network: it changes its buffer {changed[0]!r} as it computes outputs, as "
-                "spectral norms do in train mode; call network.eval()"
+                f"spectral norms do in train mode; {remedy}"
             )
 
 

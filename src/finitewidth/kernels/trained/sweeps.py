@@ -13,7 +13,13 @@ from torch.autograd.graph import GradientEdge
 from torch.nn import functional
 
 from finitewidth.kernels.trained import by_autograd, refusals
-from finitewidth.kernels.trained.budget import BudgetError, ShortageError, fitting, pieces
+from finitewidth.kernels.trained.budget import (
+    BudgetError,
+    ShortageError,
+    check_result,
+    fitting,
+    pieces,
+)
 from finitewidth.kernels.trained.check import Check
 from finitewidth.kernels.trained.contractions import (
     SignalStore,
@@ -84,6 +90,7 @@ def _terms(recording: Recording, request: Request, what: str, vectorise: bool) -
         *map(module_of, recording.others),
     ]
     keys = dict.fromkeys(name if request.by_layer else "" for name in (names or [""]))
+    check_result(shape, len(keys), recording.outputs.device)
     totals = {key: recording.outputs.new_zeros(shape, dtype=torch.float64) for key in keys}
     check = Check(recording)
     sweeps = Sweeps(recording, request, check, vectorise)
