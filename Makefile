@@ -6,6 +6,7 @@
 # make PRESET=laptop    another preset      make CORES=8    more cores
 # make benchmarks  times of samplers, kernels and trainings, and their page, docs/benchmarks.md
 # make docs       the documentation as HTML in build/docs
+# make wheel      the package as dist/finitewidth-*.whl, for pip install
 # make npf_fig3    one artifact, or a paper
 # make lint       formatting and style      make clean      remove results (datasets stay)
 # make sbom       the installed packages with their licences: build/sbom.json, in CycloneDX format
@@ -18,7 +19,7 @@ CORES ?= $(shell nproc 2>/dev/null || echo 2)
 PRESET ?= quick
 BIN := .venv/bin
 
-.PHONY: all setup schema test test-full benchmarks docs lint clean sbom audit lock
+.PHONY: all setup schema test test-full benchmarks docs wheel lint clean sbom audit lock
 
 all: setup
 	@$(BIN)/finitewidth run --cores $(CORES) --preset $(PRESET)
@@ -104,6 +105,12 @@ docs: setup
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs
 	@echo build/docs/index.html
 
+# build/lib is removed, because setuptools would take modules from there that are no more
+wheel: setup
+	rm -rf build/lib
+	$(PIP) --quiet wheel --no-index --no-deps --no-build-isolation --wheel-dir dist .
+	@ls dist/finitewidth-*.whl
+
 # with it an editor completes and checks the YAML files of config/ (config/README.md)
 schema: setup
 	$(BIN)/python -m finitewidth.pipeline.configuration > config/settings.schema.json
@@ -150,7 +157,7 @@ LOCKED_NAMES = sed -nE 's/^([A-Za-z0-9._-]+)==.*/\1/p'
 
 lock: build/audit/installed
 	printf '%s\n' $(CUDA) > build/cuda.txt
-	$(COMPILE) pyproject.toml --extra cluster --extra docs --extra test \
+	$(COMPILE) pyproject.toml --extra papers --extra cluster --extra docs --extra test \
 	  --excludes build/cuda.txt --output-file requirements.lock >/dev/null
 	echo torch | $(COMPILE) - --constraint requirements.lock --output-file requirements-cuda.lock \
 	  $$($(LOCKED_NAMES) requirements.lock | sed 's/^/--no-emit-package /') >/dev/null

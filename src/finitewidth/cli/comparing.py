@@ -9,8 +9,8 @@ from cyclopts import Parameter
 from finitewidth.cli.causes import causes
 from finitewidth.cli.names import complete_runs
 from finitewidth.cli.options import Count
-from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import nearest, preset_names
+from finitewidth.common.errors import ConfigError, nearest
+from finitewidth.common.settings import preset_names
 
 if TYPE_CHECKING:
     import pandas as pd

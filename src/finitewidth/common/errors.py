@@ -1,10 +1,12 @@
-"""The exceptions of the project, and the one of a file that cannot be written.
+"""The exceptions of the project, the one of a file that cannot be written, and words of messages.
 
 A message names the key or file, what was found, what is allowed and what to do.
 """
 
+import difflib
 import errno
 from pathlib import Path
+from typing import Any
 
 
 class FinitewidthError(Exception):
@@ -39,3 +41,14 @@ def unwritable(error: OSError, path: str | Path) -> ResultError:
     """Return the error to raise if a file or folder cannot be written, with the remedy."""
     remedy = _REMEDIES.get(error.errno, error.strerror or str(error))
     return ResultError(f"cannot write {path}: {remedy}")
+
+
+def one_of(values: Any) -> str:
+    """Return ``it must be one of …`` with all values."""
+    return "it must be one of " + ", ".join(str(value) for value in values)
+
+
+def nearest(word: Any, known: Any) -> str:
+    """Return `` (did you mean …?)`` with the known word closest to ``word``; empty without one."""
+    close = difflib.get_close_matches(str(word), [str(k) for k in known], n=1)
+    return f" (did you mean {close[0]}?)" if close else ""

@@ -5,14 +5,13 @@ runs. This module does not import torch.
 """
 
 import copy
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from finitewidth.common.errors import ConfigError
+from finitewidth.common.errors import ConfigError, nearest, one_of
 
 PRESETS = ("smoke", "quick", "laptop", "paper")
 LARGEST_SEED = 2**31 - 1
@@ -192,14 +191,3 @@ def _typed(value: Any, names: bool) -> Any:
         return value
     kinds = (bool, type(None)) if names else (bool, type(None), int, float)
     return meant if isinstance(meant, kinds) else value
-
-
-def one_of(values: Any) -> str:
-    """Return ``it must be one of …`` with all values."""
-    return "it must be one of " + ", ".join(str(value) for value in values)
-
-
-def nearest(word: Any, known: Any) -> str:
-    """Return `` (did you mean …?)`` with the known word closest to ``word``; empty without one."""
-    close = difflib.get_close_matches(str(word), [str(k) for k in known], n=1)
-    return f" (did you mean {close[0]}?)" if close else ""

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import nearest
+from finitewidth.common.errors import ConfigError, nearest
 
 ROLES = {"mnist": "MNIST", "fashion_mnist": "FashionMNIST", "cifar10": "CIFAR-10"}
 

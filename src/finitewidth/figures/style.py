@@ -10,7 +10,6 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from cycler import cycler
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -61,7 +60,7 @@ RC = {
     "patch.edgecolor": "w",
     "patch.force_edgecolor": True,
     "text.color": INK,
-    "axes.prop_cycle": cycler(color=COLOURS),
+    "axes.prop_cycle": mpl.cycler(color=COLOURS),
     "font.family": "DejaVu Sans",  # ships with matplotlib, so it is the same everywhere
     "font.size": 7.0,
     "axes.titlesize": 7.5,

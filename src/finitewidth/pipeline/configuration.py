@@ -18,9 +18,9 @@ from pydantic_core import PydanticCustomError
 
 from finitewidth.common import setting_types as types
 from finitewidth.common.declarations import paper_names
-from finitewidth.common.errors import ConfigError
+from finitewidth.common.errors import ConfigError, nearest
 from finitewidth.common.setting_types import Section, Source, fields_of, general, whole
-from finitewidth.common.settings import LARGEST_SEED, LONGEST_SHOWN, PRESETS, nearest
+from finitewidth.common.settings import LARGEST_SEED, LONGEST_SHOWN, PRESETS
 
 EXPONENT = re.compile(r"[-+.\d]+e[-+]?\d+", re.IGNORECASE)  # of a number that is text to YAML
 ALLOWED = {  # where pydantic's own words are those of Python

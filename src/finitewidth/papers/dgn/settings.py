@@ -5,8 +5,8 @@ from typing import Literal
 from pydantic import model_validator
 
 from finitewidth.common import setting_types as types
+from finitewidth.common.errors import one_of
 from finitewidth.common.setting_types import Section, code, ours, paper, section
-from finitewidth.common.settings import one_of
 
 MAX_SIGNED_WEIGHTS = 8  # all signs of so many weights are listed
 
