@@ -89,7 +89,7 @@ def undeclared(files: list[Path], packages: set[str]) -> set[tuple[str, str]]:
 
 def test_the_library_imports_its_dependencies_only():
     files = [source_of(module) for module in LIBRARY_MODULES]
-    # A remedy stands in CONTRIBUTING.md, below "What the library may import"
+    # the remedy: CONTRIBUTING.md, "What the library may import"
     assert undeclared(files, LIBRARY) == BEYOND_THE_LIBRARY
 
 
