@@ -109,7 +109,7 @@ def relu_means(q: np.ndarray, deviations: np.ndarray) -> tuple[np.ndarray, np.nd
     return deviations / (2 * np.pi) * (np.sqrt(1 - c * c) + c * angle), angle / (2 * np.pi)
 
 
-def _nodes(q: float) -> tuple[np.ndarray, np.ndarray]:
+def nodes(q: float) -> tuple[np.ndarray, np.ndarray]:
     """Return nodes and weights of the trapezoidal rule for means of functions of sqrt(q) z.
 
     z is standard normal. The error of the rule is of order exp(-2 pi d / h), where h is the step
@@ -135,7 +135,7 @@ def mean_squares(activation: Activation, q: float) -> tuple[float, float]:
             return 0.0, 0.5 if activation.name == "relu" else 4 / np.pi
         products, slopes = mean_products(activation, np.array([[float(q)]]))
         return float(products[0, 0]), float(slopes[0, 0])
-    z, weights = _nodes(q)
+    z, weights = nodes(q)
     u = np.sqrt(q) * z
     value, slope = _on(activation.value, u), _on(activation.slope, u)
     return float(weights @ (value * value)), float(weights @ (slope * slope))
@@ -143,7 +143,7 @@ def mean_squares(activation: Activation, q: float) -> tuple[float, float]:
 
 def _quadrature(activation: Activation, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     products, slopes = np.empty_like(q), np.empty_like(q)
-    z, weights = _nodes(float(np.diagonal(q).max()))
+    z, weights = nodes(float(np.diagonal(q).max()))
     deviations = np.sqrt(np.diagonal(q))
     for s in range(len(q)):
         u = deviations[s] * z

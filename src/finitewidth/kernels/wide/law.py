@@ -1,0 +1,92 @@
+"""The random weights of a network in the limit of infinite width."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Literal
+
+from torch import nn
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_number
+
+Variance = float | Mapping[str, float] | Literal["torch"]
+PARAMETRISATIONS = ("ntk", "standard")
+Weighted = nn.Linear | nn.Conv1d | nn.Conv2d
+WEIGHTED = (nn.Linear, nn.Conv1d, nn.Conv2d)
+
+
+@dataclass(frozen=True)
+class LayerLaw:
+    """What a layer with weights does to covariances averaged over its fan-in.
+
+    Attributes:
+        sigma_w2: variance of a weight times the fan-in.
+        sigma_b2: variance of a bias; 0 without biases.
+        gain: the factor of the covariance in the layer's own part of the NTK: sigma_w2, or the
+            fan-in in the standard parametrisation.
+        bias_gain: the part of the biases in the NTK.
+    """
+
+    sigma_w2: float
+    sigma_b2: float
+    gain: float
+    bias_gain: float
+
+
+def fan_in(module: Weighted) -> int:
+    """Return the number of weights of one output."""
+    return prod(module.weight.shape[1:])
+
+
+def layer_laws(
+    network: nn.Module, sigma_w2: Variance, sigma_b2: Variance, parametrisation: str
+) -> dict[str, LayerLaw]:
+    """Return the law of each layer with weights by its name.
+
+    Raises:
+        ConfigError: a variance is out of range, or is missing for a layer.
+    """
+    checked_choice("parametrisation", parametrisation, PARAMETRISATIONS)
+    layers = {name: m for name, m in network.named_modules() if isinstance(m, WEIGHTED)}
+    laws = {}
+    for name, module in layers.items():
+        fan = fan_in(module)
+        weight = _variance("sigma_w2", sigma_w2, name, layers, 1 / 3, above=0)
+        bias = 0.0
+        if module.bias is not None:
+            # torch draws both uniformly up to 1 / sqrt(fan-in), which has a third as its variance
+            bias = _variance("sigma_b2", sigma_b2, name, layers, 1 / (3 * fan))
+        if parametrisation == "ntk":
+            laws[name] = LayerLaw(weight, bias, weight, bias)
+        else:
+            laws[name] = LayerLaw(weight, bias, float(fan), float(module.bias is not None))
+    return laws
+
+
+def _variance(
+    argument: str,
+    given: Variance,
+    layer: str,
+    layers: Mapping[str, nn.Module],
+    of_torch: float,
+    above: float | None = None,
+) -> float:
+    """Return the variance of one layer."""
+    if given == "torch":
+        return of_torch
+    if isinstance(given, Mapping):
+        unknown = sorted(set(given) - set(layers))
+        if unknown:
+            raise ConfigError(
+                f"{argument}: {unknown[0]!r} is no layer with weights; they are {', '.join(layers)}"
+            )
+        if layer not in given:
+            raise ConfigError(f"{argument}: it has no number for the layer {layer!r}")
+        given = given[layer]
+    if isinstance(given, str):
+        raise ConfigError(
+            f"{argument}: {given!r} must be a number, a number for each layer, or 'torch'"
+        )
+    limits = {} if above is None else {"above": above}
+    return checked_number(argument, given, **limits)

@@ -1,0 +1,246 @@
+"""What each operation of a network does to the law of its tensors in the limit of infinite width.
+
+A `Signal` is a tensor of the network for two inputs, which has the shape, with what is known of its
+law: the tensor itself for all inputs, as long as it does not depend on weights, and then a `Field`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.kernels.wide import duals
+from finitewidth.kernels.wide.duals import Dual
+from finitewidth.kernels.wide.fields import Field, Window, of_inputs
+from finitewidth.kernels.wide.law import LayerLaw
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A tensor of the network.
+
+    Attributes:
+        shape: of the tensor, (2, ...) for two inputs.
+        inputs: the tensor for the inputs of rows and columns, if no weight acted on it.
+        field: its law, after the first weights.
+        channel: the axis of the channels; the axes of positions are the others, in their order.
+        flat: whether channels and positions lie on one axis, to be read by a dense layer.
+        gaussian: whether the channels are Gaussian, as the outputs of layers with weights are.
+        layers: the layers whose outputs it is a sum of, if it is Gaussian.
+        above: the layers that it depends on.
+    """
+
+    shape: tuple[int, ...]
+    inputs: tuple[Tensor, Tensor] | None = None
+    field: Field | None = None
+    channel: int = 1
+    flat: bool = False
+    gaussian: bool = False
+    layers: frozenset[str] = frozenset()
+    above: frozenset[str] = frozenset()
+
+
+def refused(what: str, reason: str) -> ConfigError:
+    """Return the error for a part of a network that has no such limit."""
+    return ConfigError(f"network: {what} {reason}")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How fields are made of inputs: with all pairs of positions, of equal rows and columns."""
+
+    pairs: bool
+    same: bool
+
+    def field(self, signal: Signal, channel: int) -> Field:
+        """Return the field of a signal, whose channels must lie on an axis."""
+        if signal.field is not None:
+            return signal.field
+        x, other = signal.inputs
+        return of_inputs(x, other, channel, self.pairs, self.same)
+
+
+def weighted(
+    name: str, module: nn.Module, law: LayerLaw, signal: Signal, shape: torch.Size, how: Reading
+) -> Signal:
+    """Apply a layer with weights, whose output has a shape.
+
+    The covariance of an output is sigma_w2 times the mean over the fan-in, plus sigma_b2; the NTK
+    is gain times that mean, plus sigma_w2 times the mean of the NTK below, plus the bias gain.
+
+    Raises:
+        ConfigError: the layer has no limit.
+    """
+    if name in signal.above:
+        raise refused(f"module {name!r}", "is used twice; layers that share weights have no limit")
+    if isinstance(module, nn.Linear):
+        channel = len(signal.shape) - 1
+        field = how.field(signal, channel)
+        if signal.flat:
+            field = field.over_positions()
+        elif signal.field is not None and signal.channel != channel:
+            raise refused(f"module {name!r}", "acts on an axis of positions, and not on channels")
+        mean = field
+    else:
+        channel = 1
+        mean = _convolved(name, module, signal, how)
+    own = _plus_constant(_times(mean, law.sigma_w2), law.sigma_b2)
+    ntk = law.gain * mean.nngp + law.sigma_w2 * mean.ntk + law.bias_gain
+    return Signal(
+        tuple(shape),
+        field=replace(own, ntk=ntk),
+        channel=channel,
+        gaussian=True,
+        layers=frozenset({name}),
+        above=signal.above | {name},
+    )
+
+
+def _times(field: Field, factor: float) -> Field:
+    return field.mapped(lambda k: k * factor, field.space)
+
+
+def _plus_constant(field: Field, constant: float) -> Field:
+    return field.mapped(lambda k: k + constant, field.space)
+
+
+def _convolved(name: str, module: nn.Conv1d | nn.Conv2d, signal: Signal, how: Reading) -> Field:
+    """Return the mean over the fan-in of a convolution."""
+    what = f"module {name!r}"
+    if signal.flat or signal.channel != 1 or len(signal.shape) != len(module.kernel_size) + 2:
+        raise refused(what, f"reads a tensor {signal.shape} without channels on its second axis")
+    if module.groups > 1 and (signal.inputs or module.groups == module.in_channels):
+        reason = "has groups of fixed channels, which do not become many in the limit"
+        raise refused(what, reason)
+    if module.padding_mode not in ("zeros", "circular"):
+        raise refused(what, f"has padding_mode={module.padding_mode!r}; use zeros or circular")
+    windows: list[Window] = []
+    for at, taps in enumerate(module.kernel_size):
+        stride, dilation = module.stride[at], module.dilation[at]
+        if isinstance(module.padding, str):
+            total = dilation * (taps - 1) if module.padding == "same" else 0
+            before, after = total // 2, total - total // 2
+        else:
+            before = after = module.padding[at]
+        windows.append((taps, stride, before, after, dilation))
+    return how.field(signal, 1).windowed(windows, module.padding_mode == "circular")
+
+
+def activated(what: str, dual: Dual, signal: Signal) -> Signal:
+    """Apply an elementwise activation.
+
+    Raises:
+        ConfigError: the channels are not Gaussian.
+    """
+    if not signal.gaussian:
+        reason = "acts on a tensor that is not the output of a layer with weights, or a sum of such"
+        raise refused(what, reason)
+    field = signal.field.activated(dual)
+    return replace(signal, field=field, gaussian=False, layers=frozenset())
+
+
+def added(what: str, first: Signal, second: Signal) -> Signal:
+    """Add two tensors, one of which must have weights of its own.
+
+    Raises:
+        ConfigError: they are not independent.
+    """
+    same_axes = first.shape == second.shape and first.channel == second.channel
+    if first.field is None or second.field is None or not same_axes or first.flat != second.flat:
+        raise refused(what, "adds tensors of other shapes, or the inputs themselves")
+    fresh = first.gaussian and not first.layers & second.above
+    if not fresh and not (second.gaussian and not second.layers & first.above):
+        reason = "adds tensors that are not independent: neither is the output of weights that "
+        raise refused(what, reason + "the other does not depend on")
+    gaussian = first.gaussian and second.gaussian
+    return replace(
+        first,
+        field=first.field.plus(second.field),
+        gaussian=gaussian,
+        layers=first.layers | second.layers if gaussian else frozenset(),
+        above=first.above | second.above,
+    )
+
+
+def joined(what: str, parts: list[Signal], axis: int, shape: torch.Size) -> Signal:
+    """Concatenate the channels of tensors: the mean of their laws, weighted by their numbers."""
+    first = parts[0]
+    axis %= len(shape)
+    known = all(part.field is not None and part.channel == axis for part in parts)
+    if not known or any(part.flat != first.flat for part in parts):
+        raise refused(what, "joins tensors, but not along their channels")
+    total = sum(part.shape[axis] for part in parts)
+    field = _times(first.field, first.shape[axis] / total)
+    for part in parts[1:]:
+        field = field.plus(_times(part.field, part.shape[axis] / total))
+    above = first.above.union(*(part.above for part in parts))
+    return replace(
+        first, shape=tuple(shape), field=field, gaussian=False, layers=frozenset(), above=above
+    )
+
+
+def normalised(what: str, module: nn.LayerNorm, signal: Signal) -> Signal:
+    """Apply a layer norm over the channels.
+
+    Raises:
+        ConfigError: it has no limit.
+    """
+    last = signal.channel == len(signal.shape) - 1 and not signal.flat
+    if not signal.gaussian or not last or len(module.normalized_shape) != 1:
+        raise refused(what, "must normalise the channels, on the last axis, after a linear layer")
+    return replace(signal, field=signal.field.normalised(module.eps, module.elementwise_affine))
+
+
+ACTIVATIONS: dict[Any, Callable[..., Dual]] = {
+    nn.ReLU: lambda module: duals.RELU,
+    nn.LeakyReLU: lambda module: duals.piecewise_linear(module.negative_slope, 1.0),
+    nn.GELU: lambda module: (
+        duals.GELU if module.approximate == "none" else duals.by_quadrature(module)
+    ),
+    functional.relu: lambda inplace=False: duals.RELU,
+    functional.leaky_relu: lambda negative_slope=0.01, inplace=False: duals.piecewise_linear(
+        negative_slope, 1.0
+    ),
+    functional.gelu: lambda approximate="none": (
+        duals.GELU
+        if approximate == "none"
+        else duals.by_quadrature(lambda h: functional.gelu(h, approximate=approximate))
+    ),
+}
+# by the name of the function or method
+NAMED = {
+    "relu": duals.RELU,
+    "abs": duals.ABSOLUTE,
+    "erf": duals.ERF,
+    "sin": duals.SIN,
+    "cos": duals.COS,
+}
+SMOOTH = {  # by quadrature
+    "tanh": torch.tanh,
+    "sigmoid": torch.sigmoid,
+    "silu": functional.silu,
+    "softplus": functional.softplus,
+    "elu": functional.elu,
+    "selu": functional.selu,
+    "mish": functional.mish,
+}
+ELEMENTWISE = (
+    nn.Tanh,
+    nn.Sigmoid,
+    nn.SiLU,
+    nn.Softplus,
+    nn.ELU,
+    nn.SELU,
+    nn.CELU,
+    nn.Mish,
+    nn.Softsign,
+    nn.LogSigmoid,
+    nn.Hardtanh,
+    nn.ReLU6,
+    nn.Hardswish,
+    nn.Hardsigmoid,
+)  # modules, by quadrature
