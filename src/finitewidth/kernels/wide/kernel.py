@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor, nn
 
+from finitewidth.common.arrays import as_tensor
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.initialisation import checked_choice
 from finitewidth.kernels.trained.batches import Array, as_inputs
@@ -65,8 +66,8 @@ def wide_kernel(
     """
     checked_choice("kind", kind, KINDS)
     laws = layer_laws(network, sigma_w2, sigma_b2, parametrisation)
-    rows = as_inputs(network, x)
-    columns = rows if other is None else as_inputs(network, other, "other")
+    rows = as_inputs(network, as_tensor(x, "x"))
+    columns = rows if other is None else as_inputs(network, as_tensor(other, "other"), "other")
     graph = traced(network)
     try:
         return _tiles(graph, laws, rows, columns, other is None, kind, budget, pairs=False)
@@ -94,6 +95,8 @@ def _tiles(
             on_diagonal = same and top == left
             field = _field(graph, laws, x[rows], other[columns], Reading(pairs, on_diagonal))
             part = field.ntk if kind == "ntk" else field.nngp
+            if on_diagonal:  # both halves may differ by rounding
+                part = part.triu() + part.triu(1).mT
             kernel[rows, columns] = part.cpu()
             if same and not on_diagonal:
                 kernel[columns, rows] = part.mT.cpu()

@@ -42,7 +42,7 @@ def traced(network: nn.Module) -> fx.GraphModule:
         lines = str(error).splitlines() or [type(error).__name__]
         raise ConfigError(
             f"network: torch.fx cannot read its forward pass ({lines[0]}); write it without "
-            "conditions on tensors and without a variable number of arguments"
+            "conditions on tensors, and with x.shape[0] in place of len(x)"
         ) from error
 
 
