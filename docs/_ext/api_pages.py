@@ -44,7 +44,7 @@ GROUPS = {
         "study",
     ),
     "Gates and paths": ("Architecture", "train_gated", "overlap", "npk", "nu"),
-    "Convolutional networks of infinite width": ("cntk",),
+    "Networks of infinite width": ("wide_kernel", "cntk"),
     "Errors": ("FinitewidthError", "ConfigError"),
 }
 # what the functions of a group return or take; it has no public name of its own
