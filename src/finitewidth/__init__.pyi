@@ -33,9 +33,9 @@ from finitewidth.library.initial import network as network
 from finitewidth.library.initial import ntk_moments as ntk_moments
 from finitewidth.library.modules import cross_kernel as cross_kernel
 from finitewidth.library.modules import kernel_over_training as kernel_over_training
-from finitewidth.library.modules import tiled_kernel as tiled_kernel
 from finitewidth.library.regression import KernelRegression as KernelRegression
 from finitewidth.library.study import study as study
+from finitewidth.library.tiles import tiled_kernel as tiled_kernel
 from finitewidth.library.trust import trust as trust
 from finitewidth.measures.blocks import block_means as block_means
 from finitewidth.measures.blocks import label_alignment as label_alignment

@@ -13,7 +13,7 @@ from torch import nn
 
 import finitewidth as fw
 from finitewidth.kernels.ntk_init.moments import log_moments
-from finitewidth.library.modules import budget_in_mib
+from finitewidth.library.tiles import budget_in_mib
 
 PUBLIC = sorted({*dir(fw)} - {"__version__"})
 

@@ -13,7 +13,7 @@ from PIL import Image
 import finitewidth as fw
 from finitewidth.cli import tiles as command
 from finitewidth.cli.main import main
-from finitewidth.library import modules
+from finitewidth.library import tiles
 from finitewidth.networks.user_network import read_user_network
 
 from .fork_server import FOLDER
@@ -172,4 +172,4 @@ def test_mistakes_are_refused_before_a_job(
 
 def test_the_command_and_the_function_have_the_same_defaults():
     options = command.Kernel()
-    assert (options.tile, options.budget * 2**20) == (modules.TILE, modules.BUDGET)
+    assert (options.tile, options.budget * 2**20) == (tiles.TILE, tiles.BUDGET)

@@ -1,4 +1,4 @@
-"""Rule -> the kernel: write all tiles, and their transposes, into one array on disk."""
+"""Rule -> the kernel: join all tiles, and their transposes, to one file."""
 
 from pathlib import Path
 
@@ -6,16 +6,7 @@ from finitewidth.common.progress import logged_to
 
 # ruff: noqa: F821 - Snakemake defines snakemake
 with logged_to(snakemake.log[0]):
-    import numpy as np
+    from finitewidth.library.tile_files import TileFiles, block_named
 
-    from finitewidth.common.result_files import atomic
-
-    count = int(snakemake.config["blocks"][-1].split("-")[1])
-    with atomic(snakemake.output[0]) as temporary:
-        kernel = np.lib.format.open_memmap(temporary, "w+", np.float64, (count, count))
-        for file in snakemake.input:
-            blocks = Path(file).stem.split("_")
-            rows, columns = (slice(*map(int, block.split("-"))) for block in blocks)
-            kernel[rows, columns] = tile = np.load(file)
-            kernel[columns, rows] = tile.T
-        kernel.flush()
+    blocks = [block_named(name) for name in snakemake.config["blocks"]]
+    TileFiles(Path(), blocks).join()

@@ -15,12 +15,13 @@ from finitewidth.cli.outputs import try_folder
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import read_yaml
 from finitewidth.common.usage import usable_cores
+from finitewidth.library.tile_files import KERNEL, named
 from finitewidth.networks.user_network import UserNetwork, read_user_network
 
 if TYPE_CHECKING:
     import numpy as np
 
-RUN, KERNEL = "run.yaml", "kernel.npy"
+RUN = "run.yaml"
 
 
 @Parameter(name="*")
@@ -98,7 +99,7 @@ def prepare(network: Path, options: Kernel) -> Path:
     import torch
 
     from finitewidth.kernels.trained import traced_kernel
-    from finitewidth.library.modules import blocks, budget_in_mib
+    from finitewidth.library.tiles import budget_in_mib, checked_blocks
     from finitewidth.networks.user_network import draw
 
     user = read_user_network(str(network))
@@ -111,7 +112,7 @@ def prepare(network: Path, options: Kernel) -> Path:
         "classes": classes,
         "seed": options.seed,
         "budget": options.budget * 2**20,  # bytes
-        "blocks": [f"{block.start}-{block.stop}" for block in blocks(len(x), options.tile)],
+        "blocks": [named(block) for block in checked_blocks(len(x), options.tile)],
     }
     pair = torch.from_numpy(x[:2])
     make = user.factory()

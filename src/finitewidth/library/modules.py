@@ -1,9 +1,7 @@
-"""Tangent kernels of the user's own torch module: in training, between two sets, in tiles."""
+"""Tangent kernels of the user's own torch module: in training, and between two sets."""
 
-import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from itertools import combinations_with_replacement, pairwise
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, Unpack
 
 import torch
@@ -13,13 +11,10 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import trained
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_count
 from finitewidth.kernels.trained import Options, full_kernel, traced_kernel
-from finitewidth.kernels.trained.batches import Batch, Inputs, as_batch, joined
-from finitewidth.kernels.trained.budget import BudgetError
+from finitewidth.kernels.trained.batches import Inputs, as_batch, joined
 from finitewidth.kernels.trained.interface import output_count
 
 LARGEST = 2**30  # bytes: 11,585 inputs with a traced kernel
-TILE = 250
-BUDGET = 1536 * 2**20  # bytes: a ResNet-18 and a tile of 250 by 250 images of 32 by 32 pixels
 
 
 def kernel_over_training(
@@ -138,91 +133,3 @@ def _rows(columns: int, outputs: int, kernel_bytes: int) -> int:
             f"least {8 * (outputs * (columns + 1)) ** 2}, or fewer inputs"
         )
     return whole
-
-
-def blocks(count: int, tile: int) -> list[slice]:
-    """Return the blocks of ``tile`` inputs, the last with fewer, whose pairs are the tiles."""
-    checked_count("tile", tile)
-    return [slice(start, min(start + tile, count)) for start in range(0, count, tile)]
-
-
-def kernel_tile(
-    network: nn.Module,
-    x: Inputs | Batch,
-    other: Inputs | Batch | None = None,
-    **options: Unpack[Options],
-) -> Tensor:
-    """Compute one tile (n, m) of the traced kernel of a network in eval mode, in float64.
-
-    The rows belong to ``x``, (n, ...), and the columns to ``other``, (m, ...). Without ``other`` it
-    is a tile on the diagonal, which is exactly symmetric.
-    """
-    if other is not None:
-        return cross_kernel(network, x, other, **options)
-    upper = traced_kernel(network, x, **options).triu()  # the rest may differ by rounding
-    return upper + upper.triu(1).mT
-
-
-@contextmanager
-def budget_in_mib() -> Iterator[None]:
-    """Let a budget that is too small name the option of the command, which is in MiB.
-
-    Raises:
-        ConfigError: the budget is too small.
-    """
-    try:
-        yield
-    except BudgetError as error:
-        needed = math.ceil(error.needed / 2**20)
-        raise ConfigError(
-            f"--budget: {error.what} does not fit; set --budget {needed} or more, or a smaller "
-            "--tile"
-        ) from None
-
-
-def tiled_kernel(
-    network: nn.Module,
-    x: Inputs,
-    *,
-    tile: int = TILE,
-    budget: int = BUDGET,
-    **options: Unpack[Options],
-) -> Tensor:
-    """Compute the traced kernel of many inputs, tile after tile.
-
-    It needs the memory of the result, and of a call with two blocks of ``tile`` inputs. The command
-    ``finitewidth kernel`` computes the same tiles in several processes, each with one thread. Its
-    result has the same bytes after ``torch.set_num_threads(1)``; another number of threads, another
-    ``tile`` or another ``budget`` may change the last digits.
-
-    Args:
-        network: a torch module in eval mode; see `traced_kernel`.
-        x: inputs, (N, ...), as for `traced_kernel`.
-        tile: number of inputs of a block.
-        budget: bytes for temporary arrays.
-        **options: those of `traced_kernel`.
-
-    Returns:
-        Float64, (N, N), on the CPU, exactly symmetric.
-
-    Raises:
-        ConfigError: ``tile`` is below 1; or see `traced_kernel`.
-
-    Examples:
-        >>> import torch
-        >>> import finitewidth as fw
-        >>> network = torch.nn.Linear(2, 1)  # its kernel is <x, x'> + 1
-        >>> fw.tiled_kernel(network, torch.eye(2), tile=1)
-        tensor([[2., 1.],
-                [1., 2.]], dtype=torch.float64)
-    """
-    options["budget"] = budget
-    x = as_batch(network, x)
-    kernel = torch.empty(len(x), len(x), dtype=torch.float64)
-    pairs = list(combinations_with_replacement(blocks(len(x), tile), 2))
-    pairs.sort(key=lambda pair: pair[0] == pair[1])  # a budget is refused at the largest tile
-    for rows, columns in pairs:
-        part = kernel_tile(network, x[rows], None if rows == columns else x[columns], **options)
-        kernel[rows, columns] = part
-        kernel[columns, rows] = part.mT
-    return kernel

@@ -325,7 +325,7 @@ def _request(
         network=network,
         of=options.get("of") or network,
         x=x.map(Tensor.detach),
-        counted=_counted(network, options.get("parameters")),
+        counted=counted_parameters(network, options.get("parameters")),
         by_layer=by_layer,
         budget=options.get("budget", DEFAULT_BUDGET),
         check=options.get("check", True),
@@ -386,7 +386,7 @@ def _check_network(network: Network) -> None:
         )
 
 
-def _counted(network: nn.Module, chosen: Chosen | None) -> dict[str, nn.Parameter]:
+def counted_parameters(network: nn.Module, chosen: Chosen | None) -> dict[str, nn.Parameter]:
     """Return the parameters of the kernel by name."""
     trainable = {name: p for name, p in network.named_parameters() if p.requires_grad}
     if chosen is None:
