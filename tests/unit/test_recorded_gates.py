@@ -6,6 +6,7 @@ from torch import nn
 from torch.nn import functional
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.kernels.trained.batches import Batch
 from finitewidth.measures.gates import gates_of
 
 
@@ -27,7 +28,7 @@ class Mixed(nn.Module):
 
 def test_gates_are_the_signs_of_what_is_given_to_activations():
     network, x = Mixed(), torch.randn(6, 4)
-    gates = gates_of(network, x)
+    gates = gates_of(network, Batch((x,)))
     assert [layer.activation for layer in gates] == ["relu", "relu", "relu", "relu", "gelu"]
     for layer, one in zip(network.layers, gates, strict=True):
         before = layer(x)
@@ -37,10 +38,10 @@ def test_gates_are_the_signs_of_what_is_given_to_activations():
 
 def test_a_network_without_gates_is_refused():
     with pytest.raises(ConfigError, match="no activation that has gates"):
-        gates_of(nn.Linear(4, 2), torch.randn(3, 4))
+        gates_of(nn.Linear(4, 2), Batch((torch.randn(3, 4),)))
 
 
 def test_gates_need_the_axis_of_the_inputs():
     network = nn.Sequential(nn.Flatten(0), nn.ReLU())
     with pytest.raises(ConfigError, match=r"activation 1 .relu. is given 12 rows for 3 inputs"):
-        gates_of(network, torch.randn(3, 4))
+        gates_of(network, Batch((torch.randn(3, 4),)))

@@ -4,6 +4,7 @@ import json
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from tests import artwork
@@ -302,3 +303,84 @@ def test_inputs_may_be_words():
     words, labels = torch.randint(7, (20, 3)), torch.arange(20) % 2
     result = fw.study(make, (words, labels), **SMALL)
     assert result.tables["kernels"]["step"].tolist() == [0, 1, 4]
+
+
+class Joined(nn.Module):
+    """Takes one tensor, or its two halves as arguments ``left`` and ``right``."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Dropout(0.2), nn.Linear(8, 2))
+
+    def forward(self, left, right=None):
+        return self.body(left if right is None else torch.cat([left, right], dim=1))
+
+
+class Masked(nn.Module):
+    """Means of embeddings where a mask is 1; ids and mask may be the channels of one tensor."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.body = nn.Embedding(7, 4), nn.Linear(4, 2)
+
+    def forward(self, ids, mask=None):
+        if mask is None:
+            ids, mask = ids.unbind(1)
+        shares = mask / mask.sum(1, keepdim=True)
+        return self.body((self.words(ids) * shares[:, :, None]).sum(1).relu())
+
+
+HALVES = torch.rand(24, 6, generator=torch.Generator().manual_seed(0)).split(3, dim=1)
+IDS = torch.arange(72).reshape(24, 3) % 7
+MASK = (torch.arange(72).reshape(24, 3) % 4 > 0).long()
+
+
+@pytest.mark.parametrize(
+    ("make", "several", "one"),
+    [
+        (Joined, HALVES, torch.cat(HALVES, dim=1)),
+        (Joined, {"right": HALVES[1], "left": HALVES[0].numpy()}, torch.cat(HALVES, dim=1)),
+        (Masked, {"ids": IDS, "mask": MASK}, torch.stack([IDS, MASK], dim=1)),
+        (Masked, {"ids": IDS, "mask": MASK.bool()}, torch.stack([IDS, MASK], dim=1)),
+    ],
+)
+def test_a_network_of_several_inputs_is_studied_as_one_of_a_single_input(make, several, one):
+    labels = torch.arange(24) // 2 % 2
+    found, wanted = (fw.study(make, (x, labels), test=(x, labels), **SMALL) for x in (several, one))
+    assert found.settings == wanted.settings
+    assert found.left_out == wanted.left_out
+    assert set(found.tables) == {"training", "kernels", "entries", "layers", "draws", "dispersion"}
+    for name, table in wanted.tables.items():
+        pd.testing.assert_frame_equal(found.tables[name], table, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("several", "message"),
+    [
+        ({"ids": IDS, "mask": MASK[:-1]}, r"inputs of shape \(23, 3\) and labels of shape \(24,\)"),
+        ({"ids": IDS, "mask": MASK / 0}, "must be finite real numbers"),
+        ({"ids": IDS, "other": MASK}, r"it does not take inputs of shape \(2, 3\), \(2, 3\)"),
+    ],
+)
+def test_bad_inputs_of_several_are_refused(several, message):
+    with pytest.raises(ConfigError, match=message):
+        fw.study(Masked, (several, torch.arange(24) % 2), **SMALL)
+
+
+def test_a_kernel_over_a_training_takes_several_inputs():
+    torch.manual_seed(0)
+    network, x = Joined().eval(), {"left": HALVES[0], "right": HALVES[1]}
+    descent = torch.optim.SGD(network.parameters(), lr=0.1)
+
+    def step():
+        descent.zero_grad()
+        network(**x).square().mean().backward()
+        descent.step()
+
+    found = fw.kernel_over_training(network, x, step, [0, 2])
+    torch.testing.assert_close(found[1], fw.traced_kernel(network, torch.cat(HALVES, dim=1)))
+    assert not torch.equal(found[0], found[1])
+    largest = fw.kernel_over_training(
+        network, x, step, [0], kernel=lambda net, x: fw.largest_eigenvalue(net, x).value
+    )
+    assert largest.shape == (1,)

@@ -142,6 +142,8 @@ def study(
             weights. A module has no dispersion over initialisations; that part is left out.
         images: inputs (N, ...) and labels (N,), integers from 0, for training and for the kernels.
             Networks take the type of the inputs if it is a floating one; pixels are not scaled.
+            The inputs of a network with several arguments are a mapping or a tuple of tensors or
+            arrays, passed as ``network(**x)`` or ``network(*x)``.
         test: the same for test losses; None for none.
         draws: networks of which the kernel at initialisation is computed; 0 for none.
         steps: length of the training, one batch each.

@@ -1,5 +1,6 @@
 """The images of a study of a network of the user: checked, as tensors on one device."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,17 +10,18 @@ from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.data.select import first_per_class
+from finitewidth.kernels.trained.batches import Batch
 
-Pair = tuple[Tensor, Tensor]  # inputs (N, ...) and labels (N,)
+Pair = tuple[Batch, Tensor]  # inputs (N, ...) and labels (N,)
 
 
 @dataclass(frozen=True)
 class Images:
     """Labelled inputs as tensors on one device."""
 
-    train: Pair  # inputs (N, ...) and labels (N,)
+    train: Pair
     test: Pair | None
-    kernel: Tensor  # the inputs of the kernels (S, ...), sorted by class
+    kernel: Batch  # the inputs of the kernels (S, ...), sorted by class
     labels: np.ndarray  # their classes, (S,)
 
     @property
@@ -45,16 +47,35 @@ def images_of(
 
 
 def _tensors(name: str, pair: tuple[Any, Any], device: str) -> Pair:
-    x, labels = (torch.as_tensor(each) for each in pair)
-    if x.dtype in (torch.uint8, torch.bool) or x.is_complex() or not x.isfinite().all():
+    inputs, labels = pair
+    x, labels = _as_batch(inputs), torch.as_tensor(labels)
+    for tensor in x.tensors:
+        _check_inputs(name, tensor, labels, x.only is None)
+    if labels.is_floating_point() or labels.dtype == torch.bool or labels.min() < 0:
+        raise ConfigError(f"{name}: labels must be integers from 0, one for each class")
+    return x.map(lambda tensor: tensor.to(device)), labels.to(device, torch.int64)
+
+
+def _as_batch(inputs: Any) -> Batch:
+    """Return inputs with their own types, since a network takes the type of its inputs."""
+    if isinstance(inputs, Mapping):
+        return Batch(tuple(map(torch.as_tensor, inputs.values())), tuple(inputs))
+    # a tuple of lists is an array
+    if isinstance(inputs, tuple) and any(getattr(each, "shape", ()) for each in inputs):
+        return Batch(tuple(map(torch.as_tensor, inputs)))
+    return Batch((torch.as_tensor(inputs),))
+
+
+def _check_inputs(name: str, x: Tensor, labels: Tensor, one_of_several: bool) -> None:
+    """Check the inputs of one argument of a network; one of several may be a mask or a number."""
+    refused = (torch.uint8,) if one_of_several else (torch.uint8, torch.bool)
+    if x.dtype in refused or x.is_complex() or not x.isfinite().all():
         raise ConfigError(
             f"{name}: inputs of type {x.dtype} must be finite real numbers; divide pixels by 255"
         )
-    if x.dim() < 2 or not len(x) or labels.shape != x.shape[:1]:
+    least = 1 if one_of_several else 2
+    if x.dim() < least or not len(x) or labels.shape != x.shape[:1]:
         raise ConfigError(
             f"{name}: inputs of shape {tuple(x.shape)} and labels of shape "
             f"{tuple(labels.shape)} must be (N, ...) and (N,)"
         )
-    if labels.is_floating_point() or labels.dtype == torch.bool or labels.min() < 0:
-        raise ConfigError(f"{name}: labels must be integers from 0, one for each class")
-    return x.to(device), labels.to(device, torch.int64)

@@ -13,6 +13,7 @@ from torch.overrides import TorchFunctionMode
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.npk import SingularKernelError, npk
 from finitewidth.kernels.trained import as_fully_connected
+from finitewidth.kernels.trained.batches import Batch
 from finitewidth.measures.blocks import block_means
 
 PATHS, OVERLAP = "neural path kernel", "overlap of gates"
@@ -79,7 +80,7 @@ class _Recorder(TorchFunctionMode):
         return function(*args, **kwargs)
 
 
-def gates_of(network: nn.Module, x: Tensor) -> list[Gates]:
+def gates_of(network: nn.Module, x: Batch) -> list[Gates]:
     """Return the gates of all layers on inputs (N, ...), in the order of the forward pass.
 
     The network is a module in eval mode.
@@ -89,7 +90,7 @@ def gates_of(network: nn.Module, x: Tensor) -> list[Gates]:
             the inputs.
     """
     with torch.no_grad(), _Recorder() as recorder:
-        network(x)
+        x.passed_to(network)
     if not recorder.found:
         raise ConfigError("network: it calls no activation that has gates, such as torch.nn.ReLU")
     for place, layer in enumerate(recorder.found, start=1):
@@ -102,7 +103,7 @@ def gates_of(network: nn.Module, x: Tensor) -> list[Gates]:
     return recorder.found
 
 
-def gate_kernel(network: nn.Module, gates: Sequence[Gates], x: Tensor) -> tuple[str, np.ndarray]:
+def gate_kernel(network: nn.Module, gates: Sequence[Gates], x: Batch) -> tuple[str, np.ndarray]:
     """Return the name and the kernel (S, S) of the gates of a network.
 
     It is the neural path kernel H = Sigma ⊙ Lambda (NPF Lemma 2.1) over its trace for fully
@@ -115,7 +116,7 @@ def gate_kernel(network: nn.Module, gates: Sequence[Gates], x: Tensor) -> tuple[
     if plain and not plain.activated_output and all(g.activation == "relu" for g in gates):
         try:
             on = [layer.on.double() for layer in gates]
-            return PATHS, npk(x.flatten(1), on, normalise="trace").cpu().numpy()
+            return PATHS, npk(x.tensors[0].flatten(1), on, normalise="trace").cpu().numpy()
         except SingularKernelError:  # in some layer no gate is on
             return PATHS, np.full((len(x), len(x)), np.nan)
     return OVERLAP, np.mean([_shared(layer) for layer in gates], axis=0)

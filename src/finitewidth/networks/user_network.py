@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from finitewidth.common import torchvision_operators
 from finitewidth.common.errors import ConfigError
@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 
 CONTRACT = "a function (input_shape, classes) that returns a torch.nn.Module"
 Shape = tuple[int, ...]
+
+
+class Arguments(Protocol):
+    """Inputs of a network that takes several, as `finitewidth.kernels.trained.batches.Batch`."""
+
+    tensors: "tuple[Tensor, ...]"
+
+    def passed_to(self, function: Callable[..., Any]) -> Any:
+        """Call a function with these inputs."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +159,9 @@ def seeded(seed: int) -> Iterator[None]:
         yield
 
 
-def draw(make: "Callable[[], nn.Module]", x: "Tensor", classes: int, seed: int) -> "nn.Module":
+def draw(
+    make: "Callable[[], nn.Module]", x: "Tensor | Arguments", classes: int, seed: int
+) -> "nn.Module":
     """Make a network with fresh random weights, in eval mode, see also `placed`.
 
     ``make`` is called once, after ``torch.manual_seed(seed)``; the random numbers of the caller do
@@ -172,12 +183,21 @@ def draw(make: "Callable[[], nn.Module]", x: "Tensor", classes: int, seed: int) 
     return network
 
 
-def placed(network: "nn.Module", x: "Tensor") -> "nn.Module":
-    """Return a network in eval mode on the device of x, and in its type if that is floating."""
-    return network.to(x.device, x.dtype if x.is_floating_point() else None).eval()
+def placed(network: "nn.Module", x: "Tensor | Arguments") -> "nn.Module":
+    """Return a network in eval mode on the device of x, and in its type if that is floating.
+
+    If x has several tensors, the type is that of the first floating one.
+    """
+    tensors = _tensors_of(x)
+    floating = [tensor.dtype for tensor in tensors if tensor.is_floating_point()]
+    return network.to(tensors[0].device, floating[0] if floating else None).eval()
 
 
-def check(network: "nn.Module", x: "Tensor", classes: int) -> None:
+def _tensors_of(x: "Tensor | Arguments") -> "tuple[Tensor, ...]":
+    return getattr(x, "tensors", (x,))
+
+
+def check(network: "nn.Module", x: "Tensor | Arguments", classes: int) -> None:
     """Check that a network has trainable parameters, and outputs (N, K) with K >= ``classes``.
 
     Raises:
@@ -190,19 +210,21 @@ def check(network: "nn.Module", x: "Tensor", classes: int) -> None:
             "network: no parameter is trainable, so there is no tangent kernel; "
             "leave requires_grad of its parameters True"
         )
-    shape = tuple(x.shape)
+    tensors = _tensors_of(x)
+    shape = ", ".join(str(tuple(tensor.shape)) for tensor in tensors)
+    count = len(tensors[0])
     try:
         with torch.no_grad():
-            outputs = network(x)
+            outputs = network(x) if isinstance(x, torch.Tensor) else x.passed_to(network)
     except Exception as error:
         raise ConfigError(
             f"network: it does not take inputs of shape {shape}: {_described(error)}"
         ) from error
     sizes = tuple(outputs.shape) if isinstance(outputs, torch.Tensor) else type(outputs).__name__
-    if not isinstance(sizes, tuple) or sizes[:1] != shape[:1] or len(sizes) != 2:
+    if not isinstance(sizes, tuple) or sizes[:1] != (count,) or len(sizes) != 2:
         raise ConfigError(
             f"network: it maps inputs of shape {shape} to {sizes}; the outputs must "
-            f"be ({len(x)}, {classes}), one for each class"
+            f"be ({count}, {classes}), one for each class"
         )
     if sizes[1] < classes:
         raise ConfigError(

@@ -9,6 +9,7 @@ from torch.nn import functional
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import seed_for
+from finitewidth.kernels.trained.batches import Batch
 from finitewidth.networks.user_network import seeded
 
 OPTIMISERS = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}
@@ -28,11 +29,11 @@ def loss_of(loss: str, outputs: Tensor, labels: Tensor) -> Tensor:
 
 
 def loss_and_accuracy(
-    network: nn.Module, x: Tensor, labels: Tensor, loss: str
+    network: nn.Module, x: Batch, labels: Tensor, loss: str
 ) -> tuple[float, float]:
     """Return loss and accuracy of a network in eval mode."""
     with torch.no_grad():
-        outputs = torch.cat([network(part) for part in x.split(CHUNK)])
+        outputs = torch.cat([part.passed_to(network) for part in x.split(CHUNK)])
     value = float(loss_of(loss, outputs, labels))
     if not isfinite(value):
         raise ConfigError("rate: the loss is not finite; choose a smaller rate")
@@ -41,7 +42,7 @@ def loss_and_accuracy(
 
 def train_module(
     network: nn.Module,
-    x: Tensor,
+    x: Batch,
     labels: Tensor,
     *,
     times: Sequence[int],
@@ -71,7 +72,7 @@ def train_module(
                     order = torch.cat([order, torch.randperm(len(x), generator=stream)])
                 batch, order = order[:size].to(x.device), order[size:]
                 step_of.zero_grad()
-                loss_of(loss, network(x[batch]), labels[batch]).backward()
+                loss_of(loss, x[batch].passed_to(network), labels[batch]).backward()
                 step_of.step()
                 stepped()
             now = time
