@@ -278,7 +278,7 @@ def test_removing_a_replica_changes_no_other(activation, mode):
     stack = stack_of(activation, (1.0, 1.5, 2.0), depth=6, seeds=(0, 1))
     together = descended(stack, data, rate=2e-3, mode=mode, **MIXED)
     assert len({row["steps_taken"] for row in together.ends}) > 1
-    for places in ([0], [1, 4, 5], [5, 2]):
+    for places in ([0], [5, 1]):
         part = descended(stack.select(places), data, rate=2e-3, mode=mode, **MIXED)
         for number, place in enumerate(places):
             assert {**part.ends[number], "replica": place} == together.ends[place]
