@@ -16,6 +16,8 @@ from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_
 from finitewidth.kernels.trained import DEFAULT_BUDGET, full_kernel, traced_kernel
 from finitewidth.kernels.trained.batches import Inputs, as_inputs
 from finitewidth.kernels.trained.interface import output_count
+from finitewidth.kernels.trained.recording import gradients_on
+from finitewidth.kernels.trained.surroundings import unchanged_surroundings
 from finitewidth.library.modules import cross_kernel
 
 # Options of the kernels; those at their defaults are not passed on.
@@ -234,7 +236,7 @@ class KernelRegression(RegressorMixin, BaseEstimator):
             return 0.0
         function = self.of or self.network
         # a forward pass may differentiate, so that no_grad is not for it
-        with torch.inference_mode(False), torch.enable_grad():
+        with unchanged_surroundings(), gradients_on():
             return torch.cat([function(part.clone()).detach().double() for part in x.split(BATCH)])
 
 

@@ -23,6 +23,7 @@ from finitewidth.kernels.trained.check import closed_form_agrees
 from finitewidth.kernels.trained.eigenvalue import Eigenpair, largest_eigenpair, module_times
 from finitewidth.kernels.trained.fully_connected import FullyConnected, as_fully_connected
 from finitewidth.kernels.trained.recording import Request, checked_pass
+from finitewidth.kernels.trained.surroundings import unchanged_surroundings
 from finitewidth.kernels.trained.sweeps import module_terms
 
 # tells by its name whether a parameter is counted; or its name, that of a module, or several
@@ -132,6 +133,7 @@ def traced_kernel(network: Network, x: Inputs, **options: Unpack[Options]) -> Te
     return _terms(network, x, "traced", False, options)[""]
 
 
+@unchanged_surroundings()
 def traced_block(network: Network, x: Inputs, other: Inputs, **options: Unpack[Options]) -> Tensor:
     """Compute the traced kernel (N, N') between inputs of the rows and of the columns.
 
@@ -148,6 +150,7 @@ def traced_block(network: Network, x: Inputs, other: Inputs, **options: Unpack[O
     return _within_memory(lambda request: module_terms(request, "traced"), request, options)[""]
 
 
+@unchanged_surroundings()
 def output_count(network: Network, x: Inputs, **options: Unpack[Options]) -> int:
     """Return K, the number of outputs, from a forward pass of the first input.
 
@@ -212,6 +215,7 @@ def output_norms(network: Network, x: Inputs, **options: Unpack[Options]) -> Ten
     return _terms(network, x, "norms", False, options)[""]
 
 
+@unchanged_surroundings()
 def largest_eigenvalue(
     network: Network,
     x: Inputs,
@@ -284,6 +288,7 @@ def largest_eigenvalue(
     )
 
 
+@unchanged_surroundings()
 def _terms(
     network: Network, x: Inputs, kernel: str, by_layer: bool, options: Options
 ) -> dict[str, Tensor]:

@@ -439,11 +439,11 @@ def _batch_norm(use: Use) -> Elementwise | None:
         return _elementwise(use, align=1)
     if saved(node, "training"):
         return None
-    x, mean, variance = (saved(node, name) for name in ("input", "running_mean", "running_var"))
-    eps = saved(node, "eps")
-    return _elementwise(
-        use, lambda: functional.batch_norm(real(x), mean, variance, eps=eps), align=1
+    x, mean, variance = (
+        real(saved(node, name)) for name in ("input", "running_mean", "running_var")
     )
+    eps = saved(node, "eps")
+    return _elementwise(use, lambda: functional.batch_norm(x, mean, variance, eps=eps), align=1)
 
 
 def _group_norm(use: Use) -> Elementwise | None:

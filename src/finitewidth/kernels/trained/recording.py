@@ -44,12 +44,14 @@ class PlainRecurrence(TorchFunctionMode):
 
 @contextmanager
 def _switched_off(*backends: Any) -> Iterator[None]:
-    before = [backend.set_flags(False)[0] for backend in backends]
+    before = [backend.enabled for backend in backends]
     try:
+        for backend in backends:
+            backend.enabled = False
         yield
     finally:
         for backend, enabled in zip(backends, before, strict=True):
-            backend.set_flags(enabled)
+            backend.enabled = enabled
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ def module_terms(request: Request, what: str) -> dict[str, Tensor]:
             warnings.warn(
                 f"network: gradients by {', '.join(names)} do not agree with those of autograd; "
                 "autograd computes them input by input instead",
-                stacklevel=5,
+                stacklevel=7,  # the line that calls the library
             )
     raise refusals.not_apart(sorted(apart))
 
