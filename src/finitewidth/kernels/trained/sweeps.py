@@ -57,27 +57,34 @@ def module_terms(request: Request, what: str) -> dict[str, Tensor]:
     """Compute the parts of a kernel that belong to the modules of a network, in float64.
 
     They are traced (N, N), or the block (r, N - r) of the first r rows and the other columns, full
-    (K, N, K, N), diagonal (K, N), and norms of all pairs of outputs (K, K). Gradients that do not
-    agree with those of autograd are computed again by autograd, with a warning.
+    (K, N, K, N), diagonal (K, N), and norms of all pairs of outputs (K, K). Where gradients do not
+    agree with those of autograd, inputs may not come first on an axis that holds positions, too:
+    the order is found out. What still does not agree is computed by autograd, with a warning.
 
     Raises:
         ConfigError: the kernel would be wrong, or the budget is too small (`BudgetError`).
     """
     apart: frozenset[str] = frozenset()
-    for vectorise in (True, True, False):
-        recording = record(request, apart)
+    ordered, vectorise = False, True
+    while True:
+        recording = record(request, apart, ordered=ordered)
         try:
             with torch.no_grad(), torch.autocast(request.x.device.type, enabled=False):
                 return _terms(recording, request, what, vectorise)
         except GradientError as error:
             names = error.args[0]
-            apart |= frozenset(names)
-            warnings.warn(
-                f"network: gradients by {', '.join(names)} do not agree with those of autograd; "
-                "autograd computes them input by input instead",
-                stacklevel=7,  # the line that calls the library
-            )
-    raise refusals.not_apart(sorted(apart))
+        if not ordered and recording.graph and recording.graph.merged():
+            ordered = True
+            continue
+        if not vectorise:
+            raise refusals.not_apart(sorted(apart.union(names)))
+        vectorise = not apart
+        apart = apart.union(names)
+        warnings.warn(
+            f"network: gradients by {', '.join(names)} do not agree with those of autograd; "
+            "autograd computes them input by input instead",
+            stacklevel=7,  # the line that calls the library
+        )
 
 
 def _terms(recording: Recording, request: Request, what: str, vectorise: bool) -> dict[str, Tensor]:
