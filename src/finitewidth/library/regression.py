@@ -148,6 +148,7 @@ class KernelRegression(RegressorMixin, BaseEstimator):
             else:
                 prediction = theta / self.n_outputs_ @ columns
             prediction = prediction + self._start(x)
+        prediction = _in_range(prediction, "predictions")
         prediction = prediction.reshape(len(x), *self.coefficients_.shape[1:])
         return prediction if isinstance(X, Tensor) else prediction.cpu().numpy()
 
@@ -277,4 +278,13 @@ def _solved(theta: Tensor, right: Tensor, ridge: float) -> Tensor:
         raise ConfigError(
             f"ridge = {ridge:g}: the kernel of {len(theta)} rows is singular; give a larger ridge"
         )
-    return torch.cholesky_solve(right.to(theta), factor)
+    return _in_range(torch.cholesky_solve(right.to(theta), factor), "coefficients")
+
+
+def _in_range(values: Tensor, name: str) -> Tensor:
+    if not bool(values.isfinite().all()):
+        raise ConfigError(
+            f"{name}: some are not finite; scale the targets, the kernel or the outputs of the "
+            "network"
+        )
+    return values

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import log2
 
 import torch
 from torch import Tensor
@@ -51,14 +52,17 @@ def largest_eigenpair(
     """
     R = len(start)
     best = Eigenpair(
-        start.new_zeros(R), _unit(start), torch.full_like(start[:, 0], torch.inf), products
+        start.new_zeros(R), _unit(start * _factor(start)), torch.full_like(start[:, 0], torch.inf), products
     )
     active = torch.ones(R, dtype=torch.bool, device=start.device)
-    used = 0
+    used, factor = 0, torch.ones_like(start[:, :1])
     while used < products and bool(active.any()):
         basis, alphas, betas = [best.vector], [], []
         while used < products and len(alphas) < SPACE and bool(active.any()):
             w, used = times(basis[-1]), used + 1
+            if used == 1:
+                factor = _factor(w)
+            w = w * factor
             alphas.append((w * basis[-1]).sum(-1))
             Q = torch.stack(basis, 1)
             for _ in range(2):
@@ -66,7 +70,22 @@ def largest_eigenpair(
             betas.append(w.norm(dim=-1))
             best, active = _improved(best, active, Q, alphas, betas, tolerance)
             basis.append(_unit(w))
-    return replace(best, products=used)
+    return replace(best, value=best.value / factor[:, 0], products=used)
+
+
+def _factor(w: Tensor) -> Tensor:
+    """Return powers of two that bring vectors (R, D) into a range where squares do not overflow.
+
+    It is 1 for vectors that are there already.
+    """
+    largest = w.abs().amax(dim=-1, keepdim=True)
+    limits = torch.finfo(w.dtype)
+    usual = (largest > limits.tiny**0.25) & (largest < limits.max**0.25)
+    change = ~usual & (largest > 0) & largest.isfinite()
+    most = round(-log2(limits.tiny))
+    exponent = torch.frexp(largest).exponent.clamp(-most, most)
+    scaled = torch.ldexp(torch.ones_like(largest), -exponent)
+    return torch.where(change, scaled, torch.ones_like(largest))
 
 
 def _improved(

@@ -22,6 +22,7 @@ from finitewidth.kernels.trained.budget import DEFAULT_BUDGET, BudgetError, free
 from finitewidth.kernels.trained.check import closed_form_agrees
 from finitewidth.kernels.trained.eigenvalue import Eigenpair, largest_eigenpair, module_times
 from finitewidth.kernels.trained.fully_connected import FullyConnected, as_fully_connected
+from finitewidth.kernels.trained.ranges import check_eigenvalue, check_finite
 from finitewidth.kernels.trained.recording import Request, checked_pass
 from finitewidth.kernels.trained.surroundings import unchanged_surroundings
 from finitewidth.kernels.trained.sweeps import module_terms
@@ -145,7 +146,10 @@ def traced_block(network: Network, x: Inputs, other: Inputs, **options: Unpack[O
     both, rows = joined([x, other]), len(x)
     stack, flat = _closed_form(network, both, options)
     if stack is not None:
-        return _closed_terms(stack, flat, "traced", False, options)[""][..., :rows, rows:]
+        block = _closed_terms(stack, flat, "traced", False, options)[""][..., :rows, rows:]
+        if stack is not network:
+            check_finite([block], torch.float64)
+        return block
     request = _request(network, both, False, options, rows)
     return _within_memory(lambda request: module_terms(request, "traced"), request, options)[""]
 
@@ -276,9 +280,13 @@ def largest_eigenvalue(
             f"start: shape {tuple(start.shape)} must be {(*leading, *shape[1:])}, as the outputs"
         )
     flat = start.to(like).reshape(shape).flatten(1)
+    if not bool(flat.isfinite().all() & flat.any(dim=1).all()):
+        raise ConfigError("start: it must hold finite numbers that are not all zero; leave it out")
     found = largest_eigenpair(
         lambda v: times(v.view(shape)).flatten(1), flat, max(products, 2), tolerance
     )
+    if isinstance(network, nn.Module):
+        check_eigenvalue(found.value)
     scale = shape[1] if per_input else 1
     return Eigenpair(
         found.value.reshape(leading) / scale,
@@ -294,7 +302,10 @@ def _terms(
 ) -> dict[str, Tensor]:
     stack, x = _closed_form(network, x, options)
     if stack is not None:
-        return _closed_terms(stack, x, kernel, by_layer, options)
+        terms = _closed_terms(stack, x, kernel, by_layer, options)
+        if stack is not network:
+            check_finite(terms.values(), torch.float64)
+        return terms
     request = _request(network, x, by_layer, options)
     return _within_memory(lambda request: module_terms(request, kernel), request, options)
 

@@ -40,6 +40,7 @@ from finitewidth.kernels.trained.least import (
     row_bytes,
 )
 from finitewidth.kernels.trained.operations import Operation, Product, real, real_dtype
+from finitewidth.kernels.trained.ranges import check_range
 from finitewidth.kernels.trained.recording import Recording, Request, record
 from finitewidth.kernels.trained.units import OfOperation, ProductUnit, Unit, module_of
 
@@ -112,6 +113,7 @@ def _terms(recording: Recording, request: Request, what: str, vectorise: bool) -
     wrong = check.disagreements()
     if wrong:
         raise GradientError(wrong)
+    check_range(recording, totals, what)
     cut = slice(len(request.x))
     if what == "diagonal":
         return {name: total[cut].mT for name, total in totals.items()}
