@@ -5,7 +5,7 @@ largest is about 3e38: products of gradients of 1e-20 vanish, and those of 1e20 
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -31,7 +31,9 @@ def length_of(tensor: Tensor) -> float:
     return largest * float(vector_norm(tensor / largest, dtype=torch.float64))
 
 
-def check_range(recording: Recording, totals: Mapping[str, Tensor], what: str) -> None:
+def check_range(
+    recording: Recording, totals: Mapping[str, Tensor], what: str, trained: Sequence[Tensor]
+) -> None:
     """Check that parts of a kernel are finite, and not smaller than gradients of autograd allow.
 
     For the gradient R of sum_ik c_ik f_k(x_i) over two inputs, |R|^2 <= |c|^2 times the sum of
@@ -41,6 +43,7 @@ def check_range(recording: Recording, totals: Mapping[str, Tensor], what: str) -
         recording: the forward pass, with the gradient R if it is compared.
         totals: parts of the kernel by name, as in `finitewidth.kernels.trained.sweeps`.
         what: "traced", "full", "diagonal" or "norms".
+        trained: all trainable parameters of the network, also those that are not counted.
 
     Raises:
         ConfigError: an entry is not finite, or products of gradients vanish.
@@ -55,9 +58,22 @@ def check_range(recording: Recording, totals: Mapping[str, Tensor], what: str) -
     size = length_of(c)
     for name, length in lengths.items():
         vanishes = 0 < length / size < SMALLEST[dtype]
-        square = (length / size) ** 2
-        if vanishes or _trace(diagonals[name], recording, what) < square / 2:
+        too_small = _trace(diagonals[name], recording, what) < (length / size) ** 2 / 2
+        if vanishes or (too_small and not _is_rounding(length, recording, trained)):
             raise _out_of_range("are too small", dtype)
+
+
+def _is_rounding(length: float, recording: Recording, trained: Sequence[Tensor]) -> bool:
+    """Tell whether a gradient of a length is zero up to rounding, beside those by all parameters."""
+    gradients = torch.autograd.grad(
+        recording.outputs,
+        trained,
+        recording.reference.cotangent,
+        retain_graph=True,
+        materialize_grads=True,
+    )
+    eps = torch.finfo(recording.dtype).eps
+    return length <= eps**0.5 * max(map(length_of, gradients))
 
 
 def check_finite(results: Iterable[Tensor], dtype: torch.dtype) -> None:

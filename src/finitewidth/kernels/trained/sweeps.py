@@ -113,7 +113,8 @@ def _terms(recording: Recording, request: Request, what: str, vectorise: bool) -
     wrong = check.disagreements()
     if wrong:
         raise GradientError(wrong)
-    check_range(recording, totals, what)
+    trained = [p for p in request.network.parameters() if p.requires_grad]
+    check_range(recording, totals, what, trained)
     cut = slice(len(request.x))
     if what == "diagonal":
         return {name: total[cut].mT for name, total in totals.items()}
