@@ -15,6 +15,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_number
 from finitewidth.kernels.trained import DEFAULT_BUDGET, full_kernel, traced_kernel
 from finitewidth.kernels.trained.batches import Inputs, as_inputs
+from finitewidth.kernels.trained.inputs import check_tensor
 from finitewidth.kernels.trained.interface import output_count
 from finitewidth.kernels.trained.recording import gradients_on
 from finitewidth.kernels.trained.surroundings import unchanged_surroundings
@@ -199,6 +200,8 @@ class KernelRegression(RegressorMixin, BaseEstimator):
 
     def _inputs(self, X: Inputs, *, reset: bool) -> Tensor:
         """Return inputs as a tensor; ``reset`` when fitting."""
+        if isinstance(X, Tensor):
+            check_tensor(X, "X")
         try:
             if isinstance(X, Tensor):
                 validate_data(self, X, reset=reset, skip_check_array=True)
@@ -246,6 +249,7 @@ def _targets(y: Inputs, count: int) -> Tensor:
     if y is None:  # the words that scikit-learn looks for
         raise ConfigError("y: the regression requires y to be passed, but the target y is None")
     if isinstance(y, Tensor):
+        check_tensor(y, "y")
         values = _finite(y.detach(), "y")
     else:
         rules = {"ensure_2d": False, "allow_nd": True, "ensure_min_samples": 0, "input_name": "y"}

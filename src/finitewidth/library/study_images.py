@@ -9,6 +9,7 @@ from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.data.select import first_per_class
+from finitewidth.kernels.trained.inputs import check_tensor
 
 Pair = tuple[Tensor, Tensor]  # inputs (N, ...) and labels (N,)
 
@@ -46,6 +47,8 @@ def images_of(
 
 def _tensors(name: str, pair: tuple[Any, Any], device: str) -> Pair:
     x, labels = (torch.as_tensor(each) for each in pair)
+    for tensor in (x, labels):
+        check_tensor(tensor, name)
     if x.dtype in (torch.uint8, torch.bool) or x.is_complex() or not x.isfinite().all():
         raise ConfigError(
             f"{name}: inputs of type {x.dtype} must be finite real numbers; divide pixels by 255"

@@ -173,7 +173,15 @@ def draw(make: "Callable[[], nn.Module]", x: "Tensor", classes: int, seed: int) 
 
 
 def placed(network: "nn.Module", x: "Tensor") -> "nn.Module":
-    """Return a network in eval mode on the device of x, and in its type if that is floating."""
+    """Return a network in eval mode on the device of x, and in its type if that is floating.
+
+    Raises:
+        ConfigError: a parameter has no values.
+    """
+    if any(p.device.type == "meta" for p in network.parameters()):
+        raise ConfigError(
+            "network: a parameter is on the device 'meta' and has no values; make it on 'cpu'"
+        )
     return network.to(x.device, x.dtype if x.is_floating_point() else None).eval()
 
 

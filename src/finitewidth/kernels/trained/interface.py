@@ -22,6 +22,7 @@ from finitewidth.kernels.trained.budget import DEFAULT_BUDGET, BudgetError, free
 from finitewidth.kernels.trained.check import closed_form_agrees
 from finitewidth.kernels.trained.eigenvalue import Eigenpair, largest_eigenpair, module_times
 from finitewidth.kernels.trained.fully_connected import FullyConnected, as_fully_connected
+from finitewidth.kernels.trained.inputs import check_tensor
 from finitewidth.kernels.trained.ranges import check_eigenvalue, check_finite
 from finitewidth.kernels.trained.recording import Request, checked_pass
 from finitewidth.kernels.trained.surroundings import unchanged_surroundings
@@ -416,6 +417,8 @@ def _counted(network: nn.Module, chosen: Chosen | None) -> dict[str, nn.Paramete
             f"network: parameter {strange[0]!r} is complex; kernels are those of real parameters. "
             "Hold real and imaginary parts, or leave it out with parameters="
         )
+    for name, parameter in counted.items():
+        check_tensor(parameter, f"network: parameter {name!r}")
     if not counted:
         raise ConfigError(
             "network: no parameter is counted; they need requires_grad=True, and parameters= must "
