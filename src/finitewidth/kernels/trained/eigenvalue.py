@@ -51,18 +51,18 @@ def largest_eigenpair(
     not finite.
     """
     R = len(start)
-    best = Eigenpair(
-        start.new_zeros(R), _unit(start * _factor(start)), torch.full_like(start[:, 0], torch.inf), products
-    )
+    infinite = torch.full_like(start[:, 0], torch.inf)
+    best = Eigenpair(start.new_zeros(R), _unit(_in_range(start)[0]), infinite, products)
     active = torch.ones(R, dtype=torch.bool, device=start.device)
-    used, factor = 0, torch.ones_like(start[:, :1])
+    used, factor = 0, None
     while used < products and bool(active.any()):
         basis, alphas, betas = [best.vector], [], []
         while used < products and len(alphas) < SPACE and bool(active.any()):
             w, used = times(basis[-1]), used + 1
             if used == 1:
-                factor = _factor(w)
-            w = w * factor
+                w, factor = _in_range(w)
+            elif factor is not None:
+                w = w * factor
             alphas.append((w * basis[-1]).sum(-1))
             Q = torch.stack(basis, 1)
             for _ in range(2):
@@ -70,22 +70,26 @@ def largest_eigenpair(
             betas.append(w.norm(dim=-1))
             best, active = _improved(best, active, Q, alphas, betas, tolerance)
             basis.append(_unit(w))
-    return replace(best, value=best.value / factor[:, 0], products=used)
+    value = best.value if factor is None else best.value / factor[:, 0]
+    return replace(best, value=value, products=used)
 
 
-def _factor(w: Tensor) -> Tensor:
-    """Return powers of two that bring vectors (R, D) into a range where squares do not overflow.
+def _in_range(vectors: Tensor) -> tuple[Tensor, Tensor | None]:
+    """Return vectors (R, D) whose squares do not overflow, and what they are multiplied by, (R, 1).
 
-    It is 1 for vectors that are there already.
+    The factors are powers of two, and None for vectors that are in the range already.
     """
-    largest = w.abs().amax(dim=-1, keepdim=True)
-    limits = torch.finfo(w.dtype)
-    usual = (largest > limits.tiny**0.25) & (largest < limits.max**0.25)
-    change = ~usual & (largest > 0) & largest.isfinite()
+    largest = vectors.abs().amax(dim=-1, keepdim=True)
+    limits = torch.finfo(vectors.dtype)
+    outside = (largest < limits.tiny**0.25) | (largest > limits.max**0.25)
+    change = outside & (largest > 0) & largest.isfinite()
+    if not bool(change.any()):
+        return vectors, None
     most = round(-log2(limits.tiny))
     exponent = torch.frexp(largest).exponent.clamp(-most, most)
-    scaled = torch.ldexp(torch.ones_like(largest), -exponent)
-    return torch.where(change, scaled, torch.ones_like(largest))
+    one = torch.ones_like(largest)
+    factor = torch.where(change, torch.ldexp(one, -exponent), one)
+    return vectors * factor, factor
 
 
 def _improved(

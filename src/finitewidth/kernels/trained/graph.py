@@ -51,13 +51,13 @@ class InputAxis:
         return apart.transpose(before, before + 1).flatten(before + 1, before + 2)
 
     def orders(self) -> Iterator["InputAxis"]:
-        """Yield all orders of inputs and positions that the axis can have, the likely ones first."""
+        """Yield all orders of inputs and positions on the axis, the likely ones first."""
         divisors = [size for size in range(1, self.inner + 1) if self.inner % size == 0]
         for outer in sorted(divisors, key=lambda size: size not in (1, self.inner)):
             yield replace(self, outer=outer)
 
     def ordered_as(self, many: Tensor, two: Tensor, chosen: tuple[int, int]) -> "InputAxis | None":
-        """Return the order in which a tensor of N inputs has the rows of a tensor of two of them."""
+        """Return the order in which a tensor of N inputs has the rows of one of two of them."""
         for order in self.orders():
             rows = rows_of(order.split(many), chosen)
             if alike(rows, replace(order, samples=2).split(two)):

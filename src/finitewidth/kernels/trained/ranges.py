@@ -64,7 +64,7 @@ def check_range(
 
 
 def _is_rounding(length: float, recording: Recording, trained: Sequence[Tensor]) -> bool:
-    """Tell whether a gradient of a length is zero up to rounding, beside those by all parameters."""
+    """Tell whether a gradient is zero up to rounding, beside those by all parameters."""
     gradients = torch.autograd.grad(
         recording.outputs,
         trained,
@@ -112,7 +112,7 @@ def _diagonal(total: Tensor, what: str) -> Tensor:
 
 
 def _trace(diagonal: Tensor, recording: Recording, what: str) -> float:
-    """Return a number that the sum of Theta_kk(i, i) over outputs and two inputs does not exceed."""
+    """Return a bound from above on the sum of Theta_kk(i, i) over outputs and two inputs."""
     if what == "norms":  # tr A <= N^1/2 |A|
         return float(diagonal.diagonal().sum()) * len(recording.outputs) ** 0.5
     if diagonal.shape[-1] != len(recording.outputs):  # a block between rows and columns
