@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import log2
+from math import hypot, log2
 
 import torch
 from torch import Tensor
@@ -13,6 +13,7 @@ from finitewidth.kernels.trained import refusals
 from finitewidth.kernels.trained.budget import BudgetError
 from finitewidth.kernels.trained.check import differing
 from finitewidth.kernels.trained.operations import real
+from finitewidth.kernels.trained.ranges import length_of
 from finitewidth.kernels.trained.recording import Pass, Request, checked_pass
 from finitewidth.kernels.trained.sweeps import module_terms, sufficient_budget
 
@@ -218,6 +219,9 @@ def _is_product(
     given = torch.zeros_like(outputs)
     given[: len(v)] = v
     tangent = torch.autograd.grad(outputs, parameters, given, retain_graph=True)
-    wanted = sum(t.to_dense().double().square().sum() for t in tangent)
-    found = (given[: len(v)].double() * times(v[None])[0]).sum()
-    return bool((found - wanted).abs() <= torch.finfo(outputs.dtype).eps ** 0.5 * wanted)
+    length = hypot(*(length_of(t.to_dense()) for t in tangent))
+    wanted = length * length
+    if length > 0 and wanted < torch.finfo(torch.float64).tiny:
+        return False  # the square vanishes
+    found = float((given[: len(v)].double() * times(v[None])[0]).sum())
+    return abs(found - wanted) <= torch.finfo(outputs.dtype).eps ** 0.5 * wanted
