@@ -10,14 +10,23 @@ import finitewidth as fw
 from finitewidth.kernels.trained.inputs import check_tensor
 
 X = torch.randn(4, 3)
+SMALL = {"steps": 1, "per_class": 2, "progress": False}
 LABELS = torch.tensor([0, 1, 0, 1])
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Sparse CSR:UserWarning"),
+    pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning"),
+]
+# name -> function that makes the tensor, and the message
 KINDS = {
-    "sparse": (X.to_sparse(), r"layout is sparse_coo; convert it with to_dense\(\)"),
-    "sparse rows": (X.to_sparse_csr(), r"layout is sparse_csr; convert it with to_dense\(\)"),
-    "oneDNN": (X.to_mkldnn(), r"layout is mkldnn; convert it with to_dense\(\)"),
-    "meta": (X.to("meta"), "'meta' and has no values"),
-    "nested": (torch.nested.as_nested_tensor([X[0], X[1]]), "nested; pad its rows"),
-    "8 bits": (X.to(torch.float8_e4m3fn), r"too few digits; convert it with float\(\)"),
+    "sparse": (lambda: X.to_sparse(), r"layout is sparse_coo; convert it with to_dense\(\)"),
+    "sparse rows": (
+        lambda: X.to_sparse_csr(),
+        r"layout is sparse_csr; convert it with to_dense\(\)",
+    ),
+    "oneDNN": (lambda: X.to_mkldnn(), r"layout is mkldnn; convert it with to_dense\(\)"),
+    "meta": (lambda: X.to("meta"), "'meta' and has no values"),
+    "nested": (lambda: torch.nested.as_nested_tensor([X[0], X[1]]), "nested; pad its rows"),
+    "8 bits": (lambda: X.to(torch.float8_e4m3fn), r"too few digits; convert it with float\(\)"),
 }
 CALLS = {
     "traced": fw.traced_kernel,
@@ -29,15 +38,15 @@ CALLS = {
     "over training": lambda network, x: fw.kernel_over_training(network, x, lambda: None, [0]),
     "regression": lambda network, x: fw.KernelRegression(network).fit(x, torch.zeros(4, 2)),
     "targets": lambda network, x: fw.KernelRegression(network).fit(X, x),
-    "study": lambda network, x: fw.study(network, (x, LABELS), steps=1, progress=False),
+    "study": lambda network, x: fw.study(network, (x, LABELS), **SMALL),
 }
 
 
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_inputs(kind, call):
-    x, message = KINDS[kind]
-    network = nn.Linear(3, 2)
+    make, message = KINDS[kind]
+    network, x = nn.Linear(3, 2), make()
     with pytest.raises(fw.ConfigError, match=message) as refused:
         CALLS[call](network, x)
     assert "\n" not in str(refused.value)
@@ -59,5 +68,5 @@ def test_networks_without_values(call):
 
 
 def test_a_device_without_float64():
-    with pytest.raises(fw.ConfigError, match="x: it is on the device 'mps'.*move network"):
+    with pytest.raises(fw.ConfigError, match=r"x: it is on the device 'mps'.*move network"):
         check_tensor(SimpleNamespace(device=torch.device("mps")), "x")
