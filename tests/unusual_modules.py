@@ -8,12 +8,15 @@ from torch.utils.checkpoint import checkpoint
 
 
 def jacobian_kernel(network, x, of=None, parameters=None):
-    """The full kernel from one backward pass for each input alone and each output."""
+    """The full kernel from one backward pass for each input and each output.
+
+    An input is given twice, since torch's gradient of a batch norm is wrong for some inputs alone.
+    """
     of = of or network
     chosen = [p for name, p in network.named_parameters() if not parameters or parameters(name)]
     rows = []
     for sample in range(len(x)):
-        outputs = of(x[sample : sample + 1].clone())[0]
+        outputs = of(x[[sample, sample]])[0]
         for output in outputs:
             found = torch.autograd.grad(output, chosen, retain_graph=True, allow_unused=True)
             flat = [

@@ -147,8 +147,8 @@ def test_stays_within_the_budget(function, make, monkeypatch):
     for budget in (2**k for k in (*range(12, 24), 27)):
         memory = PeakMemory()
 
-        def record(*arguments, memory=memory):
-            found = recorded(*arguments)
+        def record(*arguments, memory=memory, **settings):
+            found = recorded(*arguments, **settings)
             memory.reset()
             return found
 

@@ -65,12 +65,21 @@ def kernel_over_training(
     for before, now in pairwise([0, *steps]):
         for _ in range(now - before):
             step()
-        modes = [(module, module.training) for module in network.modules()]
-        network.eval()
-        found.append(kernel(network, x, **options))
+        with _eval_mode(network):
+            found.append(kernel(network, x, **options))
+    return torch.stack(found)
+
+
+@contextmanager
+def _eval_mode(network: nn.Module) -> Iterator[None]:
+    """Put a network into eval mode; each module gets its mode back, also after an error."""
+    modes = [(module, module.training) for module in network.modules()]
+    network.eval()
+    try:
+        yield
+    finally:
         for module, mode in modes:
             module.training = mode
-    return torch.stack(found)
 
 
 def cross_kernel(

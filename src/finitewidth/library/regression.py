@@ -15,7 +15,10 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_number
 from finitewidth.kernels.trained import DEFAULT_BUDGET, full_kernel, traced_kernel
 from finitewidth.kernels.trained.batches import Inputs, as_inputs
+from finitewidth.kernels.trained.inputs import check_tensor
 from finitewidth.kernels.trained.interface import output_count
+from finitewidth.kernels.trained.recording import gradients_on
+from finitewidth.kernels.trained.surroundings import unchanged_surroundings
 from finitewidth.library.modules import cross_kernel
 
 # Options of the kernels; those at their defaults are not passed on.
@@ -146,6 +149,7 @@ class KernelRegression(RegressorMixin, BaseEstimator):
             else:
                 prediction = theta / self.n_outputs_ @ columns
             prediction = prediction + self._start(x)
+        prediction = _in_range(prediction, "predictions")
         prediction = prediction.reshape(len(x), *self.coefficients_.shape[1:])
         return prediction if isinstance(X, Tensor) else prediction.cpu().numpy()
 
@@ -196,6 +200,8 @@ class KernelRegression(RegressorMixin, BaseEstimator):
 
     def _inputs(self, X: Inputs, *, reset: bool) -> Tensor:
         """Return inputs as a tensor; ``reset`` when fitting."""
+        if isinstance(X, Tensor):
+            check_tensor(X, "X")
         try:
             if isinstance(X, Tensor):
                 validate_data(self, X, reset=reset, skip_check_array=True)
@@ -234,7 +240,7 @@ class KernelRegression(RegressorMixin, BaseEstimator):
             return 0.0
         function = self.of or self.network
         # a forward pass may differentiate, so that no_grad is not for it
-        with torch.inference_mode(False), torch.enable_grad():
+        with unchanged_surroundings(), gradients_on():
             return torch.cat([function(part.clone()).detach().double() for part in x.split(BATCH)])
 
 
@@ -243,6 +249,7 @@ def _targets(y: Inputs, count: int) -> Tensor:
     if y is None:  # the words that scikit-learn looks for
         raise ConfigError("y: the regression requires y to be passed, but the target y is None")
     if isinstance(y, Tensor):
+        check_tensor(y, "y")
         values = _finite(y.detach(), "y")
     else:
         rules = {"ensure_2d": False, "allow_nd": True, "ensure_min_samples": 0, "input_name": "y"}
@@ -275,4 +282,13 @@ def _solved(theta: Tensor, right: Tensor, ridge: float) -> Tensor:
         raise ConfigError(
             f"ridge = {ridge:g}: the kernel of {len(theta)} rows is singular; give a larger ridge"
         )
-    return torch.cholesky_solve(right.to(theta), factor)
+    return _in_range(torch.cholesky_solve(right.to(theta), factor), "coefficients")
+
+
+def _in_range(values: Tensor, name: str) -> Tensor:
+    if not bool(values.isfinite().all()):
+        raise ConfigError(
+            f"{name}: some are not finite; scale the targets, the kernel or the outputs of the "
+            "network"
+        )
+    return values

@@ -21,6 +21,7 @@ from finitewidth.kernels.ntk_init import initialisation as checks
 from finitewidth.kernels.ntk_init.estimators import naive
 from finitewidth.kernels.ntk_init.tail_errors import log_normal_error, log_variance
 from finitewidth.kernels.trained import kernel_diagonal, largest_eigenvalue, traced_kernel
+from finitewidth.kernels.trained.surroundings import unchanged_surroundings
 from finitewidth.library.dispersion import enough_draws, with_tail
 from finitewidth.library.study_images import Images, images_of
 from finitewidth.measures.blocks import block_means, label_alignment
@@ -191,8 +192,9 @@ def study(
         "seed": seed,
     }
     device = _checked(settings, device)
-    # on a GPU, convolutions are as exact as on a CPU
-    with torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False):
+    # on a GPU, convolutions give the same numbers at every call, as exact as on a CPU
+    cudnn = torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False)
+    with cudnn, unchanged_surroundings():
         data = images_of(images, test, per_class, device)
         trained, initial, left_out = _initialised(network, data, draws, seed, progress)
         during, missing = training_tables(trained, data, settings, progress)

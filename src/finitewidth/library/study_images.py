@@ -11,6 +11,7 @@ from torch import Tensor
 from finitewidth.common.errors import ConfigError
 from finitewidth.data.select import first_per_class
 from finitewidth.kernels.trained.batches import Batch
+from finitewidth.kernels.trained.inputs import check_tensor
 
 Pair = tuple[Batch, Tensor]  # inputs (N, ...) and labels (N,)
 
@@ -49,7 +50,9 @@ def images_of(
 def _tensors(name: str, pair: tuple[Any, Any], device: str) -> Pair:
     inputs, labels = pair
     x, labels = _as_batch(inputs), torch.as_tensor(labels)
+    check_tensor(labels, name)
     for tensor in x.tensors:
+        check_tensor(tensor, name)
         _check_inputs(name, tensor, labels, x.only is None)
     if labels.is_floating_point() or labels.dtype == torch.bool or labels.min() < 0:
         raise ConfigError(f"{name}: labels must be integers from 0, one for each class")

@@ -103,10 +103,23 @@ def label_alignment(kernel: Any, labels: Any) -> Any:
         1.0
     """
     theta, together = _checked(kernel, labels)
-    size = np.linalg.norm(theta, axis=(-2, -1))
-    if not (size != 0).all():
+    if not theta.any(axis=(-2, -1)).all():
         raise ConfigError("kernel: it is zero; alignment needs a kernel that is not")
+    theta, _ = _in_range(theta, (-2, -1))
+    size = np.linalg.norm(theta, axis=(-2, -1))
     return (theta * together).sum(axis=(-2, -1)) / (size * np.linalg.norm(together))
+
+
+def _in_range(values: np.ndarray, axis: int | tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Return values whose squares are in the range of float64, and exponents e.
+
+    They are the given ones times 2^-e. The exponent is one for all values along the axes, and 0 if
+    their squares are in the range already.
+    """
+    largest = np.abs(values).max(axis=axis, keepdims=True, initial=0.0)
+    usual = (largest > 1e-100) & (largest < 1e100)
+    exponent = np.where(usual | ~np.isfinite(largest), 0, np.frexp(largest)[1])
+    return np.ldexp(values, -exponent), exponent
 
 
 def _per_class(pairs: np.ndarray, together: np.ndarray) -> np.ndarray:
@@ -123,7 +136,9 @@ def _moments(theta: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nda
         return nothing, nothing
     entries, shares = theta[..., pairs], weights[pairs] / weights.sum()
     mean = (entries * shares).sum(axis=-1)
-    return mean, np.sqrt(((entries - mean[..., None]) ** 2 * shares).sum(axis=-1))
+    deviations, exponent = _in_range(entries - mean[..., None], -1)
+    spread = np.sqrt((deviations**2 * shares).sum(axis=-1))
+    return mean, np.ldexp(spread, exponent[..., 0])
 
 
 def _checked(kernel: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -187,7 +187,14 @@ def placed(network: "nn.Module", x: "Tensor | Arguments") -> "nn.Module":
     """Return a network in eval mode on the device of x, and in its type if that is floating.
 
     If x has several tensors, the type is that of the first floating one.
+
+    Raises:
+        ConfigError: a parameter has no values.
     """
+    if any(p.device.type == "meta" for p in network.parameters()):
+        raise ConfigError(
+            "network: a parameter is on the device 'meta' and has no values; make it on 'cpu'"
+        )
     tensors = _tensors_of(x)
     floating = [tensor.dtype for tensor in tensors if tensor.is_floating_point()]
     return network.to(tensors[0].device, floating[0] if floating else None).eval()

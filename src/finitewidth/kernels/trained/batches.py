@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from finitewidth.common.arrays import array_of_numbers
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained.fully_connected import FullyConnected
+from finitewidth.kernels.trained.inputs import check_tensor
 
 Network = FullyConnected | nn.Module
 Array: TypeAlias = Tensor | ArrayLike
@@ -174,6 +175,7 @@ def _as_tensor(network: Network, x: ArrayLike, name: str, keep_integers: bool = 
 
 
 def _checked(x: Tensor, name: str) -> Tensor:
+    check_tensor(x, name)
     if not x.dim() or not len(x):
         raise ConfigError(
             f"{name}: shape {tuple(x.shape)} holds no inputs; it must be (N, ...), N > 0"

@@ -1,4 +1,9 @@
-"""Gradients of parameters for which there are no rules, input by input."""
+"""Gradients of parameters for which there are no rules, input by input.
+
+The gradient of a batch norm in eval mode is wrong in torch (2.13, on a CPU) for one input alone, if
+it arrives in another memory format, as where images are read as tokens. The strides of one image do
+not tell the formats apart. So an input is given twice to a network with batch norms.
+"""
 
 import warnings
 from collections.abc import Sequence
@@ -9,8 +14,10 @@ from torch import Tensor
 from torch.func import vmap
 
 from finitewidth.kernels.trained.batches import Batch
-from finitewidth.kernels.trained.graph import backward
+from finitewidth.kernels.trained.graph import backward, children_first
 from finitewidth.kernels.trained.recording import Request, gradients_on, outputs_with
+
+BATCH_NORM = "NativeBatchNormBackward0"
 
 
 def rows(request: Request, names: Sequence[str], outputs: slice, at_once: int) -> list[Tensor]:
@@ -56,13 +63,21 @@ def _vectorised(
     return [torch.cat(parts) for parts in found]
 
 
+def has_batch_norm(outputs: Tensor) -> bool:
+    """Tell whether there is a batch norm in the graph of outputs."""
+    nodes = children_first(outputs.grad_fn) if outputs.grad_fn else []
+    return any(node.name() == BATCH_NORM for node in nodes)
+
+
 def _one_by_one(request: Request, x: Batch, names: Sequence[str], outputs: slice) -> list[Tensor]:
     parameters = [request.counted[name] for name in names]
     count = outputs.stop - outputs.start
     jacobians = [p.new_zeros(len(x), count, p.numel()) for p in parameters]
+    with gradients_on():
+        copies = 2 if has_batch_norm(request.outputs(x[:1])) else 1
     for sample in range(len(x)):
         with gradients_on():
-            answers = request.outputs(x[sample : sample + 1])[0, outputs].unbind()
+            answers = request.outputs(x[[sample] * copies])[0, outputs].unbind()
         for k, answer in enumerate(answers):
             gradients = torch.autograd.grad(
                 answer, parameters, retain_graph=k + 1 < count, allow_unused=True

@@ -22,6 +22,7 @@ from finitewidth.kernels.trained import dense
 from finitewidth.kernels.trained.fully_connected import FullyConnected
 from finitewidth.kernels.trained.graph import rows_of
 from finitewidth.kernels.trained.operations import Elementwise, Operation, Product
+from finitewidth.kernels.trained.ranges import SMALLEST, length_of
 from finitewidth.kernels.trained.recording import Recording
 from finitewidth.kernels.trained.units import ProductUnit, Unit, parameter_at
 
@@ -31,6 +32,7 @@ Compared = tuple[Tensor | None, Tensor | None, Size]
 CHANNELS, POSITIONS = 4, 3  # of each operation whose signals are added up, at most
 LARGE = 2**15  # numbers from which on gradients by a weight are multiplied by vectors
 PROJECTIONS = 2  # the number of these
+SAFE = 1e-20, 1e30  # sums of squares whose errors of rounding are in the range of float32, too
 
 
 class Check:
@@ -263,7 +265,11 @@ def closed_form_agrees(stack: FullyConnected, network: nn.Module, x: Tensor, fla
         return False
     stream = torch.Generator().manual_seed(0)
     c = torch.randn(outputs.shape, generator=stream).to(outputs.device, outputs.dtype)
-    wanted = iter(torch.autograd.grad(outputs, parameters, c, materialize_grads=True))
+    gradients = torch.autograd.grad(outputs, parameters, c, materialize_grads=True)
+    exact = outputs.dtype == torch.float64
+    if exact and 0 < max(map(length_of, gradients)) < SMALLEST[torch.float64]:
+        return False  # their products would vanish
+    wanted = iter(gradients)
     compared: dict[str, Compared] = {}
     with torch.no_grad():
         network, inputs, _ = dense.stacked(stack, flat[at : at + 1])
@@ -299,14 +305,14 @@ def differing(compared: Mapping[str, Compared], eps: float) -> list[str]:
         if ours is None or not ours.numel():
             agree = wanted is None or not wanted.any()
         elif wanted is None:
-            agree = vector_norm(ours) <= eps**0.5 * size()
+            agree = length_of(ours) <= eps**0.5 * size()
         elif wanted.numel() <= LARGE:
             small.append(name)
             continue
         else:
             wanted = wanted.to(ours.dtype)
             error = ours.view_as(wanted) - wanted
-            agree = _is_rounding(float(vector_norm(error)), float(vector_norm(wanted)), size, eps)
+            agree = _is_rounding(length_of(error), length_of(wanted), size, eps)
         if not agree:
             wrong.append(name)
     if small:
@@ -325,12 +331,19 @@ def _apart(
     All are compared together, because a call takes longer than a copy.
     """
     both = torch.stack([errors, wanted.to(errors.dtype)])
-    squares = both.to(torch.promote_types(both.dtype, torch.float32)).square()
-    squares = squares.flatten(1, -2).sum(1) if squares.dim() > 2 else squares
     starts = np.cumsum(widths) - widths
-    sums = np.add.reduceat(squares.cpu().numpy(), starts, axis=1)
+    sums = _sums_of_squares(both.to(torch.promote_types(both.dtype, torch.float32)), starts)
+    if both.dtype != torch.float64 and not SAFE[0] <= sums[1].min() <= sums[1].max() <= SAFE[1]:
+        sums = _sums_of_squares(both.double(), starts)  # squares leave the range of float32
     for error, length, size in zip(*np.sqrt(sums).tolist(), sizes, strict=True):
         yield not _is_rounding(error, length, size, eps)
+
+
+def _sums_of_squares(arrays: Tensor, starts: np.ndarray) -> np.ndarray:
+    """Return the sums of squares of arrays (2, ..., size) that begin at ``starts``, (2, n)."""
+    squares = arrays.square()
+    squares = squares.flatten(1, -2).sum(1) if squares.dim() > 2 else squares
+    return np.add.reduceat(squares.cpu().numpy(), starts, axis=1)
 
 
 def _is_rounding(error: float, length: float, size: Size, eps: float) -> bool:

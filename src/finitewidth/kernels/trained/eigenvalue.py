@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import hypot, log2
 
 import torch
 from torch import Tensor
@@ -12,6 +13,7 @@ from finitewidth.kernels.trained import refusals
 from finitewidth.kernels.trained.budget import BudgetError
 from finitewidth.kernels.trained.check import differing
 from finitewidth.kernels.trained.operations import real
+from finitewidth.kernels.trained.ranges import length_of
 from finitewidth.kernels.trained.recording import Pass, Request, checked_pass, gradients_on
 from finitewidth.kernels.trained.sweeps import module_terms, sufficient_budget
 
@@ -50,15 +52,18 @@ def largest_eigenpair(
     not finite.
     """
     R = len(start)
-    best = Eigenpair(
-        start.new_zeros(R), _unit(start), torch.full_like(start[:, 0], torch.inf), products
-    )
+    infinite = torch.full_like(start[:, 0], torch.inf)
+    best = Eigenpair(start.new_zeros(R), _unit(_in_range(start)[0]), infinite, products)
     active = torch.ones(R, dtype=torch.bool, device=start.device)
-    used = 0
+    used, factor = 0, None
     while used < products and bool(active.any()):
         basis, alphas, betas = [best.vector], [], []
         while used < products and len(alphas) < SPACE and bool(active.any()):
             w, used = times(basis[-1]), used + 1
+            if used == 1:
+                w, factor = _in_range(w)
+            elif factor is not None:
+                w = w * factor
             alphas.append((w * basis[-1]).sum(-1))
             Q = torch.stack(basis, 1)
             for _ in range(2):
@@ -66,7 +71,26 @@ def largest_eigenpair(
             betas.append(w.norm(dim=-1))
             best, active = _improved(best, active, Q, alphas, betas, tolerance)
             basis.append(_unit(w))
-    return replace(best, products=used)
+    value = best.value if factor is None else best.value / factor[:, 0]
+    return replace(best, value=value, products=used)
+
+
+def _in_range(vectors: Tensor) -> tuple[Tensor, Tensor | None]:
+    """Return vectors (R, D) whose squares do not overflow, and what they are multiplied by, (R, 1).
+
+    The factors are powers of two, and None for vectors that are in the range already.
+    """
+    largest = vectors.abs().amax(dim=-1, keepdim=True)
+    limits = torch.finfo(vectors.dtype)
+    outside = (largest < limits.tiny**0.25) | (largest > limits.max**0.25)
+    change = outside & (largest > 0) & largest.isfinite()
+    if not bool(change.any()):
+        return vectors, None
+    most = round(-log2(limits.tiny))
+    exponent = torch.frexp(largest).exponent.clamp(-most, most)
+    one = torch.ones_like(largest)
+    factor = torch.where(change, torch.ldexp(one, -exponent), one)
+    return vectors * factor, factor
 
 
 def _improved(
@@ -153,29 +177,33 @@ def module_times(request: Request) -> tuple[Callable[[Tensor], Tensor], Tensor]:
 
 
 def _check_together(request: Request, run: Pass) -> None:
-    """Check that gradients of some inputs in the batch are those of the same inputs alone."""
+    """Check that gradients of some inputs in the batch are those of the same inputs alone.
+
+    An input alone is given twice, because torch's gradient of it can be wrong; see `by_autograd`.
+    """
     x = request.padded()
-    stream = torch.Generator().manual_seed(0)
     some = sorted({0, len(x) // 2, len(x) - 1})
+    stream = torch.Generator().manual_seed(0)
     given = torch.zeros_like(run.outputs)
     given[some] = torch.randn(given[some].shape, generator=stream).to(given)
 
-    def alone(parameters: list[Tensor]) -> list[Tensor]:
+    def apart(parameters: list[Tensor]) -> list[Tensor]:
         """Return the sums of the gradients of single inputs."""
         totals = [torch.zeros_like(parameter) for parameter in parameters]
         for at in some:
             with gradients_on():
-                outputs = request.outputs(x[at : at + 1])
-            gradients = _gradients(outputs, parameters, given[at : at + 1])
+                outputs = request.outputs(x[[at, at]])
+            cotangent = torch.stack([given[at], torch.zeros_like(given[at])])
+            gradients = _gradients(outputs, parameters, cotangent)
             totals = [total + part for total, part in zip(totals, gradients, strict=True)]
         return totals
 
     def largest() -> float:  # beside which a gradient that should be zero is small
         trained = [p for p in request.network.parameters() if p.requires_grad]
-        return max(float(vector_norm(gradient)) for gradient in alone(trained))
+        return max(float(vector_norm(gradient)) for gradient in apart(trained))
 
     parameters = list(run.counted.values())
-    found, wanted = _gradients(run.outputs, parameters, given), alone(parameters)
+    found, wanted = _gradients(run.outputs, parameters, given), apart(parameters)
     pairs = zip(run.counted, found, wanted, strict=True)
     compared = {name: (ours, right, largest) for name, ours, right in pairs}
     wrong = differing(compared, torch.finfo(run.dtype).eps)
@@ -200,6 +228,9 @@ def _is_product(
     given = torch.zeros_like(outputs)
     given[: len(v)] = v
     tangent = torch.autograd.grad(outputs, parameters, given, retain_graph=True)
-    wanted = sum(t.to_dense().double().square().sum() for t in tangent)
-    found = (given[: len(v)].double() * times(v[None])[0]).sum()
-    return bool((found - wanted).abs() <= torch.finfo(outputs.dtype).eps ** 0.5 * wanted)
+    length = hypot(*(length_of(t.to_dense()) for t in tangent))
+    wanted = length * length
+    if length > 0 and wanted < torch.finfo(torch.float64).tiny:
+        return False  # the square vanishes
+    found = float((given[: len(v)].double() * times(v[None])[0]).sum())
+    return abs(found - wanted) <= torch.finfo(outputs.dtype).eps ** 0.5 * wanted

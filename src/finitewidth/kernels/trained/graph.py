@@ -7,7 +7,7 @@ the inputs. What has the same shape in both, and follows from parameters alone, 
 import contextlib
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
@@ -15,6 +15,8 @@ import torch
 from torch import Tensor
 from torch.autograd.graph import GradientEdge, Node
 from torch.func import vmap
+
+from finitewidth.kernels.trained.refusals import alike
 
 FEWEST = 3  # inputs of a graph, so that it differs from a graph of two
 
@@ -27,13 +29,14 @@ class InputAxis:
         samples: N, the number of inputs.
         axis: the axis, of length N T.
         inner: T, the positions of one input on the same axis.
-        inputs_first: whether the axis is (N, T), and not (T, N).
+        outer: the number of positions before the inputs: the axis is (outer, N, T / outer). It is 1
+            where the inputs come first, as (N, T), and T where they come last, as (T, N).
     """
 
     samples: int
     axis: int
     inner: int
-    inputs_first: bool = True
+    outer: int = 1
 
     def split(self, tensor: Tensor, *, before: int = 0) -> Tensor:
         """Return a tensor as (..., N, T, ...), with its further axes in their order.
@@ -41,9 +44,25 @@ class InputAxis:
         ``before`` counts the axes in front of those that are numbered, such as that of the outputs.
         """
         moved = tensor.movedim(self.axis + before, before)
-        if self.inputs_first:
+        if self.outer == 1:
             return moved.unflatten(before, (self.samples, self.inner))
-        return moved.unflatten(before, (self.inner, self.samples)).transpose(before, before + 1)
+        rest = self.inner // self.outer
+        apart = moved.unflatten(before, (self.outer, self.samples, rest))
+        return apart.transpose(before, before + 1).flatten(before + 1, before + 2)
+
+    def orders(self) -> Iterator["InputAxis"]:
+        """Yield all orders of inputs and positions on the axis, the likely ones first."""
+        divisors = [size for size in range(1, self.inner + 1) if self.inner % size == 0]
+        for outer in sorted(divisors, key=lambda size: size not in (1, self.inner)):
+            yield replace(self, outer=outer)
+
+    def ordered_as(self, many: Tensor, two: Tensor, chosen: tuple[int, int]) -> "InputAxis | None":
+        """Return the order in which a tensor of N inputs has the rows of one of two of them."""
+        for order in self.orders():
+            rows = rows_of(order.split(many), chosen)
+            if alike(rows, replace(order, samples=2).split(two)):
+                return order
+        return None
 
 
 @dataclass(frozen=True)
@@ -55,15 +74,20 @@ class Graph:
         chosen: the positions of the two inputs among the N.
         partners: the nodes of the first graph, each with its node in the second.
         weights: the nodes of the first graph that follow from parameters alone.
+        orders: where the inputs lie in outputs of nodes, where it is known from their gradients. By
+            default inputs come first on an axis.
     """
 
     samples: int
     chosen: tuple[int, int]
     partners: dict[Node, Node]
     weights: set[Node]
+    orders: dict[Node, InputAxis] = field(default_factory=dict)
 
     def input_axis(self, node: Node) -> InputAxis | None:
         """Return where the inputs lie in the output of a node; None if it does not tell."""
+        if node in self.orders:
+            return self.orders[node]
         many, two = shape_of(node), shape_of(self.partners[node])
         if len(many) != len(two):
             return None
@@ -75,6 +99,35 @@ class Graph:
         axis, inner = apart[0], many[apart[0]] // self.samples
         same = many[axis] == inner * self.samples and two[axis] == inner * 2
         return InputAxis(self.samples, axis, inner) if same else None
+
+    def merged(self) -> dict[Node, InputAxis]:
+        """Return the operations on weights whose outputs have inputs and positions on one axis."""
+        used = [
+            node
+            for node in self.partners
+            if node not in self.weights and not self.weights.isdisjoint(children(node))
+        ]
+        axes = {node: self.input_axis(node) for node in used}
+        return {node: axis for node, axis in axes.items() if axis and axis.inner > 1}
+
+    def ordered(self, outputs: Tensor, two: Tensor, cotangent: Tensor) -> "Graph":
+        """Return the graph with the orders of inputs and positions on axes that hold both.
+
+        The gradients of the outputs (N, K), times the ``cotangent``, and of those for two inputs
+        have the same rows in the right order.
+        """
+        axes = self.merged()
+        edges = [GradientEdge(node, 0) for node in axes]
+        twins = [GradientEdge(self.partners[node], 0) for node in axes]
+        settings = {"retain_graph": True, "allow_unused": True}
+        given = rows_of(cotangent, self.chosen)
+        many = torch.autograd.grad(outputs, edges, cotangent, **settings)
+        few = torch.autograd.grad(two, twins, given, **settings)
+        orders = {}
+        for (node, axis), g, g_of_two in zip(axes.items(), many, few, strict=True):
+            if g is not None and g_of_two is not None:
+                orders[node] = axis.ordered_as(g, g_of_two, self.chosen) or axis
+        return replace(self, orders=orders)
 
 
 def rows_of(tensor: Tensor, chosen: tuple[int, int]) -> Tensor:

@@ -22,7 +22,10 @@ from finitewidth.kernels.trained.budget import DEFAULT_BUDGET, BudgetError, free
 from finitewidth.kernels.trained.check import closed_form_agrees
 from finitewidth.kernels.trained.eigenvalue import Eigenpair, largest_eigenpair, module_times
 from finitewidth.kernels.trained.fully_connected import FullyConnected, as_fully_connected
+from finitewidth.kernels.trained.inputs import check_tensor
+from finitewidth.kernels.trained.ranges import check_eigenvalue, check_finite
 from finitewidth.kernels.trained.recording import Request, checked_pass
+from finitewidth.kernels.trained.surroundings import unchanged_surroundings
 from finitewidth.kernels.trained.sweeps import module_terms
 
 # tells by its name whether a parameter is counted; or its name, that of a module, or several
@@ -132,6 +135,7 @@ def traced_kernel(network: Network, x: Inputs, **options: Unpack[Options]) -> Te
     return _terms(network, x, "traced", False, options)[""]
 
 
+@unchanged_surroundings()
 def traced_block(network: Network, x: Inputs, other: Inputs, **options: Unpack[Options]) -> Tensor:
     """Compute the traced kernel (N, N') between inputs of the rows and of the columns.
 
@@ -143,11 +147,15 @@ def traced_block(network: Network, x: Inputs, other: Inputs, **options: Unpack[O
     both, rows = joined([x, other]), len(x)
     stack, flat = _closed_form(network, both, options)
     if stack is not None:
-        return _closed_terms(stack, flat, "traced", False, options)[""][..., :rows, rows:]
+        block = _closed_terms(stack, flat, "traced", False, options)[""][..., :rows, rows:]
+        if stack is not network:
+            check_finite([block], torch.float64)
+        return block
     request = _request(network, both, False, options, rows)
     return _within_memory(lambda request: module_terms(request, "traced"), request, options)[""]
 
 
+@unchanged_surroundings()
 def output_count(network: Network, x: Inputs, **options: Unpack[Options]) -> int:
     """Return K, the number of outputs, from a forward pass of the first input.
 
@@ -212,6 +220,7 @@ def output_norms(network: Network, x: Inputs, **options: Unpack[Options]) -> Ten
     return _terms(network, x, "norms", False, options)[""]
 
 
+@unchanged_surroundings()
 def largest_eigenvalue(
     network: Network,
     x: Inputs,
@@ -272,9 +281,13 @@ def largest_eigenvalue(
             f"start: shape {tuple(start.shape)} must be {(*leading, *shape[1:])}, as the outputs"
         )
     flat = start.to(like).reshape(shape).flatten(1)
+    if not bool(flat.isfinite().all() & flat.any(dim=1).all()):
+        raise ConfigError("start: it must hold finite numbers that are not all zero; leave it out")
     found = largest_eigenpair(
         lambda v: times(v.view(shape)).flatten(1), flat, max(products, 2), tolerance
     )
+    if isinstance(network, nn.Module):
+        check_eigenvalue(found.value)
     scale = shape[1] if per_input else 1
     return Eigenpair(
         found.value.reshape(leading) / scale,
@@ -284,12 +297,16 @@ def largest_eigenvalue(
     )
 
 
+@unchanged_surroundings()
 def _terms(
     network: Network, x: Inputs, kernel: str, by_layer: bool, options: Options
 ) -> dict[str, Tensor]:
     stack, x = _closed_form(network, x, options)
     if stack is not None:
-        return _closed_terms(stack, x, kernel, by_layer, options)
+        terms = _closed_terms(stack, x, kernel, by_layer, options)
+        if stack is not network:
+            check_finite(terms.values(), torch.float64)
+        return terms
     request = _request(network, x, by_layer, options)
     return _within_memory(lambda request: module_terms(request, kernel), request, options)
 
@@ -400,6 +417,8 @@ def counted_parameters(network: nn.Module, chosen: Chosen | None) -> dict[str, n
             f"network: parameter {strange[0]!r} is complex; kernels are those of real parameters. "
             "Hold real and imaginary parts, or leave it out with parameters="
         )
+    for name, parameter in counted.items():
+        check_tensor(parameter, f"network: parameter {name!r}")
     if not counted:
         raise ConfigError(
             "network: no parameter is counted; they need requires_grad=True, and parameters= must "

@@ -21,9 +21,8 @@ from torch import Tensor
 from torch.autograd.graph import GradientEdge, Node
 from torch.nn import functional
 
-from finitewidth.kernels.trained.graph import Graph, InputAxis, edge_shape, rows_of, saved, shape_of
+from finitewidth.kernels.trained.graph import Graph, InputAxis, edge_shape, saved, shape_of
 from finitewidth.kernels.trained.patches import unfolded
-from finitewidth.kernels.trained.refusals import alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,12 +125,8 @@ class Use:
         inner = two.shape[axis] // 2
         if many.shape[axis] != inner * self.axis.samples or two.shape[axis] != inner * 2:
             return None
-        for inputs_first in (True, False) if inner > 1 else (True,):
-            many_axis = replace(self.axis, axis=axis, inner=inner, inputs_first=inputs_first)
-            rows = rows_of(many_axis.split(many), self.chosen)
-            if alike(rows, replace(many_axis, samples=2).split(two)):
-                return many, many_axis
-        return None
+        order = replace(self.axis, axis=axis, inner=inner).ordered_as(many, two, self.chosen)
+        return (many, order) if order else None
 
 
 def operation(graph: Graph, node: Node, at: int) -> Operation | None:
@@ -439,11 +434,11 @@ def _batch_norm(use: Use) -> Elementwise | None:
         return _elementwise(use, align=1)
     if saved(node, "training"):
         return None
-    x, mean, variance = (saved(node, name) for name in ("input", "running_mean", "running_var"))
-    eps = saved(node, "eps")
-    return _elementwise(
-        use, lambda: functional.batch_norm(real(x), mean, variance, eps=eps), align=1
+    x, mean, variance = (
+        real(saved(node, name)) for name in ("input", "running_mean", "running_var")
     )
+    eps = saved(node, "eps")
+    return _elementwise(use, lambda: functional.batch_norm(x, mean, variance, eps=eps), align=1)
 
 
 def _group_norm(use: Use) -> Elementwise | None:

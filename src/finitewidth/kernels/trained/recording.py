@@ -17,6 +17,7 @@ from finitewidth.kernels.trained import refusals
 from finitewidth.kernels.trained.batches import Batch, joined
 from finitewidth.kernels.trained.graph import (
     FEWEST,
+    Graph,
     children_first,
     coarsest,
     is_leaf,
@@ -44,12 +45,14 @@ class PlainRecurrence(TorchFunctionMode):
 
 @contextmanager
 def _switched_off(*backends: Any) -> Iterator[None]:
-    before = [backend.set_flags(False)[0] for backend in backends]
+    before = [backend.enabled for backend in backends]
     try:
+        for backend in backends:
+            backend.enabled = False
         yield
     finally:
         for backend, enabled in zip(backends, before, strict=True):
-            backend.set_flags(enabled)
+            backend.enabled = enabled
 
 
 @dataclass(frozen=True)
@@ -124,6 +127,7 @@ class Recording:
         others: the remaining parameters by name.
         reference: what gradients are compared with; None if they are not.
         dtype: the type of the lowest precision in the graph.
+        graph: the graph of the outputs; None if it differs from that of two inputs.
     """
 
     outputs: Tensor
@@ -131,6 +135,7 @@ class Recording:
     others: dict[str, nn.Parameter]
     reference: Reference | None
     dtype: torch.dtype
+    graph: Graph | None
 
 
 @dataclass(frozen=True)
@@ -189,16 +194,22 @@ def checked_pass(request: Request) -> Pass:
     return Pass(outputs, two, chosen, nodes, counted, dtype)
 
 
-def record(request: Request, apart: frozenset[str] = frozenset()) -> Recording:
+def record(
+    request: Request, apart: frozenset[str] = frozenset(), *, ordered: bool = False
+) -> Recording:
     """Run a network with all inputs, and find the weights in the graph.
 
-    Parameters in ``apart`` are left to autograd although there are rules for them.
+    Parameters in ``apart`` are left to autograd although there are rules for them. If ``ordered``,
+    a further backward sweep tells where the inputs lie on axes that hold positions, too.
 
     Raises:
         ConfigError: the kernel would be wrong. The message says why.
     """
     run = checked_pass(request)
+    reference = _reference(request, run) if request.check else None
     graph = paired(run.outputs, run.two, run.chosen, run.nodes)
+    if graph and ordered and reference:
+        graph = graph.ordered(run.outputs, run.two, reference.cotangent)
     try:
         units, others = units_of(graph, run.counted) if graph else ([], list(run.counted))
     except RuntimeError as error:
@@ -206,8 +217,7 @@ def record(request: Request, apart: frozenset[str] = frozenset()) -> Recording:
     left = {name for unit in units if apart & {*unit.parameters} for name in unit.parameters}
     units = [unit for unit in units if not left & {*unit.parameters}]
     others = {name: p for name, p in run.counted.items() if name in left or name in others}
-    reference = _reference(request, run) if request.check else None
-    return Recording(run.outputs, tuple(units), others, reference, run.dtype)
+    return Recording(run.outputs, tuple(units), others, reference, run.dtype, graph)
 
 
 @contextmanager

@@ -100,25 +100,47 @@ def not_apart(names: Sequence[str]) -> ConfigError:
 
 @contextmanager
 def unchanged_buffers(network: nn.Module) -> Iterator[None]:
-    """Check that a network leaves its buffers as they are; changed ones get their values back."""
-    before = {name: buffer.clone() for name, buffer in network.named_buffers()}
+    """Check that a network leaves its buffers as they are; changed ones get their values back.
+
+    That is also said of a network that is refused for what follows from it.
+    """
+    names = {id(buffer): name for name, buffer in network.named_buffers()}
+    held = [
+        (module._buffers, key, buffer, buffer.clone())
+        for module in network.modules()
+        for key, buffer in module._buffers.items()
+        if buffer is not None
+    ]
+    refused: ConfigError | None = None
+    changed: list[str] = []
     try:
         yield
+    except ConfigError as error:
+        refused = error
     finally:
-        changed = [
-            name
-            for name, buffer in network.named_buffers()
-            if name in before and not torch.equal(before[name], buffer)
-        ]
-        for name in changed:
-            network.get_buffer(name).copy_(before[name])
-        if changed:
-            in_training = any(module.training for module in network.modules())
-            remedy = "call network.eval()" if in_training else "leave it as it is in eval mode"
-            raise ConfigError(
-                f"network: it changes its buffer {changed[0]!r} as it computes outputs, as "
-                f"spectral norms do in train mode; {remedy}"
-            )
+        for buffers, key, buffer, before in held:
+            if buffers.get(key) is not buffer or not _equal(buffer, before):
+                changed.append(names[id(buffer)])
+                buffers[key] = buffer
+                with torch.no_grad():
+                    buffer.copy_(before)
+    if changed:
+        in_training = any(module.training for module in network.modules())
+        remedy = "call network.eval()" if in_training else "leave it as it is in eval mode"
+        raise ConfigError(
+            f"network: it changes its buffer {changed[0]!r} as it computes outputs, as spectral "
+            f"norms do in train mode; {remedy}"
+        ) from refused
+    if refused:
+        raise refused
+
+
+def _equal(first: Tensor, second: Tensor) -> bool:
+    """Tell whether two tensors have the same shape and elements, where nan equals nan."""
+    if torch.equal(first, second):
+        return True
+    nan = first.shape == second.shape and first.isnan() & second.isnan()
+    return nan is not False and bool(((first == second) | nan).all())
 
 
 def check_apart(

@@ -40,6 +40,7 @@ from finitewidth.kernels.trained.least import (
     row_bytes,
 )
 from finitewidth.kernels.trained.operations import Operation, Product, real, real_dtype
+from finitewidth.kernels.trained.ranges import check_range
 from finitewidth.kernels.trained.recording import Recording, Request, record
 from finitewidth.kernels.trained.units import OfOperation, ProductUnit, Unit, module_of
 
@@ -57,27 +58,34 @@ def module_terms(request: Request, what: str) -> dict[str, Tensor]:
     """Compute the parts of a kernel that belong to the modules of a network, in float64.
 
     They are traced (N, N), or the block (r, N - r) of the first r rows and the other columns, full
-    (K, N, K, N), diagonal (K, N), and norms of all pairs of outputs (K, K). Gradients that do not
-    agree with those of autograd are computed again by autograd, with a warning.
+    (K, N, K, N), diagonal (K, N), and norms of all pairs of outputs (K, K). Where gradients do not
+    agree with those of autograd, inputs may not come first on an axis that holds positions, too:
+    the order is found out. What still does not agree is computed by autograd, with a warning.
 
     Raises:
         ConfigError: the kernel would be wrong, or the budget is too small (`BudgetError`).
     """
     apart: frozenset[str] = frozenset()
-    for vectorise in (True, True, False):
-        recording = record(request, apart)
+    ordered, vectorise = False, True
+    while True:
+        recording = record(request, apart, ordered=ordered)
         try:
             with torch.no_grad(), torch.autocast(request.x.device.type, enabled=False):
                 return _terms(recording, request, what, vectorise)
         except GradientError as error:
             names = error.args[0]
-            apart |= frozenset(names)
-            warnings.warn(
-                f"network: gradients by {', '.join(names)} do not agree with those of autograd; "
-                "autograd computes them input by input instead",
-                stacklevel=5,
-            )
-    raise refusals.not_apart(sorted(apart))
+        if not ordered and recording.graph and recording.graph.merged():
+            ordered = True
+            continue
+        if not vectorise:
+            raise refusals.not_apart(sorted(apart.union(names)))
+        vectorise = not apart
+        apart = apart.union(names)
+        warnings.warn(
+            f"network: gradients by {', '.join(names)} do not agree with those of autograd; "
+            "autograd computes them input by input instead",
+            stacklevel=7,  # the line that calls the library
+        )
 
 
 def _terms(recording: Recording, request: Request, what: str, vectorise: bool) -> dict[str, Tensor]:
@@ -105,6 +113,8 @@ def _terms(recording: Recording, request: Request, what: str, vectorise: bool) -
     wrong = check.disagreements()
     if wrong:
         raise GradientError(wrong)
+    trained = [p for p in request.network.parameters() if p.requires_grad]
+    check_range(recording, totals, what, trained)
     cut = slice(len(request.x))
     if what == "diagonal":
         return {name: total[cut].mT for name, total in totals.items()}
