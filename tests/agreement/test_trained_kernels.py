@@ -123,11 +123,13 @@ def test_one_sweep_for_each_output_and_not_one_more(function, budget, monkeypatc
     CountedSweep.sweeps = 0
     found = function(network, x, of=counted, budget=budget)
     assert CountedSweep.sweeps == 7 + 2  # the others for the check: all inputs, and two of them
-    # two inputs together, three alone, all in reverse, and all
-    assert batches == [2, 1, 1, 1, len(x), len(x)]
+    # two inputs together, one alone, all in reverse, and all
+    assert batches == [2, 1, len(x), len(x)]
     agree(found, function(network, x))
     CountedSweep.sweeps = 0
+    batches.clear()
     agree(function(network, x, of=counted, budget=budget, check=False), found)
+    assert batches == [2, len(x)]
     assert CountedSweep.sweeps == 7
     monkeypatch.setattr(sweeps, "AT_ONCE", 2**30)
     CountedSweep.sweeps = 0

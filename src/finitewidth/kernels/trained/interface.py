@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
@@ -43,8 +44,9 @@ class Options(TypedDict, total=False):
         parameters: for modules: the parameters that are counted: the name of a parameter or of a
             module, a list of names, or a function that tells by the name whether it is counted;
             all by default. Frozen parameters (``requires_grad=False``) are never counted.
-        check: for modules: whether gradients are compared with those of autograd, True by default.
-            False saves a sweep, and a kernel can then be wrong without a word.
+        check: for modules: whether gradients are compared with those of autograd, and outputs with
+            those of one input alone and of all in reverse, True by default. False saves a sweep and
+            two forward passes, and a kernel can then be wrong without a word.
         budget: bytes for temporary arrays. By default `DEFAULT_BUDGET`, or what the smallest pieces
             of the work need, if half of the free memory suffices for them. The network, the graph
             of its forward pass, and the result are not counted.
@@ -88,10 +90,12 @@ def kernel_terms(
 def traced_kernel(network: Network, x: Inputs, **options: Unpack[Options]) -> Tensor:
     """Compute Theta(i, j) = sum_k <grad f_k(x_i), grad f_k(x_j)> over all counted parameters.
 
-    Stacks, and `torch.nn.Sequential` of linear layers with one elementwise activation, are computed
-    in closed form in float64. Other modules need one forward pass and one backward sweep for each
-    output, in the type of the network; products are added up in float64. In float32 the error is
-    about 1e-7 to 1e-5 of the norm of the kernel, and grows with the depth.
+    Stacks are computed in closed form in float64. `torch.nn.Sequential` of linear layers with one
+    elementwise activation is computed in closed form, too, in the type of the network. Other
+    modules need one forward pass and one backward sweep for each output, in the type of the
+    network. Products are added up in float64. In float32 the error is about 1e-7 to 1e-5 of the
+    norm of the kernel, and grows with the depth; in a chaotic network it grows as rounding of the
+    outputs does. For smaller errors convert the network and its inputs to float64.
 
     Args:
         network: `FullyConnected`, or a torch module whose outputs depend on one input each. Batch
@@ -108,8 +112,9 @@ def traced_kernel(network: Network, x: Inputs, **options: Unpack[Options]) -> Te
             - ``parameters``: the parameters that are counted: the name of a parameter or of a
               module, a list of names, or a function that tells by the name whether it is counted;
               all by default. Frozen parameters (``requires_grad=False``) are never counted.
-            - ``check``: whether gradients are compared with those of autograd, True by default.
-              False saves a sweep, and a kernel can then be wrong without a word.
+            - ``check``: whether gradients are compared with those of autograd, and outputs with
+              those of one input alone and of all in reverse, True by default. False saves a sweep
+              and two forward passes, and a kernel can then be wrong without a word.
             - ``budget``: bytes for temporary arrays. By default 512 MiB, or what the smallest
               pieces of the work need, if half of the free memory suffices for them. The network,
               the graph of its forward pass, and the result are not counted.
@@ -147,7 +152,7 @@ def traced_block(network: Network, x: Inputs, other: Inputs, **options: Unpack[O
     both, rows = joined([x, other]), len(x)
     stack, flat = _closed_form(network, both, options)
     if stack is not None:
-        block = _closed_terms(stack, flat, "traced", False, options)[""][..., :rows, rows:]
+        block = _closed_terms(network, stack, flat, "traced", False, options)[""][..., :rows, rows:]
         if stack is not network:
             check_finite([block], torch.float64)
         return block
@@ -303,7 +308,7 @@ def _terms(
 ) -> dict[str, Tensor]:
     stack, x = _closed_form(network, x, options)
     if stack is not None:
-        terms = _closed_terms(stack, x, kernel, by_layer, options)
+        terms = _closed_terms(network, stack, x, kernel, by_layer, options)
         if stack is not network:
             check_finite(terms.values(), torch.float64)
         return terms
@@ -328,9 +333,24 @@ def _within_memory(run: Callable[[Request], T], request: Request, options: Optio
 
 
 def _closed_terms(
-    stack: FullyConnected, x: Inputs, kernel: str, by_layer: bool, options: Options
+    network: Network,
+    stack: FullyConnected,
+    x: Tensor,
+    kernel: str,
+    by_layer: bool,
+    options: Options,
 ) -> dict[str, Tensor]:
+    """Compute the parts of a kernel in closed form.
+
+    Those of a module in float32 are computed in float32 and added up in float64. They are computed
+    in float64 where products of squares leave the range of float32.
+    """
     budget = options.get("budget", DEFAULT_BUDGET)
+    if network is not stack and x.dtype == torch.float32 and kernel != "norms":
+        with suppress(dense.RangeError):
+            return dense.dense_terms(
+                stack, x, kernel, by_layer, budget, torch.float32, torch.float64
+            )
     dtype = options.get("dtype", torch.float64) if kernel != "norms" else torch.float64
     return dense.dense_terms(stack, x, kernel, by_layer, budget, dtype)
 
