@@ -13,7 +13,7 @@ from finitewidth.kernels import trained
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_count
 from finitewidth.kernels.trained import Options, full_kernel, traced_kernel
 from finitewidth.kernels.trained.batches import Inputs, as_batch, joined
-from finitewidth.kernels.trained.interface import output_count
+from finitewidth.kernels.trained.interface import check_options, output_count
 
 LARGEST = 2**30  # bytes: 11,585 inputs with a traced kernel
 
@@ -120,6 +120,7 @@ def cross_kernel(
         torch.Size([4, 7])
     """
     checked_choice("kind", kind, ("traced", "full"))
+    check_options(network, options)
     x, other = as_batch(network, x), as_batch(network, other, "other")
     x.check_alike(other, "other")
     outputs = 1 if kind == "traced" else output_count(network, x, **options)

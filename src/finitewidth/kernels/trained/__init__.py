@@ -35,18 +35,21 @@ from finitewidth.kernels.trained.interface import (
     traced_block,
     traced_kernel,
 )
+from finitewidth.kernels.trained.operator import TangentOperator, tangent_operator
 
 __all__ = [
     "DEFAULT_BUDGET",
     "Eigenpair",
     "FullyConnected",
     "Options",
+    "TangentOperator",
     "as_fully_connected",
     "full_kernel",
     "kernel_diagonal",
     "kernel_terms",
     "largest_eigenvalue",
     "output_norms",
+    "tangent_operator",
     "traced_block",
     "traced_kernel",
 ]

@@ -194,7 +194,7 @@ def checked_pass(request: Request) -> Pass:
         refusals.check_apart(pairs, dtype, lambda: _rounding(request, x, outputs, dtype))
         reached = {id(node.variable) for node in nodes if is_leaf(node)}
         missing = {name: p for name, p in request.counted.items() if id(p) not in reached}
-        _check_missing(request, missing, pair, two)
+        check_missing(request, missing, pair, two)
     counted = {name: p for name, p in request.counted.items() if name not in missing}
     refusals.check_counted(counted, name)
     return Pass(outputs, two, chosen, nodes, counted, dtype)
@@ -284,7 +284,7 @@ def _moved(
     return moved
 
 
-def _check_missing(
+def check_missing(
     request: Request, missing: Mapping[str, nn.Parameter], x: Batch, outputs: Tensor
 ) -> None:
     """Check that outputs do not depend on parameters from which no gradient arrives."""
