@@ -165,7 +165,7 @@ def test_tensors_that_need_gradients_are_taken():
     wanted = alignment(theta.detach().numpy(), y.detach().numpy())
     assert alignment(theta, y) == wanted
     diagonal = block_means(theta, torch.tensor(LABELS)).diagonal
-    assert diagonal == pytest.approx(float(theta.diagonal().mean()))
+    assert diagonal == pytest.approx(float(theta.detach().diagonal().mean()))
 
 
 @pytest.mark.parametrize(
