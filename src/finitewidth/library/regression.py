@@ -13,14 +13,13 @@ from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_number
-from finitewidth.kernels.trained import DEFAULT_BUDGET, full_kernel, traced_kernel
-from finitewidth.kernels.trained.batches import Inputs, as_inputs
-from finitewidth.kernels.trained.interface import output_count
-from finitewidth.library.modules import cross_kernel
+from finitewidth.kernels.trained import DEFAULT_BUDGET
+from finitewidth.kernels.trained.interface import Inputs, as_inputs
+from finitewidth.library.fixed_kernel import At, FixedKernel, as_outputs, as_rows
 
 # Options of the kernels; those at their defaults are not passed on.
 OPTIONS = {"of": None, "parameters": None, "budget": DEFAULT_BUDGET, "check": True}
-BATCH = 256  # inputs for one forward pass
+SYMMETRIC = 1e-4  # largest difference from the transposed, beside the largest entry
 
 
 class NotFittedError(ConfigError, sklearn.exceptions.NotFittedError):
@@ -105,49 +104,61 @@ class KernelRegression(RegressorMixin, BaseEstimator):
 
         Raises:
             ConfigError: an argument is out of range, the shapes do not match, X or y is not finite,
-                or the kernel is singular and ``ridge`` is 0.
+                y holds classes of a network of several outputs, a precomputed kernel is not
+                symmetric, or the kernel is singular and ``ridge`` is 0.
         """
         self._check_arguments()
         x = self._inputs(X, reset=True)
         targets = _targets(y, len(x)).to(x.device)
-        columns = targets.reshape(len(x), -1)
-        if self.kind == "precomputed":
-            if x.shape != (len(x), len(x)):
-                raise ConfigError(f"X: shape {tuple(x.shape)} must be (N, N), a kernel of N inputs")
-            solved = _solved(x.double(), columns, self.ridge)
-        else:
-            outputs = self._outputs(x, columns.shape[1])
-            solved = self._fitted(x, columns - self._start(x), outputs)
-            self.x_, self.n_outputs_ = x, outputs
-        self.coefficients_ = solved.reshape(targets.shape)
+        theta, start = self._kernel_and_start(x, targets)
+        residual = targets.reshape(len(x), -1).double() - start
+        self._factor = _factor(theta, self.ridge)
+        solved = torch.cholesky_solve(as_rows(residual, self.kind), self._factor)
+        self.coefficients_ = as_outputs(solved, len(x), self.kind).reshape(targets.shape)
         return self
 
-    def predict(self, X: Inputs) -> Any:
+    def predict(
+        self, X: Inputs, return_std: bool = False, *, prior_variance: Inputs | None = None
+    ) -> Any:
         """Return predictions (N', C) or (N',), as the targets are.
+
+        With ``return_std`` they come with the standard deviations of the Gaussian process whose
+        prior has the kernel as its covariance and mean f_0, given the targets with noise of
+        variance ``ridge``, as those of scikit-learn's GaussianProcessRegressor do. A deviation is
+        that of the function, without the noise. It is not the spread of trained networks that
+        start from different weights, which is another one also at infinite width (Lee et al. 2019,
+        section 2.3). Rounding of kernel entries of size k moves a variance by about eps k times the
+        condition number of the kernel with its ridge; what falls below 0 is returned as 0.
 
         Args:
             X: inputs (N', ...). With "precomputed" the kernel (N', N) between them and the training
                 inputs.
+            return_std: whether to return deviations, too.
+            prior_variance: with "precomputed" and ``return_std``, the kernel of each input with
+                itself, (N',).
+
+        Returns:
+            The predictions, or predictions and deviations, of the same shape.
 
         Raises:
             NotFittedError: `fit` was not called.
-            ConfigError: the inputs do not have the shape of the training inputs, or are not finite.
+            ConfigError: the inputs do not have the shape of the training inputs, or are not finite;
+                or what the network computes depends on something that has changed since `fit`
+                besides its parameters, buffers, modes and modules, which are put back meanwhile.
         """
         if not hasattr(self, "coefficients_"):
             raise NotFittedError("the regression has no coefficients yet; call fit first")
-        x = self._inputs(X, reset=False)
+        at = self._at(X, return_std, prior_variance)
         columns = self.coefficients_.reshape(len(self.coefficients_), -1)
-        if self.kind == "precomputed":
-            prediction = x.double() @ columns
-        else:
-            theta = cross_kernel(self.network, x, self.x_, kind=self.kind, **self._options())
-            if self.kind == "full":
-                prediction = torch.einsum("kisj,js->ik", theta, columns)
-            else:
-                prediction = theta / self.n_outputs_ @ columns
-            prediction = prediction + self._start(x)
-        prediction = prediction.reshape(len(x), *self.coefficients_.shape[1:])
-        return prediction if isinstance(X, Tensor) else prediction.cpu().numpy()
+        change = as_outputs(at.block @ as_rows(columns, self.kind), at.count, self.kind)
+        shape = at.count, *self.coefficients_.shape[1:]
+        mean = _like(X, (at.start + change).reshape(shape))
+        if not return_std:
+            return mean
+        explained = torch.linalg.solve_triangular(self._factor, at.block.mT, upper=False)
+        variances = (at.variances - explained.square().sum(0)).clamp_min(0)
+        deviations = as_outputs(variances.sqrt()[:, None], at.count, self.kind)
+        return mean, _like(X, deviations.expand_as(change).reshape(shape))
 
     def score(self, X: Inputs, y: Inputs, sample_weight: np.ndarray | None = None) -> float:
         """Return the coefficient of determination R^2 of the predictions, the mean over columns.
@@ -206,40 +217,64 @@ class KernelRegression(RegressorMixin, BaseEstimator):
             raise ConfigError(str(error)) from error
         if self.network is None:
             return _finite(values if isinstance(values, Tensor) else torch.tensor(values), "X")
-        return as_inputs(self.network, values, "X")
+        return as_inputs(self.network, values, "X") if reset else values
 
-    def _outputs(self, x: Tensor, columns: int) -> int:
-        """Return the number of outputs of the network; refuse it and the targets if need be."""
-        outputs = output_count(self.network, x, **self._options())
+    def _kernel_and_start(self, x: Tensor, targets: Tensor) -> tuple[Tensor, Tensor | float]:
+        """Return the kernel of the training inputs, and f_0; keep what predictions need."""
+        if self.kind == "precomputed":
+            _check_symmetric(x)
+            return x.double(), 0.0
+        kernel = FixedKernel(
+            self.network,
+            x,
+            kind=self.kind,
+            from_network=self.from_network,
+            options=self._options(),
+        )
+        self._check_columns(targets, kernel.outputs)
+        self.x_, self.n_outputs_, self._kernel = x, kernel.outputs, kernel
+        return kernel.matrix(), kernel.start()
+
+    def _check_columns(self, targets: Tensor, outputs: int) -> None:
+        """Refuse targets that do not belong to the outputs of the network."""
+        columns = 1 if targets.dim() == 1 else targets.shape[1]
         if (self.from_network or self.kind == "full") and columns != outputs:
             reason = "kind='full'" if self.kind == "full" else "from_network=True"
             raise ConfigError(
                 f"y: {columns} columns must be {outputs} with {reason}, one for each output of the "
                 "network"
             )
-        return outputs
+        if targets.dim() == 1 and outputs > 1 and not targets.is_floating_point():
+            raise ConfigError(
+                f"y: integers (N,) for a network with {outputs} outputs; for classes give one-hot "
+                "labels (N, C), and for numbers floating-point numbers"
+            )
 
-    def _fitted(self, x: Tensor, residual: Tensor, outputs: int) -> Tensor:
-        if self.kind == "traced":
-            theta = traced_kernel(self.network, x, **self._options()) / outputs
-            return _solved(theta, residual, self.ridge)
-        size = residual.numel()
-        theta = full_kernel(self.network, x, **self._options()).reshape(size, size)
-        flat = residual.mT.reshape(size, 1)  # (output, input), as the kernel
-        return _solved(theta, flat, self.ridge).reshape(-1, len(x)).mT
-
-    def _start(self, x: Tensor) -> Tensor | float:
-        """Return f_0(x), (N, K), or 0."""
-        if not self.from_network:
-            return 0.0
-        function = self.of or self.network
-        # a forward pass may differentiate, so that no_grad is not for it
-        with torch.inference_mode(False), torch.enable_grad():
-            return torch.cat([function(part.clone()).detach().double() for part in x.split(BATCH)])
+    def _at(self, X: Inputs, return_std: bool, prior_variance: Inputs | None) -> At:
+        """Return what predictions at inputs need."""
+        if self.kind != "precomputed":
+            if prior_variance is not None:
+                raise ConfigError("prior_variance: it is for kind='precomputed'; leave it out")
+            return self._kernel.at(self._inputs(X, reset=False), variances=return_std)
+        block = self._inputs(X, reset=False).double()
+        if not return_std:
+            return At(len(block), block, 0.0, None)
+        if prior_variance is None:
+            raise ConfigError(
+                "prior_variance: with kind='precomputed', return_std needs the kernel of each "
+                "input with itself, (N',)"
+            )
+        variances = torch.as_tensor(_array(prior_variance)).to(block)
+        if variances.shape != (len(block),) or not bool((variances >= 0).all()):
+            raise ConfigError(
+                f"prior_variance: shape {tuple(variances.shape)} must be ({len(block)},), of "
+                "numbers >= 0"
+            )
+        return At(len(block), block, 0.0, variances)
 
 
 def _targets(y: Inputs, count: int) -> Tensor:
-    """Return targets (N, C) or (N,) as float64."""
+    """Return targets (N, C) or (N,), of the type that they have."""
     if y is None:  # the words that scikit-learn looks for
         raise ConfigError("y: the regression requires y to be passed, but the target y is None")
     if isinstance(y, Tensor):
@@ -254,7 +289,7 @@ def _targets(y: Inputs, count: int) -> Tensor:
         raise ConfigError(
             f"y: shape {tuple(values.shape)} must be ({count}, C) or ({count},), for {count} inputs"
         )
-    return values.double()
+    return values
 
 
 def _finite(values: Tensor, name: str) -> Tensor:
@@ -267,7 +302,25 @@ def _array(values: Any) -> Any:
     return values.detach().cpu().numpy() if isinstance(values, Tensor) else np.asarray(values)
 
 
-def _solved(theta: Tensor, right: Tensor, ridge: float) -> Tensor:
+def _like(X: Inputs, values: Tensor) -> Tensor | np.ndarray:
+    """Return values as a tensor or an array, as the inputs are."""
+    return values if isinstance(X, Tensor) else values.cpu().numpy()
+
+
+def _check_symmetric(kernel: Tensor) -> None:
+    """Check a kernel of the training inputs."""
+    if kernel.shape != (len(kernel), len(kernel)):
+        raise ConfigError(f"X: shape {tuple(kernel.shape)} must be (N, N), a kernel of N inputs")
+    apart = (kernel - kernel.mT).abs().amax()
+    if apart > SYMMETRIC * kernel.abs().amax():
+        raise ConfigError(
+            "X: with kind='precomputed' it must be the kernel of the training inputs, but it is "
+            "not symmetric"
+        )
+
+
+def _factor(theta: Tensor, ridge: float) -> Tensor:
+    """Return the Cholesky factor of a kernel with a ridge."""
     regular = theta.clone()
     regular.diagonal().add_(ridge)
     factor, info = torch.linalg.cholesky_ex(regular)
@@ -275,4 +328,4 @@ def _solved(theta: Tensor, right: Tensor, ridge: float) -> Tensor:
         raise ConfigError(
             f"ridge = {ridge:g}: the kernel of {len(theta)} rows is singular; give a larger ridge"
         )
-    return torch.cholesky_solve(right.to(theta), factor)
+    return factor
