@@ -69,6 +69,13 @@ class FixedKernel:
         self._first_outputs = self._outputs(x[:1])
         self._first_rows: Tensor | None = None
 
+    @property
+    def eps(self) -> float:
+        """Return the rounding unit of parameters and outputs, of the lowest precision."""
+        types = {p.dtype for p in self.network.parameters() if p.is_floating_point()}
+        types.add(self._first_outputs.dtype)
+        return max(torch.finfo(dtype).eps for dtype in types)
+
     def matrix(self) -> Tensor:
         """Compute the kernel of the training inputs, (N, N) or (K N, K N)."""
         if self.kind == "traced":
@@ -131,9 +138,7 @@ class FixedKernel:
         """Check that outputs and kernel of the first training input are what they were."""
         if not self.options.get("check", True):
             return
-        types = {p.dtype for p in self.network.parameters() if p.is_floating_point()}
-        types.add(self._first_outputs.dtype)
-        tolerance = max(torch.finfo(dtype).eps for dtype in types) ** 0.5
+        tolerance = self.eps**0.5
         pairs = [(self._outputs(self.x[:1]), self._first_outputs), (first_rows, self._first_rows)]
         if any(_differ(now, then, tolerance) for now, then in pairs):
             raise ConfigError(

@@ -8,7 +8,7 @@ import sklearn.exceptions
 import torch
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import validate_data
 from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
@@ -16,6 +16,7 @@ from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_
 from finitewidth.kernels.trained import DEFAULT_BUDGET
 from finitewidth.kernels.trained.interface import Inputs, as_inputs
 from finitewidth.library.fixed_kernel import At, FixedKernel, as_outputs, as_rows
+from finitewidth.library.targets import as_array, as_targets, check_columns, finite
 
 # Options of the kernels; those at their defaults are not passed on.
 OPTIONS = {"of": None, "parameters": None, "budget": DEFAULT_BUDGET, "check": True}
@@ -109,7 +110,7 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         """
         self._check_arguments()
         x = self._inputs(X, reset=True)
-        targets = _targets(y, len(x)).to(x.device)
+        targets = as_targets(y, len(x)).to(x.device)
         theta, start = self._kernel_and_start(x, targets)
         residual = targets.reshape(len(x), -1).double() - start
         self._factor = _factor(theta, self.ridge)
@@ -171,7 +172,7 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         Raises:
             ConfigError: see `predict`.
         """
-        return float(super().score(_array(X), _array(y), sample_weight))
+        return float(super().score(as_array(X), as_array(y), sample_weight))
 
     def __sklearn_clone__(self) -> Self:
         # a copy of the network would not be the one that ``of`` computes with
@@ -216,7 +217,7 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         except ValueError as error:
             raise ConfigError(str(error)) from error
         if self.network is None:
-            return _finite(values if isinstance(values, Tensor) else torch.tensor(values), "X")
+            return finite(values if isinstance(values, Tensor) else torch.tensor(values), "X")
         return as_inputs(self.network, values, "X") if reset else values
 
     def _kernel_and_start(self, x: Tensor, targets: Tensor) -> tuple[Tensor, Tensor | float]:
@@ -231,24 +232,11 @@ class KernelRegression(RegressorMixin, BaseEstimator):
             from_network=self.from_network,
             options=self._options(),
         )
-        self._check_columns(targets, kernel.outputs)
+        reason = "kind='full'" if self.kind == "full" else "from_network=True"
+        one_each = self.from_network or self.kind == "full"
+        check_columns(targets, kernel.outputs, reason if one_each else "")
         self.x_, self.n_outputs_, self._kernel = x, kernel.outputs, kernel
         return kernel.matrix(), kernel.start()
-
-    def _check_columns(self, targets: Tensor, outputs: int) -> None:
-        """Refuse targets that do not belong to the outputs of the network."""
-        columns = 1 if targets.dim() == 1 else targets.shape[1]
-        if (self.from_network or self.kind == "full") and columns != outputs:
-            reason = "kind='full'" if self.kind == "full" else "from_network=True"
-            raise ConfigError(
-                f"y: {columns} columns must be {outputs} with {reason}, one for each output of the "
-                "network"
-            )
-        if targets.dim() == 1 and outputs > 1 and not targets.is_floating_point():
-            raise ConfigError(
-                f"y: integers (N,) for a network with {outputs} outputs; for classes give one-hot "
-                "labels (N, C), and for numbers floating-point numbers"
-            )
 
     def _at(self, X: Inputs, return_std: bool, prior_variance: Inputs | None) -> At:
         """Return what predictions at inputs need."""
@@ -264,42 +252,13 @@ class KernelRegression(RegressorMixin, BaseEstimator):
                 "prior_variance: with kind='precomputed', return_std needs the kernel of each "
                 "input with itself, (N',)"
             )
-        variances = torch.as_tensor(_array(prior_variance)).to(block)
+        variances = torch.as_tensor(as_array(prior_variance)).to(block)
         if variances.shape != (len(block),) or not bool((variances >= 0).all()):
             raise ConfigError(
                 f"prior_variance: shape {tuple(variances.shape)} must be ({len(block)},), of "
                 "numbers >= 0"
             )
         return At(len(block), block, 0.0, variances)
-
-
-def _targets(y: Inputs, count: int) -> Tensor:
-    """Return targets (N, C) or (N,), of the type that they have."""
-    if y is None:  # the words that scikit-learn looks for
-        raise ConfigError("y: the regression requires y to be passed, but the target y is None")
-    if isinstance(y, Tensor):
-        values = _finite(y.detach(), "y")
-    else:
-        rules = {"ensure_2d": False, "allow_nd": True, "ensure_min_samples": 0, "input_name": "y"}
-        try:
-            values = torch.tensor(check_array(y, **rules))
-        except ValueError as error:
-            raise ConfigError(str(error)) from error
-    if values.dim() not in (1, 2) or len(values) != count:
-        raise ConfigError(
-            f"y: shape {tuple(values.shape)} must be ({count}, C) or ({count},), for {count} inputs"
-        )
-    return values
-
-
-def _finite(values: Tensor, name: str) -> Tensor:
-    if not values.numel() or not bool(values.isfinite().all()):
-        raise ConfigError(f"{name}: must have at least one row, and only finite numbers")
-    return values
-
-
-def _array(values: Any) -> Any:
-    return values.detach().cpu().numpy() if isinstance(values, Tensor) else np.asarray(values)
 
 
 def _like(X: Inputs, values: Tensor) -> Tensor | np.ndarray:
