@@ -14,11 +14,10 @@ from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained import full_kernel, kernel_diagonal, traced_kernel
-from finitewidth.kernels.trained.interface import Inputs, as_inputs, output_count
+from finitewidth.kernels.trained.batches import Batch, Inputs, as_batch, joined
+from finitewidth.kernels.trained.interface import module_outputs, output_count
 from finitewidth.library.modules import cross_kernel
 from finitewidth.library.snapshot import Snapshot
-
-BATCH = 256  # inputs for one forward pass
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class FixedKernel:
 
     Args:
         network: a torch module in eval mode.
-        x: the training inputs, (N, ...).
+        x: the training inputs.
         kind: "traced" for the mean over outputs of Theta_kk, "full" for all pairs of outputs.
         from_network: whether the start is the network, or 0.
         options: those of `traced_kernel`.
@@ -56,13 +55,14 @@ class FixedKernel:
     def __init__(
         self,
         network: nn.Module,
-        x: Tensor,
+        x: Batch,
         *,
         kind: str,
         from_network: bool,
         options: Mapping[str, Any],
     ):
-        self.network, self.x, self.kind = network, x, kind
+        self.network, self.kind = network, kind
+        self.x = x.map(Tensor.clone)  # the caller may change them in place
         self.from_network, self.options = from_network, dict(options)
         self.outputs = output_count(network, x, **self.options)
         self._snapshot = Snapshot(network)
@@ -98,39 +98,32 @@ class FixedKernel:
                 changed; or see `traced_kernel`.
         """
         with self._snapshot.restored():
-            x = as_inputs(self.network, x, "X")
-            if x.shape[1:] != self.x.shape[1:]:
-                raise ConfigError(
-                    f"X: inputs of shape {tuple(x.shape[1:])} must be {tuple(self.x.shape[1:])}, "
-                    "as the training inputs"
-                )
-            first = torch.cat([x, self.x[:1].to(x)])
+            batch = as_batch(self.network, x, "X")
+            self.x.check_alike(batch, "X")
+            first = joined([batch, self.x[:1]])
             block = cross_kernel(self.network, first, self.x, kind=self.kind, **self.options)
             block = block / self.outputs if self.kind == "traced" else block
             by_output = block.reshape(-1, len(first), self._columns)
             self._check_unchanged(by_output[:, -1])
             block = by_output[:, :-1].reshape(-1, self._columns)
             return At(
-                count=len(x),
+                count=len(batch),
                 block=block,
-                start=self._start(x),
-                variances=self._variances(x) if variances else None,
+                start=self._start(batch),
+                variances=self._variances(batch) if variances else None,
             )
 
     @property
     def _columns(self) -> int:
         return len(self.x) if self.kind == "traced" else self.outputs * len(self.x)
 
-    def _outputs(self, x: Tensor) -> Tensor:
-        function = self.options.get("of") or self.network
-        # a forward pass may differentiate, so that no_grad is not for it
-        with torch.inference_mode(False), torch.enable_grad():
-            return torch.cat([function(part.clone()).detach() for part in x.split(BATCH)])
+    def _outputs(self, x: Batch) -> Tensor:
+        return module_outputs(self.network, x, **self.options)
 
-    def _start(self, x: Tensor) -> Tensor | float:
+    def _start(self, x: Batch) -> Tensor | float:
         return self._outputs(x).double() if self.from_network else 0.0
 
-    def _variances(self, x: Tensor) -> Tensor:
+    def _variances(self, x: Batch) -> Tensor:
         diagonal = kernel_diagonal(self.network, x, **self.options)
         return diagonal.mean(0) if self.kind == "traced" else diagonal.flatten()
 
@@ -142,9 +135,9 @@ class FixedKernel:
         pairs = [(self._outputs(self.x[:1]), self._first_outputs), (first_rows, self._first_rows)]
         if any(_differ(now, then, tolerance) for now, then in pairs):
             raise ConfigError(
-                "network: with the parameters and buffers that it had at the fit it does not "
-                "compute what it did; something else that it uses has changed, such as a tensor or "
-                "a module that of= takes from elsewhere. Fit again, or use a copy.deepcopy"
+                "network: with the parameters and buffers that it had, it does not compute what it "
+                "did; something else that it uses has changed, such as a tensor or a module that "
+                "of= takes from elsewhere. Compute again with the network as it is now"
             )
 
 

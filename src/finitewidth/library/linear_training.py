@@ -2,7 +2,7 @@
 
 With coefficients a the change of the outputs is Theta a at the training inputs, and Theta(x, X) a
 elsewhere. Gradient flow is da/dt = - grad L(f_0 + Theta a), from a = 0, and a step of descent is
-a <- a - rate grad L. Vectors are columns in the order of the rows of the kernel, see `fixed_kernel`.
+a <- a - rate grad L. Vectors are in the order of the rows of the kernel, see `fixed_kernel`.
 """
 
 import math

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_number
 from finitewidth.kernels.trained import Options
-from finitewidth.kernels.trained.interface import Inputs, as_inputs
+from finitewidth.kernels.trained.batches import Array, Inputs, as_batch
 from finitewidth.library.fixed_kernel import FixedKernel, as_outputs, as_rows
 from finitewidth.library.linear_training import ClosedForm, Descent, Flow, eigenpairs
 from finitewidth.library.targets import as_array, as_targets, check_columns
@@ -21,7 +21,7 @@ TOLERANCE = 1e-8
 def linearised(
     network: nn.Module,
     x: Inputs,
-    y: Inputs,
+    y: Array,
     *,
     loss: str | Loss = "squared",
     kind: str = "full",
@@ -33,16 +33,17 @@ def linearised(
     """Train the linearised network f_0(x) + J(x) (theta - theta_0), at all times at once.
 
     J is the Jacobian at the present parameters theta_0. The training is gradient flow, d theta / dt
-    = - grad L, or gradient descent, theta <- theta - rate grad L, with all inputs in each step. With
-    the kernel Theta = J J^T, the outputs for N training inputs X follow df/dt = - Theta grad_f L.
-    The squared loss is L = 1/(2N) sum_i |f(x_i) - y_i|^2 and has a closed form, f(t) = y + exp(-t
-    Theta / N) (f_0 - y) (Lee et al. 2019, equations 8 to 11; there the loss is not divided by N).
+    = - grad L, or gradient descent, theta <- theta - rate grad L, with all inputs in each step.
+    With the kernel Theta = J J^T, outputs for the N training inputs follow df/dt = - Theta grad_f
+    L. The squared loss is L = 1/(2N) sum_i |f(x_i) - y_i|^2 and has a closed form, f(t) = y +
+    exp(-t Theta / N) (f_0 - y) (Lee et al. 2019, section 2.2, where eta takes the place of 1/N).
 
     Args:
         network: a torch module in eval mode. Later changes of it do not matter.
         x: training inputs, (N, ...).
-        y: targets. "squared": (N, K), or (N,) for one output. "cross_entropy": classes (N,), integers
-            from 0, or probabilities (N, K). For a function, what it takes, one row for each input.
+        y: targets. "squared": (N, K), or (N,) for one output. "cross_entropy": classes (N,),
+            integers from 0, or probabilities (N, K). For a function, what it takes, with one row
+            for each input.
         loss: "squared", "cross_entropy" (the mean over inputs), or a function of outputs (N, K) and
             targets that returns a number, differentiable, in torch.
         kind: "full", the linearised network itself, or "traced", where the mean over outputs of
@@ -86,9 +87,9 @@ def linearised(
         checked_choice("loss", loss, ("squared", "cross_entropy"))
     if not isinstance(network, nn.Module):
         raise ConfigError(f"network: {type(network).__name__} must be a torch module")
-    x = as_inputs(network, x)
-    kernel = FixedKernel(network, x, kind=kind, from_network=from_network, options=options)
-    targets = _targets(y, loss, kernel).to(x.device)
+    batch = as_batch(network, x)
+    kernel = FixedKernel(network, batch, kind=kind, from_network=from_network, options=options)
+    targets = _targets(y, loss, kernel).to(batch.device).clone()
     columns = len(targets.shape) == 1 and loss == "squared"
     return Linearised(kernel, targets, loss, rate=rate, tolerance=tolerance, one_column=columns)
 
@@ -96,15 +97,15 @@ def linearised(
 class Linearised:
     """The linearised network during its training; `linearised` makes one.
 
-    Times are numbers of at least 0: times of gradient flow, or numbers of steps of gradient descent.
-    With the squared loss, infinity is the end of training, and the default. Several times give
-    results with a first axis of the times. Results are float64. With a loss other than the squared
-    one each call integrates, or descends, from time 0: ask for all times at once.
+    Times are numbers of at least 0: times of gradient flow, or numbers of steps of gradient
+    descent. With the squared loss, infinity is the end of training, and the default. Several times
+    give results with a first axis of the times. Results are float64. With a loss other than the
+    squared one each call integrates, or descends, from time 0: ask for all times at once.
 
     Attributes:
-        eigenvalues: with the squared loss, the eigenvalues of Theta / N in ascending order; the part
-            of the error along an eigenvector decays as exp(-eigenvalue t). Descent is stable with a
-            rate below 2 / eigenvalues[-1].
+        eigenvalues: with the squared loss, the eigenvalues of Theta / N in ascending order, those
+            that are rounding as 0. The part of the error along an eigenvector decays as
+            exp(-eigenvalue t). Descent is stable with a rate below 2 / eigenvalues[-1].
     """
 
     def __init__(
@@ -160,7 +161,7 @@ class Linearised:
 
     def loss(self, t: float | Sequence[float] = torch.inf) -> Tensor:
         """Return the loss of the training inputs at some times: a number, or (T,)."""
-        found = [self._value(outputs) for outputs in self._train_outputs(_times(t))]
+        found = [self._value(outputs).detach() for outputs in self._train_outputs(_times(t))]
         return torch.stack(found) if _several(t) else found[0]
 
     def _train_outputs(self, times: list[float]) -> Tensor:
@@ -180,7 +181,7 @@ class Linearised:
         value = self._loss(outputs, targets)
         if not isinstance(value, Tensor) or value.numel() != 1:
             raise ConfigError("loss: it must return one number, a tensor, for outputs and targets")
-        return value.detach().double().reshape(()) if not value.requires_grad else value.reshape(())
+        return value.double().reshape(())
 
     def _gradient(self, rows: Tensor) -> Tensor:
         """Return the gradient of the loss by outputs, both in the order of the rows."""
@@ -204,7 +205,7 @@ LOSSES: dict[Any, Loss] = {
 }
 
 
-def _targets(y: Inputs, loss: str | Loss, kernel: FixedKernel) -> Tensor:
+def _targets(y: Array, loss: str | Loss, kernel: FixedKernel) -> Tensor:
     """Return targets in the type that the loss needs."""
     count, outputs = len(kernel.x), kernel.outputs
     if callable(loss):

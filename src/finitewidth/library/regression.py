@@ -1,12 +1,13 @@
 """Regression with the tangent kernel of the user's own network, as an estimator of scikit-learn."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
 import sklearn.exceptions
 import torch
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 from torch import Tensor, nn
@@ -14,7 +15,7 @@ from torch import Tensor, nn
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_number
 from finitewidth.kernels.trained import DEFAULT_BUDGET
-from finitewidth.kernels.trained.interface import Inputs, as_inputs
+from finitewidth.kernels.trained.batches import Batch, Inputs, as_batch, is_several
 from finitewidth.library.fixed_kernel import At, FixedKernel, as_outputs, as_rows
 from finitewidth.library.targets import as_array, as_targets, check_columns, finite
 
@@ -172,7 +173,11 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         Raises:
             ConfigError: see `predict`.
         """
-        return float(super().score(as_array(X), as_array(y), sample_weight))
+        targets, prediction = as_array(y), as_array(self.predict(X))
+        wanted, given = (shape[1:] or (1,) for shape in (prediction.shape, targets.shape))
+        if given != wanted:
+            raise ConfigError(f"y: shape {targets.shape} must be {prediction.shape}, as at the fit")
+        return float(r2_score(targets, prediction, sample_weight=sample_weight))
 
     def __sklearn_clone__(self) -> Self:
         # a copy of the network would not be the one that ``of`` computes with
@@ -206,21 +211,27 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         given = {name: getattr(self, name) for name in OPTIONS}
         return {name: value for name, value in given.items() if value != OPTIONS[name]}
 
-    def _inputs(self, X: Inputs, *, reset: bool) -> Tensor:
-        """Return inputs as a tensor; ``reset`` when fitting."""
+    def _inputs(self, X: Inputs, *, reset: bool) -> Batch | Tensor:
+        """Return inputs as a `Batch`, and a precomputed kernel as a tensor; ``reset`` when fitting.
+
+        A prediction takes arrays with the type that the network had at the fit, so that they stay
+        arrays here.
+        """
+        given: Any = X.detach() if isinstance(X, Tensor) else X
         try:
             if isinstance(X, Tensor):
                 validate_data(self, X, reset=reset, skip_check_array=True)
-                values: Tensor | np.ndarray = X.detach()
-            else:
-                values = validate_data(self, X, reset=reset, allow_nd=True)
+            elif self.kind == "precomputed" or not is_several(X):
+                given = validate_data(self, X, reset=reset, allow_nd=True)
         except ValueError as error:
             raise ConfigError(str(error)) from error
-        if self.network is None:
-            return finite(values if isinstance(values, Tensor) else torch.tensor(values), "X")
-        return as_inputs(self.network, values, "X") if reset else values
+        if self.kind == "precomputed":
+            return finite(given if isinstance(given, Tensor) else torch.tensor(given), "X")
+        return as_batch(self.network, given, "X") if reset else given
 
-    def _kernel_and_start(self, x: Tensor, targets: Tensor) -> tuple[Tensor, Tensor | float]:
+    def _kernel_and_start(
+        self, x: Batch | Tensor, targets: Tensor
+    ) -> tuple[Tensor, Tensor | float]:
         """Return the kernel of the training inputs, and f_0; keep what predictions need."""
         if self.kind == "precomputed":
             _check_symmetric(x)
@@ -235,7 +246,7 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         reason = "kind='full'" if self.kind == "full" else "from_network=True"
         one_each = self.from_network or self.kind == "full"
         check_columns(targets, kernel.outputs, reason if one_each else "")
-        self.x_, self.n_outputs_, self._kernel = x, kernel.outputs, kernel
+        self.x_, self.n_outputs_, self._kernel = kernel.x.given(), kernel.outputs, kernel
         return kernel.matrix(), kernel.start()
 
     def _at(self, X: Inputs, return_std: bool, prior_variance: Inputs | None) -> At:
@@ -263,7 +274,11 @@ class KernelRegression(RegressorMixin, BaseEstimator):
 
 def _like(X: Inputs, values: Tensor) -> Tensor | np.ndarray:
     """Return values as a tensor or an array, as the inputs are."""
-    return values if isinstance(X, Tensor) else values.cpu().numpy()
+    members = [X]
+    if is_several(X):
+        members = list(X.values() if isinstance(X, Mapping) else X)
+    tensors = any(isinstance(member, Tensor) for member in members)
+    return values if tensors else values.cpu().numpy()
 
 
 def _check_symmetric(kernel: Tensor) -> None:

@@ -6,10 +6,10 @@ from sklearn.utils.validation import check_array
 from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels.trained.interface import Inputs
+from finitewidth.kernels.trained.batches import Array
 
 
-def as_targets(y: Inputs, count: int) -> Tensor:
+def as_targets(y: Array, count: int) -> Tensor:
     """Return targets (N, C) or (N,), of the type that they have.
 
     Args:
