@@ -7,7 +7,6 @@ import numpy as np
 import sklearn.exceptions
 import torch
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.metrics import r2_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 from torch import Tensor, nn
@@ -173,6 +172,8 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         Raises:
             ConfigError: see `predict`.
         """
+        from sklearn.metrics import r2_score  # takes time to import
+
         targets, prediction = as_array(y), as_array(self.predict(X))
         wanted, given = (shape[1:] or (1,) for shape in (prediction.shape, targets.shape))
         if given != wanted:
