@@ -91,8 +91,8 @@ def label_alignment(kernel: Any, targets: Any, *, centred: bool = False) -> Any:
         kernel: (..., S, S).
         targets: integers, booleans or names (S,) are classes. Floating-point numbers (S,), whole or
             not, are real targets; so is every array (S, C), such as one-hot rows.
-        centred: whether the means of rows and columns are taken off both matrices first (Cortes et
-            al. 2012, equation 1). A kernel that is constant is then zero.
+        centred: whether the means of rows and columns are taken off both matrices first (Cortes,
+            Mohri and Rostamizadeh 2012). A kernel that is constant is then zero.
 
     Returns:
         (...,).
