@@ -35,7 +35,8 @@ class KernelRegression(RegressorMixin, BaseEstimator):
 
     It is a regressor of scikit-learn, so it works in pipelines and in cross-validation. Inputs can
     be tensors, or arrays, which are converted to the type and device of the network. Predictions
-    are float64, and a tensor or an array as the inputs are. Arguments are checked by `fit`.
+    are float64, and a tensor or an array as the inputs are. Arguments are checked by `fit`, which
+    copies parameters and buffers: later changes of the network do not change predictions.
     ``sklearn.base.clone`` shares the network and does not copy it.
 
     Args:
@@ -47,14 +48,14 @@ class KernelRegression(RegressorMixin, BaseEstimator):
             place of inputs, and no network.
         ridge: added to the diagonal of the kernel, >= 0.
         from_network: whether f_0 is the network, or what ``of`` selects.
-        of: the function x -> (N, K) whose kernel is taken; the network itself by default.
-        parameters: which parameters are counted.
+        of: the function whose kernel is taken, called as the network is; the network by default.
+        parameters: which parameters are counted; see `traced_kernel`.
         budget: bytes for temporary arrays.
         check: whether each kernel is checked.
 
     Attributes:
         coefficients_: of the shape of the targets, float64.
-        x_: the training inputs as a tensor; not with "precomputed".
+        x_: the training inputs as tensors; not with "precomputed".
         n_outputs_: K, the number of outputs of the network; not with "precomputed".
         n_features_in_: size of the second axis of the training inputs.
 
@@ -213,7 +214,7 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         return {name: value for name, value in given.items() if value != OPTIONS[name]}
 
     def _inputs(self, X: Inputs, *, reset: bool) -> Batch | Tensor:
-        """Return inputs as a `Batch`, and a precomputed kernel as a tensor; ``reset`` when fitting.
+        """Return inputs as a batch, and a precomputed kernel as a tensor; ``reset`` when fitting.
 
         A prediction takes arrays with the type that the network had at the fit, so that they stay
         arrays here.
