@@ -15,6 +15,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_number
 from finitewidth.kernels.trained import DEFAULT_BUDGET
 from finitewidth.kernels.trained.batches import Batch, Inputs, as_batch, is_several
+from finitewidth.kernels.trained.interface import Chosen
 from finitewidth.library.fixed_kernel import At, FixedKernel, as_outputs, as_rows
 from finitewidth.library.targets import as_array, as_targets, check_columns, finite
 
@@ -85,8 +86,8 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         kind: str = "traced",
         ridge: float = 0.0,
         from_network: bool = False,
-        of: Callable[[Tensor], Tensor] | None = None,
-        parameters: Callable[[str], bool] | None = None,
+        of: Callable[..., Any] | None = None,
+        parameters: Chosen | None = None,
         budget: int = DEFAULT_BUDGET,
         check: bool = True,
     ):
@@ -98,9 +99,9 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         """Solve for the coefficients.
 
         Args:
-            X: inputs (N, ...). With "precomputed" their symmetric kernel (N, N), which is taken as
-                it is: divide a traced kernel by the number of outputs to get the predictions of
-                "traced" with the same ridge.
+            X: inputs (N, ...), as for `traced_kernel`. With "precomputed" their symmetric kernel
+                (N, N), which is taken as it is: divide a traced kernel by the number of outputs to
+                get the predictions of "traced" with the same ridge.
             y: targets (N, C) or (N,); one-hot labels for classes. With ``from_network`` or "full",
                 C is the number of outputs of the network.
 
