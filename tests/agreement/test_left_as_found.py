@@ -146,7 +146,8 @@ def test_a_call_that_fails_leaves_what_it_finds(name, error, other_settings):
     network, x = drawn(name)
     CALLS[name](network, x)
     passes = network.calls_so_far or 6  # a study works on a copy
-    for at in sorted({1, 2, passes // 2, passes - 1, passes}):
+    # a pass of several inputs by vmap, in the middle, may fail: single inputs then follow
+    for at in sorted({1, 2, passes - 1, passes}):
         network, x = drawn(name)
         network.fails_at, network.error = at, error
         before = surroundings(network)
@@ -160,7 +161,7 @@ def test_a_call_that_fails_leaves_what_it_finds(name, error, other_settings):
 def test_buffers_come_back(name, error):
     """A network that counts its calls is refused; an error is not hidden by that."""
     network, x = drawn(name, counts=True)
-    network.fails_at, network.error = (None if error is None else 2), error
+    network.fails_at, network.error = (None if error is None else 1), error
     before = surroundings(network)
     expected = KeyboardInterrupt if error is KeyboardInterrupt else fw.ConfigError
     with pytest.raises(expected):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from torch import nn
+from torch.nn.parameter import UninitializedTensorMixin
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained.inputs import check_tensor
@@ -28,7 +29,8 @@ def counted_parameters(network: nn.Module, chosen: Chosen | None) -> dict[str, n
             "Hold real and imaginary parts, or leave it out with parameters="
         )
     for name, parameter in counted.items():
-        check_tensor(parameter, f"network: parameter {name!r}")
+        if not isinstance(parameter, UninitializedTensorMixin):  # refused with the modules
+            check_tensor(parameter, f"network: parameter {name!r}")
     if not counted:
         raise ConfigError(
             "network: no parameter is counted; they need requires_grad=True, and parameters= must "

@@ -184,6 +184,7 @@ def output_count(network: Network, x: Inputs, **options: Unpack[Options]) -> int
     return checked_pass(request_of(network, x, False, options)).outputs.shape[1]
 
 
+@unchanged_surroundings()
 def module_outputs(network: nn.Module, x: Inputs | Batch, **options: Unpack[Options]) -> Tensor:
     """Return the outputs (N, K) of a network or of ``of``, in their type, without a graph.
 
@@ -361,6 +362,7 @@ def _small_closed_form(
     if isinstance(network, FullyConnected) or not formed.is_small(len(x), stack.outputs):
         return None
     kernel = _closed_terms(network, stack, x, "full", False, options)[""]
+    check_finite([kernel], torch.float64)
     return kernel.permute(1, 0, 3, 2).reshape(rows, rows)
 
 
