@@ -32,12 +32,12 @@ import torch  # noqa: E402
 from benchmarks import family_images, family_models, family_page  # noqa: E402
 from benchmarks.family_models import Family  # noqa: E402
 from benchmarks.family_reference import (  # noqa: E402
-    RIDGE,
     Inputs,
     Reference,
     called,
     converted,
     count,
+    in_double,
     reference_of,
     rows_of,
     shaken,
@@ -140,7 +140,8 @@ def rows_of_family(family: Family, traces: bool) -> Iterator[dict[str, Any]]:
     reference = reference_of(network, family.of, x)
     after = reference_of(network, family.of, rows_of(x, slice(0, 2)), grow)
     for dtype in DTYPES:
-        made = copy.deepcopy(network).to(dtype)
+        made = copy.deepcopy(network)
+        made = in_double(made) if dtype == torch.float64 else made
         row = row_of(family, made, converted(x, dtype), reference, after, traces)
         print(
             f"{row['library']} {row['family']}, {row['dtype']}: {row['agree']} of "
@@ -167,10 +168,9 @@ def row_of(
     traces: bool,
 ) -> dict[str, Any]:
     """Call all functions, and return a row of the table."""
-    function = family.of(network) or network
-    lowest = coarsest(children_first(called(function, x).grad_fn))
+    lowest = lowest_precision(family, network, x)
     start = time.process_time()
-    asked = calls(family, network, x, reference, after)
+    asked = list(calls(family, network, x, reference, after))
     outcomes = [outcome(call, TOLERANCE[lowest], traces) for call in asked]
     seconds = time.process_time() - start
     states = [each.state for each in outcomes]
@@ -198,6 +198,13 @@ def row_of(
     }
 
 
+def lowest_precision(family: Family, network: nn.Module, x: Inputs) -> torch.dtype:
+    """Return the type of the lowest precision among the operations of a model."""
+    network = copy.deepcopy(network)  # some models keep what they compute
+    outputs = called(family.of(network) or network, x)
+    return coarsest(children_first(outputs.grad_fn))
+
+
 def calls(
     family: Family, network: nn.Module, x: Inputs, reference: Reference, after: Reference
 ) -> Iterator[Call]:
@@ -213,7 +220,9 @@ def calls(
     yield of_all("traced_kernel", reference.traced)
     yield of_all("full_kernel", reference.full)
     yield of_all("kernel_terms", reference.terms)
-    yield Call("kernel_diagonal", lambda: kernel_diagonal(network, x, **options), reference.diagonal)
+    yield Call(
+        "kernel_diagonal", lambda: kernel_diagonal(network, x, **options), reference.diagonal
+    )
     yield of_all("output_norms", reference.norms)
     yield Call(
         "largest_eigenvalue",
@@ -229,7 +238,7 @@ def calls(
         )
     yield of_all("tiled_kernel", reference.traced, tile=N // 2 + 1)
     yield training(family, network, rows_of(x, slice(0, 2)), reference.traced[:2, :2], after)
-    yield regression(network, first, rest, reference, options)
+    yield regression(family, network, x, reference)
     if family.images and isinstance(x, Tensor) and x.dtype == torch.float64:
         yield study(network, x, reference)
 
@@ -245,28 +254,36 @@ def training(
 ) -> Call:
     """A training of one step, whose kernels are computed before and after it."""
 
+    trained = copy.deepcopy(network)
+    of = family.of(trained)
+    options: dict[str, Any] = {"of": of} if of else {}
+
     def run() -> Tensor:
-        trained = copy.deepcopy(network)
-        of = family.of(trained)
-        options: dict[str, Any] = {"of": of} if of else {}
         return fw.kernel_over_training(trained, x, lambda: grow(trained), [0, 1], **options)
 
     return Call("kernel_over_training", run, torch.stack([before, after.traced]))
 
 
-def regression(
-    network: nn.Module, first: Inputs, rest: Inputs, reference: Reference, options: dict[str, Any]
-) -> Call:
-    """The linearised network, fitted to some inputs, on the others."""
-    K, n = reference.outputs.shape[1], count(first)
-    targets = np.random.default_rng(0).normal(size=(n, K))
-    train, test = slice(0, n), slice(n, n + count(rest))
+def regression(family: Family, network: nn.Module, x: Inputs, reference: Reference) -> Call:
+    """The linearised network, fitted to half of the inputs, on the others.
+
+    Several arguments are given by the numbers of their rows.
+    """
+    function = family.of(network) or network
+    N, K = reference.outputs.shape
+    train, test = slice(0, N // 2), slice(N // 2, N)
+    targets = np.random.default_rng(0).normal(size=(N // 2, K))
+    if isinstance(x, Tensor):
+        rows, of = x, function
+    else:
+        rows = torch.arange(N)[:, None]
+        of = lambda at: function(**rows_of(x, at[:, 0]))  # noqa: E731
 
     def run() -> Tensor:
         model = fw.KernelRegression(
-            network, kind="full", ridge=RIDGE, from_network=True, **options
+            network, kind="full", ridge=reference.ridge, from_network=True, of=of
         )
-        return torch.as_tensor(model.fit(first, targets).predict(rest))
+        return torch.as_tensor(model.fit(rows[train], targets).predict(rows[test]))
 
     return Call("KernelRegression", run, torch.tensor(reference.predicted(targets, train, test)))
 

@@ -209,14 +209,6 @@ XL = {
     "d_inner": 24,
     "num_labels": OUTPUTS,
 }
-REFORMER = TEXT | {
-    "attention_head_size": 8,
-    "axial_pos_shape": [2, 4],
-    "axial_pos_embds_dim": [8, 8],
-    "feed_forward_size": 24,
-    "attn_layers": ["local", "local"],
-    "local_attn_chunk_length": 4,
-}
 DEEPSEEK = TEXT | {
     "head_dim": 4,
     "q_lora_rank": 8,
@@ -273,7 +265,6 @@ ENCODERS = {
     },
     "xmod": TEXT | {"default_language": "en_XX", "languages": ["en_XX"]},
     "eurobert": TEXT,
-    "reformer": REFORMER,
 }
 DECODERS = {
     "gpt2": TEXT,
@@ -316,8 +307,7 @@ LANGUAGE_MODELS = {
     "exaone4": TEXT,
     "xglm": TEXT | {"d_model": 16, "ffn_dim": 24, "attention_heads": 2},
     "mamba": TEXT | {"state_size": 4},
-    "mamba2": TEXT
-    | {"expand": 2, "num_heads": 4, "state_size": 8, "n_groups": 2, "chunk_size": 4},
+    "mamba2": TEXT | {"expand": 2, "num_heads": 4, "state_size": 8, "n_groups": 2, "chunk_size": 4},
     "falcon_mamba": TEXT | {"state_size": 4},
     "rwkv": TEXT,
 }
@@ -445,7 +435,10 @@ def families() -> Iterator[Family]:
     classify = partial(made, kind="ForSequenceClassification")
     boxes = TEXT | {"max_2d_position_embeddings": 50}
     yield one(
-        "layoutlm", "several inputs", partial(classify, "layoutlm", settings=boxes), text_in_boxes,
+        "layoutlm",
+        "several inputs",
+        partial(classify, "layoutlm", settings=boxes),
+        text_in_boxes,
         logits,
     )
     boxes = boxes | {"hidden_size": 24, "head_dim": 12, "channel_shrink_ratio": 2}

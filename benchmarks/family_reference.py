@@ -12,7 +12,6 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from finitewidth.kernels.trained.units import module_of
 
-RIDGE = 1e-2
 Inputs = Tensor | dict[str, Tensor]
 NOISE = 0.05  # deviation of what is added to each parameter
 
@@ -32,6 +31,14 @@ def shaken(network: nn.Module) -> nn.Module:
                 module.running_mean.add_(NOISE * torch.randn(size, generator=stream))
                 module.running_var.mul_(0.5 + torch.rand(size, generator=stream))
     return network
+
+
+def in_double(network: nn.Module) -> nn.Module:
+    """Convert a model to float64, in which grouped products of experts do not work."""
+    for module in network.modules():
+        if hasattr(getattr(module, "config", None), "_experts_implementation"):
+            module.config._experts_implementation = "eager"
+    return network.double()
 
 
 def rows_of(x: Inputs, rows: list[int] | slice) -> Inputs:
@@ -127,13 +134,18 @@ class Reference:
             terms[module] = terms[module] + part if module in terms else part
         return {module: part for module, part in terms.items() if part.any()}
 
+    @property
+    def ridge(self) -> float:
+        """A ridge as large as the mean of the diagonal, so that rounding does not grow."""
+        return float(self.diagonal.mean())
+
     def predicted(self, targets: np.ndarray, train: slice, test: slice) -> np.ndarray:
-        """Return the predictions of the linearised network, trained to the end with a ridge."""
+        """Return the predictions of the linearised network, trained to the end with the ridge."""
         K = self.outputs.shape[1]
         full, outputs = self.full.numpy(), self.outputs.double().numpy()
         inner, across = full[:, train][..., train], full[:, test][..., train]
         residual = (targets - outputs[train]).T.reshape(-1)  # (output, input), as the kernel
-        theta = inner.reshape(len(residual), len(residual)) + RIDGE * np.eye(len(residual))
+        theta = inner.reshape(len(residual), len(residual)) + self.ridge * np.eye(len(residual))
         change = across.reshape(-1, len(residual)) @ np.linalg.solve(theta, residual)
         return outputs[test] + change.reshape(K, -1).T
 
@@ -151,7 +163,7 @@ def reference_of(
     change: Callable[[nn.Module], None] | None = None,
 ) -> Reference:
     """Compute a reference with a copy of a network in float64, after a change of it."""
-    network = copy.deepcopy(network).double()
+    network = in_double(copy.deepcopy(network))
     if change:
         change(network)
     return Reference(*jacobian(network, of(network) or network, converted(x, torch.float64)))
