@@ -92,13 +92,19 @@ def main(arguments: list[str] | None = None) -> None:
         return
     prepare_torch(1)
     warnings.filterwarnings("ignore", module="(transformers|timm|torch)")
-    chosen = list(families(options.only, options.part))
-    rows = [row for family in chosen for row in rows_of_family(family, options.traces)]
-    if options.only:
-        return
-    table = pd.DataFrame(rows).assign(**facts())
-    family_page.store(table, ROOT)
-    print(family_page.write(ROOT))
+    described, failed = facts(), []
+    for family in families(options.only, options.part):
+        try:
+            rows = list(rows_of_family(family, options.traces))
+        except Exception as error:  # the model itself; the others are computed all the same
+            failed.append(f"{family.library} {family.name}: {type(error).__name__}: {error}")
+            continue
+        if not options.only:
+            family_page.store(pd.DataFrame(rows).assign(**described), ROOT)
+    if failed:
+        raise SystemExit("plain autograd fails:\n" + "\n".join(failed))
+    if not options.only:
+        print(family_page.write(ROOT))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -253,7 +259,6 @@ def training(
     family: Family, network: nn.Module, x: Inputs, before: Tensor, after: Reference
 ) -> Call:
     """A training of one step, whose kernels are computed before and after it."""
-
     trained = copy.deepcopy(network)
     of = family.of(trained)
     options: dict[str, Any] = {"of": of} if of else {}

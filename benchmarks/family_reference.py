@@ -109,18 +109,22 @@ class Reference:
 
     @property
     def traced(self) -> Tensor:
+        """The traced kernel, (N, N)."""
         return torch.einsum("kikj->ij", self.full)
 
     @property
     def diagonal(self) -> Tensor:
+        """The diagonal of the full kernel, (K, N)."""
         return torch.einsum("kiki->ki", self.full)
 
     @property
     def norms(self) -> Tensor:
+        """The norms over inputs for all pairs of outputs, (K, K)."""
         return torch.einsum("kisj,kisj->ks", self.full, self.full).sqrt()
 
     @property
     def largest(self) -> Tensor:
+        """The largest eigenvalue of the full kernel."""
         size = self.outputs.numel()
         return torch.linalg.eigvalsh(self.full.reshape(size, size))[-1]
 
