@@ -5,10 +5,19 @@ import warnings
 
 import pytest
 import torch
-from tests.unusual_modules import RIGHT, WORDS, jacobian_kernel, made, parameters_by_module
+from tests.unusual_modules import (
+    RIGHT,
+    WORDS,
+    OtherType,
+    Remembering,
+    jacobian_kernel,
+    made,
+    parameters_by_module,
+)
 from torch import nn
 from torch.nn import functional
 
+import finitewidth as fw
 from finitewidth.kernels import trained
 from finitewidth.kernels.trained import formed
 
@@ -64,6 +73,46 @@ def test_words(name):
     network = made(WORDS[name])
     x = torch.tensor([[1, 2, 2], [2, 5, 8], [3, 3, 3], [0, 1, 2]])
     agrees(network, x)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "inside"), [(torch.float64, torch.float32), (torch.float32, torch.float64)]
+)
+def test_a_layer_in_another_type(dtype, inside):
+    network = made(lambda: OtherType(inside), dtype)
+    x = torch.randn(3, 2, 4, dtype=dtype)
+    agrees(network, x, tolerance=1e-5)
+
+
+def test_what_a_network_keeps_in_eval_mode_is_dropped_during_a_training():
+    network = made(Remembering)
+    x = torch.randn(5, 4, dtype=torch.float64)
+
+    def step():
+        with torch.no_grad():
+            network.scale.add_(0.5)
+
+    for training in (True, False):
+        network.train(training)
+        with torch.no_grad():
+            network(x)
+        _, later = fw.kernel_over_training(network, x, step, [0, 1], kernel=fw.full_kernel)
+        fresh = made(Remembering)
+        fresh.load_state_dict(network.state_dict())
+        torch.testing.assert_close(later, jacobian_kernel(fresh, x))
+        assert network.training == training
+    copy.deepcopy(network)
+
+
+def test_a_study_of_a_network_that_keeps_something_in_eval_mode():
+    network = made(Remembering)
+    x, labels = torch.randn(4, 4, dtype=torch.float64), torch.tensor([0, 0, 1, 1])
+    network(x)
+    found = fw.study(network, (x, labels), steps=1, per_class=2, device="cpu", progress=False)
+    rows = found.tables["entries"]
+    rows = rows[(rows["kernel"] == "tangent kernel") & (rows["step"] == 0)]
+    wanted = torch.einsum("kikj->ij", jacobian_kernel(network, x))
+    assert rows["value"].tolist() == pytest.approx(wanted[*torch.triu_indices(4, 4)].tolist())
 
 
 @pytest.mark.parametrize("inside", [True, False])

@@ -74,7 +74,8 @@ def test_a_wrong_kernel_is_seen(monkeypatch):
     right = fw.traced_kernel
     monkeypatch.setattr(fw, "traced_kernel", lambda *x, **more: right(*x, **more) * (1 + 1e-8))
     in_double, in_single = families.rows_of_family(TEXT, traces=False)
-    assert in_double["wrong"] == 1 and in_double["at"] == "traced_kernel"
+    assert in_double["wrong"] == 1
+    assert in_double["at"] == "traced_kernel"
     assert in_single["wrong"] == 0  # below the digits of its type
 
 
