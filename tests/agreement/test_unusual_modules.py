@@ -104,6 +104,22 @@ def test_what_a_network_keeps_in_eval_mode_is_dropped_during_a_training():
     copy.deepcopy(network)
 
 
+def test_a_kernel_after_an_evaluation_of_a_network_that_keeps_something_in_eval_mode():
+    network = made(Remembering)
+    x = torch.randn(5, 4, dtype=torch.float64)
+    wanted = jacobian_kernel(network.train().eval(), x)
+    for function in (fw.full_kernel, fw.largest_eigenvalue):
+        network.train().eval()
+        with torch.no_grad():
+            network(x)  # leaves a scale without a gradient
+        found = function(network, x)
+        if function is fw.full_kernel:
+            torch.testing.assert_close(found, wanted)
+        else:
+            largest = torch.linalg.eigvalsh(wanted.reshape(10, 10))[-1]
+            torch.testing.assert_close(found.value, largest)
+
+
 def test_a_study_of_a_network_that_keeps_something_in_eval_mode():
     network = made(Remembering)
     x, labels = torch.randn(4, 4, dtype=torch.float64), torch.tensor([0, 0, 1, 1])
