@@ -8,6 +8,7 @@ import torch
 from tests.unusual_modules import (
     RIGHT,
     WORDS,
+    Completing,
     OtherType,
     Remembering,
     jacobian_kernel,
@@ -18,6 +19,7 @@ from torch import nn
 from torch.nn import functional
 
 import finitewidth as fw
+from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import trained
 from finitewidth.kernels.trained import formed
 
@@ -102,6 +104,34 @@ def test_what_a_network_keeps_in_eval_mode_is_dropped_during_a_training():
         torch.testing.assert_close(later, jacobian_kernel(fresh, x))
         assert network.training == training
     copy.deepcopy(network)
+
+
+def test_a_buffer_that_is_made_at_the_first_input():
+    network, x = made(Completing), torch.randn(5, 4, dtype=torch.float64)
+    fw.traced_kernel(network, x)
+    assert torch.equal(network.places, torch.linspace(1, 2, 5, dtype=torch.float64))
+    for function in (fw.largest_eigenvalue, fw.full_kernel):
+        function(made(Completing), x)
+    agrees(made(Completing), x)
+
+
+def test_buffers_that_change_at_each_pass_get_their_values_and_shapes_back():
+    class Growing(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.head = nn.Linear(4, 2)
+            self.register_buffer("seen", torch.zeros(1))
+
+        def forward(self, x):
+            self.seen = torch.cat([self.seen, torch.ones(1)])
+            return self.head(x) * len(self.seen)
+
+    network = made(Growing)
+    before = network.seen
+    with pytest.raises(ConfigError, match="'seen'"):
+        fw.traced_kernel(network, torch.randn(5, 4, dtype=torch.float64))
+    assert network.seen is before
+    assert before.tolist() == [0.0]
 
 
 def test_a_kernel_after_an_evaluation_of_a_network_that_keeps_something_in_eval_mode():

@@ -170,6 +170,19 @@ def checked_pass(request: Request) -> Pass:
     Raises:
         ConfigError: the kernel would be wrong. The message says why.
     """
+    try:
+        return _checked_pass(request)
+    except refusals.ChangedBufferError:
+        with gradients_on():
+            completed = refusals.completes_itself(
+                request.network, lambda: request.outputs(request.padded())
+            )
+        if not completed:
+            raise
+        return _checked_pass(request)
+
+
+def _checked_pass(request: Request) -> Pass:
     x = request.padded()
     name = "network" if request.of is request.network else "of"
     of = partial(returned.outputs_of, request.outputs, name)
@@ -196,7 +209,7 @@ def checked_pass(request: Request) -> Pass:
         reached = {id(node.variable) for node in nodes if is_leaf(node)}
         missing = {name: p for name, p in request.counted.items() if id(p) not in reached}
         if missing and _appear_after_forgetting(request, missing, pair):
-            return checked_pass(request)
+            return _checked_pass(request)
         check_missing(request, missing, pair, two)
     counted = {name: p for name, p in request.counted.items() if name not in missing}
     refusals.check_counted(counted, name)
