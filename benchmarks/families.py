@@ -1,13 +1,14 @@
 """Compare all public functions with plain autograd, for families of public models.
 
     python benchmarks/families.py                     about 15 minutes of CPU time
-    python benchmarks/families.py --only timm vit     some libraries or families, printed alone
+    python benchmarks/families.py --only timm vit     some libraries or families
+    python benchmarks/families.py --part 1/3          the first third of them
     python benchmarks/families.py --written           the section of the page, from the stored table
 
 Models have random weights and tiny settings, and nothing is downloaded. benchmarks/families.txt
 says how to make an environment that has them. The table of the run is written to
-benchmarks/results/families/families.csv, and its summary into docs/reliability.md. With --part, a
-run computes some of the families, and the table keeps the others.
+benchmarks/results/families/families.csv, and its summary into docs/reliability.md. Where a run
+computes some of the families, the table keeps the others.
 """
 
 import argparse
@@ -99,12 +100,10 @@ def main(arguments: list[str] | None = None) -> None:
         except Exception as error:  # the model itself; the others are computed all the same
             failed.append(f"{family.library} {family.name}: {type(error).__name__}: {error}")
             continue
-        if not options.only:
-            family_page.store(pd.DataFrame(rows).assign(**described), ROOT)
+        family_page.store(pd.DataFrame(rows).assign(**described), ROOT)
     if failed:
         raise SystemExit("plain autograd fails:\n" + "\n".join(failed))
-    if not options.only:
-        print(family_page.write(ROOT))
+    print(family_page.write(ROOT))
 
 
 def parser() -> argparse.ArgumentParser:

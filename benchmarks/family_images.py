@@ -90,7 +90,6 @@ MODELS: dict[str, dict[str, Any]] = {
             "edgenext_xx_small",
             "ghostnet_050",
             "lcnet_035",
-            "mnasnet_small",
             "mobilenetv2_035",
             "mobilenetv3_small_050",
             "mobilenetv4_conv_small_035",
