@@ -134,6 +134,25 @@ def test_buffers_that_change_at_each_pass_get_their_values_and_shapes_back():
     assert before.tolist() == [0.0]
 
 
+def test_a_network_without_modes_that_does_not_use_a_parameter():
+    class Exported(nn.Module):
+        """Its modes cannot be set, as those of ``torch.export.export(...).module()``."""
+
+        def __init__(self):
+            super().__init__()
+            self.head, self.unused = nn.Linear(4, 2), nn.Parameter(torch.ones(2))
+            self.training = False
+
+        def train(self, mode=True):
+            raise NotImplementedError("Calling train() is not supported yet.")
+
+        def forward(self, x):
+            return self.head(x)
+
+    network, x = Exported().double(), torch.randn(5, 4, dtype=torch.float64)
+    torch.testing.assert_close(fw.full_kernel(network, x), jacobian_kernel(network, x))
+
+
 def test_a_kernel_after_an_evaluation_of_a_network_that_keeps_something_in_eval_mode():
     network = made(Remembering)
     x = torch.randn(5, 4, dtype=torch.float64)

@@ -9,7 +9,7 @@ import difflib
 import hashlib
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -191,7 +191,8 @@ def forget(network: "nn.Module") -> None:
     has no gradient if it was computed without, and else it cannot be copied.
     """
     modes = [(module, module.training) for module in network.modules()]
-    network.train()
+    with suppress(NotImplementedError):  # an exported network has no modes
+        network.train()
     for module, mode in modes:
         module.training = mode
 
