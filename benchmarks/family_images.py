@@ -77,7 +77,6 @@ MODELS: dict[str, dict[str, Any]] = {
         f"test_{name}": {}
         for name in (
             "byobnet",
-            "convnext2",
             "efficientnet_evos",
             "efficientnet_gn",
             "mambaout",
@@ -88,15 +87,10 @@ MODELS: dict[str, dict[str, Any]] = {
         name: {}
         for name in (
             "edgenext_xx_small",
-            "ghostnet_050",
-            "lcnet_035",
             "mobilenetv2_035",
             "mobilenetv3_small_050",
             "mobilenetv4_conv_small_035",
             "mobilevit_xxs",
-            "mobilevitv2_050",
-            "repghostnet_050",
-            "tinynet_e",
         )
     },
 }
