@@ -384,6 +384,53 @@ class BilinearTwice(nn.Module):
         return self.head(x)
 
 
+class OtherType(nn.Module):
+    """A layer that computes in another type than the others, as in state-space models."""
+
+    def __init__(self, dtype):
+        super().__init__()
+        self.dtype, self.first = dtype, nn.Linear(4, 60)
+        self.inner, self.head = nn.Linear(60, 60, bias=False), nn.Linear(60, 2)
+
+    def forward(self, x):
+        h = torch.tanh(self.first(x)).to(self.dtype)
+        h = functional.linear(h, self.inner.weight.to(self.dtype))
+        return self.head(torch.tanh(h).mean(1).to(x.dtype))
+
+
+class Remembering(nn.Module):
+    """What follows from a parameter is kept in eval mode until `train` is called, as in LeViT."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.head = nn.Linear(4, 5), nn.Linear(5, 2)
+        self.scale, self.kept = nn.Parameter(torch.randn(5)), None
+
+    def train(self, mode=True):
+        super().train(mode)
+        self.kept = None if mode else self.kept
+        return self
+
+    def forward(self, x):
+        scale = self.scale.exp() if self.kept is None else self.kept
+        self.kept = None if self.training else scale
+        return self.head(torch.tanh(self.inner(x)) * scale)
+
+
+class Completing(nn.Module):
+    """A buffer gets its values and its shape at the first input, as in ConViT."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.head = nn.Linear(4, 5), nn.Linear(5, 2)
+        self.register_buffer("places", torch.zeros(1), persistent=False)
+
+    def forward(self, x):
+        if len(self.places) != 5:
+            self.places = torch.linspace(1, 2, 5, dtype=x.dtype)
+        return self.head(torch.tanh(self.inner(x)) * self.places)
+
+
 VECTOR, SEQUENCE, IMAGE = (4,), (3, 4), (2, 3, 3)
 RIGHT = {
     "physics-informed (F1)": (Physics, (2,)),

@@ -5,10 +5,21 @@ import warnings
 
 import pytest
 import torch
-from tests.unusual_modules import RIGHT, WORDS, jacobian_kernel, made, parameters_by_module
+from tests.unusual_modules import (
+    RIGHT,
+    WORDS,
+    Completing,
+    OtherType,
+    Remembering,
+    jacobian_kernel,
+    made,
+    parameters_by_module,
+)
 from torch import nn
 from torch.nn import functional
 
+import finitewidth as fw
+from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import trained
 from finitewidth.kernels.trained import formed
 
@@ -64,6 +75,109 @@ def test_words(name):
     network = made(WORDS[name])
     x = torch.tensor([[1, 2, 2], [2, 5, 8], [3, 3, 3], [0, 1, 2]])
     agrees(network, x)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "inside"), [(torch.float64, torch.float32), (torch.float32, torch.float64)]
+)
+def test_a_layer_in_another_type(dtype, inside):
+    network = made(lambda: OtherType(inside), dtype)
+    x = torch.randn(3, 2, 4, dtype=dtype)
+    agrees(network, x, tolerance=1e-5)
+
+
+def test_what_a_network_keeps_in_eval_mode_is_dropped_during_a_training():
+    network = made(Remembering)
+    x = torch.randn(5, 4, dtype=torch.float64)
+
+    def step():
+        with torch.no_grad():
+            network.scale.add_(0.5)
+
+    for training in (True, False):
+        network.train(training)
+        with torch.no_grad():
+            network(x)
+        _, later = fw.kernel_over_training(network, x, step, [0, 1], kernel=fw.full_kernel)
+        fresh = made(Remembering)
+        fresh.load_state_dict(network.state_dict())
+        torch.testing.assert_close(later, jacobian_kernel(fresh, x))
+        assert network.training == training
+    copy.deepcopy(network)
+
+
+def test_a_buffer_that_is_made_at_the_first_input():
+    network, x = made(Completing), torch.randn(5, 4, dtype=torch.float64)
+    fw.traced_kernel(network, x)
+    assert torch.equal(network.places, torch.linspace(1, 2, 5, dtype=torch.float64))
+    for function in (fw.largest_eigenvalue, fw.full_kernel):
+        function(made(Completing), x)
+    agrees(made(Completing), x)
+
+
+def test_buffers_that_change_at_each_pass_get_their_values_and_shapes_back():
+    class Growing(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.head = nn.Linear(4, 2)
+            self.register_buffer("seen", torch.zeros(1))
+
+        def forward(self, x):
+            self.seen = torch.cat([self.seen, torch.ones(1)])
+            return self.head(x) * len(self.seen)
+
+    network = made(Growing)
+    before = network.seen
+    with pytest.raises(ConfigError, match="'seen'"):
+        fw.traced_kernel(network, torch.randn(5, 4, dtype=torch.float64))
+    assert network.seen is before
+    assert before.tolist() == [0.0]
+
+
+def test_a_network_without_modes_that_does_not_use_a_parameter():
+    class Exported(nn.Module):
+        """Its modes cannot be set, as those of ``torch.export.export(...).module()``."""
+
+        def __init__(self):
+            super().__init__()
+            self.head, self.unused = nn.Linear(4, 2), nn.Parameter(torch.ones(2))
+            self.training = False
+
+        def train(self, mode=True):
+            raise NotImplementedError("Calling train() is not supported yet.")
+
+        def forward(self, x):
+            return self.head(x)
+
+    network, x = Exported().double(), torch.randn(5, 4, dtype=torch.float64)
+    torch.testing.assert_close(fw.full_kernel(network, x), jacobian_kernel(network, x))
+
+
+def test_a_kernel_after_an_evaluation_of_a_network_that_keeps_something_in_eval_mode():
+    network = made(Remembering)
+    x = torch.randn(5, 4, dtype=torch.float64)
+    wanted = jacobian_kernel(network.train().eval(), x)
+    for function in (fw.full_kernel, fw.largest_eigenvalue):
+        network.train().eval()
+        with torch.no_grad():
+            network(x)  # leaves a scale without a gradient
+        found = function(network, x)
+        if function is fw.full_kernel:
+            torch.testing.assert_close(found, wanted)
+        else:
+            largest = torch.linalg.eigvalsh(wanted.reshape(10, 10))[-1]
+            torch.testing.assert_close(found.value, largest)
+
+
+def test_a_study_of_a_network_that_keeps_something_in_eval_mode():
+    network = made(Remembering)
+    x, labels = torch.randn(4, 4, dtype=torch.float64), torch.tensor([0, 0, 1, 1])
+    network(x)
+    found = fw.study(network, (x, labels), steps=1, per_class=2, device="cpu", progress=False)
+    rows = found.tables["entries"]
+    rows = rows[(rows["kernel"] == "tangent kernel") & (rows["step"] == 0)]
+    wanted = torch.einsum("kikj->ij", jacobian_kernel(network, x))
+    assert rows["value"].tolist() == pytest.approx(wanted[*torch.triu_indices(4, 4)].tolist())
 
 
 @pytest.mark.parametrize("inside", [True, False])

@@ -1,6 +1,7 @@
 """Python blocks of the pages run, with small networks and images in place of large ones."""
 
 import re
+import sys
 from collections import OrderedDict
 from functools import partial
 from pathlib import Path
@@ -55,11 +56,30 @@ def make_network() -> nn.Module:
     return nn.Sequential(nn.Flatten(), nn.Linear(16, 8), nn.ReLU(), nn.Linear(8, 3))
 
 
+class SmallBert(nn.Module):
+    """In place of a model of `transformers`, with the arguments and the output of BERT."""
+
+    def __init__(self, config: SimpleNamespace):
+        super().__init__()
+        self.table, self.drop = nn.Embedding(config.vocab_size, 8), nn.Dropout(0.1)
+        self.attention = nn.MultiheadAttention(8, config.num_attention_heads, batch_first=True)
+        self.classifier = nn.Linear(8, 2)
+
+    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> SimpleNamespace:
+        words = self.drop(self.table(input_ids))
+        seen, _ = self.attention(words, words, words, key_padding_mask=attention_mask == 0)
+        return SimpleNamespace(logits=self.classifier(seen[:, 0]), hidden_states=None)
+
+
+TRANSFORMERS = SimpleNamespace(BertConfig=SimpleNamespace, BertForSequenceClassification=SmallBert)
+
+
 @pytest.fixture
 def given(tmp_path, monkeypatch):
     """What the blocks of a page have from the reader; files are in a folder of the test."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("torchvision.models", SimpleNamespace(resnet18=small_network))
+    monkeypatch.setitem(sys.modules, "transformers", TRANSFORMERS)
     monkeypatch.setattr(fw, "study", partial(fw.study, draws=3, steps=20, progress=False))
     # tests/unit/test_study.py writes one
     monkeypatch.setattr(Study, "write", lambda study, folder: None)

@@ -14,6 +14,7 @@ from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_
 from finitewidth.kernels.trained import Options, full_kernel, traced_kernel
 from finitewidth.kernels.trained.batches import Inputs, as_batch, joined
 from finitewidth.kernels.trained.interface import check_options, output_count
+from finitewidth.networks.user_network import forget
 
 LARGEST = 2**30  # bytes: 11,585 inputs with a traced kernel
 
@@ -73,12 +74,17 @@ def kernel_over_training(
 
 @contextmanager
 def _eval_mode(network: nn.Module) -> Iterator[None]:
-    """Put a network into eval mode; each module gets its mode back, also after an error."""
+    """Put a network into eval mode; each module gets its mode back, also after an error.
+
+    What it keeps in eval mode is dropped before, since parameters may have changed, and after.
+    """
     modes = [(module, module.training) for module in network.modules()]
+    forget(network)
     network.eval()
     try:
         yield
     finally:
+        forget(network)
         for module, mode in modes:
             module.training = mode
 

@@ -1,6 +1,5 @@
 """The tangent kernel and the gates of a network of the user, at initialisation and in training."""
 
-import copy
 import json
 import platform
 from collections.abc import Callable, Mapping, Sequence
@@ -224,7 +223,7 @@ def _initialised(
     """
     pair = images.kernel[:2]
     if isinstance(network, nn.Module):
-        trained = user_network.placed(copy.deepcopy(network), pair)
+        trained = user_network.placed(user_network.copied(network), pair)
         user_network.check(trained, pair, images.classes)
         reason = "the network is a module; give a function that makes one"
         return trained, {}, {"dispersion": reason}
@@ -438,6 +437,7 @@ class _TrainingRecord:
                 loss, accuracy = loss_and_accuracy(self.network, *pair, self.loss)
                 row[f"{split}_loss"] = loss
                 row[f"{split}_accuracy"] = accuracy
+        user_network.forget(self.network)  # losses are computed without gradients
         largest = largest_eigenvalue(self.network, self.images.kernel, per_input=True)
         row["eigenvalue"] = float(largest.value.max())
         self.training.append(row)

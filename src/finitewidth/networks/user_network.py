@@ -4,11 +4,12 @@ This module imports torch inside functions only, because the workflow of tiled k
 at every start.
 """
 
+import copy
 import difflib
 import hashlib
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -181,6 +182,34 @@ def draw(
     network = placed(network, x)
     check(network, x, classes)
     return network
+
+
+def forget(network: "nn.Module") -> None:
+    """Let a network drop what it computed in eval mode and kept; modes stay as they are.
+
+    Networks such as LeViT keep what follows from their parameters until ``train()`` is called. It
+    has no gradient if it was computed without, and else it cannot be copied.
+    """
+    modes = [(module, module.training) for module in network.modules()]
+    with suppress(NotImplementedError):  # an exported network has no modes
+        network.train()
+    for module, mode in modes:
+        module.training = mode
+
+
+def copied(network: "nn.Module") -> "nn.Module":
+    """Return a copy of a network, see also `forget`.
+
+    Raises:
+        ConfigError: it cannot be copied.
+    """
+    forget(network)
+    try:
+        return copy.deepcopy(network)
+    except Exception as error:
+        raise ConfigError(
+            f"network: it cannot be copied ({_described(error)}); give a function that makes it"
+        ) from error
 
 
 def placed(network: "nn.Module", x: "Tensor | Arguments") -> "nn.Module":

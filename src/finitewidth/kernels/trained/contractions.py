@@ -16,11 +16,14 @@ counted in multiplications. An element of an intermediate array counts as `ELEME
 because it is written and read.
 """
 
+from functools import reduce
 from itertools import product
 
+import torch
 from torch import Tensor
 
 from finitewidth.kernels.trained.budget import fitting, pieces
+from finitewidth.kernels.trained.operations import real_dtype
 from finitewidth.kernels.trained.units import OfOperation, ProductUnit
 
 ELEMENT = 24  # measured on ResNet20 and VGG11, one core
@@ -185,7 +188,10 @@ class SignalStore:
     def __init__(self, unit: ProductUnit, outputs: int, like: Tensor) -> None:
         G, c, _, P = unit.shape
         self.unit, self.name = unit, unit.name
-        self.array = like.new_empty(G, len(like), P, c, outputs)
+        # a layer may compute in another type than the outputs have
+        dtypes = (real_dtype(op.edge.node) for op in unit.operations)
+        dtype = reduce(torch.promote_types, dtypes)
+        self.array = like.new_empty(G, len(like), P, c, outputs, dtype=dtype)
 
     def put(self, part: slice, of_operation: OfOperation) -> None:
         """Keep the signals of some outputs; those of an operation are (N, k, C, P)."""

@@ -26,6 +26,7 @@ from finitewidth.kernels.trained.graph import (
     saved,
 )
 from finitewidth.kernels.trained.units import Unit, units_of
+from finitewidth.networks.user_network import forget
 
 Function = Callable[..., Any]
 CONVOLUTION = "ConvolutionBackward0"
@@ -169,6 +170,19 @@ def checked_pass(request: Request) -> Pass:
     Raises:
         ConfigError: the kernel would be wrong. The message says why.
     """
+    try:
+        return _checked_pass(request)
+    except refusals.ChangedBufferError:
+        with gradients_on():
+            completed = refusals.completes_itself(
+                request.network, lambda: request.outputs(request.padded())
+            )
+        if not completed:
+            raise
+        return _checked_pass(request)
+
+
+def _checked_pass(request: Request) -> Pass:
     x = request.padded()
     name = "network" if request.of is request.network else "of"
     of = partial(returned.outputs_of, request.outputs, name)
@@ -194,6 +208,8 @@ def checked_pass(request: Request) -> Pass:
         refusals.check_apart(pairs, dtype, lambda: _rounding(request, x, outputs, dtype))
         reached = {id(node.variable) for node in nodes if is_leaf(node)}
         missing = {name: p for name, p in request.counted.items() if id(p) not in reached}
+        if missing and _appear_after_forgetting(request, missing, pair):
+            return _checked_pass(request)
         check_missing(request, missing, pair, two)
     counted = {name: p for name, p in request.counted.items() if name not in missing}
     refusals.check_counted(counted, name)
@@ -282,6 +298,21 @@ def _moved(
         noise = torch.randn(p.shape, generator=stream).to(p.device, p.dtype)
         moved[name] = change(p.detach(), noise)
     return moved
+
+
+def _appear_after_forgetting(
+    request: Request, missing: Mapping[str, nn.Parameter], pair: Batch
+) -> bool:
+    """Tell whether gradients by some of the missing parameters arrive in another forward pass.
+
+    The network may have kept what it computed from them when gradients were off, as in an
+    evaluation of the loss.
+    """
+    forget(request.network)
+    outputs = request.outputs(pair)
+    wanted = {id(parameter) for parameter in missing.values()}
+    nodes = children_first(outputs.grad_fn) if outputs.grad_fn else []
+    return any(id(node.variable) in wanted for node in nodes if is_leaf(node))
 
 
 def check_missing(

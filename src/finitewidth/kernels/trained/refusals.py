@@ -19,6 +19,13 @@ from finitewidth.common.errors import ConfigError
 SAME = {torch.float64: 1e-9, torch.float32: 2e-5, torch.float16: 1e-2, torch.bfloat16: 6e-2}
 ROUNDINGS = 8  # a network may differ by so many times what rounding its parameters moves it by
 
+# the buffers of a module, the name of one, it itself, and a copy of its values
+Held = tuple[dict[str, Tensor | None], str, Tensor, Tensor]
+
+
+class ChangedBufferError(ConfigError):
+    """The network changes its buffers as it computes outputs."""
+
 
 def check_modules(network: nn.Module, whole_batch: bool = False) -> None:
     """Check that no module is random, uses the statistics of the batch, or is uninitialised.
@@ -108,14 +115,12 @@ def unchanged_buffers(network: nn.Module) -> Iterator[None]:
     """Check that a network leaves its buffers as they are; changed ones get their values back.
 
     That is also said of a network that is refused for what follows from it.
+
+    Raises:
+        ChangedBufferError: it does not.
     """
     names = {id(buffer): name for name, buffer in network.named_buffers()}
-    held = [
-        (module._buffers, key, buffer, buffer.clone())
-        for module in network.modules()
-        for key, buffer in module._buffers.items()
-        if buffer is not None
-    ]
+    held = _held_buffers(network)
     refused: ConfigError | None = None
     changed: list[str] = []
     try:
@@ -123,21 +128,54 @@ def unchanged_buffers(network: nn.Module) -> Iterator[None]:
     except ConfigError as error:
         refused = error
     finally:
-        for buffers, key, buffer, before in held:
-            if buffers.get(key) is not buffer or not _equal(buffer, before):
-                changed.append(names[id(buffer)])
-                buffers[key] = buffer
-                with torch.no_grad():
-                    buffer.copy_(before)
+        changed += [names[id(buffer)] for buffer in _put_back(held)]
     if changed:
         in_training = any(module.training for module in network.modules())
         remedy = "call network.eval()" if in_training else "leave it as it is in eval mode"
-        raise ConfigError(
-            f"network: it changes its buffer {changed[0]!r} as it computes outputs, as spectral "
-            f"norms do in train mode; {remedy}"
+        raise ChangedBufferError(
+            f"network: it changes its buffer {changed[0]!r} as it computes outputs, as "
+            f"spectral norms do in train mode; {remedy}"
         ) from refused
     if refused:
         raise refused
+
+
+def completes_itself(network: nn.Module, run: Callable[[], object]) -> bool:
+    """Tell whether a network changes its buffers in the first of two passes alone, and let it.
+
+    Some networks, such as ConViT, compute a buffer when they see the first input. A network that
+    changes its buffers at each pass gets their values back.
+    """
+    first = _held_buffers(network)
+    run()
+    second = _held_buffers(network)
+    run()
+    if not _put_back(second):
+        return True
+    _put_back(first)
+    return False
+
+
+def _held_buffers(network: nn.Module) -> list[Held]:
+    """Return where a network holds its buffers, with copies of their values."""
+    return [
+        (module._buffers, key, buffer, buffer.clone())
+        for module in network.modules()
+        for key, buffer in module._buffers.items()
+        if buffer is not None
+    ]
+
+
+def _put_back(held: Sequence[Held]) -> list[Tensor]:
+    """Give buffers their values back, and return those that had changed."""
+    changed = []
+    for buffers, key, buffer, before in held:
+        if buffers.get(key) is not buffer or not _equal(buffer, before):
+            changed.append(buffer)
+            buffers[key] = buffer
+            with torch.no_grad():
+                buffer.copy_(before)
+    return changed
 
 
 def _equal(first: Tensor, second: Tensor) -> bool:
