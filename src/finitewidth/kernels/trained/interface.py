@@ -136,10 +136,19 @@ def traced_kernel(network: Network, x: Inputs, **options: Unpack[Options]) -> Te
 
 
 @unchanged_surroundings()
-def traced_block(network: Network, x: Inputs, other: Inputs, **options: Unpack[Options]) -> Tensor:
-    """Compute the traced kernel (N, N') between inputs of the rows and of the columns.
+def kernel_block(
+    network: Network,
+    x: Inputs,
+    other: Inputs,
+    kernel: Literal["traced", "full"] = "traced",
+    **options: Unpack[Options],
+) -> Tensor:
+    """Compute a kernel between inputs of the rows and of the columns, at the cost of this block.
 
     Further arguments and errors are those of `traced_kernel`.
+
+    Returns:
+        Float64, traced (..., N, N') or full (..., K, N, K, N').
     """
     _check_network(network)
     x, other = as_batch(network, x), as_batch(network, other, "other")
@@ -147,12 +156,12 @@ def traced_block(network: Network, x: Inputs, other: Inputs, **options: Unpack[O
     both, rows = joined([x, other]), len(x)
     stack, flat = _closed_form(network, both, options)
     if stack is not None:
-        block = _closed_terms(stack, flat, "traced", False, options)[""][..., :rows, rows:]
+        block = _closed_terms(stack, flat, kernel, False, options, rows)[""]
         if stack is not network:
             check_finite([block], torch.float64)
         return block
     request = _request(network, both, False, options, rows)
-    return _within_memory(lambda request: module_terms(request, "traced"), request, options)[""]
+    return _within_memory(lambda request: module_terms(request, kernel), request, options)[""]
 
 
 @unchanged_surroundings()
@@ -312,7 +321,14 @@ def _terms(
 
 
 def _within_memory(run: Callable[[Request], T], request: Request, options: Options) -> T:
-    """Do what is requested, with the default budget or, if need be, with one that suffices.
+    """Do what is requested within a budget, see `_within_budget`."""
+    return _within_budget(
+        lambda budget: run(replace(request, budget=budget)), request.x.device, options
+    )
+
+
+def _within_budget(run: Callable[[int], T], device: torch.device, options: Options) -> T:
+    """Do something with the default budget or, if need be, with one that suffices.
 
     A budget that the user sets is never exceeded.
 
@@ -320,19 +336,27 @@ def _within_memory(run: Callable[[Request], T], request: Request, options: Optio
         BudgetError: it does not suffice, or half of the free memory does not.
     """
     try:
-        return run(request)
+        return run(options.get("budget", DEFAULT_BUDGET))
     except BudgetError as error:
-        if "budget" in options or error.needed > free_bytes(request.x.device) / 2:
+        if "budget" in options or error.needed > free_bytes(device) / 2:
             raise
-        return run(replace(request, budget=error.needed))
+        return run(error.needed)
 
 
 def _closed_terms(
-    stack: FullyConnected, x: Inputs, kernel: str, by_layer: bool, options: Options
+    stack: FullyConnected,
+    x: Tensor,
+    kernel: str,
+    by_layer: bool,
+    options: Options,
+    rows: int | None = None,
 ) -> dict[str, Tensor]:
-    budget = options.get("budget", DEFAULT_BUDGET)
     dtype = options.get("dtype", torch.float64) if kernel != "norms" else torch.float64
-    return dense.dense_terms(stack, x, kernel, by_layer, budget, dtype)
+    return _within_budget(
+        lambda budget: dense.dense_terms(stack, x, kernel, by_layer, budget, dtype, rows),
+        x.device,
+        options,
+    )
 
 
 def _request(

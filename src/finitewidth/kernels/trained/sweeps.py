@@ -44,7 +44,8 @@ from finitewidth.kernels.trained.ranges import check_range
 from finitewidth.kernels.trained.recording import Recording, Request, record
 from finitewidth.kernels.trained.units import OfOperation, ProductUnit, Unit, module_of
 
-Adder = Callable[[Tensor, slice, int], None]  # adds its part of some inputs to the full kernel
+# adds its part of some inputs of the rows and of the columns to the full kernel
+Adder = Callable[[Tensor, slice, slice, int], None]
 FULL_BLOCKS = 4  # of inputs in the full kernel, so that little more than half of it is formed
 FULL_ROWS = 200  # at least in a block, but in half of the kernel: products of few rows are slow
 AT_ONCE = 2**27  # bytes of signals of all outputs up to which they are sent back at once
@@ -57,8 +58,9 @@ class GradientError(Exception):
 def module_terms(request: Request, what: str) -> dict[str, Tensor]:
     """Compute the parts of a kernel that belong to the modules of a network, in float64.
 
-    They are traced (N, N), or the block (r, N - r) of the first r rows and the other columns, full
-    (K, N, K, N), diagonal (K, N), and norms of all pairs of outputs (K, K). Where gradients do not
+    They are traced (N, N), full (K, N, K, N), diagonal (K, N), and norms of all pairs of outputs
+    (K, K). With ``rows`` in the request, traced and full ones are the blocks (r, N - r) and
+    (K, r, K, N - r) of the first r inputs and the others. Where gradients do not
     agree with those of autograd, inputs may not come first on an axis that holds positions, too:
     the order is found out. What still does not agree is computed by autograd, with a warning.
 
@@ -91,8 +93,8 @@ def module_terms(request: Request, what: str) -> dict[str, Tensor]:
 def _terms(recording: Recording, request: Request, what: str, vectorise: bool) -> dict[str, Tensor]:
     N, K = recording.outputs.shape
     r = request.rows
-    traced = (N, N) if r is None else (r, N - r)
-    shape = {"traced": traced, "full": (K, N, K, N), "diagonal": (N, K), "norms": (K, K)}[what]
+    n, m = (N, N) if r is None else (r, N - r)  # inputs of rows and of columns
+    shape = {"traced": (n, m), "full": (K, n, K, m), "diagonal": (N, K), "norms": (K, K)}[what]
     names = [
         *(module_of(name) for unit in recording.units for name in unit.parameters),
         *map(module_of, recording.others),
@@ -119,8 +121,8 @@ def _terms(recording: Recording, request: Request, what: str, vectorise: bool) -
     if what == "diagonal":
         return {name: total[cut].mT for name, total in totals.items()}
     if len(request.x) < N and what != "norms":
-        at = (cut, cut) if what == "traced" else (slice(None), cut, slice(None), cut)
-        at = at if r is None else (slice(None), slice(len(request.x) - r))
+        rows, columns = (cut, cut) if r is None else (slice(None), slice(len(request.x) - r))
+        at = (rows, columns) if what == "traced" else (slice(None), rows, slice(None), columns)
         return {name: total[at].clone() for name, total in totals.items()}
     return totals
 
@@ -323,6 +325,8 @@ def _form(sweeps: Sweeps, totals: dict[str, Tensor], norms: bool) -> None:
                 squares = part.square_().sum(0)  # (K, n, K)
                 total += squares.sum(1)
                 total += squares[:, len(part) :].sum(1).mT
+            elif sweeps.request.rows is not None:
+                total[:, block] = part.permute(1, 0, 3, 2)
             else:
                 total[:, block, :, block.start :] = part.permute(1, 0, 3, 2)
                 later = part[:, :, len(part) :]
@@ -335,21 +339,27 @@ def _blocks(adders: Sequence[Adder], sweeps: Sweeps) -> Iterator[tuple[slice, Te
     """Yield some inputs after another, with their part of the full kernel.
 
     The part belongs to these inputs and to all from the first of them on, (b, K, n, K). What is
-    left out follows from symmetry.
+    left out follows from symmetry. In a block of rows and columns all columns belong to it.
 
     Raises:
         ShortageError: the part of one input does not fit.
     """
     N, K = sweeps.recording.outputs.shape
-    share = sweeps.request.budget // 2
-    wanted = max(-(-N // FULL_BLOCKS), min(-(-N // 2), -(-FULL_ROWS // K)))
-    one = full_block_bytes(N, K)
-    size = fitting(share // 2, one, min(wanted, N), "the full kernel of one input with all others")
-    for block in pieces(N, size):
-        shape = (block.stop - block.start, K, N - block.start, K)
+    share, rows = sweeps.request.budget // 2, sweeps.request.rows
+    if rows is None:
+        wanted = max(-(-N // FULL_BLOCKS), min(-(-N // 2), -(-FULL_ROWS // K)))
+        first, count = 0, N
+    else:
+        wanted = count = first = rows
+    one = full_block_bytes(N - (rows or 0), K)
+    what = "the full kernel of one input with all others"
+    size = fitting(share // 2, one, min(wanted, count), what)
+    for block in pieces(count, size):
+        columns = slice(block.start if rows is None else first, N)
+        shape = (block.stop - block.start, K, N - columns.start, K)
         part = sweeps.recording.outputs.new_zeros(shape, dtype=torch.float64)
         for add in adders:
-            add(part, block, share // 2)
+            add(part, block, columns, share // 2)
         yield block, part
 
 
