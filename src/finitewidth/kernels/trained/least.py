@@ -10,6 +10,7 @@ from finitewidth.kernels.trained.contractions import (
     rows_bytes,
     traced_bytes,
 )
+from finitewidth.kernels.trained.graph import graph_size
 from finitewidth.kernels.trained.recording import Recording
 from finitewidth.kernels.trained.units import ProductUnit, RowUnit
 
@@ -25,9 +26,8 @@ def least_budget(recording: Recording, made: int, per_output: int, what: str) ->
     """
     (N, K), item = recording.outputs.shape, element_size(recording)
     products = [unit for unit in recording.units if isinstance(unit, ProductUnit)]
-    others = sum(p.numel() * p.element_size() for p in recording.others.values())
     if what in ("traced", "diagonal"):
-        shares, budget = 2, 2 * max(made + per_output, N * others)
+        shares, budget = 2, 2 * max(made + per_output, sum(other_bytes(recording)))
     else:
         shares, budget = 4, 4 * max(made + per_output, full_block_bytes(N, K))
         budget = max(budget, _kept_budget(recording, products))
@@ -56,6 +56,20 @@ def element_size(recording: Recording) -> int:
 def full_block_bytes(samples: int, outputs: int) -> int:
     """Return the bytes of the full kernel of one input with all others, and of its products."""
     return 16 * samples * outputs**2
+
+
+def other_bytes(recording: Recording) -> tuple[int, int]:
+    """Return bytes of the gradients of one output by parameters without rules.
+
+    Those of all inputs, which are kept, and those of one input on the way, together with the graph
+    that `torch.func.vmap` makes for it.
+    """
+    if not recording.others:
+        return 0, 0
+    N, item = len(recording.outputs), element_size(recording)
+    size = item * sum(p.numel() for p in recording.others.values())
+    graph = item * graph_size(recording.outputs) // N
+    return N * size, 3 * size + graph
 
 
 def row_bytes(recording: Recording) -> int:

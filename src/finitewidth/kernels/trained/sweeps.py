@@ -32,11 +32,12 @@ from finitewidth.kernels.trained.contractions import (
     pairs_fit,
     put_rows,
 )
-from finitewidth.kernels.trained.graph import FEWEST, backward, edge_shape, graph_size
+from finitewidth.kernels.trained.graph import FEWEST, backward, edge_shape
 from finitewidth.kernels.trained.least import (
     element_size,
     full_block_bytes,
     least_budget,
+    other_bytes,
     row_bytes,
 )
 from finitewidth.kernels.trained.operations import Operation, Product, real, real_dtype
@@ -283,18 +284,17 @@ class Sweeps:
         if not others:
             return
         (N, K), given = self.recording.outputs.shape, len(self.request.x)
-        size = sum(p.numel() * p.element_size() for p in others.values())
+        kept, formed = other_bytes(self.recording)
         what = f"the Jacobian of one output by {', '.join(others)}"
-        steps = [outputs] if outputs else pieces(K, fitting(share, N * size, K, what))
-        # vmap makes all that the graph holds, for each input and output
-        graph = self.recording.outputs.element_size() * graph_size(self.recording.outputs) // N
+        steps = [outputs] if outputs else pieces(K, fitting(share, kept + formed, K, what))
         for part in steps:
-            at_once = min(share // (graph * (part.stop - part.start)), N) if self.vectorise else 0
+            k = part.stop - part.start
+            left = share if outputs else share - k * kept
+            at_once = min(left // (k * formed), N) if self.vectorise else 0
             jacobians = by_autograd.rows(self.request, list(others), part, at_once)
             for name, rows in zip(others, jacobians, strict=True):
                 rows = real(rows)
-                if given < N:  # inputs that fill up have no gradient
-                    rows = torch.cat([rows[:given], torch.zeros_like(rows[given:])])
+                rows[given:] = 0  # inputs that fill up have no gradient
                 self.check.add_rows(name, part, rows)
                 yield module_of(name), part, rows
 
