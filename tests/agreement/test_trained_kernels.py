@@ -236,9 +236,9 @@ def test_the_default_budget_follows_free_memory(function, monkeypatch):
     monkeypatch.setattr(eigenvalue, "_is_product", lambda *_: False)
     budget, _ = proposed(function, network, x[:1])
     monkeypatch.setattr(interface, "DEFAULT_BUDGET", 10)
-    monkeypatch.setattr(interface, "free_memory", lambda: 2 * budget)
+    monkeypatch.setattr(interface, "free_bytes", lambda _: 2 * budget)
     function(network, x[:1])
-    monkeypatch.setattr(interface, "free_memory", lambda: 2 * budget - 1)
+    monkeypatch.setattr(interface, "free_bytes", lambda _: 2 * budget - 1)
     with pytest.raises(ConfigError, match=f"set budget={budget} "):
         function(network, x[:1])
 

@@ -292,11 +292,6 @@ def rows_bytes(unit: ProductUnit, outputs: int, item: int) -> int:
     return item * G * (2 * D * P + outputs * c * (D + P))
 
 
-def pairs_fit(unit: ProductUnit, samples: int, outputs: int, item: int, work: int) -> bool:
-    """Tell whether the structured order of the full kernel has enough space for one input."""
-    return pairs_bytes(unit, samples, outputs, item) <= work
-
-
 def pairs_bytes(unit: ProductUnit, samples: int, outputs: int, item: int) -> int:
     """Return the bytes that the structured order of the full kernel takes for one input."""
     return sum(_pair_bytes(unit, samples, outputs, item))

@@ -28,17 +28,19 @@ from finitewidth.kernels.trained.contractions import (
     add_products,
     add_squares,
     add_traced,
-    full_plans,
-    pairs_fit,
     put_rows,
 )
+from finitewidth.kernels.trained.formed import FormedStore, add_formed, put_formed
 from finitewidth.kernels.trained.graph import FEWEST, backward, edge_shape
 from finitewidth.kernels.trained.least import (
     element_size,
     full_block_bytes,
+    has_signals,
     least_budget,
     other_bytes,
     row_bytes,
+    signals_bytes,
+    unit_plans,
 )
 from finitewidth.kernels.trained.operations import Operation, Product, real, real_dtype
 from finitewidth.kernels.trained.ranges import check_range
@@ -310,8 +312,8 @@ def _sum_up(sweeps: Sweeps, totals: dict[str, Tensor], diagonal: bool) -> None:
                 total = _total(totals, unit.name)[at]
                 add_product(total, unit, unit.signals(of_operation), half)
             else:
-                for name, rows in unit.rows(of_operation).items():
-                    add_rows(_total(totals, module_of(name))[at], rows)
+                own = {name: _total(totals, module_of(name))[at] for name in unit.parameters}
+                add_formed(own, unit, of_operation, half, diagonal=diagonal)
     for name, part, rows in sweeps.other_rows(half):
         add_rows(_total(totals, name)[(slice(None), part) if diagonal else ...], rows)
 
@@ -388,7 +390,10 @@ def _filled(sweeps: Sweeps) -> dict[str, list[Adder]]:
     N, K = outputs.shape
     structured = structured_units(sweeps.recording, 2 * quarter, quarter)
     formed = [unit for unit in sweeps.recording.units if unit not in structured]
-    stores = [SignalStore(unit, K, outputs) for unit in structured]
+    stores = [
+        (SignalStore if isinstance(unit, ProductUnit) else FormedStore)(unit, K, outputs)
+        for unit in structured
+    ]
     columns, widths = _arranged(formed, by_layer)
     rows = {module: outputs.new_empty(N, K, width) for module, width in widths.items()}
     for part, of_operation in sweeps.steps(quarter):
@@ -399,7 +404,13 @@ def _filled(sweeps: Sweeps) -> dict[str, list[Adder]]:
 
     adders: dict[str, list[Adder]] = defaultdict(list)
     for store in stores:
-        adders[store.name if by_layer else ""].append(store.add_to)
+        if isinstance(store, SignalStore):
+            adders[store.name if by_layer else ""].append(store.add_to)
+            continue
+        names = frozenset(store.unit.parameters)
+        for module in dict.fromkeys(module_of(name) if by_layer else "" for name in names):
+            own = {name for name in names if not by_layer or module_of(name) == module}
+            adders[module].append(partial(store.add_to, frozenset(own)))
     for module, gradients in rows.items():
         adders[module].append(partial(add_products, gradients))
     for name, _, gradients in sweeps.other_rows(quarter, slice(0, K)):
@@ -441,13 +452,15 @@ def _write_gradients(
         gradients = rows[target.module][:, part, target.columns]
         put_rows(gradients, unit, unit.signals(of_operation), work)
         return
-    for name, gradients in unit.rows(of_operation).items():
+    targets = {}
+    for name in unit.parameters:
         target = columns[name]
-        rows[target.module][:, part, target.columns] = gradients
+        targets[name] = rows[target.module][:, part, target.columns]
+    put_formed(targets, unit, of_operation, work)
 
 
-def structured_units(recording: Recording, share: int, work: int) -> list[ProductUnit]:
-    """Choose the products whose signals are kept, and not their gradients, for the full kernel.
+def structured_units(recording: Recording, share: int, work: int) -> list[Unit]:
+    """Choose the units whose signals are kept, and not their gradients, for the full kernel.
 
     The cheaper order is chosen for each, as far as what is kept fits into ``share`` bytes, and what
     is made on the way into ``work``.
@@ -456,9 +469,9 @@ def structured_units(recording: Recording, share: int, work: int) -> list[Produc
         ShortageError: even what takes the least does not fit.
     """
     (N, K), item = recording.outputs.shape, element_size(recording)
-    products = [unit for unit in recording.units if isinstance(unit, ProductUnit)]
-    plans = [full_plans(unit, N, K) for unit in products]
-    fits = [pairs_fit(unit, N, K, item, work) for unit in products]
+    units = [unit for unit in recording.units if has_signals(unit)]
+    plans = [unit_plans(unit, N, K) for unit in units]
+    fits = [signals_bytes(unit, N, K, item) <= work for unit in units]
     chosen = [
         fit and structured[0] < direct[0]
         for fit, (direct, structured) in zip(fits, plans, strict=True)
@@ -480,7 +493,7 @@ def structured_units(recording: Recording, share: int, work: int) -> list[Produc
             needed -= saved
     if needed > share:
         raise ShortageError("what the full kernel keeps")
-    return [unit for unit, structured in zip(products, chosen, strict=True) if structured]
+    return [unit for unit, structured in zip(units, chosen, strict=True) if structured]
 
 
 def _total(totals: dict[str, Tensor], name: str) -> Tensor:
