@@ -13,7 +13,7 @@ from torch.nn import functional
 import finitewidth as fw
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import trained
-from finitewidth.kernels.trained import contractions, eigenvalue, interface, sweeps
+from finitewidth.kernels.trained import contractions, eigenvalue, interface, least, sweeps
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Using padding='same':UserWarning"),
@@ -63,13 +63,13 @@ def test_both_orders_of_contraction(case, structured, monkeypatch):
     monkeypatch.setattr(contractions, "ELEMENT", 1e9 * (-1 if structured else 1))
     monkeypatch.setattr(contractions, "GRAM_ROWS", 3)  # blocks of symmetric products
     monkeypatch.setattr(contractions, "traced_costs", lambda *_: (1.0, 0.0 if structured else 2.0))
-    plans = sweeps.full_plans
+    plans = least.full_plans
 
     def one_order(unit, samples, outputs):
         direct, other = plans(unit, samples, outputs)
         return direct, (0 if structured else 1e30, other[1])
 
-    monkeypatch.setattr(sweeps, "full_plans", one_order)
+    monkeypatch.setattr(least, "full_plans", one_order)
     check_all(network, x, wanted)
 
 

@@ -320,9 +320,9 @@ def _sum_up(sweeps: Sweeps, totals: dict[str, Tensor], diagonal: bool) -> None:
 
 def _form(sweeps: Sweeps, totals: dict[str, Tensor], norms: bool) -> None:
     """Form the full kernel, or its norms over inputs without keeping it."""
-    adders = _filled(sweeps)
+    adders, anew = _filled(sweeps)
     for name, total in totals.items():
-        for block, part in _blocks(adders.pop(name, []), sweeps):
+        for block, part in _blocks(adders.pop(name, []), sweeps, anew):
             if norms:
                 squares = part.square_().sum(0)  # (K, n, K)
                 total += squares.sum(1)
@@ -337,11 +337,12 @@ def _form(sweeps: Sweeps, totals: dict[str, Tensor], norms: bool) -> None:
             total.sqrt_()
 
 
-def _blocks(adders: Sequence[Adder], sweeps: Sweeps) -> Iterator[tuple[slice, Tensor]]:
+def _blocks(adders: Sequence[Adder], sweeps: Sweeps, anew: bool) -> Iterator[tuple[slice, Tensor]]:
     """Yield some inputs after another, with their part of the full kernel.
 
     The part belongs to these inputs and to all from the first of them on, (b, K, n, K). What is
-    left out follows from symmetry. In a block of rows and columns all columns belong to it.
+    left out follows from symmetry. In a block of rows and columns all columns belong to it. Blocks
+    are as large as they can be if gradients are formed ``anew`` for each.
 
     Raises:
         ShortageError: the part of one input does not fit.
@@ -349,7 +350,8 @@ def _blocks(adders: Sequence[Adder], sweeps: Sweeps) -> Iterator[tuple[slice, Te
     N, K = sweeps.recording.outputs.shape
     share, rows = sweeps.request.budget // 2, sweeps.request.rows
     if rows is None:
-        wanted = max(-(-N // FULL_BLOCKS), min(-(-N // 2), -(-FULL_ROWS // K)))
+        few = max(-(-N // FULL_BLOCKS), min(-(-N // 2), -(-FULL_ROWS // K)))
+        wanted = N if anew else few
         first, count = 0, N
     else:
         wanted = count = first = rows
@@ -376,10 +378,11 @@ class _Columns:
     columns: slice
 
 
-def _filled(sweeps: Sweeps) -> dict[str, list[Adder]]:
+def _filled(sweeps: Sweeps) -> tuple[dict[str, list[Adder]], bool]:
     """Run all sweeps, and return by module what adds its parts to the full kernel.
 
-    Of the structured units the signals are kept, of all others the gradients.
+    Of the structured units the signals are kept, of all others the gradients. Also return whether
+    some gradients are formed anew for each block of the kernel.
 
     Raises:
         ShortageError: what is kept does not fit into half of the budget, or what is made on the way
@@ -415,7 +418,7 @@ def _filled(sweeps: Sweeps) -> dict[str, list[Adder]]:
         adders[module].append(partial(add_products, gradients))
     for name, _, gradients in sweeps.other_rows(quarter, slice(0, K)):
         adders[name if by_layer else ""].append(partial(add_products, gradients))
-    return adders
+    return adders, any(isinstance(store, FormedStore) for store in stores)
 
 
 def _arranged(units: Sequence[Unit], by_layer: bool) -> tuple[dict[str, _Columns], dict[str, int]]:

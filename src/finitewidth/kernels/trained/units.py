@@ -146,9 +146,9 @@ class RowUnit(Weights):
         for op in self.operations:
             below = children_first(op.weight.node)
             derived = sum(prod(output.shape) for node in below for output in node._input_metadata)
-            # the gradient by the weight as it is formed, arranged, and joined for a backward pass
-            largest = max(largest, 3 * prod(edge_shape(op.weight)) + 2 * derived)
-        return 2 * size + largest
+            # the gradient by the weight, as it is formed and arranged, and a backward pass from it
+            largest = max(largest, 2 * prod(edge_shape(op.weight)) + derived)
+        return size + largest
 
     def rows(self, of_operation: OfOperation, inputs: slice | None = None) -> dict[str, Tensor]:
         """Return the gradients by each parameter for some inputs, (n, k, size).
