@@ -5,6 +5,7 @@ Pieces are as small as they can be: one output, one input or one channel at a ti
 
 from math import prod
 
+from finitewidth.kernels.trained.budget import ShortageError
 from finitewidth.kernels.trained.contractions import (
     diagonal_bytes,
     full_plans,
@@ -104,6 +105,43 @@ def unit_plans(
     kept = sum(prod(op.kept) for op in unit.operations)
     gradients = samples * outputs * sum(unit.sizes.values())
     return (0.0, gradients), (1.0, samples * outputs * kept)
+
+
+def structured_units(recording: Recording, share: int, work: int) -> list[Unit]:
+    """Choose the units whose signals are kept, and not their gradients, for the full kernel.
+
+    The cheaper order is chosen for each, as far as what is kept fits into ``share`` bytes, and what
+    is made on the way into ``work``.
+
+    Raises:
+        ShortageError: even what takes the least does not fit.
+    """
+    (N, K), item = recording.outputs.shape, element_size(recording)
+    units = [unit for unit in recording.units if has_signals(unit)]
+    plans = [unit_plans(unit, N, K) for unit in units]
+    fits = [signals_bytes(unit, N, K, item) <= work for unit in units]
+    chosen = [
+        fit and structured[0] < direct[0]
+        for fit, (direct, structured) in zip(fits, plans, strict=True)
+    ]
+
+    def kept(at: int, structured: bool) -> int:
+        return item * plans[at][structured][1]
+
+    needed = sum(kept(at, structured) for at, structured in enumerate(chosen))
+    needed += row_bytes(recording)
+    swaps = [
+        (kept(at, structured) - kept(at, not structured), at)
+        for at, structured in enumerate(chosen)
+        if fits[at]
+    ]
+    for saved, at in sorted(swaps, reverse=True):
+        if needed > share and saved > 0:
+            chosen[at] = not chosen[at]
+            needed -= saved
+    if needed > share:
+        raise ShortageError("what the full kernel keeps")
+    return [unit for unit, structured in zip(units, chosen, strict=True) if structured]
 
 
 def signals_bytes(unit: Unit, samples: int, outputs: int, item: int) -> int:

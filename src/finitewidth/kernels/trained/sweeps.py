@@ -35,12 +35,9 @@ from finitewidth.kernels.trained.graph import FEWEST, backward, edge_shape
 from finitewidth.kernels.trained.least import (
     element_size,
     full_block_bytes,
-    has_signals,
     least_budget,
     other_bytes,
-    row_bytes,
-    signals_bytes,
-    unit_plans,
+    structured_units,
 )
 from finitewidth.kernels.trained.operations import Operation, Product, real, real_dtype
 from finitewidth.kernels.trained.ranges import check_range
@@ -460,43 +457,6 @@ def _write_gradients(
         target = columns[name]
         targets[name] = rows[target.module][:, part, target.columns]
     put_formed(targets, unit, of_operation, work)
-
-
-def structured_units(recording: Recording, share: int, work: int) -> list[Unit]:
-    """Choose the units whose signals are kept, and not their gradients, for the full kernel.
-
-    The cheaper order is chosen for each, as far as what is kept fits into ``share`` bytes, and what
-    is made on the way into ``work``.
-
-    Raises:
-        ShortageError: even what takes the least does not fit.
-    """
-    (N, K), item = recording.outputs.shape, element_size(recording)
-    units = [unit for unit in recording.units if has_signals(unit)]
-    plans = [unit_plans(unit, N, K) for unit in units]
-    fits = [signals_bytes(unit, N, K, item) <= work for unit in units]
-    chosen = [
-        fit and structured[0] < direct[0]
-        for fit, (direct, structured) in zip(fits, plans, strict=True)
-    ]
-
-    def kept(at: int, structured: bool) -> int:
-        return item * plans[at][structured][1]
-
-    needed = sum(kept(at, structured) for at, structured in enumerate(chosen))
-    needed += row_bytes(recording)
-    swaps = [
-        (kept(at, structured) - kept(at, not structured), at)
-        for at, structured in enumerate(chosen)
-        if fits[at]
-    ]
-    for saved, at in sorted(swaps, reverse=True):
-        if needed > share and saved > 0:
-            chosen[at] = not chosen[at]
-            needed -= saved
-    if needed > share:
-        raise ShortageError("what the full kernel keeps")
-    return [unit for unit, structured in zip(units, chosen, strict=True) if structured]
 
 
 def _total(totals: dict[str, Tensor], name: str) -> Tensor:
