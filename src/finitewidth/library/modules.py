@@ -1,6 +1,6 @@
 """Tangent kernels of the user's own torch module: in training, and between two sets."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any, Unpack
