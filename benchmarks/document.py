@@ -86,6 +86,7 @@ pixels and 3 colours.""",
 }
 
 
+SLOWER_UNCHECKED, SLOWER_CHECKED = 1.1, 1.25  # times that ours may take as long as another way
 # docs/howto/kernel.md includes what is between the two lines
 START, END = "<!-- kernels of networks -->", "<!-- end of kernels of networks -->"
 NETWORKS = f"""## Kernels of users' networks
@@ -111,7 +112,7 @@ largest resident memory, less what was resident before, with the network loaded.
 SYSTEM = """The operating system takes a part of the CPU time, mostly to provide memory (*of it
 system*). Where it is large, the ratio depends on the machine and its settings as much as on the
 computation. *Share* is the time of our operations in products at the rate of a product of large
-square matrices, over our time. The products of multilayer perceptrons are float64.
+square matrices, over our time.
 
 Ours cannot take less than its forward passes, backward sweeps and products of gradients: one pass
 of all inputs, one sweep for each output to the outputs of all layers and one for the comparison
@@ -119,6 +120,11 @@ with autograd, the passes that show whether a network mixes inputs, reading the 
 of two inputs, and bare products of arrays of the same sizes as in our contractions, half of those
 that are symmetric. They are measured alone. *At most* is the ratio if ours took no longer than
 these. *Check* is the share of our time that `check=False` saves, the median over calls in turn.
+"""
+RULE = f"""Each row has a rule for ours beside the fastest other way at the same precision: it takes
+at most {SLOWER_UNCHECKED - 1:.0%} longer with `check=False` and at most
+{SLOWER_CHECKED - 1:.0%} longer with the check, or what it cannot do without (*at most*, with
+the check) forbids it. The time without the check is the time with it, less the share that it saves.
 """
 FORBIDDEN = """A Jacobian takes the same sweeps, and nearly the same multiplications where a network
 is small or its layers have many positions. Where *at most* is below what is asked for, these forbid
@@ -197,6 +203,8 @@ def of_networks(rows: pd.DataFrame) -> list[str]:
         SYSTEM,
         markdown(in_full(rows)),
         unreached(rows),
+        RULE,
+        markdown(beside_the_fastest(rows)),
         f"All numbers are in `benchmarks/results/networks/{file_name(rows)}`. Its columns:\n",
         meanings(side_by_side.COLUMNS),
     ]
@@ -243,6 +251,35 @@ def in_full(rows: pd.DataFrame) -> pd.DataFrame:
                 "FLOP": prefixed(row["flops"]) if ours else "",
                 "check": per_cent(row["check"]) if ours else "",
                 "share": per_cent(row["share"]) if ours else "",
+            }
+        )
+    return pd.DataFrame(found)
+
+
+def beside_the_fastest(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return for each network and kernel the fastest other way, and whether the rule holds."""
+    found = []
+    for (network, inputs, kernel), own in rows.groupby(["network", "inputs", "kernel"], sort=False):
+        measured = own[own["state"] == side_by_side.MEASURED]
+        others = measured[measured["way"] != OURS]
+        if others.empty:
+            continue
+        fastest = others.loc[others["seconds"].idxmin()]
+        saved = own.loc[own["way"] == OURS, "check"].iloc[0]
+        checked = fastest["ratio"]
+        unchecked = checked / (1 - saved)
+        holds = unchecked >= 1 / SLOWER_UNCHECKED and checked >= 1 / SLOWER_CHECKED
+        forbidden = fastest["most"] < 1 / SLOWER_CHECKED
+        found.append(
+            {
+                "network": network,
+                "inputs": inputs,
+                "kernel": kernel,
+                "fastest other way": fastest["way"],
+                "its time over ours": number(checked),
+                "over ours without the check": number(unchecked),
+                "at most": number(fastest["most"]),
+                "rule": "holds" if holds else "forbidden" if forbidden else "does not hold",
             }
         )
     return pd.DataFrame(found)

@@ -125,7 +125,6 @@ def both(way: str, ratio: float) -> Asked:
     return {(TRACED, way): ratio, (FULL, way): ratio}
 
 
-# the closed form of multilayer perceptrons computes in float64
 CASES = {
     "resnet18": Case(
         "ResNet18 of torchvision, 32×32",
@@ -160,7 +159,6 @@ CASES = {
         (784,),
         100,
         20,
-        torch.float64,
         asked=both(JACOBIAN, 60) | both(NEURAL_TANGENTS, 20),
         jax="mlp",
     ),
@@ -188,10 +186,9 @@ QUICK = {
         (12,),
         3,
         2,
-        torch.float64,
-        both(JACOBIAN, 2),
-        both(JACOBIAN, 1 / 3),
-        "mlp",
+        asked=both(JACOBIAN, 2),
+        asked_memory=both(JACOBIAN, 1 / 3),
+        jax="mlp",
     )
 }
 

@@ -35,6 +35,7 @@ GROUPS = {
         "kernel_terms",
         "output_norms",
         "largest_eigenvalue",
+        "tangent_operator",
         "cross_kernel",
         "kernel_over_training",
         "tiled_kernel",
@@ -59,6 +60,8 @@ BESIDE = {
     "Given networks, trained or not": (
         "finitewidth.kernels.trained.Options",
         "finitewidth.kernels.trained.eigenvalue.Eigenpair",
+        "finitewidth.kernels.trained.operator.TangentOperator",
+        "finitewidth.kernels.trained.operator.LinearMap",
         "finitewidth.measures.blocks.BlockMeans",
         "finitewidth.library.study.Study",
     ),

@@ -24,6 +24,7 @@ from finitewidth.kernels.trained import kernel_diagonal as kernel_diagonal
 from finitewidth.kernels.trained import kernel_terms as kernel_terms
 from finitewidth.kernels.trained import largest_eigenvalue as largest_eigenvalue
 from finitewidth.kernels.trained import output_norms as output_norms
+from finitewidth.kernels.trained import tangent_operator as tangent_operator
 from finitewidth.kernels.trained import traced_kernel as traced_kernel
 from finitewidth.kernels.wide import wide_kernel as wide_kernel
 from finitewidth.library.gated import train_gated as train_gated

@@ -1,5 +1,6 @@
 """Kernels of torch modules against Jacobians of torch.func, and what is refused."""
 
+import copy
 import re
 
 import pytest
@@ -13,13 +14,19 @@ from torch.nn import functional
 import finitewidth as fw
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import trained
-from finitewidth.kernels.trained import contractions, eigenvalue, interface, least, sweeps
+from finitewidth.kernels.trained import contractions, eigenvalue, formed, interface, least, sweeps
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Using padding='same':UserWarning"),
     pytest.mark.filterwarnings("ignore:There is a performance drop:UserWarning"),
 ]
 TOLERANCE = 1e-12
+
+
+@pytest.fixture(autouse=True)
+def products(monkeypatch):
+    """Products are tested, although the kernels are so small that they would be formed."""
+    monkeypatch.setattr(formed, "ROWS", 0)
 
 
 def agree(found, wanted, tolerance=TOLERANCE):
@@ -86,6 +93,45 @@ def test_largest_eigenvalue(case):
     torch.testing.assert_close(per_input.value, largest / len(x), rtol=1e-12, atol=0)
 
 
+def test_the_largest_eigenvalue_of_a_small_kernel_is_that_of_the_formed_one(case, monkeypatch):
+    monkeypatch.setattr(formed, "ROWS", 512)
+    network, x, wanted = case
+    found = trained.largest_eigenvalue(network, x)
+    values, vectors = torch.linalg.eigh(wanted.permute(1, 0, 3, 2).flatten(0, 1).flatten(1))
+    torch.testing.assert_close(found.value, values[-1], rtol=1e-12, atol=0)
+    assert found.vector.shape == network(x).shape
+    assert abs(found.vector.flatten() @ vectors[:, -1]) > 1 - 1e-10
+    assert found.residual < 1e-12
+    assert found.products == 0
+    opposite = trained.largest_eigenvalue(network, x, start=-found.vector, per_input=True)
+    torch.testing.assert_close(opposite.vector, -found.vector)
+    torch.testing.assert_close(opposite.value, values[-1] / len(x), rtol=1e-12, atol=0)
+    single = trained.largest_eigenvalue(copy.deepcopy(network).float(), x.float())
+    assert single.value.dtype == single.vector.dtype == torch.float32
+    torch.testing.assert_close(single.value.double(), values[-1], rtol=1e-4, atol=0)
+    with pytest.raises(ConfigError, match="start: shape"):
+        trained.largest_eigenvalue(network, x, start=torch.ones(2, 2))
+
+
+def test_which_kernels_are_formed_for_the_largest_eigenvalue(monkeypatch):
+    monkeypatch.setattr(formed, "ROWS", 512)
+    torch.manual_seed(0)
+    plain = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 3)).double()
+    x = torch.randn(200, 4).double()
+    for network in (plain, nn.ModuleList([plain])[0], nn.Sequential(plain, nn.Identity())):
+        small = trained.largest_eigenvalue(network, x[:10], tolerance=1e-9)
+        assert small.products == 0
+        assert trained.largest_eigenvalue(network, x).products > 0
+        many = nn.Sequential(network, nn.Linear(3, 41).double())
+        assert trained.largest_eigenvalue(many, x[:4]).products > 0
+        monkeypatch.setattr(formed, "ROWS", 0)
+        wanted = trained.largest_eigenvalue(network, x[:10], tolerance=1e-9)
+        monkeypatch.setattr(formed, "ROWS", 512)
+        torch.testing.assert_close(small.value, wanted.value, rtol=1e-10, atol=0)
+    stack = fw.FullyConnected([torch.randn(4, 3).double()], None, "relu")
+    assert trained.largest_eigenvalue(stack, x[:10]).products > 0
+
+
 class CountedSweep(torch.autograd.Function):
     """The identity; counts its backward passes."""
 
@@ -123,11 +169,13 @@ def test_one_sweep_for_each_output_and_not_one_more(function, budget, monkeypatc
     CountedSweep.sweeps = 0
     found = function(network, x, of=counted, budget=budget)
     assert CountedSweep.sweeps == 7 + 2  # the others for the check: all inputs, and two of them
-    # two inputs together, three alone, all in reverse, and all
-    assert batches == [2, 1, 1, 1, len(x), len(x)]
+    # two inputs together, one alone, all in reverse, and all
+    assert batches == [2, 1, len(x), len(x)]
     agree(found, function(network, x))
     CountedSweep.sweeps = 0
+    batches.clear()
     agree(function(network, x, of=counted, budget=budget, check=False), found)
+    assert batches == [2, len(x)]
     assert CountedSweep.sweeps == 7
     monkeypatch.setattr(sweeps, "AT_ONCE", 2**30)
     CountedSweep.sweeps = 0

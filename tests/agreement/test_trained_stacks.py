@@ -139,6 +139,33 @@ def test_float32_weights_are_computed_in_float64():
     agree(found, trained.traced_kernel(exact, x.float().double()), 1e-15)
 
 
+def scaled_module(scales):
+    """Return a float32 module whose weights are multiplied layer by layer."""
+    torch.manual_seed(0)
+    network = nn.Sequential()
+    for fan_in, scale in zip((6, 40, 40), scales, strict=True):
+        linear = nn.Linear(fan_in, 40)
+        nn.init.normal_(linear.weight, std=scale * (2 / fan_in) ** 0.5)
+        network.extend([linear, nn.ReLU()])
+    return network.append(nn.Linear(40, 3))
+
+
+@pytest.mark.parametrize("kernel", ["traced", "full", "diagonal"])
+@pytest.mark.parametrize(
+    ("scales", "closest"),
+    [((1, 1, 1), 1e-9), ((1e12, 1e-12, 1), 0), ((1e-12, 1e12, 1), 0), ((1e15, 1e15, 1e-25), 0)],
+)
+def test_float32_modules(scales, closest, kernel):
+    network, x = scaled_module(scales), torch.randn(9, 6)
+    found = trained.kernel_terms(network, x, kernel=kernel)
+    wanted = trained.kernel_terms(network.double(), x.double(), kernel=kernel)
+    for name, term in found.items():
+        assert term.dtype == torch.float64
+        error = float((term - wanted[name]).norm() / wanted[name].norm())
+        # float32 where its range suffices, and float64 else
+        assert closest <= error < 1e-6, name
+
+
 def test_a_replica_does_not_depend_on_the_others():
     sizes = (6, 8, 8, 3)
     network, x = stack(sizes, replicas=(5,)), inputs(sizes)

@@ -10,12 +10,19 @@ from torch import nn
 from torch.nn import functional
 
 from finitewidth.kernels import trained
+from finitewidth.kernels.trained import formed
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:There is a performance drop:UserWarning"),
     pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*torch.jit.trace.* is deprecated:DeprecationWarning"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def products(monkeypatch):
+    """Products are tested, although the kernels are so small that they would be formed."""
+    monkeypatch.setattr(formed, "ROWS", 0)
 
 
 def agrees(network, x, of=None, tolerance=1e-11, **options):

@@ -12,11 +12,18 @@ from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 
 import finitewidth as fw
+from finitewidth.kernels.trained import formed
 
 SEEDS = 8  # of the eigenvalue, whose check is one of its own
 FEW = 2  # of the other functions
 PRECISIONS = {torch.float64: 1e-11, torch.float32: 1e-4}
 SMALL = {"steps": 2, "times": [0, 2], "per_class": 2, "device": "cpu", "progress": False}
+
+
+@pytest.fixture(autouse=True)
+def products(monkeypatch):
+    """Products are tested, although the kernels are so small that they would be formed."""
+    monkeypatch.setattr(formed, "ROWS", 0)
 
 
 class Attention(nn.Module):

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import torch
-from benchmarks import page, trained
+from benchmarks import document, page, side_by_side, trained
+from benchmarks.networks import JACOBIAN, NNGEOMETRY, OURS
 from benchmarks.timing import Way, ratio_of
 from benchmarks.work import MEMORY, NUMBERS, PRODUCTS, Machine, Work, bound_of
 
@@ -47,3 +49,30 @@ def test_the_page_of_the_documentation_is_that_of_the_stored_tables(tmp_path):
     stored = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")
     assert written.read_text(encoding="utf-8") == stored
     assert all((ROOT / "docs" / picture.name).is_file() for picture in tmp_path.glob("*.png"))
+
+
+def test_the_rule_beside_the_fastest_other_way():
+    def row(network, way, seconds, ratio, most, check):
+        facts = {"network": network, "inputs": 2, "kernel": "full", "state": side_by_side.MEASURED}
+        return facts | {
+            "way": way,
+            "seconds": seconds,
+            "ratio": ratio,
+            "most": most,
+            "check": check,
+        }
+
+    rows = []
+    nan = float("nan")
+    for network, ratio, most, check in [
+        ("fast", 0.81, 1.0, 0.15),
+        ("slow with the check", 0.79, 1.0, 0.2),
+        ("slow without it", 0.81, 1.0, 0.05),
+        ("bounded", 0.5, 0.7, 0.2),
+    ]:
+        rows.append(row(network, OURS, 1.0, nan, nan, check))
+        rows.append(row(network, JACOBIAN, ratio, ratio, most, nan))
+        rows.append(row(network, NNGEOMETRY, 9.0, 9.0, 9.0, nan))
+    found = document.beside_the_fastest(pd.DataFrame(rows))
+    assert list(found["rule"]) == ["holds", "does not hold", "does not hold", "forbidden"]
+    assert set(found["fastest other way"]) == {JACOBIAN}

@@ -13,6 +13,7 @@ from finitewidth.kernels import trained
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_count
 from finitewidth.kernels.trained import Options, traced_kernel
 from finitewidth.kernels.trained.batches import Inputs, as_batch
+from finitewidth.kernels.trained.interface import check_options
 
 FEWEST_ROWS = 256  # of a group in a block: with each, its columns are computed again
 
@@ -117,6 +118,7 @@ def cross_kernel(
         torch.Size([4, 7])
     """
     checked_choice("kind", kind, ("traced", "full"))
+    check_options(network, options)
     x, other = as_batch(network, x), as_batch(network, other, "other")
     x.check_alike(other, "other")
     groups = x.split(max(len(other), FEWEST_ROWS))

@@ -19,7 +19,8 @@ from finitewidth.kernels.ntk_init.initialisation import checked_count
 from finitewidth.kernels.trained import Options, traced_kernel
 from finitewidth.kernels.trained.batches import Batch, Inputs, as_batch
 from finitewidth.kernels.trained.budget import BudgetError
-from finitewidth.kernels.trained.interface import counted_parameters
+from finitewidth.kernels.trained.counted import counted_parameters
+from finitewidth.kernels.trained.interface import check_options
 from finitewidth.library.modules import cross_kernel
 from finitewidth.library.tile_files import KERNEL, Pair, TileFiles, blocks, pairs_of, read_kernel
 
@@ -88,6 +89,7 @@ def tiled_kernel(
                 [1., 2.]], dtype=torch.float64)
     """
     options["budget"] = budget
+    check_options(network, options)
     x = as_batch(network, x)
     parts = checked_blocks(len(x), tile)
     if folder is not None:

@@ -35,12 +35,14 @@ from finitewidth.kernels.trained.interface import (
     output_norms,
     traced_kernel,
 )
+from finitewidth.kernels.trained.operator import TangentOperator, tangent_operator
 
 __all__ = [
     "DEFAULT_BUDGET",
     "Eigenpair",
     "FullyConnected",
     "Options",
+    "TangentOperator",
     "as_fully_connected",
     "full_kernel",
     "kernel_block",
@@ -48,5 +50,6 @@ __all__ = [
     "kernel_terms",
     "largest_eigenvalue",
     "output_norms",
+    "tangent_operator",
     "traced_kernel",
 ]

@@ -125,6 +125,8 @@ def _add_traced_direct(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -
     for block in pieces(k * c, size):
         if unit.patch_size and samples == N:
             rows = signals[:, :, block] @ a
+        elif samples == N:
+            rows = unit.gradients_of(slice(0, N), signals[:, :, block])
         else:
             rows = g.new_empty(N, G, block.stop - block.start, D)
             for some in pieces(N, samples):

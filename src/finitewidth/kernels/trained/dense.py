@@ -24,6 +24,11 @@ from finitewidth.kernels.trained.budget import BudgetError, check_result, fittin
 from finitewidth.kernels.trained.fully_connected import FullyConnected
 
 ITEM = 8  # bytes of a float64
+SMALLEST, LARGEST = 1e-9, 1e9  # lengths between which products of squares are exact in float32
+
+
+class RangeError(Exception):
+    """Products of squares may leave the range of float32."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,7 @@ def dense_terms(
     by_layer: bool,
     budget: int,
     dtype: torch.dtype = torch.float64,
+    result: torch.dtype | None = None,
     rows: int | None = None,
 ) -> dict[str, Tensor]:
     """Compute the parts of a kernel that belong to the layers of a stack, or their sum as "".
@@ -60,10 +66,12 @@ def dense_terms(
     Each is traced (..., S, S), full (..., K, S, K, S) or diagonal (..., K, S), for inputs (S, n0)
     or (R, S, n0). The leading axes are the replicas. With ``rows``, traced and full kernels are the
     blocks (..., r, S - r) and (..., K, r, K, S - r) of the first r inputs and the others. The norms
-    over inputs of the full kernel, (..., K, K), are those of the sum; it is not kept.
+    over inputs of the full kernel, (..., K, K), are those of the sum; it is not kept. Terms are
+    computed in ``dtype``, and added up in the type of the ``result``, the same by default.
 
     Raises:
         ConfigError: the shapes do not match, or one replica does not fit into the budget.
+        RangeError: a type is given for the result, and ``dtype`` has too small a range.
     """
     network, x, leading = stacked(network, x)
     count, S, K = len(x), x.shape[-2], network.outputs
@@ -72,13 +80,15 @@ def dense_terms(
     shape = {"traced": (r, m), "full": (r, K, m, K), "diagonal": (S, K), "norms": (K, K)}[what]
     names = network.names if by_layer else ("",) * len(network.weights)
     check_result((count, *shape), len({*names}), x.device)
-    totals = {name: x.new_zeros((count, *shape), dtype=dtype) for name in names}
+    totals = {name: x.new_zeros((count, *shape), dtype=result or dtype) for name in names}
     plan = _chunks(network, S, r, m, count, what, budget)
     for chosen in pieces(count, plan.replicas):
         run = forward(network, x, chosen, dtype)
         full = run.inputs[0].new_zeros(len(run.inputs[0]), S, K, S, K) if what == "norms" else None
         for part in pieces(K, plan.outputs):
             for layer, signal in signals(run, part):
+                if result not in (None, dtype):
+                    _check_range(run.inputs[layer], signal)
                 total = totals[names[layer]][chosen] if full is None else full
                 A, bias = run.inputs[layer], run.with_biases
                 if what == "diagonal":
@@ -94,6 +104,17 @@ def dense_terms(
         name: total.permute(0, *order).reshape(*leading, *(shape[axis - 1] for axis in order))
         for name, total in totals.items()
     }
+
+
+def _check_range(*factors: Tensor) -> None:
+    """Check that squares of the factors of a gradient can be multiplied in float32.
+
+    Raises:
+        RangeError: a factor is too large, too small (zero included), or not finite.
+    """
+    for factor in factors:
+        if not SMALLEST < float(torch.linalg.vector_norm(factor)) < LARGEST:
+            raise RangeError
 
 
 def stacked(network: FullyConnected, x: Tensor) -> tuple[FullyConnected, Tensor, tuple[int, ...]]:

@@ -29,7 +29,7 @@ class Eigenpair:
         vector: unit vectors, (R, S, K) or (S, K); pass them as ``start`` to the next call.
         residual: the norm of Theta v - value v, over value. An eigenvalue lies within this
             relative distance of value.
-        products: number of products with the matrices.
+        products: number of products with the matrices; 0 if the kernel was formed.
     """
 
     value: Tensor
@@ -142,7 +142,7 @@ def module_times(request: Request) -> tuple[Callable[[Tensor], Tensor], Tensor]:
     with sdpa_kernel(SDPBackend.MATH):
         run = checked_pass(request)
         if request.check:
-            _check_together(request, run)
+            check_together(request, run)
     outputs, parameters = run.outputs, list(run.counted.values())
     N, K = len(request.x), outputs.shape[1]
     like = real(outputs.detach()[:N])
@@ -176,7 +176,7 @@ def module_times(request: Request) -> tuple[Callable[[Tensor], Tensor], Tensor]:
     return times, like
 
 
-def _check_together(request: Request, run: Pass) -> None:
+def check_together(request: Request, run: Pass) -> None:
     """Check that gradients of some inputs in the batch are those of the same inputs alone.
 
     An input alone is given twice, because torch's gradient of it can be wrong; see `by_autograd`.

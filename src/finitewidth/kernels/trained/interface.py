@@ -1,15 +1,15 @@
 """The tangent kernel of a given network: one interface for stacks and for torch modules."""
 
-import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args
+from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args
 
 import torch
 from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels.trained import dense
+from finitewidth.kernels.trained import dense, formed
 from finitewidth.kernels.trained.batches import (
     Batch,
     Inputs,
@@ -20,16 +20,15 @@ from finitewidth.kernels.trained.batches import (
 )
 from finitewidth.kernels.trained.budget import DEFAULT_BUDGET, BudgetError, free_bytes
 from finitewidth.kernels.trained.check import closed_form_agrees
+from finitewidth.kernels.trained.counted import Chosen, counted_parameters
 from finitewidth.kernels.trained.eigenvalue import Eigenpair, largest_eigenpair, module_times
 from finitewidth.kernels.trained.fully_connected import FullyConnected, as_fully_connected
-from finitewidth.kernels.trained.inputs import check_tensor
 from finitewidth.kernels.trained.ranges import check_eigenvalue, check_finite
 from finitewidth.kernels.trained.recording import Request, checked_pass
 from finitewidth.kernels.trained.surroundings import unchanged_surroundings
 from finitewidth.kernels.trained.sweeps import module_terms
+from finitewidth.kernels.trained.whole_batch import whole_batch_terms
 
-# tells by its name whether a parameter is counted; or its name, that of a module, or several
-Chosen: TypeAlias = Callable[[str], bool] | str | Sequence[str]
 T = TypeVar("T")
 Kernel = Literal["traced", "full", "diagonal"]
 
@@ -43,8 +42,9 @@ class Options(TypedDict, total=False):
         parameters: for modules: the parameters that are counted: the name of a parameter or of a
             module, a list of names, or a function that tells by the name whether it is counted;
             all by default. Frozen parameters (``requires_grad=False``) are never counted.
-        check: for modules: whether gradients are compared with those of autograd, True by default.
-            False saves a sweep, and a kernel can then be wrong without a word.
+        check: for modules: whether gradients are compared with those of autograd, and outputs with
+            those of one input alone and of all in reverse, True by default. False saves a sweep and
+            two forward passes, and a kernel can then be wrong without a word.
         budget: bytes for temporary arrays. By default `DEFAULT_BUDGET`, or what the smallest pieces
             of the work need, if half of the free memory suffices for them. The network, the graph
             of its forward pass, and the result are not counted.
@@ -61,7 +61,12 @@ class Options(TypedDict, total=False):
 
 
 def kernel_terms(
-    network: Network, x: Inputs, *, kernel: Kernel = "traced", **options: Unpack[Options]
+    network: Network,
+    x: Inputs,
+    *,
+    kernel: Kernel = "traced",
+    whole_batch: bool = False,
+    **options: Unpack[Options],
 ) -> dict[str, Tensor]:
     """Compute the parts of a kernel that belong to the layers; their sum is the kernel.
 
@@ -82,16 +87,20 @@ def kernel_terms(
     """
     if kernel not in get_args(Kernel):
         raise ConfigError(f"kernel: {kernel!r} must be one of {', '.join(get_args(Kernel))}")
-    return _terms(network, x, kernel, True, options)
+    return _terms(network, x, kernel, True, options, whole_batch)
 
 
-def traced_kernel(network: Network, x: Inputs, **options: Unpack[Options]) -> Tensor:
+def traced_kernel(
+    network: Network, x: Inputs, *, whole_batch: bool = False, **options: Unpack[Options]
+) -> Tensor:
     """Compute Theta(i, j) = sum_k <grad f_k(x_i), grad f_k(x_j)> over all counted parameters.
 
-    Stacks, and `torch.nn.Sequential` of linear layers with one elementwise activation, are computed
-    in closed form in float64. Other modules need one forward pass and one backward sweep for each
-    output, in the type of the network; products are added up in float64. In float32 the error is
-    about 1e-7 to 1e-5 of the norm of the kernel, and grows with the depth.
+    Stacks are computed in closed form in float64. `torch.nn.Sequential` of linear layers with one
+    elementwise activation is computed in closed form, too, in the type of the network. Other
+    modules need one forward pass and one backward sweep for each output, in the type of the
+    network. Products are added up in float64. In float32 the error is about 1e-7 to 1e-5 of the
+    norm of the kernel, and grows with the depth; in a chaotic network it grows as rounding of the
+    outputs does. For smaller errors convert the network and its inputs to float64.
 
     Args:
         network: `FullyConnected`, or a torch module whose outputs depend on one input each. Batch
@@ -100,6 +109,11 @@ def traced_kernel(network: Network, x: Inputs, **options: Unpack[Options]) -> Te
             nested lists. Arrays and lists get the type and the device of the network. A network
             with several arguments gets a mapping, passed as ``network(**x)``, or a tuple, passed
             as ``network(*x)``, of tensors with the same first axis; integers stay integers there.
+        whole_batch: for modules: True for the kernel of the outputs of the batch as one function of
+            the parameters, for networks that mix inputs on purpose, such as batch norms in train
+            mode. It is not a kernel of single inputs: each entry depends on the whole batch. It
+            takes a backward pass of the batch for each of the N K outputs. Modules keep their
+            modes, and buffers are put back. Without mixing, it is the usual kernel.
         **options: for modules:
 
             - ``of``: the function whose kernel is wanted, such as the features of the network; the
@@ -108,8 +122,9 @@ def traced_kernel(network: Network, x: Inputs, **options: Unpack[Options]) -> Te
             - ``parameters``: the parameters that are counted: the name of a parameter or of a
               module, a list of names, or a function that tells by the name whether it is counted;
               all by default. Frozen parameters (``requires_grad=False``) are never counted.
-            - ``check``: whether gradients are compared with those of autograd, True by default.
-              False saves a sweep, and a kernel can then be wrong without a word.
+            - ``check``: whether gradients are compared with those of autograd, and outputs with
+              those of one input alone and of all in reverse, True by default. False saves a sweep
+              and two forward passes, and a kernel can then be wrong without a word.
             - ``budget``: bytes for temporary arrays. By default 512 MiB, or what the smallest
               pieces of the work need, if half of the free memory suffices for them. The network,
               the graph of its forward pass, and the result are not counted.
@@ -132,7 +147,7 @@ def traced_kernel(network: Network, x: Inputs, **options: Unpack[Options]) -> Te
         tensor([[2., 1.],
                 [1., 2.]], dtype=torch.float64)
     """
-    return _terms(network, x, "traced", False, options)[""]
+    return _terms(network, x, "traced", False, options, whole_batch)[""]
 
 
 @unchanged_surroundings()
@@ -156,12 +171,12 @@ def kernel_block(
     both, rows = joined([x, other]), len(x)
     stack, flat = _closed_form(network, both, options)
     if stack is not None:
-        block = _closed_terms(stack, flat, kernel, False, options, rows)[""]
+        block = _closed_terms(network, stack, flat, kernel, False, options, rows)[""]
         if stack is not network:
             check_finite([block], torch.float64)
         return block
-    request = _request(network, both, False, options, rows)
-    return _within_memory(lambda request: module_terms(request, kernel), request, options)[""]
+    request = request_of(network, both, False, options, rows)
+    return within_memory(lambda request: module_terms(request, kernel), request, options)[""]
 
 
 @unchanged_surroundings()
@@ -173,10 +188,12 @@ def output_count(network: Network, x: Inputs, **options: Unpack[Options]) -> int
     stack, x = _closed_form(network, as_batch(network, x)[:1], options)
     if stack is not None:
         return stack.outputs
-    return checked_pass(_request(network, x, False, options)).outputs.shape[1]
+    return checked_pass(request_of(network, x, False, options)).outputs.shape[1]
 
 
-def full_kernel(network: Network, x: Inputs, **options: Unpack[Options]) -> Tensor:
+def full_kernel(
+    network: Network, x: Inputs, *, whole_batch: bool = False, **options: Unpack[Options]
+) -> Tensor:
     """Compute Theta_ks(i, j) = <grad f_k(x_i), grad f_s(x_j)>.
 
     Arguments and errors are those of `traced_kernel`.
@@ -190,10 +207,12 @@ def full_kernel(network: Network, x: Inputs, **options: Unpack[Options]) -> Tens
         >>> fw.full_kernel(torch.nn.Linear(2, 3), torch.eye(2)).shape
         torch.Size([3, 2, 3, 2])
     """
-    return _terms(network, x, "full", False, options)[""]
+    return _terms(network, x, "full", False, options, whole_batch)[""]
 
 
-def kernel_diagonal(network: Network, x: Inputs, **options: Unpack[Options]) -> Tensor:
+def kernel_diagonal(
+    network: Network, x: Inputs, *, whole_batch: bool = False, **options: Unpack[Options]
+) -> Tensor:
     """Compute |grad f_k(x_i)|^2.
 
     Arguments and errors are those of `traced_kernel`.
@@ -207,7 +226,7 @@ def kernel_diagonal(network: Network, x: Inputs, **options: Unpack[Options]) -> 
         >>> fw.kernel_diagonal(torch.nn.Linear(2, 1), torch.eye(2))
         tensor([[2., 2.]], dtype=torch.float64)
     """
-    return _terms(network, x, "diagonal", False, options)[""]
+    return _terms(network, x, "diagonal", False, options, whole_batch)[""]
 
 
 def output_norms(network: Network, x: Inputs, **options: Unpack[Options]) -> Tensor:
@@ -242,7 +261,9 @@ def largest_eigenvalue(
 ) -> Eigenpair:
     """Estimate the largest eigenvalue of the full (S K, S K) kernel without forming it.
 
-    A product with the kernel takes one backward and one tangent pass. Gradient descent with the
+    A product with the kernel takes one backward and one tangent pass. For modules, a kernel of at
+    most 512 rows and 40 outputs is formed, as that costs less; its eigenvalue is then exact up to
+    rounding. Gradient descent with the
     loss (1/2S) sum |f - y|^2 is stable near a minimum if its rate is below 2 / (eigenvalue / S).
 
     Args:
@@ -272,29 +293,31 @@ def largest_eigenvalue(
         3.0
     """
     stack, x = _closed_form(network, x, options)
+    kernel = None
     if stack is not None:
+        kernel = _small_closed_form(network, stack, x, options)
         stack, x, leading = dense.stacked(stack, x)
         with torch.no_grad():
             run = dense.forward(stack, x)
         shape, times = (len(x), x.shape[1], stack.outputs), lambda v: dense.times(run, v)
         like = run.inputs[0]
     else:
-        times, like = _within_memory(module_times, _request(network, x, False, options), options)
+        request = request_of(network, x, False, options)
+        small = formed.small_kernel(request)
+        if small is not None:
+            kernel, like = small
+        else:
+            times, like = within_memory(module_times, request, options)
         shape, leading = (1, *like.shape), ()
-    if start is None:
-        stream = torch.Generator().manual_seed(0)
-        one = torch.randn(shape[1:], generator=stream, dtype=torch.float64)
-        start = one.expand(shape)  # the same for all replicas
-    elif start.shape != (*leading, *shape[1:]):
-        raise ConfigError(
-            f"start: shape {tuple(start.shape)} must be {(*leading, *shape[1:])}, as the outputs"
-        )
-    flat = start.to(like).reshape(shape).flatten(1)
+    flat = _start_vectors(start, shape, leading).to(like).reshape(shape).flatten(1)
     if not bool(flat.isfinite().all() & flat.any(dim=1).all()):
         raise ConfigError("start: it must hold finite numbers that are not all zero; leave it out")
-    found = largest_eigenpair(
-        lambda v: times(v.view(shape)).flatten(1), flat, max(products, 2), tolerance
-    )
+    if kernel is not None:
+        found = formed.largest_of(kernel, flat)
+    else:
+        found = largest_eigenpair(
+            lambda v: times(v.view(shape)).flatten(1), flat, max(products, 2), tolerance
+        )
     if isinstance(network, nn.Module):
         check_eigenvalue(found.value)
     scale = shape[1] if per_input else 1
@@ -306,21 +329,58 @@ def largest_eigenvalue(
     )
 
 
+def _start_vectors(
+    start: Tensor | None, shape: tuple[int, ...], leading: tuple[int, ...]
+) -> Tensor:
+    """Return the vectors at which an iteration starts; random ones by default."""
+    if start is None:
+        stream = torch.Generator().manual_seed(0)
+        one = torch.randn(shape[1:], generator=stream, dtype=torch.float64)
+        return one.expand(shape)  # the same for all replicas
+    if start.shape != (*leading, *shape[1:]):
+        raise ConfigError(
+            f"start: shape {tuple(start.shape)} must be {(*leading, *shape[1:])}, as the outputs"
+        )
+    return start
+
+
+def _small_closed_form(
+    network: Network, stack: FullyConnected, x: Tensor, options: Options
+) -> Tensor | None:
+    """Return the full kernel of a module in closed form, rows as its outputs, if it is small."""
+    rows = len(x) * stack.outputs
+    if isinstance(network, FullyConnected) or not formed.is_small(len(x), stack.outputs):
+        return None
+    kernel = _closed_terms(network, stack, x, "full", False, options)[""]
+    return kernel.permute(1, 0, 3, 2).reshape(rows, rows)
+
+
 @unchanged_surroundings()
 def _terms(
-    network: Network, x: Inputs, kernel: str, by_layer: bool, options: Options
+    network: Network,
+    x: Inputs,
+    kernel: str,
+    by_layer: bool,
+    options: Options,
+    whole_batch: bool = False,
 ) -> dict[str, Tensor]:
+    if whole_batch:
+        check_options(network, options)
+        if isinstance(network, FullyConnected):
+            raise ConfigError("whole_batch: it is for torch modules; stacks do not mix inputs")
+        request = request_of(network, as_batch(network, x), by_layer, options)
+        return within_memory(lambda asked: whole_batch_terms(asked, kernel), request, options)
     stack, x = _closed_form(network, x, options)
     if stack is not None:
-        terms = _closed_terms(stack, x, kernel, by_layer, options)
+        terms = _closed_terms(network, stack, x, kernel, by_layer, options)
         if stack is not network:
             check_finite(terms.values(), torch.float64)
         return terms
-    request = _request(network, x, by_layer, options)
-    return _within_memory(lambda request: module_terms(request, kernel), request, options)
+    request = request_of(network, x, by_layer, options)
+    return within_memory(lambda request: module_terms(request, kernel), request, options)
 
 
-def _within_memory(run: Callable[[Request], T], request: Request, options: Options) -> T:
+def within_memory(run: Callable[[Request], T], request: Request, options: Options) -> T:
     """Do what is requested within a budget, see `_within_budget`."""
     return _within_budget(
         lambda budget: run(replace(request, budget=budget)), request.x.device, options
@@ -344,6 +404,7 @@ def _within_budget(run: Callable[[int], T], device: torch.device, options: Optio
 
 
 def _closed_terms(
+    network: Network,
     stack: FullyConnected,
     x: Tensor,
     kernel: str,
@@ -351,17 +412,32 @@ def _closed_terms(
     options: Options,
     rows: int | None = None,
 ) -> dict[str, Tensor]:
+    """Compute the parts of a kernel in closed form, or of its block of some rows.
+
+    Those of a module in float32 are computed in float32 and added up in float64. They are computed
+    in float64 where products of squares leave the range of float32.
+    """
+
+    def computed(dtype: torch.dtype, result: torch.dtype | None = None) -> dict[str, Tensor]:
+        return _within_budget(
+            lambda budget: dense.dense_terms(
+                stack, x, kernel, by_layer, budget, dtype, result, rows
+            ),
+            x.device,
+            options,
+        )
+
+    if network is not stack and x.dtype == torch.float32 and kernel != "norms":
+        with suppress(dense.RangeError):
+            return computed(torch.float32, torch.float64)
     dtype = options.get("dtype", torch.float64) if kernel != "norms" else torch.float64
-    return _within_budget(
-        lambda budget: dense.dense_terms(stack, x, kernel, by_layer, budget, dtype, rows),
-        x.device,
-        options,
-    )
+    return computed(dtype)
 
 
-def _request(
+def request_of(
     network: nn.Module, x: Batch, by_layer: bool, options: Options, rows: int | None = None
 ) -> Request:
+    """Return what is wanted of a network, with the defaults of the options."""
     return Request(
         network=network,
         of=options.get("of") or network,
@@ -382,17 +458,8 @@ def _closed_form(
     Raises:
         ConfigError: an option is unknown, or is not for this network.
     """
-    unknown = set(options) - set(Options.__annotations__)
-    if unknown:
-        raise ConfigError(
-            f"{min(unknown)}: unknown option; allowed are {', '.join(Options.__annotations__)}"
-        )
+    check_options(network, options)
     special = any(options.get(name) is not None for name in ("of", "parameters"))
-    if "dtype" in options and not isinstance(network, FullyConnected):
-        raise ConfigError(
-            "dtype: it is for stacks; a torch module is computed in the type of its parameters, so "
-            "convert the module and its inputs"
-        )
     if isinstance(network, FullyConnected):
         if special:
             raise ConfigError(
@@ -400,7 +467,6 @@ def _closed_form(
                 "biases=None"
             )
         return network, as_inputs(network, x)
-    _check_network(network)
     batch = as_batch(network, x)
     autocast = torch.is_autocast_enabled(batch.device.type)
     stack = None if special or autocast else as_fully_connected(network)
@@ -420,56 +486,27 @@ def _closed_form(
     return stack, flat
 
 
+def check_options(network: Network, options: Options) -> None:
+    """Check that a network is one, and that there are such options for it.
+
+    Raises:
+        ConfigError: it is not, or there are not.
+    """
+    unknown = set(options) - set(Options.__annotations__)
+    if unknown:
+        raise ConfigError(
+            f"{min(unknown)}: unknown option; allowed are {', '.join(Options.__annotations__)}"
+        )
+    if "dtype" in options and not isinstance(network, FullyConnected):
+        raise ConfigError(
+            "dtype: it is for stacks; a torch module is computed in the type of its parameters, so "
+            "convert the module and its inputs"
+        )
+    _check_network(network)
+
+
 def _check_network(network: Network) -> None:
     if not isinstance(network, FullyConnected | nn.Module):
         raise ConfigError(
             f"network: {type(network).__name__} must be FullyConnected or a torch module"
         )
-
-
-def counted_parameters(network: nn.Module, chosen: Chosen | None) -> dict[str, nn.Parameter]:
-    """Return the parameters of the kernel by name."""
-    trainable = {name: p for name, p in network.named_parameters() if p.requires_grad}
-    if chosen is None:
-        counted = trainable
-    else:
-        counts = chosen if callable(chosen) else _named(network, chosen)
-        counted = {name: p for name, p in trainable.items() if counts(name)}
-    strange = [name for name, parameter in counted.items() if parameter.is_complex()]
-    if strange:
-        raise ConfigError(
-            f"network: parameter {strange[0]!r} is complex; kernels are those of real parameters. "
-            "Hold real and imaginary parts, or leave it out with parameters="
-        )
-    for name, parameter in counted.items():
-        check_tensor(parameter, f"network: parameter {name!r}")
-    if not counted:
-        raise ConfigError(
-            "network: no parameter is counted; they need requires_grad=True, and parameters= must "
-            "accept some names"
-        )
-    return counted
-
-
-def _named(network: nn.Module, chosen: str | Sequence[str]) -> Callable[[str], bool]:
-    """Return the function that accepts parameters by their names, or by those of their modules.
-
-    Raises:
-        ConfigError: there is no such parameter or module.
-    """
-    wanted = [chosen] if isinstance(chosen, str) else list(chosen)
-    known = {name for name, _ in network.named_parameters()}
-    modules = {name for name, _ in network.named_modules()}
-    for name in wanted:
-        if name not in known and not (name in modules and any(_within(one, name) for one in known)):
-            near = difflib.get_close_matches(str(name), known | modules, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise ConfigError(
-                f"parameters: {name!r} is no parameter of the network, and no module that has some"
-                f"{hint}"
-            )
-    return lambda name: any(name == one or _within(name, one) for one in wanted)
-
-
-def _within(name: str, module: str) -> bool:
-    return name.startswith(f"{module}.")

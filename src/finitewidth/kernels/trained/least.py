@@ -13,9 +13,9 @@ from finitewidth.kernels.trained.contractions import (
     rows_bytes,
     traced_bytes,
 )
-from finitewidth.kernels.trained.formed import formed_bytes
 from finitewidth.kernels.trained.graph import graph_size
 from finitewidth.kernels.trained.recording import Recording
+from finitewidth.kernels.trained.row_pieces import formed_bytes
 from finitewidth.kernels.trained.units import ProductUnit, RowUnit, Unit
 
 

@@ -20,10 +20,16 @@ SAME = {torch.float64: 1e-9, torch.float32: 2e-5, torch.float16: 1e-2, torch.bfl
 ROUNDINGS = 8  # a network may differ by so many times what rounding its parameters moves it by
 
 
-def check_modules(network: nn.Module) -> None:
-    """Check that no module is random, uses the statistics of the batch, or is uninitialised."""
+def check_modules(network: nn.Module, whole_batch: bool = False) -> None:
+    """Check that no module is random, uses the statistics of the batch, or is uninitialised.
+
+    The statistics of the batch may be used in the kernel of a whole batch.
+    """
     for name, module in network.named_modules():
-        reason = _reason(module)
+        reason = "" if whole_batch else _mixes(module)
+        if not reason and module.training and _is_random(module):
+            remedy = "set its mode by eval()" if whole_batch else "call network.eval()"
+            reason = f"is in train mode and draws random numbers; {remedy}"
         if reason:
             raise ConfigError(f"network: module {name or 'itself'!r} ({_kind(module)}) {reason}")
     for name, parameter in network.named_parameters():
@@ -33,20 +39,19 @@ def check_modules(network: nn.Module) -> None:
             )
 
 
-def _reason(module: nn.Module) -> str:
-    """Return why a module makes the kernel wrong, or an empty string."""
+def _mixes(module: nn.Module) -> str:
+    """Return why a module mixes inputs or changes with them, or an empty string."""
     if isinstance(module, _BatchNorm) and (module.training or module.running_mean is None):
         where = "in train mode" if module.training else "without running statistics"
         return (
             f"is {where} and normalises with the statistics of the batch, so the output for one "
-            "input depends on the others; use running statistics and call network.eval()"
+            "input depends on the others; use running statistics and call network.eval(). The "
+            "kernel of the batch as one function is fw.traced_kernel(network, x, whole_batch=True)"
         )
     if isinstance(module, nn.InstanceNorm1d | nn.InstanceNorm2d | nn.InstanceNorm3d) and (
         module.training and module.track_running_stats
     ):
         return "is in train mode and would change its running statistics; call network.eval()"
-    if module.training and _is_random(module):
-        return "is in train mode and draws random numbers; call network.eval()"
     return ""
 
 

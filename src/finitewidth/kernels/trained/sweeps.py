@@ -30,7 +30,6 @@ from finitewidth.kernels.trained.contractions import (
     add_traced,
     put_rows,
 )
-from finitewidth.kernels.trained.formed import FormedStore, add_formed, put_formed
 from finitewidth.kernels.trained.graph import FEWEST, backward, edge_shape
 from finitewidth.kernels.trained.least import (
     element_size,
@@ -42,6 +41,7 @@ from finitewidth.kernels.trained.least import (
 from finitewidth.kernels.trained.operations import Operation, Product, real, real_dtype
 from finitewidth.kernels.trained.ranges import check_range
 from finitewidth.kernels.trained.recording import Recording, Request, record
+from finitewidth.kernels.trained.row_pieces import FormedStore, add_formed, put_formed
 from finitewidth.kernels.trained.units import OfOperation, ProductUnit, Unit, module_of
 
 # adds its part of some inputs of the rows and of the columns to the full kernel
