@@ -42,6 +42,7 @@ GROUPS = {
         "block_means",
         "label_alignment",
         "KernelRegression",
+        "linearised",
         "study",
     ),
     "Gates and paths": ("Architecture", "train_gated", "overlap", "npk", "nu"),
@@ -63,6 +64,7 @@ BESIDE = {
         "finitewidth.kernels.trained.operator.TangentOperator",
         "finitewidth.kernels.trained.operator.LinearMap",
         "finitewidth.measures.blocks.BlockMeans",
+        "finitewidth.library.linearised.Linearised",
         "finitewidth.library.study.Study",
     ),
     "Gates and paths": ("finitewidth.kernels.npk.NuValue",),
@@ -110,8 +112,9 @@ def _entry(path: str, is_class: bool = False) -> list[str]:
         return [f".. autofunction:: {path}"]
     if not is_class and issubclass(thing, Exception):
         return [f".. autoexception:: {path}"]
-    # scikit-learn adds a method; the fields of a named tuple would be described twice
-    members = ["   :members:", "   :exclude-members: set_score_request"]
+    # scikit-learn adds methods; the fields of a named tuple would be described twice
+    added = "set_predict_request, set_score_request"
+    members = ["   :members:", f"   :exclude-members: {added}"]
     if path.endswith("NuValue"):
         members = []
     return [f".. autoclass:: {path}", *members]

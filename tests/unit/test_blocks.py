@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -111,14 +112,92 @@ def test_alignments_by_their_matrix_form():
         np.testing.assert_allclose(alignment(theta, LABELS)[index], cosine(K, L))
 
 
+def centring():
+    return np.eye(6) - 1 / 6
+
+
+@pytest.mark.parametrize("centred", [False, True])
+@pytest.mark.parametrize("columns", [(), (1,), (3,)])
+def test_alignments_with_real_targets_by_their_matrix_form(columns, centred):
+    """Targets of one column are a vector; centring multiplies by I - 1/S from both sides."""
+    theta = kernels()
+    y = np.random.default_rng(1).normal(size=(6, *columns)) + 1
+    Y = y.reshape(6, -1)
+    H = centring() if centred else np.eye(6)
+    K, L = H @ theta[1, 2] @ H, H @ Y @ Y.T @ H
+    wanted = (K * L).sum() / np.sqrt((K**2).sum() * (L**2).sum())
+    np.testing.assert_allclose(alignment(theta, y, centred=centred)[1, 2], wanted)
+
+
+@pytest.mark.parametrize("centred", [False, True])
+def test_classes_are_integers_booleans_or_names(centred):
+    """The same classes as numbers, as names, as tensors and as one-hot rows of any type."""
+    theta = kernels()[0, 0]
+    wanted = alignment(theta, LABELS, centred=centred)
+    one_hot = np.eye(3)[LABELS]
+    tensor = torch.tensor(LABELS)
+    same = [LABELS.tolist(), LABELS.astype("uint8"), LABELS.astype(str), tensor, one_hot]
+    same += [one_hot.astype(int), one_hot.astype(bool), torch.nn.functional.one_hot(tensor)]
+    for targets in same:
+        assert alignment(theta, targets, centred=centred) == pytest.approx(wanted, rel=1e-14)
+    two = LABELS > 0
+    assert alignment(theta, two) == pytest.approx(alignment(theta, two.astype(int)))
+
+
+def test_whole_numbers_of_a_floating_type_are_real_targets():
+    signs = np.array([1.0, -1, -1, 1, 1, 1])
+    assert alignment(np.outer(signs, signs), signs) == pytest.approx(1)
+    assert alignment(np.outer(signs, signs), signs.astype(int)) < 0.9
+    assert alignment(np.outer(LABELS, LABELS), LABELS / 1.0) == pytest.approx(1)
+
+
+def test_a_centred_alignment_does_not_see_constants():
+    theta = kernels()[0, 0]
+    y = np.random.default_rng(2).normal(size=6)
+    wanted = alignment(theta, y, centred=True)
+    assert alignment(theta + 5, y + 7, centred=True) == pytest.approx(wanted)
+    assert alignment(theta + 5, y + 7) != pytest.approx(wanted, rel=0.1)
+
+
+def test_tensors_that_need_gradients_are_taken():
+    theta = torch.tensor(kernels()[0, 0], requires_grad=True)
+    y = torch.randn(6, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    wanted = alignment(theta.detach().numpy(), y.detach().numpy())
+    assert alignment(theta, y) == wanted
+    diagonal = block_means(theta, torch.tensor(LABELS)).diagonal
+    assert diagonal == pytest.approx(float(theta.detach().diagonal().mean()))
+
+
 @pytest.mark.parametrize(
     ("function", "kernel", "labels", "word"),
     [
         (block_means, np.eye(3), [0, 1], "shape"),
         (block_means, np.eye(3), [[0, 1, 2]], "shape"),
-        (alignment, np.zeros((2, 2)), [0, 1], "zero"),
+        (block_means, np.eye(3), [0.5, 0.5, 1], "labels: must be classes"),
+        (alignment, np.eye(3), [0, 1], r"their labels have the shape \(2,\)"),
+        (alignment, np.eye(2), np.zeros((2, 1, 1)), r"targets: shape \(2, 1, 1\)"),
+        (alignment, np.eye(2), 3.0, r"targets: shape \(\)"),
+        (alignment, np.zeros((2, 2)), [0, 1], "kernel: it is zero"),
+        (alignment, np.eye(2), [0.0, 0.0], "targets: all are zero"),
+        (alignment, np.eye(2), [0.0, np.nan], "targets: all must be finite"),
+        (alignment, np.eye(2), [["a"], ["b"]], "targets: must be an array of real numbers"),
+        (alignment, np.eye(2) * 1j, [0, 1], "kernel: must be an array of real numbers"),
     ],
 )
 def test_refusals(function, kernel, labels, word):
     with pytest.raises(ConfigError, match=word):
         function(kernel, labels)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "targets", "word"),
+    [
+        (np.full((3, 3), 0.1), [0, 1, 1], "kernel: it is zero after centring"),
+        (np.eye(3), [2, 2, 2], "targets: all are zero after centring"),
+        (np.eye(3), [0.1, 0.1, 0.1], "targets: all are zero after centring"),
+    ],
+)
+def test_constants_have_no_centred_alignment(kernel, targets, word):
+    with pytest.raises(ConfigError, match=word):
+        alignment(kernel, targets, centred=True)
+    alignment(kernel, targets)

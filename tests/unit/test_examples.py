@@ -13,6 +13,7 @@ FOLDER = Path(__file__).parents[2] / "docs/examples"
 PRINTED = {
     "dispersion": ["--width", "20", "--draws", "200"],
     "kernel_regression": ["--width", "16", "--train", "50", "--steps", "5"],
+    "linearised_network": ["--widths", "8", "16", "--steps", "3"],
     "path_kernel": None,  # its parts are tested below
     "trained_kernel": ["--inputs", "2", "--size", "32"],
 }
@@ -55,6 +56,11 @@ def test_kernels_and_the_trained_network_learn_the_digits():
     found = example("kernel_regression")["accuracies"](64, train=100, test=200, steps=100)
     assert set(found) == {"trained network", "kernel at the start", "kernel after training"}
     assert min(found.values()) > 0.75  # chance is 0.1
+
+
+def test_a_wide_network_stays_near_its_linearisation():
+    narrow, wide = example("linearised_network")["gaps"]([16, 256], steps=30, seeds=3)
+    assert wide < narrow / 2  # the distance is of order 1/sqrt(width)
 
 
 def test_nu_falls_while_a_relu_network_learns():

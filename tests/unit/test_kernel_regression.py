@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -235,3 +237,141 @@ def test_cross_validation_splits_both_axes_of_a_precomputed_kernel(network, data
     wanted = cross_val_predict(fw.KernelRegression(network, ridge=0.1), x, y, cv=folds)
     model = fw.KernelRegression(kind="precomputed", ridge=0.1)
     np.testing.assert_allclose(cross_val_predict(model, theta, y, cv=folds), wanted, rtol=1e-10)
+
+
+def network_and_joint(network, data, kind):
+    """The kernel of training and test inputs together, as a matrix, and the sizes of both."""
+    x, _, test = data
+    both = torch.cat([x, test])
+    if kind == "traced":
+        return fw.traced_kernel(network, both) / 3, len(x)
+    theta = fw.full_kernel(network, both)
+    # (input, output), so that the training inputs come first
+    return theta.permute(1, 0, 3, 2).reshape(3 * len(both), -1), 3 * len(x)
+
+
+@pytest.mark.parametrize("from_network", [False, True])
+@pytest.mark.parametrize("kind", ["traced", "full"])
+def test_deviations_are_those_of_the_joint_normal_law(network, data, kind, from_network):
+    """The conditional covariance of the joint law of training and test outputs."""
+    x, y, test = data
+    theta, size = network_and_joint(network, data, kind)
+    noisy = theta[:size, :size] + 0.1 * torch.eye(size)
+    across = theta[size:, :size]
+    covariance = theta[size:, size:] - across @ torch.linalg.solve(noisy, across.mT)
+    wanted = covariance.diagonal().sqrt()
+    wanted = wanted[:, None].expand(5, 3) if kind == "traced" else wanted.reshape(5, 3)
+    model = fw.KernelRegression(network, kind=kind, ridge=0.1, from_network=from_network)
+    mean, deviation = model.fit(x, y).predict(test, return_std=True)
+    torch.testing.assert_close(deviation, wanted)
+    torch.testing.assert_close(mean, model.predict(test))
+
+
+def test_deviations_are_those_of_a_linear_model_with_normal_parameters(network, data):
+    """Weights N(0, 1), outputs J w, targets with noise 0.1: the posterior of w, and of J w."""
+    x, y, test = data
+    parameters = list(network.parameters())
+
+    def jacobian(x):
+        rows = []
+        for output in network(x).flatten():
+            gradient = torch.autograd.grad(output, parameters, retain_graph=True)
+            rows.append(torch.cat([part.flatten() for part in gradient]))
+        return torch.stack(rows)
+
+    seen, wanted = jacobian(x), jacobian(test)
+    precision = torch.eye(seen.shape[1]) + seen.mT @ seen / 0.1
+    variance = (wanted * torch.linalg.solve(precision, wanted.mT).mT).sum(1)
+    model = fw.KernelRegression(network, kind="full", ridge=0.1).fit(x, y)
+    _, deviation = model.predict(test, return_std=True)
+    torch.testing.assert_close(deviation, variance.sqrt().reshape(5, 3))
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_it_is_the_gaussian_process_of_scikit_learn(columns):
+    draw = np.random.default_rng(0)
+    x, y, test = draw.normal(size=(9, 2)), draw.normal(size=(9, columns)), draw.normal(size=(4, 2))
+    y = y[:, 0] if columns == 1 else y
+    kernel = ConstantKernel(2.5) * RBF(0.7)
+    process = GaussianProcessRegressor(kernel, alpha=0.2, optimizer=None).fit(x, y)
+    model = fw.KernelRegression(kind="precomputed", ridge=0.2).fit(kernel(x), y)
+    found = model.predict(kernel(test, x), return_std=True, prior_variance=kernel.diag(test))
+    for ours, theirs in zip(found, process.predict(test, return_std=True), strict=True):
+        assert ours.shape == theirs.shape
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["traced", "full"])
+def test_deviations_vanish_at_the_training_inputs_and_are_never_nan(network, data, kind):
+    x, y, test = data
+    model = fw.KernelRegression(network, kind=kind, ridge=0.0).fit(x, y)
+    _, deviation = model.predict(x, return_std=True)
+    prior = fw.kernel_diagonal(network, x).mean().sqrt()
+    assert deviation.isfinite().all()
+    assert deviation.max() < 1e-4 * prior
+    _, elsewhere = model.predict(test, return_std=True)
+    assert elsewhere.min() > 1e-2 * prior
+    _, of_array = model.predict(test.numpy(), return_std=True)
+    np.testing.assert_array_equal(of_array, elsewhere.numpy())
+
+
+def test_with_much_noise_deviations_are_those_of_the_prior(network, data):
+    x, y, test = data
+    model = fw.KernelRegression(network, kind="full", ridge=1e9).fit(x, y)
+    _, deviation = model.predict(test, return_std=True)
+    torch.testing.assert_close(deviation, fw.kernel_diagonal(network, test).mT.sqrt())
+
+
+@pytest.mark.parametrize(
+    ("prior", "message"),
+    [
+        (None, "prior_variance: with kind='precomputed', return_std needs the kernel"),
+        (np.ones(4), r"prior_variance: shape \(4,\) must be \(5,\)"),
+        (np.ones((5, 1)), r"prior_variance: shape \(5, 1\) must be \(5,\)"),
+        (-np.ones(5), "of numbers >= 0"),
+        (np.full(5, np.nan), "of numbers >= 0"),
+    ],
+)
+def test_a_precomputed_kernel_needs_the_variances_of_the_prior(prior, message):
+    model = fw.KernelRegression(kind="precomputed", ridge=0.1).fit(np.eye(3), np.ones(3))
+    with pytest.raises(fw.ConfigError, match=message):
+        model.predict(np.ones((5, 3)), return_std=True, prior_variance=prior)
+
+
+def test_variances_of_the_prior_are_for_precomputed_kernels(network, data):
+    x, y, test = data
+    model = fw.KernelRegression(network, ridge=0.1).fit(x, y)
+    with pytest.raises(fw.ConfigError, match="it is for kind='precomputed'"):
+        model.predict(test, return_std=True, prior_variance=np.ones(5))
+
+
+@pytest.mark.parametrize("kind", ["traced", "full"])
+@pytest.mark.parametrize("as_array", [False, True])
+def test_classes_are_not_taken_for_numbers(network, data, kind, as_array):
+    """Integers (N,) with several outputs; one-hot rows, or floating-point numbers, are clear."""
+    x = data[0]
+    classes = torch.arange(INPUTS) % 3
+    model = fw.KernelRegression(network, kind=kind, ridge=0.1)
+    with pytest.raises(fw.ConfigError, match="are not taken as classes; give one-hot labels"):
+        model.fit(x, classes.numpy() if as_array else classes)
+    model.fit(x, nn.functional.one_hot(classes))
+    fw.KernelRegression(network, ridge=0.1).fit(x, classes.double())
+    fw.KernelRegression(WithFeatures(1).double(), kind=kind, ridge=0.1).fit(x, classes)
+
+
+def test_inputs_in_place_of_a_kernel_are_refused(data):
+    """As many features as inputs have the shape of a kernel; only one half of it would be read."""
+    square = torch.cat([data[0]] * 3, dim=1)
+    assert square.shape == (INPUTS, INPUTS)
+    with pytest.raises(fw.ConfigError, match="not symmetric"):
+        fw.KernelRegression(kind="precomputed", ridge=100.0).fit(square, data[1])
+
+
+@pytest.mark.parametrize("columns", [(), (1,), (2,)])
+def test_a_score_needs_the_columns_of_the_fit(network, data, columns):
+    x, y, test = data
+    model = fw.KernelRegression(network, ridge=0.1).fit(x, y)
+    with pytest.raises(fw.ConfigError, match="y: "):
+        model.score(test, torch.zeros(5, *columns))
+    one = fw.KernelRegression(network, ridge=0.1).fit(x, y[:, 0])
+    assert one.score(test, y[:5, :1]) == one.score(test, y[:5, 0])  # as r2_score takes them

@@ -1,6 +1,6 @@
 """Regression with the tangent kernel of the user's own network, as an estimator of scikit-learn."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -8,22 +8,21 @@ import sklearn.exceptions
 import torch
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import validate_data
 from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_number
-from finitewidth.kernels.trained import DEFAULT_BUDGET, full_kernel, traced_kernel
-from finitewidth.kernels.trained.batches import Inputs, as_inputs
+from finitewidth.kernels.trained import DEFAULT_BUDGET
+from finitewidth.kernels.trained.batches import Batch, Inputs, as_batch, is_several
 from finitewidth.kernels.trained.inputs import check_tensor
-from finitewidth.kernels.trained.interface import output_count
-from finitewidth.kernels.trained.recording import gradients_on
-from finitewidth.kernels.trained.surroundings import unchanged_surroundings
-from finitewidth.library.modules import cross_kernel
+from finitewidth.kernels.trained.interface import Chosen
+from finitewidth.library.fixed_kernel import At, FixedKernel, as_outputs, as_rows
+from finitewidth.library.targets import as_array, as_targets, check_columns, finite
 
 # Options of the kernels; those at their defaults are not passed on.
 OPTIONS = {"of": None, "parameters": None, "budget": DEFAULT_BUDGET, "check": True}
-BATCH = 256  # inputs for one forward pass
+SYMMETRIC = 1e-4  # largest difference from the transposed, beside the largest entry
 
 
 class NotFittedError(ConfigError, sklearn.exceptions.NotFittedError):
@@ -38,7 +37,8 @@ class KernelRegression(RegressorMixin, BaseEstimator):
 
     It is a regressor of scikit-learn, so it works in pipelines and in cross-validation. Inputs can
     be tensors, or arrays, which are converted to the type and device of the network. Predictions
-    are float64, and a tensor or an array as the inputs are. Arguments are checked by `fit`.
+    are float64, and a tensor or an array as the inputs are. Arguments are checked by `fit`, which
+    copies parameters and buffers: later changes of the network do not change predictions.
     ``sklearn.base.clone`` shares the network and does not copy it.
 
     Args:
@@ -50,14 +50,14 @@ class KernelRegression(RegressorMixin, BaseEstimator):
             place of inputs, and no network.
         ridge: added to the diagonal of the kernel, >= 0.
         from_network: whether f_0 is the network, or what ``of`` selects.
-        of: the function x -> (N, K) whose kernel is taken; the network itself by default.
-        parameters: which parameters are counted.
+        of: the function whose kernel is taken, called as the network is; the network by default.
+        parameters: which parameters are counted; see `traced_kernel`.
         budget: bytes for temporary arrays.
         check: whether each kernel is checked.
 
     Attributes:
         coefficients_: of the shape of the targets, float64.
-        x_: the training inputs as a tensor; not with "precomputed".
+        x_: the training inputs as tensors; not with "precomputed".
         n_outputs_: K, the number of outputs of the network; not with "precomputed".
         n_features_in_: size of the second axis of the training inputs.
 
@@ -87,8 +87,8 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         kind: str = "traced",
         ridge: float = 0.0,
         from_network: bool = False,
-        of: Callable[[Tensor], Tensor] | None = None,
-        parameters: Callable[[str], bool] | None = None,
+        of: Callable[..., Any] | None = None,
+        parameters: Chosen | None = None,
         budget: int = DEFAULT_BUDGET,
         check: bool = True,
     ):
@@ -100,58 +100,71 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         """Solve for the coefficients.
 
         Args:
-            X: inputs (N, ...). With "precomputed" their symmetric kernel (N, N), which is taken as
-                it is: divide a traced kernel by the number of outputs to get the predictions of
-                "traced" with the same ridge.
+            X: inputs (N, ...), as for `traced_kernel`. With "precomputed" their symmetric kernel
+                (N, N), which is taken as it is: divide a traced kernel by the number of outputs to
+                get the predictions of "traced" with the same ridge.
             y: targets (N, C) or (N,); one-hot labels for classes. With ``from_network`` or "full",
                 C is the number of outputs of the network.
 
         Raises:
             ConfigError: an argument is out of range, the shapes do not match, X or y is not finite,
-                or the kernel is singular and ``ridge`` is 0.
+                y holds classes of a network of several outputs, a precomputed kernel is not
+                symmetric, or the kernel is singular and ``ridge`` is 0.
         """
         self._check_arguments()
         x = self._inputs(X, reset=True)
-        targets = _targets(y, len(x)).to(x.device)
-        columns = targets.reshape(len(x), -1)
-        if self.kind == "precomputed":
-            if x.shape != (len(x), len(x)):
-                raise ConfigError(f"X: shape {tuple(x.shape)} must be (N, N), a kernel of N inputs")
-            solved = _solved(x.double(), columns, self.ridge)
-        else:
-            outputs = self._outputs(x, columns.shape[1])
-            solved = self._fitted(x, columns - self._start(x), outputs)
-            self.x_, self.n_outputs_ = x, outputs
-        self.coefficients_ = solved.reshape(targets.shape)
+        targets = as_targets(y, len(x)).to(x.device)
+        theta, start = self._kernel_and_start(x, targets)
+        residual = targets.reshape(len(x), -1).double() - start
+        self._factor = _factor(theta, self.ridge)
+        right = as_rows(residual, self.kind)
+        solved = _in_range(torch.cholesky_solve(right, self._factor), "coefficients")
+        self.coefficients_ = as_outputs(solved, len(x), self.kind).reshape(targets.shape)
         return self
 
-    def predict(self, X: Inputs) -> Any:
+    def predict(
+        self, X: Inputs, return_std: bool = False, *, prior_variance: Inputs | None = None
+    ) -> Any:
         """Return predictions (N', C) or (N',), as the targets are.
+
+        With ``return_std`` they come with the standard deviations of the Gaussian process whose
+        prior has the kernel as its covariance and mean f_0, given the targets with noise of
+        variance ``ridge``, as those of scikit-learn's GaussianProcessRegressor do. A deviation is
+        that of the function, without the noise. It is not the spread of trained networks that
+        start from different weights, which is another one also at infinite width (Lee et al. 2019,
+        section 2.3). Rounding of kernel entries of size k moves a variance by about eps k times the
+        condition number of the kernel with its ridge; what falls below 0 is returned as 0.
 
         Args:
             X: inputs (N', ...). With "precomputed" the kernel (N', N) between them and the training
                 inputs.
+            return_std: whether to return deviations, too.
+            prior_variance: with "precomputed" and ``return_std``, the kernel of each input with
+                itself, (N',).
+
+        Returns:
+            The predictions, or predictions and deviations, of the same shape.
 
         Raises:
             NotFittedError: `fit` was not called.
-            ConfigError: the inputs do not have the shape of the training inputs, or are not finite.
+            ConfigError: the inputs do not have the shape of the training inputs, or are not finite;
+                or what the network computes depends on something that has changed since `fit`
+                besides its parameters, buffers, modes and modules, which are put back meanwhile.
         """
         if not hasattr(self, "coefficients_"):
             raise NotFittedError("the regression has no coefficients yet; call fit first")
-        x = self._inputs(X, reset=False)
+        at = self._at(X, return_std, prior_variance)
         columns = self.coefficients_.reshape(len(self.coefficients_), -1)
-        if self.kind == "precomputed":
-            prediction = x.double() @ columns
-        else:
-            theta = cross_kernel(self.network, x, self.x_, kind=self.kind, **self._options())
-            if self.kind == "full":
-                prediction = torch.einsum("kisj,js->ik", theta, columns)
-            else:
-                prediction = theta / self.n_outputs_ @ columns
-            prediction = prediction + self._start(x)
-        prediction = _in_range(prediction, "predictions")
-        prediction = prediction.reshape(len(x), *self.coefficients_.shape[1:])
-        return prediction if isinstance(X, Tensor) else prediction.cpu().numpy()
+        change = as_outputs(at.block @ as_rows(columns, self.kind), at.count, self.kind)
+        shape = at.count, *self.coefficients_.shape[1:]
+        prediction = _in_range(at.start + change, "predictions")
+        mean = _like(X, prediction.reshape(shape))
+        if not return_std:
+            return mean
+        explained = torch.linalg.solve_triangular(self._factor, at.block.mT, upper=False)
+        variances = (at.variances - explained.square().sum(0)).clamp_min(0)
+        deviations = as_outputs(variances.sqrt()[:, None], at.count, self.kind)
+        return mean, _like(X, deviations.expand_as(change).reshape(shape))
 
     def score(self, X: Inputs, y: Inputs, sample_weight: np.ndarray | None = None) -> float:
         """Return the coefficient of determination R^2 of the predictions, the mean over columns.
@@ -164,7 +177,13 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         Raises:
             ConfigError: see `predict`.
         """
-        return float(super().score(_array(X), _array(y), sample_weight))
+        from sklearn.metrics import r2_score  # takes time to import
+
+        targets, prediction = as_array(y), as_array(self.predict(X))
+        wanted, given = (shape[1:] or (1,) for shape in (prediction.shape, targets.shape))
+        if given != wanted:
+            raise ConfigError(f"y: shape {targets.shape} must be {prediction.shape}, as at the fit")
+        return float(r2_score(targets, prediction, sample_weight=sample_weight))
 
     def __sklearn_clone__(self) -> Self:
         # a copy of the network would not be the one that ``of`` computes with
@@ -198,83 +217,92 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         given = {name: getattr(self, name) for name in OPTIONS}
         return {name: value for name, value in given.items() if value != OPTIONS[name]}
 
-    def _inputs(self, X: Inputs, *, reset: bool) -> Tensor:
-        """Return inputs as a tensor; ``reset`` when fitting."""
+    def _inputs(self, X: Inputs, *, reset: bool) -> Batch | Tensor:
+        """Return inputs as a batch, and a precomputed kernel as a tensor; ``reset`` when fitting.
+
+        A prediction takes arrays with the type that the network had at the fit, so that they stay
+        arrays here.
+        """
+        given: Any = X.detach() if isinstance(X, Tensor) else X
         if isinstance(X, Tensor):
             check_tensor(X, "X")
         try:
             if isinstance(X, Tensor):
                 validate_data(self, X, reset=reset, skip_check_array=True)
-                values: Tensor | np.ndarray = X.detach()
-            else:
-                values = validate_data(self, X, reset=reset, allow_nd=True)
+            elif self.kind == "precomputed" or not is_several(X):
+                given = validate_data(self, X, reset=reset, allow_nd=True)
         except ValueError as error:
             raise ConfigError(str(error)) from error
-        if self.network is None:
-            return _finite(values if isinstance(values, Tensor) else torch.tensor(values), "X")
-        return as_inputs(self.network, values, "X")
+        if self.kind == "precomputed":
+            return finite(given if isinstance(given, Tensor) else torch.tensor(given), "X")
+        return as_batch(self.network, given, "X") if reset else given
 
-    def _outputs(self, x: Tensor, columns: int) -> int:
-        """Return the number of outputs of the network; refuse it and the targets if need be."""
-        outputs = output_count(self.network, x, **self._options())
-        if (self.from_network or self.kind == "full") and columns != outputs:
-            reason = "kind='full'" if self.kind == "full" else "from_network=True"
-            raise ConfigError(
-                f"y: {columns} columns must be {outputs} with {reason}, one for each output of the "
-                "network"
-            )
-        return outputs
-
-    def _fitted(self, x: Tensor, residual: Tensor, outputs: int) -> Tensor:
-        if self.kind == "traced":
-            theta = traced_kernel(self.network, x, **self._options()) / outputs
-            return _solved(theta, residual, self.ridge)
-        size = residual.numel()
-        theta = full_kernel(self.network, x, **self._options()).reshape(size, size)
-        flat = residual.mT.reshape(size, 1)  # (output, input), as the kernel
-        return _solved(theta, flat, self.ridge).reshape(-1, len(x)).mT
-
-    def _start(self, x: Tensor) -> Tensor | float:
-        """Return f_0(x), (N, K), or 0."""
-        if not self.from_network:
-            return 0.0
-        function = self.of or self.network
-        # a forward pass may differentiate, so that no_grad is not for it
-        with unchanged_surroundings(), gradients_on():
-            return torch.cat([function(part.clone()).detach().double() for part in x.split(BATCH)])
-
-
-def _targets(y: Inputs, count: int) -> Tensor:
-    """Return targets (N, C) or (N,) as float64."""
-    if y is None:  # the words that scikit-learn looks for
-        raise ConfigError("y: the regression requires y to be passed, but the target y is None")
-    if isinstance(y, Tensor):
-        check_tensor(y, "y")
-        values = _finite(y.detach(), "y")
-    else:
-        rules = {"ensure_2d": False, "allow_nd": True, "ensure_min_samples": 0, "input_name": "y"}
-        try:
-            values = torch.tensor(check_array(y, **rules))
-        except ValueError as error:
-            raise ConfigError(str(error)) from error
-    if values.dim() not in (1, 2) or len(values) != count:
-        raise ConfigError(
-            f"y: shape {tuple(values.shape)} must be ({count}, C) or ({count},), for {count} inputs"
+    def _kernel_and_start(
+        self, x: Batch | Tensor, targets: Tensor
+    ) -> tuple[Tensor, Tensor | float]:
+        """Return the kernel of the training inputs, and f_0; keep what predictions need."""
+        if self.kind == "precomputed":
+            _check_symmetric(x)
+            return x.double(), 0.0
+        kernel = FixedKernel(
+            self.network,
+            x,
+            kind=self.kind,
+            from_network=self.from_network,
+            options=self._options(),
         )
-    return values.double()
+        reason = "kind='full'" if self.kind == "full" else "from_network=True"
+        one_each = self.from_network or self.kind == "full"
+        check_columns(targets, kernel.outputs, reason if one_each else "")
+        self.x_, self.n_outputs_, self._kernel = kernel.x.given(), kernel.outputs, kernel
+        return kernel.matrix(), kernel.start()
+
+    def _at(self, X: Inputs, return_std: bool, prior_variance: Inputs | None) -> At:
+        """Return what predictions at inputs need."""
+        if self.kind != "precomputed":
+            if prior_variance is not None:
+                raise ConfigError("prior_variance: it is for kind='precomputed'; leave it out")
+            return self._kernel.at(self._inputs(X, reset=False), variances=return_std)
+        block = self._inputs(X, reset=False).double()
+        if not return_std:
+            return At(len(block), block, 0.0, None)
+        if prior_variance is None:
+            raise ConfigError(
+                "prior_variance: with kind='precomputed', return_std needs the kernel of each "
+                "input with itself, (N',)"
+            )
+        variances = torch.as_tensor(as_array(prior_variance)).to(block)
+        if variances.shape != (len(block),) or not bool((variances >= 0).all()):
+            raise ConfigError(
+                f"prior_variance: shape {tuple(variances.shape)} must be ({len(block)},), of "
+                "numbers >= 0"
+            )
+        return At(len(block), block, 0.0, variances)
 
 
-def _finite(values: Tensor, name: str) -> Tensor:
-    if not values.numel() or not bool(values.isfinite().all()):
-        raise ConfigError(f"{name}: must have at least one row, and only finite numbers")
-    return values
+def _like(X: Inputs, values: Tensor) -> Tensor | np.ndarray:
+    """Return values as a tensor or an array, as the inputs are."""
+    members = [X]
+    if is_several(X):
+        members = list(X.values() if isinstance(X, Mapping) else X)
+    tensors = any(isinstance(member, Tensor) for member in members)
+    return values if tensors else values.cpu().numpy()
 
 
-def _array(values: Any) -> Any:
-    return values.detach().cpu().numpy() if isinstance(values, Tensor) else np.asarray(values)
+def _check_symmetric(kernel: Tensor) -> None:
+    """Check a kernel of the training inputs."""
+    if kernel.shape != (len(kernel), len(kernel)):
+        raise ConfigError(f"X: shape {tuple(kernel.shape)} must be (N, N), a kernel of N inputs")
+    apart = (kernel - kernel.mT).abs().amax()
+    if apart > SYMMETRIC * kernel.abs().amax():
+        raise ConfigError(
+            "X: with kind='precomputed' it must be the kernel of the training inputs, but it is "
+            "not symmetric"
+        )
 
 
-def _solved(theta: Tensor, right: Tensor, ridge: float) -> Tensor:
+def _factor(theta: Tensor, ridge: float) -> Tensor:
+    """Return the Cholesky factor of a kernel with a ridge."""
     regular = theta.clone()
     regular.diagonal().add_(ridge)
     factor, info = torch.linalg.cholesky_ex(regular)
@@ -282,7 +310,7 @@ def _solved(theta: Tensor, right: Tensor, ridge: float) -> Tensor:
         raise ConfigError(
             f"ridge = {ridge:g}: the kernel of {len(theta)} rows is singular; give a larger ridge"
         )
-    return _in_range(torch.cholesky_solve(right.to(theta), factor), "coefficients")
+    return factor
 
 
 def _in_range(values: Tensor, name: str) -> Tensor:

@@ -1,6 +1,6 @@
 """Blocks of kernel matrices: means over pairs of inputs by their classes, and label alignment.
 
-All functions take kernels (..., S, S) and the labels (S,) of the inputs.
+All functions take kernels (..., S, S) and the labels of the inputs.
 """
 
 from dataclasses import dataclass
@@ -80,34 +80,73 @@ def gap(means: BlockMeans) -> np.ndarray:
     return (means.same_class - means.other_class) / means.diagonal
 
 
-def label_alignment(kernel: Any, labels: Any) -> Any:
-    """Return the cosine of kernels and of the label matrix, <K, Y Y^T> / (|K| |Y Y^T|).
+def label_alignment(kernel: Any, targets: Any, *, centred: bool = False) -> Any:
+    """Return the cosine of kernels and of the target matrix, <K, Y Y^T> / (|K| |Y Y^T|).
 
-    Y Y^T is 1 for pairs of one class and 0 otherwise (thesis, equation 2.63). A constant kernel has
-    1/sqrt(C) if the C classes are of equal size.
+    Classes: Y Y^T is 1 for pairs of one class and 0 otherwise (thesis, equation 2.63), as with
+    one-hot rows Y. A constant kernel has 1/sqrt(C) if the C classes are of equal size. Real targets
+    y: the matrix is y y^T, or Y Y^T for several columns (Cristianini et al. 2001).
 
     Args:
         kernel: (..., S, S).
-        labels: the classes, (S,).
+        targets: integers, booleans or names (S,) are classes. Floating-point numbers (S,), whole or
+            not, are real targets; so is every array (S, C), such as one-hot rows.
+        centred: whether the means of rows and columns are taken off both matrices first (Cortes,
+            Mohri and Rostamizadeh 2012). A kernel that is constant is then zero.
 
     Returns:
         (...,).
 
     Raises:
-        ConfigError: the shapes do not match, or a kernel is zero.
+        ConfigError: the shapes do not match, targets are not finite, or a kernel or the target
+            matrix is zero.
 
     Examples:
         >>> import numpy as np
         >>> import finitewidth as fw
-        >>> float(fw.label_alignment(np.ones((2, 2)), [0, 0]))
+        >>> float(fw.label_alignment(np.ones((2, 2)), [0, 0]))  # classes
         1.0
+        >>> float(fw.label_alignment(np.eye(2), [1.0, -1.0]).round(3))  # real targets
+        0.707
     """
-    theta, together = _checked(kernel, labels)
-    if not theta.any(axis=(-2, -1)).all():
-        raise ConfigError("kernel: it is zero; alignment needs a kernel that is not")
+    theta, matrix = _numbers("kernel", kernel), _target_matrix(targets)
+    _check_shapes(theta, len(matrix), np.shape(targets))
     theta, _ = _in_range(theta, (-2, -1))
-    size = np.linalg.norm(theta, axis=(-2, -1))
-    return (theta * together).sum(axis=(-2, -1)) / (size * np.linalg.norm(together))
+    matrix, _ = _in_range(matrix, (-2, -1))
+    length, matrix_length = _length(theta), _length(matrix)
+    if centred:
+        theta, matrix = _centred(theta), _centred(matrix)
+    # what is left of a constant matrix is rounding
+    least = len(matrix) * np.finfo(float).eps
+    after = " after centring" if centred else ""
+    if (_length(theta) <= least * length).any():
+        raise ConfigError(f"kernel: it is zero{after}; alignment needs a kernel that is not")
+    if _length(matrix) <= least * matrix_length:
+        raise ConfigError(f"targets: all are zero{after}; alignment needs targets that are not")
+    return (theta * matrix).sum(axis=(-2, -1)) / (_length(theta) * _length(matrix))
+
+
+def _target_matrix(targets: Any) -> np.ndarray:
+    """Return Y Y^T, (S, S), of classes or of real targets."""
+    values = _array(targets)
+    if values.ndim == 1 and values.dtype.kind != "f":
+        return (values[:, None] == values) / 1.0
+    if values.ndim not in (1, 2):
+        raise ConfigError(f"targets: shape {values.shape} must be (S,) or (S, C)")
+    columns = _numbers("targets", values).reshape(len(values), -1)
+    if not np.isfinite(columns).all():
+        raise ConfigError("targets: all must be finite numbers; leave such inputs out")
+    return columns @ columns.T
+
+
+def _centred(matrix: np.ndarray) -> np.ndarray:
+    """Take the means of rows and of columns off matrices (..., S, S)."""
+    rows = matrix - matrix.mean(axis=-1, keepdims=True)
+    return rows - rows.mean(axis=-2, keepdims=True)
+
+
+def _length(matrix: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(matrix, axis=(-2, -1))
 
 
 def _in_range(values: np.ndarray, axis: int | tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
@@ -143,10 +182,30 @@ def _moments(theta: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nda
 
 def _checked(kernel: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the kernel in float64, and the pairs of one class, (S, S)."""
-    theta, classes = np.asarray(kernel, dtype=float), np.asarray(labels)
-    if classes.ndim != 1 or theta.ndim < 2 or theta.shape[-2:] != (len(classes),) * 2:
-        raise ConfigError(
-            f"kernel: shape {theta.shape} must be (..., S, S) for labels (S,), which are "
-            f"{classes.shape}"
-        )
+    theta, classes = _numbers("kernel", kernel), _array(labels)
+    _check_shapes(theta, len(classes) if classes.ndim == 1 else -1, classes.shape)
+    if classes.dtype.kind == "f" and not (classes == classes.round()).all():
+        raise ConfigError("labels: must be classes; these are real numbers that are not whole")
     return theta, classes[:, None] == classes
+
+
+def _check_shapes(theta: np.ndarray, inputs: int, shape: tuple[int, ...]) -> None:
+    """Check that kernels belong to as many inputs as labels or targets of a shape."""
+    if theta.ndim < 2 or theta.shape[-2:] != (inputs, inputs):
+        raise ConfigError(
+            f"kernel: shape {theta.shape} must be (..., S, S), for S inputs; their labels have the "
+            f"shape {shape}"
+        )
+
+
+def _array(values: Any) -> np.ndarray:
+    """Return an array, or a tensor on any device, as an array."""
+    return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
+
+
+def _numbers(name: str, values: Any) -> np.ndarray:
+    """Return real numbers as float64."""
+    array = _array(values)
+    if array.dtype.kind not in "biuf":
+        raise ConfigError(f"{name}: must be an array of real numbers, not of {array.dtype}")
+    return array.astype(float)

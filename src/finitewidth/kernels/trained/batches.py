@@ -48,6 +48,12 @@ class Batch:
         single = self.names is None and len(self.tensors) == 1
         return self.tensors[0] if single else None
 
+    def given(self) -> Tensor | dict[str, Tensor] | tuple[Tensor, ...]:
+        """Return these arguments as a user gives them: a tensor, a mapping or a tuple."""
+        if self.names is not None:
+            return dict(zip(self.names, self.tensors, strict=True))
+        return self.tensors if self.only is None else self.only
+
     @property
     def arguments(self) -> str:
         """Return how a function takes these arguments, for messages: "x", "*x" or "**x"."""
@@ -125,7 +131,7 @@ def as_batch(network: Network, x: Inputs | Batch, name: str = "x") -> Batch:
         if strange:
             raise ConfigError(f"{name}: key {strange[0]!r} must be the name of an argument")
         members, names = {f"{name}[{key!r}]": value for key, value in x.items()}, tuple(x)
-    elif isinstance(x, tuple) and any(map(_is_array, x)):
+    elif is_several(x):
         members, names = {f"{name}[{at}]": value for at, value in enumerate(x)}, None
     else:
         return Batch((as_inputs(network, x, name),))
@@ -154,6 +160,11 @@ def as_inputs(network: Network, x: Array, name: str = "x") -> Tensor:
         )
         x = _as_tensor(network, x, name, words)
     return _checked(x, name)
+
+
+def is_several(x: Any) -> bool:
+    """Tell whether inputs are a mapping or a tuple of arguments, and not one array or list."""
+    return isinstance(x, Mapping) or (isinstance(x, tuple) and any(map(_is_array, x)))
 
 
 def _is_array(value: Any) -> bool:

@@ -23,14 +23,16 @@ from finitewidth.kernels.trained.check import closed_form_agrees
 from finitewidth.kernels.trained.counted import Chosen, counted_parameters
 from finitewidth.kernels.trained.eigenvalue import Eigenpair, largest_eigenpair, module_times
 from finitewidth.kernels.trained.fully_connected import FullyConnected, as_fully_connected
+from finitewidth.kernels.trained.outputs import outputs_of
 from finitewidth.kernels.trained.ranges import check_eigenvalue, check_finite
-from finitewidth.kernels.trained.recording import Request, checked_pass
+from finitewidth.kernels.trained.recording import Request, checked_pass, gradients_on
 from finitewidth.kernels.trained.surroundings import unchanged_surroundings
 from finitewidth.kernels.trained.sweeps import module_terms
 from finitewidth.kernels.trained.whole_batch import whole_batch_terms
 
 T = TypeVar("T")
 Kernel = Literal["traced", "full", "diagonal"]
+PASS = 256  # inputs of one forward pass
 
 
 class Options(TypedDict, total=False):
@@ -189,6 +191,22 @@ def output_count(network: Network, x: Inputs, **options: Unpack[Options]) -> int
     if stack is not None:
         return stack.outputs
     return checked_pass(request_of(network, x, False, options)).outputs.shape[1]
+
+
+def module_outputs(network: nn.Module, x: Inputs | Batch, **options: Unpack[Options]) -> Tensor:
+    """Return the outputs (N, K) of a network or of ``of``, in their type, without a graph.
+
+    Arguments are those of `traced_kernel`; the outputs are not checked.
+
+    Raises:
+        ConfigError: the network fails.
+    """
+    request = request_of(network, as_batch(network, x), False, options)
+    name = "network" if request.of is network else "of"
+    # a forward pass may differentiate, so that no_grad is not for it
+    with gradients_on():
+        runs = [outputs_of(request.outputs, name, part) for part in request.x.split(PASS)]
+    return torch.cat([run.detach() for run in runs])
 
 
 def full_kernel(

@@ -1,0 +1,157 @@
+"""The kernel of a network with its training inputs, which later changes of the network leave alone.
+
+Regression and the linearised network stand on it. The kernel is a matrix of rows and columns: with
+"traced" one for each input, and all columns of the targets use it; with "full" one for each output
+and input, and the targets are one column.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.kernels.trained import full_kernel, kernel_diagonal, traced_kernel
+from finitewidth.kernels.trained.batches import Batch, Inputs, as_batch, joined
+from finitewidth.kernels.trained.interface import module_outputs, output_count
+from finitewidth.library.modules import cross_kernel
+from finitewidth.library.snapshot import Snapshot
+
+
+@dataclass(frozen=True)
+class At:
+    """A kernel and a network at some inputs.
+
+    Attributes:
+        count: N', the number of inputs.
+        block: the kernel between these and the training inputs, (N', N) or (K N', K N).
+        start: the outputs of the network (N', K), or 0.
+        variances: the kernel of each row with itself, (N',) or (K N',); None if not asked for.
+    """
+
+    count: int
+    block: Tensor
+    start: Tensor | float
+    variances: Tensor | None
+
+
+class FixedKernel:
+    """The kernel of a network as it is now, and what it starts from.
+
+    Args:
+        network: a torch module in eval mode.
+        x: the training inputs.
+        kind: "traced" for the mean over outputs of Theta_kk, "full" for all pairs of outputs.
+        from_network: whether the start is the network, or 0.
+        options: those of `traced_kernel`.
+
+    Attributes:
+        x: the training inputs.
+        outputs: K, the number of outputs.
+    """
+
+    def __init__(
+        self,
+        network: nn.Module,
+        x: Batch,
+        *,
+        kind: str,
+        from_network: bool,
+        options: Mapping[str, Any],
+    ):
+        self.network, self.kind = network, kind
+        self.x = x.map(Tensor.clone)  # the caller may change them in place
+        self.from_network, self.options = from_network, dict(options)
+        self.outputs = output_count(network, x, **self.options)
+        self._snapshot = Snapshot(network)
+        self._first_outputs = self._outputs(x[:1])
+        self._first_rows: Tensor | None = None
+
+    @property
+    def eps(self) -> float:
+        """Return the rounding unit of parameters and outputs, of the lowest precision."""
+        types = {p.dtype for p in self.network.parameters() if p.is_floating_point()}
+        types.add(self._first_outputs.dtype)
+        return max(torch.finfo(dtype).eps for dtype in types)
+
+    def matrix(self) -> Tensor:
+        """Compute the kernel of the training inputs, (N, N) or (K N, K N)."""
+        if self.kind == "traced":
+            matrix = traced_kernel(self.network, self.x, **self.options) / self.outputs
+        else:
+            size = self.outputs * len(self.x)
+            matrix = full_kernel(self.network, self.x, **self.options).reshape(size, size)
+        self._first_rows = matrix[:: len(self.x)].clone()
+        return matrix
+
+    def start(self) -> Tensor | float:
+        """Return the start at the training inputs, (N, K) or 0."""
+        return self._start(self.x)
+
+    def at(self, x: Inputs, *, variances: bool = False) -> At:
+        """Compute kernel and start at inputs (N', ...), with the network as it was.
+
+        Raises:
+            ConfigError: the network cannot be as it was, because something else that it uses has
+                changed; or see `traced_kernel`.
+        """
+        with self._snapshot.restored():
+            batch = as_batch(self.network, x, "X")
+            self.x.check_alike(batch, "X")
+            first = joined([batch, self.x[:1]])
+            block = cross_kernel(self.network, first, self.x, kind=self.kind, **self.options)
+            block = block / self.outputs if self.kind == "traced" else block
+            by_output = block.reshape(-1, len(first), self._columns)
+            self._check_unchanged(by_output[:, -1])
+            block = by_output[:, :-1].reshape(-1, self._columns)
+            return At(
+                count=len(batch),
+                block=block,
+                start=self._start(batch),
+                variances=self._variances(batch) if variances else None,
+            )
+
+    @property
+    def _columns(self) -> int:
+        return len(self.x) if self.kind == "traced" else self.outputs * len(self.x)
+
+    def _outputs(self, x: Batch) -> Tensor:
+        return module_outputs(self.network, x, **self.options)
+
+    def _start(self, x: Batch) -> Tensor | float:
+        return self._outputs(x).double() if self.from_network else 0.0
+
+    def _variances(self, x: Batch) -> Tensor:
+        diagonal = kernel_diagonal(self.network, x, **self.options)
+        return diagonal.mean(0) if self.kind == "traced" else diagonal.flatten()
+
+    def _check_unchanged(self, first_rows: Tensor) -> None:
+        """Check that outputs and kernel of the first training input are what they were."""
+        if not self.options.get("check", True):
+            return
+        tolerance = self.eps**0.5
+        pairs = [(self._outputs(self.x[:1]), self._first_outputs), (first_rows, self._first_rows)]
+        if any(_differ(now, then, tolerance) for now, then in pairs):
+            raise ConfigError(
+                "network: with the parameters and buffers that it had, it does not compute what it "
+                "did; something else that it uses has changed, such as a tensor or a module that "
+                "of= takes from elsewhere. Compute again with the network as it is now"
+            )
+
+
+def as_rows(values: Tensor, kind: str) -> Tensor:
+    """Return values (N, C) in the order of the rows of a kernel: (C N, 1) if it is full."""
+    return values.mT.reshape(-1, 1) if kind == "full" else values
+
+
+def as_outputs(rows: Tensor, count: int, kind: str) -> Tensor:
+    """Return values (N', C) from those in the order of the rows of a kernel, of N' inputs."""
+    return rows.reshape(-1, count).mT if kind == "full" else rows
+
+
+def _differ(now: Tensor, then: Tensor, tolerance: float) -> bool:
+    if now.shape != then.shape:
+        return True
+    return not bool((now - then).double().norm() <= tolerance * then.double().norm())
