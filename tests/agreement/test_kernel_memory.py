@@ -109,8 +109,8 @@ def peak(function, network, x, budget, monkeypatch):
     """Return a kernel, and the bytes beside the network, its graph and the kernel."""
     memory, recorded = PeakMemory(), sweeps.record
 
-    def record(*arguments):
-        found = recorded(*arguments)
+    def record(*arguments, **options):
+        found = recorded(*arguments, **options)
         memory.reset()
         return found
 

@@ -14,7 +14,8 @@ from torch.nn import functional
 import finitewidth as fw
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import trained
-from finitewidth.kernels.trained import contractions, eigenvalue, formed, interface, least, sweeps
+from finitewidth.kernels.trained import budget as budget_module
+from finitewidth.kernels.trained import contractions, eigenvalue, formed, least, sweeps
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Using padding='same':UserWarning"),
@@ -283,10 +284,10 @@ def test_the_default_budget_follows_free_memory(function, monkeypatch):
     network, x = prepared(ResNet, (3, 7, 6))
     monkeypatch.setattr(eigenvalue, "_is_product", lambda *_: False)
     budget, _ = proposed(function, network, x[:1])
-    monkeypatch.setattr(interface, "DEFAULT_BUDGET", 10)
-    monkeypatch.setattr(interface, "free_bytes", lambda _: 2 * budget)
+    monkeypatch.setattr(budget_module, "DEFAULT_BUDGET", 10)
+    monkeypatch.setattr(budget_module, "free_bytes", lambda _: 2 * budget)
     function(network, x[:1])
-    monkeypatch.setattr(interface, "free_bytes", lambda _: 2 * budget - 1)
+    monkeypatch.setattr(budget_module, "free_bytes", lambda _: 2 * budget - 1)
     with pytest.raises(ConfigError, match=f"set budget={budget} "):
         function(network, x[:1])
 

@@ -18,7 +18,7 @@ from finitewidth.kernels.trained.batches import (
     as_inputs,
     joined,
 )
-from finitewidth.kernels.trained.budget import DEFAULT_BUDGET, BudgetError, free_bytes
+from finitewidth.kernels.trained.budget import DEFAULT_BUDGET, within_budget
 from finitewidth.kernels.trained.check import closed_form_agrees
 from finitewidth.kernels.trained.counted import Chosen, counted_parameters
 from finitewidth.kernels.trained.eigenvalue import Eigenpair, largest_eigenpair, module_times
@@ -399,26 +399,10 @@ def _terms(
 
 
 def within_memory(run: Callable[[Request], T], request: Request, options: Options) -> T:
-    """Do what is requested within a budget, see `_within_budget`."""
-    return _within_budget(
-        lambda budget: run(replace(request, budget=budget)), request.x.device, options
+    """Do what is requested within a budget, see `within_budget`."""
+    return within_budget(
+        lambda budget: run(replace(request, budget=budget)), request.x.device, options.get("budget")
     )
-
-
-def _within_budget(run: Callable[[int], T], device: torch.device, options: Options) -> T:
-    """Do something with the default budget or, if need be, with one that suffices.
-
-    A budget that the user sets is never exceeded.
-
-    Raises:
-        BudgetError: it does not suffice, or half of the free memory does not.
-    """
-    try:
-        return run(options.get("budget", DEFAULT_BUDGET))
-    except BudgetError as error:
-        if "budget" in options or error.needed > free_bytes(device) / 2:
-            raise
-        return run(error.needed)
 
 
 def _closed_terms(
@@ -437,12 +421,12 @@ def _closed_terms(
     """
 
     def computed(dtype: torch.dtype, result: torch.dtype | None = None) -> dict[str, Tensor]:
-        return _within_budget(
+        return within_budget(
             lambda budget: dense.dense_terms(
                 stack, x, kernel, by_layer, budget, dtype, result, rows
             ),
             x.device,
-            options,
+            options.get("budget"),
         )
 
     if network is not stack and x.dtype == torch.float32 and kernel != "norms":
