@@ -265,7 +265,7 @@ def test_the_budget_that_a_message_names_suffices_elsewhere():
     dense, rows = prepared(lambda: nn.Sequential(nn.Linear(4, 5), nn.ReLU()), (4,))
 
     def fitted(module, inputs, **options):
-        y = torch.arange(len(inputs))
+        y = torch.arange(len(inputs)).double()
         return fw.KernelRegression(module, ridge=1.0, **options).fit(inputs, y)
 
     for module, inputs in ((network, images), (dense, rows)):

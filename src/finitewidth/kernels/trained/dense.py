@@ -13,6 +13,7 @@ Tangent Kernel" (ICML 2022), call the order of these products structured derivat
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,7 +21,13 @@ import torch
 from torch import Tensor
 
 from finitewidth.kernels.shapes import check_network
-from finitewidth.kernels.trained.budget import BudgetError, check_result, fitting, pieces
+from finitewidth.kernels.trained.budget import (
+    BudgetError,
+    check_result,
+    fitting,
+    pieces,
+    within_budget,
+)
 from finitewidth.kernels.trained.fully_connected import FullyConnected
 
 ITEM = 8  # bytes of a float64
@@ -48,6 +55,38 @@ class Pass:
     slopes: Sequence[Tensor]
     with_biases: bool
     activated: bool
+
+
+def terms_within(
+    network: FullyConnected,
+    x: Tensor,
+    what: str,
+    by_layer: bool,
+    budget: int | None,
+    dtype: torch.dtype,
+    rows: int | None = None,
+    *,
+    of_module: bool,
+) -> dict[str, Tensor]:
+    """Compute the parts of a kernel, see `dense_terms`, within a budget or the default one.
+
+    Those of a module in float32 are computed in float32 and added up in float64. They are computed
+    in float64 where products of squares leave the range of float32.
+    """
+
+    def computed(dtype: torch.dtype, result: torch.dtype | None = None) -> dict[str, Tensor]:
+        return within_budget(
+            lambda given: dense_terms(network, x, what, by_layer, given, dtype, result, rows),
+            x.device,
+            budget,
+        )
+
+    if what == "norms":
+        return computed(torch.float64)
+    if of_module and x.dtype == torch.float32:
+        with suppress(RangeError):
+            return computed(torch.float32, torch.float64)
+    return computed(dtype)
 
 
 @torch.no_grad()

@@ -1,7 +1,6 @@
 """The tangent kernel of a given network: one interface for stacks and for torch modules."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args
 
@@ -414,26 +413,9 @@ def _closed_terms(
     options: Options,
     rows: int | None = None,
 ) -> dict[str, Tensor]:
-    """Compute the parts of a kernel in closed form, or of its block of some rows.
-
-    Those of a module in float32 are computed in float32 and added up in float64. They are computed
-    in float64 where products of squares leave the range of float32.
-    """
-
-    def computed(dtype: torch.dtype, result: torch.dtype | None = None) -> dict[str, Tensor]:
-        return within_budget(
-            lambda budget: dense.dense_terms(
-                stack, x, kernel, by_layer, budget, dtype, result, rows
-            ),
-            x.device,
-            options.get("budget"),
-        )
-
-    if network is not stack and x.dtype == torch.float32 and kernel != "norms":
-        with suppress(dense.RangeError):
-            return computed(torch.float32, torch.float64)
-    dtype = options.get("dtype", torch.float64) if kernel != "norms" else torch.float64
-    return computed(dtype)
+    dtype, budget = options.get("dtype", torch.float64), options.get("budget")
+    of_module = network is not stack
+    return dense.terms_within(stack, x, kernel, by_layer, budget, dtype, rows, of_module=of_module)
 
 
 def request_of(
