@@ -19,6 +19,7 @@ from finitewidth.kernels.trained.graph import FEWEST, graph_size
 from finitewidth.kernels.trained.interface import Options
 from finitewidth.kernels.trained.products import SMALL, Products, overflow, products_of
 from finitewidth.kernels.trained.recording import Request, checked_pass
+from finitewidth.kernels.trained.surroundings import unchanged_surroundings
 
 AT_ONCE = 16  # vectors at most; more save little
 ENOUGH = 16  # inputs of a batch that are worth fewer vectors at once
@@ -110,6 +111,7 @@ class TangentOperator(LinearMap):
         return self._diagonal()
 
 
+@unchanged_surroundings()
 def tangent_operator(
     network: Network, x: Inputs, *, batch: int | None = None, **options: Unpack[Options]
 ) -> TangentOperator:
@@ -262,6 +264,7 @@ class _Passes:
         """Return J^T v for vectors (m, K N)."""
         return self._some_at_once(vectors, self._transposed)
 
+    @unchanged_surroundings()
     def _some_at_once(self, vectors: Tensor, product: Rows) -> Tensor:
         self.check_unchanged()
         vectors = vectors.to(self.x.device)
