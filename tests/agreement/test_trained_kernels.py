@@ -14,7 +14,8 @@ from torch.nn import functional
 import finitewidth as fw
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import trained
-from finitewidth.kernels.trained import contractions, eigenvalue, formed, interface, sweeps
+from finitewidth.kernels.trained import budget as budget_module
+from finitewidth.kernels.trained import contractions, eigenvalue, formed, least, sweeps
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Using padding='same':UserWarning"),
@@ -70,13 +71,13 @@ def test_both_orders_of_contraction(case, structured, monkeypatch):
     monkeypatch.setattr(contractions, "ELEMENT", 1e9 * (-1 if structured else 1))
     monkeypatch.setattr(contractions, "GRAM_ROWS", 3)  # blocks of symmetric products
     monkeypatch.setattr(contractions, "traced_costs", lambda *_: (1.0, 0.0 if structured else 2.0))
-    plans = sweeps.full_plans
+    plans = least.full_plans
 
     def one_order(unit, samples, outputs):
         direct, other = plans(unit, samples, outputs)
         return direct, (0 if structured else 1e30, other[1])
 
-    monkeypatch.setattr(sweeps, "full_plans", one_order)
+    monkeypatch.setattr(least, "full_plans", one_order)
     check_all(network, x, wanted)
 
 
@@ -264,7 +265,7 @@ def test_the_budget_that_a_message_names_suffices_elsewhere():
     dense, rows = prepared(lambda: nn.Sequential(nn.Linear(4, 5), nn.ReLU()), (4,))
 
     def fitted(module, inputs, **options):
-        y = torch.arange(len(inputs))
+        y = torch.arange(len(inputs)).double()
         return fw.KernelRegression(module, ridge=1.0, **options).fit(inputs, y)
 
     for module, inputs in ((network, images), (dense, rows)):
@@ -283,10 +284,10 @@ def test_the_default_budget_follows_free_memory(function, monkeypatch):
     network, x = prepared(ResNet, (3, 7, 6))
     monkeypatch.setattr(eigenvalue, "_is_product", lambda *_: False)
     budget, _ = proposed(function, network, x[:1])
-    monkeypatch.setattr(interface, "DEFAULT_BUDGET", 10)
-    monkeypatch.setattr(interface, "free_memory", lambda: 2 * budget)
+    monkeypatch.setattr(budget_module, "DEFAULT_BUDGET", 10)
+    monkeypatch.setattr(budget_module, "free_bytes", lambda _: 2 * budget)
     function(network, x[:1])
-    monkeypatch.setattr(interface, "free_memory", lambda: 2 * budget - 1)
+    monkeypatch.setattr(budget_module, "free_bytes", lambda _: 2 * budget - 1)
     with pytest.raises(ConfigError, match=f"set budget={budget} "):
         function(network, x[:1])
 

@@ -227,10 +227,13 @@ def test_blocks_between_two_sets_of_inputs(name, rows):
     with torch.no_grad():
         network(x)
     for some in (x, x[: rows + 1]):
-        wanted = trained.traced_kernel(network, some)[:rows, rows:]
-        found = trained.traced_block(network, some[:rows], some[rows:])
-        assert found.shape == wanted.shape
-        assert (found - wanted).abs().max() < 1e-12 * wanted.abs().max()
+        left, right = some[:rows], some[rows:]
+        for kernel, whole in (("traced", trained.traced_kernel), ("full", trained.full_kernel)):
+            theta = whole(network, some)
+            wanted = theta[..., :rows, rows:] if kernel == "traced" else theta[:, :rows, :, rows:]
+            found = trained.kernel_block(network, left, right, kernel)
+            assert found.shape == wanted.shape
+            assert (found - wanted).abs().max() < 1e-12 * wanted.abs().max()
 
 
 class Centred(nn.Module):

@@ -8,11 +8,13 @@ import sys
 import numpy as np
 import pytest
 import torch
+from tests.peak_memory import PeakMemory
 from tests.unusual_modules import jacobian_kernel
 from torch import nn
 
 import finitewidth as fw
 from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.library import modules
 from finitewidth.library.tiles import budget_in_mib
 
 PUBLIC = sorted({*dir(fw)} - {"__version__"})
@@ -52,12 +54,13 @@ def test_every_public_name_is_documented_with_an_example_that_runs(name):
 
 
 @pytest.mark.parametrize("kind", ["traced", "full"])
-@pytest.mark.parametrize("rows", [2, 100])
-def test_a_kernel_between_two_sets_is_that_of_the_jacobian(kind, rows):
+@pytest.mark.parametrize("fewest", [1, 100])
+@pytest.mark.parametrize("budget", [20_000, 2**20])
+def test_a_kernel_between_two_sets_is_that_of_the_jacobian(kind, fewest, budget, monkeypatch):
+    """Whatever the groups of rows, and the pieces of a closed form."""
+    monkeypatch.setattr(modules, "FEWEST_ROWS", fewest)
     network, x, other = small(), torch.randn(5, 3).double(), torch.randn(4, 3).double()
-    outputs = 1 if kind == "traced" else 2
-    size = 8 * (outputs * (4 + rows)) ** 2
-    found = fw.cross_kernel(network, x, other, kind=kind, kernel_bytes=size)
+    found = fw.cross_kernel(network, x, other, kind=kind, budget=budget)
     whole = jacobian_kernel(network, torch.cat([x, other]))
     block = whole[:, :5, :, 5:]
     wanted = block if kind == "full" else torch.einsum("kikj->ij", block)
@@ -158,9 +161,36 @@ def test_widths_stand_for_a_network_at_the_border():
             function(small())
 
 
-def test_a_size_below_one_row_is_refused():
-    with pytest.raises(fw.ConfigError, match="do not hold a kernel of 5 inputs"):
-        fw.cross_kernel(small(), torch.randn(2, 3), torch.randn(4, 3), kernel_bytes=100)
+class Inside(torch.nn.Module):
+    """A dense network inside another module, which has no closed form."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = small()
+
+    def forward(self, x):
+        return self.inner(x)
+
+
+@pytest.mark.parametrize("kind", ["traced", "full"])
+@pytest.mark.parametrize("make", [small, Inside])
+def test_a_block_takes_the_memory_of_a_block(make, kind):
+    """Five rows and 1,000 columns take less than half of the kernel of all columns."""
+    torch.manual_seed(0)
+    x, other = torch.randn(5, 3).double(), torch.randn(1000, 3).double()
+    network = make().double()
+    with PeakMemory() as memory:
+        memory.reset()
+        fw.cross_kernel(network, x, other, kind=kind)
+    whole = 8 * (1000 * (1 if kind == "traced" else 2)) ** 2
+    assert memory.extra < whole / 2
+
+
+def test_a_regression_fits_and_predicts_in_less_memory_than_its_kernel():
+    x = torch.randn(400, 3).double()  # a kernel of 1.3 MB
+    model = fw.KernelRegression(small(), ridge=1.0, budget=2**20).fit(x, x[:, :1])
+    found = model.predict(torch.randn(100, 3, generator=torch.Generator().manual_seed(1)).double())
+    assert found.shape == (100, 1)
 
 
 @pytest.mark.parametrize("kind", ["traced", "full"])

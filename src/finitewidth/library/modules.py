@@ -11,12 +11,12 @@ from torch import Tensor, nn
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import trained
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_count
-from finitewidth.kernels.trained import Options, full_kernel, traced_kernel
-from finitewidth.kernels.trained.batches import Inputs, as_batch, joined
-from finitewidth.kernels.trained.interface import check_options, output_count
+from finitewidth.kernels.trained import Options, traced_kernel
+from finitewidth.kernels.trained.batches import Inputs, as_batch
+from finitewidth.kernels.trained.interface import check_options
 from finitewidth.networks.user_network import forget
 
-LARGEST = 2**30  # bytes: 11,585 inputs with a traced kernel
+FEWEST_ROWS = 256  # of a group in a block: with each, its columns are computed again
 
 
 def kernel_over_training(
@@ -95,27 +95,25 @@ def cross_kernel(
     other: Inputs,
     *,
     kind: str = "traced",
-    kernel_bytes: int = LARGEST,
     **options: Unpack[Options],
 ) -> Tensor:
     """Compute the tangent kernel between two sets of inputs, such as test and training inputs.
 
-    The rows are computed in groups. For "full", and in the closed form of dense networks, the
-    kernel of a group and of all columns is formed as a whole, of ``kernel_bytes`` bytes at most.
+    Only this block is formed. The rows are computed in groups of about as many inputs as there are
+    columns, so that it needs at most about twice the memory of the kernel of ``other``.
 
     Args:
         network: a torch module in eval mode; see `traced_kernel`.
         x: inputs of the rows, (N, ...).
         other: inputs of the columns, (N', ...).
         kind: "traced" for the sum over outputs, "full" for all pairs of outputs.
-        kernel_bytes: size of the kernel of one group of rows and all columns.
-        **options: those of `traced_kernel`; ``budget`` is for temporary arrays.
+        **options: those of `traced_kernel`.
 
     Returns:
         Float64, (N, N') or (K, N, K, N').
 
     Raises:
-        ConfigError: an argument is out of range, or ``kernel_bytes`` does not hold one row.
+        ConfigError: an argument is out of range; see `traced_kernel` for the others.
 
     Examples:
         >>> import torch
@@ -129,24 +127,6 @@ def cross_kernel(
     check_options(network, options)
     x, other = as_batch(network, x), as_batch(network, other, "other")
     x.check_alike(other, "other")
-    outputs = 1 if kind == "traced" else output_count(network, x, **options)
-    rows = _rows(len(other), outputs, kernel_bytes)
-    parts = []
-    for group in x.split(rows):
-        if kind == "traced":
-            parts.append(trained.traced_block(network, group, other, **options))
-        else:
-            both = full_kernel(network, joined([group, other]), **options)
-            parts.append(both[:, : len(group), :, len(group) :])
-    return torch.cat(parts, dim=0 if kind == "traced" else 1)
-
-
-def _rows(columns: int, outputs: int, kernel_bytes: int) -> int:
-    """The number of rows so that a kernel of rows and columns together has the given size."""
-    whole = int((kernel_bytes / 8) ** 0.5 / outputs) - columns
-    if whole < 1:
-        raise ConfigError(
-            f"kernel_bytes: {kernel_bytes} do not hold a kernel of {columns + 1} inputs; give at "
-            f"least {8 * (outputs * (columns + 1)) ** 2}, or fewer inputs"
-        )
-    return whole
+    groups = x.split(max(len(other), FEWEST_ROWS))
+    parts = [trained.kernel_block(network, group, other, kind, **options) for group in groups]
+    return parts[0] if len(parts) == 1 else torch.cat(parts, dim=-2 if kind == "traced" else -3)

@@ -28,11 +28,11 @@ from finitewidth.kernels.trained.fully_connected import FullyConnected, as_fully
 from finitewidth.kernels.trained.interface import (
     Options,
     full_kernel,
+    kernel_block,
     kernel_diagonal,
     kernel_terms,
     largest_eigenvalue,
     output_norms,
-    traced_block,
     traced_kernel,
 )
 from finitewidth.kernels.trained.operator import TangentOperator, tangent_operator
@@ -45,11 +45,11 @@ __all__ = [
     "TangentOperator",
     "as_fully_connected",
     "full_kernel",
+    "kernel_block",
     "kernel_diagonal",
     "kernel_terms",
     "largest_eigenvalue",
     "output_norms",
     "tangent_operator",
-    "traced_block",
     "traced_kernel",
 ]

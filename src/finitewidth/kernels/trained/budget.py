@@ -1,13 +1,15 @@
 """Split work into pieces that fit into a memory budget."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import prod
+from typing import TypeVar
 
 import torch
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.usage import free_memory
 
+T = TypeVar("T")
 # Bytes for temporary arrays. The network, the graph of its forward pass and the result are not
 # counted.
 DEFAULT_BUDGET = 512 * 2**20
@@ -52,6 +54,22 @@ def check_result(shape: Sequence[int], count: int, device: torch.device) -> None
             f"{megabytes(free)} are free; use fewer inputs, or traced_kernel or output_norms in "
             "place of the full kernel"
         )
+
+
+def within_budget(run: Callable[[int], T], device: torch.device, given: int | None) -> T:
+    """Do something with the default budget or, if need be, with one that suffices.
+
+    A budget that is ``given`` is never exceeded.
+
+    Raises:
+        BudgetError: it does not suffice, or half of the free memory does not.
+    """
+    try:
+        return run(DEFAULT_BUDGET if given is None else given)
+    except BudgetError as error:
+        if given is not None or error.needed > free_bytes(device) / 2:
+            raise
+        return run(error.needed)
 
 
 def fitting(share: int, per_item: int, count: int, what: str, *, fixed: int = 0) -> int:

@@ -11,12 +11,14 @@ from dataclasses import replace
 
 import torch
 from torch import Tensor
-from torch.func import vmap
+from torch.func import vjp, vmap
 
 from finitewidth.kernels.trained.batches import Batch
-from finitewidth.kernels.trained.graph import backward, children_first
+from finitewidth.kernels.trained.budget import pieces
+from finitewidth.kernels.trained.graph import children_first
 from finitewidth.kernels.trained.recording import Request, gradients_on, outputs_with
 
+FORMED = 2**22  # numbers of gradients that are made at once, at most: more do not save time
 BATCH_NORM = "NativeBatchNormBackward0"
 
 
@@ -26,41 +28,52 @@ def rows(request: Request, names: Sequence[str], outputs: slice, at_once: int) -
     They are zero where an output does not depend on the parameter. `torch.func.vmap` computes
     ``at_once`` inputs together, if the network allows it; at 0, one input follows after another.
     """
-    x = request.padded()
+    x, count = request.padded(), outputs.stop - outputs.start
+    parameters = [request.counted[name] for name in names]
+    jacobians = [p.new_zeros(len(x), count, p.numel()) for p in parameters]
+    one = count * sum(p.numel() for p in parameters)
+    at_once = min(at_once, max(1, FORMED // one))
     if at_once:
         try:
-            return _vectorised(request, x, names, outputs, at_once)
+            _write_vectorised(jacobians, request, x, names, outputs, at_once)
+            return jacobians
         except (RuntimeError, NotImplementedError, ValueError):
-            pass  # such as values that steer the forward pass, or operations without a rule
-    return _one_by_one(request, x, names, outputs)
+            # such as values that steer the forward pass, or operations without a rule
+            for jacobian in jacobians:
+                jacobian.zero_()
+    _write_one_by_one(jacobians, request, x, names, outputs)
+    return jacobians
 
 
-def _vectorised(
-    request: Request, x: Batch, names: Sequence[str], outputs: slice, at_once: int
-) -> list[Tensor]:
-    parameters = [request.counted[name].detach() for name in names]
-    found: list[list[Tensor]] = [[] for _ in names]
+def _write_vectorised(
+    jacobians: Sequence[Tensor],
+    request: Request,
+    x: Batch,
+    names: Sequence[str],
+    outputs: slice,
+    at_once: int,
+) -> None:
+    parameters = tuple(request.counted[name].detach() for name in names)
 
-    def answers(own: tuple[Tensor, ...], sample: tuple[Tensor, ...]) -> Tensor:
-        named = dict(zip(names, own, strict=True))
-        alone = replace(x, tensors=tuple(tensor[None] for tensor in sample))
-        return outputs_with(request, named, alone)[0, outputs]
+    def gradients(sample: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """Return the gradients (k, ...) of the outputs for one input by each parameter."""
 
-    for some in x.split(at_once):
+        def answers(own: tuple[Tensor, ...]) -> Tensor:
+            named = dict(zip(names, own, strict=True))
+            alone = replace(x, tensors=tuple(tensor[None] for tensor in sample))
+            return outputs_with(request, named, alone)[0, outputs]
+
+        answered, pull_back = vjp(answers, parameters)
+        one_each = torch.eye(len(answered), dtype=answered.dtype, device=answered.device)
+        (found,) = vmap(pull_back)(one_each)
+        return found
+
+    for some in pieces(len(x), at_once):
         with gradients_on(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="There is a performance drop")
-            # each input has parameters of its own
-            own = tuple(p.expand(len(some), *p.shape).requires_grad_() for p in parameters)
-            answered = vmap(answers)(own, some.tensors)
-            one_each = torch.eye(answered.shape[1], dtype=answered.dtype, device=answered.device)
-            cotangents = one_each[:, None].expand(-1, len(some), -1)
-            gradients = backward(answered, own, cotangents)
-        for parts, p, gradient in zip(found, parameters, gradients, strict=True):
-            shape = (len(some), len(one_each), p.numel())
-            parts.append(
-                p.new_zeros(shape) if gradient is None else gradient.transpose(0, 1).reshape(shape)
-            )
-    return [torch.cat(parts) for parts in found]
+            found = vmap(gradients)(x[some].tensors)
+        for jacobian, gradient in zip(jacobians, found, strict=True):
+            jacobian[some] = gradient.detach().flatten(2)
 
 
 def has_batch_norm(outputs: Tensor) -> bool:
@@ -69,10 +82,11 @@ def has_batch_norm(outputs: Tensor) -> bool:
     return any(node.name() == BATCH_NORM for node in nodes)
 
 
-def _one_by_one(request: Request, x: Batch, names: Sequence[str], outputs: slice) -> list[Tensor]:
+def _write_one_by_one(
+    jacobians: Sequence[Tensor], request: Request, x: Batch, names: Sequence[str], outputs: slice
+) -> None:
     parameters = [request.counted[name] for name in names]
     count = outputs.stop - outputs.start
-    jacobians = [p.new_zeros(len(x), count, p.numel()) for p in parameters]
     with gradients_on():
         copies = 2 if has_batch_norm(request.outputs(x[:1])) else 1
     for sample in range(len(x)):
@@ -85,4 +99,3 @@ def _one_by_one(request: Request, x: Batch, names: Sequence[str], outputs: slice
             for jacobian, gradient in zip(jacobians, gradients, strict=True):
                 if gradient is not None:
                     jacobian[sample, k] = gradient.to_dense().flatten()
-    return jacobians

@@ -199,43 +199,54 @@ class SignalStore:
         g = self.unit.signals(of_operation)
         self.array[..., part] = g.view(len(g), -1, G, c, P).permute(2, 0, 4, 3, 1)
 
-    def add_to(self, total: Tensor, block: slice, work: int) -> None:
-        """Add the part of some inputs and of all from the first of them on, (b, K, n, K).
+    def add_to(self, total: Tensor, block: slice, columns: slice, work: int) -> None:
+        """Add the part of some inputs of the rows and of the columns, (b, K, n, K).
+
+        Columns that start with the first of these rows hold all of them.
 
         Raises:
             ShortageError: the arrays for one input do not fit into ``work`` bytes.
         """
         G, _, _, P = self.unit.shape
-        rest = slice(block.start, None)
         if G == P == 1:
             a, s = self.unit.patches().flatten(1), self.array[0, :, 0].mT
-            products = s[block].flatten(0, 1) @ s[rest].flatten(0, 1).mT
-            A = a[block] @ a[rest].mT
+            products = s[block].flatten(0, 1) @ s[columns].flatten(0, 1).mT
+            A = a[block] @ a[columns].mT
             total += products.view(total.shape).mul_(A[:, None, :, None])
             return
         (G, _, D, P), (_, K, N, _) = self.unit.shape, total.shape
         direct, structured = full_plans(self.unit, self.array.shape[1], K)
         item = self.array.itemsize
-        fixed, per_channel = item * N * self.unit.patch_size, 2 * item * N * K * G * (D + P)
+        formed = N if block.start == columns.start else N + len(total)  # gradients of inputs
+        fixed, per_channel = item * N * self.unit.patch_size, 2 * item * formed * K * G * (D + P)
         # gradients of as many channels as fit and stay in the cache
-        size = min((work - fixed) // per_channel, max(1, FORMED // (N * K * G * D)))
+        size = min((work - fixed) // per_channel, max(1, FORMED // (formed * K * G * D)))
         if direct <= structured and size > 0:
-            self._add_gradients(total, block, size)
+            self._add_gradients(total, block, columns, size)
         else:
-            self._add_pairs(total, block, work)
+            self._add_pairs(total, block, columns, work)
 
-    def _add_gradients(self, total: Tensor, block: slice, size: int) -> None:
-        G, c, _, P = self.unit.shape
-        b, K, N, _ = total.shape
-        rest = slice(block.start, None)
-        a = self.unit.patches(rest).mT if self.unit.patch_size else None
-        for channels in pieces(c, size):
-            g = self.array[:, rest, :, channels].permute(1, 0, 4, 3, 2).reshape(N, G, -1, P)
-            formed = self.unit.gradients_of(rest, g) if a is None else g @ a
-            rows = formed.view(N, G, K, -1).transpose(1, 2).reshape(N * K, -1)
-            total += (rows[: b * K] @ rows.mT).view(total.shape)
+    def _add_gradients(self, total: Tensor, block: slice, columns: slice, size: int) -> None:
+        b, K, _, _ = total.shape
+        a = self.unit.patches(columns).mT if self.unit.patch_size else None
+        for channels in pieces(self.unit.shape[1], size):
+            right = self._gradients(columns, channels, a)
+            if block.start == columns.start:
+                left = right[: b * K]
+            else:
+                left = self._gradients(block, channels, None)
+            total += (left @ right.mT).view(total.shape)
 
-    def _add_pairs(self, total: Tensor, block: slice, work: int) -> None:
+    def _gradients(self, inputs: slice, channels: slice, a: Tensor | None) -> Tensor:
+        """Return the gradients (n K, ..) of some inputs by some channels; a are their patches."""
+        G, _, _, P = self.unit.shape
+        signals = self.array[:, inputs, :, channels]  # (G, n, P, c, K)
+        n, K = signals.shape[1], signals.shape[-1]
+        g = signals.permute(1, 0, 4, 3, 2).reshape(n, G, -1, P)
+        formed = self.unit.gradients_of(inputs, g) if a is None else g @ a
+        return formed.view(n, G, K, -1).transpose(1, 2).reshape(n * K, -1)
+
+    def _add_pairs(self, total: Tensor, block: slice, columns: slice, work: int) -> None:
         """Add the products of patches times the products of signals, over pairs of positions."""
         G, c, D, P = self.unit.shape
         b, K, N, _ = total.shape
@@ -245,24 +256,25 @@ class SignalStore:
         pairs = min(fits, max(N, CACHED // (P * c * K)))  # of inputs, at once
         row_blocks = list(pieces(b, max(1, pairs // N)))
         column_blocks = list(pieces(N, min(pairs, N)))
-        patches = self.unit.patches(slice(block.start, None))
-        for group, rows, columns in product(range(G), row_blocks, column_blocks):
-            a = patches[:, group].mT  # (N, P, D)
-            s = self.array[group, block.start :]  # (N, P, c, K)
-            n = rows.stop - rows.start
-            m = columns.stop - columns.start
+        right = self.unit.patches(columns)
+        left = right[:b] if block.start == columns.start else self.unit.patches(block)
+        for group, rows, some in product(range(G), row_blocks, column_blocks):
+            a_left, a_right = left[rows, group].mT, right[some, group].mT  # (n, P, D)
+            s_left = self.array[group, block][rows]  # (n, P, c, K)
+            s_right = self.array[group, columns][some]
+            n, m = len(s_left), len(s_right)
             # the products with all positions of some inputs, for one of the others after another
-            A = a[columns].reshape(m * P, D) @ a[rows].reshape(n * P, D).mT  # (m P, n P)
-            behind = A.view(m, P, n * P).mT @ s[columns].flatten(2)  # (m, n P, c K)
+            A = a_right.reshape(m * P, D) @ a_left.reshape(n * P, D).mT  # (m P, n P)
+            behind = A.view(m, P, n * P).mT @ s_right.flatten(2)  # (m, n P, c K)
             behind = behind.view(m, n, P * c, K).permute(1, 2, 0, 3)  # (n, P c, m, K)
             behind = behind.reshape(n, P * c, m * K)
-            part = s[rows].view(n, P * c, K).mT @ behind  # (n, K, m K)
-            total[rows, :, columns] += part.view(n, K, m, K)
+            part = s_left.view(n, P * c, K).mT @ behind  # (n, K, m K)
+            total[rows, :, some] += part.view(n, K, m, K)
 
 
-def add_products(rows: Tensor, total: Tensor, block: slice, work: int) -> None:
+def add_products(rows: Tensor, total: Tensor, block: slice, columns: slice, work: int) -> None:
     """Add the part of gradients (N, K, size) of a module, see `SignalStore.add_to`."""
-    products = rows[block].flatten(0, 1) @ rows[block.start :].flatten(0, 1).mT
+    products = rows[block].flatten(0, 1) @ rows[columns].flatten(0, 1).mT
     total += products.view(total.shape)
 
 
@@ -286,11 +298,6 @@ def rows_bytes(unit: ProductUnit, outputs: int, item: int) -> int:
     """Return the bytes of the arrays of one input in `put_rows`, for some outputs at once."""
     G, c, D, P = unit.shape
     return item * G * (2 * D * P + outputs * c * (D + P))
-
-
-def pairs_fit(unit: ProductUnit, samples: int, outputs: int, item: int, work: int) -> bool:
-    """Tell whether the structured order of the full kernel has enough space for one input."""
-    return pairs_bytes(unit, samples, outputs, item) <= work
 
 
 def pairs_bytes(unit: ProductUnit, samples: int, outputs: int, item: int) -> int:

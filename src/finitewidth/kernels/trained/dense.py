@@ -13,6 +13,7 @@ Tangent Kernel" (ICML 2022), call the order of these products structured derivat
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,7 +21,13 @@ import torch
 from torch import Tensor
 
 from finitewidth.kernels.shapes import check_network
-from finitewidth.kernels.trained.budget import BudgetError, check_result, fitting, pieces
+from finitewidth.kernels.trained.budget import (
+    BudgetError,
+    check_result,
+    fitting,
+    pieces,
+    within_budget,
+)
 from finitewidth.kernels.trained.fully_connected import FullyConnected
 
 ITEM = 8  # bytes of a float64
@@ -50,6 +57,38 @@ class Pass:
     activated: bool
 
 
+def terms_within(
+    network: FullyConnected,
+    x: Tensor,
+    what: str,
+    by_layer: bool,
+    budget: int | None,
+    dtype: torch.dtype,
+    rows: int | None = None,
+    *,
+    of_module: bool,
+) -> dict[str, Tensor]:
+    """Compute the parts of a kernel, see `dense_terms`, within a budget or the default one.
+
+    Those of a module in float32 are computed in float32 and added up in float64. They are computed
+    in float64 where products of squares leave the range of float32.
+    """
+
+    def computed(dtype: torch.dtype, result: torch.dtype | None = None) -> dict[str, Tensor]:
+        return within_budget(
+            lambda given: dense_terms(network, x, what, by_layer, given, dtype, result, rows),
+            x.device,
+            budget,
+        )
+
+    if what == "norms":
+        return computed(torch.float64)
+    if of_module and x.dtype == torch.float32:
+        with suppress(RangeError):
+            return computed(torch.float32, torch.float64)
+    return computed(dtype)
+
+
 @torch.no_grad()
 def dense_terms(
     network: FullyConnected,
@@ -59,13 +98,15 @@ def dense_terms(
     budget: int,
     dtype: torch.dtype = torch.float64,
     result: torch.dtype | None = None,
+    rows: int | None = None,
 ) -> dict[str, Tensor]:
     """Compute the parts of a kernel that belong to the layers of a stack, or their sum as "".
 
     Each is traced (..., S, S), full (..., K, S, K, S) or diagonal (..., K, S), for inputs (S, n0)
-    or (R, S, n0). The leading axes are the replicas. The norms over inputs of the full kernel,
-    (..., K, K), are those of the sum; it is not kept. Terms are computed in ``dtype``, and added up
-    in the type of the ``result``, the same by default.
+    or (R, S, n0). The leading axes are the replicas. With ``rows``, traced and full kernels are the
+    blocks (..., r, S - r) and (..., K, r, K, S - r) of the first r inputs and the others. The norms
+    over inputs of the full kernel, (..., K, K), are those of the sum; it is not kept. Terms are
+    computed in ``dtype``, and added up in the type of the ``result``, the same by default.
 
     Raises:
         ConfigError: the shapes do not match, or one replica does not fit into the budget.
@@ -73,21 +114,28 @@ def dense_terms(
     """
     network, x, leading = stacked(network, x)
     count, S, K = len(x), x.shape[-2], network.outputs
-    shape = {"traced": (S, S), "full": (S, K, S, K), "diagonal": (S, K), "norms": (K, K)}[what]
+    r, m = (S, S) if rows is None else (rows, S - rows)  # inputs of rows and of columns
+    columns = slice(rows or 0, None)
+    shape = {"traced": (r, m), "full": (r, K, m, K), "diagonal": (S, K), "norms": (K, K)}[what]
     names = network.names if by_layer else ("",) * len(network.weights)
     check_result((count, *shape), len({*names}), x.device)
     totals = {name: x.new_zeros((count, *shape), dtype=result or dtype) for name in names}
-    replicas, outputs = _chunks(network, S, count, what, budget)
-    for chosen in pieces(count, replicas):
+    plan = _chunks(network, S, r, m, count, what, budget)
+    for chosen in pieces(count, plan.replicas):
         run = forward(network, x, chosen, dtype)
         full = run.inputs[0].new_zeros(len(run.inputs[0]), S, K, S, K) if what == "norms" else None
-        for part in pieces(K, outputs):
+        for part in pieces(K, plan.outputs):
             for layer, signal in signals(run, part):
                 if result not in (None, dtype):
                     _check_range(run.inputs[layer], signal)
                 total = totals[names[layer]][chosen] if full is None else full
-                total = total[..., part] if what == "diagonal" else total
-                total += TERMS[what](run.inputs[layer], signal, run.with_biases)
+                A, bias = run.inputs[layer], run.with_biases
+                if what == "diagonal":
+                    total[..., part] += _diagonal(A, signal, bias)
+                    continue
+                terms = _traced if what == "traced" else _full
+                for some in pieces(r, plan.rows):
+                    total[:, some] += terms(A, signal, bias, some, columns)
         if full is not None:
             totals[""][chosen] = full.square_().sum((1, 3)).sqrt_()
     order = {"traced": (1, 2), "full": (2, 1, 4, 3), "diagonal": (2, 1), "norms": (1, 2)}[what]
@@ -194,45 +242,70 @@ def times(run: Pass, vectors: Tensor) -> Tensor:
     return tangent * run.slopes[last] if run.activated else tangent
 
 
-def _traced(A: Tensor, G: Tensor, bias: bool) -> Tensor:
-    side_by_side = G.flatten(2)
-    return (A @ A.mT).add_(float(bias)).mul_(side_by_side @ side_by_side.mT)
+def _traced(A: Tensor, G: Tensor, bias: bool, rows: slice, columns: slice) -> Tensor:
+    """Return the part of some rows and columns, (R, r, m)."""
+    g = G.flatten(2)
+    return (A[:, rows] @ A[:, columns].mT).add_(float(bias)).mul_(g[:, rows] @ g[:, columns].mT)
 
 
-def _full(A: Tensor, G: Tensor, bias: bool) -> Tensor:
-    R, S, K, _ = G.shape
-    rows = G.flatten(1, 2)
-    products = (rows @ rows.mT).view(R, S, K, S, K)
-    return products.mul_((A @ A.mT).add_(float(bias))[:, :, None, :, None])
+def _full(A: Tensor, G: Tensor, bias: bool, rows: slice, columns: slice) -> Tensor:
+    """Return the part of some rows and columns, (R, r, K, m, K)."""
+    left, right = G[:, rows], G[:, columns]
+    products = left.flatten(1, 2) @ right.flatten(1, 2).mT
+    products = products.view(*left.shape[:3], *right.shape[1:3])
+    inner = (A[:, rows] @ A[:, columns].mT).add_(float(bias))
+    return products.mul_(inner[:, :, None, :, None])
 
 
 def _diagonal(A: Tensor, G: Tensor, bias: bool) -> Tensor:
     return (A.square().sum(-1) + float(bias))[:, :, None] * G.square().sum(-1)
 
 
-TERMS = {"traced": _traced, "full": _full, "diagonal": _diagonal, "norms": _full}
+@dataclass(frozen=True)
+class _Plan:
+    """How many replicas, outputs and rows of the kernel are computed at once."""
+
+    replicas: int
+    outputs: int
+    rows: int
 
 
 def _chunks(
-    network: FullyConnected, samples: int, replicas: int, what: str, budget: int
-) -> tuple[int, int]:
-    """Return how many replicas and how many outputs are computed at once.
+    network: FullyConnected,
+    samples: int,
+    rows: int,
+    columns: int,
+    replicas: int,
+    what: str,
+    budget: int,
+) -> _Plan:
+    """Return how much of the work fits into the budget at once.
 
-    All outputs of as many replicas as fit, or else some outputs of one replica.
+    All rows and outputs of as many replicas as fit, or else some rows and some outputs of one.
+
+    Raises:
+        BudgetError: one row with one output of one replica does not fit.
     """
     widths = [weight.shape[-1] for weight in network.weights]
     units = sum(widths) + network.weights[0].shape[-2]
     weights = sum(weight.shape[-1] * weight.shape[-2] for weight in network.weights)
     K = network.outputs
     together = what in ("full", "norms")  # all outputs at once
-    products = (4 if what == "norms" else 3) * (samples * (K if together else 1)) ** 2
-    fixed = ITEM * (weights + 2 * samples * units + products)
+    forms_kernel = {"norms": (samples * K) ** 2}.get(what, 0)
+    fixed = ITEM * (weights + 2 * samples * units + forms_kernel)
+    per_row = 0 if what == "diagonal" else ITEM * 3 * columns * (K**2 if together else 1)
     per_output = ITEM * 3 * samples * max(widths)
-    one = fixed + K * per_output
-    least = one if together else fixed + per_output
+    one = fixed + rows * per_row + K * per_output
+    least = fixed + per_row + (K if together else 1) * per_output
     if budget < least:
         remedy = ", or use fewer inputs" if samples > 1 else ""
         raise BudgetError("the kernel of one network", budget, least, remedy)
-    if budget < one:
-        return 1, fitting(budget, per_output, K, "one output", fixed=fixed)
-    return fitting(budget, one, replicas, "one network"), K
+    if budget >= one:
+        return _Plan(fitting(budget, one, replicas, "one network"), K, rows)
+    # rows first: products of few rows are slow, and outputs need no work again
+    for_outputs = per_output * (K if together else 1)
+    some = fitting(budget, per_row, rows, "one row", fixed=fixed + for_outputs)
+    if together:
+        return _Plan(1, K, some)
+    left = fixed + some * per_row
+    return _Plan(1, fitting(budget, per_output, K, "one output", fixed=left), some)

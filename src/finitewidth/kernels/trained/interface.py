@@ -1,7 +1,6 @@
 """The tangent kernel of a given network: one interface for stacks and for torch modules."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args
 
@@ -18,7 +17,7 @@ from finitewidth.kernels.trained.batches import (
     as_inputs,
     joined,
 )
-from finitewidth.kernels.trained.budget import DEFAULT_BUDGET, BudgetError, free_bytes
+from finitewidth.kernels.trained.budget import DEFAULT_BUDGET, within_budget
 from finitewidth.kernels.trained.check import closed_form_agrees
 from finitewidth.kernels.trained.counted import Chosen, counted_parameters
 from finitewidth.kernels.trained.eigenvalue import Eigenpair, largest_eigenpair, module_times
@@ -153,10 +152,19 @@ def traced_kernel(
 
 
 @unchanged_surroundings()
-def traced_block(network: Network, x: Inputs, other: Inputs, **options: Unpack[Options]) -> Tensor:
-    """Compute the traced kernel (N, N') between inputs of the rows and of the columns.
+def kernel_block(
+    network: Network,
+    x: Inputs,
+    other: Inputs,
+    kernel: Literal["traced", "full"] = "traced",
+    **options: Unpack[Options],
+) -> Tensor:
+    """Compute a kernel between inputs of the rows and of the columns, at the cost of this block.
 
     Further arguments and errors are those of `traced_kernel`.
+
+    Returns:
+        Float64, traced (..., N, N') or full (..., K, N, K, N').
     """
     _check_network(network)
     x, other = as_batch(network, x), as_batch(network, other, "other")
@@ -164,12 +172,12 @@ def traced_block(network: Network, x: Inputs, other: Inputs, **options: Unpack[O
     both, rows = joined([x, other]), len(x)
     stack, flat = _closed_form(network, both, options)
     if stack is not None:
-        block = _closed_terms(network, stack, flat, "traced", False, options)[""][..., :rows, rows:]
+        block = _closed_terms(network, stack, flat, kernel, False, options, rows)[""]
         if stack is not network:
             check_finite([block], torch.float64)
         return block
     request = request_of(network, both, False, options, rows)
-    return within_memory(lambda request: module_terms(request, "traced"), request, options)[""]
+    return within_memory(lambda request: module_terms(request, kernel), request, options)[""]
 
 
 @unchanged_surroundings()
@@ -392,19 +400,10 @@ def _terms(
 
 
 def within_memory(run: Callable[[Request], T], request: Request, options: Options) -> T:
-    """Do what is requested, with the default budget or, if need be, with one that suffices.
-
-    A budget that the user sets is never exceeded.
-
-    Raises:
-        BudgetError: it does not suffice, or half of the free memory does not.
-    """
-    try:
-        return run(request)
-    except BudgetError as error:
-        if "budget" in options or error.needed > free_bytes(request.x.device) / 2:
-            raise
-        return run(replace(request, budget=error.needed))
+    """Do what is requested within a budget, see `within_budget`."""
+    return within_budget(
+        lambda budget: run(replace(request, budget=budget)), request.x.device, options.get("budget")
+    )
 
 
 def _closed_terms(
@@ -414,20 +413,11 @@ def _closed_terms(
     kernel: str,
     by_layer: bool,
     options: Options,
+    rows: int | None = None,
 ) -> dict[str, Tensor]:
-    """Compute the parts of a kernel in closed form.
-
-    Those of a module in float32 are computed in float32 and added up in float64. They are computed
-    in float64 where products of squares leave the range of float32.
-    """
-    budget = options.get("budget", DEFAULT_BUDGET)
-    if network is not stack and x.dtype == torch.float32 and kernel != "norms":
-        with suppress(dense.RangeError):
-            return dense.dense_terms(
-                stack, x, kernel, by_layer, budget, torch.float32, torch.float64
-            )
-    dtype = options.get("dtype", torch.float64) if kernel != "norms" else torch.float64
-    return dense.dense_terms(stack, x, kernel, by_layer, budget, dtype)
+    dtype, budget = options.get("dtype", torch.float64), options.get("budget")
+    of_module = network is not stack
+    return dense.terms_within(stack, x, kernel, by_layer, budget, dtype, rows, of_module=of_module)
 
 
 def request_of(

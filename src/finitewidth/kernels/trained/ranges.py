@@ -49,7 +49,8 @@ def check_range(
         ConfigError: an entry is not finite, or products of gradients vanish.
     """
     dtype = torch.promote_types(recording.outputs.dtype, torch.float32)
-    diagonals = {name: _diagonal(total, what) for name, total in totals.items()}
+    inputs = len(recording.outputs)
+    diagonals = {name: _diagonal(total, what, inputs) for name, total in totals.items()}
     check_finite(diagonals.values(), dtype)
     if recording.reference is None:
         return
@@ -98,17 +99,20 @@ def check_eigenvalue(value: Tensor) -> None:
         raise _out_of_range("are too small", value.dtype)
 
 
-def _diagonal(total: Tensor, what: str) -> Tensor:
+def _diagonal(total: Tensor, what: str, inputs: int) -> Tensor:
     """Return the entries beside which all others are small, (N,) or (K, N); all where it has none.
 
-    By the inequality of Cauchy and Schwarz, a kernel is finite if its diagonal is.
+    By the inequality of Cauchy and Schwarz, a kernel is finite if its diagonal is. A block between
+    rows and columns has no diagonal.
     """
-    if what == "full":
-        K, N = total.shape[:2]
-        return total.reshape(K * N, K * N).diagonal().view(K, N)
     if what == "diagonal":
         return total.mT
-    return total.diagonal() if what == "traced" and len(total) == total.shape[1] else total
+    if what == "norms" or total.shape[-1] != inputs:
+        return total
+    if what == "traced":
+        return total.diagonal()
+    K, N = total.shape[:2]
+    return total.reshape(K * N, K * N).diagonal().view(K, N)
 
 
 def _trace(diagonal: Tensor, recording: Recording, what: str) -> float:

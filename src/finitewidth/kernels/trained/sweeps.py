@@ -28,23 +28,24 @@ from finitewidth.kernels.trained.contractions import (
     add_products,
     add_squares,
     add_traced,
-    full_plans,
-    pairs_fit,
     put_rows,
 )
-from finitewidth.kernels.trained.graph import FEWEST, backward, edge_shape, graph_size
+from finitewidth.kernels.trained.graph import FEWEST, backward, edge_shape
 from finitewidth.kernels.trained.least import (
     element_size,
     full_block_bytes,
     least_budget,
-    row_bytes,
+    other_bytes,
+    structured_units,
 )
 from finitewidth.kernels.trained.operations import Operation, Product, real, real_dtype
 from finitewidth.kernels.trained.ranges import check_range
 from finitewidth.kernels.trained.recording import Recording, Request, record
+from finitewidth.kernels.trained.row_pieces import FormedStore, add_formed, put_formed
 from finitewidth.kernels.trained.units import OfOperation, ProductUnit, Unit, module_of
 
-Adder = Callable[[Tensor, slice, int], None]  # adds its part of some inputs to the full kernel
+# adds its part of some inputs of the rows and of the columns to the full kernel
+Adder = Callable[[Tensor, slice, slice, int], None]
 FULL_BLOCKS = 4  # of inputs in the full kernel, so that little more than half of it is formed
 FULL_ROWS = 200  # at least in a block, but in half of the kernel: products of few rows are slow
 AT_ONCE = 2**27  # bytes of signals of all outputs up to which they are sent back at once
@@ -57,8 +58,9 @@ class GradientError(Exception):
 def module_terms(request: Request, what: str) -> dict[str, Tensor]:
     """Compute the parts of a kernel that belong to the modules of a network, in float64.
 
-    They are traced (N, N), or the block (r, N - r) of the first r rows and the other columns, full
-    (K, N, K, N), diagonal (K, N), and norms of all pairs of outputs (K, K). Where gradients do not
+    They are traced (N, N), full (K, N, K, N), diagonal (K, N), and norms of all pairs of outputs
+    (K, K). With ``rows`` in the request, traced and full ones are the blocks (r, N - r) and
+    (K, r, K, N - r) of the first r inputs and the others. Where gradients do not
     agree with those of autograd, inputs may not come first on an axis that holds positions, too:
     the order is found out. What still does not agree is computed by autograd, with a warning.
 
@@ -91,8 +93,8 @@ def module_terms(request: Request, what: str) -> dict[str, Tensor]:
 def _terms(recording: Recording, request: Request, what: str, vectorise: bool) -> dict[str, Tensor]:
     N, K = recording.outputs.shape
     r = request.rows
-    traced = (N, N) if r is None else (r, N - r)
-    shape = {"traced": traced, "full": (K, N, K, N), "diagonal": (N, K), "norms": (K, K)}[what]
+    n, m = (N, N) if r is None else (r, N - r)  # inputs of rows and of columns
+    shape = {"traced": (n, m), "full": (K, n, K, m), "diagonal": (N, K), "norms": (K, K)}[what]
     names = [
         *(module_of(name) for unit in recording.units for name in unit.parameters),
         *map(module_of, recording.others),
@@ -119,8 +121,8 @@ def _terms(recording: Recording, request: Request, what: str, vectorise: bool) -
     if what == "diagonal":
         return {name: total[cut].mT for name, total in totals.items()}
     if len(request.x) < N and what != "norms":
-        at = (cut, cut) if what == "traced" else (slice(None), cut, slice(None), cut)
-        at = at if r is None else (slice(None), slice(len(request.x) - r))
+        rows, columns = (cut, cut) if r is None else (slice(None), slice(len(request.x) - r))
+        at = (rows, columns) if what == "traced" else (slice(None), rows, slice(None), columns)
         return {name: total[at].clone() for name, total in totals.items()}
     return totals
 
@@ -281,18 +283,17 @@ class Sweeps:
         if not others:
             return
         (N, K), given = self.recording.outputs.shape, len(self.request.x)
-        size = sum(p.numel() * p.element_size() for p in others.values())
+        kept, formed = other_bytes(self.recording)
         what = f"the Jacobian of one output by {', '.join(others)}"
-        steps = [outputs] if outputs else pieces(K, fitting(share, N * size, K, what))
-        # vmap makes all that the graph holds, for each input and output
-        graph = self.recording.outputs.element_size() * graph_size(self.recording.outputs) // N
+        steps = [outputs] if outputs else pieces(K, fitting(share, kept + formed, K, what))
         for part in steps:
-            at_once = min(share // (graph * (part.stop - part.start)), N) if self.vectorise else 0
+            k = part.stop - part.start
+            left = share if outputs else share - k * kept
+            at_once = min(left // (k * formed), N) if self.vectorise else 0
             jacobians = by_autograd.rows(self.request, list(others), part, at_once)
             for name, rows in zip(others, jacobians, strict=True):
                 rows = real(rows)
-                if given < N:  # inputs that fill up have no gradient
-                    rows = torch.cat([rows[:given], torch.zeros_like(rows[given:])])
+                rows[given:] = 0  # inputs that fill up have no gradient
                 self.check.add_rows(name, part, rows)
                 yield module_of(name), part, rows
 
@@ -308,21 +309,23 @@ def _sum_up(sweeps: Sweeps, totals: dict[str, Tensor], diagonal: bool) -> None:
                 total = _total(totals, unit.name)[at]
                 add_product(total, unit, unit.signals(of_operation), half)
             else:
-                for name, rows in unit.rows(of_operation).items():
-                    add_rows(_total(totals, module_of(name))[at], rows)
+                own = {name: _total(totals, module_of(name))[at] for name in unit.parameters}
+                add_formed(own, unit, of_operation, half, diagonal=diagonal)
     for name, part, rows in sweeps.other_rows(half):
         add_rows(_total(totals, name)[(slice(None), part) if diagonal else ...], rows)
 
 
 def _form(sweeps: Sweeps, totals: dict[str, Tensor], norms: bool) -> None:
     """Form the full kernel, or its norms over inputs without keeping it."""
-    adders = _filled(sweeps)
+    adders, anew = _filled(sweeps)
     for name, total in totals.items():
-        for block, part in _blocks(adders.pop(name, []), sweeps):
+        for block, part in _blocks(adders.pop(name, []), sweeps, anew):
             if norms:
                 squares = part.square_().sum(0)  # (K, n, K)
                 total += squares.sum(1)
                 total += squares[:, len(part) :].sum(1).mT
+            elif sweeps.request.rows is not None:
+                total[:, block] = part.permute(1, 0, 3, 2)
             else:
                 total[:, block, :, block.start :] = part.permute(1, 0, 3, 2)
                 later = part[:, :, len(part) :]
@@ -331,25 +334,33 @@ def _form(sweeps: Sweeps, totals: dict[str, Tensor], norms: bool) -> None:
             total.sqrt_()
 
 
-def _blocks(adders: Sequence[Adder], sweeps: Sweeps) -> Iterator[tuple[slice, Tensor]]:
+def _blocks(adders: Sequence[Adder], sweeps: Sweeps, anew: bool) -> Iterator[tuple[slice, Tensor]]:
     """Yield some inputs after another, with their part of the full kernel.
 
     The part belongs to these inputs and to all from the first of them on, (b, K, n, K). What is
-    left out follows from symmetry.
+    left out follows from symmetry. In a block of rows and columns all columns belong to it. Blocks
+    are as large as they can be if gradients are formed ``anew`` for each.
 
     Raises:
         ShortageError: the part of one input does not fit.
     """
     N, K = sweeps.recording.outputs.shape
-    share = sweeps.request.budget // 2
-    wanted = max(-(-N // FULL_BLOCKS), min(-(-N // 2), -(-FULL_ROWS // K)))
-    one = full_block_bytes(N, K)
-    size = fitting(share // 2, one, min(wanted, N), "the full kernel of one input with all others")
-    for block in pieces(N, size):
-        shape = (block.stop - block.start, K, N - block.start, K)
+    share, rows = sweeps.request.budget // 2, sweeps.request.rows
+    if rows is None:
+        few = max(-(-N // FULL_BLOCKS), min(-(-N // 2), -(-FULL_ROWS // K)))
+        wanted = N if anew else few
+        first, count = 0, N
+    else:
+        wanted = count = first = rows
+    one = full_block_bytes(N - (rows or 0), K)
+    what = "the full kernel of one input with all others"
+    size = fitting(share // 2, one, min(wanted, count), what)
+    for block in pieces(count, size):
+        columns = slice(block.start if rows is None else first, N)
+        shape = (block.stop - block.start, K, N - columns.start, K)
         part = sweeps.recording.outputs.new_zeros(shape, dtype=torch.float64)
         for add in adders:
-            add(part, block, share // 2)
+            add(part, block, columns, share // 2)
         yield block, part
 
 
@@ -364,10 +375,11 @@ class _Columns:
     columns: slice
 
 
-def _filled(sweeps: Sweeps) -> dict[str, list[Adder]]:
+def _filled(sweeps: Sweeps) -> tuple[dict[str, list[Adder]], bool]:
     """Run all sweeps, and return by module what adds its parts to the full kernel.
 
-    Of the structured units the signals are kept, of all others the gradients.
+    Of the structured units the signals are kept, of all others the gradients. Also return whether
+    some gradients are formed anew for each block of the kernel.
 
     Raises:
         ShortageError: what is kept does not fit into half of the budget, or what is made on the way
@@ -378,7 +390,10 @@ def _filled(sweeps: Sweeps) -> dict[str, list[Adder]]:
     N, K = outputs.shape
     structured = structured_units(sweeps.recording, 2 * quarter, quarter)
     formed = [unit for unit in sweeps.recording.units if unit not in structured]
-    stores = [SignalStore(unit, K, outputs) for unit in structured]
+    stores = [
+        (SignalStore if isinstance(unit, ProductUnit) else FormedStore)(unit, K, outputs)
+        for unit in structured
+    ]
     columns, widths = _arranged(formed, by_layer)
     rows = {module: outputs.new_empty(N, K, width) for module, width in widths.items()}
     for part, of_operation in sweeps.steps(quarter):
@@ -389,12 +404,18 @@ def _filled(sweeps: Sweeps) -> dict[str, list[Adder]]:
 
     adders: dict[str, list[Adder]] = defaultdict(list)
     for store in stores:
-        adders[store.name if by_layer else ""].append(store.add_to)
+        if isinstance(store, SignalStore):
+            adders[store.name if by_layer else ""].append(store.add_to)
+            continue
+        names = frozenset(store.unit.parameters)
+        for module in dict.fromkeys(module_of(name) if by_layer else "" for name in names):
+            own = {name for name in names if not by_layer or module_of(name) == module}
+            adders[module].append(partial(store.add_to, frozenset(own)))
     for module, gradients in rows.items():
         adders[module].append(partial(add_products, gradients))
     for name, _, gradients in sweeps.other_rows(quarter, slice(0, K)):
         adders[name if by_layer else ""].append(partial(add_products, gradients))
-    return adders
+    return adders, any(isinstance(store, FormedStore) for store in stores)
 
 
 def _arranged(units: Sequence[Unit], by_layer: bool) -> tuple[dict[str, _Columns], dict[str, int]]:
@@ -431,46 +452,11 @@ def _write_gradients(
         gradients = rows[target.module][:, part, target.columns]
         put_rows(gradients, unit, unit.signals(of_operation), work)
         return
-    for name, gradients in unit.rows(of_operation).items():
+    targets = {}
+    for name in unit.parameters:
         target = columns[name]
-        rows[target.module][:, part, target.columns] = gradients
-
-
-def structured_units(recording: Recording, share: int, work: int) -> list[ProductUnit]:
-    """Choose the products whose signals are kept, and not their gradients, for the full kernel.
-
-    The cheaper order is chosen for each, as far as what is kept fits into ``share`` bytes, and what
-    is made on the way into ``work``.
-
-    Raises:
-        ShortageError: even what takes the least does not fit.
-    """
-    (N, K), item = recording.outputs.shape, element_size(recording)
-    products = [unit for unit in recording.units if isinstance(unit, ProductUnit)]
-    plans = [full_plans(unit, N, K) for unit in products]
-    fits = [pairs_fit(unit, N, K, item, work) for unit in products]
-    chosen = [
-        fit and structured[0] < direct[0]
-        for fit, (direct, structured) in zip(fits, plans, strict=True)
-    ]
-
-    def kept(at: int, structured: bool) -> int:
-        return item * plans[at][structured][1]
-
-    needed = sum(kept(at, structured) for at, structured in enumerate(chosen))
-    needed += row_bytes(recording)
-    swaps = [
-        (kept(at, structured) - kept(at, not structured), at)
-        for at, structured in enumerate(chosen)
-        if fits[at]
-    ]
-    for saved, at in sorted(swaps, reverse=True):
-        if needed > share and saved > 0:
-            chosen[at] = not chosen[at]
-            needed -= saved
-    if needed > share:
-        raise ShortageError("what the full kernel keeps")
-    return [unit for unit, structured in zip(products, chosen, strict=True) if structured]
+        targets[name] = rows[target.module][:, part, target.columns]
+    put_formed(targets, unit, of_operation, work)
 
 
 def _total(totals: dict[str, Tensor], name: str) -> Tensor:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 import torch
@@ -12,6 +13,8 @@ from finitewidth.kernels.trained.graph import (
     Graph,
     backward,
     children,
+    children_first,
+    edge_shape,
     is_leaf,
     saved,
     settings_of,
@@ -133,33 +136,55 @@ class RowUnit(Weights):
         """Return the number of elements of each parameter."""
         return {name: p.numel() for name, p in self.parameters.items()}
 
-    def rows(self, of_operation: OfOperation) -> dict[str, Tensor]:
-        """Return the gradients by each parameter, (N, k, size)."""
+    @cached_property
+    def formed_size(self) -> int:
+        """Return how many numbers `rows` makes for one input and output, at most."""
+        size = sum(self.sizes.values())
         if self.arranged:
-            total = sum(of_operation(op) for op in self.operations)
+            return 2 * size
+        largest = 0
+        for op in self.operations:
+            below = children_first(op.weight.node)
+            derived = sum(prod(output.shape) for node in below for output in node._input_metadata)
+            # the gradient by the weight, as it is formed and arranged, and a backward pass from it
+            largest = max(largest, 2 * prod(edge_shape(op.weight)) + derived)
+        return size + largest
+
+    def rows(self, of_operation: OfOperation, inputs: slice | None = None) -> dict[str, Tensor]:
+        """Return the gradients by each parameter for some inputs, (n, k, size).
+
+        ``of_operation`` returns the signals (N, k, ...) of all inputs.
+        """
+        inputs = inputs or slice(0, len(of_operation(self.operations[0])))
+        if self.arranged:
+            total = sum(of_operation(op)[inputs] for op in self.operations)
             return {next(iter(self.parameters)): total * self.factor}
         totals: list[Tensor | int] = [0] * len(self.parameters)
         for op in self.operations:
-            signals = of_operation(op)
-            N, k = signals.shape[:2]
-            found = self.gradients(op, op.as_weight(formed(op, signals)).flatten(0, 1))
+            signals = of_operation(op)[inputs]
+            n, k = signals.shape[:2]
+            gradients = op.as_weight(formed(op, signals, inputs))
+            found = self.gradients(op, gradients.flatten(0, 1))
             for at, part in enumerate(found):
                 if part is not None:
-                    totals[at] = totals[at] + part.reshape(N, k, -1)
+                    totals[at] = totals[at] + part.reshape(n, k, -1)
         return dict(zip(self.parameters, totals, strict=True))
 
 
 Unit = ProductUnit | RowUnit
 
 
-def formed(op: Operation, signals: Tensor) -> Tensor:
-    """Return gradients from signals (N, k, ...): (N, k, G, c, D) of products, (N, k, size) else."""
+def formed(op: Operation, signals: Tensor, inputs: slice) -> Tensor:
+    """Return gradients of some inputs from their signals (n, k, ...).
+
+    They are (n, k, G, c, D) of products, and (n, k, size) else.
+    """
     if isinstance(op, Elementwise):
         return signals
     G, c, _, P = op.shape
     N, k = signals.shape[:2]
     grouped = signals.view(N, k, G, c, P).transpose(1, 2).reshape(N, G, k * c, P)
-    rows = op.gradients(slice(0, N), grouped)
+    rows = op.gradients(inputs, grouped)
     return rows.unflatten(2, (k, c)).transpose(1, 2)
 
 
