@@ -126,6 +126,11 @@ at most {SLOWER_UNCHECKED - 1:.0%} longer with `check=False` and at most
 {SLOWER_CHECKED - 1:.0%} longer with the check, or what it cannot do without (*at most*, with
 the check) forbids it. The time without the check is the time with it, less the share that it saves.
 """
+FLOAT64 = """At this commit ours computed multilayer perceptrons in float64, and neural-tangents in
+float32.
+Later code computes them in the type of the network; its times are not in this table.
+"""
+BEFORE_FLOAT32 = {"7ff5a43ac5"}  # commits of stored tables
 FORBIDDEN = """A Jacobian takes the same sweeps, and nearly the same multiplications where a network
 is small or its layers have many positions. Where *at most* is below what is asked for, these forbid
 it, not what ours does beside them.
@@ -204,6 +209,7 @@ def of_networks(rows: pd.DataFrame) -> list[str]:
         markdown(in_full(rows)),
         unreached(rows),
         RULE,
+        *([FLOAT64] if first["commit"] in BEFORE_FLOAT32 else []),
         markdown(beside_the_fastest(rows)),
         f"All numbers are in `benchmarks/results/networks/{file_name(rows)}`. Its columns:\n",
         meanings(side_by_side.COLUMNS),

@@ -34,12 +34,12 @@ from finitewidth.kernels.trained import (  # noqa: E402
     traced_kernel,
 )
 from finitewidth.kernels.trained.batches import Batch  # noqa: E402
-from finitewidth.kernels.trained.by_autograd import backward  # noqa: E402
 from finitewidth.kernels.trained.contractions import (  # noqa: E402
     CACHED,
     full_plans,
     traced_costs,
 )
+from finitewidth.kernels.trained.graph import backward  # noqa: E402
 from finitewidth.kernels.trained.recording import Recording, Request, record  # noqa: E402
 from finitewidth.kernels.trained.units import ProductUnit  # noqa: E402
 from finitewidth.networks.normalised.plain import build  # noqa: E402

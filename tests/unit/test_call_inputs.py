@@ -89,14 +89,29 @@ def test_several_arguments_are_sliced_by_rows(form, towers):
         (lambda x: x | {"mask": 1.0}, r"x\['mask'\]: shape \(\) holds no inputs"),
         (lambda x: x | {"image": x["image"] * torch.nan}, r"x\['image'\]: holds NaN"),
         (lambda x: {3: x["ids"]}, "key 3 must be the name"),
-        (lambda x: {"ids": x["ids"]}, "TypeError: .*missing 2 required"),
-        (lambda x: tuple(x.values())[:2], "TypeError: .*missing 1 required"),
+        (lambda x: x | {"ids": [[1, 2], [3]]}, r"x\['ids'\]: its lists differ in length; pad"),
+        (
+            lambda x: {"ids": x["ids"]},
+            r"TypeError: .*missing 2 required.*by name: network is called as network\(\*\*x\)",
+        ),
+        (
+            lambda x: tuple(x.values())[:2],
+            r"TypeError: .*missing 1 required.*by position: network is called as network\(\*x\)",
+        ),
     ],
 )
 def test_inputs_that_do_not_fit_are_refused_by_name(given, words, towers):
     network, x, _ = towers
     with pytest.raises(ConfigError, match=words):
         fw.traced_kernel(network, given(x))
+
+
+def test_a_function_of_one_argument_is_told_how_a_mapping_is_passed(towers):
+    network, x, wanted = towers
+    with pytest.raises(ConfigError, match=r"write of=lambda \*\*x: \.\.\."):
+        fw.full_kernel(network, x, of=lambda batch: network(**batch))
+    found = fw.full_kernel(network, x, of=lambda **x: network(**x))
+    torch.testing.assert_close(found, wanted)
 
 
 def test_rows_of_numbers_are_one_argument():

@@ -97,7 +97,7 @@ def test_arrays_and_lists_are_inputs_and_bad_ones_are_refused(name):
         (damaged, "x: holds NaN, first in input 2"),
         (np.full((4, 3), np.inf), "x: holds infinite numbers"),
         ([], "holds no inputs"),
-        ([[1.0], [2.0, 3.0]], "must be a tensor or an array"),
+        ([[1.0], [2.0, 3.0]], "x: its lists differ in length; pad them"),
         (None, "x: NoneType must be"),
         (torch.zeros(4, 7).double(), r"fails with inputs of shape \(7,\) and type float64"),
         (torch.zeros(4, 3), "fails with inputs of shape .* and type float32"),

@@ -17,6 +17,10 @@ def array_of_numbers(values: ArrayLike, name: str) -> np.ndarray:
     try:
         array = np.asarray(values, order="C")  # torch takes no negative strides
     except (ValueError, TypeError, RuntimeError) as error:
+        if "inhomogeneous" in str(error):
+            raise ConfigError(
+                f"{name}: its lists differ in length; pad them to one length, or cut them"
+            ) from error
         raise ConfigError(f"{name}: must be a tensor or an array; {error}") from error
     if array.dtype.kind not in "biuf":
         raise ConfigError(

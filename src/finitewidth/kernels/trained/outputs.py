@@ -36,9 +36,14 @@ def outputs_of(run: Run, name: str, x: Batch) -> Any:
         kind = type(error).__name__
         reason = f"{kind}: {lines[0]}" if lines else kind
         inputs = "one input alone" if len(x) == 1 else "inputs"
+        remedy = "Pass x of shape (N, ...) and of the type that it takes"
+        if x.only is None and isinstance(error, TypeError):
+            passed = "a mapping is passed by name" if x.names else "a tuple is passed by position"
+            remedy = f"{passed}: {name} is called as {name}({x.arguments})"
+            if name == "of":
+                remedy += f", so write of=lambda {x.arguments}: ..."
         raise ConfigError(
-            f"{name}: it fails with {inputs} of {x.shapes()}: {reason}. Pass x of shape (N, ...) "
-            "and of the type that it takes; a mapping is passed by name, and a tuple by position"
+            f"{name}: it fails with {inputs} of {x.shapes()}: {reason}. {remedy}"
         ) from error
 
 
