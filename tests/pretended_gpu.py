@@ -160,6 +160,7 @@ def pretended_gpu(monkeypatch: Any) -> Iterator[None]:
     """Let torch find a GPU, and make tensors of it, within the block."""
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
     monkeypatch.setattr("torch.cuda.get_device_name", lambda *_: "no GPU, only pretended")
+    monkeypatch.setattr("torch.cuda.mem_get_info", lambda *_: (2**36, 2**37))
     monkeypatch.setattr("torch.nn.Module.to", _module_to)
     with _Pretending():
         yield

@@ -121,7 +121,8 @@ def _trace(diagonal: Tensor, recording: Recording, what: str) -> float:
         return float(diagonal.diagonal().sum()) * len(recording.outputs) ** 0.5
     if diagonal.shape[-1] != len(recording.outputs):  # a block between rows and columns
         return torch.inf
-    return float(diagonal[..., list(recording.reference.chosen)].sum())
+    first, second = recording.reference.chosen
+    return float(diagonal[..., first].sum() + diagonal[..., second].sum())
 
 
 def _lengths(reference: Reference, totals: Mapping[str, Tensor]) -> dict[str, float]:

@@ -190,7 +190,7 @@ def _checked_pass(request: Request) -> Pass:
     chosen = (middle, max(len(request.x) - 1, middle + 1))
     refusals.check_modules(request.network)
     with gradients_on(), refusals.unchanged_buffers(request.network):
-        pair = x[list(chosen)]
+        pair = x.map(lambda tensor: rows_of(tensor, chosen))
         two = of(pair)
         returned.check_outputs(two, request.outputs, name, pair, more=x)
         # a forward pass may differentiate, so that no_grad is not for it
