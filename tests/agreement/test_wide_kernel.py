@@ -123,7 +123,7 @@ class Sequences(nn.Module):
         super().__init__()
         self.first, self.inner = nn.Linear(3, width), nn.Linear(width, width)
         self.over_time = nn.Conv1d(width, width, 2)
-        self.norm, self.drop = nn.LayerNorm(width, elementwise_affine=False), nn.Dropout()
+        self.norm, self.drop = nn.LayerNorm(width), nn.Dropout()
         self.head = nn.Linear(width, 1)
 
     def forward(self, x):
@@ -140,25 +140,32 @@ FINITE = {
 }
 
 
-def finite_mean(make, width, x):
-    """The mean NTK and NNGP kernel of random networks, with weights of the given variances."""
-    kernels, outputs = [], []
+def gain_of(name, parameter):
+    """The variance of a parameter, by which its part of the NTK is multiplied."""
+    if name.endswith("bias"):
+        return VARIANCES["sigma_b2"]
+    return VARIANCES["sigma_w2"] / parameter[0].numel()
+
+
+def finite_kernels(make, width, x):
+    """The NTKs of random networks, with weights of the given variances."""
+    kernels = []
     for draw in range(DRAWS):
         torch.manual_seed(draw)
         network = make(width).double().eval()
+        gains = {
+            name: gain_of(name, p)
+            for name, p in network.named_parameters()
+            if not name.startswith("norm")
+        }
+        for name, gain in gains.items():
+            nn.init.normal_(network.get_parameter(name), std=gain**0.5)
         theta = torch.zeros(len(x), len(x), dtype=torch.float64)
-        for name, p in network.named_parameters():
-            bias = name.endswith("bias")
-            fan = 1 if bias else p[0].numel()
-            variance = VARIANCES["sigma_b2" if bias else "sigma_w2"] / fan
-            nn.init.normal_(p, std=variance**0.5)
-        for name, p in network.named_parameters():
-            bias = name.endswith("bias")
-            gain = VARIANCES["sigma_b2" if bias else "sigma_w2"] / (1 if bias else p[0].numel())
-            theta += gain * fw.traced_kernel(network, x, parameters=name, check=False)
+        for name, _ in network.named_parameters():
+            part = fw.traced_kernel(network, x, parameters=name, check=False)
+            theta += gains.get(name, 1.0) * part  # scale and shift of a norm stay as they are
         kernels.append(theta)
-        outputs.append(network(x).detach())
-    return torch.stack(kernels), torch.stack(outputs)
+    return torch.stack(kernels)
 
 
 @pytest.mark.parametrize("name", FINITE)
@@ -170,11 +177,17 @@ def test_wide_networks_come_near(name):
     """
     make, shape = FINITE[name]
     x = normal(2, *shape)
-    wanted = fw.wide_kernel(make(8), x, **VARIANCES)
+    wanted = fw.wide_kernel(make(8).eval(), x, **VARIANCES)
     width = 96
-    kernels, _ = finite_mean(make, width, x)
+    kernels = finite_kernels(make, width, x)
     error = kernels.std(0) / DRAWS**0.5
     assert ((kernels.mean(0) - wanted).abs() < 4 * error + 2 * wanted.abs() / width).all()
+
+
+def test_a_single_layer_is_a_network():
+    x = normal(3, 5)
+    theta = fw.wide_kernel(nn.Linear(5, 1), x, **VARIANCES)
+    torch.testing.assert_close(theta, 1.7 / 5 * x @ x.mT + 0.3)
 
 
 def test_a_kernel_is_symmetric_and_positive_semi_definite():
@@ -208,6 +221,43 @@ def test_variances_are_given_by_layer_or_are_those_of_torch():
         fw.wide_kernel(network, x, sigma_w2=-1.0)
 
 
+@pytest.mark.parametrize("frozen", ["0.weight", "2.bias", "4.weight"])
+def test_frozen_parameters_do_not_count(frozen):
+    """In the standard parametrisation, parts are those of the finite kernel of each parameter."""
+    x, options = normal(4, 5), {"parametrisation": "standard", **VARIANCES}
+    network = dense(nn.ReLU)
+    whole = fw.wide_kernel(network, x, **options)
+    network.get_parameter(frozen).requires_grad_(False)
+    without = fw.wide_kernel(network, x, **options)
+    network.requires_grad_(False).get_parameter(frozen).requires_grad_(True)
+    alone = fw.wide_kernel(network, x, **options)
+    assert alone.diagonal().min() > 0
+    torch.testing.assert_close(without + alone, whole)
+    nngp = fw.wide_kernel(network, x, kind="nngp", **options)
+    torch.testing.assert_close(nngp, fw.wide_kernel(dense(nn.ReLU), x, kind="nngp", **options))
+
+
+class Viewed(nn.Module):
+    """Inputs are arranged before the first weights, by sizes that are read from them."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.head = nn.Linear(6, 8), nn.Linear(8, 1)
+
+    def forward(self, x):
+        flat = torch.cat([x.view(x.shape[0], -1)[:, :4], x.reshape(x.size(0), 6)[:, 4:] / 2], 1)
+        return self.head(torch.tanh(self.first(2 * flat)))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 6])
+def test_inputs_are_arranged_as_the_network_does(count):
+    x = normal(count, 2, 3)
+    flat = torch.cat([x.flatten(1)[:, :4], x.flatten(1)[:, 4:] / 2], 1)
+    plain = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 1))
+    wanted = fw.wide_kernel(plain, 2 * flat, **VARIANCES)
+    torch.testing.assert_close(fw.wide_kernel(Viewed(), x, **VARIANCES), wanted)
+
+
 class Function(nn.Module):
     def __init__(self, function, **modules):
         super().__init__()
@@ -219,7 +269,33 @@ class Function(nn.Module):
         return self.head(self.function(self, self.first(x)))
 
 
+class Plain(nn.Module):
+    """A product with a parameter, which is no layer; also the inputs themselves."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight, self.head = nn.Parameter(torch.ones(5, 6)), nn.Linear(6, 1)
+
+    def forward(self, x):
+        return self.head(x @ self.weight)
+
+
+class Two(nn.Module):
+    """Two uses of inputs before the first weights."""
+
+    def __init__(self, function, first):
+        super().__init__()
+        self.function, self.first, self.head = function, first, nn.Linear(first.out_features, 1)
+
+    def forward(self, x):
+        return self.head(self.function(self.first, x))
+
+
 REFUSED = {
+    "operation 'mean' mixes inputs": Two(lambda first, x: first(x - x.mean(0)), nn.Linear(5, 6)),
+    "module 'first' is used twice, or shares weights": Two(
+        lambda first, x: torch.sin(first(x)).add(torch.cos(first(-x))), nn.Linear(5, 6)
+    ),
     "module 'norm' .BatchNorm1d. normalises": Function(
         lambda self, h: self.norm(h), norm=nn.BatchNorm1d(6)
     ),
@@ -238,8 +314,70 @@ REFUSED = {
     "module '2' .MaxPool1d. takes a maximum": nn.Sequential(
         nn.Unflatten(1, (1, 5)), nn.Conv1d(1, 6, 2), nn.MaxPool1d(2), nn.Flatten(), nn.Linear(12, 1)
     ),
+    "parameter 'weight' is used outside": Plain(),
+    "module 'drop' .Dropout. is in train mode": Function(
+        lambda self, h: self.drop(h), drop=nn.Dropout()
+    ),
+    "operation 'dropout' draws random numbers": Function(lambda self, h: functional.dropout(h)),
+    "operation 'div' combines|operation 'div' has no rule": Function(
+        lambda self, h: torch.div(h, 2, rounding_mode="floor")
+    ),
+    "operation 'relu_' changes a tensor in place that is used later": Function(
+        lambda self, h: self.inner(h.relu_()) + h, inner=nn.Linear(6, 6)
+    ),
+    "module 'inner' .Linear. has hooks": Function(
+        lambda self, h: self.inner(h.sin()), inner=nn.utils.spectral_norm(nn.Linear(6, 6))
+    ),
+    "module 'inner' .ParametrizedLinear. has no rule": Function(
+        lambda self, h: self.inner(h.sin()),
+        inner=nn.utils.parametrizations.weight_norm(nn.Linear(6, 6)),
+    ),
+    "module 'pool' .AvgPool1d. averages over channels": Function(
+        lambda self, h: self.pool(h), pool=nn.AvgPool1d(1)
+    ),
+    "operation 'mean' averages over channels or inputs": Function(
+        lambda self, h: h - h.mean(0, keepdim=True)
+    ),
     "torch.fx cannot read its forward pass": Function(lambda self, h: h if h.sum() > 0 else -h),
 }
+
+
+@pytest.mark.parametrize(
+    ("network", "x", "words"),
+    [
+        (dense(nn.ReLU), normal(3, 4), r"it fails with inputs of shape \(4,\)"),
+        (nn.Bilinear(5, 5, 1), normal(3, 5), "it takes 2 arguments; it must take one"),
+        (lambda x: x, normal(3, 5), "must be a torch module"),
+        (nn.Conv2d(3, 4, 3), normal(3, 3, 5, 5), r"its outputs \(2, 4, 3, 3\) must be"),
+        (nn.Sequential(nn.Flatten()), normal(3, 5), "depends on weights"),
+        (
+            nn.Sequential(nn.Conv2d(2, 4, 3, groups=2), nn.Flatten()),
+            normal(3, 2, 5, 5),
+            "has groups whose channels do not become many",
+        ),
+    ],
+)
+def test_networks_and_inputs_that_do_not_fit_are_refused(network, x, words):
+    with pytest.raises(ConfigError, match=words):
+        fw.wide_kernel(network, x, sigma_w2=2.0)
+
+
+class Grouped(nn.Module):
+    """Two convolutions of each part of joined channels."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.inner = nn.Conv1d(1, 4, 1), nn.Conv1d(8, 8, 1, groups=2)
+        self.head = nn.Linear(8, 1)
+
+    def forward(self, x):
+        h = self.first(x)
+        return self.head(self.inner(torch.cat([h, h.relu()], dim=1)).mean(2))
+
+
+def test_groups_of_different_laws_are_refused():
+    with pytest.raises(ConfigError, match=r"'inner' has groups whose channels .* different laws"):
+        fw.wide_kernel(Grouped(), normal(3, 1, 5), sigma_w2=2.0)
 
 
 @pytest.mark.parametrize("words", REFUSED)

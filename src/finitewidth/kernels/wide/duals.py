@@ -121,7 +121,7 @@ def by_quadrature(activation: ActivationLike) -> Dual:
         def over_pairs(q: Tensor, a: Tensor, b: Tensor) -> Tensor:
             q, a, b = (each.double() for each in torch.broadcast_tensors(q, a, b))
             largest = float(torch.maximum(a.max(), b.max()))
-            z, weights = (torch.from_numpy(each) for each in nodes(largest))
+            z, weights = (torch.from_numpy(each).to(q.device) for each in nodes(largest))
             flat = torch.stack([q.reshape(-1), a.reshape(-1), b.reshape(-1)], dim=1)
             size = max(1, BLOCK // len(z) ** 2)
             parts = [_mean_of_pairs(of, *part.unbind(1), z, weights) for part in flat.split(size)]

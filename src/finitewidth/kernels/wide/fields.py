@@ -103,22 +103,23 @@ class Field:
             columns=rows if self.same else of_itself(self.columns, second),
         ).tied()
 
-    def normalised(self, eps: float, trained: bool) -> "Field":
-        """Divide Gaussian channels by their standard deviation; ``trained`` adds scale and shift.
+    def normalised(self, eps: float, scale: bool, shift: bool) -> "Field":
+        """Divide Gaussian channels by their standard deviation.
 
-        The parameters gamma = 1 and beta = 0 of each channel add the covariance and 1 to the NTK.
+        Trained parameters of each channel add to the NTK: gamma = 1 the covariance, if ``scale``,
+        and beta = 0 adds 1, if ``shift``.
         """
         first, second = self._variances(self.rows) + eps, self._variances(self.columns) + eps
         a, b = self._as_first(first)[:, None], self._as_second(second)[None]
-        scale = (a * b).rsqrt()
-        nngp = self.nngp * scale
-        ntk = self.ntk * scale
+        inverse = (a * b).rsqrt()
+        nngp = self.nngp * inverse
+        own = float(scale) * nngp + float(shift)
         rows = self.rows * (self._as_first(first) * self._as_second(first)).rsqrt()
         columns = self.columns * (self._as_first(second) * self._as_second(second)).rsqrt()
         return replace(
             self,
             nngp=nngp,
-            ntk=ntk + nngp + 1 if trained else ntk,
+            ntk=self.ntk * inverse + own,
             rows=rows,
             columns=rows if self.same else columns,
         ).tied()

@@ -1,15 +1,17 @@
 """The kernel of a torch module in the limit of infinite width."""
 
+from math import prod
+
 import torch
 from torch import Tensor, nn
 
 from finitewidth.common.arrays import as_tensor
-from finitewidth.common.errors import ConfigError
+from finitewidth.common.errors import ConfigError, FinitewidthError
 from finitewidth.kernels.ntk_init.initialisation import checked_choice
 from finitewidth.kernels.trained.batches import Array, as_inputs
 from finitewidth.kernels.trained.budget import DEFAULT_BUDGET
 from finitewidth.kernels.wide.fields import Field, NeedsPairsError
-from finitewidth.kernels.wide.law import LayerLaw, Variance, layer_laws
+from finitewidth.kernels.wide.law import WEIGHTED, LayerLaw, Variance, layer_laws
 from finitewidth.kernels.wide.layers import Reading, Signal
 from finitewidth.kernels.wide.reading import Limit, traced
 
@@ -34,8 +36,9 @@ def wide_kernel(
     and biases N(0, sigma_b2), independent of each other.
 
     Args:
-        network: a module of linear layers, convolutions, activations, averages over positions,
-            residual sums, concatenations and layer norms.
+        network: a module of one argument: linear layers, convolutions, activations, averages over
+            positions, residual sums, concatenations and layer norms. Frozen parameters
+            (``requires_grad=False``) do not count in the tangent kernel.
         x: inputs of the rows, (N, ...).
         other: inputs of the columns, (M, ...); those of ``x`` by default.
         sigma_w2: variance of a weight times its fan-in: a number, one for each layer by name, or
@@ -65,6 +68,10 @@ def wide_kernel(
         (torch.Size([2, 2]), 2.0)
     """
     checked_choice("kind", kind, KINDS)
+    if not isinstance(network, nn.Module):
+        raise ConfigError(f"network: {type(network).__name__} must be a torch module")
+    if type(network) in WEIGHTED:  # torch.fx reads into a module, but not into its layers
+        network = nn.Sequential(network)
     laws = layer_laws(network, sigma_w2, sigma_b2, parametrisation)
     rows = as_inputs(network, as_tensor(x, "x"))
     columns = rows if other is None else as_inputs(network, as_tensor(other, "other"), "other")
@@ -105,7 +112,8 @@ def _tiles(
 
 def _side(x: Tensor, budget: int, pairs: bool) -> int:
     """Return the number of inputs of a tile, from the size of the inputs themselves."""
-    positions = max(1, x[0, 0].numel() if x.dim() > 2 else 1)
+    sizes = x.shape[1:]
+    positions = prod(sizes) // min(sizes) if sizes else 1  # the channels may lie on any axis
     of_pair = 8 * ARRAYS * positions ** (2 if pairs else 1)
     return max(1, int((budget / of_pair) ** 0.5))
 
@@ -118,9 +126,17 @@ def _field(
     how: Reading,
 ) -> Field:
     """Return the law of the outputs for inputs of rows and columns."""
-    with torch.no_grad():
-        shape = (2, *x.shape[1:])
-        output = Limit(graph, laws, how).run(Signal(shape, inputs=(x.double(), other.double())))
+    signal = Signal((2, *x.shape[1:]), inputs=(x.double(), other.double()))
+    try:
+        with torch.no_grad():
+            output = Limit(graph, laws, how).run(signal)
+    except (FinitewidthError, NeedsPairsError):
+        raise
+    except Exception as error:  # a network may raise anything
+        lines = str(error).splitlines() or [type(error).__name__]
+        raise ConfigError(
+            f"network: it fails with inputs of shape {tuple(x.shape[1:])}: {lines[0]}"
+        ) from error
     if not isinstance(output, Signal) or output.field is None:
         raise ConfigError("network: its output is no tensor that depends on weights")
     if len(output.shape) != 2:

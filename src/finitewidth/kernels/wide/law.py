@@ -24,8 +24,8 @@ class LayerLaw:
         sigma_w2: variance of a weight times the fan-in.
         sigma_b2: variance of a bias; 0 without biases.
         gain: the factor of the covariance in the layer's own part of the NTK: sigma_w2, or the
-            fan-in in the standard parametrisation.
-        bias_gain: the part of the biases in the NTK.
+            fan-in in the standard parametrisation; 0 for a frozen weight.
+        bias_gain: the part of the biases in the NTK; 0 for frozen ones.
     """
 
     sigma_w2: float
@@ -48,7 +48,8 @@ def layer_laws(
         ConfigError: a variance is out of range, or is missing for a layer.
     """
     checked_choice("parametrisation", parametrisation, PARAMETRISATIONS)
-    layers = {name: m for name, m in network.named_modules() if isinstance(m, WEIGHTED)}
+    # subclasses, such as parametrised layers, may compute something else
+    layers = {name: m for name, m in network.named_modules() if type(m) in WEIGHTED}
     laws = {}
     for name, module in layers.items():
         fan = fan_in(module)
@@ -57,11 +58,19 @@ def layer_laws(
         if module.bias is not None:
             # torch draws both uniformly up to 1 / sqrt(fan-in), which has a third as its variance
             bias = _variance("sigma_b2", sigma_b2, name, layers, 1 / (3 * fan))
-        if parametrisation == "ntk":
-            laws[name] = LayerLaw(weight, bias, weight, bias)
-        else:
-            laws[name] = LayerLaw(weight, bias, float(fan), float(module.bias is not None))
+        gain, bias_gain = (weight, bias) if parametrisation == "ntk" else (float(fan), 1.0)
+        laws[name] = LayerLaw(
+            weight,
+            bias,
+            gain if is_trained(module.weight) else 0.0,
+            bias_gain if is_trained(module.bias) else 0.0,
+        )
     return laws
+
+
+def is_trained(parameter: nn.Parameter | None) -> bool:
+    """Tell whether a parameter is there and counts; frozen ones never do."""
+    return parameter is not None and parameter.requires_grad
 
 
 def _variance(

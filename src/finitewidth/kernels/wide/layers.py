@@ -16,7 +16,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.wide import duals
 from finitewidth.kernels.wide.duals import Dual
 from finitewidth.kernels.wide.fields import Field, Window, of_inputs
-from finitewidth.kernels.wide.law import LayerLaw
+from finitewidth.kernels.wide.law import LayerLaw, is_trained
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class Signal:
         gaussian: whether the channels are Gaussian, as the outputs of layers with weights are.
         layers: the layers whose outputs it is a sum of, if it is Gaussian.
         above: the layers that it depends on.
+        alike: whether all channels have one law, and not those of several parts.
     """
 
     shape: tuple[int, ...]
@@ -42,6 +43,7 @@ class Signal:
     gaussian: bool = False
     layers: frozenset[str] = frozenset()
     above: frozenset[str] = frozenset()
+    alike: bool = True
 
 
 def refused(what: str, reason: str) -> ConfigError:
@@ -75,8 +77,6 @@ def weighted(
     Raises:
         ConfigError: the layer has no limit.
     """
-    if name in signal.above:
-        raise refused(f"module {name!r}", "is used twice; layers that share weights have no limit")
     if isinstance(module, nn.Linear):
         channel = len(signal.shape) - 1
         field = how.field(signal, channel)
@@ -113,8 +113,9 @@ def _convolved(name: str, module: nn.Conv1d | nn.Conv2d, signal: Signal, how: Re
     what = f"module {name!r}"
     if signal.flat or signal.channel != 1 or len(signal.shape) != len(module.kernel_size) + 2:
         raise refused(what, f"reads a tensor {signal.shape} without channels on its second axis")
-    if module.groups > 1 and (signal.inputs or module.groups == module.in_channels):
-        reason = "has groups of fixed channels, which do not become many in the limit"
+    fixed = signal.inputs is not None or module.groups == module.in_channels
+    if module.groups > 1 and (fixed or not signal.alike):
+        reason = "has groups whose channels do not become many, or have different laws"
         raise refused(what, reason)
     if module.padding_mode not in ("zeros", "circular"):
         raise refused(what, f"has padding_mode={module.padding_mode!r}; use zeros or circular")
@@ -149,8 +150,7 @@ def added(what: str, first: Signal, second: Signal) -> Signal:
     Raises:
         ConfigError: they are not independent.
     """
-    same_axes = first.shape == second.shape and first.channel == second.channel
-    if first.field is None or second.field is None or not same_axes or first.flat != second.flat:
+    if first.field is None or second.field is None or not _same_axes(first, second):
         raise refused(what, "adds tensors of other shapes, or the inputs themselves")
     fresh = first.gaussian and not first.layers & second.above
     if not fresh and not (second.gaussian and not second.layers & first.above):
@@ -163,23 +163,33 @@ def added(what: str, first: Signal, second: Signal) -> Signal:
         gaussian=gaussian,
         layers=first.layers | second.layers if gaussian else frozenset(),
         above=first.above | second.above,
+        alike=first.alike and second.alike,
     )
+
+
+def _same_axes(first: Signal, second: Signal) -> bool:
+    """Tell whether channels and positions of two tensors lie on the same axes."""
+    same_space = first.field.space == second.field.space
+    same_channel = first.channel == second.channel and first.flat == second.flat
+    return first.shape == second.shape and same_space and same_channel
 
 
 def joined(what: str, parts: list[Signal], axis: int, shape: torch.Size) -> Signal:
     """Concatenate the channels of tensors: the mean of their laws, weighted by their numbers."""
     first = parts[0]
     axis %= len(shape)
-    known = all(part.field is not None and part.channel == axis for part in parts)
-    if not known or any(part.flat != first.flat for part in parts):
+    if any(part.field is None or part.channel != axis for part in parts):
         raise refused(what, "joins tensors, but not along their channels")
+    laid_out = {(part.flat, part.field.space) for part in parts}
+    if len(laid_out) > 1:
+        raise refused(what, "joins tensors with different positions")
     total = sum(part.shape[axis] for part in parts)
     field = _times(first.field, first.shape[axis] / total)
     for part in parts[1:]:
         field = field.plus(_times(part.field, part.shape[axis] / total))
     above = first.above.union(*(part.above for part in parts))
-    return replace(
-        first, shape=tuple(shape), field=field, gaussian=False, layers=frozenset(), above=above
+    return Signal(
+        tuple(shape), field=field, channel=axis, flat=first.flat, above=above, alike=False
     )
 
 
@@ -192,7 +202,8 @@ def normalised(what: str, module: nn.LayerNorm, signal: Signal) -> Signal:
     last = signal.channel == len(signal.shape) - 1 and not signal.flat
     if not signal.gaussian or not last or len(module.normalized_shape) != 1:
         raise refused(what, "must normalise the channels, on the last axis, after a linear layer")
-    return replace(signal, field=signal.field.normalised(module.eps, module.elementwise_affine))
+    scale, shift = is_trained(module.weight), is_trained(module.bias)
+    return replace(signal, field=signal.field.normalised(module.eps, scale, shift))
 
 
 ACTIVATIONS: dict[Any, Callable[..., Dual]] = {

@@ -14,7 +14,7 @@ from torch.nn.modules.dropout import _DropoutNd
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.wide import duals, layers
-from finitewidth.kernels.wide.law import WEIGHTED, LayerLaw
+from finitewidth.kernels.wide.law import WEIGHTED, LayerLaw, Weighted
 from finitewidth.kernels.wide.layers import Reading, Signal, refused
 
 POOLS = (nn.AvgPool1d, nn.AvgPool2d, nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d)
@@ -26,7 +26,7 @@ POOLING = {
 }
 ADDITIONS = {"add", "iadd", "sub", "add_"}
 SCALINGS = {"mul", "imul", "truediv", "div", "mul_", "div_", "neg"}
-UNCHANGED = {"contiguous", "clone", "detach_", "float", "double", "type_as", "dropout"}
+UNCHANGED = {"contiguous", "clone", "float", "double", "type_as"}
 SHAPING = {"flatten", "view", "reshape", "squeeze", "unsqueeze", "permute", "transpose"}
 
 
@@ -37,13 +37,17 @@ def traced(network: nn.Module) -> fx.GraphModule:
         ConfigError: its forward pass depends on numbers in tensors, or cannot be read otherwise.
     """
     try:
-        return fx.symbolic_trace(network)
+        graph = fx.symbolic_trace(network)
     except Exception as error:  # a network may raise anything
         lines = str(error).splitlines() or [type(error).__name__]
         raise ConfigError(
             f"network: torch.fx cannot read its forward pass ({lines[0]}); write it without "
             "conditions on tensors, and with x.shape[0] in place of len(x)"
         ) from error
+    needed = [node for node in graph.graph.nodes if node.op == "placeholder" and not node.args]
+    if len(needed) != 1:
+        raise ConfigError(f"network: it takes {len(needed)} arguments; it must take one")
+    return graph
 
 
 class Limit(fx.Interpreter):
@@ -56,28 +60,49 @@ class Limit(fx.Interpreter):
     def __init__(self, graph: fx.GraphModule, laws: Mapping[str, LayerLaw], how: Reading) -> None:
         super().__init__(graph, garbage_collect_values=True)
         self.laws, self.how = laws, how
+        self.used: set[int] = set()  # weights, by their identity
+        self.order = {node: at for at, node in enumerate(graph.graph.nodes)}
         self.extra_traceback = False  # messages stay as they are
 
     def run_node(self, node: fx.Node) -> Any:
         """Carry out one operation."""
         args, kwargs = self.fetch_args_kwargs_from_env(node)
+        if node.op == "get_attr" and isinstance(self.fetch_attr(node.target), nn.Parameter):
+            raise refused(f"parameter {node.target!r}", "is used outside a layer that has a rule")
         if node.op == "output" or not any(isinstance(each, Signal) for each in _flat(args, kwargs)):
             return super().run_node(node)
         what = f"operation {_name(node.target)!r}"
+        self._check_in_place(node, what)
         if node.op == "call_module":
             return self._module(str(node.target), *args, **kwargs)
         if node.op == "call_method":
             return self._call(node.target, what, getattr(Tensor, node.target), args, kwargs)
         return self._call(_name(node.target), what, node.target, args, kwargs)
 
+    def _check_in_place(self, node: fx.Node, what: str) -> None:
+        """Refuse to change a tensor in place that is used later."""
+        module = self.fetch_attr(node.target) if node.op == "call_module" else None
+        name = _name(node.target)
+        changes = name.endswith("_") or name in ("iadd", "imul", "isub", "itruediv")
+        if not (changes or node.kwargs.get("inplace") or getattr(module, "inplace", False)):
+            return
+        later = [user for user in node.args[0].users if self.order[user] > self.order[node]]
+        if later:
+            raise refused(what, "changes a tensor in place that is used later; change a copy")
+
     def _module(self, name: str, signal: Signal) -> Signal:
         module = self.fetch_attr(name)
         what = f"module {name!r} ({type(module).__name__})"
-        if isinstance(module, WEIGHTED):
-            shape = module(module.weight.new_zeros(signal.shape)).shape
-            return layers.weighted(name, module, self.laws[name], signal, shape, self.how)
+        if module._forward_hooks or module._forward_pre_hooks:
+            raise refused(what, "has hooks, such as those of a weight norm")
+        if type(module) in WEIGHTED:
+            return self._weighted(name, module, signal)
+        if isinstance(module, _DropoutNd) and module.training and module.p > 0:
+            raise refused(what, "is in train mode and draws random numbers; call network.eval()")
+        if isinstance(module, _BatchNorm):
+            raise refused(what, _reason(module))
         if signal.inputs is not None and not list(module.parameters()):
-            return _of_inputs(module, signal)
+            return _calculated(what, module, (signal,), {})
         if isinstance(module, nn.Identity | _DropoutNd):
             return signal
         if isinstance(module, nn.Flatten):
@@ -88,9 +113,18 @@ class Limit(fx.Interpreter):
             return layers.normalised(what, module, signal)
         if type(module) in layers.ACTIVATIONS:
             return layers.activated(what, layers.ACTIVATIONS[type(module)](module), signal)
-        if isinstance(module, layers.ELEMENTWISE):
+        if type(module) in layers.ELEMENTWISE:
             return layers.activated(what, duals.by_quadrature(_not_in_place(module)), signal)
         raise refused(what, _reason(module))
+
+    def _weighted(self, name: str, module: Weighted, signal: Signal) -> Signal:
+        parameters = {id(p) for p in module.parameters()}
+        if parameters & self.used:
+            reason = "is used twice, or shares weights; there is no rule for the limit of that"
+            raise refused(f"module {name!r}", reason)
+        self.used |= parameters
+        shape = module(module.weight.new_zeros(signal.shape)).shape
+        return layers.weighted(name, module, self.laws[name], signal, shape, self.how)
 
     def _call(
         self, name: str, what: str, function: Callable, args: tuple, kwargs: dict[str, Any]
@@ -100,13 +134,17 @@ class Limit(fx.Interpreter):
             return getattr(_like(args[0]), args[1])
         if name in ("size", "dim", "len"):
             return function(_like(args[0]), *args[1:])
+        if name == "dropout":
+            if kwargs.get("training", args[2] if len(args) > 2 else True):
+                raise refused(what, "draws random numbers; call network.eval()")
+            return signals[0]
         if all(signal.inputs is not None for signal in signals):
-            return _calculated(function, args, kwargs, signals)
+            return _calculated(what, function, args, kwargs)
         if name in UNCHANGED:
             return signals[0]
         if name in ADDITIONS and len(signals) == 2 and "alpha" not in kwargs:
             return layers.added(what, *signals)
-        if name in SCALINGS and len(signals) == 1:
+        if name in SCALINGS and len(signals) == 1 and not kwargs:
             return _scaled(what, function, args, signals[0])
         if name in ("cat", "concat"):
             axis = kwargs.get("dim", args[1] if len(args) > 1 else 0)
@@ -150,27 +188,38 @@ def _not_in_place(module: nn.Module) -> Callable[[Tensor], Tensor]:
     return lambda h: module(h.clone())
 
 
-def _of_inputs(function: Callable[[Tensor], Tensor], signal: Signal) -> Signal:
-    """Apply a function without weights to the inputs themselves."""
-    x, other = (function(each) for each in signal.inputs)
-    return replace(signal, shape=(2, *x.shape[1:]), inputs=(x, other))
+def _calculated(what: str, function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Signal:
+    """Apply a function without weights to the inputs themselves.
+
+    It gets two inputs at a time, as sizes that were read from a tensor are those for two.
+
+    Raises:
+        ConfigError: it mixes inputs.
+    """
+    x, other = (_by_twos(what, function, args, kwargs, side) for side in (0, 1))
+    return Signal((2, *x.shape[1:]), inputs=(x, other))
 
 
-def _calculated(
-    function: Callable, args: tuple, kwargs: dict[str, Any], signals: list[Signal]
-) -> Signal:
-    """Apply a function without weights to several inputs."""
+def _by_twos(
+    what: str, function: Callable, args: tuple, kwargs: Mapping[str, Any], side: int
+) -> Tensor:
+    """Return a function of the inputs of one side, (n, ...)."""
+    tensors = [each.inputs[side] for each in _flat(args, kwargs) if isinstance(each, Signal)]
+    count = len(tensors[0])
 
-    def of_side(at: int) -> Any:
+    def of(rows: list[int]) -> Tensor:
         def value(each: Any) -> Any:
             if isinstance(each, list | tuple):
-                return type(each)(value(member) for member in each)
-            return each.inputs[at] if isinstance(each, Signal) else each
+                return type(each)(map(value, each))
+            return each.inputs[side][rows] if isinstance(each, Signal) else each
 
         return function(*map(value, args), **{key: value(each) for key, each in kwargs.items()})
 
-    x, other = of_side(0), of_side(1)
-    return replace(signals[0], shape=(2, *x.shape[1:]), inputs=(x, other))
+    last = count - 1
+    parts = [of([at, min(at + 1, last)]) for at in range(0, count, 2)]
+    if not torch.equal(parts[0][:1], of([0, 0])[:1]):
+        raise refused(what, "mixes inputs")
+    return torch.cat(parts)[:count]
 
 
 def _scaled(what: str, function: Callable, args: tuple, signal: Signal) -> Signal:
@@ -186,7 +235,7 @@ def _scaled(what: str, function: Callable, args: tuple, signal: Signal) -> Signa
 
 def _marked(signal: Signal) -> Tensor:
     """Return a tensor whose numbers tell which channel and position each of them is."""
-    numbers = torch.arange(1, len(torch.zeros(signal.shape[1:]).flatten()) + 1)
+    numbers = torch.arange(1, prod(signal.shape[1:]) + 1)
     return numbers.view(1, *signal.shape[1:]).double().expand(signal.shape)
 
 
@@ -229,7 +278,13 @@ def _averaged(what: str, signal: Signal, function: Callable[[Tensor], Tensor]) -
     more[signal.channel] += 1
     sizes = zip(shape, function(torch.zeros(more)).shape, strict=True)
     axes = [axis for axis, (size, with_more) in enumerate(sizes) if size != with_more]
-    if signal.flat or len(axes) != 1 or shape[0] != 2:
+    plain = not signal.flat and signal.field.space
+    if (
+        not plain
+        or len(axes) != 1
+        or axes == [0]
+        or not _is_same_for_channels(function, signal, axes[0])
+    ):
         raise refused(what, "averages over channels or inputs, and not over positions alone")
     (channel,) = axes
 
@@ -239,6 +294,16 @@ def _averaged(what: str, signal: Signal, function: Callable[[Tensor], Tensor]) -
 
     field = signal.field.averaged(average)
     return replace(signal, shape=tuple(shape), field=field, channel=channel)
+
+
+def _is_same_for_channels(
+    function: Callable[[Tensor], Tensor], signal: Signal, channel: int
+) -> bool:
+    """Tell whether a linear map does the same to each channel; they then lie on ``channel``."""
+    numbers = torch.arange(1, signal.shape[signal.channel] + 1, dtype=torch.float64)
+    given = torch.ones(signal.shape, dtype=torch.float64).movedim(signal.channel, -1) * numbers
+    result = function(given.movedim(-1, signal.channel)).movedim(channel, -1)
+    return torch.allclose(result, result[..., :1] * numbers)
 
 
 def _reason(module: nn.Module) -> str:
