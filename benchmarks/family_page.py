@@ -95,24 +95,22 @@ def _lists(rows: pd.DataFrame) -> Iterator[str]:
     for _, row in mixing.drop_duplicates(KEYS[:2]).iterrows():
         yield f"Refused rightly: `{row['family']}` of {row['library']}: {row['mixes']}."
     others = rows[(rows["mixes"] == "") & (rows["functions"] > rows["agree"])]
-    lines = [
-        f"- `{row['family']}`, {row['dtype']}: {_short(row['words'])}"
-        for _, row in others.iterrows()
-    ]
-    if lines:
-        yield "Not as plain autograd:"
-        yield "\n".join(lines)
-    warned = rows[rows["warned"] > 0]
-    lines = [
-        f"- `{row['family']}`, {row['dtype']}: {_short(row['words'])}"
-        for _, row in warned.iterrows()
-    ]
-    if lines:
-        yield "With a warning, after which autograd computed the gradients that it names:"
-        yield "\n".join(lines)
+    yield from _with_words("Not as plain autograd:", others)
+    warned = "With a warning, after which autograd computed the gradients that it names:"
+    yield from _with_words(warned, rows[rows["warned"] > 0])
     for (library, group), part in rows.groupby(["library", "group"]):
         listed = ", ".join(sorted(part["family"].unique()))
         yield f"{library}, {group}: {listed}."
+
+
+def _with_words(title: str, rows: pd.DataFrame) -> Iterator[str]:
+    """Yield a title and a line for each row, if there are any."""
+    lines = [
+        f"- `{row['family']}`, {row['dtype']}: {_short(row['words'])}" for _, row in rows.iterrows()
+    ]
+    if lines:
+        yield title
+        yield "\n".join(lines)
 
 
 def _short(words: str) -> str:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.data.select import first_per_class
-from finitewidth.kernels.trained.batches import Batch
+from finitewidth.kernels.trained.batches import Batch, is_several
 from finitewidth.kernels.trained.inputs import check_tensor
 
 Pair = tuple[Batch, Tensor]  # inputs (N, ...) and labels (N,)
@@ -63,10 +63,8 @@ def _as_batch(inputs: Any) -> Batch:
     """Return inputs with their own types, since a network takes the type of its inputs."""
     if isinstance(inputs, Mapping):
         return Batch(tuple(map(torch.as_tensor, inputs.values())), tuple(inputs))
-    # a tuple of lists is an array
-    if isinstance(inputs, tuple) and any(getattr(each, "shape", ()) for each in inputs):
-        return Batch(tuple(map(torch.as_tensor, inputs)))
-    return Batch((torch.as_tensor(inputs),))
+    members = inputs if is_several(inputs) else (inputs,)
+    return Batch(tuple(map(torch.as_tensor, members)))
 
 
 def _check_inputs(name: str, x: Tensor, labels: Tensor, one_of_several: bool) -> None:
