@@ -292,6 +292,16 @@ def test_the_default_budget_follows_free_memory(function, monkeypatch):
         function(network, x[:1])
 
 
+def test_large_results_are_refused_only_where_the_free_memory_is_known(monkeypatch):
+    """On macOS the free memory is not known, and is told as 0."""
+    monkeypatch.setattr(budget_module, "free_bytes", lambda _: 2**30)
+    budget_module.check_result((8192, 8192), 2, torch.device("cpu"))
+    with pytest.raises(ConfigError, match=r"3 kernels .* and 1,024 MiB are free"):
+        budget_module.check_result((8192, 8192), 3, torch.device("cpu"))
+    monkeypatch.setattr(budget_module, "free_bytes", lambda _: 0)
+    budget_module.check_result((8192, 8192), 3, torch.device("cpu"))
+
+
 def test_the_budget_of_a_kernel_that_has_to_be_formed(monkeypatch):
     """Where a product is none, the kernel is formed within the budget."""
     network, x = prepared(ResNet, (3, 7, 6))

@@ -288,7 +288,10 @@ def put_rows(rows: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
     N, k = g.shape[:2]
     g = g.view(N, k, G, c, P).transpose(1, 2)
     one = rows_bytes(unit, k, g.element_size())
-    for some in pieces(N, fitting(work, one, N, f"one input at {unit.name!r}")):
+    size = fitting(work, one, N, f"one input at {unit.name!r}")
+    if not unit.patch_size:
+        size = 1  # gradients of single inputs are copied once less
+    for some in pieces(N, size):
         formed = unit.gradients_of(some, g[some].reshape(some.stop - some.start, G, k * c, P))
         kept = rows[some].unflatten(2, (G, c, D))
         kept.copy_(formed.unflatten(2, (k, c)).transpose(1, 2))

@@ -61,7 +61,9 @@ class Product:
         if self.convolved is None:
             return signals @ self.patches(samples).mT
         each = zip(count(samples.start or 0, samples.step or 1), signals, strict=False)
-        return torch.stack([self.convolved(at, one[0]) for at, one in each])[:, None]
+        rows = [self.convolved(at, one[0]) for at, one in each]  # (r, D) of each input
+        both = torch.stack(rows) if len(rows) > 1 else rows[0][None]  # no copy of a single one
+        return both[:, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,7 +281,7 @@ def _convolved(
     size = edge_shape(GradientEdge(*node.next_functions[1]))[1:]
 
     def gradients(sample: int, signals: Tensor) -> Tensor:
-        weight = x.new_empty(1).expand(len(signals), *size)  # only its shape is used
+        weight = x.new_empty(len(signals), *size)  # only its shape is used
         _, gradient, _ = torch.ops.aten.convolution_backward(
             signals.reshape(1, -1, *space),
             x[sample : sample + 1],
