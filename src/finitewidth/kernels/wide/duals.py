@@ -1,8 +1,10 @@
 """Means of products of an activation over two Gaussian variables, elementwise over covariances.
 
-For centred Gaussian u and v with variances a and b and covariance q, `Dual` gives
+For centred Gaussian u and v with variances a and b and covariance q, a `Dual` gives
 
     value(q, a, b) = E phi(u) phi(v)        slope(q, a, b) = E phi'(u) phi'(v)
+
+Variances may have fewer elements than covariances, if they can be broadcast to them.
 
 Sources of the closed forms: Cho and Saul 2009 (arc-cosine kernels of ReLU), Williams 1997 (erf),
 Tsuchida et al. 2018 (leaky ReLU), Tsuchida et al. 2021 (GELU); those of sin and cos are the
@@ -19,94 +21,103 @@ from torch import Tensor
 from finitewidth.kernels.ntk_init.activations import ActivationLike, TensorMap, activation_of, nodes
 
 Mean = Callable[[Tensor, Tensor, Tensor], Tensor]
+Means = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
 TINY = 1e-300  # replaces a product of standard deviations that is 0
 BLOCK = 2**22  # numbers that quadrature makes at once
 
 
 @dataclass(frozen=True)
 class Dual:
-    """Both means of an activation, functions of covariances and variances of one shape."""
+    """Both means of an activation, functions of covariances and variances.
 
+    Attributes:
+        means: returns value and slope, which have most of their work in common.
+        value: returns the value alone.
+    """
+
+    means: Means
     value: Mean
-    slope: Mean
+
+    def slope(self, q: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        """Return E phi'(u) phi'(v)."""
+        return self.means(q, a, b)[1]
 
 
-def _cosine(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the correlation, in [-1, 1], and the product of standard deviations."""
-    scale = (a * b).sqrt()
-    return (q / scale.clamp_min(TINY)).clamp(-1, 1), scale
-
-
-def _angle(c: Tensor) -> Tensor:
-    """Return pi - arccos(c), accurate also near c = -1 and 1."""
-    return pi / 2 + torch.asin(c)
+def _of_means(means: Means) -> Dual:
+    """Return the dual of an activation whose value alone costs as much as both means."""
+    return Dual(means, lambda q, a, b: means(q, a, b)[0])
 
 
 def piecewise_linear(below: float, above: float) -> Dual:
     """Return the means of phi(u) = below min(u, 0) + above max(u, 0).
 
     ReLU is (0, 1), leaky ReLU (slope, 1), and the absolute value (-1, 1). With the correlation c,
-    E relu(u) relu(v) = sqrt(ab) (sqrt(1 - c^2) + c (pi - arccos c)) / (2 pi), and the four products
-    of positive and negative parts follow from c and -c.
+    P(u v > 0) = 1/2 + arcsin(c) / pi and 2 E relu(u) relu(v) / sqrt(ab) = (sqrt(1 - c^2) + c (pi/2
+    + arcsin c)) / pi. The four products of positive and negative parts follow from c and -c:
+
+        slope = (below^2 + above^2) P(u v > 0) + below above (1 - 2 P(u v > 0)),  half of the first
+        value = sqrt(ab) ((above - below)^2 / (2 pi) sqrt(1 - c^2) + c slope)
     """
-    same, crossed = (below**2 + above**2) / 2, below * above
+    middle = (below + above) ** 2 / 4  # the slope at c = 0
+    spread = (above - below) ** 2 / (2 * pi)
 
-    def value(q: Tensor, a: Tensor, b: Tensor) -> Tensor:
-        c, scale = _cosine(q, a, b)
-        root = (1 - c.square()).sqrt()
-        alike = (root + c * _angle(c)) / pi  # 2 E relu(u) relu(v) / scale
-        opposite = (root - c * _angle(-c)) / pi  # 2 E relu(u) relu(-v) / scale
-        return scale * (same * alike - crossed * opposite)
+    def means(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+        scale = (a * b).sqrt_()
+        c = (q / scale.clamp_min(TINY)).clamp_(-1, 1)
+        slope = torch.asin(c).mul_(spread).add_(middle)
+        root = (1 - c.square()).sqrt_()
+        value = c.mul_(slope).add_(root, alpha=spread).mul_(scale)
+        return value, slope
 
-    def slope(q: Tensor, a: Tensor, b: Tensor) -> Tensor:
-        c, _ = _cosine(q, a, b)
-        share = _angle(c) / pi  # probability of equal signs
-        return same * share + crossed * (1 - share)
-
-    return Dual(value, slope)
+    return _of_means(means)
 
 
 def _erf_value(q: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    return 2 / pi * torch.asin(2 * q / ((1 + 2 * a) * (1 + 2 * b)).sqrt())
+    both = (1 + 2 * a) * (1 + 2 * b)
+    return (2 * q).div_(both.sqrt_()).asin_().mul_(2 / pi)
 
 
-def _erf_slope(q: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    return 4 / pi / ((1 + 2 * a) * (1 + 2 * b) - 4 * q.square()).sqrt()
+def _erf_means(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    both = (1 + 2 * a) * (1 + 2 * b)
+    slope = (both - (2 * q).square_()).rsqrt_().mul_(4 / pi)
+    value = (2 * q).div_(both.sqrt_()).asin_().mul_(2 / pi)
+    return value, slope
 
 
-def _sin_value(q: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    # E sin u sin v = (E cos(u - v) - E cos(u + v)) / 2
-    return (torch.exp(q - (a + b) / 2) - torch.exp(-q - (a + b) / 2)) / 2
+def _waves(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    """Return E cos(u - v) / 2 and E cos(u + v) / 2."""
+    half = (a + b) / 2
+    return torch.exp(q - half).div_(2), torch.exp(-q - half).div_(2)
 
 
-def _cos_value(q: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    return (torch.exp(q - (a + b) / 2) + torch.exp(-q - (a + b) / 2)) / 2
+def _sin_means(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    # sin u sin v = (cos(u - v) - cos(u + v)) / 2, and the slope of sin is cos
+    difference, total = _waves(q, a, b)
+    return difference - total, difference + total
 
 
-def _gelu_parts(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return E Phi(u) Phi(v), E n(u) n(v) with the normal density n, and the determinant of I + C.
-
-    C is the covariance matrix of u and v.
-    """
-    both = (1 + a) * (1 + b)
-    determinant = both - q.square()
-    densities = 1 / (2 * pi * determinant.sqrt())
-    return 0.25 + torch.asin(q / both.sqrt()) / (2 * pi), densities, determinant
+def _cos_means(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    difference, total = _waves(q, a, b)
+    return difference + total, difference - total
 
 
-def _gelu_value(q: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    # phi(u) = u Phi(u). By Stein's lemma for u and for v, with T = E n(u) n(v),
-    # E phi(u) phi(v) = q E Phi Phi + T (ab + q^2 (1 - ab) / ((1 + a) (1 + b)))
-    shares, densities, _ = _gelu_parts(q, a, b)
-    mixed = q.square() * (1 - a * b) / ((1 + a) * (1 + b))
-    return q * shares + densities * (a * b + mixed)
-
-
-def _gelu_slope(q: Tensor, a: Tensor, b: Tensor) -> Tensor:
+def _gelu_means(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    # phi(u) = u Phi(u) with the normal density n. By Stein's lemma for u and for v, with
+    # T = E n(u) n(v) = 1 / (2 pi sqrt(det(I + C))) and C the covariance matrix of u and v,
+    #   value = q E Phi Phi + T (ab + q^2 (1 - ab) / ((1 + a) (1 + b)))
     # phi'(u) = Phi(u) + u n(u); the four products are E Phi Phi, q T / (1 + a), q T / (1 + b), and
     # q T / det(I + C)
-    shares, densities, determinant = _gelu_parts(q, a, b)
-    return shares + q * densities * (1 / (1 + a) + 1 / (1 + b) + 1 / determinant)
+    both = (1 + a) * (1 + b)
+    squares = q.square()
+    determinant = both - squares
+    T = determinant.rsqrt().div_(2 * pi)
+    shares = (q / both.sqrt()).asin_().div_(2 * pi).add_(0.25)  # E Phi(u) Phi(v)
+    product = a * b
+    mixed = squares.mul_(1 - product).div_(both).add_(product)
+    value = (q * shares).addcmul_(T, mixed)
+    factors = determinant.reciprocal_().add_(1 / (1 + a)).add_(1 / (1 + b))
+    slope = shares.addcmul_(T.mul_(q), factors)
+    return value, slope
 
 
 def by_quadrature(activation: ActivationLike) -> Dual:
@@ -129,7 +140,8 @@ def by_quadrature(activation: ActivationLike) -> Dual:
 
         return over_pairs
 
-    return Dual(mean(function.value), mean(function.slope))
+    value, slope = mean(function.value), mean(function.slope)
+    return Dual(lambda q, a, b: (value(q, a, b), slope(q, a, b)), value)
 
 
 def _mean_of_pairs(
@@ -147,7 +159,7 @@ def _mean_of_pairs(
 RELU = piecewise_linear(0.0, 1.0)
 ABSOLUTE = piecewise_linear(-1.0, 1.0)
 IDENTITY = piecewise_linear(1.0, 1.0)
-ERF = Dual(_erf_value, _erf_slope)
-SIN = Dual(_sin_value, _cos_value)  # the slope of sin is cos, and that of cos is -sin
-COS = Dual(_cos_value, _sin_value)
-GELU = Dual(_gelu_value, _gelu_slope)
+ERF = Dual(_erf_means, _erf_value)
+SIN = _of_means(_sin_means)
+COS = _of_means(_cos_means)
+GELU = _of_means(_gelu_means)

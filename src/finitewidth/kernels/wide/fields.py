@@ -1,238 +1,262 @@
-"""Covariances of one tensor of a network of infinite width, and the linear maps that act on them.
+"""Laws of the tensors of a network of infinite width, as expressions over its inputs.
 
-In the limit, the channels of a tensor are independent and have the same law. A `Field` holds what
-that law needs: for inputs i of the rows and j of the columns, and positions p and q,
+In the limit, the channels of a tensor are independent and have the same law. A `Field` stands for
+what that law needs: for inputs i of the rows and j of the columns, and positions p and q,
 
     nngp    E h_p(x_i) h_q(x_j)                     ntk     <grad h_p(x_i), grad h_q(x_j)>
 
-either for all pairs of positions, or for p = q alone, where no layer averages over positions. The
-same covariance of each input with itself gives the variances that activations need.
+either for all pairs of positions, or for p = q alone, where no layer averages over positions.
+`evaluation` computes them for some rows and columns after another.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from math import prod
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from finitewidth.kernels.wide.duals import Dual
+from finitewidth.kernels.wide.law import LayerLaw
+from finitewidth.kernels.wide.positions import (
+    Average,
+    Window,
+    averaged,
+    equal_positions,
+    window_lengths,
+    windowed,
+)
 
-# a window of a convolution along each axis: size, stride, padding before, padding after, dilation
-Window = tuple[int, int, int, int, int]
+
+class Kernels(NamedTuple):
+    """Both kernels of a tile, (n, m, *places); the places are *space, or *space twice for pairs."""
+
+    nngp: Tensor
+    ntk: Tensor | None  # None if it is not wanted
 
 
-class NeedsPairsError(Exception):
-    """A layer averages over positions, so that all pairs of positions are needed."""
+class Variances(NamedTuple):
+    """Variances of the inputs of rows and columns, which broadcast to a covariance."""
+
+    first: Tensor
+    second: Tensor
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Field:
     """The law of one channel of a tensor.
 
     Attributes:
-        nngp: (N, M, *space) for p = q, or (N, M, *space, *space).
-        ntk: the same.
-        rows: the covariance of each input of the rows with itself, (N, *space[, *space]).
-        columns: that of the columns, (M, *space[, *space]).
         space: the sizes of the axes of positions.
-        pairs: whether all pairs of positions are held.
-        same: whether the inputs of rows and columns are the same.
+        parents: the laws that it follows from.
     """
 
-    nngp: Tensor
-    ntk: Tensor
-    rows: Tensor
-    columns: Tensor
     space: tuple[int, ...]
-    pairs: bool
-    same: bool
+    parents: tuple["Field", ...]
 
-    def mapped(self, change: Callable[[Tensor], Tensor], space: Sequence[int]) -> "Field":
-        """Apply a linear map of covariances to all of them; it acts on the axes of positions."""
-        rows = change(self.rows)
-        return replace(
-            self,
-            nngp=change(self.nngp),
-            ntk=change(self.ntk),
-            rows=rows,
-            columns=rows if self.same else change(self.columns),
-            space=tuple(space),
-        ).tied()
-
-    def tied(self) -> "Field":
-        """Give an input in rows and columns exactly its variance; rounding would break |c| <= 1."""
-        if self.same:
-            self.nngp.diagonal().copy_(self.rows.movedim(0, -1))
-        return self
+    def times(self, factor: float) -> "Field":
+        """Multiply both kernels by a number."""
+        return Mapped(self.space, (self,), lambda k, pairs: k * factor)
 
     def scaled(self, factor: float) -> "Field":
         """Multiply the tensor by a number."""
-        return self.mapped(lambda k: k * factor**2, self.space)
+        return self.times(factor**2)
 
     def plus(self, other: "Field") -> "Field":
         """Add an independent tensor."""
-        columns = self.columns + other.columns
-        return replace(
-            self,
-            nngp=self.nngp + other.nngp,
-            ntk=self.ntk + other.ntk,
-            rows=columns if self.same else self.rows + other.rows,
-            columns=columns,
-        ).tied()
+        return Sum(self.space, (self, other))
+
+    def weighted(self, law: LayerLaw) -> "Field":
+        """Apply random weights and biases to this mean over their fan-in."""
+        return Weighted(self.space, (self,), law)
 
     def activated(self, dual: Dual) -> "Field":
         """Apply an elementwise activation to Gaussian channels."""
-        first, second = self._variances(self.rows), self._variances(self.columns)
-        a = self._as_first(first)[:, None]  # (N, 1, ...)
-        b = self._as_second(second)[None]  # (1, M, ...)
-        a, b = torch.broadcast_tensors(a, b)
-        slope = dual.slope(self.nngp, a, b)
-
-        def of_itself(own: Tensor, variance: Tensor) -> Tensor:
-            pair = self._as_first(variance), self._as_second(variance)
-            return dual.value(own, *torch.broadcast_tensors(*pair))
-
-        rows = of_itself(self.rows, first)
-        return replace(
-            self,
-            nngp=dual.value(self.nngp, a, b),
-            ntk=self.ntk * slope,
-            rows=rows,
-            columns=rows if self.same else of_itself(self.columns, second),
-        ).tied()
+        return Activated(self.space, (self,), dual)
 
     def normalised(self, eps: float, scale: bool, shift: bool) -> "Field":
-        """Divide Gaussian channels by their standard deviation.
+        """Divide Gaussian channels by their standard deviation, see `Normalised`."""
+        return Normalised(self.space, (self,), eps, scale, shift)
 
-        Trained parameters of each channel add to the NTK: gamma = 1 the covariance, if ``scale``,
-        and beta = 0 adds 1, if ``shift``.
-        """
-        first, second = self._variances(self.rows) + eps, self._variances(self.columns) + eps
-        a, b = self._as_first(first)[:, None], self._as_second(second)[None]
-        inverse = (a * b).rsqrt()
-        nngp = self.nngp * inverse
-        own = float(scale) * nngp + float(shift)
-        rows = self.rows * (self._as_first(first) * self._as_second(first)).rsqrt()
-        columns = self.columns * (self._as_first(second) * self._as_second(second)).rsqrt()
-        return replace(
-            self,
-            nngp=nngp,
-            ntk=self.ntk * inverse + own,
-            rows=rows,
-            columns=rows if self.same else columns,
-        ).tied()
-
-    def averaged(self, average: Callable[[Tensor], Tensor]) -> "Field":
-        """Apply an average over positions; it maps (B, 1, *space) to (B, 1, *new space).
-
-        Raises:
-            NeedsPairsError: only equal positions are held.
-        """
-        if not self.pairs:
-            raise NeedsPairsError
-        count = len(self.space)
-
-        def change(k: Tensor) -> Tensor:
-            leading = k.shape[: k.dim() - 2 * count]
-            by_second = average(k.reshape(-1, 1, *self.space))[:, 0]
-            new = by_second.shape[1:]
-            k = by_second.reshape(-1, prod(self.space), prod(new)).mT
-            by_first = average(k.reshape(-1, 1, *self.space))[:, 0]
-            k = by_first.reshape(-1, prod(new), prod(new)).mT
-            return k.reshape(*leading, *new, *new)
-
-        probe = average(self.nngp.new_zeros(1, 1, *self.space))
-        return self.mapped(change, probe.shape[2:])
+    def averaged(self, average: Average) -> "Field":
+        """Apply an average over positions; it maps (B, 1, *space) to (B, 1, *new space)."""
+        space = self.space
+        new = average(torch.zeros(1, 1, *space, dtype=torch.float64)).shape[2:]
+        return Mapped(tuple(new), (self,), lambda k, pairs: averaged(k, average, space), True)
 
     def over_positions(self) -> "Field":
         """Average over equal positions, as a dense layer does that reads all of them."""
-        axes = len(self.space)
-        if not axes:
+        if not self.space:
             return self
-        return replace(self.mapped(lambda k: self._equal(k).mean(-1), ()), pairs=self.pairs)
+        space = self.space
+        return Mapped((), (self,), lambda k, pairs: equal_positions(k, space, pairs).mean(-1))
 
     def windowed(self, windows: Sequence[Window], circular: bool) -> "Field":
         """Average over the taps of a convolution, which shift both positions alike."""
-        count = len(self.space)
-        copies = 2 if self.pairs else 1
-        sides = [side for *_, before, after, _ in reversed(windows) for side in (before, after)]
-        lengths = []
-        for size, (taps, stride, before, after, dilation) in zip(self.space, windows, strict=True):
-            lengths.append((size + before + after - dilation * (taps - 1) - 1) // stride + 1)
-        shifts = torch.cartesian_prod(*(torch.arange(w[0]) for w in windows)).view(-1, count)
+        lengths = window_lengths(self.space, windows)
 
-        def change(k: Tensor) -> Tensor:
-            leading = k.dim() - copies * count
-            for copy in range(copies):
-                k = _padded(k, leading + copy * count, sides, circular)
-            total: Tensor | None = None
-            for shift in shifts.tolist():
-                part = k
-                for at in range(copies * count):
-                    _, stride, _, _, dilation = windows[at % count]
-                    start = shift[at % count] * dilation
-                    stop = start + stride * (lengths[at % count] - 1) + 1
-                    axis = leading + at
-                    part = part[(slice(None),) * axis + (slice(start, stop, stride),)]
-                total = part.clone() if total is None else total.add_(part)
-            return total / len(shifts)
+        def change(k: Tensor, pairs: bool) -> Tensor:
+            return windowed(k, windows, lengths, circular, pairs)
 
-        return self.mapped(change, lengths)
-
-    def _equal(self, k: Tensor) -> Tensor:
-        """Return a covariance at equal positions, (..., P)."""
-        count = len(self.space)
-        if not self.pairs:
-            return k.flatten(k.dim() - count)
-        positions = prod(self.space)
-        leading = k.shape[: k.dim() - 2 * count]
-        return k.reshape(*leading, positions, positions).diagonal(dim1=-2, dim2=-1)
-
-    def _variances(self, own: Tensor) -> Tensor:
-        """Return the variances of each input, (N, *space)."""
-        return self._equal(own).reshape(len(own), *self.space) if self.space else own
-
-    def _as_first(self, variance: Tensor) -> Tensor:
-        """Arrange variances as those of the first position."""
-        return variance.view(*variance.shape, *[1] * len(self.space)) if self.pairs else variance
-
-    def _as_second(self, variance: Tensor) -> Tensor:
-        """Arrange variances as those of the second position."""
-        if not self.pairs:
-            return variance
-        return variance.view(len(variance), *[1] * len(self.space), *self.space)
+        return Mapped(lengths, (self,), change)
 
 
-def of_inputs(x: Tensor, other: Tensor, channel: int, pairs: bool, same: bool) -> Field:
-    """Return the field of inputs (N, ...) and (M, ...): products, averaged over their channels."""
+@dataclass(frozen=True, eq=False)
+class Inputs(Field):
+    """Given inputs of rows (N, C, P) and of columns (M, C, P): products, averaged over channels."""
+
+    rows: Tensor
+    columns: Tensor
+
+
+class Derived(Field, ABC):
+    """A law that follows from others.
+
+    Attributes:
+        reads_variances: whether it depends on the variances of its parent.
+        averages: whether it needs all pairs of positions.
+    """
+
+    reads_variances = False
+    averages = False
+
+    @abstractmethod
+    def own(self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None) -> Tensor:
+        """Return the covariance of each input with itself, (n, *places), from those of parents."""
+
+    @abstractmethod
+    def kernels(
+        self, parents: Sequence[Kernels], pairs: bool, variances: Variances | None
+    ) -> Kernels:
+        """Return both kernels of a tile from those of the parents."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mapped(Derived):
+    """A linear map of covariances, ``change(k, pairs)``, which acts on the places of (..., places).
+
+    ``averages`` tells whether it needs all pairs of positions.
+    """
+
+    change: Callable[[Tensor, bool], Tensor]
+    averages: bool = False
+
+    def own(self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None) -> Tensor:
+        """Apply the map."""
+        return self.change(parents[0], pairs)
+
+    def kernels(
+        self, parents: Sequence[Kernels], pairs: bool, variances: Variances | None
+    ) -> Kernels:
+        """Apply the map to both kernels."""
+        (below,) = parents
+        ntk = None if below.ntk is None else self.change(below.ntk, pairs)
+        return Kernels(self.change(below.nngp, pairs), ntk)
+
+
+@dataclass(frozen=True, eq=False)
+class Weighted(Derived):
+    """Random weights and biases after a mean over the fan-in.
+
+    The covariance is sigma_w2 times the mean, plus sigma_b2. The NTK is gain times the mean, plus
+    sigma_w2 times the NTK below, plus the part of the biases.
+    """
+
+    law: LayerLaw
+
+    def own(self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None) -> Tensor:
+        """Return sigma_w2 K + sigma_b2."""
+        return (parents[0] * self.law.sigma_w2).add_(self.law.sigma_b2)
+
+    def kernels(
+        self, parents: Sequence[Kernels], pairs: bool, variances: Variances | None
+    ) -> Kernels:
+        """Return the covariance, and gain K + sigma_w2 Theta + the part of the biases."""
+        (mean,) = parents
+        law = self.law
+        nngp = (mean.nngp * law.sigma_w2).add_(law.sigma_b2)
+        if mean.ntk is None:
+            return Kernels(nngp, None)
+        ntk = (mean.nngp * law.gain).add_(mean.ntk, alpha=law.sigma_w2).add_(law.bias_gain)
+        return Kernels(nngp, ntk)
+
+
+@dataclass(frozen=True, eq=False)
+class Sum(Derived):
+    """A sum of independent tensors."""
+
+    def own(self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None) -> Tensor:
+        """Return the sum."""
+        return parents[0] + parents[1]
+
+    def kernels(
+        self, parents: Sequence[Kernels], pairs: bool, variances: Variances | None
+    ) -> Kernels:
+        """Return the sums."""
+        first, second = parents
+        ntk = None if first.ntk is None else first.ntk + second.ntk
+        return Kernels(first.nngp + second.nngp, ntk)
+
+
+@dataclass(frozen=True, eq=False)
+class Activated(Derived):
+    """An elementwise activation of Gaussian channels."""
+
+    dual: Dual
+    reads_variances = True
+
+    def own(self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None) -> Tensor:
+        """Return E phi(u)^2, or E phi(u) phi(v) of two positions."""
+        return self.dual.value(parents[0], *variances)
+
+    def kernels(
+        self, parents: Sequence[Kernels], pairs: bool, variances: Variances | None
+    ) -> Kernels:
+        """Return E phi(u) phi(v), and E phi'(u) phi'(v) times the NTK."""
+        (below,) = parents
+        if below.ntk is None:
+            return Kernels(self.dual.value(below.nngp, *variances), None)
+        value, slope = self.dual.means(below.nngp, *variances)
+        return Kernels(value, slope.mul_(below.ntk))
+
+
+@dataclass(frozen=True, eq=False)
+class Normalised(Derived):
+    """Gaussian channels over their standard deviation, with eps added to the variance.
+
+    Trained parameters of each channel add to the NTK: gamma = 1 the covariance, if ``scale``, and
+    beta = 0 adds 1, if ``shift``.
+    """
+
+    eps: float
+    scale: bool
+    shift: bool
+    reads_variances = True
+
+    def own(self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None) -> Tensor:
+        """Return K / sqrt(a b)."""
+        return parents[0] * self._inverse(variances)
+
+    def kernels(
+        self, parents: Sequence[Kernels], pairs: bool, variances: Variances | None
+    ) -> Kernels:
+        """Return K / sqrt(a b), and Theta / sqrt(a b) with the parts of gamma and beta."""
+        (below,) = parents
+        inverse = self._inverse(variances)
+        nngp = below.nngp * inverse
+        if below.ntk is None:
+            return Kernels(nngp, None)
+        ntk = (below.ntk * inverse).add_(nngp, alpha=float(self.scale)).add_(float(self.shift))
+        return Kernels(nngp, ntk)
+
+    def _inverse(self, variances: Variances) -> Tensor:
+        return ((variances.first + self.eps) * (variances.second + self.eps)).rsqrt_()
+
+
+def of_inputs(x: Tensor, other: Tensor, channel: int) -> Inputs:
+    """Return the law of inputs (N, ...) and (M, ...), whose channels lie on an axis."""
     first, second = (each.movedim(channel, 1).double() for each in (x, other))
     channels, space = first.shape[1], tuple(first.shape[2:])
-    first = first.reshape(len(first), channels, -1)  # (N, C, P); without positions P = 1
-    second = second.reshape(len(second), channels, -1)
-    across, alone = ("ncp,mcq->nmpq", "ncp,ncq->npq") if pairs else ("ncp,mcp->nmp", "ncp,ncp->np")
-    places = space * (2 if pairs else 1)
-    nngp = torch.einsum(across, first, second).reshape(len(first), len(second), *places)
-    rows = torch.einsum(alone, first, first).reshape(len(first), *places) / channels
-    columns = torch.einsum(alone, second, second).reshape(len(second), *places) / channels
-    nngp = nngp / channels
-    ntk = torch.zeros_like(nngp)
-    return Field(nngp, ntk, rows, rows if same else columns, space, pairs, same).tied()
-
-
-def _padded(k: Tensor, start: int, sides: Sequence[int], circular: bool) -> Tensor:
-    """Pad axes of a covariance from ``start`` on; ``sides`` are those of the last axis first."""
-    if not any(sides):
-        return k
-    count = len(sides) // 2
-    behind = k.dim() - start - count
-    if not circular:
-        return functional.pad(k, [0, 0] * behind + list(sides))
-    for at in range(count):
-        before, after = sides[2 * (count - 1 - at) :][:2]
-        axis = start + at
-        length = k.shape[axis]
-        index = torch.arange(-before, length + after, device=k.device) % length
-        k = k.index_select(axis, index)
-    return k
+    flat = [each.reshape(len(each), channels, -1) for each in (first, second)]  # P = 1 without
+    return Inputs(space, (), *flat)

@@ -1,7 +1,5 @@
 """The kernel of a torch module in the limit of infinite width."""
 
-from math import prod
-
 import torch
 from torch import Tensor, nn
 
@@ -10,13 +8,13 @@ from finitewidth.common.errors import ConfigError, FinitewidthError
 from finitewidth.kernels.ntk_init.initialisation import checked_choice
 from finitewidth.kernels.trained.batches import Array, as_inputs
 from finitewidth.kernels.trained.budget import DEFAULT_BUDGET
-from finitewidth.kernels.wide.fields import Field, NeedsPairsError
+from finitewidth.kernels.wide.evaluation import kernel_of, program_of
+from finitewidth.kernels.wide.fields import Field
 from finitewidth.kernels.wide.law import WEIGHTED, LayerLaw, Variance, layer_laws
-from finitewidth.kernels.wide.layers import Reading, Signal
+from finitewidth.kernels.wide.layers import Signal
 from finitewidth.kernels.wide.reading import Limit, traced
 
 KINDS = ("ntk", "nngp")
-ARRAYS = 12  # of the size of a covariance, that a layer makes at once
 
 
 def wide_kernel(
@@ -75,62 +73,18 @@ def wide_kernel(
     laws = layer_laws(network, sigma_w2, sigma_b2, parametrisation)
     rows = as_inputs(network, as_tensor(x, "x"))
     columns = rows if other is None else as_inputs(network, as_tensor(other, "other"), "other")
-    graph = traced(network)
-    try:
-        return _tiles(graph, laws, rows, columns, other is None, kind, budget, pairs=False)
-    except NeedsPairsError:
-        return _tiles(graph, laws, rows, columns, other is None, kind, budget, pairs=True)
+    program = program_of(_field(network, laws, rows, columns))
+    return kernel_of(program, other is None, kind == "ntk", budget)
 
 
-def _tiles(
-    graph: torch.fx.GraphModule,
-    laws: dict[str, LayerLaw],
-    x: Tensor,
-    other: Tensor,
-    same: bool,
-    kind: str,
-    budget: int,
-    pairs: bool,
-) -> Tensor:
-    """Compute the kernel for some rows and columns after another."""
-    side = _side(x, budget, pairs)
-    kernel = torch.empty(len(x), len(other), dtype=torch.float64)
-    for top in range(0, len(x), side):
-        rows = slice(top, top + side)
-        for left in range(top if same else 0, len(other), side):
-            columns = slice(left, left + side)
-            on_diagonal = same and top == left
-            field = _field(graph, laws, x[rows], other[columns], Reading(pairs, on_diagonal))
-            part = field.ntk if kind == "ntk" else field.nngp
-            if on_diagonal:  # both halves may differ by rounding
-                part = part.triu() + part.triu(1).mT
-            kernel[rows, columns] = part.cpu()
-            if same and not on_diagonal:
-                kernel[columns, rows] = part.mT.cpu()
-    return kernel
-
-
-def _side(x: Tensor, budget: int, pairs: bool) -> int:
-    """Return the number of inputs of a tile, from the size of the inputs themselves."""
-    sizes = x.shape[1:]
-    positions = prod(sizes) // min(sizes) if sizes else 1  # the channels may lie on any axis
-    of_pair = 8 * ARRAYS * positions ** (2 if pairs else 1)
-    return max(1, int((budget / of_pair) ** 0.5))
-
-
-def _field(
-    graph: torch.fx.GraphModule,
-    laws: dict[str, LayerLaw],
-    x: Tensor,
-    other: Tensor,
-    how: Reading,
-) -> Field:
+def _field(network: nn.Module, laws: dict[str, LayerLaw], x: Tensor, other: Tensor) -> Field:
     """Return the law of the outputs for inputs of rows and columns."""
+    graph = traced(network)
     signal = Signal((2, *x.shape[1:]), inputs=(x.double(), other.double()))
     try:
         with torch.no_grad():
-            output = Limit(graph, laws, how).run(signal)
-    except (FinitewidthError, NeedsPairsError):
+            output = Limit(graph, laws).run(signal)
+    except FinitewidthError:
         raise
     except Exception as error:  # a network may raise anything
         lines = str(error).splitlines() or [type(error).__name__]

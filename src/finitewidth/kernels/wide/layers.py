@@ -15,8 +15,9 @@ from torch.nn import functional
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.wide import duals
 from finitewidth.kernels.wide.duals import Dual
-from finitewidth.kernels.wide.fields import Field, Window, of_inputs
+from finitewidth.kernels.wide.fields import Field, of_inputs
 from finitewidth.kernels.wide.law import LayerLaw, is_trained
+from finitewidth.kernels.wide.positions import Window
 
 
 @dataclass(frozen=True)
@@ -51,35 +52,24 @@ def refused(what: str, reason: str) -> ConfigError:
     return ConfigError(f"network: {what} {reason}")
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How fields are made of inputs: with all pairs of positions, of equal rows and columns."""
-
-    pairs: bool
-    same: bool
-
-    def field(self, signal: Signal, channel: int) -> Field:
-        """Return the field of a signal, whose channels must lie on an axis."""
-        if signal.field is not None:
-            return signal.field
-        x, other = signal.inputs
-        return of_inputs(x, other, channel, self.pairs, self.same)
+def field_of(signal: Signal, channel: int) -> Field:
+    """Return the law of a signal; the channels of inputs must lie on an axis."""
+    if signal.field is not None:
+        return signal.field
+    return of_inputs(*signal.inputs, channel)
 
 
 def weighted(
-    name: str, module: nn.Module, law: LayerLaw, signal: Signal, shape: torch.Size, how: Reading
+    name: str, module: nn.Module, law: LayerLaw, signal: Signal, shape: torch.Size
 ) -> Signal:
     """Apply a layer with weights, whose output has a shape.
-
-    The covariance of an output is sigma_w2 times the mean over the fan-in, plus sigma_b2; the NTK
-    is gain times that mean, plus sigma_w2 times the mean of the NTK below, plus the bias gain.
 
     Raises:
         ConfigError: the layer has no limit.
     """
     if isinstance(module, nn.Linear):
         channel = len(signal.shape) - 1
-        field = how.field(signal, channel)
+        field = field_of(signal, channel)
         if signal.flat:
             field = field.over_positions()
         elif signal.field is not None and signal.channel != channel:
@@ -87,12 +77,10 @@ def weighted(
         mean = field
     else:
         channel = 1
-        mean = _convolved(name, module, signal, how)
-    own = _plus_constant(_times(mean, law.sigma_w2), law.sigma_b2)
-    ntk = law.gain * mean.nngp + law.sigma_w2 * mean.ntk + law.bias_gain
+        mean = _convolved(name, module, signal)
     return Signal(
         tuple(shape),
-        field=replace(own, ntk=ntk),
+        field=mean.weighted(law),
         channel=channel,
         gaussian=True,
         layers=frozenset({name}),
@@ -100,15 +88,7 @@ def weighted(
     )
 
 
-def _times(field: Field, factor: float) -> Field:
-    return field.mapped(lambda k: k * factor, field.space)
-
-
-def _plus_constant(field: Field, constant: float) -> Field:
-    return field.mapped(lambda k: k + constant, field.space)
-
-
-def _convolved(name: str, module: nn.Conv1d | nn.Conv2d, signal: Signal, how: Reading) -> Field:
+def _convolved(name: str, module: nn.Conv1d | nn.Conv2d, signal: Signal) -> Field:
     """Return the mean over the fan-in of a convolution."""
     what = f"module {name!r}"
     if signal.flat or signal.channel != 1 or len(signal.shape) != len(module.kernel_size) + 2:
@@ -128,7 +108,7 @@ def _convolved(name: str, module: nn.Conv1d | nn.Conv2d, signal: Signal, how: Re
         else:
             before = after = module.padding[at]
         windows.append((taps, stride, before, after, dilation))
-    return how.field(signal, 1).windowed(windows, module.padding_mode == "circular")
+    return field_of(signal, 1).windowed(windows, module.padding_mode == "circular")
 
 
 def activated(what: str, dual: Dual, signal: Signal) -> Signal:
@@ -184,9 +164,9 @@ def joined(what: str, parts: list[Signal], axis: int, shape: torch.Size) -> Sign
     if len(laid_out) > 1:
         raise refused(what, "joins tensors with different positions")
     total = sum(part.shape[axis] for part in parts)
-    field = _times(first.field, first.shape[axis] / total)
+    field = first.field.times(first.shape[axis] / total)
     for part in parts[1:]:
-        field = field.plus(_times(part.field, part.shape[axis] / total))
+        field = field.plus(part.field.times(part.shape[axis] / total))
     above = first.above.union(*(part.above for part in parts))
     return Signal(
         tuple(shape), field=field, channel=axis, flat=first.flat, above=above, alike=False

@@ -15,7 +15,7 @@ from torch.nn.modules.dropout import _DropoutNd
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.wide import duals, layers
 from finitewidth.kernels.wide.law import WEIGHTED, LayerLaw, Weighted
-from finitewidth.kernels.wide.layers import Reading, Signal, refused
+from finitewidth.kernels.wide.layers import Signal, refused
 
 POOLS = (nn.AvgPool1d, nn.AvgPool2d, nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d)
 POOLING = {
@@ -57,9 +57,9 @@ class Limit(fx.Interpreter):
     along, for its shape.
     """
 
-    def __init__(self, graph: fx.GraphModule, laws: Mapping[str, LayerLaw], how: Reading) -> None:
+    def __init__(self, graph: fx.GraphModule, laws: Mapping[str, LayerLaw]) -> None:
         super().__init__(graph, garbage_collect_values=True)
-        self.laws, self.how = laws, how
+        self.laws = laws
         self.used: set[int] = set()  # weights, by their identity
         self.order = {node: at for at, node in enumerate(graph.graph.nodes)}
         self.extra_traceback = False  # messages stay as they are
@@ -124,7 +124,7 @@ class Limit(fx.Interpreter):
             raise refused(f"module {name!r}", reason)
         self.used |= parameters
         shape = module(module.weight.new_zeros(signal.shape)).shape
-        return layers.weighted(name, module, self.laws[name], signal, shape, self.how)
+        return layers.weighted(name, module, self.laws[name], signal, shape)
 
     def _call(
         self, name: str, what: str, function: Callable, args: tuple, kwargs: dict[str, Any]
