@@ -126,11 +126,6 @@ at most {SLOWER_UNCHECKED - 1:.0%} longer with `check=False` and at most
 {SLOWER_CHECKED - 1:.0%} longer with the check, or what it cannot do without (*at most*, with
 the check) forbids it. The time without the check is the time with it, less the share that it saves.
 """
-FLOAT64 = """At this commit ours computed multilayer perceptrons in float64, and neural-tangents in
-float32.
-Later code computes them in the type of the network; its times are not in this table.
-"""
-BEFORE_FLOAT32 = {"7ff5a43ac5"}  # commits of stored tables
 FORBIDDEN = """A Jacobian takes the same sweeps, and nearly the same multiplications where a network
 is small or its layers have many positions. Where *at most* is below what is asked for, these forbid
 it, not what ours does beside them.
@@ -138,7 +133,10 @@ it, not what ours does beside them.
 
 
 def write(
-    tables: Sequence[pd.DataFrame], folder: Path, side_by_sides: Sequence[pd.DataFrame] = ()
+    tables: Sequence[pd.DataFrame],
+    folder: Path,
+    side_by_sides: Sequence[pd.DataFrame] = (),
+    further: Sequence[str] = (),
 ) -> Path:
     """Draw the figures of all tables and write the page.
 
@@ -146,14 +144,15 @@ def write(
         tables: rows of `benchmarks.rows`, one table for each machine.
         folder: where the page and the figures are written.
         side_by_sides: rows of `benchmarks.side_by_side`, one table for each machine.
+        further: parts of the page that stand after those of ``side_by_sides``.
 
     Returns:
         The page.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     parts = [NETWORKS] if side_by_sides else []
     for rows in side_by_sides:
         parts += of_networks(rows)
+    parts += further
     for rows in tables:
         machine = file_name(rows).removesuffix(".csv")
         parts += section(rows, figures.draw(rows, folder, machine))
@@ -195,11 +194,12 @@ def of_networks(rows: pd.DataFrame) -> list[str]:
     first, rates = rows.iloc[0], rows["matmul_flops"].dropna() / 1e9
     load = span(rows["load"], "{:.1f}".format)
     versions = ", ".join(dict.fromkeys(", ".join(rows["versions"]).split(", ")))
+    dates, commits = (" and ".join(dict.fromkeys(rows[name])) for name in ("date", "commit"))
     return [
         f"### Networks on {first['processor']}, {first['cores']} cores\n",
-        f"Measured with {figures.said(first['threads'])} and\n{versions},\non {first['date']}, at "
-        f"commit {first['commit']}. The load was {load}, and large\nproducts ran at "
-        f"{span(rates, number)} GFLOP/s.\n",
+        f"Measured with {figures.said(first['threads'])} and\n{versions},\non {dates}, at commit "
+        f"{commits}. The load was {load}, and large\nproducts ran at {span(rates, number)} "
+        "GFLOP/s.\n",
         START,
         "",
         markdown(in_short(rows)),
@@ -209,7 +209,6 @@ def of_networks(rows: pd.DataFrame) -> list[str]:
         markdown(in_full(rows)),
         unreached(rows),
         RULE,
-        *([FLOAT64] if first["commit"] in BEFORE_FLOAT32 else []),
         markdown(beside_the_fastest(rows)),
         f"All numbers are in `benchmarks/results/networks/{file_name(rows)}`. Its columns:\n",
         meanings(side_by_side.COLUMNS),

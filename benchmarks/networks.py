@@ -103,12 +103,12 @@ def transformer() -> nn.Module:
     return network
 
 
-def cnn(channels: int, convolutions: int) -> nn.Module:
+def cnn(channels: int, convolutions: int, outputs: int = OUTPUTS) -> nn.Module:
     layers: list[nn.Module] = []
     for n, m in pairwise([3, *[channels] * convolutions]):
         layers += [nn.Conv2d(n, m, 3, padding=1), nn.ReLU()]
     return nn.Sequential(
-        *layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, OUTPUTS)
+        *layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, outputs)
     )
 
 
@@ -199,30 +199,36 @@ def drawn(case: Case) -> tuple[nn.Module, Tensor]:
     return case.make().eval(), torch.randn(case.inputs, *case.shape)
 
 
-def by_jacobian(network: nn.Module, x: Tensor, full: bool, chunk: int) -> Tensor:
+def by_jacobian(
+    network: nn.Module, x: Tensor, full: bool, chunk: int, outputs: int = OUTPUTS
+) -> Tensor:
     """Return the kernel from the Jacobian of all outputs, in chunks of inputs.
 
     Products are float32 for each parameter, and are added up in float64.
     """
-    gram = sum(gram_of(network, x, names, full, chunk) for names in groups(network, len(x)))
-    return gram.view(len(x), OUTPUTS, len(x), OUTPUTS).permute(1, 0, 3, 2) if full else gram
+    N, K = len(x), outputs
+    parts = groups(network, N * K)
+    gram = sum(gram_of(network, x, K, names, full, chunk) for names in parts)
+    return gram.view(N, K, N, K).permute(1, 0, 3, 2) if full else gram
 
 
-def gram_of(network: nn.Module, x: Tensor, names: list[str], full: bool, chunk: int) -> Tensor:
+def gram_of(
+    network: nn.Module, x: Tensor, outputs: int, names: list[str], full: bool, chunk: int
+) -> Tensor:
     """Return the part of the kernel, (N K, N K) or (N, N), that belongs to some parameters."""
     flat = (
         each.flatten(0, 1) if full else each.flatten(1)
-        for each in jacobians(network, x, names, chunk)
+        for each in jacobians(network, x, outputs, names, chunk)
     )
     return sum((each @ each.mT).double() for each in flat)
 
 
-def groups(network: nn.Module, inputs: int) -> list[list[str]]:
-    """Return names of parameters whose Jacobians together take at most `STORED` bytes."""
+def groups(network: nn.Module, rows: int) -> list[list[str]]:
+    """Return names of parameters whose Jacobians of so many rows take at most `STORED` bytes."""
     found: list[list[str]] = []
     free = 0.0
     for name, parameter in network.named_parameters():
-        size = inputs * OUTPUTS * parameter.numel() * parameter.element_size()
+        size = rows * parameter.numel() * parameter.element_size()
         if size > free:
             found.append([])
             free = STORED
@@ -231,17 +237,19 @@ def groups(network: nn.Module, inputs: int) -> list[list[str]]:
     return found
 
 
-def jacobians(network: nn.Module, x: Tensor, names: list[str], chunk: int) -> list[Tensor]:
+def jacobians(
+    network: nn.Module, x: Tensor, outputs: int, names: list[str], chunk: int
+) -> list[Tensor]:
     """Return the Jacobians (N, K, size) by some parameters, by `torch.func`."""
     parameters = {name: parameter.detach() for name, parameter in network.named_parameters()}
     chosen = {name: parameters[name] for name in names}
     rest = parameters | dict(network.named_buffers())
 
-    def outputs(theta: dict[str, Tensor], sample: Tensor) -> Tensor:
+    def outputs_of(theta: dict[str, Tensor], sample: Tensor) -> Tensor:
         return functional_call(network, rest | theta, (sample[None],))[0]
 
-    derivative = vmap(jacrev(outputs), in_dims=(None, 0))
-    found = [x.new_empty(len(x), OUTPUTS, each.numel()) for each in chosen.values()]
+    derivative = vmap(jacrev(outputs_of), in_dims=(None, 0))
+    found = [x.new_empty(len(x), outputs, each.numel()) for each in chosen.values()]
     with sdpa_kernel(SDPBackend.MATH):  # torch.func has no rule for the default attention
         for start in range(0, len(x), chunk):
             parts = derivative(chosen, x[start : start + chunk])
@@ -410,7 +418,7 @@ def main(file: str) -> None:
     found, usage = usage_of(run)
     facts = asdict(usage) | {"values": found.numpy()}
     if way == JACOBIAN:
-        parts = len(groups(network, len(x)))
+        parts = len(groups(network, len(x) * OUTPUTS))
         facts["how"] = f"{case.chunk} inputs" + f", {parts} parts of the parameters" * (parts > 1)
     if way == OURS:
         timer = Timer(device="cpu", clock="wall", rounds=7, seconds=0.0)

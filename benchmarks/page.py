@@ -7,9 +7,11 @@
 
 The table of this machine is written to benchmarks/results, and docs/benchmarks.md shows all tables
 there. With --only or --threads, the other rows of the table stay as they were. Each number of
-threads is measured in a process of its own. The kernels of users' networks (networks) have a table
-of their own, in benchmarks/results/networks. Neural-tangents is among them if --neural-tangents
-names the Python of an environment that has it; benchmarks/neural_tangents.txt says how to make one.
+threads is measured in a process of its own. The kernels of users' networks (networks), their growth
+(growth) and infinitely wide networks (wide) have tables of their own, in folders of these names;
+--networks chooses some of the users' networks, and the table keeps the others.
+Neural-tangents is among them if --neural-tangents names the Python of an environment that has it;
+benchmarks/neural_tangents.txt says how to make one.
 """
 
 import argparse
@@ -25,10 +27,21 @@ ROOT = Path(__file__).parents[1]
 IDLE = 1.5  # load average
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import document, rows, side_by_side  # noqa: E402
+from benchmarks import (  # noqa: E402
+    document,
+    growth,
+    growth_page,
+    networks,
+    rows,
+    side_by_side,
+    wide_times,
+)
 from benchmarks.timing import Timer  # noqa: E402
 
 from finitewidth.common.torch_setup import prepare_torch  # noqa: E402
+
+# each has the same function `measure`, and `COLUMNS`
+SIDE_BY_SIDE = {module.NAME: module for module in (side_by_side, growth, wide_times)}
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -40,8 +53,9 @@ def main(arguments: list[str] | None = None) -> None:
         if not (options.busy or options.quick) and (reason := busy()):
             print(f"one thread only, and no networks: {reason}; --busy measures all the same")
             options.threads = [threads for threads in options.threads if threads == 1]
-            options.only = [name for name in options.only if name != side_by_side.NAME]
-        measured = [measure_all(options, results), measure_networks(options, results / "networks")]
+            options.only = [name for name in options.only if name not in SIDE_BY_SIDE]
+        measured = [measure_all(options, results)]
+        measured += [measure_beside(name, options, results / name) for name in SIDE_BY_SIDE]
         if not any(measured):
             raise SystemExit("nothing was measured")
     print(write(results, options.into / "docs"))
@@ -51,9 +65,17 @@ def main(arguments: list[str] | None = None) -> None:
 def write(results: Path, folder: Path) -> Path:
     """Write the page and its figures from the tables in a folder."""
     tables = [rows.read(file) for file in sorted(results.glob("*.csv"))]
-    networks = sorted(results.glob("networks/*.csv"))
-    networks = [rows.read(file, side_by_side.COLUMNS) for file in networks]
-    return document.write(tables, folder, networks)
+    beside = {}
+    for name, module in SIDE_BY_SIDE.items():
+        files = sorted(results.glob(f"{name}/*.csv"))
+        beside[name] = [rows.read(file, module.COLUMNS) for file in files]
+    folder.mkdir(parents=True, exist_ok=True)
+    further: list[str] = []
+    for table in beside[growth.NAME]:
+        further += growth_page.of_growth(table, folder)
+    for table in beside[wide_times.NAME]:
+        further += growth_page.of_wide(table)
+    return document.write(tables, folder, beside[side_by_side.NAME], further)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -64,8 +86,9 @@ def parser() -> argparse.ArgumentParser:
     wanted.add_argument(
         "--busy", action="store_true", help="several threads even on a busy machine"
     )
-    parts = [*rows.PARTS, side_by_side.NAME]
+    parts = [*rows.PARTS, *SIDE_BY_SIDE]
     wanted.add_argument("--only", choices=parts, nargs="+", default=parts)
+    wanted.add_argument("--networks", choices=networks.CASES, nargs="+", default=[])
     wanted.add_argument("--neural-tangents", metavar="PYTHON", help="of its environment")
     wanted.add_argument("--rounds", type=int, default=7)
     wanted.add_argument("--seconds", type=float, default=0.02, help="of a way in each round")
@@ -112,13 +135,19 @@ def measure_all(options: argparse.Namespace, folder: Path) -> bool:
     return True
 
 
-def measure_networks(options: argparse.Namespace, folder: Path) -> bool:
-    """Measure the kernels of users' networks on the CPU, and write their table."""
-    if side_by_side.NAME not in options.only or options.device != "cpu":
+def measure_beside(name: str, options: argparse.Namespace, folder: Path) -> bool:
+    """Measure one of `SIDE_BY_SIDE` on the CPU, and write its table."""
+    if name not in options.only or options.device != "cpu":
         return False
     threads = max(options.threads)
-    table = side_by_side.measure(options.quick, threads, options.neural_tangents)
-    store(table, folder / rows.file_name(table))
+    measure, chosen = SIDE_BY_SIDE[name].measure, {}
+    if name == side_by_side.NAME:
+        chosen = {"chosen": options.networks}
+    table = measure(options.quick, threads, options.neural_tangents, **chosen)
+    file = folder / rows.file_name(table)
+    if any(chosen.values()) and file.exists():
+        table = side_by_side.merged(rows.read(file, side_by_side.COLUMNS), table)
+    store(table, file)
     return True
 
 

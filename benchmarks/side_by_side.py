@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import product
 from math import inf, nan
 from pathlib import Path
@@ -65,13 +65,16 @@ COLUMNS = {
 }
 
 
-def measure(quick: bool, threads: int, interpreter: str | None) -> pd.DataFrame:
-    """Measure all networks, kernels and ways; say on the terminal what has been done.
+def measure(
+    quick: bool, threads: int, interpreter: str | None, chosen: Collection[str] = ()
+) -> pd.DataFrame:
+    """Measure networks, all kernels and ways; say on the terminal what has been done.
 
     Args:
         quick: a tiny network only.
         threads: number of threads.
         interpreter: that of an environment with neural-tangents, if there is one.
+        chosen: names of networks; all by default.
 
     Raises:
         SystemExit: ours or the Jacobian fails, or a kernel differs from ours.
@@ -79,6 +82,8 @@ def measure(quick: bool, threads: int, interpreter: str | None) -> pd.DataFrame:
     found, facts = [], rows.facts_of(Timer("cpu", "wall", 1, 0.0), threads)
     cases = networks.QUICK if quick else networks.CASES
     for (name, case), kernel in product(cases.items(), (TRACED, FULL)):
+        if chosen and name not in chosen:
+            continue
         with TemporaryDirectory() as folder:
             task = {
                 "case": name,
@@ -96,6 +101,12 @@ def measure(quick: bool, threads: int, interpreter: str | None) -> pd.DataFrame:
                     flush=True,
                 )
     return pd.DataFrame(found, columns=list(COLUMNS))
+
+
+def merged(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
+    """Replace the rows of the networks that were measured again."""
+    again = old["network"].isin(new["network"]) & old["inputs"].isin(new["inputs"])
+    return pd.concat([old[~again], new], ignore_index=True)
 
 
 def rows_of(case: Case, task: dict, interpreter: str | None) -> Iterator[dict]:
@@ -141,18 +152,26 @@ def fastest(case: Case, task: dict, interpreter: str | None) -> dict:
         return min(found, key=lambda each: each.get("seconds", inf))
     if way == NEURAL_TANGENTS or (way == NNGEOMETRY and not importlib.util.find_spec(way)):
         return {"state": ABSENT, "how": ""}
-    return outcome(task)
+    # ours are measured in parts as well
+    return outcome(task, limit=None if way == OURS else LONGEST)
 
 
-def outcome(task: dict, interpreter: str = sys.executable, script: str = "networks.py") -> dict:
-    """Do a task in a process of its own; return its state and, if it was done, what it found."""
+def outcome(
+    task: dict,
+    interpreter: str = sys.executable,
+    script: str = "networks.py",
+    limit: float | None = LONGEST,
+) -> dict:
+    """Do a task in a process of its own; return its state and, if it was done, what it found.
+
+    The process ends after ``limit`` seconds.
+    """
     file, result = Path(task["result"]).with_name("task.json"), Path(task["result"])
     result.unlink(missing_ok=True)
     file.write_text(json.dumps(task), encoding="utf-8")
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
     env = os.environ | dict.fromkeys(names, str(task["threads"]))
     command = [interpreter, str(HERE / script), str(file)]
-    limit = None if task["way"] == OURS else LONGEST  # ours are measured in parts as well
     try:
         done = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=limit, env=env)
     except subprocess.TimeoutExpired:

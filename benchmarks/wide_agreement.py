@@ -9,15 +9,24 @@ an error if one is larger than the tolerance.
 import argparse
 import json
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
-import numpy as np
-import torch
-from torch import Tensor, nn
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
 
-from finitewidth.kernels.wide import wide_kernel
-from wide_architectures import CHANNELS, SIDE, architectures, is_convolutional
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+from benchmarks.wide_architectures import (  # noqa: E402
+    CHANNELS,
+    SIDE,
+    architectures,
+    is_convolutional,
+)
+from torch import Tensor, nn  # noqa: E402
+
+from finitewidth.kernels.wide import wide_kernel  # noqa: E402
 
 WIDTH, FEATURES, INPUTS = 6, 5, 4
 SETTINGS = {"sigma_w2": 1.6, "sigma_b2": 0.3}

@@ -1,0 +1,165 @@
+"""The figures and parts of the page about growth and about infinitely wide networks."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from benchmarks import document, figures, growth, rows, side_by_side, wide_times
+from benchmarks.growth import TRACED, WIDE, Sizes
+from benchmarks.networks import JACOBIAN, NEURAL_TANGENTS, OURS
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from finitewidth.figures import style
+
+LOOKS = {
+    OURS: {"color": style.COLOURS[0], "marker": "o"},
+    JACOBIAN: {"color": style.COLOURS[3], "marker": "^", "linestyle": "--"},
+    NEURAL_TANGENTS: {"color": style.COLOURS[4], "marker": "v", "linestyle": "--"},
+}
+LABELS = {
+    "inputs": "inputs",
+    "outputs": "outputs",
+    "channels": "parameters",
+    "depth": "convolutions",
+    "side": "positions of an image",
+}
+START = Sizes()
+GROWTH = f"""## How time and memory grow
+
+A network of {START.depth} convolutions of {START.channels} channels and a mean over positions, with
+{START.outputs} outputs, and {START.inputs} images of {START.side}×{START.side}; one size grows in
+each panel, and the network of infinite width has no mean over positions. A curve ends at the last
+size that a way computes within {growth.LIMIT} seconds, its imports and compiling included, and
+within {side_by_side.LIMIT / 1e9:.0f} GB; a cross marks an end. Times are those of a call after the
+first one, in the fastest round. Kernels of networks are float32, and limits float64. All ways agree
+to {side_by_side.TOLERANCE:g} of the largest entry, which is checked. Ours are `traced_kernel` and
+`wide_kernel` at their default budget; *{JACOBIAN}* and *{NEURAL_TANGENTS}* are as in the table
+above, with `empirical_ntk_fn` for networks and `kernel_fn` for the limit.
+"""
+LIMITS = """## Kernels of infinitely wide networks
+
+`wide_kernel` beside the `kernel_fn` of neural-tangents of the same network, compiled before. Both
+are float64, and each is computed in a process of its own. The difference is the largest one, over
+the largest entry.
+"""
+
+
+def of_growth(table: pd.DataFrame, folder: Path) -> list[str]:
+    """Draw the figures of one machine, and return their part of the page."""
+    machine = rows.file_name(table).removesuffix(".csv")
+    style.apply()
+    parts = [GROWTH, _measured(table)]
+    for kernel, own in table.groupby("kernel", sort=False):
+        name = {TRACED: "traced", WIDE: "wide"}[kernel]
+        picture = folder / f"benchmarks_growth_{name}_{machine}.png"
+        drawn(own).savefig(picture, metadata={"Software": None})
+        title = {TRACED: "Kernels of given networks", WIDE: "Kernels of infinitely wide networks"}
+        parts += [f"![{title[kernel]}]({picture.name})\n"]
+    return [
+        *parts,
+        "The *exponent* is the slope of the time between the last two sizes in logarithmic axes.\n",
+        document.markdown(ends(table)),
+        f"All numbers are in `benchmarks/results/growth/{machine}.csv`. Its columns:\n",
+        document.meanings(growth.COLUMNS),
+    ]
+
+
+def of_wide(table: pd.DataFrame) -> list[str]:
+    """Return the part of the page about the times of one machine."""
+    lines = []
+    for _, row in table.iterrows():
+        other = row["way"] != OURS
+        measured = row["state"] == side_by_side.MEASURED
+        line = {"network": row["network"], "inputs": row["inputs"], "way": row["way"]}
+        line["time"] = document.duration(row["seconds"]) if measured else row["state"]
+        line["memory"] = f"{document.prefixed(row['memory'])}B" if measured else ""
+        line["time over ours"] = document.number(row["ratio"]) if other and measured else ""
+        line["difference"] = f"{row['apart']:.1e}" if other and measured else ""
+        lines.append(line)
+    machine = rows.file_name(table).removesuffix(".csv")
+    return [
+        LIMITS,
+        _measured(table),
+        document.markdown(pd.DataFrame(lines)),
+        f"All numbers are in `benchmarks/results/wide/{machine}.csv`. Its columns:\n",
+        document.meanings(wide_times.COLUMNS),
+    ]
+
+
+def drawn(table: pd.DataFrame) -> Figure:
+    """Return seconds and memory against each size."""
+    sweeps = list(dict.fromkeys(table["sweep"]))
+    figure, axes = style.subplots(2, len(sweeps), height=4.2, squeeze=False, sharey="row")
+    for column, sweep in enumerate(sweeps):
+        own = table[table["sweep"] == sweep]
+        for row, quantity in enumerate(("seconds", "memory")):
+            _curves(axes[row, column], own, sweep, quantity)
+        axes[1, column].set_xlabel(LABELS[sweep])
+    axes[0, 0].set_ylabel("seconds")
+    axes[1, 0].set_ylabel("memory (GB)")
+    return figures.with_legend(figure, list(axes.flat))
+
+
+def _curves(axis: Axes, table: pd.DataFrame, sweep: str, quantity: str) -> None:
+    """Plot all ways, with a cross where one ends."""
+    for way, own in table.groupby("way", sort=False):
+        own = own.sort_values("value")
+        done = own[own["state"] == side_by_side.MEASURED]
+        if done.empty:
+            continue
+        x = done["parameters" if sweep == "channels" else "value"] ** (2 if sweep == "side" else 1)
+        y = done[quantity] / (1 if quantity == "seconds" else 1e9)
+        axis.plot(x, y, label=way, markersize=3, **LOOKS[way])
+        if len(done) < len(own):
+            axis.plot(x.iloc[-1:], y.iloc[-1:], "x", color=LOOKS[way]["color"], markersize=9)
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+
+
+def ends(table: pd.DataFrame) -> pd.DataFrame:
+    """Return for each size and way where it ends, why, and how its time grows before."""
+    lines = []
+    for (kernel, sweep, way), own in table.groupby(["kernel", "sweep", "way"], sort=False):
+        done = own[own["state"] == side_by_side.MEASURED].sort_values("value")
+        if done.empty:
+            continue
+        last, failed = done.iloc[-1], own[own["state"] != side_by_side.MEASURED]
+        exponent = np.nan
+        if len(done) > 1:
+            before = done.iloc[-2]
+            exponent = np.log(last["seconds"] / before["seconds"])
+            exponent /= np.log(last["value"] / before["value"])
+        lines.append(
+            {
+                "kernel": kernel,
+                "size": sweep,
+                "way": way,
+                "largest measured": last["value"],
+                "its time": document.duration(last["seconds"]),
+                "its memory": f"{document.prefixed(last['memory'])}B",
+                "exponent": "" if np.isnan(exponent) else document.number(exponent),
+                "the next": _next(failed) if len(failed) else "not tried",
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def _next(failed: pd.DataFrame) -> str:
+    """Say what happened at the size after the last one that was measured."""
+    first = failed.sort_values("value").iloc[0]
+    state = first["state"]
+    if state == side_by_side.SLOW:
+        state = f"longer than {growth.LIMIT} s"
+    return f"{first['value']}: {state}"
+
+
+def _measured(table: pd.DataFrame) -> str:
+    """Return when and how a table was measured."""
+    first = table.iloc[0]
+    load = document.span(table["load"], "{:.1f}".format)
+    machine = f"{first['processor']}, {first['cores']} cores"
+    return (
+        f"Measured on {machine}, with {figures.said(first['threads'])} and\n{first['versions']},\n"
+        f"on {first['date']}, at commit {first['commit']}. The load was {load}.\n"
+    )
