@@ -1,9 +1,6 @@
 """The operations of a torch module, read by `torch.fx`, and carried out on laws of tensors."""
 
-import operator
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from math import prod
 from typing import Any
 
 import torch
@@ -13,9 +10,11 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels.wide import duals, layers
+from finitewidth.kernels.wide import activations, duals, layers
+from finitewidth.kernels.wide.calculated import calculated, flat, scaled
 from finitewidth.kernels.wide.law import WEIGHTED, LayerLaw, Weighted
 from finitewidth.kernels.wide.layers import Signal, refused
+from finitewidth.kernels.wide.shapes import averaged, like, shaped
 
 POOLS = (nn.AvgPool1d, nn.AvgPool2d, nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d)
 POOLING = {
@@ -69,7 +68,7 @@ class Limit(fx.Interpreter):
         args, kwargs = self.fetch_args_kwargs_from_env(node)
         if node.op == "get_attr" and isinstance(self.fetch_attr(node.target), nn.Parameter):
             raise refused(f"parameter {node.target!r}", "is used outside a layer that has a rule")
-        if node.op == "output" or not any(isinstance(each, Signal) for each in _flat(args, kwargs)):
+        if node.op == "output" or not any(isinstance(each, Signal) for each in flat(args, kwargs)):
             return super().run_node(node)
         what = f"operation {_name(node.target)!r}"
         self._check_in_place(node, what)
@@ -102,18 +101,18 @@ class Limit(fx.Interpreter):
         if isinstance(module, _BatchNorm):
             raise refused(what, _reason(module))
         if signal.inputs is not None and not list(module.parameters()):
-            return _calculated(what, module, (signal,), {})
+            return calculated(what, module, (signal,), {})
         if isinstance(module, nn.Identity | _DropoutNd):
             return signal
         if isinstance(module, nn.Flatten):
-            return _shaped(what, signal, lambda x: module(x))
+            return shaped(what, signal, lambda x: module(x))
         if isinstance(module, POOLS):
-            return _averaged(what, signal, module)
+            return averaged(what, signal, module)
         if isinstance(module, nn.LayerNorm):
             return layers.normalised(what, module, signal)
-        if type(module) in layers.ACTIVATIONS:
-            return layers.activated(what, layers.ACTIVATIONS[type(module)](module), signal)
-        if type(module) in layers.ELEMENTWISE:
+        if type(module) in activations.ACTIVATIONS:
+            return layers.activated(what, activations.ACTIVATIONS[type(module)](module), signal)
+        if type(module) in activations.ELEMENTWISE:
             return layers.activated(what, duals.by_quadrature(_not_in_place(module)), signal)
         raise refused(what, _reason(module))
 
@@ -129,39 +128,39 @@ class Limit(fx.Interpreter):
     def _call(
         self, name: str, what: str, function: Callable, args: tuple, kwargs: dict[str, Any]
     ) -> Any:
-        signals = [each for each in _flat(args, kwargs) if isinstance(each, Signal)]
+        signals = [each for each in flat(args, kwargs) if isinstance(each, Signal)]
         if name == "getattr":
-            return getattr(_like(args[0]), args[1])
+            return getattr(like(args[0]), args[1])
         if name in ("size", "dim", "len"):
-            return function(_like(args[0]), *args[1:])
+            return function(like(args[0]), *args[1:])
         if name == "dropout":
             if kwargs.get("training", args[2] if len(args) > 2 else True):
                 raise refused(what, "draws random numbers; call network.eval()")
             return signals[0]
         if all(signal.inputs is not None for signal in signals):
-            return _calculated(what, function, args, kwargs)
+            return calculated(what, function, args, kwargs)
         if name in UNCHANGED:
             return signals[0]
         if name in ADDITIONS and len(signals) == 2 and "alpha" not in kwargs:
             return layers.added(what, *signals)
         if name in SCALINGS and len(signals) == 1 and not kwargs:
-            return _scaled(what, function, args, signals[0])
+            return scaled(what, function, args, signals[0])
         if name in ("cat", "concat"):
             axis = kwargs.get("dim", args[1] if len(args) > 1 else 0)
-            shape = torch.cat([_like(part) for part in args[0]], axis).shape
+            shape = torch.cat([like(part) for part in args[0]], axis).shape
             return layers.joined(what, list(args[0]), axis, shape)
         if name in SHAPING:
-            return _shaped(what, signals[0], lambda x: function(x, *args[1:], **kwargs))
+            return shaped(what, signals[0], lambda x: function(x, *args[1:], **kwargs))
         if name == "mean" or function in POOLING:
-            return _averaged(what, signals[0], lambda x: function(x, *args[1:], **kwargs))
-        if function in layers.ACTIVATIONS:
-            dual = layers.ACTIVATIONS[function](*args[1:], **kwargs)
+            return averaged(what, signals[0], lambda x: function(x, *args[1:], **kwargs))
+        if function in activations.ACTIVATIONS:
+            dual = activations.ACTIVATIONS[function](*args[1:], **kwargs)
             return layers.activated(what, dual, signals[0])
         name = name.rstrip("_")
-        if name in layers.NAMED:
-            return layers.activated(what, layers.NAMED[name], signals[0])
-        if name in layers.SMOOTH:
-            smooth = layers.SMOOTH[name]
+        if name in activations.NAMED:
+            return layers.activated(what, activations.NAMED[name], signals[0])
+        if name in activations.SMOOTH:
+            smooth = activations.SMOOTH[name]
             dual = duals.by_quadrature(lambda h: smooth(h, *args[1:], **kwargs))
             return layers.activated(what, dual, signals[0])
         raise refused(what, "has no rule for its limit")
@@ -171,139 +170,8 @@ def _name(target: Any) -> str:
     return target if isinstance(target, str) else getattr(target, "__name__", str(target))
 
 
-def _flat(args: Any, kwargs: Mapping[str, Any]) -> list[Any]:
-    """Return all arguments, and the members of lists among them."""
-    flat: list[Any] = []
-    for each in (*args, *kwargs.values()):
-        flat += list(each) if isinstance(each, list | tuple) else [each]
-    return flat
-
-
-def _like(signal: Any) -> Any:
-    """Return a tensor of the shape of a signal, in the type of its inputs."""
-    return torch.zeros(signal.shape) if isinstance(signal, Signal) else signal
-
-
 def _not_in_place(module: nn.Module) -> Callable[[Tensor], Tensor]:
     return lambda h: module(h.clone())
-
-
-def _calculated(what: str, function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Signal:
-    """Apply a function without weights to the inputs themselves.
-
-    It gets two inputs at a time, as sizes that were read from a tensor are those for two.
-
-    Raises:
-        ConfigError: it mixes inputs.
-    """
-    x, other = (_by_twos(what, function, args, kwargs, side) for side in (0, 1))
-    return Signal((2, *x.shape[1:]), inputs=(x, other))
-
-
-def _by_twos(
-    what: str, function: Callable, args: tuple, kwargs: Mapping[str, Any], side: int
-) -> Tensor:
-    """Return a function of the inputs of one side, (n, ...)."""
-    tensors = [each.inputs[side] for each in _flat(args, kwargs) if isinstance(each, Signal)]
-    count = len(tensors[0])
-
-    def of(rows: list[int]) -> Tensor:
-        def value(each: Any) -> Any:
-            if isinstance(each, list | tuple):
-                return type(each)(map(value, each))
-            return each.inputs[side][rows] if isinstance(each, Signal) else each
-
-        return function(*map(value, args), **{key: value(each) for key, each in kwargs.items()})
-
-    last = count - 1
-    parts = [of([at, min(at + 1, last)]) for at in range(0, count, 2)]
-    if not torch.equal(parts[0][:1], of([0, 0])[:1]):
-        raise refused(what, "mixes inputs")
-    return torch.cat(parts)[:count]
-
-
-def _scaled(what: str, function: Callable, args: tuple, signal: Signal) -> Signal:
-    """Multiply by a number, or divide by one."""
-    others = [each for each in args if not isinstance(each, Signal)]
-    numbers = all(isinstance(each, int | float) for each in others)
-    if not numbers or (function in (operator.truediv, torch.div) and args[0] is not signal):
-        raise refused(what, "combines a tensor with something else than a number")
-    one = torch.ones((), dtype=torch.float64)
-    factor = function(*(one if isinstance(each, Signal) else each for each in args))
-    return replace(signal, field=signal.field.scaled(float(factor)))
-
-
-def _marked(signal: Signal) -> Tensor:
-    """Return a tensor whose numbers tell which channel and position each of them is."""
-    numbers = torch.arange(1, prod(signal.shape[1:]) + 1)
-    return numbers.view(1, *signal.shape[1:]).double().expand(signal.shape)
-
-
-def _shaped(what: str, signal: Signal, function: Callable[[Tensor], Tensor]) -> Signal:
-    """Arrange the axes of a tensor anew: flatten it, or put its axes in another order."""
-    new = function(_like(signal))
-    old = signal.shape
-    if tuple(new.shape) == old and torch.equal(function(_marked(signal)), _marked(signal)):
-        return signal
-    if new.shape[0] == 2 and new.dim() == 2 and new.shape[1] == _like(signal)[0].numel():
-        return _flattened(signal, new.shape)
-    marked = function(_marked(signal))
-    for axis in range(1, new.dim()):
-        # the channels lie on the axis along which their numbers differ, with the order of positions
-        moved = _marked(signal).movedim(signal.channel, axis) if axis < len(old) else None
-        if moved is not None and moved.shape == marked.shape and torch.equal(moved, marked):
-            return replace(signal, shape=tuple(new.shape), channel=axis)
-    raise refused(
-        what, f"arranges a tensor {old} as {tuple(new.shape)}, for which there is no rule"
-    )
-
-
-def _flattened(signal: Signal, shape: torch.Size) -> Signal:
-    """Lay channels and positions on one axis."""
-    field = signal.field
-    flat = prod(field.space) > 1
-    if not flat:
-        field = field.over_positions()
-    return replace(signal, shape=tuple(shape), field=field, channel=1, flat=flat)
-
-
-def _averaged(what: str, signal: Signal, function: Callable[[Tensor], Tensor]) -> Signal:
-    """Apply an average over positions.
-
-    Raises:
-        ConfigError: it is one over channels.
-    """
-    shape = function(_like(signal)).shape
-    more = list(signal.shape)
-    more[signal.channel] += 1
-    sizes = zip(shape, function(torch.zeros(more)).shape, strict=True)
-    axes = [axis for axis, (size, with_more) in enumerate(sizes) if size != with_more]
-    plain = not signal.flat and signal.field.space
-    if (
-        not plain
-        or len(axes) != 1
-        or axes == [0]
-        or not _is_same_for_channels(function, signal, axes[0])
-    ):
-        raise refused(what, "averages over channels or inputs, and not over positions alone")
-    (channel,) = axes
-
-    def average(k: Tensor) -> Tensor:
-        """Average (B, 1, *space), with the axes in the order of the network."""
-        return function(k.movedim(1, signal.channel)).movedim(channel, 1)
-
-    field = signal.field.averaged(average)
-    return replace(signal, shape=tuple(shape), field=field, channel=channel)
-
-
-def _is_same_for_channels(
-    function: Callable[[Tensor], Tensor], signal: Signal, channel: int
-) -> bool:
-    """Tell whether a linear map does the same to each channel; they then lie on ``channel``."""
-    numbers = torch.arange(1, signal.shape[signal.channel] + 1, dtype=torch.float64)
-    given = torch.ones(signal.shape, dtype=torch.float64).movedim(signal.channel, -1) * numbers
-    result = function(given.movedim(-1, signal.channel)).movedim(channel, -1)
-    return torch.allclose(result, result[..., :1] * numbers)
 
 
 def _reason(module: nn.Module) -> str:
