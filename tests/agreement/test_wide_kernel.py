@@ -346,7 +346,11 @@ REFUSED = {
     ("network", "x", "words"),
     [
         (dense(nn.ReLU), normal(3, 4), r"it fails with inputs of shape \(4,\)"),
-        (nn.Bilinear(5, 5, 1), normal(3, 5), "it takes 2 arguments; it must take one"),
+        (
+            nn.Bilinear(5, 5, 1),
+            normal(3, 5),
+            r"x: it is 1 tensor\(s\), but the network takes input1, input2",
+        ),
         (lambda x: x, normal(3, 5), "must be a torch module"),
         (nn.Conv2d(3, 4, 3), normal(3, 3, 5, 5), r"its outputs \(2, 4, 3, 3\) must be"),
         (nn.Sequential(nn.Flatten()), normal(3, 5), "depends on weights"),

@@ -157,11 +157,7 @@ def _own(field: Field, held: dict[Field, Tensor], some: slice, axis: str, pairs:
     """Return the covariance of some inputs with themselves, (n, *places)."""
     if isinstance(field, Inputs):
         x = getattr(field, axis)[some]
-        n, channels, _ = x.shape
-        if pairs:
-            products = torch.einsum("ncp,ncq->npq", x, x)
-            return products.reshape(n, *field.space, *field.space) / channels
-        return x.square().mean(1).reshape(n, *field.space)
+        return field.own(x, pairs).reshape(len(x), *field.space * (2 if pairs else 1))
     parents = [held[parent] for parent in field.parents]
     if not field.reads_variances:
         return field.own(parents, pairs, None)
@@ -205,11 +201,8 @@ def _tile(
 def _products(inputs: Inputs, rows: slice, columns: slice, pairs: bool) -> Tensor:
     """Return the covariances of given inputs, (n, m, *places)."""
     first, second = inputs.rows[rows], inputs.columns[columns]
-    n, channels, _ = first.shape
-    products = "ncp,mcq->nmpq" if pairs else "ncp,mcp->nmp"
-    sums = torch.einsum(products, first, second)
-    places = inputs.space * (2 if pairs else 1)
-    return sums.reshape(n, len(second), *places) / channels
+    products = inputs.products(first, second, pairs)
+    return products.reshape(len(first), len(second), *inputs.space * (2 if pairs else 1))
 
 
 def _as_places(first: Tensor, second: Tensor, pairs: bool) -> tuple[Tensor, Tensor]:

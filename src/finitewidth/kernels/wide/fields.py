@@ -109,6 +109,17 @@ class Inputs(Field):
     rows: Tensor
     columns: Tensor
 
+    def own(self, x: Tensor, pairs: bool) -> Tensor:
+        """Return the covariance of inputs (n, C, P) with themselves, (n, P), or (n, P, P)."""
+        if pairs:
+            return torch.einsum("ncp,ncq->npq", x, x) / x.shape[1]
+        return x.square().mean(1)
+
+    def products(self, first: Tensor, second: Tensor, pairs: bool) -> Tensor:
+        """Return the covariance of (n, C, P) and (m, C, P), (n, m, P), or (n, m, P, P)."""
+        products = "ncp,mcq->nmpq" if pairs else "ncp,mcp->nmp"
+        return torch.einsum(products, first, second) / first.shape[1]
+
 
 class Derived(Field, ABC):
     """A law that follows from others.

@@ -3,11 +3,11 @@
 import torch
 from torch import Tensor, nn
 
-from finitewidth.common.arrays import as_tensor
 from finitewidth.common.errors import ConfigError, FinitewidthError
 from finitewidth.kernels.ntk_init.initialisation import checked_choice
-from finitewidth.kernels.trained.batches import Array, as_inputs
+from finitewidth.kernels.trained.batches import Batch, Inputs
 from finitewidth.kernels.trained.budget import DEFAULT_BUDGET
+from finitewidth.kernels.wide.arguments import as_arguments, signals
 from finitewidth.kernels.wide.evaluation import kernel_of, program_of
 from finitewidth.kernels.wide.fields import Field
 from finitewidth.kernels.wide.law import WEIGHTED, LayerLaw, Variance, layer_laws
@@ -19,8 +19,8 @@ KINDS = ("ntk", "nngp")
 
 def wide_kernel(
     network: nn.Module,
-    x: Array,
-    other: Array | None = None,
+    x: Inputs,
+    other: Inputs | None = None,
     *,
     sigma_w2: Variance,
     sigma_b2: Variance = 0.0,
@@ -34,10 +34,11 @@ def wide_kernel(
     and biases N(0, sigma_b2), independent of each other.
 
     Args:
-        network: a module of one argument: linear layers, convolutions, activations, averages over
+        network: a module of linear layers, convolutions, embeddings, activations, averages over
             positions, residual sums, concatenations and layer norms. Frozen parameters
             (``requires_grad=False``) do not count in the tangent kernel.
-        x: inputs of the rows, (N, ...).
+        x: inputs of the rows, (N, ...); of a network of several arguments, a tuple of them or a
+            mapping by name.
         other: inputs of the columns, (M, ...); those of ``x`` by default.
         sigma_w2: variance of a weight times its fan-in: a number, one for each layer by name, or
             "torch" for the variances with which torch initialises its layers.
@@ -71,26 +72,25 @@ def wide_kernel(
     if type(network) in WEIGHTED:  # torch.fx reads into a module, but not into its layers
         network = nn.Sequential(network)
     laws = layer_laws(network, sigma_w2, sigma_b2, parametrisation)
-    rows = as_inputs(network, as_tensor(x, "x"))
-    columns = rows if other is None else as_inputs(network, as_tensor(other, "other"), "other")
+    rows = as_arguments(network, x)
+    columns = rows if other is None else as_arguments(network, other, "other")
+    rows.check_alike(columns, "other")
     program = program_of(_field(network, laws, rows, columns))
     return kernel_of(program, other is None, kind == "ntk", budget)
 
 
-def _field(network: nn.Module, laws: dict[str, LayerLaw], x: Tensor, other: Tensor) -> Field:
+def _field(network: nn.Module, laws: dict[str, LayerLaw], x: Batch, other: Batch) -> Field:
     """Return the law of the outputs for inputs of rows and columns."""
     graph = traced(network)
-    signal = Signal((2, *x.shape[1:]), inputs=(x.double(), other.double()))
+    given = signals(graph, x, other)
     try:
         with torch.no_grad():
-            output = Limit(graph, laws).run(signal)
+            output = Limit(graph, laws).run(*given)
     except FinitewidthError:
         raise
     except Exception as error:  # a network may raise anything
         lines = str(error).splitlines() or [type(error).__name__]
-        raise ConfigError(
-            f"network: it fails with inputs of shape {tuple(x.shape[1:])}: {lines[0]}"
-        ) from error
+        raise ConfigError(f"network: it fails with inputs of {x.shapes()}: {lines[0]}") from error
     if not isinstance(output, Signal) or output.field is None:
         raise ConfigError("network: its output is no tensor that depends on weights")
     if len(output.shape) != 2:

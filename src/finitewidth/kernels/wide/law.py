@@ -12,8 +12,10 @@ from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_
 
 Variance = float | Mapping[str, float] | Literal["torch"]
 PARAMETRISATIONS = ("ntk", "standard")
-Weighted = nn.Linear | nn.Conv1d | nn.Conv2d
-WEIGHTED = (nn.Linear, nn.Conv1d, nn.Conv2d)
+Table = nn.Embedding | nn.EmbeddingBag
+TOKENS = (nn.Embedding, nn.EmbeddingBag)
+Weighted = nn.Linear | nn.Conv1d | nn.Conv2d | Table
+WEIGHTED = (nn.Linear, nn.Conv1d, nn.Conv2d, *TOKENS)
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,8 @@ class LayerLaw:
 
 
 def fan_in(module: Weighted) -> int:
-    """Return the number of weights of one output."""
-    return prod(module.weight.shape[1:])
+    """Return the number of weights of one output; of an embedding, those that a token uses."""
+    return 1 if isinstance(module, TOKENS) else prod(module.weight.shape[1:])
 
 
 def layer_laws(
@@ -53,9 +55,11 @@ def layer_laws(
     laws = {}
     for name, module in layers.items():
         fan = fan_in(module)
-        weight = _variance("sigma_w2", sigma_w2, name, layers, 1 / 3, above=0)
+        biases = None if isinstance(module, TOKENS) else module.bias
+        of_torch = 1.0 if isinstance(module, TOKENS) else 1 / 3
+        weight = _variance("sigma_w2", sigma_w2, name, layers, of_torch, above=0)
         bias = 0.0
-        if module.bias is not None:
+        if biases is not None:
             # torch draws both uniformly up to 1 / sqrt(fan-in), which has a third as its variance
             bias = _variance("sigma_b2", sigma_b2, name, layers, 1 / (3 * fan))
         gain, bias_gain = (weight, bias) if parametrisation == "ntk" else (float(fan), 1.0)
@@ -63,7 +67,7 @@ def layer_laws(
             weight,
             bias,
             gain if is_trained(module.weight) else 0.0,
-            bias_gain if is_trained(module.bias) else 0.0,
+            bias_gain if is_trained(biases) else 0.0,
         )
     return laws
 

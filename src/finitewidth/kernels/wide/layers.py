@@ -1,4 +1,4 @@
-"""What each operation of a network does to the law of its tensors in the limit of infinite width.
+"""What operations without weights do to the law of tensors in the limit of infinite width.
 
 A `Signal` is a tensor of the network for two inputs, which has the shape, with what is known of its
 law: the tensor itself for all inputs, as long as it does not depend on weights, and then a `Field`.
@@ -12,8 +12,7 @@ from torch import Tensor, nn
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.wide.duals import Dual
 from finitewidth.kernels.wide.fields import Field, of_inputs
-from finitewidth.kernels.wide.law import LayerLaw, is_trained
-from finitewidth.kernels.wide.positions import Window
+from finitewidth.kernels.wide.law import is_trained
 
 
 @dataclass(frozen=True)
@@ -53,58 +52,6 @@ def field_of(signal: Signal, channel: int) -> Field:
     if signal.field is not None:
         return signal.field
     return of_inputs(*signal.inputs, channel)
-
-
-def weighted(
-    name: str, module: nn.Module, law: LayerLaw, signal: Signal, shape: torch.Size
-) -> Signal:
-    """Apply a layer with weights, whose output has a shape.
-
-    Raises:
-        ConfigError: the layer has no limit.
-    """
-    if isinstance(module, nn.Linear):
-        channel = len(signal.shape) - 1
-        field = field_of(signal, channel)
-        if signal.flat:
-            field = field.over_positions()
-        elif signal.field is not None and signal.channel != channel:
-            raise refused(f"module {name!r}", "acts on an axis of positions, and not on channels")
-        mean = field
-    else:
-        channel = 1
-        mean = _convolved(name, module, signal)
-    return Signal(
-        tuple(shape),
-        field=mean.weighted(law),
-        channel=channel,
-        gaussian=True,
-        layers=frozenset({name}),
-        above=signal.above | {name},
-    )
-
-
-def _convolved(name: str, module: nn.Conv1d | nn.Conv2d, signal: Signal) -> Field:
-    """Return the mean over the fan-in of a convolution."""
-    what = f"module {name!r}"
-    if signal.flat or signal.channel != 1 or len(signal.shape) != len(module.kernel_size) + 2:
-        raise refused(what, f"reads a tensor {signal.shape} without channels on its second axis")
-    fixed = signal.inputs is not None or module.groups == module.in_channels
-    if module.groups > 1 and (fixed or not signal.alike):
-        reason = "has groups whose channels do not become many, or have different laws"
-        raise refused(what, reason)
-    if module.padding_mode not in ("zeros", "circular"):
-        raise refused(what, f"has padding_mode={module.padding_mode!r}; use zeros or circular")
-    windows: list[Window] = []
-    for at, taps in enumerate(module.kernel_size):
-        stride, dilation = module.stride[at], module.dilation[at]
-        if isinstance(module.padding, str):
-            total = dilation * (taps - 1) if module.padding == "same" else 0
-            before, after = total // 2, total - total // 2
-        else:
-            before = after = module.padding[at]
-        windows.append((taps, stride, before, after, dilation))
-    return field_of(signal, 1).windowed(windows, module.padding_mode == "circular")
 
 
 def activated(what: str, dual: Dual, signal: Signal) -> Signal:

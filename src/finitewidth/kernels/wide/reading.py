@@ -12,9 +12,10 @@ from torch.nn.modules.dropout import _DropoutNd
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.wide import activations, duals, layers
 from finitewidth.kernels.wide.calculated import calculated, flat, scaled
-from finitewidth.kernels.wide.law import WEIGHTED, LayerLaw, Weighted
+from finitewidth.kernels.wide.law import TOKENS, WEIGHTED, LayerLaw, Weighted
 from finitewidth.kernels.wide.layers import Signal, refused
 from finitewidth.kernels.wide.shapes import averaged, like, shaped
+from finitewidth.kernels.wide.weighted import weighted
 
 POOLS = (nn.AvgPool1d, nn.AvgPool2d, nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d)
 POOLING = {
@@ -43,9 +44,6 @@ def traced(network: nn.Module) -> fx.GraphModule:
             f"network: torch.fx cannot read its forward pass ({lines[0]}); write it without "
             "conditions on tensors, and with x.shape[0] in place of len(x)"
         ) from error
-    needed = [node for node in graph.graph.nodes if node.op == "placeholder" and not node.args]
-    if len(needed) != 1:
-        raise ConfigError(f"network: it takes {len(needed)} arguments; it must take one")
     return graph
 
 
@@ -68,15 +66,28 @@ class Limit(fx.Interpreter):
         args, kwargs = self.fetch_args_kwargs_from_env(node)
         if node.op == "get_attr" and isinstance(self.fetch_attr(node.target), nn.Parameter):
             raise refused(f"parameter {node.target!r}", "is used outside a layer that has a rule")
-        if node.op == "output" or not any(isinstance(each, Signal) for each in flat(args, kwargs)):
+        if node.op == "output":
+            return super().run_node(node)
+        if not any(isinstance(each, Signal) for each in flat(args, kwargs)):
+            self._check_constant(node)
             return super().run_node(node)
         what = f"operation {_name(node.target)!r}"
         self._check_in_place(node, what)
         if node.op == "call_module":
-            return self._module(str(node.target), *args, **kwargs)
+            if len(args) != 1 or kwargs or not isinstance(args[0], Signal):
+                raise refused(
+                    f"module {str(node.target)!r}", "must be given one tensor by position"
+                )
+            return self._module(str(node.target), args[0])
         if node.op == "call_method":
             return self._call(node.target, what, getattr(Tensor, node.target), args, kwargs)
         return self._call(_name(node.target), what, node.target, args, kwargs)
+
+    def _check_constant(self, node: fx.Node) -> None:
+        """Refuse a module with weights that acts on what does not depend on the inputs."""
+        if node.op == "call_module" and list(self.fetch_attr(node.target).parameters()):
+            reason = "does not act on the inputs, or on a tensor that depends on them"
+            raise refused(f"module {str(node.target)!r}", reason)
 
     def _check_in_place(self, node: fx.Node, what: str) -> None:
         """Refuse to change a tensor in place that is used later."""
@@ -122,8 +133,9 @@ class Limit(fx.Interpreter):
             reason = "is used twice, or shares weights; there is no rule for the limit of that"
             raise refused(f"module {name!r}", reason)
         self.used |= parameters
-        shape = module(module.weight.new_zeros(signal.shape)).shape
-        return layers.weighted(name, module, self.laws[name], signal, shape)
+        kind = torch.long if isinstance(module, TOKENS) else module.weight.dtype
+        shape = module(torch.zeros(signal.shape, dtype=kind, device=module.weight.device)).shape
+        return weighted(name, module, self.laws[name], signal, shape)
 
     def _call(
         self, name: str, what: str, function: Callable, args: tuple, kwargs: dict[str, Any]
