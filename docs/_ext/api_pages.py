@@ -70,6 +70,9 @@ BESIDE = {
     "Gates and paths": ("finitewidth.kernels.npk.NuValue",),
 }
 
+# what follows the entries of a group: a file beside this one
+APPENDED = {"Networks of infinite width": "wide_layers.txt"}
+
 
 def slug(title: str) -> str:
     """Return the name of the page of a group."""
@@ -103,6 +106,9 @@ def _page(title: str, members: tuple[str, ...]) -> list[str]:
         lines += ["", heading, "-" * len(heading)]
         for path in beside:
             lines += ["", *_entry(path, is_class=True)]
+    if name := APPENDED.get(title):
+        text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+        lines += ["", *text.splitlines()]
     return [*lines, ""]
 
 

@@ -144,7 +144,7 @@ def test_both_layouts_of_a_sequence_have_one_kernel():
 def test_a_bag_is_the_mean_or_sum_of_its_vectors(mode, padding):
     bag = nn.EmbeddingBag(WORDS, 6, mode=mode, padding_idx=padding)
     found = fw.wide_kernel(bag, TOKENS, sigma_w2=1.7)
-    kept = TOKENS != (-1 if padding is None else padding)
+    kept = TOKENS.ne(-1 if padding is None else padding)
     for i, one in enumerate(TOKENS):
         for j, two in enumerate(TOKENS):
             equal = (one[kept[i]][:, None] == two[kept[j]]).double()
