@@ -19,7 +19,7 @@ from tests.wide_architectures import (
 import finitewidth as fw
 
 VARIANCES = {"sigma_w2": SIGMA_W2, "sigma_b2": SIGMA_B2}
-NARROW, WIDE, DRAWS, ARCHITECTURES = 16, 128, 8, 12
+NARROW, WIDE, DRAWS, ARCHITECTURES = 16, 128, 8, 24
 PLANS = st.randoms(use_true_random=False).map(plan)
 PARAMETRISATIONS = st.sampled_from(["ntk", "standard"])
 KINDS = st.sampled_from(["ntk", "nngp"])
@@ -69,10 +69,10 @@ def deviations(steps, width, parametrisation):
 def test_drawn_kernels_come_near_as_one_over_the_width():
     """At 8 times the width, mean squared distances are an eighth, and the mean deviation is small.
 
-    With 8 draws, the logarithm of the ratio has a standard deviation of about 0.9 for one
-    architecture, and 0.26 in the mean over 12. A right kernel leaves the bounds, log 8 +- 0.8, once
-    in 500 seeds; the seeds are fixed. A limit that is off by a fifth of its largest entry has a
-    ratio of about 2.
+    With 8 draws, the logarithm of the ratio has a standard deviation of about 0.65 for one
+    architecture, and 0.13 in the mean over 24. The mean deviation of one architecture is about 0.04
+    of the largest entry, and 0.01 in the mean over 24. A right kernel leaves the bounds, 3 standard
+    errors each, once in 100 seeds; the seeds are fixed.
     """
     ratios, means = [], []
     for seed in range(ARCHITECTURES):
@@ -82,6 +82,5 @@ def test_drawn_kernels_come_near_as_one_over_the_width():
         ratio = narrow.square().mean((1, 2, 3)) / wide.square().mean((1, 2, 3))
         ratios.append(ratio.log())  # of the NTK and the NNGP kernel
         means.append(wide.mean((1, 2, 3)))
-    assert (torch.stack(ratios).mean(0) - log(WIDE / NARROW)).abs().max() < 0.8
-    assert torch.stack(means).mean(0).abs().max() < 0.06
-    print(torch.stack(ratios).mean(0).exp(), torch.stack(ratios).std(0), torch.stack(means).mean(0), torch.stack(means).std(0)); assert 0
+    assert (torch.stack(ratios).mean(0) - log(WIDE / NARROW)).abs().max() < 0.4
+    assert torch.stack(means).mean(0).abs().max() < 0.03
