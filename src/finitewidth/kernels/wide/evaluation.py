@@ -11,6 +11,7 @@ from math import prod
 
 import torch
 from torch import Tensor
+from tqdm.auto import tqdm
 
 from finitewidth.kernels.trained.budget import pieces
 from finitewidth.kernels.wide.fields import Derived, Field, Inputs, Kernels, Variances
@@ -19,6 +20,8 @@ from finitewidth.kernels.wide.positions import equal_positions
 ITEM = 8  # bytes of a number
 TEMPORARY = 8  # arrays of the size of a covariance that one operation makes at once
 CACHED = 2**16  # numbers of a covariance; operations on more of them wait for memory
+
+BAR_AFTER = 1.0  # seconds
 
 OwnVariances = dict[Field, Tensor]  # (N, *space) of each law that an activation reads
 
@@ -86,7 +89,7 @@ def program_of(output: Field) -> Program:
     return Program(tuple(order))
 
 
-def kernel_of(program: Program, same: bool, ntk: bool, budget: int) -> Tensor:
+def kernel_of(program: Program, same: bool, ntk: bool, budget: int, progress: bool) -> Tensor:
     """Compute the NTK or the NNGP of an output for all rows and columns.
 
     Args:
@@ -94,6 +97,7 @@ def kernel_of(program: Program, same: bool, ntk: bool, budget: int) -> Tensor:
         same: whether rows and columns are the same inputs.
         ntk: whether the NTK is wanted, and not the NNGP.
         budget: bytes for temporary arrays.
+        progress: whether a bar is shown, if it takes time.
 
     Returns:
         (N, M), float64, on the CPU.
@@ -106,7 +110,9 @@ def kernel_of(program: Program, same: bool, ntk: bool, budget: int) -> Tensor:
     side = int((budget / program.bytes_of(2 if ntk else 1)) ** 0.5)
     if inputs.rows.device.type == "cpu":
         side = min(side, int((CACHED / program.places) ** 0.5))
-    for rows, columns in _tiles(N, M, max(side, 1), same):
+    tiles = list(_tiles(N, M, max(side, 1), same))
+    shown = tqdm(tiles, desc="tiles", leave=False, delay=BAR_AFTER, disable=not progress)
+    for rows, columns in shown:
         on_diagonal = same and rows == columns
         tile = _tile(program, rows, columns, (first, second), on_diagonal, ntk)
         part = tile.ntk if ntk else tile.nngp

@@ -27,6 +27,7 @@ def wide_kernel(
     kind: str = "ntk",
     parametrisation: str = "ntk",
     budget: int = DEFAULT_BUDGET,
+    progress: bool = True,
 ) -> Tensor:
     """Compute the kernel of one output of a torch module whose channels become infinitely many.
 
@@ -49,6 +50,7 @@ def wide_kernel(
             trained themselves. The NTK then is the sum over layers of the fan-in times the part of
             a layer, to leading order in the widths.
         budget: bytes for temporary arrays.
+        progress: whether a bar is shown, if it takes more than a second.
 
     Returns:
         Float64, (N, M).
@@ -76,7 +78,7 @@ def wide_kernel(
     columns = rows if other is None else as_arguments(network, other, "other")
     rows.check_alike(columns, "other")
     program = program_of(_field(network, laws, rows, columns))
-    return kernel_of(program, other is None, kind == "ntk", budget)
+    return kernel_of(program, other is None, kind == "ntk", budget, progress)
 
 
 def _field(network: nn.Module, laws: dict[str, LayerLaw], x: Batch, other: Batch) -> Field:
