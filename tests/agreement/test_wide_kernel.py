@@ -8,7 +8,7 @@ from torch.nn import functional
 import finitewidth as fw
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.activations import activation_of
-from finitewidth.kernels.wide import duals
+from finitewidth.kernels.wide import duals, hermite
 
 VARIANCES = {"sigma_w2": 1.7, "sigma_b2": 0.3}
 DRAWS = 30
@@ -33,7 +33,7 @@ DUALS = {
     "sin": (duals.SIN, torch.sin),
     "cos": (duals.COS, torch.cos),
     "gelu": (duals.GELU, functional.gelu),
-    "tanh": (duals.by_quadrature("tanh"), torch.tanh),
+    "tanh": (hermite.by_series("tanh"), torch.tanh),
 }
 
 
@@ -54,6 +54,42 @@ def test_means_of_activations_are_integrals(name):
         wanted = torch.einsum("i,j,in,ijn->n", weights, weights, of(u), of(v))
         tolerance = 1e-10 if smooth else 5e-3
         assert (mean(q, a, b) - wanted).abs().max() < tolerance * wanted.abs().max().clamp_min(1)
+
+
+@pytest.mark.parametrize("largest", [1.0, 10.0])
+@pytest.mark.parametrize("name", ["erf", "gelu", "sin", "cos"])
+def test_series_of_activations_are_their_closed_forms(name, largest):
+    """Also at correlations of 1 and -1, and at a variance of 0."""
+    dual, function = DUALS[name]
+    a, b = largest * torch.sigmoid(normal(6, 1)), largest * torch.sigmoid(normal(1, 7, seed=1))
+    a[0] = 0
+    c = torch.tanh(3 * normal(6, 7, seed=2))
+    c[1], c[2] = 1, -1
+    q = c * (a * b).sqrt()
+    for series, wanted in zip(
+        hermite.by_series(function).means(q, a, b), dual.means(q, a, b), strict=True
+    ):
+        assert (series - wanted).abs().max() < 1e-12 * wanted.abs().max()
+
+
+def test_series_of_many_variances_are_interpolated():
+    """Variances over six orders of magnitude; errors are relative to each entry's own scale."""
+    dual, function = DUALS["erf"]
+    a, b = 10 ** torch.linspace(-5, 1, 300).double()[:, None], torch.ones(1, 1).double()
+    q = 0.7 * a.sqrt()
+    series = hermite.by_series(function)
+    for mean, wanted in zip(series.means(q, a, b), dual.means(q, a, b), strict=True):
+        assert (mean / wanted - 1).abs().max() < 1e-12
+
+
+def test_series_of_kinked_activations_end():
+    """They have the error of the terms left out, which is small away from correlations of 1."""
+    a = normal(5, 1).square() + 0.1
+    q = 0.9 * a
+    series = hermite.by_series(torch.relu)
+    assert (series.value(q, a, a) - duals.RELU.value(q, a, a)).abs().max() < 1e-12
+    worst = (series.value(a, a, a) / duals.RELU.value(a, a, a) - 1).abs().max()
+    assert 1e-8 < worst < 1e-5
 
 
 @pytest.mark.parametrize("parametrisation", ["ntk", "standard"])

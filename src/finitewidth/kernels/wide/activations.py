@@ -1,6 +1,6 @@
 """The activations of torch, as modules, functions and methods, and their means.
 
-Those without a closed form are computed by quadrature.
+Those without a closed form are computed by a series.
 """
 
 from collections.abc import Callable
@@ -10,14 +10,14 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from finitewidth.kernels.wide import duals
+from finitewidth.kernels.wide import duals, hermite
 from finitewidth.kernels.wide.duals import Dual
 
 ACTIVATIONS: dict[Any, Callable[..., Dual]] = {
     nn.ReLU: lambda module: duals.RELU,
     nn.LeakyReLU: lambda module: duals.piecewise_linear(module.negative_slope, 1.0),
     nn.GELU: lambda module: (
-        duals.GELU if module.approximate == "none" else duals.by_quadrature(module)
+        duals.GELU if module.approximate == "none" else hermite.by_series(module)
     ),
     functional.relu: lambda inplace=False: duals.RELU,
     functional.leaky_relu: lambda negative_slope=0.01, inplace=False: duals.piecewise_linear(
@@ -26,7 +26,7 @@ ACTIVATIONS: dict[Any, Callable[..., Dual]] = {
     functional.gelu: lambda approximate="none": (
         duals.GELU
         if approximate == "none"
-        else duals.by_quadrature(lambda h: functional.gelu(h, approximate=approximate))
+        else hermite.by_series(lambda h: functional.gelu(h, approximate=approximate))
     ),
 }
 # by the name of the function or method
@@ -37,7 +37,7 @@ NAMED = {
     "sin": duals.SIN,
     "cos": duals.COS,
 }
-SMOOTH = {  # by quadrature
+SMOOTH = {  # by a series
     "tanh": torch.tanh,
     "sigmoid": torch.sigmoid,
     "silu": functional.silu,
@@ -61,4 +61,4 @@ ELEMENTWISE = (
     nn.ReLU6,
     nn.Hardswish,
     nn.Hardsigmoid,
-)  # modules, by quadrature
+)  # modules, by a series

@@ -18,12 +18,9 @@ from math import pi
 import torch
 from torch import Tensor
 
-from finitewidth.kernels.ntk_init.activations import ActivationLike, TensorMap, activation_of, nodes
-
 Mean = Callable[[Tensor, Tensor, Tensor], Tensor]
 Means = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
 TINY = 1e-300  # replaces a product of standard deviations that is 0
-BLOCK = 2**22  # numbers that quadrature makes at once
 
 
 @dataclass(frozen=True)
@@ -41,6 +38,15 @@ class Dual:
     def slope(self, q: Tensor, a: Tensor, b: Tensor) -> Tensor:
         """Return E phi'(u) phi'(v)."""
         return self.means(q, a, b)[1]
+
+
+def correlation(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the correlation, in [-1, 1], and the product of standard deviations.
+
+    The root is taken of the product: for equal variances it is exactly the variance.
+    """
+    scale = (a * b).sqrt_()
+    return (q / scale.clamp_min(TINY)).clamp_(-1, 1), scale
 
 
 def _of_means(means: Means) -> Dual:
@@ -62,8 +68,7 @@ def piecewise_linear(below: float, above: float) -> Dual:
     spread = (above - below) ** 2 / (2 * pi)
 
     def means(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-        scale = (a * b).sqrt_()
-        c = (q / scale.clamp_min(TINY)).clamp_(-1, 1)
+        c, scale = correlation(q, a, b)
         slope = torch.asin(c).mul_(spread).add_(middle)
         root = (1 - c.square()).sqrt_()
         value = c.mul_(slope).add_(root, alpha=spread).mul_(scale)
@@ -118,42 +123,6 @@ def _gelu_means(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     factors = determinant.reciprocal_().add_(1 / (1 + a)).add_(1 / (1 + b))
     slope = shares.addcmul_(T.mul_(q), factors)
     return value, slope
-
-
-def by_quadrature(activation: ActivationLike) -> Dual:
-    """Return the means of any elementwise activation, by the trapezoidal rule for two variables.
-
-    The step follows the largest variance. For smooth functions the error is about 1e-12; it is
-    larger where the function or its slope jumps.
-    """
-    function = activation_of(activation)
-
-    def mean(of: TensorMap) -> Mean:
-        def over_pairs(q: Tensor, a: Tensor, b: Tensor) -> Tensor:
-            q, a, b = (each.double() for each in torch.broadcast_tensors(q, a, b))
-            largest = float(torch.maximum(a.max(), b.max()))
-            z, weights = (torch.from_numpy(each).to(q.device) for each in nodes(largest))
-            flat = torch.stack([q.reshape(-1), a.reshape(-1), b.reshape(-1)], dim=1)
-            size = max(1, BLOCK // len(z) ** 2)
-            parts = [_mean_of_pairs(of, *part.unbind(1), z, weights) for part in flat.split(size)]
-            return torch.cat(parts).view(q.shape)
-
-        return over_pairs
-
-    value, slope = mean(function.value), mean(function.slope)
-    return Dual(lambda q, a, b: (value(q, a, b), slope(q, a, b)), value)
-
-
-def _mean_of_pairs(
-    of: TensorMap, q: Tensor, a: Tensor, b: Tensor, z: Tensor, weights: Tensor
-) -> Tensor:
-    """Return E f(u) f(v) for pairs (n,), with nodes z and weights (m,)."""
-    first = a.sqrt()[:, None] * z  # u, (n, m)
-    share = (q / a.clamp_min(TINY))[:, None] * first  # the part of v that u tells
-    rest = (b - q.square() / a.clamp_min(TINY)).clamp_min(0).sqrt()
-    second = share[:, :, None] + rest[:, None, None] * z  # v, (n, m, m)
-    inner = of(second.contiguous()) @ weights  # (n, m)
-    return (of(first.contiguous()) * inner) @ weights
 
 
 RELU = piecewise_linear(0.0, 1.0)

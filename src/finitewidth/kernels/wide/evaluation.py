@@ -20,7 +20,6 @@ from finitewidth.kernels.wide.positions import equal_positions
 ITEM = 8  # bytes of a number
 TEMPORARY = 8  # arrays of the size of a covariance that one operation makes at once
 CACHED = 2**16  # numbers of a covariance; operations on more of them wait for memory
-
 BAR_AFTER = 1.0  # seconds
 
 OwnVariances = dict[Field, Tensor]  # (N, *space) of each law that an activation reads
@@ -145,7 +144,8 @@ def variances_of(program: Program, count: int, axis: str, budget: int) -> OwnVar
     variances = {field: torch.empty(count, *field.space, dtype=torch.float64) for field in read}
     if not read:
         return variances
-    size = max(1, budget // program.bytes_of(1))
+    size = min(budget // program.bytes_of(1), CACHED // program.places)
+    size = max(size, 1)
     for some in pieces(count, size):
         held: dict[Field, Tensor] = {}
         for at, field in enumerate(program.order):

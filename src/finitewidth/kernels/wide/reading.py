@@ -10,7 +10,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels.wide import activations, duals, layers
+from finitewidth.kernels.wide import activations, hermite, layers
 from finitewidth.kernels.wide.calculated import calculated, flat, scaled
 from finitewidth.kernels.wide.law import TOKENS, WEIGHTED, LayerLaw, Weighted
 from finitewidth.kernels.wide.layers import Signal, refused
@@ -124,7 +124,7 @@ class Limit(fx.Interpreter):
         if type(module) in activations.ACTIVATIONS:
             return layers.activated(what, activations.ACTIVATIONS[type(module)](module), signal)
         if type(module) in activations.ELEMENTWISE:
-            return layers.activated(what, duals.by_quadrature(_not_in_place(module)), signal)
+            return layers.activated(what, hermite.by_series(_not_in_place(module)), signal)
         raise refused(what, _reason(module))
 
     def _weighted(self, name: str, module: Weighted, signal: Signal) -> Signal:
@@ -173,7 +173,7 @@ class Limit(fx.Interpreter):
             return layers.activated(what, activations.NAMED[name], signals[0])
         if name in activations.SMOOTH:
             smooth = activations.SMOOTH[name]
-            dual = duals.by_quadrature(lambda h: smooth(h, *args[1:], **kwargs))
+            dual = hermite.by_series(lambda h: smooth(h, *args[1:], **kwargs))
             return layers.activated(what, dual, signals[0])
         raise refused(what, "has no rule for its limit")
 
