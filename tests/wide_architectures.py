@@ -5,8 +5,12 @@ A plan is a list of steps. `made` builds its module for a width, layer after lay
 
 from random import Random
 
+import pytest
 import torch
 from torch import Tensor, nn
+
+import finitewidth as fw
+from finitewidth.kernels.trained.budget import BudgetError
 
 SIDE, CHANNELS, FEATURES = 5, 2, 4
 SIGMA_W2, SIGMA_B2 = 1.6, 0.3
@@ -130,6 +134,13 @@ def made(steps: list[tuple], width: int) -> nn.Sequential:
 def shape_of(steps: list[tuple]) -> tuple[int, ...]:
     """Return the shape of one input."""
     return (CHANNELS, SIDE, SIDE) if steps[0][0] == "images" else (FEATURES,)
+
+
+def least_budget(*arguments: object, **options: object) -> int:
+    """Return the bytes with which `wide_kernel` computes one pair of inputs after another."""
+    with pytest.raises(BudgetError) as error:
+        fw.wide_kernel(*arguments, **options, budget=1)
+    return error.value.needed
 
 
 def is_kinked(steps: list[tuple]) -> bool:

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from tests.wide_architectures import least_budget
 from torch import nn
 from torch.nn.functional import one_hot
 
@@ -71,7 +72,8 @@ def test_arguments_are_passed_by_position_or_by_name():
     named = {"right": right.numpy(), "left": left}
     torch.testing.assert_close(fw.wide_kernel(network, named, sigma_w2=1.7), whole, **EXACT)
     some = {"right": right[:2].numpy(), "left": left[:2]}
-    block = fw.wide_kernel(network, named, some, sigma_w2=1.7, budget=1)
+    least = least_budget(network, named, some, sigma_w2=1.7)
+    block = fw.wide_kernel(network, named, some, sigma_w2=1.7, budget=least)
     torch.testing.assert_close(block, whole[:, :2], **EXACT)
 
 

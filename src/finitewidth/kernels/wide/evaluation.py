@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from tqdm.auto import tqdm
 
-from finitewidth.kernels.trained.budget import pieces
+from finitewidth.kernels.trained.budget import BudgetError, pieces
 from finitewidth.kernels.wide.fields import Derived, Field, Inputs, Kernels, Variances
 from finitewidth.kernels.wide.positions import equal_positions
 
@@ -100,13 +100,19 @@ def kernel_of(program: Program, same: bool, ntk: bool, budget: int, progress: bo
 
     Returns:
         (N, M), float64, on the CPU.
+
+    Raises:
+        BudgetError: one pair of inputs does not fit into the budget.
     """
+    of_pair = program.bytes_of(2 if ntk else 1)
+    if of_pair > budget:
+        raise BudgetError("the kernel of two inputs", budget, of_pair, ", or use smaller inputs")
     inputs = next(field for field in program.order if isinstance(field, Inputs))
     N, M = len(inputs.rows), len(inputs.columns)
     first = variances_of(program, N, "rows", budget)
     second = first if same else variances_of(program, M, "columns", budget)
     kernel = torch.empty(N, M, dtype=torch.float64)
-    side = int((budget / program.bytes_of(2 if ntk else 1)) ** 0.5)
+    side = int((budget / of_pair) ** 0.5)
     if inputs.rows.device.type == "cpu":
         side = min(side, int((CACHED / program.places) ** 0.5))
     tiles = list(_tiles(N, M, max(side, 1), same))

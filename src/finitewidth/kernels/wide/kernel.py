@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from finitewidth.common.errors import ConfigError, FinitewidthError
 from finitewidth.kernels.ntk_init.initialisation import checked_choice
 from finitewidth.kernels.trained.batches import Batch, Inputs
-from finitewidth.kernels.trained.budget import DEFAULT_BUDGET
+from finitewidth.kernels.trained.budget import within_budget
 from finitewidth.kernels.wide.arguments import as_arguments, signals
 from finitewidth.kernels.wide.evaluation import kernel_of, program_of
 from finitewidth.kernels.wide.fields import Field
@@ -26,7 +26,7 @@ def wide_kernel(
     sigma_b2: Variance = 0.0,
     kind: str = "ntk",
     parametrisation: str = "ntk",
-    budget: int = DEFAULT_BUDGET,
+    budget: int | None = None,
     progress: bool = True,
 ) -> Tensor:
     """Compute the kernel of one output of a torch module whose channels become infinitely many.
@@ -49,15 +49,16 @@ def wide_kernel(
             and a bias sqrt(sigma_b2) times one; or "standard", in which weights and biases are
             trained themselves. The NTK then is the sum over layers of the fan-in times the part of
             a layer, to leading order in the widths.
-        budget: bytes for temporary arrays.
+        budget: bytes for temporary arrays; by default 512 MiB, or what two inputs need, if half of
+            the free memory suffices for them.
         progress: whether a bar is shown, if it takes more than a second.
 
     Returns:
         Float64, (N, M).
 
     Raises:
-        ConfigError: a module has no such limit, for the reason that the message gives, or an
-            argument is out of range.
+        ConfigError: a module has no such limit, for the reason that the message gives; an argument
+            is out of range; or the budget is too small for two inputs.
 
     Examples:
         >>> import torch
@@ -78,7 +79,11 @@ def wide_kernel(
     columns = rows if other is None else as_arguments(network, other, "other")
     rows.check_alike(columns, "other")
     program = program_of(_field(network, laws, rows, columns))
-    return kernel_of(program, other is None, kind == "ntk", budget, progress)
+
+    def run(budget: int) -> Tensor:
+        return kernel_of(program, other is None, kind == "ntk", budget, progress)
+
+    return within_budget(run, rows.device, budget)
 
 
 def _field(network: nn.Module, laws: dict[str, LayerLaw], x: Batch, other: Batch) -> Field:
