@@ -31,10 +31,10 @@ from finitewidth.kernels.trained.interface import (
     kernel_block,
     kernel_diagonal,
     kernel_terms,
-    largest_eigenvalue,
     output_norms,
     traced_kernel,
 )
+from finitewidth.kernels.trained.largest import largest_eigenvalue
 from finitewidth.kernels.trained.operator import TangentOperator, tangent_operator
 
 __all__ = [

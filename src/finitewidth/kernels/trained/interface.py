@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels.trained import dense, formed
+from finitewidth.kernels.trained import dense
 from finitewidth.kernels.trained.batches import (
     Batch,
     Inputs,
@@ -20,10 +20,9 @@ from finitewidth.kernels.trained.batches import (
 from finitewidth.kernels.trained.budget import DEFAULT_BUDGET, within_budget
 from finitewidth.kernels.trained.check import closed_form_agrees
 from finitewidth.kernels.trained.counted import Chosen, counted_parameters
-from finitewidth.kernels.trained.eigenvalue import Eigenpair, largest_eigenpair, module_times
 from finitewidth.kernels.trained.fully_connected import FullyConnected, as_fully_connected
 from finitewidth.kernels.trained.outputs import outputs_of
-from finitewidth.kernels.trained.ranges import check_eigenvalue, check_finite
+from finitewidth.kernels.trained.ranges import check_finite
 from finitewidth.kernels.trained.recording import Request, checked_pass, gradients_on
 from finitewidth.kernels.trained.surroundings import unchanged_surroundings
 from finitewidth.kernels.trained.sweeps import module_terms
@@ -170,9 +169,9 @@ def kernel_block(
     x, other = as_batch(network, x), as_batch(network, other, "other")
     x.check_alike(other, "other")
     both, rows = joined([x, other]), len(x)
-    stack, flat = _closed_form(network, both, options)
+    stack, flat = closed_form(network, both, options)
     if stack is not None:
-        block = _closed_terms(network, stack, flat, kernel, False, options, rows)[""]
+        block = closed_terms(network, stack, flat, kernel, False, options, rows)[""]
         if stack is not network:
             check_finite([block], torch.float64)
         return block
@@ -186,7 +185,7 @@ def output_count(network: Network, x: Inputs, **options: Unpack[Options]) -> int
 
     Arguments and errors are those of `traced_kernel`.
     """
-    stack, x = _closed_form(network, as_batch(network, x)[:1], options)
+    stack, x = closed_form(network, as_batch(network, x)[:1], options)
     if stack is not None:
         return stack.outputs
     return checked_pass(request_of(network, x, False, options)).outputs.shape[1]
@@ -267,114 +266,6 @@ def output_norms(network: Network, x: Inputs, **options: Unpack[Options]) -> Ten
 
 
 @unchanged_surroundings()
-def largest_eigenvalue(
-    network: Network,
-    x: Inputs,
-    *,
-    start: Tensor | None = None,
-    products: int = 60,
-    tolerance: float = 1e-6,
-    per_input: bool = False,
-    **options: Unpack[Options],
-) -> Eigenpair:
-    """Estimate the largest eigenvalue of the full (S K, S K) kernel without forming it.
-
-    A product with the kernel takes one backward and one tangent pass. For modules, a kernel of at
-    most 512 rows and 40 outputs is formed, as that costs less; its eigenvalue is then exact up to
-    rounding. Gradient descent with the
-    loss (1/2S) sum |f - y|^2 is stable near a minimum if its rate is below 2 / (eigenvalue / S).
-
-    Args:
-        network: see `traced_kernel`.
-        x: see `traced_kernel`.
-        start: vector of an earlier call, (R, S, K) or (S, K); drawn at random with a fixed seed by
-            default. A good start saves most of the products.
-        products: largest number of products.
-        tolerance: relative residual at which the iteration ends. The relative error of the value is
-            at most the residual if another eigenvalue is not larger still, and about its square
-            divided by the relative distance of the next eigenvalue.
-        per_input: True to divide by the number of inputs S.
-        **options: those of `traced_kernel`; ``budget`` is needed where an operation cannot be
-            differentiated twice.
-
-    Returns:
-        The estimates, float64 for a stack; in the type of the network for a module.
-
-    Raises:
-        ConfigError: see `traced_kernel`.
-
-    Examples:
-        >>> import torch
-        >>> import finitewidth as fw
-        >>> found = fw.largest_eigenvalue(torch.nn.Linear(2, 1), torch.eye(2))
-        >>> round(float(found.value), 3)
-        3.0
-    """
-    stack, x = _closed_form(network, x, options)
-    kernel = None
-    if stack is not None:
-        kernel = _small_closed_form(network, stack, x, options)
-        stack, x, leading = dense.stacked(stack, x)
-        with torch.no_grad():
-            run = dense.forward(stack, x)
-        shape, times = (len(x), x.shape[1], stack.outputs), lambda v: dense.times(run, v)
-        like = run.inputs[0]
-    else:
-        request = request_of(network, x, False, options)
-        small = formed.small_kernel(request)
-        if small is not None:
-            kernel, like = small
-        else:
-            times, like = within_memory(module_times, request, options)
-        shape, leading = (1, *like.shape), ()
-    flat = _start_vectors(start, shape, leading).to(like).reshape(shape).flatten(1)
-    if not bool(flat.isfinite().all() & flat.any(dim=1).all()):
-        raise ConfigError("start: it must hold finite numbers that are not all zero; leave it out")
-    if kernel is not None:
-        found = formed.largest_of(kernel, flat)
-    else:
-        found = largest_eigenpair(
-            lambda v: times(v.view(shape)).flatten(1), flat, max(products, 2), tolerance
-        )
-    if isinstance(network, nn.Module):
-        check_eigenvalue(found.value)
-    scale = shape[1] if per_input else 1
-    return Eigenpair(
-        found.value.reshape(leading) / scale,
-        found.vector.reshape(*leading, *shape[1:]),
-        found.residual.reshape(leading),
-        found.products,
-    )
-
-
-def _start_vectors(
-    start: Tensor | None, shape: tuple[int, ...], leading: tuple[int, ...]
-) -> Tensor:
-    """Return the vectors at which an iteration starts; random ones by default."""
-    if start is None:
-        stream = torch.Generator().manual_seed(0)
-        one = torch.randn(shape[1:], generator=stream, dtype=torch.float64)
-        return one.expand(shape)  # the same for all replicas
-    if start.shape != (*leading, *shape[1:]):
-        raise ConfigError(
-            f"start: shape {tuple(start.shape)} must be {(*leading, *shape[1:])}, as the outputs"
-        )
-    return start
-
-
-def _small_closed_form(
-    network: Network, stack: FullyConnected, x: Tensor, options: Options
-) -> Tensor | None:
-    """Return the full kernel of a module in closed form, rows as its outputs, if it is small."""
-    rows = len(x) * stack.outputs
-    if isinstance(network, FullyConnected) or not formed.is_small(len(x), stack.outputs):
-        return None
-    kernel = _closed_terms(network, stack, x, "full", False, options)[""]
-    check_finite([kernel], torch.float64)
-    return kernel.permute(1, 0, 3, 2).reshape(rows, rows)
-
-
-@unchanged_surroundings()
 def _terms(
     network: Network,
     x: Inputs,
@@ -389,9 +280,9 @@ def _terms(
             raise ConfigError("whole_batch: it is for torch modules; stacks do not mix inputs")
         request = request_of(network, as_batch(network, x), by_layer, options)
         return within_memory(lambda asked: whole_batch_terms(asked, kernel), request, options)
-    stack, x = _closed_form(network, x, options)
+    stack, x = closed_form(network, x, options)
     if stack is not None:
-        terms = _closed_terms(network, stack, x, kernel, by_layer, options)
+        terms = closed_terms(network, stack, x, kernel, by_layer, options)
         if stack is not network:
             check_finite(terms.values(), torch.float64)
         return terms
@@ -406,7 +297,7 @@ def within_memory(run: Callable[[Request], T], request: Request, options: Option
     )
 
 
-def _closed_terms(
+def closed_terms(
     network: Network,
     stack: FullyConnected,
     x: Tensor,
@@ -415,6 +306,7 @@ def _closed_terms(
     options: Options,
     rows: int | None = None,
 ) -> dict[str, Tensor]:
+    """Compute the parts of a kernel of a network in closed form, see `kernel_terms`."""
     dtype, budget = options.get("dtype", torch.float64), options.get("budget")
     of_module = network is not stack
     return dense.terms_within(stack, x, kernel, by_layer, budget, dtype, rows, of_module=of_module)
@@ -436,7 +328,7 @@ def request_of(
     )
 
 
-def _closed_form(
+def closed_form(
     network: Network, x: Inputs | Batch, options: Options
 ) -> tuple[FullyConnected | None, Any]:
     """Return a network in closed form, with its inputs (S, n0); else None and a `Batch`.
