@@ -7,6 +7,7 @@ not tell the formats apart. So an input is given twice to a network with batch n
 
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import torch
@@ -29,30 +30,18 @@ def rows(request: Request, names: Sequence[str], outputs: slice, at_once: int) -
     ``at_once`` inputs together, if the network allows it; at 0, one input follows after another.
     """
     x, count = request.padded(), outputs.stop - outputs.start
-    parameters = [request.counted[name] for name in names]
-    jacobians = [p.new_zeros(len(x), count, p.numel()) for p in parameters]
-    one = count * sum(p.numel() for p in parameters)
+    one = count * sum(request.counted[name].numel() for name in names)
     at_once = min(at_once, max(1, FORMED // one))
     if at_once:
-        try:
-            _write_vectorised(jacobians, request, x, names, outputs, at_once)
-            return jacobians
-        except (RuntimeError, NotImplementedError, ValueError):
-            # such as values that steer the forward pass, or operations without a rule
-            for jacobian in jacobians:
-                jacobian.zero_()
-    _write_one_by_one(jacobians, request, x, names, outputs)
-    return jacobians
+        # such as values that steer the forward pass, or operations that vmap does not know
+        with suppress(RuntimeError, NotImplementedError, ValueError):
+            return _vectorised(request, x, names, outputs, at_once)
+    return _one_by_one(request, x, names, outputs)
 
 
-def _write_vectorised(
-    jacobians: Sequence[Tensor],
-    request: Request,
-    x: Batch,
-    names: Sequence[str],
-    outputs: slice,
-    at_once: int,
-) -> None:
+def _vectorised(
+    request: Request, x: Batch, names: Sequence[str], outputs: slice, at_once: int
+) -> list[Tensor]:
     parameters = tuple(request.counted[name].detach() for name in names)
 
     def gradients(sample: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
@@ -68,12 +57,25 @@ def _write_vectorised(
         (found,) = vmap(pull_back)(one_each)
         return found
 
-    for some in pieces(len(x), at_once):
+    def rows_of(some: Batch) -> list[Tensor]:
+        """Return the Jacobians (n, k, size) of some inputs."""
         with gradients_on(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="There is a performance drop")
-            found = vmap(gradients)(x[some].tensors)
-        for jacobian, gradient in zip(jacobians, found, strict=True):
-            jacobian[some] = gradient.detach().flatten(2)
+            found = vmap(gradients)(some.tensors)
+        return [gradient.detach().flatten(2).contiguous() for gradient in found]
+
+    if len(x) <= at_once:
+        return rows_of(x)
+    jacobians = _empty(parameters, len(x), outputs)
+    for some in pieces(len(x), at_once):
+        for jacobian, part in zip(jacobians, rows_of(x[some]), strict=True):
+            jacobian[some] = part
+    return jacobians
+
+
+def _empty(parameters: Sequence[Tensor], samples: int, outputs: slice) -> list[Tensor]:
+    count = outputs.stop - outputs.start
+    return [p.new_empty(samples, count, p.numel()) for p in parameters]
 
 
 def has_batch_norm(outputs: Tensor) -> bool:
@@ -82,10 +84,9 @@ def has_batch_norm(outputs: Tensor) -> bool:
     return any(node.name() == BATCH_NORM for node in nodes)
 
 
-def _write_one_by_one(
-    jacobians: Sequence[Tensor], request: Request, x: Batch, names: Sequence[str], outputs: slice
-) -> None:
+def _one_by_one(request: Request, x: Batch, names: Sequence[str], outputs: slice) -> list[Tensor]:
     parameters = [request.counted[name] for name in names]
+    jacobians = [rows.zero_() for rows in _empty(parameters, len(x), outputs)]
     count = outputs.stop - outputs.start
     with gradients_on():
         copies = 2 if has_batch_norm(request.outputs(x[:1])) else 1
@@ -99,3 +100,4 @@ def _write_one_by_one(
             for jacobian, gradient in zip(jacobians, gradients, strict=True):
                 if gradient is not None:
                     jacobian[sample, k] = gradient.to_dense().flatten()
+    return jacobians

@@ -170,9 +170,8 @@ def children_first(root: Node) -> list[Node]:
     return order
 
 
-def graph_size(outputs: Tensor) -> int:
-    """Return the number of elements of all tensors in a graph."""
-    nodes = children_first(outputs.grad_fn)
+def graph_size(nodes: Iterable[Node]) -> int:
+    """Return the number of elements of the outputs of nodes."""
     return sum(prod(output.shape) for node in nodes for output in node._input_metadata)
 
 

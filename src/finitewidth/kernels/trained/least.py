@@ -13,7 +13,7 @@ from finitewidth.kernels.trained.contractions import (
     rows_bytes,
     traced_bytes,
 )
-from finitewidth.kernels.trained.graph import graph_size
+from finitewidth.kernels.trained.graph import children_first, graph_size
 from finitewidth.kernels.trained.recording import Recording
 from finitewidth.kernels.trained.row_pieces import formed_bytes
 from finitewidth.kernels.trained.units import ProductUnit, RowUnit, Unit
@@ -76,7 +76,7 @@ def other_bytes(recording: Recording) -> tuple[int, int]:
         return 0, 0
     N, item = len(recording.outputs), element_size(recording)
     size = item * sum(p.numel() for p in recording.others.values())
-    graph = item * graph_size(recording.outputs) // N
+    graph = item * graph_size(children_first(recording.outputs.grad_fn)) // N
     return N * size, 3 * size + graph
 
 

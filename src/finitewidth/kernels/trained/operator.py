@@ -305,7 +305,7 @@ def _passes(request: Request, batch: int | None) -> _Passes:
     few = replace(request, x=request.x[:FEWEST])
     run = checked_pass(few)
     K, eps = run.outputs.shape[1], torch.finfo(run.dtype).eps
-    numbers = graph_size(run.outputs) // len(run.outputs)
+    numbers = graph_size(run.nodes) // len(run.outputs)
     sizes = _Sizes(
         budget=request.budget,
         batch=batch,

@@ -1,6 +1,6 @@
 """A forward pass, the units of weights found in its graph, and the parameters left to autograd."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -20,6 +20,7 @@ from finitewidth.kernels.trained.graph import (
     Graph,
     children_first,
     coarsest,
+    graph_size,
     is_leaf,
     paired,
     rows_of,
@@ -30,6 +31,7 @@ from finitewidth.networks.user_network import forget
 
 Function = Callable[..., Any]
 CONVOLUTION = "ConvolutionBackward0"
+FEW_GRADIENTS = 2**18  # numbers that take less time than the calls of a backward sweep
 
 
 class PlainRecurrence(TorchFunctionMode):
@@ -238,8 +240,22 @@ def record(
         raise refusals.without_gradient(error) from None
     left = {name for unit in units if apart & {*unit.parameters} for name in unit.parameters}
     units = [unit for unit in units if not left & {*unit.parameters}]
+    if (others or left) and _is_cheaper_by_autograd(units, run):
+        units, others = [], list(run.counted)
     others = {name: p for name, p in run.counted.items() if name in left or name in others}
     return Recording(run.outputs, tuple(units), others, reference, run.dtype, graph)
+
+
+def _is_cheaper_by_autograd(units: Sequence[Unit], run: Pass) -> bool:
+    """Tell whether autograd computes units at less cost beside the parameters without rules.
+
+    It goes through the network for these in any case. The units then take their gradients more, and
+    without it another backward sweep.
+    """
+    N, K = run.outputs.shape
+    gradients = sum(sum(unit.sizes.values()) for unit in units)
+    sweep = graph_size(run.nodes) // N
+    return gradients <= sweep or N * K * gradients <= FEW_GRADIENTS
 
 
 @contextmanager

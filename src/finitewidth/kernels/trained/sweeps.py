@@ -76,12 +76,13 @@ def module_terms(request: Request, what: str) -> dict[str, Tensor]:
                 return _terms(recording, request, what, vectorise)
         except GradientError as error:
             names = error.args[0]
-        if not ordered and recording.graph and recording.graph.merged():
+        known = not recording.others.keys().isdisjoint(names)  # autograd has computed these
+        if not known and not ordered and recording.graph and recording.graph.merged():
             ordered = True
             continue
         if not vectorise:
             raise refusals.not_apart(sorted(apart.union(names)))
-        vectorise = not apart
+        vectorise = not known
         apart = apart.union(names)
         warnings.warn(
             f"network: gradients by {', '.join(names)} do not agree with those of autograd; "
@@ -293,7 +294,8 @@ class Sweeps:
             jacobians = by_autograd.rows(self.request, list(others), part, at_once)
             for name, rows in zip(others, jacobians, strict=True):
                 rows = real(rows)
-                rows[given:] = 0  # inputs that fill up have no gradient
+                if given < N:  # inputs that fill up have no gradient
+                    rows = functional.pad(rows[:given], (0, 0, 0, 0, 0, N - given))
                 self.check.add_rows(name, part, rows)
                 yield module_of(name), part, rows
 

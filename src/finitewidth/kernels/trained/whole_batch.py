@@ -112,7 +112,7 @@ class _Sweeps:
     def __init__(self, request: Request, outputs: Tensor, counted: dict[str, nn.Parameter]) -> None:
         self.request, self.outputs, self.counted = request, outputs, counted
         self.eps = torch.finfo(coarsest(children_first(outputs.grad_fn))).eps
-        self.graph = graph_size(outputs) * outputs.element_size()
+        self.graph = graph_size(children_first(outputs.grad_fn)) * outputs.element_size()
         self.vectorise = True
         self.weights, self.wanted = self._reference() if request.check else (None, {})
 
