@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import torch
-from benchmarks import document, page, side_by_side, trained
+from benchmarks import document, growth_page, page, side_by_side, trained
 from benchmarks.networks import JACOBIAN, NNGEOMETRY, OURS
 from benchmarks.timing import Way, ratio_of
 from benchmarks.work import MEMORY, NUMBERS, PRODUCTS, Machine, Work, bound_of
@@ -76,3 +76,21 @@ def test_the_rule_beside_the_fastest_other_way():
     found = document.beside_the_fastest(pd.DataFrame(rows))
     assert list(found["rule"]) == ["holds", "does not hold", "does not hold", "forbidden"]
     assert set(found["fastest other way"]) == {JACOBIAN}
+
+
+def test_the_ends_of_ways_and_how_their_time_grows():
+    def row(way, value, state, seconds):
+        facts = {"kernel": "traced", "sweep": "inputs", "way": way, "value": value}
+        return facts | {"state": state, "seconds": seconds, "memory": 1e6 * value}
+
+    rows = [
+        row(OURS, 5, side_by_side.MEASURED, 0.1),
+        row(OURS, 20, side_by_side.MEASURED, 1.6),
+        row(JACOBIAN, 5, side_by_side.MEASURED, 0.2),
+        row(JACOBIAN, 20, side_by_side.SLOW, float("nan")),
+        row(NNGEOMETRY, 5, side_by_side.NO_SPACE, float("nan")),
+    ]
+    ours, jacobian = growth_page.ends(pd.DataFrame(rows)).to_dict("records")
+    assert (ours["largest measured"], ours["exponent"], ours["the next"]) == (20, "2", "not tried")
+    assert (jacobian["largest measured"], jacobian["exponent"]) == (5, "")
+    assert jacobian["the next"] == f"20: longer than {growth_page.growth.LIMIT} s"
