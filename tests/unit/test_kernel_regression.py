@@ -157,7 +157,10 @@ def test_numbers_that_are_not_finite_are_refused(network, data, number, where, a
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"kind": "diagonal"}, "kind = 'diagonal': must be one of traced, full, precomputed"),
+        (
+            {"kind": "diagonal"},
+            "kind = 'diagonal': must be one of traced, full, wide, wide_nngp, precomputed",
+        ),
         ({"ridge": -1.0}, "ridge = -1.0"),
         ({"ridge": float("nan")}, "ridge = nan"),
         ({"ridge": "0"}, "ridge = '0'"),

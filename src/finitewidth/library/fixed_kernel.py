@@ -28,13 +28,17 @@ class At:
         count: N', the number of inputs.
         block: the kernel between these and the training inputs, (N', N) or (K N', K N).
         start: the outputs of the network (N', K), or 0.
-        variances: the kernel of each row with itself, (N',) or (K N',); None if not asked for.
+        variances: the prior variance of each row, (N',) or (K N',): the kernel with itself, or that
+            of random starts. None if not asked for.
+        start_block: the covariance of random starts between these and the training inputs, (N', N);
+            None if they are not random, or not asked for.
     """
 
     count: int
     block: Tensor
     start: Tensor | float
     variances: Tensor | None
+    start_block: Tensor | None = None
 
 
 class FixedKernel:

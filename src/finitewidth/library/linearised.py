@@ -1,6 +1,7 @@
 """The linearised network at any time of its training."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 import torch
@@ -10,8 +11,11 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_number
 from finitewidth.kernels.trained import Options
 from finitewidth.kernels.trained.batches import Array, Inputs, as_batch
+from finitewidth.kernels.wide.law import Variance
 from finitewidth.library.fixed_kernel import FixedKernel, as_outputs, as_rows
+from finitewidth.library.limit_kernel import Law, LimitKernel, kernel_of
 from finitewidth.library.linear_training import ClosedForm, Descent, Flow, eigenpairs
+from finitewidth.library.posterior import ensemble_variances
 from finitewidth.library.targets import as_array, as_targets, check_columns
 
 Loss = Callable[[Tensor, Tensor], Tensor]
@@ -25,9 +29,12 @@ def linearised(
     *,
     loss: str | Loss = "squared",
     kind: str = "full",
-    from_network: bool = True,
+    from_network: bool | None = None,
     rate: float | None = None,
     tolerance: float = TOLERANCE,
+    sigma_w2: Variance | None = None,
+    sigma_b2: Variance = 0.0,
+    parametrisation: str = "ntk",
     **options: Unpack[Options],
 ) -> "Linearised":
     """Train the linearised network f_0(x) + J(x) (theta - theta_0), at all times at once.
@@ -47,11 +54,18 @@ def linearised(
         loss: "squared", "cross_entropy" (the mean over inputs), or a function of outputs (N, K) and
             targets that returns a number, differentiable, in torch.
         kind: "full", the linearised network itself, or "traced", where the mean over outputs of
-            Theta_kk takes the place of Theta for each output. It needs 1/K^2 of the memory.
-        from_network: False to leave out f_0.
+            Theta_kk takes the place of Theta for each output. It needs 1/K^2 of the memory. "wide":
+            the limit of infinite width, where Theta is that of `wide_kernel` for each output, and
+            outputs are means over starts, f_0 = 0 (Lee et al. 2019, equations 14 and 15).
+        from_network: False to leave out f_0. It is taken by default, but not with "wide".
         rate: of gradient descent, whose times are numbers of steps; None for gradient flow.
         tolerance: relative tolerance of gradient flow with losses other than the squared one, which
             ``scipy.integrate.solve_ivp`` integrates (LSODA).
+        sigma_w2: with "wide", where it is needed: the variance of a weight times its fan-in; see
+            `wide_kernel`.
+        sigma_b2: the same for biases.
+        parametrisation: with "wide", "ntk" or "standard"; see `wide_kernel`. Times and rates are
+            those of training the parameters of this one.
         **options: those of `traced_kernel`.
 
     Returns:
@@ -79,7 +93,7 @@ def linearised(
         tensor([[1.],
                 [2.]], dtype=torch.float64)
     """
-    checked_choice("kind", kind, ("traced", "full"))
+    checked_choice("kind", kind, ("traced", "full", "wide"))
     checked_number("tolerance", tolerance, above=0)
     if rate is not None:
         checked_number("rate", rate, above=0)
@@ -88,7 +102,14 @@ def linearised(
     if not isinstance(network, nn.Module):
         raise ConfigError(f"network: {type(network).__name__} must be a torch module")
     batch = as_batch(network, x)
-    kernel = FixedKernel(network, batch, kind=kind, from_network=from_network, options=options)
+    kernel = kernel_of(
+        network,
+        batch,
+        kind=kind,
+        from_network=kind != "wide" if from_network is None else from_network,
+        law=Law(sigma_w2, sigma_b2, parametrisation),
+        options=options,
+    )
     targets = _targets(y, loss, kernel).to(batch.device).clone()
     columns = len(targets.shape) == 1 and loss == "squared"
     return Linearised(kernel, targets, loss, rate=rate, tolerance=tolerance, one_column=columns)
@@ -110,7 +131,7 @@ class Linearised:
 
     def __init__(
         self,
-        kernel: FixedKernel,
+        kernel: FixedKernel | LimitKernel,
         targets: Tensor,
         loss: str | Loss,
         *,
@@ -154,6 +175,38 @@ class Linearised:
             for part in coefficients
         ]
         return self._shaped(torch.stack(found), t)
+
+    def deviations(self, x: Inputs, t: float | Sequence[float] = torch.inf) -> Tensor:
+        """Return standard deviations over the starts of infinitely wide networks, at some times.
+
+        With A(t) = Theta(x, X) Theta^-1 (1 - exp(-t Theta / N)) and the NNGP kernel K, they are the
+        roots of K(x, x) + A K A^T - A K(X, x) - K(x, X) A^T (Lee et al. 2019, equation 15). All
+        outputs of an input have the same.
+
+        Args:
+            x: inputs (N', ...).
+            t: as for `outputs`.
+
+        Returns:
+            As `outputs`.
+
+        Raises:
+            ConfigError: the kind is not "wide", or the loss is not the squared one; or see
+                `outputs`.
+        """
+        if not (isinstance(self._kernel, LimitKernel) and isinstance(self._training, ClosedForm)):
+            raise ConfigError(
+                "deviations: they are those of kind='wide' with loss='squared'; the linearisation "
+                "of one network has none, and other losses have no closed form"
+            )
+        at = self._kernel.at(x, variances=True)
+        unlearned = replace(self._training, error=at.block.mT)
+        found = [
+            ensemble_variances(at, weights, self._kernel.start_covariance).sqrt()
+            for weights in unlearned.coefficients(_times(t))
+        ]
+        shape = len(found), at.count, self._kernel.outputs
+        return self._shaped(torch.stack(found)[:, :, None].expand(shape), t)
 
     def train_outputs(self, t: float | Sequence[float] = torch.inf) -> Tensor:
         """Return the outputs for the training inputs, as `outputs` does."""
@@ -205,7 +258,7 @@ LOSSES: dict[Any, Loss] = {
 }
 
 
-def _targets(y: Array, loss: str | Loss, kernel: FixedKernel) -> Tensor:
+def _targets(y: Array, loss: str | Loss, kernel: FixedKernel | LimitKernel) -> Tensor:
     """Return targets in the type that the loss needs."""
     count, outputs = len(kernel.x), kernel.outputs
     if callable(loss):

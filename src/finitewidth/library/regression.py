@@ -1,6 +1,6 @@
 """Regression with the tangent kernel of the user's own network, as an estimator of scikit-learn."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -17,12 +17,16 @@ from finitewidth.kernels.trained import DEFAULT_BUDGET
 from finitewidth.kernels.trained.batches import Batch, Inputs, as_batch, is_several
 from finitewidth.kernels.trained.inputs import check_tensor
 from finitewidth.kernels.trained.interface import Chosen
-from finitewidth.library.fixed_kernel import At, FixedKernel, as_outputs, as_rows
-from finitewidth.library.targets import as_array, as_targets, check_columns, finite
+from finitewidth.kernels.wide.law import Variance
+from finitewidth.library.fixed_kernel import At, as_outputs, as_rows
+from finitewidth.library.given_kernel import at_given, check_symmetric, refuse_unused
+from finitewidth.library.limit_kernel import LIMITS, Law, kernel_of
+from finitewidth.library.posterior import ensemble_variances, factor, in_range, posterior_variances
+from finitewidth.library.targets import as_array, as_targets, check_columns, finite, like_inputs
 
 # Options of the kernels; those at their defaults are not passed on.
 OPTIONS = {"of": None, "parameters": None, "budget": DEFAULT_BUDGET, "check": True}
-SYMMETRIC = 1e-4  # largest difference from the transposed, beside the largest entry
+KINDS = ("traced", "full", *LIMITS, "precomputed")
 
 
 class NotFittedError(ConfigError, sklearn.exceptions.NotFittedError):
@@ -33,7 +37,9 @@ class KernelRegression(RegressorMixin, BaseEstimator):
     """Predictions of the linearised network, trained to the end on squared errors.
 
     f(x) = f_0(x) + Theta(x, X) (Theta(X, X) + ridge)^-1 (y - f_0(X)), where f_0 is the network.
-    Without ``from_network``, f_0 = 0: this is regression with the kernel alone.
+    Without ``from_network``, f_0 = 0: this is regression with the kernel alone. With "wide" it is
+    the network of infinite width, whose training is that of a linear model, and the mean over its
+    starts (Lee et al. 2019, equation 16).
 
     It is a regressor of scikit-learn, so it works in pipelines and in cross-validation. Inputs can
     be tensors, or arrays, which are converted to the type and device of the network. Predictions
@@ -46,14 +52,20 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         kind: "traced" takes the mean over outputs of Theta_kk as the kernel of every column of the
             targets, so that the prediction of a column does not depend on the others. "full" takes
             all pairs of outputs, which is the linearised network itself: the model couples the
-            outputs, and every prediction depends on all columns. "precomputed" takes kernels in
-            place of inputs, and no network.
+            outputs, and every prediction depends on all columns. "wide" takes the tangent kernel
+            of the limit of infinite width, see `wide_kernel`: the network is trained from random
+            weights. "wide_nngp" takes the covariance of an output in this limit: the network is
+            Bayesian, with these weights as prior. With both, outputs are independent, and each
+            column is predicted alone. "precomputed" takes kernels in place of inputs.
         ridge: added to the diagonal of the kernel, >= 0.
         from_network: whether f_0 is the network, or what ``of`` selects.
         of: the function whose kernel is taken, called as the network is; the network by default.
         parameters: which parameters are counted; see `traced_kernel`.
         budget: bytes for temporary arrays.
         check: whether each kernel is checked.
+        sigma_w2: needed with "wide" and "wide_nngp": the variance of a weight times its fan-in.
+        sigma_b2: with these, that of a bias. Both can be given for each layer; see `wide_kernel`.
+        parametrisation: with "wide", "ntk" or "standard"; see `wide_kernel`.
 
     Attributes:
         coefficients_: of the shape of the targets, float64.
@@ -78,6 +90,13 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         >>> model = fw.KernelRegression(kind="precomputed", ridge=1e-6)
         >>> model.fit(theta[:20, :20], x[:20, 0]).predict(theta[20:, :20]).shape
         (10,)
+
+        The infinitely wide network, trained to the end, and its spread over the starts:
+
+        >>> model = fw.KernelRegression(net, kind="wide", sigma_w2=2.0, sigma_b2=0.1)
+        >>> mean, deviation = model.fit(x[:20], x[:20, 0]).predict(x, return_std=True)
+        >>> bool(deviation[:20].max() < 1e-3 < deviation[20:].min())
+        True
     """
 
     def __init__(
@@ -91,10 +110,16 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         parameters: Chosen | None = None,
         budget: int = DEFAULT_BUDGET,
         check: bool = True,
+        sigma_w2: Variance | None = None,
+        sigma_b2: Variance = 0.0,
+        parametrisation: str = "ntk",
     ):
         self.network, self.kind, self.ridge = network, kind, ridge
         self.from_network, self.of, self.parameters = from_network, of, parameters
         self.budget, self.check = budget, check
+        self.sigma_w2 = sigma_w2
+        self.sigma_b2 = sigma_b2
+        self.parametrisation = parametrisation
 
     def fit(self, X: Inputs, y: Inputs) -> Self:
         """Solve for the coefficients.
@@ -116,9 +141,9 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         targets = as_targets(y, len(x)).to(x.device)
         theta, start = self._kernel_and_start(x, targets)
         residual = targets.reshape(len(x), -1).double() - start
-        self._factor = _factor(theta, self.ridge)
+        self._factor = factor(theta, self.ridge)
         right = as_rows(residual, self.kind)
-        solved = _in_range(torch.cholesky_solve(right, self._factor), "coefficients")
+        solved = in_range(torch.cholesky_solve(right, self._factor), "coefficients")
         self.coefficients_ = as_outputs(solved, len(x), self.kind).reshape(targets.shape)
         return self
 
@@ -127,13 +152,18 @@ class KernelRegression(RegressorMixin, BaseEstimator):
     ) -> Any:
         """Return predictions (N', C) or (N',), as the targets are.
 
-        With ``return_std`` they come with the standard deviations of the Gaussian process whose
-        prior has the kernel as its covariance and mean f_0, given the targets with noise of
-        variance ``ridge``, as those of scikit-learn's GaussianProcessRegressor do. A deviation is
-        that of the function, without the noise. It is not the spread of trained networks that
-        start from different weights, which is another one also at infinite width (Lee et al. 2019,
-        section 2.3). Rounding of kernel entries of size k moves a variance by about eps k times the
-        condition number of the kernel with its ridge; what falls below 0 is returned as 0.
+        With ``return_std`` they come with standard deviations of the function, without noise. For
+        "wide" they are the spread of networks that start from different weights: the roots of
+        K(x, x) + A K(X, X) A^T - A K(X, x) - K(x, X) A^T with the NNGP kernel K and A = Theta(x, X)
+        (Theta(X, X) + ridge)^-1 (Lee et al. 2019, equation 16, where ridge = 0). With a ridge the
+        loss of the training is |f(X) - y|^2 + ridge |theta - theta_0|^2.
+
+        For other kinds they are those of the Gaussian process whose prior has the kernel as its
+        covariance and mean f_0, given the targets with noise of variance ``ridge``, as in
+        scikit-learn; for "wide_nngp" the Bayesian network (Lee et al. 2018, equations 8 and 9).
+
+        Rounding of kernel entries of size k moves a variance by about eps k times the condition
+        number of the kernel with its ridge; none is below 0.
 
         Args:
             X: inputs (N', ...). With "precomputed" the kernel (N', N) between them and the training
@@ -157,14 +187,17 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         columns = self.coefficients_.reshape(len(self.coefficients_), -1)
         change = as_outputs(at.block @ as_rows(columns, self.kind), at.count, self.kind)
         shape = at.count, *self.coefficients_.shape[1:]
-        prediction = _in_range(at.start + change, "predictions")
-        mean = _like(X, prediction.reshape(shape))
+        prediction = in_range(at.start + change, "predictions")
+        mean = like_inputs(X, prediction.reshape(shape))
         if not return_std:
             return mean
-        explained = torch.linalg.solve_triangular(self._factor, at.block.mT, upper=False)
-        variances = (at.variances - explained.square().sum(0)).clamp_min(0)
+        if self.kind == "wide":
+            weights = torch.cholesky_solve(at.block.mT, self._factor)  # (N, N')
+            variances = ensemble_variances(at, weights, self._kernel.start_covariance)
+        else:
+            variances = posterior_variances(at, self._factor)
         deviations = as_outputs(variances.sqrt()[:, None], at.count, self.kind)
-        return mean, _like(X, deviations.expand_as(change).reshape(shape))
+        return mean, like_inputs(X, deviations.expand_as(change).reshape(shape))
 
     def score(self, X: Inputs, y: Inputs, sample_weight: np.ndarray | None = None) -> float:
         """Return the coefficient of determination R^2 of the predictions, the mean over columns.
@@ -196,7 +229,7 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         return tags
 
     def _check_arguments(self) -> None:
-        checked_choice("kind", self.kind, ("traced", "full", "precomputed"))
+        checked_choice("kind", self.kind, KINDS)
         checked_number("ridge", self.ridge)
         if self.kind != "precomputed":
             if not isinstance(self.network, nn.Module):
@@ -205,13 +238,12 @@ class KernelRegression(RegressorMixin, BaseEstimator):
                     "only with kind='precomputed'"
                 )
             return
+        self._law().check_kind(self.kind)
         given = {"network": self.network is not None, "from_network": self.from_network}
-        unused = [*(name for name, value in given.items() if value), *self._options()]
-        if unused:
-            raise ConfigError(
-                f"{', '.join(unused)}: not used with kind='precomputed', where the kernel is "
-                "given; leave it out"
-            )
+        refuse_unused([*(name for name, value in given.items() if value), *self._options()])
+
+    def _law(self) -> Law:
+        return Law(self.sigma_w2, self.sigma_b2, self.parametrisation)
 
     def _options(self) -> dict[str, Any]:
         given = {name: getattr(self, name) for name in OPTIONS}
@@ -242,13 +274,14 @@ class KernelRegression(RegressorMixin, BaseEstimator):
     ) -> tuple[Tensor, Tensor | float]:
         """Return the kernel of the training inputs, and f_0; keep what predictions need."""
         if self.kind == "precomputed":
-            _check_symmetric(x)
+            check_symmetric(x)
             return x.double(), 0.0
-        kernel = FixedKernel(
+        kernel = kernel_of(
             self.network,
             x,
             kind=self.kind,
             from_network=self.from_network,
+            law=self._law(),
             options=self._options(),
         )
         reason = "kind='full'" if self.kind == "full" else "from_network=True"
@@ -264,59 +297,4 @@ class KernelRegression(RegressorMixin, BaseEstimator):
                 raise ConfigError("prior_variance: it is for kind='precomputed'; leave it out")
             return self._kernel.at(self._inputs(X, reset=False), variances=return_std)
         block = self._inputs(X, reset=False).double()
-        if not return_std:
-            return At(len(block), block, 0.0, None)
-        if prior_variance is None:
-            raise ConfigError(
-                "prior_variance: with kind='precomputed', return_std needs the kernel of each "
-                "input with itself, (N',)"
-            )
-        variances = torch.as_tensor(as_array(prior_variance)).to(block)
-        if variances.shape != (len(block),) or not bool((variances >= 0).all()):
-            raise ConfigError(
-                f"prior_variance: shape {tuple(variances.shape)} must be ({len(block)},), of "
-                "numbers >= 0"
-            )
-        return At(len(block), block, 0.0, variances)
-
-
-def _like(X: Inputs, values: Tensor) -> Tensor | np.ndarray:
-    """Return values as a tensor or an array, as the inputs are."""
-    members = [X]
-    if is_several(X):
-        members = list(X.values() if isinstance(X, Mapping) else X)
-    tensors = any(isinstance(member, Tensor) for member in members)
-    return values if tensors else values.cpu().numpy()
-
-
-def _check_symmetric(kernel: Tensor) -> None:
-    """Check a kernel of the training inputs."""
-    if kernel.shape != (len(kernel), len(kernel)):
-        raise ConfigError(f"X: shape {tuple(kernel.shape)} must be (N, N), a kernel of N inputs")
-    apart = (kernel - kernel.mT).abs().amax()
-    if apart > SYMMETRIC * kernel.abs().amax():
-        raise ConfigError(
-            "X: with kind='precomputed' it must be the kernel of the training inputs, but it is "
-            "not symmetric"
-        )
-
-
-def _factor(theta: Tensor, ridge: float) -> Tensor:
-    """Return the Cholesky factor of a kernel with a ridge."""
-    regular = theta.clone()
-    regular.diagonal().add_(ridge)
-    factor, info = torch.linalg.cholesky_ex(regular)
-    if info.item():
-        raise ConfigError(
-            f"ridge = {ridge:g}: the kernel of {len(theta)} rows is singular; give a larger ridge"
-        )
-    return factor
-
-
-def _in_range(values: Tensor, name: str) -> Tensor:
-    if not bool(values.isfinite().all()):
-        raise ConfigError(
-            f"{name}: some are not finite; scale the targets, the kernel or the outputs of the "
-            "network"
-        )
-    return values
+        return at_given(block, return_std, prior_variance)

@@ -1,12 +1,14 @@
 """Targets of regressions, as users give them."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import torch
 from sklearn.utils.validation import check_array
 from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels.trained.batches import Array
+from finitewidth.kernels.trained.batches import Array, Inputs, is_several
 from finitewidth.kernels.trained.inputs import check_tensor
 
 
@@ -52,6 +54,15 @@ def finite(values: Tensor, name: str) -> Tensor:
 def as_array(values: Tensor | np.ndarray | list) -> np.ndarray:
     """Return a tensor on any device, an array or lists as an array."""
     return values.detach().cpu().numpy() if isinstance(values, Tensor) else np.asarray(values)
+
+
+def like_inputs(x: Inputs, values: Tensor) -> Tensor | np.ndarray:
+    """Return values as a tensor or an array, as the inputs are."""
+    members = [x]
+    if is_several(x):
+        members = list(x.values() if isinstance(x, Mapping) else x)
+    tensors = any(isinstance(member, Tensor) for member in members)
+    return values if tensors else values.cpu().numpy()
 
 
 def check_columns(targets: Tensor, outputs: int, reason: str = "") -> None:
