@@ -329,3 +329,27 @@ def test_more_arguments_are_checked(data):
     twice = torch.cat([x, x[:1]])
     with pytest.raises(fw.ConfigError, match="is singular; give a larger ridge"):
         fw.KernelRegression(dense(), kind="wide", **LAW).fit(twice, torch.cat([y, y[:1]]))
+
+
+def test_inputs_of_several_arguments(data):
+    x, y, test = data
+
+    class Two(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.left, self.right = nn.Linear(1, 8), nn.Linear(2, 8)
+            self.last = nn.Linear(8, 1)
+
+        def forward(self, left, right):
+            return self.last(torch.relu(self.left(left) + self.right(right)))
+
+    def halves(x):
+        return x[:, :1], x[:, 1:]
+
+    theta = fw.wide_kernel(Two(), halves(torch.cat([x, test])), **LAW)
+    model = fw.KernelRegression(Two(), kind="wide", **LAW).fit(halves(x), y)
+    wanted = theta[TRAIN:, :TRAIN] @ torch.linalg.solve(theta[:TRAIN, :TRAIN], y)
+    torch.testing.assert_close(model.predict(halves(test)), wanted, **CLOSE)
+    mapping = dict(zip(("left", "right"), halves(x), strict=True))
+    _, deviation = model.fit(mapping, y).predict(mapping, return_std=True)
+    assert deviation.max() < 1e-6
