@@ -53,6 +53,8 @@ GROUPS = {
 BESIDE = {
     "Networks at initialisation": (
         "finitewidth.library.trust.Trust",
+        "finitewidth.library.module_trust.NetworkTrust",
+        "finitewidth.library.intervals.Interval",
         "finitewidth.library.dispersion.Dispersion",
         "finitewidth.kernels.ntk_init.estimators.Estimate",
         "finitewidth.kernels.ntk_init.moments.LogMoments",

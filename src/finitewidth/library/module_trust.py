@@ -1,0 +1,335 @@
+"""Can the infinite-width kernel be trusted for a torch network? ``trust`` of a function of modules.
+
+The limit is that of this very architecture, and the networks are drawn by the user's own function.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import nn
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.provenance import seed_for
+from finitewidth.kernels.ntk_init.initialisation import checked_count, checked_number
+from finitewidth.kernels.trained import largest_eigenvalue
+from finitewidth.kernels.trained.batches import Array, Inputs
+from finitewidth.kernels.wide.law import Variance
+from finitewidth.library.dispersion import Dispersion, interval_text
+from finitewidth.library.drawn_networks import (
+    Draws,
+    Make,
+    first_output_kernel,
+    width_argument,
+    with_width,
+)
+from finitewidth.library.intervals import (
+    FEWEST,
+    Interval,
+    mean_interval,
+    median_interval,
+    slope_interval,
+)
+from finitewidth.library.modules import kernel_over_training
+from finitewidth.library.study import dispersion
+from finitewidth.library.targets import as_targets, check_columns
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+EIGENVALUE_DRAWS = 20
+GROWTH_DRAWS = 20  # networks of each width
+TRAINED = FEWEST  # networks
+NAME_WIDTH = 21  # characters of the names of numbers in a printed answer
+CLOSE, ROUGH = 0.1, 0.3  # distances up to which a kernel describes another well, and roughly
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkTrust:
+    """How well the infinite-width kernel describes the drawn kernels of a torch architecture.
+
+    Theta is the kernel of the first output. Intervals are those of 95 % over networks.
+
+    Attributes:
+        inputs: N.
+        draws: number of networks drawn.
+        width: the width given to the function; None if it takes none.
+        no_limit: why there is no infinite-width kernel; "" if there is one.
+        limit: Theta of infinite width, (N, N), or None.
+        diagonals: Theta(x, x) of each network, (draws, N).
+        mean_kernel: mean of Theta over networks, (N, N).
+        mean_error: its standard error, (N, N).
+        mean: E[Theta(x, x)], mean over inputs.
+        over_limit: E[Theta(x, x)] over that of infinite width, mean over inputs; None without one.
+        dispersion: r = E[Theta(x, x)^2] / E[Theta(x, x)]^2, mean over inputs.
+        distance: median over networks of |Theta - limit| / |limit|, Frobenius norms; or None.
+        largest_step: median of 2 N / lambda_max of the kernel of all outputs, the largest stable
+            step of gradient descent on (1/2N) sum |f - y|^2 near initialisation.
+        growth: the distance at some widths: width, distance, low, high, draws; no rows without.
+        slope: of log distance against log width, -1/2 for wide networks; or None.
+        training: step, and the median of |Theta_t - Theta_0| / |Theta_0|: change, low, high; no
+            rows without targets.
+    """
+
+    inputs: int
+    draws: int
+    width: int | None
+    no_limit: str
+    limit: np.ndarray | None
+    diagonals: np.ndarray
+    mean_kernel: np.ndarray
+    mean_error: np.ndarray
+    mean: Interval
+    over_limit: Interval | None
+    dispersion: Dispersion
+    distance: Interval | None
+    largest_step: Interval
+    growth: pd.DataFrame
+    slope: Interval | None
+    training: pd.DataFrame
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table: quantity, width, step, value, low, high."""
+        numbers = {
+            "mean": self.mean,
+            "mean over limit": self.over_limit,
+            "dispersion": self.dispersion,
+            "distance": self.distance,
+            "largest step": self.largest_step,
+            "slope": self.slope,
+        }
+        rows: list[dict[str, Any]] = [
+            {"quantity": name, "value": found.value, "low": found.low, "high": found.high}
+            for name, found in numbers.items()
+            if found is not None
+        ]
+        for row in self.growth.to_dict("records"):
+            ends = {"low": row["low"], "high": row["high"]}
+            value = row["distance"]
+            rows.append({"quantity": "distance", "width": row["width"], "value": value, **ends})
+        for row in self.training.to_dict("records"):
+            ends = {"low": row["low"], "high": row["high"]}
+            value = row["change"]
+            rows.append({"quantity": "change", "step": row["step"], "value": value, **ends})
+        columns = ["quantity", "width", "step", "value", "low", "high"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def figure(self) -> "Figure":
+        """Draw Theta(x, x), the mean kernel against the limit, growth with width, and training."""
+        import matplotlib as mpl
+
+        from finitewidth.figures import network_trust
+        from finitewidth.figures.style import apply
+
+        with mpl.rc_context():  # the settings of the user come back
+            apply()
+            return network_trust.panels(self)
+
+    def __str__(self) -> str:
+        """The answer in words, one fact per line."""
+        width = "" if self.width is None else f", width {self.width}"
+        rows = [
+            ("networks", f"{self.draws} drawn{width}; {self.inputs} inputs; kernel of one output"),
+            ("mean of Theta(x, x)", _text(self.mean)),
+            ("dispersion", f"{self.dispersion} (E[Theta^2] / E[Theta]^2)"),
+        ]
+        if self.over_limit and self.distance:
+            rows.append(("mean over limit", _text(self.over_limit)))
+            rows.append(("distance to limit", f"{_percent(self.distance)}, median over networks"))
+        else:
+            rows.append(("infinite width", f"no limit: {self.no_limit}"))
+        loss = "(1/2N) sum |f - y|^2"
+        rows.append(("largest stable step", f"{_text(self.largest_step)} for {loss}"))
+        for row in self.growth.itertuples():
+            at = _percent(Interval(row.distance, row.low, row.high))
+            rows.append((f"distance at {row.width}", at))
+        if self.slope:
+            ends = f"[{self.slope.low:.2f}, {self.slope.high:.2f}]"
+            rows.append(("slope with width", f"{self.slope.value:.2f} {ends}; -1/2 if wide"))
+        if len(self.training):
+            last = self.training.iloc[-1]
+            change = _percent(Interval(last["change"], last["low"], last["high"]))
+            rows.append(("change in training", f"{change} after {last['step']:g} steps"))
+        lines = [f"{name:<{NAME_WIDTH}}{value}" for name, value in rows]
+        return "\n".join([*lines, "", self._verdict()])
+
+    def _verdict(self) -> str:
+        """The sentence that answers the question."""
+        if self.distance is None:
+            start = "This architecture has no infinite-width kernel that is known."
+        else:
+            start = (
+                f"The infinite-width kernel describes such networks {_words(self.distance.value)} "
+                "at initialisation."
+            )
+        if not len(self.training):
+            return f"{start} Training can change the kernel further."
+        change = float(self.training["change"].iloc[-1])
+        return f"{start} In training, the kernel at initialisation describes it {_words(change)}."
+
+
+def _words(distance: float) -> str:
+    if distance <= CLOSE:
+        return f"well (the distance is at most {CLOSE:.0%})"
+    if distance <= ROUGH:
+        return f"roughly (the distance is between {CLOSE:.0%} and {ROUGH:.0%})"
+    return f"poorly (the distance is above {ROUGH:.0%})"
+
+
+def _text(found: Interval) -> str:
+    return f"{found.value:.4g}, {interval_text(found.low, found.high)}"
+
+
+def _percent(found: Interval) -> str:
+    return f"{found.value:.1%} ({found.low:.1%} to {found.high:.1%})"
+
+
+def trust_of_modules(
+    make: Make,
+    x: Inputs,
+    y: Array | None = None,
+    *,
+    width: int | None = None,
+    sigma_w2: Variance = "torch",
+    sigma_b2: Variance = "torch",
+    draws: int = 50,
+    steps: int = 100,
+    rate: float | None = None,
+    seed: int = 0,
+) -> NetworkTrust:
+    """Compare networks that a function draws with their limit; see `finitewidth.trust`."""
+    checked_count("draws", draws, FEWEST)
+    checked_count("steps", steps)
+    checked_count("seed", seed, 0)
+    if isinstance(make, nn.Module):
+        raise ConfigError(
+            "make_network: it is a module; give a function that makes one with new weights"
+        )
+    argument, width = width_argument(make, width)
+    if width is not None:
+        checked_count("width", width, 2 if argument else 1)
+    first = Draws(with_width(make, argument, width) if argument else make, x, seed)
+    limit, no_limit = first.limit(sigma_w2, sigma_b2)
+    drawn = first.kernels(draws, min(draws, EIGENVALUE_DRAWS))
+    diagonals = np.diagonal(drawn.kernels, axis1=1, axis2=2)  # (draws, N)
+    ratio = dispersion(diagonals, seed_for("network trust", seed, "bootstrap"))
+    names = ("r", "standard_error", "low", "high", "draws", "enough")
+    over_limit = distance = slope = None
+    growth = pd.DataFrame(columns=["width", "distance", "low", "high", "draws"])
+    if limit is not None:
+        over_limit = mean_interval((diagonals / np.diagonal(limit)).mean(axis=1))
+        distances = _distances(drawn.kernels, limit)
+        distance = median_interval(distances)
+        if argument and width is not None:
+            growth, slope = _growth(make, argument, width, first, sigma_w2, sigma_b2, distances)
+    return NetworkTrust(
+        inputs=len(first.x),
+        draws=draws,
+        width=width,
+        no_limit=no_limit,
+        limit=limit,
+        diagonals=diagonals,
+        mean_kernel=drawn.kernels.mean(axis=0),
+        mean_error=drawn.kernels.std(axis=0, ddof=1) / draws**0.5,
+        mean=mean_interval(diagonals.mean(axis=1)),
+        over_limit=over_limit,
+        dispersion=Dispersion(*(ratio[name] for name in names)),
+        distance=distance,
+        largest_step=median_interval(drawn.steps),
+        growth=growth,
+        slope=slope,
+        training=_training(first, y, steps, rate),
+    )
+
+
+def _distances(kernels: np.ndarray, limit: np.ndarray) -> np.ndarray:
+    """Return |Theta - limit| / |limit| of kernels (draws, N, N)."""
+    return np.linalg.norm(kernels - limit, axis=(1, 2)) / np.linalg.norm(limit)
+
+
+def _growth(
+    make: Make,
+    argument: str,
+    width: int,
+    first: Draws,
+    sigma_w2: Variance,
+    sigma_b2: Variance,
+    distances: np.ndarray,
+) -> tuple[pd.DataFrame, Interval]:
+    """Return the distance at half of the width, the width, twice and four times, and its slope.
+
+    ``distances`` are those at the width itself.
+    """
+    widths = [width // 2, width, 2 * width, 4 * width]
+    groups = []
+    for number, each in enumerate(widths):
+        if each == width:
+            groups.append(distances)
+            continue
+        seed = seed_for("network trust", first.seed, "width", number)
+        draws = Draws(with_width(make, argument, each), first.x.given(), seed)
+        limit, why = draws.limit(sigma_w2, sigma_b2)
+        if limit is None:
+            raise ConfigError(f"width: at {each} there is no limit: {why}")
+        groups.append(_distances(draws.kernels(GROWTH_DRAWS).kernels, limit))
+    rows = []
+    for each, group in zip(widths, groups, strict=True):
+        found = median_interval(group)
+        ends = {"low": found.low, "high": found.high}
+        rows.append({"width": each, "distance": found.value, **ends, "draws": len(group)})
+    return pd.DataFrame(rows), slope_interval(widths, groups)
+
+
+def _training(draws: Draws, y: Array | None, steps: int, rate: float | None) -> pd.DataFrame:
+    """Return how far kernels move by gradient descent on (1/2N) sum |f - y|^2.
+
+    The step is ``rate``, or half of the largest stable one of each network.
+    """
+    if y is None:
+        return pd.DataFrame(columns=["step", "change", "low", "high"])
+    targets = as_targets(y, len(draws.x))
+    times = sorted({0, *(10**power for power in range(12) if 10**power < steps), steps})
+    changes = []
+    for network in draws.networks(TRAINED):
+        changes.append(_changes(network, draws, targets, times, rate))
+    rows = []
+    for time, values in zip(times, np.stack(changes, axis=1), strict=True):
+        found = median_interval(values)
+        ends = {"low": found.low, "high": found.high}
+        rows.append({"step": time, "change": found.value, **ends})
+    return pd.DataFrame(rows)
+
+
+def _changes(
+    network: nn.Module, draws: Draws, y: torch.Tensor, times: list[int], rate: float | None
+) -> np.ndarray:
+    """Return the change of the kernel of one network, at the times."""
+    with torch.no_grad():
+        outputs = draws.x.passed_to(network)
+    check_columns(y, outputs.shape[1], "training")
+    targets = y.to(outputs).reshape(outputs.shape)
+    if rate is None:
+        largest = largest_eigenvalue(network, draws.x, per_input=True, check=False)
+        rate = 1 / float(largest.value)
+    checked_number("rate", rate, above=0)
+    parameters = [each for each in network.parameters() if each.requires_grad]
+    descent = torch.optim.SGD(parameters, lr=rate)
+
+    def step() -> None:
+        descent.zero_grad()
+        with torch.enable_grad():
+            error = draws.x.passed_to(network) - targets
+            loss = error.square().sum() / (2 * len(targets))
+            if not bool(loss.isfinite()):
+                raise ConfigError(f"rate: the training diverges at {rate:g}; give a smaller one")
+            loss.backward()
+        descent.step()
+
+    network.train()
+    kernels = kernel_over_training(
+        network, draws.x, step, times, kernel=first_output_kernel, check=False
+    )
+    theta = kernels.cpu().numpy()  # (times, N, N)
+    return _distances(theta, theta[0])
