@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
-from finitewidth.cli import comparing, network, running, status, summary, tiles
+from finitewidth.cli import comparing, network, running, status, summary, tiles, trust
 from finitewidth.cli.names import complete_papers, file_of
 from finitewidth.cli.options import Count, File, More, Preset, Results, Settings
 from finitewidth.cli.outputs import try_file, written
@@ -55,6 +55,7 @@ app.command(status.status)
 app.command(comparing.compare)
 app.command(network.network)
 app.command(tiles.kernel)
+app.command(trust.trust)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -96,7 +97,7 @@ def _in_project(
         project: a clone of finitewidth (default: here or above)
     """
     command, bound, left = app.parse_args(words, **RAISES)
-    if command not in (network.network, completion):
+    if command not in (network.network, trust.trust, completion):
         os.chdir(find_project(Path.cwd(), project))
         surroundings.name_user()
         surroundings.refuse_missing_target("results")

@@ -4,6 +4,7 @@ The limit is that of this very architecture, and the networks are drawn by the u
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -127,6 +128,30 @@ class NetworkTrust:
             apply()
             return network_trust.panels(self)
 
+    def write(self, folder: str | Path) -> Path:
+        """Write the text, the table and the figure: ``trust.txt``, ``.csv``, ``.png``, ``.pdf``.
+
+        Files of an earlier answer in the folder are overwritten.
+
+        Raises:
+            OSError: a file cannot be written.
+        """
+        import matplotlib as mpl
+
+        from finitewidth.figures.job import save
+        from finitewidth.figures.style import apply
+
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "trust.txt").write_text(f"{self}\n", encoding="utf-8")
+        self.to_frame().to_csv(folder / "trust.csv", index=False, float_format="%.8g")
+        with mpl.rc_context():
+            apply()
+            figure = self.figure()
+            for kind in ("png", "pdf"):
+                save(figure, folder / f"trust.{kind}", f"trust, {self.draws} networks")
+        return folder
+
     def __str__(self) -> str:
         """The answer in words, one fact per line."""
         width = "" if self.width is None else f", width {self.width}"
@@ -147,7 +172,7 @@ class NetworkTrust:
             rows.append((f"distance at {row.width}", at))
         if self.slope:
             ends = f"[{self.slope.low:.2f}, {self.slope.high:.2f}]"
-            rows.append(("slope with width", f"{self.slope.value:.2f} {ends}; -1/2 if wide"))
+            rows.append(("slope with width", f"{self.slope.value:.2f} {ends}; -1/2 in the end"))
         if len(self.training):
             last = self.training.iloc[-1]
             change = _percent(Interval(last["change"], last["low"], last["high"]))

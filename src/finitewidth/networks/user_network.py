@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -73,11 +74,12 @@ class UserNetwork:
             exec(compile(self.source, str(self.file), "exec", dont_inherit=True), vars(module))
         make = self._function_of(module)
 
-        def checked(shape: Shape, classes: int) -> "nn.Module":
+        @wraps(make)  # keeps its signature
+        def checked(shape: Shape, classes: int, **sizes: int) -> "nn.Module":
             from torch import nn
 
             with self._executing(f"{self.name}({tuple(shape)}, {classes}) fails"):
-                network = make(tuple(shape), classes)
+                network = make(tuple(shape), classes, **sizes)
             if not isinstance(network, nn.Module):
                 raise ConfigError(
                     f"{self.name} returns {type(network).__name__}; it must be {CONTRACT}"
