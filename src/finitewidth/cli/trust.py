@@ -37,7 +37,7 @@ class Trust:
         steps: length of the training
         rate: of gradient descent (default: half of the largest stable step)
         seed: of all random numbers
-        output: the folder to write (default: <network>_<source>_trust, beside the network)
+        output: the folder to write (default: <network>_<source>_limit, beside the network)
     """
 
     inputs: Annotated[File | None, Parameter(group=ONE_SOURCE)] = None
@@ -86,8 +86,8 @@ def trust(file: str, /, *, options: Trust = Trust()) -> None:
 
 def _folder(user: UserNetwork, options: Trust) -> Path:
     if options.inputs:
-        return user.file.parent / f"{user.file.stem}_{options.inputs.stem}_trust"
-    return folder_beside(user, options.images, options.data or "digits", "trust")
+        return user.file.parent / f"{user.file.stem}_{options.inputs.stem}_limit"
+    return folder_beside(user, options.images, options.data or "digits", "limit")
 
 
 def _variance(name: str, text: str) -> Any:
@@ -134,7 +134,7 @@ def _data(options: Trust) -> "tuple[np.ndarray, np.ndarray | None]":
     if options.targets:
         raise ConfigError("--targets: they belong to --inputs; images have their classes")
     dataset = dataset_of(options.images, options.data or "digits", {})
-    chosen = stratified_subset(dataset, options.train or None, None, ("trust",))
+    chosen = stratified_subset(dataset, options.train or None, None, ("limit",))
     x = channels_first(scaled(chosen.train_images)).astype(np.float32)
     return x, np.eye(len(chosen.class_names), dtype=np.float32)[chosen.train_labels]
 

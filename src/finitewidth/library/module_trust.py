@@ -129,7 +129,7 @@ class NetworkTrust:
             return network_trust.panels(self)
 
     def write(self, folder: str | Path) -> Path:
-        """Write the text, the table and the figure: ``trust.txt``, ``.csv``, ``.png``, ``.pdf``.
+        """Write the text, the table and the figure: ``answer.txt``, ``.csv``, ``.png``, ``.pdf``.
 
         Files of an earlier answer in the folder are overwritten.
 
@@ -143,13 +143,17 @@ class NetworkTrust:
 
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "trust.txt").write_text(f"{self}\n", encoding="utf-8")
-        self.to_frame().to_csv(folder / "trust.csv", index=False, float_format="%.8g")
+        (folder / "answer.txt").write_text(f"{self}\n", encoding="utf-8")
+        self.to_frame().to_csv(folder / "answer.csv", index=False, float_format="%.8g")
         with mpl.rc_context():
             apply()
             figure = self.figure()
             for kind in ("png", "pdf"):
-                save(figure, folder / f"trust.{kind}", f"trust, {self.draws} networks")
+                save(
+                    figure,
+                    folder / f"answer.{kind}",
+                    f"network beside its limit, {self.draws} networks",
+                )
         return folder
 
     def __str__(self) -> str:
@@ -225,16 +229,7 @@ def trust_of_modules(
     seed: int = 0,
 ) -> NetworkTrust:
     """Compare networks that a function draws with their limit; see `finitewidth.trust`."""
-    checked_count("draws", draws, FEWEST)
-    checked_count("steps", steps)
-    checked_count("seed", seed, 0)
-    if isinstance(make, nn.Module):
-        raise ConfigError(
-            "make_network: it is a module; give a function that makes one with new weights"
-        )
-    argument, width = width_argument(make, width)
-    if width is not None:
-        checked_count("width", width, 2 if argument else 1)
+    argument, width = _checked(make, width, draws, steps, seed)
     first = Draws(with_width(make, argument, width) if argument else make, x, seed)
     limit, no_limit = first.limit(sigma_w2, sigma_b2)
     drawn = first.kernels(draws, min(draws, EIGENVALUE_DRAWS))
@@ -267,6 +262,23 @@ def trust_of_modules(
         slope=slope,
         training=_training(first, y, steps, rate),
     )
+
+
+def _checked(
+    make: Make, width: int | None, draws: int, steps: int, seed: int
+) -> tuple[str | None, int | None]:
+    """Check arguments; return the argument of the function that is its width, and the width."""
+    checked_count("draws", draws, FEWEST)
+    checked_count("steps", steps)
+    checked_count("seed", seed, 0)
+    if isinstance(make, nn.Module):
+        raise ConfigError(
+            "make_network: it is a module; give a function that makes one with new weights"
+        )
+    argument, width = width_argument(make, width)
+    if width is not None:
+        checked_count("width", width, 2)
+    return argument, width
 
 
 def _distances(kernels: np.ndarray, limit: np.ndarray) -> np.ndarray:

@@ -249,7 +249,7 @@ def trust(init: Any, x: Any = None, y: Any = None, **options: Any) -> "Trust | N
         >>> answer.growth["width"].tolist()
         [32, 64, 128, 256]
     """
-    if callable(init):
+    if callable(init) and not (x is None and hasattr(init, "parameters")):  # a law refuses modules
         from finitewidth.library.module_trust import trust_of_modules
 
         if x is None:
