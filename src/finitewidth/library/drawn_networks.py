@@ -92,12 +92,10 @@ class Draws:
         """
         network = self.network(0)
         layer_laws(network, sigma_w2, sigma_b2, "standard")  # refuses variances out of range
-        if self.x.only is None:
-            return None, "network: it takes several arguments; the limit is known for one"
         try:
             theta = wide_kernel(
                 network,
-                self.x.only,
+                self.x.given(),
                 sigma_w2=sigma_w2,
                 sigma_b2=sigma_b2,
                 parametrisation="standard",
