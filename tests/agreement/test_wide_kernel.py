@@ -274,6 +274,40 @@ def test_frozen_parameters_do_not_count(frozen):
     torch.testing.assert_close(nngp, fw.wide_kernel(dense(nn.ReLU), x, kind="nngp", **options))
 
 
+# an activation as networks write it out, the same by a known rule, and the tolerance
+WRITTEN_OUT = {
+    "swish": (lambda h: h * torch.sigmoid(h), functional.silu, 1e-12),
+    "by exponentials": (lambda h: h * (1 / (1 + torch.exp(-h))), functional.silu, 1e-12),
+    "gelu": (lambda h: 0.5 * h * (1 + torch.erf(h / 2**0.5)), functional.gelu, 1e-10),
+    "double angle": (lambda h: 2 * h.sin() * h.cos(), lambda h: torch.sin(2 * h), 1e-10),
+    "of an activation": (lambda h: torch.tanh(h).neg().neg(), torch.tanh, 1e-12),
+    "kinked": (lambda h: torch.clamp(h, min=0.0).relu(), torch.relu, 0.01),
+    "branches": (
+        lambda h: torch.where(h > 0, h, 0.2 * h),
+        lambda h: 0.6 * h + 0.4 * h.abs(),
+        1e-12,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN_OUT)
+def test_activations_may_be_written_out(name):
+    """The composed function has a series; a kink makes the error of the NTK half a percent."""
+    written, known, tolerance = WRITTEN_OUT[name]
+    x = normal(3, 5)
+    for kind in ("ntk", "nngp"):
+        found, wanted = (
+            fw.wide_kernel(Function(lambda self, h, of=of: of(h)), x, kind=kind, **VARIANCES)
+            for of in (written, known)
+        )
+        assert (found - wanted).abs().max() < tolerance * wanted.abs().max()
+
+
+def test_an_activation_that_grows_too_fast_has_no_kernel():
+    with pytest.raises(ConfigError, match="its kernel is not finite"):
+        fw.wide_kernel(Function(lambda self, h: (h * h).exp()), normal(3, 5), sigma_w2=400.0)
+
+
 class Viewed(nn.Module):
     """Inputs are arranged before the first weights, by sizes that are read from them."""
 
@@ -340,8 +374,13 @@ REFUSED = {
         lambda self, h: self.inner(torch.relu(self.inner(h))), inner=nn.Linear(6, 6)
     ),
     "operation 'softmax' has no rule": Function(lambda self, h: h.softmax(1)),
-    "operation 'relu' acts on a tensor that is not": Function(lambda self, h: h.relu().relu()),
-    "operation 'add' adds tensors that are not independent": Function(lambda self, h: h + h.relu()),
+    "operation 'relu' acts on a tensor that is not": Function(
+        lambda self, h: (h.sin() + self.inner(h)).relu(),
+        inner=nn.Linear(6, 6),
+    ),
+    "operation 'add' adds tensors that are not independent": Function(
+        lambda self, h: h.sin() + self.inner(h).relu(), inner=nn.Linear(6, 6)
+    ),
     "operation 'mul' combines a tensor with something else": Function(
         lambda self, h: h * torch.ones(6)
     ),

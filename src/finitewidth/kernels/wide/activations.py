@@ -6,7 +6,6 @@ Those without a closed form are computed by a series.
 from collections.abc import Callable
 from typing import Any
 
-import torch
 from torch import nn
 from torch.nn import functional
 
@@ -37,15 +36,7 @@ NAMED = {
     "sin": duals.SIN,
     "cos": duals.COS,
 }
-SMOOTH = {  # by a series
-    "tanh": torch.tanh,
-    "sigmoid": torch.sigmoid,
-    "silu": functional.silu,
-    "softplus": functional.softplus,
-    "elu": functional.elu,
-    "selu": functional.selu,
-    "mish": functional.mish,
-}
+SMOOTH = {"tanh", "sigmoid", "silu", "softplus", "elu", "selu", "celu", "mish"}  # by a series
 ELEMENTWISE = (
     nn.Tanh,
     nn.Sigmoid,

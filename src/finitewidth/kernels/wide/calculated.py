@@ -1,6 +1,5 @@
 """Operations on the inputs themselves, and products with numbers."""
 
-import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from finitewidth.kernels.wide.layers import Signal, refused
+from finitewidth.kernels.wide.layers import Root, Signal, refused
 
 
 def flat(args: Any, kwargs: Mapping[str, Any]) -> list[Any]:
@@ -53,12 +52,11 @@ def _by_twos(
     return torch.cat(parts)[:count]
 
 
-def scaled(what: str, function: Callable, args: tuple, signal: Signal) -> Signal:
+def scaled(what: str, function: Callable, args: tuple, signal: Signal, root: Root | None) -> Signal:
     """Multiply by a number, or divide by one."""
     others = [each for each in args if not isinstance(each, Signal)]
-    numbers = all(isinstance(each, int | float) for each in others)
-    if not numbers or (function in (operator.truediv, torch.div) and args[0] is not signal):
+    if not all(isinstance(each, int | float) for each in others):
         raise refused(what, "combines a tensor with something else than a number")
     one = torch.ones((), dtype=torch.float64)
     factor = function(*(one if isinstance(each, Signal) else each for each in args))
-    return replace(signal, field=signal.field.scaled(float(factor)))
+    return replace(signal, field=signal.field.scaled(float(factor)), root=root)

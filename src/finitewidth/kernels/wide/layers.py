@@ -4,6 +4,7 @@ A `Signal` is a tensor of the network for two inputs, which has the shape, with 
 law: the tensor itself for all inputs, as long as it does not depend on weights, and then a `Field`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.wide.duals import Dual
 from finitewidth.kernels.wide.fields import Field, of_inputs
+from finitewidth.kernels.wide.hermite import by_series
 from finitewidth.kernels.wide.law import is_trained
 
 
@@ -29,6 +31,8 @@ class Signal:
         layers: the layers whose outputs it is a sum of, if it is Gaussian.
         above: the layers that it depends on.
         alike: whether all channels have one law, and not those of several parts.
+        root: the Gaussian tensor that it is an elementwise function of, and the function, if
+            functions made it.
     """
 
     shape: tuple[int, ...]
@@ -40,6 +44,10 @@ class Signal:
     layers: frozenset[str] = frozenset()
     above: frozenset[str] = frozenset()
     alike: bool = True
+    root: "Root | None" = None
+
+
+Root = tuple[Signal, Callable[[Tensor], Tensor]]
 
 
 def refused(what: str, reason: str) -> ConfigError:
@@ -54,17 +62,27 @@ def field_of(signal: Signal, channel: int) -> Field:
     return of_inputs(*signal.inputs, channel)
 
 
-def activated(what: str, dual: Dual, signal: Signal) -> Signal:
+def activated(what: str, dual: Dual | None, signal: Signal, root: Root | None) -> Signal:
     """Apply an elementwise activation.
 
+    Args:
+        what: the name of the operation, for messages.
+        dual: its means, if they are known.
+        signal: its argument.
+        root: the result as a function of a Gaussian tensor.
+
     Raises:
-        ConfigError: the channels are not Gaussian.
+        ConfigError: the result is no function of one Gaussian tensor.
     """
-    if not signal.gaussian:
+    if dual is not None and signal.gaussian:
+        field = signal.field.activated(dual)
+    elif root is not None:
+        signal, function = root
+        field = signal.field.activated(by_series(function))
+    else:
         reason = "acts on a tensor that is not the output of a layer with weights, or a sum of such"
         raise refused(what, reason)
-    field = signal.field.activated(dual)
-    return replace(signal, field=field, gaussian=False, layers=frozenset())
+    return replace(signal, field=field, gaussian=False, layers=frozenset(), root=root)
 
 
 def added(what: str, first: Signal, second: Signal) -> Signal:
@@ -86,6 +104,7 @@ def added(what: str, first: Signal, second: Signal) -> Signal:
         gaussian=gaussian,
         layers=first.layers | second.layers if gaussian else frozenset(),
         above=first.above | second.above,
+        root=None,
         alike=first.alike and second.alike,
     )
 
@@ -126,4 +145,4 @@ def normalised(what: str, module: nn.LayerNorm, signal: Signal) -> Signal:
     if not signal.gaussian or not last or len(module.normalized_shape) != 1:
         raise refused(what, "must normalise the channels, on the last axis, after a linear layer")
     scale, shift = is_trained(module.weight), is_trained(module.bias)
-    return replace(signal, field=signal.field.normalised(module.eps, scale, shift))
+    return replace(signal, field=signal.field.normalised(module.eps, scale, shift), root=None)

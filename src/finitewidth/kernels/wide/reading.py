@@ -10,8 +10,9 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels.wide import activations, hermite, layers
+from finitewidth.kernels.wide import activations, layers
 from finitewidth.kernels.wide.calculated import calculated, flat, scaled
+from finitewidth.kernels.wide.composed import ELEMENTWISE, function_of_one
 from finitewidth.kernels.wide.law import TOKENS, WEIGHTED, LayerLaw, Weighted
 from finitewidth.kernels.wide.layers import Signal, refused
 from finitewidth.kernels.wide.shapes import averaged, like, shaped
@@ -26,6 +27,7 @@ POOLING = {
 }
 ADDITIONS = {"add", "iadd", "sub", "add_"}
 SCALINGS = {"mul", "imul", "truediv", "div", "mul_", "div_", "neg"}
+DIVISIONS = {"truediv", "div", "div_"}
 UNCHANGED = {"contiguous", "clone", "float", "double", "type_as"}
 SHAPING = {"flatten", "view", "reshape", "squeeze", "unsqueeze", "permute", "transpose"}
 
@@ -121,10 +123,12 @@ class Limit(fx.Interpreter):
             return averaged(what, signal, module)
         if isinstance(module, nn.LayerNorm):
             return layers.normalised(what, module, signal)
+        root = function_of_one(module, (signal,), {})
         if type(module) in activations.ACTIVATIONS:
-            return layers.activated(what, activations.ACTIVATIONS[type(module)](module), signal)
+            dual = activations.ACTIVATIONS[type(module)](module)
+            return layers.activated(what, dual, signal, root)
         if type(module) in activations.ELEMENTWISE:
-            return layers.activated(what, hermite.by_series(_not_in_place(module)), signal)
+            return layers.activated(what, None, signal, root)
         raise refused(what, _reason(module))
 
     def _weighted(self, name: str, module: Weighted, signal: Signal) -> Signal:
@@ -153,10 +157,14 @@ class Limit(fx.Interpreter):
             return calculated(what, function, args, kwargs)
         if name in UNCHANGED:
             return signals[0]
+        root = function_of_one(function, args, kwargs)
+        if len(signals) > 1 and root is not None and name.rstrip("_") in ELEMENTWISE:
+            return layers.activated(what, None, signals[0], root)
         if name in ADDITIONS and len(signals) == 2 and "alpha" not in kwargs:
             return layers.added(what, *signals)
-        if name in SCALINGS and len(signals) == 1 and not kwargs:
-            return scaled(what, function, args, signals[0])
+        by_tensor = name in DIVISIONS and args[0] is not signals[0]
+        if name in SCALINGS and len(signals) == 1 and not kwargs and not by_tensor:
+            return scaled(what, function, args, signals[0], root)
         if name in ("cat", "concat"):
             axis = kwargs.get("dim", args[1] if len(args) > 1 else 0)
             shape = torch.cat([like(part) for part in args[0]], axis).shape
@@ -167,23 +175,17 @@ class Limit(fx.Interpreter):
             return averaged(what, signals[0], lambda x: function(x, *args[1:], **kwargs))
         if function in activations.ACTIVATIONS:
             dual = activations.ACTIVATIONS[function](*args[1:], **kwargs)
-            return layers.activated(what, dual, signals[0])
+            return layers.activated(what, dual, signals[0], root)
         name = name.rstrip("_")
         if name in activations.NAMED:
-            return layers.activated(what, activations.NAMED[name], signals[0])
-        if name in activations.SMOOTH:
-            smooth = activations.SMOOTH[name]
-            dual = hermite.by_series(lambda h: smooth(h, *args[1:], **kwargs))
-            return layers.activated(what, dual, signals[0])
+            return layers.activated(what, activations.NAMED[name], signals[0], root)
+        if name in activations.SMOOTH or (name in ELEMENTWISE and root is not None):
+            return layers.activated(what, None, signals[0], root)
         raise refused(what, "has no rule for its limit")
 
 
 def _name(target: Any) -> str:
     return target if isinstance(target, str) else getattr(target, "__name__", str(target))
-
-
-def _not_in_place(module: nn.Module) -> Callable[[Tensor], Tensor]:
-    return lambda h: module(h.clone())
 
 
 def _reason(module: nn.Module) -> str:

@@ -39,7 +39,7 @@ def shaped(what: str, signal: Signal, function: Callable[[Tensor], Tensor]) -> S
         # the channels lie on the axis along which their numbers differ, with the order of positions
         moved = _marked(signal).movedim(signal.channel, axis) if axis < len(old) else None
         if moved is not None and moved.shape == marked.shape and torch.equal(moved, marked):
-            return replace(signal, shape=tuple(new.shape), channel=axis)
+            return replace(signal, shape=tuple(new.shape), channel=axis, root=None)
     raise refused(
         what, f"arranges a tensor {old} as {tuple(new.shape)}, for which there is no rule"
     )
@@ -51,7 +51,7 @@ def _flattened(signal: Signal, shape: torch.Size) -> Signal:
     flat = prod(field.space) > 1
     if not flat:
         field = field.over_positions()
-    return replace(signal, shape=tuple(shape), field=field, channel=1, flat=flat)
+    return replace(signal, shape=tuple(shape), field=field, channel=1, flat=flat, root=None)
 
 
 def averaged(what: str, signal: Signal, function: Callable[[Tensor], Tensor]) -> Signal:
@@ -80,7 +80,7 @@ def averaged(what: str, signal: Signal, function: Callable[[Tensor], Tensor]) ->
         return function(k.movedim(1, signal.channel)).movedim(channel, 1)
 
     field = signal.field.averaged(average)
-    return replace(signal, shape=tuple(shape), field=field, channel=channel)
+    return replace(signal, shape=tuple(shape), field=field, channel=channel, root=None)
 
 
 def _is_same_for_channels(
