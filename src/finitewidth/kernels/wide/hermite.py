@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.activations import ActivationLike, TensorMap, activation_of
 from finitewidth.kernels.trained.budget import pieces
 from finitewidth.kernels.wide.duals import Dual, Mean, correlation
@@ -55,6 +56,10 @@ def _mean(function: TensorMap) -> Mean:
         same = a.shape == b.shape and torch.equal(a, b)
         variances = a.reshape(-1) if same else torch.cat([a.reshape(-1), b.reshape(-1)])
         coefficients = _coefficients(function, variances)
+        if not bool(coefficients.largest.isfinite().all()):
+            raise ConfigError(
+                "network: an activation grows too fast; its square has no finite mean"
+            )
         used = _terms(coefficients.largest, float(c.abs().max()))
         power = c.square() if used.step == 2 else c
         total = torch.zeros_like(c)
