@@ -9,20 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import torch
 from torch import nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import seed_for
-from finitewidth.kernels.ntk_init.initialisation import checked_count, checked_number
-from finitewidth.kernels.trained import largest_eigenvalue
+from finitewidth.kernels.ntk_init.initialisation import checked_count
 from finitewidth.kernels.trained.batches import Array, Inputs
 from finitewidth.kernels.wide.law import Variance
 from finitewidth.library.dispersion import Dispersion, interval_text
 from finitewidth.library.drawn_networks import (
     Draws,
     Make,
-    first_output_kernel,
     width_argument,
     with_width,
 )
@@ -31,18 +28,14 @@ from finitewidth.library.intervals import (
     Interval,
     mean_interval,
     median_interval,
-    slope_interval,
 )
-from finitewidth.library.modules import kernel_over_training
+from finitewidth.library.network_changes import distances_of, growth_of, training_of
 from finitewidth.library.study import dispersion
-from finitewidth.library.targets import as_targets, check_columns
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EIGENVALUE_DRAWS = 20
-GROWTH_DRAWS = 20  # networks of each width
-TRAINED = FEWEST  # networks
 NAME_WIDTH = 21  # characters of the names of numbers in a printed answer
 CLOSE, ROUGH = 0.1, 0.3  # distances up to which a kernel describes another well, and roughly
 
@@ -240,10 +233,10 @@ def trust_of_modules(
     growth = pd.DataFrame(columns=["width", "distance", "low", "high", "draws"])
     if limit is not None:
         over_limit = mean_interval((diagonals / np.diagonal(limit)).mean(axis=1))
-        distances = _distances(drawn.kernels, limit)
+        distances = distances_of(drawn.kernels, limit)
         distance = median_interval(distances)
         if argument and width is not None:
-            growth, slope = _growth(make, argument, width, first, sigma_w2, sigma_b2, distances)
+            growth, slope = growth_of(make, argument, width, first, sigma_w2, sigma_b2, distances)
     return NetworkTrust(
         inputs=len(first.x),
         draws=draws,
@@ -260,7 +253,7 @@ def trust_of_modules(
         largest_step=median_interval(drawn.steps),
         growth=growth,
         slope=slope,
-        training=_training(first, y, steps, rate),
+        training=training_of(first, y, steps, rate),
     )
 
 
@@ -279,94 +272,3 @@ def _checked(
     if width is not None:
         checked_count("width", width, 2)
     return argument, width
-
-
-def _distances(kernels: np.ndarray, limit: np.ndarray) -> np.ndarray:
-    """Return |Theta - limit| / |limit| of kernels (draws, N, N)."""
-    return np.linalg.norm(kernels - limit, axis=(1, 2)) / np.linalg.norm(limit)
-
-
-def _growth(
-    make: Make,
-    argument: str,
-    width: int,
-    first: Draws,
-    sigma_w2: Variance,
-    sigma_b2: Variance,
-    distances: np.ndarray,
-) -> tuple[pd.DataFrame, Interval]:
-    """Return the distance at half of the width, the width, twice and four times, and its slope.
-
-    ``distances`` are those at the width itself.
-    """
-    widths = [width // 2, width, 2 * width, 4 * width]
-    groups = []
-    for number, each in enumerate(widths):
-        if each == width:
-            groups.append(distances)
-            continue
-        seed = seed_for("network trust", first.seed, "width", number)
-        draws = Draws(with_width(make, argument, each), first.x.given(), seed)
-        limit, why = draws.limit(sigma_w2, sigma_b2)
-        if limit is None:
-            raise ConfigError(f"width: at {each} there is no limit: {why}")
-        groups.append(_distances(draws.kernels(GROWTH_DRAWS).kernels, limit))
-    rows = []
-    for each, group in zip(widths, groups, strict=True):
-        found = median_interval(group)
-        ends = {"low": found.low, "high": found.high}
-        rows.append({"width": each, "distance": found.value, **ends, "draws": len(group)})
-    return pd.DataFrame(rows), slope_interval(widths, groups)
-
-
-def _training(draws: Draws, y: Array | None, steps: int, rate: float | None) -> pd.DataFrame:
-    """Return how far kernels move by gradient descent on (1/2N) sum |f - y|^2.
-
-    The step is ``rate``, or half of the largest stable one of each network.
-    """
-    if y is None:
-        return pd.DataFrame(columns=["step", "change", "low", "high"])
-    targets = as_targets(y, len(draws.x))
-    times = sorted({0, *(10**power for power in range(12) if 10**power < steps), steps})
-    changes = []
-    for network in draws.networks(TRAINED):
-        changes.append(_changes(network, draws, targets, times, rate))
-    rows = []
-    for time, values in zip(times, np.stack(changes, axis=1), strict=True):
-        found = median_interval(values)
-        ends = {"low": found.low, "high": found.high}
-        rows.append({"step": time, "change": found.value, **ends})
-    return pd.DataFrame(rows)
-
-
-def _changes(
-    network: nn.Module, draws: Draws, y: torch.Tensor, times: list[int], rate: float | None
-) -> np.ndarray:
-    """Return the change of the kernel of one network, at the times."""
-    with torch.no_grad():
-        outputs = draws.x.passed_to(network)
-    check_columns(y, outputs.shape[1], "training")
-    targets = y.to(outputs).reshape(outputs.shape)
-    if rate is None:
-        largest = largest_eigenvalue(network, draws.x, per_input=True, check=False)
-        rate = 1 / float(largest.value)
-    checked_number("rate", rate, above=0)
-    parameters = [each for each in network.parameters() if each.requires_grad]
-    descent = torch.optim.SGD(parameters, lr=rate)
-
-    def step() -> None:
-        descent.zero_grad()
-        with torch.enable_grad():
-            error = draws.x.passed_to(network) - targets
-            loss = error.square().sum() / (2 * len(targets))
-            if not bool(loss.isfinite()):
-                raise ConfigError(f"rate: the training diverges at {rate:g}; give a smaller one")
-            loss.backward()
-        descent.step()
-
-    network.train()
-    kernels = kernel_over_training(
-        network, draws.x, step, times, kernel=first_output_kernel, check=False
-    )
-    theta = kernels.cpu().numpy()  # (times, N, N)
-    return _distances(theta, theta[0])
