@@ -13,6 +13,7 @@ from finitewidth.kernels.trained.batches import Array
 from finitewidth.kernels.wide.law import Variance
 from finitewidth.library.drawn_networks import Draws, Make, first_output_kernel, with_width
 from finitewidth.library.intervals import FEWEST, Interval, median_interval, slope_interval
+from finitewidth.library.modules import kernel_over_training
 from finitewidth.library.targets import as_targets, check_columns
 
 GROWTH_DRAWS = 20  # networks of each width
