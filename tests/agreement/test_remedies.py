@@ -215,6 +215,7 @@ def test_a_row_for_each_input_and_the_type_of_the_network_are_the_remedies():
 def test_a_result_larger_than_the_memory_is_refused_before_it_is_made(monkeypatch):
     network, x = function_of(lambda self, x: self.head(self.inner(x).tanh())), torch.randn(N, 4)
     x = x.double()
+    monkeypatch.setattr(budget, "SMALL_RESULT", 0)
     monkeypatch.setattr(budget, "free_memory", lambda: 8 * (2 * N) ** 2 - 1)
     plain = network_of(nn.Tanh())
     for module in (network, plain):
