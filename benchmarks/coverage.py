@@ -13,8 +13,9 @@ import finitewidth as fw
 from finitewidth.kernels.ntk_init.estimators import dispersion as bootstrapped
 from finitewidth.kernels.ntk_init.tail_errors import NORMAL
 from finitewidth.library.dispersion import estimated, log_interval
+from finitewidth.library.law_moments import distance_interval
+from finitewidth.library.law_trust import ABOVE_MEDIAN, BELOW_MEDIAN, _largest_steps
 from finitewidth.library.study import dispersion as of_images
-from finitewidth.library.trust import ABOVE_MEDIAN, BELOW_MEDIAN, _distances, _largest_steps
 
 SEEDS = 200
 RESAMPLES = 300
@@ -85,7 +86,7 @@ def network_lines(name: str, init, activation: str, draws: int) -> Iterator[str]
         error = squares.std(ddof=1) / np.sqrt(draws)
         ratio = estimated(sample, resamples=RESAMPLES)
         value = np.sqrt(squares.mean()) / infinite
-        return _distances(value, squares.mean(), error, ratio)
+        return distance_interval(value, squares.mean(), error, ratio)
 
     apart = float(np.sqrt(((theta - infinite) ** 2).mean()) / infinite)
     yield line("distance (trust)", name, draws, apart, list(theta), None, distance)

@@ -52,7 +52,7 @@ GROUPS = {
 # what the functions of a group return or take; it has no public name of its own
 BESIDE = {
     "Networks at initialisation": (
-        "finitewidth.library.trust.Trust",
+        "finitewidth.library.law_trust.Trust",
         "finitewidth.library.module_trust.NetworkTrust",
         "finitewidth.library.intervals.Interval",
         "finitewidth.library.dispersion.Dispersion",

@@ -11,7 +11,7 @@ import pytest
 import finitewidth as fw
 from finitewidth.kernels.ntk_init.estimators import dispersion as bootstrapped
 from finitewidth.kernels.ntk_init.tail_errors import NORMAL
-from finitewidth.library import trust
+from finitewidth.library import law_trust
 from finitewidth.library.dispersion import estimated, interval_text
 
 SEEDS = 200
@@ -97,15 +97,15 @@ def test_the_words_of_trust():
 
 
 def test_the_largest_step_lies_between_order_statistics():
-    count, below = trust.EIGENVALUE_DRAWS, trust.BELOW_MEDIAN
-    assert count - 1 - below == trust.ABOVE_MEDIAN
+    count, below = law_trust.EIGENVALUE_DRAWS, law_trust.BELOW_MEDIAN
+    assert count - 1 - below == law_trust.ABOVE_MEDIAN
     missed = 2 * sum(comb(count, k) for k in range(below + 1)) / 2**count
     assert 1 - missed == pytest.approx(0.959, abs=5e-4)
     # of 4 intervals, three or more miss with a probability of 3e-4
     net = fw.network([6, 8, 8, 1], sigma_w2=2.0)
-    steps = np.array([trust._largest_steps(3, net, "relu", 1.0, seed)[0] for seed in range(4)])
+    steps = np.array([law_trust._largest_steps(3, net, "relu", 1.0, seed)[0] for seed in range(4)])
     median = np.median(steps)
-    missing = (steps[:, below] > median) | (steps[:, trust.ABOVE_MEDIAN] < median)
+    missing = (steps[:, below] > median) | (steps[:, law_trust.ABOVE_MEDIAN] < median)
     assert missing.sum() <= 2
     answer = fw.trust(net, inputs=3, seed=0)
     assert (answer.largest_step_low, answer.largest_step_high) == (steps[0, 5], steps[0, 14])
