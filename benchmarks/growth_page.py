@@ -9,6 +9,7 @@ from benchmarks.growth import TRACED, WIDE, Sizes
 from benchmarks.networks import JACOBIAN, NEURAL_TANGENTS, OURS
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from finitewidth.figures import style
 
@@ -37,6 +38,10 @@ to {side_by_side.TOLERANCE:g} of the largest entry, which is checked. Ours are `
 `wide_kernel` at their default budget; *{JACOBIAN}* and *{NEURAL_TANGENTS}* are as in the table
 above, with `empirical_ntk_fn` for networks and `kernel_fn` for the limit.
 """
+SUBNORMAL = """Gradients of torch's initialisation vanish with depth. From 128 convolutions on they
+leave the range of normal float32 numbers, and a processor computes with others many times slower,
+in all ways.
+"""
 LIMITS = """## Kernels of infinitely wide networks
 
 `wide_kernel` beside the `kernel_fn` of neural-tangents of the same network, compiled before. Both
@@ -58,6 +63,7 @@ def of_growth(table: pd.DataFrame, folder: Path) -> list[str]:
         parts += [f"![{title[kernel]}]({picture.name})\n"]
     return [
         *parts,
+        SUBNORMAL,
         "The *exponent* is the slope of the time between the last two sizes in logarithmic axes.\n",
         document.markdown(ends(table)),
         f"All numbers are in `benchmarks/results/growth/{machine}.csv`. Its columns:\n",
@@ -115,6 +121,7 @@ def _curves(axis: Axes, table: pd.DataFrame, sweep: str, quantity: str) -> None:
             axis.plot(x.iloc[-1:], y.iloc[-1:], "x", color=LOOKS[way]["color"], markersize=9)
     axis.set_xscale("log")
     axis.set_yscale("log")
+    axis.xaxis.set_minor_formatter(NullFormatter())
 
 
 def ends(table: pd.DataFrame) -> pd.DataFrame:
@@ -148,10 +155,7 @@ def ends(table: pd.DataFrame) -> pd.DataFrame:
 def _next(failed: pd.DataFrame) -> str:
     """Say what happened at the size after the last one that was measured."""
     first = failed.sort_values("value").iloc[0]
-    state = first["state"]
-    if state == side_by_side.SLOW:
-        state = f"longer than {growth.LIMIT} s"
-    return f"{first['value']}: {state}"
+    return f"{first['value']}: {first['state']}"
 
 
 def _measured(table: pd.DataFrame) -> str:

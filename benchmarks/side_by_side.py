@@ -24,7 +24,7 @@ LONGEST = 45  # seconds of a process of another way
 TURNS = 3  # of ways that take less than SHORT: the speed of a machine varies over minutes
 IMPLEMENTATIONS = ("STRUCTURED_DERIVATIVES", "JACOBIAN_CONTRACTION")
 MEASURED, NO_SPACE, FAILED, ABSENT = "measured", "does not fit", "does not run", "not installed"
-SLOW = f"longer than {LONGEST} s"
+SLOW = f"longer than {LONGEST} s"  # other limits have their own words
 OUT_OF_MEMORY = (
     "not enough memory",
     "can't allocate memory",
@@ -175,7 +175,7 @@ def outcome(
     try:
         done = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=limit, env=env)
     except subprocess.TimeoutExpired:
-        return {"state": SLOW, "how": ""}
+        return {"state": f"longer than {limit} s", "how": ""}
     if done.returncode == KILLED or (
         done.returncode and any(words in done.stderr for words in OUT_OF_MEMORY)
     ):

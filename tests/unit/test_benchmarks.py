@@ -93,4 +93,4 @@ def test_the_ends_of_ways_and_how_their_time_grows():
     ours, jacobian = growth_page.ends(pd.DataFrame(rows)).to_dict("records")
     assert (ours["largest measured"], ours["exponent"], ours["the next"]) == (20, "2", "not tried")
     assert (jacobian["largest measured"], jacobian["exponent"]) == (5, "")
-    assert jacobian["the next"] == f"20: longer than {growth_page.growth.LIMIT} s"
+    assert jacobian["the next"] == f"20: {side_by_side.SLOW}"
