@@ -6,7 +6,7 @@
 #
 # workflow/papers/<paper>.yaml declares the trainings, experiments and artifacts of a paper. The name
 # of an artifact is the name of its rule. It names its experiments and its renderer.
-from finitewidth.common.settings import completed
+from finitewidth.settings.presets import completed
 from snakemake.utils import min_version
 
 min_version("9.25")

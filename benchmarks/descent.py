@@ -11,11 +11,11 @@ from typing import Any
 
 import torch
 
-from finitewidth.common.settings import preset_only
 from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.data import bundled
 from finitewidth.kernels.trained import FullyConnected
 from finitewidth.papers.trust.experiments.descent import images
+from finitewidth.settings.presets import preset_only
 from finitewidth.training.descent import Descent, DescentPlan, descend
 from finitewidth.training.fully_connected import Draw, in_span_of_inputs, initial_stack
 

@@ -46,9 +46,9 @@ from benchmarks.family_reference import (  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
 
 import finitewidth as fw  # noqa: E402
-from finitewidth.common.provenance import environment  # noqa: E402
 from finitewidth.common.torch_setup import prepare_torch  # noqa: E402
 from finitewidth.kernels.trained.graph import children_first, coarsest  # noqa: E402
+from finitewidth.records.provenance import environment  # noqa: E402
 
 # largest distance from plain autograd, over the norm of what it gives, by the lowest precision
 # among the operations of a model

@@ -13,7 +13,7 @@ from benchmarks import draws, stacked, trained
 from benchmarks.timing import Comparison, Timer, ratio_of
 from benchmarks.work import Machine, bound_of, measured
 
-from finitewidth.common.provenance import environment
+from finitewidth.records.provenance import environment
 
 PARTS = {part.NAME: part for part in (draws, trained, stacked)}
 PACKAGES = ("torch", "torchvision", "numpy", "nngeometry")  # the last one need not be installed

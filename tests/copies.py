@@ -8,7 +8,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from finitewidth.common.paper_files import COPIES, Quote, known_texts
+from finitewidth.declarations.paper_files import COPIES, Quote, known_texts
 
 
 def copies() -> dict[str, list[str]]:

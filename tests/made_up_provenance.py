@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from finitewidth.common import result_files
-from finitewidth.common.provenance import digest_of, environment
+from finitewidth.records import result_files
+from finitewidth.records.provenance import digest_of, environment
 
 
 def provenance(job: str, outputs: dict[str, str], **facts: Any) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from finitewidth.common.settings import merged, preset_only
 from finitewidth.pipeline.plan import Plan
+from finitewidth.settings.nested import merged
+from finitewidth.settings.presets import preset_only
 
 ROOT = Path(__file__).parents[1]
 

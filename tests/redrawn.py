@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from finitewidth.common import fields, result_files
 from finitewidth.figures import job
+from finitewidth.records import fields, result_files
 
 ROOT = Path(__file__).parents[1]
 

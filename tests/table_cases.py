@@ -4,13 +4,13 @@ from functools import cache
 
 import pandas as pd
 
-from finitewidth.common.declarations import artifacts_of, read_papers
-from finitewidth.common.settings import preset_only
+from finitewidth.declarations.papers import artifacts_of, read_papers
 from finitewidth.papers.collapse.experiments import block_kernel
 from finitewidth.papers.dgn.experiments import concepts as dgn
 from finitewidth.papers.dgn.tables import table4
 from finitewidth.papers.npf.experiments import concepts as npf
 from finitewidth.papers.npf.tables import table2
+from finitewidth.settings.presets import preset_only
 
 STAND_INS = {
     "mnist": "digits 8×8 (stand-in for MNIST)",

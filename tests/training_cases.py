@@ -4,7 +4,7 @@ from pathlib import Path
 
 import torch
 
-from finitewidth.common.declarations import read_papers
+from finitewidth.declarations.papers import read_papers
 from finitewidth.networks.architecture import Architecture
 from finitewidth.pipeline.jobs import Jobs
 from finitewidth.training.images import Images

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from finitewidth.common.declarations import Experiment, Paper, artifacts_of, read_papers
+from finitewidth.declarations.papers import Experiment, Paper, artifacts_of, read_papers
 from finitewidth.report.findings import Citation, read_citations
 
 

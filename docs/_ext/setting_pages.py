@@ -10,10 +10,10 @@ from typing import Annotated, Any
 from pydantic import TypeAdapter
 from pydantic.fields import FieldInfo
 
-from finitewidth.common.declarations import paper_names
-from finitewidth.common.setting_types import Section, fields_of, section_of, settings_in
-from finitewidth.common.settings import preset_only
+from finitewidth.declarations.papers import paper_names
 from finitewidth.pipeline.configuration import settings_model
+from finitewidth.settings.presets import preset_only
+from finitewidth.settings.sections import Section, fields_of, section_of, settings_in
 
 LONGEST = 60  # characters of a value
 BOUNDS = {

@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 import torch
 
-from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init.activations import Activation, activation_of
 from finitewidth.kernels.ntk_init.initialisation import PARAMETRISATIONS, Initialisation
 from finitewidth.kernels.ntk_init.phases import border, chi_1
+from finitewidth.records.provenance import seed_for
 
 VARIABLE = "FINITEWIDTH_HELD_OUT"
 PHASES = ("ordered", "critical", "chaotic")

@@ -15,15 +15,15 @@ from tests import collapse_cases, training_cases
 from tests.pretended_gpu import DevicesDifferError, OnGpu, pretended_gpu
 from tests.small_settings import BEYOND_TRAINING, TRUST_DESCENT
 
-from finitewidth.common.declarations import read_papers
-from finitewidth.common.provenance import base_seed
-from finitewidth.common.settings import read_yaml
 from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.data.bundled import digits
+from finitewidth.declarations.papers import read_papers
 from finitewidth.networks.architecture import Architecture
 from finitewidth.papers.beyond.experiments import training as beyond
 from finitewidth.papers.collapse.experiments import training as collapse
 from finitewidth.papers.trust.experiments import descent as trust
+from finitewidth.records.provenance import base_seed
+from finitewidth.settings.yaml_files import read_yaml
 from finitewidth.training.checkpoints import CheckpointStore
 from finitewidth.training.gated import train
 

@@ -13,10 +13,9 @@ from tests.copies import copies, stands_there
 
 from finitewidth.claims.facts import number_key
 from finitewidth.claims.ledger import claims_of
-from finitewidth.common.declarations import paper_names
-from finitewidth.common.paper_files import COPIES, Quote, known_texts
-from finitewidth.common.reported_numbers import read_reported
-from finitewidth.common.settings import preset_only
+from finitewidth.declarations.paper_files import COPIES, Quote, known_texts
+from finitewidth.declarations.papers import paper_names
+from finitewidth.declarations.reported_numbers import read_reported
 from finitewidth.errata import document, table
 from finitewidth.errata.evidence import Evidence, extrapolated, generator
 from finitewidth.errata.table import KINDS, Erratum, outcome
@@ -25,6 +24,7 @@ from finitewidth.networks.random_gated import draw_weights
 from finitewidth.papers.beyond.errata import steps as lazy
 from finitewidth.papers.collapse.errata import dynamics, limits
 from finitewidth.papers.npf import errata as memorisation
+from finitewidth.settings.presets import preset_only
 from finitewidth.training.full_batch import gradient_descent
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests import table_cases
 
-from finitewidth.common import result_files
+from finitewidth.records import result_files
 from finitewidth.tables.job import render_table
 from finitewidth.tables.latex_text import escaped
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init.pair_chain import sample_pairs
+from finitewidth.records.provenance import seed_for
 
 DRAWS = 20_000
 

@@ -12,7 +12,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import finitewidth
-from finitewidth.common.code import SOURCE_ROOT, names_imported, source_of
+from finitewidth.records.code import SOURCE_ROOT, names_imported, source_of
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

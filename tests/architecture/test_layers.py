@@ -6,22 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from finitewidth.common.code import (
-    SOURCE_ROOT,
-    names_imported,
-    source_of,
-    without_docstrings,
-)
+from finitewidth.records.code import SOURCE_ROOT, names_imported, source_of, without_docstrings
 
 LAYERS = [
     "common",
+    "settings",
+    "records",
+    "declarations",
     "data",
     "networks",
     "papers settings",
     "kernels",
     "training",
     "measures",
-    "experiments",
     "papers experiments",
     "errata",
     "papers errata",
@@ -29,7 +26,6 @@ LAYERS = [
     ("papers figures", "papers tables"),
     "claims",
     "papers judges",
-    "captions",
     "report",
     "pipeline",
     "library",

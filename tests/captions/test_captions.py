@@ -5,9 +5,9 @@ import io
 import pytest
 from docutils.core import publish_doctree
 
-from finitewidth import captions
-from finitewidth.common import result_files
+from finitewidth.claims import captions
 from finitewidth.common.errors import ResultError
+from finitewidth.records import result_files
 
 
 def test_a_template_names_its_settings_and_shows_their_values():

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from docutils.core import publish_doctree
 
-from finitewidth.captions import filled
+from finitewidth.claims.captions import filled
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import preset_only
 from finitewidth.pipeline.plan import Plan
+from finitewidth.settings.presets import preset_only
 
 ROOT = Path(__file__).parents[2]
 PRESETS = ("smoke", "quick", "paper")

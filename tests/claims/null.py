@@ -46,9 +46,9 @@ from finitewidth.claims.verdicts import (
     decide,
     holm,
 )
-from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
-from finitewidth.common.references import table_file
+from finitewidth.declarations.references import table_file
+from finitewidth.records import result_files
 
 FOLDER = "FINITEWIDTH_RESULTS"  # names the results of a finished run, such as results/quick
 ALARMS = (CONTRADICTED, IN_PART)

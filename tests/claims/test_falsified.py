@@ -8,9 +8,9 @@ import pytest
 from tests.made_up_provenance import write_provenance
 
 from finitewidth.claims import job, ledger, verdicts
-from finitewidth.common import result_files
-from finitewidth.common.declarations import artifacts_of, paper_names, read_papers
-from finitewidth.common.references import table_file
+from finitewidth.declarations.papers import artifacts_of, paper_names, read_papers
+from finitewidth.declarations.references import table_file
+from finitewidth.records import result_files
 from finitewidth.report.findings import read_findings
 
 ROOT = Path(__file__).parents[2]

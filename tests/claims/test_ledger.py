@@ -11,8 +11,8 @@ from tests.claims.synthetic.memorisation import best_at, errors_and_trend
 from tests.copies import copies, stands_there
 
 from finitewidth.claims import ledger, verdicts
-from finitewidth.common import paper_files
-from finitewidth.common.declarations import artifacts_of, read_papers
+from finitewidth.declarations import paper_files
+from finitewidth.declarations.papers import artifacts_of, read_papers
 
 ROOT = Path(__file__).parents[2]
 DECLARED = read_papers(ROOT / "workflow/papers")

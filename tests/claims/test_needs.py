@@ -12,10 +12,10 @@ from finitewidth.claims.needs import (
     unmet,
     values,
 )
-from finitewidth.common.declarations import read_papers
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import preset_only
+from finitewidth.declarations.papers import read_papers
 from finitewidth.pipeline.jobs import Jobs
+from finitewidth.settings.presets import preset_only
 
 SMOKE, QUICK, LAPTOP, PAPER = presets = ("smoke", "quick", "laptop", "paper")
 SETTINGS = {preset: preset_only(preset, ROOT / "config") for preset in presets}

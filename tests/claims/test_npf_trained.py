@@ -7,7 +7,7 @@ import pytest
 from tests.claims.synthetic import npf as synthetic
 
 from finitewidth.claims.verdicts import CannotDecideError, decide
-from finitewidth.common.reported_numbers import read_reported
+from finitewidth.declarations.reported_numbers import read_reported
 from finitewidth.papers.npf.judges import training
 
 REPORTED = Path(__file__).parents[2] / "config/reported"

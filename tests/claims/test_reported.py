@@ -11,8 +11,8 @@ from tests.claims.synthetic.trust import trained
 
 from finitewidth.claims.ledger import numbers_of
 from finitewidth.claims.reported import Basis, Ours, compare, half_unit
-from finitewidth.common.declarations import read_papers
-from finitewidth.common.reported_numbers import Reported, read_reported
+from finitewidth.declarations.papers import read_papers
+from finitewidth.declarations.reported_numbers import Reported, read_reported
 from finitewidth.papers.dgn.judges import training as dgn_training
 from finitewidth.papers.npf.judges import training as npf_training
 from finitewidth.papers.trust.judges import descent as trust_descent

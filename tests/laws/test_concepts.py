@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kernels_by_definition import overlap_by_definition
 
-from finitewidth.common.settings import preset_only
-from finitewidth.experiments.equations import as_text
 from finitewidth.kernels import paths as definitions
+from finitewidth.measures.equations import as_text
 from finitewidth.papers.dgn.experiments import concepts as circular
 from finitewidth.papers.dgn.experiments.concepts import regimes, variant
 from finitewidth.papers.npf.experiments import concepts
+from finitewidth.settings.presets import preset_only
 
 TOY = preset_only("quick", "config")["npf"]["concepts"]["toy"]
 

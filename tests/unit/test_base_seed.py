@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from tests.plans import plan
 
-from finitewidth.common.provenance import base_seed
 from finitewidth.data import bundled
 from finitewidth.data.select import altered, stratified_subset
 from finitewidth.errata import evidence
-from finitewidth.experiments.job import run_experiment
+from finitewidth.measures.job import run_experiment
 from finitewidth.pipeline.planned_jobs import job_plans
+from finitewidth.records.provenance import base_seed
 
 DEPTH = {
     "draws": 200,

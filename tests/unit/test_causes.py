@@ -4,7 +4,7 @@ import pytest
 from tests.made_up_provenance import provenance
 
 from finitewidth.cli.causes import SAME, causes
-from finitewidth.common import result_files
+from finitewidth.records import result_files
 
 DIGITS = {"results/data/digits.npz": "1"}
 CODE = {"modules": {"finitewidth.papers.npf.experiments.nu": "a"}, "files": {}}

@@ -5,8 +5,8 @@ import textwrap
 
 import pytest
 
-from finitewidth.common import code
-from finitewidth.common.code import code_digest, statements
+from finitewidth.records import code
+from finitewidth.records.code import code_digest, statements
 
 ROOT = "finitewidth.root"
 TREE = {

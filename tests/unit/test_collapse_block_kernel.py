@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from finitewidth.common.settings import preset_only
 from finitewidth.papers.collapse.experiments import block_kernel
+from finitewidth.settings.presets import preset_only
 
 SETTINGS = preset_only("quick", "config")["collapse"]["block_kernel"]
 

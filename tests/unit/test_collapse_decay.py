@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.provenance import base_seed
 from finitewidth.data.bundled import digits
 from finitewidth.figures import style
 from finitewidth.papers.collapse.experiments import decay, sweep
@@ -17,6 +16,7 @@ from finitewidth.papers.collapse.experiments.over_seeds import (
     over_seeds,
 )
 from finitewidth.papers.collapse.figures import decay as figure_of_decay
+from finitewidth.records.provenance import base_seed
 
 RULE = {"trained": 0.95, "end": 6.0}
 SWEEP = {

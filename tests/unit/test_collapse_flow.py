@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import preset_only
 from finitewidth.measures import collapse as measures
 from finitewidth.papers.collapse.errata import dynamics as definition
 from finitewidth.papers.collapse.experiments import block_flow, flow
 from finitewidth.papers.collapse.experiments.block_flow import BlockKernel, FlowState
+from finitewidth.settings.presets import preset_only
 
 CONFIG = preset_only("quick", "config")["collapse"]["flow"]
 SMOKE = preset_only("smoke", "config")["collapse"]["flow"]

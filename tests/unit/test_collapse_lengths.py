@@ -5,7 +5,6 @@ import pytest
 import torch
 from tests.length_cases import made_up_lengths
 
-from finitewidth.common.provenance import base_seed
 from finitewidth.data.bundled import digits
 from finitewidth.figures import style
 from finitewidth.networks.normalised.plain import build, initial_state
@@ -13,6 +12,7 @@ from finitewidth.networks.normalised.specs import Network
 from finitewidth.networks.normalised.stacked import StackedNetwork
 from finitewidth.papers.collapse.experiments import length_effects, lengths, sweep
 from finitewidth.papers.collapse.figures import length as figure_of_length
+from finitewidth.records.provenance import base_seed
 from finitewidth.training.images import balanced_images
 
 LENGTHS = {

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from finitewidth.common.settings import preset_only
 from finitewidth.kernels.trained.batches import Batch
 from finitewidth.kernels.trained.budget import ShortageError
 from finitewidth.kernels.trained.recording import Request, record
@@ -16,6 +15,7 @@ from finitewidth.kernels.trained.sweeps import structured_units
 from finitewidth.networks.normalised.plain import build
 from finitewidth.networks.normalised.specs import Network
 from finitewidth.papers.collapse.experiments.training import GIB
+from finitewidth.settings.presets import preset_only
 
 ROOT = Path(__file__).parents[2]
 CLASSES, FEW = 10, 6  # what is kept is proportional to the number of images

@@ -7,12 +7,12 @@ from tests.collapse_cases import TRAINING
 from tests.redrawn import redrawn
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.provenance import base_seed
 from finitewidth.data.bundled import digits
 from finitewidth.kernels.trained import full_kernel
 from finitewidth.papers.collapse.experiments import heat_maps, models, training
 from finitewidth.papers.collapse.experiments.models import picks
 from finitewidth.papers.collapse.figures import blocks
+from finitewidth.records.provenance import base_seed
 
 PICKING = {
     "within": 0.01,

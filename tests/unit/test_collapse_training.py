@@ -9,7 +9,6 @@ from tests.collapse_cases import TRAINING
 from tests.unusual_modules import jacobian_kernel
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.provenance import base_seed
 from finitewidth.data.bundled import digits
 from finitewidth.data.catalogue import SOURCES
 from finitewidth.measures import collapse
@@ -20,6 +19,7 @@ from finitewidth.papers.collapse.experiments import training
 from finitewidth.papers.collapse.experiments.disk import disk
 from finitewidth.papers.collapse.experiments.heat_maps import trained_network
 from finitewidth.papers.collapse.experiments.training import kernels_of, measured
+from finitewidth.records.provenance import base_seed
 from finitewidth.training.images import balanced_images
 
 NETWORKS = [

@@ -8,7 +8,6 @@ from tests.plans import plan
 from tests.workflow_rules import rules
 
 from finitewidth.common.errors import ConfigError, ResultError
-from finitewidth.common.settings import PRESETS
 from finitewidth.pipeline.costs import (
     TABLE,
     Cost,
@@ -25,6 +24,7 @@ from finitewidth.pipeline.costs import (
 )
 from finitewidth.pipeline.planned_jobs import job_plans
 from finitewidth.pipeline.schedule import JOB, Step, ends
+from finitewidth.settings.presets import PRESETS
 
 ROOT = Path(__file__).parents[2]
 NEEDS = {

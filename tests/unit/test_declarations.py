@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from finitewidth.common.declarations import artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError
+from finitewidth.declarations.papers import artifacts_of, read_papers
 from finitewidth.pipeline.jobs import chosen
 
 ROOT = Path(__file__).parents[2]

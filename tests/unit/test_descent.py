@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.descent_cases import OUTPUTS, descended, images, stack_of
 from tests.kills import KilledError, killing
 
-from finitewidth.common.provenance import base_seed
 from finitewidth.kernels.trained import full_kernel, traced_kernel
+from finitewidth.records.provenance import base_seed
 from finitewidth.training import descent, flow
 from finitewidth.training.checkpoints import CheckpointStore
 from finitewidth.training.full_batch import adam

@@ -5,10 +5,9 @@ from tests.plans import plan
 from tests.training_cases import described, make_images
 
 from finitewidth.data.catalogue import Source
-from finitewidth.experiments import disk
 from finitewidth.networks.architecture import Architecture
 from finitewidth.pipeline.disk import disk_space, size
-from finitewidth.training import gated
+from finitewidth.training import disk, gated
 from finitewidth.training.checkpoints import CheckpointStore
 
 SOURCE = Source("mine", "mine", (8, 8, 2), 3, (40, 11), "")

@@ -17,8 +17,8 @@ import finitewidth as fw
 from finitewidth.claims.estimates import Estimate, required
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.verdicts import Part
-from finitewidth.common.setting_types import Section, ours, positive, whole
 from finitewidth.library.study import Study
+from finitewidth.settings.sections import Section, ours, positive, whole
 
 ROOT = Path(__file__).parents[2]
 PAGES = {

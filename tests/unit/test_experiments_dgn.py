@@ -7,12 +7,12 @@ import torch
 from tests.experiment_cases import history_row, kept_weights
 from tests.training_cases import planned_trainings
 
-from finitewidth.common.settings import preset_only
 from finitewidth.data.bundled import digits
-from finitewidth.experiments.nu_values import RIDGE, binary_examples
 from finitewidth.kernels import gated_ntk
+from finitewidth.measures.nu_values import RIDGE, binary_examples
 from finitewidth.papers.dgn.experiments import binary, mnist, nu, sweep, text
 from finitewidth.papers.dgn.experiments.trainings import FROZEN
+from finitewidth.settings.presets import preset_only
 
 MNIST = {"pixels": "random_pixels", "trained": 0.85}
 TWO_DIGITS = {"trained": 0.85}

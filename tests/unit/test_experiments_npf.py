@@ -10,13 +10,13 @@ from tests.experiment_cases import history_row
 from tests.experiment_cases import kept_weights as kept
 from tests.training_cases import planned_trainings
 
-from finitewidth.common.settings import preset_only
 from finitewidth.data.bundled import digits, digits_on_patches
 from finitewidth.data.select import stratified_subset
-from finitewidth.experiments.nu_values import binary_examples, network_at
 from finitewidth.kernels.gated_ntk import feature_gates, relu_gates
+from finitewidth.measures.nu_values import binary_examples, network_at
 from finitewidth.networks.architecture import Architecture
 from finitewidth.papers.npf.experiments import cntk, kvf, nu, regimes, stages, text
+from finitewidth.settings.presets import preset_only
 
 ROWS = ("fc_sgd", "fc_adam", "vconv_sgd", "vconv_adam", "gconv_sgd", "gconv_adam")
 REGIMES = ("frnpf_ii", "frnpf_di", "dlnpf", "flnpf", "relu")

@@ -7,11 +7,12 @@ import pytest
 
 from finitewidth.claims import grades
 from finitewidth.claims.grades import STATUSES
-from finitewidth.common.declarations import artifacts_of, read_papers
-from finitewidth.common.settings import leaves, merged, preset_only, replaced
+from finitewidth.declarations.papers import artifacts_of, read_papers
 from finitewidth.pipeline.configuration import sources_of
 from finitewidth.pipeline.footers import Footers
 from finitewidth.pipeline.jobs import Jobs
+from finitewidth.settings.nested import leaves, merged, replaced
+from finitewidth.settings.presets import preset_only
 
 ROOT = Path(__file__).parents[2]
 PAPERS = read_papers(ROOT / "workflow/papers")

@@ -9,7 +9,6 @@ import torch
 from torch import nn
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import preset_only
 from finitewidth.networks import forward as forward_module
 from finitewidth.networks.architecture import (
     Architecture,
@@ -19,6 +18,7 @@ from finitewidth.networks.architecture import (
 from finitewidth.networks.forward import forward, gate
 from finitewidth.networks.regimes import Gating, regime
 from finitewidth.networks.weights import initial_weights, stacked
+from finitewidth.settings.presets import preset_only
 
 CIFAR = (32, 32, 3)
 PAPER = preset_only("paper", "config")["npf"]["regimes"]["networks"]["vconv"]

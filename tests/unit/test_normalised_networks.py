@@ -9,9 +9,9 @@ from tests.normalised_networks import PUBLISHED, SMALL, network_of
 from torch import nn
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.provenance import base_seed
 from finitewidth.networks.normalised.plain import CUT, CUT_STD, build, drawn, initial_state
 from finitewidth.networks.normalised.specs import feature_count
+from finitewidth.records.provenance import base_seed
 
 MNIST, MNIST32, CIFAR, DIGITS = (1, 28, 28), (1, 32, 32), (3, 32, 32), (1, 8, 8)
 # Counts of the authors' networks; the small ones by hand. Each is (network, shape of an image,

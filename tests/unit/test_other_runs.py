@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.running import RUN, begun, file_of, write
 from finitewidth.pipeline import other_runs
+from finitewidth.records.running import RUN, begun, file_of, write
 
 QUICK, LAPTOP = "results/quick", "results/laptop"
 

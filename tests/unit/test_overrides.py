@@ -6,7 +6,7 @@ from finitewidth.cli import overrides, running
 from finitewidth.cli.main import main
 from finitewidth.cli.options import Results
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import assignments, completed
+from finitewidth.settings.presets import assignments, completed
 
 
 @pytest.mark.parametrize(

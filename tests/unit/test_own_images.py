@@ -9,9 +9,9 @@ from tests.plans import plan
 from finitewidth.cli import running
 from finitewidth.cli.main import main
 from finitewidth.cli.options import Results
-from finitewidth.common.settings import results_folder
 from finitewidth.data.catalogue import ROLES
 from finitewidth.pipeline.planned_jobs import job_plans
+from finitewidth.settings.presets import results_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPERS = ("npf", "dgn", "trust", "beyond", "collapse")

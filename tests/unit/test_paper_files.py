@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from finitewidth.claims import ledger
-from finitewidth.common import paper_files
 from finitewidth.common.errors import ConfigError
+from finitewidth.declarations import paper_files
 from finitewidth.errata import table
 
 CLAIM = """

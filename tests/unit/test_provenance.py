@@ -4,12 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from finitewidth.common.provenance import (
-    base_seed,
-    fingerprint,
-    fixed_seed_for,
-    seed_for,
-)
+from finitewidth.records.provenance import base_seed, fingerprint, fixed_seed_for, seed_for
 
 WORDS = st.lists(st.text(max_size=4) | st.integers(-5, 5), max_size=4)
 

@@ -9,13 +9,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from finitewidth.common import result_files
-from finitewidth.common.code import code_of
-from finitewidth.common.provenance import digest_of
-from finitewidth.common.verification import Provenances
 from finitewidth.pipeline import verified
 from finitewidth.pipeline.job_plans import JobPlan, JobPlans
 from finitewidth.pipeline.recorded import recorded
+from finitewidth.records import result_files
+from finitewidth.records.code import code_of
+from finitewidth.records.provenance import digest_of
+from finitewidth.records.verification import Provenances
 
 RESULTS = "results/quick"
 TABLE, FIGURE = f"{RESULTS}/npf/experiments/nu.csv", f"{RESULTS}/npf/figures/npf_fig3.csv"

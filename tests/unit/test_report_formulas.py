@@ -7,7 +7,7 @@ import pytest
 from docutils.utils.math import MathError
 
 from finitewidth.claims import ledger
-from finitewidth.common.declarations import paper_names
+from finitewidth.declarations.papers import paper_names
 from finitewidth.errata.table import errata_of
 from finitewidth.report.formulas import (
     as_html,

@@ -11,13 +11,13 @@ from tests import report_crawler
 from tests.made_up_provenance import provenance, write_provenance
 
 from finitewidth.claims import grades, ledger, verdicts
-from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
-from finitewidth.common.settings import preset_only
 from finitewidth.pipeline.plan import Plan
+from finitewidth.records import result_files
 from finitewidth.report.findings import OTHER_RUN, OTHER_SETTINGS, read_findings
 from finitewidth.report.job import build_report
 from finitewidth.report.lock import alone
+from finitewidth.settings.presets import preset_only
 
 ROOT = Path(__file__).parents[2]
 ERRATUM = {

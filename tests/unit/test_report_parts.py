@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 from finitewidth.claims import grades, reported, verdicts
-from finitewidth.common import result_files
 from finitewidth.common.errors import ConfigError, ResultError
-from finitewidth.common.usage import Usage
+from finitewidth.records import result_files
+from finitewidth.records.usage import Usage
 from finitewidth.report import findings, formatting, pages, summary
 from finitewidth.report.downloads import LARGE, Downloads
 from finitewidth.report.findings import OTHER_RUN, OTHER_SETTINGS, read_citations

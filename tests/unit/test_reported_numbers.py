@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from finitewidth.common.declarations import read_papers
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.reported_numbers import REPORTED_COLUMNS, read_reported
+from finitewidth.declarations.papers import read_papers
+from finitewidth.declarations.reported_numbers import REPORTED_COLUMNS, read_reported
 
 ROOT = Path(__file__).resolve().parents[2]
 REPORTED = ROOT / "config/reported"

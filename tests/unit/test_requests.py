@@ -9,10 +9,10 @@ import yaml
 from tests.plans import plan
 from tests.workflow_rules import rules
 
-from finitewidth.common.settings import PRESETS
 from finitewidth.common.torch_setup import device_facts, prepare_torch
 from finitewidth.pipeline.costs import Cost
 from finitewidth.pipeline.requests import LEAST, START_MB, WITHOUT_ROW, Requests
+from finitewidth.settings.presets import PRESETS
 
 
 def requests(preset="quick", **over):

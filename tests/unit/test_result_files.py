@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from finitewidth.common import fields, result_files
 from finitewidth.common.errors import ResultError
 from finitewidth.pipeline.recorded import clear_finished
+from finitewidth.records import fields, result_files
 
 FLOATS = st.floats(allow_nan=False) | st.sampled_from([0.1, 1 / 3, 5e-324, -0.0, 1e300])
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=8)

@@ -13,13 +13,13 @@ import pandas as pd
 import pytest
 from tests.kills import KilledError
 
-from finitewidth.common.declarations import read_papers
-from finitewidth.common.settings import PRESETS, preset_only
 from finitewidth.data import bundled
 from finitewidth.data.store import write_dataset
-from finitewidth.experiments.job import run_experiment
+from finitewidth.declarations.papers import read_papers
+from finitewidth.measures.job import run_experiment
 from finitewidth.pipeline.costs import TABLE, read_costs
 from finitewidth.pipeline.plan import Plan
+from finitewidth.settings.presets import PRESETS, preset_only
 from finitewidth.training.checkpoints import CheckpointStore
 
 ROOT = Path(__file__).parents[2]

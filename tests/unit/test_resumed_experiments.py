@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from finitewidth.common import result_files
-from finitewidth.experiments.job import run_experiment
+from finitewidth.measures.job import run_experiment
+from finitewidth.records import result_files
 
 MODULE = "an_experiment_of_two_parts"
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from finitewidth.cli import status
-from finitewidth.common import progress, running
+from finitewidth.common import progress
 from finitewidth.common.progress import Progress, in_turn
-from finitewidth.common.running import begun, file_of, read_running, remove_leftovers, write
+from finitewidth.records import running
+from finitewidth.records.running import begun, file_of, read_running, remove_leftovers, write
 
 RESULTS = "results/quick"
 LOG = f"{RESULTS}/logs/npf/training/nu.log"

@@ -13,21 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.plans import plan
 
-from finitewidth.common.declarations import paper_names
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.setting_types import Source
-from finitewidth.common.settings import (
+from finitewidth.declarations.papers import paper_names
+from finitewidth.pipeline.configuration import check, json_schema, sources_of
+from finitewidth.settings.nested import leaves, merged
+from finitewidth.settings.presets import (
     PRESETS,
     completed,
-    leaves,
-    merged,
     preset_names,
     preset_only,
-    read_yaml,
     results_folder,
     typed,
 )
-from finitewidth.pipeline.configuration import check, json_schema, sources_of
+from finitewidth.settings.sections import Source
+from finitewidth.settings.yaml_files import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPERS = paper_names(ROOT / "workflow/papers")

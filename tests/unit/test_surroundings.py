@@ -9,8 +9,8 @@ import pytest
 
 from finitewidth.cli.main import find_project, main
 from finitewidth.common.errors import ConfigError, ResultError
-from finitewidth.common.provenance import SOURCE_ROOT
 from finitewidth.pipeline import surroundings
+from finitewidth.records.provenance import SOURCE_ROOT
 
 ROOT = Path(__file__).resolve().parents[2]
 as_another_user = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")

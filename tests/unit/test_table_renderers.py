@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from tests import table_cases
 
-from finitewidth.common import fields, result_files
 from finitewidth.common.errors import ResultError
 from finitewidth.papers.npf.experiments import limits
 from finitewidth.papers.npf.tables import table2
+from finitewidth.records import fields, result_files
 from finitewidth.tables.job import render_table
 from finitewidth.tables.typeset import markdown
 

@@ -3,7 +3,7 @@
 import pytest
 from tests.copies import stands_there
 
-from finitewidth.common.paper_files import Quote
+from finitewidth.declarations.paper_files import Quote
 
 LINES = ["The kernel", "", "of a   wide network", "$$a + b$$ and", "  c. The kernel", "grows"]
 

@@ -10,7 +10,6 @@ from numpy.polynomial import Legendre
 from tests.claims.synthetic.thesis import regression
 
 from finitewidth.claims import ledger, verdicts
-from finitewidth.common.settings import preset_only
 from finitewidth.papers.thesis.experiments import classical, concepts, risk
 from finitewidth.papers.thesis.experiments.risk import (
     exact_mean,
@@ -19,6 +18,7 @@ from finitewidth.papers.thesis.experiments.risk import (
     printed_root,
 )
 from finitewidth.papers.thesis.figures import fig2_4
+from finitewidth.settings.presets import preset_only
 
 CONFIG = preset_only("quick", "config")["thesis"]
 SMALL = preset_only("smoke", "config")["thesis"]

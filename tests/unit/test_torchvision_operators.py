@@ -4,7 +4,7 @@ import subprocess
 import sys
 import sysconfig
 
-from finitewidth.common.provenance import SOURCE_ROOT
+from finitewidth.records.provenance import SOURCE_ROOT
 
 SITE = sysconfig.get_path("purelib")
 # a Python that skips .pth files, as an environment that `make setup` did not make

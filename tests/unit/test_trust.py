@@ -5,13 +5,13 @@ import pytest
 from tests.artwork import faults
 from tests.redrawn import redrawn, reported, titles, words
 
-from finitewidth.common.provenance import base_seed
 from finitewidth.kernels.ntk_init.estimators import dispersion, linearised_dispersion
 from finitewidth.kernels.ntk_init.initialisation import constant_width
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.papers.trust.experiments import border, depth, heat, mean_field, solutions
 from finitewidth.papers.trust.figures import fig2, kappa
 from finitewidth.papers.trust.figures import heat as heat_figure
+from finitewidth.records.provenance import base_seed
 
 HEAT = {
     "draws": 4000,

@@ -10,12 +10,12 @@ from tests.artwork import faults
 from tests.redrawn import redrawn, reported, titles, words
 from tests.small_settings import TRUST_DESCENT
 
-from finitewidth.common.provenance import base_seed
-from finitewidth.common.settings import read_yaml
 from finitewidth.data.bundled import digits
 from finitewidth.kernels.trained import full_kernel
 from finitewidth.papers.trust.experiments import descent
 from finitewidth.papers.trust.figures import change, scaled
+from finitewidth.records.provenance import base_seed
+from finitewidth.settings.yaml_files import read_yaml
 from finitewidth.training.descent import DescentPlan, descend
 from finitewidth.training.fully_connected import Draw, initial_stack
 

@@ -7,20 +7,21 @@ import sys
 
 import pytest
 
-from finitewidth.common import usage
-from finitewidth.common.usage import Usage, total, usable_cores
+from finitewidth.common import machine
+from finitewidth.common.machine import usable_cores
+from finitewidth.records.usage import Usage, total
 
 BUSY = """
 import json, time
-from finitewidth.common import usage
-before = usage.cpu_seconds()
+from finitewidth.common import machine
+before = machine.cpu_seconds()
 while time.process_time() < before + .3: pass
 time.sleep(1)
-first = usage.peak_memory()
+first = machine.peak_memory()
 large = bytearray(b"x") * 100_000_000
-second = usage.peak_memory()
+second = machine.peak_memory()
 del large
-print(json.dumps([usage.cpu_seconds() - before, first, second, usage.peak_memory()]))
+print(json.dumps([machine.cpu_seconds() - before, first, second, machine.peak_memory()]))
 """
 
 
@@ -39,13 +40,13 @@ def test_times_add_up_and_memory_is_the_largest():
 
 
 @pytest.fixture
-def machine(tmp_path, monkeypatch):
+def limited_machine(tmp_path, monkeypatch):
     """A machine of 16 cores without limits; a function writes the files of a control group."""
     for name in ("SLURM_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(16)), raising=False)
-    monkeypatch.setattr(usage, "CONTROL_GROUPS", str(tmp_path / "cgroup"))
-    monkeypatch.setattr(usage, "GROUP_FILES", str(tmp_path / "groups"))
+    monkeypatch.setattr(machine, "CONTROL_GROUPS", str(tmp_path / "cgroup"))
+    monkeypatch.setattr(machine, "GROUP_FILES", str(tmp_path / "groups"))
 
     def limit(lines, **files):
         (tmp_path / "cgroup").write_text(lines)
@@ -57,7 +58,7 @@ def machine(tmp_path, monkeypatch):
     return limit
 
 
-def test_cores_are_those_of_the_affinity_mask(machine, monkeypatch):
+def test_cores_are_those_of_the_affinity_mask(limited_machine, monkeypatch):
     assert usable_cores() == 16
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {3})
     assert usable_cores() == 1
@@ -81,8 +82,8 @@ def test_cores_are_those_of_the_affinity_mask(machine, monkeypatch):
         ("4:cpu:/\n", {"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, 16),
     ],
 )
-def test_cores_are_those_that_the_control_groups_allow(lines, files, cores, machine):
-    machine(lines, **files)
+def test_cores_are_those_that_the_control_groups_allow(lines, files, cores, limited_machine):
+    limited_machine(lines, **files)
     assert usable_cores() == cores
 
 
@@ -94,7 +95,7 @@ def test_cores_are_those_that_the_control_groups_allow(lines, files, cores, mach
         ({"SLURM_CPUS_ON_NODE": "64"}, 16),
     ],
 )
-def test_cores_are_those_that_slurm_allocated(variables, cores, machine, monkeypatch):
+def test_cores_are_those_that_slurm_allocated(variables, cores, limited_machine, monkeypatch):
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert usable_cores() == cores
@@ -117,12 +118,12 @@ MEMINFO = "MemTotal:  4000 kB\nMemFree:  1000 kB\nMemAvailable:  3000 kB\n"
     ],
 )
 def test_free_memory_is_that_of_the_machine_and_its_control_groups(
-    machine, tmp_path, monkeypatch, lines, files, free
+    limited_machine, tmp_path, monkeypatch, lines, files, free
 ):
     meminfo = tmp_path / "meminfo"
     meminfo.write_text(MEMINFO)
-    monkeypatch.setattr(usage, "MEMORY", str(meminfo))
-    machine(lines, **files)
-    assert usage.free_memory() == free
-    monkeypatch.setattr(usage, "MEMORY", str(tmp_path / "none"))  # macOS
-    assert usage.free_memory() == 0
+    monkeypatch.setattr(machine, "MEMORY", str(meminfo))
+    limited_machine(lines, **files)
+    assert machine.free_memory() == free
+    monkeypatch.setattr(machine, "MEMORY", str(tmp_path / "none"))  # macOS
+    assert machine.free_memory() == 0

@@ -8,7 +8,7 @@ import pytest
 from tests.workflow.conftest import ROOT, Checkout
 from tests.workflow.test_documented_commands import blocks, called
 
-from finitewidth.common.settings import preset_only
+from finitewidth.settings.presets import preset_only
 
 pytestmark = [pytest.mark.workflow, pytest.mark.usefixtures("fork_server")]
 PAGE = ROOT / "docs/running.md"

@@ -13,7 +13,8 @@ from tests import report_crawler
 from tests.plans import ROOT, plan
 
 from finitewidth.claims.verdicts import OPEN
-from finitewidth.common import number_words, result_files
+from finitewidth.common import number_words
+from finitewidth.records import result_files
 
 from .conftest import Checkout, counted
 

@@ -9,8 +9,8 @@ with logged_to(snakemake.log[0]):
     import numpy as np
     import torch
 
+    from finitewidth.common.machine import cpu_seconds, peak_memory
     from finitewidth.common.torch_setup import prepare_torch
-    from finitewidth.common.usage import cpu_seconds, peak_memory
     from finitewidth.kernels.trained.batches import Batch
     from finitewidth.library.tile_files import TileFiles, block_named
     from finitewidth.library.tiles import budget_in_mib, tile_of

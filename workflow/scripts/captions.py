@@ -3,7 +3,7 @@
 from finitewidth.pipeline.recorded import recorded
 
 with recorded(snakemake):
-    from finitewidth.captions import write_captions
+    from finitewidth.claims.captions import write_captions
 
     captions = snakemake.params.captions
     templates = zip(captions, snakemake.input.templates, strict=True)

@@ -23,7 +23,7 @@ with recorded(snakemake) as provenance:
 
         render_table(**call, footer=params.footer)
     else:
-        from finitewidth.experiments.job import run_experiment
+        from finitewidth.measures.job import run_experiment
 
         provenance |= run_experiment(
             **call,

@@ -4,9 +4,9 @@ import logging
 from pathlib import Path
 
 from finitewidth.common.progress import logged_to
-from finitewidth.common.settings import overrides
 from finitewidth.pipeline.recorded import recorded
 from finitewidth.report.lock import alone
+from finitewidth.settings.presets import overrides
 
 # a library that the report uses sends what is logged to the terminal, too
 logging.getLogger("finitewidth").propagate = False

@@ -9,8 +9,9 @@ import pandas as pd
 
 from finitewidth.claims import ledger, reported
 from finitewidth.claims.verdicts import CannotDecideError
-from finitewidth.common import reported_numbers, result_files
-from finitewidth.common.references import table_file
+from finitewidth.declarations import reported_numbers
+from finitewidth.declarations.references import table_file
+from finitewidth.records import result_files
 
 VERDICT_COLUMNS = (
     "claim",

@@ -14,8 +14,8 @@ from finitewidth.claims import verdicts
 from finitewidth.claims.needs import Need, needs_of
 from finitewidth.claims.reported import CONSTANT, MEASURED, Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part, Terms, Verdict
-from finitewidth.common import paper_files
-from finitewidth.common.references import table_file
+from finitewidth.declarations import paper_files
+from finitewidth.declarations.references import table_file
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.paper_files import refuse_unknown
 from finitewidth.data.catalogue import ROLES, SOURCES, describe
+from finitewidth.declarations.paper_files import refuse_unknown
 
 # The 95 % interval of the mean of n runs reaches 12.7 standard errors to each side for n = 2,
 # 4.3 for n = 3 and 2.8 for n = 5 (Student's t).

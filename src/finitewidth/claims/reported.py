@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from finitewidth.claims.verdicts import quantile
-from finitewidth.common.reported_numbers import Reported
+from finitewidth.declarations.reported_numbers import Reported
 
 CONSTANT, MEASURED = "constant", "measured"
 REPRODUCED, OFF, NOT_COMPARABLE, NOT_RUN = "reproduced", "off", "not comparable", "not run"

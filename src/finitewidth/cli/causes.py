@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from finitewidth.common.code import changed_code
-from finitewidth.common.verification import Provenances
 from finitewidth.pipeline.job_plans import changed_settings, other_versions
+from finitewidth.records.code import changed_code
+from finitewidth.records.verification import Provenances
 
 MOST = 8  # lines of one kind
 SAME = "Settings, code, packages and data are the same."

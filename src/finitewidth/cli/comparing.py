@@ -10,7 +10,7 @@ from finitewidth.cli.causes import causes
 from finitewidth.cli.names import complete_runs
 from finitewidth.cli.options import Count
 from finitewidth.common.errors import ConfigError, nearest
-from finitewidth.common.settings import preset_names
+from finitewidth.settings.presets import preset_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +49,7 @@ def read_claims(folder: Path, kind: str) -> "pd.DataFrame":
     """Return the verdicts, the parts or the numbers of all papers of a run."""
     import pandas as pd
 
-    from finitewidth.common import result_files
+    from finitewidth.records import result_files
 
     files = sorted((folder / "claims").glob(f"*_{kind}.csv"))
     return pd.concat([result_files.read_table(file) for file in files], ignore_index=True)

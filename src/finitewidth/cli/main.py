@@ -15,14 +15,14 @@ from finitewidth.cli import comparing, network, running, status, summary, tiles,
 from finitewidth.cli.names import complete_papers, file_of
 from finitewidth.cli.options import Count, File, More, Preset, Results, Settings
 from finitewidth.cli.outputs import try_file, written
-from finitewidth.common.declarations import artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError, FinitewidthError, ResultError
 from finitewidth.common.interrupts import MESSAGE, status_of
-from finitewidth.common.provenance import SOURCE_ROOT, git_state
-from finitewidth.common.running import read_running
-from finitewidth.common.settings import preset_only, results_folder
-from finitewidth.common.usage import usable_cores
+from finitewidth.common.machine import usable_cores
+from finitewidth.declarations.papers import artifacts_of, read_papers
 from finitewidth.pipeline import surroundings
+from finitewidth.records.provenance import SOURCE_ROOT, git_state
+from finitewidth.records.running import read_running
+from finitewidth.settings.presets import preset_only, results_folder
 
 
 def _default(value: Any) -> str | None:

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from finitewidth.common.declarations import FOLDER, Artifact, Paper, artifacts_of, read_papers
-from finitewidth.common.settings import preset_names
+from finitewidth.declarations.papers import FOLDER, Artifact, Paper, artifacts_of, read_papers
+from finitewidth.settings.presets import preset_names
 
 
 def file_of(artifact: Artifact, results: str) -> Path:

@@ -11,9 +11,9 @@ from cyclopts.validators import LimitedChoice, Number
 
 from finitewidth.cli.names import complete_presets
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import LARGEST_SEED, PRESETS, preset_only, results_folder
-from finitewidth.common.usage import usable_cores
+from finitewidth.common.machine import usable_cores
 from finitewidth.data.places import own_images, registered
+from finitewidth.settings.presets import LARGEST_SEED, PRESETS, preset_only, results_folder
 
 
 def _numbers(kind: Any, tokens: Sequence[Token]) -> Any:

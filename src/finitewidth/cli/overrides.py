@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import repeated_keys
+from finitewidth.settings.yaml_files import repeated_keys
 
 FORM = "write KEY=VALUE, such as seed=1, npf.nu.runs=3 or 'npf={nu: {runs: 3}}'"
 KEY = re.compile(r"[A-Za-z_]\w+(\.[\w-]+)*", re.ASCII)  # Snakemake wants two letters

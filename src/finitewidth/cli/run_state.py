@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from finitewidth.common import running as files
 from finitewidth.common.number_words import rough_duration
-from finitewidth.common.running import Running
 from finitewidth.pipeline.schedule import AtWork, Step, TimeLeft
+from finitewidth.records import running as files
+from finitewidth.records.running import Running
 
 LISTED = 3  # names of files at the end of a run; of more, their folder
 STARTING = 10.0  # seconds after which a job whose file is not there waits, for example in a queue

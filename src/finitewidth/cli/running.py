@@ -13,12 +13,13 @@ from cyclopts import Parameter
 from finitewidth.cli import overrides
 from finitewidth.cli.names import complete_targets, target_names
 from finitewidth.cli.options import Cores, DryRun, More, Results, Settings
-from finitewidth.common.declarations import read_papers
 from finitewidth.common.errors import ConfigError, nearest
 from finitewidth.common.interrupts import MESSAGE, ending_at_once, handled, status_of
-from finitewidth.common.settings import PRESETS, assignments, merged, preset_only
-from finitewidth.common.usage import usable_cores
+from finitewidth.common.machine import usable_cores
+from finitewidth.declarations.papers import read_papers
 from finitewidth.pipeline.other_runs import elsewhere
+from finitewidth.settings.nested import merged
+from finitewidth.settings.presets import PRESETS, assignments, preset_only
 
 Target = Annotated[str, Parameter(name="TARGET", completer=complete_targets)]
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from finitewidth.cli.options import Results
 from finitewidth.cli.run_state import Line, time_left
-from finitewidth.common.running import RUN, Running, read_running
+from finitewidth.records.running import RUN, Running, read_running
 
 
 def status(*, results: Results = Results()) -> None:

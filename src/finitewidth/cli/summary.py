@@ -7,7 +7,7 @@ from pathlib import Path
 from finitewidth.claims import grades
 from finitewidth.cli.names import file_of
 from finitewidth.cli.options import Results
-from finitewidth.common.declarations import Artifact
+from finitewidth.declarations.papers import Artifact
 
 WORDS = {grades.DRAWN: "drawings or equations"}
 

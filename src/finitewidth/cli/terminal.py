@@ -23,8 +23,8 @@ from finitewidth.cli.display import Display
 from finitewidth.cli.run_state import Job, RunState, made, time_left
 from finitewidth.common.number_words import duration, rough_duration
 from finitewidth.common.progress import SHOWN
-from finitewidth.common.running import remove_leftovers
 from finitewidth.pipeline import announced
+from finitewidth.records.running import remove_leftovers
 
 SHOWN_LINES = 8  # of the log of a failed job
 SHOWN_FILES = 5  # of a list in a dry run

@@ -13,10 +13,10 @@ from finitewidth.cli.network import dataset_of, folder_beside
 from finitewidth.cli.options import Cores, Data, DryRun, File, ImageFolder, More, Seed, Whole
 from finitewidth.cli.outputs import try_folder
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import read_yaml
-from finitewidth.common.usage import usable_cores
+from finitewidth.common.machine import usable_cores
 from finitewidth.library.tile_files import KERNEL, named
 from finitewidth.networks.user_network import UserNetwork, read_user_network
+from finitewidth.settings.yaml_files import read_yaml
 
 if TYPE_CHECKING:
     import numpy as np
@@ -161,7 +161,7 @@ def _npy(array: "np.ndarray") -> bytes:
 
 
 def _write_if_changed(file: Path, content: bytes) -> None:
-    from finitewidth.common.result_files import atomic
+    from finitewidth.records.result_files import atomic
 
     if file.is_file() and file.read_bytes() == content:
         return

@@ -1,1 +1,1 @@
-"""Modules that all other packages use: errors, settings, declarations, result files, provenance."""
+"""Modules that all other packages use: errors, progress, numbers in words, torch, the machine."""

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from finitewidth.common.provenance import fixed_seed_for
 from finitewidth.data.store import Dataset, from_catalogue
+from finitewidth.records.provenance import fixed_seed_for
 
 TEST_SHARE = 0.2
 VARIANTS = 2  # images per base digit in digits_on_patches

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.provenance import remembered
 from finitewidth.data.catalogue import IMAGE_FOLDERS, ROLES, SOURCES
 from finitewidth.data.picture_files import picture_files
+from finitewidth.records.provenance import remembered
 
 VARIABLE = "FINITEWIDTH_DATA"
 SPLITS = ("train", "test")

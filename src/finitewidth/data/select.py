@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.provenance import seed_for
 from finitewidth.data.store import Dataset
+from finitewidth.records.provenance import seed_for
 
 
 def stratified_subset(

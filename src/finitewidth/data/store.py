@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from finitewidth.common.errors import DataError
-from finitewidth.common.result_files import atomic
 from finitewidth.data.catalogue import SOURCES
+from finitewidth.records.result_files import atomic
 
 FORMAT = 1
 _ARRAYS = ("train_images", "train_labels", "test_images", "test_labels")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from finitewidth.common.paper_files import COPIES, known_texts
+from finitewidth.declarations.paper_files import COPIES, known_texts
 from finitewidth.errata.evidence import Evidence
 from finitewidth.errata.table import KINDS, Erratum, outcome
 

@@ -12,8 +12,8 @@ import torch
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
-from finitewidth.common.provenance import fixed_seed_for
 from finitewidth.kernels.npk import overlap
+from finitewidth.records.provenance import fixed_seed_for
 
 
 @dataclass(frozen=True)

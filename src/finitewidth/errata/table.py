@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.common import paper_files
+from finitewidth.declarations import paper_files
 from finitewidth.errata.evidence import Evidence
 
 # docs/errata.md says what they are

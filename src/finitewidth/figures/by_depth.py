@@ -8,8 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from finitewidth.common import fields
 from finitewidth.figures import style
+from finitewidth.records import fields
 
 SCALE = {"name": "inferno", "bright": 0.65}  # brighter colours are too pale on white
 MARKS = "os^DvPX"

@@ -7,8 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from finitewidth.common import fields, result_files
 from finitewidth.common.errors import ResultError
+from finitewidth.records import fields, result_files
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,12 +9,12 @@ from scipy.stats import chi2
 from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.trained import largest_eigenvalue, traced_kernel
 from finitewidth.kernels.trained.batches import Batch, Inputs, as_batch
 from finitewidth.kernels.wide import wide_kernel
 from finitewidth.kernels.wide.law import LayerLaw, Variance, fan_in, layer_laws
 from finitewidth.networks import user_network
+from finitewidth.records.provenance import seed_for
 
 Make = Callable[..., nn.Module]
 IMPROBABLE = 1e-6  # probability below which weights are not those of a law

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init.infinite_width import infinite_width_of_gram
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_count
 from finitewidth.kernels.ntk_init.phases import border, phase
 from finitewidth.library.dispersion import Dispersion, interval_text, log_interval
 from finitewidth.library.initial import described, draw_ntk
 from finitewidth.library.law_moments import distance_interval, estimated_moments, exact_moments
+from finitewidth.records.provenance import seed_for
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,6 @@ import pandas as pd
 from torch import nn
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init.initialisation import checked_count
 from finitewidth.kernels.trained.batches import Array, Inputs
 from finitewidth.kernels.wide.law import Variance
@@ -31,6 +30,7 @@ from finitewidth.library.intervals import (
 )
 from finitewidth.library.network_changes import distances_of, growth_of, training_of
 from finitewidth.library.study import dispersion
+from finitewidth.records.provenance import seed_for
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

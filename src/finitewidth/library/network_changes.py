@@ -6,7 +6,6 @@ import torch
 from torch import nn
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init.initialisation import checked_number
 from finitewidth.kernels.trained import largest_eigenvalue
 from finitewidth.kernels.trained.batches import Array
@@ -15,6 +14,7 @@ from finitewidth.library.drawn_networks import Draws, Make, first_output_kernel,
 from finitewidth.library.intervals import FEWEST, Interval, median_interval, slope_interval
 from finitewidth.library.modules import kernel_over_training
 from finitewidth.library.targets import as_targets, check_columns
+from finitewidth.records.provenance import seed_for
 
 GROWTH_DRAWS = 20  # networks of each width
 TRAINED = FEWEST  # networks

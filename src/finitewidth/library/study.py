@@ -15,7 +15,6 @@ from torch import nn
 from tqdm.auto import tqdm
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init import initialisation as checks
 from finitewidth.kernels.ntk_init.estimators import naive
 from finitewidth.kernels.ntk_init.tail_errors import log_normal_error, log_variance
@@ -26,6 +25,7 @@ from finitewidth.library.study_images import Images, images_of
 from finitewidth.measures.blocks import block_means, label_alignment
 from finitewidth.measures.gates import Gates, gate_kernel, gate_shares, gates_of
 from finitewidth.networks import user_network
+from finitewidth.records.provenance import seed_for
 from finitewidth.training.module import LOSSES, OPTIMISERS, loss_and_accuracy, train_module
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from finitewidth.common.errors import ResultError
-from finitewidth.common.result_files import atomic
+from finitewidth.records.result_files import atomic
 
 KERNEL = "kernel.npy"
 Pair = tuple[slice, slice]

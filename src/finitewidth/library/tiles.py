@@ -12,9 +12,7 @@ import torch
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
-from finitewidth.common.code import code_digest
 from finitewidth.common.errors import ConfigError, ResultError
-from finitewidth.common.result_files import read_json, write_json
 from finitewidth.kernels.ntk_init.initialisation import checked_count
 from finitewidth.kernels.trained import Options, traced_kernel
 from finitewidth.kernels.trained.batches import Batch, Inputs, as_batch
@@ -23,6 +21,8 @@ from finitewidth.kernels.trained.counted import counted_parameters
 from finitewidth.kernels.trained.interface import check_options
 from finitewidth.library.modules import cross_kernel
 from finitewidth.library.tile_files import KERNEL, Pair, TileFiles, blocks, pairs_of, read_kernel
+from finitewidth.records.code import code_digest
+from finitewidth.records.result_files import read_json, write_json
 
 TILE = 250
 BUDGET = 1536 * 2**20  # bytes: a ResNet-18 and a tile of 250 by 250 images of 32 by 32 pixels

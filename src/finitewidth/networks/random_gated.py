@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.provenance import seed_for
 from finitewidth.networks.weights import generator
+from finitewidth.records.provenance import seed_for
 
 # +sigma or -sigma with probability 1/2 (npf Theorem 5.1, dgn Assumption 1), or Gaussian
 Law = Literal["signed", "gaussian"]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from finitewidth.common.provenance import seed_for
 from finitewidth.networks.architecture import Layer, weight_shape
+from finitewidth.records.provenance import seed_for
 
 # "0.weight" -> (replicas, fan_in, fan_out) or (replicas, fan_out, fan_in, 3, 3); "0.bias" ->
 # (replicas, fan_out)

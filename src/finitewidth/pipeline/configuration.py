@@ -16,11 +16,11 @@ from pydantic import AfterValidator, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
-from finitewidth.common import setting_types as types
-from finitewidth.common.declarations import paper_names
 from finitewidth.common.errors import ConfigError, nearest
-from finitewidth.common.setting_types import Section, Source, fields_of, general, whole
-from finitewidth.common.settings import LARGEST_SEED, LONGEST_SHOWN, PRESETS
+from finitewidth.declarations.papers import paper_names
+from finitewidth.settings import sections as types
+from finitewidth.settings.presets import LARGEST_SEED, LONGEST_SHOWN, PRESETS
+from finitewidth.settings.sections import Section, Source, fields_of, general, whole
 
 EXPONENT = re.compile(r"[-+.\d]+e[-+]?\d+", re.IGNORECASE)  # of a number that is text to YAML
 ALLOWED = {  # where pydantic's own words are those of Python

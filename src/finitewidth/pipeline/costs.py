@@ -27,10 +27,10 @@ from pydantic.dataclasses import dataclass
 
 from finitewidth.common.errors import ResultError, unwritable
 from finitewidth.common.number_words import rough_duration
-from finitewidth.common.reported_numbers import read_rows
-from finitewidth.common.settings import PRESETS
-from finitewidth.common.usage import provenance_files, usage_in
+from finitewidth.declarations.reported_numbers import read_rows
 from finitewidth.pipeline.schedule import START, Step, ends
+from finitewidth.records.usage import provenance_files, usage_in
+from finitewidth.settings.presets import PRESETS
 
 TABLE = "workflow/costs.tsv"
 MEASURED, ESTIMATED = "measured", "estimated"
@@ -56,7 +56,10 @@ def read_costs(path: str | Path, preset: str) -> dict[str, Cost]:
 
 
 def read_table(path: str | Path) -> list[Cost]:
-    """All rows, in their order; errors as of `finitewidth.common.reported_numbers.read_rows`."""
+    """Return all rows, in their order.
+
+    Errors are those of `finitewidth.declarations.reported_numbers.read_rows`.
+    """
     return [cost for _, cost in read_rows(path, COLUMNS, Cost, delimiter="\t")]
 
 
@@ -77,7 +80,7 @@ def write_table(path: str | Path, rows: Iterable[Cost]) -> None:
 
 def measured(preset: str, results: str | Path) -> dict[str, Cost]:
     """Job -> its row, from the provenance of a run; without what has no CPU time or memory."""
-    from finitewidth.common.result_files import read_json  # imports numpy
+    from finitewidth.records.result_files import read_json  # imports numpy
 
     rows = {}
     datasets = Path(results).absolute().parent / "data/provenance"  # those of all presets

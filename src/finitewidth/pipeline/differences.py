@@ -7,10 +7,10 @@ from typing import Any
 
 from finitewidth.claims.needs import is_original
 from finitewidth.common.number_words import listed
-from finitewidth.common.settings import leaves
 from finitewidth.data.catalogue import ROLES, SOURCES
-from finitewidth.experiments.planned import PlannedTraining
 from finitewidth.networks.architecture import Architecture
+from finitewidth.settings.nested import leaves
+from finitewidth.training.planned import PlannedTraining
 from finitewidth.training.run import Replica
 
 MOST = 6  # statements shown; a seventh is shown rather than counted

@@ -6,8 +6,8 @@ from importlib.util import find_spec
 from math import prod
 
 from finitewidth.data.catalogue import ROLES, SOURCES, Source, source_for
-from finitewidth.experiments.disk import Disk, of_training
 from finitewidth.pipeline.jobs import Job, Jobs
+from finitewidth.training.disk import Disk, of_training
 
 # Tables, figures, the report, logs: at `quick` those of a run; else estimated
 OTHERS = {"smoke": 0.1e9, "quick": 0.14e9, "laptop": 0.25e9, "paper": 0.5e9}

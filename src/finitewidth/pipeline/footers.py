@@ -2,7 +2,7 @@
 
 Nothing here is declared by hand. The parameters of all jobs upstream are compared with those of the
 unmodified preset and with those of the papers' own settings. The sources in the models of the
-settings (`finitewidth.common.setting_types.Source`) say which differences matter.
+settings (`finitewidth.settings.sections.Source`) say which differences matter.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,14 +12,14 @@ from typing import Any
 
 from finitewidth.claims import grades
 from finitewidth.claims.needs import is_original
-from finitewidth.common.declarations import Artifact, Experiment, Paper
-from finitewidth.common.setting_types import Source
-from finitewidth.common.settings import at, leaves, replaced
 from finitewidth.data.catalogue import ROLES, describe, find_source
 from finitewidth.data.places import is_own
+from finitewidth.declarations.papers import Artifact, Experiment, Paper
 from finitewidth.pipeline import differences as words_of
 from finitewidth.pipeline.differences import Difference
 from finitewidth.pipeline.jobs import Jobs, Path, Read, Seen
+from finitewidth.settings.nested import at, leaves, replaced
+from finitewidth.settings.sections import Source
 
 UNITS = ("runs", "draws")
 REPETITIONS = ("runs", "draws", "paper_draws")  # settings that are no sizes

@@ -21,11 +21,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from finitewidth.common.code import Code, changed_code
 from finitewidth.common.errors import ResultError, unwritable
-from finitewidth.common.provenance import TIMESTAMP, digest_of, fingerprint, versions_of
-from finitewidth.common.settings import leaves
-from finitewidth.common.verification import DamagedProvenanceError, read_provenance
+from finitewidth.records.code import Code, changed_code
+from finitewidth.records.provenance import TIMESTAMP, digest_of, fingerprint, versions_of
+from finitewidth.records.verification import DamagedProvenanceError, read_provenance
+from finitewidth.settings.nested import leaves
 
 FOLDER = ".plan"
 FIRST_DATE = 1.0  # seconds since 1970

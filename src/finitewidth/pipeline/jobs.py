@@ -1,7 +1,7 @@
 """The jobs that a configuration means: what each reads, makes and depends on.
 
 A job is a stacked training (``npf/nu``), an experiment (``npf_nu``) or an artifact (``npf_fig3``).
-All follows from the declarations (`finitewidth.common.declarations`) and the settings.
+All follows from the declarations (`finitewidth.declarations.papers`) and the settings.
 """
 
 import fnmatch
@@ -13,13 +13,14 @@ from importlib import import_module
 from pathlib import PurePath
 from typing import Any, Literal
 
-from finitewidth.common.declarations import Artifact, Experiment, Paper, artifacts_of
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.references import table_file
-from finitewidth.common.settings import at, leaves, replaced, results_folder
 from finitewidth.data.catalogue import ROLES, source_for
 from finitewidth.data.places import own_images
-from finitewidth.experiments.planned import PlannedTraining
+from finitewidth.declarations.papers import Artifact, Experiment, Paper, artifacts_of
+from finitewidth.declarations.references import table_file
+from finitewidth.settings.nested import at, leaves, replaced
+from finitewidth.settings.presets import results_folder
+from finitewidth.training.planned import PlannedTraining
 
 TRAINING_FILES = {"history": "history.csv", "weights": "weights.npz"}
 Path = tuple[str, ...]  # of a setting

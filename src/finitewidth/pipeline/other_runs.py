@@ -8,7 +8,7 @@ run neither lock nor unlock.
 from pathlib import Path
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.running import FOLDER, RUN, Running, read_running
+from finitewidth.records.running import FOLDER, RUN, Running, read_running
 
 DATA = "results/data"
 

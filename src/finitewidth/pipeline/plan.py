@@ -10,23 +10,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from finitewidth.captions import settings_of
 from finitewidth.claims import ledger
+from finitewidth.claims.captions import settings_of
 from finitewidth.claims.needs import unmet
-from finitewidth.common import settings
-from finitewidth.common.code import Code, code_of
-from finitewidth.common.declarations import Artifact, Experiment, artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.number_words import rough_duration
-from finitewidth.common.paper_files import modules_of, text_file
 from finitewidth.data.catalogue import ROLES, describe, source_for
 from finitewidth.data.places import registered
+from finitewidth.declarations.paper_files import modules_of, text_file
+from finitewidth.declarations.papers import Artifact, Experiment, artifacts_of, read_papers
 from finitewidth.pipeline import configuration, costs
 from finitewidth.pipeline.disk import disk_space
 from finitewidth.pipeline.footers import Footers
 from finitewidth.pipeline.jobs import Job, Read, chosen, makers_of
 from finitewidth.pipeline.requests import Requests
 from finitewidth.pipeline.schedule import Step
+from finitewidth.records.code import Code, code_of
+from finitewidth.settings import presets as settings
 
 
 def _makers(reads: Iterable[Read]) -> list[str]:
@@ -176,7 +176,7 @@ class Plan:
     def errata_code(self) -> Code:
         """The code that checks the errata of all papers, and their texts."""
         modules = [each for paper in self.captioned for each in modules_of(paper, "errata")]
-        modules += ["finitewidth.errata.table", "finitewidth.experiments.job"]
+        modules += ["finitewidth.errata.table", "finitewidth.measures.job"]
         texts = [text_file(paper, name) for paper in self.captioned for name in ("errata", "text")]
         return self.code_of(*modules, script="declared", texts=texts)
 

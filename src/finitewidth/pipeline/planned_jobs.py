@@ -125,7 +125,7 @@ class PlannedJobs:
             inputs=self._plan.caption_inputs(paper),
             makers=makers,
             parameters=plain({"captions": self._plan.caption_jobs(paper)}),
-            code=self._plan.code_of("finitewidth.captions", script="captions"),
+            code=self._plan.code_of("finitewidth.claims.captions", script="captions"),
         )
 
     def _packages_plan(self) -> JobPlan:

@@ -16,14 +16,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from finitewidth.common.code import code_of_record, forget_modules
 from finitewidth.common.errors import ResultError
+from finitewidth.common.machine import cpu_seconds, peak_memory
 from finitewidth.common.progress import logged_to
-from finitewidth.common.provenance import digest_of, environment, fingerprint
-from finitewidth.common.running import shown
-from finitewidth.common.usage import cpu_seconds, peak_memory
-from finitewidth.common.verification import REMEDY, DamagedProvenanceError, read_provenance
 from finitewidth.pipeline.job_plans import FOLDER
+from finitewidth.records.code import code_of_record, forget_modules
+from finitewidth.records.provenance import digest_of, environment, fingerprint
+from finitewidth.records.running import shown
+from finitewidth.records.verification import REMEDY, DamagedProvenanceError, read_provenance
 
 PROVENANCE = "provenance"  # name of the output
 PLAN = "plan"  # name of the input
@@ -69,7 +69,7 @@ def recorded(snakemake: Any) -> Iterator[dict[str, Any]]:
         if changed := [file for file, digest in digests.items() if digest_of(file) != digest]:
             raise ResultError(f"{', '.join(changed)} changed while this job read it; run again")
         _date_now([*inputs, plan_file])
-        from finitewidth.common.result_files import write_json  # it imports numpy
+        from finitewidth.records.result_files import write_json  # it imports numpy
 
         read = {_in_project(file, root): digest for file, digest in digests.items()}
         write_json(

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from finitewidth.common.errors import ConfigError, ResultError, unwritable
-from finitewidth.common.provenance import SOURCE_ROOT
+from finitewidth.records.provenance import SOURCE_ROOT
 
 PLAIN = re.compile(r"[\w@%+=:,./-]+")  # a path that a shell takes as it stands
 

@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from finitewidth.common.verification import REMEDY, Provenances
 from finitewidth.pipeline.job_plans import JobPlans
 from finitewidth.pipeline.plan import Plan
+from finitewidth.records.verification import REMEDY, Provenances
 
 LOST, ALTERED, OTHER, FOREIGN, WORKING = "lost", "altered", "made otherwise", "foreign", "working"
 MAKE_AGAIN = "the next run makes it again"

@@ -11,10 +11,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from finitewidth.captions import claims_below, what_is_drawn
-from finitewidth.common import result_files
-from finitewidth.common.fields import MISSING, Field
-from finitewidth.common.provenance import digest_of
+from finitewidth.claims.captions import claims_below, what_is_drawn
+from finitewidth.records import result_files
+from finitewidth.records.fields import MISSING, Field
+from finitewidth.records.provenance import digest_of
 from finitewidth.report.formulas import as_text
 
 

@@ -10,14 +10,15 @@ from typing import Any
 
 import yaml
 
-from finitewidth.captions import what_is_drawn
 from finitewidth.claims import facts, ledger, reported, verdicts
+from finitewidth.claims.captions import what_is_drawn
 from finitewidth.claims.facts import CONFIRMED, counted
 from finitewidth.claims.verdicts import NOT_RUN, VERDICTS, Verdict
-from finitewidth.common import reported_numbers, result_files
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.usage import Usage, usage_in
-from finitewidth.common.verification import REMEDY, Provenances
+from finitewidth.declarations import reported_numbers
+from finitewidth.records import result_files
+from finitewidth.records.usage import Usage, usage_in
+from finitewidth.records.verification import REMEDY, Provenances
 
 MADE, NOT_MADE = "made", "not made yet"
 STAMP = "provenance.json"

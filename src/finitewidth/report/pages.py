@@ -16,8 +16,8 @@ from finitewidth.claims import verdicts
 from finitewidth.claims.sentences import decisive_sentence
 from finitewidth.common import number_words
 from finitewidth.common.errors import ResultError
-from finitewidth.common.provenance import environment as this_environment
-from finitewidth.common.usage import Usage, total
+from finitewidth.records.provenance import environment as this_environment
+from finitewidth.records.usage import Usage, total
 from finitewidth.report import formatting, formulas, summary
 from finitewidth.report.build import Page, Section
 from finitewidth.report.downloads import Download, Downloads

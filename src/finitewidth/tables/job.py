@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from finitewidth.common import fields, result_files
+from finitewidth.records import fields, result_files
 from finitewidth.tables.latex import latex
 from finitewidth.tables.typeset import markdown
 

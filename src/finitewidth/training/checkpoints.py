@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from finitewidth.common.progress import LOG, Progress
-from finitewidth.common.result_files import atomic
+from finitewidth.records.result_files import atomic
 
 LONG_SAVE = 1.0  # seconds; after a longer save the pause before the next one depends on its length
 PAUSE = 19  # pause after a long save, as a multiple of it: saving takes 1/20 of the time

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.provenance import seed_for
 from finitewidth.data import select
 from finitewidth.data.store import Dataset
 from finitewidth.networks.weights import generator
+from finitewidth.records.provenance import seed_for
 from finitewidth.training.run import TrainingRun
 
 

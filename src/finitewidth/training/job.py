@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from finitewidth.common import result_files
 from finitewidth.common.progress import LOG
-from finitewidth.common.provenance import (
+from finitewidth.common.torch_setup import device_facts, prepare_torch
+from finitewidth.data.store import read_dataset
+from finitewidth.records import result_files
+from finitewidth.records.provenance import (
     COMPUTING,
     base_seed,
     digest_of,
     fingerprint,
     versions_of,
 )
-from finitewidth.common.torch_setup import device_facts, prepare_torch
-from finitewidth.data.store import read_dataset
 from finitewidth.training.checkpoints import CheckpointStore
 from finitewidth.training.gated import Trained, train
 from finitewidth.training.images import load_images

@@ -8,9 +8,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.trained.batches import Batch
 from finitewidth.networks.user_network import seeded
+from finitewidth.records.provenance import seed_for
 
 OPTIMISERS = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}
 LOSSES = ("squared", "cross_entropy")

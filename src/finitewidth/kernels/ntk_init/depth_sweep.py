@@ -43,7 +43,7 @@ def sample_depths(
             layers.
         depths: depths between 1 and init.depth.
         draws: number of draws, >= 1.
-        seed: from `finitewidth.common.provenance.seed_for`.
+        seed: from `finitewidth.records.provenance.seed_for`.
         sigma_w2: weight variances; None for that of ``init``.
         input_norm2: |x|^2 > 0.
     """

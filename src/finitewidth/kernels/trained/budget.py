@@ -7,7 +7,7 @@ from typing import TypeVar
 import torch
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.usage import free_memory
+from finitewidth.common.machine import free_memory
 
 T = TypeVar("T")
 # Bytes for temporary arrays. The network, the graph of its forward pass and the result are not

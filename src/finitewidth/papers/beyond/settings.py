@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from finitewidth.common import setting_types as types
-from finitewidth.common.setting_types import Section, Source, code, ours, paper, refused, section
+from finitewidth.settings import sections as types
+from finitewidth.settings.sections import Section, Source, code, ours, paper, refused, section
 
 MAPS = 4  # heat maps beside each other
 Draws = types.whole(3, 1_000_000_000)

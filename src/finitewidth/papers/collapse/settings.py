@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.setting_types import (
+from finitewidth.networks.normalised.specs import Network
+from finitewidth.settings.sections import (
     CODE,
     OURS,
     Name,
@@ -23,7 +24,6 @@ from finitewidth.common.setting_types import (
     several,
     whole,
 )
-from finitewidth.networks.normalised.specs import Network
 
 Share = between(0, 1)
 Positive = positive(1000)

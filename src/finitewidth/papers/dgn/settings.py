@@ -4,9 +4,9 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from finitewidth.common import setting_types as types
 from finitewidth.common.errors import one_of
-from finitewidth.common.setting_types import Section, code, ours, paper, section
+from finitewidth.settings import sections as types
+from finitewidth.settings.sections import Section, code, ours, paper, section
 
 MAX_SIGNED_WEIGHTS = 8  # all signs of so many weights are listed
 

@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from finitewidth.common import setting_types as types
 from finitewidth.common.errors import nearest, one_of
-from finitewidth.common.setting_types import Section, code, ours, paper, section
+from finitewidth.settings import sections as types
+from finitewidth.settings.sections import Section, code, ours, paper, section
 
 Checkpoint = Literal["best_test", "best_validation", "last"]
 NetworkName = Annotated[str, Field(max_length=100, pattern=r"^[a-z0-9_]+$")]

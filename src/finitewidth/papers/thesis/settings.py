@@ -4,7 +4,7 @@ import itertools
 
 from pydantic import model_validator
 
-from finitewidth.common.setting_types import (
+from finitewidth.settings.sections import (
     Section,
     between,
     distinct,

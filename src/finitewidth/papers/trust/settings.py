@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from finitewidth.common import setting_types as types
-from finitewidth.common.setting_types import OURS, Draws, Section, ours, paper, refused, section
+from finitewidth.settings import sections as types
+from finitewidth.settings.sections import OURS, Draws, Section, ours, paper, refused, section
 
 Depth = types.whole(1, 100_000)
 Depths = types.distinct(Depth, most=100)

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init import estimators
 from finitewidth.kernels.ntk_init.depth_sweep import Cell, sample_depths
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.tail_errors import exact_dispersion_error, sufficient
 from finitewidth.papers.beyond.experiments.grids import depths, dispersion_curves, network
 from finitewidth.papers.beyond.experiments.power_sums import PowerSums
+from finitewidth.records.provenance import seed_for
 
 Estimates = Iterator[tuple[Cell, dict[str, Any]]]  # of each depth and weight variance
 

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import torch
 
-from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init.brute_force import drawn_network, tangent_kernel
 from finitewidth.kernels.ntk_init.estimators import ESTIMATORS
 from finitewidth.kernels.ntk_init.gradient_step import log_mean_decrease
@@ -21,6 +20,7 @@ from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.normals import Normals
 from finitewidth.kernels.ntk_init.phases import phase as phase_of
 from finitewidth.papers.beyond.experiments.grids import network
+from finitewidth.records.provenance import seed_for
 
 # per batch: networks of moments and of gradient steps, samples of estimators
 PIECE, STEPPED, REPEATS = 10_000, 25, 1000

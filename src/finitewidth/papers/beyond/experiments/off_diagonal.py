@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from finitewidth.common.progress import Progress
-from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init import estimators, off_diagonal
 from finitewidth.kernels.ntk_init.pair_chain import sample_pairs
 from finitewidth.kernels.ntk_init.tail_errors import log_variance, robust_error
 from finitewidth.papers.beyond.experiments.grids import depths, dispersion_curves, network
 from finitewidth.papers.beyond.experiments.power_sums import PairSums, TailedSums
+from finitewidth.records.provenance import seed_for
 from finitewidth.training.checkpoints import Checkpoints, stored_map
 
 RATIO, DISPERSIONS = "ratio", ("phases", "near")

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.moments import (
     layer_coefficients,
@@ -25,6 +24,7 @@ from finitewidth.kernels.ntk_init.moments import (
 from finitewidth.kernels.ntk_init.phases import phase
 from finitewidth.papers.beyond.experiments.grids import depths
 from finitewidth.papers.beyond.experiments.theory import ARCHITECTURES, widths_of
+from finitewidth.records.provenance import seed_for
 
 INPUTS = ("own", "common")
 # each against the constant one, and growing against shrinking

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from finitewidth.common.progress import Progress
-from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init import limits
 from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
 from finitewidth.kernels.ntk_init.moments import log_moments
@@ -20,6 +19,7 @@ from finitewidth.kernels.ntk_init.phases import phase as phase_of
 from finitewidth.kernels.ntk_init.tail_errors import exact_dispersion_error, sufficient
 from finitewidth.papers.beyond.experiments.grids import dispersion_curves, network
 from finitewidth.papers.beyond.experiments.power_sums import PowerSums
+from finitewidth.records.provenance import seed_for
 
 PIECE = 50_000  # networks per batch
 

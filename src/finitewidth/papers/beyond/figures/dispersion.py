@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from finitewidth.common import fields
 from finitewidth.figures import style
 from finitewidth.papers.beyond.figures import lines
 from finitewidth.papers.beyond.figures.lines import EDGE, MARKERS, NEUTRAL
+from finitewidth.records import fields
 
 # of Theorem 3.1: there is one limit at the edge, and one for all weight variances above it
 LIMITS = {"at the edge": (0, (3, 1)), "chaotic": "-"}

@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 
-from finitewidth.common import fields
 from finitewidth.figures.style import (
     COLOURS,
     handle,
@@ -23,6 +22,7 @@ from finitewidth.figures.style import (
     title_panels,
 )
 from finitewidth.papers.beyond.figures.lines import EDGE, NEUTRAL
+from finitewidth.records import fields
 
 STROKE = [withStroke(linewidth=2.2, foreground="white")]  # lines are seen on all colours
 # kind of input, and architectures whose dispersions are divided

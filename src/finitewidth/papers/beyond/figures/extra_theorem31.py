@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from finitewidth.common import fields
 from finitewidth.figures.style import COLOURS, handle, legend_above, subplots, title_panels
 from finitewidth.kernels.ntk_init.phases import phase as phase_of
 from finitewidth.papers.beyond.figures.lines import log_dispersion_axis
+from finitewidth.records import fields
 
 PAPER = "#8c8c8c"  # the paper's limits and sums
 LINES = {  # of limits and sums: colour, width, dashes, label

@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from finitewidth.common import fields
 from finitewidth.data.catalogue import ROLES
 from finitewidth.figures import kernel_maps, style
 from finitewidth.papers.beyond.figures.lines import colours
+from finitewidth.records import fields
 
 TOP, LINE, LEGEND = 1.6, 1.3, 0.45  # inches: heights of the losses, of each line, of the legend
 MARKERS = ("^", "o", "D", "s", "v", "P")

@@ -8,9 +8,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from finitewidth.common import fields
 from finitewidth.figures.style import subplots, title_panels
 from finitewidth.papers.beyond.figures.lines import log_dispersion_axis
+from finitewidth.records import fields
 
 TITLES = {"printed": "Theorem 3.1, printed", "corrected": "corrected"}
 RATIO = "corrected over printed"

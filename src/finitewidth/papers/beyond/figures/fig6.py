@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from finitewidth.common import fields
 from finitewidth.figures.style import SMALLEST, handle, legend_above, subplots, title_panels
 from finitewidth.papers.beyond.figures.lines import NEUTRAL, colours, log_dispersion_axis
+from finitewidth.records import fields
 
 NAMES = ("growing", "constant", "shrinking")
 CURVES = {"printed_sums": ("-", "Theorem 3.2, form of its proof"), "exact": (":", "exact")}

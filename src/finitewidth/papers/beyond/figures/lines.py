@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.ticker import FixedLocator, ScalarFormatter
 
-from finitewidth.common import fields
-from finitewidth.experiments.text_numbers import printed_number
+from finitewidth.measures.text_numbers import printed_number
+from finitewidth.records import fields
 
 EDGE = 2.0  # sigma_w^2 at the edge of chaos
 SAMPLES = ("paper", "many")

@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from finitewidth.common import fields
 from finitewidth.figures import style
 from finitewidth.papers.beyond.figures import lines
 from finitewidth.papers.beyond.figures.lines import EDGE, MARKERS, NEUTRAL
+from finitewidth.records import fields
 
 BRIGHT = 0.55  # of the scale of colours; brighter ones are too faint on white
 THEORY = {  # line, label

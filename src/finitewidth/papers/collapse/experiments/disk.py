@@ -6,10 +6,10 @@ from typing import Any
 import torch
 
 from finitewidth.data.catalogue import Source
-from finitewidth.experiments.disk import Disk
 from finitewidth.networks.normalised.plain import build
 from finitewidth.networks.normalised.specs import Network
 from finitewidth.papers.collapse.experiments.training import rates_of
+from finitewidth.training.disk import Disk
 
 
 def disk(settings: Mapping[str, Any], source: Source) -> Disk:

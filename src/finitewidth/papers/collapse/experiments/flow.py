@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from finitewidth.common.provenance import seed_for
 from finitewidth.measures.collapse import ClassParts, bias_gap, nc2, nc3, nc4
 from finitewidth.papers.collapse.experiments import block_flow
 from finitewidth.papers.collapse.experiments.block_flow import BlockKernel, FlowState
+from finitewidth.records.provenance import seed_for
 
 ZERO, FREE, RANDOM = "zero_invariant", "free_biases", "random_weights"
 POSITIVE = "positive_invariant"

@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 
-from finitewidth.common import fields
 from finitewidth.figures import kernel_maps, style
 from finitewidth.papers.collapse.figures.looks import SEEN, name_network
+from finitewidth.records import fields
 
 UPPER, LOWER = 2.75, 2.0  # inches: of the line of panes a and b, of the line of panes c to e
 TICKS = (0, 0.05, 0.2, 0.5, 1)  # of the scale of colours

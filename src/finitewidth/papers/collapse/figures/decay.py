@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
-from finitewidth.common import fields
 from finitewidth.figures import style
+from finitewidth.records import fields
 
 HEIGHT = 5.1  # inches
 JOINED = "with_normalisation"  # what the experiment calls all sweeps with batch normalisation

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
-from finitewidth.common import fields
 from finitewidth.figures import style
 from finitewidth.papers.collapse.figures.looks import SEEN, name_network
+from finitewidth.records import fields
 
 INITS = {  # name, marker, grey
     "lecun": ("LeCun", "o", "0.2"),

@@ -11,8 +11,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from finitewidth.common import fields
 from finitewidth.figures import style
+from finitewidth.records import fields
 
 HEIGHT = 2.7  # inches
 CELL, SPREAD = "cell", "spread"

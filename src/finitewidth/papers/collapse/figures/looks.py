@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from finitewidth.common import fields
+from finitewidth.records import fields
 
 SEEN = {  # columns of the rows of a figure of one network
     "network": fields.text("name of the network, with the number of its layers with weights"),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from finitewidth.experiments.equations import Rows, as_text, equation_rows
+from finitewidth.measures.equations import Rows, as_text, equation_rows
 from finitewidth.networks.regimes import Regime, regime
 
 GATING, WEIGHT = "Gating network", "Weight network"

@@ -6,8 +6,6 @@ from typing import Any
 import pandas as pd
 from torch import Tensor
 
-from finitewidth.experiments import nu_values
-from finitewidth.experiments.nu_values import network_at
 from finitewidth.kernels.gated_ntk import (
     feature_gates,
     feature_kernel,
@@ -15,7 +13,9 @@ from finitewidth.kernels.gated_ntk import (
     value_kernel,
 )
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
+from finitewidth.measures import nu_values
 from finitewidth.measures.accuracy import scores_by_replica, train_accuracies
+from finitewidth.measures.nu_values import network_at
 from finitewidth.papers.dgn.experiments.trainings import FROZEN
 
 # panel -> its lines; the last two panels compare one kernel with its initial value

@@ -5,8 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.experiments.text_numbers import KEYS, printed_in_text, text_row
 from finitewidth.measures.accuracy import scores_by_replica, train_accuracies
+from finitewidth.measures.text_numbers import KEYS, printed_in_text, text_row
 from finitewidth.papers.dgn.experiments.sweep import network_name
 
 

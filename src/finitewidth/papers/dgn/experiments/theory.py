@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 
 from finitewidth.common.progress import Progress
-from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.gated_moments import gate_counts, value_kernel_moments
 from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.kernels.npk import overlap
 from finitewidth.networks.random_gated import draw_gates, draw_weights
 from finitewidth.networks.weights import generator
+from finitewidth.records.provenance import seed_for
 
 LABELS = (1.0, -1.0)  # of x and of 2x
 # A network with f(2x) = 2 f(x) cannot have a smaller sum of squares on (x, 1) and (2x, -1), the

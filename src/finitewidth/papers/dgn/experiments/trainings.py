@@ -8,7 +8,7 @@ that results stay the same. Imports no torch.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from finitewidth.experiments.planned import PlannedTraining, planned, replicas_of
+from finitewidth.training.planned import PlannedTraining, planned, replicas_of
 
 FROZEN = ("frnpf_di", "galu", "flnpf")  # the order in which they stand in their stack
 

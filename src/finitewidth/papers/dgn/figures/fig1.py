@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from finitewidth.common import fields
 from finitewidth.figures import by_depth, style
+from finitewidth.records import fields
 
 FIELDS = {
     "network": fields.text("wide, narrow, or ideal for the expected kernel"),

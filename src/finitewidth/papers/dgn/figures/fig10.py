@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator
 
-from finitewidth.common import fields
 from finitewidth.figures import by_depth, style
+from finitewidth.records import fields
 
 FIELDS = {
     "quantity": fields.text(

@@ -7,8 +7,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator
 
-from finitewidth.common import fields
 from finitewidth.figures import by_depth, style
+from finitewidth.records import fields
 
 FIELDS = {
     "entry": fields.text("diagonal or off_diagonal entry of the kernel over the depth"),

@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from finitewidth.common import fields
 from finitewidth.figures import by_depth, style
 from finitewidth.papers.dgn.figures import gates
+from finitewidth.records import fields
 
 PANELS = {
     "mnist": "images",

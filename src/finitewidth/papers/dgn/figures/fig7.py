@@ -7,9 +7,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from finitewidth.common import fields
 from finitewidth.figures import by_depth, style
 from finitewidth.papers.dgn.figures import gates
+from finitewidth.records import fields
 
 FOUR = ("soft-GaLU", "soft-ReLU", "ReLU", "GaLU")
 PANELS = {

@@ -8,10 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
-from finitewidth.common import fields
 from finitewidth.figures import by_depth, style
 from finitewidth.papers.dgn.figures import gates
 from finitewidth.papers.npf.figures.nu_panel import note_ridges
+from finitewidth.records import fields
 
 PANELS = {
     "gates": ("frozen gates, learnt or not", r"$y^\top \hat{K}_t^{-1} y$"),

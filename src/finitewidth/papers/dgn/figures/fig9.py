@@ -8,9 +8,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from finitewidth.common import fields
 from finitewidth.figures import diagrams
 from finitewidth.figures.diagrams import FAINT, INK, LARGE, LINES, PLAIN, Place, Units
+from finitewidth.records import fields
 
 FIELDS = {
     "kind": fields.text("connection, or path (one unit of it)"),

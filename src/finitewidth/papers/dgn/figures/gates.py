@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from finitewidth.common import fields
 from finitewidth.figures import style
+from finitewidth.records import fields
 
 # frozen gates that were never learnt have one colour
 LOOKS = {

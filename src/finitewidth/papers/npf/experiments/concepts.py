@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.experiments.equations import Rows, equation_rows
+from finitewidth.measures.equations import Rows, equation_rows
 from finitewidth.networks.regimes import regime
 
 # names of the compared regimes in each version of the paper

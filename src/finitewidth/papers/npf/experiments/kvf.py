@@ -7,9 +7,9 @@ import pandas as pd
 import torch
 
 from finitewidth.data.select import first_per_class, scaled
-from finitewidth.experiments.nu_values import epochs_kept, network_at
 from finitewidth.kernels.gated_ntk import feature_gates, feature_kernel, value_kernel
 from finitewidth.measures.accuracy import averaged
+from finitewidth.measures.nu_values import epochs_kept, network_at
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:

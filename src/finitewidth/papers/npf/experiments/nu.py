@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from torch import Tensor
 
-from finitewidth.experiments import nu_values
 from finitewidth.kernels.gated_ntk import relu_gates
 from finitewidth.kernels.npk import SingularKernelError, npk
+from finitewidth.measures import nu_values
 from finitewidth.measures.accuracy import averaged
 from finitewidth.measures.kernels import label_energy
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.experiments.text_numbers import printed_in_text, text_row
+from finitewidth.measures.text_numbers import printed_in_text, text_row
 
 ADAM, GCONV = "gconv_adam", ("gconv_sgd", "gconv_adam")
 RANDOM, LEARNT = ("frnpf_ii", "frnpf_di"), ("dlnpf", "flnpf", "relu")
@@ -31,7 +31,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 def _numbers(inputs: Mapping[str, Any], select: str) -> Numbers:
     """Values of each number by seed, as fractions, and how the epoch of a run was selected.
 
-    The keys are those of `finitewidth.experiments.text_numbers.KEYS`.
+    The keys are those of `finitewidth.measures.text_numbers.KEYS`.
     """
     runs = inputs["regimes"]
     runs = runs[runs["chosen"] == 1]

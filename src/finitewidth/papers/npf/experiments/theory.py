@@ -18,7 +18,6 @@ from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.progress import Progress
-from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.gated_moments import (
     gate_counts,
     leading_variance,
@@ -32,6 +31,7 @@ from finitewidth.kernels.wide_limits import wide_limits
 from finitewidth.measures.kernels import correlation, relative_error, scale
 from finitewidth.networks.random_gated import Law, draw_gates, draw_weights, every_signed_network
 from finitewidth.networks.weights import generator
+from finitewidth.records.provenance import seed_for
 
 LAWS = ("gaussian", "signed")  # of the weights
 INDEPENDENT, OWN = "independent", "own"  # Theta^f is independent of Theta^v or equal to it

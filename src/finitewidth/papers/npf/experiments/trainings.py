@@ -8,7 +8,7 @@ that results stay the same. Imports no torch.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from finitewidth.experiments.planned import PlannedTraining, planned, replicas_of
+from finitewidth.training.planned import PlannedTraining, planned, replicas_of
 from finitewidth.training.run import Replica
 
 FROZEN = ("frnpf_ii", "frnpf_di", "flnpf")

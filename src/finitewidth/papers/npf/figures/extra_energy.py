@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from finitewidth.common import fields
 from finitewidth.figures import style
+from finitewidth.records import fields
 
 CHANCE = "by chance"
 LABELS = "labels"

@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
 
-from finitewidth.common import fields
 from finitewidth.figures import style
 from finitewidth.figures.style import GREY
+from finitewidth.records import fields
 
 FIELDS = {
     "panel": fields.text("width or copies (what grows); d3 or d2 (what divides the variance)"),

@@ -9,10 +9,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from finitewidth.common import fields
 from finitewidth.common.number_words import listed
 from finitewidth.figures import diagrams
 from finitewidth.figures.diagrams import ACTIVE, FAINT, INK, LINES, SMALL, Place, Unit, Units
+from finitewidth.records import fields
 
 FIELDS = {
     "kind": fields.text(

@@ -8,9 +8,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from finitewidth.common import fields
 from finitewidth.figures import diagrams, style
 from finitewidth.figures.diagrams import LARGE, LINES, PALE, PLAIN, SMALL, Place
+from finitewidth.records import fields
 
 FIELDS = {
     "kind": fields.text("node, forward, gate or gradient (arrows), equation or regime"),

@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from matplotlib.transforms import ScaledTranslation
 
-from finitewidth.common import fields
 from finitewidth.figures import style
 from finitewidth.figures.style import COLOURS
 from finitewidth.papers.npf.figures import nu_panel
+from finitewidth.records import fields
 
 FIELDS = {
     "panel": fields.text("stages (accuracy by stage), nu, or sizes (of the kernels)"),

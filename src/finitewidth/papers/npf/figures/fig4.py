@@ -7,9 +7,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from finitewidth.common import fields
 from finitewidth.figures import diagrams
 from finitewidth.figures.diagrams import FAINT, INK, LINES
+from finitewidth.records import fields
 
 FIELDS = {
     "layout": fields.text("letter of the layout, as in npf Table 3"),

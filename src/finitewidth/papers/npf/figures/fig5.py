@@ -8,9 +8,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from finitewidth.common import fields
 from finitewidth.figures import diagrams
 from finitewidth.figures.diagrams import INK, LARGE, LINES, PALE, PLAIN, SMALL
+from finitewidth.records import fields
 
 FIELDS = {
     "layer": fields.integer("hidden layer, from 1"),

@@ -3,8 +3,8 @@
 import pandas as pd
 from matplotlib.axes import Axes
 
-from finitewidth.common import fields
 from finitewidth.figures import style
+from finitewidth.records import fields
 
 FIELDS = {
     "epoch": fields.number("epoch of the training", "epoch"),

@@ -5,9 +5,9 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.common import fields
 from finitewidth.data.catalogue import ROLES
 from finitewidth.papers.npf.tables.table2 import REGIMES, untrained
+from finitewidth.records import fields
 from finitewidth.tables.numbers import fixed, scientific, uncertain, whole
 from finitewidth.tables.typeset import Typeset, marked
 

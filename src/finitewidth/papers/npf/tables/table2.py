@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.common import fields
 from finitewidth.data.catalogue import ROLES
+from finitewidth.records import fields
 from finitewidth.tables.numbers import MISSING, as_printed, rounded_down, runs_said, uncertain
 from finitewidth.tables.typeset import Typeset, left_out, marked, not_trained
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.common import fields
+from finitewidth.records import fields
 from finitewidth.tables.typeset import Typeset
 
 FIELDS = {

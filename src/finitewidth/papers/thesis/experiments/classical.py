@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.polynomial import legendre
 
-from finitewidth.common.provenance import seed_for
+from finitewidth.records.provenance import seed_for
 
 NODES = 64  # of the quadrature; it is exact up to degree 127
 

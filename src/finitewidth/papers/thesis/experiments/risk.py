@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from finitewidth.common.provenance import seed_for
+from finitewidth.records.provenance import seed_for
 
 NEAR = 20  # parameters next to N at which curves have every point
 

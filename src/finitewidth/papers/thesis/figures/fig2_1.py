@@ -6,10 +6,10 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from finitewidth.common import fields
 from finitewidth.figures import diagrams
 from finitewidth.figures.diagrams import INK
 from finitewidth.figures.style import COLOURS, DOUBLE
+from finitewidth.records import fields
 
 HEIGHT = 2.78  # inches
 NETWORK = (5.2, 1.7)

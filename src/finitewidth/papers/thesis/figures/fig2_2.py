@@ -8,10 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from finitewidth.common import fields
 from finitewidth.figures import diagrams
 from finitewidth.figures.diagrams import INK, PALE, Place, Units
 from finitewidth.figures.style import COLOURS, DOUBLE
+from finitewidth.records import fields
 
 HEIGHT = 2.15  # inches
 MIDDLE = 1.1  # height at which the drawings are centred

@@ -8,8 +8,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator
 
-from finitewidth.common import fields
 from finitewidth.figures import style
+from finitewidth.records import fields
 
 HEIGHT = 2.5  # inches
 ROOM = 12  # upper limit of the axis over the largest median; it leaves room for the legend

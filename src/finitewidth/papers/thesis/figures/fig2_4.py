@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
 
-from finitewidth.common import fields
 from finitewidth.figures import style
+from finitewidth.records import fields
 
 HEIGHT = 2.5  # inches
 ERRORS = 2  # standard errors in a bar

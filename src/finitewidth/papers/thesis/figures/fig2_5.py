@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from finitewidth.common import fields
 from finitewidth.figures import kernel_maps, style
+from finitewidth.records import fields
 
 HEIGHT = 2.15  # inches
 FIELDS = {

@@ -10,10 +10,10 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.initialisation import constant_width
 from finitewidth.papers.trust.experiments.estimates import collected, estimated
+from finitewidth.records.provenance import seed_for
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.initialisation import constant_width
 from finitewidth.kernels.ntk_init.limits import dispersion_limit
 from finitewidth.kernels.ntk_init.phases import phase as phase_of
 from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
 from finitewidth.papers.trust.experiments import estimates
+from finitewidth.records.provenance import seed_for
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.initialisation import constant_width
 from finitewidth.kernels.ntk_init.phases import border
 from finitewidth.papers.trust.experiments import estimates
+from finitewidth.records.provenance import seed_for
 from finitewidth.training.checkpoints import Checkpoints, stored_map
 
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init.infinite_width import infinite_width_of_gram
 from finitewidth.kernels.ntk_init.initialisation import constant_width
 from finitewidth.papers.trust.experiments.mean_field import pairs_of
+from finitewidth.records.provenance import seed_for
 
 
 class Means(NamedTuple):

@@ -10,11 +10,11 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from finitewidth.common import fields
-from finitewidth.experiments.text_numbers import printed_number
 from finitewidth.figures import style
+from finitewidth.measures.text_numbers import printed_number
 from finitewidth.papers.trust.figures import descent_maps
 from finitewidth.papers.trust.figures.looks import NAMES
+from finitewidth.records import fields
 
 FIELDS = {
     **descent_maps.FIELDS,

@@ -21,10 +21,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.patheffects import withStroke
 
-from finitewidth.common import fields
 from finitewidth.figures import style
 from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
 from finitewidth.papers.trust.figures import looks
+from finitewidth.records import fields
 
 MOST_COLUMNS = 8  # of a map whose cells contain their numbers
 MAP = ["activation", "width", "sigma_b2", "time"]

@@ -9,11 +9,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from finitewidth.common import fields
-from finitewidth.experiments.text_numbers import printed_number
 from finitewidth.figures import style
 from finitewidth.kernels.ntk_init.phases import phase as phase_of
+from finitewidth.measures.text_numbers import printed_number
 from finitewidth.papers.trust.figures import looks
+from finitewidth.records import fields
 
 FIELDS = {
     "sigma_w2": fields.number("weight variance"),

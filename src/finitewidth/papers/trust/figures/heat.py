@@ -13,10 +13,10 @@ from matplotlib.patches import Patch, PathPatch
 from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
 
-from finitewidth.common import fields
-from finitewidth.experiments.text_numbers import printed_number
 from finitewidth.figures import style
+from finitewidth.measures.text_numbers import printed_number
 from finitewidth.papers.trust.figures.looks import BORDER, NAMES, PRINTED_MARK
+from finitewidth.records import fields
 
 FIELDS = {
     "activation": fields.text("activation: tanh or relu"),

@@ -11,10 +11,10 @@ from matplotlib.colors import Colormap, ListedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from finitewidth.common import fields
-from finitewidth.experiments.text_numbers import printed_number
 from finitewidth.figures import style
+from finitewidth.measures.text_numbers import printed_number
 from finitewidth.papers.trust.figures.looks import NAMES
+from finitewidth.records import fields
 
 FIELDS = {
     "activation": fields.text("activation: erf or relu"),

@@ -15,11 +15,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
-from finitewidth.common import fields
-from finitewidth.experiments.text_numbers import printed_number
 from finitewidth.figures import style
 from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
+from finitewidth.measures.text_numbers import printed_number
 from finitewidth.papers.trust.figures import descent_maps, looks
+from finitewidth.records import fields
 
 FIELDS = {
     name: (descent_maps.FIELDS | descent_maps.RANGES)[name]

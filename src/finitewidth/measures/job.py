@@ -5,15 +5,15 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from finitewidth.common import result_files
-from finitewidth.common.provenance import (
+from finitewidth.declarations.references import WEIGHTS
+from finitewidth.records import result_files
+from finitewidth.records.provenance import (
     COMPUTING,
     base_seed,
     digest_of,
     fingerprint,
     versions_of,
 )
-from finitewidth.common.references import WEIGHTS
 
 
 def run_experiment(

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
+from finitewidth.records import result_files
 
 if TYPE_CHECKING:
     import pandas as pd

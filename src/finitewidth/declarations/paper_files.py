@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.provenance import SOURCE_ROOT
-from finitewidth.common.settings import read_yaml
+from finitewidth.records.provenance import SOURCE_ROOT
+from finitewidth.settings.yaml_files import read_yaml
 
 PAPERS = "finitewidth.papers"
 FOLDER = SOURCE_ROOT / "finitewidth/papers"

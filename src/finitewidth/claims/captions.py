@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from finitewidth.claims.sentences import sentence_below
-from finitewidth.common import result_files
 from finitewidth.common.number_words import listed
+from finitewidth.records import result_files
 
 LINE = 100  # characters
 _SETTING = re.compile(r"\{\{\s+([\w.]+)\s+\}\}")

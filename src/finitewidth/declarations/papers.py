@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import read_yaml
+from finitewidth.settings.yaml_files import read_yaml
 
 FOLDER = "workflow/papers"
 # names behind `<paper>_`

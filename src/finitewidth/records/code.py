@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from finitewidth.common.provenance import SOURCE_ROOT, fingerprint, remembered
+from finitewidth.records.provenance import SOURCE_ROOT, fingerprint, remembered
 
 PACKAGE = "finitewidth"
 # How a name is used follows from the place where it stands; the others say how a text was written.

@@ -1,22 +1,22 @@
-"""The settings: defaults, settings of the papers, preset and overrides.
+"""The settings of a run: defaults, settings of the papers, preset and overrides.
 
 Later parts override earlier ones. `finitewidth.pipeline.configuration` checks them before a job
 runs. This module does not import torch.
 """
 
-import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from finitewidth.common.errors import ConfigError, nearest, one_of
+from finitewidth.settings.nested import merged
+from finitewidth.settings.yaml_files import read_yaml
 
 PRESETS = ("smoke", "quick", "laptop", "paper")
 LARGEST_SEED = 2**31 - 1
 LONGEST_SHOWN = 200
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # CSafeLoader is ten times as fast
 
 
 def results_folder(
@@ -101,73 +101,6 @@ def _changed(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, An
         elif value != other:
             changed[key] = value
     return changed
-
-
-def read_yaml(path: Path) -> dict[str, Any]:
-    """Return the mapping in a YAML file; an empty file gives an empty mapping."""
-    try:
-        loader = _Loader(path.read_text(encoding="utf-8"))
-        node = loader.get_single_node()
-        for key in repeated_keys(node):
-            line = key.start_mark.line + 1
-            raise ConfigError(f"{path}, line {line}: the key {key.value} is given twice; keep one")
-        return (loader.construct_document(node) if node else None) or {}
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"{path}: cannot be read as YAML: {error}") from error
-
-
-def repeated_keys(node: yaml.Node | None) -> Iterator[yaml.Node]:
-    """Yield the keys of YAML mappings, at every depth, that are given twice."""
-    keys: set[str] = set()
-    for entry in node.value if isinstance(node, yaml.CollectionNode) else ():
-        key, value = entry if isinstance(node, yaml.MappingNode) else (None, entry)
-        if key is not None:
-            if str(key.value) in keys:
-                yield key
-            keys.add(str(key.value))
-        yield from repeated_keys(value)
-
-
-def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``base`` with the values of ``over``, merged at every depth, as a new mapping."""
-    result = copy.deepcopy(dict(base))
-    for key, value in over.items():
-        both = isinstance(value, Mapping) and isinstance(result.get(key), Mapping)
-        result[key] = merged(result[key], value) if both else copy.deepcopy(value)
-    return result
-
-
-def at(settings: Mapping[str, Any], path: str) -> Any:
-    """Return the setting at a path such as ``nu.runs``."""
-    value: Any = settings
-    for key in path.split("."):
-        if not isinstance(value, Mapping) or key not in value:
-            raise ConfigError(f"there is no setting {path!r}")
-        value = value[key]
-    return value
-
-
-def leaves(config: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:
-    """Return path -> value for every setting that is not a mapping."""
-    flat: dict[tuple[str, ...], Any] = {}
-    for key, value in config.items():
-        if isinstance(value, Mapping):
-            flat |= {(key, *rest): leaf for rest, leaf in leaves(value).items()}
-        else:
-            flat[(key,)] = value
-    return flat
-
-
-def replaced(config: Mapping[str, Any], values: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
-    """Return ``config`` with other values at some paths, as a new mapping."""
-    result = dict(config)
-    below: dict[str, dict[tuple[str, ...], Any]] = {}
-    for (key, *rest), value in values.items():
-        if rest:
-            below.setdefault(key, {})[tuple(rest)] = value
-        else:
-            result[key] = value
-    return result | {key: replaced(result[key], inner) for key, inner in below.items()}
 
 
 def typed(config: Mapping[str, Any]) -> dict[str, Any]:

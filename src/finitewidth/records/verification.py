@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from finitewidth.common.provenance import digest_of
-from finitewidth.common.usage import provenance_files
+from finitewidth.records.provenance import digest_of
+from finitewidth.records.usage import provenance_files
 
 REMEDY = "delete it and run again"
 LARGEST = 64 * 2**20  # bytes of a provenance

@@ -1,0 +1,1 @@
+"""What is declared about the papers: trainings, experiments, artifacts, texts, printed numbers."""

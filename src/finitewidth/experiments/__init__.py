@@ -1,1 +1,0 @@
-"""Experiments: functions of settings, data and seeds that return tables; one folder per paper."""

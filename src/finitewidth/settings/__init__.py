@@ -1,0 +1,1 @@
+"""The settings of a run: sections with types and sources, presets, and overrides."""
