@@ -57,7 +57,7 @@ LONG = (
     "tests/workflow/test_cluster_dry.py",
     "tests/workflow/test_own_images.py",
     "tests/workflow/test_dry.py",
-    "tests/unit/test_documentation.py",
+    "tests/unit/project/test_documentation.py",
     "tests/agreement/test_devices.py",
     "tests/agreement/test_descent_modes.py",
     "tests/agreement/test_held_out.py",

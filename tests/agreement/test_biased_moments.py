@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from tests.agreement.plain_autograd import drawn_kernels
+from tests.helpers.plain_autograd import drawn_kernels
 
 import finitewidth as fw
 from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain

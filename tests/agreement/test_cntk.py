@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.cntk_by_definition import cntk_by_definition
+from tests.helpers.cntk_by_definition import cntk_by_definition
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.cntk import box_sum, cntk

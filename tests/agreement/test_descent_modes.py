@@ -10,7 +10,7 @@ better.
 import numpy as np
 import pytest
 import torch
-from tests.descent_cases import descended, images, stack_of
+from tests.helpers.small_stacks import descended, images, stack_of
 
 SIGMA_W2 = {"tanh": (1.0, 2.0, 3.44, 5.5), "relu": (1.0, 1.5, 2.0, 2.25)}
 PLAN = {"rate": 2e-4, "steps": 2500, "times": (10, 100, 300, 1000), "stop": None}

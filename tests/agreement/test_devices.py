@@ -1,4 +1,4 @@
-"""Everything that may compute on a GPU, on a device that is only pretended (`tests.pretended_gpu`).
+"""What may compute on a GPU, on a device that is only pretended (`tests.helpers.pretended_gpu`).
 
 Each training and each experiment that is told of the device must give the numbers of the CPU and
 mix no tensors of two devices. Whether a real GPU computes the same is not tested here.
@@ -11,9 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from tests import collapse_cases, training_cases
-from tests.pretended_gpu import DevicesDifferError, OnGpu, pretended_gpu
-from tests.small_settings import BEYOND_TRAINING, TRUST_DESCENT
+from tests.helpers import collapse_trainings
+from tests.helpers import small_trainings
+from tests.helpers.pretended_gpu import DevicesDifferError, OnGpu, pretended_gpu
+from tests.helpers.project import ROOT
+from tests.helpers.small_settings import BEYOND_TRAINING, TRUST_DESCENT
 
 from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.data.bundled import digits
@@ -78,15 +80,15 @@ def assert_same(trained, expected):
 )
 def test_a_training_takes_place_on_the_device_of_its_images(kind, regime, gpu):
     more = {"beta": 4.0, "eps": 0.1} if regime in SOFT else {}
-    run = training_cases.described(
+    run = small_trainings.described(
         regime,
         architecture=ARCHITECTURES[kind],
-        replicas=training_cases.replicas_of(regime, **more),
+        replicas=small_trainings.replicas_of(regime, **more),
         epochs=2,
         best_so_far=(),
     )
     shape = (8,) if kind == "fc" else (3, 6, 5)
-    images = training_cases.make_images(shape=shape)
+    images = small_trainings.make_images(shape=shape)
     with gpu():
         found = train(run, moved(images))
     assert_same(found, train(run, images))
@@ -94,17 +96,17 @@ def test_a_training_takes_place_on_the_device_of_its_images(kind, regime, gpu):
 
 @pytest.mark.parametrize("optimiser", ["sgd", "adam", "rmsprop"])
 def test_a_training_goes_on_from_a_checkpoint_on_either_device(optimiser, gpu, tmp_path):
-    run = training_cases.described(
+    run = small_trainings.described(
         optimiser=optimiser,
-        replicas=training_cases.replicas_of(step_sizes=(0.01, 0.01, 0.003)),
+        replicas=small_trainings.replicas_of(step_sizes=(0.01, 0.01, 0.003)),
         best_so_far=(1,),
     )
-    expected = train(run, training_cases.IMAGES)
+    expected = train(run, small_trainings.IMAGES)
     half = replace(run, epochs=2)
     for first, second in (("cpu", "cuda"), ("cuda", "cpu")):
         store = CheckpointStore(tmp_path / first, "a training", 0.0)
         with gpu():
-            on = {"cpu": training_cases.IMAGES, "cuda": moved(training_cases.IMAGES)}
+            on = {"cpu": small_trainings.IMAGES, "cuda": moved(small_trainings.IMAGES)}
             train(half, on[first], None, store)
             found = train(run, on[second], None, store)
         assert_same(found, expected)
@@ -141,12 +143,12 @@ def test_training_by_adam_with_kernels(gpu):
     ids=lambda network: network["kind"],
 )
 def test_normalised_networks(network, gpu):
-    settings = collapse_cases.TRAINING | {"network": network, "epochs": 1}
+    settings = collapse_trainings.TRAINING | {"network": network, "epochs": 1}
     found = tables_on(collapse.measure, settings, "cuda", gpu)
     assert_same_tables(found, tables_on(collapse.measure, settings, "cpu", gpu))
 
 
-TRUST = read_yaml(Path(__file__).resolve().parents[2] / "config/papers/trust.yaml")["trust"]
+TRUST = read_yaml(ROOT / "config/papers/trust.yaml")["trust"]
 
 
 @pytest.mark.parametrize(

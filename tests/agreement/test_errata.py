@@ -4,12 +4,12 @@ Quotes are compared if ``FINITEWIDTH_PAPERS`` names a folder with the texts.
 """
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from tests.copies import copies, stands_there
+from tests.helpers.project import ROOT
+from tests.helpers.text_copies import copies, stands_there
 
 from finitewidth.claims.facts import number_key
 from finitewidth.claims.ledger import claims_of
@@ -27,7 +27,6 @@ from finitewidth.papers.npf import errata as memorisation
 from finitewidth.settings.presets import preset_only
 from finitewidth.training.full_batch import gradient_descent
 
-ROOT = Path(__file__).parents[2]
 # the number of networks in the settings; seeds are fixed, so tests with random networks are stable
 NETWORKS = preset_only("paper", ROOT / "config")["errata"]["networks"]
 PAPERS = paper_names(ROOT / "workflow/papers")

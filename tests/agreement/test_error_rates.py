@@ -4,11 +4,18 @@ import math
 
 import numpy as np
 import pytest
-from error_rates import Ledger, has_mean, near_mean, same_law, same_mean
-from held_out import RELU
-from held_out_statistics import CHAIN, DRAWS, LEDGER, compared, grown, scalar_statistics
-from plain_autograd import drawn_kernels
 from scipy.stats import binom
+from tests.helpers.error_rates import Ledger, has_mean, near_mean, same_law, same_mean
+from tests.helpers.held_out_networks import RELU
+from tests.helpers.held_out_statistics import (
+    CHAIN,
+    DRAWS,
+    LEDGER,
+    compared,
+    grown,
+    scalar_statistics,
+)
+from tests.helpers.plain_autograd import drawn_kernels
 
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
 from finitewidth.kernels.ntk_init.moment_recursion import log_theta_moment

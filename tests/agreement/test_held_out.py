@@ -17,8 +17,8 @@ in test_held_out_identities.py.
 import numpy as np
 import pytest
 import torch
-from error_rates import has_mean, near_mean
-from held_out import (
+from tests.helpers.error_rates import has_mean, near_mean
+from tests.helpers.held_out_networks import (
     ERF,
     PHASES,
     RELU,
@@ -32,8 +32,8 @@ from held_out import (
     stream,
     weight_variance,
 )
-from held_out import inputs as drawn_inputs
-from held_out_statistics import (
+from tests.helpers.held_out_networks import inputs as drawn_inputs
+from tests.helpers.held_out_statistics import (
     CHAIN,
     DRAWS,
     LEDGER,
@@ -46,7 +46,7 @@ from held_out_statistics import (
     pair_statistics,
     scalar_statistics,
 )
-from plain_autograd import drawn_kernels, image_kernels
+from tests.helpers.plain_autograd import drawn_kernels, image_kernels
 
 from finitewidth.kernels.cntk import cntk
 from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from held_out import (
+from tests.helpers.held_out_networks import (
     ERF,
     PHASES,
     RELU,
@@ -25,9 +25,9 @@ from held_out import (
     stream,
     weight_variance,
 )
-from held_out import inputs as drawn_inputs
-from plain_autograd import gram_of_jacobian, limit_kernels, perceptron
-from tests.kernels_by_definition import limiting_dispersion
+from tests.helpers.held_out_networks import inputs as drawn_inputs
+from tests.helpers.kernels_by_definition import limiting_dispersion
+from tests.helpers.plain_autograd import gram_of_jacobian, limit_kernels, perceptron
 
 from finitewidth.kernels import gated_ntk
 from finitewidth.kernels.gated_moments import (

@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 import torch
-from tests.unusual_modules import RIGHT, Scaled, jacobian_kernel, made
+from tests.helpers.unusual_modules import RIGHT, Scaled, jacobian_kernel, made
 from torch import nn
 
 from finitewidth.kernels import trained

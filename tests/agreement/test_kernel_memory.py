@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from tests.peak_memory import PeakMemory
+from tests.helpers.peak_memory import PeakMemory
 from torch import nn
 from torch.nn import functional
 from torch.nn.utils import parametrizations

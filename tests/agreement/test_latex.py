@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests import table_cases
+from tests.helpers import table_rows
 
 from finitewidth.records import result_files
 from finitewidth.tables.job import render_table
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(
     reason="no pdflatex on PATH, so tables are not compiled; on Debian, run apt-get install "
     "texlive-latex-recommended texlive-fonts-recommended",
 )
-RENDERERS = {a.artifact: a.module for a in table_cases.declared()}
+RENDERERS = {a.artifact: a.module for a in table_rows.declared()}
 ARTICLE = r"""\documentclass{article}
 \usepackage{booktabs,tabularx}
 \begin{document}
@@ -70,14 +70,14 @@ def compiled(folder: Path, document: str) -> str:
 def tables(tmp_path_factory):
     """Folder and LaTeX of every table, rendered as a run does."""
     folder, found = tmp_path_factory.mktemp("latex"), {}
-    for name, (tables, settings) in table_cases.cases().items():
+    for name, (tables, settings) in table_rows.cases().items():
         inputs = {}
         for key, table in tables.items():
             if table is not None:
                 inputs[key] = folder / f"{name}_{key}.csv"
                 result_files.write_table(inputs[key], table)
         outputs = {kind: str(folder / f"{name}.{kind}") for kind in ("csv", "md", "tex")}
-        render_table(RENDERERS[name], inputs, outputs, settings, table_cases.FOOTER)
+        render_table(RENDERERS[name], inputs, outputs, settings, table_rows.FOOTER)
         found[name] = Path(outputs["tex"]).read_text(encoding="utf-8")
     return folder, found
 

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from tests.normalised_networks import SMALL, network_of, random_state
+from tests.helpers.normalised_networks import SMALL, network_of, random_state
 
 from finitewidth.networks.normalised.plain import build
 from finitewidth.networks.normalised.stacked import StackedNetwork

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 import torch
-from tests.unusual_modules import jacobian_kernel
+from tests.helpers.unusual_modules import jacobian_kernel
 from torch import nn
 
 import finitewidth as fw

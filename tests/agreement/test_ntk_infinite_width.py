@@ -6,7 +6,7 @@ Also borders between phases and ratios of kernel elements.
 import numpy as np
 import pytest
 import torch
-from ntk_two_sample import assert_mean
+from tests.helpers.standard_errors import assert_mean
 
 from finitewidth.kernels.ntk_init.activations import (
     ERF,

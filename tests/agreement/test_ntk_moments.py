@@ -5,7 +5,7 @@ Also the printed formulas.
 
 import numpy as np
 import pytest
-from ntk_two_sample import assert_mean
+from tests.helpers.standard_errors import assert_mean
 
 from finitewidth.errata.evidence import extrapolated
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width

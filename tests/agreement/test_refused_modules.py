@@ -4,7 +4,7 @@ import copy
 
 import pytest
 import torch
-from tests.unusual_modules import jacobian_kernel, made
+from tests.helpers.unusual_modules import jacobian_kernel, made
 from torch import nn
 
 from finitewidth.common.errors import ConfigError

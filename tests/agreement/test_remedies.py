@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from tests.unusual_modules import jacobian_kernel
+from tests.helpers.unusual_modules import jacobian_kernel
 from torch import nn
 from torch.nn import functional
 

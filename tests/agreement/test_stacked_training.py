@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from tests.training_cases import make_images
+from tests.helpers.small_trainings import make_images
 from torch import nn
 
 from finitewidth.networks import forward

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 from scipy.sparse.linalg import eigsh
-from tests.peak_memory import PeakMemory
-from tests.trained_networks import NETWORKS, prepared
-from tests.unusual_modules import RIGHT, WORDS, Bag, Custom, made
+from tests.helpers.peak_memory import PeakMemory
+from tests.helpers.small_networks import NETWORKS, prepared
+from tests.helpers.unusual_modules import RIGHT, WORDS, Bag, Custom, made
 from torch import nn
 
 import finitewidth as fw

@@ -5,9 +5,9 @@ import re
 
 import pytest
 import torch
-from tests.peak_memory import PeakMemory
-from tests.trained_networks import NETWORKS, ResNet, Reused, prepared, vgg
-from tests.unusual_modules import jacobian_kernel
+from tests.helpers.peak_memory import PeakMemory
+from tests.helpers.small_networks import NETWORKS, ResNet, Reused, prepared, vgg
+from tests.helpers.unusual_modules import jacobian_kernel
 from torch import nn
 from torch.nn import functional
 

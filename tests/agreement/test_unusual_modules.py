@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 import torch
-from tests.unusual_modules import (
+from tests.helpers.unusual_modules import (
     RIGHT,
     WORDS,
     Completing,

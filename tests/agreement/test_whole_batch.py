@@ -2,8 +2,8 @@
 
 import pytest
 import torch
-from tests.peak_memory import PeakMemory
-from tests.trained_networks import NETWORKS, prepared
+from tests.helpers.peak_memory import PeakMemory
+from tests.helpers.small_networks import NETWORKS, prepared
 from torch import nn
 from torch.nn import functional
 

@@ -6,7 +6,7 @@ from random import Random
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.wide_architectures import (
+from tests.helpers.random_architectures import (
     SIGMA_B2,
     SIGMA_W2,
     drawn_kernels,

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from tests.wide_architectures import least_budget
+from tests.helpers.random_architectures import least_budget
 from torch import nn
 from torch.nn.functional import one_hot
 

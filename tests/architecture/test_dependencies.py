@@ -10,11 +10,11 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from tests.helpers.project import ROOT
 
 import finitewidth
 from finitewidth.records.code import SOURCE_ROOT, names_imported, source_of
 
-ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PROVIDERS = packages_distributions()  # name to import -> distributions
 # What a declared package has as its dependency and names in its own interface

@@ -2,17 +2,16 @@
 
 import io
 import re
-from pathlib import Path
 
 import pytest
 from docutils.core import publish_doctree
+from tests.helpers.project import ROOT
 
 from finitewidth.claims.captions import filled
 from finitewidth.common.errors import ConfigError
 from finitewidth.pipeline.plan import Plan
 from finitewidth.settings.presets import preset_only
 
-ROOT = Path(__file__).parents[2]
 PRESETS = ("smoke", "quick", "paper")
 PLANS = {preset: Plan(preset_only(preset, ROOT / "config"), ROOT) for preset in PRESETS}
 TEMPLATES = {

@@ -1,11 +1,11 @@
 """Rows falsified on disk flip the verdicts that rest on them, through to the report; no others."""
 
 import importlib
-from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.made_up_provenance import write_provenance
+from tests.helpers.made_up_provenance import write_provenance
+from tests.helpers.project import ROOT
 
 from finitewidth.claims import job, ledger, verdicts
 from finitewidth.declarations.papers import artifacts_of, paper_names, read_papers
@@ -13,7 +13,6 @@ from finitewidth.declarations.references import table_file
 from finitewidth.records import result_files
 from finitewidth.report.findings import read_findings
 
-ROOT = Path(__file__).parents[2]
 ARTIFACTS = artifacts_of(read_papers(ROOT / "workflow/papers"))
 JUDGED = [
     paper

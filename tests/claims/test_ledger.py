@@ -2,19 +2,18 @@
 
 import importlib
 import re
-from pathlib import Path
 
 import pandas as pd
 import pytest
 from tests.claims.synthetic import beyond, collapse_networks, dgn
 from tests.claims.synthetic.memorisation import best_at, errors_and_trend
-from tests.copies import copies, stands_there
+from tests.helpers.project import ROOT
+from tests.helpers.text_copies import copies, stands_there
 
 from finitewidth.claims import ledger, verdicts
 from finitewidth.declarations import paper_files
 from finitewidth.declarations.papers import artifacts_of, read_papers
 
-ROOT = Path(__file__).parents[2]
 DECLARED = read_papers(ROOT / "workflow/papers")
 ARTIFACTS = {entry.artifact: entry for entry in artifacts_of(DECLARED)}
 TABLES = {

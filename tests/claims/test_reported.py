@@ -1,13 +1,12 @@
 """Printed numbers beside ours: reproduced or off, close or different, or not comparable."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 from tests.claims.synthetic import npf
 from tests.claims.synthetic.trust import trained
+from tests.helpers.project import ROOT
 
 from finitewidth.claims.ledger import numbers_of
 from finitewidth.claims.reported import Basis, Ours, compare, half_unit
@@ -17,7 +16,6 @@ from finitewidth.papers.dgn.judges import training as dgn_training
 from finitewidth.papers.npf.judges import training as npf_training
 from finitewidth.papers.trust.judges import descent as trust_descent
 
-ROOT = Path(__file__).parents[2]
 TABLES = {
     f"{experiment.name}.{table}"
     for paper in read_papers(ROOT / "workflow/papers")

@@ -8,7 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.kernels_by_definition import overlap_by_definition
+from tests.helpers.kernels_by_definition import overlap_by_definition
 
 from finitewidth.kernels import paths as definitions
 from finitewidth.measures.equations import as_text

@@ -8,7 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.kernels_by_definition import (
+from tests.helpers.kernels_by_definition import (
     npk_by_definition,
     overlap_by_definition,
     value_tangent_kernel,

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.helpers.project import ROOT
 
 from . import fork_server
 
-ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "CITATION.cff", "workflow", "config", "profiles", "src", "requirements.lock")
 
 

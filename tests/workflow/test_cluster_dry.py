@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from tests.plans import ROOT, plan
+from tests.helpers.workflow_plans import ROOT, plan
 
 from .conftest import counted
 

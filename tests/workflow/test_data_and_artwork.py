@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests import artwork
-from tests.plans import ROOT, plan
+from tests.helpers import picture_faults
+from tests.helpers.workflow_plans import ROOT, plan
 
 from finitewidth.common.errors import ResultError
 from finitewidth.figures import job
@@ -49,7 +49,7 @@ def test_a_figure_is_drawn_from_its_data_file_and_can_be_printed(smoke, entry, t
         theirs = (folder / f"{entry.artifact}.{kind}").read_bytes()
         assert (tmp_path / f"again.{kind}").read_bytes() == theirs
     figure.set_layout_engine("none")  # what is looked at below has the places of the files
-    assert artwork.faults(figure) == []
+    assert picture_faults.faults(figure) == []
 
 
 def test_the_page_on_restyling(smoke, tmp_path, monkeypatch):
@@ -75,7 +75,7 @@ def test_a_figure_of_which_nothing_says_what_it_was_drawn_with(tmp_path):
 @pytest.mark.parametrize("entry", FIGURES, ids=lambda entry: entry.artifact)
 def test_a_figure_of_a_finished_run_can_be_printed(entry):
     figure = job.redraw(data_file(Path(EARLIER).resolve(), entry))
-    assert artwork.faults(figure) == []
+    assert picture_faults.faults(figure) == []
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.helpers.project import ROOT
 
-ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.workflow, pytest.mark.usefixtures("fork_server")]
 
 

@@ -3,12 +3,12 @@
 import io
 import os
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from PIL import Image
+from tests.helpers.project import ROOT
 
 import finitewidth as fw
 from finitewidth.cli import tiles as command
@@ -19,7 +19,6 @@ from finitewidth.networks.user_network import read_user_network
 from .fork_server import FOLDER
 
 pytestmark = pytest.mark.workflow
-ROOT = Path(__file__).parents[2]
 FACTORY = """
 from torch import nn
 

@@ -9,7 +9,7 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
-from tests import report_crawler
+from tests.helpers import report_crawler
 
 from finitewidth.claims import ledger
 

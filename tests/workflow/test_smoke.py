@@ -9,8 +9,8 @@ import sys
 from html import escape
 
 import pytest
-from tests import report_crawler
-from tests.plans import ROOT, plan
+from tests.helpers import report_crawler
+from tests.helpers.workflow_plans import ROOT, plan
 
 from finitewidth.claims.verdicts import OPEN
 from finitewidth.common import number_words

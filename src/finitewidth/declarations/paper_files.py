@@ -26,7 +26,7 @@ class Text:
     """One copy of one or several papers as plain text, described by the ``text.yaml`` of a paper.
 
     The texts are not part of this project. If the environment variable ``FINITEWIDTH_PAPERS`` names
-    a folder with them, tests compare every quote with its line (``tests/copies.py``).
+    a folder with them, tests compare every quote with its line (``tests/helpers/text_copies.py``).
     """
 
     title: str

@@ -43,6 +43,14 @@ class OtherPreset:
     costs: Mapping[str, costs.Cost]
 
 
+# part of a paper's folder -> the module that runs its experiments, or draws its artifacts, as jobs
+RUNNERS = {
+    "experiments": "finitewidth.measures.job",
+    "figures": "finitewidth.figures.job",
+    "tables": "finitewidth.tables.job",
+}
+
+
 class Plan:
     """A checked configuration, and the ``jobs`` that it means, in a folder of ``results``."""
 
@@ -137,7 +145,7 @@ class Plan:
     def code(self, name: str) -> Code:
         """All code that an experiment or a renderer reaches."""
         module = self.jobs[name].declared.module
-        return self.code_of(module, f"finitewidth.{module.split('.')[-2]}.job", script="declared")
+        return self.code_of(module, RUNNERS[module.split(".")[-2]], script="declared")
 
     def code_of(self, *modules: str, script: str, texts: Iterable[str | Path | None] = ()) -> Code:
         """The code of a job: modules and all that they import, their script, and some texts."""

@@ -1,5 +1,5 @@
 import pytest
-from data_samples import make_dataset
+from tests.helpers.small_datasets import make_dataset
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from data_samples import make_dataset
+from tests.helpers.small_datasets import make_dataset
 
 from finitewidth.data.select import altered, binary
 

@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from data_samples import make_dataset
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.small_datasets import make_dataset
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.data.select import (

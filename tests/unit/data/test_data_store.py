@@ -3,9 +3,9 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from data_samples import make_dataset
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.small_datasets import make_dataset
 
 from finitewidth.common.errors import DataError
 from finitewidth.data.store import _ARRAYS, read_dataset, write_dataset
