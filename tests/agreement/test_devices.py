@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from tests.helpers import collapse_trainings
-from tests.helpers import small_trainings
+from tests.helpers import collapse_trainings, small_trainings
 from tests.helpers.pretended_gpu import DevicesDifferError, OnGpu, pretended_gpu
 from tests.helpers.project import ROOT
 from tests.helpers.small_settings import BEYOND_TRAINING, TRUST_DESCENT

@@ -108,7 +108,9 @@ def test_colour_difference_agrees_with_a_published_pair(monkeypatch):
     ]
     for one, other, value in pairs:
         known = {"one": np.array(one, float), "other": np.array(other, float)}
-        monkeypatch.setattr(picture_faults, "_lab", lambda colour, eye=None, known=known: known[colour])
+        monkeypatch.setattr(
+            picture_faults, "_lab", lambda colour, eye=None, known=known: known[colour]
+        )
         assert picture_faults.difference("one", "other") == pytest.approx(value, abs=1e-4)
 
 
