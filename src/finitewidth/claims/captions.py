@@ -29,17 +29,21 @@ def write_captions(captions: Mapping[str, Mapping[str, Any]], verdicts: Sequence
     ``footer`` (text without a full stop) and ``output`` (the file to write). The tables of
     ``verdicts`` have the claims that these artifacts carry.
     """
-    rows = [row for file in verdicts for row in result_files.read_rows(file, empty=True)]
+    rows = []
+    for file in verdicts:
+        rows += result_files.read_rows(file, empty=True)
     for artifact, caption in captions.items():
         template = Path(caption["template"]).read_text(encoding="utf-8")
-        claims = [
-            f"Claim {row['claim']} ({row['paper']}, {row['place']}): {row['statement']} "
-            f"Verdict: {row['verdict']}. {sentence_below(artifact, row)}"
-            for row in rows
-            if artifact in row["artifacts"].split()
-        ]
+        carried = [row for row in rows if artifact in row["artifacts"].split()]
+        claims = [_claim_text(artifact, row) for row in carried]
         text = filled(template, caption["settings"])
         result_files.write_text(caption["output"], written(text, claims, f"{caption['footer']}."))
+
+
+def _claim_text(artifact: str, row: Mapping[str, Any]) -> str:
+    """A claim, its verdict and what decided it, as the caption of an artifact has them."""
+    claim = f"Claim {row['claim']} ({row['paper']}, {row['place']}): {row['statement']}"
+    return f"{claim} Verdict: {row['verdict']}. {sentence_below(artifact, row)}"
 
 
 def settings_of(template: str) -> list[str]:
@@ -100,14 +104,20 @@ def _parts(file: str | Path) -> tuple[str, str]:
 
 
 def _as_rst(text: str) -> str:
+    """Markup of a text with formulas between dollar signs: words and formulas take turns."""
     parts = text.split("$")
-    for place, part in enumerate(parts[1::2]):
-        before, after = parts[2 * place][-1:], parts[2 * place + 2][:1]
-        opened = "" if before in " ([" else r"\ "  # otherwise no markup begins or ends there
-        closed = "" if after in " .,;:)]" else r"\ "
-        parts[2 * place + 1] = f"{opened}:math:`{part}`{closed}"
-    parts[::2] = [re.sub(r"([\\*`|_])", r"\\\1", part) for part in parts[::2]]
-    return "".join(parts)
+    result = ""
+    for index, part in enumerate(parts):
+        if index % 2 == 0:
+            result += re.sub(r"([\\*`|_])", r"\\\1", part)
+            continue
+        # an escaped blank where markup could not begin or end otherwise
+        before = parts[index - 1][-1:]
+        after = parts[index + 1][:1]
+        opening = "" if before in " ([" else r"\ "
+        closing = "" if after in " .,;:)]" else r"\ "
+        result += f"{opening}:math:`{part}`{closing}"
+    return result
 
 
 def _from_rst(text: str) -> str:

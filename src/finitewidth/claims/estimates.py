@@ -118,14 +118,19 @@ def _extreme(name: str, candidates: Sequence[Estimate], sign: int, **facts: Any)
     parts = [candidate.part(name, **facts) for candidate in candidates]
     if not all(part.exact for part in parts):
         name = f"{name}; of {len(parts)} the one that decides"
-    order = range(len(parts))
-    failing = min(order, key=lambda i: (parts[i].p_inside, -sign * parts[i].value))
-    weakest = max(
-        order, key=lambda i: (parts[i].undefined, parts[i].p_outside, sign * parts[i].value)
-    )
+
+    def evidence_against(i: int) -> tuple[float, float]:
+        return -parts[i].p_inside, sign * parts[i].value
+
+    def doubt(i: int) -> tuple[bool, float, float]:
+        return parts[i].undefined, parts[i].p_outside, sign * parts[i].value
+
+    indices = range(len(parts))
+    failing = max(indices, key=evidence_against)
+    weakest = max(indices, key=doubt)
     fails = len(parts) * parts[failing].p_inside <= LEVEL
     chosen = failing if fails else weakest
-    others = tuple(candidates[i] for i in order if i != chosen)
+    others = tuple(candidates[i] for i in indices if i != chosen)
     value, error = candidates[chosen]
     return Extreme(name=name, value=value, standard_error=error, others=others, **facts)
 
@@ -147,8 +152,9 @@ def at(rows: "pd.DataFrame", place: str, x: float, value: str, error: str) -> Es
     if not len(grid) or not grid[0] - 1e-9 <= x <= grid[-1] + 1e-9:
         span = f"from {grid[0]:g} to {grid[-1]:g}" if len(grid) else "missing"
         raise CannotDecideError(f"no rows at {place} = {x:g}: they are {span}")
-    values, errors = (np.interp(x, grid, curve[name].to_numpy(float)) for name in (value, error))
-    return Estimate(float(values), float(errors))
+    value_at_x = np.interp(x, grid, curve[value].to_numpy(float))
+    error_at_x = np.interp(x, grid, curve[error].to_numpy(float))
+    return Estimate(float(value_at_x), float(error_at_x))
 
 
 def mean(terms: Sequence[Estimate]) -> Estimate:
@@ -172,8 +178,11 @@ def in_the_limit(widths: Sequence[float], values: Sequence[Estimate]) -> Estimat
     """
     if len(widths) < 2:
         raise CannotDecideError("a limit needs two widths")
-    (narrow, wide), (first, second) = widths[-2:], values[-2:]
-    return second.scaled(wide / (wide - narrow)).minus(first.scaled(narrow / (wide - narrow)))
+    narrow, wide = widths[-2:]
+    at_narrow, at_wide = values[-2:]
+    # y(M) = y + c / M at two widths gives y = (wide y(wide) - narrow y(narrow)) / (wide - narrow)
+    step = wide - narrow
+    return at_wide.scaled(wide / step).minus(at_narrow.scaled(narrow / step))
 
 
 def required(rows: "pd.DataFrame", what: str) -> "pd.DataFrame":

@@ -74,34 +74,58 @@ def run_claims(
     Raises:
         ValueError: if two comparisons of a claim have the same name.
     """
-    read = {
+    by_file = {
         Path(file).relative_to(settings["results"]).as_posix(): result_files.read_table(file)
         for file in tables
     }
-    verdicts, parts = [], []
+    verdicts, parts = _judged(paper, by_file, settings)
+    printed = []
+    if reported_file:
+        printed = reported_numbers.read_reported(Path(reported_file).parent, paper)
+    result_files.write_table(outputs["verdicts"], verdicts)
+    result_files.write_table(outputs["parts"], parts)
+    result_files.write_table(outputs["numbers"], _compared(paper, printed, by_file, settings))
+
+
+def _judged(
+    paper: str, by_file: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The verdicts on all claims of a paper, and their comparisons."""
+    verdicts = []
+    parts = []
     for claim in ledger.claims_of(paper):
-        situation = ledger.Situation(**(settings["situations"][claim.id] if claim.judge else {}))
-        judged = ledger.judge(claim, _chosen(read, claim.reads), situation)
+        situation = ledger.Situation()
+        if claim.judge:
+            situation = ledger.Situation(**settings["situations"][claim.id])
+        judged = ledger.judge(claim, _tables(by_file, claim.reads), situation)
         refuse_equal_names(claim.id, [part["part"] for part in judged.parts])
         verdicts.append(ledger.verdict_row(claim, judged, settings["preset"], situation))
         parts += [{"claim": claim.id, **part} for part in judged.parts]
-    result_files.write_table(outputs["verdicts"], pd.DataFrame(verdicts, columns=VERDICT_COLUMNS))
-    result_files.write_table(outputs["parts"], pd.DataFrame(parts, columns=PART_COLUMNS))
-    printed, ours, bases = [], {}, {}
-    if reported_file:
-        printed = reported_numbers.read_reported(Path(reported_file).parent, paper)
+    return (
+        pd.DataFrame(verdicts, columns=VERDICT_COLUMNS),
+        pd.DataFrame(parts, columns=PART_COLUMNS),
+    )
+
+
+def _compared(
+    paper: str,
+    printed: Sequence[reported_numbers.Reported],
+    by_file: Mapping[str, pd.DataFrame],
+    settings: Mapping[str, Any],
+) -> pd.DataFrame:
+    """The printed numbers of a paper beside ours."""
+    ours = {}
+    bases = {}
     for numbers in ledger.numbers_of(paper):
-        key = numbers.artifact, numbers.quantity
+        key = (numbers.artifact, numbers.quantity)
         try:
-            ours[key] = tuple(numbers.find(_chosen(read, numbers.reads)))
+            ours[key] = tuple(numbers.find(_tables(by_file, numbers.reads)))
         except CannotDecideError:  # this run has no rows of what the paper speaks about
             ours[key] = ()
         parts = settings["numbers"]["/".join(key)]
         bases[key] = {part: reported.Basis(**fields) for part, fields in parts.items()}
-    compared = reported.compare(printed, ours, bases)
-    result_files.write_table(
-        outputs["numbers"], pd.DataFrame(compared, columns=reported.PRINTED + reported.COMPUTED)
-    )
+    rows = reported.compare(printed, ours, bases)
+    return pd.DataFrame(rows, columns=reported.PRINTED + reported.COMPUTED)
 
 
 def refuse_equal_names(claim: str, names: Sequence[str]) -> None:
@@ -112,6 +136,9 @@ def refuse_equal_names(claim: str, names: Sequence[str]) -> None:
             raise ValueError(message)
 
 
-def _chosen(read: Mapping[str, pd.DataFrame], reads: Mapping[str, str]) -> dict[str, pd.DataFrame]:
-    files = {name: table_file(reference) for name, reference in reads.items()}
-    return {name: read[file] for name, file in files.items() if file in read}
+def _tables(
+    by_file: Mapping[str, pd.DataFrame], references: Mapping[str, str]
+) -> dict[str, pd.DataFrame]:
+    """The tables that references name, as far as this run has them."""
+    files = {name: table_file(reference) for name, reference in references.items()}
+    return {name: by_file[file] for name, file in files.items() if file in by_file}

@@ -97,8 +97,10 @@ class Numbers:
 def claims_of(paper: str) -> tuple[Claim, ...]:
     """All claims of a paper, in the order of its ``claims.yaml``; none if it has no such file."""
     claims = []
+    file = paper_files.text_file(paper, "claims")
     for name, entry in _texts(paper).get("claims", {}).items():
-        where, values = f"{paper_files.text_file(paper, 'claims')}: {name}", dict(entry)
+        where = f"{file}: {name}"
+        values = dict(entry)
         values["quotes"] = paper_files.quotes_of(f"{where}: quotes", values.get("quotes", ()))
         values["artifacts"] = tuple(values.get("artifacts", ()))
         values["reads"] = _reads(values.get("reads", {}))
@@ -115,7 +117,8 @@ def claims_of(paper: str) -> tuple[Claim, ...]:
 def numbers_of(paper: str) -> tuple[Numbers, ...]:
     """All printed numbers of a paper that have a counterpart, in their order in the file."""
     numbers = []
-    for values in map(dict, _texts(paper).get("numbers", ())):
+    for entry in _texts(paper).get("numbers", ()):
+        values = dict(entry)
         name = f"{values.get('artifact')}/{values.get('quantity')}"
         where = f"{paper_files.text_file(paper, 'claims')}: numbers: {name}"
         values["reads"] = _reads(values.get("reads", {}))
@@ -134,7 +137,8 @@ def judging_modules(paper: str) -> list[str]:
 
 def _texts(paper: str) -> Mapping[str, Any]:
     """The file; ``shared`` holds what several entries of it refer to."""
-    content, file = paper_files.read_texts(paper, "claims"), paper_files.text_file(paper, "claims")
+    content = paper_files.read_texts(paper, "claims")
+    file = paper_files.text_file(paper, "claims")
     paper_files.refuse_unknown(str(file), content, ("shared", "judges", "claims", "numbers"))
     return content
 
@@ -146,8 +150,10 @@ def _judges(paper: str) -> str:
 
 def _reads(value: Mapping[str, str] | Sequence[Mapping[str, str]]) -> dict[str, str]:
     """Tables by name; several mappings are joined in their order."""
-    parts = value if isinstance(value, list) else [value]
-    return {name: reference for part in parts for name, reference in part.items()}
+    tables: dict[str, str] = {}
+    for part in value if isinstance(value, list) else [value]:
+        tables |= part
+    return tables
 
 
 @dataclass(frozen=True, kw_only=True)

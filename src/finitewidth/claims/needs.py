@@ -50,18 +50,22 @@ def unmet(needs: Sequence[Need], settings: Mapping[str, Any], *, paper_scale: bo
     For example, ``needs npf.theory.mean.draws of at least 2,000; this run has 10``. At
     ``paper_scale`` nothing that the rows of the claim rest on is reduced or a stand-in.
     """
-    answers = ((need.wording, need.lacking(settings, paper_scale)) for need in needs)
-    return [f"needs {wording}; this run has {instead}" for wording, instead in answers if instead]
+    sentences = []
+    for need in needs:
+        instead = need.lacking(settings, paper_scale)
+        if instead:
+            sentences.append(f"needs {need.wording}; this run has {instead}")
+    return sentences
 
 
 def at_least(path: str, minimum: float) -> Need:
     """Every number that ``path`` leads to is at least ``minimum``."""
 
     def lacking(settings: Mapping[str, Any], paper_scale: bool) -> str:
-        entries: list[Any] = []
+        numbers: list[Any] = []
         for value in _values_at(settings, path):
-            entries += value if isinstance(value, list) else [value]
-        lowest = min((entry for entry in entries if entry is not None), default=math.inf)
+            numbers += value if isinstance(value, list) else [value]
+        lowest = min((number for number in numbers if number is not None), default=math.inf)
         return _number(lowest) if lowest < minimum else ""
 
     return Need(f"{path} of at least {_number(minimum)}", lacking)
@@ -84,13 +88,13 @@ def values(path: str, count: int) -> Need:
     """
 
     def lacking(settings: Mapping[str, Any], paper_scale: bool) -> str:
-        lists = [
-            each["indices" if each["values"] is None else "values"]
-            if isinstance(each, Mapping)
-            else each
-            for each in _values_at(settings, path)
-        ]
-        fewest = min(map(len, lists))
+        lengths = []
+        for entries in _values_at(settings, path):
+            if isinstance(entries, Mapping):
+                grid = entries["values"] is None
+                entries = entries["indices"] if grid else entries["values"]
+            lengths.append(len(entries))
+        fewest = min(lengths)
         return str(fewest) if fewest < count else ""
 
     return Need(f"{path} with at least {count} values", lacking)
@@ -101,8 +105,9 @@ def original(role: str) -> Need:
 
     def lacking(settings: Mapping[str, Any], paper_scale: bool) -> str:
         data = settings["data"]
-        told = describe(data[role], role, data["imagefolder"])
-        return "" if is_original(data[role], role) else told
+        if is_original(data[role], role):
+            return ""
+        return describe(data[role], role, data["imagefolder"])
 
     return Need(f"the original {ROLES[role]}", lacking)
 
@@ -139,7 +144,9 @@ def _values_at(settings: Mapping[str, Any], path: str) -> list[Any]:
     sections: list[Any] = [settings]
     for key in path.split("."):
         children: list[Any] = []
-        for section in filter(lambda section: section is not None, sections):
+        for section in sections:
+            if section is None:
+                continue
             if key == "*":
                 children += section.values() if isinstance(section, Mapping) else section
             elif isinstance(section, Mapping) and key in section:

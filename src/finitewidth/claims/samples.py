@@ -62,15 +62,17 @@ def median(
     from scipy import special
 
     values = np.sort(_enough(name, sample))
-    count, value = len(values), float(np.median(values))
-    above, below = (int((side > 0).sum()) for side in (values - low, high - values))
-    runs = min(above, below)  # on the claimed side of the nearer threshold
+    count = len(values)
+    value = float(np.median(values))
     if value > high:
         runs = int((values > high).sum())
     elif value < low:
         runs = int((values < low).sum())
-    chance = float(special.bdtrc(runs - 1, count, 0.5))  # of as many or more
-    outer = 0  # as many runs at either end lie outside the interval
+    else:  # runs on the claimed side of the nearer threshold
+        runs = min(int((values > low).sum()), int((values < high).sum()))
+    # the probability of as many runs or more on one side of the median, by a binomial law
+    chance = float(special.bdtrc(runs - 1, count, 0.5))
+    outer = 0  # number of runs at either end that lie outside the interval
     while special.bdtr(outer, count, 0.5) <= LEVEL:
         outer += 1
     ends = (values[outer - 1], values[-outer]) if outer else (-math.inf, math.inf)
@@ -89,18 +91,21 @@ def difference(
     name: str, first: Sequence[float], second: Sequence[float], **thresholds: float
 ) -> Part:
     """Mean of ``first`` minus mean of ``second``, unequal variances (Welch's t)."""
-    a, b = _enough(name, first), _enough(name, second)
+    a = _enough(name, first)
+    b = _enough(name, second)
     if _alike(a) and _alike(b):
-        chance = 1 / math.comb(len(a) + len(b), len(a))
-        return Part(name=name, value=float(a[0] - b[0]), chance=chance, **thresholds)
-    parts = a.var(ddof=1) / len(a), b.var(ddof=1) / len(b)
-    total = sum(parts)
-    weights = parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1)
+        splits = math.comb(len(a) + len(b), len(a))
+        return Part(name=name, value=float(a[0] - b[0]), chance=1 / splits, **thresholds)
+    # variances of both means, and the degrees of freedom of their sum (Welch and Satterthwaite)
+    variance_a = a.var(ddof=1) / len(a)
+    variance_b = b.var(ddof=1) / len(b)
+    variance = variance_a + variance_b
+    dof = variance**2 / (variance_a**2 / (len(a) - 1) + variance_b**2 / (len(b) - 1))
     return Part(
         name=name,
         value=float(a.mean() - b.mean()),
-        standard_error=math.sqrt(total),
-        dof=float(total**2 / weights),
+        standard_error=math.sqrt(variance),
+        dof=float(dof),
         **thresholds,
     )
 
@@ -186,9 +191,9 @@ def _means_of_orders(ranks: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarr
     for first, second in ranks:
         orders = rng.permuted(np.tile(second, (ORDERS, 1)), axis=1)
         totals += _correlations(first, orders)
-    # the order that was found is one of all orders
-    found = sum(_correlations(first, second) for first, second in ranks)
-    return np.append(totals, found) / len(ranks)
+    # the measured order is one of all orders
+    measured = sum(_correlations(first, second) for first, second in ranks)
+    return np.append(totals, measured) / len(ranks)
 
 
 def by_seed(rows: "pd.DataFrame", value: str, what: str, **keys: object) -> "pd.Series":
@@ -196,8 +201,9 @@ def by_seed(rows: "pd.DataFrame", value: str, what: str, **keys: object) -> "pd.
 
     A run with several rows would count repeatedly and is refused.
     """
-    for key, wanted in keys.items():
-        rows = rows[rows[key].isin(wanted if isinstance(wanted, tuple) else (wanted,))]
+    for key, value_or_values in keys.items():
+        allowed = value_or_values if isinstance(value_or_values, tuple) else (value_or_values,)
+        rows = rows[rows[key].isin(allowed)]
     if "diverged" in rows:
         rows = rows[rows["diverged"] == 0]
     if rows.empty:

@@ -19,6 +19,7 @@ WHOSE = {
     verdicts.PAPER_CERTAIN: "the paper says that it is, and it is sure to be",
     verdicts.OURS: "our threshold is",
 }
+NUMBER = re.compile(r"-?\d[\d.]*(e[+-]?\d+)?")
 
 
 def sentence_below(artifact: str, row: Mapping[str, Any]) -> str:
@@ -43,9 +44,8 @@ def decisive_sentence(row: Mapping[str, Any]) -> str:
     """
     if not row["statistic"]:
         return f"This run does not decide the claim: {row['reason']}."
-    limits = threshold(
-        re.sub(r"-?\d[\d.]*(e[+-]?\d+)?", lambda found: number(found[0], 6), row["threshold"])
-    )
+    rounded = NUMBER.sub(lambda match: number(match[0], 6), row["threshold"])
+    limits = threshold(rounded)
     return (
         f"{_counts(row)} “{row['statistic']}”, which {_value(row)}; "
         f"{WHOSE[row['threshold_of']]} {limits}."
@@ -62,18 +62,25 @@ def _counts(row: Mapping[str, Any]) -> str:
 
 def _counted(row: Mapping[str, Any]) -> str:
     """``All 12 comparisons hold``, or how many do not, and on which side undecided ones lie."""
-    total, failing, undecided = (int(row[key]) for key in ("comparisons", "failing", "undecided"))
-    outcomes = [verdicts.FAILS] * failing + [verdicts.UNDECIDED] * undecided
-    counts = verdicts.counted_outcomes(outcomes + [verdicts.HOLDS] * (total - len(outcomes)))
+    failing = int(row["failing"])
+    undecided = int(row["undecided"])
+    holding = int(row["comparisons"]) - failing - undecided
+    outcomes = [verdicts.FAILS] * failing
+    outcomes += [verdicts.UNDECIDED] * undecided
+    outcomes += [verdicts.HOLDS] * holding
+    counts = verdicts.counted_outcomes(outcomes)
     if row["verdict"] == verdicts.NO_THRESHOLD:
         counts += "; the paper sets no threshold"
-    counts += "".join(f"; {more}" for more in row["reason"].split("; ") if " undecided ha" in more)
+    for phrase in row["reason"].split("; "):
+        if " undecided ha" in phrase:  # "has the opposite sign" or "have"
+            counts += f"; {phrase}"
     return f"{counts[0].upper()}{counts[1:]}"
 
 
 def _value(row: Mapping[str, Any]) -> str:
-    cells = (row[key] for key in ("value", "low", "high"))
-    value, low, high = (math.nan if cell in (None, "") else float(cell) for cell in cells)
+    value = _as_number(row["value"])
+    low = _as_number(row["low"])
+    high = _as_number(row["high"])
     if math.isnan(value):
         return "has no value here"
     if math.isnan(low):
@@ -81,3 +88,8 @@ def _value(row: Mapping[str, Any]) -> str:
     if low == high:
         return f"is {number(value)}"
     return f"is {number(value)} (95 % interval {number(low, 3)} to {number(high, 3)})"
+
+
+def _as_number(cell: Any) -> float:
+    """A cell of a table as a number; nan if it is empty."""
+    return math.nan if cell in (None, "") else float(cell)

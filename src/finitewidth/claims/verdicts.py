@@ -10,7 +10,6 @@ Only *binding* comparisons can contradict a claim. docs/verdicts.md says which o
 how `decide` combines comparisons to a verdict.
 """
 
-import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -241,24 +240,31 @@ def decide(parts: Iterable[Part], terms: Terms | None = None) -> Verdict:
     if all(part.certain for part in parts):
         raise ValueError(f"{parts[0].name}: a claim needs a comparison that can fail")
     terms = terms or Terms()
-    rows = list(map(_row, parts, holm([part.p_inside for part in parts])))
+    adjusted = holm([part.p_inside for part in parts])
+    rows = [_row(part, p_holm) for part, p_holm in zip(parts, adjusted, strict=True)]
     outcomes = [row["outcome"] for row in rows]
-    word, reason = _combined(parts, outcomes, terms)
-    reason += _opposite(parts, outcomes)
-    decisive = _decisive(parts, rows)
-    alarming = terms.general or (terms.sizes and not terms.stand_in)
-    sampled = any(part.binding and not part.exact for part in parts)
+    verdict, reason = _combined(parts, outcomes, terms)
     if terms.stand_in and not terms.general:
-        word = SEEN if word in (SUPPORTED, CAVEAT) else NOT_SEEN if FAILS in outcomes else word
+        verdict = _on_stand_in(verdict, outcomes)
+    decisive = _decisive(parts, rows)
+    can_contradict = terms.general or (terms.sizes and not terms.stand_in)
+    sampled = any(part.binding and not part.exact for part in parts)
     return Verdict(
-        verdict=word,
-        reason=reason,
+        verdict=verdict,
+        reason=reason + _opposite(parts, outcomes),
         decisive=parts[decisive],
         outcome=outcomes[decisive],
         parts=tuple(rows),
         caveat=_caveat(parts, outcomes, terms),
-        false_alarm=LEVEL if alarming and sampled else 0.0,
+        false_alarm=LEVEL if can_contradict and sampled else 0.0,
     )
+
+
+def _on_stand_in(verdict: str, outcomes: Sequence[str]) -> str:
+    """The verdict on data that stand in for the paper's, from what it would be on the paper's."""
+    if verdict in (SUPPORTED, CAVEAT):
+        return SEEN
+    return NOT_SEEN if FAILS in outcomes else verdict
 
 
 def _row(part: Part, p_holm: float) -> dict[str, Any]:
@@ -288,7 +294,8 @@ def _row(part: Part, p_holm: float) -> dict[str, Any]:
 
 def _combined(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> tuple[str, str]:
     """The verdict without regard to stand-ins, and the reason."""
-    binding = [o for part, o in zip(parts, outcomes, strict=True) if part.binding]
+    pairs = list(zip(parts, outcomes, strict=True))
+    binding = [outcome for part, outcome in pairs if part.binding]
     counts = counted_outcomes(outcomes)
     if FAILS in binding:
         if not (terms.general or terms.sizes):
@@ -297,9 +304,7 @@ def _combined(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> t
         reason = f"{counts}; {count} by the paper's own words in its own range"
         every = count == len(binding) or (terms.general and not terms.hedged)
         return (CONTRADICTED if every else IN_PART), reason
-    decisive = binding or [
-        outcome for part, outcome in zip(parts, outcomes, strict=True) if not part.certain
-    ]
+    decisive = binding or [outcome for part, outcome in pairs if not part.certain]
     if FAILS in decisive:
         if any(part.paper and part.outside for part in parts):
             return NEEDS_MORE, f"{counts}, none in the range that the paper speaks about"
@@ -327,8 +332,8 @@ def counted_outcomes(outcomes: Sequence[str]) -> str:
     words = []
     for outcome, verbs in VERBS.items():
         if count := outcomes.count(outcome):
-            of = "" if words else f" of {total} comparisons"
-            words.append(f"{count}{of} {verbs[count > 1]}")
+            of_all = "" if words else f" of {total} comparisons"
+            words.append(f"{count}{of_all} {verbs[count > 1]}")
     return " and ".join(words)
 
 
@@ -340,35 +345,34 @@ def _opposite(parts: Sequence[Part], outcomes: Sequence[str]) -> str:
         if outcome == UNDECIDED and not part.undefined and not part.inside
     ]
     signs = sum(0 in (part.low, part.high) for part in away)
-    words = ((signs, "the opposite sign"), (len(away) - signs, "a value beyond the threshold"))
-    phrases = [
-        f"{count} undecided {'has' if count == 1 else 'have'} {what}"
-        for count, what in words
-        if count
-    ]
-    return "".join(f"; {phrase}" for phrase in phrases)
+    counts = {"the opposite sign": signs, "a value beyond the threshold": len(away) - signs}
+    text = ""
+    for property_, count in counts.items():
+        if count:
+            text += f"; {count} undecided {'has' if count == 1 else 'have'} {property_}"
+    return text
 
 
 def _decisive(parts: Sequence[Part], rows: Sequence[dict[str, Any]]) -> int:
-    """Place of the comparison with the worst outcome; a binding one, if one does not hold.
+    """Return the index of the comparison that decides: the one with the worst outcome.
 
-    If all comparisons hold, it is a binding one too, if there is one. One that is not binding needs
-    a value, if any has one, and a chance to fail. Of several that fail it is
-    the clearest, of several that are undecided or hold the one that is nearest to failing: by its
-    p-value, and of equal ones by its `distance` from the range.
+    It is a binding one if there is any; of these, one that does not hold if there is any.
+    Otherwise it is one that has a value and can fail, if there is any. Of several that fail it is
+    the clearest. Of several that are undecided or hold it is the one that is nearest to failing: by
+    its p-value, and of equal ones by its `distance` from the range.
     """
-    worst = (HOLDS, UNDECIDED, FAILS)
+    from_best_to_worst = (HOLDS, UNDECIDED, FAILS)
     indices = [i for i, part in enumerate(parts) if part.binding]
     if any(row["outcome"] != HOLDS for row in rows):
         indices = [i for i in indices if rows[i]["outcome"] != HOLDS]
 
-    def order(i: int) -> tuple[float, ...]:
-        part, outcome = parts[i], rows[i]["outcome"]
-        evidence = part.p_outside if outcome == HOLDS else -part.p_inside
-        return worst.index(outcome), evidence, *distance(part)
+    def severity(i: int) -> tuple[float, ...]:
+        outcome = rows[i]["outcome"]
+        evidence = parts[i].p_outside if outcome == HOLDS else -parts[i].p_inside
+        return from_best_to_worst.index(outcome), evidence, *distance(parts[i])
 
     others = [i for i, part in enumerate(parts) if not (part.undefined or part.certain)]
-    return max(indices or others or range(len(rows)), key=order)
+    return max(indices or others or range(len(rows)), key=severity)
 
 
 def distance(part: Part) -> tuple[float, float]:
@@ -383,8 +387,9 @@ def distance(part: Part) -> tuple[float, float]:
     """
     if part.undefined:
         return -math.inf, -math.inf
-    below, above = (part.low - part.value, part.low), (part.value - part.high, part.high)
-    beyond, threshold = max(end for end in (below, above) if math.isfinite(end[1]))
+    # how far the value lies beyond either threshold, and that threshold
+    ends = ((part.low - part.value, part.low), (part.value - part.high, part.high))
+    beyond, threshold = max(end for end in ends if math.isfinite(end[1]))
     relative = beyond / (abs(threshold) or 1.0)
     if part.standard_error:
         return beyond / part.standard_error, relative
@@ -393,30 +398,33 @@ def distance(part: Part) -> tuple[float, float]:
 
 def _caveat(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> str:
     """What limits a verdict: sizes, comparisons outside the range, thresholds of ours."""
+    limits = {
+        "outside the sizes that the paper speaks about": lambda part: part.outside,
+        "in a range of ours": lambda part: part.cut and not part.outside,
+        "with a threshold of ours": lambda part: not (part.outside or part.paper),
+        "sure to hold": lambda part: part.certain,
+    }
     words = []
     if not terms.general and not terms.sizes:
         words.append("not at the paper's own sizes")
-    for which, chosen in (
-        ("outside the sizes that the paper speaks about", [bool(p.outside) for p in parts]),
-        ("in a range of ours", [bool(p.cut and not p.outside) for p in parts]),
-        ("with a threshold of ours", [not (p.outside or p.paper) for p in parts]),
-        ("sure to hold", [bool(p.certain) for p in parts]),
-    ):
-        found = list(itertools.compress(outcomes, chosen))
-        words += [
-            f"{count} comparison{'s' * (count > 1)} {which} {verbs[count > 1]}"
-            for outcome, verbs in VERBS.items()
-            if (count := found.count(outcome))
-        ]
+    for limit, applies in limits.items():
+        limited = [o for part, o in zip(parts, outcomes, strict=True) if applies(part)]
+        for outcome, verbs in VERBS.items():
+            count = limited.count(outcome)
+            if count:
+                comparisons = "comparison" if count == 1 else "comparisons"
+                words.append(f"{count} {comparisons} {limit} {verbs[count > 1]}")
     return "; ".join(words)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """P-values adjusted by Holm's step-down rule, in the order given."""
-    order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    adjusted, largest = [0.0] * len(p_values), 0.0
-    for rank, index in enumerate(order):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
+    from_smallest = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted = [0.0] * len(p_values)
+    largest = 0.0
+    for rank, index in enumerate(from_smallest):
+        remaining = len(p_values) - rank
+        largest = max(largest, min(1.0, remaining * p_values[index]))
         adjusted[index] = largest
     return adjusted
 

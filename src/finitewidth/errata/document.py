@@ -54,30 +54,42 @@ def markdown(errata: Sequence[Erratum], titles: Mapping[str, str], networks: int
     A check draws that many small ``networks``. Numbers have four digits and errors two, so that all
     machines write the same text.
     """
-    computed = {erratum.id: erratum.computed(networks) for erratum in errata}
-    rows = "\n".join(
-        f"| `{key}` | {text.title} | {'yes' if text.transcribed else 'no'} | `{text.sha256}` |"
-        for key, text in known_texts().items()
-    )
-    parts = [PREFACE, _counts(errata, computed, networks), SOURCES.format(folder=COPIES, rows=rows)]
-    for paper in dict.fromkeys(erratum.paper for erratum in errata):
+    evidence = {erratum.id: erratum.computed(networks) for erratum in errata}
+    parts = [PREFACE, _counts(errata, evidence, networks), _sources()]
+    papers = dict.fromkeys(erratum.paper for erratum in errata)
+    for paper in papers:
         parts.append(f"## `{paper}`: {titles[paper]}\n")
-        parts += [
-            f"{wording(e)}- {_numbers(e, computed[e.id])}\n" for e in errata if e.paper == paper
-        ]
+        for erratum in errata:
+            if erratum.paper == paper:
+                numbers = _numbers(erratum, evidence[erratum.id])
+                parts.append(f"{wording(erratum)}- {numbers}\n")
     return "\n".join(parts)
 
 
-def _counts(errata: Sequence[Erratum], found: Mapping[str, Evidence | None], networks: int) -> str:
-    kinds = [(kind, sum(erratum.kind == kind for erratum in errata)) for kind in KINDS]
-    outcomes = [outcome(found[erratum.id]) for erratum in errata]
+def _sources() -> str:
+    """The plain texts that quotes are taken from."""
+    rows = []
+    for key, text in known_texts().items():
+        transcribed = "yes" if text.transcribed else "no"
+        rows.append(f"| `{key}` | {text.title} | {transcribed} | `{text.sha256}` |")
+    return SOURCES.format(folder=COPIES, rows="\n".join(rows))
+
+
+def _counts(
+    errata: Sequence[Erratum], evidence: Mapping[str, Evidence | None], networks: int
+) -> str:
+    classes = []
+    for kind in KINDS:
+        number = sum(erratum.kind == kind for erratum in errata)
+        classes.append(f"{number} {kind}{'' if number == 1 else 's'}")
+    outcomes = [outcome(evidence[erratum.id]) for erratum in errata]
     confirmed = outcomes.count("misprint confirmed")
     computed = confirmed + outcomes.count("not confirmed")
-    classes = ", ".join(f"{number} {kind}{'' if number == 1 else 's'}" for kind, number in kinds)
+    transcribed = sum(erratum.transcribed for erratum in errata)
     return (
-        f"There are {len(errata)} entries: {classes}. {computed} of them are computed, and "
-        f"{confirmed} of these {computed} are confirmed. "
-        f"{sum(erratum.transcribed for erratum in errata)} are known from transcribed copies only. "
+        f"There are {len(errata)} entries: {', '.join(classes)}. {computed} of them are computed, "
+        f"and {confirmed} of these {computed} are confirmed. "
+        f"{transcribed} are known from transcribed copies only. "
         f"Drawn ones use {networks:,} small networks, or fewer wide ones.\n"
     )
 
@@ -89,8 +101,9 @@ def wording(erratum: Erratum) -> str:
         f"- Printed: {erratum.printed}",
         f"- Should read: {erratum.corrected}",
         f"- {erratum.kind.capitalize()}. {erratum.evidence}",
-        *(f"- In `{q.text}`: `{q.words}`" for q in erratum.quotes),
     ]
+    for quote in erratum.quotes:
+        lines.append(f"- In `{quote.text}`: `{quote.words}`")
     if erratum.transcribed:
         copies = {quote.text for quote in erratum.quotes}
         lines.append(f"- {TRANSCRIBED if len(copies) == 1 else TRANSCRIBED_TWICE}")

@@ -37,9 +37,11 @@ class Evidence:
         if not np.isfinite([*values, self.truth_error]).all():
             return False
         scale = max(map(abs, values))
-        right, wrong = abs(self.corrected - self.truth), abs(self.printed - self.truth)
-        agrees = right <= max(1e-8 * scale, 4 * self.truth_error)
-        return agrees and wrong > max(1e-3 * scale, 6 * self.truth_error)
+        error_of_corrected = abs(self.corrected - self.truth)
+        error_of_printed = abs(self.printed - self.truth)
+        agrees = error_of_corrected <= max(1e-8 * scale, 4 * self.truth_error)
+        disagrees = error_of_printed > max(1e-3 * scale, 6 * self.truth_error)
+        return agrees and disagrees
 
 
 def exactly(truth: float, printed: float, corrected: float) -> Evidence:
@@ -49,7 +51,8 @@ def exactly(truth: float, printed: float, corrected: float) -> Evidence:
 
 def on_average(sample: np.ndarray, printed: float, corrected: float) -> Evidence:
     """Evidence from the mean of independent draws, with its standard error."""
-    mean, count = float(np.mean(sample)), len(sample)
+    mean = float(np.mean(sample))
+    count = len(sample)
     error = float(np.std(sample, ddof=1)) / count**0.5 if count > 1 else float("inf")
     return Evidence(mean, error, float(printed), float(corrected))
 
@@ -60,7 +63,8 @@ def extrapolated(values: list[float]) -> tuple[float, float]:
     Richardson extrapolation: each column of the table removes one more power of 1/M. The second
     number is the numerical error: the change in the last step, but at least 1e-12 of the value.
     """
-    column, earlier = list(values), values[-1]
+    column = list(values)
+    earlier = values[-1]
     for power in range(1, len(values)):
         earlier = column[-1]
         column = [
@@ -86,17 +90,23 @@ def relu_pass(
     """
     x = np.zeros((draws, widths[0]))
     x[:, 0] = 1.0
-    weights, signals = [], [x]
-    for fan_in, width in zip(widths, (*widths[1:], 1), strict=True):
-        weights.append(rng.standard_normal((draws, width, fan_in)) * (sigma_w2 / fan_in) ** 0.5)
-        h = np.einsum("dij,dj->di", weights[-1], signals[-1])
+    weights = []
+    signals = [x]  # x^l, each (draws, n_l)
+    fan_outs = (*widths[1:], 1)
+    for fan_in, fan_out in zip(widths, fan_outs, strict=True):
+        scale = (sigma_w2 / fan_in) ** 0.5
+        weight = rng.standard_normal((draws, fan_out, fan_in)) * scale
+        h = np.einsum("dij,dj->di", weight, signals[-1])
+        weights.append(weight)
         signals.append(np.maximum(h, 0.0))
-    delta = np.ones((draws, 1))
-    errors = [np.ones(draws)]
+    squared_signals = [(signal**2).sum(axis=1) for signal in signals[:-1]]
+    delta = np.ones((draws, 1))  # delta^L
+    squared_errors = [np.ones(draws)]
     for layer in range(len(widths) - 1, 0, -1):
+        # delta^l = (W^(l+1) transposed, times delta^(l+1)) * phi'(h^l)
         delta = np.einsum("dij,di->dj", weights[layer], delta) * (signals[layer] > 0)
-        errors.append((delta**2).sum(axis=1))
-    return [(s**2).sum(axis=1) for s in signals[:-1]], errors[::-1], h[:, 0]
+        squared_errors.insert(0, (delta**2).sum(axis=1))
+    return squared_signals, squared_errors, h[:, 0]
 
 
 def mean_overlaps(mu: float) -> np.ndarray:
@@ -104,10 +114,11 @@ def mean_overlaps(mu: float) -> np.ndarray:
 
     Lambda counts the paths that are active for both inputs (npf Definition 2.2).
     """
-    patterns = torch.tensor(list(itertools.product((0.0, 1.0), repeat=8)), dtype=torch.float64)
-    chance = (mu**patterns * (1 - mu) ** (1 - patterns)).prod(dim=1)
-    gates = list(patterns.reshape(-1, 2, 2, 2).unbind(dim=1))
-    return torch.einsum("g,gst->st", chance, overlap(gates)).numpy()
+    all_gates = list(itertools.product((0.0, 1.0), repeat=8))
+    patterns = torch.tensor(all_gates, dtype=torch.float64)  # (256, 8)
+    probability = (mu**patterns * (1 - mu) ** (1 - patterns)).prod(dim=1)  # (256,)
+    by_layer = patterns.reshape(-1, 2, 2, 2).unbind(dim=1)  # 2 layers, each (256, inputs, units)
+    return torch.einsum("g,gst->st", probability, overlap(list(by_layer))).numpy()
 
 
 def edge_of_chaos_of_relu() -> Evidence:

@@ -4,7 +4,7 @@ Formulas are LaTeX between dollar signs, and Unicode text in the name of a quant
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -66,11 +66,13 @@ def errata_of(papers: Iterable[str]) -> tuple[Erratum, ...]:
 
 @cache
 def _errata(paper: str) -> tuple[Erratum, ...]:
-    errata, content = [], paper_files.read_texts(paper, "errata")
+    errata = []
+    content = paper_files.read_texts(paper, "errata")
     file = paper_files.text_file(paper, "errata")
     paper_files.refuse_unknown(str(file), content, ("errata",))
     for name, entry in content.get("errata", {}).items():
-        where, values = f"{file}: {name}", dict(entry)
+        where = f"{file}: {name}"
+        values = dict(entry)
         values["quotes"] = paper_files.quotes_of(f"{where}: quotes", values.get("quotes", ()))
         for key in ("claims", "numbers"):
             values[key] = tuple(values.get(key, ()))
@@ -97,15 +99,23 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 def row(erratum: Erratum, networks: int) -> dict[str, Any]:
     """One row of the table; ``networks`` is the number of random networks of a check."""
     evidence = erratum.computed(networks)
-    words = ("id", "paper", "place", "kind", "printed", "corrected", "evidence", "quantity")
-    values = ("truth", "truth_error", "printed_value", "corrected_value")
-    numbers = astuple(evidence) if evidence else (None,) * 4
+    sources = [f'{quote.text}: {quote.line}, "{quote.words}"' for quote in erratum.quotes]
     return {
-        **{name: getattr(erratum, name) or None for name in words},
-        **dict(zip(values, numbers, strict=True)),
+        "id": erratum.id,
+        "paper": erratum.paper,
+        "place": erratum.place or None,
+        "kind": erratum.kind,
+        "printed": erratum.printed or None,
+        "corrected": erratum.corrected or None,
+        "evidence": erratum.evidence or None,
+        "quantity": erratum.quantity or None,
+        "truth": evidence.truth if evidence else None,
+        "truth_error": evidence.truth_error if evidence else None,
+        "printed_value": evidence.printed if evidence else None,
+        "corrected_value": evidence.corrected if evidence else None,
         "outcome": outcome(evidence),
         "transcribed": erratum.transcribed,
-        "sources": "; ".join(f'{q.text}: {q.line}, "{q.words}"' for q in erratum.quotes),
+        "sources": "; ".join(sources),
         "claims": " ".join(erratum.claims),
         "numbers": " ".join(erratum.numbers),
     }
