@@ -119,7 +119,8 @@ def paired(name: str, first: Sequence[float], second: Sequence[float], **thresho
 
 def slope(name: str, x: Sequence[float], y: Sequence[float], **thresholds: float) -> Part:
     """The slope of a least-squares line, its error from the residuals."""
-    x, y = np.asarray(x, float), np.asarray(y, float)
+    x = np.asarray(x, float)
+    y = np.asarray(y, float)
     if len(np.unique(x)) < 3:
         raise CannotDecideError(f"{name}: a slope needs three points, there are {len(x)}")
     if not np.isfinite(y).all():

@@ -141,7 +141,8 @@ class Part:
         if self.limits:
             return self.limits
         half = self.standard_error and quantile(self.dof) * self.standard_error
-        low, high = self.value - half, self.value + half
+        low = self.value - half
+        high = self.value + half
         if math.isnan(half):
             return low, high
         return max(low, self.bounds[0]), min(high, self.bounds[1])

@@ -55,7 +55,8 @@ def repair() -> str:
     from pathlib import Path
 
     folder = Path(sysconfig.get_path("purelib"))
-    start, module = folder / f"{NAME}.pth", folder / f"{NAME}.py"
+    start = folder / f"{NAME}.pth"
+    module = folder / f"{NAME}.py"
     for file in (start, module):
         file.unlink(missing_ok=True)
     command = [sys.executable, "-c", "import torchvision"]

@@ -77,8 +77,9 @@ def changed_code(now: Mapping[str, Any], then: Mapping[str, Any]) -> list[str]:
     """Return the modules and files that differ between two records of the code of a job."""
     changed = []
     for kind in ("modules", "files"):
-        ours, theirs = now.get(kind, {}), then.get(kind, {})
-        changed += [name for name in {**theirs, **ours} if ours.get(name) != theirs.get(name)]
+        new = now.get(kind, {})
+        old = then.get(kind, {})
+        changed += [name for name in {**old, **new} if new.get(name) != old.get(name)]
     return changed
 
 
@@ -121,8 +122,12 @@ def names_imported(tree: ast.AST) -> set[str]:
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             names.update(f"{node.module}.{alias.name}" for alias in node.names)
-    inside = {name for name in names if name.split(".")[0] == PACKAGE}
-    return {name.rsplit(".", count)[0] for name in inside for count in range(name.count(".") + 1)}
+    with_parents: set[str] = set()
+    for name in names:
+        while name and name.split(".")[0] == PACKAGE:
+            with_parents.add(name)
+            name = name.rpartition(".")[0]
+    return with_parents
 
 
 def statements(source: str | bytes) -> str:
@@ -194,12 +199,13 @@ def _parsed(file: Path) -> tuple[str, list[str]]:
     An unchanged file is not parsed again.
     """
     source = file.read_text(encoding="utf-8")
-    known, question = _known(), fingerprint(source)
-    if question not in known:
+    stored = _known()
+    key = fingerprint(source)
+    if key not in stored:
         names = sorted(names_imported(ast.parse(source)))
         digest = hashlib.sha256(statements(source).encode()).hexdigest()[:16]
-        known[question] = [digest, names]
-    digest, names = known[question]
+        stored[key] = [digest, names]
+    digest, names = stored[key]
     return digest, names
 
 

@@ -130,7 +130,8 @@ def shown(job: str, log: str | Path) -> Iterator[None]:
 
 def _follow(file: Path, running: Running, ended: threading.Event) -> None:
     write(file, running)
-    pace, pause = _Pace(), FEWEST
+    pace = _Pace()
+    pause = FEWEST
     while not ended.wait(pause):
         now = time.time()
         pause = min(max((now - running.started) / 60, FEWEST), MOST)

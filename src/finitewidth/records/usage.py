@@ -33,13 +33,18 @@ def total(parts: Iterable[Usage]) -> Usage:
 
 def usage_in(stamp: Mapping[str, Any]) -> Usage:
     """Return what the job took that left the provenance ``stamp``, since its last start."""
-    keys = ("wall_seconds", "cpu_seconds", "memory_mb")
-    wall, cpu, memory = (stamp.get(key, math.nan) for key in keys)
-    return Usage(jobs=1, wall=wall, cpu=cpu, memory=memory)
+    return Usage(
+        jobs=1,
+        wall=stamp.get("wall_seconds", math.nan),
+        cpu=stamp.get("cpu_seconds", math.nan),
+        memory=stamp.get("memory_mb", math.nan),
+    )
 
 
 def provenance_files(results: str | Path) -> list[Path]:
     """Return the provenance of all jobs in ``results/<preset>``, sorted."""
-    # of other jobs, of experiments, of trainings
-    globs = "provenance/**/*.json", "*/experiments/*provenance.json", "*/training/*/provenance.json"
-    return sorted(file for glob in globs for file in Path(results).glob(glob))
+    results = Path(results)
+    files = [*results.glob("*/experiments/*provenance.json")]
+    files += results.glob("*/training/*/provenance.json")
+    files += results.glob("provenance/**/*.json")  # of all other jobs
+    return sorted(files)

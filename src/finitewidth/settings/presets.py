@@ -50,7 +50,9 @@ def preset_only(preset: str, folder: str | Path) -> dict[str, Any]:
     known = preset_names(folder)
     if preset not in known:
         raise ConfigError(f"preset: {preset!r} is unknown{nearest(preset, known)}; {one_of(known)}")
-    folder, changes, name = Path(folder), [], preset
+    folder = Path(folder)
+    changes = []
+    name = preset
     while name not in PRESETS:
         file = folder / "preset" / f"{name}.yaml"
         changes.append(read_yaml(file))

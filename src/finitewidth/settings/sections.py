@@ -52,14 +52,19 @@ class Source:
 
     def __str__(self) -> str:
         """``authors' code; the paper also has 0``."""
-        words = {"code": "authors' code"}.get(self.kind, self.kind)
-        words += " (or more)" * self.or_more
-        also = [("the paper", self.paper_also), ("the code", self.code_also)]
-        more = [f"{who} also has {_written(v)}" for who, values in also for v in values]
-        return "; ".join([words, *more])
+        words = "authors' code" if self.kind == "code" else self.kind
+        if self.or_more:
+            words += " (or more)"
+        for value in self.paper_also:
+            words += f"; the paper also has {_written(value)}"
+        for value in self.code_also:
+            words += f"; the code also has {_written(value)}"
+        return words
 
 
-PAPER, CODE, OURS = Source("paper"), Source("code"), Source("ours")
+PAPER = Source("paper")
+CODE = Source("code")
+OURS = Source("ours")
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -83,7 +88,9 @@ def _field(
 
 
 # fields whose value is the paper's, that of the authors' code, and our own choice
-paper, code, ours = partial(_field, "paper"), partial(_field, "code"), partial(_field, "ours")
+paper = partial(_field, "paper")
+code = partial(_field, "code")
+ours = partial(_field, "ours")
 
 
 def section(meaning: str, **sources: Source) -> Any:
@@ -225,10 +232,13 @@ def section_of(annotation: Any, value: Any = None) -> type[Section] | None:
         return annotation if issubclass(annotation, Section) else None
     if get_origin(annotation) is Annotated:
         return section_of(get_args(annotation)[0], value)
-    sections = [one for each in get_args(annotation) if (one := section_of(each))]
+    members = map(section_of, get_args(annotation))
+    sections = [section for section in members if section]
     if len(sections) > 1 and isinstance(value, Mapping):
-        kinds = {one: get_args(one.model_fields["kind"].annotation) for one in sections}
-        return next((one for one, names in kinds.items() if value.get("kind") in names), None)
+        for section in sections:
+            if value.get("kind") in get_args(section.model_fields["kind"].annotation):
+                return section
+        return None
     is_union = get_origin(annotation) in (Union, type(int | None))
     return sections[0] if sections and is_union else None
 

@@ -27,10 +27,12 @@ def read_yaml(path: Path) -> dict[str, Any]:
 def repeated_keys(node: yaml.Node | None) -> Iterator[yaml.Node]:
     """Yield the keys of YAML mappings, at every depth, that are given twice."""
     keys: set[str] = set()
-    for entry in node.value if isinstance(node, yaml.CollectionNode) else ():
-        key, value = entry if isinstance(node, yaml.MappingNode) else (None, entry)
-        if key is not None:
+    if isinstance(node, yaml.SequenceNode):
+        for entry in node.value:
+            yield from repeated_keys(entry)
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
             if str(key.value) in keys:
                 yield key
             keys.add(str(key.value))
-        yield from repeated_keys(value)
+            yield from repeated_keys(value)
