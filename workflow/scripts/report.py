@@ -23,7 +23,7 @@ with alone(results), recorded(snakemake) if snakemake.output else logged_to(snak
             "jobs": params.jobs,
             # all is of this run if the report is one of its jobs
             "outdated": params.get("outdated", {}),
-            # not a parameter: the device, say, is told but makes nothing anew
+            # kept out of `params`: a new device, say, must not trigger a rerun
             "overrides": overrides(snakemake.config, root / "config"),
         },
         root=root,

@@ -114,7 +114,7 @@ def _artifacts_in(names: Sequence[str]) -> list[str]:
 def report(*, config: Settings = (), results: Results = Results()) -> int:
     """Build the report from the results there are.
 
-    Another run may be making more meanwhile.
+    Another run may still be adding results.
 
     Example: finitewidth report --preset laptop --config data.cifar10=cifar10_jpeg
 
