@@ -53,9 +53,15 @@ def biased_log_moments(
     for layer in range(init.depth - 1, 0, -1):
         given = _below(given, init, layer)
     log_y = np.log(init.sigma_w2 / init.widths[0]) + np.log(norm2)
-    first = _added(given.t0, given.t1 + log_y)
-    second = _added(given.z0, given.z1 + log_y, given.z2 + 2 * log_y)
-    return tuple(map(float, (*first, second[0, 0], second[1, 1], second[0, 1])))
+    means = _added(given.t0, given.t1 + log_y)  # (2,)
+    products = _added(given.z0, given.z1 + log_y, given.z2 + 2 * log_y)  # (2, 2)
+    return (
+        float(means[0]),
+        float(means[1]),
+        float(products[0, 0]),
+        float(products[1, 1]),
+        float(products[0, 1]),
+    )
 
 
 def _at_output(init: Initialisation) -> _Given:
@@ -79,16 +85,18 @@ def _at_output(init: Initialisation) -> _Given:
 def _gains(init: Initialisation, layer: int) -> tuple[np.ndarray, np.ndarray]:
     """Return log s_0 and log s_1: layer l adds |delta^l|^2 (s_0 + s_1 y) to Theta_W and Theta_b."""
     rate = init.sigma_w2 / init.widths[layer - 1]
-    gain = np.log(init.weight_gains[layer - 1] / rate)
-    return np.array([NONE, np.log(init.bias_gain)]), np.array([gain, NONE])
+    weight_gain = np.log(init.weight_gains[layer - 1] / rate)
+    s0 = np.array([NONE, np.log(init.bias_gain)])
+    s1 = np.array([weight_gain, NONE])
+    return s0, s1
 
 
 def _below(above: _Given, init: Initialisation, layer: int) -> _Given:
     """Return the coefficients with a hidden layer l, from those of the layers above it.
 
     With N = n_l units, the rates s = sigma_w^2 / n_(l-1) and s' = sigma_w^2 / N, and b = sigma_b^2.
-    Numbers of units with open gates are averaged over. All names are logarithms, and a prime marks
-    the coefficients above. Source: docs/theory.md, section 3, random biases.
+    The coefficients are means over the number of open gates. All names stand for logarithms, and a
+    prime marks the coefficients above the layer. Source: docs/theory.md, section 3, random biases.
     """
     N = init.widths[layer]
     s = np.log(init.sigma_w2 / init.widths[layer - 1])
@@ -110,7 +118,8 @@ def _below(above: _Given, init: Initialisation, layer: int) -> _Given:
     # E[Theta^2 of the layers above] = z_0' + z_1 (y + b) + z_2 (y + b)^2
     z1 = above.z1 + s_above + half
     z2 = above.z2 + 2 * s_above + fourth
-    cross = np.log(2) + z2 + b  # of the square
+    cross_term = np.log(2) + z2 + b  # 2 z_2 b y, of the square (y + b)^2
+    # E[Theta^2] = that + 2 E[|delta|^2 Theta] (s_0 + s_1 y) + E|delta|^4 (s_0 + s_1 y)^2
     return _Given(
         alpha=above.alpha + s + half,
         kappa=above.kappa + 2 * s + fourth,
@@ -119,9 +128,25 @@ def _below(above: _Given, init: Initialisation, layer: int) -> _Given:
         p0=s + _added(u0, delta4 + s0),
         p1=s + _added(u1, delta4 + s1),
         c=2 * s + _added(above.p1 + s_above + np.log(N), above.c + along),
-        z0=_added(above.z0, z1 + b, z2 + 2 * b, _both(s0, u0), delta4 + _pairs(s0, s0)),
-        z1=_added(z1, cross, _both(s0, u1), _both(s1, u0), delta4 + _both(s0, s1)),
-        z2=_added(z2, _both(s1, u1), delta4 + _pairs(s1, s1)),
+        z0=_added(
+            above.z0,
+            z1 + b,
+            z2 + 2 * b,
+            _both(s0, u0),
+            delta4 + _pairs(s0, s0),
+        ),
+        z1=_added(
+            z1,
+            cross_term,
+            _both(s0, u1),
+            _both(s1, u0),
+            delta4 + _both(s0, s1),
+        ),
+        z2=_added(
+            z2,
+            _both(s1, u1),
+            delta4 + _pairs(s1, s1),
+        ),
     )
 
 

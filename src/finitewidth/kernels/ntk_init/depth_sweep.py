@@ -8,6 +8,7 @@ sigma_w2. Source: docs/theory.md, section 2, equation (2).
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
@@ -52,13 +53,10 @@ def sample_depths(
     draw = _one_pass if exchangeable else _shared_numbers
     plan = streams.Blocks(draws, BLOCK, 1)
     for blocks in plan.groups():
-        rng, kept = streams.generator(seed, blocks.start), plan.kept(blocks)
+        rng = streams.generator(seed, blocks.start)
         block = draw(rng, init, depths, variances, input_norm2)
-        yield {
-            (depth, value): block[depth, value].first(kept)
-            for depth in depths
-            for value in variances
-        }
+        count = plan.kept(blocks)
+        yield {cell: block[cell].first(count) for cell in product(depths, variances)}
 
 
 def _shared_numbers(
@@ -69,11 +67,11 @@ def _shared_numbers(
     norm2: float,
 ) -> dict[Cell, NtkDraws]:
     """Run the scalar chain for all depths and variances with the same random numbers."""
-    # entry l belongs to layer l: whether it is alive, without random biases with all layers below;
-    # chi-square variables of K_l and of K_l - 1 degrees of freedom; normal variables, of which
-    # entry 0 belongs to the output
-    alive, normals = [np.ones(BLOCK, bool)], [rng.standard_normal(BLOCK)]
-    signal, noise = [np.zeros(BLOCK)], [np.zeros(BLOCK)]
+    # entry l of these lists belongs to layer l
+    alive = [np.ones(BLOCK, bool)]  # the layer and, without random biases, all layers below
+    signal = [np.zeros(BLOCK)]  # chi-square variables of K_l degrees of freedom
+    noise = [np.zeros(BLOCK)]  # the same of K_l - 1
+    normals = [rng.standard_normal(BLOCK)]  # entry 0 belongs to the output
     for width in init.widths[1:]:
         half_on = half_units_on(rng, width, BLOCK)
         if init.sigma_b2 == 0:
@@ -82,21 +80,26 @@ def _shared_numbers(
         signal.append(2 * half_chi_square(rng, half_on))
         noise.append(2 * half_chi_square(rng, half_on - 0.5))
         normals.append(rng.standard_normal(BLOCK) if init.sigma_b2 else np.zeros(1))
-    order = sorted(set(depths), reverse=True)
+    descending = sorted(set(depths), reverse=True)
     block = {}
     for variance in variances:
-        one = replace(init, sigma_w2=variance)
-        growths = [growth_of(one, relu=True, depth=depth) for depth in order]
-        growth, norms = growths[0], [np.full(BLOCK, norm2)]
-        for layer in range(1, order[0]):
-            rate = variance / init.widths[layer - 1] / growth.layer
-            entry = rate * norms[-1] + growth.bias_variance(layer)
+        law = replace(init, sigma_w2=variance)
+        growths = [growth_of(law, relu=True, depth=depth) for depth in descending]
+        deepest = growths[0]
+        norms = [np.full(BLOCK, norm2)]
+        for layer in range(1, deepest.depth):
+            rate = variance / init.widths[layer - 1] / deepest.layer
+            entry = rate * norms[-1] + deepest.bias_variance(layer)
             norms.append(entry * signal[layer])
-        theta_w, theta_b, output = _errors(one, growths, norms, alive, noise, normals)
-        for place, own in enumerate(growths):
-            weights, biases = own.of_theta_w * theta_w[place], one.bias_gain * theta_b[place]
-            f = own.of_output * output[place]
-            block[own.depth, variance] = NtkDraws(weights, biases, f, own.log_growth, own.depth)
+        theta_w, theta_b, output = _errors(law, growths, norms, alive, noise, normals)
+        for row, growth in enumerate(growths):
+            block[growth.depth, variance] = NtkDraws(
+                growth.of_theta_w * theta_w[row],
+                law.bias_gain * theta_b[row],
+                growth.of_output * output[row],
+                growth.log_growth,
+                growth.depth,
+            )
     return block
 
 
@@ -113,30 +116,38 @@ def _errors(
     With ``norms`` |x^l|^2 over the growth, (block,) per layer, it returns Theta_W and Theta_b,
     divided by the growth, and the output, each (depths, block).
     """
-    gains, growth, shape = init.weight_gains, growths[0], (len(growths), BLOCK)
-    u, error, theta_w, theta_b = np.zeros(shape), np.ones(shape), np.zeros(shape), np.zeros(shape)
+    gains = init.weight_gains
+    deepest = growths[0]  # norms are scaled by its growth, which has the same factor per layer
+    shape = (len(growths), BLOCK)
+    u = np.zeros(shape)  # <h_l, delta_l>
+    error = np.ones(shape)  # |delta_l|^2
+    theta_w = np.zeros(shape)
+    theta_b = np.zeros(shape)
     output = np.zeros(shape)
-    for layer in range(growth.depth, 0, -1):
-        active = sum(own.depth > layer for own in growths)
-        started = sum(own.depth >= layer for own in growths)
+    for layer in range(deepest.depth, 0, -1):
+        active = sum(growth.depth > layer for growth in growths)  # networks with hidden layer l
+        started = sum(growth.depth >= layer for growth in growths)  # or with output layer l
         if active:
-            norm, rate = norms[layer], init.sigma_w2 / init.widths[layer]
-            on, bias_variance = u[:active], growth.bias_variance(layer)
+            norm = norms[layer]
+            rate = init.sigma_w2 / init.widths[layer]
+            bias_variance = deepest.bias_variance(layer)
+            on = u[:active]
             if init.sigma_b2 > 0:
                 share = rate * norm / (rate * norm + bias_variance)
                 on *= share
                 on += np.sqrt(share * bias_variance) * normals[layer] * np.sqrt(error[:active])
             below = error[:active]
-            below *= rate / growth.layer * noise[layer]
-            inverse = np.divide(1.0, growth.layer * norm, out=np.zeros(BLOCK), where=alive[layer])
+            below *= rate / deepest.layer * noise[layer]
+            inverse = np.divide(1.0, deepest.layer * norm, out=np.zeros(BLOCK), where=alive[layer])
             below += on * on * inverse
             on *= alive[layer]
         if started > active:
             signal = init.sigma_w2 / init.widths[layer - 1] * norms[layer - 1]
-            top = np.sqrt(signal + growth.bias_variance(layer - 1)) * normals[0]
-            u[active:started] = output[active:started] = top
+            top = np.sqrt(signal + deepest.bias_variance(layer - 1)) * normals[0]
+            u[active:started] = top
+            output[active:started] = top
         theta_w[:started] += (gains[layer - 1] * norms[layer - 1]) * error[:started]
-        factors = np.array([own.of_theta_b(layer) for own in growths[:started]])
+        factors = np.array([growth.of_theta_b(layer) for growth in growths[:started]])
         theta_b[:started] += factors[:, None] * error[:started]
     return theta_w, theta_b, output
 
@@ -154,13 +165,18 @@ def _one_pass(
     R = f^2 / |x^(l-1)|^2 and, for each variance, sum_j (a/g)^(L-j) D_j g^(1-l), which is
     Theta_b - 1 divided by its growth.
     """
-    a = np.array(variances)[:, None] / 2
+    a = np.array(variances)[:, None] / 2  # (variances, 1)
     growth = np.maximum(a, 1.0)
     ntk = init.parametrisation == "ntk"
-    first, width = init.widths[0], init.widths[-1]
+    input_width = init.widths[0]
+    width = init.widths[-1]
     normal = rng.standard_normal(BLOCK)
-    grown, kernel, error, ratio = 2.0, 0.0, np.ones(BLOCK), normal**2
-    biases, block = np.zeros((len(a), BLOCK)), {}
+    grown = 2.0  # 2 chi-square of the lowest layer
+    kernel = 0.0  # T
+    error = np.ones(BLOCK)  # D
+    ratio = normal**2  # R
+    biases = np.zeros((len(a), BLOCK))
+    block = {}
     for depth in range(1, max(depths) + 1):
         if depth > 1:
             half_on = half_units_on(rng, width, BLOCK)
@@ -169,19 +185,22 @@ def _one_pass(
             alive = (half_on > 0).astype(float)
             error = shrink * error + alive * ratio
             biases = alive * biases / growth + (a / growth) ** (depth - 1) * error
-        if depth in depths:  # here this layer is the first hidden layer, with fan-in n_0
-            bottom = grown / first * kernel + (2 / first if ntk else 1.0) * error
-            for place, variance in enumerate(variances):
-                share = variance / 2
-                log_growth = (depth - 1) * float(np.log(max(share, 1.0)))
-                rest = min(share, 1.0) ** (depth - 1)  # a^(L-1) divided by exp(log_growth)
+        if depth in depths:  # in this network the layer is the first one, with fan-in n_0
+            first_gain = 2 / input_width if ntk else 1.0
+            weights = grown / input_width * kernel + first_gain * error
+            square = grown / input_width * ratio  # f^2 at sigma_w2 = 2 and |x| = 1
+            for row, variance in enumerate(variances):
+                half = variance / 2  # a
+                log_growth = (depth - 1) * float(np.log(max(half, 1.0)))
+                shrunk = min(half, 1.0) ** (depth - 1)  # a^(L-1) divided by exp(log_growth)
                 block[depth, variance] = NtkDraws(
-                    norm2 * rest * (share if ntk else 1.0) * bottom,
-                    (0.0 if ntk else 1.0) * (np.exp(-log_growth) + biases[place]),
-                    np.sign(normal) * np.sqrt(norm2 * rest * share * (grown / first * ratio)),
+                    norm2 * shrunk * (half if ntk else 1.0) * weights,
+                    (0.0 if ntk else 1.0) * (np.exp(-log_growth) + biases[row]),
+                    np.sign(normal) * np.sqrt(norm2 * shrunk * half * square),
                     log_growth,
                     depth,
                 )
-        kernel = grown / width * kernel + (2 / width if ntk else 1.0) * error
+        gain = 2 / width if ntk else 1.0
+        kernel = grown / width * kernel + gain * error
         ratio = grown / width * ratio
     return block

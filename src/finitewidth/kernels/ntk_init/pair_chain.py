@@ -74,13 +74,18 @@ def sample_pairs(
     plan = streams.Blocks(draws, block, 1)
     for blocks in plan.groups():
         rng = streams.generator(seed, blocks.start)
-        drawn = _block(rng, width, sorted(set(depths)), np.array(cosines), block)
-        kept = plan.kept(blocks)
-        yield {
-            (depth, cosine): PairDraws(width, *(part[..., c, :kept] for part in parts))
-            for depth, parts in drawn.items()
-            for c, cosine in enumerate(cosines)
-        }
+        by_depth = _block(rng, width, sorted(set(depths)), np.array(cosines), block)
+        used = slice(plan.kept(blocks))
+        cells = {}
+        for depth, (first, above, errors) in by_depth.items():
+            for c, cosine in enumerate(cosines):
+                cells[depth, cosine] = PairDraws(
+                    width,
+                    first=first[:, c, used],
+                    above=above[:, c, used],
+                    errors=errors[:, :, c, used],
+                )
+        yield cells
 
 
 def _block(
@@ -92,10 +97,11 @@ def _block(
     """
     grams, layers = _forward_pass(rng, width, depths[-1], angles, size)
     shape = (len(angles), size)
-    parts = {
-        depth: (np.zeros((2, *shape)), np.zeros((2, *shape)), np.zeros((2, depth, *shape)))
-        for depth in depths
-    }
+    parts = {}
+    for depth in depths:
+        first = np.zeros((2, *shape))
+        above = np.zeros((2, *shape))
+        parts[depth] = (first, above, np.zeros((2, depth, *shape)))
     errors: Errors | None = None
     networks: list[int] = []  # depths of the networks with errors in a layer
     for layer in range(depths[-1], 0, -1):
@@ -106,13 +112,13 @@ def _block(
             output = Errors.of_output(rng, width, gram)
             errors = output if errors is None else errors.joined(output)
             networks.append(layer)
-        of_inputs = np.stack([gram[0], gram[1]])  # (x, x) and (x, x~), (2, C, draws)
+        input_gram = np.stack([gram[0], gram[1]])  # (x, x) and (x, x~), (2, C, draws)
         for network, depth in enumerate(networks):
-            of_errors = np.stack([errors.gram[0][network], errors.gram[1][network]])
-            first, above, of_layers = parts[depth]
-            of_layers[:, layer - 1] = of_errors
+            error_gram = np.stack([errors.gram[0][network], errors.gram[1][network]])
+            first, above, errors_by_layer = parts[depth]
+            errors_by_layer[:, layer - 1] = error_gram
             weights = first if layer == 1 else above
-            weights += of_errors * of_inputs
+            weights += error_gram * input_gram
     return parts
 
 
@@ -171,40 +177,44 @@ def _group_sums(
     with np.errstate(over="ignore"):  # a border beyond float32 is as good as an infinite one
         border = (-along / np.maximum(across, SMALLEST)).astype(np.float32)
     # above a dead layer all gates are off
-    alive_1, alive_2 = (scale > 0)[..., None], (along**2 + across**2 > 0)[..., None]
-    at_once = min(size, max(1, UNITS_AT_ONCE // width))
-    products = np.ones((at_once, 4, width), np.float32)
-    masks = np.empty((3, cosines, at_once, width), np.float32)
+    alive_1 = (scale > 0)[..., None]
+    alive_2 = (along**2 + across**2 > 0)[..., None]
+    at_once = min(size, max(1, UNITS_AT_ONCE // width))  # draws
+    products = np.ones((at_once, 4, width), np.float32)  # of each unit: 1, z1^2, z1 z2, z2^2
+    masks = np.empty((3, cosines, at_once, width), np.float32)  # units of each group
     for start in range(0, size, at_once):
-        part = slice(start, min(start + at_once, size))
-        here = slice(0, part.stop - start)
-        z1, z2 = rng.standard_normal((2, here.stop, width))
-        np.multiply(z1, z1, out=products[here, 1], casting="same_kind")
-        np.multiply(z1, z2, out=products[here, 2], casting="same_kind")
-        np.multiply(z2, z2, out=products[here, 3], casting="same_kind")
-        z1, z2 = z1.astype(np.float32), z2.astype(np.float32)
+        draws = slice(start, min(start + at_once, size))
+        rows = slice(0, draws.stop - start)  # of these draws in the buffers
+        z1, z2 = rng.standard_normal((2, rows.stop, width))
+        np.multiply(z1, z1, out=products[rows, 1], casting="same_kind")
+        np.multiply(z1, z2, out=products[rows, 2], casting="same_kind")
+        np.multiply(z2, z2, out=products[rows, 3], casting="same_kind")
+        z1 = z1.astype(np.float32)
+        z2 = z2.astype(np.float32)
         positive = z1 > 0
         for c in range(cosines):
-            both, one, two = masks[:, c, here]
+            both, only_1, only_2 = masks[:, c, rows]
             with np.errstate(invalid="ignore"):
-                active = z2 > border[c, part, None] * z1
-            np.copyto(one, positive & alive_1[c, part])
-            np.copyto(two, active & alive_2[c, part])
-            np.multiply(one, two, out=both)
-            one -= both
-            two -= both
-        groups = masks[:, :, here].reshape(3 * cosines, -1, width).transpose(1, 0, 2)
-        np.matmul(groups, products[here].mT, out=sums[part])
-    return np.ascontiguousarray(sums.reshape(size, 3, cosines, 4).transpose(3, 1, 2, 0), float)
+                active = z2 > border[c, draws, None] * z1
+            np.copyto(only_1, positive & alive_1[c, draws])
+            np.copyto(only_2, active & alive_2[c, draws])
+            np.multiply(only_1, only_2, out=both)
+            only_1 -= both
+            only_2 -= both
+        groups = masks[:, :, rows].reshape(3 * cosines, -1, width)
+        groups = groups.transpose(1, 0, 2)  # (draws, 3 groups x cosines, width)
+        np.matmul(groups, products[rows].mT, out=sums[draws])
+    by_group = sums.reshape(size, 3, cosines, 4)
+    return np.ascontiguousarray(by_group.transpose(3, 1, 2, 0), float)
 
 
 class Layer:
     """The results of the forward pass of a hidden layer, with ``rate`` sigma_w2 / M.
 
     Units form three groups: active for both inputs, for input 1 only and for input 2 only.
-    ``counts`` are their numbers; ``both``, ``one`` and ``two`` are triangular factors of the Gram
-    matrices of their pre-activations, for the inputs in the order (1, 2), in ``two`` in the order
-    (2, 1). ``activations`` is the Gram matrix of the activations.
+    ``counts`` are their numbers; ``both``, ``only_1`` and ``only_2`` are triangular factors of the
+    Gram matrices of their pre-activations, for the inputs in the order (1, 2), in ``only_2`` in the
+    order (2, 1). ``activations`` is the Gram matrix of the activations.
     """
 
     def __init__(self, rng: np.random.Generator, width: int, gram: Triple):
@@ -216,11 +226,11 @@ class Layer:
         s12 = scale * (along * p11 + across * p12)
         s22 = along**2 * p11 + 2 * along * across * p12 + across**2 * p22
         both = cholesky((s11[0], s12[0], s22[0]))
-        one = cholesky((s11[1], s12[1], s22[1]))
-        two = cholesky((s22[2], s12[2], s11[2]))
+        only_1 = cholesky((s11[1], s12[1], s22[1]))
+        only_2 = cholesky((s22[2], s12[2], s11[2]))
         self.both = _cleared(both, self.counts[0])
-        self.one = _cleared(one, self.counts[1])
-        self.two = _cleared(two, self.counts[2])
+        self.only_1 = _cleared(only_1, self.counts[1])
+        self.only_2 = _cleared(only_2, self.counts[2])
         self.activations = (s11[0] + s11[1], s12[0], s22[0] + s22[2])
 
 
@@ -255,7 +265,7 @@ class Errors:
         return Errors(gram, np.concatenate([self.tied, other.tied], axis=2))
 
     def below(self, rng: np.random.Generator, layer: Layer) -> "Errors":
-        """Draw the errors of the hidden layer below.
+        """Draw the errors of the hidden layer below, ``layer``.
 
         With the errors Delta of this layer, the activations X below it, U = ``tied`` and Gaussian
         noise Z, W^T Delta = Z + X (X^T X)^+ (U - X^T Z), of which the open gates are kept. Source:
@@ -272,44 +282,45 @@ class Errors:
 class _ErrorsInSpan:
     """Errors of a hidden layer in the two directions of each group that its pre-activations span.
 
-    Each is the pair of components in the directions 1 and 2, which are (depths, cosines, draws).
+    Each attribute is the pair of components p and q in the directions 1 and 2, both (depths,
+    cosines, draws).
 
     Attributes:
         both_1: at input 1, of the units that are active for both inputs.
         both_2: at input 2, of the same units.
-        one: at input 1, of the units that are active for input 1 only.
-        two: at input 2, of the units that are active for input 2 only.
+        only_1: at input 1, of the units that are active for input 1 only.
+        only_2: at input 2, of the units that are active for input 2 only.
     """
 
     both_1: tuple[np.ndarray, np.ndarray]
     both_2: tuple[np.ndarray, np.ndarray]
-    one: tuple[np.ndarray, np.ndarray]
-    two: tuple[np.ndarray, np.ndarray]
+    only_1: tuple[np.ndarray, np.ndarray]
+    only_2: tuple[np.ndarray, np.ndarray]
 
     def gram(self, rest: Triple) -> Triple:
         """Return the Gram matrix of the errors; ``rest`` is that in all other directions."""
         p1, q1 = self.both_1
         p2, q2 = self.both_2
-        one_p, one_q = self.one
-        two_p, two_q = self.two
-        gram_11 = p1**2 + q1**2 + one_p**2 + one_q**2 + rest[0]
+        only_1_p, only_1_q = self.only_1
+        only_2_p, only_2_q = self.only_2
+        gram_11 = p1**2 + q1**2 + only_1_p**2 + only_1_q**2 + rest[0]
         gram_12 = p1 * p2 + q1 * q2 + rest[1]
-        gram_22 = p2**2 + q2**2 + two_p**2 + two_q**2 + rest[2]
+        gram_22 = p2**2 + q2**2 + only_2_p**2 + only_2_q**2 + rest[2]
         return gram_11, gram_12, gram_22
 
     def times_pre_activations(self, layer: Layer) -> np.ndarray:
         """Return <h_s, delta_r> at [s - 1, r - 1], (2, 2, depths, cosines, draws)."""
         p1, q1 = self.both_1
         p2, q2 = self.both_2
-        one_p, one_q = self.one
-        two_p, two_q = self.two
+        only_1_p, only_1_q = self.only_1
+        only_2_p, only_2_q = self.only_2
         a1, a12, a2 = layer.both  # h_1 = (a1, 0), h_2 = (a12, a2)
-        b1, b12, b2 = layer.one  # h_1 = (b1, 0), h_2 = (b12, b2)
-        c1, c12, c2 = layer.two  # h_2 = (c1, 0), h_1 = (c12, c2)
-        h1_delta1 = a1 * p1 + b1 * one_p
-        h1_delta2 = a1 * p2 + c12 * two_p + c2 * two_q
-        h2_delta1 = a12 * p1 + a2 * q1 + b12 * one_p + b2 * one_q
-        h2_delta2 = a12 * p2 + a2 * q2 + c1 * two_p
+        b1, b12, b2 = layer.only_1  # h_1 = (b1, 0), h_2 = (b12, b2)
+        c1, c12, c2 = layer.only_2  # h_2 = (c1, 0), h_1 = (c12, c2)
+        h1_delta1 = a1 * p1 + b1 * only_1_p
+        h1_delta2 = a1 * p2 + c12 * only_2_p + c2 * only_2_q
+        h2_delta1 = a12 * p1 + a2 * q1 + b12 * only_1_p + b2 * only_1_q
+        h2_delta2 = a12 * p2 + a2 * q2 + c1 * only_2_p
         return np.array([[h1_delta1, h1_delta2], [h2_delta1, h2_delta2]])
 
 
@@ -335,38 +346,44 @@ def _errors_in_span(layer: Layer, noise: np.ndarray, tied: np.ndarray) -> _Error
     ``noise`` is Z, see `_noise`, and ``tied`` is U, see `Errors`. Arrays of both inputs are
     (2 inputs, depths, cosines, draws), where the input is that of the errors.
     """
-    both_p, both_q = noise[0]  # directions 1 and 2
-    one_p, one_q = noise[1]
-    two_p, two_q = noise[2]
+    both_p, both_q = noise[0]  # components in the directions 1 and 2
+    only_1_p, only_1_q = noise[1]
+    only_2_p, only_2_q = noise[2]
     a1, a12, a2 = layer.both  # x_1 = (a1, 0), x_2 = (a12, a2)
-    b1, _, _ = layer.one  # x_1 = (b1, 0), x_2 = 0
-    c1, _, _ = layer.two  # x_1 = 0, x_2 = (c1, 0)
+    b1, _, _ = layer.only_1  # x_1 = (b1, 0), x_2 = 0
+    c1, _, _ = layer.only_2  # x_1 = 0, x_2 = (c1, 0)
     # U - X^T Z
-    missing_1 = tied[0] - a1 * both_p - b1 * one_p
-    missing_2 = tied[1] - a12 * both_p - a2 * both_q - c1 * two_p
+    missing_1 = tied[0] - a1 * both_p - b1 * only_1_p
+    missing_2 = tied[1] - a12 * both_p - a2 * both_q - c1 * only_2_p
     # coefficients (X^T X)^+ (U - X^T Z) of x_1 and x_2
     i11, i12, i22 = _pseudo_inverse(layer.activations)
     k1 = i11 * missing_1 + i12 * missing_2
     k2 = i12 * missing_1 + i22 * missing_2
+    # Z + x_1 k_1 + x_2 k_2
     both_p = both_p + a1 * k1 + a12 * k2
     both_q = both_q + a2 * k2
     return _ErrorsInSpan(
         both_1=(both_p[0], both_q[0]),
         both_2=(both_p[1], both_q[1]),
-        one=(one_p[0] + b1 * k1[0], one_q[0]),
-        two=(two_p[1] + c1 * k2[1], two_q[1]),
+        only_1=(only_1_p[0] + b1 * k1[0], only_1_q[0]),
+        only_2=(only_2_p[1] + c1 * k2[1], only_2_q[1]),
     )
 
 
 def _pseudo_inverse(gram: Triple) -> Triple:
-    determinant = gram[0] * gram[2] - gram[1] ** 2
-    regular = determinant > SINGULAR * gram[0] * gram[2]
-    trace2 = (gram[0] + gram[2]) ** 2
-    safe = np.where(regular, determinant, np.where(trace2 > 0, trace2, 1.0))
+    """Return the pseudo-inverse of symmetric positive semidefinite 2 x 2 matrices G.
+
+    It is the adjugate over the determinant, or G / (tr G)^2 if the rank of G is 1.
+    """
+    g11, g12, g22 = gram
+    determinant = g11 * g22 - g12**2
+    regular = determinant > SINGULAR * g11 * g22
+    trace2 = (g11 + g22) ** 2
+    divisor = np.where(regular, determinant, np.where(trace2 > 0, trace2, 1.0))
     return (
-        np.where(regular, gram[2], gram[0]) / safe,
-        np.where(regular, -gram[1], gram[1]) / safe,
-        np.where(regular, gram[0], gram[2]) / safe,
+        np.where(regular, g22, g11) / divisor,
+        np.where(regular, -g12, g12) / divisor,
+        np.where(regular, g11, g22) / divisor,
     )
 
 
@@ -379,12 +396,12 @@ def _rest(rng: np.random.Generator, layer: Layer, factor: Triple) -> Triple:
     f1, f12, f2 = factor  # F = ((f1, f12), (0, f2)), each (depths, cosines, draws)
     counts = np.broadcast_to(layer.counts[:, None], (3, *f1.shape))
     free = np.maximum(counts - 2, 0.0)  # numbers of free directions of the groups
-    w11, one, two = 2 * half_chi_square(rng, free / 2)
+    w11, only_1, only_2 = 2 * half_chi_square(rng, free / 2)
     t12 = rng.standard_normal(f1.shape) * (free[0] > 0)
     w22 = t12 * t12 + 2 * half_chi_square(rng, (free[0] - 1) / 2)
     w12 = np.sqrt(w11) * t12
-    gram_11 = f1 * f1 * (w11 + one)
+    gram_11 = f1 * f1 * (w11 + only_1)
     gram_12 = f1 * (f12 * w11 + f2 * w12)
-    of_both = f12 * f12 * w11 + 2 * f12 * f2 * w12 + f2 * f2 * w22
-    of_two = (f12 * f12 + f2 * f2) * two
-    return gram_11, gram_12, of_both + of_two
+    both_22 = f12 * f12 * w11 + 2 * f12 * f2 * w12 + f2 * f2 * w22
+    only_2_22 = (f12 * f12 + f2 * f2) * only_2
+    return gram_11, gram_12, both_22 + only_2_22

@@ -47,7 +47,8 @@ def sample_vectors(
         ConfigError: an argument is out of range, there are too many draws, or a number overflows.
     """
     norm2 = checked_scalar(init, input_norm2)
-    activation, device = activation_of(activation), checked_device(device)
+    activation = activation_of(activation)
+    device = checked_device(device)
     units = sum(init.widths)
     plan = streams.planned(draws, streams.block_size(3 * units), 40 * units, 24)
     return drawn(plan, seed, device, partial(_vector_draws, init, activation, norm2))
@@ -56,8 +57,11 @@ def sample_vectors(
 def _vector_draws(
     init: Initialisation, activation: Activation, norm2: float, normals: Normals
 ) -> NtkDraws:
-    growth, gains, depth = growth_of(init, activation.name == "relu"), init.weight_gains, init.depth
-    fan_in = [init.sigma_w2 / width / growth.layer for width in init.widths]
+    """Draw one group of blocks for `sample_vectors`."""
+    growth = growth_of(init, activation.name == "relu")
+    gains = init.weight_gains
+    depth = init.depth
+    fan_in = [init.sigma_w2 / width / growth.layer for width in init.widths]  # variances of weights
     norms = [normals().fill_(norm2)]  # |x|^2 of x^0..x^(L-1)
     layers = []  # W x / |x|, phi'(h) and x of each hidden layer
     for layer, width in enumerate(init.widths[1:], start=1):
@@ -74,7 +78,8 @@ def _vector_draws(
     output = norms[-1].sqrt() * along[:, 0]
     output += normals() * growth.bias_variance(depth - 1) ** 0.5
     along = along / growth.layer**0.5
-    delta, error = torch.ones_like(along), torch.ones_like(output)
+    delta = torch.ones_like(along)  # (draws, 1)
+    error = torch.ones_like(output)  # |delta|^2, (draws,)
     theta_w = gains[-1] * norms[-1]
     theta_b = growth.of_theta_b(depth) * error
     for layer in range(depth - 1, 0, -1):
@@ -114,9 +119,11 @@ def sample_kernels(
     Raises:
         ConfigError: an argument is out of range, there are too many draws, or a number overflows.
     """
-    activation, device = activation_of(activation), checked_device(device)
+    activation = activation_of(activation)
+    device = checked_device(device)
     array = checked_inputs(inputs, init.widths[0])
-    count, errors = len(array), len(array) * init.outputs
+    count = len(array)
+    errors = count * init.outputs  # columns of a matrix of errors
     units = sum(init.layer_widths)
     block = streams.block_size(units * (count + errors + 1))
     result = 8 * (2 * errors**2 + errors)
@@ -128,8 +135,11 @@ def sample_kernels(
 def _matrix_draws(
     init: Initialisation, activation: Activation, inputs: torch.Tensor, normals: Normals
 ) -> NtkDraws:
-    growth, depth, outputs = growth_of(init, activation.name == "relu"), init.depth, init.outputs
-    x = inputs.T.expand(normals.draws, -1, -1)
+    """Draw one group of blocks for `sample_kernels`, with S inputs and C outputs."""
+    growth = growth_of(init, activation.name == "relu")
+    depth = init.depth
+    outputs = init.outputs
+    x = inputs.T.expand(normals.draws, -1, -1)  # (draws, n_0, S)
     # of each layer: Q (draws, n_(l-1), k), whose orthonormal columns span the activations x below,
     # V = W Q (draws, n_l, k), phi'(h) (draws, n_l, S), and <x_s, x_r> (draws, S, S)
     layers = []
@@ -140,18 +150,19 @@ def _matrix_draws(
         image = normals(width, basis.shape[2]) * scale**0.5
         h = image @ coordinates
         if init.sigma_b2 > 0:
-            place = layer - 1 if last else layer
-            h += normals(width, 1) * growth.bias_variance(place) ** 0.5
+            power = layer - 1 if last else layer  # of the growth by which the bias is scaled
+            h += normals(width, 1) * growth.bias_variance(power) ** 0.5
         layers.append((basis, image, None if last else activation.slope(h), x.mT @ x))
         x = h if last else activation.value(h)
     ones = torch.ones(outputs, outputs, dtype=torch.float64, device=inputs.device)
     # column s C + k of delta^L is the unit vector k for every s
     delta = torch.eye(outputs, dtype=torch.float64, device=inputs.device).tile(1, len(inputs))
-    delta = delta.expand(normals.draws, -1, -1)
-    theta_w, theta_b = 0.0, 0.0
+    delta = delta.expand(normals.draws, -1, -1)  # (draws, n_l, S C)
+    theta_w = 0.0
+    theta_b = 0.0
     for layer in range(depth, 0, -1):
         basis, image, _, gram = layers[layer - 1]
-        errors = delta.mT @ delta
+        errors = delta.mT @ delta  # (draws, S C, S C)
         theta_w = theta_w + init.weight_gains[layer - 1] * errors * torch.kron(gram, ones)
         theta_b = theta_b + growth.of_theta_b(layer) * errors
         if layer > 1:

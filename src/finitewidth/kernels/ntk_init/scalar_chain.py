@@ -19,9 +19,11 @@ BLOCK = streams.LARGEST_BLOCK
 
 def _block(rng: np.random.Generator, init: Initialisation, norm2: float) -> NtkDraws:
     """Draw one block of kernels at an input with |x|^2 = ``norm2``."""
-    growth, gains, depth = growth_of(init, relu=True), init.weight_gains, init.depth
-    # X_l / g^l, with g as in `Growth`, for l = 0..L-1, and K_l / 2, whose entry 0 is not used
-    norms, halves_on = [np.full(BLOCK, norm2)], [np.zeros(BLOCK)]
+    growth = growth_of(init, relu=True)
+    gains = init.weight_gains
+    depth = init.depth
+    norms = [np.full(BLOCK, norm2)]  # X_l / g^l for l = 0..L-1, with g as in `Growth`
+    halves_on = [np.zeros(BLOCK)]  # K_l / 2, whose entry 0 is not used
     for layer, width in enumerate(init.widths[1:], start=1):
         variance = (init.sigma_w2 / init.widths[layer - 1] / growth.layer) * norms[-1]
         variance += growth.bias_variance(layer)
@@ -33,11 +35,13 @@ def _block(rng: np.random.Generator, init: Initialisation, norm2: float) -> NtkD
         halves_on.append(half_on)
     signal = init.sigma_w2 / init.widths[-1] * norms[-1]
     u = rng.standard_normal(BLOCK) * np.sqrt(signal + growth.bias_variance(depth - 1))
-    output, error = growth.of_output * u, np.ones(BLOCK)
+    output = growth.of_output * u
+    error = np.ones(BLOCK)  # D_l, scaled
     theta_w = gains[-1] * norms[-1]
     theta_b = np.full(BLOCK, growth.of_theta_b(depth))
     for layer in range(depth - 1, 0, -1):
-        norm, half_on = norms[layer], halves_on[layer]
+        norm = norms[layer]
+        half_on = halves_on[layer]
         rate = init.sigma_w2 / init.widths[layer]
         if init.sigma_b2 > 0:
             noise = growth.bias_variance(layer)
@@ -47,7 +51,8 @@ def _block(rng: np.random.Generator, init: Initialisation, norm2: float) -> NtkD
         alive = half_on > 0
         error += np.divide(u * u, growth.layer * norm, out=np.zeros(BLOCK), where=alive)
         if not alive.all():
-            u, error = u * alive, error * alive
+            u = u * alive
+            error = error * alive
         theta_w += gains[layer - 1] * error * norms[layer - 1]
         theta_b += growth.of_theta_b(layer) * error
     theta_w *= growth.of_theta_w

@@ -51,7 +51,8 @@ def sweep_vectors(
         ConfigError: a number overflows.
     """
     variances = [float(value) for value in sigma_w2]
-    init, order = init.cut(max(depths)), sorted(set(depths), reverse=True)
+    init = init.cut(max(depths))
+    descending = sorted(set(depths), reverse=True)
     activation = activation_of(activation)
     sigma = torch.tensor(variances, dtype=torch.float64)[:, None]
     fans = [sigma / width for width in init.widths]  # variances of weights, by the layer below
@@ -63,20 +64,23 @@ def sweep_vectors(
         for number in blocks:
             normals = Normals(seed, range(number, number + 1), block, torch.device("cpu"))
             layers = _forward(init, fans, normals, activation, input_norm2, dtype)
+            # the normal variables of the output layer's row and bias
             parts.append((*layers, normals(), normals()))
-        # the last two are the normal variables of the output's row and bias
         *layers, row, bias = (torch.cat(same, -1) for same in zip(*parts, strict=True))
-        theta_w, theta_b = (part.numpy() for part in _backward(init, order, fans, layers, row))
-        kept, cells = plan.kept(blocks), {}
-        for place, depth in enumerate(order):
-            last = depth - 1
-            output = (fans[last] * layers[last][0]).sqrt() * row + init.sigma_b2**0.5 * bias
-            output = output.numpy()
-            for number, variance in enumerate(variances):
-                draws_of_cell = NtkDraws(
-                    theta_w[place, number], theta_b[place, number], output[number], 0.0, depth
+        theta_w, theta_b = _backward(init, descending, fans, layers, row)
+        cells = {}
+        for d, depth in enumerate(descending):
+            signal = fans[depth - 1] * layers[depth - 1][0]
+            output = signal.sqrt() * row + init.sigma_b2**0.5 * bias  # (variances, draws)
+            for v, variance in enumerate(variances):
+                cell = NtkDraws(
+                    theta_w[d, v].numpy(),
+                    theta_b[d, v].numpy(),
+                    output[v].numpy(),
+                    log_growth=0.0,
+                    depth=depth,
                 )
-                cells[depth, variance] = checked_finite(draws_of_cell.first(kept))
+                cells[depth, variance] = checked_finite(cell.first(plan.kept(blocks)))
         yield cells
 
 
@@ -96,27 +100,38 @@ def _forward(
     norm = normals().fill_(norm2).expand(len(fans[0]), -1)
     layers = [norm[None]]
     for fan, width in zip(fans, init.widths[1:], strict=False):
-        along, z = normals(width).to(dtype), normals(width).to(dtype)
-        scale = (fan * norm).sqrt().to(dtype)[..., None]
+        along = normals(width).to(dtype)  # W x / |x| over its standard deviation, (draws, width)
+        z = normals(width).to(dtype)
+        scale = (fan * norm).sqrt().to(dtype)[..., None]  # (variances, draws, 1)
         if init.sigma_b2 > 0:
             noise = (normals(width) * init.sigma_b2**0.5).to(dtype)
             h = torch.addcmul(noise, scale, along)
         else:
             h = scale * along
         x = activation.value(h)
-        v = (
-            activation.slope(h)
-            if activation.slope_of_value is None
-            else (activation.slope_of_value(x))
-        )
-        u = v * z
-        v *= x
-        pairs = ((x, x), (z, x), (u, u), (u, v), (v, v), (along, u), (along, v))
-        # numpy is twice as fast here as torch
-        products = [torch.from_numpy(np.vecdot(a.numpy(), b.numpy())) for a, b in pairs]
+        if activation.slope_of_value is None:
+            slope = activation.slope(h)
+        else:
+            slope = activation.slope_of_value(x)
+        u = slope * z
+        v = slope.mul_(x)
+        products = [
+            _inner(x, x),
+            _inner(z, x),
+            _inner(u, u),
+            _inner(u, v),
+            _inner(v, v),
+            _inner(along, u),
+            _inner(along, v),
+        ]
         layers.append(torch.stack(products).double())
         norm = layers[-1][0]
     return layers
+
+
+def _inner(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+    """Return inner products along the last axis; numpy is twice as fast as torch."""
+    return torch.from_numpy(np.vecdot(first.numpy(), second.numpy()))
 
 
 def _backward(
@@ -126,14 +141,20 @@ def _backward(
     layers: Sequence[torch.Tensor],
     row: torch.Tensor,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return Theta_W and Theta_b, (depths, variances, draws), for depths in descending order."""
+    """Return Theta_W and Theta_b, (depths, variances, draws), for depths in descending order.
+
+    ``error`` is |delta|^2 and ``known`` the product of delta and W x / |x| in a layer.
+    """
     shape = (len(depths), *layers[0].shape[1:])
-    error, known = row.new_ones(shape), row.new_zeros(shape)
-    theta_w, theta_b = row.new_zeros(shape), row.new_ones(shape)
+    error = row.new_ones(shape)
+    known = row.new_zeros(shape)
+    theta_w = row.new_zeros(shape)
+    theta_b = row.new_ones(shape)
     ntk = init.parametrisation == "ntk"
     for layer in range(max(depths), 0, -1):
-        below, fan_below = layers[layer - 1][0], fans[layer - 1]
-        gained = below * fan_below if ntk else below
+        norm_below = layers[layer - 1][0]
+        fan_below = fans[layer - 1]
+        gained = norm_below * fan_below if ntk else norm_below
         started = sum(depth >= layer for depth in depths)
         active = slice(0, sum(depth > layer for depth in depths))
         if active.stop:
