@@ -14,7 +14,8 @@ if TYPE_CHECKING:  # closed forms do not need torch, whose import takes longer t
 
 TensorMap = Callable[["torch.Tensor"], "torch.Tensor"]
 REACH = 9.0  # range of integration in standard deviations; the mass outside is 1e-18
-WIDEST, NARROWEST = 0.1, 0.01  # bounds of the integration step
+WIDEST = 0.1  # largest integration step
+NARROWEST = 0.01  # smallest integration step
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,8 @@ def relu_means(q: np.ndarray, deviations: np.ndarray) -> tuple[np.ndarray, np.nd
     """
     c = np.clip(q / deviations, -1.0, 1.0)
     angle = np.pi / 2 + np.arcsin(c)
-    return deviations / (2 * np.pi) * (np.sqrt(1 - c * c) + c * angle), angle / (2 * np.pi)
+    products = deviations / (2 * np.pi) * (np.sqrt(1 - c * c) + c * angle)
+    return products, angle / (2 * np.pi)
 
 
 def nodes(q: float) -> tuple[np.ndarray, np.ndarray]:
@@ -123,6 +125,7 @@ def nodes(q: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _on(function: TensorMap, values: np.ndarray) -> np.ndarray:
+    """Apply a function of tensors to an array."""
     import torch
 
     return function(torch.from_numpy(np.ascontiguousarray(values))).numpy()
@@ -137,26 +140,32 @@ def mean_squares(activation: Activation, q: float) -> tuple[float, float]:
         return float(products[0, 0]), float(slopes[0, 0])
     z, weights = nodes(q)
     u = np.sqrt(q) * z
-    value, slope = _on(activation.value, u), _on(activation.slope, u)
+    value = _on(activation.value, u)
+    slope = _on(activation.slope, u)
     return float(weights @ (value * value)), float(weights @ (slope * slope))
 
 
 def _quadrature(activation: Activation, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    products, slopes = np.empty_like(q), np.empty_like(q)
+    """Compute `mean_products` by the trapezoidal rule, in two dimensions for different inputs."""
+    products = np.empty_like(q)
+    slopes = np.empty_like(q)
     z, weights = nodes(float(np.diagonal(q).max()))
     deviations = np.sqrt(np.diagonal(q))
     for s in range(len(q)):
         u = deviations[s] * z
-        value, slope = weights * _on(activation.value, u), weights * _on(activation.slope, u)
+        value = weights * _on(activation.value, u)  # (nodes,)
+        slope = weights * _on(activation.slope, u)
         for r in range(s, len(q)):
             c = float(np.clip(q[s, r] / (deviations[s] * deviations[r]), -1.0, 1.0))
             if r == s or c == 1.0:
-                other = deviations[r] * z
-                products[s, r] = value @ _on(activation.value, other)
-                slopes[s, r] = slope @ _on(activation.slope, other)
+                v = deviations[r] * z
+                products[s, r] = value @ _on(activation.value, v)
+                slopes[s, r] = slope @ _on(activation.slope, v)
             else:
-                other = deviations[r] * (c * z[:, None] + np.sqrt(1 - c * c) * z)
-                products[s, r] = value @ _on(activation.value, other) @ weights
-                slopes[s, r] = slope @ _on(activation.slope, other) @ weights
-            products[r, s], slopes[r, s] = products[s, r], slopes[s, r]
+                # v given u has the mean c u and independent noise, (nodes of u, nodes of the noise)
+                v = deviations[r] * (c * z[:, None] + np.sqrt(1 - c * c) * z)
+                products[s, r] = value @ _on(activation.value, v) @ weights
+                slopes[s, r] = slope @ _on(activation.slope, v) @ weights
+            products[r, s] = products[s, r]
+            slopes[r, s] = slopes[s, r]
     return products, slopes

@@ -24,7 +24,8 @@ def drawn_network(
     init: Initialisation, normals: Normals
 ) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
     """Draw weights (draws, n_l, n_(l-1)) and biases (draws, n_l), one tensor per layer each."""
-    weights, biases = [], []
+    weights = []
+    biases = []
     for fan_in, width in zip(init.widths, init.layer_widths[1:], strict=True):
         weights.append(normals(width, fan_in) * (init.sigma_w2 / fan_in) ** 0.5)
         if init.sigma_b2 > 0:
@@ -61,18 +62,20 @@ def tangent_kernel(
     stack, x, leading = stacked(stack, inputs)
     run = forward(stack, x, dtype=inputs.dtype)
     gains = [1.0] * len(weights) if weight_gains is None else weight_gains
-    theta_w, theta_b = 0.0, 0.0
+    theta_w = 0.0
+    theta_b = 0.0
     for layer, signal in signals(run, slice(None)):
-        rows, below = signal.flatten(1, 2), run.inputs[layer]
-        errors = rows @ rows.mT
-        inner = below @ below.mT
+        delta = signal.flatten(1, 2)  # (R, S C, n_l)
+        below = run.inputs[layer]  # (R, S, n_(l-1))
+        errors = delta @ delta.mT
+        inner = below @ below.mT  # (R, S, S), and then (R, S C, S C)
         for axis in (1, 2):
             inner = inner.repeat_interleave(stack.outputs, axis)
         theta_w = theta_w + float(gains[layer]) * errors * inner
         theta_b = theta_b + bias_gain * errors
     output = run.inputs[-1] @ run.weights[-1] + stack.biases[-1][:, None, :]
-    found = (theta_w, theta_b, output)
-    return tuple(part.reshape(*leading, *part.shape[1:]) for part in found)
+    results = (theta_w, theta_b, output)
+    return tuple(part.reshape(*leading, *part.shape[1:]) for part in results)
 
 
 def sample_by_brute_force(
@@ -97,17 +100,29 @@ def sample_by_brute_force(
     array = checked_inputs(inputs, init.widths[0])
     errors = len(array) * init.outputs
     sizes = zip(init.widths, init.layer_widths[1:], strict=True)
-    numbers = sum((fan_in + 1) * width for fan_in, width in sizes)
-    work = 16 * (numbers + errors * sum(init.layer_widths))
+    parameters = sum((fan_in + 1) * width for fan_in, width in sizes)
+    work = 16 * (parameters + errors * sum(init.layer_widths))
     result = 8 * (2 * errors**2 + errors)
-    plan = streams.planned(draws, streams.block_size(numbers), work, result)
-    phi, x = activation_of(activation), torch.as_tensor(array)
-    gains = {"weight_gains": init.weight_gains, "bias_gain": init.bias_gain}
+    plan = streams.planned(draws, streams.block_size(parameters), work, result)
+    phi = activation_of(activation)
+    x = torch.as_tensor(array)
 
     def draw(normals: Normals) -> NtkDraws:
         weights, biases = drawn_network(init, normals)
-        theta_w, theta_b, output = tangent_kernel(weights, biases, x, activation=phi, **gains)
-        arrays = (part.numpy() for part in (theta_w, theta_b.contiguous(), output))
-        return NtkDraws(*arrays, log_growth=0.0, depth=init.depth)
+        theta_w, theta_b, output = tangent_kernel(
+            weights,
+            biases,
+            x,
+            activation=phi,
+            weight_gains=init.weight_gains,
+            bias_gain=init.bias_gain,
+        )
+        return NtkDraws(
+            theta_w.numpy(),
+            theta_b.contiguous().numpy(),
+            output.numpy(),
+            log_growth=0.0,
+            depth=init.depth,
+        )
 
     return drawn(plan, seed, x.device, draw)

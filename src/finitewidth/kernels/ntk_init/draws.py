@@ -129,13 +129,24 @@ class NtkDraws:
 
     def first(self, count: int) -> "NtkDraws":
         """Return the first ``count`` draws."""
-        return NtkDraws(*(array[:count] for array in self.arrays), self.log_growth, self.depth)
+        return NtkDraws(
+            self.scaled_theta_w[:count],
+            self.scaled_theta_b[:count],
+            self.scaled_output[:count],
+            self.log_growth,
+            self.depth,
+        )
 
 
 def joined(parts: Sequence[NtkDraws]) -> NtkDraws:
     """Join several blocks of draws of the same network."""
-    blocks = zip(*(part.arrays for part in parts), strict=True)
-    return NtkDraws(*map(np.concatenate, blocks), parts[0].log_growth, parts[0].depth)
+    return NtkDraws(
+        np.concatenate([part.scaled_theta_w for part in parts]),
+        np.concatenate([part.scaled_theta_b for part in parts]),
+        np.concatenate([part.scaled_output for part in parts]),
+        parts[0].log_growth,
+        parts[0].depth,
+    )
 
 
 def checked_finite(draws: NtkDraws) -> NtkDraws:

@@ -56,7 +56,8 @@ def leave_one_out(theta: np.ndarray) -> np.ndarray:
     """
     count = theta.shape[-1]
     square = theta * theta
-    total, squares = theta.sum(axis=-1, keepdims=True), square.sum(axis=-1, keepdims=True)
+    total = theta.sum(axis=-1, keepdims=True)
+    squares = square.sum(axis=-1, keepdims=True)
     others = ((total - theta) ** 2 - (squares - square)) / ((count - 1) * (count - 2))
     return (square / others).mean(axis=-1)
 
@@ -127,8 +128,9 @@ def linearised_dispersion(theta: Any) -> tuple[float, float]:
     order. This is useful if a bootstrap would take longer than the draws.
     """
     sample = checked_sample(theta, LEAST)
-    unit, value = sample / sample.mean(), naive(sample)
-    influence = unit * unit - 2 * value * unit
+    value = naive(sample)
+    unit = sample / sample.mean()
+    influence = unit * unit - 2 * value * unit  # up to a constant
     return float(value), float(influence.std(ddof=1) / len(sample) ** 0.5)
 
 
@@ -153,17 +155,22 @@ def mean_ratio(
         >>> round(fw.mean_ratio([1.0, 3.0, 2.0], [2.0, 5.0, 5.0]).value, 6)
         0.5
     """
-    top, bottom = np.asarray(numerator, float), np.asarray(denominator, float)
+    top = np.asarray(numerator, float)
+    bottom = np.asarray(denominator, float)
     if top.shape != bottom.shape:
         raise ConfigError(
             f"numerator: shape {top.shape} must be that of the denominator, {bottom.shape}"
         )
-    scale = np.abs(bottom).max(initial=0.0)
-    checked_sample(top), checked_sample(bottom)
+    scale = np.abs(bottom).max(initial=0.0)  # against overflow of sums; the ratio has none of it
+    checked_sample(top)
+    checked_sample(bottom)
     pairs = np.arange(len(top))
 
     def ratio(chosen: np.ndarray) -> np.ndarray:
-        return (top[chosen] / scale).mean(axis=-1) / (bottom[chosen] / scale).mean(axis=-1)
+        """Return the ratio of means over the chosen pairs, which are the last axis."""
+        mean_of_top = (top[chosen] / scale).mean(axis=-1)
+        mean_of_bottom = (bottom[chosen] / scale).mean(axis=-1)
+        return mean_of_top / mean_of_bottom
 
     return _estimate(pairs, ratio, seed, resamples)
 
@@ -172,12 +179,19 @@ def _estimate(sample: np.ndarray, statistic: Statistic, seed: int, resamples: in
     """Apply a statistic, which reduces the last axis, to a sample and to bootstrap samples."""
     resamples = checked_count("resamples", resamples, least=2)
     rng = np.random.default_rng(seed)
-    rows = max(1, BOOTSTRAP_NUMBERS // len(sample))
+    size = len(sample)
+    rows = max(1, BOOTSTRAP_NUMBERS // size)  # bootstrap samples at a time
     parts = []
     for first in range(0, resamples, rows):
-        chosen = rng.integers(0, len(sample), (min(rows, resamples - first), len(sample)))
+        count = min(rows, resamples - first)
+        chosen = rng.integers(0, size, (count, size))
         parts.append(statistic(sample[chosen]))
-    values = np.concatenate(parts)
+    values = np.concatenate(parts)  # (resamples,)
     low, high = np.quantile(values, [0.16, 0.84])
-    error = float(values.std(ddof=1))
-    return Estimate(float(statistic(sample)), error, float(low), float(high), len(sample))
+    return Estimate(
+        value=float(statistic(sample)),
+        standard_error=float(values.std(ddof=1)),
+        low=float(low),
+        high=float(high),
+        draws=size,
+    )

@@ -30,22 +30,27 @@ def log_mean_decrease(init: Initialisation, *, input_norm2: float = 1.0) -> floa
     log_norm2 = np.log(checked_without_biases(init, input_norm2))
     if init.parametrisation != "standard":
         raise refuse("parametrisation", init.parametrisation, "standard", "use standard")
+    depth = init.depth
+    if depth == 1:
+        return -np.inf
     n = np.array(init.widths, dtype=float)
-    depth, log_a = init.depth, np.log(init.sigma_w2 / 2)
     hidden = n[1:]
+    log_a = np.log(init.sigma_w2 / 2)
     layer = np.arange(1, depth)  # l, and k
     spread = np.log1p(5 / hidden)
-    below = np.concatenate([[0.0], np.cumsum(spread)])[:-1]  # log prod of layers 1..l-1
-    above = spread.sum() - below  # of layers l..L-1
+    below = np.concatenate([[0.0], np.cumsum(spread)])[:-1]  # log prod (1 + 5 / n_j), j = 1..l-1
+    above = spread.sum() - below  # the same for j = l..L-1
     with np.errstate(divide="ignore"):  # a layer of one unit: the product is 0 from there on
-        kept = np.log((hidden - 1) / (hidden + 5))
+        log_ratio = np.log((hidden - 1) / (hidden + 5))
     log_mean = log_norm2 + (layer - 1) * log_a + np.log(n[:-1] / n[0])  # of |x^(l-1)|^2
-    log_second = 2 * log_mean + below
-    of_layer = 2 * (depth - layer) * log_a + above + np.logaddexp(log_second, log_mean)
-    of_layer -= np.log(n[:-1])
-    terms = []
+    log_second = 2 * log_mean + below  # of |x^(l-1)|^4
+    log_s = np.logaddexp(log_second, log_mean)
+    log_factor = 2 * (depth - layer) * log_a + above + log_s
+    log_factor -= np.log(n[:-1])
+    terms = []  # one for each l
     for start in range(depth - 1):
-        correlated = np.cumsum(kept[start:])
-        share = np.log(-np.expm1(correlated))
-        terms.append(of_layer[start] + np.logaddexp.reduce(np.log(hidden[start:]) + share))
-    return float(np.log(4 / 3) + np.logaddexp.reduce(terms)) if terms else -np.inf
+        product = np.cumsum(log_ratio[start:])
+        bracket = np.log(-np.expm1(product))  # log [1 - prod] for k = l..L-1
+        sum_over_k = np.logaddexp.reduce(np.log(hidden[start:]) + bracket)
+        terms.append(log_factor[start] + sum_over_k)
+    return float(np.log(4 / 3) + np.logaddexp.reduce(terms))

@@ -54,8 +54,10 @@ class MeanField:
         top = max(float(weights.max()), float(self.log_p.max()), 0.0)
         sizes = self.init.weight_gains * np.asarray(self.init.widths)
         signals = self.scaled_qhat * self.sign_p * np.exp(weights - top)
-        theta_b = self.init.bias_gain * (self.sign_p * np.exp(self.log_p - top)).sum(axis=0)
-        return np.einsum("l,lsr->sr", sizes, signals), theta_b, top
+        theta_w = np.einsum("l,lsr->sr", sizes, signals)
+        errors = self.sign_p * np.exp(self.log_p - top)
+        theta_b = self.init.bias_gain * errors.sum(axis=0)
+        return theta_w, theta_b, top
 
     @property
     def ntk(self) -> np.ndarray:
@@ -133,33 +135,43 @@ def infinite_width_of_gram(
         >>> fw.infinite_width_of_gram(init, [[0.5]], activation="relu").ntk.item()
         51.0
     """
-    activation, qhat = activation_of(activation), np.asarray(gram, dtype=np.float64)
-    if qhat.ndim != 2 or qhat.shape[0] != qhat.shape[1] or not np.allclose(qhat, qhat.T):
-        raise refuse("gram", f"an array of shape {qhat.shape}", "a symmetric matrix (S, S)")
-    if not (np.diagonal(qhat) > 0).all():
-        raise refuse("gram", "a matrix with a zero on its diagonal", "of positive diagonal")
+    activation = activation_of(activation)
+    qhat = _checked_gram(gram)
     growth = growth_of(init, activation.name == "relu")
-    q_all, qhat_all, slopes = [], [], []
+    q_of_layers = []
+    qhat_of_layers = []
+    slopes = []
     for layer in range(1, init.depth + 1):
         # qhat^(l-1) and q^l are divided by g^(l-1), and the covariance of x^l by g^l
         q = init.sigma_w2 * qhat + growth.bias_variance(layer - 1)
-        q_all.append(q)
-        qhat_all.append(qhat)
+        q_of_layers.append(q)
+        qhat_of_layers.append(qhat)
         if layer < init.depth:
             products, slope = mean_products(activation, q)
             qhat = products / growth.layer
             slopes.append(slope)
-    # p^l = sigma_w2 E phi' phi' p^(l+1) with p^L = 1
-    log_p, sign_p = [np.zeros(qhat.shape)], [np.ones(qhat.shape)]
+    # p^l = sigma_w2 E phi' phi' p^(l+1) with p^L = 1, from the output layer down
+    log_p = [np.zeros(qhat.shape)]
+    sign_p = [np.ones(qhat.shape)]
     for slope in reversed(slopes):
         with np.errstate(divide="ignore"):
             log_p.append(log_p[-1] + np.log(init.sigma_w2 * np.abs(slope)))
         sign_p.append(sign_p[-1] * np.sign(slope))
     return MeanField(
         init,
-        np.arange(init.depth) * float(np.log(growth.layer)),
-        np.array(q_all),
-        np.array(qhat_all),
-        np.array(log_p[::-1]),
-        np.array(sign_p[::-1]),
+        log_signal=np.arange(init.depth) * float(np.log(growth.layer)),
+        scaled_q=np.array(q_of_layers),
+        scaled_qhat=np.array(qhat_of_layers),
+        log_p=np.array(log_p[::-1]),
+        sign_p=np.array(sign_p[::-1]),
     )
+
+
+def _checked_gram(gram: Any) -> np.ndarray:
+    """Return a Gram matrix in float64; refuse what is not symmetric or has no positive diagonal."""
+    array = np.asarray(gram, dtype=np.float64)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or not np.allclose(array, array.T):
+        raise refuse("gram", f"an array of shape {array.shape}", "a symmetric matrix (S, S)")
+    if not (np.diagonal(array) > 0).all():
+        raise refuse("gram", "a matrix with a zero on its diagonal", "of positive diagonal")
+    return array

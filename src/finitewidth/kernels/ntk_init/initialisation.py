@@ -15,7 +15,10 @@ PARAMETRISATIONS = ("standard", "ntk")
 
 def refuse(name: str, value: Any, allowed: str, remedy: str = "") -> ConfigError:
     """Return the error for a bad argument: what it must be, and a remedy if it is not obvious."""
-    return ConfigError(f"{name} = {value!r}: must be {allowed}" + (f"; {remedy}" if remedy else ""))
+    message = f"{name} = {value!r}: must be {allowed}"
+    if remedy:
+        message += f"; {remedy}"
+    return ConfigError(message)
 
 
 def checked_count(name: str, value: Any, least: int = 1) -> int:
@@ -133,9 +136,11 @@ def constant_width(
         >>> fw.constant_width(3, 100, sigma_w2=2.0, input_width=784).layer_widths
         (784, 100, 100, 1)
     """
-    depth, width = checked_count("depth", depth), checked_count("width", width)
+    depth = checked_count("depth", depth)
+    width = checked_count("width", width)
     first = width if input_width is None else checked_count("input_width", input_width)
-    return Initialisation(widths=(first,) + (width,) * (depth - 1), sigma_w2=sigma_w2, **others)
+    hidden = (width,) * (depth - 1)
+    return Initialisation(widths=(first, *hidden), sigma_w2=sigma_w2, **others)
 
 
 def checked_inputs(inputs: Any, input_width: int) -> np.ndarray:

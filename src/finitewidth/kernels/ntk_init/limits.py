@@ -24,7 +24,8 @@ def _divided_difference(x: float, y: float, z: float) -> float:
     It is an entry of the exponential of a bidiagonal matrix (Opitz), which is stable also if the
     arguments are equal.
     """
-    return float(expm(np.array([[x, 1.0, 0.0], [0.0, y, 1.0], [0.0, 0.0, z]]))[0, 2])
+    bidiagonal = np.array([[x, 1.0, 0.0], [0.0, y, 1.0], [0.0, 0.0, z]])
+    return float(expm(bidiagonal)[0, 2])
 
 
 class LimitParts(NamedTuple):
@@ -49,10 +50,12 @@ def limit_parts(lam: float, *, form: str = "corrected") -> LimitParts:
     b2 = 2 * _divided_difference(0, 0, 5 * lam)
     if form == "printed":
         w2 = 2 * _divided_difference(5 * lam, 5 * lam, lam)
-        return LimitParts(w2, b2, _divided_difference(0, lam, 5 * lam) + b2 / 2)
+        wb = _divided_difference(0, lam, 5 * lam) + b2 / 2
+        return LimitParts(w2, b2, wb)
     w2 = np.exp(5 * lam) / 3 + 4 / 3 * _divided_difference(5 * lam, 5 * lam, -lam)
-    between = 2 * _divided_difference(0, -lam, 5 * lam) + _divided_difference(0, 5 * lam, 5 * lam)
-    return LimitParts(float(w2), b2, between / 3 + b2 / 2)
+    # bias of the lower layer and weights of the higher one: the factor (2 Q + P) / 3 between them
+    lower = 2 * _divided_difference(0, -lam, 5 * lam) + _divided_difference(0, 5 * lam, 5 * lam)
+    return LimitParts(float(w2), b2, lower / 3 + b2 / 2)
 
 
 def dispersion_limit(
@@ -78,7 +81,8 @@ def dispersion_limit(
     """
     checked_choice("phase", phase, ("ordered", "critical", "chaotic"))
     checked_choice("form", form, ("corrected", "printed"))
-    alpha_0, lam = checked_number("alpha_0", alpha_0, above=0), checked_number("lam", lam)
+    alpha_0 = checked_number("alpha_0", alpha_0, above=0)
+    lam = checked_number("lam", lam)
     if lam > LARGEST_LAMBDA:
         raise refuse("lam", lam, f"at most {LARGEST_LAMBDA}", "larger values can overflow float64")
     parts = limit_parts(lam, form=form)
@@ -86,8 +90,8 @@ def dispersion_limit(
         return 1.0
     if phase == "chaotic":
         return parts.w2
-    both = parts.w2 + 2 * alpha_0 * parts.wb + alpha_0**2 * parts.b2
-    return both / (1 + alpha_0) ** 2
+    square = parts.w2 + 2 * alpha_0 * parts.wb + alpha_0**2 * parts.b2
+    return square / (1 + alpha_0) ** 2
 
 
 def dispersion_correction(lam: float, sigma_w2: float, *, alpha_0: float = 1.0) -> float:
@@ -110,9 +114,10 @@ def dispersion_correction(lam: float, sigma_w2: float, *, alpha_0: float = 1.0) 
         return float(weights - 2 * more / lam * w2 + biases)
     mixed = _mixed_correction(lam, more)
     biases = _biases_correction(lam)
-    all_parts = weights + 2 * alpha_0 * mixed + alpha_0**2 * biases
+    square = weights + 2 * alpha_0 * mixed + alpha_0**2 * biases
     limit = dispersion_limit(lam, phase, alpha_0=alpha_0)
-    return float(all_parts / (1 + alpha_0) ** 2 - 2 * more / (lam * (1 + alpha_0)) * limit)
+    of_mean = 2 * more / (lam * (1 + alpha_0)) * limit  # the first order of the squared mean
+    return float(square / (1 + alpha_0) ** 2 - of_mean)
 
 
 def _weights_correction(lam: float, more: float, w2: float) -> float:

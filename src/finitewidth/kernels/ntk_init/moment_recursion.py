@@ -35,19 +35,27 @@ def log_kernel_moments(
         ConfigError: biases are random, or there are several outputs.
     """
     norm2 = checked_without_biases(init, input_norm2)
-    pure = {(0, 0): 0.0}
-    for degree in range(1, order + 1):
-        values, log_scale = _final_state(init, degree)
-        for weights in range(degree + 1):
-            value = values[_monomials(degree).index((weights, degree - weights, 0, 0))]
-            pure[weights, degree - weights] = _log(value) + log_scale
+    log_tb = _log_moments_of_t_and_b(init, order)
     moments = {}
     for i in range(order + 1):
         for j in range(order + 1 - i):
-            terms = [np.log(comb(j, m)) + pure[i, m] for m in range(j + 1)]  # (1 + B)^j
+            # Theta_b = bias gain (1 + B)
+            terms = [np.log(comb(j, m)) + log_tb[i, m] for m in range(j + 1)]
             gain = j * _log(init.bias_gain) if j else 0.0
             moments[i, j] = float(np.logaddexp.reduce(terms)) + i * np.log(norm2) + gain
     return moments
+
+
+def _log_moments_of_t_and_b(init: Initialisation, order: int) -> dict[tuple[int, int], float]:
+    """Return log E[T^i B^j] by (i, j), for all i + j <= ``order``."""
+    logs = {(0, 0): 0.0}
+    for degree in range(1, order + 1):
+        values, log_scale = _final_state(init, degree)
+        for i in range(degree + 1):
+            j = degree - i
+            value = values[_monomials(degree).index((i, j, 0, 0))]
+            logs[i, j] = _log(value) + log_scale
+    return logs
 
 
 def log_theta_moment(init: Initialisation, order: int, *, input_norm2: float = 1.0) -> float:
@@ -66,40 +74,49 @@ def _log(value: float) -> float:
 
 @lru_cache(maxsize=16)
 def _monomials(degree: int) -> tuple[Powers, ...]:
-    return tuple(
-        (i, j, p, degree - i - j - p)
-        for i in range(degree + 1)
-        for j in range(degree + 1 - i)
-        for p in range(degree + 1 - i - j)
-    )
+    """Return the exponents of all monomials T^i B^j D^p R^q of one degree."""
+    monomials = []
+    for i in range(degree + 1):
+        for j in range(degree + 1 - i):
+            for p in range(degree + 1 - i - j):
+                monomials.append((i, j, p, degree - i - j - p))
+    return tuple(monomials)
 
 
 def _final_state(init: Initialisation, degree: int) -> tuple[np.ndarray, float]:
     """Return the moments of one degree in layer 1, divided by a factor, and its logarithm."""
-    gains, growth = init.weight_gains, max(1.0, init.sigma_w2 / 2)
-    ratio = init.sigma_w2 / init.widths[-1]
-    # E[g^(2q)] of a standard normal variable g is 1 * 3 * ... * (2q - 1)
-    values = np.array(
-        [
-            0.0 if j else gains[-1] ** i * ratio**q * prod(range(1, 2 * q, 2))
-            for i, j, _, q in _monomials(degree)
-        ]
-    )
+    gains = init.weight_gains
+    growth = max(1.0, init.sigma_w2 / 2)
+    values = _output_state(init, degree)
     log_scale = 0.0
     for layer in range(init.depth - 1, 0, -1):
         step = _transfer(
             degree,
             init.widths[layer],
-            init.sigma_w2 / init.widths[layer - 1] / growth,
-            init.sigma_w2 / init.widths[layer] / growth,
-            1 / growth,
-            float(gains[layer - 1]),
+            forward=init.sigma_w2 / init.widths[layer - 1] / growth,
+            back=init.sigma_w2 / init.widths[layer] / growth,
+            shrink=1 / growth,
+            gain=float(gains[layer - 1]),
         )
         values = step @ values
         top = values.max()
         values /= top
         log_scale += float(np.log(top)) + degree * float(np.log(growth))
     return values, log_scale
+
+
+def _output_state(init: Initialisation, degree: int) -> np.ndarray:
+    """Return the moments of one degree in the output layer: T = gain, B = 0, D = 1, R = ratio g^2.
+
+    E[g^(2q)] of a standard normal variable g is 1 * 3 * ... * (2q - 1).
+    """
+    gain = init.weight_gains[-1]
+    ratio = init.sigma_w2 / init.widths[-1]
+    values = []
+    for i, j, _, q in _monomials(degree):
+        value = gain**i * ratio**q * prod(range(1, 2 * q, 2))
+        values.append(0.0 if j else value)
+    return np.array(values)
 
 
 @lru_cache(maxsize=1024)
@@ -111,27 +128,33 @@ def _transfer(
     r = forward * chi2_K, c = back * chi2_(K-1), A has the factor shrink = 1 / growth, and w = gain.
     """
     monomials = _monomials(degree)
-    places = {powers: place for place, powers in enumerate(monomials)}
+    column = {powers: index for index, powers in enumerate(monomials)}
     matrix = np.zeros((len(monomials), len(monomials)))
     for row, powers in enumerate(monomials):
         for source, count, r, c, on, w in _terms(powers):
             moment = _layer_moment(width, r, c, on)
             coefficient = count * forward**r * back**c * shrink**on * gain**w
-            matrix[row, places[source]] += coefficient * moment
+            matrix[row, column[source]] += coefficient * moment
     return matrix
 
 
 @lru_cache(maxsize=1024)
 def _terms(powers: Powers) -> list[tuple[Powers, int, int, int, int, int]]:
-    """Return the terms of T'^i B'^j D'^p R'^q: old powers, coefficient, exponents of r, c, A, w."""
-    (i, j, p, q), terms = powers, []
-    for kept_t in range(i + 1):
-        for kept_b in range(j + 1):
-            errors = i - kept_t + j - kept_b + p  # exponent of D' = c D + A R
-            for c in range(errors + 1):
-                count = comb(i, kept_t) * comb(j, kept_b) * comb(errors, c)
-                old = (kept_t, kept_b, c, errors - c + q)
-                terms.append((old, count, kept_t + q, c, kept_b + errors - c, i - kept_t))
+    """Return the terms of T'^i B'^j D'^p R'^q: old powers, coefficient, exponents of r, c, A, w.
+
+    Each sum is multiplied out: T' = r T + w D', B' = A B + D', and D' = c D + A R.
+    """
+    i, j, p, q = powers
+    terms = []
+    for t in range(i + 1):  # exponent of T
+        for b in range(j + 1):  # exponent of B
+            errors = i - t + j - b + p  # exponent of D'
+            for d in range(errors + 1):  # exponent of D
+                count = comb(i, t) * comb(j, b) * comb(errors, d)
+                old = (t, b, d, errors - d + q)
+                r_power = t + q
+                on_power = b + errors - d
+                terms.append((old, count, r_power, d, on_power, i - t))
     return terms
 
 
@@ -145,9 +168,10 @@ def _layer_moment(width: int, r: int, c: int, on: int) -> float:
     """
     falling = [1]
     for shift in (*range(0, 2 * r, 2), *range(-1, 2 * c - 1, 2)):
-        # K + shift times the basis element of power p is the one of p + 1 and p + shift times p
-        lower = [(power + shift) * factor for power, factor in enumerate(falling)]
-        falling = [x + y for x, y in zip([*lower, 0], [0, *falling], strict=True)]
+        # (K + shift) K_p = K_(p+1) + (p + shift) K_p for the basis element K_p = K ... (K - p + 1)
+        same = [(power + shift) * factor for power, factor in enumerate(falling)]
+        higher = [0, *falling]
+        falling = [x + y for x, y in zip([*same, 0], higher, strict=True)]
     mean = Fraction(0)
     for power, factor in enumerate(falling):
         mean += Fraction(factor * perm(width, power), 2**power)

@@ -146,15 +146,16 @@ def _weight_bias(size: np.ndarray, from_top: np.ndarray, n: np.ndarray) -> float
     spread = sums_from(log_p)
     same = np.logaddexp.reduce(size + from_top + spread)
     # bias of the lower layer l1 and weights of l2: factor (2 Q + P) / 3 between them
-    of_p = log_chained_pairs(from_top, log_p, size + spread)
-    of_q = log_chained_pairs(from_top, _log_q(n[1:]), size + spread)
-    lower = np.logaddexp(of_p, np.log(2) + of_q) - np.log(3)
+    with_p = log_chained_pairs(from_top, log_p, size + spread)
+    with_q = log_chained_pairs(from_top, _log_q(n[1:]), size + spread)
+    lower = np.logaddexp(with_p, np.log(2) + with_q) - np.log(3)
     # weights of the lower layer and bias of l2
     higher = log_pairs(size, from_top + spread)
     return float(np.logaddexp.reduce([same, lower, higher]))
 
 
 def _log_q(n: np.ndarray) -> np.ndarray:
+    """Return log(1 - 1 / n), the factors of Q; -inf for n = 1."""
     return np.where(n > 1, np.log1p(-1 / np.maximum(n, 1.5)), -np.inf)
 
 
@@ -212,18 +213,20 @@ def layer_coefficients(init: Initialisation) -> np.ndarray:
     The network has one output and sigma_b2 = 0. The result, (L - 1,), is between 0 and 5. Its
     limits are 5 w^2 at the input and 5 at the output.
     """
-    depth, log_a = init.depth, np.log(init.sigma_w2 / 2)
     n = np.array(init.widths, dtype=float)
-    sizes = np.log(n * init.weight_gains / n[0])
-    of_weights = np.logaddexp.accumulate(sizes)
-    of_biases = np.logaddexp.accumulate((depth - np.arange(1, depth + 1)) * log_a)
-    f, b = np.exp(of_weights[:-1] - of_weights[-1]), np.exp(of_biases[:-1] - of_biases[-1])
+    # logarithms of the sums of the layers' parts in both means, up to each layer
+    weight_sums = np.logaddexp.accumulate(np.log(n * init.weight_gains / n[0]))
+    bias_sums = np.logaddexp.accumulate(_from_top(init))
+    f = np.exp(weight_sums[:-1] - weight_sums[-1])  # F_k
+    b = np.exp(bias_sums[:-1] - bias_sums[-1])  # B_k
+    w = 1.0
     if init.bias_gain:
-        log_w = (depth - 1) * log_a + of_weights[-1]
-        w = float(np.exp(log_w - np.logaddexp(log_w, of_biases[-1])))
-    else:
-        w = 1.0
-    return w**2 * (5 - 8 * f * (1 - f)) + 2 * w * (1 - w) * b * (1 + 4 * f) + 5 * ((1 - w) * b) ** 2
+        log_w = (init.depth - 1) * np.log(init.sigma_w2 / 2) + weight_sums[-1]
+        w = float(np.exp(log_w - np.logaddexp(log_w, bias_sums[-1])))
+    weights = w**2 * (5 - 8 * f * (1 - f))
+    mixed = 2 * w * (1 - w) * b * (1 + 4 * f)
+    biases = 5 * ((1 - w) * b) ** 2
+    return weights + mixed + biases
 
 
 def leading_excess(init: Initialisation) -> float:
@@ -253,23 +256,28 @@ def reversal_input(hidden: Sequence[int], sigma_w2: float) -> float:
     widths = np.array(hidden, dtype=float)
     if len(widths) < 2 or (np.diff(widths) < 0).any() or widths[0] == widths[-1]:
         raise refuse("hidden", tuple(hidden), "widths that grow with depth; reverse the sequence")
-    total, reverse = widths.sum(), widths[::-1]
+    reverse = widths[::-1]
+    total = widths.sum()
     below = np.cumsum(widths) - widths  # sum of the hidden widths before a layer
     below_reverse = np.cumsum(reverse) - reverse
-    # the layers after it minus those before it, by their widths
-    balance = total - 2 * below - widths
+    balance = total - 2 * below - widths  # widths of the layers after it less those before it
     # biases: layer l has the part a^(L-l), here over that of the layer n_0 before the first
-    parts = -np.arange(len(widths) + 1) * np.log(sigma_w2 / 2)
-    sums = np.logaddexp.accumulate(parts)
-    shares = np.exp(sums[:-1] - sums[-1])  # B_k
-    weight_per_bias = np.exp(-sums[-1])  # 1 / beta
-    of_shares = (shares * (1 / widths - 1 / reverse)).sum()
-    of_sums = (shares * (below / widths - below_reverse / reverse)).sum()
-    of_squares = (shares**2 * (1 / widths - 1 / reverse)).sum()
+    log_parts = -np.arange(len(widths) + 1) * np.log(sigma_w2 / 2)
+    log_sums = np.logaddexp.accumulate(log_parts)
+    shares = np.exp(log_sums[:-1] - log_sums[-1])  # B_k
+    weight_per_bias = np.exp(-log_sums[-1])  # 1 / beta
+    # differences between the network and its reverse, of sums over layers
+    inverse_widths = 1 / widths - 1 / reverse
+    relative_sums = below / widths - below_reverse / reverse
+    share_part = (shares * inverse_widths).sum()
+    sum_part = (shares * relative_sums).sum()
+    square_part = (shares**2 * inverse_widths).sum()
     # the polynomial in beta n_0; its last two coefficients are negative
     constant = 8 * balance.sum()
-    linear = -8 * weight_per_bias * (balance / widths).sum() + 2 * (total * of_shares + 4 * of_sums)
-    square = 10 * weight_per_bias * of_shares + 5 * of_squares
+    linear = -8 * weight_per_bias * (balance / widths).sum() + 2 * (
+        total * share_part + 4 * sum_part
+    )
+    square = 10 * weight_per_bias * share_part + 5 * square_part
     root = 2 * constant / (np.sqrt(linear**2 - 4 * constant * square) - linear)
     return float(root * weight_per_bias)
 
@@ -281,13 +289,15 @@ def sums_from(terms: np.ndarray) -> np.ndarray:
 
 def log_pairs(left: np.ndarray, right: np.ndarray) -> float:
     """Return the logarithm of the sum over l1 < l2 of exp(left_l1 + right_l2); -inf if L = 1."""
-    return float(np.logaddexp.reduce(np.logaddexp.accumulate(left)[:-1] + right[1:]))
+    sums_before = np.logaddexp.accumulate(left)[:-1]
+    return float(np.logaddexp.reduce(sums_before + right[1:]))
 
 
 def log_chained_pairs(start: np.ndarray, steps: np.ndarray, end: np.ndarray) -> float:
     """Return log sum_{l1 < l2} exp(start_l1 + steps_l1 + ... + steps_(l2-1) + end_l2)."""
-    carried, sums = -np.inf, []
-    for own, step in zip(start[:-1], steps, strict=True):
-        carried = np.logaddexp(carried, own) + step
+    carried = -np.inf  # log of the sum over l1 <= l, with the steps up to layer l
+    sums = []
+    for term, step in zip(start[:-1], steps, strict=True):
+        carried = np.logaddexp(carried, term) + step
         sums.append(carried)
     return float(np.logaddexp.reduce(np.array(sums) + end[1:]))

@@ -18,7 +18,8 @@ class Normals:
     """
 
     def __init__(self, seed: int, blocks: range, block: int, device: torch.device):
-        self._block, self._device = block, device
+        self._block = block
+        self._device = device
         self.draws = len(blocks) * block
         if device.type == "cpu":
             self._streams = [generator(seed, number) for number in blocks]
@@ -33,8 +34,8 @@ class Normals:
         """Draw independent standard normal numbers, float64 (draws, ``*shape``)."""
         out = torch.empty((self.draws, *shape), dtype=torch.float64, device=self._device)
         view = out.numpy() if self._device.type == "cpu" else None
-        for place, stream in enumerate(self._streams):
-            part = slice(place * self._block, (place + 1) * self._block)
+        for number, stream in enumerate(self._streams):
+            part = slice(number * self._block, (number + 1) * self._block)
             if view is None:
                 out[part].normal_(generator=stream)
             else:
@@ -45,11 +46,11 @@ class Normals:
 def checked_device(device: str | torch.device) -> torch.device:
     """Return the torch device of this name; refuse one that this machine does not have."""
     try:
-        found = torch.device(device)
-        torch.empty(1, dtype=torch.float64, device=found)
+        torch_device = torch.device(device)
+        torch.empty(1, dtype=torch.float64, device=torch_device)
     except (RuntimeError, AssertionError, TypeError, NotImplementedError) as error:
         raise refuse("device", str(device), "a torch device of this machine", str(error)) from error
-    return found
+    return torch_device
 
 
 def drawn(

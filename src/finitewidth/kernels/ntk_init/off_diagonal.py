@@ -29,7 +29,8 @@ def printed_mean_ratio(depth: int, sigma_w2: float, cosine: float) -> float:
     It contains only the part of the biases at infinite width. It is a lower bound of the mean ratio
     only if Theta_W is negligible. It lies in [0, 1].
     """
-    rho, slopes = cosine, []
+    rho = cosine
+    slopes = []
     for _ in range(depth - 1):
         slopes.append(slope_map(rho))
         rho = min(1.0, correlation_map(rho))

@@ -7,9 +7,10 @@ from finitewidth.kernels.ntk_init.activations import ActivationLike, activation_
 from finitewidth.kernels.ntk_init.initialisation import checked_number, refuse
 
 LARGEST_VARIANCE = 1e9
-# ours: shares of the border's sigma_w2 up to which networks count as ordered, and from which on as
-# chaotic, where networks of the two phases are compared
-ORDERED_UP_TO, CHAOTIC_FROM = 0.75, 1.25
+# Where networks of the two phases are compared, they keep away from the border. Both numbers are
+# ours, in units of the border's sigma_w2.
+ORDERED_UP_TO = 0.75
+CHAOTIC_FROM = 1.25
 
 
 def chi_1(activation: ActivationLike, sigma_w2: float, q: float) -> float:
@@ -30,8 +31,10 @@ def chi_1(activation: ActivationLike, sigma_w2: float, q: float) -> float:
         >>> fw.chi_1("relu", 2.0, q=1.0)
         1.0
     """
-    sigma_w2, q = checked_number("sigma_w2", sigma_w2, above=0), checked_number("q", q)
-    return sigma_w2 * mean_squares(activation_of(activation), q)[1]
+    sigma_w2 = checked_number("sigma_w2", sigma_w2, above=0)
+    q = checked_number("q", q)
+    _, mean_squared_slope = mean_squares(activation_of(activation), q)
+    return sigma_w2 * mean_squared_slope
 
 
 def fixed_variance(activation: ActivationLike, sigma_w2: float, sigma_b2: float = 0.0) -> float:
@@ -62,7 +65,8 @@ def fixed_variance(activation: ActivationLike, sigma_w2: float, sigma_b2: float 
     def excess(q: float) -> float:
         return sigma_w2 * mean_squares(activation, q)[0] + sigma_b2 - q
 
-    low, high = 1e-9, 1.0
+    low = 1e-9
+    high = 1.0
     while excess(high) > 0:
         high *= 2
         if high > LARGEST_VARIANCE:
@@ -136,7 +140,8 @@ def border(activation: ActivationLike, sigma_b2: float = 0.0) -> float:
         >>> fw.border("relu", 0.1), round(fw.border("tanh", 0.0), 6)
         (2.0, 1.0)
     """
-    activation, sigma_b2 = activation_of(activation), checked_number("sigma_b2", sigma_b2)
+    activation = activation_of(activation)
+    sigma_b2 = checked_number("sigma_b2", sigma_b2)
     if activation.name == "relu":
         return 2.0
 

@@ -73,22 +73,28 @@ def planned(draws: int, block: int, bytes_per_draw: int, result: int) -> Blocks:
 @lru_cache(maxsize=256)
 def _alias_table(width: int) -> tuple[np.ndarray, np.ndarray]:
     """Return Walker's alias table of Bin(width, 1/2): thresholds, and halves of alternatives."""
-    cells, count = width + 1, 1
-    weights = []  # from whole numbers, each rounded once
+    cells = width + 1
+    # weights[k] = cells * binomial(width, k) / 2^width, from whole numbers, each rounded once
+    weights = []
+    binomial = 1
     for k in range(cells):
-        weights.append(count * cells / 2**width)
-        count = count * (width - k) // (k + 1)
-    keep, other = np.ones(cells), np.arange(cells)
+        weights.append(binomial * cells / 2**width)
+        binomial = binomial * (width - k) // (k + 1)
+    # cell k gives k with the probability keep[k], and alternative[k] otherwise
+    keep = np.ones(cells)
+    alternative = np.arange(cells)
     small = [k for k in range(cells) if weights[k] < 1]
     large = [k for k in range(cells) if weights[k] >= 1]
     while small and large:
-        low, high = small.pop(), large[-1]
-        keep[low], other[low] = weights[low], high
+        low = small.pop()
+        high = large[-1]
+        keep[low] = weights[low]
+        alternative[low] = high
         weights[high] -= 1 - weights[low]
         if weights[high] < 1:
             small.append(large.pop())
     # the threshold of cell k is k + keep[k]; alternatives are halved, as a draw returns K / 2
-    return np.arange(cells) + keep, other / 2
+    return np.arange(cells) + keep, alternative / 2
 
 
 def half_units_on(rng: np.random.Generator, width: int, size: int) -> np.ndarray:
@@ -99,11 +105,11 @@ def half_units_on(rng: np.random.Generator, width: int, size: int) -> np.ndarray
     """
     if width > LARGEST_TABLE:
         return rng.binomial(width, 0.5, size) * 0.5
-    threshold, other = _alias_table(width)
-    place = rng.random(size)
-    place *= width + 1
-    cell = place.astype(np.int64)
-    return np.where(place < threshold[cell], 0.5 * cell, other[cell])
+    threshold, half_alternative = _alias_table(width)
+    uniform = rng.random(size)
+    uniform *= width + 1
+    cell = uniform.astype(np.int64)
+    return np.where(uniform < threshold[cell], 0.5 * cell, half_alternative[cell])
 
 
 def half_chi_square(rng: np.random.Generator, half_freedom: np.ndarray) -> np.ndarray:

@@ -32,16 +32,16 @@ class LogSums:
 
     def __init__(self) -> None:
         self.count = 0
-        self.about = 0.0
-        self.sums = np.zeros(3)
+        self.centre = 0.0  # subtracted from logarithms, against cancellation
+        self.sums = np.zeros(3)  # of the first three powers
 
     def add(self, theta: Any) -> None:
         """Add a block of draws, (n,)."""
         theta = np.asarray(theta, dtype=np.float64)
         logs = np.log(theta[theta > 0])
         if not self.count and len(logs):
-            self.about = float(logs.mean())  # near the mean of all draws, against cancellation
-        logs -= self.about
+            self.centre = float(logs.mean())  # near the mean of all draws
+        logs -= self.centre
         square = logs * logs
         self.count += len(logs)
         self.sums += [logs.sum(), square.sum(), square @ logs]
@@ -87,15 +87,22 @@ def log_normal_error(s2: float, count: int) -> float:
     """
     if s2 < CANCELS:
         return float(s2 * (2 / count) ** 0.5)
-    end = -ndtri(min(-np.log(MISSED) / count, 0.5))
-    # logarithms of the moments below the quantile, of orders 0 to 4, over those of the whole law
-    kept = log_ndtr(end - np.arange(5) * s2**0.5) - log_ndtr(end)
-    first, second, third, fourth = (kept[k] + (k * k - k) * s2 / 2 for k in range(1, 5))
-    lost, ratio, skewed = 2 * kept[1] - kept[2], second - 2 * first, third - second - first
-    spread = np.expm1(fourth - 2 * second) - 4 * np.exp(skewed) + 4 * np.exp(ratio)
+    quantile = -ndtri(min(-np.log(MISSED) / count, 0.5))  # of (log theta - mean) / s
+    orders = np.arange(5)
+    # logarithms of moments of the cut law: over those of the whole law, and with E theta = 1 there
+    shares = log_ndtr(quantile - orders * s2**0.5) - log_ndtr(quantile)
+    moments = shares + (orders * orders - orders) * s2 / 2
+    _, first, second, third, fourth = moments
+    # v = m_4 / m_2^2 - 1 - 4 m_3 / (m_2 m_1) + 4 m_2 / m_1^2
+    fourth_part = np.expm1(fourth - 2 * second)
+    third_part = np.exp(third - second - first)
+    second_part = np.exp(second - 2 * first)
+    spread = fourth_part - 4 * third_part + 4 * second_part
     scatter = (max(spread, 0.0) / count) ** 0.5
+    log_inverse_q = 2 * shares[1] - shares[2]
     with np.errstate(over="ignore"):
-        return float(np.hypot(np.expm1(lost) / NORMAL, np.exp(lost) * scatter))
+        missed_part = np.expm1(log_inverse_q) / NORMAL
+        return float(np.hypot(missed_part, np.exp(log_inverse_q) * scatter))
 
 
 def robust_error(value: float, error: float, variance: float, draws: int) -> float:
@@ -126,10 +133,13 @@ def exact_dispersion_error(init: Initialisation, draws: int, *, input_norm2: flo
     where there is a closed form, for one output and sigma_b2 = 0: it is right for all tails.
     """
     parts = log_kernel_moments(init, 4, input_norm2=input_norm2)
-    log = [
-        np.logaddexp.reduce([np.log(comb(k, i)) + parts[i, k - i] for i in range(k + 1)])
-        for k in range(5)
-    ]
-    _, _, second, third, fourth = (np.exp(log[k] - k * log[1]) for k in range(5))
+    logs = []  # log E[Theta^k], by the binomial theorem
+    for k in range(5):
+        terms = [np.log(comb(k, i)) + parts[i, k - i] for i in range(k + 1)]
+        logs.append(np.logaddexp.reduce(terms))
+    # moments of t
+    second = np.exp(logs[2] - 2 * logs[1])
+    third = np.exp(logs[3] - 3 * logs[1])
+    fourth = np.exp(logs[4] - 4 * logs[1])
     variance = fourth - 4 * second * third + 4 * second**3 - second**2
     return float(np.sqrt(max(variance, 0.0) / draws))
