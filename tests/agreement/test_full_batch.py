@@ -34,7 +34,7 @@ def networks(gates, depth=4, inputs=2, width=WIDTH):
     if gates == "external":
         gates = bernoulli_gates(SAMPLES, sizes[1:-1], 0.5, names)
     elif gates == "galu":
-        gates = feature_gates(x, [w.flip(-1) for w in weights[:-1]], None, beta=None)
+        gates = feature_gates(x, [w.flip(-1) for w in weights[:-1]], None)
     return Networks(x, y, weights, gates)
 
 

@@ -245,10 +245,11 @@ def test_kernels_of_gated_networks(number):
     def of_weights(unit):
         return lambda w, b: perceptron(w, b, x, unit)
 
+    gating = gated_ntk.Gating(**soft, hidden=hidden)
     found = {
         "value": gated_ntk.value_kernel(x, weights, biases, gates, **options),
         "feature": gated_ntk.feature_kernel(
-            x, feature, shifts, weights, biases, hidden=hidden, **soft, **options
+            x, (feature, shifts), (weights, biases), gating, **options
         ),
         "relu": gated_ntk.soft_relu_ntk(x, weights, biases, beta=None, **options),
         "soft relu": gated_ntk.soft_relu_ntk(x, weights, biases, **soft, **options),

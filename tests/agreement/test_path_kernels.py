@@ -35,11 +35,12 @@ def agree(found, wanted, tolerance=1e-10):
 
 def all_kernels(x, feature, value):
     soft = {"beta": 4.0, "eps": 0.1}
-    gates = gated_ntk.feature_gates(x, *feature, **soft)
+    gating = gated_ntk.Gating(**soft)
+    gates = gated_ntk.feature_gates(x, *feature, gating)
     hard = gated_ntk.relu_gates(*value, x)
     return [
         gated_ntk.value_kernel(x, *value, gates, with_biases=True),
-        gated_ntk.feature_kernel(x, *feature, *value, **soft, with_biases=True),
+        gated_ntk.feature_kernel(x, feature, value, gating, with_biases=True),
         gated_ntk.value_kernel(x, *value, hard, with_biases=False),
         gated_ntk.soft_relu_ntk(x, *value, **soft, with_biases=True),
         npk(x, gates),

@@ -16,7 +16,7 @@ from tests.helpers.kernels_by_definition import (
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import paths
-from finitewidth.kernels.gated_ntk import feature_kernel, relu_gates, value_kernel
+from finitewidth.kernels.gated_ntk import Gating, feature_kernel, relu_gates, value_kernel
 from finitewidth.kernels.npk import SingularKernelError, npk, nu, overlap
 
 
@@ -94,7 +94,7 @@ def test_hard_gates_pass_no_gradient(network, with_biases):  # N23
     features = [weight + 0.1 for weight in weights[:-1]]
     for hidden in ("hard", "soft"):
         kernel = feature_kernel(
-            x, features, None, weights, None, beta=None, hidden=hidden, with_biases=with_biases
+            x, (features, None), (weights, None), Gating(hidden=hidden), with_biases=with_biases
         )
         assert torch.equal(kernel, torch.zeros(len(x), len(x), dtype=torch.float64))
 

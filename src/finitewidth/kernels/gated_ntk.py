@@ -12,6 +12,7 @@ the output layer last, and those of a feature network L-1, without an output lay
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import torch
@@ -23,29 +24,65 @@ from torch import Tensor
 # is 1 for all weights, so its kernel contains only rounding errors.
 Output = Literal["logits_trace", "true_class_logit", "softmax_sum"]
 Biases = Sequence[Tensor] | None
+Layers = tuple[Sequence[Tensor], Biases]  # weights and biases
+
+
+@dataclass(frozen=True)
+class Gating:
+    """How a feature network computes gates and hidden units from its pre-activations q.
+
+    Attributes:
+        beta: slope of the soft gates G(q) = (1+eps)/(1+exp(-beta q)); None for the hard gates
+            1{q > 0}.
+        eps: see ``beta``; unused for hard gates.
+        hidden: "hard" for the hidden units relu(q), "soft" for q·G(q) (DGN Table 2).
+    """
+
+    beta: float | None = None
+    eps: float = 0.0
+    hidden: Literal["hard", "soft"] = "hard"
+
+    def gates(self, q: Tensor) -> Tensor:
+        """Return G(q)."""
+        if self.beta is None:
+            return (q > 0).to(q.dtype)
+        return (1 + self.eps) * torch.sigmoid(self.beta * q)
+
+    def gate_slopes(self, q: Tensor) -> Tensor:
+        """Return G'(q), which is 0 for hard gates."""
+        if self.beta is None:
+            return torch.zeros_like(q)
+        sigmoid = torch.sigmoid(self.beta * q)
+        return (1 + self.eps) * self.beta * sigmoid * (1 - sigmoid)
+
+    def units(self, q: Tensor, gates: Tensor) -> Tensor:
+        """Return the hidden units, from q and G(q)."""
+        return torch.relu(q) if self.hidden == "hard" else q * gates
+
+    def unit_slopes(self, q: Tensor, gates: Tensor, gate_slopes: Tensor) -> Tensor:
+        """Return the derivatives of the hidden units by q, from G(q) and G'(q)."""
+        if self.hidden == "hard":
+            return (q > 0).to(q.dtype)
+        return gates + q * gate_slopes
+
+
+HARD = Gating()
 
 
 def relu_gates(weights: Sequence[Tensor], biases: Biases, x: Tensor) -> list[Tensor]:
     """Return the gates 1{q > 0} of a ReLU network (NPF Table 1) in the dtype of ``weights``."""
-    return feature_gates(x, weights[:-1], biases and biases[:-1], beta=None)
+    return feature_gates(x, weights[:-1], biases and biases[:-1])
 
 
 def feature_gates(
-    x: Tensor,
-    weights: Sequence[Tensor],
-    biases: Biases,
-    *,
-    beta: float | None,
-    eps: float = 0.0,
-    hidden: Literal["hard", "soft"] = "hard",
+    x: Tensor, weights: Sequence[Tensor], biases: Biases, gating: Gating = HARD
 ) -> list[Tensor]:
     """Return the gates that a feature network computes (NPF section 4, Figure 2).
 
-    Soft gates of pre-activations q are (1+eps)/(1+exp(-beta q)); ``beta`` None gives the hard gates
-    1{q > 0}. Hidden units are relu(q) if ``hidden`` is hard, or q·G(q) if it is soft (DGN Table 2).
-    The gates have the dtype of ``weights``.
+    They have the dtype of ``weights``.
     """
-    return _feature_pass(x.to(weights[0].dtype), weights, biases, beta, eps, hidden)[2]
+    _, _, gates = _feature_pass(x.to(weights[0].dtype), weights, biases, gating)
+    return gates
 
 
 def value_kernel(
@@ -76,43 +113,56 @@ def value_kernel(
         labels: (S,) or (R, S) integers, for ``true_class_logit``.
         dtype: of the computation.
     """
-    x, W, gates = x.to(dtype), _cast(weights, dtype), _cast(gates, dtype)
+    x = x.to(dtype)
+    W = _cast(weights, dtype)
+    gates = _cast(gates, dtype)
     inputs, _, logits = _value_pass(x, W, _cast(biases, dtype), gates)
-    signals = (_value_signals(c, W, gates) for c in _covectors(logits, output, labels))
+    covectors = _covectors(logits, output, labels)
+    signals = (_value_signals(covector, W, gates) for covector in covectors)
     return _layer_sum(signals, inputs, with_biases)
 
 
 def feature_kernel(
     x: Tensor,
-    feature_weights: Sequence[Tensor],
-    feature_biases: Biases,
-    weights: Sequence[Tensor],
-    biases: Biases,
+    features: Layers,
+    values: Layers,
+    gating: Gating,
     *,
-    beta: float | None,
-    eps: float = 0.0,
-    hidden: Literal["hard", "soft"] = "hard",
     with_biases: bool,
     output: Output = "logits_trace",
     labels: Tensor | None = None,
-    dtype: torch.dtype = torch.float64,
 ) -> Tensor:
     """Compute K^f(s, s') = <grad y(s), grad y(s')> over the feature weights.
 
     K^f = sum_l <e^l, e'^l> (<z_f^{l-1}, z_f'^{l-1}> [+ 1]), where e^l is the derivative of the
     output with respect to the feature pre-activations q_f^l:
     e^l = (W_{l+1} delta^{l+1}) q_v^l G'(q_f^l) + (V_{l+1} e^{l+1}) z_f'(q_f^l)
-    (NPF Proposition 4.1). For hard gates it is exactly 0 (NPF section 6.2). Arguments are those of
-    `feature_gates` and of `value_kernel`; ``with_biases`` is about the biases of the features.
+    (NPF Proposition 4.1). For hard gates it is exactly 0 (NPF section 6.2). The result is
+    (..., S, S) in float64.
+
+    Args:
+        x: inputs.
+        features: weights V and biases of the feature network.
+        values: weights W and biases of the value network.
+        gating: how the features give gates and hidden units.
+        with_biases: whether to include the gradients with respect to the feature biases (the
+            term + 1).
+        output: the function that is differentiated, see ``Output``.
+        labels: (S,) or (R, S) integers, for ``true_class_logit``.
     """
-    x, V, W = x.to(dtype), _cast(feature_weights, dtype), _cast(weights, dtype)
-    inputs, q_f, gates = _feature_pass(x, V, _cast(feature_biases, dtype), beta, eps, hidden)
-    _, q_v, logits = _value_pass(x, W, _cast(biases, dtype), gates)
-    slopes = [_gate_slopes(q, beta, eps) for q in q_f]
-    crossing = [slope * q for slope, q in zip(slopes, q_v, strict=True)]  # from value to feature
-    own = [_hidden_slope(*f, hidden) for f in zip(q_f, gates, slopes, strict=True)]
+    x = x.double()
+    V, feature_biases = (_cast(tensors, torch.float64) for tensors in features)
+    W, value_biases = (_cast(tensors, torch.float64) for tensors in values)
+    inputs, q_f, gates = _feature_pass(x, V, feature_biases, gating)
+    _, q_v, logits = _value_pass(x, W, value_biases, gates)
+    to_feature = []  # q_v^l G'(q_f^l): from a value unit to the pre-activation of its gate
+    through = []  # z_f'(q_f^l): from a feature unit to its pre-activation
+    for q, gate, q_value in zip(q_f, gates, q_v, strict=True):
+        gate_slope = gating.gate_slopes(q)
+        to_feature.append(gate_slope * q_value)
+        through.append(gating.unit_slopes(q, gate, gate_slope))
     covectors = _covectors(logits, output, labels)
-    signals = (_feature_signals(c, W, V, gates, crossing, own) for c in covectors)
+    signals = (_feature_signals(c, W, V, gates, to_feature, through) for c in covectors)
     return _layer_sum(signals, inputs, with_biases)
 
 
@@ -126,68 +176,62 @@ def soft_relu_ntk(
     with_biases: bool,
     output: Output = "logits_trace",
     labels: Tensor | None = None,
-    dtype: torch.dtype = torch.float64,
 ) -> Tensor:
     """Compute the neural tangent kernel of a soft-ReLU network (DGN Table 3).
 
     The hidden units are q·G(q). The gates depend on the same weights, so the derivative of a hidden
-    unit is G(q) + q G'(q). Arguments are those of `feature_gates` and of `value_kernel`.
+    unit is G(q) + q G'(q). For ``beta`` and ``eps`` see `Gating`; the other arguments are those of
+    `value_kernel`. The result is (..., S, S) in float64.
     """
-    x, W, b = x.to(dtype), _cast(weights, dtype), _cast(biases, dtype)
-    _, q, gates = _feature_pass(x, W[:-1], b and b[:-1], beta, eps, "soft")
+    gating = Gating(beta, eps, hidden="soft")
+    x = x.double()
+    W = _cast(weights, torch.float64)
+    b = _cast(biases, torch.float64)
+    _, q, gates = _feature_pass(x, W[:-1], b and b[:-1], gating)
     inputs, _, logits = _value_pass(x, W, b, gates)
     slopes = [
-        _hidden_slope(at, gate, _gate_slopes(at, beta, eps), "soft")
-        for at, gate in zip(q, gates, strict=True)
+        gating.unit_slopes(q_l, gate, gating.gate_slopes(q_l))
+        for q_l, gate in zip(q, gates, strict=True)
     ]
-    signals = (_value_signals(c, W, slopes) for c in _covectors(logits, output, labels))
+    covectors = _covectors(logits, output, labels)
+    signals = (_value_signals(covector, W, slopes) for covector in covectors)
     return _layer_sum(signals, inputs, with_biases)
-
-
-def _gate_slopes(q: Tensor, beta: float | None, eps: float) -> Tensor:
-    """Return the derivatives of gates with respect to q; they are 0 for hard gates."""
-    if beta is None:
-        return torch.zeros_like(q)
-    opened = torch.sigmoid(beta * q)
-    return (1 + eps) * beta * opened * (1 - opened)
-
-
-def _hidden_slope(q: Tensor, gate: Tensor, slope: Tensor, hidden: str) -> Tensor:
-    """Return the derivative of a hidden unit, relu(q) or q·G(q), from G(q) and G'(q)."""
-    return (q > 0).to(q.dtype) if hidden == "hard" else gate + q * slope
 
 
 def _value_pass(
     x: Tensor, weights: Sequence[Tensor], biases: Biases, gates: Sequence[Tensor]
 ) -> tuple[list[Tensor], list[Tensor], Tensor]:
     """Return layer inputs z^0 .. z^{L-1}, pre-activations q^1 .. q^{L-1} and outputs."""
-    inputs, preactivations = [x], []
+    inputs = [x]
+    preactivations = []
     for layer, gate in enumerate(gates):
-        preactivations.append(_affine(inputs[-1], weights, biases, layer))
-        inputs.append(preactivations[-1] * gate)
-    return inputs, preactivations, _affine(inputs[-1], weights, biases, len(weights) - 1)
+        q = _affine(inputs[-1], weights, biases, layer)
+        preactivations.append(q)
+        inputs.append(q * gate)
+    logits = _affine(inputs[-1], weights, biases, len(weights) - 1)
+    return inputs, preactivations, logits
 
 
 def _feature_pass(
-    x: Tensor,
-    weights: Sequence[Tensor],
-    biases: Biases,
-    beta: float | None,
-    eps: float,
-    hidden: str,
+    x: Tensor, weights: Sequence[Tensor], biases: Biases, gating: Gating
 ) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
     """Return layer inputs z_f^0 .. z_f^{L-2}, pre-activations q_f^1 .. q_f^{L-1} and gates."""
-    z, inputs, preactivations, gates = x, [], [], []
+    inputs = []
+    preactivations = []
+    gates = []
+    z = x
     for layer in range(len(weights)):
-        inputs.append(z)
         q = _affine(z, weights, biases, layer)
+        gate = gating.gates(q)
+        inputs.append(z)
         preactivations.append(q)
-        gates.append((q > 0).to(q.dtype) if beta is None else (1 + eps) * torch.sigmoid(beta * q))
-        z = torch.relu(q) if hidden == "hard" else q * gates[-1]
+        gates.append(gate)
+        z = gating.units(q, gate)
     return inputs, preactivations, gates
 
 
 def _affine(z: Tensor, weights: Sequence[Tensor], biases: Biases, layer: int) -> Tensor:
+    """Return z W + b of a layer, (..., S, fan_out)."""
     product = z @ weights[layer]
     return product if biases is None else product + biases[layer][..., None, :]
 
@@ -205,8 +249,8 @@ def _layer_sum(
     """
     grams = [_gram(z) + with_biases for z in inputs]
     kernel = torch.zeros_like(grams[0])
-    for of_output in signals:
-        for signal, gram in zip(of_output, grams[::-1], strict=True):
+    for layer_signals in signals:  # of one output
+        for signal, gram in zip(layer_signals, reversed(grams), strict=True):
             kernel = kernel + _gram(signal) * gram
     return kernel
 
@@ -224,19 +268,22 @@ def _feature_signals(
     W: Sequence[Tensor],
     V: Sequence[Tensor],
     gates: Sequence[Tensor],
-    crossing: Sequence[Tensor],
-    own: Sequence[Tensor],
+    to_feature: Sequence[Tensor],
+    through: Sequence[Tensor],
 ) -> list[Tensor]:
-    """Return the derivatives e^{L-1} .. e^1 of the output by q_f, last hidden layer first."""
+    """Return the derivatives e^{L-1} .. e^1 of the output by q_f, last hidden layer first.
+
+    ``to_feature`` is q_v^l G'(q_f^l) and ``through`` z_f'(q_f^l), one tensor per layer.
+    """
     signals: list[Tensor] = []
     delta = covector
     for layer in reversed(range(len(V))):
-        of_hidden = delta @ W[layer + 1].mT
-        signal = of_hidden * crossing[layer]
+        unit_signal = delta @ W[layer + 1].mT  # derivative by the hidden units of the values
+        signal = unit_signal * to_feature[layer]
         if signals:
-            signal = signal + (signals[-1] @ V[layer + 1].mT) * own[layer]
+            signal = signal + (signals[-1] @ V[layer + 1].mT) * through[layer]
         signals.append(signal)
-        delta = of_hidden * gates[layer]
+        delta = unit_signal * gates[layer]
     return signals
 
 
@@ -247,7 +294,8 @@ def _covectors(logits: Tensor, output: str, labels: Tensor | None) -> Iterator[T
         for unit in torch.eye(classes).to(logits):
             yield unit.expand_as(logits)
     elif output == "true_class_logit":
-        yield torch.nn.functional.one_hot(labels.long(), classes).to(logits).expand_as(logits)
+        one_hot = torch.nn.functional.one_hot(labels.long(), classes)
+        yield one_hot.to(logits).expand_as(logits)
     else:
         probabilities = torch.softmax(logits, dim=-1)
         yield probabilities * (1 - probabilities.sum(-1, keepdim=True))

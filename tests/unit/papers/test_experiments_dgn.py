@@ -164,7 +164,7 @@ def test_fig8_takes_each_kernel_from_its_own_network():
             "galu": ("gates", "unlearnt gates"),
             "flnpf": ("gates", "learnt gates"),
         }[regime]
-        gates = nu.feature_gates(x, weights("frozen", "feature", 2 * number + 1), None, beta=None)
+        gates = nu.feature_gates(x, weights("frozen", "feature", 2 * number + 1), None)
         kernel = gated_ntk.value_kernel(
             x, weights("frozen", "value", 2 * number + 1), None, gates, with_biases=False
         )
@@ -172,13 +172,9 @@ def test_fig8_takes_each_kernel_from_its_own_network():
         assert found == pytest.approx(solved(kernel / kernel.trace()), rel=1e-6)
     ka = gated_ntk.feature_kernel(
         x,
-        weights("soft_galu", "feature", 0),
-        None,
-        weights("soft_galu", "value", 0),
-        None,
-        beta=4.0,
-        eps=0.1,
-        hidden="soft",
+        (weights("soft_galu", "feature", 0), None),
+        (weights("soft_galu", "value", 0), None),
+        gated_ntk.Gating(beta=4.0, eps=0.1, hidden="soft"),
         with_biases=False,
     )
     assert runs.loc[("ka", "soft-GaLU", 3, 0), "nu"] == pytest.approx(solved(ka), rel=1e-6)

@@ -12,7 +12,7 @@ from tests.helpers.small_trainings import planned_trainings
 
 from finitewidth.data.bundled import digits, digits_on_patches
 from finitewidth.data.select import stratified_subset
-from finitewidth.kernels.gated_ntk import feature_gates, relu_gates
+from finitewidth.kernels.gated_ntk import Gating, feature_gates, relu_gates
 from finitewidth.measures.nu_values import binary_examples, network_at
 from finitewidth.networks.architecture import Architecture
 from finitewidth.papers.npf.experiments import cntk, kvf, nu, regimes, stages, text
@@ -286,7 +286,7 @@ def test_kernel_sizes_are_those_of_jacobians():
     x = torch.from_numpy(data.train_images[index].reshape(10, 64) / 255)
     value = [[t[0] for t in part] for part in network_at(arrays, 0, "value")]
     feature = [[t[0] for t in part] for part in network_at(arrays, 0, "feature")]
-    gates = feature_gates(x, *feature, beta=4, eps=0.1)
+    gates = feature_gates(x, *feature, Gating(beta=4, eps=0.1))
     kv = reference.value_kernel_by_jacobian(x, *value, gates, with_biases=False)
     kf = reference.feature_kernel_by_jacobian(
         x, *feature, *value, beta=4, eps=0.1, with_biases=False

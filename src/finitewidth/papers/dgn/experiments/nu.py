@@ -7,6 +7,7 @@ import pandas as pd
 from torch import Tensor
 
 from finitewidth.kernels.gated_ntk import (
+    Gating,
     feature_gates,
     feature_kernel,
     soft_relu_ntk,
@@ -78,25 +79,18 @@ def _kernels(
     weights, biases = network_at(inputs["soft_relu"], epoch, "value")
     soft_relu = soft_relu_ntk(x, weights, biases, **gate, with_biases=biases is not None)
 
-    weights, biases = network_at(inputs["soft_galu"], epoch, "value")
-    feature_weights, feature_biases = network_at(inputs["soft_galu"], epoch, "feature")
-    gating = feature_kernel(
-        x,
-        feature_weights,
-        feature_biases,
-        weights,
-        biases,
-        **gate,
-        hidden=settings["feature_hidden"],
-        with_biases=feature_biases is not None,
-    )
+    values = network_at(inputs["soft_galu"], epoch, "value")
+    features = network_at(inputs["soft_galu"], epoch, "feature")
+    gating = Gating(**gate, hidden=settings["feature_hidden"])
+    has_biases = features[1] is not None
+    soft_galu = feature_kernel(x, features, values, gating, with_biases=has_biases)
     return {
         ("gates", "learnt gates"): frozen["flnpf"],
         ("gates", "unlearnt gates"): frozen["galu"],
         ("adaptable", "ReLU"): traced_kernel(relu, x),
         ("adaptable", "soft-ReLU"): soft_relu,
         ("adaptable", "frozen ReLU"): frozen["frnpf_di"],
-        ("ka", "soft-GaLU"): gating,
+        ("ka", "soft-GaLU"): soft_galu,
     }
 
 
@@ -106,7 +100,7 @@ def _frozen_kernels(
     """Regime of `FROZEN` -> kernels (R, S, S) of the value weights, with the hard frozen gates."""
     feature_weights, feature_biases = network_at(arrays, epoch, "feature")
     weights, biases = network_at(arrays, epoch, "value")
-    gates = feature_gates(x, feature_weights, feature_biases, beta=None)
+    gates = feature_gates(x, feature_weights, feature_biases)
     kernels = value_kernel(x, weights, biases, gates, with_biases=biases is not None)
     return dict(zip(FROZEN, kernels.split(runs), strict=True))  # kernels: (3 R, S, S)
 

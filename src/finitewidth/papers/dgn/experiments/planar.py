@@ -64,5 +64,5 @@ def networks(
 
     gates = "own"
     if name == "galu":
-        gates = feature_gates(points, draw(sizes[:-1], "feature weights"), None, beta=None)
+        gates = feature_gates(points, draw(sizes[:-1], "feature weights"), None)
     return dynamics.Networks(points, targets, draw(sizes, "weights"), gates)

@@ -7,7 +7,7 @@ import pandas as pd
 import torch
 
 from finitewidth.data.select import first_per_class, scaled
-from finitewidth.kernels.gated_ntk import feature_gates, feature_kernel, value_kernel
+from finitewidth.kernels.gated_ntk import Gating, feature_gates, feature_kernel, value_kernel
 from finitewidth.measures.accuracy import averaged
 from finitewidth.measures.nu_values import epochs_kept, network_at
 
@@ -24,7 +24,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     index = first_per_class(data.train_labels, classes, settings["per_class"])
     x = torch.from_numpy(scaled(data.train_images[index])).flatten(1).double()
     labels = torch.from_numpy(data.train_labels[index])
-    gate, output = settings["gate"], settings["output"]
+    gating = Gating(**settings["gate"])
+    output = settings["output"]
     common = {
         "with_biases": settings["with_biases"],
         "output": output,
@@ -34,8 +35,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     for epoch in epochs_kept(arrays):
         value, feature = (network_at(arrays, epoch, part) for part in ("value", "feature"))
         kernels = {
-            "kv": value_kernel(x, *value, feature_gates(x, *feature, **gate), **common),
-            "kf": feature_kernel(x, *feature, *value, **gate, **common),
+            "kv": value_kernel(x, *value, feature_gates(x, *feature, gating), **common),
+            "kf": feature_kernel(x, feature, value, gating, **common),
         }
         for seed in range(len(kernels["kv"])):
             traces = {f"trace_{name}": float(k[seed].trace()) for name, k in kernels.items()}

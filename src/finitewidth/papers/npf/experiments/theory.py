@@ -159,7 +159,7 @@ def _run(
     features = np.random.default_rng(seed_for("npf/theory/features", grows, depth, width, run))
     values = np.random.default_rng(seed_for("npf/theory/values", grows, depth, width, copies, run))
     feature = _one(sizes, sigma, features)[:-1]
-    gates = feature_gates(x, feature, None, beta=None)
+    gates = feature_gates(x, feature, None)
     wide_gates = [gate.repeat(1, copies) for gate in gates]
     wide_sizes = sizes_of(x.shape[-1], copies * width, depth)
     value = _one(wide_sizes, sigma / np.sqrt(copies), values)
@@ -238,7 +238,7 @@ def _drawn(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             random = np.random.default_rng(seed_for("npf/theory/mean gates", depth, width))
             sizes = sizes_of(x.shape[1], width, depth)
             feature = draw_weights(sizes, sigma_of(width), 1, random)[:-1]
-            gates = feature_gates(x, [weight[0] for weight in feature], None, beta=None)
+            gates = feature_gates(x, [weight[0] for weight in feature], None)
         else:  # the memorisation network: every input is 1, only the gates differ
             stream = generator("npf/theory/mean", kind, depth, width)
             x = torch.ones(count, 1, dtype=torch.float64)
