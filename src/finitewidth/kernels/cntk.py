@@ -98,18 +98,25 @@ def cntk(
         >>> fw.cntk(torch.rand(3, 1, 6, 6), architecture=vconv).shape
         torch.Size([3, 3])
     """
-    first = _checked(x, "x")
-    images = [first, first if other is None else _checked(other, "other")]
-    if images[0].shape[1:] != images[1].shape[1:]:
-        raise refuse("other", tuple(images[1].shape), f"(N', *{tuple(images[0].shape[1:])}), as x")
-    law = _law(architecture, images[0].shape[1:], sigma_w2, sigma_b2, parametrisation)
-    sides = [_Side.of(batch, law, dtype) for batch in images]
-    own = [_diagonal(side, law) for side in (sides[:1] if other is None else sides)]
-    below = _pairs(*sides, law, own[0] if other is None else None, each)
-    return torch.from_numpy(_dense(*below, own, law))
+    x = _checked(x, "x")
+    if other is not None:
+        other = _checked(other, "other")
+        if other.shape[1:] != x.shape[1:]:
+            raise refuse("other", tuple(other.shape), f"(N', *{tuple(x.shape[1:])}), as x")
+    law = _law(architecture, x.shape[1:], sigma_w2, sigma_b2, parametrisation)
+    rows = _Side.of(x, law, dtype)
+    diagonals = [_diagonal(rows, law)]
+    if other is None:
+        covariance, tangent = _pairs(rows, rows, law, diagonals[0], each)
+    else:
+        columns = _Side.of(other, law, dtype)
+        diagonals.append(_diagonal(columns, law))
+        covariance, tangent = _pairs(rows, columns, law, None, each)
+    return torch.from_numpy(_dense(covariance, tangent, diagonals, law))
 
 
 def _checked(images: Tensor | ArrayLike, name: str) -> Tensor:
+    """Return images as a tensor; refuse other shapes, and numbers that are not finite."""
     images = as_tensor(images, name)
     if images.dim() != 4 or not images.numel():
         raise refuse(name, tuple(images.shape), "images (N, C, H, W)")
@@ -121,6 +128,7 @@ def _checked(images: Tensor | ArrayLike, name: str) -> Tensor:
 def _law(
     architecture: Architecture, shape: torch.Size, sigma_w2: float, sigma_b2: float, kind: str
 ) -> _Law:
+    """Return the constants of a network; refuse architectures that have no CNTK here."""
     sigma_w2 = checked_number("sigma_w2", sigma_w2, above=0)
     sigma_b2 = checked_number("sigma_b2", sigma_b2)
     checked_choice("parametrisation", kind, PARAMETRISATIONS)
@@ -133,11 +141,20 @@ def _law(
     channels, height, width = shape
     layers = layers_of(architecture, (height, width, channels), outputs=1)
     fans = [layer.fan_in * (SHIFTS if layer.kind == "conv" else 1) for layer in layers]
-    standard = kind == "standard"
-    gains = tuple(float(fan) if standard else sigma_w2 for fan in fans)
-    bias_gain = float(sigma_b2 > 0) if standard else sigma_b2
-    average = architecture.global_average_pooling
-    return _Law(sigma_w2, sigma_b2, gains, bias_gain, len(architecture.channels), average)
+    if kind == "standard":
+        gains = tuple(float(fan) for fan in fans)
+        bias_gain = float(sigma_b2 > 0)
+    else:
+        gains = (sigma_w2,) * len(fans)
+        bias_gain = sigma_b2
+    return _Law(
+        sigma_w2=sigma_w2,
+        sigma_b2=sigma_b2,
+        gains=gains,
+        bias_gain=bias_gain,
+        convolutions=len(architecture.channels),
+        average=architecture.global_average_pooling,
+    )
 
 
 @dataclass(frozen=True)
@@ -149,8 +166,10 @@ class _Side:
 
     @classmethod
     def of(cls, images: Tensor, law: _Law, dtype: torch.dtype) -> "_Side":
-        pixels = images.double().permute(1, 2, 3, 0).contiguous()
-        square, deviations = pixels.square().mean(dim=0), []
+        """Compute the deviations of images (N, C, H, W)."""
+        pixels = images.double().permute(1, 2, 3, 0).contiguous()  # (C, H, W, N)
+        square = pixels.square().mean(dim=0)  # mean over channels, (H, W, N)
+        deviations = []
         for _ in range(law.convolutions):
             variance = law.sigma_w2 / SHIFTS * box_sum(square[:, :, None])[:, :, 0]
             variance += law.sigma_b2
@@ -161,8 +180,9 @@ class _Side:
     def take(self, index: Tensor) -> "_Side":
         """Select images by their indices, which may repeat."""
         index = index.to(self.images.device)
-        chosen = (tensor.index_select(-1, index) for tensor in (self.images, *self.deviations))
-        return _Side(next(chosen), list(chosen))
+        images = self.images.index_select(-1, index)
+        deviations = [deviation.index_select(-1, index) for deviation in self.deviations]
+        return _Side(images, deviations)
 
     def cut(self, rows: slice, axis: int) -> "_Side":
         """Select rows and insert an axis of length 1 at ``axis`` of the deviations."""
@@ -184,16 +204,16 @@ def _pairs(
     """
     sizes = first.images.shape[-1], second.images.shape[-1]
     if diagonal is None:
-        index = torch.cartesian_prod(*map(torch.arange, sizes)).T
+        rows, columns = torch.cartesian_prod(*map(torch.arange, sizes)).T
     else:
-        index = torch.tril_indices(*sizes, offset=-1)
-    found = torch.zeros(2, *sizes, dtype=torch.float64)
+        rows, columns = torch.tril_indices(*sizes, offset=-1)
+    kernels = torch.zeros(2, *sizes, dtype=torch.float64)
     size = _block(first, law)
-    groups = list(zip(*(part.split(GROUP * size) for part in index), strict=True))
+    groups = list(zip(rows.split(GROUP * size), columns.split(GROUP * size), strict=True))
     parts = each(partial(_group, first, second, law, size), groups)
     for (i, j), part in zip(groups, parts, strict=True):
-        found[:, i, j] = part
-    kernel = found.numpy()
+        kernels[:, i, j] = part
+    kernel = kernels.numpy()
     if diagonal is not None:
         kernel += kernel.swapaxes(1, 2)
         np.einsum("kss->ks", kernel)[:] = diagonal
@@ -204,14 +224,17 @@ def _group(
     first: _Side, second: _Side, law: _Law, size: int, pairs: tuple[Tensor, Tensor]
 ) -> Tensor:
     """Return the result of `_readout` for pairs of images (i, j), computed ``size`` at a time."""
-    blocks = zip(*(part.split(size) for part in pairs), strict=True)
-    return torch.cat([_readout(first.take(i), second.take(j), law) for i, j in blocks], dim=1)
+    rows, columns = pairs
+    parts = []
+    for i, j in zip(rows.split(size), columns.split(size), strict=True):
+        parts.append(_readout(first.take(i), second.take(j), law))
+    return torch.cat(parts, dim=1)
 
 
 def _diagonal(side: _Side, law: _Law) -> np.ndarray:
     """Return the result of `_pairs` for each image with itself, (2, N)."""
-    every = torch.arange(side.images.shape[-1]).split(_block(side, law))
-    parts = [_readout(side.take(i), side.take(i), law, same=True) for i in every]
+    blocks = torch.arange(side.images.shape[-1]).split(_block(side, law))
+    parts = [_readout(side.take(i), side.take(i), law, same=True) for i in blocks]
     return torch.cat(parts, dim=1).numpy()
 
 
@@ -231,14 +254,18 @@ def _readout(first: _Side, second: _Side, law: _Law, same: bool = False) -> Tens
     _, height, width, count = first.images.shape
     total = torch.zeros(2, count, dtype=torch.float64, device=first.images.device)
     reach = height - 1 if law.average else 0
+    # axes 1 and 2 are the columns of both images; with flattening, axis 1 is both columns
+    second_axis = 1 if law.average else 2
     for offset in range(-reach, reach + 1):
-        here = slice(max(0, -offset), height - max(0, offset))
-        there = slice(max(0, offset), height - max(0, -offset))
-        # axes 1 and 2 are the columns of both images; with flattening, axis 1 is both columns
-        sides = first.cut(here, 2), second.cut(there, 1 if law.average else 2)
-        maps = _recursion(*sides, law, same and offset == 0)
-        total += torch.stack([part.sum(dim=(0, 1, 2), dtype=torch.float64) for part in maps])
-    return total.cpu() / (height * width) ** (2 if law.average else 1)
+        first_rows = slice(max(0, -offset), height - max(0, offset))
+        second_rows = slice(max(0, offset), height - max(0, -offset))
+        first_cut = first.cut(first_rows, 2)
+        second_cut = second.cut(second_rows, second_axis)
+        products, tangents = _recursion(first_cut, second_cut, law, same and offset == 0)
+        total[0] += products.sum(dim=(0, 1, 2), dtype=torch.float64)
+        total[1] += tangents.sum(dim=(0, 1, 2), dtype=torch.float64)
+    positions = height * width
+    return total.cpu() / (positions**2 if law.average else positions)
 
 
 def _recursion(first: _Side, second: _Side, law: _Law, same: bool) -> tuple[Tensor, Tensor]:
@@ -247,7 +274,8 @@ def _recursion(first: _Side, second: _Side, law: _Law, same: bool) -> tuple[Tens
     Return E relu relu and Theta E relu' relu', both (rows, columns, columns or 1, B).
     """
     scale = law.sigma_w2 / SHIFTS
-    products, below = (first.images * second.images).mean(dim=0), None
+    products = (first.images * second.images).mean(dim=0)
+    below = None  # Theta E relu' relu' of the layer below
     for layer in range(law.convolutions):
         sums = box_sum(products)
         theta = (law.gains[layer] / SHIFTS * sums).add_(law.bias_gain)
@@ -287,7 +315,8 @@ def box_sum(z: Tensor) -> Tensor:
     The sums over rows and over columns are taken one after the other. If there are two axes of
     columns, both are shifted together.
     """
-    for axes in ((0,), (1,) if z.shape[2] == 1 else (1, 2)):
+    columns = (1,) if z.shape[2] == 1 else (1, 2)
+    for axes in ((0,), columns):
         sums = z.clone()
         _shortened(sums, axes, 1).add_(_shortened(z, axes, 0))
         _shortened(sums, axes, 0).add_(_shortened(z, axes, 1))
@@ -303,21 +332,23 @@ def _shortened(z: Tensor, axes: tuple[int, ...], start: int) -> Tensor:
 
 
 def _dense(
-    covariance: np.ndarray, tangent: np.ndarray, own: list[np.ndarray], law: _Law
+    covariance: np.ndarray, tangent: np.ndarray, diagonals: list[np.ndarray], law: _Law
 ) -> np.ndarray:
     """Compute the kernel of the output, (N, N'), from the kernels of the convolutional part.
 
-    ``own`` holds both kernels of each image with itself, (2, N), for one side if it is symmetric.
+    ``diagonals`` holds both kernels of each image with itself, (2, N), of rows and columns. It has
+    one member if these are the same images.
     """
-    variances = [diagonal[0] for diagonal in own]
+    variances = [diagonal[0] for diagonal in diagonals]
     *hidden, last = law.gains[law.convolutions :]
     for gain in hidden:
         theta = gain * covariance + law.bias_gain + law.sigma_w2 * tangent
-        variances = [law.sigma_w2 * v + law.sigma_b2 for v in variances]
+        variances = [law.sigma_w2 * variance + law.sigma_b2 for variance in variances]
         deviations = np.sqrt(np.outer(variances[0], variances[-1])).clip(TINY**2)
-        if len(own) == 1:
+        if len(diagonals) == 1:
             np.fill_diagonal(deviations, variances[0].clip(TINY**2))
         q = law.sigma_w2 * covariance + law.sigma_b2
         covariance, slopes = relu_means(q, deviations)
-        tangent, variances = theta * slopes, [v / 2 for v in variances]
+        tangent = theta * slopes
+        variances = [variance / 2 for variance in variances]  # E relu(u)²
     return last * covariance + law.bias_gain + law.sigma_w2 * tangent

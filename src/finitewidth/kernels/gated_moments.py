@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-SIGNED, GAUSSIAN = 1.0, 3.0  # kurtosis E[w^4] / E[w^2]^2 of a weight
+# kurtosis E[w^4] / E[w^2]^2 of a weight
+SIGNED = 1.0
+GAUSSIAN = 3.0
 
 
 class KernelMoments(NamedTuple):
@@ -31,8 +33,10 @@ def unit_counts(both: Any, first: Any, second: Any) -> np.ndarray:
     ordered pairs a (a - 1) of different units that are open for both inputs; and the pairs s s' - a
     of different units, one open for the first input and the other open for the second.
     """
-    a, s, t = (np.asarray(value, dtype=float) for value in (both, first, second))
-    return np.stack([a, a * (a - 1), s * t - a], axis=1)
+    a = np.asarray(both, dtype=float)
+    s = np.asarray(first, dtype=float)
+    s_prime = np.asarray(second, dtype=float)
+    return np.stack([a, a * (a - 1), s * s_prime - a], axis=1)
 
 
 def gate_counts(gates: Sequence[Any]) -> np.ndarray:
@@ -41,9 +45,9 @@ def gate_counts(gates: Sequence[Any]) -> np.ndarray:
     There is one array (..., S, width) of zeros and ones per hidden layer.
     """
     layers = [np.asarray(gate, dtype=float) for gate in gates]
-    both = np.array([layer @ layer.swapaxes(-1, -2) for layer in layers])
-    own = np.array([layer.sum(axis=-1) for layer in layers])
-    return unit_counts(both, own[..., :, None], own[..., None, :])
+    both = np.array([layer @ layer.swapaxes(-1, -2) for layer in layers])  # (L-1, ..., S, S)
+    single = np.array([layer.sum(axis=-1) for layer in layers])  # (L-1, ..., S)
+    return unit_counts(both, single[..., :, None], single[..., None, :])
 
 
 def value_kernel_moments(
@@ -63,9 +67,13 @@ def value_kernel_moments(
         kurtosis: E[w^4] / sigma2^2 of a weight: 1 for ±sigma, 3 for Gaussian weights.
     """
     x = np.asarray(x, dtype=float)
+    layers = len(counts) + 1  # L
     through = partial(_through, sigma2=sigma2, kurtosis=kurtosis)
-    forward = list(accumulate(counts, through, initial=_of_inputs(x)))
-    backward = list(accumulate(counts[::-1], through, initial=np.ones((4, 1, 1))))[::-1]
+    # invariants of the part of the network below and above each layer of weights, L arrays each
+    forward = list(accumulate(counts, through, initial=_input_invariants(x)))
+    backward = list(accumulate(counts[::-1], through, initial=np.ones((4, 1, 1))))
+    backward.reverse()
+    # E[K^2]: a layer with itself, and then each pair of different layers
     second = sum(below[0] * above[0] for below, above in zip(forward, backward, strict=True))
     # invariants of the maps between two layers of weights, times the part below the lower layer,
     # summed over the lower layer
@@ -75,7 +83,9 @@ def value_kernel_moments(
         identity = np.stack([both + pairs, both, both, both])
         between = through(between, layer) + sigma2**2 * below[0] * identity
         second = second + 2 * above[0] * between[0]
-    mean = (len(counts) + 1) * (x @ x.T) * np.prod(sigma2 * counts[:, 0], axis=0)
+    gram = x @ x.T
+    open_paths = np.prod(sigma2 * counts[:, 0], axis=0)  # sigma^{2(L-1)} Lambda
+    mean = layers * gram * open_paths
     return KernelMoments(mean, np.maximum(second - mean**2, 0.0))
 
 
@@ -109,12 +119,13 @@ def ideal_eigenvalues(samples: int, depth: int, mu: float) -> np.ndarray:
     return values
 
 
-def _of_inputs(x: np.ndarray) -> np.ndarray:
+def _input_invariants(x: np.ndarray) -> np.ndarray:
     """Return the invariants of M = x x'^T for all pairs of inputs, (4, S, S).
 
     They are (tr M)^2, tr M M^T, tr M^2 and sum_j M_jj^2.
     """
-    squares, gram = x**2, x @ x.T
+    gram = x @ x.T
+    squares = x**2
     norms = squares.sum(axis=1)
     return np.stack([gram**2, np.outer(norms, norms), gram**2, squares @ squares.T])
 
@@ -122,10 +133,17 @@ def _of_inputs(x: np.ndarray) -> np.ndarray:
 def _through(
     invariants: np.ndarray, layer: np.ndarray, sigma2: float, kurtosis: float
 ) -> np.ndarray:
-    """Return the mean invariants of G W M W^T G' from those of M, ordered as in `_of_inputs`."""
+    """Return the mean invariants of G W M W^T G' from those of M.
+
+    They are ordered as in `_input_invariants`, and ``layer`` as in `unit_counts`.
+    """
     both, pairs, cross = layer
     trace, mixed, square, diagonal = (sigma2**2 * value for value in invariants)
-    own = both * (trace + mixed + square + (kurtosis - 3) * diagonal)
-    return np.stack(
-        np.broadcast_arrays(own + pairs * trace, own + cross * mixed, own + pairs * square, own)
+    same_unit = both * (trace + mixed + square + (kurtosis - 3) * diagonal)
+    new = np.broadcast_arrays(
+        same_unit + pairs * trace,
+        same_unit + cross * mixed,
+        same_unit + pairs * square,
+        same_unit,
     )
+    return np.stack(new)

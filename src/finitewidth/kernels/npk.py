@@ -138,7 +138,8 @@ def nu(y: Tensor | ArrayLike, H: Tensor | ArrayLike, ridge: float = 0.0) -> NuVa
         >>> round(float(fw.nu(torch.tensor([1.0, -1.0]), torch.eye(2)).nu), 6)
         4.0
     """
-    labels, kernels = as_tensor(y, "y").double(), as_tensor(H, "H").double()
+    labels = as_tensor(y, "y").double()
+    kernels = as_tensor(H, "H").double()
     _check_kernel(labels, kernels, ridge)
     total = trace(kernels)
     if not (total > 0).all():
@@ -148,7 +149,8 @@ def nu(y: Tensor | ArrayLike, H: Tensor | ArrayLike, ridge: float = 0.0) -> NuVa
     size = kernels.shape[-1]
     ridged = kernels / total[..., None, None] + ridge * torch.eye(size).to(kernels)
     eigenvalues = torch.linalg.eigvalsh(ridged)
-    smallest, largest = eigenvalues[..., 0], eigenvalues[..., -1]
+    smallest = eigenvalues[..., 0]
+    largest = eigenvalues[..., -1]
     factor, failed = torch.linalg.cholesky_ex(ridged)
     singular = (smallest <= size * torch.finfo(torch.float64).eps * largest) | (failed > 0)
     if singular.any():
@@ -163,6 +165,7 @@ def _shared_units(gates: Sequence[Tensor | ArrayLike]) -> list[Tensor]:
 
 
 def _checked(gates: Sequence[Tensor | ArrayLike]) -> list[Tensor]:
+    """Return gates as tensors; refuse negative ones, and shapes that do not match."""
     tensors = [as_tensor(gate, f"gates[{layer}]") for layer, gate in enumerate(gates)]
     if not tensors:
         raise ConfigError("gates: the list is empty; it needs at least one hidden layer")
@@ -181,14 +184,17 @@ def _checked(gates: Sequence[Tensor | ArrayLike]) -> list[Tensor]:
 
 
 def _over_largest(counts: Tensor) -> Tensor:
+    """Return counts (..., S, S) over the largest of them; they stay 0 if all are 0."""
     largest = counts.amax((-2, -1), keepdim=True)
     return counts / torch.where(largest > 0, largest, 1.0)
 
 
 def _input_gram(x: Tensor, gates: Sequence[Tensor]) -> Tensor:
-    if x.dim() < 2 or x.shape[-2] != gates[0].shape[-2]:
+    """Return Sigma, the Gram matrix of the inputs, (..., S, S)."""
+    samples = gates[0].shape[-2]
+    if x.dim() < 2 or x.shape[-2] != samples:
         raise ConfigError(
-            f"x: shape {tuple(x.shape)} must be (..., {gates[0].shape[-2]}, n0), with as many rows "
+            f"x: shape {tuple(x.shape)} must be (..., {samples}, n0), with as many rows "
             "as the gates"
         )
     check_replicas("x", [x.shape[:-2], *(gate.shape[:-2] for gate in gates)])
@@ -201,18 +207,20 @@ def trace(kernels: Tensor) -> Tensor:
 
 
 def _check_kernel(labels: Tensor, kernels: Tensor, ridge: float) -> None:
-    if kernels.dim() < 2 or kernels.shape[-1] != kernels.shape[-2] or not kernels.shape[-1]:
-        raise ConfigError(f"H: shape {tuple(kernels.shape)} must be (..., S, S)")
+    """Refuse arguments of `nu` whose shapes or numbers are not as it needs them."""
+    shape = tuple(kernels.shape)
+    if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] == 0:
+        raise ConfigError(f"H: shape {shape} must be (..., S, S)")
     if labels.shape[-1:] != kernels.shape[-1:]:
         raise ConfigError(
-            f"y: shape {tuple(labels.shape)} must be (..., {kernels.shape[-1]}), as H is "
-            f"{tuple(kernels.shape)}"
+            f"y: shape {tuple(labels.shape)} must be (..., {shape[-1]}), as H is {shape}"
         )
     if not ridge >= 0:
         raise ConfigError(f"ridge: {ridge} must not be negative")
     if not torch.isfinite(kernels).all() or not torch.isfinite(labels).all():
         raise ConfigError("H, y: an entry is nan or infinite; all entries must be finite")
-    if (kernels - kernels.mT).abs().max() > 1e-8 * kernels.abs().max():
+    asymmetry = (kernels - kernels.mT).abs().max()
+    if asymmetry > 1e-8 * kernels.abs().max():
         raise ConfigError(
             "H: a matrix is not symmetric; its entries may differ from those of the "
             "transpose by at most 1e-8 of the largest"
@@ -220,10 +228,13 @@ def _check_kernel(labels: Tensor, kernels: Tensor, ridge: float) -> None:
 
 
 def _explain_singular(singular: Tensor, smallest: Tensor, largest: Tensor, size: int) -> str:
-    worst = (smallest / largest).min()
-    which = f"{int(singular.sum())} of {singular.numel()} kernels" if singular.dim() else "H"
+    """Return the message for kernels of which some are singular."""
+    worst = float((smallest / largest).min())
+    subject = "H"
+    if singular.dim():
+        subject = f"{int(singular.sum())} of {singular.numel()} kernels"
     return (
-        f"{which} cannot be inverted: the smallest of {size} eigenvalues is {float(worst):.2g} "
+        f"{subject} cannot be inverted: the smallest of {size} eigenvalues is {worst:.2g} "
         "times the largest, which is below the precision of float64; remove repeated or dead "
         "inputs, or set ridge"
     )

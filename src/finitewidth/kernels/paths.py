@@ -17,8 +17,10 @@ def enumerate_paths(sizes: Sequence[int], output: int = 0) -> Tensor:
     ``sizes`` are the units per layer, (n0, w_1, .., w_{L-1}, n_out). The result is (P, L+1)
     integers: the unit of layer l that path p passes through, I_l(p) in NPF section 2.1.
     """
-    layers = [*(torch.arange(size) for size in sizes[:-1]), torch.tensor([output])]
-    return torch.stack([grid.flatten() for grid in torch.meshgrid(*layers, indexing="ij")], dim=-1)
+    units = [torch.arange(size) for size in sizes[:-1]]
+    units.append(torch.tensor([output]))
+    grids = torch.meshgrid(*units, indexing="ij")  # one of all layers' sizes for each layer
+    return torch.stack([grid.flatten() for grid in grids], dim=-1)
 
 
 def path_activity(gates: Sequence[Tensor], paths: Tensor) -> Tensor:
@@ -59,7 +61,9 @@ def path_output(
 
     Source: NPF equation 1 and Proposition 2.1.
     """
-    sizes = (*(weight.shape[-2] for weight in weights), weights[-1].shape[-1])
+    sizes = [weight.shape[-2] for weight in weights]
+    sizes.append(weights[-1].shape[-1])
     paths = enumerate_paths(sizes, output)
-    values = path_values([weight.double() for weight in weights], paths)
-    return (path_features(x, gates, paths) @ values[..., None])[..., 0]
+    values = path_values([weight.double() for weight in weights], paths)  # (..., P)
+    features = path_features(x, gates, paths)  # (..., S, P)
+    return (features @ values[..., None])[..., 0]

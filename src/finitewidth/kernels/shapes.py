@@ -22,19 +22,29 @@ def check_network(x: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor]
         raise ConfigError(f"x: shape {tuple(x.shape)} must be (S, n0) or (R, S, n0)")
     units = x.shape[-1]
     for layer, weight in enumerate(weights):
-        if weight.dim() < 2 or weight.shape[-2] != units:
-            raise ConfigError(
-                f"weights[{layer}]: shape {tuple(weight.shape)} must be (..., {units}, "
-                f"fan_out), because the layer below has {units} units"
-            )
+        _check_weight(weight, f"weights[{layer}]", units)
         units = weight.shape[-1]
-        if biases is not None and biases[layer].shape[-1:] != (units,):
-            raise ConfigError(
-                f"biases[{layer}]: shape {tuple(biases[layer].shape)} must be (..., {units})"
-            )
+        if biases is not None:
+            _check_bias(biases[layer], f"biases[{layer}]", units)
     check_replicas("weights", [x.shape[:-2], *(weight.shape[:-2] for weight in weights)])
     if biases is not None:
-        check_replicas("biases", [weights[0].shape[:-2], *(b.shape[:-1] for b in biases)])
+        leading = [bias.shape[:-1] for bias in biases]
+        check_replicas("biases", [weights[0].shape[:-2], *leading])
+
+
+def _check_weight(weight: Tensor, argument: str, units: int) -> None:
+    """Check that a weight reads the units of the layer below."""
+    if weight.dim() < 2 or weight.shape[-2] != units:
+        raise ConfigError(
+            f"{argument}: shape {tuple(weight.shape)} must be (..., {units}, "
+            f"fan_out), because the layer below has {units} units"
+        )
+
+
+def _check_bias(bias: Tensor, argument: str, units: int) -> None:
+    """Check that a bias has as many numbers as its layer has units."""
+    if bias.shape[-1:] != (units,):
+        raise ConfigError(f"{argument}: shape {tuple(bias.shape)} must be (..., {units})")
 
 
 def check_replicas(argument: str, leading: Sequence[Sequence[int]]) -> None:

@@ -61,7 +61,9 @@ def wide_limits(
         errors = np.concatenate([slope[None] * errors_above[:1], errors_above])
     tangent = (signals * errors).sum(axis=0)
     return WideLimits(
-        tangent=tangent, halved=(tangent + signals[-1]) / 2, path=depth * gram * errors[0]
+        tangent=tangent,
+        halved=(tangent + signals[-1]) / 2,
+        path=depth * gram * errors[0],
     )
 
 
@@ -79,7 +81,9 @@ def _first_of_signs(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     With q = <signs, x> they are 2 E[chi(q) chi(q')] and 2 E[1{q > 0} 1{q' > 0}].
     """
-    rows = every_signed_network((x.shape[1], 1), 1.0)[0][:, :, 0].numpy()
-    q = x @ rows.T
-    signal, gate = np.maximum(q, 0.0), (q > 0).astype(float)
+    networks = every_signed_network((x.shape[1], 1), 1.0)
+    rows = networks[0][:, :, 0].numpy()  # all rows of signs, (2^n0, n0)
+    q = x @ rows.T  # (S, 2^n0)
+    signal = np.maximum(q, 0.0)
+    gate = (q > 0).astype(float)
     return 2 * signal @ signal.T / len(rows), 2 * gate @ gate.T / len(rows)
