@@ -53,7 +53,7 @@ class Errata(Section):
     """How misprints of the papers are checked."""
 
     networks: whole(200, 100_000_000) = general(
-        "small networks that a check of a misprint draws; wide ones are fewer"
+        "number of small networks that a check of a misprint draws; wide ones are fewer"
     )
 
 
@@ -61,22 +61,28 @@ class Data(Section):
     """Where datasets come from, and which source plays the part of each of the papers."""
 
     root: types.Path | None = general(
-        "where original datasets are or go; null: $FINITEWIDTH_DATA, else resources/"
+        "folder of the original datasets; null: $FINITEWIDTH_DATA, else resources/"
     )
-    download: bool = general("fetch what is missing there; false: say what is missing and stop")
+    download: bool = general(
+        "whether missing datasets are fetched; false: the run stops and names them"
+    )
     images: types.Path | None = general(
-        "a folder of images, {train,test}/<class>/*, for all datasets; null: none"
+        "folder of images, {train,test}/<class>/*, that takes the place of all datasets; null: none"
     )
     mnist: types.Name = general("source that plays the part of MNIST")
     fashion_mnist: types.Name = general("source that plays the part of FashionMNIST")
     cifar10: types.Name = general("source that plays the part of CIFAR-10")
-    imagefolder: dict[types.Name, Folder] = general("name of a source -> folder below data.root")
+    imagefolder: dict[types.Name, Folder] = general(
+        "folder below data.root of each further source, by the source's name"
+    )
 
 
 class General(Section):
     """What all papers share."""
 
-    preset: types.Name = general("sizes of a run: a file of config/preset")
+    preset: types.Name = general(
+        "name of the preset, a file of config/preset with the sizes of a run"
+    )
     name: Annotated[types.Name, AfterValidator(_free)] | None = general(
         "folder of the results of a run, below results/; null: that of its preset"
     )
@@ -84,14 +90,17 @@ class General(Section):
         "base seed, from which all random numbers of trainings and experiments are derived"
     )
     device: Literal["cpu", "cuda", "auto"] = general(
-        "where networks train; auto takes a GPU where there is one"
+        "device on which networks train; auto: a GPU if there is one"
     )
-    checkpoint_seconds: types.positive(1_000_000) = general("between two checkpoints of a training")
+    checkpoint_seconds: types.positive(1_000_000) = general(
+        "seconds between two checkpoints of a training"
+    )
     rerun: Literal["changes", "packages"] = general(
-        "what is made again; packages: also results of other versions of packages"
+        "changes that make a result again: those of code, settings and inputs; packages: "
+        "also other versions of packages"
     )
     training_minutes: whole(15, 1_000_000) = general(
-        "the longest wall time that jobs which resume ask a cluster for"
+        "longest wall time, in minutes, that a job which can resume asks a cluster for"
     )
     errata: Errata
     data: Data

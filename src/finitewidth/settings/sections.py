@@ -177,16 +177,16 @@ Name = Annotated[str, Field(max_length=100, pattern=r"^[a-z][a-z0-9_]*$")]
 class Gate(Section):
     """Soft gates (1 + eps)/(1 + exp(-beta q))."""
 
-    beta: Beta = paper("slope")
-    eps: Eps = paper("offset")
+    beta: Beta = paper("slope beta of the gates")
+    eps: Eps = paper("offset eps; gates lie between 0 and 1 + eps")
 
 
 class FullyConnected(Section):
     """A fully connected network whose hidden layers have one width."""
 
-    kind: Literal["fully_connected"] = paper("kind of network")
-    hidden: Hidden = code("hidden layers", paper_also=[4])
-    width: Width = paper("units of a hidden layer")
+    kind: Literal["fully_connected"] = paper("kind of network, here fully connected")
+    hidden: Hidden = code("number of hidden layers", paper_also=[4])
+    width: Width = paper("units of each hidden layer")
     bias: bool = code("whether layers have biases")
     init: Init = code("distribution of the initial weights")
 
@@ -194,12 +194,14 @@ class FullyConnected(Section):
 class Convolutional(Section):
     """A convolutional network with kernels of 3×3 and dense layers."""
 
-    kind: Literal["convolutional"] = paper("kind of network")
-    channels: several(Width, 100) = paper("output channels of the convolutions")
-    padding: Literal["same", "valid"] = code("of the convolutions")
-    stride: whole(1, 16) = code("of the convolutions")
-    global_average_pooling: bool = paper("average over positions, in place of Flatten()")
-    dense: several(Width, 100) = paper("units of the hidden dense layers")
+    kind: Literal["convolutional"] = paper("kind of network, here convolutional")
+    channels: several(Width, 100) = paper("output channels of each convolution")
+    padding: Literal["same", "valid"] = code("padding of the convolutions' inputs")
+    stride: whole(1, 16) = code("stride of the convolutions, in pixels")
+    global_average_pooling: bool = paper(
+        "whether features are averaged over all positions; false: Flatten()"
+    )
+    dense: several(Width, 100) = paper("units of each hidden dense layer")
     bias: bool = code("whether layers have biases", paper_also=[False])
     init: Literal["glorot_uniform", "he_uniform"] = code("distribution of the initial weights")
 

@@ -15,7 +15,7 @@ from tests.helpers.workflow_plans import plan
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.declarations.papers import paper_names
-from finitewidth.pipeline.configuration import check, json_schema, sources_of
+from finitewidth.pipeline.configuration import check, json_schema, settings_model, sources_of
 from finitewidth.settings.nested import leaves, merged
 from finitewidth.settings.presets import (
     PRESETS,
@@ -25,7 +25,7 @@ from finitewidth.settings.presets import (
     results_folder,
     typed,
 )
-from finitewidth.settings.sections import Source
+from finitewidth.settings.sections import Section, Source, section_of
 from finitewidth.settings.yaml_files import read_yaml
 
 PAPERS = paper_names(ROOT / "workflow/papers")
@@ -50,6 +50,19 @@ def nested(key, value):
     return reduce(lambda inner, name: {name: inner}, reversed(key.split(".")), value)
 
 
+def meanings():
+    """Name and meaning of every setting, and of the sections that have a meaning of their own."""
+    settings_model(PAPERS)  # imports the settings of all papers
+    models = Section.__subclasses__()
+    for model in models:
+        models += model.__subclasses__()
+        for key, field in model.model_fields.items():
+            if field.description is None:
+                assert section_of(field.annotation), f"{model.__name__}.{key} has no meaning"
+            else:
+                yield f"{model.__module__}.{model.__name__}.{key}", field.description
+
+
 def refusal(key, value, preset="quick"):
     with pytest.raises(ConfigError) as caught:
         check(as_the_workflow_merges(preset, nested(key, value)), PAPERS)
@@ -71,7 +84,7 @@ VGG = "collapse.pairs.vgg_mnist"
 REFUSALS = [
     # type and range
     ("npf.nu.network.width", 0, "0 is refused; it must be greater than or equal to 1"),
-    ("npf.kvf.gate.beta", -1, "-1 is refused; it must be greater than 0 (slope)"),
+    ("npf.kvf.gate.beta", -1, "-1 is refused; it must be greater than 0 (slope beta of the gates)"),
     ("npf.nu.step_size", "1e-3", "'1e-3' is refused; it must be a number"),
     ("npf.nu.epochs", "1e3", "in YAML write 0.001, not 1e-3, which is text"),
     ("npf.nu.epochs", 2.0, "2.0 is refused; it must be a whole number"),
@@ -195,6 +208,14 @@ SOURCES = sources_of(preset_only("paper", CONFIG), PAPERS)
 def test_every_setting_of_the_papers_has_a_source():
     papers = {path for path in leaves(preset_only("paper", CONFIG)) if path[0] in PAPERS}
     assert set(SOURCES) == papers
+
+
+def test_every_meaning_says_what_the_setting_is():
+    """A phrase of four words or more that begins with a noun: "time at which the flow ends"."""
+    for name, meaning in meanings():
+        words = meaning.split()
+        assert len(words) >= 4, f"{name}: {meaning!r} is too short"
+        assert words[0] not in ("of", "that", "at", "as", "for"), f"{name}: {meaning!r} has no noun"
 
 
 def test_a_value_that_a_source_accepts_is_one_that_a_run_can_have():

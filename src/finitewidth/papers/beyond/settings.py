@@ -32,10 +32,10 @@ def _among(key: str, chosen: list[float], name: str, known: list[float]) -> None
 class DiagonalGroup(Section):
     """Networks of one figure, and of its bands."""
 
-    widths: Widths = paper("units of a hidden layer")
+    widths: Widths = paper("units of each hidden layer")
     alpha_0: Numbers = paper("width of the first layer over that of the last")
-    sigma_w2: Numbers = ours("weight variances, among those of the script")
-    banded: Numbers = ours("those with bands, in Figure 9 or 10; fewer lines")
+    sigma_w2: Numbers = ours("weight variances sigma_w^2, among those of the script")
+    banded: Numbers = ours("weight variances shown with bands in Figure 9 or 10; fewer lines")
 
     @model_validator(mode="after")
     def _bands(self) -> "DiagonalGroup":
@@ -46,13 +46,16 @@ class DiagonalGroup(Section):
 class Sampled(Section):
     """Networks drawn at initialisation."""
 
-    draws: Draws = paper("networks; one pass for all depths, variances and cosines", or_more=True)
-    paper_draws: PaperDraws = paper(
-        "shown beside more draws: a stream for every depth, or the first so many of pairs"
+    draws: Draws = paper(
+        "number of networks; all depths, variances and cosines share one pass", or_more=True
     )
-    resamples: Resamples = ours("bootstrap samples of the paper-sized estimates")
-    max_lambda: Lambda = code("L up to M times this")
-    points: Depths = ours("depths of each network; null: every depth", code_also=[None])
+    paper_draws: PaperDraws = paper(
+        "number of networks in the paper's estimates, shown beside ours: from a stream for "
+        "every depth, or the first of the pairs"
+    )
+    resamples: Resamples = ours("number of bootstrap samples of the paper-sized estimates")
+    max_lambda: Lambda = code("largest ratio L / M of depth to width")
+    points: Depths = ours("number of depths of each network; null: every depth", code_also=[None])
 
 
 class Diagonal(Sampled):
@@ -65,17 +68,17 @@ class Diagonal(Sampled):
 class PairGroup(Section):
     """Networks of one figure."""
 
-    widths: Widths = paper("units of a hidden layer")
+    widths: Widths = paper("units of each hidden layer")
     alpha_0: Numbers = paper("width of the first layer over that of the last")
-    sigma_w2: Numbers = ours("weight variances, one line of each phase for each cosine")
+    sigma_w2: Numbers = ours("weight variances sigma_w^2, one line of each phase for each cosine")
     cosines: Cosines = paper("cosines of the pairs of inputs")
 
 
 class RatioBands(Section):
     """Figure 11."""
 
-    sigma_w2: Numbers = ours("weight variances")
-    cosines: Cosines = ours("cosines of the pairs of inputs")
+    sigma_w2: Numbers = ours("weight variances sigma_w^2 shown with bands")
+    cosines: Cosines = ours("cosines of the pairs shown with bands")
 
 
 class Ratio(PairGroup):
@@ -98,31 +101,33 @@ class OffDiagonal(Sampled):
 
     ratio: Ratio
     phases: PairGroup = section(
-        "Figure 7, as its text has it: analogous to Figure 1. Its caption, the same as that of "
-        "Figure 8, has M = 200 and alpha_0 of 2, 0.5 and 0.1",
+        "dispersion in Figure 7, as its text has it: analogous to Figure 1. Its caption, the "
+        "same as that of Figure 8, has M = 200 and alpha_0 of 2, 0.5 and 0.1",
         widths=Source("paper", paper_also=[[200]]),
         alpha_0=Source("paper", paper_also=[[2.0, 0.5, 0.1]]),
     )
-    near: PairGroup = section("Figure 8")
+    near: PairGroup = section("dispersion in Figure 8, near the edge of chaos")
 
 
 class TheoryLimits(Section):
     """Figure 5."""
 
-    max_lambda: Lambda = ours("depth over width")
-    points: Points = ours("of the curves")
-    alpha_0: Numbers = ours("steps; the paper has the range from 1 to 0.1")
+    max_lambda: Lambda = ours("largest ratio of depth to width")
+    points: Points = ours("number of points of the curves")
+    alpha_0: Numbers = ours(
+        "width of the first layer over that of the last; the paper has the range from 1 to 0.1"
+    )
 
 
 class Architectures(Section):
     """Figure 6."""
 
-    narrow: types.Width = paper("M1")
-    wide: types.Width = paper("M2")
-    max_lambda: Lambda = ours("lambda = 2 L / (M1 + M2)")
-    points: Points = ours("of the curves")
-    sigma_w2: Numbers = ours("weight variances")
-    drawn_depth: types.whole(2, 100) = ours("L of the drawings")
+    narrow: types.Width = paper("units of the narrowest layer, M1")
+    wide: types.Width = paper("units of the widest layer, M2")
+    max_lambda: Lambda = ours("largest lambda = 2 L / (M1 + M2)")
+    points: Points = ours("number of points of the curves")
+    sigma_w2: Numbers = ours("weight variances sigma_w^2 of the networks")
+    drawn_depth: types.whole(2, 100) = ours("depth L of the networks in the drawings")
 
     @model_validator(mode="after")
     def _ascending(self) -> "Architectures":
@@ -141,27 +146,27 @@ class Theory(Section):
 class Doubled(Section):
     """Exact values from which the limits are computed."""
 
-    lambdas: Lambdas = ours("L / M, within and beyond the range of Figure 1")
-    widths: Widths = ours("units of a hidden layer")
-    sigma_w2: Numbers = ours("weight variances")
+    lambdas: Lambdas = ours("ratios L / M, within and beyond the range of Figure 1")
+    widths: Widths = ours("units of each hidden layer")
+    sigma_w2: Numbers = ours("weight variances sigma_w^2 of the networks")
 
 
 class Small(Section):
     """Networks drawn in full."""
 
-    width: types.whole(1, 1000) = ours("units of a hidden layer")
-    depths: Layers = ours("layers")
-    sigma_w2: Numbers = ours("weight variances")
+    width: types.whole(1, 1000) = ours("units of each hidden layer")
+    depths: Layers = ours("depths, in weight layers")
+    sigma_w2: Numbers = ours("weight variances sigma_w^2 of the networks")
 
 
 class Theorem31(Section):
     """Theorem 3.1 printed, corrected and exact: beyond the paper."""
 
-    draws: Draws = ours("networks drawn in full for each depth")
-    max_lambda: Lambda = ours("depth over width")
-    points: Points = ours("of the curves")
-    sigma_w2: Numbers = ours("weight variances")
-    widths: Widths = ours("of the exact curves")
+    draws: Draws = ours("number of networks drawn in full at each depth")
+    max_lambda: Lambda = ours("largest ratio of depth to width")
+    points: Points = ours("number of points of the curves")
+    sigma_w2: Numbers = ours("weight variances sigma_w^2 of the networks")
+    widths: Widths = ours("units of each hidden layer, for the exact curves")
     doubled: Doubled
     small: Small
 
@@ -169,53 +174,61 @@ class Theorem31(Section):
 class Range(Section):
     """Weight variances around the edge of chaos, where signs change."""
 
-    first: Number = ours("the first")
-    last: Number = ours("the last")
-    points: Points = ours("how many")
+    first: Number = ours("first weight variance of the map")
+    last: Number = ours("last weight variance of the map")
+    points: Points = ours("number of weight variances of the map")
 
 
 class ShapeMaps(Section):
     """Maps of which architecture has the larger dispersion."""
 
-    max_lambda: Lambda = ours("of 2 L / (M1 + M2): twice the range of Figure 6")
-    points: Points = ours("depths, denser where they are small")
+    max_lambda: Lambda = ours("largest 2 L / (M1 + M2): twice the range of Figure 6")
+    points: Points = ours("number of depths, denser where they are small")
     sigma_w2: Range
 
 
 class ShapeLayers(Section):
     """Coefficients of single layers."""
 
-    lambda_: Lambda = ours("the end of Figure 6", alias="lambda")
-    sigma_w2: types.distinct(Number, most=3, least=3) = ours("weight variances, one of each phase")
+    lambda_: Lambda = ours("ratio 2 L / (M1 + M2) at the end of Figure 6", alias="lambda")
+    sigma_w2: types.distinct(Number, most=3, least=3) = ours(
+        "weight variances sigma_w^2, one of each phase"
+    )
 
 
 class ShapeInputs(Section):
     """Growing widths against the same widths reversed, at all input dimensions."""
 
-    lambdas: types.distinct(Lambda, most=2, least=2) = ours("2 L / (M1 + M2), a map each")
-    largest: types.positive(100) = ours("input dimension over (M1 + M2) / 2")
-    points: Points = ours("input dimensions from 1 on, denser where they are small")
+    lambdas: types.distinct(Lambda, most=2, least=2) = ours("ratios 2 L / (M1 + M2), a map each")
+    largest: types.positive(100) = ours("largest input dimension over (M1 + M2) / 2")
+    points: Points = ours("number of input dimensions from 1 on, denser where they are small")
     sigma_w2: Range
 
 
 class RandomRange(Section):
     """Ends of the ordered and of the chaotic phase; the edge of chaos lies between them."""
 
-    first: types.between(0.01, 1.99) = ours("the smallest weight variance")
-    last: types.between(2.01, 100) = ours("the largest weight variance")
+    first: types.between(0.01, 1.99) = ours("smallest weight variance of the ordered phase")
+    last: types.between(2.01, 100) = ours("largest weight variance of the chaotic phase")
 
 
 class RandomShapes(Section):
     """Random widths that grow with depth, against the same widths reversed."""
 
-    shapes: types.whole(3, 1_000_000) = ours("a third in each phase, the edge of chaos included")
-    deepest: types.whole(3, 10_000) = ours("layers L at most")
-    narrowest: types.Width = ours("narrowest layer at least")
-    widest: types.Width = ours("narrowest layer at most")
-    growth: types.between(1.5, 1000) = ours("widest over narrowest layer at most")
-    most_reciprocals: types.positive(100) = ours("sum of the reciprocal widths at most")
-    largest: types.positive(100) = ours("input dimension over the mean of the hidden widths")
-    points: Points = ours("input dimensions of each shape from 1 on, denser where they are small")
+    shapes: types.whole(3, 1_000_000) = ours(
+        "number of shapes; a third in each phase, the edge of chaos included"
+    )
+    deepest: types.whole(3, 10_000) = ours("largest depth L, in weight layers")
+    narrowest: types.Width = ours("least units of the narrowest layer")
+    widest: types.Width = ours("most units of the narrowest layer")
+    growth: types.between(1.5, 1000) = ours("largest ratio of the widest to the narrowest layer")
+    most_reciprocals: types.positive(100) = ours("largest sum of the reciprocal widths")
+    largest: types.positive(100) = ours(
+        "largest input dimension over the mean of the hidden widths"
+    )
+    points: Points = ours(
+        "number of input dimensions of each shape from 1 on, denser where they are small"
+    )
     sigma_w2: RandomRange
 
     @model_validator(mode="after")
@@ -240,19 +253,21 @@ class Shapes(Section):
 class Training(Section):
     """Figure 4, and Figure 2.5 of the thesis: training by Adam with full batches."""
 
-    dataset: Literal["mnist"] = paper("data.mnist says which images play its part")
-    train: types.CountOrAll = paper("training images; null: all")
-    test: types.CountOrAll = paper("test images; null: all")
-    sigma_w2: Numbers = paper("weight variances")
+    dataset: Literal["mnist"] = paper("dataset; data.mnist says which images play its part")
+    train: types.CountOrAll = paper("number of training images; null: all")
+    test: types.CountOrAll = paper("number of test images; null: all")
+    sigma_w2: Numbers = paper("weight variances sigma_w^2 of the networks")
     hidden: types.Hidden = code(
-        "hidden layers; the paper's L = 20 weight layers have 19", paper_also=[19]
+        "number of hidden layers; the paper's L = 20 weight layers have 19", paper_also=[19]
     )
-    width: types.Width = paper("units of a hidden layer")
-    runs: types.Runs = ours("networks of each variance; the paper shows one")
+    width: types.Width = paper("units of each hidden layer")
+    runs: types.Runs = ours("number of networks of each variance; the paper shows one")
     rate: Number = code(
-        "of Adam; the published curves are those of the script's", paper_also=[0.00001]
+        "step size of Adam; the published curves are those of the script's", paper_also=[0.00001]
     )
-    times: Times = code("steps; one epoch of the paper is one step with all images")
+    times: Times = code(
+        "steps at which networks are observed; one epoch of the paper is one step with all images"
+    )
     per_class: types.whole(2, 100) = paper("training images of each class in the kernel")
     maps: Times = paper("steps at which kernels are shown", code_also=[[0, 100, 500, 2000]])
 
@@ -270,35 +285,37 @@ class Training(Section):
 class Moments(Section):
     """Lemmas A.1 to A.4: moments of norm ratios."""
 
-    draws: Draws = ours("networks")
-    width: types.whole(2, 1000) = ours("units of a hidden layer")
-    layers: types.whole(1, 1000) = ours("layers")
-    sigma_w2: Number = ours("weight variance")
+    draws: Draws = ours("number of networks that are drawn")
+    width: types.whole(2, 1000) = ours("units of each hidden layer")
+    layers: types.whole(1, 1000) = ours("number of hidden layers")
+    sigma_w2: Number = ours("weight variance sigma_w^2 of the networks")
 
 
 class Products(Section):
     """Lemma A.4, exactly."""
 
-    ratio: Lambda = ours("hidden layers over width")
-    widths: Widths = ours("units of a hidden layer")
+    ratio: Lambda = ours("ratio of hidden layers to width")
+    widths: Widths = ours("units of each hidden layer")
 
 
 class GradientSteps(Section):
     """Theorem 4.1: one gradient step; the width is the depth over the ratio."""
 
-    draws: Draws = ours("networks")
-    depths: Layers = ours("layers")
-    ratio: Lambda = ours("lambda")
-    sigma_w2: Numbers = ours("weight variances: ordered, chaotic")
-    rate: types.positive(1000) = ours("of the step")
+    draws: Draws = ours("number of networks drawn at each depth")
+    depths: Layers = ours("depths, in weight layers")
+    ratio: Lambda = ours("ratio lambda of depth to width")
+    sigma_w2: Numbers = ours("weight variances sigma_w^2: ordered, chaotic")
+    rate: types.positive(1000) = ours("step size of the gradient step")
 
 
 class Estimators(Section):
     """Appendix C.3: estimators of the dispersion, on lognormal kernels."""
 
-    draws: Draws = ours("samples")
-    sizes: Sizes = ours("of a sample; the paper has 500")
-    dispersions: types.distinct(types.between(1, 1000), most=1000) = ours("e^(1/2), e, e^(3/2)")
+    draws: Draws = ours("number of samples that are drawn")
+    sizes: Sizes = ours("number of kernel values of a sample; the paper has 500")
+    dispersions: types.distinct(types.between(1, 1000), most=1000) = ours(
+        "true dispersions: e^(1/2), e and e^(3/2)"
+    )
 
 
 class Lemmas(Section):

@@ -46,9 +46,9 @@ def _check_kernel(key: str, values: list[float]) -> None:
 class Kernel(Section):
     """A block kernel; with the values of preset ``paper``, alpha C = 0.5."""
 
-    diagonal: Positive = ours("kappa_d")
-    same_class: Positive = ours("kappa_c")
-    other_class: Positive = ours("kappa_n")
+    diagonal: Positive = ours("kernel kappa_d of a sample with itself")
+    same_class: Positive = ours("kernel kappa_c of two samples of one class")
+    other_class: Positive = ours("kernel kappa_n of two samples of different classes")
 
 
 class Start(Section):
@@ -61,19 +61,21 @@ class Start(Section):
 class Frozen(Section):
     """Appendix B.4: equal biases that are held fixed, and a grid for the formulas around them."""
 
-    other_class: distinct(Positive, most=20) = ours("kappa_n")
-    biases: distinct(between(0, 100), most=20) = ours("equal biases")
-    points: whole(2, 10_000) = ours("of the grid")
-    margin: Share = ours("of the grid")
+    other_class: distinct(Positive, most=20) = ours("values of kappa_n, the kernel between classes")
+    biases: distinct(between(0, 100), most=20) = ours("values of the equal biases")
+    points: whole(2, 10_000) = ours("number of points of the grid of biases")
+    margin: Share = ours("distance by which the grid exceeds the biases on both sides")
 
 
 class Residuals(Section):
     """Section 4.1."""
 
     kernels: several(several(Positive, most=3, least=3), most=20) = ours(
-        "gamma_d, gamma_c, gamma_n"
+        "values gamma_d, gamma_c, gamma_n of each block kernel"
     )
-    below: Annotated[float, Field(gt=0, lt=1)] = ours("when a component counts as converged")
+    below: Annotated[float, Field(gt=0, lt=1)] = ours(
+        "fraction of its start at which a component counts as converged"
+    )
     step: between(0.001, 1) = ours(
         "step size times the largest eigenvalue; the work grows with its inverse"
     )
@@ -82,8 +84,8 @@ class Residuals(Section):
 class FlowSteps(Section):
     """Runge-Kutta of order 4."""
 
-    time: positive(1000) = ours("end")
-    steps: distinct(between(0.00001, 1), most=20) = ours("step sizes")
+    time: positive(1000) = ours("time at which the integration ends")
+    steps: distinct(between(0.00001, 1), most=20) = ours("step sizes of the integration")
 
     @model_validator(mode="after")
     def _whole(self) -> "FlowSteps":
@@ -96,20 +98,22 @@ class FlowSteps(Section):
 class Flow(Section):
     """The flow of (25) under a block kernel; the paper has no such experiment."""
 
-    runs: Runs = ours("random starts of each case")
-    classes: whole(2, 100) = paper("C")
-    samples: whole(2, 1000) = paper("m, per class")
-    features: whole(2, 1000) = ours("n, at least as many as there are classes")
+    runs: Runs = ours("number of random starts of each case")
+    classes: whole(2, 100) = paper("number of classes C")
+    samples: whole(2, 1000) = paper("number of samples per class, m")
+    features: whole(2, 1000) = ours("number of features n, at least as many as classes")
     kernel: Kernel
     start: Start
-    weights: distinct(Positive, most=20) = ours("standard deviations of random W")
+    weights: distinct(Positive, most=20) = ours("standard deviations of the random starts of W")
     excess: positive(1000) = ours(
         "trace of E over that of the features' terms, where E is positive semidefinite"
     )
-    time: positive(100_000) = ours("end of the flow")
-    halvings: whole(1, 30) = ours("of it, down to the first time that is shown; two times for each")
-    tolerance: between(1e-13, 0.01) = ours("of a step of the integration, relative and absolute")
-    probes: whole(1, 1_000_000) = ours("points at which NC4 is tried")
+    time: positive(100_000) = ours("time at which the flow ends")
+    halvings: whole(1, 30) = ours(
+        "number of halvings from the end time to the first time shown; two times each"
+    )
+    tolerance: between(1e-13, 0.01) = ours("relative and absolute tolerance of the integration")
+    probes: whole(1, 1_000_000) = ours("number of points at which NC4 is tried")
     frozen: Frozen
     residuals: Residuals
     steps: FlowSteps
@@ -131,16 +135,18 @@ class Flow(Section):
 class Symbols(Section):
     """The characteristic polynomial."""
 
-    classes: whole(2, 5) = ours("classes")
-    samples: whole(2, 5) = ours("per class")
+    classes: whole(2, 5) = ours("number of classes C")
+    samples: whole(2, 5) = ours("number of samples per class, m")
 
 
 class BlockKernel(Section):
     """Table 1 in rational numbers."""
 
-    classes: whole(2, 20) = ours("classes")
-    samples: whole(2, 20) = ours("per class")
-    kernel: several(whole(0, 1_000_000), most=3, least=3) = ours("gamma_d, gamma_c, gamma_n")
+    classes: whole(2, 20) = ours("number of classes C")
+    samples: whole(2, 20) = ours("number of samples per class, m")
+    kernel: several(whole(0, 1_000_000), most=3, least=3) = ours(
+        "values gamma_d, gamma_c, gamma_n of the kernel"
+    )
     symbols: Symbols
 
     @model_validator(mode="after")
@@ -165,62 +171,72 @@ class NormalisedNetwork(Section):
 class Vgg(NormalisedNetwork):
     """VGG11 or VGG16, with two dense layers."""
 
-    kind: Literal["vgg"] = paper("kind of network")
+    kind: Literal["vgg"] = paper("kind of network, here VGG")
     convolutions: several(Channels | Literal["M"], 100) = paper(
         "output channels of 3×3 convolutions, and M for each 2×2 max-pool"
     )
-    dense: Sizes = paper("units of the hidden dense layers")
-    batch_momentum: positive(1) = code("weight of the newest batch; Flax's momentum 0.9 is 0.1")
+    dense: Sizes = paper("units of each hidden dense layer")
+    batch_momentum: positive(1) = code(
+        "weight of the newest batch in running averages; Flax's momentum 0.9 is 0.1"
+    )
 
 
 class ResNet(NormalisedNetwork):
     """ResNet20."""
 
-    kind: Literal["resnet"] = paper("kind of network")
-    channels: Sizes = paper("of the stages")
-    blocks: Sizes = paper("of each stage")
-    batch_momentum: positive(1) = code("weight of the newest batch; Flax's momentum 0.99 is 0.01")
+    kind: Literal["resnet"] = paper("kind of network, here ResNet")
+    channels: Sizes = paper("output channels of each stage")
+    blocks: Sizes = paper("number of blocks of each stage")
+    batch_momentum: positive(1) = code(
+        "weight of the newest batch in running averages; Flax's momentum 0.99 is 0.01"
+    )
 
 
 class DenseNet(NormalisedNetwork):
     """DenseNet40 with bottlenecks; its features are 132."""
 
-    kind: Literal["densenet"] = paper("kind of network")
-    growth: Channels = paper("channels that a layer adds")
-    blocks: Sizes = paper("layers of each dense block")
+    kind: Literal["densenet"] = paper("kind of network, here DenseNet")
+    growth: Channels = paper("number of channels that a layer adds")
+    blocks: Sizes = paper("number of layers of each dense block")
     bottleneck: whole(1, 100) = code("channels inside a layer, in multiples of growth")
-    stem: Channels = code("channels of the first convolution")
+    stem: Channels = code("output channels of the first convolution")
     compression: positive(1) = code("share of the channels that a transition keeps")
-    pooled_stem: bool = paper("average 2×2 positions after the first convolution")
-    batch_momentum: positive(1) = code("weight of the newest batch; Flax's momentum 0.99 is 0.01")
+    pooled_stem: bool = paper("whether 2×2 positions are averaged after the first convolution")
+    batch_momentum: positive(1) = code(
+        "weight of the newest batch in running averages; Flax's momentum 0.99 is 0.01"
+    )
 
 
 class FullyConnected(NormalisedNetwork):
     """Layers of ReLU without normalisation, and without biases but in the last layer."""
 
-    kind: Literal["fully_connected"] = ours("kind of network")
-    dense: Sizes = ours("units of the hidden layers")
+    kind: Literal["fully_connected"] = ours("kind of network, here fully connected")
+    dense: Sizes = ours("units of each hidden layer")
 
 
 class Images(Section):
     """Training images, averaged over squares of ``pool`` pixels, then resized to ``size``."""
 
-    per_class: whole(2, 1_000_000) | None = paper("of each class; null: of the smallest class")
-    pool: whole(1, 1000) = paper("side of the squares of pixels that are averaged into one")
-    size: whole(1, 1000) | None = paper("pixels along a side; null: as they are")
-    test: whole(1, 10_000_000) | None = paper("test images; null: all")
+    per_class: whole(2, 1_000_000) | None = paper(
+        "training images of each class; null: as many as the smallest class has"
+    )
+    pool: whole(1, 1000) = paper("side, in pixels, of the squares that are averaged into one pixel")
+    size: whole(1, 1000) | None = paper("pixels along a side after resizing; null: no resizing")
+    test: whole(1, 10_000_000) | None = paper("number of test images; null: all")
 
 
 class Rates(Section):
     """10^(first + (last - first) k / points) for k in ``indices``, or ``values``."""
 
-    first: between(-10, 2) = paper("of log10")
-    last: between(-10, 2) = paper("of log10")
-    points: whole(1, 1000) = paper("of the grid")
+    first: between(-10, 2) = paper("log10 of the first rate of the grid")
+    last: between(-10, 2) = paper("log10 of the end of the grid, which is no rate itself")
+    points: whole(1, 1000) = paper("number of rates of the whole grid")
     indices: distinct(whole(0, 1000), most=1000) = paper(
-        "without the end point, as the captions' rates show"
+        "numbers k of the rates that are trained; the grid leaves out its end, as captions show"
     )
-    values: distinct(positive(100), most=1000) | None = paper("rates in place of the grid")
+    values: distinct(positive(100), most=1000) | None = paper(
+        "rates in place of the grid; null: the grid"
+    )
 
     @model_validator(mode="after")
     def _on_the_grid(self) -> "Rates":
@@ -232,25 +248,29 @@ class Rates(Section):
 class Pair(Section):
     """Trainings of a network on a dataset, at all rates."""
 
-    pair: Name = ours("the name of the section; it also names the random streams")
-    dataset: Literal["mnist", "fashion_mnist", "cifar10"] = paper("that of the pair's name")
-    network: Annotated[Vgg | ResNet | DenseNet, Field(discriminator="kind")] = section("network")
+    pair: Name = ours("name of this section, which also names the random streams")
+    dataset: Literal["mnist", "fashion_mnist", "cifar10"] = paper("dataset of the pair's name")
+    network: Annotated[Vgg | ResNet | DenseNet, Field(discriminator="kind")] = section(
+        "network that is trained, by its kind"
+    )
     images: Images
     loss: Literal["squared", "cross_entropy"] = paper(
-        "the mean over batch and outputs is of the authors' code"
+        "loss function; its mean over batch and outputs is of the authors' code"
     )
-    inits: Initialisations = paper("initialisations")
+    inits: Initialisations = paper("distributions of the initial weights, each at all rates")
     rates: Rates
     epochs: whole(1, 100_000) = paper("passes over the training images")
     batch_per_class: whole(2, 100_000) = paper("images of each class in a batch")
-    momentum: Annotated[float, Field(ge=0, lt=1)] = paper("of SGD")
-    decay: Share = paper("of weights")
-    decay_rate_at: distinct(positive(1), most=100) = paper("shares of the epochs; every 120 of 400")
-    measure_every: whole(1, 100_000) = paper("epochs", code_also=[1])
+    momentum: Annotated[float, Field(ge=0, lt=1)] = paper("momentum of stochastic gradient descent")
+    decay: Share = paper("coefficient of the weight decay, which spares biases and gains")
+    decay_rate_at: distinct(positive(1), most=100) = paper(
+        "shares of the epochs after which the rate falls by ten; every 120 of 400"
+    )
+    measure_every: whole(1, 100_000) = paper("epochs between two measurements", code_also=[1])
     kernel_per_class: whole(2, 1000) = paper("images of each class in the kernels")
-    kernel_gib: positive(10_000) = ours("GiB for the kernels; the norms of VGG16 need most")
-    normalise_columns: bool = code("of the class means in NC2 and NC3")
-    stack: whole(1, 1000) | None = ours("networks trained at once; null: all")
+    kernel_gib: positive(10_000) = ours("GiB of memory for the kernels; VGG16 needs most")
+    normalise_columns: bool = code("whether NC2 and NC3 normalise each class mean")
+    stack: whole(1, 1000) | None = ours("number of networks trained at once; null: all")
     keep: Initialisations = ours("initialisations whose weights are kept")
 
     @model_validator(mode="after")
@@ -280,20 +300,20 @@ class Pairs(Section):
     """Trainings of Figures 1 to 20."""
 
     vgg_mnist: Pair = section(
-        "VGG11 on MNIST",
+        "trainings of VGG11 on MNIST",
         images__per_class=CODE,
         images__size=CODE,
         images__test=Source("paper", code_also=[9960]),
     )
-    vgg_fashion: Pair = section("VGG11 on FashionMNIST")
-    vgg_cifar: Pair = section("VGG16 on CIFAR-10")
-    resnet_mnist: Pair = section("ResNet20 on MNIST", **FROM_CODE)
-    resnet_fashion: Pair = section("ResNet20 on FashionMNIST")
-    resnet_cifar: Pair = section("ResNet20 on CIFAR-10")
-    densenet_mnist: Pair = section("DenseNet40 on MNIST", **FROM_CODE)
-    densenet_fashion: Pair = section("DenseNet40 on FashionMNIST")
-    densenet_cifar: Pair = section("DenseNet40 on CIFAR-10")
-    resnet_mnist_ce: Pair = section("Figure 12: cross entropy; its rates are ours", **FROM_CODE)
+    vgg_fashion: Pair = section("trainings of VGG11 on FashionMNIST")
+    vgg_cifar: Pair = section("trainings of VGG16 on CIFAR-10")
+    resnet_mnist: Pair = section("trainings of ResNet20 on MNIST", **FROM_CODE)
+    resnet_fashion: Pair = section("trainings of ResNet20 on FashionMNIST")
+    resnet_cifar: Pair = section("trainings of ResNet20 on CIFAR-10")
+    densenet_mnist: Pair = section("trainings of DenseNet40 on MNIST", **FROM_CODE)
+    densenet_fashion: Pair = section("trainings of DenseNet40 on FashionMNIST")
+    densenet_cifar: Pair = section("trainings of DenseNet40 on CIFAR-10")
+    resnet_mnist_ce: Pair = section("Figure 12 by cross entropy; its rates are ours", **FROM_CODE)
 
     @model_validator(mode="after")
     def _names(self) -> "Pairs":
@@ -313,22 +333,22 @@ class Picking(Section):
     """The two models that the figures show of each initialisation; the paper chose by hand."""
 
     dead: Share = ours("largest share of features that are 0 on the last batch")
-    within: Share = ours("test accuracy of the collapsed model, below the best")
+    within: Share = ours("largest distance of the collapsed model's test accuracy from the best")
     collapsed_nc3: between(0, 2) | None = ours("largest NC3 of the collapsed model; null: no bound")
-    other_within: Share = ours("test accuracy of the other model, below the best")
+    other_within: Share = ours("largest distance of the other model's test accuracy from the best")
     nc3: between(0, 2) = ours("least NC3 of the other model")
-    contrast: between(1, 100) = ours("least ratio of its NC3 to that of the collapsed model")
+    contrast: between(1, 100) = ours("least ratio of both models' NC3, other over collapsed")
     train: Share = paper("least training accuracy of the other model")
-    widened: Share = ours("other_within where none is found")
-    relaxed_train: Share = ours("train where none is found then")
+    widened: Share = ours("value of other_within if no other model is found")
+    relaxed_train: Share = ours("value of train if none is found then either")
 
 
 class Smoothing(Section):
     """Savitzky-Golay; the paper's window is 10, which has no middle."""
 
-    degree: whole(0, 5) = ours("of the polynomials")
-    window: whole(7, 101) = ours("points, an odd number")
-    fewest: whole(7, 100_000) = ours("points of a curve that is smoothed")
+    degree: whole(0, 5) = ours("degree of the fitted polynomials")
+    window: whole(7, 101) = ours("number of points of the window, which is odd")
+    fewest: whole(7, 100_000) = ours("least number of points of a curve that is smoothed")
 
     @model_validator(mode="after")
     def _odd(self) -> "Smoothing":
@@ -350,9 +370,11 @@ class Models(Section):
 class Map(Section):
     """The network and the images of a heat map."""
 
-    init: Initialisation = paper("initialisation")
-    rate_index: whole(0, 1000) | None = paper("the rate in the caption, on the grid of the rates")
-    per_class: whole(2, 1000) = paper("images of each class")
+    init: Initialisation = paper("distribution of the network's initial weights")
+    rate_index: whole(0, 1000) | None = paper(
+        "number of the caption's rate on the grid of rates; null: the collapsed model"
+    )
+    per_class: whole(2, 1000) = paper("images of each class in the map")
 
 
 class Maps(Section):
@@ -361,43 +383,51 @@ class Maps(Section):
     vgg_mnist: Map
     vgg_fashion: Map
     vgg_cifar: Map
-    resnet_mnist: Map = section("as the others", init=OURS, rate_index=OURS, per_class=OURS)
+    resnet_mnist: Map = section(
+        "map of ResNet20 on MNIST, as the others", init=OURS, rate_index=OURS, per_class=OURS
+    )
     resnet_fashion: Map
     resnet_cifar: Map
     densenet_mnist: Map
     densenet_fashion: Map
     densenet_cifar: Map
-    resnet_mnist_ce: None = ours("no figure shows maps")
+    resnet_mnist_ce: None = ours("no map, since no figure shows one")
 
 
 class DecayedTraining(Section):
     """Networks of one kind at equal tau with several weight decays, of several seeds."""
 
-    dataset: Literal["mnist", "cifar10"] = ours("which images")
+    dataset: Literal["mnist", "cifar10"] = ours("dataset of the training images")
     network: Annotated[Vgg | ResNet | FullyConnected, Field(discriminator="kind")] = section(
-        "network"
+        "network that is trained, by its kind"
     )
     images: Images = section(
         "training images, as in pairs", per_class=OURS, pool=OURS, size=OURS, test=OURS
     )
-    loss: Literal["squared", "cross_entropy"] = ours("as in pairs")
-    init: Initialisation = ours("initialisation")
-    runs: Runs = ours("of weights and batches")
-    decays: distinct(positive(1), most=20) = ours("of weights")
-    taus: distinct(positive(1000), most=20) = ours(
-        "sums over steps of rate * decay / (1 - momentum)"
+    loss: Literal["squared", "cross_entropy"] = ours("loss function, as in collapse.pairs")
+    init: Initialisation = ours("distribution of the initial weights")
+    runs: Runs = ours("number of seeds of weights and batches")
+    decays: distinct(positive(1), most=20) = ours(
+        "coefficients of the weight decay, which spares biases and gains"
     )
-    largest_rate: positive(100) = ours("initial rate up to which a decay is trained at a tau")
+    taus: distinct(positive(1000), most=20) = ours(
+        "values of tau, the sum over steps of rate * decay / (1 - momentum)"
+    )
+    largest_rate: positive(100) = ours(
+        "largest initial rate; a decay that needs a larger one for a tau is left out"
+    )
     batch_per_class: whole(2, 100_000) = ours("images of each class in a batch")
-    momentum: Annotated[float, Field(ge=0, lt=1)] = ours("of SGD")
-    decay_rate_at: distinct(positive(1), most=100) = ours("shares of the epochs; as in pairs")
+    momentum: Annotated[float, Field(ge=0, lt=1)] = ours("momentum of stochastic gradient descent")
+    decay_rate_at: distinct(positive(1), most=100) = ours(
+        "shares of the epochs after which the rate falls by ten, as in collapse.pairs"
+    )
 
 
 class Sweep(DecayedTraining):
     """Networks of one kind at equal tau with several weight decays, of several seeds."""
 
     sweep: Literal["vgg", "resnet", "fully_connected", "patches"] = ours(
-        "the name of the section; it also names the random streams"
+        "name of this section, which also names the random streams"
     )
     control_rates: Annotated[list[positive(100)], Field(max_length=20)] = ours(
         "initial rates of networks without decay"
@@ -408,19 +438,21 @@ class Sweep(DecayedTraining):
 class Lengths(DecayedTraining):
     """Networks of one kind at equal tau, trained for several lengths."""
 
-    epochs: distinct(whole(1, 100_000), most=20) = ours("passes over the training images")
+    epochs: distinct(whole(1, 100_000), most=20) = ours(
+        "passes over the training images, one length of training each"
+    )
     start_decay: positive(1) | None = ours(
-        "normalised weights start at sqrt(it / decay) times the drawn ones; null: as drawn"
+        "decay d: normalised weights start at sqrt(d / decay) times those drawn; null: as drawn"
     )
 
 
 class Sweeps(Section):
     """Trainings of collapse_extra_decay."""
 
-    vgg: Sweep = section("a VGG")
-    resnet: Sweep = section("a ResNet")
-    fully_connected: Sweep = section("a network without batch normalisation")
-    patches: Sweep = section("a VGG on the images of CIFAR-10, which are patches at preset quick")
+    vgg: Sweep = section("trainings of a small VGG")
+    resnet: Sweep = section("trainings of a ResNet20")
+    fully_connected: Sweep = section("trainings of a network without batch normalisation")
+    patches: Sweep = section("trainings of a small VGG on CIFAR-10; at preset quick on patches")
 
 
 class Decay(Section):
@@ -429,7 +461,7 @@ class Decay(Section):
     trained: Share = ours("least training accuracy of a network that counts")
     end: positive(1000) = ours("tau up to which powers are fitted")
     small_tau: positive(1000) = ours("tau up to which NC3 is said to be nearly a function of tau")
-    strong_decay: positive(1) = ours("decay from which that is tried at larger tau")
+    strong_decay: positive(1) = ours("weight decay from which the same is tried at larger tau")
 
 
 class Settings(Section):

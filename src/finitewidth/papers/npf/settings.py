@@ -27,74 +27,90 @@ SOFT = {"beta": types.Source("paper", paper_also=[8]), "eps": types.Source("code
 class Row(Section):
     """A network and an optimiser."""
 
-    network: NetworkName = paper("one of regimes.networks")
-    dataset: types.Dataset = paper("a dataset as the papers call it")
-    optimiser: types.Optimiser = paper("rule of the steps")
-    step_size: types.StepSize = code("of the optimiser")
+    network: NetworkName = paper("name of a network in npf.regimes.networks")
+    dataset: types.Dataset = paper("dataset, by its name in the papers")
+    optimiser: types.Optimiser = paper("optimiser that trains the networks")
+    step_size: types.StepSize = code("step size of the optimiser")
     epochs: types.Epochs = code("passes over the training images")
-    batch_size: types.Count = paper("images of a step; by default that of regimes", default=None)
-    train: types.CountOrAll = code(
-        "training images; null: all; by default those of regimes", default=None
+    batch_size: types.Count = paper(
+        "images in each batch; by default that of npf.regimes", default=None
     )
-    test: types.Tested = code("test images; null: all; by default those of regimes", default=None)
+    train: types.CountOrAll = code(
+        "number of training images; null: all; by default that of npf.regimes", default=None
+    )
+    test: types.Tested = code(
+        "number of test images; null: all; by default that of npf.regimes", default=None
+    )
 
 
 class MnistRow(Row):
     """A row on MNIST, as tables and captions say; ``data.mnist`` says which images those are."""
 
-    dataset: Literal["mnist"] = paper("data.mnist says which images play its part")
+    dataset: Literal["mnist"] = paper("dataset; data.mnist says which images play its part")
 
 
 class CifarRow(Row):
     """A row on CIFAR-10; ``data.cifar10`` says which images those are."""
 
-    dataset: Literal["cifar10"] = paper("data.cifar10 says which images play its part")
+    dataset: Literal["cifar10"] = paper("dataset; data.cifar10 says which images play its part")
 
 
 class Networks(Section):
     """Networks by name."""
 
     fc: types.FullyConnected = section(
-        "fully connected; depth variable 6, where the paper has d=5, earlier also d=6",
+        "fully connected network; its depth variable is 6, where the paper has d=5, earlier "
+        "also d=6",
         width=types.Source("paper", paper_also=[100]),
         bias=types.Source("code", paper_also=[False]),
     )
-    vconv: types.Convolutional = section("convolutional with Flatten()", **CONVOLUTIONS)
+    vconv: types.Convolutional = section("convolutional network with Flatten()", **CONVOLUTIONS)
     gconv: types.Convolutional = section(
-        "convolutional with global average pooling", **CONVOLUTIONS
+        "convolutional network with global average pooling", **CONVOLUTIONS
     )
-    gconv_cntk: types.Convolutional | None = ours("for npf.cntk alone", default=None)
+    gconv_cntk: types.Convolutional | None = ours(
+        "convolutional network that npf.cntk alone uses; null: none", default=None
+    )
 
 
 class Rows(Section):
     """Table 2: step sizes are the paper's, Adam 3e-4, SGD the best of three."""
 
-    fc_sgd: MnistRow = section("fully connected, SGD")
+    fc_sgd: MnistRow = section("fully connected network, trained by SGD")
     fc_adam: MnistRow = section(
-        "fully connected, Adam", step_size=types.Source("code", paper_also=[0.0003])
+        "fully connected network, trained by Adam",
+        step_size=types.Source("code", paper_also=[0.0003]),
     )
-    vconv_sgd: CifarRow = section("convolutional, SGD")
-    vconv_adam: CifarRow = section("convolutional, Adam", step_size=types.PAPER)
-    gconv_sgd: CifarRow = section("with global average pooling, SGD")
-    gconv_adam: CifarRow = section("with global average pooling, Adam", step_size=types.PAPER)
+    vconv_sgd: CifarRow = section("convolutional network with Flatten(), trained by SGD")
+    vconv_adam: CifarRow = section(
+        "convolutional network with Flatten(), trained by Adam", step_size=types.PAPER
+    )
+    gconv_sgd: CifarRow = section(
+        "convolutional network with global average pooling, trained by SGD"
+    )
+    gconv_adam: CifarRow = section(
+        "convolutional network with global average pooling, trained by Adam", step_size=types.PAPER
+    )
 
 
 class Regimes(Section):
     """Table 2: five gate regimes on six rows of network and optimiser."""
 
-    runs: types.Runs = paper("seeds, shared by all regimes (our choice)")
-    train: types.CountOrAll = code("training images, stratified; null: all")
-    test: types.Tested = code("test images; null: all")
-    batch_size: types.Count = paper("images of a step")
+    runs: types.Runs = paper("number of seeds, shared by all regimes (our choice)")
+    train: types.CountOrAll = code("number of training images, stratified by class; null: all")
+    test: types.Tested = code("number of test images; null: all")
+    batch_size: types.Count = paper("images in each batch")
     gate: types.Gate = section("soft gates of DLNPF; the earlier version has beta = 8", **SOFT)
     select: types.Select = paper("epoch whose test accuracy is reported")
     flnpf_checkpoint: Checkpoint = code("ReLU weights that give FLNPF its gates")
     sgd_search: bool = code(
-        "whether SGD has the best of sgd_step_sizes by regime", paper_also=[True]
+        "whether SGD uses the best of sgd_step_sizes, searched by regime", paper_also=[True]
     )
-    sgd_step_sizes: types.distinct(types.StepSize, most=20) = paper("step sizes that are searched")
+    sgd_step_sizes: types.distinct(types.StepSize, most=20) = paper(
+        "step sizes of SGD that are searched"
+    )
     trained: types.Trained = ours(
-        "best train accuracy from which a run is trained; the paper trains close to 100 %"
+        "best train accuracy from which a run counts as trained; the paper trains close to 100 %"
     )
     networks: Networks
     rows: Rows
@@ -106,85 +122,95 @@ class Cntk(Section):
     The paper quotes 77.43 % (Arora et al. 2019, all of CIFAR-10, many GPU-days).
     """
 
-    network: Literal["vconv", "gconv", "gconv_cntk"] = ours("one of regimes.networks")
-    dataset: Literal["cifar10"] = ours("data.cifar10 says which images play its part")
-    runs: types.Runs = ours("seeds")
-    train: types.whole(20, 20_000) = ours(
-        "training images; time grows with pairs of images × (HW)²"
+    network: Literal["vconv", "gconv", "gconv_cntk"] = ours(
+        "name of a network in npf.regimes.networks"
     )
-    test: types.whole(2, 20_000) = ours("test images")
-    pool: types.whole(1, 32) = ours("side of the squares of pixels that are averaged into one")
+    dataset: Literal["cifar10"] = ours("dataset; data.cifar10 says which images play its part")
+    runs: types.Runs = ours("number of runs, each from another seed")
+    train: types.whole(20, 20_000) = ours(
+        "number of training images; the time grows with pairs of images × (HW)²"
+    )
+    test: types.whole(2, 20_000) = ours("number of test images")
+    pool: types.whole(1, 32) = ours(
+        "side, in pixels, of the squares that are averaged into one pixel"
+    )
     sizes: types.distinct(types.whole(20, 20_000), most=20, least=0) = ours(
         "further numbers of training images, for the kernel alone"
     )
     ridges: types.distinct(types.positive(1_000_000), most=20) = ours(
-        "ridge, in units of the kernel's mean diagonal"
+        "ridges that are tried, in units of the kernel's mean diagonal"
     )
-    optimiser: types.Optimiser = ours("rule of the steps")
-    step_size: types.StepSize = ours("of the optimiser, as in Table 2")
-    batch_size: types.Count = ours("images of a step")
+    optimiser: types.Optimiser = ours("optimiser that trains the networks")
+    step_size: types.StepSize = ours("step size of the optimiser, as in Table 2")
+    batch_size: types.Count = ours("images in each batch")
     epochs: types.Epochs = ours("passes over the training images")
     flnpf_checkpoint: Checkpoint = ours("ReLU weights that give FLNPF its gates")
-    trained: types.Trained = ours("best train accuracy from which a run is trained")
+    trained: types.Trained = ours("best train accuracy from which a run counts as trained")
 
 
 class Stages(Section):
     """Figure 3 left: gates learnt for ever longer, frozen, and the rest trained from scratch."""
 
-    network: NetworkName = paper("one of regimes.networks")
-    dataset: Literal["cifar10"] = paper("data.cifar10 says which images play its part")
-    runs: types.Runs = code("seeds")
-    train: types.CountOrAll = code("training images; null: all")
-    test: types.Tested = code("test images; null: all")
-    optimiser: types.Optimiser = code("rule of the steps")
-    step_size: types.StepSize = paper("of Adam")
-    batch_size: types.Count = paper("images of a step")
-    stages: types.whole(1, 100) = paper("stages of the gates")
-    stage_epochs: types.Epochs = paper("stage i: the ReLU network after so many epochs times i")
-    epochs: types.Epochs = code("of FLNPF at every stage, and of FRNPF, stage 0")
+    network: NetworkName = paper("name of a network in npf.regimes.networks")
+    dataset: Literal["cifar10"] = paper("dataset; data.cifar10 says which images play its part")
+    runs: types.Runs = code("number of runs, each from another seed")
+    train: types.CountOrAll = code("number of training images; null: all")
+    test: types.Tested = code("number of test images; null: all")
+    optimiser: types.Optimiser = code("optimiser that trains the networks")
+    step_size: types.StepSize = paper("step size of the optimiser")
+    batch_size: types.Count = paper("images in each batch")
+    stages: types.whole(1, 100) = paper("number of stages at which gates are taken")
+    stage_epochs: types.Epochs = paper("epochs of the ReLU network between two stages")
+    epochs: types.Epochs = code("epochs of FLNPF at every stage, and of FRNPF, which is stage 0")
     checkpoint: Literal["best_so_far", "epoch"] = code(
-        "best test accuracy within these epochs; epoch: the last", paper_also=["epoch"]
+        "ReLU weights of a stage: best test accuracy up to its epoch; epoch: those at this epoch",
+        paper_also=["epoch"],
     )
-    trained: types.Trained = ours("best train accuracy from which a run is trained")
+    trained: types.Trained = ours("best train accuracy from which a run counts as trained")
 
 
 class Nu(types.Evaluated):
     """Figure 3 middle: nu_t = yᵀ Ĥ_t⁻¹ y while a ReLU network learns to tell two digits apart."""
 
-    network: types.FullyConnected = section("the paper has d=5, four hidden layers")
-    dataset: types.Dataset = paper("a dataset as the papers call it")
-    classes: types.Classes = paper("two classes; the first becomes -1")
-    runs: types.Runs = code("seeds")
-    train: types.CountOrAll = paper("training images of the two digits; null: all")
-    test: types.Tested = paper("test images of the two digits; null: all")
-    optimiser: types.Optimiser = code("rule of the steps")
-    step_size: types.StepSize = code("of the optimiser")
-    batch_size: types.Count = code("images of a step")
+    network: types.FullyConnected = section(
+        "fully connected network; the paper has d=5, four hidden layers"
+    )
+    dataset: types.Dataset = paper("dataset, by its name in the papers")
+    classes: types.Classes = paper("two digits to tell apart; the first has the label -1")
+    runs: types.Runs = code("number of runs, each from another seed")
+    train: types.CountOrAll = paper("number of training images of the two digits; null: all")
+    test: types.Tested = paper("number of test images of the two digits; null: all")
+    optimiser: types.Optimiser = code("optimiser that trains the networks")
+    step_size: types.StepSize = code("step size of the optimiser")
+    batch_size: types.Count = code("images in each batch")
     epochs: types.Epochs = code("passes over the training images")
-    every: types.Epochs = code("epochs between evaluations")
-    per_class: types.Count = paper("200 examples; the notebooks take the first of each class")
+    every: types.Epochs = code("epochs between two evaluations")
+    per_class: types.Count = paper(
+        "images of each class in the kernel, 200 together; the notebooks take the first ones"
+    )
 
 
 class Kvf(types.Evaluated):
     """Figure 3 right: sizes of the kernels K^v and K^f while DLNPF learns."""
 
     network: types.FullyConnected = section(
-        "as in Table 2", bias=types.Source("code", paper_also=[False])
+        "fully connected network, as in Table 2", bias=types.Source("code", paper_also=[False])
     )
-    dataset: types.Dataset = paper("a dataset as the papers call it")
-    gate: types.Gate = section("soft gates", **SOFT)
-    runs: types.Runs = code("seeds")
-    train: types.CountOrAll = code("training images; null: all")
-    test: types.Tested = code("test images; null: all")
-    optimiser: types.Optimiser = code("rule of the steps")
-    step_size: types.StepSize = code("of the optimiser")
-    batch_size: types.Count = paper("images of a step")
+    dataset: types.Dataset = paper("dataset, by its name in the papers")
+    gate: types.Gate = section("soft gates of DLNPF", **SOFT)
+    runs: types.Runs = code("number of runs, each from another seed")
+    train: types.CountOrAll = code("number of training images; null: all")
+    test: types.Tested = code("number of test images; null: all")
+    optimiser: types.Optimiser = code("optimiser that trains the networks")
+    step_size: types.StepSize = code("step size of the optimiser")
+    batch_size: types.Count = paper("images in each batch")
     epochs: types.Epochs = code("passes over the training images")
-    every: types.Epochs = code("epochs between evaluations")
+    every: types.Epochs = code("epochs between two evaluations")
     per_class: types.Count = paper("images of each class in the kernels", code_also=[20])
-    with_biases: bool = code("whether gradients by biases count; weights only otherwise")
+    with_biases: bool = code("whether kernels count gradients by biases beside those by weights")
     output: Literal["logits_trace", "true_class_logit", "softmax_sum"] = ours(
-        "trace over the logits; softmax_sum differentiates a constant, so that all kernels are 0",
+        "output whose gradients make the kernels: trace over the logits; softmax_sum is a "
+        "constant, so that all kernels are 0",
         code_also=["softmax_sum"],
     )
 
@@ -193,58 +219,63 @@ class Mean(Section):
     """Theorem B.1: all networks of some layer sizes, and draws of larger ones with fixed gates."""
 
     enumerated: types.several(types.several(types.whole(1, 18), most=10, least=3), most=100) = ours(
-        "layer sizes, inputs first and one output last, with at most 18 weights"
+        "layer sizes of the networks that are enumerated: inputs first, one output last, at "
+        "most 18 weights"
     )
-    width: types.Width = ours("units of a hidden layer of the networks drawn")
-    depths: types.TheoryDepths = ours("weight layers of the networks drawn")
-    draws: types.TheoryDraws = ours("networks drawn")
+    width: types.Width = ours("units of each hidden layer of the networks drawn")
+    depths: types.TheoryDepths = ours("depths of the networks drawn, in weight layers")
+    draws: types.TheoryDraws = ours("number of networks drawn at each depth")
 
 
 class TheoryWidths(Section):
     """How fast kernels approach their limits."""
 
-    widths: Widths = ours("units of a hidden layer")
-    depths: types.TheoryDepths = ours("weight layers")
+    widths: Widths = ours("units of each hidden layer")
+    depths: types.TheoryDepths = ours("depths, in weight layers")
 
 
 class Padding(Section):
     """Corollary C.1: copies of the gates of a feature network of fixed width."""
 
-    width: types.Width = ours("units of a hidden layer of the feature network")
-    copies: Widths = ours("copies of the gates")
-    depths: types.TheoryDepths = ours("weight layers")
+    width: types.Width = ours("units of each hidden layer of the feature network")
+    copies: Widths = ours("numbers of copies of the gates")
+    depths: types.TheoryDepths = ours("depths, in weight layers")
 
 
 class Drawn(Section):
     """Networks drawn beside the exact variance."""
 
-    widths: Quarters = ours("units of a hidden layer, multiples of 4")
-    depths: types.TheoryDepths = ours("weight layers")
-    draws: types.TheoryDraws = ours("networks")
+    widths: Quarters = ours("units of each hidden layer, multiples of 4")
+    depths: types.TheoryDepths = ours("depths, in weight layers")
+    draws: types.TheoryDraws = ours("number of networks drawn at each size")
 
 
 class Variance(Section):
     """Theorem B.2 and dgn's Theorem 2.3: exact, and networks drawn beside."""
 
-    widths: Quarters = ours("units of a hidden layer, multiples of 4")
-    depths: types.TheoryDepths = ours("weight layers")
+    widths: Quarters = ours("units of each hidden layer, multiples of 4")
+    depths: types.TheoryDepths = ours("depths, in weight layers")
     drawn: Drawn
 
 
 class Limits(Section):
     """Appendix A: ReLU networks, K^(d)."""
 
-    width: types.Width = ours("units of a hidden layer")
-    depths: types.TheoryDepths = ours("weight layers")
-    runs: types.Runs = ours("networks")
+    width: types.Width = ours("units of each hidden layer")
+    depths: types.TheoryDepths = ours("depths, in weight layers")
+    runs: types.Runs = ours("number of networks of each depth")
 
 
 class Theory(Section):
     """Section 5 and appendices A to C, checked: no figure of the paper, no data."""
 
-    runs: types.whole(2, 1000) = ours("feature and value networks per width and depth")
-    inputs: types.whole(2, 1000) = ours("random points on the unit sphere")
-    n0: types.whole(1, 18) = ours("inputs of a network; all rows of so many signs are listed")
+    runs: types.whole(2, 1000) = ours(
+        "number of feature and value networks at each width and depth"
+    )
+    inputs: types.whole(2, 1000) = ours("number of random inputs on the unit sphere")
+    n0: types.whole(1, 18) = ours(
+        "input dimension of the networks; all rows of so many signs are listed"
+    )
     mean: Mean
     widths: TheoryWidths
     padding: Padding
@@ -255,64 +286,72 @@ class Theory(Section):
 class Task(Section):
     """Networks of constant input and fixed random gates."""
 
-    samples: types.Samples = paper("random targets")
-    mu: types.between(0.01, 0.99) = paper("share of open gates; weights are ±1/√(mu·w)")
-    depths: types.GatedDepths = paper("weight layers")
+    samples: types.Samples = paper("number of random targets to memorise")
+    mu: types.between(0.01, 0.99) = paper("share of open gates; the weights are ±1/√(mu·w)")
+    depths: types.GatedDepths = paper("depths, in weight layers")
 
 
 class MemorisationWidths(Section):
     """Widths of the two parts of the figures."""
 
-    narrow: types.Width = paper("units of a hidden layer")
-    wide: types.Width = paper("units of a hidden layer")
+    narrow: types.Width = paper("units of each hidden layer of the narrow networks")
+    wide: types.Width = paper("units of each hidden layer of the wide networks")
 
 
 class Shown(Section):
     """Each figure shows the first so many runs."""
 
-    npf_fig7: types.Runs = paper("runs")
-    dgn_fig1: types.Runs = ours("runs")
-    dgn_fig2: types.Runs = paper("runs")
-    dgn_fig3: types.Runs = paper("runs")
+    npf_fig7: types.Runs = paper("number of runs that npf Figure 7 shows")
+    dgn_fig1: types.Runs = ours("number of runs that dgn Figure 1 shows")
+    dgn_fig2: types.Runs = paper("number of runs that dgn Figure 2 shows")
+    dgn_fig3: types.Runs = paper("number of runs that dgn Figure 3 shows")
 
 
 class Descents(Section):
     """How many of the runs descend as well, and for how long."""
 
     runs: types.whole(0, 1000) = paper(
-        "of the runs drawn; at most 10 descending are shown", paper_also=[10]
+        "number of runs, among those drawn, that also descend; figures show at most 10",
+        paper_also=[10],
     )
-    steps: types.Steps = ours("of full-batch gradient descent")
+    steps: types.Steps = ours("steps of full-batch gradient descent")
 
 
 class Descent(Section):
     """Gradient descent."""
 
     rate: types.positive(1000) = paper(
-        "step size times rho_max; stated for w = 100, which no figure shows"
+        "step size times rho_max; the paper states it for w = 100, which no figure shows"
     )
-    rho: types.Rho = ours("whose largest eigenvalue: of that run's K_0, or of K_0/d")
-    loss_half: bool = paper("1/2 sum e^2; false: sum e^2, dgn section 1", paper_also=[False])
-    linear_steps: types.Steps = ours("all runs follow the linear recursion for so many steps")
+    rho: types.Rho = ours("kernel whose largest eigenvalue is rho_max: K_0 of that run, or K_0/d")
+    loss_half: bool = paper(
+        "whether the loss is 1/2 sum e^2; false: sum e^2, as in dgn section 1", paper_also=[False]
+    )
+    linear_steps: types.Steps = ours("steps of the linear recursion, which all runs follow")
     narrow: Descents
     wide: Descents
     precision: types.Precision = ours(
-        "of the arithmetic; adapted is float64 once the squared errors are below a millionth"
+        "precision of the arithmetic; adapted: float64 once the squared errors are below a "
+        "millionth"
     )
 
 
 class Trend(Section):
     """Further networks of the narrow width, which no figure shows, for claims on their depth."""
 
-    runs: types.whole(0, 1000) = ours("networks of each depth; 0: claims use those of the figures")
-    steps: types.Steps = ours("of full-batch gradient descent")
+    runs: types.whole(0, 1000) = ours(
+        "number of networks of each depth; 0: claims use those of the figures"
+    )
+    steps: types.Steps = ours("steps of full-batch gradient descent")
 
 
 class Memorisation(Section):
     """Figures 6 and 7, and dgn Figures 1 to 3: a network memorises random targets."""
 
     task: Task
-    runs: types.Runs = paper("new gates in each; the most that a figure shows", or_more=True)
+    runs: types.Runs = paper(
+        "number of runs, each with new gates; figures show at most so many", or_more=True
+    )
     widths: MemorisationWidths
     shown: Shown
     descent: Descent
@@ -322,8 +361,8 @@ class Memorisation(Section):
 class Toy(Section):
     """Figure 1."""
 
-    inputs: Few = paper("inputs")
-    width: Few = paper("units of a hidden layer")
+    inputs: Few = paper("input dimension of the toy network")
+    width: Few = paper("units of each hidden layer")
     gates: types.several(types.several(Gates, most=2, least=2), most=3, least=3) = ours(
         "hidden layers of gates for three examples, such that paths 3 and 12 are those open for "
         "both the first and the second example"
@@ -341,9 +380,9 @@ class Toy(Section):
 class DrawnPadding(Section):
     """Figure 5."""
 
-    width: Few = ours("of w drawn")
-    hidden: Few = ours("of d-1 drawn")
-    copies: Few = ours("of m drawn")
+    width: Few = ours("units drawn for the width w")
+    hidden: Few = ours("hidden layers drawn for d-1")
+    copies: Few = ours("copies of the gates drawn for m")
 
 
 class Concepts(Section):

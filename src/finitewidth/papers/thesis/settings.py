@@ -24,8 +24,8 @@ Variance = positive(1_000_000)
 class Image(Section):
     """A window that slides over an image."""
 
-    size: whole(2, 6) = ours("pixels along a side")
-    window: whole(1, 6) = ours("pixels along a side")
+    size: whole(2, 6) = ours("pixels along a side of the image")
+    window: whole(1, 6) = ours("pixels along a side of the window")
 
     @model_validator(mode="after")
     def _inside(self) -> "Image":
@@ -37,18 +37,18 @@ class Image(Section):
 class Recurrent(Section):
     """A recurrent network."""
 
-    inputs: whole(1, 2) = ours("units")
-    units: whole(1, 3) = ours("units of the state")
-    outputs: whole(1, 3) = ours("units")
+    inputs: whole(1, 2) = ours("number of input units")
+    units: whole(1, 3) = ours("number of units of the state")
+    outputs: whole(1, 3) = ours("number of output units")
 
 
 class Residual(Section):
     """A residual network."""
 
-    inputs: whole(1, 3) = ours("units")
-    units: whole(1, 3) = ours("width of the block")
-    hidden: whole(1, 3) = ours("layers of the block beside the first")
-    outputs: whole(1, 3) = ours("units")
+    inputs: whole(1, 3) = ours("number of input units")
+    units: whole(1, 3) = ours("number of units of each layer in the block")
+    hidden: whole(1, 3) = ours("number of layers of the block beside the first")
+    outputs: whole(1, 3) = ours("number of output units")
 
 
 class Concepts(Section):
@@ -68,12 +68,14 @@ class Classical(Section):
     x is uniform in [-1, 1].
     """
 
-    draws: whole(3, 1_000_000) = ours("datasets")
-    samples: whole(2, 1000) = ours("points of a dataset")
-    frequency: positive(20) = ours("of the sine")
-    phase: between(-1, 1) = ours("with it neither even nor odd, so that every degree helps")
-    noise: Variance = ours("variance of the noise")
-    largest_degree: whole(1, 40) = ours("of the polynomials")
+    draws: whole(3, 1_000_000) = ours("number of datasets that are drawn")
+    samples: whole(2, 1000) = ours("number of points of a dataset")
+    frequency: positive(20) = ours("frequency of the sine, in periods over the range of x")
+    phase: between(-1, 1) = ours(
+        "phase of the sine; with it neither even nor odd, so that every degree helps"
+    )
+    noise: Variance = ours("variance of the noise in the values")
+    largest_degree: whole(1, 40) = ours("largest degree of the polynomials")
 
     @model_validator(mode="after")
     def _few_coefficients(self) -> "Classical":
@@ -86,22 +88,26 @@ class Classical(Section):
 class Descent(Section):
     """Theorem 2.4: gradient descent at the largest rate."""
 
-    ratios: Ratios = ours("parameters over samples")
-    tolerance: between(1e-13, 0.1) = ours("until the slowest direction is this close")
+    ratios: Ratios = ours("parameters over samples, P / N")
+    tolerance: between(1e-13, 0.1) = ours(
+        "remaining share of the slowest direction at which descent ends"
+    )
 
 
 class Risk(Section):
     """Figure 2.4: linear regression with Gaussian inputs, its weights of least norm."""
 
-    draws: whole(3, 1_000_000) = ours("matrices of inputs for each ratio")
+    draws: whole(3, 1_000_000) = ours("number of input matrices drawn at each ratio")
     targets: whole(1, 10_000) = ours(
-        "weights and noises for each of them, over which the risk is averaged"
+        "number of true weights and noises for each matrix, over which the risk is averaged"
     )
-    samples: whole(5, 10_000) = ours("N")
-    ratios: Ratios = ours("parameters P over samples N")
+    samples: whole(5, 10_000) = ours("number of samples N")
+    ratios: Ratios = ours("parameters over samples, P / N")
     signal: Variance = ours("r^2, squared norm of the true weights")
-    noises: distinct(Variance, most=3) = ours("sigma^2, below and above r^2; a panel each")
-    points: whole(2, 10_000) = ours("of the curves")
+    noises: distinct(Variance, most=3) = ours(
+        "variances sigma^2 of the noise, below and above r^2; a panel each"
+    )
+    points: whole(2, 10_000) = ours("number of points of the curves")
     doubled: several(whole(5, 100_000_000), most=20) = ours(
         "N from which the exact mean is followed to its limit; each is twice the one before"
     )

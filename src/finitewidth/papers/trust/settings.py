@@ -22,9 +22,9 @@ Counts = types.distinct(types.whole(1, 100_000_000), most=100)
 class Grid(Section):
     """Equally spaced values."""
 
-    first: WeightVariance = ours("the first")
-    last: WeightVariance = ours("the last")
-    points: types.whole(2, 1000) = ours("how many")
+    first: WeightVariance = ours("first weight variance of the grid")
+    last: WeightVariance = ours("last weight variance of the grid")
+    points: types.whole(2, 1000) = ours("number of weight variances of the grid")
 
 
 class Grids(Section):
@@ -37,34 +37,42 @@ class Grids(Section):
 class Heat(Section):
     """Dispersion over weight variance and depth."""
 
-    draws: Draws = paper("networks; more are the same estimate with a smaller error", or_more=True)
-    paper_draws: Draws = paper("shown beside ours where we draw more")
-    widths: Widths = paper("units of a hidden layer")
-    sigma_b2: BiasVariances = paper("bias variances")
-    depths: types.distinct(Depth, most=1000, least=2) = ours("layers")
+    draws: Draws = paper(
+        "number of networks drawn; more are the same estimate with a smaller error", or_more=True
+    )
+    paper_draws: Draws = paper(
+        "number of networks in the estimates shown beside ours where we draw more"
+    )
+    widths: Widths = paper("units of each hidden layer")
+    sigma_b2: BiasVariances = paper("variances of the biases, sigma_b^2")
+    depths: types.distinct(Depth, most=1000, least=2) = ours("depths L of the networks, in layers")
     sigma_w2: Grids
 
 
 class Border(Section):
     """Cells of the ReLU map of Figure 1 at the border, with enough draws to tell r from 2 (T03)."""
 
-    draws: Draws = ours("networks, 500 times the paper's")
+    draws: Draws = ours("number of networks drawn, 500 times the paper's")
     sigma_w2: WeightVariance = ours("weight variance of the border")
-    sigma_b2: BiasVariance = paper("bias variance")
-    widths: Widths = paper("units of a hidden layer")
-    depths: ManyDepths = ours("deep as in Section 4, and the deepest of the map")
+    sigma_b2: BiasVariance = paper("variance of the biases, sigma_b^2")
+    widths: Widths = paper("units of each hidden layer")
+    depths: ManyDepths = ours("depths in layers: one of Section 4, and the deepest of the map")
 
 
 class DepthCurves(Section):
     """Figure 2: dispersion of ReLU networks against depth and against depth over width."""
 
-    draws: Draws = paper("networks", or_more=True)
-    paper_draws: Draws = paper("shown beside ours where we draw more")
-    pairs: types.distinct(VariancePair, most=20) = paper("(sigma_w2, sigma_b2)")
-    widths: Widths = ours('units of a hidden layer, "a wider range" than in Figure 1')
-    largest_depth: Depth = ours("layers")
-    largest_lambda: types.positive(100) = ours("of depth over width")
-    points: types.whole(2, 1000) = ours("depths per curve")
+    draws: Draws = paper("number of networks that are drawn", or_more=True)
+    paper_draws: Draws = paper(
+        "number of networks in the estimates shown beside ours where we draw more"
+    )
+    pairs: types.distinct(VariancePair, most=20) = paper(
+        "pairs (sigma_w2, sigma_b2) of weight and bias variance"
+    )
+    widths: Widths = ours('units of each hidden layer, "a wider range" than in Figure 1')
+    largest_depth: Depth = ours("largest depth of a network, in layers")
+    largest_lambda: types.positive(100) = ours("largest ratio of depth to width")
+    points: types.whole(2, 1000) = ours("number of depths of each curve")
 
 
 # "border" is the weight variance between the phases
@@ -75,7 +83,7 @@ Phases = types.distinct(Phase, most=20)
 class Widest(Section):
     """Descents at the largest width."""
 
-    runs: types.Runs = ours("networks of a cell")
+    runs: types.Runs = ours("number of networks of a cell")
 
 
 class Descent(Section):
@@ -85,34 +93,39 @@ class Descent(Section):
     balanced classes.
     """
 
-    activation: Literal["tanh", "relu"] = paper("of the hidden layers")
-    dataset: types.Dataset = paper("a dataset as the papers call it")
-    samples: types.whole(2, 100_000) = paper("S, images")
-    runs: types.Runs = ours("networks of a cell; the paper shows one")
-    widths: Widths = paper("units of a hidden layer, of Figure 10")
+    activation: Literal["tanh", "relu"] = paper("activation of the hidden layers")
+    dataset: types.Dataset = paper("dataset, by its name in the papers")
+    samples: types.whole(2, 100_000) = paper("number S of training images")
+    runs: types.Runs = ours("number of networks of a cell; the paper shows one")
+    widths: Widths = paper("units of each hidden layer, in Figure 10")
     widest: Widest
-    width: types.Width = paper("that of Figures 3 and 8")
-    sigma_b2: BiasVariances = ours("all widths have the first; others are of width only")
+    width: types.Width = paper("units of each hidden layer, in Figures 3 and 8")
+    sigma_b2: BiasVariances = ours(
+        "bias variances; all widths have the first, and the others are of width only"
+    )
     sigma_w2: types.distinct(WeightVariance, most=1000, least=2) = ours(
         "weight variances; the border is 3.44 for tanh, 2 for ReLU"
     )
-    depths: Depths = ours("layers; beyond 20, of which the paper speaks")
-    steps: types.whole(1, 100_000_000) = paper("at most")
+    depths: Depths = ours("depths in layers; some are beyond 20, up to which the paper speaks")
+    steps: types.whole(1, 100_000_000) = paper("largest number of steps of gradient descent")
     rate_rule: Literal["common", "scaled"] = paper(
-        "scaled: the rate is in units of 1/lambda_max of each network"
+        "unit of rate: common for all networks; scaled: 1/lambda_max of each network"
     )
-    rate: types.StepSize = paper("of all networks, or half of the largest stable one")
-    times: Counts = paper("steps shown in Figures 8 and 9")
+    rate: types.StepSize = paper("step size; if scaled, 1 is half of the largest stable one")
+    times: Counts = paper("steps that Figures 8 and 9 show")
     stop: Literal["window", "each"] = ours(
-        "when the lowest loss has not fallen by fall in patience"
+        "reading of the stopping rule; window: the lowest loss has not fallen by fall within "
+        "patience steps; each: each of patience steps lowered the loss by less than fall"
     )
-    fall: types.positive(1) = paper("share of the loss")
-    patience: types.whole(1, 1_000_000) = paper("steps")
+    fall: types.positive(1) = paper("fall of the loss that the stopping rule asks for")
+    patience: types.whole(1, 1_000_000) = paper("number of steps of the stopping rule")
     mode: Literal["steps", "graded", "flow"] = paper(
-        "steps one by one; graded and flow: see training/descent.py"
+        "how steps are made: one by one; graded and flow: see training/descent.py"
     )
-    cap: types.between(0, 0.5) = ours("of graded steps, in units of 1/lambda_max")
-    share: types.whole(1, 1_000_000) = ours("a graded step makes at most t/share steps at once")
+    cap: types.between(0, 0.5) = ours("largest graded step, in units of 1/lambda_max")
+    share: types.whole(1, 1_000_000) = ours(
+        "bound of a graded step: after t steps it makes at most t/share at once"
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> "Descent":
@@ -128,26 +141,34 @@ class Descent(Section):
 class MeanFieldPairs(Section):
     """Variances in the ordered phase, at the border and in the chaotic phase, by activation."""
 
-    erf: Phases = ours("(sigma_w2, sigma_b2); border: between the phases")
-    relu: Phases = ours("(sigma_w2, sigma_b2); border: between the phases")
+    erf: Phases = ours("pairs (sigma_w2, sigma_b2); border: the weight variance between the phases")
+    relu: Phases = ours(
+        "pairs (sigma_w2, sigma_b2); border: the weight variance between the phases"
+    )
 
 
 class MeanField(Section):
     """Figures 5 and 6: kappa_1 and kappa_2 of infinitely wide networks, by depth."""
 
-    depth: types.whole(2, 100_000) = ours("layers; kappa_2 of one layer may vanish")
-    covariances: Covariances = ours("the paper has the range from 0 to 1")
+    depth: types.whole(2, 100_000) = ours(
+        "largest depth in layers; kappa_2 of one layer may vanish"
+    )
+    covariances: Covariances = ours(
+        "covariances of two inputs; the paper has the range from 0 to 1"
+    )
     pairs: MeanFieldPairs
 
 
 class Solutions(Section):
     """Theorem 5.3: variance of trained infinitely wide networks, against its formula."""
 
-    draws: Draws = ours("outputs at initialisation")
-    datasets: types.whole(2, 100_000) = ours("of random directions")
-    samples: types.whole(1, 1000) = ours("S")
-    input_width: types.whole(2, 100_000) = ours("n_0; on a line, inputs are the same")
-    depths: Depths = ours("layers")
+    draws: Draws = ours("number of random outputs at initialisation")
+    datasets: types.whole(2, 100_000) = ours("number of datasets, each of random directions")
+    samples: types.whole(1, 1000) = ours("number S of training samples")
+    input_width: types.whole(2, 100_000) = ours(
+        "input dimension n_0; on a line, inputs are the same"
+    )
+    depths: Depths = ours("depths L of the networks, in layers")
     pairs: MeanFieldPairs
 
 
@@ -160,21 +181,29 @@ class Settings(Section):
     prints the layer's own width). No code is public.
     """
 
-    heat_widths: Heat = section("Figure 1: four widths")
-    heat_biases: Heat = section("Figure 7: one width and several bias variances", sigma_b2=OURS)
+    heat_widths: Heat = section("dispersion in Figure 1: four widths")
+    heat_biases: Heat = section(
+        "dispersion in Figure 7: one width and several bias variances", sigma_b2=OURS
+    )
     border: Border
     depth: DepthCurves
     mean_field: MeanField
-    descent_tanh: Descent = section("Figures 3, 8 and 10: tanh, at a common rate")
-    descent_relu: Descent = section("Figures 4, 9 and 11: ReLU, at a common rate")
+    descent_tanh: Descent = section("trainings of Figures 3, 8 and 10: tanh, at a common rate")
+    descent_relu: Descent = section("trainings of Figures 4, 9 and 11: ReLU, at a common rate")
     descent_scaled_tanh: Descent = section(
-        "trust_extra_scaled: each network at a rate of its own, as its kernel at the start allows",
+        "trainings of trust_extra_scaled: tanh, each network at the rate that its kernel at "
+        "the start allows",
         rate_rule=OURS,
         rate=OURS,
         steps=OURS,
         times=OURS,
     )
     descent_scaled_relu: Descent = section(
-        "the same for ReLU", rate_rule=OURS, rate=OURS, steps=OURS, times=OURS
+        "trainings of trust_extra_scaled: ReLU, each network at the rate that its kernel at "
+        "the start allows",
+        rate_rule=OURS,
+        rate=OURS,
+        steps=OURS,
+        times=OURS,
     )
     solutions: Solutions
