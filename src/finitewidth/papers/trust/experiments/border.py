@@ -19,16 +19,23 @@ from finitewidth.records.provenance import seed_for
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """The ratio E[Theta(x,x)^2] / E[Theta(x,x)]^2 at |x|^2 = n_0 in some cells.
 
-    The table is as that of `finitewidth.papers.trust.experiments.heat`.
+    The table ``cells`` has the columns of that of `finitewidth.papers.trust.experiments.heat`.
     """
-    rows, variances = [], {name: settings[name] for name in ("sigma_w2", "sigma_b2")}
+    sigma_w2 = settings["sigma_w2"]
+    sigma_b2 = settings["sigma_b2"]
+    depths = settings["depths"]
+    rows = []
     for width in settings["widths"]:
-        init = constant_width(max(settings["depths"]), width, **variances)
-        seed = seed_for("trust/border", width, *map(repr, variances.values()))
-        blocks = sample_depths(
-            init, settings["depths"], settings["draws"], seed, input_norm2=float(width)
-        )
+        init = constant_width(max(depths), width, sigma_w2=sigma_w2, sigma_b2=sigma_b2)
+        seed = seed_for("trust/border", width, repr(sigma_w2), repr(sigma_b2))
+        blocks = sample_depths(init, depths, settings["draws"], seed, input_norm2=float(width))
         for (depth, _), draws in collected(blocks).items():
-            tag = {"activation": "relu", "width": width, **variances, "depth": depth}
-            rows.append(tag | estimated(draws, "ours"))
+            cell = {
+                "activation": "relu",
+                "width": width,
+                "sigma_w2": sigma_w2,
+                "sigma_b2": sigma_b2,
+                "depth": depth,
+            }
+            rows.append(cell | estimated(draws, "ours"))
     return {"cells": pd.DataFrame(rows)}

@@ -25,42 +25,53 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         replaces ``ours`` if there is a closed form.
         ``limits``: for sigma_b2 = 0, Theorem 3.1 of ``beyond`` for |x|^2 = n_0.
     """
-    rows, limits = [], []
+    curves = []
+    limits = []
     for variance, bias in settings["pairs"]:
-        tag = {"sigma_w2": variance, "sigma_b2": bias}
+        variances = {"sigma_w2": variance, "sigma_b2": bias}
         for width in settings["widths"]:
-            rows += [tag | {"width": width} | row for row in _curve(tag, width, settings)]
+            for row in _curve(variances, width, settings):
+                curves.append({**variances, "width": width, **row})
         if bias == 0:
-            limits += [tag | row for row in _limits(variance, settings["largest_lambda"])]
+            for row in _limits(variance, settings["largest_lambda"]):
+                limits.append(variances | row)
     columns = ["sigma_w2", "sigma_b2", "form", "lambda", "dispersion"]
-    return {"curves": pd.DataFrame(rows), "limits": pd.DataFrame(limits, columns=columns)}
+    return {"curves": pd.DataFrame(curves), "limits": pd.DataFrame(limits, columns=columns)}
 
 
 def _curve(
     variances: Mapping[str, float], width: int, settings: Mapping[str, Any]
 ) -> Iterator[dict]:
     """Rows at about ``points`` evenly spaced depths, from 1 to the largest allowed for a width."""
-    largest = min(settings["largest_depth"], round(settings["largest_lambda"] * width))
-    spaced = np.linspace(1, max(1, largest), settings["points"])
-    depths = np.unique(spaced.round().astype(int)).tolist()
-    init, norm2 = constant_width(depths[-1], width, **variances), float(width)
+    depths = _depths(width, settings)
+    deepest = constant_width(depths[-1], width, **variances)
+    norm2 = float(width)
 
     def seed(sample: str) -> int:
         return seed_for("trust/depth", sample, width, *map(repr, variances.values()))
 
-    many = {}
-    if init.sigma_b2 != 0:
-        blocks = sample_depths(init, depths, settings["draws"], seed("ours"), input_norm2=norm2)
-        many = estimates.collected(blocks)
+    closed_form = deepest.sigma_b2 == 0
+    many_draws = {}
+    if not closed_form:
+        blocks = sample_depths(deepest, depths, settings["draws"], seed("ours"), input_norm2=norm2)
+        many_draws = estimates.collected(blocks)
     for depth in depths:
-        tag, one = {"depth": depth, "lambda": depth / width}, init.cut(depth)
+        init = deepest.cut(depth)
+        point = {"depth": depth, "lambda": depth / width}
         key = seed_for("cell", seed("paper"), depth, repr(init.sigma_w2))
-        drawn = sample_scalar_chain(one, settings["paper_draws"], key, input_norm2=norm2)
-        yield tag | estimates.estimated(drawn, "paper", one, norm2)
-        if init.sigma_b2 == 0:
-            yield tag | estimates.exact(one, norm2)
+        few_draws = sample_scalar_chain(init, settings["paper_draws"], key, input_norm2=norm2)
+        yield point | estimates.estimated(few_draws, "paper", init, norm2)
+        if closed_form:
+            yield point | estimates.exact(init, norm2)
         else:
-            yield tag | estimates.estimated(many[depth, init.sigma_w2], "ours")
+            yield point | estimates.estimated(many_draws[depth, init.sigma_w2], "ours")
+
+
+def _depths(width: int, settings: Mapping[str, Any]) -> list[int]:
+    """The depths of the curve of a width."""
+    largest = min(settings["largest_depth"], round(settings["largest_lambda"] * width))
+    spaced = np.linspace(1, max(1, largest), settings["points"])
+    return np.unique(spaced.round().astype(int)).tolist()
 
 
 def _limits(variance: float, largest: float) -> Iterator[dict]:

@@ -24,7 +24,7 @@ from finitewidth.training.descent import Descent, DescentPlan, descend, largest_
 from finitewidth.training.fully_connected import Draw, in_span_of_inputs, initial_stack
 
 NAME = "trust/descent"
-KEPT = (
+MEASURED = (  # of `Descent.ends`, in the table ``networks``
     "rate",
     "steps_taken",
     "method",
@@ -35,7 +35,8 @@ KEPT = (
     "stop_each",
     "diverged",
 )
-SEED = ["sigma_b2", "sigma_w2", "depth", "width", "seed"]
+CELL = ["sigma_b2", "sigma_w2", "depth", "width"]
+NETWORK = [*CELL, "seed"]
 
 
 def measure(
@@ -63,7 +64,7 @@ def measure(
     least_loss = constant_loss(y)
     changes: list[dict[str, Any]] = []
     networks: list[dict[str, Any]] = []
-    stacks = [*product(_maps(settings), settings["depths"])]
+    stacks = list(product(_maps(settings), settings["depths"]))
     costs = [depth**2 * width for (_, width), depth in stacks]  # about the time of each
     for (sigma_b2, width), depth in in_turn(stacks, "stacks", costs):
         draws = _draws(settings, sigma_b2, width)
@@ -106,14 +107,13 @@ def _draws(settings: Mapping[str, Any], sigma_b2: float, width: int) -> list[Dra
     runs = settings["runs"]
     if width == max(settings["widths"]) and width != settings["width"]:
         runs = settings["widest"]["runs"]
-    return [
-        Draw(sigma_w2, sigma_b2, seed) for seed in range(runs) for sigma_w2 in settings["sigma_w2"]
-    ]
+    draws = product(range(runs), settings["sigma_w2"])
+    return [Draw(sigma_w2, sigma_b2, seed) for seed, sigma_w2 in draws]
 
 
 def _at_the_end(end: Mapping[str, Any], least_loss: float) -> dict[str, Any]:
     """What the table ``networks`` says of one network, from its row of `Descent.ends`."""
-    row = {name: end[name] for name in KEPT}
+    row = {name: end[name] for name in MEASURED}
     row["constant_loss"] = least_loss
     row["eta_lambda"] = end["eta_lambda_start"]
     row["exceeds"] = int(end["eta_lambda_start"] > 2)
@@ -132,22 +132,24 @@ def _borders(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
 def cells_of(changes: pd.DataFrame, networks: pd.DataFrame, borders: pd.DataFrame) -> pd.DataFrame:
     """Mean and range over the seeds of every cell, of the change and of the lowest loss.
 
-    Columns: activation, sigma_b2, sigma_w2, depth, width, time; quantity: ``change`` at every time,
-    and ``lowest_loss`` over that of the best constant output, at the largest time; value, lowest
-    and highest, over the seeds that did not diverge; seeds; how many of them diverged, and had
-    stopped before this number of steps; eta_lambda at the start, the mean over seeds; phase;
-    constant_loss; loss: the mean lowest loss itself.
+    Columns: activation, sigma_b2, sigma_w2, depth, width, time. quantity is ``change`` at every
+    time, and ``lowest_loss``, over that of the best constant output, at the largest time. value is
+    the mean, lowest and highest are the range, over the seeds that did not diverge. seeds is the
+    number of all seeds, diverged and stopped how many of them diverged or had stopped before this
+    number of steps. eta_lambda is that at the start, mean over seeds. constant_loss is the loss of
+    the best constant output, and loss is the mean lowest loss itself.
     """
-    shares = (networks["lowest_loss"] / networks["constant_loss"]).where(networks["diverged"] == 0)
+    shares = networks["lowest_loss"] / networks["constant_loss"]
+    shares = shares.where(networks["diverged"] == 0)
     lowest = networks.assign(time=changes["time"].max(), lowest_loss=shares)
-    about = networks[[*SEED, "eta_lambda", "steps_taken", "diverged", "constant_loss"]]
+    facts = networks[[*NETWORK, "eta_lambda", "steps_taken", "diverged", "constant_loss"]]
     edges = borders.set_index(["activation", "sigma_b2"])["sigma_w2"]
     parts = []
     for quantity, seeds in (("change", changes), ("lowest_loss", lowest)):
-        rows = seeds[["activation", *SEED, "time", quantity]].merge(about, on=SEED)
+        rows = seeds[["activation", *NETWORK, "time", quantity]].merge(facts, on=NETWORK)
         # a network that reached this number of steps has not stopped before
         rows["stopped"] = (rows["steps_taken"] < rows["time"]) & (rows["diverged"] == 0)
-        keys = ["activation", *SEED[:-1], "time"]
+        keys = ["activation", *CELL, "time"]
         means = rows.groupby(keys, as_index=False, sort=False).agg(
             value=(quantity, "mean"),
             lowest=(quantity, "min"),
@@ -164,7 +166,8 @@ def cells_of(changes: pd.DataFrame, networks: pd.DataFrame, borders: pd.DataFram
     for row in cells.itertuples():
         edge = edges[row.activation, row.sigma_b2]
         phases.append(clear_phase(row.sigma_w2, edge))
-    losses = (cells["value"] * cells["constant_loss"]).where(cells["quantity"] == "lowest_loss")
+    losses = cells["value"] * cells["constant_loss"]
+    losses = losses.where(cells["quantity"] == "lowest_loss")
     return cells.assign(phase=phases, loss=losses)
 
 
@@ -178,7 +181,9 @@ def images(data: Dataset, samples: int) -> tuple[Tensor, Tensor]:
 
 def constant_loss(y: Tensor) -> float:
     """Loss 1/(2S) sum_s |c - y_s|^2 of the best constant output c, the mean of the targets."""
-    return float((y.double() - y.double().mean(dim=0)).square().sum()) / (2 * len(y))
+    y = y.double()
+    residuals = y - y.mean(dim=0)
+    return float(residuals.square().sum()) / (2 * len(y))
 
 
 def _descended(
@@ -192,8 +197,8 @@ def _descended(
     checkpoints: Checkpoints | None,
 ) -> Descent:
     """Train the networks of one map and one depth on x (S, n_0) and y (S, K)."""
-    part = f"width {width}, depth {depth}, sigma_b2 {draws[0].sigma_b2}"
-    store = checkpoints.store(part) if checkpoints else None
+    title = f"width {width}, depth {depth}, sigma_b2 {draws[0].sigma_b2}"
+    store = checkpoints.store(title) if checkpoints else None
     activation = settings["activation"]
     widths = [x.shape[1], *[width] * (depth - 1), y.shape[1]]
     stack = initial_stack((NAME, activation), draws, widths, activation)
@@ -205,10 +210,18 @@ def _descended(
     rates = (settings["rate"],) * stack.count
     if settings["rate_rule"] == "scaled":  # in units of 1/lambda_max of each network
         rates = tuple((settings["rate"] / largest_eigenvalues(stack, x, y)).tolist())
-    chosen = ("steps", "mode", "cap", "share", "stop", "fall", "patience")
-    others = {name: settings[name] for name in chosen}
-    plan = DescentPlan(rates=rates, times=tuple(settings["times"]), **others)
-    return descend(stack, x, y, plan, store, title=part)
+    plan = DescentPlan(
+        rates=rates,
+        times=tuple(settings["times"]),
+        steps=settings["steps"],
+        mode=settings["mode"],
+        cap=settings["cap"],
+        share=settings["share"],
+        stop=settings["stop"],
+        fall=settings["fall"],
+        patience=settings["patience"],
+    )
+    return descend(stack, x, y, plan, store, title=title)
 
 
 def _at_times(
@@ -219,6 +232,7 @@ def _at_times(
     for time in sorted({*settings["times"], settings["steps"]}):
         last = int(np.searchsorted(reached, time, "right")) - 1
         row = rows[last]
-        lost = end["diverged"] and time >= end["steps_taken"]
-        values = {name: np.nan if lost else row[name] for name in ("change", "loss", "eta_lambda")}
-        yield {"time": time, "reached": row["time"], **values}
+        measured = {name: row[name] for name in ("change", "loss", "eta_lambda")}
+        if end["diverged"] and time >= end["steps_taken"]:
+            measured = dict.fromkeys(measured, np.nan)
+        yield {"time": time, "reached": row["time"], **measured}

@@ -16,33 +16,36 @@ COLUMNS = ("sample", "log_mean", "dispersion", "error", "draws")
 
 
 def collected(blocks: Iterable[Mapping[Cell, NtkDraws]]) -> dict[Cell, NtkDraws]:
-    """Join the blocks of a sweep: cell -> all its draws."""
-    kept = list(blocks)
-    return {cell: joined([block[cell] for block in kept]) for cell in kept[0]}
+    """All draws of each cell of a sweep, from its blocks."""
+    blocks = list(blocks)
+    return {cell: joined([block[cell] for block in blocks]) for cell in blocks[0]}
 
 
 def estimated(
     draws: NtkDraws, sample: str, relu: Initialisation | None = None, input_norm2: float = 1.0
 ) -> dict[str, Any]:
-    """The `COLUMNS` from draws of the kernel.
+    """The `COLUMNS` of a row, estimated from draws of the kernel.
 
-    If ``relu``, the law of ReLU networks, is given and has no random biases, the error is that from
-    exact moments, but at least that of the draws. Otherwise it is that of the draws, which allows
-    for a tail that they lack. It is nan if the draws do not suffice.
+    ``relu`` is the law of the networks if their activation is ReLU. If it is given and has no
+    random biases, the error follows from exact moments, but is at least that of the draws. If not,
+    the error is that of the draws, enlarged by a tail that they may have missed. The error is nan
+    if the draws do not suffice for it.
     """
     theta = draws.scaled_theta
     value, error = linearised_dispersion(theta)
     if relu is None or relu.sigma_b2 != 0:
-        error = tail_errors.robust_error(value, error, tail_errors.log_variance(theta), len(draws))
+        spread = tail_errors.log_variance(theta)
+        error = tail_errors.robust_error(value, error, spread, len(draws))
     else:
         known = tail_errors.exact_dispersion_error(relu, len(draws), input_norm2=input_norm2)
         error = tail_errors.sufficient(value, max(error, known))
     mean = float(np.log(theta.mean()) + draws.log_growth)
-    return dict(zip(COLUMNS, (sample, mean, value, error, len(draws)), strict=True))
+    values = (sample, mean, value, error, len(draws))
+    return dict(zip(COLUMNS, values, strict=True))
 
 
 def exact(init: Initialisation, input_norm2: float) -> dict[str, Any]:
-    """The same columns from the closed form for ReLU networks without biases."""
+    """The `COLUMNS` of a row, from the closed form for ReLU networks without biases."""
     moments = log_moments(init, input_norm2=input_norm2)
     values = ("exact", moments.mean, moments.dispersion, 0.0, 0)
     return dict(zip(COLUMNS, values, strict=True))

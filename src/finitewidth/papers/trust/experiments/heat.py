@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
+from finitewidth.kernels.ntk_init.depth_sweep import Cell, sample_depths
+from finitewidth.kernels.ntk_init.draws import NtkDraws
 from finitewidth.kernels.ntk_init.initialisation import constant_width
 from finitewidth.kernels.ntk_init.phases import border
 from finitewidth.papers.trust.experiments import estimates
@@ -36,39 +37,61 @@ def measure(
         {"activation": activation, "sigma_b2": bias, "sigma_w2": border(activation, bias)}
         for activation, bias in phases
     ]
+
+    def cells_of(key: tuple[str, float, int]) -> list[dict]:
+        return list(_map(*key, settings))
+
     maps = [(*phase, width) for phase in phases for width in settings["widths"]]
-    cells = stored_map(lambda each: list(_map(*each, settings)), maps, checkpoints, "maps")
-    rows = [row for one in cells for row in one]
+    rows = []
+    for cells in stored_map(cells_of, maps, checkpoints, "maps"):
+        rows += cells
     return {"cells": pd.DataFrame(rows), "borders": pd.DataFrame(borders)}
 
 
 def _map(activation: str, bias: float, width: int, settings: Mapping[str, Any]) -> Iterator[dict]:
     """Cells of one map, from draws at |x|^2 = n_0."""
-    grid, depths, norm2 = settings["sigma_w2"][activation], settings["depths"], float(width)
-    variances = np.linspace(grid["first"], grid["last"], grid["points"]).tolist()
-    deepest = constant_width(max(depths), width, sigma_w2=1.0, sigma_b2=bias)
-    closed, few = activation == "relu" and bias == 0, settings["paper_draws"]
-    count = few if closed else settings["draws"]
-    seed = seed_for("trust/heat", activation, width, repr(deepest.sigma_b2))
-    sweep = sample_depths  # by the scalar chain
-    others = {"sigma_w2": variances, "input_norm2": norm2}
-    if activation != "relu":  # by the vectors of activations
-        import torch
-
-        from finitewidth.common.torch_setup import keep_freed_memory
-        from finitewidth.kernels.ntk_init.vector_sweep import sweep_vectors as sweep
-
-        keep_freed_memory()
-        others |= {"activation": activation, "dtype": torch.float32}
-    drawn = estimates.collected(sweep(deepest, depths, count, seed, **others))
+    norm2 = float(width)
+    few = settings["paper_draws"]
+    closed_form = activation == "relu" and bias == 0
+    count = few if closed_form else settings["draws"]
+    drawn = _draws(activation, bias, width, settings, count)
     for (depth, variance), draws in drawn.items():
-        tag = {
+        cell = {
             "activation": activation,
             "width": width,
             "sigma_b2": bias,
             "sigma_w2": variance,
             "depth": depth,
         }
-        init = constant_width(depth, width, sigma_w2=variance) if closed else None
-        yield tag | (estimates.exact(init, norm2) if init else estimates.estimated(draws, "ours"))
-        yield tag | estimates.estimated(draws.first(few), "paper", init, norm2)
+        if closed_form:
+            init = constant_width(depth, width, sigma_w2=variance)
+            yield cell | estimates.exact(init, norm2)
+        else:
+            init = None
+            yield cell | estimates.estimated(draws, "ours")
+        yield cell | estimates.estimated(draws.first(few), "paper", init, norm2)
+
+
+def _draws(
+    activation: str, bias: float, width: int, settings: Mapping[str, Any], count: int
+) -> dict[Cell, NtkDraws]:
+    """Cell, which is depth and weight variance, -> ``count`` draws of the kernel."""
+    depths = settings["depths"]
+    grid = settings["sigma_w2"][activation]
+    variances = np.linspace(grid["first"], grid["last"], grid["points"]).tolist()
+    deepest = constant_width(max(depths), width, sigma_w2=1.0, sigma_b2=bias)
+    seed = seed_for("trust/heat", activation, width, repr(deepest.sigma_b2))
+    options = {"sigma_w2": variances, "input_norm2": float(width)}
+    if activation == "relu":  # by the scalar chain
+        blocks = sample_depths(deepest, depths, count, seed, **options)
+        return estimates.collected(blocks)
+    # by the vectors of activations
+    import torch
+
+    from finitewidth.common.torch_setup import keep_freed_memory
+    from finitewidth.kernels.ntk_init.vector_sweep import sweep_vectors
+
+    keep_freed_memory()
+    options |= {"activation": activation, "dtype": torch.float32}
+    blocks = sweep_vectors(deepest, depths, count, seed, **options)
+    return estimates.collected(blocks)

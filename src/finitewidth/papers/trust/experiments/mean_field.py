@@ -14,30 +14,45 @@ from finitewidth.kernels.ntk_init.infinite_width import infinite_width_of_gram
 from finitewidth.kernels.ntk_init.initialisation import constant_width
 from finitewidth.kernels.ntk_init.phases import border, phase
 
-LARGEST_LOG = 700  # the exponential of larger ones is no number
+LARGEST_LOG = 700  # the exponential of larger ones overflows
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Sums over layers kappa = sum_l qhat^(l-1) p^l for every depth, by the corrected recursions.
 
-    The inputs have |x|^2 = n_0. Logarithms are natural. ``kappa_2`` and ``kappa_ratio``, which is
-    kappa_1 over kappa_2, are cut off at exp(700), since the values themselves overflow.
+    The inputs have |x|^2 = n_0. Logarithms are natural.
+
+    Returns:
+        ``kappa``: the columns of `pairs_of`; covariance of the two inputs of kappa_2, depth,
+        log_kappa_1, log_kappa_2, log_ratio; and the exponentials of the last two, kappa_2 and
+        kappa_ratio (kappa_1 over kappa_2), which are cut off at exp(700), since larger ones
+        overflow.
     """
+    covariances = settings["covariances"]
     # Gram matrix of one input and others with the given covariances with it, all of norm 1
-    first = np.array([1.0, *settings["covariances"]])
+    first = np.array([1.0, *covariances])
     gram = np.outer(first, first) + np.diag(np.sqrt(1 - first**2)) ** 2
+    depths = range(1, settings["depth"] + 1)
     rows = []
-    for tag, depth in product(pairs_of(settings["pairs"]), range(1, settings["depth"] + 1)):
+    for pair, depth in product(pairs_of(settings["pairs"]), depths):
         # the recursions do not depend on the width
-        init = constant_width(depth, 1, sigma_w2=tag["sigma_w2"], sigma_b2=tag["sigma_b2"])
-        field = infinite_width_of_gram(init, gram, activation=tag["activation"])
-        own, *others = field.log_kappa[1][0].tolist()
-        for covariance, other in zip(settings["covariances"], others, strict=True):
-            logs = {"log_kappa_1": own, "log_kappa_2": other, "log_ratio": own - other}
-            rows.append(tag | {"covariance": covariance, "depth": depth} | logs)
+        init = constant_width(depth, 1, sigma_w2=pair["sigma_w2"], sigma_b2=pair["sigma_b2"])
+        field = infinite_width_of_gram(init, gram, activation=pair["activation"])
+        _, log_kappa = field.log_kappa
+        log_kappa_1, *logs_kappa_2 = log_kappa[0].tolist()
+        for covariance, log_kappa_2 in zip(covariances, logs_kappa_2, strict=True):
+            row = {
+                **pair,
+                "covariance": covariance,
+                "depth": depth,
+                "log_kappa_1": log_kappa_1,
+                "log_kappa_2": log_kappa_2,
+                "log_ratio": log_kappa_1 - log_kappa_2,
+            }
+            rows.append(row)
     kappa = pd.DataFrame(rows)
-    for name, log in {"kappa_2": "log_kappa_2", "kappa_ratio": "log_ratio"}.items():
-        kappa[name] = np.exp(np.minimum(kappa[log], LARGEST_LOG))
+    kappa["kappa_2"] = np.exp(np.minimum(kappa["log_kappa_2"], LARGEST_LOG))
+    kappa["kappa_ratio"] = np.exp(np.minimum(kappa["log_ratio"], LARGEST_LOG))
     return {"kappa": kappa}
 
 
@@ -48,7 +63,10 @@ def pairs_of(pairs: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """
     for activation, variances in pairs.items():
         for variance, bias in variances:
-            at_border = variance == "border"
-            value = border(activation, bias) if at_border else variance
-            name = "critical" if at_border else phase(activation, variance, bias)
-            yield {"activation": activation, "phase": name, "sigma_w2": value, "sigma_b2": bias}
+            if variance == "border":
+                sigma_w2 = border(activation, bias)
+                name = "critical"
+            else:
+                sigma_w2 = variance
+                name = phase(activation, variance, bias)
+            yield {"activation": activation, "phase": name, "sigma_w2": sigma_w2, "sigma_b2": bias}

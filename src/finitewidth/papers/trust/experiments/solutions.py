@@ -1,6 +1,6 @@
 """Variance of a trained network's output compared with Theorem 5.3, job `trust_solutions`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -11,6 +11,9 @@ from finitewidth.kernels.ntk_init.infinite_width import infinite_width_of_gram
 from finitewidth.kernels.ntk_init.initialisation import constant_width
 from finitewidth.papers.trust.experiments.mean_field import pairs_of
 from finitewidth.records.provenance import seed_for
+
+# the tangent kernel and the outputs' covariance of a dataset, see `_kernels`
+Kernels = tuple[np.ndarray, np.ndarray]
 
 
 class Means(NamedTuple):
@@ -33,54 +36,62 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     is estimated from ``draws`` random outputs. The kernel ``infinite_width`` has its own entries;
     its variance is exact, and the three numbers are averaged over ``draws`` datasets.
     """
-    rows, (count, datasets, draws) = [], (settings[n] for n in ("samples", "datasets", "draws"))
-    for tag, depth in product(pairs_of(settings["pairs"]), settings["depths"]):
+    rows = []
+    for pair, depth in product(pairs_of(settings["pairs"]), settings["depths"]):
         seed = seed_for(
             "trust/solutions",
-            tag["activation"],
-            repr(tag["sigma_w2"]),
-            repr(tag["sigma_b2"]),
+            pair["activation"],
+            repr(pair["sigma_w2"]),
+            repr(pair["sigma_b2"]),
             depth,
         )
         rng = np.random.default_rng(seed)
-        kernels = [_kernels(tag, depth, settings, rng) for _ in range(datasets)]
-        means = [means_of(*pair) for pair in kernels]
-        typical = Means(*np.mean(means, axis=0))
-        drawn, predicted = drawn_variance(typical, count, draws, rng), formula(typical, count)
-        ratio = drawn / predicted
-        rows.append(
-            {
-                **tag,
-                "depth": depth,
-                "kernel": "constant",
-                "variance": drawn,
-                "formula": predicted,
-                "ratio": ratio,
-                "error": ratio * float(np.sqrt(2 / (draws - 1))),
-                "draws": draws,
-            }
-        )
-        exact = np.array([exact_variance(*pair) for pair in kernels])
-        formulas = np.array([formula(mean, count) for mean in means])
-        ratios = exact / formulas
-        rows.append(
-            {
-                **tag,
-                "depth": depth,
-                "kernel": "infinite_width",
-                "variance": float(exact.mean()),
-                "formula": float(formulas.mean()),
-                "ratio": float(ratios.mean()),
-                "error": float(ratios.std(ddof=1) / np.sqrt(datasets)),
-                "draws": datasets,
-            }
-        )
+        kernels = [_kernels(pair, depth, settings, rng) for _ in range(settings["datasets"])]
+        tag = {**pair, "depth": depth}
+        rows.append(tag | _of_constant_kernel(kernels, settings, rng))
+        rows.append(tag | _of_real_kernels(kernels, settings["samples"]))
     return {"solutions": pd.DataFrame(rows)}
 
 
+def _of_constant_kernel(
+    kernels: Sequence[Kernels], settings: Mapping[str, Any], rng: np.random.Generator
+) -> dict[str, Any]:
+    """Variance for a kernel of constant entries, the means of ``kernels``, from random outputs."""
+    samples = settings["samples"]
+    draws = settings["draws"]
+    means = [means_of(*pair) for pair in kernels]
+    typical = Means(*np.mean(means, axis=0))
+    variance = drawn_variance(typical, samples, draws, rng)
+    predicted = formula(typical, samples)
+    ratio = variance / predicted
+    return {
+        "kernel": "constant",
+        "variance": variance,
+        "formula": predicted,
+        "ratio": ratio,
+        "error": ratio * float(np.sqrt(2 / (draws - 1))),
+        "draws": draws,
+    }
+
+
+def _of_real_kernels(kernels: Sequence[Kernels], samples: int) -> dict[str, Any]:
+    """Mean over datasets of the exact variance for the kernels themselves."""
+    variances = np.array([exact_variance(*pair) for pair in kernels])
+    formulas = np.array([formula(means_of(*pair), samples) for pair in kernels])
+    ratios = variances / formulas
+    return {
+        "kernel": "infinite_width",
+        "variance": float(variances.mean()),
+        "formula": float(formulas.mean()),
+        "ratio": float(ratios.mean()),
+        "error": float(ratios.std(ddof=1) / np.sqrt(len(kernels))),
+        "draws": len(kernels),
+    }
+
+
 def _kernels(
-    tag: Mapping[str, Any], depth: int, settings: Mapping[str, Any], rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
+    pair: Mapping[str, Any], depth: int, settings: Mapping[str, Any], rng: np.random.Generator
+) -> Kernels:
     """Kernels of random inputs, the last of which is the test point.
 
     These are kappa over its largest entry, and q^L over its diagonal; (S + 1, S + 1) each.
@@ -88,8 +99,8 @@ def _kernels(
     x = rng.standard_normal((settings["samples"] + 1, settings["input_width"]))
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     # the recursions do not depend on the width
-    init = constant_width(depth, 1, sigma_w2=tag["sigma_w2"], sigma_b2=tag["sigma_b2"])
-    field = infinite_width_of_gram(init, x @ x.T, activation=tag["activation"])
+    init = constant_width(depth, 1, sigma_w2=pair["sigma_w2"], sigma_b2=pair["sigma_b2"])
+    field = infinite_width_of_gram(init, x @ x.T, activation=pair["activation"])
     sign, log = field.log_kappa
     covariance = field.scaled_q[-1]
     return sign * np.exp(log - log.max()), covariance / covariance[0, 0]
@@ -97,13 +108,12 @@ def _kernels(
 
 def means_of(kappa: np.ndarray, covariance: np.ndarray) -> Means:
     """Mean diagonal and off-diagonal entries of both kernels."""
-    beside = ~np.eye(len(kappa), dtype=bool)
+    off_diagonal = ~np.eye(len(kappa), dtype=bool)
     return Means(
-        *(
-            float(entries.mean())
-            for kernel in (kappa, covariance)
-            for entries in (np.diagonal(kernel), kernel[beside])
-        )
+        kappa_1=float(np.diagonal(kappa).mean()),
+        kappa_2=float(kappa[off_diagonal].mean()),
+        q=float(np.diagonal(covariance).mean()),
+        q_sr=float(covariance[off_diagonal].mean()),
     )
 
 
@@ -115,7 +125,9 @@ def formula(means: Means, samples: int) -> float:
 
 def _solution(kappa: np.ndarray) -> np.ndarray:
     """Coefficients (S + 1,) of the trained output in the initial outputs f_0, without labels."""
-    return np.append(-np.linalg.solve(kappa[:-1, :-1], kappa[:-1, -1]), 1.0)
+    # the last input is the test point
+    weights = np.linalg.solve(kappa[:-1, :-1], kappa[:-1, -1])
+    return np.append(-weights, 1.0)
 
 
 def exact_variance(kappa: np.ndarray, covariance: np.ndarray) -> float:
@@ -125,9 +137,11 @@ def exact_variance(kappa: np.ndarray, covariance: np.ndarray) -> float:
 
 
 def drawn_variance(means: Means, samples: int, draws: int, rng: np.random.Generator) -> float:
-    """The same for kernels of constant entries, estimated from random initial outputs."""
+    """Variance of the trained output for kernels of constant entries, from random outputs f_0."""
     size = samples + 1
-    kappa = np.full((size, size), means.kappa_2) + np.eye(size) * (means.kappa_1 - means.kappa_2)
-    covariance = np.full((size, size), means.q_sr) + np.eye(size) * (means.q - means.q_sr)
+    eye = np.eye(size)
+    kappa = np.full((size, size), means.kappa_2) + eye * (means.kappa_1 - means.kappa_2)
+    covariance = np.full((size, size), means.q_sr) + eye * (means.q - means.q_sr)
     outputs = rng.standard_normal((draws, size)) @ np.linalg.cholesky(covariance).T
-    return float((outputs @ _solution(kappa)).var(ddof=1))
+    trained = outputs @ _solution(kappa)
+    return float(trained.var(ddof=1))
