@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from itertools import groupby, pairwise, product
-from operator import itemgetter
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -17,16 +16,17 @@ from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
 
 NAMES = {"relu": "ReLU", "tanh": "tanh"}
 BORDER = 2.0  # sigma_w^2 of ReLU networks at the border
-FROM_DEPTH = 20  # from which on r of ordered networks stays where it is; "deep" in Section 4
-SHALLOW = 2
-UP_TO = 0.2  # L / M up to which the draws tell how fast r grows in the chaotic phase
+FROM_DEPTH = 20  # L from which on r of ordered networks stays where it is; "deep" in Section 4
+SHALLOW = 2  # L
+UP_TO = 0.2  # L / M up to which the draws suffice to see how fast r grows in the chaotic phase
 # L / M -> r at the ends of the transition. At r = 2 the standard deviation equals the mean, where
 # the red zone of Figure 1 ends. Chaotic networks are above the first band at the first L / M. All
 # four widths have L / M = 0.2, but there r stays below 2 in most of them.
 BANDS = {0.4: (1.3, 2.0), 0.2: (1.1, 1.5)}
-BIAS_BAND, BIAS_SHALLOW = (1.3, 2.0), 0.28  # r; L / M
-BIAS_DEPTHS = (0.5, 0.9)  # of L / M; the draws do not suffice for deeper networks
-APART = float(np.log(1.15))  # of log r: where curves of different widths still collapse
+BIAS_BAND = (1.3, 2.0)  # r at the ends of the transition in maps of several sigma_b^2
+BIAS_SHALLOW = 0.28  # L / M from which on both activations have this band
+BIAS_DEPTHS = (0.5, 0.9)  # range of L / M; the draws do not suffice for deeper networks
+APART = float(np.log(1.15))  # distance in log r up to which curves of two widths collapse
 COLLAPSE = (0.1, 0.2, 0.3)  # L / M at which curves of different widths are compared
 
 ROOTS = "the roots are found to 1e-12"
@@ -56,29 +56,35 @@ def _maps(tables: Tables) -> Iterator[tuple[str, float, int, pd.DataFrame]]:
 
 
 def _r(rows: pd.DataFrame, depth: float) -> Estimate:
+    """The dispersion r at a depth of a curve."""
     return at(rows, "depth", depth, "dispersion", "error")
 
 
-def _row_of(cells: pd.DataFrame, variance: float) -> pd.DataFrame:
+def _curve_at(cells: pd.DataFrame, variance: float) -> pd.DataFrame:
+    """The cells of a map at one weight variance: r as a function of depth."""
     return cells[np.isclose(cells["sigma_w2"], variance)]
 
 
-def _chaotic(cells: pd.DataFrame, border: float) -> list[float]:
-    """The lowest weight variance of a map's chaotic part, and the highest."""
+def _chaotic_ends(cells: pd.DataFrame, border: float) -> list[float]:
+    """The lowest weight variance of a map's chaotic part, and the highest if it is another one."""
     variances = cells.loc[cells["sigma_w2"] >= CHAOTIC_FROM * border - 1e-9, "sigma_w2"]
-    return sorted({*required(variances, "the chaotic phase").agg(["min", "max"])})
+    variances = required(variances, "the chaotic phase")
+    return sorted({variances.min(), variances.max()})
 
 
 def _depth_and_half(cells: pd.DataFrame, width: int) -> tuple[int, int]:
     """The deepest L up to M / 5, and the deepest up to half of it."""
     depths = np.sort(cells["depth"].unique())
-    deep = depths[depths <= UP_TO * width]
-    if not len(deep) or depths[0] > deep[-1] / 2:
+    allowed = depths[depths <= UP_TO * width]
+    if not len(allowed) or depths[0] > allowed[-1] / 2:
         raise CannotDecideError(f"no two depths up to M/5 at M = {width}")
-    return int(deep[-1]), int(depths[depths <= deep[-1] / 2][-1])
+    deep = allowed[-1]
+    half = depths[depths <= deep / 2][-1]
+    return int(deep), int(half)
 
 
 def _growth(curve: pd.DataFrame, deep: int, shallow: int) -> Estimate:
+    """Growth of log r between two depths of a curve."""
     return _r(curve, deep).log().minus(_r(curve, shallow).log())
 
 
@@ -86,18 +92,18 @@ def t01(tables: Tables) -> Iterator[Part]:
     """Ordered: r small, not growing with depth, and r - 1 falls with M, as 1 / M."""
     by_width: dict[str, dict[int, pd.DataFrame]] = {}
     for activation, border, width, cells in _maps(tables):
-        ordered = cells["sigma_w2"] <= ORDERED_UP_TO * border + 1e-9
-        inside = required(cells[ordered], "the ordered phase")
-        curve = _row_of(inside, inside["sigma_w2"].max())
+        in_phase = cells["sigma_w2"] <= ORDERED_UP_TO * border + 1e-9
+        ordered = required(cells[in_phase], "the ordered phase")
+        curve = _curve_at(ordered, ordered["sigma_w2"].max())
+        chaotic = _curve_at(cells, _chaotic_ends(cells, border)[0])
         name = f"{NAMES[activation]}, M = {width}"
-        rs = estimates.estimates(inside[inside["depth"] >= 3], "dispersion", "error")
+        rs = estimates.estimates(ordered[ordered["depth"] >= 3], "dispersion", "error")
         yield largest(f"{name}: largest r for L >= 3", rs, high=2, strict=True, paper=True)
         yield largest(f"{name}: largest r for L >= 3, as small", rs, **SMALL)
         growth = _r(curve, curve["depth"].max()).minus(_r(curve, FROM_DEPTH))
         label = f"{name}: r at the deepest - r at L = {FROM_DEPTH}"
         yield growth.part(label, high=0.05, ours=WHY_NO_GROWTH, late=True)
         deep, shallow = _depth_and_half(cells, width)
-        chaotic = _row_of(cells, _chaotic(cells, border)[0])
         less = _growth(curve, deep, shallow).minus(_growth(chaotic, deep, shallow))
         label = f"{name}: growth of log r from L = {shallow} to {deep}, ordered - chaotic"
         yield less.part(label, **BELOW)
@@ -108,28 +114,32 @@ def t01(tables: Tables) -> Iterator[Part]:
     for (variance, _, width), curve in ordered.groupby(["sigma_w2", "sigma_b2", "width"]):
         name = f"ReLU, sigma_w^2 = {variance:g}, Figure 2"
         by_width.setdefault(name, {})[int(width)] = curve
-    # r - 1 falls with M at L = 20 and at the largest depth that all widths have
     for name, curves in by_width.items():
-        widths = sorted(curves)
-        if len(widths) < 2:
-            raise CannotDecideError("networks of one width do not show how r falls with it")
-        deepest = min(int(curve["depth"].max()) for curve in curves.values())
-        for depth in sorted({FROM_DEPTH, deepest}):
-            away = [_r(curves[width], depth).shifted(-1) for width in widths]
-            power = estimates.power_of(widths, away)
-            label = f"{name}: power of M with which r - 1 changes at L = {depth}"
-            yield power.part(label, **BELOW)
-            if depth == FROM_DEPTH:
-                label += ", as 1/M"
-                yield power.part(label, low=-1.2, high=-0.8, ours=WHY_POWER, late=True)
+        yield from _fall_with_width(name, curves)
+
+
+def _fall_with_width(name: str, curves: dict[int, pd.DataFrame]) -> Iterator[Part]:
+    """The fall of r - 1 with M, at L = 20 and at the largest depth that all widths have."""
+    widths = sorted(curves)
+    if len(widths) < 2:
+        raise CannotDecideError("networks of one width do not show how r falls with it")
+    deepest = min(int(curve["depth"].max()) for curve in curves.values())
+    for depth in sorted({FROM_DEPTH, deepest}):
+        excesses = [_r(curves[width], depth).shifted(-1) for width in widths]
+        power = estimates.power_of(widths, excesses)
+        label = f"{name}: power of M with which r - 1 changes at L = {depth}"
+        yield power.part(label, **BELOW)
+        if depth == FROM_DEPTH:
+            label += ", as 1/M"
+            yield power.part(label, low=-1.2, high=-0.8, ours=WHY_POWER, late=True)
 
 
 def t02(tables: Tables) -> Iterator[Part]:
     """Chaotic: r grows with depth."""
     for activation, border, width, cells in _maps(tables):
         deep, shallow = _depth_and_half(cells, width)
-        for variance in _chaotic(cells, border):
-            growth = _growth(_row_of(cells, variance), deep, shallow)
+        for variance in _chaotic_ends(cells, border):
+            growth = _growth(_curve_at(cells, variance), deep, shallow)
             name = f"{NAMES[activation]}, M = {width}, sigma_w^2 = {variance:g}"
             yield growth.part(f"{name}: log r at L = {deep} - at {shallow}", **ABOVE)
 
@@ -139,44 +149,54 @@ def t03(tables: Tables) -> Iterator[Part]:
 
     Cells that were drawn more often on their own take the place of those of the map.
     """
-    curves: dict[str, pd.DataFrame] = {}
-    outside: dict[str, str] = {}
     often = ours(tables["often"])
     for activation, border, width, cells in _maps(tables):
         below = required(cells[cells["sigma_w2"] <= border + 1e-9], "the border")
         variance = below["sigma_w2"].max()
-        name = f"{NAMES[activation]}, M = {width}, (sigma_w^2, sigma_b^2) = ({variance:g}, "
-        row = _row_of(below, variance)
-        same = (often["activation"] == activation) & (often["width"] == width)
-        for key in ("sigma_b2", "sigma_w2"):
-            same &= np.isclose(often[key], row[key].iloc[0])
-        drawn_often = often[same]
-        rest = row[~row["depth"].isin(drawn_often["depth"])]
-        curves[f"{name}{below['sigma_b2'].iloc[0]:g})"] = pd.concat([rest, drawn_often])
+        bias = below["sigma_b2"].iloc[0]
+        pair = f"(sigma_w^2, sigma_b^2) = ({variance:g}, {bias:g})"
+        curve = _with_more_draws(_curve_at(below, variance), often)
+        yield from _below_two(f"{NAMES[activation]}, M = {width}, {pair}", curve)
     rows = ours(tables["curves"])
     exact = rows[np.isclose(rows["sigma_w2"], BORDER) & (rows["sigma_b2"] == 0)]
     for width, curve in required(exact, "the border without biases").groupby("width"):
         name = f"ReLU, M = {width}, (sigma_w^2, sigma_b^2) = (2, 0), exact"
-        curves[name] = curve
-        outside[name] = OTHER_FIGURE
-    for name, curve in curves.items():
-        deep = required(curve[curve["depth"] >= FROM_DEPTH], f"{name}, L >= {FROM_DEPTH}")["depth"]
-        for depth in sorted({int(deep.min()), int(deep.max())}):
-            label = f"{name}: r at L = {depth}"
-            limits = {"high": 2, "strict": True, "paper": True, "outside": outside.get(name, "")}
-            yield _r(curve, depth).part(label, **limits)
+        yield from _below_two(name, curve, outside=OTHER_FIGURE)
+
+
+def _with_more_draws(curve: pd.DataFrame, often: pd.DataFrame) -> pd.DataFrame:
+    """A curve of a map, with the cells of ``often`` in place of its own at their depths."""
+    first = curve.iloc[0]
+    same = (often["activation"] == first["activation"]) & (often["width"] == first["width"])
+    for name in ("sigma_b2", "sigma_w2"):
+        same &= np.isclose(often[name], first[name])
+    replacements = often[same]
+    others = curve[~curve["depth"].isin(replacements["depth"])]
+    return pd.concat([others, replacements])
+
+
+def _below_two(name: str, curve: pd.DataFrame, outside: str = "") -> Iterator[Part]:
+    """That r < 2, at the first depth from `FROM_DEPTH` on, and at the largest."""
+    deep = required(curve[curve["depth"] >= FROM_DEPTH], f"{name}, L >= {FROM_DEPTH}")
+    for depth in sorted({int(deep["depth"].min()), int(deep["depth"].max())}):
+        label = f"{name}: r at L = {depth}"
+        r = _r(curve, depth)
+        yield r.part(label, high=2, strict=True, paper=True, outside=outside)
 
 
 def band(cells: pd.DataFrame, depth: float, levels: tuple[float, float]) -> Estimate:
     """Width in sigma_w^2 of the band between two levels of r at one depth."""
     required(cells, f"a map at depth {depth:g}")
     grid = sorted(cells["sigma_w2"].unique())
-    line = [_r(_row_of(cells, variance), depth).log() for variance in grid]
-    ends = [_crossing(grid, line, np.log(level)) for level in levels]
-    return ends[1].minus(ends[0])
+    line = [_r(_curve_at(cells, variance), depth).log() for variance in grid]
+    low, high = levels
+    first = _crossing(grid, line, np.log(low))
+    last = _crossing(grid, line, np.log(high))
+    return last.minus(first)
 
 
 def _crossing(grid: list[float], line: list[Estimate], level: float) -> Estimate:
+    """Where a line of log r over the weight variances first rises above a level, interpolated."""
     for (x0, x1), (y0, y1) in zip(pairwise(grid), pairwise(line), strict=True):
         if y0.value < level <= y1.value:
             share = (level - y0.value) / (y1.value - y0.value)
@@ -188,16 +208,28 @@ def _crossing(grid: list[float], line: list[Estimate], level: float) -> Estimate
 
 def t04(tables: Tables) -> Iterator[Part]:
     """The band of the transition gets narrower from each width to the next."""
-    maps = {name: list(group) for name, group in groupby(_maps(tables), itemgetter(0))}
-    for (ratio, levels), (activation, group) in product(BANDS.items(), maps.items()):
-        bands = {
-            width: band(cells, ratio * width, levels)
-            for _, _, width, cells in group
-            if cells["depth"].max() >= ratio * width
-        }
-        for narrow, wide in pairwise(sorted(bands)):
-            name = f"{NAMES[activation]}, L/M = {ratio:g}: {_band_name(levels)} at M = {narrow}"
-            yield bands[narrow].minus(bands[wide]).part(f"{name} - at {wide}", **ABOVE)
+    maps: dict[str, dict[int, pd.DataFrame]] = {}
+    for activation, _, width, cells in _maps(tables):
+        maps.setdefault(activation, {})[width] = cells
+    for ratio, levels in BANDS.items():
+        for activation, by_width in maps.items():
+            bands = _bands(by_width, ratio, levels)
+            for narrow, wide in pairwise(bands):
+                name = f"{NAMES[activation]}, L/M = {ratio:g}: {_band_name(levels)}"
+                label = f"{name} at M = {narrow} - at {wide}"
+                yield bands[narrow].minus(bands[wide]).part(label, **ABOVE)
+
+
+def _bands(
+    by_width: dict[int, pd.DataFrame], ratio: float, levels: tuple[float, float]
+) -> dict[int, Estimate]:
+    """Width of a map -> its band at one L / M, by rising width, of the maps that reach it."""
+    bands = {}
+    for width in sorted(by_width):
+        cells = by_width[width]
+        if cells["depth"].max() >= ratio * width:
+            bands[width] = band(cells, ratio * width, levels)
+    return bands
 
 
 def _band_name(levels: tuple[float, float]) -> str:
@@ -212,7 +244,7 @@ def t05(tables: Tables) -> Iterator[Part]:
         rs = estimates.estimates(shallow, "dispersion", "error")
         label = f"{name}: largest r for L <= {SHALLOW}"
         yield largest(label, rs, late=True, **SMALL)
-        curve = _row_of(cells, cells["sigma_w2"].max())
+        curve = _curve_at(cells, cells["sigma_w2"].max())
         deep, _ = _depth_and_half(cells, width)
         more = _r(curve, deep).minus(_r(curve, SHALLOW))
         label = f"{name}, highest sigma_w^2: r at L = {deep} - at {SHALLOW}"
@@ -279,6 +311,7 @@ def _straightness(points: pd.DataFrame) -> Part:
 
 
 def _at_depth(curve: pd.DataFrame) -> Estimate:
+    """The logarithm of r of a curve at the depth `FROM_DEPTH`."""
     return at(curve, "depth", FROM_DEPTH, "log_r", "log_error")
 
 
@@ -306,36 +339,47 @@ def _collapse(curves: dict[int, pd.DataFrame]) -> Iterator[Part]:
 def t08(tables: Tables) -> Iterator[Part]:
     """The band of the transition is wider at the largest sigma_b^2 than at the smallest."""
     for (activation, width), cells in ours(tables["cells"]).groupby(["activation", "width"]):
-        biases, depths = (sorted(cells[name].unique()) for name in ("sigma_b2", "depth"))
+        biases = sorted(cells["sigma_b2"].unique())
         if len(biases) < 2:
             raise CannotDecideError("maps of one sigma_b^2 do not show what it changes")
-        low, high = (cells[cells["sigma_b2"] == bias] for bias in (biases[0], biases[-1]))
-        first, last = (share * width for share in BIAS_DEPTHS)
-        deep = [depth for depth in depths if first <= depth <= last]
-        bias = f"at sigma_b^2 = {biases[-1]:g} - at {biases[0]:g}"
-        means = [mean([band(rows, depth, BIAS_BAND) for depth in deep]) for rows in (low, high)]
-        wider = means[1].minus(means[0])
+        low = cells[cells["sigma_b2"] == biases[0]]
+        high = cells[cells["sigma_b2"] == biases[-1]]
         name = f"{NAMES[activation]}: {_band_name(BIAS_BAND)}"
-        yield wider.part(f"{name}, mean over L = {first:g} to {last:g}, {bias}", **ABOVE)
+        pair = f"at sigma_b^2 = {biases[-1]:g} - at {biases[0]:g}"
+
+        first, last = (ratio * width for ratio in BIAS_DEPTHS)
+        depths = [depth for depth in sorted(cells["depth"].unique()) if first <= depth <= last]
+        wider = _mean_band(high, depths).minus(_mean_band(low, depths))
+        yield wider.part(f"{name}, mean over L = {first:g} to {last:g}, {pair}", **ABOVE)
+
         shallow = BIAS_SHALLOW * width
         wider = band(high, shallow, BIAS_BAND).minus(band(low, shallow, BIAS_BAND))
-        label = f"{name}, L = {shallow:g}, {bias}"
+        label = f"{name}, L = {shallow:g}, {pair}"
         yield wider.part(label, low=0, strict=True, ours=WHY_SHALLOW, late=True)
+
+
+def _mean_band(cells: pd.DataFrame, depths: list[float]) -> Estimate:
+    """The band of a map, mean over depths."""
+    return mean([band(cells, depth, BIAS_BAND) for depth in depths])
 
 
 def t09(tables: Tables) -> list[Part]:
     """The border of ReLU is the same for all sigma_b^2; that of tanh moves, and is larger at 1."""
-    lines = tables["borders"].set_index("sigma_b2").groupby("activation")["sigma_w2"]
-    borders = {activation: line.to_dict() for activation, line in lines}
-    relu, tanh = borders.get("relu", {}), borders.get("tanh", {})
+    borders: dict[str, dict[float, float]] = {"relu": {}, "tanh": {}}
+    for row in tables["borders"].itertuples():
+        borders[row.activation][row.sigma_b2] = row.sigma_w2
+    relu = borders["relu"]
+    tanh = borders["tanh"]
     if len(relu) < 2 or 1 not in relu or 1 not in tanh:
         raise CannotDecideError("no borders of several sigma_b^2, 1 among them")
-    one, other = (Estimate(max(line.values()) - min(line.values())) for line in (relu, tanh))
-    label, whose = "largest - smallest border", {"paper": True, "tolerance": ROOTS}
+    range_of_relu = Estimate(max(relu.values()) - min(relu.values()))
+    range_of_tanh = Estimate(max(tanh.values()) - min(tanh.values()))
     larger = Estimate(tanh[1] - relu[1])
+    label = "largest - smallest border"
+    exact = {"paper": True, "tolerance": ROOTS}
     return [
-        one.part(f"ReLU: {label}", high=1e-9, **whose),
-        other.part(f"tanh: {label}", low=1e-9, strict=True, **whose),
+        range_of_relu.part(f"ReLU: {label}", high=1e-9, **exact),
+        range_of_tanh.part(f"tanh: {label}", low=1e-9, strict=True, **exact),
         larger.part("sigma_b^2 = 1: border of tanh - of ReLU", **ABOVE),
     ]
 
@@ -352,9 +396,12 @@ def dispersion(tables: Tables) -> list[Ours]:
 
 
 def edge_of_chaos(tables: Tables) -> list[Ours]:
-    """The sigma_w of ReLU networks at which chi_1 = 1; the paper's 2 is sigma_w^2."""
+    """The sigma_w of ReLU networks at which chi_1 = 1; the paper's 2 is sigma_w^2.
+
+    Nothing if it is not the same for all sigma_b^2.
+    """
     rows = tables["borders"]
-    borders = sorted(rows.loc[rows["activation"] == "relu", "sigma_w2"].unique())
-    if not borders or any(after - before > 1e-9 for before, after in pairwise(borders)):
+    borders = rows.loc[rows["activation"] == "relu", "sigma_w2"]
+    if borders.empty or np.diff(np.sort(borders)).max(initial=0) > 1e-9:
         return []
-    return [Ours(row="relu", column="sigma_w", value=math.sqrt(borders[0]))]
+    return [Ours(row="relu", column="sigma_w", value=math.sqrt(borders.min()))]
