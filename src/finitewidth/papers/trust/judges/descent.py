@@ -25,9 +25,12 @@ from finitewidth.kernels.ntk_init.phases import clear_phase
 
 Statistic = Callable[[pd.DataFrame], float]
 NAMES = {"tanh": "tanh", "relu": "ReLU"}
-FROM_DEPTH, DEEP, UNTRAINED = 5, 8, 20  # layers
+FROM_DEPTH = 5  # layers from which on networks count as deep in T10, T12 and T17
+DEEP = 8  # the same in T13 and T16
+UNTRAINED = 20  # layers at which the paper's ordered networks mostly do not learn
 STOPPED = 0.1  # share of networks that must have met the stopping rule
-KEPT, MOST = 0.9, 0.5  # of the loss of the best constant output; share of networks
+UNTRAINED_LOSS = 0.9  # loss over that of the best constant output, at least, of such a network
+MOST = 0.5  # share of networks above which these are most
 
 OTHER_BIAS = (
     "the paper's figures of training do not name sigma_b^2; 1, as in its Figure 1, is judged"
@@ -50,10 +53,10 @@ WHY_EARLY = "the paper says significant, and very low; a factor of 10, as planne
 class Map:
     """Networks of one activation, bias variance and width.
 
-    There is a row per network and recorded time: seed, sigma_w2, ``place`` (over the border's),
-    ``phase`` (with our margins), depth, time, change, ``loss`` (lowest, over that of the best
-    constant), steps_taken, stop_window. If comparisons lie outside the paper's sizes, ``outside``
-    says why.
+    There is a row per network and recorded time: seed, sigma_w2, ``over_border`` (sigma_w2 over
+    the border's), ``phase`` (with our margins), depth, time, change, ``loss`` (lowest, over that of
+    the best constant), steps_taken, stop_window. ``outside`` is the reason why comparisons lie
+    outside the paper's sizes, empty if they do not.
     """
 
     name: str
@@ -69,8 +72,10 @@ class Map:
         self, label: str, statistic: Statistic, rows: pd.DataFrame | None = None, **thresholds: Any
     ) -> Part:
         """The comparison of a statistic of each seed's rows, by default of those at the end."""
-        rows = required(self.ends if rows is None else rows, label)
-        values = [statistic(own) for _, own in rows.groupby("seed")]
+        if rows is None:
+            rows = self.ends
+        by_seed = required(rows, label).groupby("seed")
+        values = [statistic(network_rows) for _, network_rows in by_seed]
         return samples.mean(f"{self.name}: {label}", values, outside=self.outside, **thresholds)
 
 
@@ -80,102 +85,136 @@ def maps(tables: Tables, shown: bool = True, steep: bool = False) -> Iterator[Ma
     They have cells whose rate exceeds 2/lambda_max only if ``steep``.
     """
     for activation, name in NAMES.items():
-        networks = required(tables[f"{activation}_networks"], f"{name} networks")
-        keys = ["map", "sigma_b2", "sigma_w2", "depth", "width"]
-        rows = tables[f"{activation}_changes"].merge(
-            networks.drop(columns="activation"), on=[*keys, "seed"], suffixes=("", "_start")
-        )
-        rows = rows.merge(tables[f"{activation}_borders"].rename(columns={"sigma_w2": "border"}))
-        rows = rows.join(networks.groupby(keys)["eta_lambda"].mean().rename("steepness"), on=keys)
-        rows["place"] = rows["sigma_w2"] / rows["border"]
-        rows["phase"] = list(map(clear_phase, rows["sigma_w2"], rows["border"]))
-        rows["loss"] = rows["lowest_loss"] / rows["constant_loss"]
-        biases = list(dict.fromkeys(networks["sigma_b2"]))
-        rows = rows[rows["map"] == "shown"] if shown else rows[rows["sigma_b2"] == biases[0]]
-        found = dict(tuple(rows.groupby(["sigma_b2", "width"])))
-        for bias, width in sorted(found, key=lambda key: (biases.index(key[0]), key[1])):
-            own, outside = found[bias, width], OTHER_BIAS if bias != biases[0] else ""
-            own = own if steep else own[own["steepness"] <= 2]
-            yield Map(f"{name}, M = {width}, σ_b² = {bias:g}", own, outside)
+        rows = _networks(tables, activation)
+        biases = list(dict.fromkeys(tables[f"{activation}_networks"]["sigma_b2"]))
+        selected = rows["map"] == "shown" if shown else rows["sigma_b2"] == biases[0]
+        by_map = dict(tuple(rows[selected].groupby(["sigma_b2", "width"])))
+        # in the order of the settings
+        for bias, width in sorted(by_map, key=lambda key: (biases.index(key[0]), key[1])):
+            cells = by_map[bias, width]
+            if not steep:
+                cells = cells[cells["steepness"] <= 2]
+            outside = OTHER_BIAS if bias != biases[0] else ""
+            yield Map(f"{name}, M = {width}, σ_b² = {bias:g}", cells, outside)
 
 
-def _well_within(phase: str, rows: pd.DataFrame, depth: int = 0) -> pd.DataFrame:
-    """Networks well within a phase, from some depth on."""
+def _networks(tables: Tables, activation: str) -> pd.DataFrame:
+    """The rows of `Map` for all networks of an activation, and the ``steepness`` of their cell.
+
+    This is the rate times the largest eigenvalue of the kernel at the start, mean over seeds.
+    """
+    networks = required(tables[f"{activation}_networks"], f"{NAMES[activation]} networks")
+    changes = tables[f"{activation}_changes"]
+    borders = tables[f"{activation}_borders"].rename(columns={"sigma_w2": "border"})
+    cell = ["map", "sigma_b2", "sigma_w2", "depth", "width"]
+    steepness = networks.groupby(cell)["eta_lambda"].mean().rename("steepness")
+    rows = changes.merge(
+        networks.drop(columns="activation"), on=[*cell, "seed"], suffixes=("", "_start")
+    )
+    rows = rows.merge(borders)
+    rows = rows.join(steepness, on=cell)
+    rows["over_border"] = rows["sigma_w2"] / rows["border"]
+    rows["phase"] = list(map(clear_phase, rows["sigma_w2"], rows["border"]))
+    rows["loss"] = rows["lowest_loss"] / rows["constant_loss"]
+    return rows
+
+
+def ordered(rows: pd.DataFrame, depth: int = 0) -> pd.DataFrame:
+    """Networks well within the ordered phase, from some depth on."""
+    return _well_within("ordered", rows, depth)
+
+
+def chaotic(rows: pd.DataFrame, depth: int = 0) -> pd.DataFrame:
+    """Networks well within the chaotic phase, from some depth on."""
+    return _well_within("chaotic", rows, depth)
+
+
+def _well_within(phase: str, rows: pd.DataFrame, depth: int) -> pd.DataFrame:
     inside = (rows["phase"] == phase) & (rows["depth"] >= depth)
     return required(rows[inside], f"the {phase} phase for L >= {depth}")
-
-
-ordered, chaotic = partial(_well_within, "ordered"), partial(_well_within, "chaotic")
 
 
 def near_border(rows: pd.DataFrame) -> pd.DataFrame:
     """Networks of the weight variance nearest to the border, from `FROM_DEPTH` on."""
     deep = required(rows[rows["depth"] >= FROM_DEPTH], f"L >= {FROM_DEPTH}")
-    away = (deep["place"] - 1).abs()
-    return deep[away <= away.min() + 1e-9]
+    distance = (deep["over_border"] - 1).abs()
+    return deep[distance <= distance.min() + 1e-9]
 
 
 def t10(tables: Tables) -> Iterator[Part]:
     """Ordered: the change is small at any depth, and does not grow from L = 10 on."""
-    for each in maps(tables):
-        yield each.mean(
+    for group in maps(tables):
+        yield group.mean(
             f"largest change, ordered, L >= {FROM_DEPTH}",
-            lambda rows: ordered(rows, FROM_DEPTH)["change"].max(skipna=False),
+            _largest_ordered_change,
             high=0.15,
             ours="the paper says small; 0.15 of the kernel's norm at most, as planned",
         )
-        deepest = ordered(each.ends)["depth"].max()
-        yield each.mean(
+        deepest = ordered(group.ends)["depth"].max()
+        yield group.mean(
             f"mean change, ordered, L = {deepest} - L = 10",
-            lambda rows, deepest=deepest: _at(ordered(rows), deepest) - _at(ordered(rows), 10),
+            partial(_ordered_growth, deepest=deepest),
             high=0.05,
             ours=WHY_NO_GROWTH,
             late=True,
         )
 
 
-def _at(rows: pd.DataFrame, depth: int) -> float:
+def _largest_ordered_change(rows: pd.DataFrame) -> float:
+    return ordered(rows, FROM_DEPTH)["change"].max(skipna=False)
+
+
+def _ordered_growth(rows: pd.DataFrame, deepest: int) -> float:
+    """Mean change of ordered networks at the largest depth minus that at L = 10."""
+    return _mean_at(ordered(rows), deepest) - _mean_at(ordered(rows), 10)
+
+
+def _mean_at(rows: pd.DataFrame, depth: int) -> float:
+    """Mean change of networks of one depth."""
     return _mean(required(rows[rows["depth"] == depth], f"networks of {depth} layers"))
+
+
+def _mean(rows: pd.DataFrame, column: str = "change") -> float:
+    """Mean of a column; nan if a value is missing."""
+    return float(rows[column].mean(skipna=False))
 
 
 def t11(tables: Tables) -> Iterator[Part]:
     """Chaotic: the change grows with depth, and is large in deep networks."""
-    for each in maps(tables):
-        yield each.mean(
-            "slope of the change in L, chaotic",
-            lambda rows: _slope(chaotic(rows)),
-            **ABOVE,
-        )
-        deepest = chaotic(each.ends)["depth"].max()
-        yield each.mean(
+    for group in maps(tables):
+        yield group.mean("slope of the change in L, chaotic", _chaotic_slope, **ABOVE)
+        deepest = chaotic(group.ends)["depth"].max()
+        yield group.mean(
             f"mean change, chaotic, L = {deepest}",
-            lambda rows, deepest=deepest: _at(chaotic(rows), deepest),
+            lambda rows, deepest=deepest: _mean_at(chaotic(rows), deepest),
             low=0.5,
             strict=True,
             ours=WHY_LARGE,
         )
 
 
-def _slope(rows: pd.DataFrame) -> float:
-    """Slope of the change in L, mean over the weight variances that have two depths."""
-    lines = [line for _, line in rows.groupby("sigma_w2") if line["depth"].nunique() > 1]
+def _chaotic_slope(rows: pd.DataFrame) -> float:
+    """Slope of the change in L, mean over the chaotic weight variances that have two depths."""
+    by_variance = [line for _, line in chaotic(rows).groupby("sigma_w2")]
+    lines = [line for line in by_variance if line["depth"].nunique() > 1]
     if not lines:
         raise CannotDecideError("no weight variance of the chaotic phase has two depths")
     if not all(np.isfinite(line["change"]).all() for line in lines):
         return np.nan
-    return float(np.mean([np.polyfit(line["depth"], line["change"], 1)[0] for line in lines]))
+    slopes = [np.polyfit(line["depth"], line["change"], 1)[0] for line in lines]
+    return float(np.mean(slopes))
 
 
 def t12(tables: Tables) -> Iterator[Part]:
     """Border: the change of deep networks is above that of the ordered phase, and below 1."""
-    for each in maps(tables):
-        yield each.mean(
+    for group in maps(tables):
+        yield group.mean(
             f"mean change at the border - in the ordered phase, L >= {FROM_DEPTH}",
             lambda rows: _mean(near_border(rows)) - _mean(ordered(rows, FROM_DEPTH)),
             cut=WHY_DEEP,
             **ABOVE,
         )
-        yield each.mean(
+        yield group.mean(
             f"mean change at the border, L >= {FROM_DEPTH}",
             lambda rows: _mean(near_border(rows)),
             high=1,
@@ -185,58 +224,66 @@ def t12(tables: Tables) -> Iterator[Part]:
         )
 
 
-def _mean(rows: pd.DataFrame, column: str = "change") -> float:
-    return float(rows[column].mean(skipna=False))
-
-
 def t13(tables: Tables) -> Iterator[Part]:
     """The steepest rise of the change over the weight variance lies near the border.
 
     It is that of the mean over seeds, and its error is a jackknife's.
     """
-    for each in maps(tables, steep=True):
-        deep = required(each.ends[each.ends["depth"] >= DEEP], f"networks with L >= {DEEP}")
-        lost = set(deep.loc[deep["change"].isna(), "sigma_w2"])
-        curves = deep[~deep["sigma_w2"].isin(lost)].pivot_table(
-            index="seed", columns="place", values="change"
-        )
-        values, places = curves.to_numpy(float), curves.columns.to_numpy(float)
-        count = len(values)
-        if count < 2 or len(places) < 3:
-            raise CannotDecideError(f"{each.name}: too few seeds or weight variances for a rise")
-        others = [_steepest(places, np.delete(values, i, axis=0)) for i in range(count)]
-        error = float(np.sqrt((count - 1) * np.var(others)))
-        about = {"standard_error": error, "dof": count - 1} if error else {"chance": 0.5**count}
+    for group in maps(tables, steep=True):
+        curves = _curves_over_variance(group.ends)
+        changes = curves.to_numpy(float)  # (seeds, weight variances)
+        variances = curves.columns.to_numpy(float)
+        count = len(changes)
+        if count < 2 or len(variances) < 3:
+            raise CannotDecideError(f"{group.name}: too few seeds or weight variances for a rise")
+        without_one = [_steepest(variances, np.delete(changes, i, axis=0)) for i in range(count)]
+        error = float(np.sqrt((count - 1) * np.var(without_one)))
+        if error:
+            uncertainty = {"standard_error": error, "dof": count - 1}
+        else:
+            uncertainty = {"chance": 0.5**count}
         label = f"place of the steepest rise of the change, L >= {DEEP}, over the border"
         yield Part(
-            name=f"{each.name}: {label}",
-            value=_steepest(places, values),
+            name=f"{group.name}: {label}",
+            value=_steepest(variances, changes),
             low=0.85,
             high=1.15,
             ours=WHY_AROUND,
-            outside=each.outside,
-            **about,
+            outside=group.outside,
+            **uncertainty,
         )
 
 
-def _steepest(places: np.ndarray, changes: np.ndarray) -> float:
+def _curves_over_variance(ends: pd.DataFrame) -> pd.DataFrame:
+    """Mean change of deep networks by seed and weight variance over the border's.
+
+    Weight variances at which a network diverged are left out.
+    """
+    deep = required(ends[ends["depth"] >= DEEP], f"networks with L >= {DEEP}")
+    diverged = set(deep.loc[deep["change"].isna(), "sigma_w2"])
+    converged = deep[~deep["sigma_w2"].isin(diverged)]
+    return converged.pivot_table(index="seed", columns="over_border", values="change")
+
+
+def _steepest(variances: np.ndarray, changes: np.ndarray) -> float:
     """Middle of the steepest pair of the rising curve closest to the mean; nan if it is flat."""
     from scipy.optimize import isotonic_regression
 
-    slopes = np.diff(isotonic_regression(changes.mean(axis=0)).x) / np.diff(places)
+    rising = isotonic_regression(changes.mean(axis=0)).x
+    slopes = np.diff(rising) / np.diff(variances)
     if not slopes.max() > 0:
         return np.nan
     first = int(slopes.argmax())
-    return float(places[first] + places[first + 1]) / 2
+    return float(variances[first] + variances[first + 1]) / 2
 
 
 def t14(tables: Tables) -> Iterator[Part]:
     """Deep ordered networks mostly keep the loss of a constant, and more than chaotic ones."""
-    for each in maps(tables):
-        ends = required(each.ends[each.ends["depth"] <= UNTRAINED], f"L <= {UNTRAINED}")
+    for group in maps(tables):
+        ends = required(group.ends[group.ends["depth"] <= UNTRAINED], f"L <= {UNTRAINED}")
         deepest_ordered = ordered(ends)["depth"].max()
         deepest_chaotic = chaotic(ends)["depth"].max()
-        yield each.mean(
+        yield group.mean(
             f"share of ordered networks at L = {deepest_ordered} that keep 90 % of a constant's "
             "loss",
             _share_untrained,
@@ -247,7 +294,7 @@ def t14(tables: Tables) -> Iterator[Part]:
             late=True,
             bounds=(0, 1),
         )
-        yield each.mean(
+        yield group.mean(
             f"mean lowest loss over a constant's at L = {deepest_chaotic}, ordered - chaotic",
             _lead_in_loss,
             ends[ends["depth"] == deepest_chaotic],
@@ -257,7 +304,8 @@ def t14(tables: Tables) -> Iterator[Part]:
 
 def _share_untrained(rows: pd.DataFrame) -> float:
     """Share of ordered networks that keep 90 % of the loss of the best constant output."""
-    return float((ordered(rows)["loss"] >= KEPT).mean())
+    untrained = ordered(rows)["loss"] >= UNTRAINED_LOSS
+    return float(untrained.mean())
 
 
 def _lead_in_loss(rows: pd.DataFrame) -> float:
@@ -267,15 +315,21 @@ def _lead_in_loss(rows: pd.DataFrame) -> float:
 
 def t15(tables: Tables) -> Iterator[Part]:
     """Networks that take more steps change their kernels less."""
-    for each in maps(tables):
-        if not (each.ends["stop_window"] >= 0).mean() >= STOPPED:
+    for group in maps(tables):
+        stopped = (group.ends["stop_window"] >= 0).mean()
+        if not stopped >= STOPPED:
             reason = f"fewer than {STOPPED:.0%} of the networks met the stopping rule"
-            raise CannotDecideError(f"{each.name}: {reason}")
+            raise CannotDecideError(f"{group.name}: {reason}")
         label = "Spearman's correlation of steps taken and change"
-        yield each.mean(label, _correlation, bounds=(-1, 1), **BELOW)
-        label += ", clearly"
-        clearly = {"high": -0.3, "strict": True, "ours": WHY_CORRELATED}
-        yield each.mean(label, _correlation, bounds=(-1, 1), **clearly)
+        yield group.mean(label, _correlation, bounds=(-1, 1), **BELOW)
+        yield group.mean(
+            f"{label}, clearly",
+            _correlation,
+            high=-0.3,
+            strict=True,
+            ours=WHY_CORRELATED,
+            bounds=(-1, 1),
+        )
 
 
 def _correlation(rows: pd.DataFrame) -> float:
@@ -288,29 +342,36 @@ def _correlation(rows: pd.DataFrame) -> float:
 
 def t16(tables: Tables) -> Iterator[Part]:
     """After 10 and 100 steps deep chaotic networks have changed more than ordered ones."""
-    for each in maps(tables):
-        rows = each.rows[each.rows["depth"] >= DEEP]
-        for depth, time in product(sorted(chaotic(rows)["depth"].unique())[-2:], (10, 100)):
-            place = f"L = {depth} after {time} steps"
-            here = required(rows[(rows["depth"] == depth) & (rows["time"] == time)], place)
-            label = f"log10 of the change at {place}, chaotic/ordered"
-            yield each.mean(label, _log_ratio, here, cut=WHY_DEEPER, **ABOVE)
+    for group in maps(tables):
+        rows = group.rows[group.rows["depth"] >= DEEP]
+        deepest_two = sorted(chaotic(rows)["depth"].unique())[-2:]
+        for depth, time in product(deepest_two, (10, 100)):
+            moment = f"L = {depth} after {time} steps"
+            early = required(rows[(rows["depth"] == depth) & (rows["time"] == time)], moment)
+            label = f"log10 of the change at {moment}, chaotic/ordered"
+            yield group.mean(label, _log_ratio, early, cut=WHY_DEEPER, **ABOVE)
             label += ", by a factor of 10"
-            bound = {"low": 1, "strict": True, "ours": WHY_EARLY, "late": True}
-            yield each.mean(label, _log_ratio, here, **bound)
+            factor = {"low": 1, "strict": True, "ours": WHY_EARLY, "late": True}
+            yield group.mean(label, _log_ratio, early, **factor)
 
 
 def _log_ratio(rows: pd.DataFrame) -> float:
     """Logarithm of the median change of chaotic over that of ordered networks."""
-    medians = [phase(rows)["change"].median(skipna=False) for phase in (chaotic, ordered)]
-    return float(np.log10(medians[0] / medians[1]))
+    chaotic_median = chaotic(rows)["change"].median(skipna=False)
+    ordered_median = ordered(rows)["change"].median(skipna=False)
+    return float(np.log10(chaotic_median / ordered_median))
 
 
 def t17(tables: Tables) -> Iterator[Part]:
     """The change falls from each width to the next, and the transition shows at every width."""
-    every = maps(tables, shown=False)
-    found = [each for each in every if each.rows["seed"].nunique() >= FEWEST_RUNS]
-    pairs = [(a, b) for a, b in pairwise(found) if a.name.split(",")[0] == b.name.split(",")[0]]
+    groups = [
+        group for group in maps(tables, shown=False) if group.rows["seed"].nunique() >= FEWEST_RUNS
+    ]
+    pairs = [
+        (narrow, wide)
+        for narrow, wide in pairwise(groups)
+        if narrow.name.split(",")[0] == wide.name.split(",")[0]  # of one activation
+    ]
     if not pairs:
         raise CannotDecideError("networks of one width do not show what the width changes")
     for narrow, wide in pairs:
@@ -322,44 +383,60 @@ def t17(tables: Tables) -> Iterator[Part]:
             both,
             **BELOW,
         )
-    for each in found:
-        yield each.mean(
+    for group in groups:
+        yield group.mean(
             f"mean change, chaotic - ordered, L >= {FROM_DEPTH}",
             lambda rows: _mean(chaotic(rows, FROM_DEPTH)) - _mean(ordered(rows, FROM_DEPTH)),
             **ABOVE,
         )
 
 
-def _over_seeds(
-    every: Iterator[Map], part: Callable, statistic: Statistic, joined: Callable, *place: str
-) -> list[Ours]:
-    """The mean over seeds of a statistic of a part of their rows at the end, ``joined`` over maps.
+def _values_of_seeds(
+    groups: Iterator[Map],
+    select: Callable[[pd.DataFrame], pd.DataFrame],
+    statistic: Statistic,
+) -> list[list[float]]:
+    """For each seed the statistic of its selected rows at the end, of all maps.
 
-    Maps at another bias variance than the one judged are left out. Nothing if a value is missing.
+    Maps at another bias variance than the one judged are left out.
     """
     values: dict[int, list[float]] = {}
-    for each in every:
-        if not each.outside:
-            for seed, rows in part(each.ends).groupby("seed"):
-                values.setdefault(seed, []).append(float(statistic(rows)))
-    means = [float(joined(own)) for own in values.values()]
-    if len(means) < 2 or not np.isfinite(means).all():
+    for group in groups:
+        if group.outside:
+            continue
+        for seed, rows in select(group.ends).groupby("seed"):
+            values.setdefault(seed, []).append(float(statistic(rows)))
+    return list(values.values())
+
+
+def _mean_over_seeds(row: str, column: str, values: list[float]) -> list[Ours]:
+    """Our counterpart of a printed number; none if a value is missing."""
+    if len(values) < 2 or not np.isfinite(values).all():
         return []
-    return [samples.mean_of(*place, means)]
+    return [samples.mean_of(row, column, values)]
 
 
 def untrainable_depth(tables: Tables) -> list[Ours]:
     """The smallest L at which most ordered networks keep 90 % of a constant's loss, over seeds."""
+    values = _values_of_seeds(maps(tables, steep=True), ordered, _smallest_untrained_depth)
+    means = [float(np.mean(by_map)) for by_map in values]
+    return _mean_over_seeds("ordered", "depth", means)
 
-    def smallest(rows: pd.DataFrame) -> float:
-        kept = (rows["loss"] >= KEPT).groupby(rows["depth"]).mean()
-        return min(kept.index[kept > MOST], default=math.nan)
 
-    return _over_seeds(maps(tables, steep=True), ordered, smallest, np.mean, "ordered", "depth")
+def _smallest_untrained_depth(rows: pd.DataFrame) -> float:
+    """The smallest L at which most networks keep 90 % of a constant's loss; nan if none."""
+    untrained = rows["loss"] >= UNTRAINED_LOSS
+    shares = untrained.groupby(rows["depth"]).mean()
+    return min(shares.index[shares > MOST], default=math.nan)
 
 
 def relative_ntk_change(tables: Tables) -> list[Ours]:
     """The largest change of deep networks nearest to the border, as of T12; mean over seeds."""
-    largest = lambda rows: rows["change"].max(skipna=False)  # noqa: E731
-    found = _over_seeds(maps(tables), near_border, largest, np.max, "edge_of_chaos", "upper_bound")
-    return [replace(one, bounded=True) for one in found]
+    values = _values_of_seeds(maps(tables), near_border, _largest_change)
+    largest = [float(np.max(by_map)) for by_map in values]
+    means = _mean_over_seeds("edge_of_chaos", "upper_bound", largest)
+    return [replace(mean, bounded=True) for mean in means]
+
+
+def _largest_change(rows: pd.DataFrame) -> float:
+    return rows["change"].max(skipna=False)
