@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.cm import ScalarMappable
+from matplotlib.colorbar import Colorbar
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
@@ -26,10 +27,14 @@ FIELDS = {
 }
 QUANTITIES = {"change": "change of the NTK at the end", "lowest_loss": "lowest loss"}
 RATIO = "lowest loss over that of the best constant output"
-LEAST_FACTOR, MOST_FACTOR = 1.25, 10.0  # ends of the colours of losses, over the constant's
-TICKS = (1, 2, 5), (1, 1.5, 2, 3, 5, 7)  # times powers of 10, on a wide and on a narrow scale
-NARROW = 20.0  # ratio of the ends of a narrow scale
-UNTRAINED = "untrainable_depth", "ordered", "depth"
+# smallest and largest end of the colours of losses, over the loss of the best constant output
+LEAST_FACTOR = 1.25
+MOST_FACTOR = 10.0
+# ticks times powers of 10, on a scale whose ends have a ratio of at least `NARROW`, and below it
+WIDE_TICKS = (1, 2, 5)
+NARROW_TICKS = (1, 1.5, 2, 3, 5, 7)
+NARROW = 20.0
+UNTRAINED = ("untrainable_depth", "ordered", "depth")  # the printed number
 HEIGHT = 1.85  # inches, of a row of maps, whose cells have two lines of text
 
 
@@ -39,45 +44,51 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     if rows["sigma_w2"].nunique() > descent_maps.MOST_COLUMNS:
         rows = rows.assign(lowest=float("nan"), highest=float("nan"))
     maps = rows[descent_maps.MAP].drop_duplicates().assign(source="paper", phase="none")
-    limit, deep = (
-        printed_number(tables["reported"], "trust", *key)
-        for key in (descent_maps.BOUNDED, UNTRAINED)
-    )
-    bound = maps.assign(quantity="change", series="bound", value=limit)
-    untrained = maps.assign(quantity="lowest_loss", series="untrained", depth=deep)
+    reported = tables["reported"]
+    largest_change = printed_number(reported, "trust", *descent_maps.BOUNDED)
+    depth = printed_number(reported, "trust", *UNTRAINED)
+    bound = maps.assign(quantity="change", series="bound", value=largest_change)
+    untrained = maps.assign(quantity="lowest_loss", series="untrained", depth=depth)
     return pd.concat([rows, bound, untrained])
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw a row of two maps per bias variance; losses have two scales below their colours."""
-    activation, biases = rows["activation"].iloc[0], list(rows["sigma_b2"].unique())
+    activation = rows["activation"].iloc[0]
+    biases = list(rows["sigma_b2"].unique())
     figure, axes = descent_maps.grid(2 * len(biases), 2, HEIGHT)
     losses = rows.loc[(rows["quantity"] == "lowest_loss") & (rows["series"] == "cell"), "value"]
     scales = {"change": descent_maps.change_scale(), "lowest_loss": _loss_scale(losses)}
     titles = []
     for across, bias in zip(axes, biases, strict=True):
         for axis, (quantity, title) in zip(across, QUANTITIES.items(), strict=True):
-            own = rows[(rows["quantity"] == quantity) & (rows["sigma_b2"] == bias)]
-            descent_maps.draw_map(axis, own, scales[quantity][0])
+            in_map = (rows["quantity"] == quantity) & (rows["sigma_b2"] == bias)
+            scale, _ = scales[quantity]
+            descent_maps.draw_map(axis, rows[in_map], scale)
             titles.append(f"{NAMES[activation]}, $\\sigma_b^2 = {bias:g}$: {title}")
     style.title_panels(axes.flat, titles)
-    left, right = (
-        figure.colorbar(scale, ax=column, location="bottom", shrink=0.85, aspect=35, **look)
-        for column, (scale, look) in zip(axes.T, scales.values(), strict=True)
-    )
-    # the losses themselves above the bar of losses over that of a constant
-    constant = rows.loc[rows["series"] == "constant", "loss"].iloc[0]
-    above = right.ax.secondary_xaxis(
-        "top", functions=(lambda ratio: ratio * constant, lambda loss: loss / constant)
-    )
-    style.numbers(above.xaxis, _ticks(constant * right.norm.vmin, constant * right.norm.vmax))
-    for axis in (right.ax, above):
-        axis.xaxis.set_minor_locator(NullLocator())
-    above.set_xlabel("lowest loss")
+    bars = []
+    for column, (scale, look) in zip(axes.T, scales.values(), strict=True):
+        bars.append(
+            figure.colorbar(scale, ax=column, location="bottom", shrink=0.85, aspect=35, **look)
+        )
+    change_bar, loss_bar = bars
+    _scale_of_losses(loss_bar, rows.loc[rows["series"] == "constant", "loss"].iloc[0])
     for bound in rows.loc[rows["series"] == "bound", "value"].unique():
-        left.ax.plot(bound, 0.5, **descent_maps.BOUND)
+        change_bar.ax.plot(bound, 0.5, **descent_maps.BOUND)
     descent_maps.finish(figure, axes, rows)
     return figure
+
+
+def _scale_of_losses(bar: Colorbar, constant: float) -> None:
+    """Write the losses themselves above a bar of losses over that of the best constant output."""
+    above = bar.ax.secondary_xaxis(
+        "top", functions=(lambda ratio: ratio * constant, lambda loss: loss / constant)
+    )
+    style.numbers(above.xaxis, _ticks(constant * bar.norm.vmin, constant * bar.norm.vmax))
+    for axis in (bar.ax, above):
+        axis.xaxis.set_minor_locator(NullLocator())
+    above.set_xlabel("lowest loss")
 
 
 def _loss_scale(ratios: pd.Series) -> tuple[ScalarMappable, dict[str, Any]]:
@@ -86,15 +97,30 @@ def _loss_scale(ratios: pd.Series) -> tuple[ScalarMappable, dict[str, Any]]:
     The scale is logarithmic and symmetric, so that equal factors have colours of equal strength.
     """
     logs = np.abs(np.log(ratios[ratios > 0]))
-    wanted = float(np.exp(logs.max())) if len(logs.dropna()) else LEAST_FACTOR
-    end = min(max(wanted, LEAST_FACTOR), MOST_FACTOR)
-    below, above = float(ratios.min()) < 1 / end * 0.999, float(ratios.max()) > end * 1.001
-    extend = {(0, 0): "neither", (1, 0): "min", (0, 1): "max", (1, 1): "both"}[below, above]
-    look = {"label": RATIO, "extend": extend, "ticks": _ticks(1 / end, end), "format": "{x:g}"}
+    largest = float(np.exp(logs.max())) if len(logs.dropna()) else LEAST_FACTOR
+    end = min(max(largest, LEAST_FACTOR), MOST_FACTOR)
+    look = {
+        "label": RATIO,
+        "extend": _extended_ends(ratios, end),
+        "ticks": _ticks(1 / end, end),
+        "format": "{x:g}",
+    }
     return ScalarMappable(LogNorm(1 / end, end), "RdBu_r"), look
 
 
+def _extended_ends(ratios: pd.Series, end: float) -> str:
+    """The ends of the colours, from 1/end to end, beyond which ratios lie, as matplotlib has it."""
+    below = float(ratios.min()) < 1 / end * 0.999
+    above = float(ratios.max()) > end * 1.001
+    if below and above:
+        return "both"
+    if below:
+        return "min"
+    return "max" if above else "neither"
+
+
 def _ticks(low: float, high: float) -> tuple[float, ...]:
-    steps = TICKS[int(high / low < NARROW)]
-    found = (step * 10.0**power for power in range(-6, 6) for step in steps)
-    return tuple(tick for tick in found if low <= tick <= high)
+    """Ticks of a logarithmic scale between two values."""
+    steps = NARROW_TICKS if high / low < NARROW else WIDE_TICKS
+    ticks = (step * 10.0**power for power in range(-6, 6) for step in steps)
+    return tuple(tick for tick in ticks if low <= tick <= high)

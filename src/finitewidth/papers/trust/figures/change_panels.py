@@ -10,36 +10,41 @@ from finitewidth.figures import style
 from finitewidth.papers.trust.figures import descent_maps, looks
 
 FIELDS = descent_maps.FIELDS
-# column that tells the panels apart, its name, and maps beside each other
-PANEL = {"steps": ("time", "{:,} steps", 2), "width": ("width", "$M = {}$", 3)}
+COLUMN = {"steps": "time", "width": "width"}  # whose values the panels have
+TITLE = {"steps": "{:,} steps", "width": "$M = {}$"}
+MOST_ACROSS = {"steps": 2, "width": 3}  # maps beside each other
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the rows to draw, from ``cells`` and ``borders``.
 
-    Only the first bias variance, which all widths have, is shown. There is a panel per recorded
-    time at the ``width`` shown, or a panel per width at the end of training.
+    The panels are those of ``by``: with ``steps`` one per recorded time, at one ``width``; with
+    ``width`` one per width, at the end of training. Only the first bias variance is selected, which
+    all widths have.
     """
     cells = tables["cells"]
     if settings["by"] == "steps":
-        shown = cells["time"].isin(settings["times"]) & (cells["width"] == settings["width"])
+        cells = cells[cells["time"].isin(settings["times"]) & (cells["width"] == settings["width"])]
     else:
-        shown = cells["time"] == cells["time"].max()
-    shown &= (cells["quantity"] == "change") & (cells["sigma_b2"] == settings["sigma_b2"][0])
-    return descent_maps.with_borders(cells[shown], tables["borders"])
+        cells = cells[cells["time"] == cells["time"].max()]
+    first_bias = cells["sigma_b2"] == settings["sigma_b2"][0]
+    changes = cells[first_bias & (cells["quantity"] == "change")]
+    return descent_maps.with_borders(changes, tables["borders"])
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw a map per panel; colours of changes after few steps have a logarithmic scale."""
-    activation, by = looks.NAMES[rows["activation"].iloc[0]], settings["by"]
-    column, form, most = PANEL[by]
+    activation = looks.NAMES[rows["activation"].iloc[0]]
+    by = settings["by"]
+    column = COLUMN[by]
     panels = sorted(rows[column].unique())
-    figure, axes = descent_maps.grid(len(panels), min(most, len(panels)))
+    figure, axes = descent_maps.grid(len(panels), min(MOST_ACROSS[by], len(panels)))
+    used_axes = axes.flat[: len(panels)]
     scale, look = descent_maps.change_scale(logarithmic=by == "steps")
-    shown = axes.flat[: len(panels)]
-    for axis, panel in zip(shown, panels, strict=True):
+    for axis, panel in zip(used_axes, panels, strict=True):
         descent_maps.draw_map(axis, rows[rows[column] == panel], scale)
-    style.title_panels(shown, [f"{activation}, {form.format(panel)}" for panel in panels])
+    titles = [f"{activation}, {TITLE[by].format(panel)}" for panel in panels]
+    style.title_panels(used_axes, titles)
     figure.colorbar(scale, ax=axes, location="bottom", shrink=0.6, aspect=45, **look)
     descent_maps.finish(figure, axes, rows)
     return figure

@@ -7,6 +7,7 @@ have the same size, whatever the distance of their weight variances and depths. 
 show which weight variances count as ordered and which as chaotic, with our margins.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -26,7 +27,7 @@ from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
 from finitewidth.papers.trust.figures import looks
 from finitewidth.records import fields
 
-MOST_COLUMNS = 8  # of a map whose cells contain their numbers
+MOST_COLUMNS = 8  # of a map whose cells have their numbers written in them
 MAP = ["activation", "width", "sigma_b2", "time"]
 FIELDS = {
     "activation": fields.text("activation: tanh or relu"),
@@ -56,15 +57,15 @@ FIELDS = {
         "learning rate times largest eigenvalue of the kernel at the start, mean over seeds"
     ),
 }
-RANGES = {  # of `ends`, besides
+RANGES = {  # columns that `ends` has besides
     "lowest": fields.number("smallest value of all seeds; NaN where it is not shown"),
     "highest": fields.number("largest value of all seeds; NaN where it is not shown"),
 }
-BOUNDED = "relative_ntk_change", "edge_of_chaos", "upper_bound"  # as printed
+BOUNDED = ("relative_ntk_change", "edge_of_chaos", "upper_bound")  # the printed number
 CHANGE = r"change $\|\Theta^t-\Theta^0\|_F\,/\,\|\Theta^0\|_F$"
 LOST = "0.8"  # grey of a cell whose seeds all diverged
 LARGEST = 1.2  # the colour is the same for all larger changes
-LEAST = 1e-3  # the same for smaller ones, on a logarithmic scale
+LEAST = 1e-3  # on a logarithmic scale: the colour is the same for all smaller changes
 STEEP = 2.0  # eta_lambda from which on a rate is not stable at the start
 HATCH = "///"
 HATCHED = r"rate above $2/\lambda_{\max}$ at the start"
@@ -87,8 +88,8 @@ PHASE_BAR = {
 def change_scale(logarithmic: bool = False) -> tuple[ScalarMappable, dict[str, Any]]:
     """Colours of relative changes, the same in all figures of one kind, and looks of their bar."""
     norm = LogNorm(LEAST, 1.0) if logarithmic else Normalize(0, LARGEST)
-    looks_of_bar = {"label": CHANGE, "extend": "both" if logarithmic else "max"}
-    return ScalarMappable(norm, "viridis"), looks_of_bar
+    look = {"label": CHANGE, "extend": "both" if logarithmic else "max"}
+    return ScalarMappable(norm, "viridis"), look
 
 
 def with_borders(cells: pd.DataFrame, borders: pd.DataFrame) -> pd.DataFrame:
@@ -104,18 +105,16 @@ def ends(cells: pd.DataFrame, borders: pd.DataFrame, width: int) -> pd.DataFrame
     The columns are `FIELDS`, `RANGES` and ``loss``, the lowest loss itself.
     """
     last = cells[(cells["width"] == width) & (cells["time"] == cells["time"].max())]
-    best = last.loc[last["quantity"] == "lowest_loss", [*MAP, "quantity", "constant_loss"]]
-    best = (
-        best.drop_duplicates()
-        .rename(columns={"constant_loss": "loss"})
-        .assign(series="constant", source="ours", phase="none", value=1.0)
-    )
-    return pd.concat([with_borders(last, borders), best])
+    losses = last["quantity"] == "lowest_loss"
+    constant = last.loc[losses, [*MAP, "quantity", "constant_loss"]].drop_duplicates()
+    constant = constant.rename(columns={"constant_loss": "loss"})
+    constant = constant.assign(series="constant", source="ours", phase="none", value=1.0)
+    return pd.concat([with_borders(last, borders), constant])
 
 
 def grid(count: int, columns: int, height: float = 1.6) -> tuple[Figure, np.ndarray]:
-    """A figure with this number of maps, ``columns`` beside each other, in rows of a height."""
-    lines = -(-count // columns)
+    """A figure of ``count`` maps, ``columns`` in a row; the ``height`` of a row is in inches."""
+    lines = math.ceil(count / columns)
     figure, axes = style.subplots(
         lines,
         columns,
@@ -134,11 +133,33 @@ def draw_map(axis: Axes, rows: pd.DataFrame, scale: ScalarMappable) -> None:
 
     With columns ``lowest`` and ``highest``, cells show these too.
     """
+    cells = rows[rows["series"] == "cell"]
+    table = cells.pivot(index="depth", columns="sigma_w2", values="value")
+    _colour_cells(axis, table, scale)
+    for phase in PHASES:
+        variances = cells.loc[cells["phase"] == phase, "sigma_w2"]
+        if len(variances):
+            first = table.columns.get_loc(variances.min())
+            last = table.columns.get_loc(variances.max())
+            phase_bar(axis, phase, (first + 0.04, last + 0.96))
+    # where borders lie between the centres of columns
+    centres = np.arange(table.shape[1]) + 0.5
+    borders = rows.loc[rows["series"] == "border", "sigma_w2"]
+    positions = [float(np.interp(border, table.columns, centres)) for border in borders]
+    for position in positions:
+        axis.axvline(position, **looks.BORDER)
+    numbered = table.shape[1] <= MOST_COLUMNS
+    for row in cells.to_dict("records"):
+        corner = (table.columns.get_loc(row["sigma_w2"]), table.index.get_loc(row["depth"]))
+        _annotate(axis, row, corner, scale, numbered)
+    for depth in rows.loc[rows["series"] == "untrained", "depth"]:
+        _untrained(axis, depth, table, positions[0] if positions else table.shape[1])
+
+
+def _colour_cells(axis: Axes, table: pd.DataFrame, scale: ScalarMappable) -> None:
+    """Draw the cells of a map, of equal size, with the lowest depth below."""
     import seaborn as sns
 
-    shown = rows[rows["series"] == "cell"]
-    table = shown.pivot(index="depth", columns="sigma_w2", values="value")
-    numbered = table.shape[1] <= MOST_COLUMNS
     axis.set_facecolor(LOST)
     sns.heatmap(
         table,
@@ -147,34 +168,31 @@ def draw_map(axis: Axes, rows: pd.DataFrame, scale: ScalarMappable) -> None:
         norm=scale.norm,
         cbar=False,
         rasterized=True,
+        # the norm decides; without these, seaborn looks for limits and fails if all runs diverged
         vmin=0,
-        vmax=1,  # or seaborn looks for them, in vain if all runs diverged; norm counts
+        vmax=1,
         xticklabels=[f"{value:g}" for value in table.columns],
         yticklabels=[f"{value:g}" for value in table.index],
         ax=axis,
     )
     axis.set(xlabel="", ylabel="", ylim=(0, len(table)))
     axis.tick_params(rotation=0, length=2)
-    for phase in PHASES:
-        own = shown.loc[shown["phase"] == phase, "sigma_w2"]
-        if len(own):
-            first, last = (table.columns.get_loc(value) for value in (own.min(), own.max()))
-            phase_bar(axis, phase, (first + 0.04, last + 0.96))
-    # where borders lie between the centres of columns
-    centres = np.arange(table.shape[1]) + 0.5
-    borders = rows.loc[rows["series"] == "border", "sigma_w2"]
-    places = [float(np.interp(border, table.columns, centres)) for border in borders]
-    for place in places:
-        axis.axvline(place, **looks.BORDER)
-    for row in shown.to_dict("records"):
-        corner = table.columns.get_loc(row["sigma_w2"]), table.index.get_loc(row["depth"])
-        known = np.isfinite(row["value"])
-        colour = scale.cmap(scale.norm(row["value"])) if known else mpl.colors.to_rgba(LOST)
-        _mark(axis, row, corner, colour, (0.88, 0.85) if numbered else (0.5, 0.5))
-        if numbered and known:
-            _write(axis, row, corner, colour)
-    for depth in rows.loc[rows["series"] == "untrained", "depth"]:
-        _untrained(axis, depth, table, places[0] if places else table.shape[1])
+
+
+def _annotate(
+    axis: Axes,
+    row: Mapping[str, Any],
+    corner: tuple[int, int],
+    scale: ScalarMappable,
+    numbered: bool,
+) -> None:
+    """Draw the marks of the cell with this lower left corner; ``numbered`` maps have its number."""
+    known = np.isfinite(row["value"])
+    colour = scale.cmap(scale.norm(row["value"])) if known else mpl.colors.to_rgba(LOST)
+    mark_at = (0.88, 0.85) if numbered else (0.5, 0.5)
+    _mark(axis, row, corner, colour, mark_at)
+    if numbered and known:
+        _write(axis, row, corner, colour)
 
 
 def finish(figure: Figure, axes: np.ndarray, rows: pd.DataFrame) -> None:
@@ -188,37 +206,44 @@ def finish(figure: Figure, axes: np.ndarray, rows: pd.DataFrame) -> None:
 
 
 def _handles(rows: pd.DataFrame) -> Iterator[Artist]:
-    shown = rows[rows["series"] == "cell"]
+    """Entries of the legend, for what occurs in the rows."""
+    cells = rows[rows["series"] == "cell"]
     yield style.handle(r"border of the phases, $\chi_1 = 1$", **looks.BORDER)
     yield from phase_handles()
-    if (shown["eta_lambda"] > STEEP).any():
+    if (cells["eta_lambda"] > STEEP).any():
         yield Patch(facecolor="white", edgecolor="0.5", hatch=HATCH, linewidth=0, label=HATCHED)
-    if (shown["stopped"] == shown["seeds"]).any():
+    if (cells["stopped"] == cells["seeds"]).any():
         yield style.handle("stopped before", color="black", **MARKS["dot"])
-    if (shown["diverged"] > 0).any():
-        lost = (shown["diverged"] == shown["seeds"]).any()
-        label = f"a seed diverged{' (grey: all)' * bool(lost)}"
+    if (cells["diverged"] > 0).any():
+        all_diverged = (cells["diverged"] == cells["seeds"]).any()
+        label = "a seed diverged (grey: all)" if all_diverged else "a seed diverged"
         yield style.handle(label, color="black", **MARKS["cross"])
-    theirs = rows[rows["source"] == "paper"]
-    if (theirs["series"] == "bound").any():
+    printed = rows[rows["source"] == "paper"]
+    if (printed["series"] == "bound").any():
         yield style.handle("paper (MNIST): bound at the border", **BOUND)
-    for depth in theirs.loc[theirs["series"] == "untrained", "depth"].head(1):
-        look = BEYOND if depth > shown["depth"].max() else looks.PRINTED_LINE
+    untrained = printed.loc[printed["series"] == "untrained", "depth"]
+    if len(untrained):
+        depth = untrained.iloc[0]
+        look = BEYOND if depth > cells["depth"].max() else looks.PRINTED_LINE
         label = f"paper (MNIST): ordered phase mostly untrained, $L = {depth:g}$"
         yield style.handle(label, **look)
 
 
-def phase_bar(axis: Axes, phase: str, ends: tuple[float, float], **where: Any) -> None:
-    """Underline the weight variances of a phase."""
+def phase_bar(axis: Axes, phase: str, ends: tuple[float, float], **options: Any) -> None:
+    """Underline the weight variances of a phase, from one to the other end."""
     look = {"color": PHASES[phase], "clip_on": False, "gid": style.CLIPPED}
-    axis.plot(ends, [0, 0], **look, **PHASE_BAR, **where)
+    axis.plot(ends, [0, 0], **look, **PHASE_BAR, **options)
 
 
 def phase_handles() -> Iterator[Artist]:
     """Entries of a legend for the bars of the phases."""
-    margins = rf"\leq {ORDERED_UP_TO:g}", rf"\geq {CHAOTIC_FROM:g}"
-    for (phase, colour), margin in zip(PHASES.items(), margins, strict=True):
-        yield style.handle(f"{phase}: ${margin}$ of the border", color=colour, **PHASE_BAR)
+    margins = {
+        "ordered": rf"\leq {ORDERED_UP_TO:g}",
+        "chaotic": rf"\geq {CHAOTIC_FROM:g}",
+    }
+    for phase, colour in PHASES.items():
+        label = f"{phase}: ${margins[phase]}$ of the border"
+        yield style.handle(label, color=colour, **PHASE_BAR)
 
 
 def _untrained(axis: Axes, depth: float, table: pd.DataFrame, border: float) -> None:
@@ -226,31 +251,42 @@ def _untrained(axis: Axes, depth: float, table: pd.DataFrame, border: float) -> 
     if depth > table.index.max():
         axis.plot(border / 2, len(table), **BEYOND)
         return
-    place = float(np.interp(depth, table.index, np.arange(len(table)) + 0.5))
-    axis.plot([0, border], [place, place], **looks.PRINTED_LINE)
+    centres = np.arange(len(table)) + 0.5
+    height = float(np.interp(depth, table.index, centres))
+    axis.plot([0, border], [height, height], **looks.PRINTED_LINE)
 
 
-def _mark(axis: Axes, row: Mapping, corner: tuple, colour: tuple, inside: tuple) -> None:
-    """Hatching of the cell with this lower left corner, and a cross or dot ``inside`` it."""
+def _mark(
+    axis: Axes,
+    row: Mapping[str, Any],
+    corner: tuple[int, int],
+    colour: tuple,
+    mark_at: tuple[float, float],
+) -> None:
+    """Hatch the cell with this lower left corner, and draw a cross or dot at ``mark_at`` in it."""
     ink = _ink(colour)
     if row["eta_lambda"] > STEEP:
         axis.add_patch(
             Rectangle(corner, 1, 1, fill=False, hatch=HATCH, linewidth=0, edgecolor=(*ink, 0.3))
         )
     look = {"color": ink, "path_effects": [withStroke(linewidth=2, foreground=colour)]}
-    place = corner[0] + inside[0], corner[1] + inside[1]
+    x = corner[0] + mark_at[0]
+    y = corner[1] + mark_at[1]
     if row["diverged"]:
-        axis.plot(*place, **look, **MARKS["cross"])
+        axis.plot(x, y, **look, **MARKS["cross"])
     elif row["stopped"] == row["seeds"]:
-        axis.plot(*place, **look, **MARKS["dot"])
+        axis.plot(x, y, **look, **MARKS["dot"])
 
 
 def _write(axis: Axes, row: Mapping[str, Any], corner: tuple[int, int], colour: tuple) -> None:
-    """The number of a cell; it stands on the cell's colour, clear of lines."""
+    """Write the number of a cell on its colour, clear of lines, and below it the range of seeds."""
     text = short(row["value"])
-    if row["seeds"] - row["diverged"] > 1 and np.isfinite(row.get("lowest", np.nan)):
-        ends = short(row["lowest"]), short(row["highest"])
-        text += f"\n{ends[0]}–{ends[1]}" * (ends[0] != ends[1])
+    several = row["seeds"] - row["diverged"] > 1
+    if several and np.isfinite(row.get("lowest", np.nan)):
+        lowest = short(row["lowest"])
+        highest = short(row["highest"])
+        if lowest != highest:
+            text += f"\n{lowest}–{highest}"
     axis.text(
         corner[0] + 0.5,
         corner[1] + 0.48,
@@ -272,7 +308,9 @@ def short(value: float) -> str:
         return f"{value:.2f}"
     if value >= 0.005:
         return f"{value:.2f}"[1:]
-    return f"{value:.3f}"[1:] if value >= 5e-4 else "<.001" if value > 0 else "0"
+    if value >= 5e-4:
+        return f"{value:.3f}"[1:]
+    return "<.001" if value > 0 else "0"
 
 
 def _ink(colour: tuple) -> tuple[float, float, float]:

@@ -52,12 +52,13 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     few = curves["series"] == "few draws"
     curves.loc[few, "standard_error"] = float("nan")  # the scatter of the dots shows it
     limits = tables["limits"].rename(columns=names)
-    rows = [curves, limits.assign(series=limits["form"] + " limit", source="ours")]
+    limits = limits.assign(series=limits["form"] + " limit", source="ours")
     pairs = curves[["sigma_w2", "sigma_b2"]].drop_duplicates()
     ordered = pairs[[phase_of("relu", value) == "ordered" for value in pairs["sigma_w2"]]]
     stated = printed_number(tables["reported"], "trust", "dispersion", "ordered", "limit")
-    rows.append(ordered.assign(series="limit", source="paper", dispersion=stated))
-    return pd.concat([part for part in rows if len(part)]).reindex(columns=list(FIELDS))
+    printed = ordered.assign(series="limit", source="paper", dispersion=stated)
+    parts = [part for part in (curves, limits, printed) if len(part)]
+    return pd.concat(parts).reindex(columns=list(FIELDS))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -68,56 +69,62 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     pairs = list(rows[["sigma_w2", "sigma_b2"]].drop_duplicates().itertuples(index=False))
     colours = style.shades(rows["width"].dropna(), **looks.SHADES)
     figure, axes = style.subplots(2, len(pairs), height=3.6, squeeze=False, sharey="col")
-    for column, (variance, bias) in zip(axes.T, pairs, strict=True):
-        own = rows[(rows["sigma_w2"] == variance) & (rows["sigma_b2"] == bias)]
-        for axis, abscissa in zip(column, ("depth", "depth_over_width"), strict=True):
-            _curves(axis, own, abscissa, colours)
-        # exponential growth is a straight line on a logarithmic axis
-        if own.loc[own["series"] != "few draws", "dispersion"].max() > STEEP:
-            column[0].set_yscale("log")
-            largest = own["dispersion"].max()
-            column[0].set_yticks([tick for tick in TICKS if tick < 1.3 * largest])
-            style.numbers(column[0].yaxis)
-        else:
-            column[0].yaxis.set_major_locator(MaxNLocator(5))
-    titles = [rf"$(\sigma_w^2, \sigma_b^2) = ({v:g}, {b:g})$" for v, b in pairs]
-    style.title_panels(axes.flat, titles + [""] * len(pairs))
-    for axis in axes[:, 0]:
-        axis.set_ylabel(r"$\mathrm{E}[\Theta^2]\,/\,\mathrm{E}[\Theta]^2$")
-    for above, below in axes.T:
+    for (above, below), (variance, bias) in zip(axes.T, pairs, strict=True):
+        column = rows[(rows["sigma_w2"] == variance) & (rows["sigma_b2"] == bias)]
+        _curves(above, column, "depth", colours)
+        _curves(below, column, "depth_over_width", colours)
+        _ordinate(above, column)
         above.set_xlabel("depth $L$ [layers]")
         below.set_xlabel("depth over width $L/M$")
         for axis in (above, below):
             axis.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10], integer=axis is above))
+    titles = [rf"$(\sigma_w^2, \sigma_b^2) = ({v:g}, {b:g})$" for v, b in pairs]
+    style.title_panels(axes.flat, titles + [""] * len(pairs))
+    for axis in axes[:, 0]:
+        axis.set_ylabel(r"$\mathrm{E}[\Theta^2]\,/\,\mathrm{E}[\Theta]^2$")
     style.legend_above(figure, _handles(rows, colours), 5)
     return figure
+
+
+def _ordinate(axis: Axes, rows: pd.DataFrame) -> None:
+    """Make the axis logarithmic where dispersions are large: exponential growth is a line then."""
+    if rows.loc[rows["series"] != "few draws", "dispersion"].max() > STEEP:
+        axis.set_yscale("log")
+        largest = rows["dispersion"].max()
+        axis.set_yticks([tick for tick in TICKS if tick < 1.3 * largest])
+        style.numbers(axis.yaxis)
+    else:
+        axis.yaxis.set_major_locator(MaxNLocator(5))
 
 
 def _curves(axis: Axes, rows: pd.DataFrame, abscissa: str, colours: Mapping[float, str]) -> None:
     """Draw all series of a panel; limits of depth over width have no place against depth."""
     for width, colour in colours.items():
-        own = rows[rows["width"] == width].sort_values("depth")
-        many, few = own[own["series"].isin(MANY)], own[own["series"] == "few draws"]
+        curve = rows[rows["width"] == width].sort_values("depth")
+        many = curve[curve["series"].isin(MANY)]
+        few = curve[curve["series"] == "few draws"]
         axis.plot(many[abscissa], many["dispersion"], color=colour, linewidth=0.9)
-        low, high = (many["dispersion"] + sign * many["standard_error"] for sign in (-1, 1))
+        low = many["dispersion"] - many["standard_error"]
+        high = many["dispersion"] + many["standard_error"]
         style.band(axis, many[abscissa], low, high, colour)
         if len(few) and abscissa == "depth":
             axis.plot(few[abscissa], few["dispersion"], color=colour, **FEW)
     for series, (look, _) in LIMITS.items():
-        curve = rows[rows["series"] == series]
-        if len(curve) and abscissa == "depth_over_width":
-            axis.plot(curve[abscissa], curve["dispersion"], **look)
+        limit = rows[rows["series"] == series]
+        if len(limit) and abscissa == "depth_over_width":
+            axis.plot(limit[abscissa], limit["dispersion"], **look)
     for value in rows.loc[rows["series"] == "limit", "dispersion"]:
         style.paper_line(axis, value, label=STATED)
 
 
 def _handles(rows: pd.DataFrame, colours: Mapping[float, str]) -> Iterator[Line2D]:
+    """Entries of the legend, for what occurs in the rows."""
     for width, colour in colours.items():
         yield style.handle(f"$M = {width:g}$", color=colour)
-    shown = set(rows["series"])
+    occurring = set(rows["series"])
     yield style.handle("as few draws as the paper's", color=style.GREY, **FEW)
     for series, (look, label) in LIMITS.items():
-        if series in shown:
+        if series in occurring:
             yield style.handle(label, **look)
-    if "limit" in shown:
+    if "limit" in occurring:
         yield style.handle(STATED, **looks.PAPER_LINE)

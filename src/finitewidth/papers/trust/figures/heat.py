@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, PathPatch
@@ -52,7 +53,8 @@ CONTOUR = {
     "path_effects": [withStroke(linewidth=1.6, foreground="white")],
 }
 PRINTED = {**PRINTED_MARK, "marker": "v"}
-HATCH, HATCHED = "/////", "#5f7481"
+HATCH = "/////"
+HATCH_COLOUR = "#5f7481"
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -63,41 +65,41 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     """
     cells = tables["cells"][tables["cells"]["sample"] != "paper"]
     cells = cells.rename(columns={"error": "standard_error"})
-    keys = cells[["activation", "width", "sigma_b2"]].drop_duplicates()
-    borders = tables["borders"].merge(keys).assign(series="border", source="ours")
-    rows = [cells.assign(series="cell", source="ours"), borders]
+    maps = cells[["activation", "width", "sigma_b2"]].drop_duplicates()
+    borders = tables["borders"].merge(maps)
+    parts = [
+        cells.assign(series="cell", source="ours"),
+        borders.assign(series="border", source="ours"),
+    ]
     if "reported" in tables:
         sigma_w = printed_number(tables["reported"], "trust", "edge_of_chaos", "relu", "sigma_w")
-        theirs = keys[(keys["activation"] == "relu") & (keys["sigma_b2"] == 0)]
-        rows.append(theirs.assign(series="border", source="paper", sigma_w2=sigma_w**2))
-    return pd.concat(rows).reindex(columns=list(FIELDS))
+        unbiased = maps[(maps["activation"] == "relu") & (maps["sigma_b2"] == 0)]
+        parts.append(unbiased.assign(series="border", source="paper", sigma_w2=sigma_w**2))
+    return pd.concat(parts).reindex(columns=list(FIELDS))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw one row of maps per activation, and a map per width or bias variance in it."""
     activations = list(rows["activation"].unique())
     maps = rows[["width", "sigma_b2"]].drop_duplicates().sort_values(["width", "sigma_b2"])
-    keys = list(maps.itertuples(index=False, name=None))
+    columns = list(maps.itertuples(index=False, name=None))
     figure, axes = style.subplots(
         len(activations),
-        len(keys),
+        len(columns),
         height=0.65 + 1.45 * len(activations),
         squeeze=False,
         sharex="row",
         sharey=True,
     )
     for across, activation in zip(axes, activations, strict=True):
-        for axis, (width, bias) in zip(across, keys, strict=True):
-            own = (rows["width"] == width) & (rows["sigma_b2"] == bias)
-            image = _map(axis, rows[own & (rows["activation"] == activation)])
-    # what distinguishes the maps of a row: the width, the bias variance, or both
-    forms = {"width": "$M = {:g}$", "sigma_b2": r"$\sigma_b^2 = {:g}$"}
-    names = [name for name in forms if maps[name].nunique() > 1] or ["width"]
-    titles = [
-        ", ".join(forms[name].format(row[name]) for name in names)
-        for row in maps.to_dict("records")
-    ]
-    style.title_panels(axes.flat, [f"{NAMES[a]}, {title}" for a in activations for title in titles])
+        for axis, (width, bias) in zip(across, columns, strict=True):
+            in_map = (rows["width"] == width) & (rows["sigma_b2"] == bias)
+            image = _map(axis, rows[in_map & (rows["activation"] == activation)])
+    column_titles = _column_titles(maps)
+    titles = []
+    for activation in activations:
+        titles += [f"{NAMES[activation]}, {title}" for title in column_titles]
+    style.title_panels(axes.flat, titles)
     for axis in axes[:, 0]:
         axis.set_ylabel("depth $L$ [layers]")
     for axis in axes[-1]:
@@ -109,54 +111,69 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def _map(axis: Axes, rows: pd.DataFrame) -> Any:
+def _column_titles(maps: pd.DataFrame) -> list[str]:
+    """What distinguishes the maps of a row: the width, the bias variance, or both."""
+    forms = {"width": "$M = {:g}$", "sigma_b2": r"$\sigma_b^2 = {:g}$"}
+    different = [name for name in forms if maps[name].nunique() > 1] or ["width"]
+    titles = []
+    for row in maps.to_dict("records"):
+        titles.append(", ".join(forms[name].format(row[name]) for name in different))
+    return titles
+
+
+def _map(axis: Axes, rows: pd.DataFrame) -> QuadMesh:
     """Draw a map with its borders, the contour of equal moments, and where no error is known."""
     cells = rows[rows["series"] == "cell"]
     table = cells.pivot(index="depth", columns="sigma_w2", values="dispersion")
-    x, y, ratio = table.columns.to_numpy(), table.index.to_numpy(), table.to_numpy()
-    across, up = _edges(x), _edges(y)
+    errors = cells.pivot(index="depth", columns="sigma_w2", values="standard_error")
+    x = table.columns.to_numpy()
+    y = table.index.to_numpy()
+    ratio = table.to_numpy()  # (depths, weight variances)
+    across = _edges(x)
+    up = _edges(y)
     image = axis.pcolormesh(across, up, ratio, cmap=ZONES, vmin=1, vmax=LARGEST, rasterized=True)
-    error = cells.pivot(index="depth", columns="sigma_w2", values="standard_error").to_numpy()
-    unknown = [
-        Path(
-            [
-                (across[j], up[i]),
-                (across[j + 1], up[i]),
-                (across[j + 1], up[i + 1]),
-                (across[j], up[i + 1]),
-                (across[j], up[i]),
-            ],
-            closed=True,
-        )
-        for i, j in np.argwhere(np.isnan(error))
-    ]
-    if unknown:  # hatched as one shape
-        axis.add_patch(
-            PathPatch(
-                Path.make_compound_path(*unknown),
-                facecolor="none",
-                hatch=HATCH,
-                edgecolor=HATCHED,
-                linewidth=0,
-            )
-        )
+    _hatch(axis, across, up, np.isnan(errors.to_numpy()))
     if min(ratio.shape) > 1 and np.nanmin(ratio) < EQUAL < np.nanmax(ratio):
         lines = axis.contour(
             x, y, ratio, levels=[EQUAL], colors=CONTOUR["color"], linewidths=CONTOUR["linewidth"]
         )
         lines.set_path_effects(CONTOUR["path_effects"])
-    borders = rows[rows["series"] == "border"]
-    left, right = across[[0, -1]]
-    inside = borders[borders["sigma_w2"].between(left, right)]
-    for place in inside.loc[inside["source"] == "ours", "sigma_w2"]:
-        axis.axvline(place, **BORDER)
-    for place in inside.loc[inside["source"] == "paper", "sigma_w2"]:
-        axis.plot(place, 1, transform=axis.get_xaxis_transform(), **PRINTED)
-    axis.set(xlim=(left, right), ylim=up[[0, -1]])
+    _borders(axis, rows[rows["series"] == "border"], across[0], across[-1])
+    axis.set(xlim=across[[0, -1]], ylim=up[[0, -1]])
     return image
 
 
+def _hatch(axis: Axes, across: np.ndarray, up: np.ndarray, chosen: np.ndarray) -> None:
+    """Hatch the chosen cells, as one shape; ``across`` and ``up`` are the edges of all cells."""
+    outlines = []
+    for i, j in np.argwhere(chosen):
+        left, right = across[j : j + 2]
+        lower, upper = up[i : i + 2]
+        corners = [(left, lower), (right, lower), (right, upper), (left, upper), (left, lower)]
+        outlines.append(Path(corners, closed=True))
+    if not outlines:
+        return
+    shape = PathPatch(
+        Path.make_compound_path(*outlines),
+        facecolor="none",
+        hatch=HATCH,
+        edgecolor=HATCH_COLOUR,
+        linewidth=0,
+    )
+    axis.add_patch(shape)
+
+
+def _borders(axis: Axes, borders: pd.DataFrame, left: float, right: float) -> None:
+    """Draw our borders as lines and the printed ones as marks, those that lie in the map."""
+    inside = borders[borders["sigma_w2"].between(left, right)]
+    for variance in inside.loc[inside["source"] == "ours", "sigma_w2"]:
+        axis.axvline(variance, **BORDER)
+    for variance in inside.loc[inside["source"] == "paper", "sigma_w2"]:
+        axis.plot(variance, 1, transform=axis.get_xaxis_transform(), **PRINTED)
+
+
 def _handles(rows: pd.DataFrame) -> Iterator[Artist]:
+    """Entries of the legend, for what occurs in the rows."""
     cells = rows[rows["series"] == "cell"]
     yield style.handle(r"border of the phases, $\chi_1 = 1$", **BORDER)
     yield style.handle("standard deviation = mean", **CONTOUR)
@@ -166,7 +183,7 @@ def _handles(rows: pd.DataFrame) -> Iterator[Artist]:
             linewidth=0,
             label="too few draws for an error",
             hatch=HATCH,
-            edgecolor=HATCHED,
+            edgecolor=HATCH_COLOUR,
         )
     if (rows["source"] == "paper").any():
         yield style.handle(r"paper, as printed: $\sigma_w = 2$", **PRINTED)
@@ -177,6 +194,6 @@ def _edges(centres: np.ndarray) -> np.ndarray:
     if len(centres) == 1:
         return centres[0] + np.array([-0.5, 0.5])
     middle = (centres[1:] + centres[:-1]) / 2
-    return np.concatenate(
-        [[centres[0] - (middle[0] - centres[0])], middle, [2 * centres[-1] - middle[-1]]]
-    )
+    first = centres[0] - (middle[0] - centres[0])
+    last = 2 * centres[-1] - middle[-1]
+    return np.concatenate([[first], middle, [last]])

@@ -27,6 +27,7 @@ FIELDS = {
     "depth": fields.number("depth L; NaN for the paper's limit", "weight layers"),
     "value": fields.number("the quantity"),
 }
+PANEL = ["activation", "phase", "sigma_w2", "sigma_b2"]  # columns that tell the panels apart
 PHASES = {"ordered": "ordered", "critical": "border", "chaotic": "chaotic"}
 LABELS = {"kappa_2": r"$\kappa_2$", "kappa_ratio": r"$\kappa_1\,/\,\kappa_2$"}
 STATED = r"paper: limit of the ordered phase, $L \to \infty$"
@@ -35,16 +36,16 @@ STEEP = 100.0  # value at the largest depth from which on an axis is logarithmic
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the quantity ``show`` of the table ``kappa``; kappa_2 = 0 at depth 1 is left out."""
-    show = settings["show"]
-    known = np.isfinite(tables["kappa"]["log_kappa_2"])
-    kappa = tables["kappa"][known].rename(columns={show: "value"})
-    ours = kappa.assign(phase=kappa["phase"].map(PHASES), source="ours", quantity=show)
-    if show != "kappa_ratio":
+    quantity = settings["show"]
+    positive = np.isfinite(tables["kappa"]["log_kappa_2"])
+    kappa = tables["kappa"][positive].rename(columns={quantity: "value"})
+    ours = kappa.assign(phase=kappa["phase"].map(PHASES), source="ours", quantity=quantity)
+    if quantity != "kappa_ratio":
         return ours[list(FIELDS)]
-    panels = ours[["activation", "phase", "sigma_w2", "sigma_b2"]].drop_duplicates()
-    stated = printed_number(tables["reported"], "trust", show, "ordered", "limit")
+    panels = ours[PANEL].drop_duplicates()
+    stated = printed_number(tables["reported"], "trust", quantity, "ordered", "limit")
     ordered = panels[panels["phase"] == "ordered"]
-    limit = ordered.assign(source="paper", quantity=show, value=stated)
+    limit = ordered.assign(source="paper", quantity=quantity, value=stated)
     return pd.concat([ours, limit]).reindex(columns=list(FIELDS))
 
 
@@ -52,24 +53,26 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw a row of panels per activation, and a panel per pair of variances in it."""
     import seaborn as sns
 
-    quantity, keys = rows["quantity"].iloc[0], ["activation", "phase", "sigma_w2", "sigma_b2"]
-    panels = rows[keys].drop_duplicates()
-    lines = [own for _, own in panels.groupby("activation", sort=False)]
-    most = max(map(len, lines))
-    figure, axes = style.subplots(len(lines), most, height=0.35 + 1.55 * len(lines), squeeze=False)
+    quantity = rows["quantity"].iloc[0]
+    panels = rows[PANEL].drop_duplicates()
+    lines = [line for _, line in panels.groupby("activation", sort=False)]
+    longest = max(map(len, lines))
+    height = 0.35 + 1.55 * len(lines)
+    figure, axes = style.subplots(len(lines), longest, height=height, squeeze=False)
     colours = ListedColormap(sns.color_palette("mako", 1000)[:630])  # all are seen on white
-    shown, titles = [], []
-    for across, own in zip(axes, lines, strict=True):
-        for axis in across[len(own) :]:
+    used_axes = []
+    titles = []
+    for across, line in zip(axes, lines, strict=True):
+        for axis in across[len(line) :]:
             axis.set_visible(False)
-        for axis, panel in zip(across, own.to_dict("records"), strict=False):
-            _panel(axis, rows.merge(pd.DataFrame([panel]), on=keys), quantity, colours)
-            shown.append(axis)
-            name, pair = NAMES[panel["activation"]], (panel["sigma_w2"], panel["sigma_b2"])
-            titles.append(f"{name}, {panel['phase']}: ({pair[0]:.3g}, {pair[1]:g})")
+        for axis, panel in zip(across, line.to_dict("records"), strict=False):
+            _panel(axis, rows.merge(pd.DataFrame([panel]), on=PANEL), quantity, colours)
             axis.set_xlabel("depth $L$ [layers]")
+            used_axes.append(axis)
+            pair = f"({panel['sigma_w2']:.3g}, {panel['sigma_b2']:g})"
+            titles.append(f"{NAMES[panel['activation']]}, {panel['phase']}: {pair}")
         across[0].set_ylabel(LABELS[quantity])
-    style.title_panels(shown, titles)
+    style.title_panels(used_axes, titles)
     figure.colorbar(
         ScalarMappable(Normalize(0, 1), colours),
         ax=axes,
@@ -77,7 +80,10 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         pad=0.015,
         label=r"covariance of the inputs, $x_s^\top x_r / n_0$",
     )
-    if handles := [h for axis in shown for h in axis.get_legend_handles_labels()[0]]:
+    handles = []
+    for axis in used_axes:
+        handles += axis.get_legend_handles_labels()[0]
+    if handles:
         style.legend_above(figure, handles[:1])
     return figure
 
@@ -106,8 +112,9 @@ def _panel(axis: Axes, rows: pd.DataFrame, quantity: str, colours: Colormap) -> 
         )
     axis.set(xlabel="", ylabel="")
     axis.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10], integer=True))
+    at_the_end = ours.loc[ours["depth"] == ours["depth"].max(), "value"]
     largest = ours["value"].max()
-    if ours.loc[ours["depth"] == ours["depth"].max(), "value"].max() > STEEP:
+    if at_the_end.max() > STEEP:
         axis.set_yscale("log")
     elif quantity == "kappa_ratio":
         axis.set_yscale("log")

@@ -21,26 +21,28 @@ from finitewidth.measures.text_numbers import printed_number
 from finitewidth.papers.trust.figures import descent_maps, looks
 from finitewidth.records import fields
 
+COLUMNS = (  # those of the maps that the curves have, too
+    "activation",
+    "width",
+    "sigma_b2",
+    "quantity",
+    "series",
+    "source",
+    "phase",
+    "sigma_w2",
+    "depth",
+    "value",
+    "lowest",
+    "highest",
+    "seeds",
+    "diverged",
+    "eta_lambda",
+)
+MAP_FIELDS = descent_maps.FIELDS | descent_maps.RANGES
 FIELDS = {
-    name: (descent_maps.FIELDS | descent_maps.RANGES)[name]
-    for name in (
-        "activation",
-        "width",
-        "sigma_b2",
-        "quantity",
-        "series",
-        "source",
-        "phase",
-        "sigma_w2",
-        "depth",
-        "value",
-        "lowest",
-        "highest",
-        "seeds",
-        "diverged",
-        "eta_lambda",
-    )
-} | {"rate_rule": fields.text("common to all networks, or scaled to each of them")}
+    **{name: MAP_FIELDS[name] for name in COLUMNS},
+    "rate_rule": fields.text("common to all networks, or scaled to each of them"),
+}
 RULES = {"common": "common rate", "scaled": r"rate $1/\lambda_{\max}$"}
 QUANTITIES = {
     "lowest_loss": "lowest loss over\nthat of the best constant",
@@ -52,7 +54,7 @@ BORDER = {"color": "black", "linestyle": (0, (2, 2)), "linewidth": 0.7}
 CONSTANT = {"color": "0.4", "linestyle": (0, (1, 1.2)), "linewidth": 0.8}
 STATED = "paper (MNIST): bound at the border"
 CURVE = {"marker": "o", "markersize": 2.6}
-MARKS = {  # and labels
+MARKS = {  # looks of a mark, and its label
     "steep": ({"marker": "o", "markerfacecolor": "white", "markersize": 3.6}, descent_maps.HATCHED),
     "diverged": ({"marker": "x", "markersize": 5, "markeredgewidth": 1.0}, "a seed diverged"),
     "above": ({"marker": "^", "markersize": 4.5, "gid": style.CLIPPED}, "above the axis"),
@@ -67,18 +69,19 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     """
     parts = []
     for activation, rule in product(("tanh", "relu"), RULES):
-        first = tables[f"{activation}_scaled_cells"].iloc[0]
-        cells, borders = (tables[f"{activation}_{rule}_{name}"] for name in ("cells", "borders"))
-        rows = descent_maps.ends(cells, borders, first["width"])
-        here = (rows["sigma_b2"] == first["sigma_b2"]) & (rows["series"] != "constant")
-        parts.append(rows[here].assign(rate_rule=rule))
+        cells = tables[f"{activation}_{rule}_cells"]
+        borders = tables[f"{activation}_{rule}_borders"]
+        scaled = tables[f"{activation}_scaled_cells"].iloc[0]
+        rows = descent_maps.ends(cells, borders, scaled["width"])
+        both_rates = (rows["sigma_b2"] == scaled["sigma_b2"]) & (rows["series"] != "constant")
+        parts.append(rows[both_rates].assign(rate_rule=rule))
     rows = pd.concat(parts, ignore_index=True)
     bound = printed_number(tables["reported"], "trust", *descent_maps.BOUNDED)
     maps = rows.loc[rows["rate_rule"] == "common", ["activation", "width", "sigma_b2", "rate_rule"]]
-    stated = maps.drop_duplicates().assign(
+    printed = maps.drop_duplicates().assign(
         quantity="change", series="bound", source="paper", phase="none", value=bound
     )
-    return pd.concat([rows, stated])
+    return pd.concat([rows, printed])
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -89,12 +92,12 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     )
     colours = style.shades(rows.loc[rows["series"] == "cell", "depth"], **looks.SHADES)
     for (quantity, label), across in zip(QUANTITIES.items(), axes, strict=True):
-        own = rows[rows["quantity"] == quantity]
+        line = rows[rows["quantity"] == quantity]
         for axis, (activation, rule) in zip(across, columns, strict=True):
-            here = (own["activation"] == activation) & (own["rate_rule"] == rule)
-            _panel(axis, own[here], quantity, colours)
+            in_panel = (line["activation"] == activation) & (line["rate_rule"] == rule)
+            _panel(axis, line[in_panel], quantity, colours)
         across[0].set_ylabel(label)
-        _scale(across[0], own, quantity)
+        _scale(across[0], line, quantity)
     titles = [f"{looks.NAMES[activation]}, {RULES[rule]}" for activation, rule in columns]
     style.title_panels(axes.flat, titles + [""] * len(columns))
     for axis in axes[-1]:
@@ -105,15 +108,17 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
 
 def _panel(axis: Axes, rows: pd.DataFrame, quantity: str, colours: Mapping[float, str]) -> None:
+    """Draw a curve per depth, the border with the bars of both phases, and what is compared."""
     cells = rows[rows["series"] == "cell"]
-    low, high = float(cells["sigma_w2"].min()), float(cells["sigma_w2"].max())
+    low = float(cells["sigma_w2"].min())
+    high = float(cells["sigma_w2"].max())
     for border in rows.loc[rows["series"] == "border", "sigma_w2"]:
         axis.axvline(border, **BORDER)
         ends = {"ordered": (low, ORDERED_UP_TO * border), "chaotic": (CHAOTIC_FROM * border, high)}
         for phase, (first, last) in ends.items():
             if first <= last:
-                where = axis.get_xaxis_transform()
-                descent_maps.phase_bar(axis, phase, (first, last), transform=where)
+                below = axis.get_xaxis_transform()
+                descent_maps.phase_bar(axis, phase, (first, last), transform=below)
     if quantity == "lowest_loss":
         axis.axhline(1, **CONSTANT)
     for bound in rows.loc[rows["series"] == "bound", "value"]:
@@ -124,42 +129,41 @@ def _panel(axis: Axes, rows: pd.DataFrame, quantity: str, colours: Mapping[float
 
 def _curve(axis: Axes, curve: pd.DataFrame, colour: str, highest: float) -> None:
     """A line through the means, bars from the least to the largest seed, and marks."""
-    x, y = curve["sigma_w2"].to_numpy(float), curve["value"].to_numpy(float)
-    inside = np.minimum(y, highest)
-    axis.plot(x, inside, color=colour, linewidth=1.0, **CURVE)
-    axis.vlines(
-        x,
-        *np.minimum(curve[["lowest", "highest"]].to_numpy(float).T, highest),
-        color=colour,
-        linewidth=0.7,
-    )
-    for name, where in _marked(curve, highest).items():
+    x = curve["sigma_w2"].to_numpy(float)
+    y = np.minimum(curve["value"].to_numpy(float), highest)
+    ranges = np.minimum(curve[["lowest", "highest"]].to_numpy(float), highest)  # (points, 2)
+    axis.plot(x, y, color=colour, linewidth=1.0, **CURVE)
+    axis.vlines(x, ranges[:, 0], ranges[:, 1], color=colour, linewidth=0.7)
+    for name, marked in _marked(curve, highest).items():
+        if not marked.any():
+            continue
         # where all seeds diverged, the cross stands at the upper edge
-        place = np.where(np.isnan(inside) | (name == "above"), highest, inside)
-        if where.any():
-            axis.plot(
-                x[where],
-                place[where],
-                color=colour,
-                linestyle="none",
-                clip_on=name != "above",
-                **MARKS[name][0],
-            )
+        height = np.where(np.isnan(y) | (name == "above"), highest, y)
+        look, _ = MARKS[name]
+        axis.plot(
+            x[marked],
+            height[marked],
+            color=colour,
+            linestyle="none",
+            clip_on=name != "above",
+            **look,
+        )
 
 
 def _marked(curve: pd.DataFrame, highest: float) -> dict[str, np.ndarray]:
-    """Name of a mark -> at which points of a curve it stands."""
+    """Name of a mark -> whether each point of a curve has it."""
     above = (curve["highest"] > highest).to_numpy()
-    lost = (curve["diverged"] > 0).to_numpy()
+    diverged = (curve["diverged"] > 0).to_numpy()
     steep = (curve["eta_lambda"] > descent_maps.STEEP).to_numpy()
-    return {"steep": steep & ~lost, "diverged": lost, "above": above}
+    return {"steep": steep & ~diverged, "diverged": diverged, "above": above}
 
 
 def _scale(axis: Axes, rows: pd.DataFrame, quantity: str) -> None:
     """Limits and ticks of a row of panels; the axis of losses is logarithmic."""
     # the paper's bound has a value, and no range
     values = rows.loc[rows["series"] != "border", ["value", "lowest", "highest"]].to_numpy(float)
-    low, high = np.nanmin(values), min(float(np.nanmax(values)), HIGHEST[quantity])
+    low = np.nanmin(values)
+    high = min(float(np.nanmax(values)), HIGHEST[quantity])
     if quantity == "change":
         axis.set_ylim(0, 1.05 * high)
         return
@@ -170,6 +174,7 @@ def _scale(axis: Axes, rows: pd.DataFrame, quantity: str) -> None:
 
 
 def _handles(rows: pd.DataFrame, colours: Mapping[float, str]) -> Iterator[Line2D]:
+    """Entries of the legend, for what occurs in the rows."""
     for depth, colour in colours.items():
         yield style.handle(f"$L = {depth:g}$", color=colour, **CURVE)
     yield style.handle(r"border of the phases, $\chi_1 = 1$", **BORDER)
@@ -177,7 +182,7 @@ def _handles(rows: pd.DataFrame, colours: Mapping[float, str]) -> Iterator[Line2
     yield style.handle("best constant", **CONSTANT)
     yield style.handle(STATED, **looks.PAPER_LINE)
     cells = rows[rows["series"] == "cell"]
-    marks = [_marked(own, HIGHEST[quantity]) for quantity, own in cells.groupby("quantity")]
+    marked = [_marked(line, HIGHEST[quantity]) for quantity, line in cells.groupby("quantity")]
     for name, (look, label) in MARKS.items():
-        if any(mark[name].any() for mark in marks):
+        if any(by_name[name].any() for by_name in marked):
             yield style.handle(label, color=style.GREY, linestyle="none", **look)
