@@ -15,13 +15,18 @@ from scipy.linalg import null_space
 from finitewidth.errata.evidence import Evidence, exactly, generator
 from finitewidth.papers.collapse.experiments.block_flow import BlockKernel, FlowState, integrate
 
-CLASSES, SAMPLES, FEATURES = 3, 2, 5
-KERNEL = BlockKernel(CLASSES, SAMPLES, 1.7, 0.9, 0.3)
-KAPPA_C, KAPPA_N = KERNEL.same_class, KERNEL.other_class
-MU_SINGLE, MU_CLASS, ALPHA = KERNEL.mu_single, KERNEL.mu_class, KERNEL.alpha
+CLASSES = 3  # C
+SAMPLES = 2  # m
+FEATURES = 5  # n
+KERNEL = BlockKernel(CLASSES, SAMPLES, diagonal=1.7, same_class=0.9, other_class=0.3)
+KAPPA_C = KERNEL.same_class
+KAPPA_N = KERNEL.other_class
+MU_SINGLE = KERNEL.mu_single
+MU_CLASS = KERNEL.mu_class
+ALPHA = KERNEL.alpha
 ONES = np.ones((CLASSES, CLASSES))
 EYE = np.eye(CLASSES)
-LABELS = np.kron(EYE, np.ones(SAMPLES))
+LABELS = np.kron(EYE, np.ones(SAMPLES))  # Y, (C, N)
 
 
 @dataclass(frozen=True)
@@ -78,16 +83,23 @@ def flow(state: State, blocks: tuple[np.ndarray, np.ndarray, np.ndarray] | None 
 
     ``blocks`` are A_d, A_c and A_n, each (n, n); None for those of Assumption 3.2.
     """
-    scales = MU_SINGLE, KAPPA_C - KAPPA_N, KAPPA_N
-    diagonal, within, between = blocks or [scale * np.eye(FEATURES) for scale in scales]
+    if blocks is None:
+        eye = np.eye(FEATURES)
+        blocks = (MU_SINGLE * eye, (KAPPA_C - KAPPA_N) * eye, KAPPA_N * eye)
+    diagonal, within, between = blocks
     residuals = state.residuals
     count = CLASSES * SAMPLES
     features = np.zeros_like(state.features)
     for i in range(count):
         for j in range(count):
-            kernel = between + (i // SAMPLES == j // SAMPLES) * within + (i == j) * diagonal
+            same_class = i // SAMPLES == j // SAMPLES
+            kernel = between + same_class * within + (i == j) * diagonal
             features[:, i] -= kernel @ state.weights.T @ residuals[:, j]
-    return State(-residuals @ state.features.T, -residuals.sum(axis=1), features)
+    return State(
+        weights=-residuals @ state.features.T,
+        biases=-residuals.sum(axis=1),
+        features=features,
+    )
 
 
 def product_rate(a: np.ndarray, rate: np.ndarray) -> np.ndarray:
@@ -106,26 +118,30 @@ def aligned_weights() -> Evidence:
     means = product_rate(state.means, first_part(rate.features)) / MU_CLASS
     rest = product_rate(state.rest, second_part(rate.features)) / MU_SINGLE
     truth = product_rate(state.weights.T, rate.weights.T) / SAMPLES
-    return exactly(*(value[0, 0] for value in (truth, means - rest, means + rest)))
+    return exactly(truth[0, 0], (means - rest)[0, 0], (means + rest)[0, 0])
 
 
 def rate_of_weights() -> Evidence:
     """Entry (1, 1) of the rate of the weights."""
     state = random_state(generator("collapse-2"))
     residuals = state.weights @ state.means + state.biases[:, None] - np.eye(CLASSES)
-    signal, noise = residuals @ state.means.T, state.weights @ state.rest @ state.rest.T
-    forms = (-SAMPLES * (signal + sign * noise)[0, 0] for sign in (-1, 1))
-    return exactly(flow(state).weights[0, 0], *forms)
+    signal = residuals @ state.means.T
+    noise = state.weights @ state.rest @ state.rest.T
+    printed = -SAMPLES * (signal - noise)
+    corrected = -SAMPLES * (signal + noise)
+    return exactly(flow(state).weights[0, 0], printed[0, 0], corrected[0, 0])
 
 
 def two_eigenvalues() -> Evidence:
     """μ_single + μ_class, compared with sums of two eigenvalues of the block kernel."""
     values = np.unique(np.linalg.eigvalsh(KERNEL.matrix).round(10))
-    return exactly(MU_SINGLE + MU_CLASS, values[-2:].sum(), values[:2].sum())
+    largest_two = values[-2:].sum()
+    smallest_two = values[:2].sum()
+    return exactly(MU_SINGLE + MU_CLASS, largest_two, smallest_two)
 
 
-def _end_of_training(erratum: str) -> tuple:
-    """Return H₂ of a fitted state, its rate, and Ẽ of (45)."""
+def _end_of_training(erratum: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return H₂ of a fitted state and its rate, (n, N - C) each, and Ẽ of (45), (n, n)."""
     state = random_state(generator(erratum), fitted=True)
     conserved = MU_SINGLE * state.weights.T @ state.weights - SAMPLES * state.rest @ state.rest.T
     return state.rest, second_part(flow(state).features), conserved
@@ -143,68 +159,87 @@ def end_products() -> Evidence:
     rest, rate, conserved = _end_of_training("collapse-5")
     gram = rest @ rest.T
     common = -conserved @ gram - gram @ conserved
-    forms = ((common - 2 * factor * gram @ gram)[0, 0] for factor in (1, SAMPLES))
-    return exactly(product_rate(rest, rate)[0, 0], *forms)
+    printed = common - 2 * gram @ gram
+    corrected = common - 2 * SAMPLES * gram @ gram
+    return exactly(product_rate(rest, rate)[0, 0], printed[0, 0], corrected[0, 0])
 
 
 def mean_term() -> Evidence:
     """The term of the global mean in E of (26)."""
     state = random_state(generator("collapse-6"))
-    means, rest = state.means, state.rest
+    means = state.means
+    rest = state.rest
     plain = state.weights.T @ state.weights / SAMPLES - rest @ rest.T / MU_SINGLE
-    invariant = plain - means @ (np.eye(CLASSES) - ALPHA * ONES) @ means.T / MU_CLASS
+    invariant = plain - means @ (EYE - ALPHA * ONES) @ means.T / MU_CLASS
     mean = state.features.mean(axis=1)
     term = ALPHA * CLASSES**2 / MU_CLASS * mean[0] ** 2
     truth = (plain - means @ means.T / MU_CLASS - invariant)[0, 0]
     return exactly(truth, -SAMPLES * term, -term)
 
 
-def _general_blocks(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+def _general_blocks(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Random positive semidefinite A_d, A_c and A_n, each (n, n)."""
     roots = [rng.standard_normal((FEATURES, FEATURES)) for _ in range(3)]
-    return tuple(root @ root.T for root in roots)
+    diagonal, within, between = (root @ root.T for root in roots)
+    return diagonal, within, between
 
 
 def general_rate() -> Evidence:
     """Entry (1, 1) of the rate of the features under a general block kernel."""
     rng = generator("collapse-14")
-    state, blocks = random_state(rng), _general_blocks(rng)
+    state = random_state(rng)
+    blocks = _general_blocks(rng)
+    diagonal, within, between = blocks
     residuals = state.residuals
-    per_class = residuals @ LABELS.T @ LABELS / SAMPLES
+    per_class = residuals @ LABELS.T @ LABELS / SAMPLES  # mean residual of the class
     overall = np.repeat(residuals.mean(axis=1, keepdims=True), CLASSES * SAMPLES, axis=1)
     back = state.weights.T
-    first = blocks[0] @ back @ residuals
-    second = SAMPLES * blocks[1] @ back @ per_class
-    third = CLASSES * SAMPLES * blocks[2] @ back @ overall
-    forms = (value[0, 0] for value in (-first + second + third, -first - second - third))
-    return exactly(flow(state, blocks).features[0, 0], *forms)
+    first = diagonal @ back @ residuals
+    second = SAMPLES * within @ back @ per_class
+    third = CLASSES * SAMPLES * between @ back @ overall
+    printed = -first + second + third
+    corrected = -first - second - third
+    return exactly(flow(state, blocks).features[0, 0], printed[0, 0], corrected[0, 0])
 
 
 def general_invariant() -> Evidence:
     """Entry (1, 2) of the rate of WᵀW - c₁ H₁H₁ᵀ - c₂ H₂H₂ᵀ under a general block kernel."""
     rng = generator("collapse-15")
-    state, blocks = random_state(rng, centred=True), _general_blocks(rng)
-    c1, c2, eye = 0.7, 1.3, np.eye(FEATURES)
+    state = random_state(rng, centred=True)
+    blocks = _general_blocks(rng)
+    c1 = 0.7
+    c2 = 1.3
     rate = flow(state, blocks)
-    means, rest, weights = state.means, state.rest, state.weights
+    weights = state.weights
+    means = state.means
+    rest = state.rest
     truth = (
         product_rate(weights.T, rate.weights.T)
         - c1 * product_rate(means, first_part(rate.features))
         - c2 * product_rate(rest, second_part(rate.features))
     )
-    residuals = weights @ means + state.biases[:, None] - np.eye(CLASSES)
-    factor = c1 * (blocks[0] + SAMPLES * blocks[1]) - SAMPLES * eye
-    one = factor @ weights.T @ residuals @ means.T
-    two = (c2 * blocks[0] - SAMPLES * eye) @ weights.T @ weights @ rest @ rest.T
-    forms = ((one + two + sign * (one + two).T)[0, 1] for sign in (-1, 1))
-    return exactly(truth[0, 1], *forms)
+    diagonal, within, _ = blocks
+    eye = np.eye(FEATURES)
+    residuals = weights @ means + state.biases[:, None] - EYE  # R₁
+    factor_1 = c1 * (diagonal + SAMPLES * within) - SAMPLES * eye
+    factor_2 = c2 * diagonal - SAMPLES * eye
+    term_1 = factor_1 @ weights.T @ residuals @ means.T
+    term_2 = factor_2 @ weights.T @ weights @ rest @ rest.T
+    terms = term_1 + term_2
+    # the rate is symmetric: the transposed terms are added, not subtracted
+    printed = terms - terms.T
+    corrected = terms + terms.T
+    return exactly(truth[0, 1], printed[0, 1], corrected[0, 1])
 
 
 def number_of_kernels() -> Evidence:
     """Kernels of pairs of outputs and of pairs of features, listed."""
-    outputs, features = 10, 64
-    pairs = [list(combinations_with_replacement(range(n), 2)) for n in (outputs, features)]
+    outputs = 10
+    features = 64
+    output_pairs = list(combinations_with_replacement(range(outputs), 2))
+    feature_pairs = list(combinations_with_replacement(range(features), 2))
     printed = outputs * (outputs + 1) + features * (features + 1)
-    return exactly(sum(map(len, pairs)), printed, printed / 2)
+    return exactly(len(output_pairs) + len(feature_pairs), printed, printed / 2)
 
 
 def slim_state() -> State:
@@ -226,9 +261,15 @@ def slim_state() -> State:
 
 def product_after(start: State, time: float) -> np.ndarray:
     """W H₁ after this time of gradient flow, (C, C), integrated."""
-    parts = start.weights, start.biases, start.means, start.rest @ start.rest.T
-    states = integrate(KERNEL, FlowState(*(part[None] for part in parts)), [0.0, time], 1e-10)
-    return (states[-1].weights @ states[-1].means)[0]
+    # a stack of one state
+    stack = FlowState(
+        weights=start.weights[None],
+        biases=start.biases[None],
+        means=start.means[None],
+        scatter=(start.rest @ start.rest.T)[None],
+    )
+    end = integrate(KERNEL, stack, [0.0, time], 1e-10)[-1]
+    return (end.weights @ end.means)[0]
 
 
 def slim_start() -> Evidence:
@@ -241,7 +282,11 @@ def end_residuals() -> Evidence:
     """Entry (1, 1) of the rate of R₁ at R₁ = 0."""
     state = random_state(generator("collapse-19"), fitted=True)
     rate = flow(state)
-    truth = rate.weights @ state.means + state.weights @ first_part(rate.features)
-    truth = truth + rate.biases[:, None]
+    # R₁ = W H₁ + b 1ᵀ - I
+    truth = (
+        rate.weights @ state.means
+        + state.weights @ first_part(rate.features)
+        + rate.biases[:, None]
+    )
     corrected = -SAMPLES * state.weights @ state.rest @ state.rest.T @ state.means
     return exactly(truth[0, 0], 0.0, corrected[0, 0])
