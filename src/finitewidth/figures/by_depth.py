@@ -61,20 +61,24 @@ def rows_of(
 ) -> pd.DataFrame:
     """Join the spectra and errors that are means over the runs of a figure in one table.
 
+    The errors at the start are left out: their ratio is 1 by definition, and a logarithmic axis
+    cannot show step 0.
+
     Args:
         tables: ``spectra`` has figure, network, width, depth, index, runs, diverged and the column
             ``sums``; ``errors`` figure, network, width, depth, dynamics, time, ratio, runs,
-            diverged. The start is left out, where the ratio is 1 by definition and which a
-            logarithmic axis cannot show.
-        figure: the key of the figure.
+            diverged.
+        figure: the key of the figure in these tables, which may hold the rows of several.
         sums: ``cumulative`` (of K_0 / d) or ``scaled`` (of K_0 over its largest eigenvalue).
-        figure: whose rows are taken, where the tables hold those of several.
         columns: names of the result's columns, of `FIELDS` and `GEOMETRIC`. The latter need the
             columns geometric, geometric_low and geometric_high of ``errors``.
     """
-    spectra, errors = (
-        tables[name][tables[name]["figure"] == figure] for name in ("spectra", "errors")
-    )
+    spectra = tables["spectra"]
+    spectra = spectra[spectra["figure"] == figure].rename(columns={sums: "sum"})
+    spectra = spectra.assign(dynamics="none", panel="spectrum")
+
+    errors = tables["errors"]
+    errors = errors[(errors["figure"] == figure) & (errors["time"] > 0)]
     names = {
         "time": "step",
         "ratio": "error_ratio",
@@ -82,9 +86,10 @@ def rows_of(
         "geometric_low": "lowest",
         "geometric_high": "highest",
     }
-    later = errors[errors["time"] > 0].rename(columns=names)
-    sums_of = spectra.rename(columns={sums: "sum"}).assign(dynamics="none", panel="spectrum")
-    both = [sums_of, later.assign(panel="errors")]
+    errors = errors.rename(columns=names).assign(panel="errors")
+
+    both = [spectra, errors]
+    # an empty table would change the types of the columns
     rows = pd.concat([part for part in both if len(part)] or both, ignore_index=True)
     return rows.reindex(columns=list(columns))
 
@@ -92,10 +97,10 @@ def rows_of(
 def looks(depths: Iterable[int]) -> dict[int, dict[str, Any]]:
     """Map each depth to a colour and a mark: dark for shallow networks, bright for deep ones."""
     shades = style.shades(depths, **SCALE)
-    return {
-        depth: {"color": shade, "marker": mark}
-        for (depth, shade), mark in zip(shades.items(), cycle(MARKS), strict=False)
-    }
+    looks_of_depths = {}
+    for (depth, shade), mark in zip(shades.items(), cycle(MARKS), strict=False):
+        looks_of_depths[depth] = {"color": shade, "marker": mark}
+    return looks_of_depths
 
 
 def curves(
@@ -109,14 +114,21 @@ def curves(
 ) -> None:
     """Plot a curve per depth, with marks at different places for different depths.
 
-    ``shown`` is depth -> its look, of `looks`. The curve of the depth ``thick`` has a thick line.
+    Args:
+        axis: the panel.
+        rows: depth and the columns ``x`` and ``y``.
+        x: column of the horizontal axis.
+        y: column of the vertical axis.
+        shown: depth -> its look, of `looks`.
+        line: style of the lines.
+        thick: depth whose curve has a thick line.
     """
-    for place, (depth, look) in enumerate(shown.items()):
+    for number, (depth, look) in enumerate(shown.items()):
         curve = rows[rows["depth"] == depth].sort_values(x)
         every = max(1, len(curve) // MARKED)
-        first = round(place * every / len(shown)) if every > 1 else 0
-        wide = {"linewidth": THICK, "zorder": 3} if depth == thick else {}
-        axis.plot(curve[x], curve[y], linestyle=line, markevery=(first, every), **look, **wide)
+        first = round(number * every / len(shown)) if every > 1 else 0
+        thickness = {"linewidth": THICK, "zorder": 3} if depth == thick else {}
+        axis.plot(curve[x], curve[y], linestyle=line, markevery=(first, every), **look, **thickness)
 
 
 def spectra(
@@ -124,23 +136,27 @@ def spectra(
 ) -> None:
     r"""Plot cumulative sums of the ascending eigenvalues against their index.
 
-    Rows have depth, index and sum, and ``shown`` has the `looks`. ``unit`` is what the kernel is
-    divided by: ``d`` or ``\rho_{\max}``. A logarithmic vertical axis begins at ``lowest``, and the
-    curves with it; None is for a linear axis.
+    Args:
+        axis: the panel.
+        rows: depth, index and sum.
+        shown: depth -> its look, of `looks`.
+        unit: what the kernel is divided by: ``d`` or ``\rho_{\max}``.
+        lowest: lower end of a logarithmic vertical axis, at which the curves begin, too; None for
+            a linear axis.
     """
     drawn = rows if lowest is None else rows[rows["sum"] >= lowest]
     curves(axis, drawn, "index", "sum", shown)
     axis.set_xlabel("eigenvalue, in ascending order")
     axis.set_ylabel(f"sum of eigenvalues of $K_0/{unit}$")
     if rows.empty:
-        _say(axis, "no run without divergence")
+        _write_in_corner(axis, "no run without divergence")
+        return
+    axis.set_xlim(0, rows["index"].max() * 1.02)
+    if lowest is None:
+        axis.set_ylim(0, rows["sum"].max() * 1.04)
     else:
-        axis.set_xlim(0, rows["index"].max() * 1.02)
-        if lowest is None:
-            axis.set_ylim(0, rows["sum"].max() * 1.04)
-        else:
-            axis.set_yscale("log")
-            axis.set_ylim(lowest, rows["sum"].max() * 1.5)
+        axis.set_yscale("log")
+        axis.set_ylim(lowest, rows["sum"].max() * 1.5)
 
 
 def errors(
@@ -155,27 +171,44 @@ def errors(
 ) -> None:
     """Plot |e_t|^2 / |e_0|^2 against steps on a logarithmic axis.
 
-    The linear recursion, which holds the kernel fixed, is dashed. The vertical axis has the
-    ``scale`` ``log`` or ``linear``. A logarithmic one ends below the curves of gradient descent;
-    others may leave it. The column ``mean`` is ``error_ratio``; or ``geometric_mean``, with a band
-    from ``lowest`` to ``highest`` around the curves of gradient descent, of which that of the depth
-    ``thick`` is thick. The ``note`` is a text for the lower left corner.
+    The linear recursion, which holds the kernel fixed, is dashed. A logarithmic vertical axis ends
+    below the curves of gradient descent; others may leave it.
+
+    Args:
+        axis: the panel.
+        rows: depth, dynamics, step and the column ``mean``.
+        shown: depth -> its look, of `looks`.
+        scale: of the vertical axis, ``log`` or ``linear``.
+        note: a text for the lower left corner.
+        mean: ``error_ratio``, or ``geometric_mean`` with a band from ``lowest`` to ``highest``
+            around the curves of gradient descent.
+        thick: depth whose curve of gradient descent is thick.
     """
     axis.set(xscale="log", yscale=scale, xlabel="step $t$")
     axis.set_ylabel(r"$\Vert e_t\Vert^2 \,/\, \Vert e_0\Vert^2$")
-    descent, recursion = (rows[rows["dynamics"] == name] for name in (DESCENT, RECURSION))
-    plain = {depth: look | {"marker": ""} for depth, look in shown.items()}
-    curves(axis, recursion, "step", mean, plain, LINES[RECURSION])
+    descent = rows[rows["dynamics"] == DESCENT]
+    recursion = rows[rows["dynamics"] == RECURSION]
+    without_marks = {depth: look | {"marker": ""} for depth, look in shown.items()}
+    curves(axis, recursion, "step", mean, without_marks, LINES[RECURSION])
     curves(axis, descent, "step", mean, shown, LINES[DESCENT], thick)
-    for depth, look in shown.items() if mean in GEOMETRIC else ():
-        curve = descent[descent["depth"] == depth].sort_values("step")
-        style.band(axis, curve["step"], curve["lowest"], curve["highest"], look["color"])
+    if mean in GEOMETRIC:
+        for depth, look in shown.items():
+            curve = descent[descent["depth"] == depth].sort_values("step")
+            style.band(axis, curve["step"], curve["lowest"], curve["highest"], look["color"])
     if len(rows):
-        least = (descent if len(descent) else rows)[mean].min()
-        low = max(SMALLEST, least / 2) if scale == "log" else 0
-        style.clip(axis, (low, 1.5 if scale == "log" else 1.05))
-    if words := "\n".join(filter(None, (lost(rows), note))):
-        _say(axis, words)
+        limiting = descent if len(descent) else rows
+        _limit_errors(axis, scale, limiting[mean].min())
+    texts = [text for text in (lost(rows), note) if text]
+    if texts:
+        _write_in_corner(axis, "\n".join(texts))
+
+
+def _limit_errors(axis: Axes, scale: str, least: float) -> None:
+    """End the vertical axis of errors below their ``least``, and above 1."""
+    if scale == "log":
+        style.clip(axis, (max(SMALLEST, least / 2), 1.5))
+    else:
+        style.clip(axis, (0, 1.05))
 
 
 def two_networks(
@@ -186,13 +219,16 @@ def two_networks(
 ) -> Figure:
     """Draw spectra of K_0 over its largest eigenvalue, and errors on a linear scale.
 
-    Each of ``parts``, name of a kind of network -> its rows, has a column of panels, ``spectrum``
-    and ``errors`` in the ``order`` from above. Those in ``same`` have equal vertical scales; the
-    others say that they do not. Axes of the spectra are logarithmic if they begin at ``lowest``.
+    Args:
+        parts: name of a kind of network -> its rows. Each has a column of panels.
+        order: the panels ``spectrum`` and ``errors`` of a column, from above.
+        same: those of them that have equal vertical scales; the others say that they do not.
+        lowest: lower end of logarithmic axes of the spectra; None for linear ones.
     """
     figure, axes = style.subplots(2, len(parts), height=4.0)
     shown = looks(pd.concat(list(parts.values()))["depth"])
-    titles, errors_of = [], {}
+    titles = []
+    errors_of = {}
     for panel, line in zip(order, axes, strict=True):
         for axis, (name, both) in zip(line, parts.items(), strict=True):
             rows = both[both["panel"] == panel]
@@ -216,7 +252,9 @@ def _scales(line: Sequence[Axes], same: bool) -> None:
     for axis in line[1:]:
         axis.set_ylabel("")
         axis.tick_params(labelleft=not same)
-    for axis in () if same else line:
+    if same:
+        return
+    for axis in line:
         axis.text(
             0.03,
             0.95,
@@ -231,18 +269,23 @@ def _scales(line: Sequence[Axes], same: bool) -> None:
 def same_limits(axes: Iterable[Axes]) -> None:
     """Give panels of one quantity the same vertical limits, which contain all curves."""
     panels = [axis for axis in axes if axis.has_data()]
-    if panels:
-        limits = [axis.get_ylim() for axis in panels]
-        low, high = min(low for low, _ in limits), max(high for _, high in limits)
-        for axis in panels:
-            axis.set_ylim(low, high)
+    if not panels:
+        return
+    limits = [axis.get_ylim() for axis in panels]
+    low = min(low for low, _ in limits)
+    high = max(high for _, high in limits)
+    for axis in panels:
+        axis.set_ylim(low, high)
 
 
 def legends(figure: Figure, shown: dict, parts: Mapping[str, pd.DataFrame] | None = None) -> None:
     """Add a legend of the depths to the right of all panels, and one of the lines above.
 
-    ``parts``, name of a kind of network -> its rows of errors, is for the second legend, which says
-    how many runs the curves average; without it there is none.
+    Args:
+        figure: the figure.
+        shown: depth -> its look, of `looks`.
+        parts: name of a kind of network -> its rows of errors. The legend of the lines says how
+            many runs their curves average; without ``parts`` there is no such legend.
     """
     handles = [style.handle(f"{depth:g}", **look) for depth, look in shown.items()]
     figure.legend(handles=handles, title="depth $d$", loc="outside right center")
@@ -251,14 +294,19 @@ def legends(figure: Figure, shown: dict, parts: Mapping[str, pd.DataFrame] | Non
     lines = []
     for dynamics in (DESCENT, RECURSION):
         drawn = {name: rows[rows["dynamics"] == dynamics] for name, rows in parts.items()}
-        runs = {name: runs_of(rows) for name, rows in drawn.items()}
-        words = "; ".join(f"{name}: {count}" for name, count in runs.items())
-        if len({*runs.values()}) == 1:
-            words = next(iter(runs.values()))
         if any(len(rows) for rows in drawn.values()):
             look = {"color": style.GREY, "linestyle": LINES[dynamics]}
-            lines.append(style.handle(f"{dynamics} ({words})", **look))
+            lines.append(style.handle(f"{dynamics} ({_runs_of_all(drawn)})", **look))
     style.legend_above(figure, lines, handlelength=2.4)
+
+
+def _runs_of_all(parts: Mapping[str, pd.DataFrame]) -> str:
+    """Return the number of runs of each kind of network in words, or once if all are equal."""
+    runs = {name: runs_of(rows) for name, rows in parts.items()}
+    different = set(runs.values())
+    if len(different) == 1:
+        return different.pop()
+    return "; ".join(f"{name}: {count}" for name, count in runs.items())
 
 
 def runs_of(rows: pd.DataFrame, by: str = "depth") -> str:
@@ -267,20 +315,29 @@ def runs_of(rows: pd.DataFrame, by: str = "depth") -> str:
     The text is ``10 runs``, or ``10 runs ($d$ = 20: 7)`` if the curve of depth 20 averages fewer,
     because the others diverged. If many curves average fewer, it is ``7 to 10 runs``. If no curve
     averages all runs, the text is ``7 of 10 runs``. It is ``no run`` if there are no rows: a curve
-    has none if none of its runs stayed finite. The column ``by`` tells the curves apart.
+    has none if none of its runs stayed finite.
+
+    Args:
+        rows: runs (in the mean), diverged (left out) and the column ``by``.
+        by: the column whose values tell the curves apart.
     """
     if rows.empty:
         return "no run"
-    fewest, most = int(rows["runs"].min()), int(rows["runs"].max())
-    drawn = int((rows["runs"] + rows["diverged"]).max())
-    few = rows[rows["runs"] < most].groupby(by)["runs"].min()
-    many = len(few) > NAMED
-    words = f"{fewest} to {most}" if many else str(most)
-    words += f" of {drawn}" * (most < drawn) + (" run" if words == "1" == str(drawn) else " runs")
-    if many or few.empty:
-        return words
+    fewest = int(rows["runs"].min())
+    most = int(rows["runs"].max())
+    started = int((rows["runs"] + rows["diverged"]).max())
+    fewer = rows[rows["runs"] < most].groupby(by)["runs"].min()
+    too_many_to_name = len(fewer) > NAMED
+
+    count = f"{fewest} to {most}" if too_many_to_name else str(most)
+    if most < started:
+        count += f" of {started}"
+    text = "1 run" if count == "1" else f"{count} runs"
+    if too_many_to_name or fewer.empty:
+        return text
     name = "$d$ = {:g}" if by == "depth" else "{}"
-    return f"{words} ({', '.join(f'{name.format(key)}: {runs:g}' for key, runs in few.items())})"
+    exceptions = [f"{name.format(key)}: {runs:g}" for key, runs in fewer.items()]
+    return f"{text} ({', '.join(exceptions)})"
 
 
 def width_of(rows: pd.DataFrame) -> str:
@@ -289,15 +346,18 @@ def width_of(rows: pd.DataFrame) -> str:
 
 
 def lost(rows: pd.DataFrame) -> str:
-    """Which curves of errors are missing because all of their runs diverged."""
+    """Say which curves of errors are missing because all of their runs diverged."""
     if rows.empty:
         return "no run without divergence"
-    descended = set(rows[rows["dynamics"] == DESCENT]["depth"])
-    missing = [f"{depth:g}" for depth in sorted(rows["depth"].unique()) if depth not in descended]
-    return f"all descents diverged: $d$ = {', '.join(missing)}" * bool(missing)
+    with_descent = set(rows[rows["dynamics"] == DESCENT]["depth"])
+    missing = [depth for depth in sorted(rows["depth"].unique()) if depth not in with_descent]
+    if not missing:
+        return ""
+    depths = ", ".join(f"{depth:g}" for depth in missing)
+    return f"all descents diverged: $d$ = {depths}"
 
 
-def _say(axis: Axes, text: str) -> None:
+def _write_in_corner(axis: Axes, text: str) -> None:
     axis.text(
         0.03,
         0.03,

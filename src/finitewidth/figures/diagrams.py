@@ -41,28 +41,32 @@ def canvas(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def columns(sizes: Sequence[int], centre: Place, size: Place) -> dict[Unit, Place]:
-    """Return the place of every unit of a layered network, with the first unit on top.
+    """Return the position of every unit of a layered network, with the first unit on top.
 
-    ``sizes`` are numbers of units of the layers; ``size`` is the distance between the outer
-    columns, and between the outer units of the widest layer.
+    Args:
+        sizes: number of units of each layer; each layer is a column.
+        centre: the middle of the drawing.
+        size: the distance between the outer columns, and between the outer units of the widest
+            layer.
     """
-    (x, y), (width, height) = centre, size
+    width, height = size
     across = width / max(len(sizes) - 1, 1)
     down = height / max(max(sizes) - 1, 1)
-    return {
-        (layer, unit): (
-            x - width / 2 + layer * across,
-            y + down * ((count - 1) / 2 - (unit - 1)),
-        )
-        for layer, count in enumerate(sizes)
-        for unit in range(1, count + 1)
-    }
+    positions = {}
+    for layer, count in enumerate(sizes):
+        x = centre[0] - width / 2 + layer * across
+        for unit in range(1, count + 1):
+            above_middle = (count - 1) / 2 - (unit - 1)  # in units
+            positions[layer, unit] = (x, centre[1] + down * above_middle)
+    return positions
 
 
 def ends(row: Mapping[str, Any]) -> tuple[Unit, Unit]:
     """Return the two units that a connection joins, as (layer, unit from 1)."""
     layer = int(row["layer"])
-    return (layer - 1, int(row["start"])), (layer, int(row["end"]))
+    start = (layer - 1, int(row["start"]))
+    end = (layer, int(row["end"]))
+    return start, end
 
 
 def node(
@@ -99,12 +103,14 @@ def edge(
     above: int = 0,
 ) -> None:
     """Draw a straight line moved sideways by ``shift``; a larger ``above`` draws it over others."""
-    dx, dy = end[0] - start[0], end[1] - start[1]
+    dx = end[0] - start[0]
+    dy = end[1] - start[1]
     length = math.hypot(dx, dy) or 1.0
-    sideways = -dy / length * shift, dx / length * shift
+    shift_x = -dy / length * shift
+    shift_y = dx / length * shift
     axis.plot(
-        [start[0] + sideways[0], end[0] + sideways[0]],
-        [start[1] + sideways[1], end[1] + sideways[1]],
+        [start[0] + shift_x, end[0] + shift_x],
+        [start[1] + shift_y, end[1] + shift_y],
         color=colour,
         linewidth=width,
         linestyle=style,

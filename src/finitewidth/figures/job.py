@@ -58,24 +58,26 @@ def redraw(
 ) -> "Figure":
     """Draw a figure from its data file, the CSV file that `render_figure` wrote.
 
+    Where an argument is None, the value is used with which the figure was drawn. It is read from
+    the provenance of the figure, or from the data package beside the folder of the file.
+
     Args:
         file: the data file.
-        module: the renderer. What is None is what the file was drawn with: the provenance of the
-            figure says it, or the data package beside the folder of the file.
+        module: the renderer.
         settings: how to draw the figure.
         mark: what stands in for the paper's data and sizes.
 
     Raises:
-        ResultError: the file is missing, damaged or altered, or it has other columns; or nothing
-            says what it was drawn with.
+        ResultError: the file is missing, damaged or altered, or it has other columns; or an
+            argument is None and its value is not found.
     """
     from finitewidth.figures import style
 
     if module is None or settings is None or mark is None:
-        drawn = _drawn_with(Path(file))
-        module = drawn["module"] if module is None else module
-        settings = drawn["settings"] if settings is None else settings
-        mark = drawn["mark"] if mark is None else mark
+        original = _drawn_with(Path(file))
+        module = original["module"] if module is None else module
+        settings = original["settings"] if settings is None else settings
+        mark = original["mark"] if mark is None else mark
     style.apply()
     renderer = import_module(module)
     figure = renderer.draw(fields.read(file, renderer.FIELDS), settings)
@@ -84,15 +86,17 @@ def redraw(
 
 
 def _drawn_with(file: Path) -> Mapping[str, Any]:
-    """The ``module``, ``settings`` and ``mark`` with which a figure was drawn."""
-    paper, name = file.absolute().parent.parent, file.stem
+    """Read the ``module``, ``settings`` and ``mark`` with which a figure was drawn."""
+    paper = file.absolute().parent.parent
+    name = file.stem
     provenance = paper.parent / "provenance" / paper.name / f"{name}.json"
     package = paper / "datapackage.json"
     try:
         if provenance.is_file():
             return json.loads(provenance.read_text(encoding="utf-8"))["parameters"]
         resources = json.loads(package.read_text(encoding="utf-8"))["resources"]
-        return {each["name"]: each["renderer"] for each in resources}[name]
+        renderers = {resource["name"]: resource["renderer"] for resource in resources}
+        return renderers[name]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ResultError(
             f"{file}: neither {provenance} nor {package} says what it was drawn with; "

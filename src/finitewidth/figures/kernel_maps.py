@@ -16,23 +16,40 @@ COLOURS = "magma"  # lightness rises evenly, also for the colour-blind
 
 
 def symmetric(rows: pd.DataFrame, values: pd.Series) -> np.ndarray:
-    """The matrix with these values at the rows' places on and above the diagonal."""
-    row, column = rows["row"].to_numpy(int), rows["column"].to_numpy(int)
-    matrix = np.full((int(column.max()) + 1,) * 2, np.nan)
-    matrix[row, column] = matrix[column, row] = values
+    """Return the symmetric matrix with ``values`` at the columns ``row`` and ``column``.
+
+    The rows give the entries on and above the diagonal.
+    """
+    row = rows["row"].to_numpy(int)
+    column = rows["column"].to_numpy(int)
+    size = int(column.max()) + 1
+    matrix = np.full((size, size), np.nan)
+    matrix[row, column] = values
+    matrix[column, row] = values
     return matrix
 
 
 def classes_of(rows: pd.DataFrame) -> tuple[dict[int, float], np.ndarray]:
-    """Class -> the middle of its images on an axis of a map, and the places between classes."""
+    """Return the middle of the images of each class on an axis, and the borders of the classes."""
     first = rows[rows["row"] == 0].sort_values("column")
     classes = first["class_column"].to_numpy(int)
-    centres = {int(c): float(np.flatnonzero(classes == c).mean()) for c in np.unique(classes)}
-    return centres, np.flatnonzero(np.diff(classes)) + 0.5
+    centres = {}
+    for name in np.unique(classes):
+        centres[int(name)] = float(np.flatnonzero(classes == name).mean())
+    borders = np.flatnonzero(np.diff(classes)) + 0.5
+    return centres, borders
 
 
 def class_ticks(ticks: Axis, places: Any, names: Any, borders: Any, length: float) -> None:
-    """Name classes at places along an axis, with short lines between them."""
+    """Name classes along an axis, with short lines between them.
+
+    Args:
+        ticks: the axis.
+        places: positions of the names.
+        names: the names.
+        borders: positions of the lines between the classes.
+        length: the length of these lines in points.
+    """
     ticks.set_ticks(places, names)
     ticks.set_ticks(borders, minor=True)
     ticks.set_tick_params(which="major", length=0)

@@ -36,13 +36,15 @@ def panels(answer: Any) -> Figure:
 
 def _distribution(axis: Axes, answer: Any) -> None:
     """Draw the shares of networks and inputs whose Theta(x, x) is at most a value."""
-    reference = answer.diagonals.mean(axis=0)
-    label = "mean"
     if answer.limit is not None:
         reference = np.diagonal(answer.limit)
         label = "limit"
+    else:
+        reference = answer.diagonals.mean(axis=0)
+        label = "mean"
     values = np.sort((answer.diagonals / reference).ravel())
-    axis.plot(values, np.arange(1, len(values) + 1) / len(values), color=COLOURS[0])
+    shares = np.arange(1, len(values) + 1) / len(values)
+    axis.plot(values, shares, color=COLOURS[0])
     axis.axvline(1, color=GREY, linewidth=0.8, linestyle=(0, (5, 2)), zorder=0)
     axis.set(xlabel=rf"$\Theta(x, x)$ over its {label}", ylabel="share of networks")
 
@@ -84,5 +86,6 @@ def _training(axis: Axes, answer: Any) -> None:
 
 
 def _curve(axis: Axes, x: Any, y: Any, rows: Any) -> None:
-    ends = np.array([y - rows["low"], rows["high"] - y], dtype=float)
-    style.bars(axis, x, y, ends, color=COLOURS[0], marker="o")
+    """Draw a curve with bars from the column ``low`` to the column ``high``."""
+    errors = np.array([y - rows["low"], rows["high"] - y], dtype=float)
+    style.bars(axis, x, y, errors, color=COLOURS[0], marker="o")

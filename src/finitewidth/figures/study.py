@@ -69,10 +69,7 @@ def _distribution(axis: Axes, rows: pd.DataFrame) -> None:
 
 
 def _dispersion(axis: Axes, rows: pd.DataFrame) -> None:
-    """Draw r of both kinds of outputs: bars are 95 % intervals, dots reach over single images.
-
-    Too few draws give a lower bound: the bar then has an arrow in place of its upper end.
-    """
+    """Draw r of both kinds of outputs: bars are 95 % intervals, dots reach over single images."""
     for number, row in enumerate(rows.itertuples()):
         axis.plot(
             [number] * 2,
@@ -82,26 +79,9 @@ def _dispersion(axis: Axes, rows: pd.DataFrame) -> None:
             linestyle=":",
             zorder=1,
         )
-        bounded = np.isfinite(row.high)
-        above = row.high - row.r if bounded else 0.0
-        axis.errorbar(
-            [number],
-            [row.r],
-            [[row.r - row.low], [above]],
-            color=COLOURS[number],
-            marker=MARKERS[number],
-            linestyle="none",
-        )
-        if not bounded:
-            axis.annotate(
-                "",
-                (number, 1),
-                (number, row.r),
-                ("data", "axes fraction"),
-                "data",
-                arrowprops={"arrowstyle": "->", "color": COLOURS[number]},
-            )
-    axis.set_xticks(range(len(rows)), [name.replace(" ", "\n", 1) for name in rows["outputs"]])
+        _interval(axis, number, row)
+    labels = [name.replace(" ", "\n", 1) for name in rows["outputs"]]
+    axis.set_xticks(range(len(rows)), labels)
     axis.set_xlim(-0.6, len(rows) - 0.4)
     axis.axhline(1, color=GREY, linestyle=(0, (5, 2)), linewidth=0.8, zorder=0)
     highest = rows["high"].where(np.isfinite(rows["high"]), rows["r"])
@@ -111,65 +91,107 @@ def _dispersion(axis: Axes, rows: pd.DataFrame) -> None:
     axis.set(xlabel="kernel of", ylabel=r"dispersion $r$ of $\Theta(x, x)$")
 
 
+def _interval(axis: Axes, number: int, row: Any) -> None:
+    """Draw r and its interval at place ``number``.
+
+    Too few draws give a lower bound: the bar then has an arrow in place of its upper end.
+    """
+    has_end = np.isfinite(row.high)
+    below = row.r - row.low
+    above = row.high - row.r if has_end else 0.0
+    axis.errorbar(
+        [number],
+        [row.r],
+        [[below], [above]],
+        color=COLOURS[number],
+        marker=MARKERS[number],
+        linestyle="none",
+    )
+    if not has_end:
+        axis.annotate(
+            "",
+            (number, 1),
+            (number, row.r),
+            ("data", "axes fraction"),
+            "data",
+            arrowprops={"arrowstyle": "->", "color": COLOURS[number]},
+        )
+
+
 def training(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """Draw losses and properties of the tangent kernel, and below it the kernel at some steps."""
     kernels = tables["kernels"]
-    rows = {"training": tables["training"], "kernels": kernels[kernels["kernel"] == TANGENT]}
     entries = tables["entries"]
-    times = _some(rows["training"]["step"], MOST_MAPS)
-    figure, (axes, drawn) = style.grids((3.1, 1.75), ((2, 3), (1, len(times))))
-    for axis, (table, columns, label) in zip(axes, TRAINING, strict=True):
-        _curves(axis, rows[table], columns, label)
-        if next(iter(columns)) in LOGARITHMIC:
+    curves = {"training": tables["training"], "kernels": kernels[kernels["kernel"] == TANGENT]}
+    steps = _evenly(curves["training"]["step"], MOST_MAPS)
+    figure, (panels, maps) = style.grids((3.1, 1.75), ((2, 3), (1, len(steps))))
+    for axis, (table, columns, label) in zip(panels, TRAINING, strict=True):
+        _curves(axis, curves[table], columns, label)
+        first_column = next(iter(columns))
+        if first_column in LOGARITHMIC:
             axis.set_yscale("log")
             style.logarithmic(axis.yaxis)
-    bar = r"$\Theta(x, \tilde{x})\,/\,\Theta_d$"
-    _maps(figure, drawn, entries[entries["kernel"] == TANGENT], times, bar)
-    style.title_panels([*axes, *drawn], [""] * len(axes) + [f"step {time:g}" for time in times])
+    bar_label = r"$\Theta(x, \tilde{x})\,/\,\Theta_d$"
+    _maps(figure, maps, entries[entries["kernel"] == TANGENT], steps, bar_label)
+    titles = [""] * len(panels) + [f"step {step:g}" for step in steps]
+    style.title_panels([*panels, *maps], titles)
     return figure
 
 
 def gates(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """Draw shares of gates and the kernel of the gates, and below it this kernel at some steps."""
-    layers, kernels, entries = tables["layers"], tables["kernels"], tables["entries"]
-    layers = layers[layers["layer"].isin(_some(layers["layer"], MOST_LAYERS))]
+    layers = tables["layers"]
+    layers = layers[layers["layer"].isin(_evenly(layers["layer"], MOST_LAYERS))]
+    kernels = tables["kernels"]
     kernels = kernels[kernels["kernel"] != TANGENT]
     name = kernels["kernel"].iloc[0]
-    times = _some(kernels["step"], MOST_MAPS)
-    figure, (axes, drawn) = style.grids((1.7, 1.75), ((1, 3), (1, len(times))), legend=0.45)
-    for axis, (column, label) in zip(axes, GATES.items(), strict=False):
-        for number, (_, rows) in enumerate(layers.groupby("layer")):
-            axis.plot(rows["step"], rows[column], **_line(number))
-        axis.set_ylim(0, max(0.05, 1.08 * float(layers[column].max())))
-        axis.set_ylabel(label)
-        style.steps_from_zero(axis, layers["step"])
-        axis.set_xlabel("step")
-    _curves(axes[2], kernels, GATE_KERNEL, "blocks, alignment")
-    axes[2].set_ylim(0, 1.02)
-    handles, labels = axes[2].get_legend_handles_labels()
-    axes[2].get_legend().remove()
+    entries = tables["entries"]
+    entries = entries[entries["kernel"] == name]
+    steps = _evenly(kernels["step"], MOST_MAPS)
+
+    figure, (panels, maps) = style.grids((1.7, 1.75), ((1, 3), (1, len(steps))), legend=0.45)
+    for axis, (column, label) in zip(panels, GATES.items(), strict=False):
+        _gate_curves(axis, layers, column, label)
+    axis = panels[2]
+    _curves(axis, kernels, GATE_KERNEL, "blocks, alignment")
+    axis.set_ylim(0, 1.02)
+    handles, labels = axis.get_legend_handles_labels()
+    axis.get_legend().remove()
     figure.legend(handles, labels, title=f"c  {name}", loc="outside upper right")
-    _maps(figure, drawn, entries[entries["kernel"] == name], times, f"{name}\nover mean diagonal")
-    style.title_panels([*axes, *drawn], ["", "", "", *(f"step {time:g}" for time in times)])
+    _maps(figure, maps, entries, steps, f"{name}\nover mean diagonal")
+    titles = ["", "", "", *(f"step {step:g}" for step in steps)]
+    style.title_panels([*panels, *maps], titles)
     _layer_legend(figure, layers)
     return figure
+
+
+def _gate_curves(axis: Axes, layers: pd.DataFrame, column: str, label: str) -> None:
+    """Draw a share of gates of each layer against the steps of training."""
+    for number, (_, rows) in enumerate(layers.groupby("layer")):
+        axis.plot(rows["step"], rows[column], **_line(number))
+    axis.set_ylim(0, max(0.05, 1.08 * float(layers[column].max())))
+    axis.set_ylabel(label)
+    style.steps_from_zero(axis, layers["step"])
+    axis.set_xlabel("step")
 
 
 def _layer_legend(figure: Figure, layers: pd.DataFrame) -> None:
     """Name the layers of the first two panels."""
     handles = []
     for number, (layer, rows) in enumerate(layers.groupby("layer")):
-        units, activation = int(rows["units"].iloc[0]), rows["activation"].iloc[0]
+        units = int(rows["units"].iloc[0])
+        activation = rows["activation"].iloc[0]
         label = f"layer {layer:g} ({activation}, {units:,} gates)"
         handles.append(style.handle(label, **_line(number)))
     figure.legend(handles=handles, title="a, b  layers", loc="outside upper left", ncols=2)
 
 
-def _some(values: pd.Series, most: int) -> list[int]:
+def _evenly(values: pd.Series, most: int) -> list[int]:
     """At most ``most`` of the different values, evenly spaced, the first and last among them."""
-    every = sorted(values.unique())
-    places = np.linspace(0, len(every) - 1, min(most, len(every))).round().astype(int)
-    return [int(every[place]) for place in places]
+    ordered = sorted(values.unique())
+    count = min(most, len(ordered))
+    indices = np.linspace(0, len(ordered) - 1, count).round().astype(int)
+    return [int(ordered[index]) for index in indices]
 
 
 def _line(number: int) -> dict[str, Any]:
@@ -182,7 +204,7 @@ def _line(number: int) -> dict[str, Any]:
 
 
 def _curves(axis: Axes, rows: pd.DataFrame, labels: Mapping[str, str], ylabel: str) -> None:
-    """Draw those of some columns that there are, with a legend if there are several."""
+    """Draw the columns of ``labels`` that ``rows`` has, with a legend if there are several."""
     columns = [column for column in labels if column in rows]
     for number, column in enumerate(columns):
         axis.plot(rows["step"], rows[column], label=labels[column], **_line(number))
@@ -194,30 +216,36 @@ def _curves(axis: Axes, rows: pd.DataFrame, labels: Mapping[str, str], ylabel: s
 
 
 def _maps(
-    figure: Figure, axes: Sequence[Axes], rows: pd.DataFrame, times: Sequence[int], label: str
+    figure: Figure, axes: Sequence[Axes], rows: pd.DataFrame, steps: Sequence[int], label: str
 ) -> None:
-    """Draw one kernel at some times, each over its mean diagonal, with one scale of colours."""
+    """Draw one kernel at some steps, each over its mean diagonal, with one scale of colours."""
     diagonal = rows[rows["row"] == rows["column"]].groupby("step")["value"].mean()
     shares = rows["value"] / rows["step"].map(diagonal)
-    shown = shares[rows["step"].isin(times)]
-    least, most = min(0.0, shown.min()), max(1e-9, shown.max())
-    for number, (axis, time) in enumerate(zip(axes, times, strict=True)):
-        now = rows[rows["step"] == time]
-        image = _draw_map(axis, now, diagonal[time], named=number == 0, vmin=least, vmax=most)
+    drawn = shares[rows["step"].isin(steps)]
+    least = min(0.0, drawn.min())
+    most = max(1e-9, drawn.max())
+    for number, (axis, step) in enumerate(zip(axes, steps, strict=True)):
+        entries = rows[rows["step"] == step]
+        image = _draw_map(axis, entries, diagonal[step], named=number == 0, vmin=least, vmax=most)
     kernel_maps.add_bar(figure, image, axes, label, shrink=0.8, aspect=25)
 
 
 def _draw_map(axis: Axes, rows: pd.DataFrame, scale: float, *, named: bool, **looks: Any) -> Any:
     """Draw a symmetric matrix over ``scale`` from its rows on and above the diagonal.
 
-    ``named`` tells whether classes are named along the vertical axis, too.
+    ``named``: whether classes are named along the vertical axis, too. Returns the image.
     """
-    drawn = kernel_maps.image(axis, kernel_maps.symmetric(rows, rows["value"] / scale), **looks)
+    matrix = kernel_maps.symmetric(rows, rows["value"] / scale)
+    image = kernel_maps.image(axis, matrix, **looks)
     centres, _ = kernel_maps.classes_of(rows)
-    kept = dict(list(centres.items())[:: -(-len(centres) // 10)])  # ten labels at most
-    for ticks, words in ((axis.xaxis, True), (axis.yaxis, named)):
-        ticks.set_ticks(list(kept.values()), [str(c) if words else "" for c in kept])
+    every = -(-len(centres) // 10)  # ten labels at most
+    labels = dict(list(centres.items())[::every])
+    positions = list(labels.values())
+    names = [str(label) for label in labels]
+    axis.xaxis.set_ticks(positions, names)
+    axis.yaxis.set_ticks(positions, names if named else [""] * len(names))
+    for ticks in (axis.xaxis, axis.yaxis):
         ticks.set_tick_params(length=0)
     axis.set_xlabel("class")
     axis.set_ylabel("class" if named else "")
-    return drawn
+    return image

@@ -110,31 +110,33 @@ class _Printed(Figure):
     """A figure that is laid out once, before its first file, and then drawn once per file.
 
     All its files show one layout, whichever of them are written and in which order. Before it
-    writes a file, matplotlib draws a figure without output, so that the layout engine runs; this
-    is left out here.
+    writes a file, matplotlib draws a figure without output, so that the layout engine runs. That
+    drawing is left out, since the layout is known by then.
     """
 
     laid_out = False
 
     def savefig(self, *args: Any, **kwargs: Any) -> None:
-        if not self.laid_out and self._lays_out():
+        if not self.laid_out and self._has_layout():
             self._lay_out()
         super().savefig(*args, **kwargs)
 
     def draw(self, renderer: Any) -> None:
         if not self.laid_out:
             enlarge_formulas(self)
-        if not (self.canvas.is_saving() and self.laid_out and self._lays_out()):
+        only_for_layout = self.canvas.is_saving() and self.laid_out and self._has_layout()
+        if not only_for_layout:
             super().draw(renderer)
 
-    def _lays_out(self) -> bool:
+    def _has_layout(self) -> bool:
+        """Whether an engine places the axes of this figure."""
         return bool(self.axes) and isinstance(self.get_layout_engine(), ConstrainedLayoutEngine)
 
     def _lay_out(self) -> None:
         """Let the engine place the axes, with letters as large as in a PNG file.
 
-        Places are rounded. The last bits of what the engine finds depend on addresses in memory,
-        and may move an edge that lies between two pixels.
+        Positions are rounded. Their last bits depend on addresses in memory, and could move an edge
+        that lies between two pixels.
         """
         enlarge_formulas(self)
         dpi = self.dpi
@@ -142,9 +144,10 @@ class _Printed(Figure):
         self.get_layout_engine().execute(self)
         self.dpi = dpi
         for axis in self.axes:
-            kept = axis.get_in_layout()  # set_position takes the axes out of the layout
-            axis.set_position(np.round(axis.get_position(original=True).bounds, 9), "original")
-            axis.set_in_layout(kept)
+            in_layout = axis.get_in_layout()
+            bounds = np.round(axis.get_position(original=True).bounds, 9)
+            axis.set_position(bounds, "original")  # takes the axes out of the layout
+            axis.set_in_layout(in_layout)
         self.laid_out = True
 
 
@@ -154,11 +157,19 @@ def subplots(
     """Create a figure of a printed width with a grid of axes.
 
     pyplot is not used, because it keeps every figure in memory and chooses a graphical back end.
-    The height is at most `TALLEST`, the width `SINGLE` or `DOUBLE`, in inches. ``layout`` are
-    arguments of ``Figure.subplots``, and ``height_ratios`` and ``width_ratios``.
+
+    Args:
+        rows: rows of the grid.
+        columns: columns of the grid.
+        height: inches, at most `TALLEST`.
+        width: inches, `SINGLE` or `DOUBLE`.
+        layout: arguments of ``Figure.subplots``, and ``height_ratios`` and ``width_ratios``.
     """
     figure = empty(height=height, width=width)
-    ratios = {k: layout.pop(k) for k in ("height_ratios", "width_ratios") if k in layout}
+    ratios = {}
+    for name in ("height_ratios", "width_ratios"):
+        if name in layout:
+            ratios[name] = layout.pop(name)
     return figure, figure.subplots(rows, columns, **layout, gridspec_kw=ratios)
 
 
@@ -177,15 +188,18 @@ def grids(
 ) -> tuple[Figure, list[list[Axes]]]:
     """Create a figure of grids of panels, one below the other, and the panels of each grid.
 
-    ``heights`` are those of the grids, and ``legend`` that of the legend, in inches; ``shapes`` are
-    rows and columns.
+    Args:
+        heights: the height of each grid in inches.
+        shapes: rows and columns of each grid.
+        legend: the height of the legend in inches.
     """
     figure = empty(height=sum(heights) + legend)
     cells = figure.add_gridspec(len(heights), 1, height_ratios=heights)
-    return figure, [
-        [figure.add_subplot(place) for place in cell.subgridspec(*shape)]
-        for cell, shape in zip(cells, shapes, strict=True)
-    ]
+    panels = []
+    for cell, shape in zip(cells, shapes, strict=True):
+        grid = cell.subgridspec(*shape)
+        panels.append([figure.add_subplot(position) for position in grid])
+    return figure, panels
 
 
 def title_panels(axes: Iterable[Axes], titles: Sequence[str]) -> None:
@@ -193,41 +207,55 @@ def title_panels(axes: Iterable[Axes], titles: Sequence[str]) -> None:
     panels = list(axes)
     size = FORMULA if any(map(_has_index, titles)) else None
     for letter, axis, title in zip(_letters(len(panels)), panels, titles, strict=True):
-        axis.set_title(
-            rf"$\mathbf{{{letter}}}$" + f"  {title}" * bool(title), loc="left", fontsize=size
-        )
+        label = rf"$\mathbf{{{letter}}}$"
+        if title:
+            label += f"  {title}"
+        axis.set_title(label, loc="left", fontsize=size)
 
 
 def _letters(count: int) -> list[str]:
     """``a`` to ``z``, then ``aa``, ``ab`` and so on."""
-    one = string.ascii_lowercase
-    return [*one, *(first + second for first in one for second in one)][:count]
+    alphabet = string.ascii_lowercase
+    pairs = [first + second for first in alphabet for second in alphabet]
+    return [*alphabet, *pairs][:count]
 
 
 def enlarge_formulas(figure: Figure) -> None:
-    """Make texts with indices or exponents so large that these can be read.
+    """Enlarge texts with indices or exponents, so that these can be read.
 
     All numbers along an axis have one size, and so have all entries of a legend in a panel.
     """
-    texts = [[text] for text in figure.findobj(Text)]
-    legends = [axis.get_legend() for axis in figure.axes]
-    for group in texts + [legend.get_texts() for legend in legends if legend]:
-        if any(_has_index(text.get_text()) for text in group):
-            for text in group:
-                text.set_fontsize(max(text.get_fontsize(), FORMULA))
+    for text in figure.findobj(Text):
+        _enlarge([text])
+    for axis in figure.axes:
+        legend = axis.get_legend()
+        if legend:
+            _enlarge(legend.get_texts())
     for axis in figure.axes:
         for ruler in (axis.xaxis, axis.yaxis):
-            if any(_has_index(label.get_text()) for label in ruler.get_ticklabels(which="both")):
+            labels = ruler.get_ticklabels(which="both")
+            if any(_has_index(label.get_text()) for label in labels):
                 ruler.set_tick_params(which="both", labelsize=FORMULA)
 
 
-def _has_index(words: str) -> bool:
-    formulas = words.split("$")[1::2]
+def _enlarge(texts: Sequence[Text]) -> None:
+    """Enlarge all of some texts if one of them has an index or an exponent."""
+    if any(_has_index(text.get_text()) for text in texts):
+        for text in texts:
+            text.set_fontsize(max(text.get_fontsize(), FORMULA))
+
+
+def _has_index(text: str) -> bool:
+    formulas = text.split("$")[1::2]
     return any("_" in formula or "^" in formula for formula in formulas)
 
 
 def numbers(ruler: Axis, places: Locator | Sequence[float] | None = None) -> None:
-    """Write plain numbers along an axis that is not linear, at ``places`` or where they are."""
+    """Write plain numbers along an axis that is not linear.
+
+    ``places`` are the values to write, or a locator that finds them; by default the ticks stay
+    where they are.
+    """
     if places is not None:
         ruler.set_major_locator(places if isinstance(places, Locator) else FixedLocator(places))
     ruler.set_major_formatter(StrMethodFormatter("{x:g}"))
@@ -237,13 +265,16 @@ def numbers(ruler: Axis, places: Locator | Sequence[float] | None = None) -> Non
 def logarithmic(ruler: Axis) -> None:
     """Write plain numbers along a logarithmic axis; a short one has them at 1, 2, 5, 10, ... ."""
     low, high = ruler.get_view_interval()
-    numbers(ruler, LogLocator(subs=(1.0, 2.0, 5.0) if high < 100 * low else (1.0,)))
+    short = high < 100 * low
+    multiples = (1.0, 2.0, 5.0) if short else (1.0,)
+    numbers(ruler, LogLocator(subs=multiples))
 
 
 def steps_from_zero(axis: Axes, steps: Any) -> None:
     """Scale steps by their logarithm, and linearly up to the first, so that 0 can be seen."""
     steps = np.asarray(steps, dtype=float)
-    first, last = steps[steps > 0].min(), steps.max()
+    first = steps[steps > 0].min()
+    last = steps.max()
     axis.set_xscale("symlog", linthresh=first, linscale=0.4)
     axis.set_xlim(-0.2 * first, 1.35 * last)
     ticks = [10.0**power for power in range(9) if first <= 10**power <= last] or [last]
@@ -269,12 +300,21 @@ def legend_above(
 def shades(
     values: Iterable[Any], *, name: str = SHADES, dark: float = 0.0, bright: float = 0.85
 ) -> dict:
-    """Map ordered values to colours of one scale, the smallest to the darkest."""
+    """Map ordered values to colours of one scale, the smallest to the darkest.
+
+    Args:
+        values: the values; repeated ones count once.
+        name: a colour map of matplotlib or seaborn.
+        dark: where on the colour map the smallest value lies, from 0 to 1.
+        bright: where on the colour map the largest value lies.
+    """
     if name not in mpl.colormaps:
         import seaborn  # noqa: F401  its import adds its scales, such as "mako"
-    own = sorted(set(values))
-    steps = np.linspace(dark, bright, len(own)) if len(own) > 1 else [dark]
-    return {v: mpl.colors.to_hex(mpl.colormaps[name](s)) for v, s in zip(own, steps, strict=True)}
+    ordered = sorted(set(values))
+    steps = np.linspace(dark, bright, len(ordered)) if len(ordered) > 1 else [dark]
+    scale = mpl.colormaps[name]
+    colours = [mpl.colors.to_hex(scale(step)) for step in steps]
+    return dict(zip(ordered, colours, strict=True))
 
 
 def band(axis: Axes, x: Any, low: Any, high: Any, colour: str) -> None:
@@ -284,35 +324,41 @@ def band(axis: Axes, x: Any, low: Any, high: Any, colour: str) -> None:
 
 def bars(axis: Axes, x: Any, y: Any, error: Any, **line: Any) -> Any:
     """Plot a curve with error bars of half the length ``error``, NaN for none."""
-    return axis.errorbar(*(np.asarray(values, dtype=float) for values in (x, y, error)), **line)
+    x, y, error = (np.asarray(values, dtype=float) for values in (x, y, error))
+    return axis.errorbar(x, y, error, **line)
 
 
 def clip(axis: Axes, y: tuple[float, float]) -> None:
     """Set the limits of the vertical axis, with triangles at them where a drawn curve goes on."""
     axis.set_ylim(y)
-    low, high = sorted(y)
-    left, right = sorted(axis.get_xlim())
+    x = axis.get_xlim()
     for line in list(axis.lines):
-        across, up = (np.asarray(v, dtype=float) for v in line.get_data())
-        if line.get_gid() == CLIPPED or line.get_transform() != axis.transData:
+        is_mark = line.get_gid() == CLIPPED or line.get_marker() in CAPS
+        if not is_mark and line.get_transform() == axis.transData:
+            _mark_exits(axis, line, x, y)
+
+
+def _mark_exits(axis: Axes, line: Line2D, x: tuple[float, float], y: tuple[float, float]) -> None:
+    """Draw a triangle where a curve first leaves the limits ``y``, above and below."""
+    left, right = sorted(x)
+    low, high = sorted(y)
+    across, up = (np.asarray(values, dtype=float) for values in line.get_data())
+    visible = (across >= left) & (across <= right)
+    for outside, limit, marker in ((up > high, high, "^"), (up < low, low, "v")):
+        points = np.flatnonzero(outside & visible)
+        if not len(points):
             continue
-        if line.get_marker() in CAPS:
-            continue
-        seen = (across >= left) & (across <= right)
-        for outside, border, marker in ((up > high, high, "^"), (up < low, low, "v")):
-            places = np.flatnonzero(outside & seen)
-            if len(places):
-                line.set_gid(CLIPPED)
-                axis.plot(
-                    across[places[0]],
-                    border,
-                    marker,
-                    color=line.get_color(),
-                    markersize=3.5,
-                    clip_on=False,
-                    gid=CLIPPED,
-                    zorder=5,
-                )
+        line.set_gid(CLIPPED)
+        axis.plot(
+            across[points[0]],
+            limit,
+            marker,
+            color=line.get_color(),
+            markersize=3.5,
+            clip_on=False,
+            gid=CLIPPED,
+            zorder=5,
+        )
 
 
 def paper_values(
@@ -353,11 +399,15 @@ def add_mark(figure: Figure, text: str) -> None:
     """
     if not text:
         return
-    most = int(72 * figure.get_figwidth() / (0.56 * SMALLEST))
-    lines = [""]
+    longest = int(72 * figure.get_figwidth() / (0.56 * SMALLEST))  # letters of a line
+    lines = []
+    line = ""
     for part in text.split(" · "):
-        longer = f"{lines[-1]} · {part}" if lines[-1] else part
-        lines = [*lines[:-1], longer] if len(longer) <= most else [*lines, part]
-    figure.supxlabel(
-        "\n".join(filter(None, lines)), fontsize=SMALLEST, color=GREY, x=0.995, ha="right"
-    )
+        longer = f"{line} · {part}" if line else part
+        if line and len(longer) > longest:
+            lines.append(line)
+            line = part
+        else:
+            line = longer
+    lines.append(line)
+    figure.supxlabel("\n".join(lines), fontsize=SMALLEST, color=GREY, x=0.995, ha="right")
