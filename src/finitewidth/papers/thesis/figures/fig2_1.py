@@ -32,30 +32,41 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw the network, with widths above its layers and parameters below."""
     figure, axis = diagrams.canvas(DOUBLE, HEIGHT)
-    sizes = rows[rows["kind"] == "node"].groupby("layer")["end"].count().tolist()
-    places = diagrams.columns(sizes, CENTRE, NETWORK)
-    edges = rows[rows["kind"] == "weight"].to_dict("records")
-    diagrams.skeleton(axis, places, map(diagrams.ends, edges), colour=CONNECTIONS, width=0.5)
+    units = rows[rows["kind"] == "node"]
+    sizes = units.groupby("layer")["end"].count().tolist()
     last = len(sizes) - 1
-    for (layer, _), place in places.items():
-        diagrams.node(axis, place, colour=ENDS[_part(layer, last)], radius=0.085)
-    for layer, size in enumerate(sizes):
-        x, part = places[layer, 1][0], _part(layer, last)
-        name = part if part != "hidden" else f"hidden {layer}"
-        for height, text in ((0.12, name), (0.28, f"$n_{layer} = {size}$")):
-            diagrams.write(axis, (x, HEIGHT - height), text, size=7.5, colour=ENDS[part])
-    for layer in range(1, last + 1):
-        middle = (places[layer - 1, 1][0] + places[layer, 1][0]) / 2
-        diagrams.write(axis, (middle, 0.33), f"layer {layer}", size=7.5)
-        label = rf"$(\mathbf{{W}}^{layer}, \mathbf{{b}}^{layer}, \phi)$"
-        diagrams.write(axis, (middle, 0.13), label, size=8)
-    left, right = places[0, 1][0], places[last, 1][0]
-    diagrams.write(axis, (left - 0.22, CENTRE[1]), r"$\mathbf{x}^0$", size=10, across="right")
-    diagrams.write(
-        axis, (right + 0.2, CENTRE[1]), r"$f_\theta(\mathbf{x}^0)$", size=9, across="left"
+    positions = diagrams.columns(sizes, CENTRE, NETWORK)
+    connections = rows[rows["kind"] == "weight"].to_dict("records")
+    diagrams.skeleton(
+        axis, positions, map(diagrams.ends, connections), colour=CONNECTIONS, width=0.5
     )
+    for (layer, _), position in positions.items():
+        diagrams.node(axis, position, colour=ENDS[_part(layer, last)], radius=0.085)
+
+    across = [positions[layer, 1][0] for layer in range(len(sizes))]  # of each layer
+    for layer, size in enumerate(sizes):
+        part = _part(layer, last)
+        name = f"hidden {layer}" if part == "hidden" else part
+        for height, text in ((0.12, name), (0.28, f"$n_{layer} = {size}$")):
+            diagrams.write(
+                axis, (across[layer], HEIGHT - height), text, size=7.5, colour=ENDS[part]
+            )
+    for layer in range(1, last + 1):
+        middle = (across[layer - 1] + across[layer]) / 2
+        diagrams.write(axis, (middle, 0.33), f"layer {layer}", size=7.5)
+        parameters = rf"$(\mathbf{{W}}^{layer}, \mathbf{{b}}^{layer}, \phi)$"
+        diagrams.write(axis, (middle, 0.13), parameters, size=8)
+
+    y = CENTRE[1]
+    diagrams.write(axis, (across[0] - 0.22, y), r"$\mathbf{x}^0$", size=10, across="right")
+    output = r"$f_\theta(\mathbf{x}^0)$"
+    diagrams.write(axis, (across[last] + 0.2, y), output, size=9, across="left")
     return figure
 
 
 def _part(layer: int, last: int) -> str:
-    return {0: "input", last: "output"}.get(layer, "hidden")
+    if layer == 0:
+        return "input"
+    if layer == last:
+        return "output"
+    return "hidden"

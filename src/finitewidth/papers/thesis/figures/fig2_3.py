@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator
 
@@ -56,32 +57,42 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         zorder=4,
         label="lowest expected risk",
     )
-    ends = {"underfitting": rows["degree"].min(), "overfitting": rows["degree"].max()}
-    for side, end in ends.items():
-        axis.text(
-            (best["degree"] + end) / 2,
-            1.02,
-            side,
-            transform=axis.get_xaxis_transform(),
-            color=INK,
-            ha="center",
-            va="bottom",
-        )
-    # logarithmic risks, with marks where the band leaves them
-    axis.set_yscale("log")
-    top = rows["median"].max() * ROOM
-    low = rows.loc[rows["lowest"] > 0, "lowest"].min() / 1.3  # as many terms as samples fit all
-    axis.set_ylim(low, top)
-    powers = range(math.ceil(math.log10(low)), math.floor(math.log10(top)) + 1)
-    axis.yaxis.set_major_locator(FixedLocator([10.0**power for power in powers]))
-    axis.set_xlim(rows["degree"].min() - 0.3, rows["degree"].max() + 0.3)
-    for risk, (colour, *_) in LOOKS.items():
-        beyond = rows.loc[(rows["risk"] == risk) & (rows["highest"] > top), "degree"]
-        if len(beyond):
-            axis.plot(beyond.min(), top, "^", color=colour, clip_on=False, gid=style.CLIPPED)
-    axis.xaxis.set_major_locator(FixedLocator(range(0, int(rows["degree"].max()) + 1, 2)))
+    _name_sides(axis, best["degree"], rows["degree"])
+    _limit_risks(axis, rows)
     axis.set_xlabel("degree of the polynomial")
     axis.set_ylabel("mean squared error")
     axis.vlines(best["degree"], axis.get_ylim()[0], best["median"], color=INK, linewidth=0.6)
     axis.legend(loc="upper left")
     return figure
+
+
+def _name_sides(axis: Axes, best: float, degrees: pd.Series) -> None:
+    """Write above the panel that degrees below the best underfit, and those above overfit."""
+    for text, end in (("underfitting", degrees.min()), ("overfitting", degrees.max())):
+        axis.text(
+            (best + end) / 2,
+            1.02,
+            text,
+            transform=axis.get_xaxis_transform(),
+            color=INK,
+            ha="center",
+            va="bottom",
+        )
+
+
+def _limit_risks(axis: Axes, rows: pd.DataFrame) -> None:
+    """Set both axes; risks are logarithmic, with a mark where a band leaves the panel."""
+    axis.set_yscale("log")
+    top = rows["median"].max() * ROOM
+    positive = rows.loc[rows["lowest"] > 0, "lowest"]  # as many terms as samples fit all of them
+    low = positive.min() / 1.3
+    axis.set_ylim(low, top)
+    powers = range(math.ceil(math.log10(low)), math.floor(math.log10(top)) + 1)
+    axis.yaxis.set_major_locator(FixedLocator([10.0**power for power in powers]))
+    largest = rows["degree"].max()
+    axis.set_xlim(rows["degree"].min() - 0.3, largest + 0.3)
+    for risk, (colour, *_) in LOOKS.items():
+        beyond = rows.loc[(rows["risk"] == risk) & (rows["highest"] > top), "degree"]
+        if len(beyond):
+            axis.plot(beyond.min(), top, "^", color=colour, clip_on=False, gid=style.CLIPPED)
+    axis.xaxis.set_major_locator(FixedLocator(range(0, int(largest) + 1, 2)))

@@ -55,18 +55,21 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     elsewhere.
     """
     drawn = tables["drawn"]
-    known = drawn["has_variance"].astype(bool)
-    means, medians = drawn[known], drawn[~known]
+    has_variance = drawn["has_variance"].astype(bool)
+    means = drawn[has_variance].assign(series="mean")
     means = means.rename(columns={"mean": "risk", "mean_error": "standard_error"})
+    medians = drawn[~has_variance].assign(series="median")
     medians = medians.rename(columns={"median": "risk", "low": "lowest", "high": "highest"})
     curves = tables["curves"].rename(columns={"curve": "series", "y": "risk"})
     single = tables["shape"].melt(["case", "noise"], ["lowest", "printed_root"], "series", "x")
     single = single.dropna(subset=["x"])
-    parts = means.assign(series="mean"), medians.assign(series="median"), curves, single
-    rows = pd.concat([part.reindex(columns=COLUMNS) for part in parts], ignore_index=True)
+
+    parts = [part.reindex(columns=COLUMNS) for part in (means, medians, curves, single)]
+    rows = pd.concat(parts, ignore_index=True)
     rows = rows.rename(columns={"x": "ratio", "size": "samples", "noise": "noise_variance"})
-    ratios = rows["case"].str.rpartition("= ")[2].astype(float)
-    return rows.assign(signal_to_noise=ratios).reindex(columns=list(FIELDS))
+    # a case is named like "r^2/sigma^2 = 4"
+    signal_to_noise = rows["case"].str.rpartition("= ")[2].astype(float)
+    return rows.assign(signal_to_noise=signal_to_noise).reindex(columns=list(FIELDS))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -76,53 +79,57 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """
     cases = list(dict.fromkeys(rows["signal_to_noise"]))
     near = rows[(rows["signal_to_noise"] == cases[0]) & ((rows["ratio"] - 1).abs() <= NEAR)]
-    ratios = [*[1.15] * len(cases), *[1] * bool(near["series"].isin(list(MARKS)).any())]
-    figure, axes = style.subplots(1, len(ratios), height=HEIGHT, squeeze=False, width_ratios=ratios)
+    widths = [1.15] * len(cases)
+    if near["series"].isin(list(MARKS)).any():
+        widths.append(1)
+    figure, axes = style.subplots(1, len(widths), height=HEIGHT, squeeze=False, width_ratios=widths)
+    panels = axes[0]
     titles = []
-    for axis, case in zip(axes[0], cases, strict=False):
-        own = rows[rows["signal_to_noise"] == case]
-        _panel(axis, own, [name for name in LOOKS if name != "corrected"])
-        _whole(axis, own)
-        noise = own["noise_variance"].iloc[0]
+    for axis, case in zip(panels, cases, strict=False):
+        of_case = rows[rows["signal_to_noise"] == case]
+        _panel(axis, of_case, [name for name in LOOKS if name != "corrected"])
+        _all_ratios(axis, of_case)
+        noise = of_case["noise_variance"].iloc[0]
         titles.append(rf"$\sigma^2$ = {noise:g}, $r^2/\sigma^2$ = {case:g}")
-    for axis in axes[0][len(cases) :]:
-        _panel(axis, near)
+    for axis in panels[len(cases) :]:
+        _panel(axis, near, LOOKS)
         axis.set_xlim(1 - NEAR, 1 + NEAR)
         _limits(axis, near, 2)
         axis.xaxis.set_major_locator(MultipleLocator(0.05))
         titles.append(r"as a, near $\gamma$ = 1")
-    style.title_panels(axes[0], titles)
-    for axis in axes[0]:
+    style.title_panels(panels, titles)
+    for axis in panels:
         axis.set_xlabel(r"parameters over samples, $\gamma = P/N$")
-    axes[0][0].set_ylabel(r"risk beyond the noise, $\Vert\hat{w} - w^*\Vert^2$")
-    handles, labels = axes[0][-1].get_legend_handles_labels()
+    panels[0].set_ylabel(r"risk beyond the noise, $\Vert\hat{w} - w^*\Vert^2$")
+    handles, labels = panels[-1].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     return figure
 
 
-def _panel(axis: Axes, rows: pd.DataFrame, shown: Iterable[str] = LOOKS) -> None:
-    """Draw drawn risks and the curves ``shown`` on a logarithmic axis of risks."""
+def _panel(axis: Axes, rows: pd.DataFrame, names: Iterable[str]) -> None:
+    """Draw drawn risks and the curves of these ``names`` on a logarithmic axis of risks."""
     axis.axvline(1, color="0.55", linewidth=0.6, zorder=0)
-    for name in shown:
+    samples = int(rows["samples"].iloc[0])
+    for name in names:
         colour, line, width, label = LOOKS[name]
         curve = rows[rows["series"] == name].sort_values("ratio")
-        named = label.format(samples=int(rows["samples"].iloc[0]))
         axis.plot(
             curve["ratio"],
             curve["risk"].where(curve["risk"] > 0),
             linestyle=line,
             color=colour,
             linewidth=width,
-            label=named,
+            label=label.format(samples=samples),
         )
     for name, (marker, face, label) in MARKS.items():
-        own = rows[rows["series"] == name].sort_values("ratio")
-        error = ERRORS * own["standard_error"]
+        drawn = rows[rows["series"] == name].sort_values("ratio")
         if name == "median":
-            error = (own["risk"] - own["lowest"], own["highest"] - own["risk"])
+            error = (drawn["risk"] - drawn["lowest"], drawn["highest"] - drawn["risk"])
+        else:
+            error = ERRORS * drawn["standard_error"]
         axis.errorbar(
-            own["ratio"],
-            own["risk"],
+            drawn["ratio"],
+            drawn["risk"],
             error,
             marker=marker,
             markerfacecolor=face,
@@ -135,26 +142,33 @@ def _panel(axis: Axes, rows: pd.DataFrame, shown: Iterable[str] = LOOKS) -> None
     axis.set_yscale("log")
 
 
-def _limits(axis: Axes, rows: pd.DataFrame, below: float) -> None:
-    """Let the axis of risks end beyond what is drawn; curves may leave it with a mark."""
-    drawn = rows[rows["series"].isin(list(MARKS))]
-    low = drawn[["risk", "lowest"]].min(axis=None) / below
-    style.clip(axis, (low, drawn[["risk", "highest"]].max(axis=None) * 2))
+def _limits(axis: Axes, rows: pd.DataFrame, room: float) -> None:
+    """Let the axis of risks end a factor ``room`` below the marks, and a factor 2 above.
+
+    Curves may leave the panel; a mark says so.
+    """
+    marks = rows[rows["series"].isin(list(MARKS))]
+    low = marks[["risk", "lowest"]].min(axis=None) / room
+    high = marks[["risk", "highest"]].max(axis=None) * 2
+    style.clip(axis, (low, high))
 
 
-def _whole(axis: Axes, rows: pd.DataFrame) -> None:
+def _all_ratios(axis: Axes, rows: pd.DataFrame) -> None:
     """Set the axes of all ratios, and mark along the bottom where the printed limit is negative."""
     axis.set_xscale("log")
     _limits(axis, rows, 4)
     drawn = rows.loc[rows["series"].isin(list(MARKS)), "ratio"]
-    ticks = [tick for tick in TICKS if drawn.min() <= tick <= drawn.max()]
-    style.numbers(axis.xaxis, ticks)
-    if drawn.min() <= 1 < drawn.max():
-        root = min(rows.loc[rows["series"] == "printed_root", "ratio"].iloc[0], drawn.max())
-        along = axis.get_xaxis_transform()
-        words = {"fontsize": style.SMALLEST, "transform": along}
-        axis.text(
-            0.88, 0.98, "interpolation\nthreshold", color=style.GREY, ha="right", va="top", **words
-        )
-        axis.plot((1, root), (0.02, 0.02), ":", color=PRINTED, linewidth=2.4, transform=along)
-        axis.text(1.05, 0.04, "printed < 0", color=PRINTED, ha="left", va="bottom", **words)
+    lowest = drawn.min()
+    highest = drawn.max()
+    style.numbers(axis.xaxis, [tick for tick in TICKS if lowest <= tick <= highest])
+    if not lowest <= 1 < highest:
+        return
+    root = rows.loc[rows["series"] == "printed_root", "ratio"].iloc[0]
+    end = min(root, highest)
+    along = axis.get_xaxis_transform()
+    words = {"fontsize": style.SMALLEST, "transform": along}
+    axis.text(
+        0.88, 0.98, "interpolation\nthreshold", color=style.GREY, ha="right", va="top", **words
+    )
+    axis.plot((1, end), (0.02, 0.02), ":", color=PRINTED, linewidth=2.4, transform=along)
+    axis.text(1.05, 0.04, "printed < 0", color=PRINTED, ha="left", va="bottom", **words)

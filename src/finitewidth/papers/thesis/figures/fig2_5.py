@@ -31,11 +31,12 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw a heat map for each time."""
     steps = sorted(rows["step"].unique())
     figure, axes = style.subplots(1, len(steps), height=HEIGHT, squeeze=False)
-    for place, (axis, step) in enumerate(zip(axes[0], steps, strict=True)):
-        labels = "xy" if place == 0 else "x"
+    panels = axes[0]
+    for number, (axis, step) in enumerate(zip(panels, steps, strict=True)):
+        labels = "xy" if number == 0 else "x"
         image = kernel_maps.draw_map(axis, rows[rows["step"] == step], labels)
         axis.set_xlabel(r"class of $\tilde{x}$")
-    style.title_panels(axes[0], [f"step {step:g}" for step in steps])
-    axes[0][0].set_ylabel("class of $x$")
-    kernel_maps.add_share_bar(figure, image, list(axes[0]), shrink=0.9, aspect=18)
+    style.title_panels(panels, [f"step {step:g}" for step in steps])
+    panels[0].set_ylabel("class of $x$")
+    kernel_maps.add_share_bar(figure, image, list(panels), shrink=0.9, aspect=18)
     return figure
