@@ -13,22 +13,26 @@ from finitewidth.kernels.ntk_init.initialisation import constant_width
 
 def tangent_kernel() -> Evidence:
     """NTK of infinitely wide erf networks of four layers, summed over layers."""
-    sigma_w2, sigma_b2, depth = 1.5, 0.2, 4
+    sigma_w2 = 1.5
+    sigma_b2 = 0.2
+    depth = 4
     gram = np.array([[1.0, 0.3], [0.3, 1.0]])
     init = constant_width(depth, 1, sigma_w2=sigma_w2, sigma_b2=sigma_b2, parametrisation="ntk")
     truth = infinite_width_of_gram(init, gram, activation="erf").ntk[0, 1]
-    covariances, slopes = [sigma_w2 * gram + sigma_b2], []
+
+    covariances = [sigma_w2 * gram + sigma_b2]
+    slopes = []
     for _ in range(depth):
         products, slope = mean_products(activation_of("erf"), covariances[-1])
         covariances.append(sigma_w2 * products + sigma_b2)
         slopes.append(slope[0, 1])
-    sigma = [value[0, 1] for value in covariances]  # layers 1, 2, ..
-    # layer 0 is the input: <x, x~> / n_0
-    below = [gram[0, 1], *sigma]
-    printed = sum(below[k] * np.prod(slopes[k:depth]) for k in range(depth))
-    corrected = sum(
-        sigma[k] * np.prod(sigma_w2 * np.array(slopes[k : depth - 1])) for k in range(depth)
-    )
+    sigma = [covariance[0, 1] for covariance in covariances]  # layers 1, 2, ..
+    below = [gram[0, 1], *sigma]  # layer 0 is the input: <x, x~> / n_0
+    printed = 0.0
+    corrected = 0.0
+    for k in range(depth):
+        printed += below[k] * np.prod(slopes[k:depth])
+        corrected += sigma[k] * np.prod(sigma_w2 * np.array(slopes[k : depth - 1]))
     return exactly(truth, printed, corrected)
 
 
@@ -37,7 +41,8 @@ def _regression() -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
     rng = generator("thesis-2")
     root = rng.standard_normal((4, 6))
     kernel = root @ root.T
-    return kernel[:3, :3], kernel[3, :3], rng.standard_normal(3), 0.3
+    errors = rng.standard_normal(3)
+    return kernel[:3, :3], kernel[3, :3], errors, 0.3
 
 
 def _flow() -> np.ndarray:
@@ -45,13 +50,17 @@ def _flow() -> np.ndarray:
     kernel, test, errors, time = _regression()
 
     def law(_: float, state: np.ndarray) -> np.ndarray:
-        return -np.concatenate([kernel @ state[:3], [test @ state[:3]]]) / 3
+        on_inputs = kernel @ state[:3]
+        at_test_point = test @ state[:3]
+        return -np.concatenate([on_inputs, [at_test_point]]) / 3
 
     start = np.concatenate([errors, [0.0]])
-    return solve_ivp(law, (0, time), start, method="DOP853", rtol=1e-13, atol=1e-14).y[:, -1]
+    path = solve_ivp(law, (0, time), start, method="DOP853", rtol=1e-13, atol=1e-14)
+    return path.y[:, -1]
 
 
 def _decay(rate: float) -> np.ndarray:
+    """exp(-rate time kernel), the matrix that takes initial errors to those at this time."""
     kernel, _, _, time = _regression()
     values, vectors = np.linalg.eigh(kernel)
     return vectors @ np.diag(np.exp(-rate * time * values)) @ vectors.T
@@ -60,28 +69,36 @@ def _decay(rate: float) -> np.ndarray:
 def training_outputs() -> Evidence:
     """Output on the first input, from (2.59) integrated."""
     errors = _regression()[2]
-    forms = ((_decay(rate) @ errors)[0] for rate in (1.0, 1 / 3))
-    return exactly(_flow()[0], *forms)
+    printed = (_decay(1.0) @ errors)[0]
+    corrected = (_decay(1 / 3) @ errors)[0]
+    return exactly(_flow()[0], printed, corrected)
 
 
 def new_output() -> Evidence:
     """Output at a point outside the training set, from gradient flow integrated."""
+    printed = _change_at_test_point(1.0)
+    corrected = _change_at_test_point(1 / 3)
+    return exactly(_flow()[3], printed, corrected)
+
+
+def _change_at_test_point(rate: float) -> float:
+    """-kernel(test, inputs) kernel^-1 (1 - exp(-rate time kernel)) (f - y)."""
     kernel, test, errors, _ = _regression()
-    forms = (
-        -test @ np.linalg.solve(kernel, errors - _decay(rate) @ errors) for rate in (1.0, 1 / 3)
-    )
-    return exactly(_flow()[3], *forms)
+    return -test @ np.linalg.solve(kernel, errors - _decay(rate) @ errors)
 
 
 def least_norm_risk(networks: int) -> Evidence:
     """Excess risk of the least-norm least-squares solution, P = 2N, r = 0, σ = 1."""
-    rng, size, count = generator("thesis-4"), 100, 200
+    rng = generator("thesis-4")
+    samples = 100
+    parameters = 200
     risks = []
     for _ in range(max(2, networks // 1000)):
-        features, noise = rng.standard_normal((size, count)), rng.standard_normal(size)
+        features = rng.standard_normal((samples, parameters))
+        noise = rng.standard_normal(samples)
         dual = np.linalg.solve(features @ features.T, noise)
         risks.append(float(dual @ noise))  # |Xᵀ dual|², as X Xᵀ dual = noise
-    gamma = count / size
+    gamma = parameters / samples
     return on_average(np.array(risks), 1 / (1 - gamma), 1 / (gamma - 1))
 
 
@@ -90,19 +107,23 @@ def signal_risk(networks: int) -> Evidence:
 
     The solution is the projection of w* on the span of N Gaussian inputs.
     """
-    rng, size, count, norm = generator("thesis-5"), 50, 100, 2.0
+    rng = generator("thesis-5")
+    samples = 50
+    parameters = 100
+    norm = 2.0
     risks = []
     for _ in range(max(32, networks // 1000)):
-        basis = np.linalg.qr(rng.standard_normal((count, size))).Q
-        kept = float((basis[0] ** 2).sum())
-        risks.append(norm**2 * (1 - kept))
-    lost = 1 - size / count
-    return on_average(np.array(risks), norm * lost, norm**2 * lost)
+        basis = np.linalg.qr(rng.standard_normal((parameters, samples))).Q
+        share_in_span = float((basis[0] ** 2).sum())
+        risks.append(norm**2 * (1 - share_in_span))
+    share_lost = 1 - samples / parameters
+    return on_average(np.array(risks), norm * share_lost, norm**2 * share_lost)
 
 
 def one_step() -> Evidence:
     """One step of gradient descent from 0 on |Xw − y|², X = (1), y = 1, by finite differences."""
-    step, h = 0.1, 1e-6
+    step = 0.1
+    h = 1e-6
     slope = ((h - 1) ** 2 - (-h - 1) ** 2) / (2 * h)
     return Evidence(-step * slope, 1e-9, step, 2 * step)
 
@@ -112,11 +133,13 @@ def risk_beyond_the_peak() -> Evidence:
 
     With Gaussian inputs the mean of the trace of the inverse Wishart matrix gives it for P > N + 1.
     """
-    samples, signal, noise = 10**6, 1.0, 0.25
+    samples = 10**6
+    signal = 1.0
+    noise = 0.25
 
     def mean_risk(gamma: float) -> float:
-        count = gamma * samples
-        return signal * (1 - 1 / gamma) + noise * samples / (count - samples - 1)
+        parameters = gamma * samples
+        return signal * (1 - 1 / gamma) + noise * samples / (parameters - samples - 1)
 
     return exactly(float(np.sign(mean_risk(10) - mean_risk(2))), -1, 1)
 
@@ -136,12 +159,13 @@ def two_sided_deviation() -> Evidence:
 
 def chaotic_correlations() -> Evidence:
     """Change of a correlation over ten layers of an infinitely wide ReLU network."""
-    sigma_w2, cosine = 4.0, 0.1
+    sigma_w2 = 4.0
+    cosine = 0.1
     covariance = np.array([[1.0, cosine], [cosine, 1.0]])
     for _ in range(10):
         covariance = sigma_w2 * mean_products(activation_of("relu"), covariance)[0]
-    change = covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1]) - cosine
-    return exactly(float(np.sign(change)), -1, 1)
+    correlation = covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1])
+    return exactly(float(np.sign(correlation - cosine)), -1, 1)
 
 
 def rank_of_multiples() -> Evidence:
@@ -149,27 +173,30 @@ def rank_of_multiples() -> Evidence:
     gram = np.array([[1.0, 2.0], [2.0, 4.0]])
     init = constant_width(3, 1, sigma_w2=2.0, sigma_b2=0.0, parametrisation="ntk")
     kernel = infinite_width_of_gram(init, gram, activation="relu").ntk
-    return exactly(np.linalg.matrix_rank(kernel, tol=1e-6 * np.trace(kernel)), len(gram), 1)
+    rank = np.linalg.matrix_rank(kernel, tol=1e-6 * np.trace(kernel))
+    return exactly(rank, len(gram), 1)
 
 
 def minimiser_of_the_sign_loss() -> Evidence:
     """Share of right signs where a risk is smallest, with all signs of f on four points listed."""
     labels = np.array([1, -1, -1, 1])
-    outputs = np.array(list(itertools.product((-1, 1), repeat=len(labels))))
+    outputs = np.array(list(itertools.product((-1, 1), repeat=len(labels))))  # (16, 4)
     right = (outputs == labels).mean(axis=1)
-    printed, corrected = (
-        right[np.argmin((sign * outputs * labels).mean(axis=1))] for sign in (1, -1)
-    )
+    risk = (outputs * labels).mean(axis=1)  # as printed
+    printed = right[np.argmin(risk)]
+    corrected = right[np.argmin(-risk)]
     return exactly(right.max(), printed, corrected)
 
 
 def slope_of_outputs() -> Evidence:
     """Slope of the first output by (2.58), with derivatives of (2.11) by finite differences."""
     kernel, _, errors, _ = _regression()
-    h, count = 1e-5, len(errors)
+    h = 1e-5
+    count = len(errors)
     slopes = ((errors + h) ** 2 - (errors - h) ** 2) / (2 * h)
+    truth = -float(kernel[0] @ slopes) / count
     printed = -float(kernel[0] @ errors) / count
-    return Evidence(-float(kernel[0] @ slopes) / count, 1e-9, printed, 2 * printed)
+    return Evidence(truth, 1e-9, printed, 2 * printed)
 
 
 def rescaled_gradient() -> Evidence:
@@ -177,7 +204,9 @@ def rescaled_gradient() -> Evidence:
 
     Both are finite differences; W = sigma_w w / sqrt(n_1) in layer 2.
     """
-    rng, width, h = generator("thesis-15"), 3, 1e-5
+    rng = generator("thesis-15")
+    width = 3
+    h = 1e-5
     factor = (2.0 / width) ** 0.5
     below, parameters, above = rng.standard_normal((3, width))
 
@@ -186,8 +215,10 @@ def rescaled_gradient() -> Evidence:
         return float(above.sum() * np.tanh(row @ below))
 
     parameter = parameters[0]
-    ends = [output(factor * (parameter + step)) for step in (h, -h)]
-    by_parameter = (ends[0] - ends[1]) / (2 * h)
-    ends = [output(factor * parameter + step) for step in (h, -h)]
-    by_weight = (ends[0] - ends[1]) / (2 * h)
+    higher = output(factor * (parameter + h))
+    lower = output(factor * (parameter - h))
+    by_parameter = (higher - lower) / (2 * h)
+    higher = output(factor * parameter + h)
+    lower = output(factor * parameter - h)
+    by_weight = (higher - lower) / (2 * h)
     return Evidence(by_parameter, 1e-8, factor * by_parameter, factor * by_weight)

@@ -31,23 +31,33 @@ REACHED = {
 
 def h01(tables: Tables) -> Iterator[Part]:
     """Gradient descent finds the solution of least norm, whose risk tends to (2.46)."""
-    # the limit of the exact mean at doubled N over (2.46), its sign corrected (thesis-4)
-    doubled = required(tables["doubled"], "exact means")
-    for (case, x), here in doubled.groupby(["case", "x"], sort=False):
-        line = here.sort_values("size")
-        name = f"{case}, ratio {x:g}: limit of the exact mean risk over (2.46), corrected"
-        yield estimates.over_printed(line["exact"].tolist(), float(line["limit"].iloc[0]), name)
-    for place, (case, drawn) in enumerate(_cases(tables["drawn"], "drawn risks")):
-        away = drawn[(drawn["x"] - 1).abs() >= AWAY - 1e-9]
-        # below the ratio 1 the risk is a multiple of sigma^2, so that one case shows all
-        away = required(away[away["x"] > 1] if place else away, f"{case} away from ratio 1")
-        for row in away.to_dict("records"):
-            ratio = Estimate(row["mean"], row["mean_error"]).scaled(1 / row["exact"])
-            name = f"{case}, ratio {row['x']:g}, N = {row['size']}"
-            yield ratio.part(f"{name}: mean of drawn risks over exact mean", **MEANS)
+    yield from _limits_of_means(tables["doubled"])
+    yield from _drawn_means(tables["drawn"])
     distances = estimates.exactly(required(tables["descent"], "gradient descent")["distance"])
     name = "gradient descent: largest relative distance from the pseudoinverse's weights"
     yield estimates.largest(name, distances, **REACHED)
+
+
+def _limits_of_means(doubled: "pd.DataFrame") -> Iterator[Part]:
+    """Limits of the exact mean at doubled N, over (2.46) with its sign corrected (thesis-4)."""
+    for (case, ratio), rows in required(doubled, "exact means").groupby(["case", "x"], sort=False):
+        rows = rows.sort_values("size")
+        limit = float(rows["limit"].iloc[0])
+        name = f"{case}, ratio {ratio:g}: limit of the exact mean risk over (2.46), corrected"
+        yield estimates.over_printed(rows["exact"].tolist(), limit, name)
+
+
+def _drawn_means(drawn: "pd.DataFrame") -> Iterator[Part]:
+    """Means of drawn risks over the exact means, away from the ratio 1."""
+    for number, (case, rows) in enumerate(_cases(drawn, "drawn risks")):
+        away = rows[(rows["x"] - 1).abs() >= AWAY - 1e-9]
+        if number > 0:
+            # below the ratio 1 the risk is a multiple of sigma^2, so that one case shows all
+            away = away[away["x"] > 1]
+        for row in required(away, f"{case} away from ratio 1").to_dict("records"):
+            ratio = Estimate(row["mean"], row["mean_error"]).scaled(1 / row["exact"])
+            name = f"{case}, ratio {row['x']:g}, N = {row['size']}"
+            yield ratio.part(f"{name}: mean of drawn risks over exact mean", **MEANS)
 
 
 def h02(tables: Tables) -> Iterator[Part]:
@@ -62,17 +72,18 @@ def h02(tables: Tables) -> Iterator[Part]:
             yield top.minus(_median(case, drawn, ratio)).part(name, **estimates.ABOVE)
 
 
-def _cases(rows: "pd.DataFrame", what: str) -> Iterator[tuple[str, "pd.DataFrame"]]:
-    yield from required(rows, what).groupby("case", sort=False)
+def _cases(rows: "pd.DataFrame", description: str) -> Iterator[tuple[str, "pd.DataFrame"]]:
+    yield from required(rows, description).groupby("case", sort=False)
 
 
 def _order(case: str, rows: "pd.DataFrame") -> Iterator[Part]:
     """The corrected limit rises with the ratio below 1, and falls above."""
     for side, change, sign in (("below", "smallest", 1), ("above", "largest", -1)):
-        values = sign * rows.loc[sign * (1 - rows["x"]) > 0, "y"].to_numpy(float)
+        on_side = rows[sign * (1 - rows["x"]) > 0]
+        values = sign * on_side["y"].to_numpy(float)  # rise on both sides, if the claim holds
         if len(values) < 2:
             raise CannotDecideError(f"fewer than two ratios {side} 1")
-        # a rise is smallest, and a fall too, if it starts at the highest, or lowest, value before
+        # the smallest rise starts at the highest value so far; of a fall this is the lowest
         rises = values[1:] - np.maximum.accumulate(values)[:-1]
         name = f"{case}, ratios {side} 1: {change} rise of the limit from one ratio to a later one"
         threshold = estimates.ABOVE if sign > 0 else estimates.BELOW

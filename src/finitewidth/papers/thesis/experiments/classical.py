@@ -27,24 +27,24 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     training, expected = risks(settings, np.random.default_rng(seed_for("thesis/classical")))
     rows = []
     for kind, values in (("training", training), ("expected", expected)):
-        medians = np.median(values, axis=0)
-        bounds = np.quantile(values, (0.1, 0.9), axis=0)
-        for degree, (low, high) in enumerate(bounds.T.tolist()):
-            rows.append(
-                {
-                    "degree": degree,
-                    "parameters": degree + 1,
-                    "kind": kind,
-                    "median": float(medians[degree]),
-                    "low": low,
-                    "high": high,
-                    "mean": float(values[:, degree].mean()),
-                    "best": degree == int(medians.argmin()),
-                    "noise": settings["noise"],
-                    "samples": settings["samples"],
-                    "draws": settings["draws"],
-                }
-            )
+        medians = np.median(values, axis=0)  # (degrees,)
+        lows, highs = np.quantile(values, (0.1, 0.9), axis=0)
+        best = int(medians.argmin())
+        for degree in range(len(medians)):
+            row = {
+                "degree": degree,
+                "parameters": degree + 1,
+                "kind": kind,
+                "median": float(medians[degree]),
+                "low": float(lows[degree]),
+                "high": float(highs[degree]),
+                "mean": float(values[:, degree].mean()),
+                "best": degree == best,
+                "noise": settings["noise"],
+                "samples": settings["samples"],
+                "draws": settings["draws"],
+            }
+            rows.append(row)
     return {"risks": pd.DataFrame(rows)}
 
 
@@ -53,22 +53,30 @@ def risks(settings: Mapping[str, Any], rng: np.random.Generator) -> tuple[np.nda
 
     The squared error is expected over x, uniform in [-1, 1], by quadrature, and over the noise.
     """
-    draws, samples = settings["draws"], settings["samples"]
-    largest, noise = settings["largest_degree"], settings["noise"]
+    draws = settings["draws"]
+    samples = settings["samples"]
+    largest = settings["largest_degree"]
+    noise = settings["noise"]
     x = rng.uniform(-1, 1, (draws, samples))
     y = _truth(x, settings) + np.sqrt(noise) * rng.standard_normal((draws, samples))
-    q, r = np.linalg.qr(legendre.legvander(x, largest))
-    projected = np.einsum("dsp,ds->dp", q, y)
-    # the columns of q span the polynomials of every degree in turn
-    left = (y**2).sum(axis=1, keepdims=True) - np.cumsum(projected**2, axis=1)
+
+    # the first p columns of q span the polynomials of degree p - 1 on the samples
+    q, r = np.linalg.qr(legendre.legvander(x, largest))  # (draws, samples, P), (draws, P, P)
+    projected = np.einsum("dsp,ds->dp", q, y)  # (draws, P)
+    # |y|^2 less its part in the span of the first p columns
+    residual = (y**2).sum(axis=1, keepdims=True) - np.cumsum(projected**2, axis=1)
+
     nodes, weights = legendre.leggauss(NODES)
-    basis, truth = legendre.legvander(nodes, largest), _truth(nodes, settings)
+    basis = legendre.legvander(nodes, largest)  # (nodes, P)
+    truth = _truth(nodes, settings)
     expected = []
     for degree in range(largest + 1):
-        own = slice(0, degree + 1)
-        fitted = np.linalg.solve(r[:, own, own], projected[:, own, None])[..., 0] @ basis[:, own].T
+        used = slice(0, degree + 1)
+        right = projected[:, used, None]
+        coefficients = np.linalg.solve(r[:, used, used], right)[..., 0]  # (draws, degree + 1)
+        fitted = coefficients @ basis[:, used].T  # (draws, nodes)
         expected.append((fitted - truth) ** 2 @ weights / 2 + noise)
-    return left / samples, np.stack(expected, axis=1)
+    return residual / samples, np.stack(expected, axis=1)
 
 
 def _truth(x: np.ndarray, settings: Mapping[str, Any]) -> np.ndarray:

@@ -16,15 +16,14 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``network`` and ``layers``, with the columns drawing, kind (node, or the kind of the
         connection), layer and end of a node; start_layer, start, layer and end of a connection.
         Units are counted from 1. Pixels are counted line by line; ``weight`` is the number of the
-        shared weight of a connection, and ``window`` the position of the window that it is drawn
-        for.
+        shared weight of a connection, and ``window`` the number of the window to which the
+        connection belongs.
     """
     network = [{"drawing": "network"} | row for row in dense(settings["network"])]
-    layers = [
-        {"drawing": drawing.__name__} | row
-        for drawing in (convolution, recurrent, residual)
-        for row in drawing(**settings[drawing.__name__])
-    ]
+    layers = []
+    for drawing in (convolution, recurrent, residual):
+        name = drawing.__name__
+        layers += [{"drawing": name} | row for row in drawing(**settings[name])]
     return {"network": pd.DataFrame(network), "layers": pd.DataFrame(layers)}
 
 
@@ -44,19 +43,33 @@ def nodes(layer: int, size: int) -> Rows:
 
 def connections(kind: str, below: tuple[int, int], above: tuple[int, int]) -> Rows:
     """Connections of all units of one layer to all of another, given as (layer, size)."""
-    for start, end in itertools.product(range(1, below[1] + 1), range(1, above[1] + 1)):
-        yield {"kind": kind, "start_layer": below[0], "start": start, "layer": above[0], "end": end}
+    start_layer, start_size = below
+    layer, size = above
+    for start in range(1, start_size + 1):
+        for end in range(1, size + 1):
+            yield {
+                "kind": kind,
+                "start_layer": start_layer,
+                "start": start,
+                "layer": layer,
+                "end": end,
+            }
 
 
 def convolution(size: int, window: int) -> Rows:
     """A convolution of a square image, stride 1, no padding, for its first and last position.
 
     Every output pixel is connected to the pixels of its window by the same weights.
+
+    Args:
+        size: side of the image in pixels.
+        window: side of the window in pixels.
     """
-    across = size - window + 1
+    across = size - window + 1  # side of the output
+    last = across**2
     yield from nodes(0, size**2)
-    yield from nodes(1, across**2)
-    for position, end in enumerate(sorted({1, across**2})):
+    yield from nodes(1, last)
+    for number, end in enumerate(sorted({1, last}), start=1):
         top, left = divmod(end - 1, across)
         for weight, (down, right) in enumerate(itertools.product(range(window), repeat=2), start=1):
             start = (top + down) * size + left + right + 1
@@ -67,7 +80,7 @@ def convolution(size: int, window: int) -> Rows:
                 "layer": 1,
                 "end": end,
                 "weight": weight,
-                "window": position + 1,
+                "window": number,
             }
 
 

@@ -5,7 +5,7 @@ unit covariance. Parameters are P, samples N, signal r^2 and noise sigma^2.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,22 +46,22 @@ def _cases(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _drawn(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    samples, signal = settings["samples"], settings["signal"]
+    samples = settings["samples"]
+    signal = settings["signal"]
+    draws = settings["draws"]
     for ratio in settings["ratios"]:
         parameters = round(ratio * samples)
         rng = np.random.default_rng(seed_for("thesis/risk", samples, parameters))
-        parts = [
-            unit_risks(parameters, samples, settings["targets"], rng)
-            for _ in range(settings["draws"])
-        ]
-        bias, variance = np.mean(parts, axis=-1).T
+        parts = [unit_risks(parameters, samples, settings["targets"], rng) for _ in range(draws)]
+        bias, variance = np.mean(parts, axis=-1).T  # (draws,) each, means over targets
         for case in _cases(settings):
             exact = exact_mean(parameters, samples, signal, case["noise"])
-            yield case | {
+            yield {
+                **case,
                 "x": ratio,
                 "size": samples,
                 "parameters": parameters,
-                "draws": settings["draws"],
+                "draws": draws,
                 **_summary(signal * bias + case["noise"] * variance),
                 "exact": exact,
                 "has_mean": not math.isnan(exact),
@@ -75,8 +75,10 @@ def unit_risks(
     """The two parts of |w - w*|^2 for one matrix of inputs X and several w* and noises.
 
     For P < N the error of w is (X'X)^-1 X' noise. For P >= N it is the projection of w* on the
-    null space of X plus X' (XX')^-1 noise, and both are orthogonal. The parts are the bias for
-    |w*| = 1 and the variance for noise of variance 1, (targets,) each.
+    null space of X plus X' (XX')^-1 noise, and both are orthogonal.
+
+    Returns:
+        The bias for |w*| = 1 and the variance for noise of variance 1, (targets,) each.
     """
     x = rng.standard_normal((samples, parameters))
     weights = rng.standard_normal((parameters, targets))
@@ -85,11 +87,15 @@ def unit_risks(
     if parameters < samples:
         error = np.linalg.solve(x.T @ x, x.T @ noise)
         return np.zeros(targets), (error**2).sum(axis=0)
+
     outputs = x @ weights
-    dual = np.linalg.solve(x @ x.T, np.hstack([outputs, noise]))
-    bias = 1 - (outputs * dual[:, :targets]).sum(axis=0)
+    dual = np.linalg.solve(x @ x.T, np.hstack([outputs, noise]))  # (XX')^-1 of both
+    dual_of_outputs = dual[:, :targets]
+    dual_of_noise = dual[:, targets:]
+    bias = 1 - (outputs * dual_of_outputs).sum(axis=0)
+    variance = (noise * dual_of_noise).sum(axis=0)
     # rounding can leave less than nothing where P = N
-    return np.maximum(bias, 0), (noise * dual[:, targets:]).sum(axis=0)
+    return np.maximum(bias, 0), variance
 
 
 def _summary(risks: np.ndarray) -> dict[str, float]:
@@ -117,41 +123,54 @@ def _summary(risks: np.ndarray) -> dict[str, float]:
 
 
 def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    samples, signal = settings["samples"], settings["signal"]
-    ends = (round(samples * end(settings["ratios"])) for end in (min, max))
-    spread = np.geomspace(*ends, settings["points"]).round().astype(int).tolist()
-    near = range(samples - NEAR, samples + NEAR + 1)
-    grid = sorted({*spread, *(p for p in near if spread[0] <= p <= spread[-1])})
+    samples = settings["samples"]
+    signal = settings["signal"]
+    grid = _grid(samples, settings["ratios"], settings["points"])
     for case in _cases(settings):
+        noise = case["noise"]
         for curve in ("exact", "corrected", "printed"):
             for parameters in grid:
+                ratio = parameters / samples
                 if curve == "exact":
-                    y = exact_mean(parameters, samples, signal, case["noise"])
+                    y = exact_mean(parameters, samples, signal, noise)
                 else:
-                    y = limit(parameters / samples, signal, case["noise"], curve)
-                yield case | {"curve": curve, "x": parameters / samples, "size": samples, "y": y}
+                    y = limit(ratio, signal, noise, curve)
+                yield {**case, "curve": curve, "x": ratio, "size": samples, "y": y}
+
+
+def _grid(samples: int, ratios: Sequence[float], points: int) -> list[int]:
+    """Numbers of parameters: ``points`` spaced by their logarithm, and every one near N."""
+    first = round(samples * min(ratios))
+    last = round(samples * max(ratios))
+    spaced = np.geomspace(first, last, points).round().astype(int).tolist()
+    near = range(max(first, samples - NEAR), min(last, samples + NEAR) + 1)
+    return sorted({*spaced, *near})
 
 
 def _shape(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     signal = settings["signal"]
     for case in _cases(settings):
-        yield case | {
+        yield {
+            **case,
             "lowest": lowest_ratio(signal, case["noise"]),
             "printed_root": printed_root(signal, case["noise"]),
         }
 
 
 def _doubled(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    signal = settings["signal"]
     for case in _cases(settings):
+        noise = case["noise"]
         for ratio in settings["ratios"]:
-            for samples in settings["doubled"] if ratio != 1 else ():
-                arguments = settings["signal"], case["noise"]
-                exact = exact_mean(round(ratio * samples), samples, *arguments)
-                yield case | {
+            if ratio == 1:  # has neither a mean nor a limit
+                continue
+            for samples in settings["doubled"]:
+                yield {
+                    **case,
                     "x": ratio,
                     "size": samples,
-                    "exact": exact,
-                    "limit": limit(ratio, *arguments),
+                    "exact": exact_mean(round(ratio * samples), samples, signal, noise),
+                    "limit": limit(ratio, signal, noise),
                 }
 
 
@@ -160,28 +179,34 @@ def _descent(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
     It takes as many steps as its slowest direction needs to come within the tolerance.
     """
-    samples, tolerance = settings["samples"], settings["descent"]["tolerance"]
+    samples = settings["samples"]
+    tolerance = settings["descent"]["tolerance"]
     for ratio in settings["descent"]["ratios"]:
         parameters = round(ratio * samples)
         rng = np.random.default_rng(seed_for("thesis/risk/descent", samples, parameters))
-        x, y = rng.standard_normal((samples, parameters)), rng.standard_normal(samples)
-        values = np.linalg.svd(x, compute_uv=False) ** 2  # all nonzero
-        condition = float(values.max() / values.min())
+        x = rng.standard_normal((samples, parameters))
+        y = rng.standard_normal(samples)
+        eigenvalues = np.linalg.svd(x, compute_uv=False) ** 2  # of X'X, the nonzero ones
+        largest = float(eigenvalues.max())
+        condition = float(eigenvalues.max() / eigenvalues.min())
+        # an error shrinks by 1 - 1/condition a step in the slowest direction
         steps = math.ceil(math.log(tolerance) / math.log1p(-1 / condition))
-        found, wanted = descend(x, y, 1 / float(values.max()), steps), np.linalg.pinv(x) @ y
-        distance = float(np.linalg.norm(found - wanted) / np.linalg.norm(wanted))
+        descended = descend(x, y, 1 / largest, steps)
+        least_norm = np.linalg.pinv(x) @ y
+        distance = np.linalg.norm(descended - least_norm) / np.linalg.norm(least_norm)
         yield {
             "x": parameters / samples,
             "size": samples,
             "steps": steps,
             "condition": condition,
-            "distance": distance,
+            "distance": float(distance),
         }
 
 
 def descend(x: np.ndarray, y: np.ndarray, rate: float, steps: int) -> np.ndarray:
     """Weights (P,) after some steps of (2.42) from zero, for inputs (N, P) and targets (N,)."""
-    weights, transposed = np.zeros(x.shape[1]), np.ascontiguousarray(x.T)
+    weights = np.zeros(x.shape[1])
+    transposed = np.ascontiguousarray(x.T)
     for _ in range(steps):
         weights -= rate * (transposed @ (x @ weights - y))
     return weights
@@ -205,7 +230,8 @@ def lowest_ratio(signal: float, noise: float) -> float:
 
     It is nan if the limit falls for all ratios above 1, which is so for sigma >= r.
     """
-    r, sigma = math.sqrt(signal), math.sqrt(noise)
+    r = math.sqrt(signal)
+    sigma = math.sqrt(noise)
     return r / (r - sigma) if sigma < r else math.nan
 
 
