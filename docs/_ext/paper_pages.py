@@ -63,19 +63,25 @@ def _page(paper: Paper, citation: Citation) -> list[str]:
         "",
         "## Tables and figures",
         "",
-        "| name | in the paper | what it shows | reads |",
+        "| name | in the paper | what it shows | input |",
         "|---|---|---|---|",
     ]
     for a in paper.artifacts:
-        reads = ", ".join(f"`{source}`" for source in a.of.values())
-        lines.append(f"| `{a.artifact}` | {a.label} | {a.title} | {reads} |")
+        sources = ", ".join(f"`{source}`" for source in a.input.values())
+        lines.append(f"| `{a.artifact}` | {a.label} | {a.title} | {sources} |")
     if paper.experiments:
-        lines += ["", "## Experiments", "", "| name | reads | makes |", "|---|---|---|"]
+        lines += [
+            "",
+            "## Experiments",
+            "",
+            "| name | stage | input | output |",
+            "|---|---|---|---|",
+        ]
         lines += [_experiment(experiment) for experiment in paper.experiments]
     return [*lines, ""]
 
 
 def _experiment(experiment: Experiment) -> str:
-    reads = ", ".join(f"`{source}`" for source in experiment.reads.values()) or "settings only"
-    makes = ", ".join(f"`{name}`" for name in experiment.makes)
-    return f"| `{experiment.name}` | {reads} | {makes} |"
+    sources = ", ".join(f"`{source}`" for source in experiment.input.values()) or "settings only"
+    tables = ", ".join(f"`{name}`" for name in experiment.output)
+    return f"| `{experiment.name}` | {experiment.stage} | {sources} | {tables} |"

@@ -162,7 +162,7 @@ def test_descents(section, mode, gpu):
 
 def test_every_experiment_that_is_told_of_the_device_is_tested_here():
     papers = read_papers(Path(__file__).resolve().parents[2] / "workflow/papers")
-    told = {e.module for paper in papers for e in paper.experiments if "device" in e.tell}
+    told = {e.module for paper in papers for e in paper.experiments if e.gpu}
     assert told == {module.__name__ for module in (beyond, collapse, trust)}
 
 

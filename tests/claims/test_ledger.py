@@ -20,7 +20,7 @@ TABLES = {
     f"{experiment.name}.{table}"
     for paper in DECLARED
     for experiment in paper.experiments
-    for table in experiment.makes
+    for table in experiment.output
 }
 ALL = [claim for paper in DECLARED for claim in ledger.claims_of(paper.name)]
 JUDGED = [claim for claim in ALL if claim.judge]

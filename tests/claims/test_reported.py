@@ -20,7 +20,7 @@ TABLES = {
     f"{experiment.name}.{table}"
     for paper in read_papers(ROOT / "workflow/papers")
     for experiment in paper.experiments
-    for table in experiment.makes
+    for table in experiment.output
 }
 
 

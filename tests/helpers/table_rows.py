@@ -50,14 +50,14 @@ def cases() -> dict[str, tuple[dict[str, pd.DataFrame], dict]]:
     for artifact in declared():
         if artifact.module.endswith("tables.equations"):
             paper = artifact.paper.removesuffix("0")
-            settings = {"artifact": artifact.artifact, "title": artifact.show["title"]}
+            settings = {"artifact": artifact.artifact, "title": artifact.params["title"]}
             own[artifact.artifact] = (concepts[paper], settings)
     return own
 
 
 def declared():
     """The declarations of all tables that have a renderer."""
-    return [a for a in artifacts_of(read_papers()) if a.kind == "table" and a.of]
+    return [a for a in artifacts_of(read_papers()) if a.kind == "table" and a.input]
 
 
 @cache
@@ -120,7 +120,7 @@ def sweep() -> pd.DataFrame:
 
 def shown(paper: str) -> dict:
     """What the table of numbers in the text of a paper declares."""
-    return next(a.show for a in declared() if a.artifact == f"{paper}_extra_text")
+    return next(a.params for a in declared() if a.artifact == f"{paper}_extra_text")
 
 
 def text_numbers(paper: str) -> pd.DataFrame:

@@ -10,21 +10,27 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
-from finitewidth.common.errors import ConfigError
+from finitewidth.common.errors import ConfigError, nearest
+from finitewidth.declarations.wildcards import written_out
 from finitewidth.settings.yaml_files import read_yaml
 
 FOLDER = "workflow/papers"
 # names behind `<paper>_`
 _ARTIFACT = r"(?P<kind>fig|table)(?P<number>[1-9]\d*(_[1-9]\d*)?)|extra_(?P<extra>[a-z][a-z0-9]*)"
 
+Stage = Literal["theory", "sampling", "training", "evaluation"]
+STAGES: tuple[Stage, ...] = get_args(Stage)
+TRAINED = ("training", "evaluation")  # stages whose tables come from trained networks
+
 
 def _reference(text: str) -> str:
     """Check a reference to a table, a file of a training, a dataset or printed numbers."""
-    table, training = r"[a-z0-9]+_[a-z0-9_]+\*?\.[a-z_]+", "[A-Za-z0-9_.{}-]+/(history|weights)"
+    table = r"[a-z0-9]+_[a-z0-9_]+\*?\.[a-z_]+"
+    training = "[A-Za-z0-9_.{}-]+/(history|weights)"
     if not re.fullmatch(rf"{table}|trainings?/{training}|data/\S+|reported/[a-z0-9]+", text):
         raise ValueError(
             f"{text!r} is not a reference; write <job>.<table>, training/<name>/history, "
@@ -33,8 +39,20 @@ def _reference(text: str) -> str:
     return text
 
 
-Told = Literal["datasets", "comparable", "device"]
+def _params(params: Any) -> Any:
+    """Check that a key ``config.<section>`` has the list of the settings that are taken from it."""
+    for name, value in params.items() if isinstance(params, Mapping) else ():
+        if name.startswith("config.") and not isinstance(value, list):
+            raise ValueError(
+                f"{name} needs a list of settings; write <name>: {name} for all that lies there"
+            )
+        _params(value)
+    return params
+
+
 References = dict[str, Annotated[str, AfterValidator(_reference)]]
+Params = Annotated[dict[str, Any], AfterValidator(_params)]
+Facts = tuple[Literal["datasets", "comparable"], ...]
 
 
 class _Declaration(BaseModel):
@@ -47,22 +65,28 @@ class Experiment(_Declaration):
     name: str  # `<paper>_<name>`, the name of the rule and of the result files
     paper: str
     module: str  # with the function `measure(inputs, settings)`
+    # What it computes, and the file of its rule, workflow/rules/<stage>.smk: `theory` draws and
+    # trains nothing; `sampling` draws random networks or data; `training` trains networks itself;
+    # `evaluation` measures trained networks. Checked against the inputs.
+    stage: Stage
     # Name of an input -> reference to it, such as `npf_regimes.runs`. A star at the end of the job,
     # as in `collapse_training_*.history`, stands for all experiments whose names begin so; their
     # tables are read as one, in the order of their declarations. A setting in braces is looked up:
     # `training/{stages.network}_adam-relu/history`.
-    reads: References = {}
-    settings: Any = None  # that it receives (see `finitewidth.pipeline.jobs.chosen`)
-    makes: tuple[str, ...] = ()  # its tables; what is called `weights` are arrays by name
+    input: References = {}
+    # The settings that it receives. `config.<section>` is looked up in the settings of the paper
+    # (see `finitewidth.pipeline.jobs.chosen`); all other values are passed on as they are.
+    params: Params | str = {}
+    output: tuple[str, ...] = ()  # its tables; what is called `weights` are arrays by name
     # table -> sections of the settings that contain its number of `runs` or `draws`, if that is not
     # the section with the name of the experiment
     counts: dict[str, tuple[str, ...]] = {}
     # table -> settings on which this table does not depend: footers and grades of what reads no
     # other table leave them out
     independent: dict[str, tuple[str, ...]] = {}
-    # facts that are added to the settings: by the plan, except `device`, which is told at run time
-    # because another device reruns nothing
-    tell: tuple[Told, ...] = ()
+    facts: Facts = ()  # about its inputs, which the plan adds to its settings
+    # whether it can use a GPU; not among its settings, since another device reruns nothing
+    gpu: bool = False
     # whether its tables only explain the paper (notation, equations, small examples): a figure or
     # table that shows nothing else is a drawing, without a result
     explains: bool = False
@@ -82,12 +106,11 @@ class Artifact(_Declaration):
     number: str  # that the paper prints, such as `2.5`, or the name of an extra
     title: str  # one line that says what is shown
     extra: bool = False  # the paper has no such figure or table
-    of: References  # name of an input -> reference to a table
     module: str  # of the renderer
-    show: dict[str, Any] = {}  # settings of the drawing
-    settings: Any = None  # scientific settings that the renderer receives, as for an experiment
-    tell: tuple[Told, ...] = ()  # as for an experiment
-    shown: str | int = ""  # runs shown, or path of the setting with their number; empty for all
+    input: References  # name of an input -> reference to a table
+    params: Params = {}  # settings of the renderer, as for an experiment
+    facts: Facts = ()  # about its inputs, which the plan adds to its settings
+    runs_shown: str | int = ""  # number of runs, or path of the setting with it; empty for all
     panels: dict[str, str] = {}  # input -> its panel, where these show different numbers of runs
     # position among the pictures of the report's first page, whose results docs/findings.md
     # describes; 0 if it is not there
@@ -134,17 +157,56 @@ def _read_papers(folder: Path) -> tuple[Paper, ...]:
             f"{folder} declares no paper; its files are part of the project, restore them"
         )
     papers = sorted((_paper(file) for file in files), key=lambda paper: paper.order)
-    known = {f"{e.name}.{table}" for p in papers for e in p.experiments for table in e.makes}
+    experiments = {e.name: e for paper in papers for e in paper.experiments}
     for paper in papers:
-        for owner in (*paper.experiments, *paper.artifacts):
-            reads = owner.reads if isinstance(owner, Experiment) else owner.of
-            for reference in reads.values():
-                if "." in reference.split("/")[0] and not fnmatch.filter(known, reference):
-                    raise ConfigError(
-                        f"{folder / paper.name}.yaml: {reference!r} is read, but no "
-                        "experiment makes it"
-                    )
+        file = folder / f"{paper.name}.yaml"
+        for declared in (*paper.experiments, *paper.artifacts):
+            _check_tables(file, declared, experiments)
+        for experiment in paper.experiments:
+            _check_stage(file, experiment, experiments)
     return tuple(papers)
+
+
+def _check_tables(
+    file: Path, declared: Experiment | Artifact, experiments: Mapping[str, Experiment]
+) -> None:
+    """Refuse an input that is a table which no experiment has among its outputs."""
+    tables = [f"{e.name}.{table}" for e in experiments.values() for table in e.output]
+    for reference in declared.input.values():
+        if _is_table(reference) and not fnmatch.filter(tables, reference):
+            raise ConfigError(f"{file}: {reference!r} is read, but no experiment makes it")
+
+
+def _check_stage(file: Path, experiment: Experiment, experiments: Mapping[str, Experiment]) -> None:
+    """Refuse a stage that contradicts the inputs: `evaluation` means that networks were trained."""
+    trained = [
+        reference
+        for reference in experiment.input.values()
+        if _is_of_trained_networks(reference, experiments)
+    ]
+    if trained and experiment.stage != "evaluation":
+        raise ConfigError(
+            f"{file}: {experiment.name}: stage is {experiment.stage!r}, but it reads "
+            f"{trained[0]!r}, which comes from trained networks; write 'evaluation'"
+        )
+    if experiment.stage == "evaluation" and not trained:
+        raise ConfigError(
+            f"{file}: {experiment.name}: stage is 'evaluation', but no input comes from trained "
+            "networks; write 'theory', 'sampling' or, if it trains networks itself, 'training'"
+        )
+
+
+def _is_of_trained_networks(reference: str, experiments: Mapping[str, Experiment]) -> bool:
+    """Whether a reference is to a training, or to a table of trained networks."""
+    if not _is_table(reference):
+        return reference.startswith(("training/", "trainings/"))
+    job = reference.split(".")[0]
+    return any(experiments[name].stage in TRAINED for name in fnmatch.filter(experiments, job))
+
+
+def _is_table(reference: str) -> bool:
+    """Whether a reference is to the table of an experiment."""
+    return "." in reference.split("/")[0]
 
 
 def paper_names(folder: str | Path = FOLDER) -> tuple[str, ...]:
@@ -165,29 +227,37 @@ def _paper(file: Path) -> Paper:
         raise ConfigError(
             f"{file}: paper is {name!r}; it must be {file.stem!r}, the name of the file"
         )
-    experiments = content.pop("experiments", {}).items()
-    artifacts = content.pop("artifacts").items()
+    wildcards = content.pop("wildcards", {})
+    experiments = written_out(content.pop("experiments", {}), wildcards, file)
+    artifacts = written_out(content.pop("artifacts"), wildcards, file)
+    read_artifacts = [_artifact(file, name, key, values) for key, values in artifacts.items()]
     return _declared(
         Paper,
         str(file),
         {
             **content,
             "name": name,
-            "experiments": tuple(_experiment(file, name, key, e) for key, e in experiments),
-            "artifacts": tuple(_artifact(file, name, key, a) for key, a in artifacts),
+            "experiments": tuple(_experiment(file, name, *each) for each in experiments.items()),
+            "artifacts": tuple(sorted(read_artifacts, key=_position)),
         },
     )
 
 
-def _matched(file: Path, pattern: str, paper: str, name: str, wanted: str) -> re.Match[str]:
-    if matched := re.fullmatch(f"{paper}_({pattern})", name):
-        return matched
-    raise ConfigError(f"{file}: {name!r} is not a name of an {wanted}")
+def _position(artifact: Artifact) -> tuple[int, list[int]]:
+    """The position of an artifact in its paper: tables, figures by number; then the extras."""
+    if artifact.extra:
+        return 2, []  # in the order of the file
+    numbers = [int(part) for part in artifact.number.split(".")]
+    return ("table", "figure").index(artifact.kind), numbers
 
 
 def _experiment(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> Experiment:
-    wanted = f"experiment; write a name like {paper}_theory"
-    short = _matched(file, "[a-z][a-z0-9_]*", paper, name, wanted)[1]
+    named = re.fullmatch(f"{paper}_([a-z][a-z0-9_]*)", name)
+    if named is None:
+        raise ConfigError(
+            f"{file}: {name!r} is not a name of an experiment; write a name like {paper}_theory"
+        )
+    module = values.get("module", named[1])
     return _declared(
         Experiment,
         f"{file}: {name}",
@@ -195,36 +265,50 @@ def _experiment(file: Path, paper: str, name: str, values: Mapping[str, Any]) ->
             **values,
             "name": name,
             "paper": paper,
-            "module": f"finitewidth.papers.{paper}.experiments.{values.get('module', short)}",
+            "module": f"finitewidth.papers.{paper}.experiments.{module}",
         },
     )
 
 
 def _artifact(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> Artifact:
-    wanted = f"artifact; write a name like {paper}_fig3, {paper}_table2 or {paper}_extra_theory"
-    matched = _matched(file, _ARTIFACT, paper, name, wanted)
-    values, extra = dict(values), matched["extra"]
-    kind = {"fig": "figure"}.get(matched["kind"], matched["kind"]) or values.get("kind")
-    of = values.get("of", {})
-    if not isinstance(of, Mapping):
-        of = {reference.split(".")[-1]: reference for reference in of}
-    renderer = values.pop("renderer", f"{paper}/{name.removeprefix(f'{paper}_')}")
-    owner, _, module = renderer.rpartition("/")  # `trust/heat` of a paper, `equations` of all
-    folder = f"finitewidth.papers.{owner}" if owner else "finitewidth"
+    named = re.fullmatch(f"{paper}_({_ARTIFACT})", name)
+    if named is None:
+        raise ConfigError(
+            f"{file}: {name!r} is not a name of an artifact; write a name like {paper}_fig3, "
+            f"{paper}_table2 or {paper}_extra_theory"
+        )
+    extra = named["extra"]
+    kind = values.get("kind") if extra else {"fig": "figure", "table": "table"}[named["kind"]]
+    renderer = values.get("renderer", f"{paper}/{name.removeprefix(f'{paper}_')}")
+    others = {key: value for key, value in values.items() if key != "renderer"}
     return _declared(
         Artifact,
         f"{file}: {name}",
         {
-            **values,
+            **others,
             "artifact": name,
             "paper": paper,
             "kind": kind,
             "extra": extra is not None,
-            "number": extra or matched["number"].replace("_", "."),
-            "of": of,
-            "module": f"{folder}.{kind}s.{module}",
+            "number": extra or named["number"].replace("_", "."),
+            "input": _named_inputs(values.get("input", {})),
+            "module": _module_of(renderer, kind),
         },
     )
+
+
+def _named_inputs(references: Any) -> Any:
+    """Inputs by name; in a list, a table has its own name: ``npf_nu.energy`` is ``energy``."""
+    if isinstance(references, list):
+        return {reference.split(".")[-1]: reference for reference in references}
+    return references
+
+
+def _module_of(renderer: str, kind: str | None) -> str:
+    """The module of a renderer: ``trust/heat`` of a paper, or ``equations`` of all papers."""
+    paper, _, module = renderer.rpartition("/")
+    package = f"finitewidth.papers.{paper}" if paper else "finitewidth"
+    return f"{package}.{kind}s.{module}"
 
 
 def _declared(kind: type[_Declaration], where: str, values: Mapping[str, Any]) -> Any:
@@ -232,8 +316,12 @@ def _declared(kind: type[_Declaration], where: str, values: Mapping[str, Any]) -
         return kind(**values)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        key = ".".join(map(str, first["loc"]))
-        if first["type"] == "extra_forbidden":
-            known = ", ".join(kind.model_fields)
-            raise ConfigError(f"{where}: unknown key {key}; known keys are {known}") from None
-        raise ConfigError(f"{where}: {key}: {first['msg']}, not {first['input']!r}") from None
+    key = ".".join(map(str, first["loc"]))
+    if first["type"] == "extra_forbidden":
+        known = ", ".join(kind.model_fields)
+        raise ConfigError(
+            f"{where}: unknown key {key}{nearest(key, kind.model_fields)}; known keys are {known}"
+        )
+    if first["type"] == "missing":
+        raise ConfigError(f"{where}: the key {key} is missing")
+    raise ConfigError(f"{where}: {key}: {first['msg']}, not {first['input']!r}")

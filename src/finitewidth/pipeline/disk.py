@@ -38,7 +38,7 @@ def size(count: float) -> str:
 
 def _training_jobs(jobs: Jobs) -> Iterable[Job]:
     """Trainings, and experiments that keep the weights of networks that they train."""
-    keeping = (name for name, each in jobs.experiments.items() if "weights" in each.makes)
+    keeping = (name for name, each in jobs.experiments.items() if "weights" in each.output)
     return (jobs[name] for name in (*jobs.trainings, *keeping))
 
 

@@ -182,7 +182,7 @@ class Footers:
 
     def _scale_of(self, artifact: str) -> Scale:
         job = self.jobs[artifact]
-        return self.scale(job.reads, shown=job.declared.shown)
+        return self.scale(job.reads, shown=job.declared.runs_shown)
 
     def _drawn(self, name: str) -> bool:
         """Whether an artifact shows only what explains the paper."""
@@ -256,7 +256,7 @@ class Footers:
 
         The scientific settings of the ``artifact`` that has the inputs count as well.
         """
-        scale = self.scale(reads, shown=artifact.shown if artifact else "")
+        scale = self.scale(reads, shown=artifact.runs_shown if artifact else "")
         names = [artifact.artifact] if artifact else []
         modified = scale.modified or self._differ(self.jobs, self._preset, names, Seen())
         seed = self._config.get("seed", 0)
@@ -276,7 +276,7 @@ class Footers:
         sections = {}
         for name in self._jobs_behind(reads):
             paper, section = self._section(name)
-            path = getattr(self.jobs[name].declared, "settings", None)
+            path = getattr(self.jobs[name].declared, "params", None)
             settings = self._config[paper].get(section)
             if settings is None and isinstance(path, str):
                 section, settings = path.split(".")[-1], self.jobs[name].params
@@ -328,13 +328,13 @@ class Footers:
                 if r.name in artifact.panels
             }
             return words_of.counted_by_panel(panels)
-        if not artifact.shown:
+        if not artifact.runs_shown:
             return words
-        if isinstance(artifact.shown, int):
-            shown, runs = artifact.shown, max(counts["runs"].values())
+        if isinstance(artifact.runs_shown, int):
+            shown, runs = artifact.runs_shown, max(counts["runs"].values())
         else:
-            shown = at(self._config, artifact.shown)
-            runs = at(self._config, ".".join(artifact.shown.split(".")[:2]))["runs"]
+            shown = at(self._config, artifact.runs_shown)
+            runs = at(self._config, ".".join(artifact.runs_shown.split(".")[:2]))["runs"]
         return f"{words} drawn, {shown:,} shown" if shown < runs else words
 
 

@@ -25,6 +25,7 @@ from finitewidth.training.planned import PlannedTraining
 TRAINING_FILES = {"history": "history.csv", "weights": "weights.npz"}
 Path = tuple[str, ...]  # of a setting
 _LOOKUP = re.compile(r"\{([\w.]+)\}")
+CONFIG = "config."  # before the path of a setting, in the params of a declaration
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,9 +108,9 @@ class Jobs:
         return self._made[name]
 
     def _declared(self, name: str, declared: Experiment | Artifact) -> Job:
-        paper, experiment = declared.paper, isinstance(declared, Experiment)
+        paper = declared.paper
         try:
-            params = chosen(self.config.get(paper, {}), declared.settings)
+            params = chosen(self.config.get(paper, {}), declared.params)
         except ConfigError as error:
             raise ConfigError(
                 f"workflow/papers/{paper}.yaml: {name}: {error}; write it below the "
@@ -117,10 +118,10 @@ class Jobs:
             ) from None
         return Job(
             name=name,
-            kind="experiment" if experiment else declared.kind,
+            kind="experiment" if isinstance(declared, Experiment) else declared.kind,
             paper=paper,
-            reads=self.reads(paper, declared.reads if experiment else declared.of),
-            params=params if experiment else {**declared.show, **params},
+            reads=self.reads(paper, declared.input),
+            params=params,
             declared=declared,
         )
 
@@ -179,7 +180,7 @@ class Jobs:
             files = {**TRAINING_FILES, "provenance": "provenance.json"}
             return {key: f"{self.folder(name)}/{file}" for key, file in files.items()}
         if job.kind == "experiment":
-            tables = {t: f"{self.results}/{table_file(f'{name}.{t}')}" for t in job.declared.makes}
+            tables = {t: f"{self.results}/{table_file(f'{name}.{t}')}" for t in job.declared.output}
             stamp = table_file(f"{name}.provenance").removesuffix("csv")
             return tables | {"provenance": f"{self.results}/{stamp}json"}
         folder = f"{self.results}/{job.paper}/{job.kind}s"
@@ -214,22 +215,22 @@ def makers_of(reads: Iterable[Read]) -> dict[str, str]:
     return makers
 
 
-def chosen(section: Mapping[str, Any], wanted: Any) -> Any:
-    """The settings that a declaration names, of one paper's settings.
+def chosen(section: Mapping[str, Any], params: Any) -> Any:
+    """The ``params`` of a declaration, with the settings of one paper that they name.
 
-    What is ``wanted`` is None (no settings); a path such as ``memorisation.task`` (what lies there;
-    a part in braces, ``regimes.networks.{cntk.network}``, is looked up first); or a mapping whose
-    entries are ``path: [keys]`` (these keys of what lies at the path), ``name: path``, or
-    ``name: {...}`` for a nested mapping.
+    A value ``config.memorisation.task`` is what lies there; a part in braces,
+    ``config.regimes.networks.{cntk.network}``, is looked up first. A key ``config.nu`` stands for
+    the keys of what lies there that its list has. All other values stay as they are.
     """
-    if wanted is None:
-        return {}
-    if isinstance(wanted, str):
-        return at(section, _looked_up(section, wanted))
+    if isinstance(params, str) and params.startswith(CONFIG):
+        return at(section, _looked_up(section, params.removeprefix(CONFIG)))
+    if not isinstance(params, Mapping):
+        return params
     settings: dict[str, Any] = {}
-    for name, value in wanted.items():
-        if isinstance(value, list):
-            settings |= {key: at(section, f"{name}.{key}") for key in value}
+    for name, value in params.items():
+        if name.startswith(CONFIG):
+            path = name.removeprefix(CONFIG)
+            settings |= {key: at(section, f"{path}.{key}") for key in value}
         else:
             settings[name] = chosen(section, value)
     return settings
@@ -244,8 +245,8 @@ class Seen:
     """What some inputs show of the jobs behind them: not every table depends on every setting.
 
     Of each job, ``unseen`` has the settings on which none of its tables that are read depends
-    (`Experiment.independent`). An artifact that has ``shown`` (`Artifact.shown`) shows so many runs
-    of the experiments ``first``. By default all is seen.
+    (`Experiment.independent`). If only some runs are ``shown``
+    (`Artifact.runs_shown`), these are runs of the experiments ``first``. By default all is seen.
     """
 
     unseen: Mapping[str, set[str]] = field(default_factory=dict)

@@ -134,11 +134,10 @@ class Plan:
     def params(self, name: str) -> dict[str, Any]:
         """The settings that an experiment or a renderer is called with, and what it is told."""
         job = self.jobs[name]
-        if job.kind == "experiment" and not job.declared.tell:
+        if job.kind == "experiment" and not job.declared.facts:
             return dict(job.params)
         facts = {"datasets": self.footers.datasets, "comparable": self.footers.comparable}
-        # the device is no parameter: another one does not make results out of date
-        known = {fact: facts[fact](job.reads) for fact in job.declared.tell if fact != "device"}
+        known = {fact: facts[fact](job.reads) for fact in job.declared.facts}
         artifact = {"artifact": name} if isinstance(job.declared, Artifact) else {}
         return {**artifact, **job.params, **known}
 
@@ -165,7 +164,7 @@ class Plan:
 
     def on_device(self, name: str) -> bool:
         """Whether a declared job runs on the device of the configuration, such as a GPU."""
-        return "device" in self.jobs[name].declared.tell
+        return self.jobs[name].declared.gpu
 
     def targets(self, paper: str | None = None) -> list[str]:
         """The files of all artifacts, of one paper or of all."""
@@ -303,7 +302,7 @@ class Plan:
         for entry, template in zip(self.of(paper), templates, strict=True):
             text = (self.root / template).read_text(encoding="utf-8")
             try:
-                shown = {name: chosen(self.config, name) for name in settings_of(text)}
+                shown = {name: chosen(self.config, f"config.{name}") for name in settings_of(text)}
             except ConfigError as error:
                 raise ConfigError(f"{template}: {error}") from None
             jobs[entry.artifact] = {

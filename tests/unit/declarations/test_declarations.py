@@ -37,14 +37,28 @@ def declared(folder, **changes):
         "paper": "toy",
         "order": 1,
         "title": "A toy paper",
-        "experiments": {"toy_theory": {"settings": "theory", "makes": ["curves"]}},
-        "artifacts": {"toy_fig1": {"title": "Curves", "of": ["toy_theory.curves"]}},
+        "experiments": {"toy_theory": THEORY},
+        "artifacts": {"toy_fig1": FIGURE},
     }
-    (folder / "toy.yaml").write_text(yaml.safe_dump({**paper, **changes}), encoding="utf-8")
+    (folder / "toy.yaml").write_text(
+        yaml.safe_dump({**paper, **changes}, sort_keys=False), encoding="utf-8"
+    )
     return folder
 
 
-FIGURE = {"title": "Curves", "of": ["toy_theory.curves"]}
+THEORY = {"stage": "theory", "params": "config.theory", "output": ["curves"]}
+FIGURE = {"title": "Curves", "input": ["toy_theory.curves"]}
+TRAINED = {"input": {"weights": "training/nu/weights"}}
+
+
+def experiment(**changes):
+    """The experiments of the small paper, with other keys of the only one."""
+    return {"experiments": {"toy_theory": {**THEORY, **changes}}}
+
+
+def figure(**changes):
+    """The artifacts of the small paper, with other keys of the only one."""
+    return {"artifacts": {"toy_fig1": {**FIGURE, **changes}}}
 
 
 @pytest.mark.parametrize(
@@ -56,18 +70,22 @@ FIGURE = {"title": "Curves", "of": ["toy_theory.curves"]}
         ({"artifacts": {"npf_fig1": FIGURE}}, "'npf_fig1' is not a name of an artifact"),
         ({"artifacts": {"toy_fig01": FIGURE}}, "'toy_fig01' is not a name of an artifact"),
         ({"artifacts": {"toy_extra_more": FIGURE}}, "toy_extra_more: kind: .*'figure' or 'table'"),
-        ({"artifacts": {"toy_fig1": {**FIGURE, "caption": 1}}}, "toy_fig1: unknown key caption"),
+        (figure(caption=1), "toy_fig1: unknown key caption"),
         (
-            {"artifacts": {"toy_fig1": {**FIGURE, "of": ["toy_theory.limits"]}}},
-            "'toy_theory.limits' is read, but no experiment makes it",
+            figure(inputs=[]),
+            r"unknown key inputs \(did you mean input\?\); known keys are .*params",
         ),
-        ({"artifacts": {"toy_fig1": {**FIGURE, "of": ["curves"]}}}, "'curves' is not a reference"),
-        (
-            {"artifacts": {"toy_fig1": {**FIGURE, "of": {"rows": "toy_law_*.rows"}}}},
-            "'toy_law_\\*.rows' is read, but no experiment makes it",
-        ),
-        ({"artifacts": {"toy_fig1": {**FIGURE, "tell": ["weather"]}}}, "tell.0: .*'device'"),
-        ({"experiments": {"npf_theory": {"makes": ["a"]}}}, "'npf_theory' is not a name of an exp"),
+        (figure(input=["toy_theory.limits"]), "'toy_theory.limits' is read, but no experiment"),
+        (figure(input=["curves"]), "'curves' is not a reference"),
+        (figure(input={"rows": "toy_law_*.rows"}), "'toy_law_\\*.rows' is read, but no experiment"),
+        (figure(facts=["weather"]), "facts.0: .*'comparable'"),
+        (figure(params={"config.theory": "runs"}), "params: .*config.theory needs a list"),
+        ({"experiments": {"npf_theory": THEORY}}, "'npf_theory' is not a name of an experiment"),
+        ({"experiments": {"toy_theory": {"output": ["curves"]}}}, "the key stage is missing"),
+        (experiment(stage="drawing"), "toy_theory: stage: .*'evaluation', not 'drawing'"),
+        (experiment(**TRAINED), "stage is 'theory', but it reads 'training/nu/weights'"),
+        (experiment(stage="evaluation"), "'evaluation', but no input comes from trained networks"),
+        ({"experiments": {"toy_{law}": THEORY}}, "'toy_{law}': no wildcard has the words law"),
     ],
 )
 def test_a_wrong_declaration_is_named(tmp_path, changes, message):
@@ -80,12 +98,94 @@ def test_a_folder_without_papers_is_refused(tmp_path):
         read_papers(tmp_path)
 
 
+def test_what_reads_a_table_of_trained_networks_is_an_evaluation(tmp_path):
+    experiments = {
+        "toy_nu": {"stage": "evaluation", "output": ["curves"], **TRAINED},
+        "toy_rows": {"stage": "sampling", "input": {"curves": "toy_nu.curves"}},
+    }
+    with pytest.raises(ConfigError, match="toy_rows: stage is 'sampling', but it reads 'toy_nu"):
+        read_papers(declared(tmp_path, experiments=experiments, artifacts={}))
+
+
+def test_an_entry_with_a_wildcard_is_written_out_for_each_of_its_values(tmp_path):
+    (paper,) = read_papers(
+        declared(
+            tmp_path,
+            wildcards={"law": {"relu": {"number": "fig2"}, "tanh": {"number": "fig1"}, "erf": {}}},
+            experiments={
+                "toy_{law}": {**THEORY, "params": "config.laws.{law}"},
+                "toy_erf": {"resumes": True},
+            },
+            artifacts={"toy_{number}": {"title": "{law}", "input": ["toy_{law}.curves"]}},
+        )
+    )
+    assert [(e.name, e.params, e.resumes) for e in paper.experiments] == [
+        ("toy_relu", "config.laws.relu", False),
+        ("toy_tanh", "config.laws.tanh", False),
+        ("toy_erf", "config.laws.erf", True),  # written out by name as well, with a key of its own
+    ]
+    assert [(a.artifact, a.title, a.input) for a in paper.artifacts] == [
+        ("toy_fig1", "tanh", {"curves": "toy_tanh.curves"}),
+        ("toy_fig2", "relu", {"curves": "toy_relu.curves"}),
+    ]
+
+
+INVARIANT = {
+    "fig2": "resnet_mnist",
+    "fig3": "vgg_mnist",
+    "fig4": "vgg_fashion",
+    "fig5": "vgg_cifar",
+    "fig6": "resnet_mnist",
+    "fig7": "resnet_fashion",
+    "fig8": "resnet_cifar",
+    "fig9": "densenet_mnist",
+    "fig10": "densenet_fashion",
+    "fig11": "densenet_cifar",
+    "fig12": "resnet_mnist_ce",
+}
+BLOCKS = {
+    "fig1": "resnet_mnist",
+    "fig13": "vgg_mnist",
+    "fig14": "vgg_fashion",
+    "fig15": "vgg_cifar",
+    "fig16": "resnet_fashion",
+    "fig17": "resnet_cifar",
+    "fig18": "densenet_mnist",
+    "fig19": "densenet_fashion",
+    "fig20": "densenet_cifar",
+}
+
+
+def test_the_pairs_of_collapse_and_their_figures():
+    (collapse,) = (paper for paper in PAPERS if paper.name == "collapse")
+    names = {experiment.name for experiment in collapse.experiments}
+    for pair in {*INVARIANT.values(), *BLOCKS.values()}:
+        assert {f"collapse_training_{pair}", f"collapse_models_{pair}"} <= names
+    for renderer, figures in (("invariant", INVARIANT), ("blocks", BLOCKS)):
+        drawn = [a for a in collapse.artifacts if a.module.endswith(f".{renderer}")]
+        assert {a.artifact for a in drawn} == {f"collapse_{figure}" for figure in figures}
+        for artifact in drawn:
+            pair = figures[artifact.artifact.removeprefix("collapse_")]
+            jobs = {table.split(".")[0] for table in artifact.input.values()}
+            assert jobs - {"reported/collapse"} == {f"collapse_models_{pair}"}
+
+
+def test_no_line_of_a_declaration_is_long():
+    for file in sorted((ROOT / "workflow").rglob("*.yaml")):
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+            assert len(line) <= 100, f"{file.name}, line {number}"
+
+
 def test_chosen_settings():
     section = {"task": {"samples": 3, "mu": 0.5}, "runs": 4, "name": "task"}
-    assert chosen(section, None) == {}
-    assert chosen(section, "task") == section["task"]
-    assert chosen(section, {"task": ["mu"], "runs": "runs"}) == {"mu": 0.5, "runs": 4}
-    assert chosen(section, {"found": "{name}.samples"}) == {"found": 3}
-    assert chosen(section, {"inner": {"a": "runs"}}) == {"inner": {"a": 4}}
+    assert chosen(section, {}) == {}
+    assert chosen(section, "config.task") == section["task"]
+    assert chosen(section, {"config.task": ["mu"], "n": "config.runs"}) == {"mu": 0.5, "n": 4}
+    assert chosen(section, {"n": "config.{name}.samples"}) == {"n": 3}
+    assert chosen(section, {"inner": {"a": "config.runs"}}) == {"inner": {"a": 4}}
+    assert chosen(section, {"unit": "percent", "at": ["task"]}) == {
+        "unit": "percent",
+        "at": ["task"],
+    }
     with pytest.raises(ConfigError, match=r"no setting 'task\.size'"):
-        chosen(section, {"task": ["size"]})
+        chosen(section, {"config.task": ["size"]})

@@ -151,7 +151,7 @@ def test_tables_do_not_depend_on_the_settings_that_they_are_said_not_to(name):
 
 def test_only_known_tables_and_settings_are_declared():
     for name, experiment in EXPERIMENTS.items():
-        assert set(experiment.independent) <= set(experiment.makes)
+        assert set(experiment.independent) <= set(experiment.output)
         params = JOBS["paper"][name].params
         assert set().union(*experiment.independent.values()) <= set(params), name
 
