@@ -22,7 +22,7 @@ SUBMIT = "#!/bin/sh\nsh $1 > $1.log 2>&1 &\necho $!\n"
 def test_killed_while_it_writes(checkout):
     (checkout.path / TABLE).unlink()
     before = (checkout.path / f"{PICTURE}.png").read_bytes()
-    held = checkout.hold(TABLE, path=r"risk_drawn\.csv$", script="declared.py")
+    held = checkout.hold(TABLE, path=r"risk_drawn\.csv$", script="experiment.py")
     held.signal(signal.SIGKILL)
     assert not (checkout.path / TABLE).exists()  # written beside, and not yet in its place
     assert any((checkout.path / ".snakemake/locks").iterdir())

@@ -2,6 +2,7 @@
 for paper in plan.captioned:
 
     rule:
+        """The captions of a paper"""
         name:
             f"captions_{paper}"
         input:

@@ -1,7 +1,9 @@
-# Does the paper hold? Verdicts on its claims and its printed numbers beside ours, from tables only.
+# Do the papers hold? Verdicts on the claims of a paper, and its printed numbers beside ours, from tables
+# only.
 
 
 rule claims:
+    """Verdicts on the claims of a paper, and its printed numbers beside ours"""
     input:
         unpack(lambda wildcards: inputs_of(f"claims {wildcards.paper}")),
     output:

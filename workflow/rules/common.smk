@@ -1,4 +1,6 @@
-# What all rules share: the checked configuration and the folder its results go to.
+# What all rules share: the checked configuration, the plan of all jobs, and the functions from which the
+# rules take the input and the params of a job.
+import re
 import sys
 from functools import cache, partial
 from pathlib import Path
@@ -23,20 +25,35 @@ if paths.prefix or paths.modifies_prefixes:
 
 plan = Plan(config, project)
 results = plan.results
+checkpoint_folder = f"{results}/.checkpoints"
 job_plans = planned_jobs.job_plans(plan)
 
 if workflow.is_main_process:
     surroundings.refuse_unwritable(".snakemake", "results", results)
 
 
+def experiments(stage):
+    """The experiments of a stage: theory, sampling, training or evaluation."""
+    declared = [job for job in plan.declared() if job.kind == "experiment"]
+    return [job for job in declared if job.declared.stage == stage]
+
+
+def artifacts(kind):
+    """All figures, or all tables."""
+    return [job for job in plan.declared() if job.kind == kind]
+
+
+# --- input and params of a job --------------------------------------------------------------------
+
+
 def in_project(files):
     """Files of the project, such as captions: elsewhere if this is a module of a workflow."""
     if isinstance(files, dict):
-        return {name: in_project(each) for name, each in files.items()}
+        return {name: in_project(values) for name, values in files.items()}
     if not isinstance(files, str):
         return [in_project(file) for file in files]
-    ours = files.startswith(("config/", "workflow/", "src/", "CITATION.cff"))
-    return f"{project}/{files}" if ours and project != os.getcwd() else files
+    is_of_project = files.startswith(("config/", "workflow/", "src/", "CITATION.cff"))
+    return f"{project}/{files}" if is_of_project and project != os.getcwd() else files
 
 
 @cache
@@ -50,7 +67,7 @@ def refuse_other_runs():
 
 
 def inputs_of(name, wildcards=None):
-    """What a job reads, and the file with its plan, which alone decides whether it runs again.
+    """The input of a job by name, and the file with its plan, which alone decides whether it reruns.
 
     Dates of the other files say nothing: they are `ancient`, unless this job or one of those that make
     them has a reason to run. Snakemake passes over a job whose inputs are all `ancient` when a job
@@ -63,30 +80,56 @@ def inputs_of(name, wildcards=None):
         return {**files, "plan": job_plans.written(name)}
     starts = refuse_other_runs()
     if not job_plans.runs_after_others(name):
-        files = {key: ancient(each) for key, each in files.items()}
+        files = {key: ancient(values) for key, values in files.items()}
     if starts and name.startswith("dataset ") and not job_plans.is_done(name):
         other_runs.refuse_dataset(job_plans[name].outputs[0], results)
     return {**files, "plan": job_plans.write(name)}
 
 
 def parameter(name, key, wildcards=None):
-    """One of the parameters of a job."""
+    """One of the params of a job."""
     return job_plans[name].parameters[key]
 
 
-# it has all rules, or those of this module of another workflow
-here = workflow.modifier
-before, after = here.modify_rulename("*").split("*")
+# --- names of rules, which a module of another workflow changes -----------------------------------
+
+prefix, suffix = workflow.modifier.modify_rulename("*").split("*")
 
 
-def name_here(rule):
+def unmodified(name):
     """The name of a rule in these files; `use rule * from finitewidth as fw_*` gives another."""
-    return rule.name.removeprefix(before).removesuffix(after)
+    return name.removeprefix(prefix).removesuffix(suffix)
 
 
 def rules_by_name():
     """The rules of these files, in their order, which may be a module of another workflow."""
-    return {name_here(rule): rule for rule in workflow.rules if rule in here.rules}
+    return {
+        unmodified(each.name): each
+        for each in workflow.rules
+        if each in workflow.modifier.rules
+    }
+
+
+def title_of(job):
+    """What a job makes, in one line: of an experiment, its stage and the first line of its module."""
+    if job.kind != "experiment":
+        label = "Extra" if job.declared.extra else job.declared.label
+        return f"{label} of {job.paper}: {job.declared.title}"
+    file = Path(project, "src", *job.declared.module.split(".")).with_suffix(".py")
+    first = (
+        file.read_text(encoding="utf-8").splitlines()[0].strip('".').replace("`", "")
+    )
+    return f"{job.declared.stage}: {re.split(', jobs? |: job ', first)[0]}"
+
+
+titles = {job.name: title_of(job) for job in plan.declared()}
+titles |= {paper.name: paper.title for paper in plan.papers}
+titles |= {
+    f"captions_{paper.name}": f"Captions of {paper.name}" for paper in plan.papers
+}
+
+
+# --- what the terminal shows of this run (finitewidth.cli.terminal) -------------------------------
 
 
 def forecast():
@@ -94,24 +137,21 @@ def forecast():
     # a dry run may be over before the terminal asks
     planned = workflow.dag.needrun_jobs(exclude_finished=False)
     jobs = [job for job in planned if not job.is_norun]
-    shown = {
-        announced.job_name(name_here(job.rule), job.wildcards_dict): announced.job_name(
-            job.rule.name, job.wildcards_dict
-        )
+    names = {
+        announced.job_name(
+            unmodified(job.rule.name), job.wildcards_dict
+        ): announced.job_name(job.rule.name, job.wildcards_dict)
         for job in jobs
     }
-    return {name: plan.step(ours, shown) for ours, name in shown.items()}
+    return {name: plan.step(planned, names) for planned, name in names.items()}
 
 
 def reasons(name):
     """Why a job runs again, by its name as the terminal has it."""
-    first, *others = name.split(" ")
-    return job_plans.reasons(
-        " ".join([first.removeprefix(before).removesuffix(after), *others])
-    )
+    first, *wildcards = name.split(" ")
+    return job_plans.reasons(" ".join([unmodified(first), *wildcards]))
 
 
-# what the terminal shows of this run (finitewidth.cli.terminal)
 announced.forecast = forecast
 announced.reasons = reasons
 announced.packages = lambda: job_plans.other_packages

@@ -1,7 +1,9 @@
-# Bundled, fetched or found: every dataset becomes one verified .npz, shared by all presets.
+# Datasets: bundled with a package, fetched, or images of the user. Each becomes one verified .npz, which
+# all presets share.
 
 
 rule dataset:
+    """A dataset as one verified file"""
     input:
         unpack(lambda wildcards: inputs_of(f"dataset {wildcards.source}")),
     output:

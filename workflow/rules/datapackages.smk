@@ -2,6 +2,7 @@
 
 
 rule datapackages:
+    """Data packages: what every column of every data file means"""
     input:
         unpack(partial(inputs_of, "datapackages")),
     output:

@@ -2,6 +2,7 @@
 
 
 rule errata:
+    """Errata of the papers, computed where possible"""
     input:
         unpack(partial(inputs_of, "errata")),
     output:
@@ -18,4 +19,4 @@ rule errata:
         seed=partial(parameter, "errata", "seed"),
         settings=partial(parameter, "errata", "settings"),
     script:
-        "../scripts/declared.py"
+        "../scripts/experiment.py"

@@ -2,6 +2,7 @@
 
 
 rule report:
+    """The report: pages that tell how far the papers hold"""
     input:
         unpack(partial(inputs_of, "report")),
     output:
@@ -22,6 +23,7 @@ rule report:
 
 # the same of whatever results there are: `finitewidth report`
 rule report_now:
+    """The report, from whatever results there are (finitewidth report)"""
     log:
         plan.log("report_now"),
     resources:

@@ -43,11 +43,11 @@ class OtherPreset:
     costs: Mapping[str, costs.Cost]
 
 
-# part of a paper's folder -> the module that runs its experiments, or draws its artifacts, as jobs
+# kind of a job -> the module that its script calls
 RUNNERS = {
-    "experiments": "finitewidth.measures.job",
-    "figures": "finitewidth.figures.job",
-    "tables": "finitewidth.tables.job",
+    "experiment": "finitewidth.measures.job",
+    "figure": "finitewidth.figures.job",
+    "table": "finitewidth.tables.job",
 }
 
 
@@ -143,8 +143,8 @@ class Plan:
 
     def code(self, name: str) -> Code:
         """All code that an experiment or a renderer reaches."""
-        module = self.jobs[name].declared.module
-        return self.code_of(module, RUNNERS[module.split(".")[-2]], script="declared")
+        job = self.jobs[name]
+        return self.code_of(job.declared.module, RUNNERS[job.kind], script=job.kind)
 
     def code_of(self, *modules: str, script: str, texts: Iterable[str | Path | None] = ()) -> Code:
         """The code of a job: modules and all that they import, their script, and some texts."""
@@ -185,7 +185,7 @@ class Plan:
         modules = [each for paper in self.captioned for each in modules_of(paper, "errata")]
         modules += ["finitewidth.errata.table", "finitewidth.measures.job"]
         texts = [text_file(paper, name) for paper in self.captioned for name in ("errata", "text")]
-        return self.code_of(*modules, script="declared", texts=texts)
+        return self.code_of(*modules, script="experiment", texts=texts)
 
     def claim_inputs(self, paper: str) -> dict[str, Any]:
         """The files that rule ``claims`` reads for a paper: tables, claims and printed numbers."""

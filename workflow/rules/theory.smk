@@ -1,0 +1,24 @@
+# Formulas, limits of infinite width, and the concepts that a paper explains, computed without random
+# numbers.
+for job in experiments("theory"):
+
+    rule:
+        """Tables of exact numbers"""
+        name:
+            job.name
+        input:
+            unpack(partial(inputs_of, job.name)),
+        output:
+            **plan.jobs.outputs(job.name),
+        log:
+            plan.log(job.name),
+        benchmark:
+            plan.benchmark(job.name)
+        resources:
+            **plan.requests.of(job.name),
+        params:
+            module=job.declared.module,
+            settings=partial(parameter, job.name, "settings"),
+            seed=config["seed"],
+        script:
+            "../scripts/experiment.py"
