@@ -49,7 +49,8 @@ def files(folder: Path) -> dict[str, Path]:
 
 def differences(ours: Path, theirs: Path) -> Iterator[str]:
     """Yield a line for every file that differs or that only one folder has."""
-    a, b = files(ours), files(theirs)
+    a = files(ours)
+    b = files(theirs)
     for name in sorted(a.keys() | b.keys()):
         if name not in a or name not in b:
             yield f"{name}: only in {ours if name in a else theirs}"
@@ -62,7 +63,8 @@ def numbers(ours: Path, theirs: Path) -> str:
     """Return a description of the largest difference of two CSV files."""
     import pandas as pd
 
-    a, b = pd.read_csv(ours), pd.read_csv(theirs)
+    a = pd.read_csv(ours)
+    b = pd.read_csv(theirs)
     if a.shape != b.shape or list(a) != list(b):
         return f"shapes {a.shape} and {b.shape}, or other columns"
     common = a.select_dtypes("number").columns.intersection(b.select_dtypes("number").columns)

@@ -88,7 +88,8 @@ pixels and 3 colours.""",
 
 SLOWER_UNCHECKED, SLOWER_CHECKED = 1.1, 1.25  # times that ours may take as long as another way
 # docs/howto/kernel.md includes what is between the two lines
-START, END = "<!-- kernels of networks -->", "<!-- end of kernels of networks -->"
+START = "<!-- kernels of networks -->"
+END = "<!-- end of kernels of networks -->"
 NETWORKS = f"""## Kernels of users' networks
 
 Kernels of torch modules with ten outputs, in float32: "traced" is the sum over outputs, "full" the
@@ -191,7 +192,8 @@ def section(rows: pd.DataFrame, pictures: dict[str, Path]) -> list[str]:
 
 def of_networks(rows: pd.DataFrame) -> list[str]:
     """Return what one machine has measured of `benchmarks.networks`."""
-    first, rates = rows.iloc[0], rows["matmul_flops"].dropna() / 1e9
+    first = rows.iloc[0]
+    rates = rows["matmul_flops"].dropna() / 1e9
     load = span(rows["load"], "{:.1f}".format)
     versions = ", ".join(dict.fromkeys(", ".join(rows["versions"]).split(", ")))
     dates, commits = (" and ".join(dict.fromkeys(rows[name])) for name in ("date", "commit"))
@@ -318,7 +320,8 @@ def run_facts(rows: pd.DataFrame) -> str:
     """Return when and how each benchmark was run, and the rates of the machine at that time."""
     found = []
     for (benchmark, threads), own in rows.groupby(["benchmark", "threads"], sort=False):
-        first, rates = own.iloc[0], own.drop_duplicates("matmul_flops")["matmul_flops"]
+        first = own.iloc[0]
+        rates = own.drop_duplicates("matmul_flops")["matmul_flops"]
         found.append(
             {
                 "benchmark": benchmark,
@@ -369,7 +372,8 @@ def findings(rows: pd.DataFrame) -> str:
         some = some.drop_duplicates("value").sort_values("value")
         if len(some) < 2:
             continue
-        small, large = some.iloc[0], some.iloc[-1]
+        small = some.iloc[0]
+        large = some.iloc[-1]
         unit = "draw" if small["benchmark"] == draws.NAME else small["unit"]
         lines.append(
             f"- {case}: with {number(large['value'] / small['value'])} times the {size} "
@@ -428,7 +432,8 @@ def part(ratio: float) -> str:
 
 
 def span(values: pd.Series, said: object) -> str:
-    low, high = said(values.min()), said(values.max())
+    low = said(values.min())
+    high = said(values.max())
     return low if low == high else f"{low} to {high}"
 
 

@@ -19,9 +19,14 @@ from finitewidth.kernels.ntk_init.samplers import sample_kernels, sample_vectors
 from finitewidth.kernels.ntk_init.scalar_chain import BLOCK, sample_scalar_chain
 from finitewidth.kernels.ntk_init.streams import block_size
 
-NAME, UNIT = "draws", "draw"
-CHAIN, VECTORS, MATRICES = "scalar chain, ReLU", "vector sampler, tanh", "matrix sampler, ReLU"
-JACOBIAN, CLOSED, PRODUCTS = "torch.func", "drawn matrices", "products alone"
+NAME = "draws"
+UNIT = "draw"
+CHAIN = "scalar chain, ReLU"
+VECTORS = "vector sampler, tanh"
+MATRICES = "matrix sampler, ReLU"
+JACOBIAN = "torch.func"
+CLOSED = "drawn matrices"
+PRODUCTS = "products alone"
 # sizes (width, depth, inputs) for each parameter that is varied
 SIZES = {
     "width": [(width, 50, 1) for width in (50, 100, 200, 400, 800)],
@@ -51,14 +56,16 @@ def comparisons(device: str, quick: bool) -> Iterator[Comparison]:
 
 def chain(init: Initialisation) -> Way:
     """Draw blocks of the scalar chain: one binomial, two gammas in each hidden layer."""
-    hidden, seeds = init.depth - 1, itertools.count()
+    hidden = init.depth - 1
+    seeds = itertools.count()
     work = Work(bytes=24, uniforms=hidden, gammas=2 * hidden, normals=1)
     return Way(CHAIN, lambda: sample_scalar_chain(init, BLOCK, next(seeds)), BLOCK, work)
 
 
 def vectors(init: Initialisation, x: Tensor) -> Way:
     """Draw by the vector sampler: two normal numbers for each hidden unit."""
-    units, seeds = sum(init.widths[1:]), itertools.count()
+    units = sum(init.widths[1:])
+    seeds = itertools.count()
     count = whole_blocks(DRAWS[VECTORS], 3 * sum(init.widths))
     work = Work(bytes=24, normals=2 * units + 3)
 
@@ -70,7 +77,8 @@ def vectors(init: Initialisation, x: Tensor) -> Way:
 
 def matrices(init: Initialisation, x: Tensor) -> Way:
     """Draw by the matrix sampler, whose FLOP are counted as it runs."""
-    S, seeds = len(x), itertools.count()
+    S = len(x)
+    seeds = itertools.count()
     count = whole_blocks(DRAWS[MATRICES], sum(init.layer_widths) * (2 * S + 1))
     inputs = x.double().cpu().numpy()
 
@@ -163,7 +171,8 @@ def products(init: Initialisation, x: Tensor) -> Way:
     last = torch.ones(len(x), 1, device=x.device)
 
     def multiply() -> None:
-        h, g = x, last
+        h = x
+        g = last
         for weight in weights:
             h = h @ weight
         for weight in reversed(weights[1:]):

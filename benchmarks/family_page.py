@@ -7,10 +7,12 @@ import pandas as pd
 
 FILE = Path("benchmarks/results/families/families.csv")
 PAGE = Path("docs/reliability.md")
-START, END = "<!-- families -->", "<!-- end of families -->"
+START = "<!-- families -->"
+END = "<!-- end of families -->"
 KEYS = ["library", "family", "dtype"]
 FACTS = ["processor", "versions", "commit", "date"]
-FULL, HALF = "float64", "float32"
+FULL = "float64"
+HALF = "float32"
 
 
 def store(table: pd.DataFrame, root: Path) -> None:

@@ -70,7 +70,9 @@ def jacobian(
     is read as tokens.
     """
     parameters = {name: p for name, p in network.named_parameters() if p.requires_grad}
-    N, values, rows = count(x), [], []
+    N = count(x)
+    values = []
+    rows = []
     for at in range(N):
         outputs = called(function, rows_of(x, [at, (at + 1) % N]))[0]
         values.append(outputs.detach())
@@ -146,8 +148,10 @@ class Reference:
     def predicted(self, targets: np.ndarray, train: slice, test: slice) -> np.ndarray:
         """Return the predictions of the linearised network, trained to the end with the ridge."""
         K = self.outputs.shape[1]
-        full, outputs = self.full.numpy(), self.outputs.double().numpy()
-        inner, across = full[:, train][..., train], full[:, test][..., train]
+        full = self.full.numpy()
+        outputs = self.outputs.double().numpy()
+        inner = full[:, train][..., train]
+        across = full[:, test][..., train]
         residual = (targets - outputs[train]).T.reshape(-1)  # (output, input), as the kernel
         theta = inner.reshape(len(residual), len(residual)) + self.ridge * np.eye(len(residual))
         change = across.reshape(-1, len(residual)) @ np.linalg.solve(theta, residual)

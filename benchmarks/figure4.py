@@ -44,7 +44,8 @@ class Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, inputs: Tensor, weights: Tensor, precision: str) -> Tensor:
         """Multiply the rounded factors."""
-        inputs, weights = rounded(inputs, precision), rounded(weights, precision)
+        inputs = rounded(inputs, precision)
+        weights = rounded(weights, precision)
         ctx.save_for_backward(inputs, weights)
         ctx.precision = precision
         return inputs @ weights
@@ -69,7 +70,8 @@ def start(sigma_w2: float, seed: int, dtype: torch.dtype) -> tuple[list[Tensor],
     """Normal weights of variance sigma_w2 over fan-in, and biases of 0."""
     generator = torch.Generator().manual_seed(1000 + seed)
     widths = [28 * 28, *[WIDTH] * HIDDEN, CLASSES]
-    weights, biases = [], []
+    weights = []
+    biases = []
     for fan_in, fan_out in itertools.pairwise(widths):
         normal = torch.randn(fan_in, fan_out, generator=generator)
         weights.append((normal * (sigma_w2 / fan_in) ** 0.5).to(dtype).requires_grad_())
@@ -131,7 +133,8 @@ def main() -> None:
             )
             kernel = traced_kernel(stack, x[of_kernel])[0]
             means = block_means(kernel.double().numpy(), labels[of_kernel])
-            same, other = means.same_class / means.diagonal, means.other_class / means.diagonal
+            same = means.same_class / means.diagonal
+            other = means.other_class / means.diagonal
             print(
                 f"step {step}: diagonal {means.diagonal:.4g}, same class {same:.3f}, "
                 f"other class {other:.3f}, training loss {total:.3g}, test loss {test:.3g}",

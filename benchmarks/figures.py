@@ -10,7 +10,8 @@ from matplotlib.ticker import NullLocator, ScalarFormatter
 
 from finitewidth.figures import style
 
-OURS, REFERENCES = style.COLOURS, (style.COLOURS[3], style.COLOURS[4], style.COLOURS[5])
+OURS = style.COLOURS
+REFERENCES = (style.COLOURS[3], style.COLOURS[4], style.COLOURS[5])
 MARKERS = "osD^v"
 DOTTED = (0, (1, 1.5))
 LABELS = {

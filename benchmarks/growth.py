@@ -30,7 +30,8 @@ from finitewidth.common.torch_setup import prepare_torch  # noqa: E402
 from finitewidth.kernels.trained import traced_kernel  # noqa: E402
 
 NAME = "growth"
-TRACED, WIDE = "traced", "infinite width"
+TRACED = "traced"
+WIDE = "infinite width"
 LIMIT = 30  # seconds of a process, with its imports
 CHUNK = 4  # inputs at a time of vmap(jacrev)
 COLUMNS = {
@@ -105,7 +106,8 @@ def measure(quick: bool, threads: int, interpreter: str | None) -> pd.DataFrame:
         threads: number of threads.
         interpreter: that of an environment with neural-tangents, if there is one.
     """
-    facts, lines = rows.facts_of(Timer("cpu", "wall", 1, 0.0), threads), []
+    facts = rows.facts_of(Timer("cpu", "wall", 1, 0.0), threads)
+    lines = []
     for sweep in QUICK if quick else SWEEPS:
         for line in lines_of(sweep, threads, interpreter):
             lines.append(facts | line | {"load": round(os.getloadavg()[0], 1)})

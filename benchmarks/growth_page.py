@@ -131,7 +131,8 @@ def ends(table: pd.DataFrame) -> pd.DataFrame:
         done = own[own["state"] == side_by_side.MEASURED].sort_values("value")
         if done.empty:
             continue
-        last, failed = done.iloc[-1], own[own["state"] != side_by_side.MEASURED]
+        last = done.iloc[-1]
+        failed = own[own["state"] != side_by_side.MEASURED]
         exponent = np.nan
         if len(done) > 1:
             before = done.iloc[-2]

@@ -32,11 +32,13 @@ def main() -> None:
     options = parser.parse_args()
     torch.manual_seed(0)
     network = nn.Sequential(nn.Linear(8, 64), nn.Tanh(), nn.Linear(64, options.outputs)).double()
-    x, test = torch.randn(options.inputs, 8).double(), torch.randn(20, 8).double()
+    x = torch.randn(options.inputs, 8).double()
+    test = torch.randn(20, 8).double()
     classes = torch.arange(options.inputs) % options.outputs
     targets = nn.functional.one_hot(classes, options.outputs).double()
 
-    ours, seconds = {}, {}
+    ours = {}
+    seconds = {}
     for loss, y in (("squared", targets), ("cross_entropy", classes)):
         began = time.process_time()
         line = fw.linearised(network, x, y, loss=loss)
@@ -47,7 +49,8 @@ def main() -> None:
             ours["end"] = line.outputs(test).numpy()
 
     with tempfile.TemporaryDirectory() as folder:
-        given, found = Path(folder) / "given.npz", Path(folder) / "found.npz"
+        given = Path(folder) / "given.npz"
+        found = Path(folder) / "found.npz"
         np.savez(
             given,
             train=fw.full_kernel(network, x).permute(1, 3, 0, 2).numpy(),

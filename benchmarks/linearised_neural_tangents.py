@@ -20,7 +20,9 @@ def cross_entropy(outputs: Array, targets: Array) -> Array:
 
 def main() -> None:
     given = np.load(sys.argv[1])
-    train, across, y = given["train"], given["across"], given["targets"]
+    train = given["train"]
+    across = given["across"]
+    y = given["targets"]
     starts = given["start"], given["start_test"]
     found = {}
     # its squared loss is divided by the number of outputs, too

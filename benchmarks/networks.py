@@ -47,9 +47,12 @@ from finitewidth.networks.normalised.plain import build  # noqa: E402
 OUTPUTS, SIDE = 10, 8  # SIDE: of the images of the small networks
 STORED = 16e9  # bytes of a Jacobian; a larger one is computed for some parameters after another
 CHECKED, LEAST = 3, 5  # seconds and times that kernels with and without the check are compared
-OURS, JACOBIAN, NNGEOMETRY = "finitewidth", "vmap(jacrev)", "nngeometry"
+OURS = "finitewidth"
+JACOBIAN = "vmap(jacrev)"
+NNGEOMETRY = "nngeometry"
 NEURAL_TANGENTS = "neural-tangents"
-TRACED, FULL = "traced", "full"
+TRACED = "traced"
+FULL = "full"
 KERNELS = {TRACED: traced_kernel, FULL: full_kernel}
 Asked = dict[tuple[str, str], float]  # kernel, way -> least ratio
 
@@ -206,7 +209,8 @@ def by_jacobian(
 
     Products are float32 for each parameter, and are added up in float64.
     """
-    N, K = len(x), outputs
+    N = len(x)
+    K = outputs
     parts = groups(network, N * K)
     gram = sum(gram_of(network, x, K, names, full, chunk) for names in parts)
     return gram.view(N, K, N, K).permute(1, 0, 3, 2) if full else gram
@@ -320,7 +324,8 @@ def product_seconds(
     patches takes longer.
     """
     recording = recorded(network, x, False)
-    (N, K), seconds = recording.outputs.shape, 0.0
+    N, K = recording.outputs.shape
+    seconds = 0.0
 
     def fastest(*ways: Callable[[], Tensor]) -> float:
         return min(timer.once(way) for way in ways for _ in range(timer.rounds + 1))
@@ -349,7 +354,8 @@ def product_seconds(
         if unit.patch_size:
             products.append((N * G, K * c, P, D))
         else:
-            convolved, signals = unit.operations[0].convolved, x.new_ones(K * c, P)
+            convolved = unit.operations[0].convolved
+            signals = x.new_ones(K * c, P)
             seconds += N * fastest(partial(convolved, 0, signals))
     for batch, n, inner, m in products:
         # sums and rows of long ones are taken in parts that fit into the cache
@@ -410,7 +416,8 @@ def main(file: str) -> None:
     """Do one task: write a kernel, what it takes, and for ours also the inputs and parameters."""
     task = json.loads(Path(file).read_text(encoding="utf-8"))
     prepare_torch(task["threads"])
-    case, way = (QUICK if task["quick"] else CASES)[task["case"]], task["way"]
+    case = (QUICK if task["quick"] else CASES)[task["case"]]
+    way = task["way"]
     network, x = drawn(case)
     run = way_of(way, case, network, x, task["kernel"])
     # a tiny network first: some modules are imported at the first call

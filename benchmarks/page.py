@@ -100,7 +100,8 @@ def parser() -> argparse.ArgumentParser:
 
 def measure_all(options: argparse.Namespace, folder: Path) -> bool:
     """Measure each number of threads in a new process, and write the table, if there are rows."""
-    found, parts = [], [name for name in options.only if name in rows.PARTS]
+    found = []
+    parts = [name for name in options.only if name in rows.PARTS]
     with tempfile.TemporaryDirectory() as temporary:
         for threads in options.threads if parts else ():
             file = Path(temporary) / f"{threads}.csv"
@@ -140,7 +141,8 @@ def measure_beside(name: str, options: argparse.Namespace, folder: Path) -> bool
     if name not in options.only or options.device != "cpu":
         return False
     threads = max(options.threads)
-    measure, chosen = SIDE_BY_SIDE[name].measure, {}
+    measure = SIDE_BY_SIDE[name].measure
+    chosen = {}
     if name == side_by_side.NAME:
         chosen = {"chosen": options.networks}
     table = measure(options.quick, threads, options.neural_tangents, **chosen)

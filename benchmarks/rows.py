@@ -58,7 +58,8 @@ COLUMNS = {
 def measure(names: list[str], timer: Timer, threads: int, quick: bool) -> pd.DataFrame:
     """Run benchmarks and return their rows; say on the terminal what has been done."""
     size, megabytes = (64, 1) if quick else (1024, 256)
-    machine, facts = measured(timer, size, megabytes), facts_of(timer, threads)
+    machine = measured(timer, size, megabytes)
+    facts = facts_of(timer, threads)
     rows = []
     for name in names:
         for comparison in PARTS[name].comparisons(timer.device, quick):
@@ -78,7 +79,8 @@ def rows_of(comparison: Comparison, timer: Timer, machine: Machine) -> Iterator[
     seconds = timer.in_turn([*comparison.ours, *comparison.references])
     times = seconds[: len(comparison.ours)], seconds[len(comparison.ours) :]
     for ours, spent in zip(comparison.ours, times[0], strict=True):
-        bound, median = bound_of(ours.work, machine, comparison.dtype), statistics.median(spent)
+        bound = bound_of(ours.work, machine, comparison.dtype)
+        median = statistics.median(spent)
         for reference, other in zip(comparison.references, times[1], strict=True):
             ratio = ratio_of(spent, other)
             yield {

@@ -15,8 +15,11 @@ from finitewidth.training.gated import build_stack, train
 from finitewidth.training.images import Images
 from finitewidth.training.run import Replica, TrainingRun
 
-NAME, UNIT, OUTPUTS = "stacked", "step of one network", 10
-LOOP, PLAIN = "one by one", "plain torch"
+NAME = "stacked"
+UNIT = "step of one network"
+OUTPUTS = 10
+LOOP = "one by one"
+PLAIN = "plain torch"
 BATCH, STEPS = 32, 16
 # name -> architecture, shape of an input, optimiser
 CASES = {
@@ -28,7 +31,8 @@ CASES = {
         "adam",
     ),
 }
-SIZES, QUICK = (1, 2, 5, 10, 20), (1, 2)
+SIZES = (1, 2, 5, 10, 20)
+QUICK = (1, 2)
 
 
 def comparisons(device: str, quick: bool) -> Iterator[Comparison]:

@@ -15,8 +15,11 @@ from finitewidth.kernels.trained import traced_kernel
 from finitewidth.networks.normalised.plain import build
 from finitewidth.networks.normalised.specs import Network
 
-NAME, UNIT, OUTPUTS = "trained", "kernel", 10
-BY_INPUT, BY_PAIR = "pass by input", "pass by pair"
+NAME = "trained"
+UNIT = "kernel"
+OUTPUTS = 10
+BY_INPUT = "pass by input"
+BY_PAIR = "pass by pair"
 TOLERANCE = {torch.float64: 1e-11, torch.float32: 1e-4}  # of the largest entry
 NORMALISED = {
     "VGG": Network(kind="vgg", convolutions=(8, "M", 16, "M", 32, "M"), dense=(64, 32)),

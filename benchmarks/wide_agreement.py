@@ -49,7 +49,8 @@ class Steps(nn.Module):
 
     def __init__(self, steps: list, shape: tuple[int, ...]) -> None:
         super().__init__()
-        self.steps, self.parts = steps, nn.ModuleList()
+        self.steps = steps
+        self.parts = nn.ModuleList()
         x = torch.zeros(2, *shape)
         for step in steps:
             self.parts.append(made(step, tuple(x.shape[1:])))
@@ -107,12 +108,14 @@ def main() -> None:
     }
     drawn = architectures(options.count)
     with tempfile.TemporaryDirectory() as folder:
-        given, result = Path(folder, "in.npz"), Path(folder, "out.npz")
+        given = Path(folder, "in.npz")
+        result = Path(folder, "out.npz")
         np.savez(given, settings=json.dumps(SETTINGS | {"architectures": drawn}), **arrays)
         script = Path(__file__).with_name("wide_neural_tangents.py")
         subprocess.run([options.neural_tangents, script, given, result], check=True)
         theirs = dict(np.load(result))
-    worst, failed = 0.0, False
+    worst = 0.0
+    failed = False
     for at, steps in enumerate(drawn):
         images = is_convolutional(steps)
         x = torch.from_numpy(arrays["images"]).permute(0, 3, 1, 2) if images else arrays["vectors"]

@@ -18,7 +18,8 @@ from torch import nn
 
 import finitewidth as fw
 
-TIMES, RIDGES = [0.1, 1.0, 10.0, 100.0], [0.0, 0.1]
+TIMES = [0.1, 1.0, 10.0, 100.0]
+RIDGES = [0.0, 0.1]
 LAW = {"sigma_w2": 1.7, "sigma_b2": 0.2}
 TOLERANCE = 1e-10
 THEIRS = Path(__file__).with_name("wide_regression_neural_tangents.py")
@@ -59,7 +60,8 @@ def main() -> None:
     torch.manual_seed(0)
     x, y, test = (torch.randn(size).double() for size in ((40, 6), (40, 3), (20, 6)))
     with tempfile.TemporaryDirectory() as folder:
-        given, result = Path(folder) / "given.npz", Path(folder) / "found.npz"
+        given = Path(folder) / "given.npz"
+        result = Path(folder) / "found.npz"
         np.savez(given, x=x, y=y, test=test, times=TIMES, ridges=RIDGES, **LAW)
         subprocess.run([options.neural_tangents, THEIRS, given, result], check=True)
         theirs = dict(np.load(result))

@@ -15,8 +15,11 @@ from neural_tangents import predict, stax  # noqa: E402
 
 def main(given: str, result: str) -> None:
     arrays = np.load(given)
-    x, y, test = arrays["x"], arrays["y"], arrays["test"]
-    w_std, b_std = float(arrays["sigma_w2"]) ** 0.5, float(arrays["sigma_b2"]) ** 0.5
+    x = arrays["x"]
+    y = arrays["y"]
+    test = arrays["test"]
+    w_std = float(arrays["sigma_w2"]) ** 0.5
+    b_std = float(arrays["sigma_b2"]) ** 0.5
     layers = [stax.Dense(8, W_std=w_std, b_std=b_std) for _ in range(3)]
     *_, kernel_of = stax.serial(layers[0], stax.Relu(), layers[1], stax.Erf(), layers[2])
     found = {}

@@ -66,7 +66,8 @@ class Case:
 
 CONVOLUTIONS = [*CONV, ["relu"]] * 5
 BLOCKS = [*CONV, *RESIDUAL * 4, ["relu"]]
-MEAN, FLAT = [["global average"], ["dense"]], [["flatten"], ["dense"]]
+MEAN = [["global average"], ["dense"]]
+FLAT = [["flatten"], ["dense"]]
 CASES = (
     Case("3 hidden layers, ReLU", dense("relu", 3), 1000, (784,)),
     Case("3 hidden layers, erf", dense("erf", 3), 1000, (784,)),
@@ -92,7 +93,8 @@ def measure(quick: bool, threads: int, interpreter: str | None) -> pd.DataFrame:
         threads: number of threads.
         interpreter: that of an environment with neural-tangents, if there is one.
     """
-    facts, lines = rows.facts_of(Timer("cpu", "wall", 1, 0.0), threads), []
+    facts = rows.facts_of(Timer("cpu", "wall", 1, 0.0), threads)
+    lines = []
     for case in QUICK if quick else CASES:
         turns = 1 if quick else side_by_side.TURNS
         for line in lines_of(case, threads, interpreter, turns):
@@ -148,7 +150,8 @@ def main(file: str) -> None:
     task = json.loads(Path(file).read_text(encoding="utf-8"))
     prepare_torch(task["threads"])
     shape = tuple(task["shape"])
-    network, x = Steps(task["steps"], shape), images(task["inputs"], shape)
+    network = Steps(task["steps"], shape)
+    x = images(task["inputs"], shape)
     # few inputs first: some modules are imported at the first call
     wide_kernel(network, x[:1], **SETTINGS)
     kernel, usage = usage_of(lambda: wide_kernel(network, x, **SETTINGS))

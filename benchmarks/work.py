@@ -18,7 +18,9 @@ from torch.utils.flop_counter import FlopCounterMode
 if TYPE_CHECKING:
     from benchmarks.timing import Timer
 
-PRODUCTS, MEMORY, NUMBERS = "products", "memory", "random numbers"
+PRODUCTS = "products"
+MEMORY = "memory"
+NUMBERS = "random numbers"
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,8 @@ def measured(timer: "Timer", size: int = 1024, megabytes: int = 256) -> Machine:
     source = torch.ones(megabytes * 2**17, dtype=torch.float64, device=timer.device)
     target = torch.empty_like(source)
     bandwidth = 2 * source.numel() * 8 / best(lambda: target.copy_(source))
-    stream, count = np.random.Generator(np.random.SFC64(1)), 2**17
+    stream = np.random.Generator(np.random.SFC64(1))
+    count = 2**17
     normals = torch.empty(count, dtype=torch.float64, device=timer.device)
     draw = normals.normal_
     if timer.device == "cpu":  # as the samplers do
