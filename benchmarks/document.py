@@ -1,6 +1,6 @@
 """The page of the documentation about the benchmarks, written from tables of results alone."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -86,6 +86,7 @@ pixels and 3 colours.""",
 }
 
 
+KERNEL = ["network", "inputs", "kernel"]  # columns that name a kernel
 SLOWER_UNCHECKED, SLOWER_CHECKED = 1.1, 1.25  # times that ours may take as long as another way
 # docs/howto/kernel.md includes what is between the two lines
 START = "<!-- kernels of networks -->"
@@ -176,13 +177,14 @@ def section(rows: pd.DataFrame, pictures: dict[str, Path]) -> list[str]:
     ]
     for benchmark, picture in pictures.items():
         title, text = MEANING[benchmark]
-        own = rows[rows["benchmark"] == benchmark]
-        parts += [f"### {title}\n", text + "\n", f"![{title}]({picture.name})\n", findings(own)]
-        for threads in sorted(set(own["threads"])):
-            parts += [
-                f"With {figures.said(threads)}:\n",
-                markdown(cells(own[own["threads"] == threads])),
-            ]
+        results = rows[rows["benchmark"] == benchmark]
+        parts.append(f"### {title}\n")
+        parts.append(text + "\n")
+        parts.append(f"![{title}]({picture.name})\n")
+        parts.append(findings(results))
+        for threads in sorted(set(results["threads"])):
+            parts.append(f"With {figures.threads_in_words(threads)}:\n")
+            parts.append(markdown(cells(results[results["threads"] == threads])))
     parts += [
         f"All numbers are in `benchmarks/results/{file_name(rows)}`. Its columns:\n",
         meanings(COLUMNS),
@@ -193,15 +195,15 @@ def section(rows: pd.DataFrame, pictures: dict[str, Path]) -> list[str]:
 def of_networks(rows: pd.DataFrame) -> list[str]:
     """Return what one machine has measured of `benchmarks.networks`."""
     first = rows.iloc[0]
-    rates = rows["matmul_flops"].dropna() / 1e9
     load = span(rows["load"], "{:.1f}".format)
-    versions = ", ".join(dict.fromkeys(", ".join(rows["versions"]).split(", ")))
-    dates, commits = (" and ".join(dict.fromkeys(rows[name])) for name in ("date", "commit"))
+    rates = span(rows["matmul_flops"].dropna() / 1e9, number)
+    dates = " and ".join(dict.fromkeys(rows["date"]))
+    commits = " and ".join(dict.fromkeys(rows["commit"]))
     return [
         f"### Networks on {first['processor']}, {first['cores']} cores\n",
-        f"Measured with {figures.said(first['threads'])} and\n{versions},\non {dates}, at commit "
-        f"{commits}. The load was {load}, and large\nproducts ran at {span(rates, number)} "
-        "GFLOP/s.\n",
+        f"Measured with {figures.threads_in_words(first['threads'])} and\n{versions_of(rows)},\n"
+        f"on {dates}, at commit {commits}. The load was {load}, and large\n"
+        f"products ran at {rates} GFLOP/s.\n",
         START,
         "",
         markdown(in_short(rows)),
@@ -217,67 +219,91 @@ def of_networks(rows: pd.DataFrame) -> list[str]:
     ]
 
 
+def versions_of(rows: pd.DataFrame) -> str:
+    """Return all versions of packages that some rows name, each of them once."""
+    versions = ", ".join(rows["versions"]).split(", ")
+    return ", ".join(dict.fromkeys(versions))
+
+
 def in_short(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a line for each network and kernel, with time and memory of all ways."""
-    found = []
-    for (network, inputs, kernel), own in rows.groupby(["network", "inputs", "kernel"], sort=False):
+    lines = []
+    for (network, inputs, kernel), ways in rows.groupby(KERNEL, sort=False):
         line = {
             "network": network,
-            "parameters": prefixed(own["parameters"].iloc[0]),
+            "parameters": prefixed(ways["parameters"].iloc[0]),
             "inputs": inputs,
             "kernel": kernel,
         }
-        for _, row in own[own["state"] != side_by_side.ABSENT].iterrows():
-            told = f"{duration(row['seconds'])}, {prefixed(row['memory'])}B"
-            line[row["way"]] = told if row["state"] == side_by_side.MEASURED else row["state"]
-        found.append(line)
-    return pd.DataFrame(found).fillna("–").replace(side_by_side.FAILED, "–")
+        for _, row in ways[ways["state"] != side_by_side.ABSENT].iterrows():
+            line[row["way"]] = row["state"]
+            if row["state"] == side_by_side.MEASURED:
+                line[row["way"]] = f"{duration(row['seconds'])}, {prefixed(row['memory'])}B"
+        lines.append(line)
+    return pd.DataFrame(lines).fillna("–").replace(side_by_side.FAILED, "–")
 
 
 def in_full(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a line for each network, kernel and way that was measured."""
-    found = []
+    lines = []
     for _, row in rows[rows["state"] == side_by_side.MEASURED].iterrows():
         how = f" ({row['how']})" if isinstance(row["how"], str) else ""
-        ours = row["way"] == OURS
-        found.append(
-            {
-                "network": row["network"],
-                "inputs": row["inputs"],
-                "kernel": row["kernel"],
-                "way": row["way"] + how,
-                "time": duration(row["seconds"]),
-                "CPU time": duration(row["cpu_seconds"]),
-                "of it system": per_cent(row["system_seconds"] / row["cpu_seconds"]),
-                "memory": f"{prefixed(row['memory'])}B",
-                "time over ours": "1" if ours else number(row["ratio"]),
-                "asked": wanted(row["asked"]),
-                "at most": "" if ours or pd.isna(row["most"]) else number(row["most"]),
-                "our memory over its": "1" if ours else part(row["memory_ratio"]),
-                "asked of memory": wanted(row["asked_memory"]),
-                "FLOP": prefixed(row["flops"]) if ours else "",
-                "check": per_cent(row["check"]) if ours else "",
-                "share": per_cent(row["share"]) if ours else "",
-            }
-        )
-    return pd.DataFrame(found)
+        line = {
+            "network": row["network"],
+            "inputs": row["inputs"],
+            "kernel": row["kernel"],
+            "way": row["way"] + how,
+            "time": duration(row["seconds"]),
+            "CPU time": duration(row["cpu_seconds"]),
+            "of it system": per_cent(row["system_seconds"] / row["cpu_seconds"]),
+            "memory": f"{prefixed(row['memory'])}B",
+        }
+        line |= cells_of_ours(row) if row["way"] == OURS else cells_of_other(row)
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def cells_of_ours(row: pd.Series) -> dict[str, str]:
+    """Return the ratios of our way to itself, and the cells that only ours has."""
+    return {
+        "time over ours": "1",
+        "asked": goal(row["asked"]),
+        "at most": "",
+        "our memory over its": "1",
+        "asked of memory": goal(row["asked_memory"]),
+        "FLOP": prefixed(row["flops"]),
+        "check": per_cent(row["check"]),
+        "share": per_cent(row["share"]),
+    }
+
+
+def cells_of_other(row: pd.Series) -> dict[str, str]:
+    """Return the ratios of another way to ours, measured and asked for."""
+    return {
+        "time over ours": number(row["ratio"]),
+        "asked": goal(row["asked"]),
+        "at most": "" if pd.isna(row["most"]) else number(row["most"]),
+        "our memory over its": fraction(row["memory_ratio"]),
+        "asked of memory": goal(row["asked_memory"]),
+        "FLOP": "",
+        "check": "",
+        "share": "",
+    }
 
 
 def beside_the_fastest(rows: pd.DataFrame) -> pd.DataFrame:
     """Return for each network and kernel the fastest other way, and whether the rule holds."""
-    found = []
-    for (network, inputs, kernel), own in rows.groupby(["network", "inputs", "kernel"], sort=False):
-        measured = own[own["state"] == side_by_side.MEASURED]
+    lines = []
+    for (network, inputs, kernel), ways in rows.groupby(KERNEL, sort=False):
+        measured = ways[ways["state"] == side_by_side.MEASURED]
         others = measured[measured["way"] != OURS]
         if others.empty:
             continue
         fastest = others.loc[others["seconds"].idxmin()]
-        saved = own.loc[own["way"] == OURS, "check"].iloc[0]
+        saved = ways.loc[ways["way"] == OURS, "check"].iloc[0]
         checked = fastest["ratio"]
         unchecked = checked / (1 - saved)
-        holds = unchecked >= 1 / SLOWER_UNCHECKED and checked >= 1 / SLOWER_CHECKED
-        forbidden = fastest["most"] < 1 / SLOWER_CHECKED
-        found.append(
+        lines.append(
             {
                 "network": network,
                 "inputs": inputs,
@@ -286,10 +312,17 @@ def beside_the_fastest(rows: pd.DataFrame) -> pd.DataFrame:
                 "its time over ours": number(checked),
                 "over ours without the check": number(unchecked),
                 "at most": number(fastest["most"]),
-                "rule": "holds" if holds else "forbidden" if forbidden else "does not hold",
+                "rule": rule_of(checked, unchecked, fastest["most"]),
             }
         )
-    return pd.DataFrame(found)
+    return pd.DataFrame(lines)
+
+
+def rule_of(checked: float, unchecked: float, most: float) -> str:
+    """Say whether the rule holds for ratios of times, and whether the last one forbids it."""
+    if unchecked >= 1 / SLOWER_UNCHECKED and checked >= 1 / SLOWER_CHECKED:
+        return "holds"
+    return "forbidden" if most < 1 / SLOWER_CHECKED else "does not hold"
 
 
 def unreached(rows: pd.DataFrame) -> str:
@@ -300,7 +333,7 @@ def unreached(rows: pd.DataFrame) -> str:
         if row["ratio"] < row["asked"]:
             lines.append(f"{name}: {number(row['ratio'])} times our time{at_most(row)}")
         if row["memory_ratio"] > row["asked_memory"]:
-            lines.append(f"{name}: ours takes {part(row['memory_ratio'])} of its memory")
+            lines.append(f"{name}: ours takes {fraction(row['memory_ratio'])} of its memory")
     if not lines:
         return "All ratios that are asked for were reached.\n"
     bounded = [FORBIDDEN] if (rows["most"] < rows["asked"]).any() else []
@@ -318,11 +351,13 @@ def at_most(row: pd.Series) -> str:
 
 def run_facts(rows: pd.DataFrame) -> str:
     """Return when and how each benchmark was run, and the rates of the machine at that time."""
-    found = []
-    for (benchmark, threads), own in rows.groupby(["benchmark", "threads"], sort=False):
-        first = own.iloc[0]
-        rates = own.drop_duplicates("matmul_flops")["matmul_flops"]
-        found.append(
+    lines = []
+    for (benchmark, threads), run in rows.groupby(["benchmark", "threads"], sort=False):
+        first = run.iloc[0]
+        products = span(run["matmul_flops"] / 1e9, number)
+        copy = number(first["copy_bytes"] / 1e9)
+        normals = number(first["normals"] / 1e6)
+        lines.append(
             {
                 "benchmark": benchmark,
                 "threads": threads,
@@ -330,86 +365,94 @@ def run_facts(rows: pd.DataFrame) -> str:
                 "commit": first["commit"],
                 "rounds": first["rounds"],
                 "clock": first["clock"],
-                "load": span(own["load"], "{:.1f}".format),
-                "products": span(rates / 1e9, number) + " GFLOP/s",
-                "copy": f"{number(first['copy_bytes'] / 1e9)} GB/s",
-                "normal numbers": f"{number(first['normals'] / 1e6)} million/s",
+                "load": span(run["load"], "{:.1f}".format),
+                "products": f"{products} GFLOP/s",
+                "copy": f"{copy} GB/s",
+                "normal numbers": f"{normals} million/s",
             }
         )
-    missing = sorted(set(THREADS) - set(rows["threads"]))
+    missing = set(THREADS) - set(rows["threads"])
     busy = f"\n{MISSING}" if missing and set(rows["device"]) == {"cpu"} else ""
-    versions = ", ".join(dict.fromkeys(", ".join(rows["versions"]).split(", ")))
     return (
-        f"Measured with {versions}.\n"
+        f"Measured with {versions_of(rows)}.\n"
         "The load is the average number of processes that wanted to run in the minute before\n"
         "a case ended, this run included. Products have the types of the cases,\n"
         "float32 and float64.\n"
-        f"{busy}\n{markdown(pd.DataFrame(found))}"
+        f"{busy}\n{markdown(pd.DataFrame(lines))}"
     )
 
 
 def overview(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the range of the ratios of each case and reference, and of the shares."""
-    found = []
-    for (case, reference), own in rows.groupby(["case", "reference"], sort=False):
-        row = {"ours": case, "compared with": reference}
-        for threads, some in own.groupby("threads"):
-            row[f"ratio, {figures.said(threads)}"] = span(some["ratio"], number)
-        for threads, some in own.groupby("threads"):
-            row[f"share of the bound, {figures.said(threads)}"] = span(
-                some["share_of_bound"], per_cent
-            )
-        row["bound"] = " or ".join(dict.fromkeys(own["bound"]))
-        found.append(row)
-    return pd.DataFrame(found).fillna("–")
+    lines = []
+    for (case, reference), sizes in rows.groupby(["case", "reference"], sort=False):
+        line = {"ours": case, "compared with": reference}
+        for threads, run in sizes.groupby("threads"):
+            line[f"ratio, {figures.threads_in_words(threads)}"] = span(run["ratio"], number)
+        for threads, run in sizes.groupby("threads"):
+            share = span(run["share_of_bound"], per_cent)
+            line[f"share of the bound, {figures.threads_in_words(threads)}"] = share
+        line["bound"] = " or ".join(dict.fromkeys(sizes["bound"]))
+        lines.append(line)
+    return pd.DataFrame(lines).fillna("–")
 
 
 def findings(rows: pd.DataFrame) -> str:
     """Say how our times grow with each size, from the smallest to the largest."""
     lines = []
-    own = rows[rows["threads"] == rows["threads"].min()]
-    for (case, size), some in own.groupby(["case", "sweep"], sort=False):
-        some = some.drop_duplicates("value").sort_values("value")
-        if len(some) < 2:
+    fewest_threads = rows[rows["threads"] == rows["threads"].min()]
+    for (case, size), sweep in fewest_threads.groupby(["case", "sweep"], sort=False):
+        sweep = sweep.drop_duplicates("value").sort_values("value")
+        if len(sweep) < 2:
             continue
-        small = some.iloc[0]
-        large = some.iloc[-1]
+        small = sweep.iloc[0]
+        large = sweep.iloc[-1]
+        growth = number(large["value"] / small["value"])
+        longer = number(large["ours_seconds"] / small["ours_seconds"])
         unit = "draw" if small["benchmark"] == draws.NAME else small["unit"]
         lines.append(
-            f"- {case}: with {number(large['value'] / small['value'])} times the {size} "
-            f"({small['value']:.0f} to {large['value']:.0f}), a {unit} takes "
-            f"{number(large['ours_seconds'] / small['ours_seconds'])} times as long."
+            f"- {case}: with {growth} times the {size} ({small['value']:.0f} to "
+            f"{large['value']:.0f}), a {unit} takes {longer} times as long."
         )
     return "\n".join([*lines, ""])
 
 
 def cells(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a line for each case and its sizes, with a column for each reference."""
-    found = []
-    for (case, parameters, _), own in rows.groupby(["case", "parameters", "sweep"], sort=False):
-        first = own.iloc[0]
-        row = {
+    lines = []
+    for (case, parameters, _), references in rows.groupby(
+        ["case", "parameters", "sweep"], sort=False
+    ):
+        first = references.iloc[0]
+        line = {
             "ours": case,
             "sizes": parameters,
             f"time of a {first['unit']}": duration(first["ours_seconds"]),
         }
-        for _, one in own.iterrows():
-            ratio, low, high = (number(one[name]) for name in ("ratio", "low", "high"))
-            row[one["reference"]] = f"{ratio} ({low}–{high})"
-            same = one["flops"] == one["reference_flops"] or pd.isna(one["reference_flops"])
-            if one["flops"] and not same:
-                row[f"{FLOP_RATIO}{one['reference']}"] = number(
-                    one["reference_flops"] / one["flops"]
-                )
-        row["FLOP"] = prefixed(first["flops"]) if first["flops"] else "–"
-        row["bytes"] = prefixed(first["bytes"])
-        row["bound"] = first["bound"]
-        row["share"] = per_cent(first["share_of_bound"])
-        found.append(row)
-    table = pd.DataFrame(found)
-    places = ("FLOP", "bytes", "bound", "share")  # after the references
-    order = sorted(table, key=lambda name: (name.startswith(FLOP_RATIO), name in places))
+        for _, row in references.iterrows():
+            line |= ratio_cells(row)
+        line["FLOP"] = prefixed(first["flops"]) if first["flops"] else "–"
+        line["bytes"] = prefixed(first["bytes"])
+        line["bound"] = first["bound"]
+        line["share"] = per_cent(first["share_of_bound"])
+        lines.append(line)
+    table = pd.DataFrame(lines)
+    after_ratios = ("FLOP", "bytes", "bound", "share")
+    order = sorted(table, key=lambda name: (name.startswith(FLOP_RATIO), name in after_ratios))
     return table[order].fillna("–")
+
+
+def ratio_cells(row: pd.Series) -> dict[str, str]:
+    """Return the ratio of the times of a reference, and that of the FLOP if they differ."""
+    reference = row["reference"]
+    ratio = number(row["ratio"])
+    low = number(row["low"])
+    high = number(row["high"])
+    cells = {reference: f"{ratio} ({low}–{high})"}
+    same = row["flops"] == row["reference_flops"] or pd.isna(row["reference_flops"])
+    if row["flops"] and not same:
+        cells[f"{FLOP_RATIO}{reference}"] = number(row["reference_flops"] / row["flops"])
+    return cells
 
 
 def meanings(columns: dict[str, str]) -> str:
@@ -420,20 +463,22 @@ def markdown(table: pd.DataFrame) -> str:
     return table.to_markdown(index=False, disable_numparse=True) + "\n"
 
 
-def wanted(ratio: float) -> str:
+def goal(ratio: float) -> str:
+    """Return a ratio that is asked for: at least, if it is one of times, which is above one."""
     if pd.isna(ratio):
         return ""
-    return f"≥ {number(ratio)}" if ratio >= 1 else f"≤ {part(ratio)}"
+    return f"≥ {number(ratio)}" if ratio >= 1 else f"≤ {fraction(ratio)}"
 
 
-def part(ratio: float) -> str:
+def fraction(ratio: float) -> str:
     """Return a ratio below one as a fraction."""
     return number(ratio) if ratio >= 1 else f"1/{number(1 / max(ratio, 1e-9))}"
 
 
-def span(values: pd.Series, said: object) -> str:
-    low = said(values.min())
-    high = said(values.max())
+def span(values: pd.Series, in_words: Callable[[float], str]) -> str:
+    """Return the smallest and the largest value in words; one of them if these are the same."""
+    low = in_words(values.min())
+    high = in_words(values.max())
     return low if low == high else f"{low} to {high}"
 
 

@@ -47,41 +47,52 @@ def write(root: Path, into: Path | None = None) -> Path:
 
 def section_of(rows: pd.DataFrame) -> Iterator[str]:
     """Yield the paragraphs of the section."""
-    names = {library: part["family"].nunique() for library, part in rows.groupby("library")}
-    counts = " and ".join(f"{count} families of `{name}`" for name, count in names.items())
-    yield (
-        f"{counts}, {rows['functions'].sum():,} comparisons, "
-        f"{rows['seconds'].sum() / 60:.0f} minutes of CPU time for ours. Run with "
-        f"{_several(rows['versions'])}\non {_several(rows['date'])}, at commit "
-        f"{_several(rows['commit'])}, on {_several(rows['processor'])}."
-    )
-    table = pd.DataFrame([_summary(*each) for each in rows.groupby(["library", "group"])])
-    yield table.to_markdown(index=False)
+    yield _run_facts(rows)
+    lines = [_summary(*names, group) for names, group in rows.groupby(["library", "group"])]
+    yield pd.DataFrame(lines).to_markdown(index=False)
     yield from _lists(rows)
 
 
-def _several(values: pd.Series) -> str:
+def _run_facts(rows: pd.DataFrame) -> str:
+    """Return the numbers of families and comparisons, and when and where they were computed."""
+    families = rows.groupby("library")["family"].nunique()
+    counts = " and ".join(f"{count} families of `{name}`" for name, count in families.items())
+    comparisons = rows["functions"].sum()
+    minutes = rows["seconds"].sum() / 60
+    versions = _distinct(rows["versions"])
+    dates = _distinct(rows["date"])
+    commits = _distinct(rows["commit"])
+    processors = _distinct(rows["processor"])
+    return (
+        f"{counts}, {comparisons:,} comparisons, {minutes:.0f} minutes of CPU time for ours. "
+        f"Run with {versions}\non {dates}, at commit {commits}, on {processors}."
+    )
+
+
+def _distinct(values: pd.Series) -> str:
     return ", and ".join(sorted({*values}))
 
 
-def _summary(names: tuple[str, str], rows: pd.DataFrame) -> dict[str, object]:
+def _summary(library: str, group: str, rows: pd.DataFrame) -> dict[str, object]:
     """Return the line of one group of families."""
-    right = rows[rows["mixes"] != ""]
-    library, group = names
+    comparisons = rows["functions"].sum()
+    agree = rows["agree"].sum()
+    refused = rows.loc[rows["mixes"] != "", "refused"].sum()  # rightly: they mix inputs
+    in_full = rows[rows["lowest"] == FULL]
+    half_inside = rows[(rows["dtype"] == FULL) & (rows["lowest"] == HALF)]
+    in_half = rows[rows["dtype"] == HALF]
     return {
         "library": library,
         "models of": group,
         "families": rows["family"].nunique(),
-        "comparisons": rows["functions"].sum(),
-        "agree": rows["agree"].sum(),
-        "refused, rightly": right["refused"].sum(),
-        "others": (rows["functions"] - rows["agree"]).sum() - right["refused"].sum(),
+        "comparisons": comparisons,
+        "agree": agree,
+        "refused, rightly": refused,
+        "others": comparisons - agree - refused,
         "with a warning": rows["warned"].sum(),
-        "float64": _largest(rows[rows["lowest"] == FULL]),
-        "float64, float32 inside": _largest(
-            rows[(rows["dtype"] == FULL) & (rows["lowest"] == HALF)]
-        ),
-        "float32": _largest(rows[rows["dtype"] == HALF]),
+        "float64": _largest(in_full),
+        "float64, float32 inside": _largest(half_inside),
+        "float32": _largest(in_half),
     }
 
 
@@ -100,16 +111,16 @@ def _lists(rows: pd.DataFrame) -> Iterator[str]:
     yield from _with_words("Not as plain autograd:", others)
     warned = "With a warning, after which autograd computed the gradients that it names:"
     yield from _with_words(warned, rows[rows["warned"] > 0])
-    for (library, group), part in rows.groupby(["library", "group"]):
-        listed = ", ".join(sorted(part["family"].unique()))
-        yield f"{library}, {group}: {listed}."
+    for (library, group), members in rows.groupby(["library", "group"]):
+        names = ", ".join(sorted(members["family"].unique()))
+        yield f"{library}, {group}: {names}."
 
 
 def _with_words(title: str, rows: pd.DataFrame) -> Iterator[str]:
     """Yield a title and a line for each row, if there are any."""
-    lines = [
-        f"- `{row['family']}`, {row['dtype']}: {_short(row['words'])}" for _, row in rows.iterrows()
-    ]
+    lines = []
+    for _, row in rows.iterrows():
+        lines.append(f"- `{row['family']}`, {row['dtype']}: {_short(row['words'])}")
     if lines:
         yield title
         yield "\n".join(lines)

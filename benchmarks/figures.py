@@ -1,5 +1,6 @@
 """The figures of the page: seconds or draws per second of all ways, with the bound of ours."""
 
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -14,6 +15,7 @@ OURS = style.COLOURS
 REFERENCES = (style.COLOURS[3], style.COLOURS[4], style.COLOURS[5])
 MARKERS = "osD^v"
 DOTTED = (0, (1, 1.5))
+SAMPLERS = {draws.CHAIN: 0, draws.VECTORS: 1, draws.MATRICES: 2}  # numbers of their looks
 LABELS = {
     "width": "width $M$",
     "depth": "depth $L$",
@@ -28,24 +30,25 @@ def draw(rows: pd.DataFrame, folder: Path, machine: str) -> dict[str, Path]:
     figures = {draws.NAME: of_draws, trained.NAME: of_trained, stacked.NAME: of_stacked}
     files = {}
     for name, make in figures.items():
-        own = rows[rows["benchmark"] == name]
-        if own.empty:
+        results = rows[rows["benchmark"] == name]
+        if results.empty:
             continue
         files[name] = folder / f"benchmarks_{name}_{machine}.png"
-        make(own).savefig(files[name], metadata={"Software": None})
+        make(results).savefig(files[name], metadata={"Software": None})
     return files
 
 
 def of_draws(rows: pd.DataFrame) -> Figure:
     """Draws per second against each size; a row of panels for each number of threads."""
     sizes = list(dict.fromkeys(rows["sweep"]))
-    fixed = dict(list(rows.groupby("sweep")))
-    panels = [(threads, size) for threads in sorted(set(rows["threads"])) for size in sizes]
+    by_size = dict(list(rows.groupby("sweep")))
+    panels = list(product(sorted(set(rows["threads"])), sizes))
     figure, axes = grid(panels, len(sizes), sharey=True)
+    titles = []
     for axis, (threads, size) in zip(axes, panels, strict=True):
-        own = fixed[size][fixed[size]["threads"] == threads]
-        curves(axis, own, size, rate=True)
-    titles = [f"{said(threads)}, {constant(fixed[size], size)}" for threads, size in panels]
+        sweep = by_size[size]
+        curves(axis, sweep[sweep["threads"] == threads], size, rate=True)
+        titles.append(f"{threads_in_words(threads)}, {constant(sweep, size)}")
     style.title_panels(axes, titles)
     for axis in axes[:: len(sizes)]:
         axis.set_ylabel("kernels drawn per second")
@@ -66,14 +69,15 @@ def of_stacked(rows: pd.DataFrame) -> Figure:
 def of_cases(rows: pd.DataFrame, label: str) -> Figure:
     """Seconds of a unit; a row of panels for each number of threads, and a column for each case."""
     cases = list(dict.fromkeys(rows["case"]))
-    panels = [(threads, case) for threads in sorted(set(rows["threads"])) for case in cases]
+    panels = list(product(sorted(set(rows["threads"])), cases))
     figure, axes = grid(panels, len(cases), sharey=True)
     for axis, (threads, case) in zip(axes, panels, strict=True):
-        own = rows[(rows["threads"] == threads) & (rows["case"] == case)]
-        curves(axis, own, own["sweep"].iloc[0], rate=False, name="ours")
+        sweep = rows[(rows["threads"] == threads) & (rows["case"] == case)]
+        curves(axis, sweep, sweep["sweep"].iloc[0], rate=False, name="ours")
     style.title_panels(axes, [case for _, case in panels])
-    for axis, (threads, _) in list(zip(axes, panels, strict=True))[:: len(cases)]:
-        axis.set_ylabel(f"{label}\n{said(threads)}")
+    for first in range(0, len(panels), len(cases)):  # panels on the left
+        threads, _ = panels[first]
+        axes[first].set_ylabel(f"{label}\n{threads_in_words(threads)}")
     return with_legend(figure, axes)
 
 
@@ -83,23 +87,28 @@ def curves(axis: Axes, rows: pd.DataFrame, size: str, *, rate: bool, name: str =
     def height(seconds: pd.Series) -> pd.Series:
         return 1 / seconds if rate else seconds
 
-    for number, (case, own) in enumerate(rows.groupby("case", sort=False)):
-        own = own.drop_duplicates("value").sort_values("value")
-        colour = OURS[SAMPLERS.get(case, number)]
-        looks = {"color": colour, "marker": MARKERS[SAMPLERS.get(case, number)]}
-        axis.plot(own["value"], height(own["ours_seconds"]), label=name or case, **looks)
+    for number, (case, sizes) in enumerate(rows.groupby("case", sort=False)):
+        sizes = sizes.drop_duplicates("value").sort_values("value")
+        look = SAMPLERS.get(case, number)
         axis.plot(
-            own["value"],
-            height(own["bound_seconds"]),
-            color=colour,
+            sizes["value"],
+            height(sizes["ours_seconds"]),
+            color=OURS[look],
+            marker=MARKERS[look],
+            label=name or case,
+        )
+        axis.plot(
+            sizes["value"],
+            height(sizes["bound_seconds"]),
+            color=OURS[look],
             linestyle=DOTTED,
             label="bound of ours" if name else f"bound, {case}",
         )
-    for number, (reference, own) in enumerate(rows.groupby("reference", sort=False)):
-        own = own.drop_duplicates("value").sort_values("value")
+    for number, (reference, sizes) in enumerate(rows.groupby("reference", sort=False)):
+        sizes = sizes.drop_duplicates("value").sort_values("value")
         axis.plot(
-            own["value"],
-            height(own["reference_seconds"]),
+            sizes["value"],
+            height(sizes["reference_seconds"]),
             color=REFERENCES[number],
             marker=MARKERS[-1 - number % 2],
             linestyle="--",
@@ -111,9 +120,6 @@ def curves(axis: Axes, rows: pd.DataFrame, size: str, *, rate: bool, name: str =
     axis.xaxis.set_major_formatter(ScalarFormatter())
     axis.xaxis.set_minor_locator(NullLocator())
     axis.set_xlabel(LABELS[size])
-
-
-SAMPLERS = {draws.CHAIN: 0, draws.VECTORS: 1, draws.MATRICES: 2}
 
 
 def grid(panels: list, columns: int, **layout: object) -> tuple[Figure, list[Axes]]:
@@ -132,7 +138,7 @@ def with_legend(figure: Figure, axes: list[Axes]) -> Figure:
     return figure
 
 
-def said(threads: int) -> str:
+def threads_in_words(threads: int) -> str:
     return {1: "one thread", 2: "two threads"}.get(threads, f"{threads} threads")
 
 

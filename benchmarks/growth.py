@@ -6,12 +6,11 @@ writes the figure; this file is also that process: it gets a task, and writes a 
 """
 
 import json
-import os
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from math import nan
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,7 +22,6 @@ import pandas as pd  # noqa: E402
 import torch  # noqa: E402
 from benchmarks import rows, side_by_side, wide_times  # noqa: E402
 from benchmarks.networks import JACOBIAN, NEURAL_TANGENTS, OURS, by_jacobian, cnn  # noqa: E402
-from benchmarks.timing import Timer  # noqa: E402
 from benchmarks.usage import usage_of  # noqa: E402
 
 from finitewidth.common.torch_setup import prepare_torch  # noqa: E402
@@ -106,17 +104,13 @@ def measure(quick: bool, threads: int, interpreter: str | None) -> pd.DataFrame:
         threads: number of threads.
         interpreter: that of an environment with neural-tangents, if there is one.
     """
-    facts = rows.facts_of(Timer("cpu", "wall", 1, 0.0), threads)
-    lines = []
-    for sweep in QUICK if quick else SWEEPS:
-        for line in lines_of(sweep, threads, interpreter):
-            lines.append(facts | line | {"load": round(os.getloadavg()[0], 1)})
-            print(
-                f"{threads} threads, {NAME}, {sweep.kernel}, {sweep.size} {line['value']}, "
-                f"{line['way']}: {line['state']}, {line.get('seconds', nan):.3g} s",
-                flush=True,
-            )
-    return pd.DataFrame(lines, columns=list(COLUMNS))
+    sweeps = QUICK if quick else SWEEPS
+    lines = chain.from_iterable(lines_of(sweep, threads, interpreter) for sweep in sweeps)
+    return rows.table_of(NAME, lines, title_of, threads, COLUMNS)
+
+
+def title_of(line: dict) -> str:
+    return f"{line['kernel']}, {line['sweep']} {line['value']}"
 
 
 def lines_of(sweep: Sweep, threads: int, interpreter: str | None) -> Iterator[dict]:
@@ -124,11 +118,16 @@ def lines_of(sweep: Sweep, threads: int, interpreter: str | None) -> Iterator[di
     ended: set[str] = set() if interpreter else {NEURAL_TANGENTS}
     for value in sweep.values:
         sizes = replace(sweep.start, **{sweep.size: value})
-        at = {"kernel": sweep.kernel, "sweep": sweep.size, "value": value}
-        at |= asdict(sizes) | {"parameters": sizes.parameters}
+        size_columns = {"kernel": sweep.kernel, "sweep": sweep.size, "value": value}
+        size_columns |= asdict(sizes) | {"parameters": sizes.parameters}
         with TemporaryDirectory() as folder:
-            task = {"threads": threads, "kernel": sweep.kernel, "sizes": asdict(sizes)}
-            task |= {"arrays": f"{folder}/arrays.npz", "result": f"{folder}/result.npz"}
+            task = {
+                "threads": threads,
+                "kernel": sweep.kernel,
+                "sizes": asdict(sizes),
+                "arrays": f"{folder}/arrays.npz",
+                "result": f"{folder}/result.npz",
+            }
             ours: dict = {}
             for way in sweep.ways:
                 if way in ended:
@@ -141,7 +140,7 @@ def lines_of(sweep: Sweep, threads: int, interpreter: str | None) -> Iterator[di
                 elif ours:
                     name = f"{sweep.kernel}, {sweep.size} {value}, {way}"
                     outcome["apart"] = side_by_side.apart(name, ours, outcome)
-                yield outcome | at | {"way": way}
+                yield outcome | size_columns | {"way": way}
 
 
 def outcome_of(task: dict, interpreter: str | None) -> dict:
@@ -176,12 +175,11 @@ def main(file: str) -> None:
         np.savez(task["arrays"], x, *parameters)
         way = traced_kernel
     else:
-        way = partial(by_jacobian, full=False, chunk=CHUNK)
-    way_outputs = {} if task["way"] == OURS else {"outputs": sizes.outputs}
+        way = partial(by_jacobian, full=False, chunk=CHUNK, outputs=sizes.outputs)
     # a tiny network first: some modules are imported at the first call
     tiny = cnn(1, 1, sizes.outputs).eval()
-    way(tiny, torch.ones(1, 3, 2, 2), **way_outputs)
-    kernel, usage = usage_of(lambda: way(network, x, **way_outputs))
+    way(tiny, torch.ones(1, 3, 2, 2))
+    kernel, usage = usage_of(lambda: way(network, x))
     np.savez(task["result"], values=kernel.numpy(), **asdict(usage))
 
 

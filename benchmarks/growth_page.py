@@ -25,6 +25,8 @@ LABELS = {
     "depth": "convolutions",
     "side": "positions of an image",
 }
+NAMES = {TRACED: "traced", WIDE: "wide"}  # in names of files
+TITLES = {TRACED: "Kernels of given networks", WIDE: "Kernels of infinitely wide networks"}
 START = Sizes()
 GROWTH = f"""## How time and memory grow
 
@@ -55,12 +57,10 @@ def of_growth(table: pd.DataFrame, folder: Path) -> list[str]:
     machine = rows.file_name(table).removesuffix(".csv")
     style.apply()
     parts = [GROWTH, _measured(table)]
-    for kernel, own in table.groupby("kernel", sort=False):
-        name = {TRACED: "traced", WIDE: "wide"}[kernel]
-        picture = folder / f"benchmarks_growth_{name}_{machine}.png"
-        drawn(own).savefig(picture, metadata={"Software": None})
-        title = {TRACED: "Kernels of given networks", WIDE: "Kernels of infinitely wide networks"}
-        parts += [f"![{title[kernel]}]({picture.name})\n"]
+    for kernel, results in table.groupby("kernel", sort=False):
+        picture = folder / f"benchmarks_growth_{NAMES[kernel]}_{machine}.png"
+        drawn(results).savefig(picture, metadata={"Software": None})
+        parts.append(f"![{TITLES[kernel]}]({picture.name})\n")
     return [
         *parts,
         SUBNORMAL,
@@ -73,16 +73,7 @@ def of_growth(table: pd.DataFrame, folder: Path) -> list[str]:
 
 def of_wide(table: pd.DataFrame) -> list[str]:
     """Return the part of the page about the times of one machine."""
-    lines = []
-    for _, row in table.iterrows():
-        other = row["way"] != OURS
-        measured = row["state"] == side_by_side.MEASURED
-        line = {"network": row["network"], "inputs": row["inputs"], "way": row["way"]}
-        line["time"] = document.duration(row["seconds"]) if measured else row["state"]
-        line["memory"] = f"{document.prefixed(row['memory'])}B" if measured else ""
-        line["time over ours"] = document.number(row["ratio"]) if other and measured else ""
-        line["difference"] = f"{row['apart']:.1e}" if other and measured else ""
-        lines.append(line)
+    lines = [_line_of_wide(row) for _, row in table.iterrows()]
     machine = rows.file_name(table).removesuffix(".csv")
     return [
         LIMITS,
@@ -93,14 +84,35 @@ def of_wide(table: pd.DataFrame) -> list[str]:
     ]
 
 
+def _line_of_wide(row: pd.Series) -> dict[str, str]:
+    """Return the cells of one network and way."""
+    line = {
+        "network": row["network"],
+        "inputs": row["inputs"],
+        "way": row["way"],
+        "time": row["state"],
+        "memory": "",
+        "time over ours": "",
+        "difference": "",
+    }
+    if row["state"] != side_by_side.MEASURED:
+        return line
+    line["time"] = document.duration(row["seconds"])
+    line["memory"] = f"{document.prefixed(row['memory'])}B"
+    if row["way"] != OURS:
+        line["time over ours"] = document.number(row["ratio"])
+        line["difference"] = f"{row['apart']:.1e}"
+    return line
+
+
 def drawn(table: pd.DataFrame) -> Figure:
     """Return seconds and memory against each size."""
     sweeps = list(dict.fromkeys(table["sweep"]))
     figure, axes = style.subplots(2, len(sweeps), height=4.2, squeeze=False, sharey="row")
     for column, sweep in enumerate(sweeps):
-        own = table[table["sweep"] == sweep]
-        for row, quantity in enumerate(("seconds", "memory")):
-            _curves(axes[row, column], own, sweep, quantity)
+        results = table[table["sweep"] == sweep]
+        _curves(axes[0, column], results, sweep, "seconds")
+        _curves(axes[1, column], results, sweep, "memory")
         axes[1, column].set_xlabel(LABELS[sweep])
     axes[0, 0].set_ylabel("seconds")
     axes[1, 0].set_ylabel("memory (GB)")
@@ -109,35 +121,39 @@ def drawn(table: pd.DataFrame) -> Figure:
 
 def _curves(axis: Axes, table: pd.DataFrame, sweep: str, quantity: str) -> None:
     """Plot all ways, with a cross where one ends."""
-    for way, own in table.groupby("way", sort=False):
-        own = own.sort_values("value")
-        done = own[own["state"] == side_by_side.MEASURED]
+    for way, results in table.groupby("way", sort=False):
+        done = results[results["state"] == side_by_side.MEASURED].sort_values("value")
         if done.empty:
             continue
-        x = done["parameters" if sweep == "channels" else "value"] ** (2 if sweep == "side" else 1)
-        y = done[quantity] / (1 if quantity == "seconds" else 1e9)
+        x = _sizes(done, sweep)
+        y = done[quantity] if quantity == "seconds" else done[quantity] / 1e9
         axis.plot(x, y, label=way, markersize=3, **LOOKS[way])
-        if len(done) < len(own):
+        if len(done) < len(results):
             axis.plot(x.iloc[-1:], y.iloc[-1:], "x", color=LOOKS[way]["color"], markersize=9)
     axis.set_xscale("log")
     axis.set_yscale("log")
     axis.xaxis.set_minor_formatter(NullFormatter())
 
 
+def _sizes(table: pd.DataFrame, sweep: str) -> pd.Series:
+    """Return what grows, as the axis of a sweep shows it (`LABELS`)."""
+    if sweep == "channels":
+        return table["parameters"]
+    if sweep == "side":
+        return table["value"] ** 2
+    return table["value"]
+
+
 def ends(table: pd.DataFrame) -> pd.DataFrame:
     """Return for each size and way where it ends, why, and how its time grows before."""
     lines = []
-    for (kernel, sweep, way), own in table.groupby(["kernel", "sweep", "way"], sort=False):
-        done = own[own["state"] == side_by_side.MEASURED].sort_values("value")
+    for (kernel, sweep, way), results in table.groupby(["kernel", "sweep", "way"], sort=False):
+        measured = results["state"] == side_by_side.MEASURED
+        done = results[measured].sort_values("value")
         if done.empty:
             continue
+        failed = results[~measured]
         last = done.iloc[-1]
-        failed = own[own["state"] != side_by_side.MEASURED]
-        exponent = np.nan
-        if len(done) > 1:
-            before = done.iloc[-2]
-            exponent = np.log(last["seconds"] / before["seconds"])
-            exponent /= np.log(last["value"] / before["value"])
         lines.append(
             {
                 "kernel": kernel,
@@ -146,11 +162,19 @@ def ends(table: pd.DataFrame) -> pd.DataFrame:
                 "largest measured": last["value"],
                 "its time": document.duration(last["seconds"]),
                 "its memory": f"{document.prefixed(last['memory'])}B",
-                "exponent": "" if np.isnan(exponent) else document.number(exponent),
+                "exponent": document.number(_exponent(done)) if len(done) > 1 else "",
                 "the next": _next(failed) if len(failed) else "not tried",
             }
         )
     return pd.DataFrame(lines)
+
+
+def _exponent(done: pd.DataFrame) -> float:
+    """Return the slope of the time between the last two sizes in logarithmic axes."""
+    before = done.iloc[-2]
+    last = done.iloc[-1]
+    seconds = np.log(last["seconds"] / before["seconds"])
+    return seconds / np.log(last["value"] / before["value"])
 
 
 def _next(failed: pd.DataFrame) -> str:
@@ -164,7 +188,8 @@ def _measured(table: pd.DataFrame) -> str:
     first = table.iloc[0]
     load = document.span(table["load"], "{:.1f}".format)
     machine = f"{first['processor']}, {first['cores']} cores"
+    threads = figures.threads_in_words(first["threads"])
     return (
-        f"Measured on {machine}, with {figures.said(first['threads'])} and\n{first['versions']},\n"
+        f"Measured on {machine}, with {threads} and\n{first['versions']},\n"
         f"on {first['date']}, at commit {first['commit']}. The load was {load}.\n"
     )

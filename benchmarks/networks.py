@@ -18,10 +18,11 @@ sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
+from benchmarks.machine import matmul_flops  # noqa: E402
 from benchmarks.timing import Timer  # noqa: E402
 from benchmarks.trained import NORMALISED  # noqa: E402
 from benchmarks.usage import usage_of  # noqa: E402
-from benchmarks.work import counted_flops, matmul_flops  # noqa: E402
+from benchmarks.work import counted_flops  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
 from torch.func import functional_call, jacrev, vmap  # noqa: E402
 from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: E402
@@ -116,7 +117,9 @@ def cnn(channels: int, convolutions: int, outputs: int = OUTPUTS) -> nn.Module:
 
 
 def mlp(*widths: int) -> nn.Module:
-    layers = [part for n, m in pairwise(widths) for part in (nn.Linear(n, m), nn.ReLU())]
+    layers: list[nn.Module] = []
+    for n, m in pairwise(widths):
+        layers += [nn.Linear(n, m), nn.ReLU()]
     return nn.Sequential(*layers, nn.Linear(widths[-1], OUTPUTS))
 
 
@@ -220,25 +223,25 @@ def gram_of(
     network: nn.Module, x: Tensor, outputs: int, names: list[str], full: bool, chunk: int
 ) -> Tensor:
     """Return the part of the kernel, (N K, N K) or (N, N), that belongs to some parameters."""
-    flat = (
-        each.flatten(0, 1) if full else each.flatten(1)
-        for each in jacobians(network, x, outputs, names, chunk)
-    )
-    return sum((each @ each.mT).double() for each in flat)
+    total = 0.0
+    for jacobian in jacobians(network, x, outputs, names, chunk):  # (N, K, size)
+        rows = jacobian.flatten(0, 1) if full else jacobian.flatten(1)
+        total = total + (rows @ rows.mT).double()
+    return total
 
 
 def groups(network: nn.Module, rows: int) -> list[list[str]]:
     """Return names of parameters whose Jacobians of so many rows take at most `STORED` bytes."""
-    found: list[list[str]] = []
+    parts: list[list[str]] = []
     free = 0.0
     for name, parameter in network.named_parameters():
         size = rows * parameter.numel() * parameter.element_size()
         if size > free:
-            found.append([])
+            parts.append([])
             free = STORED
-        found[-1].append(name)
+        parts[-1].append(name)
         free -= size
-    return found
+    return parts
 
 
 def jacobians(
@@ -253,7 +256,7 @@ def jacobians(
         return functional_call(network, rest | theta, (sample[None],))[0]
 
     derivative = vmap(jacrev(outputs_of), in_dims=(None, 0))
-    found = [x.new_empty(len(x), outputs, each.numel()) for each in chosen.values()]
+    found = [x.new_empty(len(x), outputs, parameter.numel()) for parameter in chosen.values()]
     with sdpa_kernel(SDPBackend.MATH):  # torch.func has no rule for the default attention
         for start in range(0, len(x), chunk):
             parts = derivative(chosen, x[start : start + chunk])
@@ -281,28 +284,27 @@ def passes(network: nn.Module, x: Tensor, at_once: bool) -> Callable[[], None]:
     """
     closed = bool(as_fully_connected(network))
     layers = [module for module in network.modules() if module._parameters]
-    kept: list[Tensor] = []
+    layer_outputs: list[Tensor] = []
 
-    def keep(module: nn.Module, given: Any, output: Any) -> None:
-        kept.append(output[0] if isinstance(output, tuple) else output)
+    def keep(module: nn.Module, arguments: Any, output: Any) -> None:
+        layer_outputs.append(output[0] if isinstance(output, tuple) else output)
 
     def run() -> None:
         # each pass starts anew, so that the outputs of the last one remain, the one of all inputs
-        hooks = [
-            network.register_forward_pre_hook(lambda *_: kept.clear()),
-            *(layer.register_forward_hook(keep) for layer in layers),
-        ]
-        outputs = network(x) if closed else recorded(network, x, True).outputs
+        hooks = [network.register_forward_pre_hook(lambda *_: layer_outputs.clear())]
+        hooks += [layer.register_forward_hook(keep) for layer in layers]
+        outputs = network(x) if closed else recorded(network, x, True).outputs  # (N, K)
         for hook in hooks:
             hook.remove()
-        edges = [tensor for tensor in kept if tensor is not outputs]
-        kept.clear()
-        if edges:
-            one_each = torch.eye(OUTPUTS)[:, None].expand(OUTPUTS, *outputs.shape)
-            random = torch.randn(0 if closed else 1, *outputs.shape)
-            cotangents = torch.cat([one_each, random])
-            for some in [cotangents] if at_once else cotangents.split(1):
-                backward(outputs, edges, some)
+        edges = [tensor for tensor in layer_outputs if tensor is not outputs]
+        layer_outputs.clear()
+        if not edges:
+            return
+        one_each = torch.eye(OUTPUTS)[:, None].expand(OUTPUTS, *outputs.shape)  # (K, N, K)
+        random = torch.randn(0 if closed else 1, *outputs.shape)
+        cotangents = torch.cat([one_each, random])
+        for part in [cotangents] if at_once else cotangents.split(1):
+            backward(outputs, edges, part)
 
     return run
 
@@ -326,24 +328,11 @@ def product_seconds(
     recording = recorded(network, x, False)
     N, K = recording.outputs.shape
     seconds = 0.0
-
-    def fastest(*ways: Callable[[], Tensor]) -> float:
-        return min(timer.once(way) for way in ways for _ in range(timer.rounds + 1))
-
-    products = [
-        gram(
-            N,
-            K,
-            sum(
-                sum(unit.sizes.values())
-                for unit in recording.units
-                if not isinstance(unit, ProductUnit)
-            ),
-            full,
-        )
-    ]
+    numbers = 0  # of the parameters whose gradients are formed
+    products = []
     for unit in recording.units:
         if not isinstance(unit, ProductUnit):
+            numbers += sum(unit.sizes.values())
             continue
         G, c, D, P = unit.shape
         direct, structured = full_plans(unit, N, K) if full else traced_costs(unit, N, K)
@@ -356,16 +345,31 @@ def product_seconds(
         else:
             convolved = unit.operations[0].convolved
             signals = x.new_ones(K * c, P)
-            seconds += N * fastest(partial(convolved, 0, signals))
-    for batch, n, inner, m in products:
-        # sums and rows of long ones are taken in parts that fit into the cache
-        parts = max(1, batch * n * max(inner, m) // CACHED)
-        n, inner = (-(-n // parts), inner) if m > inner else (n, -(-inner // parts))
-        a, b, turned = (
-            torch.ones(batch, *size, dtype=dtype) for size in ((n, inner), (inner, m), (m, inner))
-        )
-        seconds += parts * fastest(partial(torch.matmul, a, b), partial(torch.matmul, a, turned.mT))
-    return seconds
+            seconds += N * fastest(timer, partial(convolved, 0, signals))
+    products.append(gram(N, K, numbers, full))
+    return seconds + sum(seconds_of_product(sizes, dtype, timer) for sizes in products)
+
+
+def seconds_of_product(sizes: tuple[int, int, int, int], dtype: torch.dtype, timer: Timer) -> float:
+    """Return the seconds of a product of arrays (batch, n, inner) and (batch, inner, m)."""
+    batch, n, inner, m = sizes
+    # sums and rows of long ones are taken in parts that fit into the cache
+    parts = max(1, batch * n * max(inner, m) // CACHED)
+    if m > inner:
+        n = -(-n // parts)
+    else:
+        inner = -(-inner // parts)
+    a = torch.ones(batch, n, inner, dtype=dtype)
+    b = torch.ones(batch, inner, m, dtype=dtype)
+    turned = torch.ones(batch, m, inner, dtype=dtype)
+    product = partial(torch.matmul, a, b)
+    turned_product = partial(torch.matmul, a, turned.mT)
+    return parts * fastest(timer, product, turned_product)
+
+
+def fastest(timer: Timer, *ways: Callable[[], Tensor]) -> float:
+    """Return the smallest of the seconds of all calls of all ways."""
+    return min(timer.once(way) for way in ways for _ in range(timer.rounds + 1))
 
 
 def share_of_check(kernel: Callable[..., Tensor], timer: Timer) -> float:
@@ -416,28 +420,40 @@ def main(file: str) -> None:
     """Do one task: write a kernel, what it takes, and for ours also the inputs and parameters."""
     task = json.loads(Path(file).read_text(encoding="utf-8"))
     prepare_torch(task["threads"])
-    case = (QUICK if task["quick"] else CASES)[task["case"]]
+    cases = QUICK if task["quick"] else CASES
+    case = cases[task["case"]]
     way = task["way"]
     network, x = drawn(case)
     run = way_of(way, case, network, x, task["kernel"])
     # a tiny network first: some modules are imported at the first call
     way_of(way, case, cnn(1, 1).eval(), torch.ones(1, 3, 2, 2), task["kernel"])()
-    found, usage = usage_of(run)
-    facts = asdict(usage) | {"values": found.numpy()}
+    kernel, usage = usage_of(run)
+    facts = asdict(usage) | {"values": kernel.numpy()}
     if way == JACOBIAN:
         parts = len(groups(network, len(x) * OUTPUTS))
-        facts["how"] = f"{case.chunk} inputs" + f", {parts} parts of the parameters" * (parts > 1)
+        facts["how"] = f"{case.chunk} inputs"
+        if parts > 1:
+            facts["how"] += f", {parts} parts of the parameters"
     if way == OURS:
-        timer = Timer(device="cpu", clock="wall", rounds=7, seconds=0.0)
-        products = product_seconds(network, x, task["kernel"] == FULL, case.products, timer)
-        sweeps = [usage_of(passes(network, x, at_once))[1].seconds for at_once in (True, False)]
-        facts["least"] = min(sweeps) + products
-        facts["check"] = share_of_check(partial(KERNELS[task["kernel"]], network, x), timer)
-        facts |= {"flops": counted_flops(run), "matmul_flops": matmul_flops(timer, case.products)}
+        facts |= facts_of_ours(case, network, x, task["kernel"])
+        facts["flops"] = counted_flops(run)
         parameters = [parameter.detach() for parameter in network.parameters()]
         facts["parameters"] = sum(parameter.numel() for parameter in parameters)
         np.savez(task["arrays"], x, *parameters)
     np.savez(task["result"], **facts)
+
+
+def facts_of_ours(case: Case, network: nn.Module, x: Tensor, kernel: str) -> dict[str, float]:
+    """Return what ours cannot do without, the share of its check, and the rate of products."""
+    timer = Timer(device="cpu", clock="wall", rounds=7, seconds=0.0)
+    products = product_seconds(network, x, kernel == FULL, case.products, timer)
+    _, at_once = usage_of(passes(network, x, True))
+    _, one_by_one = usage_of(passes(network, x, False))
+    return {
+        "least": min(at_once.seconds, one_by_one.seconds) + products,
+        "check": share_of_check(partial(KERNELS[kernel], network, x), timer),
+        "matmul_flops": matmul_flops(timer, case.products),
+    }
 
 
 if __name__ == "__main__":

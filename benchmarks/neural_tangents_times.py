@@ -52,27 +52,44 @@ def as_in_jax(array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(array.transpose(order))
 
 
-def main() -> None:
+NETWORKS = {"mlp": mlp, "cnn": cnn}
+
+
+def inputs_and_parameters() -> tuple[np.ndarray, Parameters]:
+    """Read the inputs and the weights and biases that the process of ours has written."""
     stored = np.load(TASK["arrays"])
-    x, *arrays = (stored[name] for name in stored.files)
-    arrays = [as_in_jax(array) for array in arrays]
-    x = np.ascontiguousarray(x.transpose(0, 2, 3, 1)) if x.ndim == 4 else x
+    x, *arrays = [stored[name] for name in stored.files]
+    if x.ndim == 4:
+        x = np.ascontiguousarray(x.transpose(0, 2, 3, 1))  # (N, C, H, W) -> (N, H, W, C)
+    weights = [as_in_jax(array) for array in arrays[::2]]
+    biases = [as_in_jax(array) for array in arrays[1::2]]
+    return x, list(zip(weights, biases, strict=True))
+
+
+def main() -> None:
+    x, parameters = inputs_and_parameters()
     full = TASK["kernel"] == "full"
-    kernel = nt.empirical_ntk_fn(
-        {"mlp": mlp, "cnn": cnn}[TASK["jax"]],
+    ntk = nt.empirical_ntk_fn(
+        NETWORKS[TASK["jax"]],
         trace_axes=() if full else (-1,),
         vmap_axes=0,
         implementation=nt.NtkImplementation[TASK["how"]],
     )
-    parameters = list(zip(arrays[::2], arrays[1::2], strict=True))
-    given = jax.device_put((parameters, x))
-    compiled = jax.jit(lambda parameters, x: kernel(x, None, parameters)).lower(*given).compile()
-    found, usage = usage_of(lambda: compiled(*given).block_until_ready())
-    found = np.asarray(found)
-    # (N, N, K, K) -> (K, N, K, N); the traced kernel is a mean over outputs, ours is the sum
-    found = found.transpose(2, 0, 3, 1) if full else found * len(arrays[-1])
+
+    def kernel(parameters: Parameters, x: Array) -> Array:
+        return ntk(x, None, parameters)
+
+    arguments = jax.device_put((parameters, x))
+    compiled = jax.jit(kernel).lower(*arguments).compile()
+    values, usage = usage_of(lambda: compiled(*arguments).block_until_ready())
+    values = np.asarray(values)
+    if full:
+        values = values.transpose(2, 0, 3, 1)  # (N, N, K, K) -> (K, N, K, N)
+    else:
+        outputs = len(parameters[-1][1])
+        values = values * outputs  # theirs is the mean over outputs, ours the sum
     versions = f"neural-tangents {nt.__version__}, jax {jax.__version__}"
-    np.savez(TASK["result"], values=found, versions=versions, **asdict(usage))
+    np.savez(TASK["result"], values=values, versions=versions, **asdict(usage))
 
 
 if __name__ == "__main__":

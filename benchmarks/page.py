@@ -19,6 +19,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -50,10 +51,7 @@ def main(arguments: list[str] | None = None) -> None:
         return measure_here(options)
     results = options.into / "benchmarks/results"
     if not options.written:
-        if not (options.busy or options.quick) and (reason := busy()):
-            print(f"one thread only, and no networks: {reason}; --busy measures all the same")
-            options.threads = [threads for threads in options.threads if threads == 1]
-            options.only = [name for name in options.only if name not in SIDE_BY_SIDE]
+        without_the_noisy(options)
         measured = [measure_all(options, results)]
         measured += [measure_beside(name, options, results / name) for name in SIDE_BY_SIDE]
         if not any(measured):
@@ -62,13 +60,25 @@ def main(arguments: list[str] | None = None) -> None:
     return None
 
 
+def without_the_noisy(options: argparse.Namespace) -> None:
+    """Remove from the options what other work on the machine would disturb, if there is any."""
+    if options.busy or options.quick:
+        return
+    reason = other_work()
+    if reason:
+        print(f"one thread only, and no networks: {reason}; --busy measures all the same")
+        options.threads = [threads for threads in options.threads if threads == 1]
+        options.only = [name for name in options.only if name not in SIDE_BY_SIDE]
+
+
 def write(results: Path, folder: Path) -> Path:
     """Write the page and its figures from the tables in a folder."""
     tables = [rows.read(file) for file in sorted(results.glob("*.csv"))]
-    beside = {}
+    beside: dict[str, list[pd.DataFrame]] = {}
     for name, module in SIDE_BY_SIDE.items():
-        files = sorted(results.glob(f"{name}/*.csv"))
-        beside[name] = [rows.read(file, module.COLUMNS) for file in files]
+        beside[name] = []
+        for file in sorted(results.glob(f"{name}/*.csv")):
+            beside[name].append(rows.read(file, module.COLUMNS))
     folder.mkdir(parents=True, exist_ok=True)
     further: list[str] = []
     for table in beside[growth.NAME]:
@@ -79,61 +89,58 @@ def write(results: Path, folder: Path) -> Path:
 
 
 def parser() -> argparse.ArgumentParser:
-    wanted = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    wanted.add_argument("--quick", action="store_true", help="tiny sizes; the times mean nothing")
-    wanted.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    wanted.add_argument("--threads", type=int, nargs="+", default=list(document.THREADS))
-    wanted.add_argument(
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--quick", action="store_true", help="tiny sizes; the times mean nothing")
+    options.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    options.add_argument("--threads", type=int, nargs="+", default=list(document.THREADS))
+    options.add_argument(
         "--busy", action="store_true", help="several threads even on a busy machine"
     )
     parts = [*rows.PARTS, *SIDE_BY_SIDE]
-    wanted.add_argument("--only", choices=parts, nargs="+", default=parts)
-    wanted.add_argument("--networks", choices=networks.CASES, nargs="+", default=[])
-    wanted.add_argument("--neural-tangents", metavar="PYTHON", help="of its environment")
-    wanted.add_argument("--rounds", type=int, default=7)
-    wanted.add_argument("--seconds", type=float, default=0.02, help="of a way in each round")
-    wanted.add_argument("--into", type=Path, default=ROOT, help="folder that is written to")
-    wanted.add_argument("--written", action="store_true", help="measure nothing")
-    wanted.add_argument("--child", type=Path, help=argparse.SUPPRESS)
-    return wanted
+    options.add_argument("--only", choices=parts, nargs="+", default=parts)
+    options.add_argument("--networks", choices=networks.CASES, nargs="+", default=[])
+    options.add_argument("--neural-tangents", metavar="PYTHON", help="of its environment")
+    options.add_argument("--rounds", type=int, default=7)
+    options.add_argument("--seconds", type=float, default=0.02, help="of a way in each round")
+    options.add_argument("--into", type=Path, default=ROOT, help="folder that is written to")
+    options.add_argument("--written", action="store_true", help="measure nothing")
+    options.add_argument("--child", type=Path, help=argparse.SUPPRESS)
+    return options
 
 
 def measure_all(options: argparse.Namespace, folder: Path) -> bool:
     """Measure each number of threads in a new process, and write the table, if there are rows."""
-    found = []
     parts = [name for name in options.only if name in rows.PARTS]
-    with tempfile.TemporaryDirectory() as temporary:
-        for threads in options.threads if parts else ():
-            file = Path(temporary) / f"{threads}.csv"
-            command = [
-                sys.executable,
-                __file__,
-                "--child",
-                str(file),
-                "--threads",
-                str(threads),
-                "--device",
-                options.device,
-                "--rounds",
-                str(options.rounds),
-                "--seconds",
-                str(options.seconds),
-                "--only",
-                *parts,
-            ]
-            command += ["--quick"] if options.quick else []
-            names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-            env = os.environ | dict.fromkeys(names, str(threads))
-            # cuBLAS repeats its results only with a workspace of fixed size
-            env["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
-            subprocess.run(command, check=True, env=env)
-            found.append(pd.read_csv(file))
-    if not found:
+    if not parts or not options.threads:
         return False
-    table = pd.concat(found, ignore_index=True)
+    tables = [measure_in_child(options, threads, parts) for threads in options.threads]
+    table = pd.concat(tables, ignore_index=True)
     file = folder / rows.file_name(table)
-    store(rows.merged(rows.read(file), table) if file.exists() else table, file)
+    if file.exists():
+        table = rows.merged(rows.read(file), table)
+    store(table, file)
     return True
+
+
+def measure_in_child(options: argparse.Namespace, threads: int, parts: list[str]) -> pd.DataFrame:
+    """Measure some benchmarks in a new process with a number of threads; return the rows."""
+    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    environment = os.environ | dict.fromkeys(names, str(threads))
+    # cuBLAS repeats its results only with a workspace of fixed size
+    environment["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"{threads}.csv"
+        command = [sys.executable, __file__]
+        command += ["--child", str(file)]
+        command += ["--threads", str(threads)]
+        command += ["--device", options.device]
+        command += ["--rounds", str(options.rounds)]
+        command += ["--seconds", str(options.seconds)]
+        command += ["--only", *parts]
+        if options.quick:
+            command.append("--quick")
+        subprocess.run(command, check=True, env=environment)
+        return pd.read_csv(file)
 
 
 def measure_beside(name: str, options: argparse.Namespace, folder: Path) -> bool:
@@ -142,12 +149,12 @@ def measure_beside(name: str, options: argparse.Namespace, folder: Path) -> bool
         return False
     threads = max(options.threads)
     measure = SIDE_BY_SIDE[name].measure
-    chosen = {}
-    if name == side_by_side.NAME:
-        chosen = {"chosen": options.networks}
-    table = measure(options.quick, threads, options.neural_tangents, **chosen)
+    chosen = options.networks if name == side_by_side.NAME else []
+    if chosen:
+        measure = partial(measure, chosen=chosen)
+    table = measure(options.quick, threads, options.neural_tangents)
     file = folder / rows.file_name(table)
-    if any(chosen.values()) and file.exists():
+    if chosen and file.exists():
         table = side_by_side.merged(rows.read(file, side_by_side.COLUMNS), table)
     store(table, file)
     return True
@@ -158,7 +165,7 @@ def store(table: pd.DataFrame, file: Path) -> None:
     table.to_csv(file, index=False, float_format="%.6g")
 
 
-def busy() -> str:
+def other_work() -> str:
     """Say what other work there is, if the machine is not idle; measuring itself loads one core."""
     load = os.getloadavg()[0]
     return f"the load average is {load:.1f}" if load > IDLE else ""
@@ -169,9 +176,11 @@ def measure_here(options: argparse.Namespace) -> None:
     (threads,) = options.threads
     device = prepare_torch(threads, options.device)
     clock = "cpu" if device == "cpu" and threads == 1 else "wall"
-    rounds, seconds = (2, 0.0) if options.quick else (options.rounds, options.seconds)
-    timer = Timer(device=device, clock=clock, rounds=rounds, seconds=seconds)
-    rows.measure(options.only, timer, threads, options.quick).to_csv(options.child, index=False)
+    timer = Timer(device=device, clock=clock, rounds=options.rounds, seconds=options.seconds)
+    if options.quick:
+        timer = Timer(device=device, clock=clock, rounds=2, seconds=0.0)
+    table = rows.measure(options.only, timer, threads, options.quick)
+    table.to_csv(options.child, index=False)
 
 
 if __name__ == "__main__":

@@ -5,12 +5,12 @@ result.
 """
 
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
-from math import inf, nan
+from itertools import chain
+from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,7 +21,6 @@ import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 from benchmarks import rows, side_by_side  # noqa: E402
 from benchmarks.networks import NEURAL_TANGENTS, OURS  # noqa: E402
-from benchmarks.timing import Timer  # noqa: E402
 from benchmarks.usage import SHORT, usage_of  # noqa: E402
 from benchmarks.wide_agreement import Steps  # noqa: E402
 
@@ -93,43 +92,58 @@ def measure(quick: bool, threads: int, interpreter: str | None) -> pd.DataFrame:
         threads: number of threads.
         interpreter: that of an environment with neural-tangents, if there is one.
     """
-    facts = rows.facts_of(Timer("cpu", "wall", 1, 0.0), threads)
-    lines = []
-    for case in QUICK if quick else CASES:
-        turns = 1 if quick else side_by_side.TURNS
-        for line in lines_of(case, threads, interpreter, turns):
-            lines.append(facts | line | {"load": round(os.getloadavg()[0], 1)})
-            print(
-                f"{threads} threads, {NAME}, {case.title}, {line['inputs']}, {line['way']}: "
-                f"{line['state']}, {line.get('seconds', nan):.3g} s",
-                flush=True,
-            )
-    return pd.DataFrame(lines, columns=list(COLUMNS))
+    cases = QUICK if quick else CASES
+    turns = 1 if quick else side_by_side.TURNS
+    lines = chain.from_iterable(lines_of(case, threads, interpreter, turns) for case in cases)
+    return rows.table_of(NAME, lines, title_of, threads, COLUMNS)
+
+
+def title_of(line: dict) -> str:
+    return f"{line['network']}, {line['inputs']}"
 
 
 def lines_of(case: Case, threads: int, interpreter: str | None, turns: int) -> Iterator[dict]:
     """Yield the row of ours, and that of neural-tangents; short ones are measured in turns."""
     ways = [OURS, NEURAL_TANGENTS] if interpreter else [OURS]
-    best: dict[str, dict] = {}
-    with TemporaryDirectory() as folder:
-        task = {"threads": threads, "steps": case.steps, "shape": case.shape}
-        task |= {"inputs": case.inputs, "result": f"{folder}/result.npz"}
-        for turn in range(turns):
-            for way in ways:
-                if turn and best[way].get("seconds", inf) >= SHORT:
-                    continue
-                run = partial(side_by_side.outcome, limit=LIMIT)
-                one = outcome_of(task | {"way": way}, interpreter, run)
-                best[way] = min(best.get(way, one), one, key=lambda each: each.get("seconds", inf))
+    best = fastest(case, ways, threads, interpreter, turns)
     ours = best[OURS]
     side_by_side.must_be(ours, side_by_side.MEASURED)
-    inputs = f"{case.inputs} × {'×'.join(map(str, case.shape))}"
-    for way, one in best.items():
-        if way != OURS and one["state"] == side_by_side.MEASURED:
-            one["apart"] = side_by_side.apart(f"{case.title}, {inputs}", ours, one)
-            one["ratio"] = one["seconds"] / ours["seconds"]
-            one["memory_ratio"] = ours["memory"] / one["memory"]
-        yield one | {"network": case.title, "inputs": inputs, "way": way}
+    shape = "×".join(map(str, case.shape))
+    inputs = f"{case.inputs} × {shape}"
+    for way, outcome in best.items():
+        if way != OURS and outcome["state"] == side_by_side.MEASURED:
+            outcome["apart"] = side_by_side.apart(f"{case.title}, {inputs}", ours, outcome)
+            outcome["ratio"] = outcome["seconds"] / ours["seconds"]
+            outcome["memory_ratio"] = ours["memory"] / outcome["memory"]
+        yield outcome | {"network": case.title, "inputs": inputs, "way": way}
+
+
+def fastest(
+    case: Case, ways: list[str], threads: int, interpreter: str | None, turns: int
+) -> dict[str, dict]:
+    """Return the fastest outcome of each way; only short ones have more than one turn."""
+    best: dict[str, dict] = {}
+    run = partial(side_by_side.outcome, limit=LIMIT)
+    with TemporaryDirectory() as folder:
+        task = {
+            "threads": threads,
+            "steps": case.steps,
+            "shape": case.shape,
+            "inputs": case.inputs,
+            "result": f"{folder}/result.npz",
+        }
+        for turn in range(turns):
+            for way in ways:
+                if turn and seconds_of(best[way]) >= SHORT:
+                    continue
+                outcome = outcome_of(task | {"way": way}, interpreter, run)
+                best[way] = min(best.get(way, outcome), outcome, key=seconds_of)
+    return best
+
+
+def seconds_of(outcome: dict) -> float:
+    """Return the seconds of an outcome; infinity if it has none."""
+    return outcome.get("seconds", inf)
 
 
 def outcome_of(task: dict, interpreter: str | None, run: Callable[..., dict]) -> dict:

@@ -4,9 +4,10 @@ import pandas as pd
 import pytest
 import torch
 from benchmarks import document, growth_page, page, side_by_side, trained
+from benchmarks.machine import MEMORY, NUMBERS, PRODUCTS, Machine, bound_of
 from benchmarks.networks import JACOBIAN, NNGEOMETRY, OURS
 from benchmarks.timing import Way, ratio_of
-from benchmarks.work import MEMORY, NUMBERS, PRODUCTS, Machine, Work, bound_of
+from benchmarks.work import Work
 from tests.helpers.project import ROOT
 
 MACHINE = Machine(
