@@ -18,7 +18,7 @@ from finitewidth.data.original import load_original
 from finitewidth.data.places import data_root
 from finitewidth.data.select import first_per_class
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
-from finitewidth.measures.blocks import block_means
+from finitewidth.measures.blocks import BlockMeans, block_means
 
 HIDDEN, WIDTH, CLASSES = 20, 300, 10
 PER_CLASS = 10  # images of each class in the kernel
@@ -91,53 +91,77 @@ def loss(predicted: Tensor, targets: Tensor, images: int) -> Tensor:
     return (predicted - targets).square().sum() / 2 / images
 
 
-def main() -> None:
+def gradients(
+    x: Tensor, y: Tensor, weights: list[Tensor], biases: list[Tensor], precision: str
+) -> float:
+    """Add the gradients of the training loss to those of all parameters; return the loss."""
+    total = 0.0
+    for inputs, targets in zip(x.split(PIECE), y.split(PIECE), strict=True):
+        predicted = outputs(inputs, weights, biases, precision)
+        part = loss(predicted, targets, len(x))
+        part.backward()
+        total += float(part.detach())
+    return total
+
+
+def kernel_means(
+    x: Tensor, labels: np.ndarray, weights: list[Tensor], biases: list[Tensor]
+) -> BlockMeans:
+    """Means of the traced kernel: on its diagonal, of a class, and of two classes."""
+    stack = FullyConnected(
+        [weight.detach()[None] for weight in weights],
+        [bias.detach()[None] for bias in biases],
+        "relu",
+    )
+    kernel = traced_kernel(stack, x)[0]  # (S, S)
+    return block_means(kernel.double().numpy(), labels)
+
+
+def chosen_images(count: int, images: int, seed: int) -> np.ndarray:
+    """Indices of a random choice of images, or of all of them in order."""
+    if images >= count:
+        return np.arange(count)
+    return np.random.default_rng(seed).permutation(count)[:images]
+
+
+def parser() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--precision", default="f32", choices=["f32", "f64", "tf32", "bf16"])
+    options.add_argument("--sigma-w2", type=float, default=2.2)
+    options.add_argument("--images", type=int, default=1000)
+    options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--rate", type=float, default=1e-4)
+    options.add_argument("--steps", type=int, default=3000)
+    return options
+
+
+def main(arguments: list[str] | None = None) -> None:
     """Train, and print a row for each step of `SHOWN`."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--precision", default="f32", choices=["f32", "f64", "tf32", "bf16"])
-    parser.add_argument("--sigma-w2", type=float, default=2.2)
-    parser.add_argument("--images", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--rate", type=float, default=1e-4)
-    parser.add_argument("--steps", type=int, default=3000)
-    options = parser.parse_args()
+    options = parser().parse_args(arguments)
     torch.set_num_threads(1)
-    dtype = torch.float64 if options.precision == "f64" else torch.float32
+    precision = options.precision
+    dtype = torch.float64 if precision == "f64" else torch.float32
     data = load_original("mnist", data_root({}), download=False)
-    count = len(data.train_images)
-    chosen = np.arange(count)
-    if options.images < count:
-        chosen = np.random.default_rng(options.seed).permutation(count)[: options.images]
+    chosen = chosen_images(len(data.train_images), options.images, options.seed)
     labels = data.train_labels[chosen]
     x, y = tensors(data.train_images[chosen], labels, dtype)
     x_test, y_test = tensors(data.test_images[:TEST_IMAGES], data.test_labels[:TEST_IMAGES], dtype)
-    of_kernel = first_per_class(labels, range(CLASSES), PER_CLASS)
+    in_kernel = first_per_class(labels, range(CLASSES), PER_CLASS)
     weights, biases = start(options.sigma_w2, options.seed, dtype)
     adam = torch.optim.Adam([*weights, *biases], lr=options.rate)
     for step in range(options.steps + 1):
         adam.zero_grad()
-        total = 0.0
-        for inputs, targets in zip(x.split(PIECE), y.split(PIECE), strict=True):
-            predicted = outputs(inputs, weights, biases, options.precision)
-            part = loss(predicted, targets, len(x))
-            part.backward()
-            total += float(part.detach())
+        training_loss = gradients(x, y, weights, biases, precision)
         if step in SHOWN:
             with torch.no_grad():
-                predicted = outputs(x_test, weights, biases, options.precision)
-                test = float(loss(predicted, y_test, len(x_test)))
-            stack = FullyConnected(
-                [weight.detach()[None] for weight in weights],
-                [bias.detach()[None] for bias in biases],
-                "relu",
-            )
-            kernel = traced_kernel(stack, x[of_kernel])[0]
-            means = block_means(kernel.double().numpy(), labels[of_kernel])
+                predicted = outputs(x_test, weights, biases, precision)
+                test_loss = float(loss(predicted, y_test, len(x_test)))
+            means = kernel_means(x[in_kernel], labels[in_kernel], weights, biases)
             same = means.same_class / means.diagonal
             other = means.other_class / means.diagonal
             print(
-                f"step {step}: diagonal {means.diagonal:.4g}, same class {same:.3f}, "
-                f"other class {other:.3f}, training loss {total:.3g}, test loss {test:.3g}",
+                f"step {step}: diagonal {means.diagonal:.4g}, same class {same:.3f}, other class "
+                f"{other:.3f}, training loss {training_loss:.3g}, test loss {test_loss:.3g}",
                 flush=True,
             )
         adam.step()
