@@ -16,6 +16,7 @@ ROW = re.compile(
 )
 MANTISSA = {"tf32": 10, "bf16": 7}  # bits
 IMAGES = 40
+PER_CLASS = 4
 SIGMA_W2 = 2.2
 RATE = 1e-2
 
@@ -112,6 +113,7 @@ def test_rows_are_those_of_plain_torch(monkeypatch, capsys):
     monkeypatch.setattr(figure4, "HIDDEN", 3)
     monkeypatch.setattr(figure4, "WIDTH", 12)
     monkeypatch.setattr(figure4, "PIECE", 15)
+    monkeypatch.setattr(figure4, "PER_CLASS", PER_CLASS)
     figure4.main(["--precision", "f64", "--steps", "2", "--rate", str(RATE)])
     rows = [[float(word) for word in row] for row in ROW.findall(capsys.readouterr().out)]
     assert [row[0] for row in rows] == [0, 1, 2]
@@ -124,7 +126,7 @@ def test_rows_are_those_of_plain_torch(monkeypatch, capsys):
         loss = half_squared_error(network, x, data.train_labels)
         test_loss = half_squared_error(network, x_test, data.test_labels)
         diagonal, same, other = block_means(network, x, data.train_labels)
-        expected = [diagonal, same, other, float(loss), float(test_loss)]
+        expected = [diagonal, same, other, loss.item(), test_loss.item()]
         assert row[1:] == pytest.approx(expected, rel=6e-3)  # three digits are printed
         adam.zero_grad()
         loss.backward()
