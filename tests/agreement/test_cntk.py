@@ -29,7 +29,8 @@ def images(count, *shape, seed=0):
 @pytest.mark.parametrize("pooled", [True, False])
 @pytest.mark.parametrize("dense", [(), (5, 3)])
 def test_the_kernel_is_its_definition(parametrisation, sigma_b2, pooled, dense):
-    x, y = images(3, 2, 3, 4), images(2, 2, 3, 4, seed=1)
+    x = images(3, 2, 3, 4)
+    y = images(2, 2, 3, 4, seed=1)
     law = {
         "architecture": network(pooled, (4, 6), dense),
         "sigma_w2": 1.7,
@@ -72,7 +73,8 @@ shapes = st.tuples(st.integers(1, 3), st.integers(1, 4), st.integers(1, 4))
 @settings(max_examples=25, deadline=None)
 @given(shape=shapes, count=st.integers(1, 4), pooled=st.booleans(), seed=st.integers(0, 10**6))
 def test_laws(shape, count, pooled, seed):
-    x, law = images(count, *shape, seed=seed) - 0.3, {"architecture": network(pooled)}
+    x = images(count, *shape, seed=seed) - 0.3
+    law = {"architecture": network(pooled)}
     kernel = cntk(x, **law)
     assert (kernel == kernel.T).all()
     top = float(kernel.diagonal().max())

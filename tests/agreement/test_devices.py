@@ -169,7 +169,8 @@ def test_every_experiment_that_is_told_of_the_device_is_tested_here():
 def test_the_pretended_gpu_refuses_what_a_gpu_refuses(gpu):
     with gpu():
         assert prepare_torch(1, "auto") == prepare_torch(1, "cuda") == "cuda"
-        there, here = torch.ones(3, 4).to("cuda"), torch.rand(3, 4)
+        there = torch.ones(3, 4).to("cuda")
+        here = torch.rand(3, 4)
         assert there.device == torch.zeros(2, device=there.device).device == torch.device("cuda:0")
         with pytest.raises(DevicesDifferError, match=r"aten\.mul"):
             there * here

@@ -113,7 +113,8 @@ def test_an_erratum_is_transcribed_if_no_other_copy_has_the_words():
 def test_transcribed_copies_of_two_versions_that_agree_are_said_to():
     final = Quote(text="npf", line=2, words="a")
     earlier = Quote(text="npf0", line=3, words="a")
-    one, both = _erratum(final), _erratum(final, earlier)
+    one = _erratum(final)
+    both = _erratum(final, earlier)
     assert one.transcribed
     assert both.transcribed
     assert document.TRANSCRIBED in document.wording(one)
@@ -197,11 +198,13 @@ def _deep_changes(width, first_layer=None, depth=4, draws=8):
 
 def test_the_kernel_of_deeper_memorising_networks_changes_as_much_in_wide_ones():
     """Erratum npf-9 at d = 4 and 10 targets, the gradient descent of npf Appendix D."""
-    narrow, wide = _deep_changes(50), _deep_changes(200)
+    narrow = _deep_changes(50)
+    wide = _deep_changes(200)
     error = np.hypot(narrow.std(ddof=1), wide.std(ddof=1)) / len(wide) ** 0.5
     # half of the change would be left if it fell as the square root of the width
     assert wide.mean() - narrow.mean() / 2 > 2.5 * error
-    narrow, wide = _deep_changes(50, 1.0), _deep_changes(200, 1.0)
+    narrow = _deep_changes(50, 1.0)
+    wide = _deep_changes(200, 1.0)
     assert wide.mean() < narrow.mean() / 2
 
 
@@ -258,7 +261,8 @@ def test_a_start_of_full_rank_with_no_invariant_can_fall_to_0():
 def test_variation_within_classes_falls_at_all_times_where_the_invariant_is_0():
     """The repair of collapse-19: d tr S/dt <= -(2m/n) (tr S)² with E = 0, R₁ not 0."""
     start = dynamics.slim_state()
-    n, m = dynamics.FEATURES, dynamics.SAMPLES
+    n = dynamics.FEATURES
+    m = dynamics.SAMPLES
     assert abs(start.weights @ start.means - np.eye(3) + 1 / 3).max() > 0.1
     rate = dynamics.second_part(dynamics.flow(start).features)
     trace = (start.rest**2).sum()

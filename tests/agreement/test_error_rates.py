@@ -45,10 +45,12 @@ LAWS = {
 @pytest.mark.parametrize("name", LAWS)
 def test_samples_of_equal_law_raise_no_more_alarms_than_stated(name):
     draw, mean, square = LAWS[name]
-    rng, repetitions = np.random.default_rng(1), 1500
+    rng = np.random.default_rng(1)
+    repetitions = 1500
     p_values = {"same_law": [], "same_mean": [], "has_mean": []}
     for _ in range(repetitions):
-        left, right = draw(rng, SIZE), draw(rng, SIZE)
+        left = draw(rng, SIZE)
+        right = draw(rng, SIZE)
         p_values["same_law"].append(same_law(left, right))
         p_values["same_mean"].append(same_mean(left, right))
         if mean is not None:
@@ -60,7 +62,9 @@ def test_samples_of_equal_law_raise_no_more_alarms_than_stated(name):
 
 
 def test_means_of_wide_networks_raise_as_many_alarms_as_stated():
-    rng, repetitions, level = np.random.default_rng(2), 4000, 0.01
+    rng = np.random.default_rng(2)
+    repetitions = 4000
+    level = 0.01
     samples = rng.gamma(8.0, size=(repetitions, SIZE))  # skewness .7
     alarms = sum(near_mean(sample, 8.0) <= level for sample in samples)
     assert repetitions - most_alarms(repetitions, 1 - level) - 1 < most_alarms(repetitions, level)
@@ -70,7 +74,9 @@ def test_means_of_wide_networks_raise_as_many_alarms_as_stated():
 
 def test_a_whole_ledger_raises_no_more_alarms_than_stated():
     """Run the ledger with the false alarm probability .1 on 600 sets of 30 correct comparisons."""
-    rng, alarms, sets = np.random.default_rng(3), 0, 600
+    rng = np.random.default_rng(3)
+    alarms = 0
+    sets = 600
     for _ in range(sets):
         ledger = Ledger(false_alarm=0.1, comparisons=30)
         samples = rng.standard_normal((2, 15, SIZE))
@@ -145,7 +151,8 @@ def test_a_wrong_cosine_is_seen():
 def test_a_wrong_moment_is_seen():
     """Errors of 3 % in the mean, of 10 % in the second moment, and the printed second moment."""
     init = constant_width(6, 12, sigma_w2=1.9)
-    mean, second = np.exp(log_moments(init).mean), np.exp(log_moments(init).second)
+    mean = np.exp(log_moments(init).mean)
+    second = np.exp(log_moments(init).second)
     fourth = np.exp(log_theta_moment(init, 4))
     theta = sample_scalar_chain(init, CHAIN, 7).theta
     assert has_mean(theta, mean, second) > LEDGER.level

@@ -63,7 +63,8 @@ def plain_descent(found, run, step, steps):
 
 @pytest.mark.parametrize("gates", ["external", "galu", "own", "open"])
 def test_every_replica_descends_as_plain_autograd_does(gates):
-    found, times = networks(gates), [0, 1, 5, 12]
+    found = networks(gates)
+    times = [0, 1, 5, 12]
     before = [weight.clone() for weight in found.weights]
     step = torch.tensor([0.001, 0.002, 0.003], dtype=torch.float64)
     states = [
@@ -87,7 +88,8 @@ def test_every_replica_descends_as_plain_autograd_does(gates):
 @pytest.mark.parametrize("gates", ["external", "galu", "own"])
 def test_kernels_are_gram_matrices_of_autograd_gradients(gates):
     found = networks(gates)
-    kernel, outputs = found.kernel(), found.outputs()
+    kernel = found.kernel()
+    outputs = found.outputs()
     for run in range(RUNS):
         weights = tuple(weight[run] for weight in found.weights)
         jacobian = torch.autograd.functional.jacobian(
@@ -103,7 +105,8 @@ def test_the_linear_recursion_is_the_matrix_applied_again_and_again():
     found = networks("external")
     kernel = found.kernel()
     values, vectors = torch.linalg.eigh(kernel)
-    errors, step = found.outputs() - found.y, 0.1 / values[:, -1]
+    errors = found.outputs() - found.y
+    step = 0.1 / values[:, -1]
     times = [0, 1, 2, 17]
     ratios = error_ratios(values, vectors, errors, step=step, times=times)
     matrix = torch.eye(SAMPLES) - step[:, None, None] * kernel
@@ -150,7 +153,8 @@ def test_adapted_precision_follows_errors_far_below_where_float32_stalls():
 def test_a_replica_is_the_same_alone_and_beside_others():
     found = networks("external")
     given = settings(0.1, 20, 20)
-    together, alone = follow(found, given, 3), follow(found.first(1), given, 1)
+    together = follow(found, given, 3)
+    alone = follow(found.first(1), given, 1)
     for name in together.ratios:
         torch.testing.assert_close(
             torch.tensor(together.ratios[name][1][:, 0]), torch.tensor(alone.ratios[name][1][:, 0])

@@ -71,7 +71,8 @@ def test_moments_scale_with_weights_and_inputs(depth, width, shared, sigma2, siz
     unit = value_kernel_moments(ONE, counts, 1.0)
     scaled = value_kernel_moments(size * ONE, counts, sigma2)
     factor = size**2 * sigma2 ** (depth - 1)
-    mean, variance = factor * unit.mean.item(), factor**2 * unit.variance.item()
+    mean = factor * unit.mean.item()
+    variance = factor**2 * unit.variance.item()
     assert scaled.mean.item() == pytest.approx(mean, rel=1e-10)
     # the variance is a difference, so its error is relative to the squared mean
     assert scaled.variance.item() == pytest.approx(variance, rel=1e-9, abs=1e-12 * mean**2)
@@ -124,7 +125,8 @@ def test_wide_limits_are_the_arc_cosine_recursion(depth):
         angle = np.arccos(np.clip(signal / sizes, -1, 1))
         slope = 1 - angle / np.pi
         signal = sizes * (np.sin(angle) / np.pi + slope * np.cos(angle))
-        tangent, shared = tangent * slope + signal, shared * slope
+        tangent = tangent * slope + signal
+        shared = shared * slope
     found = wide_limits(x, depth)
     np.testing.assert_allclose(found.tangent, tangent, rtol=1e-10)
     np.testing.assert_allclose(found.halved, (tangent + signal) / 2, rtol=1e-10)
@@ -137,7 +139,8 @@ def test_output_variance_decides_which_limit_a_relu_network_has(law):
     depth, width, runs = 4, 400, 30
     x = torch.nn.functional.normalize(network((3, 1))[0], dim=1)
     wide = wide_limits(x.numpy(), depth, law)
-    sizes, sigma = (3, *[width] * (depth - 1), 1), (2 / width) ** 0.5
+    sizes = (3, *[width] * (depth - 1), 1)
+    sigma = (2 / width) ** 0.5
     drawn = draw_weights(sizes, sigma, runs, np.random.default_rng(1), law)
     for last, limit, other in (
         (drawn[-1], wide.tangent, wide.halved),
@@ -157,7 +160,8 @@ def test_signs_and_gaussian_weights_differ_at_any_width_for_few_inputs_only():
     for n0 in (2, 16):
         x = rng.normal(size=(6, n0))
         x /= np.linalg.norm(x, axis=1, keepdims=True)
-        signed, gaussian = wide_limits(x, 4, "signed").tangent, wide_limits(x, 4).tangent
+        signed = wide_limits(x, 4, "signed").tangent
+        gaussian = wide_limits(x, 4).tangent
         np.testing.assert_allclose(signed.diagonal(), gaussian.diagonal(), rtol=1e-12)
         gaps.append(np.abs(signed - gaussian).max())
     assert gaps[0] > 0.2 > 0.1 > gaps[1]

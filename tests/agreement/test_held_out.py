@@ -75,8 +75,10 @@ def assert_scalar_law(samplers, plain, axes):
 def test_samplers_of_relu_networks(number):
     rng = stream("relu", number)
     init = law(rng, number, RELU)
-    x, axes = one_input(rng, init.widths[0]), directions(rng, 3)
-    norm2, key = float((x**2).sum()), seed("relu", number, "sampler")
+    x = one_input(rng, init.widths[0])
+    axes = directions(rng, 3)
+    norm2 = float((x**2).sum())
+    key = seed("relu", number, "sampler")
     with shown(init=init, x=x):
         samplers = {
             "scalar chain": sample_scalar_chain(init, DRAWS, key, input_norm2=norm2),
@@ -93,8 +95,10 @@ def test_samplers_of_other_networks(number):
     # every third network has the same activation, and phases change places with them
     phi = (TANH, ERF, other_activation(rng))[number % 3]
     init = law(rng, number // 3 + number, phi)
-    x, axes = one_input(rng, init.widths[0]), directions(rng, 3)
-    norm2, key = float((x**2).sum()), seed("other", number, "sampler")
+    x = one_input(rng, init.widths[0])
+    axes = directions(rng, 3)
+    norm2 = float((x**2).sum())
+    key = seed("other", number, "sampler")
     options = {"activation": phi.accepted}
     with shown(activation=phi, init=init, x=x):
         samplers = {
@@ -111,7 +115,8 @@ def test_sweeps_over_depths_and_variances(number):
     phi = (RELU, TANH, ERF, RELU, other_activation(rng), RELU)[number % 6]
     init = law(rng, number, phi, equal=number % 2 == 0)  # both forms of the depth sweep
     variances = [weight_variance(rng, phase, phi, init.sigma_b2) for phase in PHASES]
-    x, axes = one_input(rng, init.widths[0]), directions(rng, 3)
+    x = one_input(rng, init.widths[0])
+    axes = directions(rng, 3)
     depths = sorted({int(rng.integers(1, init.depth)), init.depth})
     grid = {"sigma_w2": variances, "input_norm2": float((x**2).sum())}
     key = seed("sweeps", number, "sampler")
@@ -144,7 +149,8 @@ def test_kernels_of_several_inputs_and_outputs(number):
     init = law(rng, number, phi, outputs=int(rng.integers(1, 4)))
     x = drawn_inputs(rng, 2 + number % 2, init.widths[0])
     size = len(x) * init.outputs
-    axes, key = directions(rng, size * (size + 2)), seed("kernels", number, "sampler")
+    axes = directions(rng, size * (size + 2))
+    key = seed("kernels", number, "sampler")
     with shown(activation=phi, init=init, inputs=x):
         fast = grown(sample_kernels(init, x, MATRICES, key, activation=phi.accepted))
         slow = drawn_kernels(init, phi.plain, x, MATRICES, rng)
@@ -198,7 +204,8 @@ def test_exact_moments(number):
             ("networks", drawn_kernels(init, RELU.plain, x, 100_000, rng)),
             ("scalar chain", grown(chain)),
         ):
-            w, b = np.ravel(draws.theta_w), np.ravel(draws.theta_b)
+            w = np.ravel(draws.theta_w)
+            b = np.ravel(draws.theta_b)
             wanted = {
                 "W": (w, exact.w, higher[2, 0]),
                 "b": (b, exact.b, higher[0, 2]),
@@ -235,7 +242,9 @@ def test_wide_networks_approach_the_infinite_width_at_the_rate_1_over_the_width(
     hidden = rng.integers(64, 129, drawn.depth - 1)
     x = drawn_inputs(rng, 2, drawn.widths[0])
     with shown(activation=phi, law=drawn, hidden=hidden, inputs=x):
-        kernels, limits, covariances = [], [], []
+        kernels = []
+        limits = []
+        covariances = []
         for factor in (1, 2):
             init = Initialisation(
                 widths=(drawn.widths[0], *(factor * hidden).tolist()),
@@ -265,7 +274,8 @@ def test_wide_networks_approach_the_infinite_width_at_the_rate_1_over_the_width(
 def test_wide_convolutional_networks_approach_the_cntk(number):
     rng = stream("images", number)
     x = rng.uniform(-0.3, 1, (2, int(rng.integers(1, 4)), *rng.integers(2, 5, 2).tolist()))
-    convolutions, layers = int(rng.integers(1, 3)), int(rng.integers(0, 2))
+    convolutions = int(rng.integers(1, 3))
+    layers = int(rng.integers(0, 2))
     width = int(rng.integers(32, 41))
     options = {
         "sigma_w2": weight_variance(rng, PHASES[number % 3], RELU, 0.0),
@@ -276,7 +286,8 @@ def test_wide_convolutional_networks_approach_the_cntk(number):
     with shown(
         images=x, convolutions=convolutions, dense=layers, width=width, pooled=pooled, **options
     ):
-        kernels, limits = [], []
+        kernels = []
+        limits = []
         for factor in (1, 2):
             architecture = Architecture(
                 channels=(factor * width,) * convolutions,

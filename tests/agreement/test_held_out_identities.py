@@ -49,7 +49,8 @@ from finitewidth.networks.random_gated import every_signed_network
 
 
 def agree(found, wanted, tolerance=1e-9):
-    found, wanted = np.asarray(found), np.asarray(wanted)
+    found = np.asarray(found)
+    wanted = np.asarray(wanted)
     largest = np.abs(wanted).max()
     np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance * max(largest, 1e-300))
 
@@ -72,7 +73,8 @@ def test_tangent_kernel_of_a_drawn_network(number):
     standard = init.parametrisation == "standard"
 
     def outputs(parameters):
-        w, b = parameters[: len(sizes)], parameters[len(sizes) :]
+        w = parameters[: len(sizes)]
+        b = parameters[len(sizes) :]
         if not standard:
             w = [scale * part for scale, part in zip(scales, w, strict=True)]
             b = [init.sigma_b2**0.5 * part for part in b]
@@ -102,13 +104,16 @@ def test_dispersion_approaches_its_limit_at_the_rate_1_over_the_width(number):
     tolerance.
     """
     rng = stream("dispersion", number)
-    kind, lam, alpha = PHASES[number % 3], rng.integers(4, 31) / 25, rng.integers(1, 9) / 4
+    kind = PHASES[number % 3]
+    lam = rng.integers(4, 31) / 25
+    alpha = rng.integers(1, 9) / 4
     ends = {"ordered": (1.0, 1.7), "critical": (2.0, 2.0), "chaotic": (2.4, 4.0)}
     sigma_w2 = float(rng.uniform(*ends[kind]))
     with shown(sigma_w2=sigma_w2, lam=lam, alpha=alpha):
         found = []
         for width in (2000, 4000, 8000):
-            depth, first = round(lam * width), round(alpha * width)
+            depth = round(lam * width)
+            first = round(alpha * width)
             init = Initialisation(widths=(first,) + (width,) * (depth - 1), sigma_w2=sigma_w2)
             found.append(log_moments(init).dispersion)
         limit = dispersion_limit(float(lam), kind, alpha_0=float(alpha))
@@ -137,7 +142,8 @@ def test_infinite_width_is_the_recursion_with_numerical_integrals(number):
 @pytest.mark.parametrize("number", numbers(4, 20))
 def test_wide_limits_of_relu_networks(number):
     rng = stream("limits", number)
-    depth, x = int(rng.integers(2, 7)), drawn_inputs(rng, 2, int(rng.integers(2, 6)))
+    depth = int(rng.integers(2, 7))
+    x = drawn_inputs(rng, 2, int(rng.integers(2, 6)))
     sigma_w2 = weight_variance(rng, PHASES[number % 3], RELU, 0.0)
     with shown(depth=depth, inputs=x, sigma_w2=sigma_w2):
         # one input unit, variance 2 and no gradients of biases: the scale of npf appendix A
@@ -156,7 +162,8 @@ def test_wide_limits_of_relu_networks(number):
 @pytest.mark.parametrize("number", numbers(6, 30))
 def test_phases(number):
     rng = stream("phases", number)
-    phi, sigma_b2 = (RELU, TANH, ERF)[number % 3], float(rng.uniform(0.05, 2))
+    phi = (RELU, TANH, ERF)[number % 3]
+    sigma_b2 = float(rng.uniform(0.05, 2))
     wanted = PHASES[rng.integers(3)]
     variance = weight_variance(rng, wanted, phi, sigma_b2)
     with shown(activation=phi, sigma_w2=variance, sigma_b2=sigma_b2, phase=wanted):
@@ -223,7 +230,8 @@ def test_kernels_of_gated_networks(number):
     feature = [torch.from_numpy(rng.standard_normal(w.shape)) for w in weights[:-1]]
     shifts = [torch.from_numpy(rng.standard_normal(b.shape)) for b in biases[:-1]]
     soft = {"beta": float(rng.uniform(0.5, 5)), "eps": float(rng.uniform(0, 0.3))}
-    with_biases, hidden = bool(rng.integers(2)), ("hard", "soft")[rng.integers(2)]
+    with_biases = bool(rng.integers(2))
+    hidden = ("hard", "soft")[rng.integers(2)]
     gates = drawn_gates(rng, len(x), sizes[1:-1], soft=bool(rng.integers(2)))
     options = {
         "with_biases": with_biases,
@@ -235,7 +243,8 @@ def test_kernels_of_gated_networks(number):
         return (1 + soft["eps"]) / (1 + torch.exp(-soft["beta"] * q))
 
     def of_features(v, c):
-        opened, z = [], x
+        opened = []
+        z = x
         for weight, bias in zip(v, c, strict=True):
             q = z @ weight + bias
             opened.append(gate(q))
@@ -293,7 +302,8 @@ def test_path_kernels(number):
         if wanted.trace() > 0:
             normalised = wanted / wanted.trace()
             agree(npk(x, gates, "trace"), normalised)
-            y, ridge = rng.standard_normal(len(x)), float(rng.uniform(0.01, 1))
+            y = rng.standard_normal(len(x))
+            ridge = float(rng.uniform(0.01, 1))
             solved = np.linalg.solve(normalised + ridge * np.eye(len(x)), y)
             agree(nu(torch.from_numpy(y), torch.from_numpy(wanted), ridge)[0], y @ solved)
 
@@ -325,7 +335,8 @@ def small_sizes(rng, weights):
 def test_moments_over_all_networks(number, law_of_weights):
     rng = stream("enumerated", law_of_weights, number)
     sizes = small_sizes(rng, 13 if law_of_weights == "signed" else 8)
-    sigma, x = float(rng.uniform(0.4, 1.5)), rng.standard_normal((2, sizes[0]))
+    sigma = float(rng.uniform(0.4, 1.5))
+    x = rng.standard_normal((2, sizes[0]))
     gates = drawn_gates(rng, 2, sizes[1:-1], soft=False)
     with shown(sizes=sizes, sigma=sigma, inputs=x, gates=[gate.tolist() for gate in gates]):
         if law_of_weights == "signed":
@@ -346,7 +357,8 @@ def test_moments_over_all_networks(number, law_of_weights):
 @pytest.mark.parametrize("number", numbers(4, 20))
 def test_gated_dispersion_approaches_its_limit_at_the_rate_1_over_the_width(number):
     rng = stream("gated dispersion", number)
-    ratio, kurtosis = int(rng.integers(2, 31)) / 20, float(rng.uniform(1, 3))
+    ratio = int(rng.integers(2, 31)) / 20
+    kurtosis = float(rng.uniform(1, 3))
     with shown(ratio=ratio, kurtosis=kurtosis):
         found = []
         for width in (500, 1000, 2000):

@@ -41,7 +41,8 @@ def wrong_by_a_rule(monkeypatch):
 def test_a_wrong_rule_is_seen_and_the_kernel_right(name, monkeypatch):
     wrong_by_a_rule(monkeypatch)
     make, shape = RIGHT[name]
-    network, x = made(make), torch.randn(5, *shape, dtype=torch.float64)
+    network = made(make)
+    x = torch.randn(5, *shape, dtype=torch.float64)
     wanted = torch.einsum("kikj->ij", jacobian_kernel(network, x))
     with pytest.warns(UserWarning, match="do not agree with those of autograd"):
         found = trained.traced_kernel(network, x)
@@ -67,7 +68,8 @@ def test_a_wrong_closed_form_is_seen(bias, monkeypatch):
 def test_a_wrong_factor_is_seen(monkeypatch):
     right = units._way
     monkeypatch.setattr(units, "_way", lambda weight: (right(weight)[0], 1.1 * right(weight)[1]))
-    network, x = made(Scaled), torch.randn(5, 4, dtype=torch.float64)
+    network = made(Scaled)
+    x = torch.randn(5, 4, dtype=torch.float64)
     wanted = jacobian_kernel(network, x)
     with pytest.warns(UserWarning, match="do not agree with those of autograd"):
         found = trained.full_kernel(network, x)
@@ -79,7 +81,8 @@ class Swapped(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.inner, self.head = nn.Linear(4, 4), nn.Linear(4, 2)
+        self.inner = nn.Linear(4, 4)
+        self.head = nn.Linear(4, 2)
 
     def forward(self, x):
         order = [1, 0, *range(2, len(x))] if len(x) > 2 else list(range(len(x)))
@@ -88,7 +91,8 @@ class Swapped(nn.Module):
 
 @pytest.mark.parametrize("function", [trained.full_kernel, trained.traced_kernel])
 def test_two_inputs_in_each_others_place_are_seen(function):
-    network, x = made(Swapped), torch.randn(7, 4, dtype=torch.float64)
+    network = made(Swapped)
+    x = torch.randn(7, 4, dtype=torch.float64)
     wanted = jacobian_kernel(network, x)
     if function is trained.traced_kernel:
         wanted = torch.einsum("kikj->ij", wanted)
@@ -163,8 +167,11 @@ WRONG = [
 @pytest.mark.parametrize(("parameter", "change"), WRONG)
 @pytest.mark.parametrize("at_once", [sweeps.AT_ONCE, 0])  # or one output after another
 def test_one_wrong_operation_is_seen(parameter, change, at_once, monkeypatch):
-    network, x = made(Large), torch.randn(4, 2, 5, 5, dtype=torch.float64)
-    weight, right, changed = network.get_parameter(parameter), units.operation, []
+    network = made(Large)
+    x = torch.randn(4, 2, 5, 5, dtype=torch.float64)
+    weight = network.get_parameter(parameter)
+    right = units.operation
+    changed = []
 
     def operation(graph, node, at):
         found = right(graph, node, at)
@@ -191,7 +198,8 @@ def test_one_wrong_operation_is_seen(parameter, change, at_once, monkeypatch):
 @pytest.mark.parametrize("at", range(6))
 def test_a_wrong_signal_of_one_input_and_output_is_seen(at, at_once, monkeypatch):
     """The input is none of the two whose gradients are compared."""
-    network, x = made(Large), torch.randn(4, 2, 5, 5, dtype=torch.float64)
+    network = made(Large)
+    x = torch.randn(4, 2, 5, 5, dtype=torch.float64)
     right = sweeps.backward
 
     def backward(outputs, edges, cotangents):
@@ -216,7 +224,9 @@ class OfOneToken(nn.Module):
 
     def __init__(self, at):
         super().__init__()
-        self.at, self.first, self.head = at, nn.Linear(4, 8, bias=False), nn.Linear(8, 3)
+        self.at = at
+        self.first = nn.Linear(4, 8, bias=False)
+        self.head = nn.Linear(8, 3)
 
     def forward(self, x):
         return self.head(torch.tanh(self.first(x))[:, self.at])
@@ -227,7 +237,9 @@ class Normalised(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.first, self.norm, self.head = nn.Conv2d(2, 8, 3), nn.InstanceNorm2d(8), nn.Linear(8, 3)
+        self.first = nn.Conv2d(2, 8, 3)
+        self.norm = nn.InstanceNorm2d(8)
+        self.head = nn.Linear(8, 3)
 
     def forward(self, x):
         return self.head(torch.tanh(self.norm(self.first(x))).mean((2, 3)))
@@ -241,7 +253,8 @@ HIDDEN = [
 
 @pytest.mark.parametrize(("make", "shape"), HIDDEN)
 def test_a_wrong_signal_that_few_positions_or_sums_show_is_seen(make, shape, monkeypatch):
-    network, x = made(make), torch.randn(5, *shape, dtype=torch.float64)
+    network = made(make)
+    x = torch.randn(5, *shape, dtype=torch.float64)
     right = sweeps.backward
 
     def backward(outputs, edges, cotangents):
@@ -263,14 +276,16 @@ class Bilinear(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.inner, self.head = nn.Bilinear(4, 4, 5), nn.Linear(5, 3)
+        self.inner = nn.Bilinear(4, 4, 5)
+        self.head = nn.Linear(5, 3)
 
     def forward(self, x):
         return self.head(torch.tanh(self.inner(x, x)))
 
 
 def test_a_wrong_jacobian_of_a_layer_without_a_rule_is_seen(monkeypatch):
-    network, x = made(Bilinear), torch.randn(5, 4, dtype=torch.float64)
+    network = made(Bilinear)
+    x = torch.randn(5, 4, dtype=torch.float64)
     right = by_autograd.rows
 
     def rows(request, names, part, at_once):
@@ -290,7 +305,8 @@ class Halved(nn.Module):
     def __init__(self, factor):
         super().__init__()
         self.factor = factor
-        self.first, self.many = nn.Conv2d(2, 64, 3, padding=1), nn.Conv2d(64, 64, 3, padding=1)
+        self.first = nn.Conv2d(2, 64, 3, padding=1)
+        self.many = nn.Conv2d(64, 64, 3, padding=1)
         self.head = nn.Linear(64, 3)
 
     def forward(self, x):
@@ -303,7 +319,8 @@ class Halved(nn.Module):
 @pytest.mark.parametrize("size", [5, 18])  # with patches, or by a convolution
 def test_large_convolutions_agree_without_a_warning(size, factor, recwarn):
     torch.manual_seed(0)
-    network, x = Halved(factor), torch.randn(6, 2, size, size)
+    network = Halved(factor)
+    x = torch.randn(6, 2, size, size)
     found = trained.traced_kernel(network, x)
     assert not recwarn.list
     wanted = torch.einsum("kikj->ij", jacobian_kernel(network.double(), x.double()))
@@ -313,6 +330,7 @@ def test_large_convolutions_agree_without_a_warning(size, factor, recwarn):
 def test_channels_may_come_last_in_memory(recwarn):
     network = made(Large).to(memory_format=torch.channels_last)
     x = torch.randn(4, 2, 5, 5, dtype=torch.float64).to(memory_format=torch.channels_last)
-    wanted, found = jacobian_kernel(network, x), trained.full_kernel(network, x)
+    wanted = jacobian_kernel(network, x)
+    found = trained.full_kernel(network, x)
     assert (found - wanted).abs().max() < 1e-11 * wanted.abs().max()
     assert not recwarn.list

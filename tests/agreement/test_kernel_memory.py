@@ -34,7 +34,8 @@ class Merged(nn.Module):
         self.weight = nn.Parameter(torch.randn(WIDTH, WIDTH) / 10)
         self.left = nn.Parameter(torch.randn(WIDTH, 4))
         self.right = nn.Parameter(torch.randn(4, WIDTH) / 10)
-        self.stem, self.head = nn.Linear(20, WIDTH), nn.Linear(WIDTH, 3)
+        self.stem = nn.Linear(20, WIDTH)
+        self.head = nn.Linear(WIDTH, 3)
 
     def forward(self, x):
         weight = self.weight + self.left @ self.right
@@ -48,7 +49,8 @@ class Product(nn.Module):
         super().__init__()
         self.scale = nn.Parameter(torch.rand(WIDTH, WIDTH))
         self.weight = nn.Parameter(torch.randn(WIDTH, WIDTH) / 10)
-        self.stem, self.head = nn.Linear(20, WIDTH), nn.Linear(WIDTH, 3)
+        self.stem = nn.Linear(20, WIDTH)
+        self.head = nn.Linear(WIDTH, 3)
 
     def forward(self, x):
         weight = self.scale * self.weight
@@ -61,7 +63,8 @@ class TiedWords(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.embed, self.inner = nn.Embedding(300, 30), nn.Linear(30, 30)
+        self.embed = nn.Embedding(300, 30)
+        self.inner = nn.Linear(30, 30)
 
     def forward(self, x):
         words = (x * 50).long().remainder(300)
@@ -74,7 +77,8 @@ class Transposed(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.stem, self.inner = nn.Linear(20, WIDTH), nn.Linear(WIDTH, WIDTH)
+        self.stem = nn.Linear(20, WIDTH)
+        self.inner = nn.Linear(WIDTH, WIDTH)
         self.head = nn.Linear(WIDTH, 3)
 
     def forward(self, x):
@@ -87,7 +91,8 @@ class Bilinear(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.inner, self.head = nn.Bilinear(20, 20, 20), nn.Linear(20, 3)
+        self.inner = nn.Bilinear(20, 20, 20)
+        self.head = nn.Linear(20, 3)
 
     def forward(self, x):
         return self.head(torch.tanh(self.inner(x, x.tanh())))
@@ -107,7 +112,8 @@ KINDS = {
 
 def peak(function, network, x, budget, monkeypatch):
     """Return a kernel, and the bytes beside the network, its graph and the kernel."""
-    memory, recorded = PeakMemory(), sweeps.record
+    memory = PeakMemory()
+    recorded = sweeps.record
 
     def record(*arguments, **options):
         found = recorded(*arguments, **options)

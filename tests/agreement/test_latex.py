@@ -69,7 +69,8 @@ def compiled(folder: Path, document: str) -> str:
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory):
     """Folder and LaTeX of every table, rendered as a run does."""
-    folder, found = tmp_path_factory.mktemp("latex"), {}
+    folder = tmp_path_factory.mktemp("latex")
+    found = {}
     for name, (tables, settings) in table_rows.cases().items():
         inputs = {}
         for key, table in tables.items():

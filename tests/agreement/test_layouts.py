@@ -25,8 +25,11 @@ class Layer(nn.Module):
 
     def __init__(self, kind, order, cuts):
         super().__init__()
-        self.kind, self.order, self.cuts = kind, order, cuts
-        self.linear, self.norm = nn.Linear(FEATURES, FEATURES), nn.LayerNorm(FEATURES)
+        self.kind = kind
+        self.order = order
+        self.cuts = cuts
+        self.linear = nn.Linear(FEATURES, FEATURES)
+        self.norm = nn.LayerNorm(FEATURES)
         self.scale = nn.Parameter(torch.rand(FEATURES) + 0.5)
         self.shift = nn.Parameter(torch.randn(FEATURES))
         nn.init.uniform_(self.norm.weight, 0.5, 1.5)
@@ -64,7 +67,8 @@ class Layouts(nn.Module):
 def drawn(seed):
     stream = random.Random(seed)
     torch.manual_seed(seed)
-    rows, columns = stream.randint(1, 4), stream.randint(1, 4)
+    rows = stream.randint(1, 4)
+    columns = stream.randint(1, 4)
     layers = []
     for _ in range(stream.randint(1, 3)):
         order = stream.sample(range(3), 3)

@@ -31,11 +31,15 @@ class Network(nn.Module):
 
     def __init__(self, counts=False):
         super().__init__()
-        self.first, self.norm = nn.Linear(3, 4), nn.BatchNorm1d(4)
+        self.first = nn.Linear(3, 4)
+        self.norm = nn.BatchNorm1d(4)
         self.own = nn.Bilinear(4, 4, 2)  # an operation without a rule
         self.register_buffer("calls", torch.zeros(()))
         self.frozen = nn.Parameter(torch.ones(2), requires_grad=False)
-        self.counts, self.calls_so_far, self.fails_at, self.error = counts, 0, None, None
+        self.counts = counts
+        self.calls_so_far = 0
+        self.fails_at = None
+        self.error = None
         self.seen = []
 
     def forward(self, x):
@@ -149,7 +153,8 @@ def test_a_call_that_fails_leaves_what_it_finds(name, error, other_settings):
     # a pass of several inputs by vmap, in the middle, may fail: single inputs then follow
     for at in sorted({1, 2, passes - 1, passes}):
         network, x = drawn(name)
-        network.fails_at, network.error = at, error
+        network.fails_at = at
+        network.error = error
         before = surroundings(network)
         with pytest.raises((fw.ConfigError, error)):
             CALLS[name](network, x)
@@ -161,7 +166,8 @@ def test_a_call_that_fails_leaves_what_it_finds(name, error, other_settings):
 def test_buffers_come_back(name, error):
     """A network that counts its calls is refused; an error is not hidden by that."""
     network, x = drawn(name, counts=True)
-    network.fails_at, network.error = (None if error is None else 1), error
+    network.fails_at = None if error is None else 1
+    network.error = error
     before = surroundings(network)
     expected = KeyboardInterrupt if error is KeyboardInterrupt else fw.ConfigError
     with pytest.raises(expected):

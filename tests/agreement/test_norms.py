@@ -81,7 +81,8 @@ def test_norms_in_half_precision(name, dtype, affine, autocast):
     wanted = jacobian_kernel(copy.deepcopy(rounded).float(), x)
     tolerance = UNITS * torch.finfo(dtype).eps * wanted.abs().max()
     if not autocast:
-        network, x = rounded, x.to(dtype)
+        network = rounded
+        x = x.to(dtype)
     with torch.autocast("cpu", dtype=dtype, enabled=autocast):
         assert (fw.full_kernel(network, x) - wanted).abs().max() <= tolerance
         traced = torch.einsum("kikj->ij", wanted)
@@ -95,7 +96,8 @@ class Tokens(nn.Module):
 
     def __init__(self, inner):
         super().__init__()
-        self.inner, self.head = inner, nn.Linear(3, 2)
+        self.inner = inner
+        self.head = nn.Linear(3, 2)
 
     def forward(self, x):
         tokens = self.inner(x).flatten(2).transpose(1, 2)
@@ -164,9 +166,11 @@ def test_inputs_without_a_rule_are_given_twice():
             self.scale = nn.Parameter(torch.ones(3))
 
         def forward(self, x):
-            zeros, ones = torch.zeros(3), torch.ones(3)
+            zeros = torch.zeros(3)
+            ones = torch.ones(3)
             return nn.functional.batch_norm(x, zeros, ones, self.scale).flatten(1)
 
-    network, plain = Functional(), nn.Conv2d(3, 3, 1)
+    network = Functional()
+    plain = nn.Conv2d(3, 3, 1)
     assert by_autograd.has_batch_norm(network(torch.randn(1, 3, 2, 2)))
     assert not by_autograd.has_batch_norm(plain(torch.randn(1, 3, 2, 2)))

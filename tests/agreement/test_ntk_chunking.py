@@ -54,7 +54,8 @@ def test_blocks_at_once_do_not_change_the_numbers(sampler, monkeypatch):
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_fewer_draws_are_a_prefix_and_seeds_matter(sampler):
-    many, few = sampler(230, 5), sampler(41, 5)
+    many = sampler(230, 5)
+    few = sampler(41, 5)
     np.testing.assert_allclose(many.theta[:41], few.theta, rtol=1e-12)
     assert not np.allclose(sampler(41, 6).theta, few.theta)
 

@@ -89,7 +89,8 @@ def test_equation_18_is_the_biases_part_and_no_bound_near_the_edge_of_chaos():
     """Check that the ratio lies below the printed lower bound if the weights are included."""
     assert printed_mean_ratio(50, 1.9, 0.1) == pytest.approx(0.5026, abs=2e-4)
     init = constant_width(25, 400, sigma_w2=1.9)
-    both, biases = infinite_width_mean_ratio(init, 0.1), printed_mean_ratio(25, 1.9, 0.1)
+    both = infinite_width_mean_ratio(init, 0.1)
+    biases = printed_mean_ratio(25, 1.9, 0.1)
     x = np.zeros((2, 400))
     x[0, 0], x[1, 0], x[1, 1] = 1.0, 0.1, 0.99**0.5
     theta = sample_kernels(init, x, 400, 32, activation="relu").theta

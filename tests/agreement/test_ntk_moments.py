@@ -49,7 +49,9 @@ def test_recursion_is_the_mean_of_powers_up_to_order_four(sigma_w2):
 @pytest.mark.parametrize("alpha_0", [0.5, 2.0])
 @pytest.mark.parametrize("sigma_w2", [1.5, 2.0, 2.5])
 def test_width_times_the_distance_from_the_limit_tends_to_the_constant(sigma_w2, alpha_0):
-    lam, phase, gaps = 0.5, phase_of("relu", sigma_w2), []
+    lam = 0.5
+    phase = phase_of("relu", sigma_w2)
+    gaps = []
     for width in (1000, 2000):
         init = constant_width(
             width // 2, width, sigma_w2=sigma_w2, input_width=int(alpha_0 * width)
@@ -75,9 +77,11 @@ def test_no_random_network_leaves_the_corrected_limit_or_its_constant(phase, see
     rng = np.random.default_rng([31, seed])
     a = {"ordered": rng.uniform(0.2, 0.85), "critical": 1.0, "chaotic": rng.uniform(1.15, 3)}[phase]
     width, depth, input_width = (int(rng.integers(*ends)) for ends in ((20, 60), (8, 60), (5, 100)))
-    lam, alpha_0 = depth / width, input_width / width
+    lam = depth / width
+    alpha_0 = input_width / width
     limit = dispersion_limit(lam, phase, alpha_0=alpha_0)
-    values, gaps = [], []
+    values = []
+    gaps = []
     for size in (1, 2, 4, 8, 16):
         widths = (size * input_width, *[size * width] * (size * depth - 1))
         init = Initialisation(widths=widths, sigma_w2=2 * a)
@@ -108,7 +112,8 @@ def test_finite_networks_at_the_edge_and_above_lie_below_the_limit():
 @pytest.mark.parametrize("lam", [0.1, 0.5, 2.0])
 @pytest.mark.parametrize("alpha_0", [0.1, 1.0, 3.0])
 def test_printed_limits_are_equations_8_and_9_as_they_stand(lam, alpha_0):
-    e5, e1 = np.exp(5 * lam), np.exp(lam)
+    e5 = np.exp(5 * lam)
+    e1 = np.exp(lam)
     chaotic = e5 / (2 * lam) * (1 - (1 - np.exp(-4 * lam)) / (4 * lam))
     edge = e5 * (1 / (2 * lam) + (2 * alpha_0**2 - 8 * alpha_0) / (25 * lam**2))
     edge += (e1 - e5) * (1 - 4 * alpha_0) / (8 * lam**2)
@@ -121,7 +126,8 @@ def test_printed_limits_are_equations_8_and_9_as_they_stand(lam, alpha_0):
 def test_the_second_moment_is_the_sum_over_all_pairs_of_layers():
     """Equation (4) summed pair by pair; its square brackets are at least 1/3, hence the bound."""
     depth, width = 30, 20
-    factor, between = (1 + 5 / width) ** (depth - 1), (width - 1) / (width + 5)
+    factor = (1 + 5 / width) ** (depth - 1)
+    between = (width - 1) / (width + 5)
     lags = np.abs(np.subtract.outer(np.arange(depth), np.arange(depth)))
     second = factor * (1 / 3 + 2 / 3 * between**lags).mean()
     closed = factor * (
@@ -135,7 +141,9 @@ def test_the_second_moment_is_the_sum_over_all_pairs_of_layers():
 
 @pytest.mark.parametrize("lam", [0.3, 1.0, 2.0])
 def test_limits_in_elementary_terms(lam):
-    e5, corrected, printed = np.exp(5 * lam), limit_parts(lam), limit_parts(lam, form="printed")
+    e5 = np.exp(5 * lam)
+    corrected = limit_parts(lam)
+    printed = limit_parts(lam, form="printed")
     w2 = e5 * (1 / 3 + 2 / (9 * lam) - (1 - np.exp(-6 * lam)) / (27 * lam**2))
     wb = (e5 * (11 / 225 + lam / 15) + np.exp(-lam) / 9 - lam / 5 - 4 / 25) / lam**2
     b2 = 2 * (e5 - 1) / (25 * lam**2) - 2 / (5 * lam)
@@ -157,7 +165,10 @@ def test_limits_in_elementary_terms(lam):
 
 def test_mean_over_a_pair_of_units_in_the_proof_of_lemma_a4():
     """Check that E[V^2 1(U_i > 0) 1(U_j > 0) U_j^2], i != j, has the term (2 / pi) b_i b_j a^2."""
-    rng, a, b_i, b_j = np.random.default_rng(25), 0.7, 0.6, 0.5
+    rng = np.random.default_rng(25)
+    a = 0.7
+    b_i = 0.6
+    b_j = 0.5
     count = 1_000_000
     w_i, w_j, rest, e_i, e_j = rng.standard_normal((5, count))
     v = b_i * w_i + b_j * w_j + (1 - b_i**2 - b_j**2) ** 0.5 * rest

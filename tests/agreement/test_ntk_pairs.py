@@ -19,7 +19,8 @@ def pairs(width, depths, cosines, draws=DRAWS, sigma_w2=2.0, input_width=None):
 
 
 def test_fewer_draws_are_a_prefix_and_kernels_are_positive():
-    few, many = pairs(10, [4], [0.5], 100), pairs(10, [4], [0.5], 9000)
+    few = pairs(10, [4], [0.5], 100)
+    many = pairs(10, [4], [0.5], 9000)
     np.testing.assert_array_equal(few[4, 0.5], many[4, 0.5][:, :100])
     assert (many[4, 0.5][0] > 0).all()
 

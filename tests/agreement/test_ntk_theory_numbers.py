@@ -66,11 +66,13 @@ def layer_products(width, layers, count, seed):
 
     The mean would be 1 if errors and activations were independent.
     """
-    rng, scale = np.random.default_rng(seed), (2 / width) ** 0.5
+    rng = np.random.default_rng(seed)
+    scale = (2 / width) ** 0.5
     normal = partial(rng.standard_normal, dtype=np.float32)  # in half the time
     x = np.zeros((count, width), np.float32)
     x[:, 0] = 1.0
-    weights, slopes = [], []
+    weights = []
+    slopes = []
     for _ in range(layers):
         weights.append(scale * normal((count, width, width)))
         h = np.matmul(weights[-1], x[:, :, None])[:, :, 0]
@@ -84,7 +86,8 @@ def layer_products(width, layers, count, seed):
 
 @pytest.mark.parametrize("row", table("products"), ids=first_cells)
 def test_products_over_layers(row):
-    n, s = int(row["n"]), int(row["s"])
+    n = int(row["n"])
+    s = int(row["s"])
     assert_printed(row["exact"], (2 * (1 - 1 / n) ** s + (1 + 5 / n) ** s) / 3)
     assert_printed(row["printed"], (1 + 1 / n) ** s)
     # a few networks at a time, so that their weights stay in the cache
@@ -100,7 +103,8 @@ def test_moments_at_small_widths():
     draws = sample_by_brute_force(init, np.eye(1, 5), 300_000, 41, activation="relu")
     w, b = (part[:, 0, 0] for part in draws.arrays[:2])
     samples = {"w2": w * w, "wb": w * b, "b2": b * b, "second": (w + b) ** 2}
-    exact, printed = log_moments(init), printed_log_moments(init)
+    exact = log_moments(init)
+    printed = printed_log_moments(init)
     for row, (name, sample) in zip(table("small"), samples.items(), strict=True):
         assert_printed(row["exact"], np.exp(getattr(exact, name)))
         assert_printed(row["printed, as proved"], np.exp(getattr(printed, name)))
@@ -109,7 +113,8 @@ def test_moments_at_small_widths():
 
 @pytest.mark.parametrize("row", table("limits"), ids=first_cells)
 def test_exact_ratio_and_its_limits(row):
-    sigma_w2, lam = float(row["sigma_w2"]), float(row["lambda"])
+    sigma_w2 = float(row["sigma_w2"])
+    lam = float(row["lambda"])
     phase = phase_of("relu", sigma_w2)
     assert row["phase"] == phase
     for width in (100, 500, 2000):
@@ -122,13 +127,15 @@ def test_exact_ratio_and_its_limits(row):
 @pytest.mark.parametrize("alpha_0", [0.1, 1.0, 2.0])
 def test_the_printed_limit_at_the_edge_falls_below_the_order_that_hanin_and_nica_prove(alpha_0):
     """E[Theta^2]/E[Theta]^2 over exp(5 sum 1/n) has bounds above 0 (arXiv 1909.05989)."""
-    lambdas, share = (5.0, 20.0, 80.0), (1 + alpha_0) ** 2
+    lambdas = (5.0, 20.0, 80.0)
+    share = (1 + alpha_0) ** 2
 
     def over_order(form):
         limits = [dispersion_limit(x, "critical", alpha_0=alpha_0, form=form) for x in lambdas]
         return np.array(limits) * np.exp(-5 * np.array(lambdas))
 
-    printed, corrected = over_order("printed"), over_order("corrected")
+    printed = over_order("printed")
+    corrected = over_order("corrected")
     assert printed[-1] * 2 * lambdas[-1] * share == pytest.approx(1, rel=0.02)
     assert corrected[-1] * 3 * share == pytest.approx(1, rel=0.02)
     # exact moments at a finite width are on the side of the theorem
@@ -141,10 +148,12 @@ def test_the_printed_limit_at_the_edge_falls_below_the_order_that_hanin_and_nica
 
 @pytest.mark.parametrize("row", table("theorem32"), ids=first_cells)
 def test_relative_errors_of_the_printed_finite_moments(row):
-    sigma_w2, width = float(row["sigma_w2"]), int(row["M"])
+    sigma_w2 = float(row["sigma_w2"])
+    width = int(row["M"])
     for depth in (20, 50, 100, 250):
         init = constant_width(depth, width, sigma_w2=sigma_w2)
-        exact, printed = log_moments(init), printed_log_moments(init)
+        exact = log_moments(init)
+        printed = printed_log_moments(init)
         errors = [printed.w2 - exact.w2, printed.wb - exact.wb, printed.second - exact.second]
         for text, error in zip(row[f"L = {depth}"].split(" / "), errors, strict=True):
             assert_printed(text, 100 * np.expm1(error))
@@ -177,7 +186,8 @@ def test_draws_needed_for_one_per_cent(row):
 @pytest.fixture(scope="module")
 def deep_draws():
     """{L: (200 x 4,000 draws of Theta, exact dispersion)}, M = 50, sigma_w2 = 3."""
-    depths, deepest = (5, 15, 25, 50), constant_width(50, 50, sigma_w2=3.0)
+    depths = (5, 15, 25, 50)
+    deepest = constant_width(50, 50, sigma_w2=3.0)
     blocks = list(sample_depths(deepest, depths, 200 * 4000, 7, input_norm2=50.0))
     return {
         depth: (

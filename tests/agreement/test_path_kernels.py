@@ -50,7 +50,8 @@ def all_kernels(x, feature, value):
 
 @pytest.mark.parametrize("own_inputs", [False, True])
 def test_stacked_networks_are_the_networks_one_by_one(own_inputs):
-    sizes, replicas = SIZES, (3,)
+    sizes = SIZES
+    replicas = (3,)
     x = inputs(sizes, replicas if own_inputs else ())
     feature = random_network(sizes[:-1], 2, replicas=replicas)
     value = random_network(sizes, 1, replicas=replicas)

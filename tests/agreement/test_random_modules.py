@@ -36,7 +36,9 @@ class Piece(nn.Module):
 
     def __init__(self, inner, activation, in_place):
         super().__init__()
-        self.inner, self.activation, self.in_place = inner, activation, in_place
+        self.inner = inner
+        self.activation = activation
+        self.in_place = in_place
 
     def forward(self, x):
         y = self.activation(self.inner(x))
@@ -66,7 +68,9 @@ class Around(nn.Module):
 
     def __init__(self, inner, before, after):
         super().__init__()
-        self.inner, self.before, self.after = inner, before, after
+        self.inner = inner
+        self.before = before
+        self.after = after
 
     def forward(self, x):
         y = self.inner(self.before(x))
@@ -90,7 +94,8 @@ class Derived(nn.Module):
 
     def __init__(self, scaled):
         super().__init__()
-        self.inner, self.scaled = nn.Linear(WIDTH, WIDTH), scaled
+        self.inner = nn.Linear(WIDTH, WIDTH)
+        self.scaled = scaled
         self.code = nn.Parameter(torch.randn(3))
         self.maker = nn.Linear(3, WIDTH * WIDTH)
 
@@ -244,7 +249,8 @@ KINDS = {
 def property_of_all(drawn, kind):
     network, x, _ = drawn
     function, of_full = KINDS[kind]
-    wanted, held = of_full(jacobian_kernel(network, x)), parameters_by_module(network)
+    wanted = of_full(jacobian_kernel(network, x))
+    held = parameters_by_module(network)
     found = function(network, x)
     assert parameters_by_module(network) == held
     assert (found - wanted).abs().max() <= 1e-10 * wanted.abs().max()

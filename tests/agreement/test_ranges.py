@@ -33,7 +33,8 @@ EXTREMES = [10.0**power for power in (-305, -200, -110, -90, 90, 110, 200, 300)]
 class Scaled(nn.Module):
     def __init__(self, body, width, factors):
         super().__init__()
-        self.body, self.head = body, nn.Linear(width, 2, bias=False)
+        self.body = body
+        self.head = nn.Linear(width, 2, bias=False)
         self.before, self.between, self.after = factors
 
     def forward(self, x):
@@ -100,7 +101,8 @@ def test_kernels_are_right_or_refused(dtype, make, factors):
         factors = [float(factor) ** 8 for factor in factors]
     torch.manual_seed(0)
     network, x = make(factors)
-    network, x = network.to(dtype), x.to(dtype)
+    network = network.to(dtype)
+    x = x.to(dtype)
     theta = jacobian_kernel(copy.deepcopy(network).double(), x.double())
     for name, (function, of_kernel) in RESULTS.items():
         found = right_or_refused(function, network, x)
@@ -131,7 +133,8 @@ def test_the_remedy_helps():
     found = fw.traced_kernel(network.double(), x.double())
     assert torch.allclose(found, torch.einsum("kikj->ij", jacobian_kernel(network, x.double())))
     network, x = dense((1, 1, 1e200))
-    network, x = network.double(), x.double()
+    network = network.double()
+    x = x.double()
     with pytest.raises(fw.ConfigError, match=f"{REFUSED} for float64.*of=lambda x: network"):
         fw.traced_kernel(network, x)
     found = fw.traced_kernel(network, x, of=lambda x: network(x) * 1e-200)
@@ -188,7 +191,8 @@ def test_alignment_and_means_of_extreme_kernels(size):
     kernel, labels, _ = kernel_and_targets()
     alignment = fw.label_alignment(kernel, labels)
     assert fw.label_alignment(kernel * size, labels) == pytest.approx(alignment, rel=1e-14)
-    found, wanted = fw.block_means(kernel * size, labels), fw.block_means(kernel, labels)
+    found = fw.block_means(kernel * size, labels)
+    wanted = fw.block_means(kernel, labels)
     for name, value in vars(wanted).items():
         assert getattr(found, name) / size == pytest.approx(float(value), rel=1e-13), name
 

@@ -20,7 +20,9 @@ class Mixing(nn.Module):
 
     def __init__(self, mix):
         super().__init__()
-        self.inner, self.head, self.mix = nn.Linear(4, 4), nn.Linear(4, 2), mix
+        self.inner = nn.Linear(4, 4)
+        self.head = nn.Linear(4, 2)
+        self.mix = mix
 
     def forward(self, x):
         return self.head(torch.tanh(self.mix(self.inner(x))))
@@ -31,7 +33,8 @@ class Causal(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.attention, self.head = nn.MultiheadAttention(4, 2), nn.Linear(4, 2)
+        self.attention = nn.MultiheadAttention(4, 2)
+        self.head = nn.Linear(4, 2)
 
     def forward(self, x):
         hidden = torch.ones(len(x), len(x), dtype=torch.bool).triu(1)
@@ -42,7 +45,8 @@ class Causal(nn.Module):
 class OverInputs(nn.Module):
     def __init__(self, kind):
         super().__init__()
-        self.inner, self.head = kind(4, 3), nn.Linear(3, 2)
+        self.inner = kind(4, 3)
+        self.head = nn.Linear(3, 2)
 
     def forward(self, x):
         return self.head(self.inner(x)[0])
@@ -92,7 +96,8 @@ def without(context):
     class Without(nn.Module):
         def __init__(self):
             super().__init__()
-            self.table, self.inner = nn.Embedding(9, 4), nn.GRU(4, 4, batch_first=True)
+            self.table = nn.Embedding(9, 4)
+            self.inner = nn.GRU(4, 4, batch_first=True)
             self.free = nn.Parameter(torch.randn(4))
             self.head = nn.Linear(4, 2)
 
@@ -107,7 +112,8 @@ def without(context):
 @pytest.mark.parametrize("context", [torch.no_grad, torch.inference_mode])
 def test_gradients_that_do_not_arrive_are_refused(context):
     """(F5) a part of the network without gradients, or all of it."""
-    network, x = made(without(context)), torch.randint(9, (5, 3))
+    network = made(without(context))
+    x = torch.randint(9, (5, 3))
     for function in (trained.traced_kernel, trained.largest_eigenvalue):
         with pytest.raises(ConfigError, match="no gradient arrives"):
             function(network, x)

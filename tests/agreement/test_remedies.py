@@ -23,7 +23,9 @@ class Function(nn.Module):
 
     def __init__(self, function):
         super().__init__()
-        self.inner, self.head, self.function = nn.Linear(4, 6), nn.Linear(6, 2), function
+        self.inner = nn.Linear(4, 6)
+        self.head = nn.Linear(6, 2)
+        self.function = function
         self.register_buffer("calls", torch.zeros(()))
 
     def forward(self, x):
@@ -89,13 +91,15 @@ IN_TRAIN_MODE = {
 
 
 def agrees(network, x, **options):
-    found, wanted = fw.full_kernel(network, x, **options), jacobian_kernel(network, x, **options)
+    found = fw.full_kernel(network, x, **options)
+    wanted = jacobian_kernel(network, x, **options)
     return bool((found - wanted).abs().max() < 1e-10 * wanted.abs().max())
 
 
 @pytest.mark.parametrize("name", IN_TRAIN_MODE)
 def test_eval_mode_is_the_remedy(name):
-    network, x = IN_TRAIN_MODE[name]().train(), torch.randn(N, 4, dtype=torch.float64)
+    network = IN_TRAIN_MODE[name]().train()
+    x = torch.randn(N, 4, dtype=torch.float64)
     with pytest.raises(ConfigError, match=r"call network.eval\(\)"):
         fw.traced_kernel(network, x)
     assert agrees(network.eval(), x)
@@ -117,7 +121,8 @@ def test_running_statistics_are_the_remedy_where_there_are_none():
 
 
 def test_a_run_gives_parameters_their_shapes():
-    network, x = nn.Sequential(nn.LazyLinear(6), nn.ELU(), nn.LazyLinear(2)), torch.randn(N, 4)
+    network = nn.Sequential(nn.LazyLinear(6), nn.ELU(), nn.LazyLinear(2))
+    x = torch.randn(N, 4)
     with pytest.raises(ConfigError, match="run the network once on an input"):
         fw.traced_kernel(network, x)
     network(x)
@@ -187,14 +192,16 @@ def test_gradients_that_do_not_arrive_are_left_out():
             h = self.inner(x)
         return self.head(h)
 
-    network, x = function_of(function), torch.randn(N, 4, dtype=torch.float64)
+    network = function_of(function)
+    x = torch.randn(N, 4, dtype=torch.float64)
     with pytest.raises(ConfigError, match="leave these parameters out with parameters="):
         fw.traced_kernel(network, x)
     assert fw.traced_kernel(network, x, parameters=["head"]).shape == (N, N)
 
 
 def test_frozen_parameters_are_counted_once_they_require_gradients():
-    network, x = network_of(nn.Tanh()).requires_grad_(False), torch.randn(N, 4, dtype=torch.float64)
+    network = network_of(nn.Tanh()).requires_grad_(False)
+    x = torch.randn(N, 4, dtype=torch.float64)
     with pytest.raises(ConfigError, match="they need requires_grad=True"):
         fw.traced_kernel(network, x)
     assert agrees(network.requires_grad_(True), x)
@@ -213,7 +220,8 @@ def test_a_row_for_each_input_and_the_type_of_the_network_are_the_remedies():
 
 
 def test_a_result_larger_than_the_memory_is_refused_before_it_is_made(monkeypatch):
-    network, x = function_of(lambda self, x: self.head(self.inner(x).tanh())), torch.randn(N, 4)
+    network = function_of(lambda self, x: self.head(self.inner(x).tanh()))
+    x = torch.randn(N, 4)
     x = x.double()
     monkeypatch.setattr(budget, "SMALL_RESULT", 0)
     monkeypatch.setattr(budget, "free_memory", lambda: 8 * (2 * N) ** 2 - 1)

@@ -205,7 +205,8 @@ def test_what_does_not_learn_stays_bit_for_bit(regime, optimiser):
 
 
 def test_replicas_on_images_of_their_own_variant_are_those_of_separate_runs():
-    variants, architecture = ("original", "random_labels", "random_pixels"), ALIGNED["fc"]
+    variants = ("original", "random_labels", "random_pixels")
+    architecture = ALIGNED["fc"]
     data = replace(images(architecture, 3 * 72), variants=variants)
     replicas = [
         Replica(name=f"run {seed}", regime="relu", seed=seed, step_size=0.1, variant=variant)
@@ -285,7 +286,8 @@ def test_constants_are_those_of_keras():
 
 def test_one_epoch_is_that_of_a_plain_torch_loop():
     """Compare 3 steps of SGD with equal weights and order of images; the last batch is smaller."""
-    architecture, count = ODD["fc"], 75
+    architecture = ODD["fc"]
+    count = 75
     data = images(architecture, count=count, tested=21, size=13)
     run = described(
         architecture, "sgd", replicas_of("relu", "sgd", range(2)), epochs=1, keep=("last",)

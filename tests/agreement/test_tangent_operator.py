@@ -117,7 +117,8 @@ class WrongTangent(Doubled):
 
 @pytest.mark.parametrize("function", [Doubled, WrongTangent])
 def test_products_where_forward_mode_is_missing_or_wrong(function):
-    network, x = small(), torch.randn(4, 3).double()
+    network = small()
+    x = torch.randn(4, 3).double()
 
     def of(x):
         return network[2](function.apply(network[1](network[0](x))))
@@ -131,7 +132,8 @@ def small(outputs=2):
 
 
 def test_parameters_functions_and_inputs_of_other_kinds():
-    network, x = small(), torch.randn(4, 3).double()
+    network = small()
+    x = torch.randn(4, 3).double()
     for given in (x.numpy(), x.tolist(), {"input": x}, (x,)):
         check(network, given, jacobian(network, x))
     J = jacobian(network, x, parameters=lambda name: name.startswith("2."))
@@ -151,8 +153,10 @@ def full_jacobian_of(stack, x):
 
 
 def test_an_array_gives_an_array_and_rows_stand_on_the_left():
-    network, x = small(), torch.randn(4, 3).double()
-    theta, J = fw.tangent_operator(network, x), jacobian(network, x)
+    network = small()
+    x = torch.randn(4, 3).double()
+    theta = fw.tangent_operator(network, x)
+    J = jacobian(network, x)
     v = torch.randn(8, dtype=torch.float64)
     found = theta @ v.numpy()
     assert isinstance(found, np.ndarray)
@@ -170,13 +174,16 @@ def test_an_array_gives_an_array_and_rows_stand_on_the_left():
 
 
 def test_functions_of_scipy():
-    network, x = small(), torch.randn(6, 3).double()
-    theta, J = fw.tangent_operator(network, x), jacobian(network, x)
+    network = small()
+    x = torch.randn(6, 3).double()
+    theta = fw.tangent_operator(network, x)
+    J = jacobian(network, x)
     values, vectors = eigsh(theta.to_scipy(), k=3)
     wanted, right = torch.linalg.eigh(J @ J.mT)
     np.testing.assert_allclose(values, wanted[-3:], rtol=1e-10)
     np.testing.assert_allclose(np.abs(vectors.T @ right[:, -3:].numpy()), np.eye(3), atol=1e-8)
-    scipy_jacobian, w = theta.jacobian.to_scipy(), np.ones((J.shape[1], 2))
+    scipy_jacobian = theta.jacobian.to_scipy()
+    w = np.ones((J.shape[1], 2))
     J = J.numpy()
     np.testing.assert_allclose(scipy_jacobian @ w, J @ w, rtol=1e-10)
     np.testing.assert_allclose(scipy_jacobian.T @ np.ones(12), J.T @ np.ones(12), rtol=1e-10)
@@ -184,8 +191,10 @@ def test_functions_of_scipy():
 
 def test_vectors_and_products_of_any_size():
     """Vectors are scaled, so that a network in float32 takes any numbers of float64."""
-    network, x = small().float(), torch.randn(4, 3)
-    theta, J = fw.tangent_operator(network, x), jacobian(network, x)
+    network = small().float()
+    x = torch.randn(4, 3)
+    theta = fw.tangent_operator(network, x)
+    J = jacobian(network, x)
     v = torch.randn(8, 2, dtype=torch.float64) * torch.tensor([1e-60, 1e60], dtype=torch.float64)
     v[:, 0] = v[:, 0] * (torch.arange(8) < 7)
     for found, wanted in zip((theta @ v).mT, (J @ (J.mT @ v)).mT, strict=True):
@@ -203,7 +212,8 @@ def test_vectors_and_products_of_any_size():
 
 
 def test_a_network_that_has_changed_is_refused():
-    network, x = small(), torch.randn(4, 3).double()
+    network = small()
+    x = torch.randn(4, 3).double()
     network.append(nn.BatchNorm1d(2).double().eval())
     for change in (
         lambda: network[0].weight.data.mul_(1.001),
@@ -219,7 +229,8 @@ def test_a_network_that_has_changed_is_refused():
 
 
 def test_bad_arguments_and_networks():
-    network, x = small(), torch.randn(4, 3).double()
+    network = small()
+    x = torch.randn(4, 3).double()
     for batch in (0, True, 2.5):
         with pytest.raises(fw.ConfigError, match=r"batch: .* must be a whole number"):
             fw.tangent_operator(network, x, batch=batch)
@@ -242,12 +253,14 @@ def test_stays_within_the_budget(vectors, inputs):
     """Inputs go through the network batch by batch; the sums of gradients count, too."""
     torch.manual_seed(0)
     layers = [nn.Conv2d(3, 8, 3), nn.Tanh(), nn.Conv2d(8, 8, 3), nn.Tanh(), nn.Flatten()]
-    network, x = nn.Sequential(*layers, nn.Linear(512, 10)), torch.randn(inputs, 3, 12, 12)
+    network = nn.Sequential(*layers, nn.Linear(512, 10))
+    x = torch.randn(inputs, 3, 12, 12)
     wanted = fw.tangent_operator(network, x) @ torch.ones(10 * inputs)
     v = torch.ones(10 * inputs, vectors, dtype=torch.float64)
     peaks = []
     for budget in (2**20, 3 * 2**20, 12 * 2**20):
-        theta, memory = fw.tangent_operator(network, x, budget=budget), PeakMemory()
+        theta = fw.tangent_operator(network, x, budget=budget)
+        memory = PeakMemory()
         with memory:
             found = theta @ v
         agree(found[:, -1], wanted, 1e-5)

@@ -192,7 +192,8 @@ def test_stays_within_the_budget(function, make, monkeypatch):
     """The tensors beside the network, its graph and the result need no more than the budget."""
     network, x = prepared(*make, samples=6)
     wanted = function(network, x)
-    peaks, recorded = {}, sweeps.record
+    peaks = {}
+    recorded = sweeps.record
     for budget in (2**k for k in (*range(12, 24), 27)):
         memory = PeakMemory()
 
@@ -221,7 +222,8 @@ def test_gradients_that_do_not_fit_are_made_from_kept_signals(monkeypatch):
     network, x = prepared(
         lambda: nn.Sequential(layer, nn.Tanh(), nn.Flatten(), nn.Linear(1024, 6)), (8, 4, 4)
     )
-    wanted, made = jacobian_kernel(network, x), []
+    wanted = jacobian_kernel(network, x)
+    made = []
     formed = contractions.SignalStore._add_gradients
 
     def watched(store, *arguments):
@@ -372,7 +374,9 @@ class Changed(nn.Module):
 
     def __init__(self, around):
         super().__init__()
-        self.inner, self.head, self.around = nn.Linear(3, 3), nn.Linear(3, 2), around
+        self.inner = nn.Linear(3, 3)
+        self.head = nn.Linear(3, 2)
+        self.around = around
 
     def forward(self, x):
         return self.head(self.around(self.inner, torch.tanh(x)))

@@ -44,7 +44,8 @@ class Elementwise(nn.Module):
 
 def module_of(network, replica):
     """One network of a stack as a torch module."""
-    layers, name = [], network.activation.name
+    layers = []
+    name = network.activation.name
     phi = MODULES[name]() if name in MODULES else Elementwise(network.activation.value)
     for layer, weight in enumerate(network.weights):
         linear = nn.Linear(*weight.shape[-2:], bias=network.biases is not None).double()
@@ -117,7 +118,8 @@ def test_random_stacks(sizes, activation, replicas, own_inputs, budget, seed):
 
 def test_features():
     sizes = (4, 6, 5, 3)
-    network, x = stack(sizes), inputs(sizes)
+    network = stack(sizes)
+    x = inputs(sizes)
     theta_h = trained.full_kernel(network.without_output(), x)
     for replica in range(3):
         module = module_of(network, replica)
@@ -128,7 +130,8 @@ def test_features():
 
 
 def test_float32_weights_are_computed_in_float64():
-    network, x = stack((6, 8, 8, 3)), inputs((6, 8, 8, 3))
+    network = stack((6, 8, 8, 3))
+    x = inputs((6, 8, 8, 3))
     rounded = FullyConnected(
         [w.float() for w in network.weights], [b.float() for b in network.biases], "tanh"
     )
@@ -156,7 +159,8 @@ def scaled_module(scales):
     [((1, 1, 1), 1e-9), ((1e12, 1e-12, 1), 0), ((1e-12, 1e12, 1), 0), ((1e15, 1e15, 1e-25), 0)],
 )
 def test_float32_modules(scales, closest, kernel):
-    network, x = scaled_module(scales), torch.randn(9, 6)
+    network = scaled_module(scales)
+    x = torch.randn(9, 6)
     found = trained.kernel_terms(network, x, kernel=kernel)
     wanted = trained.kernel_terms(network.double(), x.double(), kernel=kernel)
     for name, term in found.items():
@@ -168,7 +172,8 @@ def test_float32_modules(scales, closest, kernel):
 
 def test_a_replica_does_not_depend_on_the_others():
     sizes = (6, 8, 8, 3)
-    network, x = stack(sizes, replicas=(5,)), inputs(sizes)
+    network = stack(sizes, replicas=(5,))
+    x = inputs(sizes)
     broken = [w.clone() for w in network.weights]
     broken[1][4] = torch.nan
     without = FullyConnected(
@@ -187,7 +192,8 @@ def test_a_replica_does_not_depend_on_the_others():
 @pytest.mark.parametrize("biased", [False, True])
 @pytest.mark.parametrize("sizes", [(3, 2), (4, 6, 5, 3), (40, 6, 30, 7)], ids=str)
 def test_largest_eigenvalue(sizes, biased):
-    network, x = stack(sizes, biased=biased), inputs(sizes)
+    network = stack(sizes, biased=biased)
+    x = inputs(sizes)
     full = trained.full_kernel(network, x).permute(0, 2, 1, 4, 3)
     full = full.reshape(3, SAMPLES * sizes[-1], -1)
     largest = torch.linalg.eigvalsh(full)[:, -1]
@@ -209,8 +215,10 @@ def test_largest_eigenvalue(sizes, biased):
 )
 def test_stays_within_the_budget(function):
     sizes = (10, 20, 20, 12)
-    network, x = stack(sizes, replicas=(6,)), inputs(sizes)
-    wanted, peaks = function(network, x), {}
+    network = stack(sizes, replicas=(6,))
+    x = inputs(sizes)
+    wanted = function(network, x)
+    peaks = {}
     for budget in (2**k for k in range(12, 26)):
         memory = PeakMemory()
         memory.reset()
@@ -269,7 +277,8 @@ def test_sequentials(name):
 
 
 def test_refusals():
-    network, x = stack((4, 6, 3)), inputs((4, 6, 3))
+    network = stack((4, 6, 3))
+    x = inputs((4, 6, 3))
     with pytest.raises(ConfigError, match="without_output"):
         trained.traced_kernel(network, x, of=lambda images: images)
     with pytest.raises(ConfigError, match=r"weights\[0\]: shape"):

@@ -38,7 +38,8 @@ def products(monkeypatch):
 
 def agrees(network, x, of=None, tolerance=1e-11, **options):
     wanted = jacobian_kernel(network, x, of)
-    before, held = x.clone(), parameters_by_module(network)
+    before = x.clone()
+    held = parameters_by_module(network)
     if of is not None:
         options["of"] = of
     traced = torch.einsum("kikj->ij", wanted)
@@ -107,7 +108,8 @@ def test_what_a_network_keeps_in_eval_mode_is_dropped_during_a_training():
 
 
 def test_a_buffer_that_is_made_at_the_first_input():
-    network, x = made(Completing), torch.randn(5, 4, dtype=torch.float64)
+    network = made(Completing)
+    x = torch.randn(5, 4, dtype=torch.float64)
     fw.traced_kernel(network, x)
     assert torch.equal(network.places, torch.linspace(1, 2, 5, dtype=torch.float64))
     for function in (fw.largest_eigenvalue, fw.full_kernel):
@@ -140,7 +142,8 @@ def test_a_network_without_modes_that_does_not_use_a_parameter():
 
         def __init__(self):
             super().__init__()
-            self.head, self.unused = nn.Linear(4, 2), nn.Parameter(torch.ones(2))
+            self.head = nn.Linear(4, 2)
+            self.unused = nn.Parameter(torch.ones(2))
             self.training = False
 
         def train(self, mode=True):
@@ -149,7 +152,8 @@ def test_a_network_without_modes_that_does_not_use_a_parameter():
         def forward(self, x):
             return self.head(x)
 
-    network, x = Exported().double(), torch.randn(5, 4, dtype=torch.float64)
+    network = Exported().double()
+    x = torch.randn(5, 4, dtype=torch.float64)
     torch.testing.assert_close(fw.full_kernel(network, x), jacobian_kernel(network, x))
 
 
@@ -171,7 +175,8 @@ def test_a_kernel_after_an_evaluation_of_a_network_that_keeps_something_in_eval_
 
 def test_a_study_of_a_network_that_keeps_something_in_eval_mode():
     network = made(Remembering)
-    x, labels = torch.randn(4, 4, dtype=torch.float64), torch.tensor([0, 0, 1, 1])
+    x = torch.randn(4, 4, dtype=torch.float64)
+    labels = torch.tensor([0, 0, 1, 1])
     network(x)
     found = fw.study(network, (x, labels), steps=1, per_class=2, device="cpu", progress=False)
     rows = found.tables["entries"]
@@ -187,19 +192,22 @@ def test_autocast(inside):
     class Cast(nn.Module):
         def __init__(self):
             super().__init__()
-            self.inner, self.head = nn.Linear(4, 4), nn.Linear(4, 2)
+            self.inner = nn.Linear(4, 4)
+            self.head = nn.Linear(4, 2)
 
         def forward(self, x):
             with torch.autocast("cpu", enabled=inside or torch.is_autocast_enabled("cpu")):
                 h = torch.tanh(self.inner(x))
                 return self.head(functional.linear(h, self.inner.weight.mT)).float()
 
-    network, x = made(Cast, torch.float32), torch.randn(5, 4)
+    network = made(Cast, torch.float32)
+    x = torch.randn(5, 4)
     with torch.autocast("cpu", enabled=not inside):
         wanted = jacobian_kernel(network, x)
         found = trained.full_kernel(network, x)
         plain = nn.Sequential(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 2))
-        other, right = trained.full_kernel(plain, x), jacobian_kernel(plain, x)
+        other = trained.full_kernel(plain, x)
+        right = jacobian_kernel(plain, x)
     assert (found - wanted).abs().max() < 2e-2 * wanted.abs().max()
     assert (other - right).abs().max() < 2e-2 * right.abs().max()
 
@@ -223,11 +231,13 @@ def test_half_precision():
 @pytest.mark.parametrize("rows", [1, 3])
 def test_blocks_between_two_sets_of_inputs(name, rows):
     make, shape = RIGHT[name]
-    network, x = made(make), torch.randn(rows + 4, *shape, dtype=torch.float64)
+    network = made(make)
+    x = torch.randn(rows + 4, *shape, dtype=torch.float64)
     with torch.no_grad():
         network(x)
     for some in (x, x[: rows + 1]):
-        left, right = some[:rows], some[rows:]
+        left = some[:rows]
+        right = some[rows:]
         for kernel, whole in (("traced", trained.traced_kernel), ("full", trained.full_kernel)):
             theta = whole(network, some)
             wanted = theta[..., :rows, rows:] if kernel == "traced" else theta[:, :rows, :, rows:]
@@ -250,7 +260,8 @@ class Centred(nn.Module):
 
 
 def test_outputs_that_are_rounding_errors():
-    network, x = made(Centred, torch.float32), torch.randn(40, 4)
+    network = made(Centred, torch.float32)
+    x = torch.randn(40, 4)
     wanted = jacobian_kernel(network, x, parameters=lambda name: name.startswith("net"))
     found = trained.full_kernel(network, x)
     assert (found - wanted).abs().max() < 1e-5 * wanted.abs().max()

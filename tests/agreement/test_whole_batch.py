@@ -23,7 +23,8 @@ def by_definition(network, x, of=None):
     for output in outputs.mT.flatten():
         found = torch.autograd.grad(output, parameters, retain_graph=True, materialize_grads=True)
         rows.append(torch.cat([part.flatten() for part in found]).double())
-    J, (N, K) = torch.stack(rows), outputs.shape
+    J = torch.stack(rows)
+    N, K = outputs.shape
     return (J @ J.mT).view(K, N, K, N)
 
 
@@ -68,7 +69,9 @@ class Messages(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.inner, self.message, self.head = nn.Linear(4, 5), nn.Linear(5, 5), nn.Linear(5, 2)
+        self.inner = nn.Linear(4, 5)
+        self.message = nn.Linear(5, 5)
+        self.head = nn.Linear(5, 2)
 
     def forward(self, x):
         h = torch.tanh(self.inner(x))
@@ -99,7 +102,8 @@ def test_networks_that_mix_inputs(name):
 def test_without_mixing_it_is_the_usual_kernel(name):
     network, x = prepared(*NETWORKS[name], samples=3)
     agrees(network, x, fw.full_kernel(network, x))
-    parts, wanted = fw.kernel_terms(network, x, whole_batch=True), fw.kernel_terms(network, x)
+    parts = fw.kernel_terms(network, x, whole_batch=True)
+    wanted = fw.kernel_terms(network, x)
     assert {key for key, part in wanted.items() if part.any()} <= parts.keys()
     for key, part in parts.items():
         torch.testing.assert_close(part, wanted[key], rtol=1e-10, atol=1e-12)
@@ -110,7 +114,8 @@ def test_buffers_modes_random_state_and_gradients_are_left_as_they_are():
     network(x)  # running statistics that are not those at the start
     network[5].eval()
     before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
-    modes, state = [module.training for module in network.modules()], torch.get_rng_state()
+    modes = [module.training for module in network.modules()]
+    state = torch.get_rng_state()
     fw.traced_kernel(network, x, whole_batch=True)
     for refused in ({"budget": 1000}, {"of": lambda x: network(x)[:, 0, 0]}):
         with pytest.raises(fw.ConfigError):
@@ -160,8 +165,10 @@ def test_stays_within_the_budget():
     """Rows of the Jacobian are made in blocks, and parameters are taken in groups."""
     torch.manual_seed(0)
     layers = [nn.Linear(20, 60), nn.BatchNorm1d(60), nn.Tanh(), nn.Linear(60, 60), nn.Tanh()]
-    network, x = nn.Sequential(*layers, nn.Linear(60, 4)), torch.randn(12, 20)
-    wanted, peaks = by_definition(network, x), []
+    network = nn.Sequential(*layers, nn.Linear(60, 4))
+    x = torch.randn(12, 20)
+    wanted = by_definition(network, x)
+    peaks = []
     for budget in (2**17, 2**19, 2**22):
         agrees(network, x, wanted, 1e-5, budget=budget)
         memory = PeakMemory()

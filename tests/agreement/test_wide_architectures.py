@@ -35,7 +35,8 @@ def inputs(steps, count):
 @given(PLANS, KINDS, PARAMETRISATIONS)
 def test_kernels_are_symmetric_and_positive_and_their_blocks_agree(steps, kind, parametrisation):
     """Blocks hold equal inputs in rows and columns, whose cosine of 1 is rounded; see duals."""
-    x, network = inputs(steps, 4), made(steps, 4)
+    x = inputs(steps, 4)
+    network = made(steps, 4)
     options = {"kind": kind, "parametrisation": parametrisation, **VARIANCES}
     whole = fw.wide_kernel(network, x, **options)
     assert torch.equal(whole, whole.mT)
@@ -75,9 +76,11 @@ def test_drawn_kernels_come_near_as_one_over_the_width():
     of the largest entry, and 0.01 in the mean over 24. A right kernel leaves the bounds, 3 standard
     errors each, once in 100 seeds; the seeds are fixed.
     """
-    ratios, means = [], []
+    ratios = []
+    means = []
     for seed in range(ARCHITECTURES):
-        steps, parametrisation = plan(Random(seed)), ("ntk", "standard")[seed % 2]
+        steps = plan(Random(seed))
+        parametrisation = ("ntk", "standard")[seed % 2]
         narrow = deviations(steps, NARROW, parametrisation)
         wide = deviations(steps, WIDE, parametrisation)
         ratio = narrow.square().mean((1, 2, 3)) / wide.square().mean((1, 2, 3))

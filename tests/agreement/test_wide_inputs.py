@@ -24,11 +24,13 @@ class Branches(nn.Module):
     def __init__(self, joins):
         super().__init__()
         self.joins = joins
-        self.first, self.second = nn.Linear(3, 6), nn.Linear(2, 6)
+        self.first = nn.Linear(3, 6)
+        self.second = nn.Linear(2, 6)
         self.head = nn.Linear(12 if joins else 6, 1)
 
     def forward(self, left, right):
-        left, right = self.first(left), self.second(right)
+        left = self.first(left)
+        right = self.second(right)
         if self.joins:
             return self.head(torch.cat([torch.relu(left), torch.sin(right)], dim=1))
         return self.head(torch.relu(left + right))
@@ -39,7 +41,9 @@ class Branch(nn.Module):
 
     def __init__(self, inputs, activation):
         super().__init__()
-        self.first, self.head, self.activation = nn.Linear(inputs, 6), nn.Linear(6, 1), activation
+        self.first = nn.Linear(inputs, 6)
+        self.head = nn.Linear(6, 1)
+        self.activation = activation
 
     def forward(self, x):
         return self.head(self.activation(self.first(x)))
@@ -47,7 +51,8 @@ class Branch(nn.Module):
 
 @pytest.mark.parametrize("kind", ["ntk", "nngp"])
 def test_a_sum_of_branches_is_a_layer_that_reads_all_inputs(kind):
-    left, right = normal(4, 3), normal(4, 2, seed=1)
+    left = normal(4, 3)
+    right = normal(4, 2, seed=1)
     by_name = {"first": 0.6 * 1.7, "second": 0.4 * 1.7, "head": 1.3}
     found = fw.wide_kernel(Branches(False), (left, right), sigma_w2=by_name, kind=kind)
     whole = torch.cat([left, right], dim=1)
@@ -58,7 +63,8 @@ def test_a_sum_of_branches_is_a_layer_that_reads_all_inputs(kind):
 
 @pytest.mark.parametrize("kind", ["ntk", "nngp"])
 def test_joined_branches_have_the_mean_of_their_kernels(kind):
-    left, right = normal(4, 3), normal(4, 2, seed=1)
+    left = normal(4, 3)
+    right = normal(4, 2, seed=1)
     found = fw.wide_kernel(Branches(True), (left, right), sigma_w2=1.7, kind=kind)
     one = fw.wide_kernel(Branch(3, torch.relu), left, sigma_w2=1.7, kind=kind)
     two = fw.wide_kernel(Branch(2, torch.sin), right, sigma_w2=1.7, kind=kind)
@@ -66,7 +72,8 @@ def test_joined_branches_have_the_mean_of_their_kernels(kind):
 
 
 def test_arguments_are_passed_by_position_or_by_name():
-    left, right = normal(4, 3), normal(4, 2, seed=1)
+    left = normal(4, 3)
+    right = normal(4, 2, seed=1)
     network = Branches(True)
     whole = fw.wide_kernel(network, (left, right), sigma_w2=1.7)
     named = {"right": right.numpy(), "left": left}
@@ -104,7 +111,8 @@ class Sequences(nn.Module):
 
     def __init__(self, first, over_time):
         super().__init__()
-        self.first, self.over_time = first, over_time
+        self.first = first
+        self.over_time = over_time
         self.inner = nn.Conv1d(6, 6, 1) if over_time else nn.Linear(6, 6)
         self.head = nn.Linear(6, 1)
 
@@ -170,7 +178,8 @@ class Constant(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.shift, self.head = nn.Linear(1, 5), nn.Linear(5, 1)
+        self.shift = nn.Linear(1, 5)
+        self.head = nn.Linear(5, 1)
 
     def forward(self, x):
         return self.head(x + self.shift(torch.ones(1)))

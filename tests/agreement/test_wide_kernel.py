@@ -43,7 +43,8 @@ def test_means_of_activations_are_integrals(name):
     """By a sum over a fine grid of both variables; kinks make its error 1e-3."""
     dual, function = DUALS[name]
     smooth = name not in ("relu", "leaky relu", "absolute value")
-    a, b = normal(5).square() + 0.1, normal(5, seed=1).square() + 0.1
+    a = normal(5).square() + 0.1
+    b = normal(5, seed=1).square() + 0.1
     q = 0.9 * torch.tanh(normal(5, seed=2)) * (a * b).sqrt()
     z = torch.linspace(-9, 9, 901, dtype=torch.float64)
     weights = torch.exp(-z.square() / 2)
@@ -62,7 +63,8 @@ def test_means_of_activations_are_integrals(name):
 def test_series_of_activations_are_their_closed_forms(name, largest):
     """Also at correlations of 1 and -1, and at a variance of 0."""
     dual, function = DUALS[name]
-    a, b = largest * torch.sigmoid(normal(6, 1)), largest * torch.sigmoid(normal(1, 7, seed=1))
+    a = largest * torch.sigmoid(normal(6, 1))
+    b = largest * torch.sigmoid(normal(1, 7, seed=1))
     a[0] = 0
     c = torch.tanh(3 * normal(6, 7, seed=2))
     c[1], c[2] = 1, -1
@@ -76,7 +78,8 @@ def test_series_of_activations_are_their_closed_forms(name, largest):
 def test_series_of_many_variances_are_interpolated():
     """Variances over six orders of magnitude; errors are relative to each entry's own scale."""
     dual, function = DUALS["erf"]
-    a, b = 10 ** torch.linspace(-5, 1, 300).double()[:, None], torch.ones(1, 1).double()
+    a = 10 ** torch.linspace(-5, 1, 300).double()[:, None]
+    b = torch.ones(1, 1).double()
     q = 0.7 * a.sqrt()
     series = hermite.by_series(function)
     for mean, wanted in zip(series.means(q, a, b), dual.means(q, a, b), strict=True):
@@ -99,7 +102,8 @@ def test_dense_networks_have_the_mean_field_recursion(name, module, parametrisat
     x = normal(6, 5)
     init = fw.network([5, 9, 9, 1], parametrisation=parametrisation, **VARIANCES)
     field = fw.infinite_width(init, x.numpy(), activation=name)
-    network, options = dense(module), {"parametrisation": parametrisation, **VARIANCES}
+    network = dense(module)
+    options = {"parametrisation": parametrisation, **VARIANCES}
     theta = fw.wide_kernel(network, x, **options)
     torch.testing.assert_close(theta, torch.from_numpy(field.ntk), rtol=1e-13, atol=1e-13)
     nngp = fw.wide_kernel(network, x, kind="nngp", **options)
@@ -114,8 +118,10 @@ class Convolutions(nn.Module):
     def __init__(self, average):
         super().__init__()
         self.average = average
-        self.first, self.second = nn.Conv2d(3, 8, 3, padding=1), nn.Conv2d(8, 8, 3, padding=1)
-        self.dense, self.head = nn.Linear(8 if average else 8 * 25, 16), nn.Linear(16, 1)
+        self.first = nn.Conv2d(3, 8, 3, padding=1)
+        self.second = nn.Conv2d(8, 8, 3, padding=1)
+        self.dense = nn.Linear(8 if average else 8 * 25, 16)
+        self.head = nn.Linear(16, 1)
 
     def forward(self, x):
         h = torch.relu(self.second(self.first(x).relu()))
@@ -144,7 +150,8 @@ class Residual(nn.Module):
         self.first = nn.Conv2d(2, width, 3, stride=2, padding=1, padding_mode="circular")
         self.inner = nn.Conv2d(width, width, 3, padding="same", dilation=2)
         self.side = nn.Conv2d(width, width, 1, groups=2)
-        self.pool, self.head = nn.AvgPool2d(2), nn.Linear(2 * width, 1)
+        self.pool = nn.AvgPool2d(2)
+        self.head = nn.Linear(2 * width, 1)
 
     def forward(self, x):
         h = self.first(x)
@@ -158,9 +165,11 @@ class Sequences(nn.Module):
 
     def __init__(self, width):
         super().__init__()
-        self.first, self.inner = nn.Linear(3, width), nn.Linear(width, width)
+        self.first = nn.Linear(3, width)
+        self.inner = nn.Linear(width, width)
         self.over_time = nn.Conv1d(width, width, 2)
-        self.norm, self.drop = nn.LayerNorm(width), nn.Dropout()
+        self.norm = nn.LayerNorm(width)
+        self.drop = nn.Dropout()
         self.head = nn.Linear(width, 1)
 
     def forward(self, x):
@@ -237,7 +246,8 @@ def test_a_kernel_is_symmetric_and_positive_semi_definite():
 
 
 def test_variances_are_given_by_layer_or_are_those_of_torch():
-    x, network = normal(4, 5), dense(nn.ReLU)
+    x = normal(4, 5)
+    network = dense(nn.ReLU)
     by_name = {"0": 1.0, "2": 2.0, "4": 3.0}
     theta = fw.wide_kernel(network, x, sigma_w2=by_name)
     # without biases, variances are factors of a kernel of ReLU layers
@@ -261,7 +271,8 @@ def test_variances_are_given_by_layer_or_are_those_of_torch():
 @pytest.mark.parametrize("frozen", ["0.weight", "2.bias", "4.weight"])
 def test_frozen_parameters_do_not_count(frozen):
     """In the standard parametrisation, parts are those of the finite kernel of each parameter."""
-    x, options = normal(4, 5), {"parametrisation": "standard", **VARIANCES}
+    x = normal(4, 5)
+    options = {"parametrisation": "standard", **VARIANCES}
     network = dense(nn.ReLU)
     whole = fw.wide_kernel(network, x, **options)
     network.get_parameter(frozen).requires_grad_(False)
@@ -313,7 +324,8 @@ class Viewed(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.first, self.head = nn.Linear(6, 8), nn.Linear(8, 1)
+        self.first = nn.Linear(6, 8)
+        self.head = nn.Linear(8, 1)
 
     def forward(self, x):
         flat = torch.cat([x.view(x.shape[0], -1)[:, :4], x.reshape(x.size(0), 6)[:, 4:] / 2], 1)
@@ -332,7 +344,9 @@ def test_inputs_are_arranged_as_the_network_does(count):
 class Function(nn.Module):
     def __init__(self, function, **modules):
         super().__init__()
-        self.first, self.head, self.function = nn.Linear(5, 6), nn.Linear(6, 1), function
+        self.first = nn.Linear(5, 6)
+        self.head = nn.Linear(6, 1)
+        self.function = function
         for name, module in modules.items():
             self.add_module(name, module)
 
@@ -345,7 +359,8 @@ class Plain(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.weight, self.head = nn.Parameter(torch.ones(5, 6)), nn.Linear(6, 1)
+        self.weight = nn.Parameter(torch.ones(5, 6))
+        self.head = nn.Linear(6, 1)
 
     def forward(self, x):
         return self.head(x @ self.weight)
@@ -356,7 +371,9 @@ class Two(nn.Module):
 
     def __init__(self, function, first):
         super().__init__()
-        self.function, self.first, self.head = function, first, nn.Linear(first.out_features, 1)
+        self.function = function
+        self.first = first
+        self.head = nn.Linear(first.out_features, 1)
 
     def forward(self, x):
         return self.head(self.function(self.first, x))
@@ -447,7 +464,8 @@ class Grouped(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.first, self.inner = nn.Conv1d(1, 4, 1), nn.Conv1d(8, 8, 1, groups=2)
+        self.first = nn.Conv1d(1, 4, 1)
+        self.inner = nn.Conv1d(8, 8, 1, groups=2)
         self.head = nn.Linear(8, 1)
 
     def forward(self, x):

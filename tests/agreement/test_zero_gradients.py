@@ -31,7 +31,9 @@ class Attention(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.query, self.key, self.value = nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 4)
+        self.query = nn.Linear(4, 4)
+        self.key = nn.Linear(4, 4)
+        self.value = nn.Linear(4, 4)
         self.head = nn.Linear(4, 2)
 
     def attended(self, q, k, v):
@@ -53,7 +55,8 @@ class OfTorch(nn.Module):
 
     def __init__(self, inner):
         super().__init__()
-        self.inner, self.head = inner, nn.Linear(4, 2)
+        self.inner = inner
+        self.head = nn.Linear(4, 2)
 
     def forward(self, x):
         several = isinstance(self.inner, nn.MultiheadAttention)
@@ -66,7 +69,8 @@ class Number(nn.Module):
 
     def __init__(self, added):
         super().__init__()
-        self.number, self.added = nn.Parameter(torch.ones(())), added
+        self.number = nn.Parameter(torch.ones(()))
+        self.added = added
 
     def forward(self, x):
         return x + self.number if self.added else x * self.number
@@ -196,7 +200,8 @@ def test_studies(name):
     labels = np.arange(8) % 2
     for seed in range(FEW):
         torch.manual_seed(seed)
-        x, network = torch.randn(8, *shape), make()
+        x = torch.randn(8, *shape)
+        network = make()
         tables = fw.study(network, (x, labels), seed=seed, **SMALL).tables
         order = np.r_[np.flatnonzero(labels == 0)[:2], np.flatnonzero(labels == 1)[:2]]
         wanted = by_autograd(network, x[order]).reshape(8, 8)

@@ -42,7 +42,8 @@ def test_all_captions_can_be_written_at_every_preset(paper, preset):
 
 def test_an_unknown_setting_is_refused_with_its_template(tmp_path):
     plan = Plan(preset_only("smoke", ROOT / "config"), ROOT)
-    plan.root, templates = tmp_path, plan.caption_inputs("npf")["templates"]
+    plan.root = tmp_path
+    templates = plan.caption_inputs("npf")["templates"]
     for template in templates:
         file = tmp_path / template
         file.parent.mkdir(parents=True, exist_ok=True)

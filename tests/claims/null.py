@@ -55,7 +55,8 @@ ALARMS = (CONTRADICTED, IN_PART)
 # what judges may raise for tables that do not meet the needs of their claims
 UNMET = (CannotDecideError, ArithmeticError, LookupError, TypeError, ValueError)
 CHECKED = 20
-SAME, INDEPENDENT = "same", "independent"  # noise of the comparisons of a claim
+SAME = "same"
+INDEPENDENT = "independent"  # noise of the comparisons of a claim
 
 Tables = Mapping[str, pd.DataFrame]
 

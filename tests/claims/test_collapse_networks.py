@@ -55,7 +55,8 @@ def test_networks_that_are_not_trained_do_not_count(name):
         invariant_alignment=-1.0,
         e_norm=1e-9,
     )
-    found, before = judged(name, tables), judged(name, supporting(name))
+    found = judged(name, tables)
+    before = judged(name, supporting(name))
     assert found.verdict == verdicts.SUPPORTED
     assert [part["value"] for part in found.parts] == [part["value"] for part in before.parts]
 

@@ -30,7 +30,8 @@ def tables_of(claim, supporting):
 
 def side_by_side(paper):
     """Judged claims whose supporting rows can lie in one folder, with these rows."""
-    files, claims = {}, []
+    files = {}
+    claims = []
     for claim in filter(lambda claim: claim.judge, ledger.claims_of(paper)):
         rows = tables_of(claim, supporting=True)
         if all(table.equals(files.get(file, table)) for file, table in rows.items()):
@@ -43,7 +44,9 @@ class Folder:
     """A results folder of one paper, judged as the workflow does."""
 
     def __init__(self, results, paper, files):
-        self.results, self.paper, self.files = results, paper, tuple(files)
+        self.results = results
+        self.paper = paper
+        self.files = tuple(files)
         self.write(files)
 
     def write(self, files):

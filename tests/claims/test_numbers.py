@@ -111,7 +111,8 @@ def test_the_rise_of_a_ratio_is_that_from_the_smallest_depth_to_the_largest():
 def test_a_variance_that_is_the_sum_of_the_cases_has_the_ratio_of_the_first_alone():
     """32 d^2/w + 128 d^2/w^2 + 16 d^3/w^2, over which only the first cases are multiplied."""
     rows = variances(2)["variance"]
-    width, depth = theory.WIDE[0], theory.VARIANCE_DEPTHS[-1]
+    width = theory.WIDE[0]
+    depth = theory.VARIANCE_DEPTHS[-1]
     here = (rows["form"] == "exact") & (rows["entry"] == "open") & (rows["width"] == width)
     rows.loc[here & (rows["depth"] == depth), "per_d2"] = 32 + (128 + 16 * depth) / width
     part = theory._beside_the_proof({"variance": rows}, width)

@@ -106,7 +106,8 @@ def test_a_single_run_has_no_error_and_no_interval():
 
 def test_the_interval_is_that_of_welch():
     rng = np.random.default_rng(5)
-    ours, theirs = rng.normal(80, 1, 3), rng.normal(79, 2, 5)
+    ours = rng.normal(80, 1, 3)
+    theirs = rng.normal(79, 2, 5)
     number = printed(value=str(theirs.mean()), spread=str(theirs.std()))  # all digits: no rounding
     row = outcome(number, ours.mean(), error=ours.std(ddof=1) / 3**0.5, runs=3)
     low, high = stats.ttest_ind(ours, theirs, equal_var=False).confidence_interval(0.95)
@@ -118,7 +119,8 @@ def test_intervals_cover_the_true_difference():
 
     With 4,000 samples the share has a standard error of .0034.
     """
-    rng, covered = np.random.default_rng(6), 0
+    rng = np.random.default_rng(6)
+    covered = 0
     for ours, theirs in zip(
         rng.normal(80, 1, (4000, 3)), rng.normal(79, 1, (4000, 5)), strict=True
     ):

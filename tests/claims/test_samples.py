@@ -25,7 +25,8 @@ def test_runs_all_alike_leave_a_band_at_either_end():
 
 
 def test_samples_agree_with_scipy():
-    a, b = [1.0, 2.0, 4.0], [0.5, 0.7, 0.2, 0.9]
+    a = [1.0, 2.0, 4.0]
+    b = [0.5, 0.7, 0.2, 0.9]
     welch = stats.ttest_ind(a, b, equal_var=False)
     found = samples.difference("d", a, b, low=0)
     assert found.dof == pytest.approx(welch.df)
@@ -33,7 +34,8 @@ def test_samples_agree_with_scipy():
     assert found.interval == pytest.approx(welch.confidence_interval(0.95))
     mean = samples.mean("m", a, low=0)
     assert mean.interval == pytest.approx(stats.ttest_1samp(a, 0).confidence_interval(0.95))
-    x, y = [1.0, 2.0, 3.0, 5.0], [1.1, 1.9, 3.2, 5.3]
+    x = [1.0, 2.0, 3.0, 5.0]
+    y = [1.1, 1.9, 3.2, 5.3]
     line = stats.linregress(x, y)
     slope = samples.slope("s", x, y, low=0)
     assert (slope.value, slope.standard_error) == pytest.approx((line.slope, line.stderr))

@@ -65,7 +65,8 @@ def test_a_truth_at_the_end_of_a_band_leaves_it_as_often_as_stated(width, error)
     def excess(score):
         return part(score, low=0, high=width, **error).p_inside - LEVEL
 
-    below, above = optimize.brentq(excess, -60, 0), optimize.brentq(excess, width, width + 60)
+    below = optimize.brentq(excess, -60, 0)
+    above = optimize.brentq(excess, width, width + 60)
     assert law.cdf(below) + law.sf(above) == pytest.approx(LEVEL)
 
 

@@ -119,7 +119,8 @@ class Held:
     """A run whose job waits at its point."""
 
     def __init__(self, process: subprocess.Popen, aside: Path):
-        self.process, self.aside = process, aside
+        self.process = process
+        self.aside = aside
 
     def signal(self, number: int) -> str:
         """Send a signal to the run and its job, and return what the run said until its end."""

@@ -27,13 +27,15 @@ def cntk_by_definition(
 
     The other arguments are those of `finitewidth.kernels.cntk.cntk`.
     """
-    standard, images = parametrisation == "standard", (x, other)
+    standard = parametrisation == "standard"
+    images = (x, other)
     positions = list(product((0, 1), range(x.shape[1]), range(x.shape[2])))
     k = {
         (p, q): float(images[p[0]][:, p[1], p[2]] @ images[q[0]][:, q[1], q[2]]) / len(x)
         for p, q in product(positions, positions)
     }
-    t, channels = dict.fromkeys(k, 0.0), len(x)
+    t = dict.fromkeys(k, 0.0)
+    channels = len(x)
     bias = float(sigma_b2 > 0) if standard else sigma_b2
 
     def layer(k: Kernel, t: Kernel, fan_in: int) -> tuple[Kernel, Kernel]:
@@ -64,7 +66,8 @@ def _patch_mean(kernel: Kernel, p: tuple[int, int, int], q: tuple[int, int, int]
 
 
 def _through_relu(k: Kernel, t: Kernel) -> tuple[Kernel, Kernel]:
-    products, tangents = {}, {}
+    products = {}
+    tangents = {}
     for p, q in k:
         scale = math.sqrt(k[p, p] * k[q, q])
         angle = math.acos(max(-1.0, min(1.0, k[p, q] / scale))) if p != q else 0.0

@@ -57,12 +57,14 @@ class Ledger:
 
 def same_law(left, right):
     """Return the p-value of "the samples have the same law", from the distance of Kolmogorov."""
-    left, right = settled(left), settled(right)
+    left = settled(left)
+    right = settled(right)
     assert len(left) == len(right) >= LEAST
     if np.ptp(right) <= ROUNDING * np.abs(right).max():  # a constant, up to rounding
         right = np.full_like(right, right[0])
         left = np.where(np.isclose(left, right[0], rtol=ROUNDING, atol=0), right[0], left)
-    left, right = np.sort(left), np.sort(right)
+    left = np.sort(left)
+    right = np.sort(right)
     distance = 0
     for points in (left, right):
         below = [np.searchsorted(part, points, side="right") for part in (left, right)]
@@ -72,7 +74,8 @@ def same_law(left, right):
 
 def same_mean(left, right):
     """Return the p-value of "the samples have the same law", from the means in standard errors."""
-    left, right = np.asarray(left, dtype=float), np.asarray(right, dtype=float)
+    left = np.asarray(left, dtype=float)
+    right = np.asarray(right, dtype=float)
     assert left.shape == right.shape
     difference = left - right
     # equal constants may differ by rounding
@@ -94,7 +97,8 @@ def has_mean(sample, mean, mean_of_squares):
     if mean == 0:
         return float(not sample.any())
     assert (sample >= 0).all()
-    y, r = sample / mean, mean_of_squares / mean**2
+    y = sample / mean
+    r = mean_of_squares / mean**2
     logs = [np.log1p(a * (y - 1)).sum() for a in BETS]
     bets = BETS / np.sqrt(r)
     logs += [np.log1p(-a * (y - 1) + a * a * r / 2 * (y * y / r - 1)).sum() for a in bets]

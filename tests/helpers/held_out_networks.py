@@ -123,7 +123,8 @@ def other_activation(rng, smooth=False):
         rng: source of random numbers.
         smooth: whether to draw analytic ones only.
     """
-    shift, leak = float(rng.uniform(-1, 1)), float(rng.uniform(0.05, 0.5))
+    shift = float(rng.uniform(-1, 1))
+    leak = float(rng.uniform(0.05, 0.5))
     functional = torch.nn.functional
     choices = [
         _mixture(rng),

@@ -53,8 +53,10 @@ def kernel_statistics(draws, axes):
     pairs = np.triu_indices(f.shape[1])
     entries = [part[:, *pairs] for part in (draws.theta_w, draws.theta_b)]
     joint = np.arcsinh(np.concatenate([*entries, f], axis=1)) @ axes
-    first, off = draws.theta[:, 0, 0], draws.theta[:, 0, -1]
-    w_off, b_off = draws.theta_w[:, 0, -1], draws.theta_b[:, 0, -1]
+    first = draws.theta[:, 0, 0]
+    off = draws.theta[:, 0, -1]
+    w_off = draws.theta_w[:, 0, -1]
+    b_off = draws.theta_b[:, 0, -1]
     outputs = f[:, 0] * f[:, -1]
     laws = {
         "first": first,

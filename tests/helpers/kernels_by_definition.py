@@ -54,7 +54,8 @@ def feature_kernel_by_jacobian(
     value = _with_biases(weights, biases)
 
     def logits(theta: Network, sample: Tensor) -> Tensor:
-        gates, z = [], sample
+        gates = []
+        z = sample
         for weight, bias in zip(*theta, strict=True):
             q = z @ weight + bias
             opened = (q > 0).to(q.dtype) if beta is None else (1 + eps) / (1 + torch.exp(-beta * q))
@@ -91,7 +92,8 @@ def overlap_by_definition(
     """
     inputs = int(paths[:, 0].max()) + 1
     if input_unit is not None:
-        paths, inputs = paths[paths[:, 0] == input_unit], 1
+        paths = paths[paths[:, 0] == input_unit]
+        inputs = 1
     activity = path_activity(gates, paths)
     return activity @ activity.mT / inputs
 

@@ -21,7 +21,10 @@ class PeakMemory(TorchDispatchMode):
 
     def __init__(self):
         super().__init__()
-        self.storages, self.given, self.peak, self.base = {}, set(), 0, 0
+        self.storages = {}
+        self.given = set()
+        self.peak = 0
+        self.base = 0
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         self.given |= {key for key, _ in storages((args, kwargs)) if key not in self.storages}

@@ -72,7 +72,8 @@ def size(figure: Figure) -> Iterator[str]:
 
 def texts(figure: Figure) -> Iterator[str]:
     """All text is large enough and dark enough, and lies within the picture."""
-    box, hidden = figure.bbox, _hidden(figure)
+    box = figure.bbox
+    hidden = _hidden(figure)
     for text in figure.findobj(Text):
         words = text.get_text().strip()
         if not words or not text.get_visible() or id(text) in hidden or not _shown(text):
@@ -197,7 +198,8 @@ def contrast(axis: Axes) -> Iterator[str]:
         alpha = points.get_alpha()
         if alpha is not None and alpha < 1 and len(points.get_offsets()) > 50:
             continue  # a cloud is seen as a whole
-        edges, faces = points.get_edgecolor(), points.get_facecolor()
+        edges = points.get_edgecolor()
+        faces = points.get_facecolor()
         for k in range(max(len(edges), len(faces))):
             pair = [c[k % len(c)] for c in (edges, faces) if len(c)]
             if max(ratio(c) for c in pair) < LINES:
@@ -226,7 +228,8 @@ def _with(colour, alpha) -> tuple:
 
 def clipped(axis: Axes) -> Iterator[str]:
     """No curve leaves the axes without a mark where it does."""
-    (left, right), (low, high) = sorted(axis.get_xlim()), sorted(axis.get_ylim())
+    left, right = sorted(axis.get_xlim())
+    low, high = sorted(axis.get_ylim())
     for line in axis.lines:
         if line.get_gid() == style.CLIPPED or line.get_marker() in style.CAPS:
             continue
@@ -421,16 +424,20 @@ def _lab(colour, eye: str | None = None) -> np.ndarray:
 
 def difference(one, other, eye: str | None = None) -> float:
     """CIEDE2000 between two colours (Sharma, Wu and Dalal 2005)."""
-    (l1, a1, b1), (l2, a2, b2) = _lab(one, eye), _lab(other, eye)
+    l1, a1, b1 = _lab(one, eye)
+    l2, a2, b2 = _lab(other, eye)
     mean_c = (np.hypot(a1, b1) + np.hypot(a2, b2)) / 2
     g = 0.5 * (1 - np.sqrt(mean_c**7 / (mean_c**7 + 25.0**7)))
-    a1, a2 = (1 + g) * a1, (1 + g) * a2
-    c1, c2 = np.hypot(a1, b1), np.hypot(a2, b2)
+    a1 = (1 + g) * a1
+    a2 = (1 + g) * a2
+    c1 = np.hypot(a1, b1)
+    c2 = np.hypot(a2, b2)
     h1, h2 = (np.degrees(np.arctan2(b, a)) % 360 for b, a in ((b1, a1), (b2, a2)))
     turn = h2 - h1
     turn -= 360 * np.sign(turn) * (abs(turn) > 180) * (c1 * c2 > 0)
     delta_h = 2 * np.sqrt(c1 * c2) * np.sin(np.radians(turn) / 2) if c1 * c2 > 0 else 0.0
-    light, chroma = (l1 + l2) / 2, (c1 + c2) / 2
+    light = (l1 + l2) / 2
+    chroma = (c1 + c2) / 2
     hue = h1 + h2
     if c1 * c2 > 0:
         across = 0 if abs(h1 - h2) <= 180 else 360 if hue < 360 else -360
@@ -443,7 +450,8 @@ def difference(one, other, eye: str | None = None) -> float:
         - 0.20 * np.cos(np.radians(4 * hue - 63))
     )
     s_l = 1 + 0.015 * (light - 50) ** 2 / np.sqrt(20 + (light - 50) ** 2)
-    s_c, s_h = 1 + 0.045 * chroma, 1 + 0.015 * chroma * t
+    s_c = 1 + 0.045 * chroma
+    s_h = 1 + 0.015 * chroma * t
     turned = 2 * np.sqrt(chroma**7 / (chroma**7 + 25.0**7))
     rotation = -np.sin(np.radians(60 * np.exp(-(((hue - 275) / 25) ** 2)))) * turned
     parts = (l2 - l1) / s_l, (c2 - c1) / s_c, delta_h / s_h

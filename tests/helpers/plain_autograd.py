@@ -54,7 +54,9 @@ def drawn_kernels(init, phi, inputs, draws, rng):
 
 
 def _chunk(init, sizes, phi, x, count, rng):
-    weights, biases, z = [], [], x.expand(count, -1, -1)
+    weights = []
+    biases = []
+    z = x.expand(count, -1, -1)
     for layer, (fan_in, width) in enumerate(sizes, start=1):
         drawn = [torch.from_numpy(rng.standard_normal((count, width, n))) for n in (fan_in, 1)]
         scales = (init.sigma_w2 / fan_in) ** 0.5, init.sigma_b2**0.5
@@ -133,7 +135,8 @@ def _image_chunk(architecture, law, x, count, rng):
         numbers = torch.from_numpy(rng.standard_normal((count, width, fan_in)))
         scale = variance**0.5
         if law["parametrisation"] == "standard":
-            numbers, scale = scale * numbers, 1.0
+            numbers = scale * numbers
+            scale = 1.0
         parameters.append(numbers.requires_grad_())
         return scale * parameters[-1][:, None]
 
@@ -173,7 +176,8 @@ def limit_kernels(init, gram, phi, smooth):
         phi: torch function.
         smooth: True to integrate an analytic function; False for ReLU, over the angle.
     """
-    unit, theta = np.asarray(gram, dtype=float), 0.0
+    unit = np.asarray(gram, dtype=float)
+    theta = 0.0
     for layer, width in enumerate(init.widths, start=1):
         standard = init.parametrisation == "standard"
         theta = theta + (width * unit + 1 if standard else init.sigma_w2 * unit + init.sigma_b2)

@@ -49,7 +49,8 @@ class Residual(nn.Module):
 class Joined(nn.Module):
     def __init__(self, one: nn.Module, two: nn.Module) -> None:
         super().__init__()
-        self.one, self.two = one, two
+        self.one = one
+        self.two = two
 
     def forward(self, h: Tensor) -> Tensor:
         return torch.cat([self.one(h), self.two(h)], dim=1)
@@ -93,7 +94,8 @@ def _conv(channels: int, width: int, window: tuple, side: int) -> nn.Conv2d:
 def _block(step: tuple, shape: torch.Size, width: int) -> nn.Module:
     """Return the module of a step for tensors of a shape (1, channels, ...)."""
     kind, one, two, window = step
-    channels, side = shape[1], shape[-1]
+    channels = shape[1]
+    side = shape[-1]
     taps, _, _, padding = window
     if kind == "conv":
         return nn.Sequential(Mapped(one), _conv(channels, width, window, side))
@@ -163,7 +165,8 @@ def drawn_kernels(network: nn.Sequential, x: Tensor, ntk: bool) -> tuple[Tensor,
         variance = SIGMA_B2 if bias else SIGMA_W2 / parameter[0].numel()
         nn.init.normal_(parameter, std=variance**0.5)
         gains.append(variance if ntk else 1.0)
-    parameters, rows = list(network.parameters()), []
+    parameters = list(network.parameters())
+    rows = []
     for one in x:
         gradients = torch.autograd.grad(network(one[None]).squeeze(), parameters)
         scaled = [gain**0.5 * each.flatten() for gain, each in zip(gains, gradients, strict=True)]

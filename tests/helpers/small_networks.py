@@ -69,11 +69,14 @@ class Norms(nn.Module):
     def __init__(self):
         super().__init__()
         self.stem = nn.Conv2d(3, 4, 3)
-        self.batch, self.group = nn.BatchNorm2d(4), nn.GroupNorm(2, 4)
+        self.batch = nn.BatchNorm2d(4)
+        self.group = nn.GroupNorm(2, 4)
         self.instance = nn.InstanceNorm2d(4, affine=True)
         self.tracked = nn.InstanceNorm2d(4, affine=True, track_running_stats=True)
-        self.layer, self.shift_only = nn.LayerNorm((4, 5)), nn.LayerNorm(4, bias=False)
-        self.rms, self.flat = nn.RMSNorm(4), nn.BatchNorm1d(4)
+        self.layer = nn.LayerNorm((4, 5))
+        self.shift_only = nn.LayerNorm(4, bias=False)
+        self.rms = nn.RMSNorm(4)
+        self.flat = nn.BatchNorm1d(4)
         self.head = nn.Linear(4, 3)
 
     def forward(self, x):
@@ -132,8 +135,10 @@ class DenseLayer(nn.Module):
 
     def __init__(self, inputs, growth):
         super().__init__()
-        self.norm1, self.conv1 = nn.BatchNorm2d(inputs), nn.Conv2d(inputs, 4, 1, bias=False)
-        self.norm2, self.conv2 = nn.BatchNorm2d(4), nn.Conv2d(4, growth, 3, padding=1, bias=False)
+        self.norm1 = nn.BatchNorm2d(inputs)
+        self.conv1 = nn.Conv2d(inputs, 4, 1, bias=False)
+        self.norm2 = nn.BatchNorm2d(4)
+        self.conv2 = nn.Conv2d(4, growth, 3, padding=1, bias=False)
 
     def forward(self, x):
         inner = self.conv1(functional.relu(self.norm1(x), inplace=True))
@@ -161,7 +166,8 @@ def densenet():
 
 
 def vgg():
-    layers, last = [], 3
+    layers = []
+    last = 3
     for width in (4, 6, 6):
         layers += [nn.Conv2d(last, width, 3, padding=1), nn.BatchNorm2d(width)]
         layers += [nn.ReLU(inplace=True), nn.MaxPool2d(2)]

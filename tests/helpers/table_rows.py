@@ -90,7 +90,8 @@ def accuracies(paper: str) -> pd.DataFrame:
                 "trained_from": 95.0,
             }
             for name in (*table2.OURS, "reported"):
-                mean, spread = 90.0 + number + place / 3, 10.0 ** (place - 3) * 1.17
+                mean = 90.0 + number + place / 3
+                spread = 10.0 ** (place - 3) * 1.17
                 values |= {f"{name}_mean": mean, f"{name}_spread": spread}
             rows.append(values)
     rows = pd.DataFrame(rows)

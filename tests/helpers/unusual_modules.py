@@ -64,7 +64,8 @@ class TransposedVector(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.inner, self.scale = nn.Linear(4, 3), nn.Parameter(torch.randn(3))
+        self.inner = nn.Linear(4, 3)
+        self.scale = nn.Parameter(torch.randn(3))
 
     def forward(self, x):
         return torch.tanh(self.inner(x)) * self.scale.t()
@@ -112,7 +113,8 @@ class Tied(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.norm, self.head = nn.LayerNorm(4), nn.Linear(4, 2)
+        self.norm = nn.LayerNorm(4)
+        self.head = nn.Linear(4, 2)
         self.norm.bias = self.norm.weight
 
     def forward(self, x):
@@ -137,7 +139,8 @@ class Sorted(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.inner, self.head = nn.Linear(4, 6), nn.Linear(6, 2)
+        self.inner = nn.Linear(4, 6)
+        self.head = nn.Linear(6, 2)
 
     def forward(self, x):
         order = x[:, 0].argsort()
@@ -149,7 +152,8 @@ class Names(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.inner, self.head = nn.Linear(4, 3), nn.Linear(3, 2)
+        self.inner = nn.Linear(4, 3)
+        self.head = nn.Linear(3, 2)
 
     def forward(self, x):
         return self.head(input=torch.tanh(self.inner(input=x)))
@@ -158,7 +162,8 @@ class Names(nn.Module):
 class Words(nn.Module):
     def __init__(self, **options):
         super().__init__()
-        self.table, self.head = nn.Embedding(9, 4, **options), nn.Linear(4, 2)
+        self.table = nn.Embedding(9, 4, **options)
+        self.head = nn.Linear(4, 2)
 
     def forward(self, x):
         return self.head(torch.tanh(self.table(x)).mean(1))
@@ -167,7 +172,8 @@ class Words(nn.Module):
 class Bag(nn.Module):
     def __init__(self):
         super().__init__()
-        self.table, self.head = nn.EmbeddingBag(9, 4), nn.Linear(4, 2)
+        self.table = nn.EmbeddingBag(9, 4)
+        self.head = nn.Linear(4, 2)
 
     def forward(self, x):
         return self.head(torch.tanh(self.table(x)))
@@ -178,7 +184,8 @@ class TwoTexts(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.table, self.head = nn.Embedding(9, 4), nn.Linear(4, 2)
+        self.table = nn.Embedding(9, 4)
+        self.head = nn.Linear(4, 2)
 
     def forward(self, x):
         return self.head(torch.tanh(self.table(x)).mean(1) * self.table(8 - x).mean(1))
@@ -187,7 +194,8 @@ class TwoTexts(nn.Module):
 class Recurrent(nn.Module):
     def __init__(self, kind, **options):
         super().__init__()
-        self.inner, self.head = kind(4, 3, batch_first=True, **options), nn.LazyLinear(2)
+        self.inner = kind(4, 3, batch_first=True, **options)
+        self.head = nn.LazyLinear(2)
 
     def forward(self, x):
         return self.head(self.inner(x)[0][:, -1])
@@ -198,7 +206,8 @@ class TimeFirst(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.inner, self.head = nn.LSTM(4, 3), nn.Linear(3, 2)
+        self.inner = nn.LSTM(4, 3)
+        self.head = nn.Linear(3, 2)
 
     def forward(self, x):
         return self.head(self.inner(x.transpose(0, 1))[0][-1])
@@ -209,7 +218,8 @@ class Loop(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.inner, self.head = nn.Linear(4, 3), nn.Linear(3, 2)
+        self.inner = nn.Linear(4, 3)
+        self.head = nn.Linear(3, 2)
 
     def forward(self, x):
         return torch.stack([self.head(torch.tanh(self.inner(one))) for one in x])
@@ -220,7 +230,8 @@ class Steered(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.a, self.b = nn.Linear(4, 2), nn.Linear(4, 2)
+        self.a = nn.Linear(4, 2)
+        self.b = nn.Linear(4, 2)
 
     def forward(self, x):
         return torch.stack([self.a(one) if float(one[0]) > 0 else self.b(one) for one in x])
@@ -231,7 +242,8 @@ class Shared(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.weight, self.scale = nn.Parameter(torch.randn(4, 4)), nn.Parameter(torch.randn(4))
+        self.weight = nn.Parameter(torch.randn(4, 4))
+        self.scale = nn.Parameter(torch.randn(4))
 
     def forward(self, x):
         h = torch.tanh(functional.linear(x, self.weight) * self.scale)
@@ -245,7 +257,8 @@ class BothSides(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.weight, self.head = nn.Parameter(torch.randn(4, 4)), nn.Linear(4, 2)
+        self.weight = nn.Parameter(torch.randn(4, 4))
+        self.head = nn.Linear(4, 2)
 
     def forward(self, x):
         left = torch.tanh(self.weight @ x.mT).mT
@@ -257,7 +270,8 @@ class Masked(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.cls, self.mask = nn.Parameter(torch.randn(1, 1, 4)), nn.Parameter(torch.randn(4))
+        self.cls = nn.Parameter(torch.randn(1, 1, 4))
+        self.mask = nn.Parameter(torch.randn(4))
         self.position = nn.Parameter(torch.randn(1, 4, 4))
         self.attention = nn.MultiheadAttention(4, 2, batch_first=True)
         self.head = nn.Linear(4, 2)
@@ -309,7 +323,8 @@ class Custom(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.weight, self.head = nn.Parameter(torch.randn(4, 3)), nn.Linear(3, 2)
+        self.weight = nn.Parameter(torch.randn(4, 3))
+        self.head = nn.Linear(3, 2)
 
     def forward(self, x):
         return self.head(torch.tanh(Square.apply(x, self.weight)))
@@ -320,7 +335,8 @@ class ComplexInside(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.filter, self.head = nn.Parameter(torch.randn(3)), nn.Linear(4, 2)
+        self.filter = nn.Parameter(torch.randn(3))
+        self.head = nn.Linear(4, 2)
 
     def forward(self, x):
         return self.head(torch.fft.irfft(torch.fft.rfft(x) * self.filter, n=4))
@@ -335,7 +351,9 @@ class Frames(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.conv, self.norm, self.head = nn.Conv1d(1, 3, 2), nn.GroupNorm(1, 3), nn.Linear(3, 2)
+        self.conv = nn.Conv1d(1, 3, 2)
+        self.norm = nn.GroupNorm(1, 3)
+        self.head = nn.Linear(3, 2)
         self.up = nn.ConvTranspose1d(3, 3, 2, stride=2)
 
     def forward(self, x):  # (N, T, 4)
@@ -348,7 +366,8 @@ class Transposed(nn.Module):
     def __init__(self):
         super().__init__()
         self.up = nn.ConvTranspose2d(2, 4, (3, 2), stride=2, padding=(1, 0), groups=2)
-        self.act, self.head = nn.PReLU(4), nn.LazyLinear(2)
+        self.act = nn.PReLU(4)
+        self.head = nn.LazyLinear(2)
 
     def forward(self, x):
         return self.head(self.act(self.up(x)).flatten(1))
@@ -376,7 +395,8 @@ class BilinearTwice(nn.Module):
     def __init__(self):
         super().__init__()
         product = nn.Bilinear(4, 4, 4)
-        self.products, self.head = nn.ModuleList([product, product]), nn.Linear(4, 2)
+        self.products = nn.ModuleList([product, product])
+        self.head = nn.Linear(4, 2)
 
     def forward(self, x):
         for product in self.products:
@@ -389,8 +409,10 @@ class OtherType(nn.Module):
 
     def __init__(self, dtype):
         super().__init__()
-        self.dtype, self.first = dtype, nn.Linear(4, 60)
-        self.inner, self.head = nn.Linear(60, 60, bias=False), nn.Linear(60, 2)
+        self.dtype = dtype
+        self.first = nn.Linear(4, 60)
+        self.inner = nn.Linear(60, 60, bias=False)
+        self.head = nn.Linear(60, 2)
 
     def forward(self, x):
         h = torch.tanh(self.first(x)).to(self.dtype)
@@ -403,8 +425,10 @@ class Remembering(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.inner, self.head = nn.Linear(4, 5), nn.Linear(5, 2)
-        self.scale, self.kept = nn.Parameter(torch.randn(5)), None
+        self.inner = nn.Linear(4, 5)
+        self.head = nn.Linear(5, 2)
+        self.scale = nn.Parameter(torch.randn(5))
+        self.kept = None
 
     def train(self, mode=True):
         super().train(mode)
@@ -422,7 +446,8 @@ class Completing(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.inner, self.head = nn.Linear(4, 5), nn.Linear(5, 2)
+        self.inner = nn.Linear(4, 5)
+        self.head = nn.Linear(5, 2)
         self.register_buffer("places", torch.zeros(1), persistent=False)
 
     def forward(self, x):
@@ -431,7 +456,9 @@ class Completing(nn.Module):
         return self.head(torch.tanh(self.inner(x)) * self.places)
 
 
-VECTOR, SEQUENCE, IMAGE = (4,), (3, 4), (2, 3, 3)
+VECTOR = (4,)
+SEQUENCE = (3, 4)
+IMAGE = (2, 3, 3)
 RIGHT = {
     "physics-informed (F1)": (Physics, (2,)),
     "force field (F1)": (Forces, (3,)),

@@ -52,7 +52,8 @@ def test_toy_paths_and_overlaps_are_those_of_the_definitions(toy):
 @settings(max_examples=50, deadline=None)
 @given(toys())
 def test_a_red_edge_lies_on_an_active_path(toy):
-    rows, listed = concepts.toy_rows(toy), concepts.toy_paths(toy)
+    rows = concepts.toy_rows(toy)
+    listed = concepts.toy_paths(toy)
     edges = rows[rows["kind"] == "edge"]
     for example in (1, 2, 3):
         on = listed[listed[f"active_{example}"] == 1]
@@ -82,7 +83,8 @@ def test_formulas_are_written_as_text():
 
 def test_four_layouts_and_their_successors():
     tables = concepts.measure({}, preset_only("quick", "config")["npf"]["concepts"])
-    four, successors = tables["layouts"], tables["successors"]
+    four = tables["layouts"]
+    successors = tables["successors"]
     seen = four.drop_duplicates("layout").set_index("layout")[["starts", "ends", "weights"]]
     assert {name: tuple(row) for name, row in seen.T.items()} == {
         "a": (1, 1, 1),
@@ -90,7 +92,8 @@ def test_four_layouts_and_their_successors():
         "c": (2, 1, 2),
         "d": (2, 2, 2),
     }
-    after_one, after_two = {"a", "b"}, {"c", "d"}
+    after_one = {"a", "b"}
+    after_two = {"c", "d"}
     allowed = successors.groupby("layout")["next"].agg(set).to_dict()
     assert allowed == {"a": after_one, "b": after_two, "c": after_one, "d": after_two}
 

@@ -41,7 +41,8 @@ def test_nu_is_the_sum_of_energies_over_eigenvalues(drawn):
 
 
 def test_stacked_kernels_are_the_kernels_one_by_one():
-    kernels, y = [case(5, seed)[0] for seed in range(3)], case(5, 9)[3]
+    kernels = [case(5, seed)[0] for seed in range(3)]
+    y = case(5, 9)[3]
     stacked = label_energy(y, np.stack(kernels))
     for place, kernel in enumerate(kernels):
         for whole, single in zip(stacked, label_energy(y, kernel), strict=True):

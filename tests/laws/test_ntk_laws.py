@@ -196,7 +196,8 @@ def test_reversed_widths_are_equal_to_first_order_at_one_input_dimension():
             continue
         assert reversal.excess(int(limit)) >= 0 > reversal.excess(int(limit) + 1)
         wide = Reversal(tuple(10**4 * width for width in reversal.hidden), reversal.sigma_w2)
-        below, above = round(0.99e4 * limit), round(1.01e4 * limit)
+        below = round(0.99e4 * limit)
+        above = round(1.01e4 * limit)
         assert wide.log_ratio(below) > 0 > wide.log_ratio(above)
     scaled = [reversal_input((c, 3 * c, 4 * c), 2.3) / c for c in (1, 7)]
     assert scaled[0] == pytest.approx(scaled[1], rel=1e-12)

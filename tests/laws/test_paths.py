@@ -148,7 +148,8 @@ def toy_gates():
 
 
 def test_the_toy_network_shares_its_third_and_twelfth_path():
-    gates, found = toy_gates(), paths.enumerate_paths((2, 3, 3, 1))
+    gates = toy_gates()
+    found = paths.enumerate_paths((2, 3, 3, 1))
     assert len(found) == 18
     activity = paths.path_activity(gates, found)
     shared = (activity[0] * activity[1]).nonzero().flatten() + 1
@@ -200,7 +201,8 @@ def test_random_gates_are_normalised_by_two_over_the_width():  # N08
 def test_nu_is_the_sum_over_eigenvectors():
     generator = torch.Generator().manual_seed(1)
     root = torch.randn(2, 6, 8, generator=generator, dtype=torch.float64)
-    kernels, y = root @ root.mT, torch.tensor([1.0, -1, 1, 1, -1, 1])
+    kernels = root @ root.mT
+    y = torch.tensor([1.0, -1, 1, 1, -1, 1])
     answer = nu(y, kernels)
     for r in range(2):
         values, vectors = torch.linalg.eigh(kernels[r] / kernels[r].trace())

@@ -52,7 +52,9 @@ class Cluster:
     """One node whose state, sockets, logs and process ids lie in ``folder``."""
 
     def __init__(self, folder: Path, cpus: int = 4, memory_mb: int = 64_000):
-        self.folder, self.cpus, self.memory_mb = folder.resolve(), cpus, memory_mb
+        self.folder = folder.resolve()
+        self.cpus = cpus
+        self.memory_mb = memory_mb
 
     def start(self) -> None:
         """Bring all daemons up and wait until the node is idle.

@@ -120,7 +120,8 @@ def test_the_file_is_the_kernel_and_has_the_bytes_of_one_process(finished_run, u
 
 
 def test_only_what_is_missing_is_computed_again(copied_run):
-    before, content = times(copied_run), (copied_run / "kernel.npy").read_bytes()
+    before = times(copied_run)
+    content = (copied_run / "kernel.npy").read_bytes()
     for name in LOST:
         (copied_run / name).unlink()
     # a run that is killed leaves its lock

@@ -109,7 +109,8 @@ def test_logs_are_kept_by_artifact_and_by_the_schedulers_job(by_slurm, preset):
 
 
 def test_a_cancelled_training_continues_from_its_checkpoint(cluster, make_checkout):
-    checkout, undisturbed = make_checkout("cancelled"), make_checkout("uncancelled")
+    checkout = make_checkout("cancelled")
+    undisturbed = make_checkout("uncancelled")
     fast = "checkpoint_seconds=0.001"
     process = checkout.start(KVF, LONG, fast, *PROFILE, "--retries", "0", cores=1)
     log = checkout.path / "results/smoke/logs/npf/training/kvf.log"

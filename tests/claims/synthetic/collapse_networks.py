@@ -15,7 +15,9 @@ ENTROPY = "resnet_mnist_ce"
 INITS = ("lecun", "torch", "he")
 RATES = tuple(float(f"{rate:.3g}") for rate in np.geomspace(0.01, 1, 8))
 # the first rate does not train, the second is accurate and far from collapse
-UNTRAINED, FAR, CLOSE = 0, 1, len(RATES) - 1
+UNTRAINED = 0
+FAR = 1
+CLOSE = len(RATES) - 1
 PICKED = {FAR: "other", CLOSE: "collapsed"}
 
 

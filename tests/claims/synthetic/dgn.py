@@ -7,7 +7,8 @@ from tests.claims.synthetic import jitter
 from tests.claims.synthetic.memorisation import DEPTHS, errors_and_trend
 
 LINEAR_DEPTHS = (2, 4, 6, 8, 10)
-BETAS, EPS = (1, 2, 4, 8, 12, 16, 20, 24), (0.1, 0.4)
+BETAS = (1, 2, 4, 8, 12, 16, 20, 24)
+EPS = (0.1, 0.4)
 SEEDS = range(5)
 
 
@@ -78,7 +79,8 @@ def entries(**changes):
 
 def planar(slope=-0.1, advantage=-0.3, runs=5):
     """GaLU falls by ``slope`` decades per depth, and is ``advantage`` decades below ReLU."""
-    errors, spectra = [], []
+    errors = []
+    spectra = []
     for network in ("galu", "relu"):
         for place, depth in enumerate(DEPTHS):
             for run in range(runs):

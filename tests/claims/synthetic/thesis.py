@@ -13,7 +13,9 @@ def limit(x, noise):
 
 def regression(turn=0.0, limits=1.0, peak=30.0, means=1.0, distance=1e-8):
     """Tables of thesis_risk; the limit may rise again by ``turn`` times log ratio beyond 2."""
-    drawn, curves, doubled = [], [], []
+    drawn = []
+    curves = []
+    doubled = []
     for noise in (0.25, 4.0):
         case = {"case": f"r^2/sigma^2 = {1 / noise:g}", "noise": noise}
         for x in sorted([*RATIOS, 1.0]):
@@ -56,7 +58,8 @@ def part_of(names, **changes):
     return {name: made[name] for name in names}
 
 
-THEOREMS, REMARK = ("drawn", "doubled", "descent"), ("drawn", "curves")
+THEOREMS = ("drawn", "doubled", "descent")
+REMARK = ("drawn", "curves")
 ROWS = {
     "H01": (lambda: part_of(THEOREMS), lambda: part_of(THEOREMS, limits=0.9)),
     "H02": (lambda: part_of(REMARK), lambda: part_of(REMARK, turn=1.0, peak=0.1)),

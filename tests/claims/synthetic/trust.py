@@ -152,7 +152,8 @@ def solutions(constant=1.0, real=0.9, ordered=0.7):
 
 
 SHARES = (0.4, 0.7, 0.9, 1.0, 1.1, 1.4, 1.8)  # of the border's weight variance
-SEEDS, TIMES = 6, (10, 100, 1000)
+SEEDS = 6
+TIMES = (10, 100, 1000)
 
 
 def trained(
@@ -177,11 +178,13 @@ def trained(
     tables = {}
     for activation, border in BORDERS.items():
         stream = np.random.default_rng(0)
-        changes, networks = [], []
+        changes = []
+        networks = []
         for width, share, depth, seed in itertools.product(
             (24, 48, 96), SHARES, (2, 5, 10, 15, 20), range(SEEDS)
         ):
-            below, on = share < place - 0.05, abs(share - place) <= 0.05
+            below = share < place - 0.05
+            on = abs(share - place) <= 0.05
             change = ordered + ordered_slope * depth if below else 0.1 + chaotic_slope * depth
             change = at_border if on else change
             change *= (width / 48) ** power * np.exp(0.05 * stream.standard_normal())

@@ -124,7 +124,8 @@ def test_what_cannot_be_used_is_refused_before_snakemake(few, folder, words, mon
 @pytest.mark.parametrize("folder", [False, True])
 def test_the_report_is_given_the_settings_of_the_run(tree, folder, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
-    given, images = ["npf={kvf: {runs: 3}}"], ["--images", str(tree)] * folder
+    given = ["npf={kvf: {runs: 3}}"]
+    images = ["--images", str(tree)] * folder
     words = ["report", "--preset", "smoke", "--seed", "2", *images, "--config", *given]
     status, said, called = printed(monkeypatch, capsys, *words)
     settings = running.settings(Results("smoke", 2, tree if folder else None), given)

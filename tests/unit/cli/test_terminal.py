@@ -195,7 +195,8 @@ def training(tmp_path):
 def test_a_log_has_a_line_a_minute_for_a_long_job(shown, training, monkeypatch):
     screen = shown()
     screen.plan()
-    run, own = screen.handler.run, screen.handler.display
+    run = screen.handler.run
+    own = screen.handler.display
     run.start(2, run_state.Job("npf/nu", time.time() - 120))
     run.look()
     own.show(run)
@@ -217,7 +218,8 @@ def test_a_terminal_has_bars_that_a_line_does_not_spoil(shown, training):
 
     screen = shown(stream=Terminal())
     screen.plan()
-    run, own = screen.handler.run, screen.handler.display
+    run = screen.handler.run
+    own = screen.handler.display
     run.start(2, run_state.Job("npf/nu", time.time() - 120))
     run.look()
     own.show(run)

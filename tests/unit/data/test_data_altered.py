@@ -20,7 +20,8 @@ def dataset():
     "variant", ["original", "random_labels", "random_pixels", "permuted_pixels"]
 )
 def test_a_variant_is_the_same_every_time_and_of_the_same_kind(dataset, variant):
-    one, two = altered(dataset, variant), altered(dataset, variant)
+    one = altered(dataset, variant)
+    two = altered(dataset, variant)
     for name in ("train_images", "train_labels", "test_images", "test_labels"):
         first, second, before = (getattr(each, name) for each in (one, two, dataset))
         np.testing.assert_array_equal(first, second)
@@ -58,7 +59,8 @@ def test_permuted_pixels_keep_each_image_as_a_bag_of_pixels_and_their_colours_to
     channels = dataset.shape[2]
     moved = 0
     for before, after in zip(dataset.train_images, made.train_images, strict=True):
-        old, new = before.reshape(-1, channels), after.reshape(-1, channels)
+        old = before.reshape(-1, channels)
+        new = after.reshape(-1, channels)
         assert sorted(map(tuple, old)) == sorted(map(tuple, new))
         moved += not np.array_equal(old, new)
     assert moved == 400

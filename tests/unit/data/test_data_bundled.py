@@ -20,7 +20,8 @@ def test_same_bytes_every_time(made, tmp_path):
 def test_a_fifth_of_each_class_is_for_testing(made):
     variants = bundled.VARIANTS if made.name == "digits_on_patches" else 1
     assert len(made.train_labels) + len(made.test_labels) == 1797 * variants
-    train, test = np.bincount(made.train_labels), np.bincount(made.test_labels)
+    train = np.bincount(made.train_labels)
+    test = np.bincount(made.test_labels)
     np.testing.assert_allclose(test / (train + test), 0.2, atol=0.005)
 
 

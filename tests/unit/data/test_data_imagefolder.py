@@ -236,7 +236,8 @@ def tiff_of_16_bits():
     """Header of a TIFF picture of 5 × 4 pixels whose three channels have 16 bits."""
     stream = io.BytesIO()
     Image.new("RGB", (5, 4)).save(stream, "TIFF")
-    eight, sixteen = struct.pack("<HHH", 8, 8, 8), struct.pack("<HHH", 16, 16, 16)
+    eight = struct.pack("<HHH", 8, 8, 8)
+    sixteen = struct.pack("<HHH", 16, 16, 16)
     assert stream.getvalue().count(eight) == 1
     return stream.getvalue().replace(eight, sixteen) + bytes(60)
 

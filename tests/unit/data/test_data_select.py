@@ -85,7 +85,8 @@ def test_binary_keeps_two_classes(tiny):
     assert pair.class_names == ("class 2", "class 0")
     assert pair.train_labels.dtype == np.float64
     for split in ("train", "test"):
-        labels, before = getattr(pair, f"{split}_labels"), getattr(tiny, f"{split}_labels")
+        labels = getattr(pair, f"{split}_labels")
+        before = getattr(tiny, f"{split}_labels")
         kept = before != 1
         np.testing.assert_array_equal(labels, np.where(before[kept] == 0, 1.0, -1.0))
         expected = getattr(tiny, f"{split}_images")[kept]

@@ -13,7 +13,8 @@ from finitewidth.data.store import _ARRAYS, read_dataset, write_dataset
 
 def assert_equal(one, other):
     for field in fields(one):
-        left, right = getattr(one, field.name), getattr(other, field.name)
+        left = getattr(one, field.name)
+        right = getattr(other, field.name)
         if isinstance(left, np.ndarray):
             assert left.dtype == right.dtype
             np.testing.assert_array_equal(left, right)

@@ -61,7 +61,8 @@ def test_with_many_draws_the_error_is_that_of_the_delta_method(variance, draws):
 
 def test_the_delta_method_is_that_of_exact_moments():
     """Against the influence function t^2 - r - 2 r (t - 1), integrated over the log-normal law."""
-    variance, r = 0.5, np.exp(0.5)
+    variance = 0.5
+    r = np.exp(0.5)
     law = stats.lognorm(s=variance**0.5, scale=np.exp(-variance / 2))
     second = law.expect(lambda t: (t * t - r - 2 * r * (t - 1)) ** 2, epsrel=1e-10)
     assert delta_method(variance, 7) == pytest.approx((second / 7) ** 0.5 / r, rel=1e-6)

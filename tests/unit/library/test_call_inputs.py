@@ -28,7 +28,8 @@ class TwoTowers(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.table, self.image = nn.Embedding(9, 4), nn.Linear(3, 4)
+        self.table = nn.Embedding(9, 4)
+        self.image = nn.Linear(3, 4)
         self.head = nn.Linear(4, 2)
 
     def forward(self, ids, image, mask):
@@ -135,7 +136,8 @@ class Returning(nn.Module):
 
     def __init__(self, form):
         super().__init__()
-        self.linear, self.form = nn.Linear(3, 2, dtype=torch.float64), form
+        self.linear = nn.Linear(3, 2, dtype=torch.float64)
+        self.form = form
 
     def forward(self, x):
         return self.form(self.linear(x))
@@ -177,7 +179,8 @@ WITHOUT = {
 @pytest.mark.parametrize("form", ONE_OUTPUT)
 @pytest.mark.parametrize("samples", [1, 2, N])
 def test_one_number_for_each_input_is_one_output(form, samples):
-    network, x = Returning(ONE_OUTPUT[form]), torch.randn(samples, 3, dtype=torch.float64)
+    network = Returning(ONE_OUTPUT[form])
+    x = torch.randn(samples, 3, dtype=torch.float64)
     wanted = x @ x.mT + 1
     assert fw.full_kernel(network, x).shape == (1, samples, 1, samples)
     torch.testing.assert_close(fw.traced_kernel(network, x), wanted)
@@ -211,7 +214,8 @@ def test_the_proposed_function_works(form, by_name):
 
 @pytest.mark.parametrize("form", WITH_A_WAY)
 def test_what_of_should_return_is_proposed(form):
-    network, x = Returning(WITH_A_WAY[form]), torch.randn(N, 3, dtype=torch.float64)
+    network = Returning(WITH_A_WAY[form])
+    x = torch.randn(N, 3, dtype=torch.float64)
 
     def of(x):
         return network(x)
@@ -255,7 +259,8 @@ def test_whatever_a_network_raises_is_one_error_with_its_cause(error):
     def fails(h):
         raise error
 
-    network, x = Returning(fails), torch.randn(N, 3, dtype=torch.float64)
+    network = Returning(fails)
+    x = torch.randn(N, 3, dtype=torch.float64)
     for function in (fw.traced_kernel, fw.full_kernel, fw.largest_eigenvalue, fw.tiled_kernel):
         with pytest.raises(ConfigError, match="network: it fails with inputs of shape") as refused:
             function(network, x)
@@ -312,7 +317,8 @@ def test_names_that_no_parameter_has_are_refused(chosen, words, towers):
 
 
 def test_outputs_of_another_network_are_refused():
-    network, other = nn.Linear(3, 2), nn.Linear(3, 2)
+    network = nn.Linear(3, 2)
+    other = nn.Linear(3, 2)
     for function in (fw.traced_kernel, fw.largest_eigenvalue):
         with pytest.raises(ConfigError, match="of: its outputs depend on no counted parameter"):
             function(network, np.eye(3), of=other)

@@ -97,7 +97,8 @@ def test_the_words_of_trust():
 
 
 def test_the_largest_step_lies_between_order_statistics():
-    count, below = law_trust.EIGENVALUE_DRAWS, law_trust.BELOW_MEDIAN
+    count = law_trust.EIGENVALUE_DRAWS
+    below = law_trust.BELOW_MEDIAN
     assert count - 1 - below == law_trust.ABOVE_MEDIAN
     missed = 2 * sum(comb(count, k) for k in range(below + 1)) / 2**count
     assert 1 - missed == pytest.approx(0.959, abs=5e-4)

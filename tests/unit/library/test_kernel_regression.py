@@ -27,7 +27,8 @@ class WithFeatures(nn.Module):
         super().__init__()
         torch.manual_seed(0)
         self.flatten = nn.Flatten()
-        self.first, self.last = nn.Linear(size, 30), nn.Linear(30, outputs)
+        self.first = nn.Linear(size, 30)
+        self.last = nn.Linear(30, outputs)
 
     def features(self, x):
         return torch.tanh(self.first(self.flatten(x)))
@@ -208,7 +209,8 @@ def test_a_clone_and_a_pickle_compute_with_their_network(network, data):
 def test_the_score_is_r2(network, data):
     x, y, test = data
     model = fw.KernelRegression(network, ridge=0.1).fit(x, y)
-    targets, weights = y[:5], np.arange(5.0)
+    targets = y[:5]
+    weights = np.arange(5.0)
     prediction = model.predict(test).numpy()
     assert model.score(test, targets) == pytest.approx(r2_score(targets.numpy(), prediction))
     wanted = r2_score(targets.numpy(), prediction, sample_weight=weights)
@@ -234,7 +236,8 @@ def test_a_precomputed_kernel_gives_the_same(network, data, form, tmp_path):
 
 
 def test_cross_validation_splits_both_axes_of_a_precomputed_kernel(network, data):
-    x, y = data[0].numpy(), data[1].numpy()
+    x = data[0].numpy()
+    y = data[1].numpy()
     theta = fw.traced_kernel(network, data[0]).numpy() / 3
     folds = KFold(3)
     wanted = cross_val_predict(fw.KernelRegression(network, ridge=0.1), x, y, cv=folds)
@@ -282,7 +285,8 @@ def test_deviations_are_those_of_a_linear_model_with_normal_parameters(network, 
             rows.append(torch.cat([part.flatten() for part in gradient]))
         return torch.stack(rows)
 
-    seen, wanted = jacobian(x), jacobian(test)
+    seen = jacobian(x)
+    wanted = jacobian(test)
     precision = torch.eye(seen.shape[1]) + seen.mT @ seen / 0.1
     variance = (wanted * torch.linalg.solve(precision, wanted.mT).mT).sum(1)
     model = fw.KernelRegression(network, kind="full", ridge=0.1).fit(x, y)
@@ -293,7 +297,9 @@ def test_deviations_are_those_of_a_linear_model_with_normal_parameters(network, 
 @pytest.mark.parametrize("columns", [1, 2])
 def test_it_is_the_gaussian_process_of_scikit_learn(columns):
     draw = np.random.default_rng(0)
-    x, y, test = draw.normal(size=(9, 2)), draw.normal(size=(9, columns)), draw.normal(size=(4, 2))
+    x = draw.normal(size=(9, 2))
+    y = draw.normal(size=(9, columns))
+    test = draw.normal(size=(4, 2))
     y = y[:, 0] if columns == 1 else y
     kernel = ConstantKernel(2.5) * RBF(0.7)
     process = GaussianProcessRegressor(kernel, alpha=0.2, optimizer=None).fit(x, y)

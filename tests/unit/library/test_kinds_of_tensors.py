@@ -46,7 +46,8 @@ CALLS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_inputs(kind, call):
     make, message = KINDS[kind]
-    network, x = nn.Linear(3, 2), make()
+    network = nn.Linear(3, 2)
+    x = make()
     with pytest.raises(fw.ConfigError, match=message) as refused:
         CALLS[call](network, x)
     assert "\n" not in str(refused.value)

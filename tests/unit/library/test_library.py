@@ -59,7 +59,9 @@ def test_every_public_name_is_documented_with_an_example_that_runs(name):
 def test_a_kernel_between_two_sets_is_that_of_the_jacobian(kind, fewest, budget, monkeypatch):
     """Whatever the groups of rows, and the pieces of a closed form."""
     monkeypatch.setattr(modules, "FEWEST_ROWS", fewest)
-    network, x, other = small(), torch.randn(5, 3).double(), torch.randn(4, 3).double()
+    network = small()
+    x = torch.randn(5, 3).double()
+    other = torch.randn(4, 3).double()
     found = fw.cross_kernel(network, x, other, kind=kind, budget=budget)
     whole = jacobian_kernel(network, torch.cat([x, other]))
     block = whole[:, :5, :, 5:]
@@ -79,11 +81,9 @@ FUNCTIONS = {
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_arrays_and_lists_are_inputs_and_bad_ones_are_refused(name):
-    function, network, words = (
-        FUNCTIONS[name],
-        small(),
-        nn.Sequential(nn.Embedding(5, 3), nn.Flatten(), nn.Linear(6, 2)),
-    )
+    function = FUNCTIONS[name]
+    network = small()
+    words = nn.Sequential(nn.Embedding(5, 3), nn.Flatten(), nn.Linear(6, 2))
     x = torch.randint(-3, 4, (4, 3)).double()
     wanted = function(network, x)
     for same in (x.numpy(), x.tolist(), x.long().tolist(), x.numpy().astype("float32")):
@@ -113,8 +113,10 @@ def test_arrays_and_lists_are_inputs_and_bad_ones_are_refused(name):
 
 def test_gates_labels_and_images_may_be_arrays_and_lists():
     gates = [torch.tensor([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]).double()]
-    x, y = torch.tensor([[1.0, 2.0], [3.0, -1.0]]).double(), torch.tensor([1.0, -1.0]).double()
-    images, network = torch.rand(3, 1, 4, 4).double(), fw.Architecture(channels=(2,), dense=(3,))
+    x = torch.tensor([[1.0, 2.0], [3.0, -1.0]]).double()
+    y = torch.tensor([1.0, -1.0]).double()
+    images = torch.rand(3, 1, 4, 4).double()
+    network = fw.Architecture(channels=(2,), dense=(3,))
     kernel = fw.npk(x, gates)
     for convert in (torch.Tensor.numpy, torch.Tensor.tolist):
         same = [convert(gate) for gate in gates]
@@ -130,7 +132,8 @@ def test_gates_labels_and_images_may_be_arrays_and_lists():
 
 
 def test_the_kernel_over_a_training_is_that_of_each_time():
-    network, x = small(), torch.randn(5, 3).double()
+    network = small()
+    x = torch.randn(5, 3).double()
     network.insert(1, nn.Dropout(0.5))
     network[2].eval()
     descent = torch.optim.SGD(network.parameters(), lr=0.1)
@@ -177,7 +180,8 @@ class Inside(torch.nn.Module):
 def test_a_block_takes_the_memory_of_a_block(make, kind):
     """Five rows and 1,000 columns take less than half of the kernel of all columns."""
     torch.manual_seed(0)
-    x, other = torch.randn(5, 3).double(), torch.randn(1000, 3).double()
+    x = torch.randn(5, 3).double()
+    other = torch.randn(1000, 3).double()
     network = make().double()
     with PeakMemory() as memory:
         memory.reset()
@@ -196,7 +200,9 @@ def test_a_regression_fits_and_predicts_in_less_memory_than_its_kernel():
 @pytest.mark.parametrize("kind", ["traced", "full"])
 def test_regression_interpolates_and_is_the_linear_system(kind):
     network = small()
-    x, y, test = torch.randn(8, 3).double(), torch.randn(8, 2).double(), torch.randn(3, 3).double()
+    x = torch.randn(8, 3).double()
+    y = torch.randn(8, 2).double()
+    test = torch.randn(3, 3).double()
     model = fw.KernelRegression(network, kind=kind, from_network=True).fit(x, y)
     torch.testing.assert_close(model.predict(x), y, rtol=1e-6, atol=1e-6)
     theta = jacobian_kernel(network, torch.cat([x, test]))
@@ -278,7 +284,8 @@ def test_trained_weights_have_the_shapes_that_are_stated():
     ],
 )
 def test_arguments_of_a_gated_training_are_refused_by_name(name, value):
-    x, y = np.zeros((4, 3), "float32"), np.arange(4) % 2
+    x = np.zeros((4, 3), "float32")
+    y = np.arange(4) % 2
     with pytest.raises(fw.ConfigError, match=f"^{name}"):
         fw.train_gated((x, y), (x, y), architecture=fw.Architecture(dense=(4,)), **{name: value})
 

@@ -18,7 +18,8 @@ class Net(nn.Module):
     def __init__(self, outputs=3, alone=False):
         super().__init__()
         torch.manual_seed(0)
-        self.first, self.last = nn.Linear(4, 12), nn.Linear(12, outputs)
+        self.first = nn.Linear(4, 12)
+        self.last = nn.Linear(12, outputs)
         self.alone = alone
         self.double()
 
@@ -85,9 +86,13 @@ def test_descent_is_that_of_the_linear_model(data, name, rate):
     y, loss, value = case(name, data)
     network = Net()
     line = fw.linearised(network, x, y, loss=loss, rate=rate)
-    model, steps = LinearModel(network), [0, 1, 7, 30]
-    at_train, at_test = model.at(x), model.at(test)
-    outputs, trained, losses = [], [], []
+    model = LinearModel(network)
+    steps = [0, 1, 7, 30]
+    at_train = model.at(x)
+    at_test = model.at(test)
+    outputs = []
+    trained = []
+    losses = []
     for step in range(31):
         if step in steps:
             outputs.append(model.outputs(*at_test))
@@ -150,7 +155,8 @@ def test_the_end_is_kernel_regression(data, kind, from_network, rate):
 def test_what_the_kernel_does_not_see_is_not_learned(data):
     """Two equal inputs with different targets: the kernel is singular, and the mean is learned."""
     x, y, _, test = data
-    twice, targets = torch.cat([x, x[:1]]), torch.cat([y, -y[:1]])
+    twice = torch.cat([x, x[:1]])
+    targets = torch.cat([y, -y[:1]])
     line = fw.linearised(Net(), twice, targets)
     merged = torch.cat([torch.zeros(1, 3), y[1:]]).double()
     at_end = torch.cat([merged, merged[:1]])

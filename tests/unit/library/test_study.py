@@ -114,14 +114,16 @@ def test_kernels_are_those_of_autograd(make, images):
 
 def test_training_follows_plain_torch(images):
     torch.manual_seed(0)
-    network, settings = dense(), {**SMALL, "optimiser": "sgd", "batch_size": 1000}
+    network = dense()
+    settings = {**SMALL, "optimiser": "sgd", "batch_size": 1000}
     before = {name: value.clone() for name, value in network.state_dict().items()}
     result = fw.study(network, *images[:1], test=images[1], **settings)
     assert result.left_out == {
         "dispersion": "the network is a module; give a function that makes one"
     }
     assert all(torch.equal(before[name], value) for name, value in network.state_dict().items())
-    x, y = torch.from_numpy(images[0][0]), torch.from_numpy(images[0][1])
+    x = torch.from_numpy(images[0][0])
+    y = torch.from_numpy(images[0][1])
     for _ in range(4):  # a batch of all images does not depend on their order
         network.zero_grad()
         (0.5 * (network(x) - torch.eye(10)[y]).square().sum(1).mean()).backward()
@@ -187,7 +189,8 @@ def test_too_few_draws_have_an_arrow(images):
 def test_the_dispersion_of_a_two_layer_network_is_that_of_the_exact_sampler():
     init = fw.network([16, 5, 1], sigma_w2=2.0)
     drawn = fw.draw_ntk(init, draws=2000, seed=1)
-    own, library = dispersion(drawn[:, None], 0), fw.dispersion(drawn)
+    own = dispersion(drawn[:, None], 0)
+    library = fw.dispersion(drawn)
     assert own["r"] == pytest.approx(library.value)
     assert own["standard_error"] == pytest.approx(library.standard_error, rel=0.2)
     exact = fw.ntk_moments(init).dispersion
@@ -300,7 +303,8 @@ def test_inputs_may_be_words():
     def make():
         return nn.Sequential(nn.Embedding(7, 4), nn.Flatten(), nn.Linear(12, 2))
 
-    words, labels = torch.randint(7, (20, 3)), torch.arange(20) % 2
+    words = torch.randint(7, (20, 3))
+    labels = torch.arange(20) % 2
     result = fw.study(make, (words, labels), **SMALL)
     assert result.tables["kernels"]["step"].tolist() == [0, 1, 4]
 
@@ -321,7 +325,8 @@ class Masked(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.words, self.body = nn.Embedding(7, 4), nn.Linear(4, 2)
+        self.words = nn.Embedding(7, 4)
+        self.body = nn.Linear(4, 2)
 
     def forward(self, ids, mask=None):
         if mask is None:
@@ -369,7 +374,8 @@ def test_bad_inputs_of_several_are_refused(several, message):
 
 def test_a_kernel_over_a_training_takes_several_inputs():
     torch.manual_seed(0)
-    network, x = Joined().eval(), {"left": HALVES[0], "right": HALVES[1]}
+    network = Joined().eval()
+    x = {"left": HALVES[0], "right": HALVES[1]}
     descent = torch.optim.SGD(network.parameters(), lr=0.1)
 
     def step():

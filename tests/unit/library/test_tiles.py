@@ -23,7 +23,8 @@ class Shifted(nn.Module):
 
     def __init__(self, power=1):
         super().__init__()
-        self.first, self.last = nn.Linear(3, 5), nn.Linear(5, 2)
+        self.first = nn.Linear(3, 5)
+        self.last = nn.Linear(5, 2)
         self.register_buffer("shift", torch.ones(5))
         self.power = power
 
@@ -70,7 +71,8 @@ def contents(folder):
 
 
 def test_the_file_has_the_bytes_of_the_kernel_in_memory(tmp_path):
-    found, wanted = kernel(tmp_path / "new/folder"), kernel()
+    found = kernel(tmp_path / "new/folder")
+    wanted = kernel()
     assert torch.equal(found, wanted)
     assert torch.equal(found, found.mT)
     definition = torch.einsum("kikj->ij", jacobian_kernel(shifted(), X))
@@ -115,7 +117,8 @@ class TwoTowers(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.left, self.right = shifted(), shifted(power=2)
+        self.left = shifted()
+        self.right = shifted(power=2)
 
     def forward(self, left, right):
         return self.left(left) * self.right(right)
@@ -217,7 +220,8 @@ OTHER_KERNELS = {
 
 @pytest.mark.parametrize("case", OTHER_KERNELS)
 def test_a_folder_of_another_kernel_is_refused_and_stays(tmp_path, case, computed):
-    wanted, before = kernel(tmp_path), contents(tmp_path)
+    wanted = kernel(tmp_path)
+    before = contents(tmp_path)
     computed.clear()
     options, message = OTHER_KERNELS[case]
     with pytest.raises(fw.ConfigError, match=message) as refused:

@@ -28,7 +28,8 @@ class Convolutional(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.first, self.inner = nn.Conv1d(3, 8, 3, padding=1), nn.Conv1d(8, 8, 3, padding=1)
+        self.first = nn.Conv1d(3, 8, 3, padding=1)
+        self.inner = nn.Conv1d(8, 8, 3, padding=1)
         self.head = nn.Linear(8, 2)
 
     def forward(self, x):
@@ -160,7 +161,8 @@ def test_the_linearised_limit_at_any_time(data, rate):
     line = fw.linearised(dense(), x, y, kind="wide", rate=rate, **LAW)
     seen = theta[:TRAIN, :TRAIN] / TRAIN
     times = [0, 3, 40]
-    outputs, deviations = line.outputs(test, times), line.deviations(test, times)
+    outputs = line.outputs(test, times)
+    deviations = line.deviations(test, times)
     for at, time in enumerate(times):
         left = torch.linalg.matrix_exp(-time * seen)
         if rate is not None:
@@ -337,7 +339,8 @@ def test_inputs_of_several_arguments(data):
     class Two(nn.Module):
         def __init__(self):
             super().__init__()
-            self.left, self.right = nn.Linear(1, 8), nn.Linear(2, 8)
+            self.left = nn.Linear(1, 8)
+            self.right = nn.Linear(2, 8)
             self.last = nn.Linear(8, 1)
 
         def forward(self, left, right):

@@ -108,7 +108,8 @@ def test_alignments_by_their_matrix_form():
         return np.trace(a @ b) / np.sqrt(np.trace(a @ a) * np.trace(b @ b))
 
     for index in np.ndindex(2, 3):
-        K, L = theta[index], Y @ Y.T
+        K = theta[index]
+        L = Y @ Y.T
         np.testing.assert_allclose(alignment(theta, LABELS)[index], cosine(K, L))
 
 
@@ -124,7 +125,8 @@ def test_alignments_with_real_targets_by_their_matrix_form(columns, centred):
     y = np.random.default_rng(1).normal(size=(6, *columns)) + 1
     Y = y.reshape(6, -1)
     H = centring() if centred else np.eye(6)
-    K, L = H @ theta[1, 2] @ H, H @ Y @ Y.T @ H
+    K = H @ theta[1, 2] @ H
+    L = H @ Y @ Y.T @ H
     wanted = (K * L).sum() / np.sqrt((K**2).sum() * (L**2).sum())
     np.testing.assert_allclose(alignment(theta, y, centred=centred)[1, 2], wanted)
 

@@ -128,7 +128,8 @@ def test_the_invariant_does_not_change_in_the_flow_of_theorem_4_1():
     """Integrates (19) for H itself, so neither H1 and H2 nor the scale of E are assumed."""
     labels = np.repeat(np.arange(C), M)
     features, weight, bias = batch(3, labels)
-    same, N = (labels[:, None] == labels) / M, len(labels)
+    same = (labels[:, None] == labels) / M
+    N = len(labels)
     Y = np.eye(C)[:, labels]
     d, c, n = KAPPA
 

@@ -27,7 +27,8 @@ class Mixed(nn.Module):
 
 
 def test_gates_are_the_signs_of_what_is_given_to_activations():
-    network, x = Mixed(), torch.randn(6, 4)
+    network = Mixed()
+    x = torch.randn(6, 4)
     gates = gates_of(network, Batch((x,)))
     assert [layer.activation for layer in gates] == ["relu", "relu", "relu", "relu", "gelu"]
     for layer, one in zip(network.layers, gates, strict=True):

@@ -68,15 +68,18 @@ class PlainNetwork(nn.Module):
 
     def __init__(self, architecture, layers, value, feature, gating):
         super().__init__()
-        self.gating, self.architecture = gating, architecture
+        self.gating = gating
+        self.architecture = architecture
         self.value = nn.ModuleList(self._layer(la, i, value) for i, la in enumerate(layers))
         hidden = enumerate(layers[:-1])
         self.feature = feature and nn.ModuleList(self._layer(la, i, feature) for i, la in hidden)
 
     def _layer(self, layer, number, weights):
-        weight, bias = weights[f"{number}.weight"], weights.get(f"{number}.bias")
+        weight = weights[f"{number}.weight"]
+        bias = weights.get(f"{number}.bias")
         if layer.kind == "dense":
-            module, weight = nn.Linear(layer.fan_in, layer.fan_out, bias=bias is not None), weight.T
+            module = nn.Linear(layer.fan_in, layer.fan_out, bias=bias is not None)
+            weight = weight.T
         else:
             module = nn.Conv2d(layer.fan_in, layer.fan_out, 3, layer.stride, bias=bias is not None)
         with torch.no_grad():
@@ -101,7 +104,10 @@ class PlainNetwork(nn.Module):
         return z
 
     def forward(self, x):
-        beta, eps, z, u = self.gating.beta, self.gating.eps, x, x
+        beta = self.gating.beta
+        eps = self.gating.eps
+        z = x
+        u = x
         for number, layer in enumerate(self.value[:-1]):
             q = layer(self._prepared(layer, z))
             if self.gating.source == "open":
@@ -176,7 +182,8 @@ def test_uniform_weights_have_their_limit_and_variance(init, variance):
         assert weight.shape == weight_shape(layer)
         assert weight.dtype == torch.float32
         # largest of n uniform numbers; the variance of their squares is 4/5 of its square
-        count, limit = weight.numel(), math.sqrt(3 * wanted)
+        count = weight.numel()
+        limit = math.sqrt(3 * wanted)
         assert limit * (1 - 10 / count) < weight.abs().max() <= limit * (1 + 1e-6)
         assert weight.var() == pytest.approx(wanted, rel=5 * math.sqrt(0.8 / count))
         assert abs(weight.mean()) < 5 * math.sqrt(wanted / count)
@@ -202,12 +209,14 @@ def test_forward_and_gradients_agree_with_a_plain_module(kind, name, bias):
     this = regime(name, beta=4.0, eps=0.1)
     value = random_weights(layers, 2)
     feature = random_weights(layers[:-1], 3) if this.gating.source == "feature" else None
-    x, both = images(layers), [stacked([value]), feature and stacked([feature])]
+    x = images(layers)
+    both = [stacked([value]), feature and stacked([feature])]
     plain = PlainNetwork(ALL[kind], layers, value, feature, this.gating)
     for weights in both:
         for tensor in (weights or {}).values():
             tensor.requires_grad_()
-    found, wanted = forward(layers, this.gating, *both, x)[0], plain(x[0])
+    found = forward(layers, this.gating, *both, x)[0]
+    wanted = plain(x[0])
     torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-6)
     found.square().sum().backward()
     wanted.square().sum().backward()
@@ -228,7 +237,8 @@ def test_forward_and_gradients_agree_with_a_plain_module(kind, name, bias):
 @pytest.mark.parametrize("name", REGIMES)
 def test_parts_of_a_stack_compute_what_the_whole_computes(kind, name, bias, monkeypatch):
     """In float64, outputs and gradients, with soft gates of a different slope for each replica."""
-    layers, gating = small_layers(ALL[kind], bias), regime(name, beta=4.0, eps=0.1).gating
+    layers = small_layers(ALL[kind], bias)
+    gating = regime(name, beta=4.0, eps=0.1).gating
     if gating.beta is not None:
         slopes = torch.tensor([1.0, 4.0, 8.0, 24.0, 2.0], dtype=torch.float64)
         gating = replace(gating, beta=slopes, eps=slopes / 20)
@@ -239,7 +249,8 @@ def test_parts_of_a_stack_compute_what_the_whole_computes(kind, name, bias, monk
         {name: tensor.double().requires_grad_() for name, tensor in weights.items()}
         for weights in (value, feature)
     )
-    x, found = images(layers, replicas=5).double(), {}
+    x = images(layers, replicas=5).double()
+    found = {}
     widest = 5 * SMALL[0] * SMALL[1] * 5  # 5 images, 5 channels
     for together in (5, 3, 2, 1):
         monkeypatch.setattr(forward_module, "NUMBERS_AT_ONCE", together * widest)

@@ -13,7 +13,10 @@ from finitewidth.networks.normalised.plain import CUT, CUT_STD, build, drawn, in
 from finitewidth.networks.normalised.specs import feature_count
 from finitewidth.records.provenance import base_seed
 
-MNIST, MNIST32, CIFAR, DIGITS = (1, 28, 28), (1, 32, 32), (3, 32, 32), (1, 8, 8)
+MNIST = (1, 28, 28)
+MNIST32 = (1, 32, 32)
+CIFAR = (3, 32, 32)
+DIGITS = (1, 8, 8)
 # Counts of the authors' networks; the small ones by hand. Each is (network, shape of an image,
 # parameters, features).
 SIZES = [
@@ -55,7 +58,8 @@ def test_parameters_and_features_have_the_published_numbers(name, shape, paramet
 
 @pytest.mark.parametrize(("name", "shape", "millions"), PRODUCTS)
 def test_numbers_of_products_are_those_of_the_published_networks(name, shape, millions):
-    module, total = meta(name, shape).eval(), []
+    module = meta(name, shape).eval()
+    total = []
 
     def count(layer, _, output):
         total.append(layer.weight[0].numel() * output.numel())
@@ -120,7 +124,8 @@ def test_normal_weights_have_the_stated_variance(init):
 def test_normals_are_cut_off_as_in_jax():
     """The variance after the cut is that of scipy, whose constant jax has copied."""
     assert truncnorm.std(-CUT, CUT) == pytest.approx(CUT_STD, rel=1e-12)
-    shape, stream = torch.Size((40_000,)), torch.manual_seed(1)
+    shape = torch.Size((40_000,))
+    stream = torch.manual_seed(1)
     sample = drawn("lecun", torch.Size((1, 1)), shape, stream).numpy()
     found = kstest(sample * CUT_STD, truncnorm(-CUT, CUT).cdf)
     assert found.pvalue > 1e-6

@@ -130,7 +130,8 @@ def test_sums_over_blocks_give_what_the_estimators_give():
     rng = np.random.default_rng(3)
     theta = rng.gamma(3, 2, 900)
     other = theta * rng.gamma(5, 1, 900)
-    sums, pairs = PowerSums(5.0), PairSums()
+    sums = PowerSums(5.0)
+    pairs = PairSums()
     for part, both in zip(np.split(theta, 3), np.split(other, 3), strict=True):
         sums.add(part)
         pairs.add(part, both)
@@ -149,7 +150,8 @@ def test_the_error_from_exact_moments_is_that_of_the_draws_where_tails_are_light
 
 
 def test_diagonal_estimates_agree_with_the_exact_dispersion(on_diagonal):
-    estimates, curves = on_diagonal["estimates"], on_diagonal["theory"]
+    estimates = on_diagonal["estimates"]
+    curves = on_diagonal["theory"]
     keys = ["group", "width", "alpha_0", "sigma_w2", "depth"]
     assert set(estimates["sample"]) == {"paper", "many"}
     exact = curves[curves["curve"] == "exact"].set_index(keys)["y"]
@@ -242,7 +244,8 @@ def test_growing_networks_are_larger_up_to_the_threshold_of_their_map(compared):
 
 
 def test_random_widths_obey_their_settings_and_are_counted(compared):
-    rows, counts = compared["random"], compared["counts"].set_index("phase")
+    rows = compared["random"]
+    counts = compared["counts"].set_index("phase")
     assert counts["shapes"].to_dict() == {"ordered": 10, "critical": 10, "chaotic": 10}
     assert rows["narrow"].min() >= 10
     assert (rows["narrow"] < rows["wide"]).all()

@@ -30,7 +30,8 @@ def test_moments_of_networks_are_the_exact_ones(drawn):
 
 def test_the_printed_product_is_that_of_independent_backward_weights(drawn):
     """Lemma A.4(2) has what its assumption A.3 would give."""
-    tied, untied = drawn["chain_product", "tied"], drawn["chain_product", "untied"]
+    tied = drawn["chain_product", "tied"]
+    untied = drawn["chain_product", "untied"]
     assert untied["exact"] == pytest.approx(tied["printed"])
     # chance gives 3 standard errors the other way once in 700 seeds
     assert tied["value"] - tied["printed"] > 3 * tied["error"]
@@ -43,7 +44,8 @@ def test_exact_products_are_the_closed_form_and_those_of_drawn_networks(drawn):
     (small, wide) = lemmas.products({"ratio": 0.375, "widths": [8, 80]})
     assert (small["layers"], wide["layers"]) == (3, 30)
     for row in (small, wide):
-        n, s = row["width"], row["layers"]
+        n = row["width"]
+        s = row["layers"]
         assert row["exact"] == pytest.approx((2 * (1 - 1 / n) ** s + (1 + 5 / n) ** s) / 3)
     tied = drawn["chain_product", "tied"]
     # 4.5 standard errors: one in 140,000 seeds would fail
@@ -165,7 +167,8 @@ def test_the_mean_change_is_given_in_the_standard_parametrisation_only():
 
 def test_the_mean_change_in_the_ordered_phase_falls_as_a_power_of_the_depth():
     """It tends to 8 a^L / (n_0 (1 - a)^3) at a fixed ratio of depth to width."""
-    a, ratios = 0.5, []
+    a = 0.5
+    ratios = []
     for width in (200, 400, 800):
         depth = width // 4
         limit = 8 / width * a**depth / (1 - a) ** 3

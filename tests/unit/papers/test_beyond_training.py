@@ -45,7 +45,8 @@ def by_autograd(images, variance, seed):
     layers = []
     for weight, bias in zip(stack.weights, stack.biases, strict=True):
         layer = nn.Linear(*weight.shape[1:])
-        layer.weight.data, layer.bias.data = weight[0].mT.clone(), bias[0].clone()
+        layer.weight.data = weight[0].mT.clone()
+        layer.bias.data = bias[0].clone()
         layers += [layer, nn.ReLU()]
     network = nn.Sequential(*layers[:-1])
     optimiser = torch.optim.Adam(network.parameters(), lr=SETTINGS["rate"])
@@ -77,7 +78,8 @@ def test_training_is_that_of_torch(images, tables, variance):
 
 def test_a_loss_in_pieces_is_the_loss(monkeypatch):
     stack = initial_stack(("test",), [Draw(2.0, 0.1, 0)], [5, 7, 3], "relu")
-    x, y = torch.randn(11, 5), torch.randn(11, 3)
+    x = torch.randn(11, 5)
+    y = torch.randn(11, 3)
     direct = float((Passes(stack, x, y).forward()[0]).square().sum() / 22)
     for size in (4, 11, 100):
         monkeypatch.setattr(training, "CHUNK", size)
@@ -111,7 +113,8 @@ def test_kernels_are_those_of_the_first_run_and_have_its_blocks(tables):
 
 
 def test_curves_are_medians_of_losses_means_of_blocks_and_ranges_of_the_runs(tables):
-    rows, curves = tables["rows"], tables["curves"].set_index(["quantity", "sigma_w2", "step"])
+    rows = tables["rows"]
+    curves = tables["curves"].set_index(["quantity", "sigma_w2", "step"])
     assert len(curves) == len(training.QUANTITIES) * 2 * 4
     end = rows.query("sigma_w2 == 2 and step == 12")
     ratio = end["other_class"] / end["diagonal"]

@@ -15,7 +15,8 @@ def tables():
 
 
 def test_what_is_printed_is_right_without_any_remainder(tables):
-    rows, products = tables["rows"], tables["products"]
+    rows = tables["rows"]
+    products = tables["products"]
     assert (rows["residual"] == 0).all()
     assert (rows["symbolic"] == 0).all()
     assert rows["rank"].tolist() == rows["multiplicity"].tolist() == [16, 3, 1]

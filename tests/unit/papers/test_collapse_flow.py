@@ -39,7 +39,8 @@ def test_the_rates_are_those_of_the_definition_sample_by_sample():
     given = definition
     state = given.random_state(rng())
     wanted = given.flow(state)
-    rest, rest_rate = state.rest, given.second_part(wanted.features)
+    rest = state.rest
+    rest_rate = given.second_part(wanted.features)
     parts = state.weights, state.biases, state.means, rest @ rest.T
     found = block_flow.rates(given.KERNEL, FlowState(*(part[None] for part in parts)))
     np.testing.assert_allclose(found.weights[0], wanted.weights, atol=1e-12)
@@ -53,7 +54,9 @@ def test_eigenvalues_are_those_of_the_matrix_of_the_kernel():
     np.testing.assert_allclose(values, [KERNEL.mu_single, KERNEL.mu_class, KERNEL.mu_global])
     assert counts.tolist() == [8, 3, 1]
     # (69)
-    c, d, n = KERNEL.same_class, KERNEL.diagonal, KERNEL.other_class
+    c = KERNEL.same_class
+    d = KERNEL.diagonal
+    n = KERNEL.other_class
     assert math.isclose(KERNEL.alpha, 1 / (c / n * (1 - 1 / 3) + d / n / 3 + 3))
 
 
@@ -82,7 +85,8 @@ def test_a_balanced_start_has_no_invariant_and_the_rank_of_the_classes():
 
 
 def test_stacked_states_flow_as_each_of_them_does():
-    first, second = drawn(seed=1), drawn(seed=2)
+    first = drawn(seed=1)
+    second = drawn(seed=2)
     stacked = FlowState(*map(np.concatenate, zip(first, second, strict=True)))
     both = block_flow.integrate(KERNEL, stacked, TIMES, 1e-11)[-1]
     for place, start in enumerate((first, second)):
@@ -179,8 +183,10 @@ def test_frozen_biases_end_at_the_corrected_gamma_and_theta(beta):
 
 
 def test_measures_of_a_state_are_those_of_samples_with_these_means_and_deviations():
-    features, labels = rng().standard_normal((12, 6)), np.repeat(np.arange(4), 3)
-    W, b = rng(1).standard_normal((4, 6)), np.full(4, 0.1)
+    features = rng().standard_normal((12, 6))
+    labels = np.repeat(np.arange(4), 3)
+    W = rng(1).standard_normal((4, 6))
+    b = np.full(4, 0.1)
     parts = measures.class_parts(features, labels, 4)
     state = FlowState(W[None], b[None], parts.means[None], parts.scatter[None] / 3)
     found = flow.collapse_of(KERNEL, state, 0, rng().standard_normal((10, 6)))
@@ -267,7 +273,8 @@ def test_no_smaller_rank_than_min_n_c_would_do_in_the_bound():
     """Without class means and with E = 0, an S of equal variances in C directions starts at it."""
     frame = np.linalg.qr(rng(1).standard_normal((6, KERNEL.classes)))[0]
     scatter = 0.3 * frame @ frame.T
-    means, biases = np.zeros((6, KERNEL.classes)), np.zeros(KERNEL.classes)
+    means = np.zeros((6, KERNEL.classes))
+    biases = np.zeros(KERNEL.classes)
     weights = np.sqrt(KERNEL.samples / KERNEL.mu_single * 0.3) * frame.T
     start = FlowState(*(part[None] for part in (weights, biases, means, scatter)))
     assert abs(block_flow.invariant(KERNEL, start)).max() < 1e-12

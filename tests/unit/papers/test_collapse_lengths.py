@@ -160,7 +160,8 @@ def test_statements_of_the_finding_are_refuted_by_networks_that_contradict_them(
 def test_the_figure_shows_every_cell_and_the_factors_at_the_largest_tau():
     runs = made_up_lengths()
     tables = length_effects.measure({"runs": runs}, RULE)
-    cells, spreads = tables["cells"], tables["spreads"]
+    cells = tables["cells"]
+    spreads = tables["spreads"]
     rows = figure_of_length.select(tables, {})
     style.apply()
     figure = figure_of_length.draw(rows, {})

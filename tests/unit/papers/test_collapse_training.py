@@ -40,7 +40,8 @@ def tables():
 
 
 def test_every_network_is_there_at_every_epoch(tables):
-    history, measures = tables["history"], tables["measures"]
+    history = tables["history"]
+    measures = tables["measures"]
     assert list(history["epoch"]) == [1] * 4 + [2] * 4 + [3] * 4
     assert list(measures["epoch"]) == [2] * 4 + [3] * 4
     assert list(measures["replica"]) == [0, 1, 2, 3] * 2

@@ -213,7 +213,8 @@ TWO_DIGITS = {"classes": [4, 7], "per_class": 3}
 
 
 def test_nu_is_that_of_the_kernel_by_definition():
-    data, arrays = digits(), kept(["value"], width=12)
+    data = digits()
+    arrays = kept(["value"], width=12)
     tables = nu.measure({"data": data, "weights": arrays}, TWO_DIGITS)
     runs = tables["runs"]
     assert runs[["epoch", "seed"]].to_numpy().tolist() == [[0, 0], [0, 1], [3, 0], [3, 1]]
@@ -242,7 +243,8 @@ def test_nu_of_a_run_that_diverged_is_recorded_and_left_out():
 
 def test_energies_of_the_labels_are_those_by_projection():
     """Against the squared length of y's projection on the span of k singular vectors."""
-    data, arrays = digits(), kept(["value"], width=12)
+    data = digits()
+    arrays = kept(["value"], width=12)
     arrays["epoch3/value/1.weight"][0] = np.nan
     tables = nu.measure({"data": data, "weights": arrays}, TWO_DIGITS)
     energy = tables["energy"].set_index(["panel", "series", "x"])
@@ -274,7 +276,8 @@ def test_no_part_of_nu_comes_from_directions_a_kernel_lacks():
 
 
 def test_kernel_sizes_are_those_of_jacobians():
-    data, arrays = digits(), kept(["value", "feature"], bias=True, outputs=10)
+    data = digits()
+    arrays = kept(["value", "feature"], bias=True, outputs=10)
     settings = {
         "per_class": 1,
         "gate": {"beta": 4, "eps": 0.1},
@@ -305,7 +308,8 @@ def test_differentiating_the_sum_of_the_softmax_gives_rounding_noise_only():
         output: kvf.measure({"data": digits(), "weights": arrays}, {**settings, "output": output})
         for output in ("logits_trace", "softmax_sum", "true_class_logit")
     }
-    real, noise = sizes["logits_trace"]["runs"], sizes["softmax_sum"]["runs"]
+    real = sizes["logits_trace"]["runs"]
+    noise = sizes["softmax_sum"]["runs"]
     assert (noise["trace_kv"] < 1e-25 * real["trace_kv"]).all()
     assert (sizes["true_class_logit"]["runs"]["trace_kv"] > 0).all()
 

@@ -111,7 +111,8 @@ def test_runs_that_do_not_descend_follow_the_recursion_only(memorised):
 
 
 def test_every_figure_averages_its_own_first_runs(memorised):
-    spectra, kernels = memorised["spectra"], memorised["kernels"]
+    spectra = memorised["spectra"]
+    kernels = memorised["kernels"]
     assert spectra.groupby("figure")["runs"].first().to_dict() == MEMORISATION["shown"]
     entries = memorised["entries"].set_index(["figure", "network", "depth"])
     for figure, count in MEMORISATION["shown"].items():
@@ -218,7 +219,8 @@ def test_one_example_in_closed_form(linear):
     first = linear["runs"].query("depth == 2")
     np.testing.assert_allclose(first["kernel"], 2.0)
     output = np.array([_output(run) for run in first["run"]])
-    error, step = output - 1, 0.1 / 2
+    error = output - 1
+    step = 0.1 / 2
     wanted = (1 - 2 * step + step**2 * error * output) ** 2
     np.testing.assert_allclose(first["first_ratio"], wanted, rtol=1e-10)
 
@@ -238,7 +240,8 @@ def test_steps_to_a_level_lie_between_steps():
 
 
 def test_geometric_means_are_those_of_the_runs_and_resist_one_outlier(memorised):
-    curves, errors = memorised["error_curves"], memorised["errors"]
+    curves = memorised["error_curves"]
+    errors = memorised["errors"]
     assert (curves["geometric"] <= curves["ratio"] * (1 + 1e-12)).all()
     one = {"network": "narrow", "depth": 4, "dynamics": "gradient descent", "time": 20}
     runs = errors[(errors[list(one)] == list(one.values())).all(axis=1)].query("run < 3")["ratio"]

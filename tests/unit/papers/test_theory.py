@@ -146,7 +146,8 @@ def test_overlaps_and_deep_linear_kernels_have_their_means(of_dgn):
 
 def test_errors_of_overlaps_follow_from_the_law_of_the_open_units(of_dgn):
     """They are binomial in each layer, and layers are independent."""
-    found, chosen = of_dgn["identities"].set_index("case")["standard_error"], DGN["overlaps"]
+    found = of_dgn["identities"].set_index("case")["standard_error"]
+    chosen = DGN["overlaps"]
     counts = np.arange(chosen["width"] + 1)
     for name, share in (("self", chosen["mu"]), ("cross", chosen["mu"] ** 2)):
         law = stats.binom.pmf(counts, chosen["width"], share)
@@ -159,7 +160,8 @@ def test_errors_of_overlaps_follow_from_the_law_of_the_open_units(of_dgn):
 
 def test_no_network_is_drawn_twice(monkeypatch):
     """They are drawn in pieces that fit in memory, each from a stream of its own."""
-    draw, drawn = npf.draw_weights, []
+    draw = npf.draw_weights
+    drawn = []
 
     def kept(*arguments, **options):
         weights = draw(*arguments, **options)

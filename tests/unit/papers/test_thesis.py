@@ -43,7 +43,8 @@ def test_windows_of_the_convolution_are_those_of_a_correlation(size, window):
     rows = pd.DataFrame(concepts.convolution(size, window))
     edges = rows[rows["kind"] == "weight"]
     rng = np.random.default_rng(0)
-    image, weights = rng.standard_normal((size, size)), rng.standard_normal((window, window))
+    image = rng.standard_normal((size, size))
+    weights = rng.standard_normal((window, window))
     for end, own in edges.groupby("end"):
         top, left = divmod(int(end) - 1, size - window + 1)
         wanted = (image[top : top + window, left : left + window] * weights).sum()
@@ -155,7 +156,8 @@ def test_figure_2_4_shows_means_with_errors_and_medians_where_there_is_no_varian
 @pytest.mark.parametrize("parameters", [8, 30])
 def test_gradient_descent_reaches_the_weights_of_least_norm(parameters):
     rng = np.random.default_rng(11)
-    x, y = rng.standard_normal((15, parameters)), rng.standard_normal(15)
+    x = rng.standard_normal((15, parameters))
+    y = rng.standard_normal(15)
     rate = 1 / np.linalg.eigvalsh(x.T @ x).max()
     wanted = np.linalg.pinv(x) @ y
     found = risk.descend(x, y, rate, 5000)
@@ -198,7 +200,8 @@ def test_each_part_of_the_claims_can_fail(name, change, words, verdict):
 
 @pytest.mark.parametrize(("signal", "noise"), [(1.0, 0.25), (1.0, 4.0), (2.0, 0.5), (3.0, 2.9)])
 def test_the_shape_of_the_limit_is_known_exactly(signal, noise):
-    lowest, root = lowest_ratio(signal, noise), printed_root(signal, noise)
+    lowest = lowest_ratio(signal, noise)
+    root = printed_root(signal, noise)
     assert limit(root, signal, noise, "printed") == pytest.approx(0, abs=1e-12)
     assert limit(0.99 * root, signal, noise, "printed") < 0 < limit(1.01 * root, signal, noise)
     ratios = np.linspace(1.001, 400, 200_000)

@@ -199,6 +199,7 @@ def test_drawn_outputs_have_the_variance_that_is_computed():
 
 
 def test_a_dataset_of_one_sample_is_solved_by_hand():
-    kappa, covariance = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([[1.0, 0.2], [0.2, 1.0]])
+    kappa = np.array([[2.0, 1.0], [1.0, 2.0]])
+    covariance = np.array([[1.0, 0.2], [0.2, 1.0]])
     # f_0(x) - f_0(x_1) / 2
     assert solutions.exact_variance(kappa, covariance) == pytest.approx(1 + 0.25 - 0.2)

@@ -36,7 +36,8 @@ def tables():
 
 
 def test_every_network_is_there_at_every_time(tables):
-    changes, networks = tables["changes"], tables["networks"]
+    changes = tables["changes"]
+    networks = tables["networks"]
     # both bias variances at the width shown, the first at the other, with its own number of seeds
     assert len(networks) == len(networks.drop_duplicates([*CELL, "seed"])) == 3 * 2 * (2 * 2 + 1)
     assert len(changes) == 3 * len(networks)

@@ -185,7 +185,8 @@ def test_a_row_does_not_hold_for_modified_settings():
 
 def test_plans_of_jobs_have_the_needs_of_the_plan_and_the_outputs_of_the_rules():
     mine = plan()
-    plans, known = job_plans(mine), rules()
+    plans = job_plans(mine)
+    known = rules()
     for name, needs in mine.needs.items():
         job = plans[name]
         assert {*job.makers.values()} == {*needs}, name

@@ -133,7 +133,8 @@ def other(value):
 
 @pytest.mark.parametrize("name", list(EXPERIMENTS))
 def test_tables_do_not_depend_on_the_settings_that_they_are_said_not_to(name):
-    experiment, settings = EXPERIMENTS[name], SMOKE[name].params
+    experiment = EXPERIMENTS[name]
+    settings = SMOKE[name].params
     if name == "thesis_risk":  # more points are at all whole numbers of parameters
         settings = settings | {"ratios": [0.5, 2.0, 3.0], "points": 5}
     measure = import_module(experiment.module).measure

@@ -8,7 +8,8 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.pipeline import other_runs
 from finitewidth.records.running import RUN, begun, file_of, write
 
-QUICK, LAPTOP = "results/quick", "results/laptop"
+QUICK = "results/quick"
+LAPTOP = "results/laptop"
 
 
 @pytest.fixture(autouse=True)

@@ -53,7 +53,8 @@ def test_a_claim_of_fewer_runs_than_the_papers_is_not_at_its_scale():
         name: [each.claim_settings(paper)["situations"][name]["grade"] for each in (few, enough)]
         for name, paper in (("N12", "npf"), ("N13", "npf"), ("D06", "dgn"))
     }
-    reduced, papers = "the paper's data, reduced scale", "the paper's scale"
+    reduced = "the paper's data, reduced scale"
+    papers = "the paper's scale"
     assert grades == {"N12": [papers, papers], "N13": [reduced, papers], "D06": [reduced, papers]}
 
 

@@ -18,8 +18,10 @@ from finitewidth.records.provenance import digest_of
 from finitewidth.records.verification import Provenances
 
 RESULTS = "results/quick"
-TABLE, FIGURE = f"{RESULTS}/npf/experiments/nu.csv", f"{RESULTS}/npf/figures/npf_fig3.csv"
-NUMBERS, SCRIPT = "config/reported/npf.csv", "workflow/scripts/job.py"
+TABLE = f"{RESULTS}/npf/experiments/nu.csv"
+FIGURE = f"{RESULTS}/npf/figures/npf_fig3.csv"
+NUMBERS = "config/reported/npf.csv"
+SCRIPT = "workflow/scripts/job.py"
 
 
 @pytest.fixture(autouse=True)

@@ -31,7 +31,8 @@ def of(job):
 def test_every_job_asks_for_more_than_it_took(preset):
     mine = plan(preset)
     for job, row in mine.costs.items():
-        minutes, memory = mine.requests.minutes(*of(job)), mine.requests.memory(*of(job))
+        minutes = mine.requests.minutes(*of(job))
+        memory = mine.requests.memory(*of(job))
         assert minutes >= min(max(3 * row.seconds / 60, LEAST), 1440)
         assert memory >= START_MB + row.memory_mb
 
@@ -52,7 +53,8 @@ def test_a_job_without_a_row_asks_for_something_and_travels_alone():
 
 
 def test_long_jobs_go_alone_and_short_ones_by_kind():
-    small, large = requests("smoke"), requests("paper")
+    small = requests("smoke")
+    large = requests("paper")
     for job, group in (("npf/vconv_sgd-relu", "trainings"), ("npf_memorisation", "experiments")):
         assert small.group(*of(job)) == group
         assert large.group(*of(job)) is None

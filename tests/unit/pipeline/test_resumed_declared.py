@@ -52,7 +52,8 @@ class Saves:
     """Counts checkpoints as they are written, and raises after one of them."""
 
     def __init__(self, monkeypatch, kill_after=None):
-        self.count, save = 0, CheckpointStore.save
+        self.count = 0
+        save = CheckpointStore.save
 
         def counted(store, state):
             save(store, state)

@@ -60,7 +60,8 @@ class SmallBert(nn.Module):
 
     def __init__(self, config: SimpleNamespace):
         super().__init__()
-        self.table, self.drop = nn.Embedding(config.vocab_size, 8), nn.Dropout(0.1)
+        self.table = nn.Embedding(config.vocab_size, 8)
+        self.drop = nn.Dropout(0.1)
         self.attention = nn.MultiheadAttention(8, config.num_attention_heads, batch_first=True)
         self.classifier = nn.Linear(8, 2)
 
@@ -88,7 +89,8 @@ def given(tmp_path, monkeypatch):
     folder.mkdir()
     np.save(folder / "kernel.npy", np.eye(1510))
     np.save(folder / "labels.npy", draw.integers(10, size=1510))
-    images, labels = torch.rand(15, 1, 4, 4), torch.arange(15) % 3
+    images = torch.rand(15, 1, 4, 4)
+    labels = torch.arange(15) % 3
     yield {
         "fw": fw,
         "np": np,

@@ -25,7 +25,8 @@ def example(name):
 
 @pytest.mark.parametrize("name", sorted(file.stem for file in FOLDER.glob("*.py")))
 def test_an_example_prints_what_it_found(name, capsys, monkeypatch):
-    script, arguments = str(FOLDER / f"{name}.py"), PRINTED[name]
+    script = str(FOLDER / f"{name}.py")
+    arguments = PRINTED[name]
     if arguments is not None:
         monkeypatch.setattr(sys, "argv", [script, *arguments])
         runpy.run_path(script, run_name="__main__")

@@ -15,7 +15,9 @@ class Classifier(nn.Module):
 
     def __init__(self, mixes):
         super().__init__()
-        self.mixes, self.table, self.head = mixes, nn.Embedding(9, 4), nn.Linear(4, 3)
+        self.mixes = mixes
+        self.table = nn.Embedding(9, 4)
+        self.head = nn.Linear(4, 3)
 
     def forward(self, input_ids, attention_mask):
         mask = attention_mask[..., None]

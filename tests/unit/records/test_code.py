@@ -81,7 +81,8 @@ def package(tmp_path, monkeypatch):
     ],
 )
 def test_wording_does_not_change_the_digest(package, old, new):
-    before, text = code_digest(ROOT), textwrap.dedent(TREE["inner.leaf"])
+    before = code_digest(ROOT)
+    text = textwrap.dedent(TREE["inner.leaf"])
     assert old in text
     assert package(**{"inner.leaf": text.replace(old, new)}) == before
 

@@ -158,7 +158,8 @@ class Trap:
 
 
 def test_pickled_arrays_are_refused_and_not_executed(tmp_path):
-    mark, path = tmp_path / "mark", tmp_path / "arrays.npz"
+    mark = tmp_path / "mark"
+    path = tmp_path / "arrays.npz"
     trap = np.empty(1, dtype=object)
     trap[0] = Trap(mark)
     np.savez(path, trap=trap)

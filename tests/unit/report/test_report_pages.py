@@ -144,7 +144,8 @@ def test_nothing_is_left_beside_the_report(partial):
 )
 def test_a_figure_made_otherwise_says_so_and_keeps_its_own_line(tmp_path, reasons, scale):
     settings = settings_in(tmp_path)
-    line, told = "preset quick · 2 runs", "preset quick · 3 runs"
+    line = "preset quick · 2 runs"
+    told = "preset quick · 3 runs"
     job = {"log": "", "benchmark": "", "footer": line, "paper": "npf", "inputs": [], "outputs": []}
     settings["jobs"] = dict.fromkeys(("npf_fig6", "npf_fig7"), job)
     settings["outdated"] = {"npf_fig6": reasons} if reasons else {}
@@ -183,7 +184,8 @@ def test_a_provenance_of_wrong_types_is_left_out(tmp_path, wrong):
 
 def test_reports_at_the_same_time_are_built_one_after_another(partial, monkeypatch):
     monkeypatch.chdir(ROOT)
-    results, order = partial.parent, []
+    results = partial.parent
+    order = []
 
     def build(name):
         with alone(results):

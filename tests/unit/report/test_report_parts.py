@@ -94,7 +94,8 @@ def test_a_paper_that_is_not_cited_is_named(tmp_path):
 
 
 def test_the_shelf_copies_once_compresses_large_text_and_shows_logs(tmp_path):
-    results, folder = tmp_path / "results", tmp_path / "report"
+    results = tmp_path / "results"
+    folder = tmp_path / "report"
     results.mkdir()
     (results / "a.log").write_text("done\n")
     (results / "large.csv").write_text("0,1\n" * LARGE)

@@ -316,7 +316,8 @@ def folder(tmp_path):
 
 
 def test_a_preset_of_the_user_changes_another(folder):
-    quick, other = preset_only("quick", folder), preset_only("other", folder)
+    quick = preset_only("quick", folder)
+    other = preset_only("other", folder)
     assert preset_names(folder) == [*PRESETS, "mine", "other"]
     assert other["preset"] == "other"
     assert (other["npf"]["nu"]["runs"], other["npf"]["nu"]["per_class"]) == (5, 7)

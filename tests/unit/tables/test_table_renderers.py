@@ -46,7 +46,8 @@ def typeset(module, rows, settings=None, table="rows"):
 
 @pytest.mark.parametrize("artifact", sorted(MODULES))
 def test_a_table_is_typeset_from_its_data_file(tmp_path, artifact):
-    (tables, settings), module = table_rows.cases()[artifact], import_module(MODULES[artifact])
+    tables, settings = table_rows.cases()[artifact]
+    module = import_module(MODULES[artifact])
     inputs = {key: tmp_path / f"{key}.csv" for key in tables if tables[key] is not None}
     for key, file in inputs.items():
         result_files.write_table(file, tables[key])
@@ -93,7 +94,8 @@ def test_a_number_of_the_paper_is_of_the_paper_s_images():
 @pytest.mark.parametrize("artifact", sorted(MODULES))
 def test_every_number_shown_is_one_of_the_data_file(tmp_path, artifact):
     """Another value in any column of numbers changes the table, or the column is not needed."""
-    (tables, settings), module = table_rows.cases()[artifact], import_module(MODULES[artifact])
+    tables, settings = table_rows.cases()[artifact]
+    module = import_module(MODULES[artifact])
     rows = fields.checked(module.select(tables, settings), module.FIELDS)
 
     def written(rows):

@@ -111,7 +111,9 @@ def test_steps_are_those_of_a_plain_loop(activation):
     x, y = images(**DOUBLE)
     stack = stack_of(activation, (1.5, 2.5), **DOUBLE)
     result = descended(stack, (x, y), rate=0.01, steps=12, times=(3,), mode="steps", stop=None)
-    plain, kernels, wanted = stack.copy(), [], {}
+    plain = stack.copy()
+    kernels = []
+    wanted = {}
     for time in range(13):
         kernels.append(traced_kernel(plain, x))
         wanted[time] = losses_by_torch(plain, x, y).detach()
@@ -184,10 +186,13 @@ def test_a_mode_of_a_quadratic_loss(rate):
 def stops_by_brute_force(losses, fall, patience):
     """Both readings, step by step, as the module describes them."""
     window = each = NEVER
-    best, idle, small = losses[0], 0, 0
+    best = losses[0]
+    idle = 0
+    small = 0
     for time, (before, loss) in enumerate(itertools.pairwise(losses), start=1):
         if loss < best - fall:
-            best, idle = loss, 0
+            best = loss
+            idle = 0
         else:
             idle += 1
         small = small + 1 if before - loss < fall else 0
@@ -216,7 +221,9 @@ FALL = 2.0**-10  # sums of the losses below are exact
 )
 def test_stops_are_those_of_every_single_step(pieces):
     """The loss falls linearly within each jump; the brute force sees all steps."""
-    stops, losses, time = Stops(1, FALL, 10), [100.0], 0
+    stops = Stops(1, FALL, 10)
+    losses = [100.0]
+    time = 0
     only = np.array([0])
     stops.note(only, np.array([0]), np.array([0]), np.array(losses))
     for jump, falls in pieces:
@@ -231,7 +238,8 @@ def test_stops_are_those_of_every_single_step(pieces):
 
 def test_a_stopped_network_leaves_and_keeps_its_rows():
     """With so strict a rule one network stops early; both readings are recorded."""
-    data, stack = images(), stack_of("tanh", (1.0, 2.5), depth=8)
+    data = images()
+    stack = stack_of("tanh", (1.0, 2.5), depth=8)
     plan = {"steps": 600, "times": (10, 100), "mode": "steps", "fall": 3e-4, "patience": 20}
     both = {stop: descended(stack, data, stop=stop, **plan) for stop in ("window", "each", None)}
     whole = both[None].ends
@@ -247,7 +255,8 @@ def test_a_stopped_network_leaves_and_keeps_its_rows():
 
 def test_a_diverged_network_is_marked_and_keeps_what_it_had():
     """The others go on as they would without it."""
-    data, stack = images(), stack_of("relu", (1.5, 1.5), seeds=(0,))
+    data = images()
+    stack = stack_of("relu", (1.5, 1.5), seeds=(0,))
     x, y = data
     plan = descent.DescentPlan(rates=(1e-3, 3.0), steps=300, times=(1, 100), mode="graded")
     result = descent.descend(stack, x, y, plan)
@@ -356,7 +365,8 @@ def test_a_rotation_of_the_inputs_changes_nothing(activation):
     x, y = data
     reduced, coordinates = in_span_of_inputs(stack, x)
     assert reduced.weights[0].shape[1] == coordinates.shape[1] == 12
-    whole, less = descended(stack, data, **plan), descended(reduced, (coordinates, y), **plan)
+    whole = descended(stack, data, **plan)
+    less = descended(reduced, (coordinates, y), **plan)
     for one, two in zip(whole.snapshots, less.snapshots, strict=True):
         assert one == pytest.approx(two, rel=1e-8)
     assert in_span_of_inputs(reduced, coordinates) == (reduced, coordinates)
@@ -365,7 +375,8 @@ def test_a_rotation_of_the_inputs_changes_nothing(activation):
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_adam_is_that_of_torch_on_each_network(activation):
     x, y = images()
-    stack, times = stack_of(activation, (1.5, 2.5)), (0, 3, 8)
+    stack = stack_of(activation, (1.5, 2.5))
+    times = (0, 3, 8)
 
     def observe(networks, time):
         return {

@@ -24,7 +24,8 @@ from finitewidth.training.images import (
 from finitewidth.training.normalised import NormalisedPlan, train
 from finitewidth.training.optimisers import NesterovSGD, Schedule
 
-SHAPE, CLASSES = (2, 8, 8), 3
+SHAPE = (2, 8, 8)
+CLASSES = 3
 NETWORKS = {
     "vgg": Network(kind="vgg", convolutions=(4, "M", 5, "M"), dense=(7, 6)),
     "resnet": Network(kind="resnet", channels=(4, 6), blocks=(1, 1)),
@@ -102,7 +103,8 @@ def plain_training(module, data, plan, rate):
             done = (epoch * steps + step) / (plan.epochs * steps)
             for group in optimiser.param_groups:
                 group["lr"] = rate / 10 ** sum(done >= at - 1e-9 for at in plan.decay_rate_at)
-            outputs, labels = module(data.train_x[batch]), data.train_y[batch]
+            outputs = module(data.train_x[batch])
+            labels = data.train_y[batch]
             if plan.loss == "cross_entropy":
                 loss = F.cross_entropy(outputs, labels)
             else:
@@ -119,7 +121,8 @@ def plain_training(module, data, plan, rate):
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_a_stack_is_trained_as_plain_modules_under_torchs_sgd(kind, loss, decay):
     """20 steps in float64. The differences come from rounding alone."""
-    data, plan = images(dtype=torch.float64), replace(PLAN, loss=loss, decay=decay)
+    data = images(dtype=torch.float64)
+    plan = replace(PLAN, loss=loss, decay=decay)
     network = stack(kind, dtype=torch.float64)
     train(network, data, plan, nothing)
     for number, module in enumerate(modules(kind, dtype=torch.float64)):
@@ -137,7 +140,8 @@ def test_a_stack_is_trained_as_plain_modules_under_torchs_sgd(kind, loss, decay)
     ("fractions", "steps"), [((0.3, 0.6, 0.9), 400), ((0.7,), 10), ((0.3, 0.6), 7), ((), 5)]
 )
 def test_rates_are_divided_by_ten_at_the_fractions(fractions, steps):
-    schedule, total = Schedule(fractions, steps), 0.0
+    schedule = Schedule(fractions, steps)
+    total = 0.0
     for done in range(steps + 1):
         assert schedule.total(done) == pytest.approx(total, rel=1e-12)
         passed = sum(done / steps >= f - 1e-9 for f in fractions)
@@ -157,7 +161,8 @@ def test_batches_are_balanced_and_interleaved_and_repeat_no_image():
 
 
 def test_the_left_out_images_change_from_epoch_to_epoch():
-    data, used = images(), set()
+    data = images()
+    used = set()
     for epoch in range(6):
         used |= set(epoch_batches(data.by_class(), 2, ("stream", epoch)).flatten().tolist())
     assert used == set(range(27))
@@ -216,7 +221,8 @@ def test_impossible_choices_are_refused(words, message):
 
 
 def test_rows():
-    data, network = images(), stack("vgg")
+    data = images()
+    network = stack("vgg")
     result = train(network, data, PLAN, seen)
     keys = [(row["epoch"], row["replica"]) for row in result.history]
     assert keys == [(epoch, r) for epoch in range(1, 6) for r in range(3)]
@@ -250,7 +256,8 @@ def test_rows():
 
 def test_losses_and_accuracies_are_those_of_the_batches_as_they_were_seen():
     """Of a module in train mode, before each step; 4 steps an epoch, so the last 10 overlap."""
-    data, rows = images(dtype=torch.float64), []
+    data = images(dtype=torch.float64)
+    rows = []
     plan = replace(PLAN, rates=(0.1,), measure_at=())
     network = stack("vgg", 1, torch.float64)
     result = train(network, data, plan, nothing)
@@ -263,7 +270,8 @@ def test_losses_and_accuracies_are_those_of_the_batches_as_they_were_seen():
     right = [(o.argmax(1) == labels).double().mean().item() for o in seen_by_module]
     assert len(losses) == 20
     for epoch in range(1, 6):
-        row, part = result.history[epoch - 1], slice(4 * epoch - 4, 4 * epoch)
+        row = result.history[epoch - 1]
+        part = slice(4 * epoch - 4, 4 * epoch)
         rows.append(row)
         assert row["train_loss"] == pytest.approx(np.mean(losses[part]), rel=1e-8)
         assert row["train_accuracy"] == pytest.approx(np.mean(right[part]))
@@ -292,7 +300,8 @@ def killed(network, data, plan, store, at):
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_an_interrupted_training_ends_with_the_bits_of_one_that_was_not(kind, tmp_path):
     """It is killed in the middle and at the end of epochs; one network diverges on the way."""
-    data, plan = images(), replace(PLAN, rates=(0.02, 0.4, 1e38))
+    data = images()
+    plan = replace(PLAN, rates=(0.02, 0.4, 1e38))
     whole = stack(kind)
     expected = train(whole, data, plan, seen)
     store = CheckpointStore(tmp_path, "a", -1.0)
@@ -309,7 +318,9 @@ def test_an_interrupted_training_ends_with_the_bits_of_one_that_was_not(kind, tm
 
 def left_by_decay(plan, rate, decay, steps):
     """Share of a sum of weights that is left where the gradient of the loss is 0 for the sum."""
-    schedule, left, velocity = Schedule(plan.decay_rate_at, steps), 1.0, 0.0
+    schedule = Schedule(plan.decay_rate_at, steps)
+    left = 1.0
+    velocity = 0.0
     for step in range(steps):
         velocity = plan.momentum * velocity + decay * left
         left -= rate * schedule.factor(step) * (decay * left + plan.momentum * velocity)
@@ -321,12 +332,15 @@ def test_with_cross_entropy_decay_alone_shrinks_the_sum_over_classes_of_the_last
     """The errors p - y of a softmax sum to 0 over the classes, and so do the rows of dL/dW."""
     plan = replace(PLAN, loss="cross_entropy", decay=(0.1, 0.0, 0.02), momentum=momentum)
     network = stack("vgg", dtype=torch.float64)
-    head, biases = network.parameters["head.weight"], network.parameters["head.bias"]
-    weights_before, biases_before = head.detach().clone(), biases.detach().clone()
+    head = network.parameters["head.weight"]
+    biases = network.parameters["head.bias"]
+    weights_before = head.detach().clone()
+    biases_before = biases.detach().clone()
     train(network, images(dtype=torch.float64), plan, lambda *_: [{}] * 3)
     steps = plan.epochs * 4
     exact = {"rtol": 1e-10, "atol": 1e-13}
-    sums, sums_before = head.detach().sum(dim=1), weights_before.sum(dim=1)
+    sums = head.detach().sum(dim=1)
+    sums_before = weights_before.sum(dim=1)
     for number, (rate, decay) in enumerate(zip(RATES, plan.decay, strict=True)):
         left = left_by_decay(plan, rate, decay, steps)
         torch.testing.assert_close(sums[number], left * sums_before[number], **exact)

@@ -16,7 +16,8 @@ class Work:
     """A function of a piece, the pieces it was called with, and the number of calls it survives."""
 
     def __init__(self, survives=10**9):
-        self.called, self.survives = [], survives
+        self.called = []
+        self.survives = survives
 
     def __call__(self, piece):
         if len(self.called) == self.survives:

@@ -47,7 +47,8 @@ def assert_same(found, wanted):
 @pytest.mark.parametrize("at", range(1, EPOCHS * STEPS))
 def test_interrupted_once_anywhere(tmp_path, at, where):
     """Before a step, or after it and before its checkpoint; also at the ends of epochs."""
-    run, store = described(optimiser="adam"), CheckpointStore(tmp_path, "a", -1.0)
+    run = described(optimiser="adam")
+    store = CheckpointStore(tmp_path, "a", -1.0)
     interrupted(run, IMAGES, store, at, where)
     assert store.latest()["done"] > 0
     found = gated.train(run, IMAGES, checkpoints=store)
@@ -61,7 +62,8 @@ def test_interrupted_once_anywhere(tmp_path, at, where):
     convolutional=st.booleans(),
 )
 def test_interrupted_again_and_again(tmp_path_factory, pauses, regime, convolutional):
-    run, images = described(regime, "adam"), IMAGES
+    run = described(regime, "adam")
+    images = IMAGES
     if convolutional:
         run = replace(run, architecture=Architecture(channels=(2,), dense=(4,)))
         images = make_images(shape=(2, 4, 3))
@@ -79,7 +81,8 @@ def test_interrupted_again_and_again(tmp_path_factory, pauses, regime, convoluti
     [("_record", 1), ("_record", 3), ("_scores", 2), ("_keep_snapshots", 3), ("keep_last", 1)],
 )
 def test_interrupted_between_epochs(tmp_path, monkeypatch, method, call):
-    run, store = described(optimiser="adam"), CheckpointStore(tmp_path, "a", -1.0)
+    run = described(optimiser="adam")
+    store = CheckpointStore(tmp_path, "a", -1.0)
     wanted = gated.train(run, IMAGES)
     with monkeypatch.context() as patch:
         original = getattr(gated._Training, method)
@@ -90,7 +93,8 @@ def test_interrupted_between_epochs(tmp_path, monkeypatch, method, call):
 
 
 def test_two_checkpoints_are_kept_and_at_the_end_one(tmp_path):
-    run, store = described(), CheckpointStore(tmp_path, "a", -1.0)
+    run = described()
+    store = CheckpointStore(tmp_path, "a", -1.0)
     interrupted(run, IMAGES, store, 7)
     assert sorted(path.name for path in store.folder.iterdir()) == [
         "000000000006.pt",
@@ -139,7 +143,8 @@ def damage(path, how, mark):
 @pytest.mark.parametrize("both", [False, True], ids=["newest", "both"])
 @pytest.mark.parametrize("how", [*DAMAGES, "no file"])
 def test_damaged_checkpoints_are_left_out_and_never_executed(tmp_path, caplog, how, both):
-    run, store = described(optimiser="adam"), CheckpointStore(tmp_path, "a", -1.0)
+    run = described(optimiser="adam")
+    store = CheckpointStore(tmp_path, "a", -1.0)
     mark = tmp_path / "mark"
     interrupted(run, IMAGES, store, 7)
     for path in sorted(store.folder.iterdir())[0 if both else 1 :]:
