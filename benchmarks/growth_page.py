@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from benchmarks import document, figures, growth, rows, side_by_side, wide_times
+from benchmarks import cells, figures, growth, rows, side_by_side, wide_times
 from benchmarks.growth import TRACED, WIDE, Sizes
 from benchmarks.networks import JACOBIAN, NEURAL_TANGENTS, OURS
 from matplotlib.axes import Axes
@@ -65,9 +65,9 @@ def of_growth(table: pd.DataFrame, folder: Path) -> list[str]:
         *parts,
         SUBNORMAL,
         "The *exponent* is the slope of the time between the last two sizes in logarithmic axes.\n",
-        document.markdown(ends(table)),
+        cells.markdown(ends(table)),
         f"All numbers are in `benchmarks/results/growth/{machine}.csv`. Its columns:\n",
-        document.meanings(growth.COLUMNS),
+        cells.meanings(growth.COLUMNS),
     ]
 
 
@@ -78,9 +78,9 @@ def of_wide(table: pd.DataFrame) -> list[str]:
     return [
         LIMITS,
         _measured(table),
-        document.markdown(pd.DataFrame(lines)),
+        cells.markdown(pd.DataFrame(lines)),
         f"All numbers are in `benchmarks/results/wide/{machine}.csv`. Its columns:\n",
-        document.meanings(wide_times.COLUMNS),
+        cells.meanings(wide_times.COLUMNS),
     ]
 
 
@@ -97,10 +97,10 @@ def _line_of_wide(row: pd.Series) -> dict[str, str]:
     }
     if row["state"] != side_by_side.MEASURED:
         return line
-    line["time"] = document.duration(row["seconds"])
-    line["memory"] = f"{document.prefixed(row['memory'])}B"
+    line["time"] = cells.duration(row["seconds"])
+    line["memory"] = f"{cells.prefixed(row['memory'])}B"
     if row["way"] != OURS:
-        line["time over ours"] = document.number(row["ratio"])
+        line["time over ours"] = cells.number(row["ratio"])
         line["difference"] = f"{row['apart']:.1e}"
     return line
 
@@ -160,9 +160,9 @@ def ends(table: pd.DataFrame) -> pd.DataFrame:
                 "size": sweep,
                 "way": way,
                 "largest measured": last["value"],
-                "its time": document.duration(last["seconds"]),
-                "its memory": f"{document.prefixed(last['memory'])}B",
-                "exponent": document.number(_exponent(done)) if len(done) > 1 else "",
+                "its time": cells.duration(last["seconds"]),
+                "its memory": f"{cells.prefixed(last['memory'])}B",
+                "exponent": cells.number(_exponent(done)) if len(done) > 1 else "",
                 "the next": _next(failed) if len(failed) else "not tried",
             }
         )
@@ -186,7 +186,7 @@ def _next(failed: pd.DataFrame) -> str:
 def _measured(table: pd.DataFrame) -> str:
     """Return when and how a table was measured."""
     first = table.iloc[0]
-    load = document.span(table["load"], "{:.1f}".format)
+    load = cells.span(table["load"], "{:.1f}".format)
     machine = f"{first['processor']}, {first['cores']} cores"
     threads = figures.threads_in_words(first["threads"])
     return (
