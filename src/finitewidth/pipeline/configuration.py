@@ -20,7 +20,7 @@ from finitewidth.common.errors import ConfigError, nearest
 from finitewidth.declarations.papers import paper_names
 from finitewidth.settings import sections as types
 from finitewidth.settings.presets import LARGEST_SEED, LONGEST_SHOWN, PRESETS
-from finitewidth.settings.sections import Section, Source, fields_of, general, whole
+from finitewidth.settings.sections import Section, Source, fields_of, general
 
 EXPONENT = re.compile(r"[-+.\d]+e[-+]?\d+", re.IGNORECASE)  # of a number that is text to YAML
 ALLOWED = {  # where pydantic's own words are those of Python
@@ -52,8 +52,10 @@ Folder = Annotated[types.Path, Field(max_length=500), AfterValidator(_below)]
 class Errata(Section):
     """How misprints of the papers are checked."""
 
-    networks: whole(200, 100_000_000) = general(
-        "number of small networks that a check of a misprint draws; wide ones are fewer"
+    networks: int = general(
+        "number of small networks that a check of a misprint draws; wide ones are fewer",
+        ge=200,
+        le=100_000_000,
     )
 
 
@@ -86,21 +88,25 @@ class General(Section):
     name: Annotated[types.Name, AfterValidator(_free)] | None = general(
         "folder of the results of a run, below results/; null: that of its preset"
     )
-    seed: whole(0, LARGEST_SEED) = general(
-        "base seed, from which all random numbers of trainings and experiments are derived"
+    seed: int = general(
+        "base seed, from which all random numbers of trainings and experiments are derived",
+        ge=0,
+        le=LARGEST_SEED,
     )
     device: Literal["cpu", "cuda", "auto"] = general(
         "device on which networks train; auto: a GPU if there is one"
     )
-    checkpoint_seconds: types.positive(1_000_000) = general(
-        "seconds between two checkpoints of a training"
+    checkpoint_seconds: float = general(
+        "seconds between two checkpoints of a training", gt=0, le=1_000_000
     )
     rerun: Literal["changes", "packages"] = general(
         "changes that make a result again: those of code, settings and inputs; packages: "
         "also other versions of packages"
     )
-    training_minutes: whole(15, 1_000_000) = general(
-        "longest wall time, in minutes, that a job which can resume asks a cluster for"
+    training_minutes: int = general(
+        "longest wall time, in minutes, that a job which can resume asks a cluster for",
+        ge=15,
+        le=1_000_000,
     )
     errata: Errata
     data: Data
@@ -176,6 +182,10 @@ def _mistakes(
         else:
             field, value = _at(model, values, path)[1], reduce(getitem, path, values)
             allowed = ALLOWED.get(kind, each["msg"].replace("Input should be", "it must be"))
+            if kind == "too_short":
+                allowed = f"it must have at least {context['min_length']} entries"
+            if kind == "too_long":
+                allowed = f"it must have at most {context['max_length']} entries"
             if kind.startswith("union_tag"):
                 key, value = f"{key}.kind", value.get("kind")
                 allowed = f"it must be one of {context['expected_tags']}"

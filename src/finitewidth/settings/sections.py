@@ -1,11 +1,12 @@
 """What the models of settings are made of: a base class, sources, and types with ranges.
 
-A section of the settings is a subclass of `Section`. A field states the type and range of a setting
-by its annotation; its meaning and its source by `paper`, `code` or `ours`::
+A section of the settings is a subclass of `Section`. A field has the type of a setting, and its
+meaning, source and range, in the function `paper`, `code` or `ours`::
 
     class Nu(Section):
+        runs: int = ours("number of networks that are drawn", ge=1, le=1000)
         epochs: Epochs = code("passes over the training images")
-        width: Width = paper("units of a hidden layer", paper_also=[50])
+        width: Width = paper("units of each hidden layer", paper_also=[50])
 
 This module does not import torch.
 """
@@ -13,7 +14,17 @@ This module does not import torch.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    TypedDict,
+    TypeVar,
+    Union,
+    Unpack,
+    get_args,
+    get_origin,
+)
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic.fields import FieldInfo
@@ -26,6 +37,16 @@ class Section(BaseModel):
     model_config = ConfigDict(
         extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True
     )
+
+
+class Limits(TypedDict, total=False):
+    """The range of a number, and the least and the largest number of entries of a list."""
+
+    ge: float  # at least
+    gt: float  # above
+    le: float  # at most
+    min_length: int
+    max_length: int
 
 
 @dataclass(frozen=True)
@@ -80,11 +101,21 @@ def _written(value: Any) -> str:
 
 
 def _field(
-    kind: str, meaning: str, default: Any = ..., alias: str | None = None, **more: Any
+    kind: Literal["paper", "code", "ours"],
+    meaning: str,
+    *,
+    default: Any = ...,
+    alias: str | None = None,
+    or_more: bool = False,
+    paper_also: Sequence[Any] = (),
+    code_also: Sequence[Any] = (),
+    **limits: Unpack[Limits],
 ) -> Any:
-    """Return a field whose value is of this kind; ``more`` as the attributes of `Source`."""
-    extra = {"source": Source(kind, **more)}
-    return Field(default, alias=alias, description=meaning, json_schema_extra=extra)
+    """Return a field whose value is of this kind; see `Source` and `Limits`."""
+    source = Source(kind, or_more=or_more, paper_also=paper_also, code_also=code_also)
+    return Field(
+        default, alias=alias, description=meaning, json_schema_extra={"source": source}, **limits
+    )
 
 
 # fields whose value is the paper's, that of the authors' code, and our own choice
@@ -103,27 +134,12 @@ def section(meaning: str, **sources: Source) -> Any:
     return Field(description=meaning, json_schema_extra={"sources": paths} if paths else None)
 
 
-def general(meaning: str) -> Any:
+def general(meaning: str, **limits: Unpack[Limits]) -> Any:
     """Return a field that belongs to no paper."""
-    return Field(description=meaning)
+    return Field(description=meaning, **limits)
 
 
 # --- types --------------------------------------------------------------------------------------
-
-
-def whole(least: int, most: int) -> Any:
-    """Return the type of whole numbers in a range, both ends included."""
-    return Annotated[int, Field(ge=least, le=most)]
-
-
-def between(least: float, most: float) -> Any:
-    """Return the type of numbers in a range, both ends included."""
-    return Annotated[float, Field(ge=least, le=most)]
-
-
-def positive(most: float) -> Any:
-    """Return the type of numbers above 0, and at most ``most``."""
-    return Annotated[float, Field(gt=0, le=most)]
 
 
 def _differing(values: list[Any]) -> list[Any]:
@@ -132,41 +148,36 @@ def _differing(values: list[Any]) -> list[Any]:
     return values
 
 
-def distinct(kind: Any, most: int, least: int = 1) -> Any:
-    """Return the type of lists of so many entries, no two of them equal."""
-    return Annotated[
-        list[kind], Field(min_length=least, max_length=most), AfterValidator(_differing)
-    ]
+Entry = TypeVar("Entry")
+Distinct = Annotated[list[Entry], AfterValidator(_differing)]  # no two entries are equal
 
-
-def several(kind: Any, most: int, least: int = 1) -> Any:
-    """Return the type of lists of so many entries."""
-    return Annotated[list[kind], Field(min_length=least, max_length=most)]
-
-
-Count = whole(1, 1_000_000)
-CountOrAll = whole(1, 100_000_000) | None
+Count = Annotated[int, Field(ge=1, le=1_000_000)]
+CountOrAll = Annotated[int, Field(ge=1, le=100_000_000)] | None
 # at least 2, as each half of the test images selects the epoch of the other
-Tested = whole(2, 100_000_000) | None
-Runs = whole(1, 1000)
-Draws = whole(3, 100_000_000)
-Epochs = whole(1, 100_000)
-Samples = whole(2, 100_000)
-Width = whole(1, 100_000)
-Hidden = whole(1, 1000)
-StepSize = positive(1000)
-Steps = whole(1, 1_000_000)
+Tested = Annotated[int, Field(ge=2, le=100_000_000)] | None
+Runs = Annotated[int, Field(ge=1, le=1000)]
+Draws = Annotated[int, Field(ge=3, le=100_000_000)]
+Epochs = Annotated[int, Field(ge=1, le=100_000)]
+Samples = Annotated[int, Field(ge=2, le=100_000)]
+Width = Annotated[int, Field(ge=1, le=100_000)]
+Hidden = Annotated[int, Field(ge=1, le=1000)]
+StepSize = Annotated[float, Field(gt=0, le=1000)]
+Steps = Annotated[int, Field(ge=1, le=1_000_000)]
 Optimiser = Literal["sgd", "adam", "rmsprop"]
 Init = Literal["glorot_uniform", "he_uniform", "signed"]
 Select = Literal["best_test", "cross_fitted", "last"]
-Trained = positive(1)
+Trained = Annotated[float, Field(gt=0, le=1)]
 Dataset = Literal["mnist", "fashion_mnist", "cifar10"]
-Beta = positive(1_000_000)
-Eps = between(0, 10)
-Classes = distinct(whole(0, 9), most=2, least=2)
-GatedDepths = distinct(whole(2, 1000), most=100)  # weight layers; one hidden layer at least
-TheoryDepths = distinct(whole(2, 1000), most=30)  # weight layers
-TheoryDraws = whole(2, 100_000_000)
+Beta = Annotated[float, Field(gt=0, le=1_000_000)]
+Eps = Annotated[float, Field(ge=0, le=10)]
+Classes = Annotated[Distinct[Annotated[int, Field(ge=0, le=9)]], Field(min_length=2, max_length=2)]
+GatedDepths = Annotated[
+    Distinct[Annotated[int, Field(ge=2, le=1000)]], Field(min_length=1, max_length=100)
+]  # weight layers; one hidden layer at least
+TheoryDepths = Annotated[
+    Distinct[Annotated[int, Field(ge=2, le=1000)]], Field(min_length=1, max_length=30)
+]  # weight layers
+TheoryDraws = Annotated[int, Field(ge=2, le=100_000_000)]
 Rho = Literal["kernel", "kernel_over_depth"]
 Precision = Literal["float32", "float64", "adapted"]
 # A shell that reads such a path between quotes takes it as it is, and so does Snakemake.
@@ -195,13 +206,15 @@ class Convolutional(Section):
     """A convolutional network with kernels of 3×3 and dense layers."""
 
     kind: Literal["convolutional"] = paper("kind of network, here convolutional")
-    channels: several(Width, 100) = paper("output channels of each convolution")
+    channels: list[Width] = paper(
+        "output channels of each convolution", min_length=1, max_length=100
+    )
     padding: Literal["same", "valid"] = code("padding of the convolutions' inputs")
-    stride: whole(1, 16) = code("stride of the convolutions, in pixels")
+    stride: int = code("stride of the convolutions, in pixels", ge=1, le=16)
     global_average_pooling: bool = paper(
         "whether features are averaged over all positions; false: Flatten()"
     )
-    dense: several(Width, 100) = paper("units of each hidden dense layer")
+    dense: list[Width] = paper("units of each hidden dense layer", min_length=1, max_length=100)
     bias: bool = code("whether layers have biases", paper_also=[False])
     init: Literal["glorot_uniform", "he_uniform"] = code("distribution of the initial weights")
 

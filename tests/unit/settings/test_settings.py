@@ -92,7 +92,7 @@ REFUSALS = [
     ("npf.nu.runs", 10**400, "is refused; it must be less than or equal to 1000"),
     ("npf.nu.step_size", float("nan"), "nan is refused; it must be a finite number"),
     ("data", 3, "3 is refused; it must be a mapping"),
-    ("npf.nu.classes", [4], "[4] is refused; List should have at least 2 items"),
+    ("npf.nu.classes", [4], "[4] is refused; it must have at least 2 entries"),
     ("npf.nu.classes", [4, 4], "[4, 4] is refused; its entries must differ"),
     ("npf.nu.classes", deep(50), "[[[["),
     ("npf.nu.optimiser", "adamw", "'adamw' is refused; it must be 'sgd', 'adam' or 'rmsprop'"),

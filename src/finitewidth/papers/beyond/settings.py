@@ -8,20 +8,30 @@ from finitewidth.settings import sections as types
 from finitewidth.settings.sections import Section, Source, code, ours, paper, refused, section
 
 MAPS = 4  # heat maps beside each other
-Draws = types.whole(3, 1_000_000_000)
-PaperDraws = types.whole(3, 2048)
-Resamples = types.whole(2, 100_000)
-Sizes = types.distinct(types.whole(3, 100_000), most=1000)
-Lambda = types.between(0.001, 20)  # depth over width; networks are as wide as its inverse says
-Lambdas = types.distinct(Lambda, most=50)
-Depths = types.whole(2, 1_000_000) | None
-Points = types.whole(2, 10_000)
-Widths = types.distinct(types.Width, most=20)
-Number = types.positive(100)
-Numbers = types.distinct(Number, most=50)
-Cosines = types.distinct(Annotated[float, Field(gt=-1, lt=1)], most=50)
-Layers = types.distinct(types.whole(2, 1000), most=1000)
-Times = types.distinct(types.whole(0, 10_000_000), most=1000)
+Draws = Annotated[int, Field(ge=3, le=1_000_000_000)]
+PaperDraws = Annotated[int, Field(ge=3, le=2048)]
+Resamples = Annotated[int, Field(ge=2, le=100_000)]
+Sizes = Annotated[
+    types.Distinct[Annotated[int, Field(ge=3, le=100_000)]], Field(min_length=1, max_length=1000)
+]
+Lambda = Annotated[
+    float, Field(ge=0.001, le=20)
+]  # depth over width; networks are as wide as its inverse says
+Lambdas = Annotated[types.Distinct[Lambda], Field(min_length=1, max_length=50)]
+Depths = Annotated[int, Field(ge=2, le=1_000_000)] | None
+Points = Annotated[int, Field(ge=2, le=10_000)]
+Widths = Annotated[types.Distinct[types.Width], Field(min_length=1, max_length=20)]
+Number = Annotated[float, Field(gt=0, le=100)]
+Numbers = Annotated[types.Distinct[Number], Field(min_length=1, max_length=50)]
+Cosines = Annotated[
+    types.Distinct[Annotated[float, Field(gt=-1, lt=1)]], Field(min_length=1, max_length=50)
+]
+Layers = Annotated[
+    types.Distinct[Annotated[int, Field(ge=2, le=1000)]], Field(min_length=1, max_length=1000)
+]
+Times = Annotated[
+    types.Distinct[Annotated[int, Field(ge=0, le=10_000_000)]], Field(min_length=1, max_length=1000)
+]
 
 
 def _among(key: str, chosen: list[float], name: str, known: list[float]) -> None:
@@ -127,7 +137,7 @@ class Architectures(Section):
     max_lambda: Lambda = ours("largest lambda = 2 L / (M1 + M2)")
     points: Points = ours("number of points of the curves")
     sigma_w2: Numbers = ours("weight variances sigma_w^2 of the networks")
-    drawn_depth: types.whole(2, 100) = ours("depth L of the networks in the drawings")
+    drawn_depth: int = ours("depth L of the networks in the drawings", ge=2, le=100)
 
     @model_validator(mode="after")
     def _ascending(self) -> "Architectures":
@@ -154,7 +164,7 @@ class Doubled(Section):
 class Small(Section):
     """Networks drawn in full."""
 
-    width: types.whole(1, 1000) = ours("units of each hidden layer")
+    width: int = ours("units of each hidden layer", ge=1, le=1000)
     depths: Layers = ours("depths, in weight layers")
     sigma_w2: Numbers = ours("weight variances sigma_w^2 of the networks")
 
@@ -191,16 +201,18 @@ class ShapeLayers(Section):
     """Coefficients of single layers."""
 
     lambda_: Lambda = ours("ratio 2 L / (M1 + M2) at the end of Figure 6", alias="lambda")
-    sigma_w2: types.distinct(Number, most=3, least=3) = ours(
-        "weight variances sigma_w^2, one of each phase"
+    sigma_w2: types.Distinct[Number] = ours(
+        "weight variances sigma_w^2, one of each phase", min_length=3, max_length=3
     )
 
 
 class ShapeInputs(Section):
     """Growing widths against the same widths reversed, at all input dimensions."""
 
-    lambdas: types.distinct(Lambda, most=2, least=2) = ours("ratios 2 L / (M1 + M2), a map each")
-    largest: types.positive(100) = ours("largest input dimension over (M1 + M2) / 2")
+    lambdas: types.Distinct[Lambda] = ours(
+        "ratios 2 L / (M1 + M2), a map each", min_length=2, max_length=2
+    )
+    largest: float = ours("largest input dimension over (M1 + M2) / 2", gt=0, le=100)
     points: Points = ours("number of input dimensions from 1 on, denser where they are small")
     sigma_w2: Range
 
@@ -208,23 +220,23 @@ class ShapeInputs(Section):
 class RandomRange(Section):
     """Ends of the ordered and of the chaotic phase; the edge of chaos lies between them."""
 
-    first: types.between(0.01, 1.99) = ours("smallest weight variance of the ordered phase")
-    last: types.between(2.01, 100) = ours("largest weight variance of the chaotic phase")
+    first: float = ours("smallest weight variance of the ordered phase", ge=0.01, le=1.99)
+    last: float = ours("largest weight variance of the chaotic phase", ge=2.01, le=100)
 
 
 class RandomShapes(Section):
     """Random widths that grow with depth, against the same widths reversed."""
 
-    shapes: types.whole(3, 1_000_000) = ours(
-        "number of shapes; a third in each phase, the edge of chaos included"
+    shapes: int = ours(
+        "number of shapes; a third in each phase, the edge of chaos included", ge=3, le=1_000_000
     )
-    deepest: types.whole(3, 10_000) = ours("largest depth L, in weight layers")
+    deepest: int = ours("largest depth L, in weight layers", ge=3, le=10_000)
     narrowest: types.Width = ours("least units of the narrowest layer")
     widest: types.Width = ours("most units of the narrowest layer")
-    growth: types.between(1.5, 1000) = ours("largest ratio of the widest to the narrowest layer")
-    most_reciprocals: types.positive(100) = ours("largest sum of the reciprocal widths")
-    largest: types.positive(100) = ours(
-        "largest input dimension over the mean of the hidden widths"
+    growth: float = ours("largest ratio of the widest to the narrowest layer", ge=1.5, le=1000)
+    most_reciprocals: float = ours("largest sum of the reciprocal widths", gt=0, le=100)
+    largest: float = ours(
+        "largest input dimension over the mean of the hidden widths", gt=0, le=100
     )
     points: Points = ours(
         "number of input dimensions of each shape from 1 on, denser where they are small"
@@ -268,7 +280,7 @@ class Training(Section):
     times: Times = code(
         "steps at which networks are observed; one epoch of the paper is one step with all images"
     )
-    per_class: types.whole(2, 100) = paper("training images of each class in the kernel")
+    per_class: int = paper("training images of each class in the kernel", ge=2, le=100)
     maps: Times = paper("steps at which kernels are shown", code_also=[[0, 100, 500, 2000]])
 
     @model_validator(mode="after")
@@ -286,8 +298,8 @@ class Moments(Section):
     """Lemmas A.1 to A.4: moments of norm ratios."""
 
     draws: Draws = ours("number of networks that are drawn")
-    width: types.whole(2, 1000) = ours("units of each hidden layer")
-    layers: types.whole(1, 1000) = ours("number of hidden layers")
+    width: int = ours("units of each hidden layer", ge=2, le=1000)
+    layers: int = ours("number of hidden layers", ge=1, le=1000)
     sigma_w2: Number = ours("weight variance sigma_w^2 of the networks")
 
 
@@ -305,7 +317,7 @@ class GradientSteps(Section):
     depths: Layers = ours("depths, in weight layers")
     ratio: Lambda = ours("ratio lambda of depth to width")
     sigma_w2: Numbers = ours("weight variances sigma_w^2: ordered, chaotic")
-    rate: types.positive(1000) = ours("step size of the gradient step")
+    rate: float = ours("step size of the gradient step", gt=0, le=1000)
 
 
 class Estimators(Section):
@@ -313,8 +325,8 @@ class Estimators(Section):
 
     draws: Draws = ours("number of samples that are drawn")
     sizes: Sizes = ours("number of kernel values of a sample; the paper has 500")
-    dispersions: types.distinct(types.between(1, 1000), most=1000) = ours(
-        "true dispersions: e^(1/2), e and e^(3/2)"
+    dispersions: types.Distinct[Annotated[float, Field(ge=1, le=1000)]] = ours(
+        "true dispersions: e^(1/2), e and e^(3/2)", min_length=1, max_length=1000
     )
 
 

@@ -1,8 +1,8 @@
 """Settings of dgn: type, range, meaning and source. Imports no torch."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from finitewidth.common.errors import one_of
 from finitewidth.settings import sections as types
@@ -15,8 +15,8 @@ class Narrowing(Section):
     """A fully connected network whose layers differ in width."""
 
     kind: Literal["fully_connected"] = paper("kind of network, here fully connected")
-    widths: types.several(types.Width, 100) = paper(
-        "units of each hidden layer; d=7 with the output"
+    widths: list[types.Width] = paper(
+        "units of each hidden layer; d=7 with the output", min_length=1, max_length=100
     )
     bias: bool = ours(
         "whether layers have biases, as in npf; the paper's equations have none", paper_also=[False]
@@ -89,11 +89,13 @@ class Sweep(Section):
         "convolutions of 3×3 with 64, 64, 128, 128 channels, then Flatten(), 256, 256, 10 units"
     )
     dataset: Literal["cifar10"] = paper("dataset; data.cifar10 says which images play its part")
-    pool: types.whole(1, 32) = paper(
-        "side, in pixels, of the squares that are averaged into one pixel; 1: no averaging"
+    pool: int = paper(
+        "side, in pixels, of the squares that are averaged into one pixel; 1: no averaging",
+        ge=1,
+        le=32,
     )
-    beta: types.distinct(types.Beta, most=50) = paper("slopes of the gates")
-    eps: types.distinct(types.Eps, most=10) = paper("offsets of the gates")
+    beta: types.Distinct[types.Beta] = paper("slopes of the gates", min_length=1, max_length=50)
+    eps: types.Distinct[types.Eps] = paper("offsets of the gates", min_length=1, max_length=10)
     runs: types.Runs = paper("number of runs, each from another seed")
     train: types.CountOrAll = paper("number of training images; null: all")
     test: types.Tested = paper("number of test images; null: all")
@@ -126,8 +128,10 @@ class GatesOnly(Section):
 
     network: types.Convolutional = section("convolutional network, as in Table 4")
     dataset: Literal["cifar10"] = paper("dataset; data.cifar10 says which images play its part")
-    pool: types.whole(1, 32) = paper(
-        "side, in pixels, of the squares that are averaged into one pixel; as in Table 4"
+    pool: int = paper(
+        "side, in pixels, of the squares that are averaged into one pixel; as in Table 4",
+        ge=1,
+        le=32,
     )
     gate: types.Gate = section(
         "soft gates, by sections 1 and 3 (item 5); experiment 6 writes beta = infinity, "
@@ -164,7 +168,9 @@ class FittedNetwork(Section):
 class Fit(Section):
     """(x, 1) and (2x, -1): with biases, as a control, and without."""
 
-    networks: types.several(FittedNetwork, 20) = ours("hidden layers and width of each network")
+    networks: list[FittedNetwork] = ours(
+        "hidden layers and width of each network", min_length=1, max_length=20
+    )
     n0: types.Width = ours("input dimension of the networks")
     steps: types.Count = ours("number of steps of Adam")
     step_size: types.StepSize = ours("step size of Adam")
@@ -174,7 +180,7 @@ class Overlaps(Section):
     """Corollary 8.1."""
 
     width: types.Width = paper("units of each hidden layer: the narrow width of experiment 1")
-    mu: types.positive(1) = paper("share of open gates")
+    mu: float = paper("share of open gates", gt=0, le=1)
     depths: types.TheoryDepths = ours("depths, in weight layers, among those of experiment 1")
     draws: types.TheoryDraws = ours("number of networks drawn at each depth")
 
@@ -199,7 +205,7 @@ class Theory(Section):
 class Spectra(Section):
     """Further GaLU networks of experiment 2, not trained, for claim D07."""
 
-    draws: types.whole(2, 1000) = ours("number of networks of each depth")
+    draws: int = ours("number of networks of each depth", ge=2, le=1000)
 
 
 class Planar(Section):
@@ -212,10 +218,10 @@ class Planar(Section):
     weights: Literal["signed", "gaussian"] = paper(
         "distribution of the weights: ±sigma by assumption 1, or Gaussian"
     )
-    gain: types.positive(1000) = ours(
-        "variance of the weights times w: sigma^2 = gain/w in all layers"
+    gain: float = ours(
+        "variance of the weights times w: sigma^2 = gain/w in all layers", gt=0, le=1000
     )
-    rate: types.positive(1000) = paper("step size times rho_max")
+    rate: float = paper("step size times rho_max", gt=0, le=1000)
     rho: types.Rho = ours("kernel whose largest eigenvalue is rho_max: K_0 of that run, or K_0/d")
     loss_half: bool = ours(
         "whether the loss is 1/2 sum e^2; the paper prints sum e^2, against its own recursion",
@@ -238,7 +244,7 @@ class DeepLinear(Section):
     shown: types.Runs = paper("number of runs that the figure shows")
     width: types.Width = paper("units w of each hidden layer; the weights are ±1/√w")
     depths: types.GatedDepths = paper("depths, in weight layers")
-    rate: types.positive(1000) = paper("step size times the depth d")
+    rate: float = paper("step size times the depth d", gt=0, le=1000)
     loss_half: bool = paper("whether the loss is 1/2 sum e^2, as the ideal ratio 0.81 implies")
     steps: types.Steps = ours("steps of full-batch gradient descent")
 
@@ -246,11 +252,15 @@ class DeepLinear(Section):
 class Convolution(Section):
     """Figure 9."""
 
-    inputs: types.whole(2, 6) = paper("number of inputs, and of units of each layer")
-    kernel: types.whole(1, 5) = paper("number of weights of a layer")
-    layers: types.whole(1, 4) = paper("number of convolutional layers")
-    examples: types.several(types.several(types.whole(-100, 100), most=6, least=2), most=4) = ours(
-        "inputs whose expected kernel is computed; whole numbers make it exact"
+    inputs: int = paper("number of inputs, and of units of each layer", ge=2, le=6)
+    kernel: int = paper("number of weights of a layer", ge=1, le=5)
+    layers: int = paper("number of convolutional layers", ge=1, le=4)
+    examples: list[
+        Annotated[list[Annotated[int, Field(ge=-100, le=100)]], Field(min_length=2, max_length=6)]
+    ] = ours(
+        "inputs whose expected kernel is computed; whole numbers make it exact",
+        min_length=1,
+        max_length=4,
     )
 
     @model_validator(mode="after")

@@ -10,11 +10,14 @@ from finitewidth.settings.sections import Section, code, ours, paper, section
 
 Checkpoint = Literal["best_test", "best_validation", "last"]
 NetworkName = Annotated[str, Field(max_length=100, pattern=r"^[a-z0-9_]+$")]
-Few = types.whole(1, 6)  # what can be drawn unit by unit
-Gates = types.several(Literal[0, 1], most=6)  # of a layer
-Widths = types.distinct(types.Width, most=20)
+Few = Annotated[int, Field(ge=1, le=6)]  # what can be drawn unit by unit
+Gates = Annotated[list[Literal[0, 1]], Field(min_length=1, max_length=6)]  # of a layer
+Widths = Annotated[types.Distinct[types.Width], Field(min_length=1, max_length=20)]
 # a quarter of the units is shared
-Quarters = types.distinct(Annotated[int, Field(ge=4, le=100_000, multiple_of=4)], most=20)
+Quarters = Annotated[
+    types.Distinct[Annotated[int, Field(ge=4, le=100_000, multiple_of=4)]],
+    Field(min_length=1, max_length=20),
+]
 # sources that sections share; with a stride of 3, which the paper writes as "(3,3)", both
 # convolutional networks would be the same
 CONVOLUTIONS = {
@@ -106,8 +109,8 @@ class Regimes(Section):
     sgd_search: bool = code(
         "whether SGD uses the best of sgd_step_sizes, searched by regime", paper_also=[True]
     )
-    sgd_step_sizes: types.distinct(types.StepSize, most=20) = paper(
-        "step sizes of SGD that are searched"
+    sgd_step_sizes: types.Distinct[types.StepSize] = paper(
+        "step sizes of SGD that are searched", min_length=1, max_length=20
     )
     trained: types.Trained = ours(
         "best train accuracy from which a run counts as trained; the paper trains close to 100 %"
@@ -127,18 +130,18 @@ class Cntk(Section):
     )
     dataset: Literal["cifar10"] = ours("dataset; data.cifar10 says which images play its part")
     runs: types.Runs = ours("number of runs, each from another seed")
-    train: types.whole(20, 20_000) = ours(
-        "number of training images; the time grows with pairs of images × (HW)²"
+    train: int = ours(
+        "number of training images; the time grows with pairs of images × (HW)²", ge=20, le=20_000
     )
-    test: types.whole(2, 20_000) = ours("number of test images")
-    pool: types.whole(1, 32) = ours(
-        "side, in pixels, of the squares that are averaged into one pixel"
+    test: int = ours("number of test images", ge=2, le=20_000)
+    pool: int = ours(
+        "side, in pixels, of the squares that are averaged into one pixel", ge=1, le=32
     )
-    sizes: types.distinct(types.whole(20, 20_000), most=20, least=0) = ours(
-        "further numbers of training images, for the kernel alone"
+    sizes: types.Distinct[Annotated[int, Field(ge=20, le=20_000)]] = ours(
+        "further numbers of training images, for the kernel alone", min_length=0, max_length=20
     )
-    ridges: types.distinct(types.positive(1_000_000), most=20) = ours(
-        "ridges that are tried, in units of the kernel's mean diagonal"
+    ridges: types.Distinct[Annotated[float, Field(gt=0, le=1_000_000)]] = ours(
+        "ridges that are tried, in units of the kernel's mean diagonal", min_length=1, max_length=20
     )
     optimiser: types.Optimiser = ours("optimiser that trains the networks")
     step_size: types.StepSize = ours("step size of the optimiser, as in Table 2")
@@ -159,7 +162,7 @@ class Stages(Section):
     optimiser: types.Optimiser = code("optimiser that trains the networks")
     step_size: types.StepSize = paper("step size of the optimiser")
     batch_size: types.Count = paper("images in each batch")
-    stages: types.whole(1, 100) = paper("number of stages at which gates are taken")
+    stages: int = paper("number of stages at which gates are taken", ge=1, le=100)
     stage_epochs: types.Epochs = paper("epochs of the ReLU network between two stages")
     epochs: types.Epochs = code("epochs of FLNPF at every stage, and of FRNPF, which is stage 0")
     checkpoint: Literal["best_so_far", "epoch"] = code(
@@ -218,9 +221,13 @@ class Kvf(types.Evaluated):
 class Mean(Section):
     """Theorem B.1: all networks of some layer sizes, and draws of larger ones with fixed gates."""
 
-    enumerated: types.several(types.several(types.whole(1, 18), most=10, least=3), most=100) = ours(
+    enumerated: list[
+        Annotated[list[Annotated[int, Field(ge=1, le=18)]], Field(min_length=3, max_length=10)]
+    ] = ours(
         "layer sizes of the networks that are enumerated: inputs first, one output last, at "
-        "most 18 weights"
+        "most 18 weights",
+        min_length=1,
+        max_length=100,
     )
     width: types.Width = ours("units of each hidden layer of the networks drawn")
     depths: types.TheoryDepths = ours("depths of the networks drawn, in weight layers")
@@ -269,12 +276,10 @@ class Limits(Section):
 class Theory(Section):
     """Section 5 and appendices A to C, checked: no figure of the paper, no data."""
 
-    runs: types.whole(2, 1000) = ours(
-        "number of feature and value networks at each width and depth"
-    )
-    inputs: types.whole(2, 1000) = ours("number of random inputs on the unit sphere")
-    n0: types.whole(1, 18) = ours(
-        "input dimension of the networks; all rows of so many signs are listed"
+    runs: int = ours("number of feature and value networks at each width and depth", ge=2, le=1000)
+    inputs: int = ours("number of random inputs on the unit sphere", ge=2, le=1000)
+    n0: int = ours(
+        "input dimension of the networks; all rows of so many signs are listed", ge=1, le=18
     )
     mean: Mean
     widths: TheoryWidths
@@ -287,7 +292,7 @@ class Task(Section):
     """Networks of constant input and fixed random gates."""
 
     samples: types.Samples = paper("number of random targets to memorise")
-    mu: types.between(0.01, 0.99) = paper("share of open gates; the weights are ±1/√(mu·w)")
+    mu: float = paper("share of open gates; the weights are ±1/√(mu·w)", ge=0.01, le=0.99)
     depths: types.GatedDepths = paper("depths, in weight layers")
 
 
@@ -310,9 +315,11 @@ class Shown(Section):
 class Descents(Section):
     """How many of the runs descend as well, and for how long."""
 
-    runs: types.whole(0, 1000) = paper(
+    runs: int = paper(
         "number of runs, among those drawn, that also descend; figures show at most 10",
         paper_also=[10],
+        ge=0,
+        le=1000,
     )
     steps: types.Steps = ours("steps of full-batch gradient descent")
 
@@ -320,8 +327,10 @@ class Descents(Section):
 class Descent(Section):
     """Gradient descent."""
 
-    rate: types.positive(1000) = paper(
-        "step size times rho_max; the paper states it for w = 100, which no figure shows"
+    rate: float = paper(
+        "step size times rho_max; the paper states it for w = 100, which no figure shows",
+        gt=0,
+        le=1000,
     )
     rho: types.Rho = ours("kernel whose largest eigenvalue is rho_max: K_0 of that run, or K_0/d")
     loss_half: bool = paper(
@@ -339,8 +348,8 @@ class Descent(Section):
 class Trend(Section):
     """Further networks of the narrow width, which no figure shows, for claims on their depth."""
 
-    runs: types.whole(0, 1000) = ours(
-        "number of networks of each depth; 0: claims use those of the figures"
+    runs: int = ours(
+        "number of networks of each depth; 0: claims use those of the figures", ge=0, le=1000
     )
     steps: types.Steps = ours("steps of full-batch gradient descent")
 
@@ -363,9 +372,11 @@ class Toy(Section):
 
     inputs: Few = paper("input dimension of the toy network")
     width: Few = paper("units of each hidden layer")
-    gates: types.several(types.several(Gates, most=2, least=2), most=3, least=3) = ours(
+    gates: list[Annotated[list[Gates], Field(min_length=2, max_length=2)]] = ours(
         "hidden layers of gates for three examples, such that paths 3 and 12 are those open for "
-        "both the first and the second example"
+        "both the first and the second example",
+        min_length=3,
+        max_length=3,
     )
 
     @model_validator(mode="after")

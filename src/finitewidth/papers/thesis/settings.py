@@ -1,31 +1,30 @@
 """Settings of the thesis: type, range, meaning and source. Imports no torch."""
 
 import itertools
+from typing import Annotated
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from finitewidth.settings.sections import (
+    Distinct,
     Section,
-    between,
-    distinct,
     ours,
     paper,
-    positive,
     refused,
-    several,
-    whole,
 )
 
-Units = whole(1, 9)  # of a layer in a drawing
-Ratios = distinct(between(0.001, 100), most=100)
-Variance = positive(1_000_000)
+Units = Annotated[int, Field(ge=1, le=9)]  # of a layer in a drawing
+Ratios = Annotated[
+    Distinct[Annotated[float, Field(ge=0.001, le=100)]], Field(min_length=1, max_length=100)
+]
+Variance = Annotated[float, Field(gt=0, le=1_000_000)]
 
 
 class Image(Section):
     """A window that slides over an image."""
 
-    size: whole(2, 6) = ours("pixels along a side of the image")
-    window: whole(1, 6) = ours("pixels along a side of the window")
+    size: int = ours("pixels along a side of the image", ge=2, le=6)
+    window: int = ours("pixels along a side of the window", ge=1, le=6)
 
     @model_validator(mode="after")
     def _inside(self) -> "Image":
@@ -37,25 +36,25 @@ class Image(Section):
 class Recurrent(Section):
     """A recurrent network."""
 
-    inputs: whole(1, 2) = ours("number of input units")
-    units: whole(1, 3) = ours("number of units of the state")
-    outputs: whole(1, 3) = ours("number of output units")
+    inputs: int = ours("number of input units", ge=1, le=2)
+    units: int = ours("number of units of the state", ge=1, le=3)
+    outputs: int = ours("number of output units", ge=1, le=3)
 
 
 class Residual(Section):
     """A residual network."""
 
-    inputs: whole(1, 3) = ours("number of input units")
-    units: whole(1, 3) = ours("number of units of each layer in the block")
-    hidden: whole(1, 3) = ours("number of layers of the block beside the first")
-    outputs: whole(1, 3) = ours("number of output units")
+    inputs: int = ours("number of input units", ge=1, le=3)
+    units: int = ours("number of units of each layer in the block", ge=1, le=3)
+    hidden: int = ours("number of layers of the block beside the first", ge=1, le=3)
+    outputs: int = ours("number of output units", ge=1, le=3)
 
 
 class Concepts(Section):
     """Figures 2.1 and 2.2: drawings."""
 
-    network: several(Units, most=7, least=2) = paper(
-        "units of the input, the four hidden layers and the output"
+    network: list[Units] = paper(
+        "units of the input, the four hidden layers and the output", min_length=2, max_length=7
     )
     convolution: Image
     recurrent: Recurrent
@@ -68,14 +67,14 @@ class Classical(Section):
     x is uniform in [-1, 1].
     """
 
-    draws: whole(3, 1_000_000) = ours("number of datasets that are drawn")
-    samples: whole(2, 1000) = ours("number of points of a dataset")
-    frequency: positive(20) = ours("frequency of the sine, in periods over the range of x")
-    phase: between(-1, 1) = ours(
-        "phase of the sine; with it neither even nor odd, so that every degree helps"
+    draws: int = ours("number of datasets that are drawn", ge=3, le=1_000_000)
+    samples: int = ours("number of points of a dataset", ge=2, le=1000)
+    frequency: float = ours("frequency of the sine, in periods over the range of x", gt=0, le=20)
+    phase: float = ours(
+        "phase of the sine; with it neither even nor odd, so that every degree helps", ge=-1, le=1
     )
     noise: Variance = ours("variance of the noise in the values")
-    largest_degree: whole(1, 40) = ours("largest degree of the polynomials")
+    largest_degree: int = ours("largest degree of the polynomials", ge=1, le=40)
 
     @model_validator(mode="after")
     def _few_coefficients(self) -> "Classical":
@@ -89,27 +88,33 @@ class Descent(Section):
     """Theorem 2.4: gradient descent at the largest rate."""
 
     ratios: Ratios = ours("parameters over samples, P / N")
-    tolerance: between(1e-13, 0.1) = ours(
-        "remaining share of the slowest direction at which descent ends"
+    tolerance: float = ours(
+        "remaining share of the slowest direction at which descent ends", ge=1e-13, le=0.1
     )
 
 
 class Risk(Section):
     """Figure 2.4: linear regression with Gaussian inputs, its weights of least norm."""
 
-    draws: whole(3, 1_000_000) = ours("number of input matrices drawn at each ratio")
-    targets: whole(1, 10_000) = ours(
-        "number of true weights and noises for each matrix, over which the risk is averaged"
+    draws: int = ours("number of input matrices drawn at each ratio", ge=3, le=1_000_000)
+    targets: int = ours(
+        "number of true weights and noises for each matrix, over which the risk is averaged",
+        ge=1,
+        le=10_000,
     )
-    samples: whole(5, 10_000) = ours("number of samples N")
+    samples: int = ours("number of samples N", ge=5, le=10_000)
     ratios: Ratios = ours("parameters over samples, P / N")
     signal: Variance = ours("r^2, squared norm of the true weights")
-    noises: distinct(Variance, most=3) = ours(
-        "variances sigma^2 of the noise, below and above r^2; a panel each"
+    noises: Distinct[Variance] = ours(
+        "variances sigma^2 of the noise, below and above r^2; a panel each",
+        min_length=1,
+        max_length=3,
     )
-    points: whole(2, 10_000) = ours("number of points of the curves")
-    doubled: several(whole(5, 100_000_000), most=20) = ours(
-        "N from which the exact mean is followed to its limit; each is twice the one before"
+    points: int = ours("number of points of the curves", ge=2, le=10_000)
+    doubled: list[Annotated[int, Field(ge=5, le=100_000_000)]] = ours(
+        "N from which the exact mean is followed to its limit; each is twice the one before",
+        min_length=1,
+        max_length=20,
     )
     descent: Descent
 

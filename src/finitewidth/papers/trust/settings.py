@@ -1,22 +1,28 @@
 """Settings of trust: type, range, meaning and source. Imports no torch."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from finitewidth.settings import sections as types
 from finitewidth.settings.sections import OURS, Draws, Section, ours, paper, refused, section
 
-Depth = types.whole(1, 100_000)
-Depths = types.distinct(Depth, most=100)
-ManyDepths = types.distinct(Depth, most=1000)
-Widths = types.distinct(types.Width, most=100)
-WeightVariance = types.positive(1000)
-BiasVariance = types.between(0, 1000)
-BiasVariances = types.distinct(BiasVariance, most=20)
-Covariances = types.distinct(types.between(0, 1), most=1000)
-VariancePair = types.several(types.between(0, 1000), most=2, least=2)
-Counts = types.distinct(types.whole(1, 100_000_000), most=100)
+Depth = Annotated[int, Field(ge=1, le=100_000)]
+Depths = Annotated[types.Distinct[Depth], Field(min_length=1, max_length=100)]
+ManyDepths = Annotated[types.Distinct[Depth], Field(min_length=1, max_length=1000)]
+Widths = Annotated[types.Distinct[types.Width], Field(min_length=1, max_length=100)]
+WeightVariance = Annotated[float, Field(gt=0, le=1000)]
+BiasVariance = Annotated[float, Field(ge=0, le=1000)]
+BiasVariances = Annotated[types.Distinct[BiasVariance], Field(min_length=1, max_length=20)]
+Covariances = Annotated[
+    types.Distinct[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1, max_length=1000)
+]
+VariancePair = Annotated[
+    list[Annotated[float, Field(ge=0, le=1000)]], Field(min_length=2, max_length=2)
+]
+Counts = Annotated[
+    types.Distinct[Annotated[int, Field(ge=1, le=100_000_000)]], Field(min_length=1, max_length=100)
+]
 
 
 class Grid(Section):
@@ -24,7 +30,7 @@ class Grid(Section):
 
     first: WeightVariance = ours("first weight variance of the grid")
     last: WeightVariance = ours("last weight variance of the grid")
-    points: types.whole(2, 1000) = ours("number of weight variances of the grid")
+    points: int = ours("number of weight variances of the grid", ge=2, le=1000)
 
 
 class Grids(Section):
@@ -45,7 +51,9 @@ class Heat(Section):
     )
     widths: Widths = paper("units of each hidden layer")
     sigma_b2: BiasVariances = paper("variances of the biases, sigma_b^2")
-    depths: types.distinct(Depth, most=1000, least=2) = ours("depths L of the networks, in layers")
+    depths: types.Distinct[Depth] = ours(
+        "depths L of the networks, in layers", min_length=2, max_length=1000
+    )
     sigma_w2: Grids
 
 
@@ -66,18 +74,21 @@ class DepthCurves(Section):
     paper_draws: Draws = paper(
         "number of networks in the estimates shown beside ours where we draw more"
     )
-    pairs: types.distinct(VariancePair, most=20) = paper(
-        "pairs (sigma_w2, sigma_b2) of weight and bias variance"
+    pairs: types.Distinct[VariancePair] = paper(
+        "pairs (sigma_w2, sigma_b2) of weight and bias variance", min_length=1, max_length=20
     )
     widths: Widths = ours('units of each hidden layer, "a wider range" than in Figure 1')
     largest_depth: Depth = ours("largest depth of a network, in layers")
-    largest_lambda: types.positive(100) = ours("largest ratio of depth to width")
-    points: types.whole(2, 1000) = ours("number of depths of each curve")
+    largest_lambda: float = ours("largest ratio of depth to width", gt=0, le=100)
+    points: int = ours("number of depths of each curve", ge=2, le=1000)
 
 
 # "border" is the weight variance between the phases
-Phase = types.several(types.between(0, 1000) | Literal["border"], most=2, least=2)
-Phases = types.distinct(Phase, most=20)
+Phase = Annotated[
+    list[Annotated[float, Field(ge=0, le=1000)] | Literal["border"]],
+    Field(min_length=2, max_length=2),
+]
+Phases = Annotated[types.Distinct[Phase], Field(min_length=1, max_length=20)]
 
 
 class Widest(Section):
@@ -95,7 +106,7 @@ class Descent(Section):
 
     activation: Literal["tanh", "relu"] = paper("activation of the hidden layers")
     dataset: types.Dataset = paper("dataset, by its name in the papers")
-    samples: types.whole(2, 100_000) = paper("number S of training images")
+    samples: int = paper("number S of training images", ge=2, le=100_000)
     runs: types.Runs = ours("number of networks of a cell; the paper shows one")
     widths: Widths = paper("units of each hidden layer, in Figure 10")
     widest: Widest
@@ -103,11 +114,11 @@ class Descent(Section):
     sigma_b2: BiasVariances = ours(
         "bias variances; all widths have the first, and the others are of width only"
     )
-    sigma_w2: types.distinct(WeightVariance, most=1000, least=2) = ours(
-        "weight variances; the border is 3.44 for tanh, 2 for ReLU"
+    sigma_w2: types.Distinct[WeightVariance] = ours(
+        "weight variances; the border is 3.44 for tanh, 2 for ReLU", min_length=2, max_length=1000
     )
     depths: Depths = ours("depths in layers; some are beyond 20, up to which the paper speaks")
-    steps: types.whole(1, 100_000_000) = paper("largest number of steps of gradient descent")
+    steps: int = paper("largest number of steps of gradient descent", ge=1, le=100_000_000)
     rate_rule: Literal["common", "scaled"] = paper(
         "unit of rate: common for all networks; scaled: 1/lambda_max of each network"
     )
@@ -117,14 +128,14 @@ class Descent(Section):
         "reading of the stopping rule; window: the lowest loss has not fallen by fall within "
         "patience steps; each: each of patience steps lowered the loss by less than fall"
     )
-    fall: types.positive(1) = paper("fall of the loss that the stopping rule asks for")
-    patience: types.whole(1, 1_000_000) = paper("number of steps of the stopping rule")
+    fall: float = paper("fall of the loss that the stopping rule asks for", gt=0, le=1)
+    patience: int = paper("number of steps of the stopping rule", ge=1, le=1_000_000)
     mode: Literal["steps", "graded", "flow"] = paper(
         "how steps are made: one by one; graded and flow: see training/descent.py"
     )
-    cap: types.between(0, 0.5) = ours("largest graded step, in units of 1/lambda_max")
-    share: types.whole(1, 1_000_000) = ours(
-        "bound of a graded step: after t steps it makes at most t/share at once"
+    cap: float = ours("largest graded step, in units of 1/lambda_max", ge=0, le=0.5)
+    share: int = ours(
+        "bound of a graded step: after t steps it makes at most t/share at once", ge=1, le=1_000_000
     )
 
     @model_validator(mode="after")
@@ -150,9 +161,7 @@ class MeanFieldPairs(Section):
 class MeanField(Section):
     """Figures 5 and 6: kappa_1 and kappa_2 of infinitely wide networks, by depth."""
 
-    depth: types.whole(2, 100_000) = ours(
-        "largest depth in layers; kappa_2 of one layer may vanish"
-    )
+    depth: int = ours("largest depth in layers; kappa_2 of one layer may vanish", ge=2, le=100_000)
     covariances: Covariances = ours(
         "covariances of two inputs; the paper has the range from 0 to 1"
     )
@@ -163,11 +172,9 @@ class Solutions(Section):
     """Theorem 5.3: variance of trained infinitely wide networks, against its formula."""
 
     draws: Draws = ours("number of random outputs at initialisation")
-    datasets: types.whole(2, 100_000) = ours("number of datasets, each of random directions")
-    samples: types.whole(1, 1000) = ours("number S of training samples")
-    input_width: types.whole(2, 100_000) = ours(
-        "input dimension n_0; on a line, inputs are the same"
-    )
+    datasets: int = ours("number of datasets, each of random directions", ge=2, le=100_000)
+    samples: int = ours("number S of training samples", ge=1, le=1000)
+    input_width: int = ours("input dimension n_0; on a line, inputs are the same", ge=2, le=100_000)
     depths: Depths = ours("depths L of the networks, in layers")
     pairs: MeanFieldPairs
 

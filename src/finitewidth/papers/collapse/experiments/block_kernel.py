@@ -20,7 +20,7 @@ COMPONENTS = ("single", "class", "global")
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Check every entry of Table 1, and the inner products of Section 4.1.
 
-    The settings are those of `finitewidth.papers.collapse.settings.BlockKernel`.
+    The settings are those of `finitewidth.papers.collapse.settings.flow.BlockKernel`.
 
     Returns:
         ``rows``: component (single, class, global), classes, samples, gamma_d, gamma_c, gamma_n,

@@ -60,7 +60,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     and has a finite NC3. Low and high are ends of 95 per cent intervals of means over seeds, see
     `finitewidth.papers.collapse.experiments.over_seeds.over_seeds`. The input ``sweeps`` has the
     ``runs`` of all sweeps, one below the other, and the settings are those of
-    `finitewidth.papers.collapse.settings.Decay`.
+    `finitewidth.papers.collapse.settings.decay.Decay`.
 
     Returns:
         ``cells``, networks of the sweeps that differ in their seed only: `CELL`, seeds, trained

@@ -27,7 +27,7 @@ EARLIER = 4  # quantities of the last time are also given at this fraction of it
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Integrate the flow from five kinds of starts, with frozen biases, and the residuals.
 
-    The settings are those of `finitewidth.papers.collapse.settings.Flow`.
+    The settings are those of `finitewidth.papers.collapse.settings.flow.Flow`.
 
     Returns:
         ``curves``: start (zero_invariant, free_biases, random_weights, positive_invariant), case,

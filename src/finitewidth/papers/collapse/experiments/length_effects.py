@@ -65,7 +65,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     A network counts if it fits at least ``trained`` of the training images and has a finite NC3.
     The input ``runs`` is that of `collapse_lengths`, and the settings are those of
-    `finitewidth.papers.collapse.settings.Decay`.
+    `finitewidth.papers.collapse.settings.decay.Decay`.
 
     Returns:
         ``cells`` and ``spreads``: those of `cells` and `spreads`.

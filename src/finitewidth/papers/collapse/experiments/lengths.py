@@ -39,7 +39,7 @@ def measure(
     Every length has the same shape of schedule (``decay_rate_at`` are shares of the epochs).
     Networks of one seed start from the same weights at every length, and see the same batches in
     the epochs that they share. The settings are those of
-    `finitewidth.papers.collapse.settings.Lengths`.
+    `finitewidth.papers.collapse.settings.decay.Lengths`.
 
     Returns:
         ``runs``, each network: `COLUMNS`, of which intrinsic_rate is rate * decay / (1 - momentum)

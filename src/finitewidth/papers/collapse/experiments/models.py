@@ -69,9 +69,10 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """Choose the models of a pair, and tell what the figures show of them.
 
     The inputs are ``history``, ``measures`` and ``weights`` of the training of the pair, and
-    ``data``, its dataset. The settings are those of `finitewidth.papers.collapse.settings.Models`;
-    ``training``, those of the training; ``trained``, the training accuracy from which a network
-    counts as trained; ``maps``, of `finitewidth.papers.collapse.settings.Map`, or null for none.
+    ``data``, its dataset. The settings are those of
+    `finitewidth.papers.collapse.settings.pairs.Models`; ``training``, those of the training;
+    ``trained``, the training accuracy from which a network counts as trained; ``maps``, of
+    `finitewidth.papers.collapse.settings.pairs.Map`, or null for none.
 
     Returns:
         ``rates``, each network at the last epoch: `LAST`, picked (collapsed, other or empty),

@@ -48,7 +48,7 @@ def measure(
 ) -> dict[str, pd.DataFrame]:
     """Train the networks of all seeds on ``data``, and measure them at the end.
 
-    The settings are those of `finitewidth.papers.collapse.settings.Sweep`.
+    The settings are those of `finitewidth.papers.collapse.settings.decay.Sweep`.
 
     Returns:
         ``runs``, each network: sweep, data (the role of the dataset), network (its name with the
@@ -76,7 +76,7 @@ def trained(
 ) -> list[dict[str, Any]]:
     """Train the networks of a seed for ``epochs``, and measure them at the end.
 
-    The settings are those of `finitewidth.papers.collapse.settings.DecayedTraining`, with
+    The settings are those of `finitewidth.papers.collapse.settings.decay.DecayedTraining`, with
     ``epochs`` and ``control_rates``. Initial weights and batches are drawn from ``stream``,
     whatever the length of the training. ``start_decay`` is that of `start_of`.
 

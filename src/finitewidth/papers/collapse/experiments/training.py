@@ -40,8 +40,8 @@ def measure(
 ) -> dict[str, Any]:
     """Train the networks of a pair on ``data``, and measure them during training.
 
-    The settings are those of `finitewidth.papers.collapse.settings.Pair`, and ``device`` (``cpu``,
-    ``cuda`` or ``auto``; ``cpu`` if it is left out).
+    The settings are those of `finitewidth.papers.collapse.settings.pairs.Pair`, and ``device``
+    (``cpu``, ``cuda`` or ``auto``; ``cpu`` if it is left out).
 
     Returns:
         ``history``, each epoch and network: replica, pair, init, rate_index, rate, epoch,
@@ -125,7 +125,7 @@ def _stacked(states: Sequence[Mapping[str, Tensor]]) -> dict[str, np.ndarray]:
 
 
 def rates_of(settings: Mapping[str, Any]) -> list[tuple[int, float]]:
-    """Numbers and values of the learning rates of `finitewidth.papers.collapse.settings.Rates`."""
+    """Numbers and values of the learning rates, by the settings of a pair (``rates``)."""
     if settings["values"] is not None:
         return [(index, float(rate)) for index, rate in enumerate(settings["values"])]
     return [(index, grid_rate(settings, index)) for index in settings["indices"]]
