@@ -19,15 +19,17 @@ def as_arguments(network: nn.Module, x: Inputs, name: str = "x") -> Batch:
         ConfigError: they are not numbers, there are none, one is not finite, or first axes differ.
     """
     if isinstance(x, Mapping):
-        x = {key: as_tensor(each, f"{name}[{key!r}]") for key, each in x.items()}
+        x = {key: as_tensor(value, f"{name}[{key!r}]") for key, value in x.items()}
     elif is_several(x):
-        x = tuple(as_tensor(each, f"{name}[{at}]") for at, each in enumerate(x))
+        x = tuple(as_tensor(value, f"{name}[{number}]") for number, value in enumerate(x))
     else:
         x = as_tensor(x, name)
-    words = any(isinstance(module, TOKENS) for module in network.modules())
+    has_embedding = any(isinstance(module, TOKENS) for module in network.modules())
 
     def converted(tensor: Tensor) -> Tensor:
-        return tensor if words and not tensor.is_floating_point() else tensor.double()
+        if has_embedding and not tensor.is_floating_point():
+            return tensor
+        return tensor.double()
 
     return as_batch(network, x, name).map(converted)
 
@@ -38,10 +40,10 @@ def signals(graph: fx.GraphModule, x: Batch, other: Batch) -> list[Any]:
     Raises:
         ConfigError: the network takes other arguments.
     """
-    places = [node for node in graph.graph.nodes if node.op == "placeholder"]
-    names = [str(node.target) for node in places]
+    placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
+    names = [str(node.target) for node in placeholders]
+    defaults = {str(node.target): node.args[0] for node in placeholders if node.args}
     given = x.names or names[: len(x.tensors)]
-    defaults = {str(node.target): node.args[0] for node in places if node.args}
     required = set(names) - set(defaults)
     if len(given) != len(x.tensors) or not required <= set(given) <= set(names):
         got = f"has {', '.join(given)}" if x.names else f"is {len(x.tensors)} tensor(s)"
@@ -49,6 +51,7 @@ def signals(graph: fx.GraphModule, x: Batch, other: Batch) -> list[Any]:
             f"x: it {got}, but the network takes {', '.join(names)}; pass a tuple with one tensor "
             "for each argument, or a mapping of them by name"
         )
-    pairs = zip(given, x.tensors, other.tensors, strict=True)
-    found = {name: Signal((2, *one.shape[1:]), inputs=(one, two)) for name, one, two in pairs}
-    return [found[name] if name in found else defaults[name] for name in names]
+    values = dict(defaults)
+    for name, rows, columns in zip(given, x.tensors, other.tensors, strict=True):
+        values[name] = Signal((2, *rows.shape[1:]), inputs=(rows, columns))
+    return [values[name] for name in names]

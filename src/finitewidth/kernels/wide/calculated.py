@@ -12,13 +12,18 @@ from finitewidth.kernels.wide.layers import Root, Signal, refused
 
 def flat(args: Any, kwargs: Mapping[str, Any]) -> list[Any]:
     """Return all arguments, and the members of lists among them."""
-    flat: list[Any] = []
-    for each in (*args, *kwargs.values()):
-        flat += list(each) if isinstance(each, list | tuple) else [each]
-    return flat
+    values: list[Any] = []
+    for argument in (*args, *kwargs.values()):
+        if isinstance(argument, list | tuple):
+            values += argument
+        else:
+            values.append(argument)
+    return values
 
 
-def calculated(what: str, function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Signal:
+def calculated(
+    operation: str, function: Callable, args: tuple, kwargs: Mapping[str, Any]
+) -> Signal:
     """Apply a function without weights to the inputs themselves.
 
     It gets two inputs at a time, as sizes that were read from a tensor are those for two.
@@ -26,37 +31,50 @@ def calculated(what: str, function: Callable, args: tuple, kwargs: Mapping[str, 
     Raises:
         ConfigError: it mixes inputs.
     """
-    x, other = (_by_twos(what, function, args, kwargs, side) for side in (0, 1))
+    x = _by_twos(operation, function, args, kwargs, side=0)
+    other = _by_twos(operation, function, args, kwargs, side=1)
     return Signal((2, *x.shape[1:]), inputs=(x, other))
 
 
 def _by_twos(
-    what: str, function: Callable, args: tuple, kwargs: Mapping[str, Any], side: int
+    operation: str, function: Callable, args: tuple, kwargs: Mapping[str, Any], side: int
 ) -> Tensor:
-    """Return a function of the inputs of one side, (n, ...)."""
-    tensors = [each.inputs[side] for each in flat(args, kwargs) if isinstance(each, Signal)]
-    count = len(tensors[0])
+    """Return a function of the inputs of rows (``side`` 0) or columns (1), (n, ...)."""
+    signals = [value for value in flat(args, kwargs) if isinstance(value, Signal)]
+    count = len(signals[0].inputs[side])
 
-    def of(rows: list[int]) -> Tensor:
-        def value(each: Any) -> Any:
-            if isinstance(each, list | tuple):
-                return type(each)(map(value, each))
-            return each.inputs[side][rows] if isinstance(each, Signal) else each
-
-        return function(*map(value, args), **{key: value(each) for key, each in kwargs.items()})
+    def result(rows: list[int]) -> Tensor:
+        values = [_with_rows(value, side, rows) for value in args]
+        named = {name: _with_rows(value, side, rows) for name, value in kwargs.items()}
+        return function(*values, **named)
 
     last = count - 1
-    parts = [of([at, min(at + 1, last)]) for at in range(0, count, 2)]
-    if not torch.equal(parts[0][:1], of([0, 0])[:1]):
-        raise refused(what, "mixes inputs")
+    parts = [result([row, min(row + 1, last)]) for row in range(0, count, 2)]
+    if not torch.equal(parts[0][:1], result([0, 0])[:1]):
+        raise refused(operation, "mixes inputs")
     return torch.cat(parts)[:count]
 
 
-def scaled(what: str, function: Callable, args: tuple, signal: Signal, root: Root | None) -> Signal:
-    """Multiply by a number, or divide by one."""
-    others = [each for each in args if not isinstance(each, Signal)]
-    if not all(isinstance(each, int | float) for each in others):
-        raise refused(what, "combines a tensor with something else than a number")
+def _with_rows(value: Any, side: int, rows: list[int]) -> Any:
+    """Put the given rows of their inputs in place of signals, also in lists."""
+    if isinstance(value, list | tuple):
+        return type(value)(_with_rows(member, side, rows) for member in value)
+    if isinstance(value, Signal):
+        return value.inputs[side][rows]
+    return value
+
+
+def scaled(
+    operation: str, function: Callable, args: tuple, signal: Signal, root: Root | None
+) -> Signal:
+    """Multiply by a number, or divide by one.
+
+    Raises:
+        ConfigError: another argument is no number.
+    """
+    others = [value for value in args if not isinstance(value, Signal)]
+    if not all(isinstance(value, int | float) for value in others):
+        raise refused(operation, "combines a tensor with something else than a number")
     one = torch.ones((), dtype=torch.float64)
-    factor = function(*(one if isinstance(each, Signal) else each for each in args))
+    factor = function(*(one if isinstance(value, Signal) else value for value in args))
     return replace(signal, field=signal.field.scaled(float(factor)), root=root)

@@ -24,26 +24,32 @@ def function_of_one(function: Callable, args: tuple, kwargs: Mapping[str, Any]) 
 
     It is None if there is no such tensor.
     """
-    roots = [_root(each) for each in args]
-    known = [root for root in roots if root is not None]
-    strange = [each for each in (*args, *kwargs.values()) if not isinstance(each, Signal | NUMBERS)]
-    signals = [each for each in (*args, *kwargs.values()) if isinstance(each, Signal)]
-    if strange or len(known) < len(signals) or any(base is not known[0][0] for base, _ in known):
+    values = (*args, *kwargs.values())
+    if not all(isinstance(value, Signal | NUMBERS) for value in values):
+        return None
+    if any(isinstance(value, Signal) for value in kwargs.values()):
+        return None
+    roots = [_root(value) for value in args if isinstance(value, Signal)]
+    if None in roots or any(base is not roots[0][0] for base, _ in roots):
         return None
 
     def composed(h: Any) -> Any:
-        values = [
-            each if root is None else root[1](h) for each, root in zip(args, roots, strict=True)
-        ]
-        return function(*values, **kwargs)
+        return function(*(_value_at(h, value) for value in args), **kwargs)
 
-    return known[0][0], composed
+    base, _ = roots[0]
+    return base, composed
 
 
-def _root(value: Any) -> Root | None:
-    """Return the Gaussian tensor that a value is a function of, and the function."""
+def _value_at(h: Any, value: Any) -> Any:
+    """Return the value of an argument where its Gaussian tensor is h; numbers stay as they are."""
     if not isinstance(value, Signal):
-        return None
-    if value.root is None and value.gaussian:
-        return value, lambda h: h.clone()  # operations in place leave h as it is
-    return value.root
+        return value
+    _, function = _root(value)
+    return function(h)
+
+
+def _root(signal: Signal) -> Root | None:
+    """Return the Gaussian tensor that a signal is a function of, and the function."""
+    if signal.root is None and signal.gaussian:
+        return signal, lambda h: h.clone()  # operations in place leave h as it is
+    return signal.root

@@ -51,17 +51,22 @@ def correlation(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
 
 def _of_means(means: Means) -> Dual:
     """Return the dual of an activation whose value alone costs as much as both means."""
-    return Dual(means, lambda q, a, b: means(q, a, b)[0])
+
+    def value(q: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        return means(q, a, b)[0]
+
+    return Dual(means, value)
 
 
 def piecewise_linear(below: float, above: float) -> Dual:
     """Return the means of phi(u) = below min(u, 0) + above max(u, 0).
 
     ReLU is (0, 1), leaky ReLU (slope, 1), and the absolute value (-1, 1). With the correlation c,
-    P(u v > 0) = 1/2 + arcsin(c) / pi and 2 E relu(u) relu(v) / sqrt(ab) = (sqrt(1 - c^2) + c (pi/2
-    + arcsin c)) / pi. The four products of positive and negative parts follow from c and -c:
+    P(u > 0, v > 0) = P(u < 0, v < 0) = 1/4 + arcsin(c) / (2 pi), and 2 E relu(u) relu(v) / sqrt(ab)
+    = (sqrt(1 - c^2) + c (pi/2 + arcsin c)) / pi. The four products of positive and negative parts
+    follow from c and -c:
 
-        slope = (below^2 + above^2) P(u v > 0) + below above (1 - 2 P(u v > 0)),  half of the first
+        slope = (below + above)^2 / 4 + (above - below)^2 / (2 pi) arcsin(c)
         value = sqrt(ab) ((above - below)^2 / (2 pi) sqrt(1 - c^2) + c slope)
     """
     middle = (below + above) ** 2 / 4  # the slope at c = 0
@@ -78,21 +83,25 @@ def piecewise_linear(below: float, above: float) -> Dual:
 
 
 def _erf_value(q: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    both = (1 + 2 * a) * (1 + 2 * b)
-    return (2 * q).div_(both.sqrt_()).asin_().mul_(2 / pi)
+    """Return 2/pi arcsin(2 q / sqrt((1 + 2 a) (1 + 2 b)))."""
+    product = (1 + 2 * a) * (1 + 2 * b)
+    return (2 * q).div_(product.sqrt_()).asin_().mul_(2 / pi)
 
 
 def _erf_means(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    both = (1 + 2 * a) * (1 + 2 * b)
-    slope = (both - (2 * q).square_()).rsqrt_().mul_(4 / pi)
-    value = (2 * q).div_(both.sqrt_()).asin_().mul_(2 / pi)
+    """Return also the slope, 4/pi / sqrt((1 + 2 a) (1 + 2 b) - 4 q^2)."""
+    product = (1 + 2 * a) * (1 + 2 * b)
+    slope = (product - (2 * q).square_()).rsqrt_().mul_(4 / pi)
+    value = (2 * q).div_(product.sqrt_()).asin_().mul_(2 / pi)
     return value, slope
 
 
 def _waves(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     """Return E cos(u - v) / 2 and E cos(u + v) / 2."""
     half = (a + b) / 2
-    return torch.exp(q - half).div_(2), torch.exp(-q - half).div_(2)
+    difference = torch.exp(q - half).div_(2)
+    total = torch.exp(-q - half).div_(2)
+    return difference, total
 
 
 def _sin_means(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
@@ -112,16 +121,16 @@ def _gelu_means(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     #   value = q E Phi Phi + T (ab + q^2 (1 - ab) / ((1 + a) (1 + b)))
     # phi'(u) = Phi(u) + u n(u); the four products are E Phi Phi, q T / (1 + a), q T / (1 + b), and
     # q T / det(I + C)
-    both = (1 + a) * (1 + b)
-    squares = q.square()
-    determinant = both - squares
+    shifted = (1 + a) * (1 + b)
+    q_squared = q.square()
+    determinant = shifted - q_squared
     T = determinant.rsqrt().div_(2 * pi)
-    shares = (q / both.sqrt()).asin_().div_(2 * pi).add_(0.25)  # E Phi(u) Phi(v)
-    product = a * b
-    mixed = squares.mul_(1 - product).div_(both).add_(product)
-    value = (q * shares).addcmul_(T, mixed)
+    normal_products = (q / shifted.sqrt()).asin_().div_(2 * pi).add_(0.25)  # E Phi(u) Phi(v)
+    ab = a * b
+    bracket = q_squared.mul_(1 - ab).div_(shifted).add_(ab)
+    value = (q * normal_products).addcmul_(T, bracket)
     factors = determinant.reciprocal_().add_(1 / (1 + a)).add_(1 / (1 + b))
-    slope = shares.addcmul_(T.mul_(q), factors)
+    slope = normal_products.addcmul_(T.mul_(q), factors)
     return value, slope
 
 

@@ -16,17 +16,19 @@ from finitewidth.kernels.wide.layers import Signal, refused
 
 @dataclass(frozen=True, eq=False)
 class Tokens(Inputs):
-    """Tokens of rows (N, 1, P) and of columns (M, 1, P): 1 for equal tokens, and 0 for others.
+    """Tokens of rows (N, 1, P) and of columns (M, 1, P).
 
-    That of padding, if there is one, has the covariance 0 with itself.
+    The covariance is 1 for equal tokens, and 0 for others. The token of ``padding``, if there is
+    one, has the covariance 0 with itself.
     """
 
     padding: int | None
 
-    def own(self, x: Tensor, pairs: bool) -> Tensor:
+    def self_covariance(self, x: Tensor, pairs: bool) -> Tensor:
         """Compare tokens (n, 1, P) of each input, (n, P, P), or (n, P) at equal positions."""
-        first, second = (x.mT, x) if pairs else (x[:, 0], x[:, 0])
-        return self._equal(first, second)
+        if pairs:
+            return self._equal(x.mT, x)
+        return self._equal(x[:, 0], x[:, 0])
 
     def products(self, first: Tensor, second: Tensor, pairs: bool) -> Tensor:
         """Compare tokens (n, 1, P) and (m, 1, P), (n, m, P, P), or (n, m, P)."""
@@ -35,8 +37,11 @@ class Tokens(Inputs):
         return self._equal(first, second[:, 0])
 
     def _equal(self, first: Tensor, second: Tensor) -> Tensor:
+        """Compare two tensors of tokens."""
         same = first == second
-        return (same if self.padding is None else same & (first != self.padding)).double()
+        if self.padding is not None:
+            same = same & (first != self.padding)
+        return same.double()
 
 
 def field_of_tokens(name: str, module: Table, signal: Signal) -> Field:
@@ -45,14 +50,14 @@ def field_of_tokens(name: str, module: Table, signal: Signal) -> Field:
     Raises:
         ConfigError: the vectors depend on something else than one token, or a bag of tokens.
     """
-    what = f"module {name!r} ({type(module).__name__})"
+    operation = f"module {name!r} ({type(module).__name__})"
     if signal.inputs is None or signal.inputs[0].is_floating_point():
-        raise refused(what, "reads tokens, which must be inputs of integers")
+        raise refused(operation, "reads tokens, which must be inputs of integers")
     if module.max_norm is not None or module.scale_grad_by_freq:
-        raise refused(what, "has max_norm or scale_grad_by_freq; leave them out")
+        raise refused(operation, "has max_norm or scale_grad_by_freq; leave them out")
     if isinstance(module, nn.EmbeddingBag):
         if module.mode == "max" or len(signal.shape) != 2:
-            raise refused(what, "must be the mean or sum of the vectors of tokens (N, T)")
+            raise refused(operation, "must be the mean or sum of the vectors of tokens (N, T)")
         return _bags(*signal.inputs, module)
     rows, columns = (tokens.reshape(len(tokens), 1, -1) for tokens in signal.inputs)
     return Tokens(signal.shape[1:], (), rows, columns, module.padding_idx)
@@ -60,12 +65,14 @@ def field_of_tokens(name: str, module: Table, signal: Signal) -> Field:
 
 def _bags(x: Tensor, other: Tensor, module: nn.EmbeddingBag) -> Field:
     """Return the covariance of sums or means of the vectors of tokens (N, T) and (M, T)."""
-    tokens, places = torch.cat([x, other]).unique(return_inverse=True)
-    counts = torch.zeros(len(places), len(tokens), dtype=torch.float64, device=x.device)
-    counts.scatter_add_(1, places, torch.ones_like(places, dtype=torch.float64))
+    tokens, index = torch.cat([x, other]).unique(return_inverse=True)  # index: (N + M, T)
+    counts = torch.zeros(len(index), len(tokens), dtype=torch.float64, device=x.device)
+    counts.scatter_add_(1, index, torch.ones_like(index, dtype=torch.float64))
     if module.padding_idx is not None:
         counts[:, tokens == module.padding_idx] = 0
     if module.mode == "mean":
         counts = counts / counts.sum(1, keepdim=True).clamp_min(1)
-    first, second = counts[: len(x), :, None], counts[len(x) :, :, None]
-    return Inputs((), (), first, second).times(len(tokens))  # the fan-in is 1 here
+    rows = counts[: len(x), :, None]
+    columns = counts[len(x) :, :, None]
+    # `Inputs` averages over the tokens, of which the law is a sum, as the fan-in is 1
+    return Inputs((), (), rows, columns).times(len(tokens))

@@ -1,7 +1,8 @@
-"""Kernels of a `Field` for some rows and columns after another.
+"""Kernels of a `Field`, one tile of rows and columns after another.
 
 An activation needs the variances of its argument for each input. They are computed first, for one
-input after another; tiles of the kernel then hold one covariance of each pair of inputs.
+piece of the inputs after another. Tiles of the kernel then hold one covariance for each pair of
+inputs.
 """
 
 from collections.abc import Iterator
@@ -22,7 +23,7 @@ TEMPORARY = 8  # arrays of the size of a covariance that one operation makes at 
 CACHED = 2**16  # numbers of a covariance; operations on more of them wait for memory
 BAR_AFTER = 1.0  # seconds
 
-OwnVariances = dict[Field, Tensor]  # (N, *space) of each law that an activation reads
+VariancesByField = dict[Field, Tensor]  # (N, *space) of each law that an activation needs
 
 
 @dataclass(frozen=True)
@@ -47,44 +48,52 @@ class Program:
         return any(field.averages for field in self.derived)
 
     @cached_property
-    def places(self) -> int:
+    def positions(self) -> int:
         """The largest number of covariances of a pair of inputs."""
-        return max(prod(field.space) for field in self.order) ** (2 if self.pairs else 1)
+        largest = max(prod(field.space) for field in self.order)
+        return largest**2 if self.pairs else largest
 
     @cached_property
     def unused(self) -> list[list[Field]]:
         """The laws that nothing needs after each step."""
-        last: dict[Field, int] = {}
-        for at, field in enumerate(self.order):
-            last[field] = at
-            last.update(dict.fromkeys(field.parents, at))
-        return [[field for field in self.order if last[field] == at] for at in range(len(last))]
+        last_use: dict[Field, int] = {}
+        for step, field in enumerate(self.order):
+            last_use[field] = step
+            for parent in field.parents:
+                last_use[parent] = step
+        unused: list[list[Field]] = [[] for _ in self.order]
+        for field in self.order:
+            unused[last_use[field]].append(field)
+        return unused
 
     @cached_property
-    def kept(self) -> int:
+    def held(self) -> int:
         """The largest number of laws that are held at once."""
-        count = largest = 0
+        count = 0
+        largest = 0
         for unused in self.unused:
             count += 1
             largest = max(largest, count)
             count -= len(unused)
         return largest
 
-    def bytes_of(self, kernels: int) -> int:
-        """Return the bytes of the arrays of a pair of inputs, with so many kernels."""
-        return ITEM * self.places * (kernels * self.kept + TEMPORARY)
+    def bytes_per_pair(self, kernels: int) -> int:
+        """Return the bytes of the arrays for a pair of inputs; 2 ``kernels`` are NTK and NNGP."""
+        return ITEM * self.positions * (kernels * self.held + TEMPORARY)
 
 
 def program_of(output: Field) -> Program:
     """Order the laws that an output depends on."""
-    order: dict[Field, None] = {}
+    order: dict[Field, None] = {}  # a set that keeps its order
     waiting = [output]
     while waiting:
         field = waiting[-1]
         missing = [parent for parent in field.parents if parent not in order]
-        waiting += missing
-        if not missing:
-            order.setdefault(waiting.pop())
+        if missing:
+            waiting += missing
+        else:
+            order[field] = None
+            waiting.pop()
     return Program(tuple(order))
 
 
@@ -92,11 +101,11 @@ def kernel_of(program: Program, same: bool, ntk: bool, budget: int, progress: bo
     """Compute the NTK or the NNGP of an output for all rows and columns.
 
     Args:
-        program: of the output.
+        program: the laws that the output depends on.
         same: whether rows and columns are the same inputs.
-        ntk: whether the NTK is wanted, and not the NNGP.
+        ntk: whether to compute the NTK, and not the NNGP.
         budget: bytes for temporary arrays.
-        progress: whether a bar is shown, if it takes time.
+        progress: whether to show a bar if it takes more than `BAR_AFTER`.
 
     Returns:
         (N, M), float64, on the CPU.
@@ -104,22 +113,24 @@ def kernel_of(program: Program, same: bool, ntk: bool, budget: int, progress: bo
     Raises:
         BudgetError: one pair of inputs does not fit into the budget.
     """
-    of_pair = program.bytes_of(2 if ntk else 1)
-    if of_pair > budget:
-        raise BudgetError("the kernel of two inputs", budget, of_pair, ", or use smaller inputs")
+    per_pair = program.bytes_per_pair(2 if ntk else 1)
+    if per_pair > budget:
+        raise BudgetError("the kernel of two inputs", budget, per_pair, ", or use smaller inputs")
     inputs = next(field for field in program.order if isinstance(field, Inputs))
-    N, M = len(inputs.rows), len(inputs.columns)
-    first = variances_of(program, N, "rows", budget)
-    second = first if same else variances_of(program, M, "columns", budget)
+    N = len(inputs.rows)
+    M = len(inputs.columns)
+    row_variances = variances_of(program, N, "rows", budget)
+    column_variances = row_variances if same else variances_of(program, M, "columns", budget)
+    variances = (row_variances, column_variances)
     kernel = torch.empty(N, M, dtype=torch.float64)
-    side = int((budget / of_pair) ** 0.5)
+    side = int((budget / per_pair) ** 0.5)
     if inputs.rows.device.type == "cpu":
-        side = min(side, int((CACHED / program.places) ** 0.5))
+        side = min(side, int((CACHED / program.positions) ** 0.5))
     tiles = list(_tiles(N, M, max(side, 1), same))
-    shown = tqdm(tiles, desc="tiles", leave=False, delay=BAR_AFTER, disable=not progress)
-    for rows, columns in shown:
+    bar = tqdm(tiles, desc="tiles", leave=False, delay=BAR_AFTER, disable=not progress)
+    for rows, columns in bar:
         on_diagonal = same and rows == columns
-        tile = _tile(program, rows, columns, (first, second), on_diagonal, ntk)
+        tile = _tile(program, rows, columns, variances, on_diagonal, ntk)
         part = tile.ntk if ntk else tile.nngp
         if on_diagonal:  # both halves may differ by rounding
             part = part.triu() + part.triu(1).mT
@@ -137,98 +148,116 @@ def _tiles(N: int, M: int, side: int, same: bool) -> Iterator[tuple[slice, slice
                 yield rows, columns
 
 
-def variances_of(program: Program, count: int, axis: str, budget: int) -> OwnVariances:
+def variances_of(program: Program, count: int, axis: str, budget: int) -> VariancesByField:
     """Compute the variances that activations need.
 
     Args:
-        program: of the output.
+        program: the laws that the output depends on.
         count: number of inputs.
         axis: "rows" or "columns".
         budget: bytes for temporary arrays.
     """
-    read = {field.parents[0] for field in program.derived if field.reads_variances}
-    variances = {field: torch.empty(count, *field.space, dtype=torch.float64) for field in read}
-    if not read:
+    needed = {field.parents[0] for field in program.derived if field.needs_variances}
+    variances = {field: torch.empty(count, *field.space, dtype=torch.float64) for field in needed}
+    if not needed:
         return variances
-    size = min(budget // program.bytes_of(1), CACHED // program.places)
+    size = min(budget // program.bytes_per_pair(1), CACHED // program.positions)
     size = max(size, 1)
-    for some in pieces(count, size):
+    for piece in pieces(count, size):
         held: dict[Field, Tensor] = {}
-        for at, field in enumerate(program.order):
-            held[field] = _own(field, held, some, axis, program.pairs)
-            if field in read:
-                equal = equal_positions(held[field], field.space, program.pairs)
-                variances[field] = variances[field].to(equal.device)
-                variances[field][some] = equal.reshape(-1, *field.space)
-            for each in program.unused[at]:
-                del held[each]
+        for step, field in enumerate(program.order):
+            held[field] = _self_covariance(field, held, piece, axis, program.pairs)
+            if field in needed:
+                variance = equal_positions(held[field], field.space, program.pairs)
+                variances[field] = variances[field].to(variance.device)
+                variances[field][piece] = variance.reshape(-1, *field.space)
+            for unused in program.unused[step]:
+                del held[unused]
     return variances
 
 
-def _own(field: Field, held: dict[Field, Tensor], some: slice, axis: str, pairs: bool) -> Tensor:
-    """Return the covariance of some inputs with themselves, (n, *places)."""
+def _self_covariance(
+    field: Field, held: dict[Field, Tensor], piece: slice, axis: str, pairs: bool
+) -> Tensor:
+    """Return the covariance of each input of a piece with itself, (n, *positions)."""
     if isinstance(field, Inputs):
-        x = getattr(field, axis)[some]
-        return field.own(x, pairs).reshape(len(x), *field.space * (2 if pairs else 1))
+        x = getattr(field, axis)[piece]
+        return field.self_covariance(x, pairs).reshape(len(x), *_positions(field, pairs))
     parents = [held[parent] for parent in field.parents]
-    if not field.reads_variances:
-        return field.own(parents, pairs, None)
+    if not field.needs_variances:
+        return field.self_covariance(parents, pairs, None)
     space = field.parents[0].space
     variance = equal_positions(parents[0], space, pairs).reshape(-1, *space)
-    both = Variances(*_as_places(variance, variance, pairs))
-    return field.own(parents, pairs, both)
+    variances = Variances(*_by_position(variance, variance, pairs))
+    return field.self_covariance(parents, pairs, variances)
+
+
+def _positions(field: Field, pairs: bool) -> tuple[int, ...]:
+    """Return the axes of positions of a covariance."""
+    return field.space * 2 if pairs else field.space
 
 
 def _tile(
     program: Program,
     rows: slice,
     columns: slice,
-    variances: tuple[OwnVariances, OwnVariances],
+    variances: tuple[VariancesByField, VariancesByField],
     on_diagonal: bool,
     ntk: bool,
 ) -> Kernels:
-    """Return both kernels of the output for some rows and columns, (n, m)."""
+    """Return both kernels of the output for a tile of rows and columns, (n, m)."""
     held: dict[Field, Kernels] = {}
     pairs = program.pairs
-    for at, field in enumerate(program.order):
+    for step, field in enumerate(program.order):
         if isinstance(field, Inputs):
             nngp = _products(field, rows, columns, pairs)
             held[field] = Kernels(nngp, torch.zeros_like(nngp) if ntk else None)
         else:
-            both = None
-            if field.reads_variances:
+            tile_variances = None
+            if field.needs_variances:
                 (parent,) = field.parents
-                first, second = variances[0][parent][rows], variances[1][parent][columns]
+                first = variances[0][parent][rows]
+                second = variances[1][parent][columns]
                 if on_diagonal:
-                    _tie(held[parent].nngp, first, pairs)
-                first, second = _as_places(first, second, pairs)
-                both = Variances(first[:, None], second[None])
-            held[field] = field.kernels([held[parent] for parent in field.parents], pairs, both)
+                    _set_variances(held[parent].nngp, first, pairs)
+                first, second = _by_position(first, second, pairs)
+                tile_variances = Variances(first[:, None], second[None])
+            parents = [held[parent] for parent in field.parents]
+            held[field] = field.kernels(parents, pairs, tile_variances)
         if field is not program.output:
-            for each in program.unused[at]:
-                del held[each]
+            for unused in program.unused[step]:
+                del held[unused]
     return held[program.output]
 
 
 def _products(inputs: Inputs, rows: slice, columns: slice, pairs: bool) -> Tensor:
-    """Return the covariances of given inputs, (n, m, *places)."""
-    first, second = inputs.rows[rows], inputs.columns[columns]
+    """Return the covariances of given inputs, (n, m, *positions)."""
+    first = inputs.rows[rows]
+    second = inputs.columns[columns]
     products = inputs.products(first, second, pairs)
-    return products.reshape(len(first), len(second), *inputs.space * (2 if pairs else 1))
+    return products.reshape(len(first), len(second), *_positions(inputs, pairs))
 
 
-def _as_places(first: Tensor, second: Tensor, pairs: bool) -> tuple[Tensor, Tensor]:
-    """Arrange variances (n, *space) as those of the first and of the second position."""
-    space = first.shape[1:]
+def _by_position(first: Tensor, second: Tensor, pairs: bool) -> tuple[Tensor, Tensor]:
+    """Arrange variances (n, *space) as those of the first and of the second position.
+
+    For pairs of positions they become (n, *space, *ones) and (n, *ones, *space).
+    """
     if not pairs:
         return first, second
+    space = first.shape[1:]
     ones = [1] * len(space)
-    return first.reshape(len(first), *space, *ones), second.reshape(len(second), *ones, *space)
+    by_first = first.reshape(len(first), *space, *ones)
+    by_second = second.reshape(len(second), *ones, *space)
+    return by_first, by_second
 
 
-def _tie(nngp: Tensor, variances: Tensor, pairs: bool) -> None:
-    """Give an input in rows and columns exactly its variance; rounding would break |c| <= 1."""
-    equal = nngp.diagonal(dim1=0, dim2=1)  # (*places, n)
+def _set_variances(nngp: Tensor, variances: Tensor, pairs: bool) -> None:
+    """Write the exact variance of an input that is in rows and in columns.
+
+    With a rounded one the correlation could be above 1.
+    """
+    equal = nngp.diagonal(dim1=0, dim2=1)  # (*positions, n)
     if pairs:
         for axes in range(variances.dim() - 1, 0, -1):
             equal = equal.diagonal(dim1=0, dim2=axes)  # the next axis of positions goes to the end

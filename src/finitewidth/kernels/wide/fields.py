@@ -6,7 +6,8 @@ what that law needs: for inputs i of the rows and j of the columns, and position
     nngp    E h_p(x_i) h_q(x_j)                     ntk     <grad h_p(x_i), grad h_q(x_j)>
 
 either for all pairs of positions, or for p = q alone, where no layer averages over positions.
-`evaluation` computes them for some rows and columns after another.
+`evaluation` computes them for one tile of rows and columns after another. The axes of positions of
+a covariance are *space, or *space twice for all pairs of them, which is written *positions.
 """
 
 from abc import ABC, abstractmethod
@@ -30,10 +31,10 @@ from finitewidth.kernels.wide.positions import (
 
 
 class Kernels(NamedTuple):
-    """Both kernels of a tile, (n, m, *places); the places are *space, or *space twice for pairs."""
+    """Both kernels of a tile, (n, m, *positions)."""
 
     nngp: Tensor
-    ntk: Tensor | None  # None if it is not wanted
+    ntk: Tensor | None  # None if only the NNGP is computed
 
 
 class Variances(NamedTuple):
@@ -82,15 +83,23 @@ class Field:
     def averaged(self, average: Average) -> "Field":
         """Apply an average over positions; it maps (B, 1, *space) to (B, 1, *new space)."""
         space = self.space
-        new = average(torch.zeros(1, 1, *space, dtype=torch.float64)).shape[2:]
-        return Mapped(tuple(new), (self,), lambda k, pairs: averaged(k, average, space), True)
+        new_space = average(torch.zeros(1, 1, *space, dtype=torch.float64)).shape[2:]
+
+        def change(k: Tensor, pairs: bool) -> Tensor:
+            return averaged(k, average, space)
+
+        return Mapped(tuple(new_space), (self,), change, averages=True)
 
     def over_positions(self) -> "Field":
-        """Average over equal positions, as a dense layer does that reads all of them."""
+        """Average over equal positions, as a dense layer does that takes all of them as inputs."""
         if not self.space:
             return self
         space = self.space
-        return Mapped((), (self,), lambda k, pairs: equal_positions(k, space, pairs).mean(-1))
+
+        def mean(k: Tensor, pairs: bool) -> Tensor:
+            return equal_positions(k, space, pairs).mean(-1)
+
+        return Mapped((), (self,), mean)
 
     def windowed(self, windows: Sequence[Window], circular: bool) -> "Field":
         """Average over the taps of a convolution, which shift both positions alike."""
@@ -109,7 +118,7 @@ class Inputs(Field):
     rows: Tensor
     columns: Tensor
 
-    def own(self, x: Tensor, pairs: bool) -> Tensor:
+    def self_covariance(self, x: Tensor, pairs: bool) -> Tensor:
         """Return the covariance of inputs (n, C, P) with themselves, (n, P), or (n, P, P)."""
         if pairs:
             return torch.einsum("ncp,ncq->npq", x, x) / x.shape[1]
@@ -125,16 +134,18 @@ class Derived(Field, ABC):
     """A law that follows from others.
 
     Attributes:
-        reads_variances: whether it depends on the variances of its parent.
+        needs_variances: whether it depends on the variances of its parent.
         averages: whether it needs all pairs of positions.
     """
 
-    reads_variances = False
+    needs_variances = False
     averages = False
 
     @abstractmethod
-    def own(self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None) -> Tensor:
-        """Return the covariance of each input with itself, (n, *places), from those of parents."""
+    def self_covariance(
+        self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None
+    ) -> Tensor:
+        """Return the covariance of each input with itself, (n, *positions), from those below."""
 
     @abstractmethod
     def kernels(
@@ -145,15 +156,14 @@ class Derived(Field, ABC):
 
 @dataclass(frozen=True, eq=False)
 class Mapped(Derived):
-    """A linear map of covariances, ``change(k, pairs)``, which acts on the places of (..., places).
-
-    ``averages`` tells whether it needs all pairs of positions.
-    """
+    """A linear map of covariances, ``change(k, pairs)``, which acts on the axes of positions."""
 
     change: Callable[[Tensor, bool], Tensor]
     averages: bool = False
 
-    def own(self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None) -> Tensor:
+    def self_covariance(
+        self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None
+    ) -> Tensor:
         """Apply the map."""
         return self.change(parents[0], pairs)
 
@@ -176,7 +186,9 @@ class Weighted(Derived):
 
     law: LayerLaw
 
-    def own(self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None) -> Tensor:
+    def self_covariance(
+        self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None
+    ) -> Tensor:
         """Return sigma_w2 K + sigma_b2."""
         return (parents[0] * self.law.sigma_w2).add_(self.law.sigma_b2)
 
@@ -189,7 +201,9 @@ class Weighted(Derived):
         nngp = (mean.nngp * law.sigma_w2).add_(law.sigma_b2)
         if mean.ntk is None:
             return Kernels(nngp, None)
-        ntk = (mean.nngp * law.gain).add_(mean.ntk, alpha=law.sigma_w2).add_(law.bias_gain)
+        ntk = mean.nngp * law.gain
+        ntk.add_(mean.ntk, alpha=law.sigma_w2)
+        ntk.add_(law.bias_gain)
         return Kernels(nngp, ntk)
 
 
@@ -197,7 +211,9 @@ class Weighted(Derived):
 class Sum(Derived):
     """A sum of independent tensors."""
 
-    def own(self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None) -> Tensor:
+    def self_covariance(
+        self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None
+    ) -> Tensor:
         """Return the sum."""
         return parents[0] + parents[1]
 
@@ -215,9 +231,11 @@ class Activated(Derived):
     """An elementwise activation of Gaussian channels."""
 
     dual: Dual
-    reads_variances = True
+    needs_variances = True
 
-    def own(self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None) -> Tensor:
+    def self_covariance(
+        self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None
+    ) -> Tensor:
         """Return E phi(u)^2, or E phi(u) phi(v) of two positions."""
         return self.dual.value(parents[0], *variances)
 
@@ -243,9 +261,11 @@ class Normalised(Derived):
     eps: float
     scale: bool
     shift: bool
-    reads_variances = True
+    needs_variances = True
 
-    def own(self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None) -> Tensor:
+    def self_covariance(
+        self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None
+    ) -> Tensor:
         """Return K / sqrt(a b)."""
         return parents[0] * self._inverse(variances)
 
@@ -258,16 +278,26 @@ class Normalised(Derived):
         nngp = below.nngp * inverse
         if below.ntk is None:
             return Kernels(nngp, None)
-        ntk = (below.ntk * inverse).add_(nngp, alpha=float(self.scale)).add_(float(self.shift))
+        ntk = below.ntk * inverse
+        ntk.add_(nngp, alpha=float(self.scale))
+        ntk.add_(float(self.shift))
         return Kernels(nngp, ntk)
 
     def _inverse(self, variances: Variances) -> Tensor:
-        return ((variances.first + self.eps) * (variances.second + self.eps)).rsqrt_()
+        """Return 1 / sqrt((a + eps) (b + eps))."""
+        a = variances.first + self.eps
+        b = variances.second + self.eps
+        return (a * b).rsqrt_()
 
 
 def of_inputs(x: Tensor, other: Tensor, channel: int) -> Inputs:
     """Return the law of inputs (N, ...) and (M, ...), whose channels lie on an axis."""
-    first, second = (each.movedim(channel, 1).double() for each in (x, other))
-    channels, space = first.shape[1], tuple(first.shape[2:])
-    flat = [each.reshape(len(each), channels, -1) for each in (first, second)]  # P = 1 without
-    return Inputs(space, (), *flat)
+    rows = x.movedim(channel, 1).double()  # (N, C, *space)
+    columns = other.movedim(channel, 1).double()
+    channels = rows.shape[1]
+    return Inputs(
+        space=tuple(rows.shape[2:]),
+        parents=(),
+        rows=rows.reshape(len(rows), channels, -1),  # (N, C, P), P = 1 without axes of positions
+        columns=columns.reshape(len(columns), channels, -1),
+    )

@@ -24,10 +24,12 @@ from finitewidth.kernels.wide.duals import Dual, Mean, correlation
 REACH = 13.0  # of the integrals, in standard deviations
 PANEL = 0.5  # width of a panel; one ends at 0, where some activations have a kink
 PANEL_NODES = 16
-FIRST, MOST = 32, 1024  # numbers of terms: of the first try, and at most
+FIRST = 32  # terms of the first try
+MOST = 1024  # largest number of terms
 TOLERANCE = 1e-15  # the part of E phi^2 that the last quarter of the terms may have
 NEGLIGIBLE = 1e-16  # the part of the sum that terms left out may have
-BIN, NARROWEST = 4.0, 1e-3  # widths of bins of logarithms of variances
+BIN = 4.0  # largest width of a bin of logarithms of variances
+NARROWEST = 1e-3  # smallest width
 CHEBYSHEV = 32  # polynomials in each bin
 TINY = 1e-30  # replaces smaller variances
 AT_ONCE = 32  # terms whose coefficients are held
@@ -44,8 +46,13 @@ def by_series(activation: ActivationLike) -> Dual:
     the errors would be up to 3e-6 and 5e-3 near c = 1 and -1.
     """
     function = activation_of(activation)
-    value, slope = _mean(function.value), _mean(function.slope)
-    return Dual(lambda q, a, b: (value(q, a, b), slope(q, a, b)), value)
+    value = _mean(function.value)
+    slope = _mean(function.slope)
+
+    def means(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+        return value(q, a, b), slope(q, a, b)
+
+    return Dual(means, value)
 
 
 def _mean(function: TensorMap) -> Mean:
@@ -60,16 +67,17 @@ def _mean(function: TensorMap) -> Mean:
             raise ConfigError(
                 "network: an activation grows too fast; its square has no finite mean"
             )
-        used = _terms(coefficients.largest, float(c.abs().max()))
-        power = c.square() if used.step == 2 else c
+        terms = _terms(coefficients.largest, float(c.abs().max()))
+        power = c.square() if terms.step == 2 else c
         total = torch.zeros_like(c)
-        for some in reversed(list(pieces(len(used), AT_ONCE))):
-            alpha = coefficients.of(used[some])  # (k, number of variances)
-            first = alpha[:, : a.numel()].reshape(-1, *a.shape)
-            second = first if same else alpha[:, a.numel() :].reshape(-1, *b.shape)
-            for k in reversed(range(len(first))):  # Horner's scheme
-                total.mul_(power).addcmul_(first[k], second[k])
-        return total.mul_(c) if used.start else total
+        # Horner's scheme, from the last term to the first
+        for piece in reversed(list(pieces(len(terms), AT_ONCE))):
+            alpha = coefficients.at_terms(terms[piece])  # (k, number of variances)
+            alpha_a = alpha[:, : a.numel()].reshape(-1, *a.shape)
+            alpha_b = alpha_a if same else alpha[:, a.numel() :].reshape(-1, *b.shape)
+            for k in reversed(range(len(alpha_a))):
+                total.mul_(power).addcmul_(alpha_a[k], alpha_b[k])
+        return total.mul_(c) if terms.start else total
 
     return mean
 
@@ -104,15 +112,15 @@ class _Coefficients:
     bins: Tensor
     largest: Tensor
 
-    def of(self, used: range) -> Tensor:
-        """Return the coefficients of some terms, (k, n)."""
-        series = self.series[:, used.start : used.stop : used.step]
+    def at_terms(self, terms: range) -> Tensor:
+        """Return the coefficients of the terms k of a range, (k, n)."""
+        series = self.series[:, terms.start : terms.stop : terms.step]
         if len(series) == 1:
             return series[0] @ self.polynomials
         alpha = series.new_empty(series.shape[1], len(self.bins))
-        for at, one in enumerate(series):
-            own = self.bins == at
-            alpha[:, own] = one @ self.polynomials[:, own]
+        for number, series_of_bin in enumerate(series):
+            in_bin = self.bins == number
+            alpha[:, in_bin] = series_of_bin @ self.polynomials[:, in_bin]
         return alpha
 
 
@@ -123,26 +131,36 @@ def _coefficients(function: TensorMap, variances: Tensor) -> _Coefficients:
     analytic functions up to a distance pi from the real axis. Chebyshev polynomials on a bin of
     at most the width 4 then have the error 3.4^-d, where d is their number.
     """
-    n, device = len(variances), variances.device
+    n = len(variances)
+    device = variances.device
     if n <= 4 * CHEBYSHEV:
         alpha = _integrated(function, variances)  # (k, n)
-        one_each = torch.eye(n, dtype=alpha.dtype, device=device)
-        bins = torch.zeros(n, dtype=torch.long, device=device)
-        return _Coefficients(alpha[None], one_each, bins, alpha.abs().amax(1))
+        return _Coefficients(
+            series=alpha[None],  # one bin, with a polynomial for each variance that is 1 there
+            polynomials=torch.eye(n, dtype=alpha.dtype, device=device),
+            bins=torch.zeros(n, dtype=torch.long, device=device),
+            largest=alpha.abs().amax(1),
+        )
     logs = variances.clamp_min(TINY).log()
-    low, high = float(logs.min()), float(logs.max())
-    width = max((high - low) / max(1, ceil((high - low) / BIN)), NARROWEST)
-    used, bins = ((logs - low) / width).floor().unique(return_inverse=True)
-    centres = low + (used + 0.5) * width
+    low = float(logs.min())
+    high = float(logs.max())
+    count = max(1, ceil((high - low) / BIN))
+    width = max((high - low) / count, NARROWEST)
+    # the bins that hold a variance, and the number of its bin for each variance
+    filled, bins = ((logs - low) / width).floor().unique(return_inverse=True)
+    centres = low + (filled + 0.5) * width
+    # coefficients at the roots of the Chebyshev polynomial of degree d in each bin
     angles = torch.pi * (torch.arange(CHEBYSHEV, device=device).double() + 0.5) / CHEBYSHEV
-    points = (centres[:, None] + width / 2 * angles.cos()).exp()  # (bins, d)
-    alpha = _integrated(function, points.flatten())  # (k, bins d)
+    roots = (centres[:, None] + width / 2 * angles.cos()).exp()  # (bins, d)
+    alpha = _integrated(function, roots.flatten())  # (k, bins d)
+    # discrete cosine transform: from values at the roots to coefficients of polynomials
     degrees = torch.arange(CHEBYSHEV, device=device).double()[:, None]
-    transform = (degrees * angles).cos() * 2 / CHEBYSHEV
+    transform = (degrees * angles).cos() * 2 / CHEBYSHEV  # (d, d)
     transform[0] /= 2
-    series = alpha.view(-1, len(used), CHEBYSHEV).transpose(0, 1) @ transform.mT
-    places = ((logs - centres[bins]) / (width / 2)).clamp(-1, 1).acos()
-    polynomials = (degrees * places).cos()
+    series = alpha.view(-1, len(filled), CHEBYSHEV).transpose(0, 1) @ transform.mT
+    # T_d(cos t) = cos(d t), where cos t goes from -1 to 1 in a bin
+    t = ((logs - centres[bins]) / (width / 2)).clamp(-1, 1).acos()
+    polynomials = (degrees * t).cos()  # (d, n)
     return _Coefficients(series, polynomials, bins, alpha.abs().amax(1))
 
 
@@ -159,7 +177,7 @@ def _integrated(function: TensorMap, variances: Tensor) -> Tensor:
 
 def _of_variances(function: TensorMap, variances: Tensor, terms: int) -> tuple[Tensor, bool]:
     """Return the coefficients (k, n) for variances (n,), and whether they are enough."""
-    z, weights = (each.to(variances.device) for each in _nodes())
+    z, weights = (tensor.to(variances.device) for tensor in _nodes())
     polynomials = _polynomials(terms).to(variances.device)  # (k, nodes), times the weights
     values = function((variances.sqrt()[:, None] * z).contiguous())  # (n, nodes)
     alpha = polynomials @ values.mT

@@ -20,13 +20,13 @@ WEIGHTED = (nn.Linear, nn.Conv1d, nn.Conv2d, *TOKENS)
 
 @dataclass(frozen=True)
 class LayerLaw:
-    """What a layer with weights does to covariances averaged over its fan-in.
+    """The law of the weights of a layer, and their part in the NTK.
 
     Attributes:
         sigma_w2: variance of a weight times the fan-in.
         sigma_b2: variance of a bias; 0 without biases.
-        gain: the factor of the covariance in the layer's own part of the NTK: sigma_w2, or the
-            fan-in in the standard parametrisation; 0 for a frozen weight.
+        gain: the factor of the covariance in the part of this layer's weights in the NTK: sigma_w2,
+            or the fan-in in the standard parametrisation; 0 for a frozen weight.
         bias_gain: the part of the biases in the NTK; 0 for frozen ones.
     """
 
@@ -55,19 +55,24 @@ def layer_laws(
     laws = {}
     for name, module in layers.items():
         fan = fan_in(module)
-        biases = None if isinstance(module, TOKENS) else module.bias
-        of_torch = 1.0 if isinstance(module, TOKENS) else 1 / 3
-        weight = _variance("sigma_w2", sigma_w2, name, layers, of_torch, above=0)
-        bias = 0.0
+        # torch draws weights and biases uniformly up to 1 / sqrt(fan-in), which has the variance
+        # 1 / (3 fan-in); those of tables are standard normal
+        tokens = isinstance(module, TOKENS)
+        torch_weight = 1.0 if tokens else 1 / 3
+        torch_bias = 1 / (3 * fan)
+        biases = None if tokens else module.bias
+        weight_variance = _variance("sigma_w2", sigma_w2, name, layers, torch_weight, above=0)
+        bias_variance = 0.0
         if biases is not None:
-            # torch draws both uniformly up to 1 / sqrt(fan-in), which has a third as its variance
-            bias = _variance("sigma_b2", sigma_b2, name, layers, 1 / (3 * fan))
-        gain, bias_gain = (weight, bias) if parametrisation == "ntk" else (float(fan), 1.0)
+            bias_variance = _variance("sigma_b2", sigma_b2, name, layers, torch_bias)
+        standard = parametrisation == "standard"
+        gain = float(fan) if standard else weight_variance
+        bias_gain = 1.0 if standard else bias_variance
         laws[name] = LayerLaw(
-            weight,
-            bias,
-            gain if is_trained(module.weight) else 0.0,
-            bias_gain if is_trained(biases) else 0.0,
+            sigma_w2=weight_variance,
+            sigma_b2=bias_variance,
+            gain=gain if is_trained(module.weight) else 0.0,
+            bias_gain=bias_gain if is_trained(biases) else 0.0,
         )
     return laws
 
@@ -82,12 +87,16 @@ def _variance(
     given: Variance,
     layer: str,
     layers: Mapping[str, nn.Module],
-    of_torch: float,
+    torch_variance: float,
     above: float | None = None,
 ) -> float:
-    """Return the variance of one layer."""
+    """Return the variance of one layer from what was given for all of them.
+
+    Raises:
+        ConfigError: it is out of range or missing, or there is no layer of a given name.
+    """
     if given == "torch":
-        return of_torch
+        return torch_variance
     if isinstance(given, Mapping):
         unknown = sorted(set(given) - set(layers))
         if unknown:
@@ -101,5 +110,4 @@ def _variance(
         raise ConfigError(
             f"{argument}: {given!r} must be a number, a number for each layer, or 'torch'"
         )
-    limits = {} if above is None else {"above": above}
-    return checked_number(argument, given, **limits)
+    return checked_number(argument, given, above=above)

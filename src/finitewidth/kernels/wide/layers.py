@@ -1,7 +1,7 @@
-"""What operations without weights do to the law of tensors in the limit of infinite width.
+"""Operations without weights, and their effect on the laws of tensors of infinite width.
 
-A `Signal` is a tensor of the network for two inputs, which has the shape, with what is known of its
-law: the tensor itself for all inputs, as long as it does not depend on weights, and then a `Field`.
+A `Signal` stands for a tensor of the network, and has its shape for two inputs. Before the first
+weights it holds the tensor itself, for all inputs; after them its law, a `Field`.
 """
 
 from collections.abc import Callable
@@ -30,9 +30,9 @@ class Signal:
         gaussian: whether the channels are Gaussian, as the outputs of layers with weights are.
         layers: the layers whose outputs it is a sum of, if it is Gaussian.
         above: the layers that it depends on.
-        alike: whether all channels have one law, and not those of several parts.
-        root: the Gaussian tensor that it is an elementwise function of, and the function, if
-            functions made it.
+        alike: whether all channels have the same law. Those of concatenated tensors have not.
+        root: a Gaussian tensor and an elementwise function of it that gives this tensor, if the
+            network wrote it so.
     """
 
     shape: tuple[int, ...]
@@ -50,9 +50,9 @@ class Signal:
 Root = tuple[Signal, Callable[[Tensor], Tensor]]
 
 
-def refused(what: str, reason: str) -> ConfigError:
+def refused(operation: str, reason: str) -> ConfigError:
     """Return the error for a part of a network that has no such limit."""
-    return ConfigError(f"network: {what} {reason}")
+    return ConfigError(f"network: {operation} {reason}")
 
 
 def field_of(signal: Signal, channel: int) -> Field:
@@ -62,12 +62,12 @@ def field_of(signal: Signal, channel: int) -> Field:
     return of_inputs(*signal.inputs, channel)
 
 
-def activated(what: str, dual: Dual | None, signal: Signal, root: Root | None) -> Signal:
+def activated(operation: str, dual: Dual | None, signal: Signal, root: Root | None) -> Signal:
     """Apply an elementwise activation.
 
     Args:
-        what: the name of the operation, for messages.
-        dual: its means, if they are known.
+        operation: its name, for messages.
+        dual: its means; None if no closed form is known.
         signal: its argument.
         root: the result as a function of a Gaussian tensor.
 
@@ -81,22 +81,21 @@ def activated(what: str, dual: Dual | None, signal: Signal, root: Root | None) -
         field = signal.field.activated(by_series(function))
     else:
         reason = "acts on a tensor that is not the output of a layer with weights, or a sum of such"
-        raise refused(what, reason)
+        raise refused(operation, reason)
     return replace(signal, field=field, gaussian=False, layers=frozenset(), root=root)
 
 
-def added(what: str, first: Signal, second: Signal) -> Signal:
-    """Add two tensors, one of which must have weights of its own.
+def added(operation: str, first: Signal, second: Signal) -> Signal:
+    """Add two tensors, one of which must be the output of weights that the other does not use.
 
     Raises:
         ConfigError: they are not independent.
     """
     if first.field is None or second.field is None or not _same_axes(first, second):
-        raise refused(what, "adds tensors of other shapes, or the inputs themselves")
-    fresh = first.gaussian and not first.layers & second.above
-    if not fresh and not (second.gaussian and not second.layers & first.above):
+        raise refused(operation, "adds tensors of other shapes, or the inputs themselves")
+    if not _is_independent(first, second) and not _is_independent(second, first):
         reason = "adds tensors that are not independent: neither is the output of weights that "
-        raise refused(what, reason + "the other does not depend on")
+        raise refused(operation, reason + "the other does not depend on")
     gaussian = first.gaussian and second.gaussian
     return replace(
         first,
@@ -109,6 +108,11 @@ def added(what: str, first: Signal, second: Signal) -> Signal:
     )
 
 
+def _is_independent(signal: Signal, other: Signal) -> bool:
+    """Tell whether a tensor is the output of weights that another does not depend on."""
+    return signal.gaussian and not signal.layers & other.above
+
+
 def _same_axes(first: Signal, second: Signal) -> bool:
     """Tell whether channels and positions of two tensors lie on the same axes."""
     same_space = first.field.space == second.field.space
@@ -116,26 +120,34 @@ def _same_axes(first: Signal, second: Signal) -> bool:
     return first.shape == second.shape and same_space and same_channel
 
 
-def joined(what: str, parts: list[Signal], axis: int, shape: torch.Size) -> Signal:
-    """Concatenate the channels of tensors: the mean of their laws, weighted by their numbers."""
+def concatenated(operation: str, parts: list[Signal], axis: int, shape: torch.Size) -> Signal:
+    """Concatenate the channels of tensors: the mean of their laws, weighted by their numbers.
+
+    Raises:
+        ConfigError: the axis is not that of the channels, or positions differ.
+    """
     first = parts[0]
     axis %= len(shape)
     if any(part.field is None or part.channel != axis for part in parts):
-        raise refused(what, "joins tensors, but not along their channels")
-    laid_out = {(part.flat, part.field.space) for part in parts}
-    if len(laid_out) > 1:
-        raise refused(what, "joins tensors with different positions")
+        raise refused(operation, "joins tensors, but not along their channels")
+    layouts = {(part.flat, part.field.space) for part in parts}
+    if len(layouts) > 1:
+        raise refused(operation, "joins tensors with different positions")
     total = sum(part.shape[axis] for part in parts)
     field = first.field.times(first.shape[axis] / total)
     for part in parts[1:]:
         field = field.plus(part.field.times(part.shape[axis] / total))
-    above = first.above.union(*(part.above for part in parts))
     return Signal(
-        tuple(shape), field=field, channel=axis, flat=first.flat, above=above, alike=False
+        tuple(shape),
+        field=field,
+        channel=axis,
+        flat=first.flat,
+        above=frozenset().union(*(part.above for part in parts)),
+        alike=False,
     )
 
 
-def normalised(what: str, module: nn.LayerNorm, signal: Signal) -> Signal:
+def normalised(operation: str, module: nn.LayerNorm, signal: Signal) -> Signal:
     """Apply a layer norm over the channels.
 
     Raises:
@@ -143,6 +155,9 @@ def normalised(what: str, module: nn.LayerNorm, signal: Signal) -> Signal:
     """
     last = signal.channel == len(signal.shape) - 1 and not signal.flat
     if not signal.gaussian or not last or len(module.normalized_shape) != 1:
-        raise refused(what, "must normalise the channels, on the last axis, after a linear layer")
-    scale, shift = is_trained(module.weight), is_trained(module.bias)
-    return replace(signal, field=signal.field.normalised(module.eps, scale, shift), root=None)
+        reason = "must normalise the channels, on the last axis, after a linear layer"
+        raise refused(operation, reason)
+    field = signal.field.normalised(
+        module.eps, scale=is_trained(module.weight), shift=is_trained(module.bias)
+    )
+    return replace(signal, field=field, root=None)

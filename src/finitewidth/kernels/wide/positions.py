@@ -16,11 +16,13 @@ Window = tuple[int, int, int, int, int]
 
 def equal_positions(k: Tensor, space: tuple[int, ...], pairs: bool) -> Tensor:
     """Return a covariance at equal positions, (..., P)."""
-    if not pairs:
-        return k.flatten(k.dim() - len(space)) if space else k[..., None]
-    leading = k.shape[: k.dim() - 2 * len(space)]
-    square = k.reshape(*leading, prod(space), prod(space))
-    return square.diagonal(dim1=-2, dim2=-1)
+    if pairs:
+        leading = k.shape[: k.dim() - 2 * len(space)]
+        square = k.reshape(*leading, prod(space), prod(space))
+        return square.diagonal(dim1=-2, dim2=-1)
+    if not space:
+        return k[..., None]
+    return k.flatten(k.dim() - len(space))
 
 
 def averaged(k: Tensor, average: Average, space: tuple[int, ...]) -> Tensor:
@@ -29,12 +31,12 @@ def averaged(k: Tensor, average: Average, space: tuple[int, ...]) -> Tensor:
     The average maps (B, 1, *space) to (B, 1, *new space).
     """
     leading = k.shape[: k.dim() - 2 * len(space)]
-    by_second = average(k.reshape(-1, 1, *space))[:, 0]
+    by_second = average(k.reshape(-1, 1, *space))[:, 0]  # (B P, *new)
     new = by_second.shape[1:]
-    turned = by_second.reshape(-1, prod(space), prod(new)).mT
-    by_first = average(turned.reshape(-1, 1, *space))[:, 0]
-    both = by_first.reshape(-1, prod(new), prod(new)).mT
-    return both.reshape(*leading, *new, *new)
+    swapped = by_second.reshape(-1, prod(space), prod(new)).mT  # (B, P new, P)
+    by_first = average(swapped.reshape(-1, 1, *space))[:, 0]  # (B P new, *new)
+    averages = by_first.reshape(-1, prod(new), prod(new)).mT  # (B, P new, P new)
+    return averages.reshape(*leading, *new, *new)
 
 
 def window_lengths(space: Sequence[int], windows: Sequence[Window]) -> tuple[int, ...]:
@@ -53,9 +55,11 @@ def windowed(
     The taps shift both positions of a pair alike.
     """
     count = len(windows)
-    start = k.dim() - count * (2 if pairs else 1)
-    for at, (window, length) in enumerate(zip(windows, lengths, strict=True)):
-        axes = [start + at, start + count + at] if pairs else [start + at]
+    first = k.dim() - count * (2 if pairs else 1)  # the first axis of positions
+    for number, (window, length) in enumerate(zip(windows, lengths, strict=True)):
+        axes = [first + number]
+        if pairs:
+            axes.append(first + count + number)
         k = _along(k, axes, window, length, circular)
     return k
 
@@ -79,12 +83,10 @@ def _along(k: Tensor, axes: Sequence[int], window: Window, length: int, circular
         high = min(length, (k.shape[axes[0]] - 1 - shift) // stride + 1)
         if low >= high:
             continue
-        target: tuple[slice, ...] = (slice(None),) * k.dim()
-        source = target
-        outputs = slice(low, high)
-        inputs = slice(low * stride + shift, (high - 1) * stride + shift + 1, stride)
+        target = [slice(None)] * k.dim()
+        source = [slice(None)] * k.dim()
         for axis in axes:
-            target = (*target[:axis], outputs, *target[axis + 1 :])
-            source = (*source[:axis], inputs, *source[axis + 1 :])
-        total[target] += k[source]
+            target[axis] = slice(low, high)
+            source[axis] = slice(low * stride + shift, (high - 1) * stride + shift + 1, stride)
+        total[tuple(target)] += k[tuple(source)]
     return total.div_(taps)

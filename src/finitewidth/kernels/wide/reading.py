@@ -52,15 +52,14 @@ def traced(network: nn.Module) -> fx.GraphModule:
 class Limit(fx.Interpreter):
     """Carries out the operations of a network on laws of tensors; see `layers`.
 
-    Each value is a `Signal`, or what does not depend on the inputs. A tensor for two inputs runs
-    along, for its shape.
+    Each value is a `Signal`, or does not depend on the inputs.
     """
 
     def __init__(self, graph: fx.GraphModule, laws: Mapping[str, LayerLaw]) -> None:
         super().__init__(graph, garbage_collect_values=True)
         self.laws = laws
         self.used: set[int] = set()  # weights, by their identity
-        self.order = {node: at for at, node in enumerate(graph.graph.nodes)}
+        self.order = {node: number for number, node in enumerate(graph.graph.nodes)}
         self.extra_traceback = False  # messages stay as they are
 
     def run_node(self, node: fx.Node) -> Any:
@@ -70,20 +69,19 @@ class Limit(fx.Interpreter):
             raise refused(f"parameter {node.target!r}", "is used outside a layer that has a rule")
         if node.op == "output":
             return super().run_node(node)
-        if not any(isinstance(each, Signal) for each in flat(args, kwargs)):
+        if not any(isinstance(value, Signal) for value in flat(args, kwargs)):
             self._check_constant(node)
             return super().run_node(node)
-        what = f"operation {_name(node.target)!r}"
-        self._check_in_place(node, what)
+        operation = f"operation {_name(node.target)!r}"
+        self._check_in_place(node, operation)
         if node.op == "call_module":
             if len(args) != 1 or kwargs or not isinstance(args[0], Signal):
-                raise refused(
-                    f"module {str(node.target)!r}", "must be given one tensor by position"
-                )
+                reason = "must be given one tensor by position"
+                raise refused(f"module {str(node.target)!r}", reason)
             return self._module(str(node.target), args[0])
         if node.op == "call_method":
-            return self._call(node.target, what, getattr(Tensor, node.target), args, kwargs)
-        return self._call(_name(node.target), what, node.target, args, kwargs)
+            return self._call(node.target, operation, getattr(Tensor, node.target), args, kwargs)
+        return self._call(_name(node.target), operation, node.target, args, kwargs)
 
     def _check_constant(self, node: fx.Node) -> None:
         """Refuse a module with weights that acts on what does not depend on the inputs."""
@@ -91,101 +89,134 @@ class Limit(fx.Interpreter):
             reason = "does not act on the inputs, or on a tensor that depends on them"
             raise refused(f"module {str(node.target)!r}", reason)
 
-    def _check_in_place(self, node: fx.Node, what: str) -> None:
+    def _check_in_place(self, node: fx.Node, operation: str) -> None:
         """Refuse to change a tensor in place that is used later."""
         module = self.fetch_attr(node.target) if node.op == "call_module" else None
         name = _name(node.target)
-        changes = name.endswith("_") or name in ("iadd", "imul", "isub", "itruediv")
-        if not (changes or node.kwargs.get("inplace") or getattr(module, "inplace", False)):
+        by_name = name.endswith("_") or name in ("iadd", "imul", "isub", "itruediv")
+        if not (by_name or node.kwargs.get("inplace") or getattr(module, "inplace", False)):
             return
         later = [user for user in node.args[0].users if self.order[user] > self.order[node]]
         if later:
-            raise refused(what, "changes a tensor in place that is used later; change a copy")
+            raise refused(operation, "changes a tensor in place that is used later; change a copy")
 
     def _module(self, name: str, signal: Signal) -> Signal:
+        """Apply a module.
+
+        Raises:
+            ConfigError: there is no rule for it.
+        """
         module = self.fetch_attr(name)
-        what = f"module {name!r} ({type(module).__name__})"
-        if module._forward_hooks or module._forward_pre_hooks:
-            raise refused(what, "has hooks, such as those of a weight norm")
+        operation = f"module {name!r} ({type(module).__name__})"
+        _check_module(operation, module)
         if type(module) in WEIGHTED:
             return self._weighted(name, module, signal)
-        if isinstance(module, _DropoutNd) and module.training and module.p > 0:
-            raise refused(what, "is in train mode and draws random numbers; call network.eval()")
-        if isinstance(module, _BatchNorm):
-            raise refused(what, _reason(module))
         if signal.inputs is not None and not list(module.parameters()):
-            return calculated(what, module, (signal,), {})
+            return calculated(operation, module, (signal,), {})
         if isinstance(module, nn.Identity | _DropoutNd):
             return signal
         if isinstance(module, nn.Flatten):
-            return shaped(what, signal, lambda x: module(x))
+            return shaped(operation, signal, lambda x: module(x))
         if isinstance(module, POOLS):
-            return averaged(what, signal, module)
+            return averaged(operation, signal, module)
         if isinstance(module, nn.LayerNorm):
-            return layers.normalised(what, module, signal)
+            return layers.normalised(operation, module, signal)
         root = function_of_one(module, (signal,), {})
         if type(module) in activations.ACTIVATIONS:
             dual = activations.ACTIVATIONS[type(module)](module)
-            return layers.activated(what, dual, signal, root)
+            return layers.activated(operation, dual, signal, root)
         if type(module) in activations.ELEMENTWISE:
-            return layers.activated(what, None, signal, root)
-        raise refused(what, _reason(module))
+            return layers.activated(operation, None, signal, root)
+        raise refused(operation, _reason(module))
 
     def _weighted(self, name: str, module: Weighted, signal: Signal) -> Signal:
-        parameters = {id(p) for p in module.parameters()}
+        """Apply a layer with weights, each of which must be used once."""
+        parameters = {id(parameter) for parameter in module.parameters()}
         if parameters & self.used:
             reason = "is used twice, or shares weights; there is no rule for the limit of that"
             raise refused(f"module {name!r}", reason)
         self.used |= parameters
-        kind = torch.long if isinstance(module, TOKENS) else module.weight.dtype
-        shape = module(torch.zeros(signal.shape, dtype=kind, device=module.weight.device)).shape
-        return weighted(name, module, self.laws[name], signal, shape)
+        dtype = torch.long if isinstance(module, TOKENS) else module.weight.dtype
+        example = torch.zeros(signal.shape, dtype=dtype, device=module.weight.device)
+        return weighted(name, module, self.laws[name], signal, module(example).shape)
 
     def _call(
-        self, name: str, what: str, function: Callable, args: tuple, kwargs: dict[str, Any]
+        self, name: str, operation: str, function: Callable, args: tuple, kwargs: dict[str, Any]
     ) -> Any:
-        signals = [each for each in flat(args, kwargs) if isinstance(each, Signal)]
+        """Apply a function or method.
+
+        Raises:
+            ConfigError: there is no rule for it.
+        """
+        signals = [value for value in flat(args, kwargs) if isinstance(value, Signal)]
         if name == "getattr":
             return getattr(like(args[0]), args[1])
         if name in ("size", "dim", "len"):
             return function(like(args[0]), *args[1:])
         if name == "dropout":
-            if kwargs.get("training", args[2] if len(args) > 2 else True):
-                raise refused(what, "draws random numbers; call network.eval()")
+            if _argument("training", 2, args, kwargs, default=True):
+                raise refused(operation, "draws random numbers; call network.eval()")
             return signals[0]
         if all(signal.inputs is not None for signal in signals):
-            return calculated(what, function, args, kwargs)
+            return calculated(operation, function, args, kwargs)
         if name in UNCHANGED:
             return signals[0]
-        root = function_of_one(function, args, kwargs)
-        if len(signals) > 1 and root is not None and name.rstrip("_") in ELEMENTWISE:
-            return layers.activated(what, None, signals[0], root)
-        if name in ADDITIONS and len(signals) == 2 and "alpha" not in kwargs:
-            return layers.added(what, *signals)
-        by_tensor = name in DIVISIONS and args[0] is not signals[0]
-        if name in SCALINGS and len(signals) == 1 and not kwargs and not by_tensor:
-            return scaled(what, function, args, signals[0], root)
         if name in ("cat", "concat"):
-            axis = kwargs.get("dim", args[1] if len(args) > 1 else 0)
+            axis = _argument("dim", 1, args, kwargs, default=0)
             shape = torch.cat([like(part) for part in args[0]], axis).shape
-            return layers.joined(what, list(args[0]), axis, shape)
+            return layers.concatenated(operation, list(args[0]), axis, shape)
         if name in SHAPING:
-            return shaped(what, signals[0], lambda x: function(x, *args[1:], **kwargs))
+            return shaped(operation, signals[0], lambda x: function(x, *args[1:], **kwargs))
         if name == "mean" or function in POOLING:
-            return averaged(what, signals[0], lambda x: function(x, *args[1:], **kwargs))
-        if function in activations.ACTIVATIONS:
-            dual = activations.ACTIVATIONS[function](*args[1:], **kwargs)
-            return layers.activated(what, dual, signals[0], root)
-        name = name.rstrip("_")
-        if name in activations.NAMED:
-            return layers.activated(what, activations.NAMED[name], signals[0], root)
-        if name in activations.SMOOTH or (name in ELEMENTWISE and root is not None):
-            return layers.activated(what, None, signals[0], root)
-        raise refused(what, "has no rule for its limit")
+            return averaged(operation, signals[0], lambda x: function(x, *args[1:], **kwargs))
+        return _elementwise(name, operation, function, args, kwargs)
+
+
+def _elementwise(
+    name: str, operation: str, function: Callable, args: tuple, kwargs: dict[str, Any]
+) -> Signal:
+    """Apply a sum, a product with a number, or an activation."""
+    signals = [value for value in flat(args, kwargs) if isinstance(value, Signal)]
+    signal = signals[0]
+    root = function_of_one(function, args, kwargs)
+    if len(signals) > 1 and root is not None and name.rstrip("_") in ELEMENTWISE:
+        return layers.activated(operation, None, signal, root)
+    if name in ADDITIONS and len(signals) == 2 and "alpha" not in kwargs:
+        return layers.added(operation, *signals)
+    by_tensor = name in DIVISIONS and args[0] is not signal
+    if name in SCALINGS and len(signals) == 1 and not kwargs and not by_tensor:
+        return scaled(operation, function, args, signal, root)
+    if function in activations.ACTIVATIONS:
+        dual = activations.ACTIVATIONS[function](*args[1:], **kwargs)
+        return layers.activated(operation, dual, signal, root)
+    name = name.rstrip("_")
+    if name in activations.NAMED:
+        return layers.activated(operation, activations.NAMED[name], signal, root)
+    if name in activations.SMOOTH or (name in ELEMENTWISE and root is not None):
+        return layers.activated(operation, None, signal, root)
+    raise refused(operation, "has no rule for its limit")
+
+
+def _argument(name: str, position: int, args: tuple, kwargs: dict[str, Any], default: Any) -> Any:
+    """Return an argument of a function that was given by name, by position, or not at all."""
+    if name in kwargs:
+        return kwargs[name]
+    return args[position] if len(args) > position else default
 
 
 def _name(target: Any) -> str:
+    """Return the name of a function, method or module that a node of a graph calls."""
     return target if isinstance(target, str) else getattr(target, "__name__", str(target))
+
+
+def _check_module(operation: str, module: nn.Module) -> None:
+    """Refuse modules that do something else than their type says, or that draw random numbers."""
+    if module._forward_hooks or module._forward_pre_hooks:
+        raise refused(operation, "has hooks, such as those of a weight norm")
+    if isinstance(module, _DropoutNd) and module.training and module.p > 0:
+        raise refused(operation, "is in train mode and draws random numbers; call network.eval()")
+    if isinstance(module, _BatchNorm):
+        raise refused(operation, _reason(module))
 
 
 def _reason(module: nn.Module) -> str:

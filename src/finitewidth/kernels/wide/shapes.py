@@ -20,28 +20,32 @@ def like(signal: Any) -> Any:
     return torch.zeros(signal.shape) if isinstance(signal, Signal) else signal
 
 
-def _marked(signal: Signal) -> Tensor:
-    """Return a tensor whose numbers tell which channel and position each of them is."""
+def _numbered(signal: Signal) -> Tensor:
+    """Return a tensor of its shape that holds a different number at each channel and position."""
     numbers = torch.arange(1, prod(signal.shape[1:]) + 1)
     return numbers.view(1, *signal.shape[1:]).double().expand(signal.shape)
 
 
-def shaped(what: str, signal: Signal, function: Callable[[Tensor], Tensor]) -> Signal:
-    """Arrange the axes of a tensor anew: flatten it, or put its axes in another order."""
-    new = function(like(signal))
-    old = signal.shape
-    if tuple(new.shape) == old and torch.equal(function(_marked(signal)), _marked(signal)):
+def shaped(operation: str, signal: Signal, function: Callable[[Tensor], Tensor]) -> Signal:
+    """Arrange the axes of a tensor anew: flatten it, or put its axes in another order.
+
+    Raises:
+        ConfigError: there is no rule for it.
+    """
+    before = _numbered(signal)
+    after = function(before)
+    if after.shape == before.shape and torch.equal(after, before):
         return signal
-    if new.shape[0] == 2 and new.dim() == 2 and new.shape[1] == like(signal)[0].numel():
-        return _flattened(signal, new.shape)
-    marked = function(_marked(signal))
-    for axis in range(1, new.dim()):
-        # the channels lie on the axis along which their numbers differ, with the order of positions
-        moved = _marked(signal).movedim(signal.channel, axis) if axis < len(old) else None
-        if moved is not None and moved.shape == marked.shape and torch.equal(moved, marked):
-            return replace(signal, shape=tuple(new.shape), channel=axis, root=None)
+    if after.dim() == 2 and len(after) == 2 and after.shape[1] == before[0].numel():
+        return _flattened(signal, after.shape)
+    for axis in range(1, min(before.dim(), after.dim())):
+        # whether the channels have moved to this axis, and positions have kept their order
+        moved = before.movedim(signal.channel, axis)
+        if moved.shape == after.shape and torch.equal(moved, after):
+            return replace(signal, shape=tuple(after.shape), channel=axis, root=None)
+    shape = tuple(after.shape)
     raise refused(
-        what, f"arranges a tensor {old} as {tuple(new.shape)}, for which there is no rule"
+        operation, f"arranges a tensor {signal.shape} as {shape}, for which there is no rule"
     )
 
 
@@ -54,26 +58,17 @@ def _flattened(signal: Signal, shape: torch.Size) -> Signal:
     return replace(signal, shape=tuple(shape), field=field, channel=1, flat=flat, root=None)
 
 
-def averaged(what: str, signal: Signal, function: Callable[[Tensor], Tensor]) -> Signal:
+def averaged(operation: str, signal: Signal, function: Callable[[Tensor], Tensor]) -> Signal:
     """Apply an average over positions.
 
     Raises:
         ConfigError: it is one over channels.
     """
     shape = function(like(signal)).shape
-    more = list(signal.shape)
-    more[signal.channel] += 1
-    sizes = zip(shape, function(torch.zeros(more)).shape, strict=True)
-    axes = [axis for axis, (size, with_more) in enumerate(sizes) if size != with_more]
-    plain = not signal.flat and signal.field.space
-    if (
-        not plain
-        or len(axes) != 1
-        or axes == [0]
-        or not _is_same_for_channels(function, signal, axes[0])
-    ):
-        raise refused(what, "averages over channels or inputs, and not over positions alone")
-    (channel,) = axes
+    channel = _channel_after(function, signal, shape)
+    has_positions = not signal.flat and signal.field.space
+    if not has_positions or not channel or not _is_same_for_channels(function, signal, channel):
+        raise refused(operation, "averages over channels or inputs, and not over positions alone")
 
     def average(k: Tensor) -> Tensor:
         """Average (B, 1, *space), with the axes in the order of the network."""
@@ -81,6 +76,20 @@ def averaged(what: str, signal: Signal, function: Callable[[Tensor], Tensor]) ->
 
     field = signal.field.averaged(average)
     return replace(signal, shape=tuple(shape), field=field, channel=channel, root=None)
+
+
+def _channel_after(
+    function: Callable[[Tensor], Tensor], signal: Signal, shape: torch.Size
+) -> int | None:
+    """Return the axis of the result that gets longer with one more channel.
+
+    It is None if no axis does, or several do.
+    """
+    more = list(signal.shape)
+    more[signal.channel] += 1
+    sizes = zip(shape, function(torch.zeros(more)).shape, strict=True)
+    axes = [axis for axis, (size, with_more) in enumerate(sizes) if size != with_more]
+    return axes[0] if len(axes) == 1 else None
 
 
 def _is_same_for_channels(

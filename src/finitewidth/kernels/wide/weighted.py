@@ -48,23 +48,33 @@ def _dense(name: str, signal: Signal, channel: int) -> Field:
 
 def _convolved(name: str, module: nn.Conv1d | nn.Conv2d, signal: Signal) -> Field:
     """Return the mean over the fan-in of a convolution."""
-    what = f"module {name!r}"
+    operation = f"module {name!r}"
     if signal.flat or signal.channel != 1 or len(signal.shape) != len(module.kernel_size) + 2:
         reason = f"reads a tensor {signal.shape}, whose second axis is not that of the channels"
-        raise refused(what, reason)
-    fixed = signal.inputs is not None or module.groups == module.in_channels
-    if module.groups > 1 and (fixed or not signal.alike):
+        raise refused(operation, reason)
+    few_channels = signal.inputs is not None or module.groups == module.in_channels
+    if module.groups > 1 and (few_channels or not signal.alike):
         reason = "has groups whose channels do not become many, or have different laws"
-        raise refused(what, reason)
+        raise refused(operation, reason)
     if module.padding_mode not in ("zeros", "circular"):
-        raise refused(what, f"has padding_mode={module.padding_mode!r}; use zeros or circular")
-    windows: list[Window] = []
-    for at, taps in enumerate(module.kernel_size):
-        stride, dilation = module.stride[at], module.dilation[at]
-        if isinstance(module.padding, str):
-            total = dilation * (taps - 1) if module.padding == "same" else 0
-            before, after = total // 2, total - total // 2
-        else:
-            before = after = module.padding[at]
-        windows.append((taps, stride, before, after, dilation))
+        reason = f"has padding_mode={module.padding_mode!r}; use zeros or circular"
+        raise refused(operation, reason)
+    windows = [_window(module, axis) for axis in range(len(module.kernel_size))]
     return field_of(signal, 1).windowed(windows, module.padding_mode == "circular")
+
+
+def _window(module: nn.Conv1d | nn.Conv2d, axis: int) -> Window:
+    """Return the window of a convolution along one axis of positions."""
+    taps = module.kernel_size[axis]
+    dilation = module.dilation[axis]
+    if module.padding == "valid":
+        before = 0
+        after = 0
+    elif module.padding == "same":
+        total = dilation * (taps - 1)
+        before = total // 2
+        after = total - before
+    else:
+        before = module.padding[axis]
+        after = before
+    return taps, module.stride[axis], before, after, dilation
