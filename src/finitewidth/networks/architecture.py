@@ -1,6 +1,6 @@
 """Descriptions of the layers of a network, without weights. This module does not import torch."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from numbers import Integral
@@ -52,19 +52,21 @@ class Architecture:
     init: str = "glorot_uniform"
 
     def __post_init__(self) -> None:
-        """Refuse what no network has."""
-        for name, value in (
-            ("channels", self.channels),
-            ("dense", self.dense),
-            ("stride", (self.stride,)),
-        ):
-            if not all(isinstance(each, Integral) and each >= 1 for each in value):
-                raise ConfigError(f"{name}: {getattr(self, name)!r} must be integers of at least 1")
-        for name, known in (("padding", PADDINGS), ("init", INITS)):
-            if getattr(self, name) not in known:
-                raise ConfigError(
-                    f"{name}: {getattr(self, name)!r} is unknown; allowed: {', '.join(known)}"
-                )
+        """Refuse values that no network has."""
+        self._check_integers("channels", self.channels)
+        self._check_integers("dense", self.dense)
+        self._check_integers("stride", [self.stride])
+        self._check_choice("padding", PADDINGS)
+        self._check_choice("init", INITS)
+
+    def _check_integers(self, name: str, numbers: Sequence[Any]) -> None:
+        if not all(isinstance(number, Integral) and number >= 1 for number in numbers):
+            raise ConfigError(f"{name}: {getattr(self, name)!r} must be integers of at least 1")
+
+    def _check_choice(self, name: str, allowed: Sequence[str]) -> None:
+        value = getattr(self, name)
+        if value not in allowed:
+            raise ConfigError(f"{name}: {value!r} is unknown; allowed: {', '.join(allowed)}")
 
     @classmethod
     def from_mapping(cls, settings: Mapping[str, Any]) -> "Architecture":
@@ -79,8 +81,9 @@ class Architecture:
             widths = settings.get("widths") or (settings["width"],) * settings["hidden"]
             return cls(dense=tuple(widths), **common)
         values = {key: value for key, value in settings.items() if key != "kind"}
-        lists = {"channels": tuple(values["channels"]), "dense": tuple(values["dense"])}
-        return cls(**{**values, **lists})
+        values["channels"] = tuple(values["channels"])
+        values["dense"] = tuple(values["dense"])
+        return cls(**values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,35 +114,46 @@ def layers_of(
             padding or a large stride.
     """
     height, width, channels = input_shape
-    same, stride, bias = architecture.padding == "same", architecture.stride, architecture.bias
+    stride = architecture.stride
+    bias = architecture.bias
     layers: list[Layer] = []
     for number, fan_out in enumerate(architecture.channels, start=1):
-        pad = (*_same(width, stride), *_same(height, stride)) if same else (0, 0, 0, 0)
-        height = _size(height + pad[2] + pad[3], stride, number)
-        width = _size(width + pad[0] + pad[1], stride, number)
+        pad = (0, 0, 0, 0)
+        if architecture.padding == "same":
+            pad = (*_same_padding(width, stride), *_same_padding(height, stride))
+        left, right, top, bottom = pad
+        height = _output_size(height + top + bottom, stride, number)
+        width = _output_size(width + left + right, stride, number)
         layers.append(
             Layer(kind="conv", fan_in=channels, fan_out=fan_out, pad=pad, stride=stride, bias=bias)
         )
         channels = fan_out
-    average = bool(architecture.channels) and architecture.global_average_pooling
-    fan_in = channels if average else height * width * channels
-    reduce = "average" if average else "flatten"
+    if architecture.channels and architecture.global_average_pooling:
+        fan_in = channels
+        reduce = "average"
+    else:
+        fan_in = height * width * channels
+        reduce = "flatten"
     for fan_out in (*architecture.dense, outputs):
         layers.append(Layer(kind="dense", fan_in=fan_in, fan_out=fan_out, reduce=reduce, bias=bias))
-        fan_in, reduce = fan_out, None
+        fan_in = fan_out
+        reduce = None
     return tuple(layers)
 
 
-def _same(size: int, stride: int) -> tuple[int, int]:
+def _same_padding(size: int, stride: int) -> tuple[int, int]:
     """Return the padding before and after, as in Keras: the output has ceil(size/stride) positions.
 
     If the total is odd, the additional zero is placed after.
     """
-    total = max((ceil(size / stride) - 1) * stride + KERNEL_SIZE - size, 0)
-    return total // 2, total - total // 2
+    positions = ceil(size / stride)
+    total = max((positions - 1) * stride + KERNEL_SIZE - size, 0)
+    before = total // 2
+    return before, total - before
 
 
-def _size(padded: int, stride: int, number: int) -> int:
+def _output_size(padded: int, stride: int, number: int) -> int:
+    """Return the length of a side after convolution ``number``, from that of its padded input."""
     size = (padded - KERNEL_SIZE) // stride + 1
     if size < 1:
         raise ConfigError(

@@ -47,7 +47,8 @@ def forward(
     if size >= len(x):
         return _forward(layers, gating, value, feature, x, gates)
     parts = _split([gating, value, feature, x, gates], size, ceil(len(x) / size))
-    return torch.cat([_forward(layers, *part) for part in parts])
+    outputs = [_forward(layers, *part) for part in parts]
+    return torch.cat(outputs)
 
 
 def hard_gates(layers: Sequence[Layer], feature: Weights, x: Tensor) -> list[Tensor]:
@@ -89,16 +90,21 @@ def _split(value: Any, size: int, count: int) -> list[Any]:
         numbers = _split([value.beta, value.eps], size, count)
         return [replace(value, beta=beta, eps=eps) for beta, eps in numbers]
     if isinstance(value, list):
-        return list(zip(*(_split(each, size, count) for each in value), strict=True))
+        split_members = [_split(member, size, count) for member in value]
+        return list(zip(*split_members, strict=True))
     return [value] * count
 
 
 def _hard_gates(layers: Sequence[Layer], feature: Weights, x: Tensor) -> list[Tensor]:
-    z, gates = _joined(x) if x.dim() == 5 else x, []
+    """Compute `hard_gates` of all replicas at once."""
+    z = _grouped(x)
+    gates = []
     for number, layer in enumerate(layers[:-1]):
         z = torch.relu(preactivation(layer, number, feature, z))
-        on = z > 0
-        gates.append(_by_replica(on, len(x)).contiguous() if on.dim() == 4 else on)
+        is_open = z > 0
+        if is_open.dim() == 4:
+            is_open = _by_replica(is_open, len(x)).contiguous()
+        gates.append(is_open)
     return gates
 
 
@@ -110,9 +116,10 @@ def _by_replica(images: Tensor, replicas: int) -> Tensor:
 def _as_factors(gates: Tensor, q: Tensor) -> Tensor:
     """Return given gates, which are bool, in the shape, the type and the order in memory of q."""
     # bytes are moved first: they are smaller, and become floats six times as fast as truth values
-    found = torch.empty_like(q, dtype=torch.uint8)
-    (_by_replica(found, len(gates)) if q.dim() == 4 else found).copy_(gates.view(torch.uint8))
-    return found.to(q.dtype)
+    factors = torch.empty_like(q, dtype=torch.uint8)
+    target = _by_replica(factors, len(gates)) if q.dim() == 4 else factors  # a view
+    target.copy_(gates.view(torch.uint8))
+    return factors.to(q.dtype)
 
 
 def _forward(
@@ -123,7 +130,9 @@ def _forward(
     x: Tensor,
     given: Sequence[Tensor] | None = None,
 ) -> Tensor:
-    z_value = z_feature = _joined(x) if x.dim() == 5 else x
+    """Compute `forward` of all replicas at once, with ``given`` gates if they are not None."""
+    z_value = _grouped(x)
+    z_feature = z_value
     for number, layer in enumerate(layers[:-1]):
         q = preactivation(layer, number, value, z_value)
         if given is not None:
@@ -142,12 +151,14 @@ def _forward(
     return preactivation(layers[-1], len(layers) - 1, value, z_value)
 
 
-def _joined(x: Tensor) -> Tensor:
+def _grouped(x: Tensor) -> Tensor:
     """Return images (R, batch, channels, height, width) as (batch, R·channels, height, width).
 
-    On a CPU, convolutions of groups of channels are faster with the channels last in memory.
-    Those of one replica are not.
+    Inputs (R, batch, inputs) are returned as they are. On a CPU, convolutions of groups of channels
+    are faster with the channels last in memory. Those of one replica are not.
     """
+    if x.dim() < 5:
+        return x
     if x.is_cuda or len(x) == 1:
         return x.transpose(0, 1).flatten(1, 2)
     return x.permute(1, 3, 4, 0, 2).flatten(3).permute(0, 3, 1, 2)
@@ -183,19 +194,24 @@ def preactivation(layer: Layer, number: int, weights: Weights, z: Tensor) -> Ten
     Outputs of a layer are (R, batch, units), or (batch, R·channels, height, width) of a
     convolution. Before a dense layer, images are flattened or averaged as ``layer.reduce`` says.
     """
-    weight, bias = weights[f"{number}.weight"], weights.get(f"{number}.bias")
+    weight = weights[f"{number}.weight"]
+    bias = weights.get(f"{number}.bias")
     if layer.kind == "conv":
         return _convolution(layer, weight, bias, z)
     if z.dim() == 4:
-        z = z.unflatten(1, (len(weight), -1)).transpose(0, 1)
+        z = z.unflatten(1, (len(weight), -1)).transpose(0, 1)  # (R, batch, channels, height, width)
         z = z.flatten(2) if layer.reduce == "flatten" else z.mean(dim=(3, 4))
-    return torch.bmm(z, weight) if bias is None else torch.baddbmm(bias[:, None], z, weight)
+    if bias is None:
+        return torch.bmm(z, weight)
+    return torch.baddbmm(bias[:, None], z, weight)
 
 
 def _convolution(layer: Layer, weight: Tensor, bias: Tensor | None, z: Tensor) -> Tensor:
     """Compute all replicas in one convolution, in which each is a group of channels."""
     left, right, top, bottom = layer.pad
+    padding = (top, left)
     if (left, top) != (right, bottom):
-        z, left, top = F.pad(z, layer.pad), 0, 0
+        z = F.pad(z, layer.pad)
+        padding = (0, 0)
     bias = None if bias is None else bias.flatten()
-    return F.conv2d(z, weight.flatten(0, 1), bias, layer.stride, (top, left), groups=len(weight))
+    return F.conv2d(z, weight.flatten(0, 1), bias, layer.stride, padding, groups=len(weight))

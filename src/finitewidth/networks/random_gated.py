@@ -38,11 +38,15 @@ def draw_weights(
     ``sizes`` are the units per layer, (n0, w_1, .., w_{L-1}, n_out). There is one tensor
     (networks, fan_in, fan_out) per layer.
     """
-    shapes = [(networks, *pair) for pair in itertools.pairwise(sizes)]
-    if law == "signed":
-        return [_signs(shape, sigma, stream, dtype) for shape in shapes]
-    drawn = (torch.from_numpy(stream.standard_normal(shape)) for shape in shapes)
-    return [normal.to(dtype).mul_(sigma) for normal in drawn]
+    weights = []
+    for fan_in, fan_out in itertools.pairwise(sizes):
+        shape = (networks, fan_in, fan_out)
+        if law == "signed":
+            weights.append(_signs(shape, sigma, stream, dtype))
+        else:
+            normal = torch.from_numpy(stream.standard_normal(shape))
+            weights.append(normal.to(dtype).mul_(sigma))
+    return weights
 
 
 def equal_variance_weights(
@@ -53,10 +57,10 @@ def equal_variance_weights(
     ``networks`` are the names of the streams. There is one tensor (networks, fan_in, fan_out) per
     layer.
     """
-    drawn = [
-        draw_weights(sizes, sigma, 1, np.random.default_rng(seed_for(*purpose)), law)
-        for purpose in networks
-    ]
+    drawn = []  # the layers of each network, with one network on the first axis
+    for purpose in networks:
+        stream = np.random.default_rng(seed_for(*purpose))
+        drawn.append(draw_weights(sizes, sigma, 1, stream, law))
     return [torch.cat(layer) for layer in zip(*drawn, strict=True)]
 
 
@@ -76,10 +80,10 @@ def every_signed_network(sizes: Sequence[int], sigma: float) -> list[Tensor]:
             f"sizes: a network {tuple(sizes)} has {number} weights; at most {MAX_WEIGHTS} are "
             "allowed; use draw_weights to draw networks instead"
         )
-    bits = (torch.arange(2**number)[:, None] >> torch.arange(number)) & 1
+    bits = (torch.arange(2**number)[:, None] >> torch.arange(number)) & 1  # (2^N, N)
     signs = sigma * (2.0 * bits.double() - 1)
-    parts = signs.split(counts, dim=1)
-    return [part.reshape(-1, *shape) for part, shape in zip(parts, shapes, strict=True)]
+    by_layer = signs.split(counts, dim=1)
+    return [layer.reshape(-1, *shape) for layer, shape in zip(by_layer, shapes, strict=True)]
 
 
 def draw_gates(shape: Sequence[int], mu: float, stream: torch.Generator) -> Tensor:
@@ -96,10 +100,11 @@ def bernoulli_gates(
     experiment 1.
     """
     streams = [generator(*purpose) for purpose in networks]
-    return [
-        torch.stack([draw_gates((samples, width), mu, stream) for stream in streams])
-        for width in widths
-    ]
+    gates = []
+    for width in widths:
+        layer = [draw_gates((samples, width), mu, stream) for stream in streams]
+        gates.append(torch.stack(layer))
+    return gates
 
 
 def uniform(shape: Sequence[int], networks: Sequence[Purpose]) -> Tensor:
@@ -113,6 +118,6 @@ def _signs(
 ) -> Tensor:
     """Draw random signs times ``sigma``; each random byte gives eight signs."""
     count = math.prod(shape)
-    taken = np.frombuffer(stream.bytes(-(-count // 8)), dtype=np.uint8)
-    bits = torch.from_numpy(np.unpackbits(taken, count=count)).reshape(shape)
+    random_bytes = np.frombuffer(stream.bytes(-(-count // 8)), dtype=np.uint8)
+    bits = torch.from_numpy(np.unpackbits(random_bytes, count=count)).reshape(shape)
     return bits.to(dtype).mul_(2 * sigma).sub_(sigma)

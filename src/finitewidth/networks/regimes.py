@@ -14,12 +14,15 @@ from finitewidth.common.errors import ConfigError
 class Gating:
     """The source of the gates and their softness.
 
-    The source is ``own`` if the gates are computed from the pre-activations that they multiply
-    (ReLU, soft-ReLU), ``feature`` if a separate feature network computes them, or ``open`` if all
-    gates are 1 (a deep linear network). A soft gate is G = (1+eps)/(1+exp(-beta q)); ``beta`` None
-    is the hard gate 1{q > 0}. What differs between the replicas of a stack, ``beta`` or ``eps``, is
-    a tensor (R,). Hidden units of the feature network are ``hard`` for ReLU (NPF), ``soft`` for its
-    own soft gates (DGN Table 2).
+    Attributes:
+        source: ``own`` if the gates are computed from the pre-activations that they multiply (ReLU,
+            soft-ReLU), ``feature`` if a separate feature network computes them, or ``open`` if all
+            gates are 1 (a deep linear network).
+        beta: slope of the soft gates G = (1+eps)/(1+exp(-beta q)); None for the hard gates
+            1{q > 0}. It is a tensor (R,) if it differs between the R replicas of a stack.
+        eps: see ``beta``; a tensor (R,) likewise.
+        feature_hidden: hidden units of the feature network: ``hard`` for ReLU (NPF), ``soft`` for
+            its own soft gates (DGN Table 2).
     """
 
     source: str
@@ -50,25 +53,26 @@ def regime(name: str, beta: float | None = None, eps: float = 0.0) -> Regime:
     Raises:
         ConfigError: the name is unknown.
     """
-    own, hard = Gating(source="own"), Gating(source="feature")
+    relu = Gating(source="own")
+    soft_relu = Gating(source="own", beta=beta, eps=eps)
+    linear = Gating(source="open")
+    hard = Gating(source="feature")
     soft = Gating(source="feature", beta=beta, eps=eps)
     soft_throughout = replace(soft, feature_hidden="soft")
-    value, both = frozenset({"value"}), frozenset({"value", "feature"})
-    soft_own = Gating(source="own", beta=beta, eps=eps)
-    known = {  # gates, start of the feature network, what is trained
-        "relu": (own, None, value),
-        "frnpf_ii": (hard, "independent", value),
-        "frnpf_di": (hard, "value", value),
-        "dlnpf": (soft, "independent", both),
-        "flnpf": (hard, "pretrained", value),
-        "galu": (hard, "independent", value),
-        "soft_galu": (soft_throughout, "independent", both),
-        "gates_only": (soft_throughout, "independent", frozenset({"feature"})),
-        "gates_and_output": (soft_throughout, "independent", frozenset({"feature", "output"})),
-        "linear": (Gating(source="open"), None, value),
-        "soft_relu": (soft_own, None, value),
+    known = {  # name: (gates, start of the feature network, trained parts)
+        "relu": (relu, None, {"value"}),
+        "frnpf_ii": (hard, "independent", {"value"}),
+        "frnpf_di": (hard, "value", {"value"}),
+        "dlnpf": (soft, "independent", {"value", "feature"}),
+        "flnpf": (hard, "pretrained", {"value"}),
+        "galu": (hard, "independent", {"value"}),
+        "soft_galu": (soft_throughout, "independent", {"value", "feature"}),
+        "gates_only": (soft_throughout, "independent", {"feature"}),
+        "gates_and_output": (soft_throughout, "independent", {"feature", "output"}),
+        "linear": (linear, None, {"value"}),
+        "soft_relu": (soft_relu, None, {"value"}),
     }
     if name not in known:
         raise ConfigError(f"regime {name!r} is unknown; it must be one of {', '.join(known)}")
     gating, start, learns = known[name]
-    return Regime(gating=gating, feature_start=start, learns=learns)
+    return Regime(gating=gating, feature_start=start, learns=frozenset(learns))

@@ -60,7 +60,7 @@ class UserNetwork:
     def factory(self) -> "Callable[[Shape, int], nn.Module]":
         """Execute the file and return its function; the file may import torchvision.
 
-        The function that is returned checks that it returns a module.
+        The result checks that the function returns a module.
 
         Raises:
             ConfigError: the file cannot be executed, it calls ``sys.exit``, or it has no such
@@ -71,7 +71,8 @@ class UserNetwork:
         sys.modules[module.__name__] = module  # dataclasses look their module up
         torchvision_operators.install()
         with self._executing(f"{self.file} cannot be executed"):
-            exec(compile(self.source, str(self.file), "exec", dont_inherit=True), vars(module))
+            code = compile(self.source, str(self.file), "exec", dont_inherit=True)
+            exec(code, vars(module))
         make = self._function_of(module)
 
         @wraps(make)  # keeps its signature
@@ -89,18 +90,17 @@ class UserNetwork:
         return checked
 
     def _function_of(self, module: ModuleType) -> Callable:
-        made = [
-            name
-            for name, value in vars(module).items()
-            if callable(value) and not name.startswith("_")
-        ]
-        if self.function in vars(module):
-            function = getattr(module, self.function)
+        """Return the function from the module of the executed file."""
+        members = vars(module)
+        if self.function in members:
+            function = members[self.function]
             if callable(function):
                 return function
             raise ConfigError(f"{self.name} is {type(function).__name__}; it must be {CONTRACT}")
-        near = difflib.get_close_matches(self.function, made, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(made) or 'none'}."
+        public = [name for name in members if not name.startswith("_")]
+        functions = [name for name in public if callable(members[name])]
+        near = difflib.get_close_matches(self.function, functions, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(functions) or 'none'}."
         raise ConfigError(
             f"{self.file} has no function {self.function!r}; {hint} It must be {CONTRACT}"
         )
@@ -139,17 +139,20 @@ def read_user_network(text: str) -> UserNetwork:
 
 
 def _described(error: BaseException, file: Path | None = None) -> str:
-    """The error in one line, with the line of the user's file at which it arose."""
-    line = error.lineno if isinstance(error, SyntaxError) else None
+    """Return an error in one line, with the line of the user's file at which it arose."""
+    line = None
+    text = str(error)
+    if isinstance(error, SyntaxError):
+        line = error.lineno
+        text = error.msg
     trace = error.__traceback__
     while trace:
         if file and trace.tb_frame.f_code.co_filename == str(file):
             line = trace.tb_lineno
         trace = trace.tb_next
-    text = error.msg if isinstance(error, SyntaxError) else str(error)
-    first = text.strip().splitlines()[:1] or ["no message"]
-    where = f" ({file.name}, line {line})" if file and line else ""
-    return f"{type(error).__name__}: {first[0]}{where}"
+    first, *_ = text.strip().splitlines() or ["no message"]
+    location = f" ({file.name}, line {line})" if file and line else ""
+    return f"{type(error).__name__}: {first}{location}"
 
 
 @contextmanager
@@ -187,10 +190,11 @@ def draw(
 
 
 def forget(network: "nn.Module") -> None:
-    """Let a network drop what it computed in eval mode and kept; modes stay as they are.
+    """Let a network drop tensors that it computed in eval mode and stored; modes do not change.
 
-    Networks such as LeViT keep what follows from their parameters until ``train()`` is called. It
-    has no gradient if it was computed without, and else it cannot be copied.
+    Networks such as LeViT store tensors that follow from their parameters until ``train()`` is
+    called. These have no gradient if they were computed without one, and otherwise they cannot be
+    copied.
     """
     modes = [(module, module.training) for module in network.modules()]
     with suppress(NotImplementedError):  # an exported network has no modes
@@ -228,10 +232,12 @@ def placed(network: "nn.Module", x: "Tensor | Arguments") -> "nn.Module":
         )
     tensors = _tensors_of(x)
     floating = [tensor.dtype for tensor in tensors if tensor.is_floating_point()]
-    return network.to(tensors[0].device, floating[0] if floating else None).eval()
+    dtype = floating[0] if floating else None
+    return network.to(tensors[0].device, dtype).eval()
 
 
 def _tensors_of(x: "Tensor | Arguments") -> "tuple[Tensor, ...]":
+    """Return the tensors of one input, or of several."""
     return getattr(x, "tensors", (x,))
 
 
@@ -258,13 +264,15 @@ def check(network: "nn.Module", x: "Tensor | Arguments", classes: int) -> None:
         raise ConfigError(
             f"network: it does not take inputs of shape {shape}: {_described(error)}"
         ) from error
-    sizes = tuple(outputs.shape) if isinstance(outputs, torch.Tensor) else type(outputs).__name__
-    if not isinstance(sizes, tuple) or sizes[:1] != (count,) or len(sizes) != 2:
+    is_tensor = isinstance(outputs, torch.Tensor)
+    if not is_tensor or outputs.dim() != 2 or len(outputs) != count:
+        result = tuple(outputs.shape) if is_tensor else type(outputs).__name__
         raise ConfigError(
-            f"network: it maps inputs of shape {shape} to {sizes}; the outputs must "
+            f"network: it maps inputs of shape {shape} to {result}; the outputs must "
             f"be ({count}, {classes}), one for each class"
         )
-    if sizes[1] < classes:
+    number = outputs.shape[1]
+    if number < classes:
         raise ConfigError(
-            f"network: it has {sizes[1]} outputs for {classes} classes; use one for each class"
+            f"network: it has {number} outputs for {classes} classes; use one for each class"
         )

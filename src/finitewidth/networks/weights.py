@@ -24,22 +24,32 @@ def initial_weights(layers: Sequence[Layer], init: str, stream: torch.Generator)
 
     For ``init`` see `Architecture`. Biases are 0.
     """
+    dense_widths = [layer.fan_out for layer in layers if layer.kind == "dense"]
     weights: Weights = {}
     for number, layer in enumerate(layers):
-        shape = weight_shape(layer)
         if init == "signed":
-            width = next(each.fan_out for each in layers if each.kind == "dense")
-            signs = 2.0 * torch.randint(0, 2, shape, generator=stream) - 1
-            weights[f"{number}.weight"] = math.sqrt(2 / width) * signs
+            weight = _signed(layer, dense_widths[0], stream)
         else:
-            fans = layer.fan_in + layer.fan_out if init == "glorot_uniform" else layer.fan_in
-            # for a 3×3 convolution each weight has a ninth of the variance
-            limit = math.sqrt(3 * (2 / fans) / math.prod(shape[2:]))
-            drawn = torch.empty(shape).uniform_(-limit, limit, generator=stream)
-            weights[f"{number}.weight"] = drawn
+            weight = _uniform(layer, init, stream)
+        weights[f"{number}.weight"] = weight
         if layer.bias:
             weights[f"{number}.bias"] = torch.zeros(layer.fan_out)
     return weights
+
+
+def _signed(layer: Layer, width: int, stream: torch.Generator) -> Tensor:
+    """Draw ±sqrt(2 / width) with probability 1/2 each."""
+    signs = 2.0 * torch.randint(0, 2, weight_shape(layer), generator=stream) - 1
+    return math.sqrt(2 / width) * signs
+
+
+def _uniform(layer: Layer, init: str, stream: torch.Generator) -> Tensor:
+    """Draw uniform weights of the variance 2 / (fan-in + fan-out) (Glorot) or 2 / fan-in (He)."""
+    shape = weight_shape(layer)
+    fans = layer.fan_in + layer.fan_out if init == "glorot_uniform" else layer.fan_in
+    # for a 3×3 convolution each weight has a ninth of the variance
+    limit = math.sqrt(3 * (2 / fans) / math.prod(shape[2:]))
+    return torch.empty(shape).uniform_(-limit, limit, generator=stream)
 
 
 def stacked(networks: Sequence[Weights]) -> Weights:
@@ -52,6 +62,6 @@ def as_lists(weights: Weights) -> tuple[list[Tensor], list[Tensor] | None]:
 
     The second result is None if the network has no biases.
     """
-    count = sum(name.endswith(".weight") for name in weights)
-    biases = [weights[f"{i}.bias"] for i in range(count) if f"{i}.bias" in weights]
-    return [weights[f"{i}.weight"] for i in range(count)], biases or None
+    layers = range(sum(name.endswith(".weight") for name in weights))
+    biases = [weights[f"{layer}.bias"] for layer in layers if f"{layer}.bias" in weights]
+    return [weights[f"{layer}.weight"] for layer in layers], biases or None

@@ -26,7 +26,8 @@ class NormalisedNetwork(nn.Module):
 
     def __init__(self, features: nn.Sequential, head: nn.Linear) -> None:
         super().__init__()
-        self.features, self.head = features, head
+        self.features = features
+        self.head = head
 
     def forward(self, x: Tensor) -> Tensor:
         """Compute the outputs (N, classes) for images (N, C, H, W)."""
@@ -89,90 +90,105 @@ def build(network: Network, shape: tuple[int, int, int], classes: int) -> Normal
     Raises:
         ConfigError: the images are too small for the pools.
     """
-    kinds = {"vgg": _vgg, "resnet": _resnet, "densenet": _densenet, "fully_connected": _connected}
+    parts_of_kind = {
+        "vgg": _vgg,
+        "resnet": _resnet,
+        "densenet": _densenet,
+        "fully_connected": _fully_connected,
+    }
     features = nn.Sequential()
-    for name, module in kinds[network.kind](network, shape):
+    for name, module in parts_of_kind[network.kind](network, shape):
         features.add_module(name, module)
     return NormalisedNetwork(features, nn.Linear(feature_count(network), classes))
 
 
 def _vgg(network: Network, shape: tuple[int, int, int]) -> Parts:
     """Convolutions with bias, normalisation, ReLU; max-pools; dense layers with the same."""
-    last, height, width = shape
-    number = pools = 0
+    channels, height, width = shape
+    convolutions = 0
+    pools = 0
     for entry in network.convolutions:
         if entry == POOL:
             pools += 1
             yield f"pool{pools}", nn.MaxPool2d(2)
             height, width = _halved(height, width, network, shape)
-            continue
-        number += 1
-        yield f"conv{number}", nn.Conv2d(last, entry, 3, padding=1)
-        yield f"norm{number}", nn.BatchNorm2d(entry, momentum=network.batch_momentum)
-        yield f"relu{number}", nn.ReLU()
-        last = entry
+        else:
+            convolutions += 1
+            yield f"conv{convolutions}", nn.Conv2d(channels, entry, 3, padding=1)
+            yield f"norm{convolutions}", nn.BatchNorm2d(entry, momentum=network.batch_momentum)
+            yield f"relu{convolutions}", nn.ReLU()
+            channels = entry
     yield "flatten", nn.Flatten()
-    last *= height * width
+    inputs = channels * height * width
     for number, units in enumerate(network.dense, start=1):
-        yield f"dense{number}", nn.Linear(last, units)
+        yield f"dense{number}", nn.Linear(inputs, units)
         yield f"dense_norm{number}", nn.BatchNorm1d(units, momentum=network.batch_momentum)
         yield f"dense_relu{number}", nn.ReLU()
-        last = units
+        inputs = units
 
 
-def _connected(network: Network, shape: tuple[int, int, int]) -> Parts:
+def _fully_connected(network: Network, shape: tuple[int, int, int]) -> Parts:
     """Dense layers without biases, each with a ReLU."""
     yield "flatten", FlatImages()
-    last = math.prod(shape)
+    inputs = math.prod(shape)
     for number, units in enumerate(network.dense, start=1):
-        yield f"dense{number}", nn.Linear(last, units, bias=False)
+        yield f"dense{number}", nn.Linear(inputs, units, bias=False)
         yield f"dense_relu{number}", nn.ReLU()
-        last = units
+        inputs = units
 
 
 def _resnet(network: Network, shape: tuple[int, int, int]) -> Parts:
     """First convolution; stages of blocks, each but the first at half resolution; mean."""
-    last = network.channels[0]
-    yield "conv", nn.Conv2d(shape[0], last, 3, padding=1, bias=False)
-    yield "norm", nn.BatchNorm2d(last, momentum=network.batch_momentum)
+    inputs = network.channels[0]
+    yield "conv", nn.Conv2d(shape[0], inputs, 3, padding=1, bias=False)
+    yield "norm", nn.BatchNorm2d(inputs, momentum=network.batch_momentum)
     yield "relu", nn.ReLU()
     stages = zip(network.channels, network.blocks, strict=True)
     for stage, (channels, blocks) in enumerate(stages, start=1):
         for block in range(1, blocks + 1):
             stride = 2 if stage > 1 and block == 1 else 1
-            part = ResidualBlock(last, channels, stride, network.batch_momentum)
-            yield f"stage{stage}_block{block}", part
-            last = channels
+            module = ResidualBlock(inputs, channels, stride, network.batch_momentum)
+            yield f"stage{stage}_block{block}", module
+            inputs = channels
     yield "mean", GlobalMean()
 
 
 def _densenet(network: Network, shape: tuple[int, int, int]) -> Parts:
     """First convolution; dense blocks with transitions between them; norm, ReLU and mean."""
-    momentum, size = network.batch_momentum, shape[1:]
-    yield "conv", nn.Conv2d(shape[0], network.stem, 3, padding=1, bias=False)
+    channels, height, width = shape
+    momentum = network.batch_momentum
+    growth = network.growth
+    inner = network.bottleneck * growth
+    yield "conv", nn.Conv2d(channels, network.stem, 3, padding=1, bias=False)
     if network.pooled_stem:
         yield "pool", nn.AvgPool2d(2)
-        size = _halved(*size, network, shape)
+        height, width = _halved(height, width, network, shape)
     sizes = block_channels(network)
-    inner, growth = network.bottleneck * network.growth, network.growth
-    blocks = zip(network.blocks, sizes, strict=True)
-    for block, (layers, (inputs, outputs)) in enumerate(blocks, start=1):
+    for block, layers in enumerate(network.blocks, start=1):
+        inputs, outputs = sizes[block - 1]
         for layer in range(layers):
-            part = DenseLayer(inputs + layer * growth, inner, growth, momentum)
-            yield f"block{block}_layer{layer + 1}", part
-        end = f"transition{block}_" if block < len(sizes) else ""
-        yield f"{end}norm", nn.BatchNorm2d(outputs, momentum=momentum)
-        yield f"{end}relu", nn.ReLU()
-        if block < len(sizes):
-            yield f"{end}conv", nn.Conv2d(outputs, sizes[block][0], 1, bias=False)
-            yield f"{end}pool", nn.AvgPool2d(2)
-            size = _halved(*size, network, shape)
+            module = DenseLayer(inputs + layer * growth, inner, growth, momentum)
+            yield f"block{block}_layer{layer + 1}", module
+        is_last = block == len(sizes)
+        prefix = "" if is_last else f"transition{block}_"
+        yield f"{prefix}norm", nn.BatchNorm2d(outputs, momentum=momentum)
+        yield f"{prefix}relu", nn.ReLU()
+        if not is_last:
+            next_inputs, _ = sizes[block]
+            yield f"{prefix}conv", nn.Conv2d(outputs, next_inputs, 1, bias=False)
+            yield f"{prefix}pool", nn.AvgPool2d(2)
+            height, width = _halved(height, width, network, shape)
     yield "mean", GlobalMean()
 
 
 def _halved(
     height: int, width: int, network: Network, shape: tuple[int, int, int]
 ) -> tuple[int, int]:
+    """Return the sides of images after a pool.
+
+    Raises:
+        ConfigError: they are too small for one.
+    """
     if min(height, width) < 2:
         raise ConfigError(
             f"shape: images of {shape[1]}×{shape[2]} are too small for the 2×2 pools of this "
@@ -200,32 +216,34 @@ def initial_state(module: nn.Module, init: str, name: str) -> dict[str, Tensor]:
     drawn in float32.
     """
     state = {}
-    for prefix, part in module.named_modules():
-        own = {**part._parameters, **part._buffers}  # without those of its children
-        for key, old in ((key, tensor) for key, tensor in own.items() if tensor is not None):
-            full = f"{prefix}.{key}" if prefix else key
-            state[full] = _first(part, key, init, generator(name, full)).to(old.dtype)
-    return {key: state[key] for key in module.state_dict()}
+    for key, old in module.state_dict().items():
+        prefix, _, attribute = key.rpartition(".")
+        layer = module.get_submodule(prefix)
+        first = _first(layer, attribute, init, generator(name, key))
+        state[key] = first.to(old.dtype)
+    return state
 
 
-def _first(part: nn.Module, key: str, init: str, stream: torch.Generator) -> Tensor:
-    """Return the first value of one tensor, in float32 on the CPU."""
-    shape = getattr(part, key).shape
-    if isinstance(part, nn.Conv2d | nn.Linear):
-        if key == "weight" or init == "torch":
-            return drawn(init, part.weight.shape, shape, stream)
+def _first(layer: nn.Module, attribute: str, init: str, stream: torch.Generator) -> Tensor:
+    """Return the first value of a parameter or buffer of a layer, in float32 on the CPU."""
+    shape = getattr(layer, attribute).shape
+    if isinstance(layer, nn.Conv2d | nn.Linear):
+        if attribute == "weight" or init == "torch":
+            return drawn(init, layer.weight.shape, shape, stream)
         return torch.zeros(shape)
-    return torch.ones(shape) if key in ("weight", "running_var") else torch.zeros(shape)
+    return torch.ones(shape) if attribute in ("weight", "running_var") else torch.zeros(shape)
 
 
 def drawn(init: str, weight: torch.Size, shape: torch.Size, stream: torch.Generator) -> Tensor:
-    """Draw a tensor of a layer whose weights have the shape ``weight``."""
-    fan_in, empty = math.prod(weight[1:]), torch.empty(shape)
+    """Draw a tensor of a layer whose weights have the shape ``weight``, see `initial_state`."""
+    outputs, inputs, *filters = weight
+    positions = math.prod(filters)
     if init == "lecun":
-        std = 1 / (CUT_STD * math.sqrt(fan_in))
+        std = 1 / (CUT_STD * math.sqrt(inputs * positions))
+        empty = torch.empty(shape)
         return nn.init.trunc_normal_(empty, std=std, a=-CUT * std, b=CUT * std, generator=stream)
     if init == "torch":
-        limit = 1 / math.sqrt(fan_in)
-        return empty.uniform_(-limit, limit, generator=stream)
-    std = math.sqrt(2 / (weight[0] * math.prod(weight[2:])))
+        limit = 1 / math.sqrt(inputs * positions)
+        return torch.empty(shape).uniform_(-limit, limit, generator=stream)
+    std = math.sqrt(2 / (outputs * positions))
     return torch.randn(shape, generator=stream) * std

@@ -52,20 +52,25 @@ class Network:
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit each other."""
-        key, allowed = "", ""
         if self.kind == "vgg" and self.convolutions[0] == POOL:
-            key, allowed = "convolutions", "the first must be a convolution"
+            raise self._refused("convolutions", "the first must be a convolution")
         if self.kind == "resnet" and len(self.blocks) != len(self.channels):
-            key, allowed = "blocks", f"it needs as many entries as channels, {self.channels}"
+            reason = f"it needs as many entries as channels, {self.channels}"
+            raise self._refused("blocks", reason)
         if self.kind == "densenet" and min(inputs for inputs, _ in block_channels(self)) < 1:
-            key, allowed = "compression", "a transition would keep no channel"
-        if key:
-            raise ConfigError(f"{key}: {getattr(self, key)!r} is refused; {allowed}")
+            raise self._refused("compression", "a transition would keep no channel")
+
+    def _refused(self, attribute: str, reason: str) -> ConfigError:
+        return ConfigError(f"{attribute}: {getattr(self, attribute)!r} is refused; {reason}")
 
     @classmethod
     def from_mapping(cls, settings: Mapping[str, Any]) -> "Network":
-        """Make a network from settings of a paper: ``kind`` and what belongs to it."""
-        return cls(**{key: tuple(v) if key in LISTS else v for key, v in settings.items()})
+        """Make a network from settings of a paper: ``kind``, and the attributes of this kind."""
+        values = dict(settings)
+        for name in LISTS:
+            if name in values:
+                values[name] = tuple(values[name])
+        return cls(**values)
 
 
 def feature_count(network: Network) -> int:
@@ -83,7 +88,8 @@ def title(network: Network) -> str:
     Layers on shortcuts do not count, as in ResNet20.
     """
     if network.kind == "vgg":
-        count = sum(n != POOL for n in network.convolutions) + len(network.dense) + 1
+        convolutions = sum(entry != POOL for entry in network.convolutions)
+        count = convolutions + len(network.dense) + 1
     elif network.kind == "resnet":
         count = 2 * sum(network.blocks) + 2
     elif network.kind == "fully_connected":
@@ -98,8 +104,10 @@ def block_channels(network: Network) -> list[tuple[int, int]]:
 
     A transition between two blocks keeps the share ``compression`` of the channels.
     """
-    channels, sizes = network.stem, []
+    channels = network.stem
+    sizes = []
     for layers in network.blocks:
-        sizes.append((channels, channels + layers * network.growth))
-        channels = int(network.compression * sizes[-1][1])
+        outputs = channels + layers * network.growth
+        sizes.append((channels, outputs))
+        channels = int(network.compression * outputs)
     return sizes

@@ -1,7 +1,7 @@
 """Many networks with batch normalisation of equal shape, computed at once on the same images."""
 
 from collections.abc import Callable, Sequence
-from functools import partial, reduce
+from functools import partial
 
 import torch
 import torch.nn.functional as F  # noqa: N812  (the usual name in torch code)
@@ -40,11 +40,11 @@ class StackedNetwork:
         """
         with torch.device("meta"):
             module = plain.build(network, shape, classes)
-        stacks = {
-            name: torch.stack([state[name].detach() for state in states])
-            for name in module.state_dict()
-        }
-        self.replicas, self._names = len(states), list(stacks)
+        stacks = {}
+        for name in module.state_dict():
+            stacks[name] = torch.stack([state[name].detach() for state in states])
+        self.replicas = len(states)
+        self._names = list(stacks)
         self.parameters = {
             name: stacks[name].requires_grad_() for name, _ in module.named_parameters()
         }
@@ -86,29 +86,40 @@ class StackedNetwork:
             return simple[type(module)]
         if isinstance(module, nn.Sequential):
             return self._sequence(module, name)
-        if isinstance(module, plain.ResidualBlock | plain.DenseLayer):
-            parts = {
-                key: self._step(part, f"{name}.{key}") for key, part in module.named_children()
-            }
-            residual = isinstance(module, plain.ResidualBlock)
-            block = self._residual_block if residual else self._dense_layer
-            return partial(block, **parts)
+        if isinstance(module, plain.ResidualBlock):
+            return partial(self._residual_block, **self._parts(module, name))
+        if isinstance(module, plain.DenseLayer):
+            return partial(self._dense_layer, **self._parts(module, name))
         layers = {nn.Conv2d: self._convolution, nn.Linear: self._dense}
         layer = layers.get(type(module), self._normalised)
-        return lambda x: layer(x, name, module)
+        return partial(layer, name=name, module=module)
+
+    def _parts(self, block: nn.Module, name: str) -> dict[str, Step]:
+        """Return the stacked forms of the parts of a block by their names."""
+        return {key: self._step(part, f"{name}.{key}") for key, part in block.named_children()}
 
     def _sequence(self, modules: nn.Sequential, name: str) -> Step:
+        """Return the stacked form of modules that follow one another."""
         parts = [(f"{name}.{key}", module) for key, module in modules.named_children()]
         for i in range(len(parts) - 1):
+            _, module = parts[i]
+            _, following = parts[i + 1]
             # the two commute, and there is less to do after the pool
-            if isinstance(parts[i][1], nn.ReLU) and isinstance(parts[i + 1][1], nn.MaxPool2d):
+            if isinstance(module, nn.ReLU) and isinstance(following, nn.MaxPool2d):
                 parts[i], parts[i + 1] = parts[i + 1], parts[i]
-        steps = [self._step(module, key) for key, module in parts]
-        return lambda x: reduce(lambda z, step: step(z), steps, x)
+        steps = [self._step(module, full_name) for full_name, module in parts]
+
+        def carry_out(x: Tensor) -> Tensor:
+            for step in steps:
+                x = step(x)
+            return x
+
+        return carry_out
 
     def _residual_block(
         self, x: Tensor, *, conv1: Step, norm1: Step, conv2: Step, norm2: Step, shortcut: Step
     ) -> Tensor:
+        """Compute `plain.ResidualBlock`; norms return new tensors, which are changed in place."""
         inner = F.relu_(norm1(conv1(x)))
         return F.relu_(norm2(conv2(inner)).add_(shortcut(x)))
 
@@ -116,13 +127,17 @@ class StackedNetwork:
         self, x: Tensor, *, norm1: Step, conv1: Step, norm2: Step, conv2: Step
     ) -> Tensor:
         """Append channels to those of each replica: (b, R·C, H, W) becomes (b, R·(C + D), H, W)."""
-        new = conv2(F.relu_(norm2(conv1(F.relu_(norm1(x))))))
-        parts = [t.permute(0, 2, 3, 1).unflatten(3, (self.replicas, -1)) for t in (x, new)]
-        return torch.cat(parts, dim=4).flatten(3).permute(0, 3, 1, 2)
+        inner = conv1(F.relu_(norm1(x)))
+        new = conv2(F.relu_(norm2(inner)))
+        old_by_replica = x.permute(0, 2, 3, 1).unflatten(3, (self.replicas, -1))  # (b, H, W, R, C)
+        new_by_replica = new.permute(0, 2, 3, 1).unflatten(3, (self.replicas, -1))
+        appended = torch.cat([old_by_replica, new_by_replica], dim=4)
+        return appended.flatten(3).permute(0, 3, 1, 2)
 
     def _convolution(self, x: Tensor, name: str, module: nn.Conv2d) -> Tensor:
         """Convolve (b, R·C, H, W); the first convolution gets (b, C, H, W), equal for all."""
-        weight, bias = self.parameters[f"{name}.weight"], self.parameters.get(f"{name}.bias")
+        weight = self.parameters[f"{name}.weight"]
+        bias = self.parameters.get(f"{name}.bias")
         bias = None if bias is None else bias.flatten()
         groups = x.shape[1] // module.in_channels
         return F.conv2d(x, weight.flatten(0, 1), bias, module.stride, module.padding, groups=groups)
@@ -144,7 +159,8 @@ class StackedNetwork:
 
     def _dense(self, x: Tensor, name: str, module: nn.Linear | None = None) -> Tensor:
         """Compute W x + b for x (R, n, b), or W x if the layer has no bias."""
-        weight, bias = self.parameters[f"{name}.weight"], self.parameters.get(f"{name}.bias")
+        weight = self.parameters[f"{name}.weight"]
+        bias = self.parameters.get(f"{name}.bias")
         if bias is None:
             return torch.bmm(weight, x)
         return torch.baddbmm(bias[:, :, None], weight, x)
