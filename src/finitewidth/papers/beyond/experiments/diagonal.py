@@ -27,12 +27,13 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     variances. The sample ``paper`` has the paper's number of draws, its estimator, and independent
     random numbers for every depth. The curves of ``theory`` are those of `dispersion_curves`.
     """
-    estimates, theory = [], []
+    estimates: list[dict[str, Any]] = []
+    theory: list[dict[str, Any]] = []
     for group in ("phases", "near"):
-        chosen = settings[group]
-        variances = chosen["sigma_w2"]
-        banded = {variance: {"banded": variance in chosen["banded"]} for variance in variances}
-        for width, alpha_0 in product(chosen["widths"], chosen["alpha_0"]):
+        networks = settings[group]
+        variances = networks["sigma_w2"]
+        banded = {variance: {"banded": variance in networks["banded"]} for variance in variances}
+        for width, alpha_0 in product(networks["widths"], networks["alpha_0"]):
             grid = depths(width, settings["max_lambda"], settings["points"])
             samples = {"paper": _paper_sized(width, alpha_0, variances, grid, settings)}
             if settings["draws"] != settings["paper_draws"]:
@@ -42,10 +43,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
                 for (depth, variance), row in rows:
                     cell = {"sigma_w2": variance, "depth": depth, "x": depth / width}
                     estimates.append(key | cell | row | banded[variance])
-            theory += [
-                {"group": group, **row, **banded[row["sigma_w2"]]}
-                for row in dispersion_curves(width, alpha_0, variances, grid)
-            ]
+            for curve in dispersion_curves(width, alpha_0, variances, grid):
+                theory.append({"group": group} | curve | banded[curve["sigma_w2"]])
     return {"estimates": pd.DataFrame(estimates), "theory": pd.DataFrame(theory)}
 
 
@@ -63,10 +62,11 @@ def _many(
                 mean = np.exp(log_moments(init).mean - drawn.log_growth)
                 sums[depth, variance] = PowerSums(float(mean))
             sums[depth, variance].add(drawn.scaled_theta)
-    for (depth, variance), found in sums.items():
-        value, init = found.dispersion()[0], network(depth, width, alpha_0, variance)
-        error = sufficient(value, exact_dispersion_error(init, found.count))
-        yield (depth, variance), {"y": value, "spread": error, "draws": found.count}
+    for (depth, variance), powers in sums.items():
+        value, _ = powers.dispersion()
+        init = network(depth, width, alpha_0, variance)
+        error = sufficient(value, exact_dispersion_error(init, powers.count))
+        yield (depth, variance), {"y": value, "spread": error, "draws": powers.count}
 
 
 def _paper_sized(
@@ -80,24 +80,22 @@ def _paper_sized(
     draws = settings["paper_draws"]
     for depth in grid:
         seed = seed_for("beyond/diagonal/paper", width, repr(alpha_0), depth)
-        init = network(depth, width, alpha_0)
-        (block,) = sample_depths(init, [depth], draws, seed, sigma_w2=variances)
+        drawn_init = network(depth, width, alpha_0)
+        (block,) = sample_depths(drawn_init, [depth], draws, seed, sigma_w2=variances)
         for (_, variance), drawn in block.items():
-            found = estimators.dispersion(
+            estimate = estimators.dispersion(
                 drawn.scaled_theta,
                 estimator="leave_one_out",
                 resamples=settings["resamples"],
                 seed=seed_for("bootstrap", seed, repr(variance)),
             )
+            bootstrap = estimate.standard_error
             init = network(depth, width, alpha_0, variance)
-            known = sufficient(found.value, exact_dispersion_error(init, draws))
-            error = float(np.maximum(found.standard_error, known))  # nan if one of them is
-            yield (
-                (depth, variance),
-                {
-                    "y": found.value,
-                    "spread": error,
-                    "draws": draws,
-                    "bootstrap": found.standard_error,
-                },
-            )
+            exact = sufficient(estimate.value, exact_dispersion_error(init, draws))
+            row = {
+                "y": estimate.value,
+                "spread": float(np.maximum(bootstrap, exact)),  # nan if one of them is
+                "draws": draws,
+                "bootstrap": bootstrap,
+            }
+            yield (depth, variance), row

@@ -24,11 +24,12 @@ def depths(width: int, max_lambda: float, points: int | None, power: float = 1.0
     They are spaced evenly in L^(1/power): a larger power gives a finer spacing at small depths.
     """
     deepest = max(SHALLOWEST, round(max_lambda * width))
-    every = np.arange(SHALLOWEST, deepest + 1)
-    if points is None or points >= len(every):
-        return every.tolist()
+    all_depths = np.arange(SHALLOWEST, deepest + 1)
+    if points is None or points >= len(all_depths):
+        return all_depths.tolist()
     shares = np.linspace(0, 1, points) ** power
-    return np.unique((SHALLOWEST + (deepest - SHALLOWEST) * shares).round().astype(int)).tolist()
+    spaced = SHALLOWEST + (deepest - SHALLOWEST) * shares
+    return np.unique(spaced.round().astype(int)).tolist()
 
 
 def network(depth: int, width: int, alpha_0: float, sigma_w2: float = 2.0) -> Initialisation:
@@ -48,7 +49,8 @@ def dispersion_curves(
     """
     rows = []
     for variance, depth in product(variances, grid):
-        phase, lam = phase_of("relu", variance), depth / width
+        phase = phase_of("relu", variance)
+        lam = depth / width
         init = network(depth, width, alpha_0, variance)
         values = {
             "printed_limit": dispersion_limit(lam, phase, alpha_0=alpha_0, form="printed"),
@@ -57,5 +59,6 @@ def dispersion_curves(
             "exact": log_moments(init).dispersion,
         }
         key = {"width": width, "alpha_0": alpha_0, "sigma_w2": variance, "depth": depth, "x": lam}
-        rows += [{**key, "curve": curve, "y": value} for curve, value in values.items()]
+        for curve, value in values.items():
+            rows.append(key | {"curve": curve, "y": value})
     return rows

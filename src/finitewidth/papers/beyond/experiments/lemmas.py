@@ -22,8 +22,9 @@ from finitewidth.kernels.ntk_init.phases import phase as phase_of
 from finitewidth.papers.beyond.experiments.grids import network
 from finitewidth.records.provenance import seed_for
 
-# per batch: networks of moments and of gradient steps, samples of estimators
-PIECE, STEPPED, REPEATS = 10_000, 25, 1000
+PIECE = 10_000  # networks per batch, for moments
+STEPPED = 25  # networks per batch, for gradient steps
+REPEATS = 1000  # samples per batch, for estimators
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -100,23 +101,27 @@ def norm_ratios(
     and ``backward_part`` are (count · width,), the summands of the first and last hidden layer.
     """
     scale = np.sqrt(sigma_w2 / width)
-    weights = [rng.standard_normal((count, width, width)) for _ in range(layers)]
+    square = (count, width, width)
+    weights = [rng.standard_normal(square) for _ in range(layers)]
     x = np.zeros((count, width))
     x[:, 0] = 1.0
-    gates, norms = [], [np.ones(count)]
+    gates = []  # (count, width) of each hidden layer
+    norms = [np.ones(count)]  # |x^l|^2, (count,)
     for matrix in weights:
         x = np.maximum(scale * np.einsum("bij,bj->bi", matrix, x), 0)
         gates.append(x > 0)
         norms.append(np.einsum("bi,bi->b", x, x))
     last = rng.standard_normal((count, 1, width))
-    others = [rng.standard_normal((count, width, width)) for _ in range(layers - 1)]
+    other_weights = [rng.standard_normal(square) for _ in range(layers - 1)]
+    other_last = rng.standard_normal((count, 1, width))
     first_units = np.maximum(weights[0][:, :, 0], 0) ** 2
+    last_units = gates[-1] * last[:, 0] ** 2
     return {
         "forward": _ratios(norms),
         "tied": _backward([*weights[1:], last], gates, scale),
-        "untied": _backward([*others, rng.standard_normal((count, 1, width))], gates, scale),
+        "untied": _backward([*other_weights, other_last], gates, scale),
         "forward_part": first_units.ravel(),
-        "backward_part": (gates[-1] * last[:, 0] ** 2).ravel(),
+        "backward_part": last_units.ravel(),
     }
 
 
@@ -131,7 +136,9 @@ def _backward(weights: list[np.ndarray], gates: list[np.ndarray], scale: float) 
 
 
 def _ratios(norms: list[np.ndarray]) -> np.ndarray:
-    top, bottom = np.stack(norms[1:], axis=1), np.stack(norms[:-1], axis=1)
+    """Norms of each layer over those of the layer before it, (count, layers); 0 over 0 is 0."""
+    top = np.stack(norms[1:], axis=1)
+    bottom = np.stack(norms[:-1], axis=1)
     return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
 
 
@@ -230,15 +237,16 @@ def steps(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     and ``with_sign_error`` its standard error. ``exact_with_sign`` is the exact mean to first order
     in the rate, in the rows of the derivative; nan in the others.
     """
+    rate = settings["rate"]
     rows = []
     for variance, depth in product(settings["sigma_w2"], settings["depths"]):
         width = max(1, round(depth / settings["ratio"]))
         init = network(depth, width, 1.0, variance)
         log_mean = log_moments(init).mean
-        exact = -settings["rate"] * float(np.exp(log_mean_decrease(init) - log_mean))
+        exact = -rate * float(np.exp(log_mean_decrease(init) - log_mean))
         phase = phase_of("relu", variance)
         key = {"sigma_w2": variance, "phase": phase, "depth": depth, "width": width}
-        for name, changes in kernel_changes(init, settings["rate"], settings["draws"]).items():
+        for name, changes in kernel_changes(init, rate, settings["draws"]).items():
             relative = changes / float(np.exp(log_mean))
             signed = _mean(relative)
             columns = {
@@ -304,17 +312,21 @@ def _changes(
 
 
 def estimators(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Means of estimators of the dispersion over samples of known dispersion, divided by it."""
+    """Means of estimators of the dispersion over samples of known dispersion, divided by it.
+
+    The kernels are lognormal: theta = exp(s z) with z standard normal has the dispersion e^(s^2).
+    """
     rows = []
     for size, truth in product(settings["sizes"], settings["dispersions"]):
         rng = np.random.default_rng(seed_for("beyond/lemmas/estimators", size, repr(truth)))
-        found: dict[str, list[np.ndarray]] = {name: [] for name in ESTIMATORS}
+        ratios: dict[str, list[np.ndarray]] = {name: [] for name in ESTIMATORS}
         for first in range(0, settings["draws"], REPEATS):
             count = min(REPEATS, settings["draws"] - first)
-            theta = np.exp(np.sqrt(np.log(truth)) * rng.standard_normal((count, size)))
+            normal = rng.standard_normal((count, size))
+            theta = np.exp(np.sqrt(np.log(truth)) * normal)
             for name, estimator in ESTIMATORS.items():
-                found[name].append(estimator(theta) / truth)
-        for name, values in found.items():
+                ratios[name].append(estimator(theta) / truth)
+        for name, parts in ratios.items():
             key = {"estimator": name, "size": size, "truth": truth}
-            rows.append(key | _mean(np.concatenate(values)))
+            rows.append(key | _mean(np.concatenate(parts)))
     return rows

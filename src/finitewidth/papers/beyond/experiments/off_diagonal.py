@@ -16,7 +16,9 @@ from finitewidth.papers.beyond.experiments.power_sums import PairSums, TailedSum
 from finitewidth.records.provenance import seed_for
 from finitewidth.training.checkpoints import Checkpoints, stored_map
 
-RATIO, DISPERSIONS = "ratio", ("phases", "near")
+RATIO = "ratio"
+DISPERSIONS = ("phases", "near")
+GROUPS = (RATIO, *DISPERSIONS)
 POWER = 2.0  # the ratio changes fast in the first few layers and slowly afterwards
 
 
@@ -47,27 +49,38 @@ def measure(
     equation 18 (``printed``) and the infinite-width ratio with both parts (``infinite_width``);
     otherwise those of Theta(x, x).
     """
-    widths = sorted({w for group in (RATIO, *DISPERSIONS) for w in settings[group]["widths"]})
+    widths = sorted({width for group in GROUPS for width in settings[group]["widths"]})
     parts = stored_map(lambda width: _estimates(width, settings), widths, checkpoints, "widths")
-    rows = [row for part in parts for row in part]
-    theory = [
-        {"group": group, "cosine": np.nan, **row}
-        for group in DISPERSIONS
-        for width, alpha_0 in product(settings[group]["widths"], settings[group]["alpha_0"])
-        for row in dispersion_curves(
-            width, alpha_0, settings[group]["sigma_w2"], _depths(width, settings)
-        )
-    ]
-    cells = [cell for width in settings[RATIO]["widths"] for cell in _cells(width, settings)]
-    theory += [row for cell in cells if cell.group == RATIO for row in _ratio_curves(cell)]
-    banded = settings[RATIO]["banded"]
-    for row in rows + theory:
-        row["banded"] = (
-            row["group"] == RATIO
-            and row["sigma_w2"] in banded["sigma_w2"]
-            and row["cosine"] in banded["cosines"]
-        )
-    return {"estimates": pd.DataFrame(rows), "theory": pd.DataFrame(theory)}
+    estimates = [row for part in parts for row in part]
+    theory = [*_dispersion_theory(settings), *_ratio_theory(settings)]
+    for row in estimates + theory:
+        row["banded"] = _is_banded(row, settings[RATIO]["banded"])
+    return {"estimates": pd.DataFrame(estimates), "theory": pd.DataFrame(theory)}
+
+
+def _dispersion_theory(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for group in DISPERSIONS:
+        networks = settings[group]
+        for width, alpha_0 in product(networks["widths"], networks["alpha_0"]):
+            grid = _depths(width, settings)
+            for row in dispersion_curves(width, alpha_0, networks["sigma_w2"], grid):
+                yield {"group": group, "cosine": np.nan, **row}
+
+
+def _ratio_theory(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for width in settings[RATIO]["widths"]:
+        for cell in _cells(width, settings):
+            if cell.group == RATIO:
+                yield from _ratio_curves(cell)
+
+
+def _is_banded(row: Mapping[str, Any], banded: Mapping[str, Any]) -> bool:
+    """Whether Figure 11 shows a row with error bands."""
+    return (
+        row["group"] == RATIO
+        and row["sigma_w2"] in banded["sigma_w2"]
+        and row["cosine"] in banded["cosines"]
+    )
 
 
 def _depths(width: int, settings: Mapping[str, Any]) -> list[int]:
@@ -75,57 +88,79 @@ def _depths(width: int, settings: Mapping[str, Any]) -> list[int]:
 
 
 def _cells(width: int, settings: Mapping[str, Any]) -> list[_Cell]:
-    grid, cells = _depths(width, settings), []
-    for group in (RATIO, *DISPERSIONS):
-        chosen = settings[group]
-        if width in chosen["widths"]:
-            lines = product(chosen["alpha_0"], chosen["sigma_w2"], chosen["cosines"], grid)
-            cells += [_Cell(group, width, *point) for point in lines]
+    grid = _depths(width, settings)
+    cells = []
+    for group in GROUPS:
+        networks = settings[group]
+        if width in networks["widths"]:
+            axes = (networks["alpha_0"], networks["sigma_w2"], networks["cosines"], grid)
+            cells += [_Cell(group, width, *point) for point in product(*axes)]
     return cells
 
 
 def _estimates(width: int, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    draws = settings["draws"]
+    paper_draws = settings["paper_draws"]
+    sums, first_draws = _sums(width, settings)
+    rows = []
+    for cell, total in sums.items():
+        if draws > paper_draws:
+            value, spread = total.estimate()
+            many = {"sample": "many", "y": value, "spread": spread, "draws": draws}
+            rows.append(cell.key() | many)
+        paper = _paper_sized(cell, first_draws[cell], settings["resamples"])
+        rows.append(cell.key() | {"sample": "paper"} | paper)
+    return rows
+
+
+def _sums(
+    width: int, settings: Mapping[str, Any]
+) -> tuple[dict[_Cell, PairSums | TailedSums], dict[_Cell, np.ndarray]]:
+    """Draw all pairs of a width: sums over all draws, and the paper's number of first draws.
+
+    The draws are theta(x, x) and theta(x, x~), (2, draws).
+    """
     cells = _cells(width, settings)
     cosines = sorted({cell.cosine for cell in cells})
+    draws = settings["draws"]
+    paper_draws = settings["paper_draws"]
     sums: dict[_Cell, PairSums | TailedSums] = {}
-    firsts: dict[_Cell, list[np.ndarray]] = {cell: [] for cell in cells}
-    draws, few, done = settings["draws"], settings["paper_draws"], 0
+    first_draws: dict[_Cell, list[np.ndarray]] = {cell: [] for cell in cells}
+    done = 0
     progress = Progress(draws, f"pairs, width {width}")
     seed = seed_for("beyond/off_diagonal", width)
     for block in sample_pairs(width, _depths(width, settings), cosines, draws, seed):
         for cell in cells:
             input_width = network(2, width, cell.alpha_0).widths[0]
             theta = block[cell.depth, cell.cosine].scaled_theta(cell.sigma_w2, input_width)
-            empty = PairSums() if cell.group == RATIO else TailedSums(float(theta[1].mean()))
-            sums.setdefault(cell, empty).add(theta[0], theta[1])
-            if done < few:
-                firsts[cell].append(theta[:, : few - done])
+            diagonal, cross = theta  # (n,) each
+            if cell not in sums:
+                is_ratio = cell.group == RATIO
+                sums[cell] = PairSums() if is_ratio else TailedSums(float(cross.mean()))
+            sums[cell].add(diagonal, cross)
+            if done < paper_draws:
+                first_draws[cell].append(theta[:, : paper_draws - done])
         done += theta.shape[1]
         progress.advance(theta.shape[1])
     progress.close()
-    rows = []
-    for cell, found in sums.items():
-        value, spread = found.estimate()
-        if draws > few:
-            many = {"sample": "many", "y": value, "spread": spread, "draws": draws}
-            rows.append(cell.key() | many)
-        first = np.concatenate(firsts[cell], axis=1)
-        paper = _paper_sized(cell, first, settings["resamples"])
-        rows.append(cell.key() | {"sample": "paper"} | paper)
-    return rows
+    return sums, {cell: np.concatenate(parts, axis=1) for cell, parts in first_draws.items()}
 
 
 def _paper_sized(cell: _Cell, theta: np.ndarray, resamples: int) -> dict[str, Any]:
-    """The paper's estimators: ratio of means, and leave-one-out dispersion with prefactor 1/N."""
+    """The paper's estimators: ratio of means, and leave-one-out dispersion with prefactor 1/N.
+
+    ``theta`` are theta(x, x) and theta(x, x~), (2, draws).
+    """
+    diagonal, cross = theta
     bootstrap = {"seed": seed_for("bootstrap", *map(repr, cell)), "resamples": resamples}
     if cell.group == RATIO:
-        found = estimators.mean_ratio(theta[1], theta[0], **bootstrap)
-        error = found.standard_error
+        estimate = estimators.mean_ratio(cross, diagonal, **bootstrap)
+        error = estimate.standard_error
     else:
-        found = estimators.dispersion(theta[1], estimator="leave_one_out", **bootstrap)
-        variance = log_variance(theta[0])
-        error = robust_error(found.value, found.standard_error, variance, found.draws)
-    return {"y": found.value, "spread": error, "draws": found.draws}
+        estimate = estimators.dispersion(cross, estimator="leave_one_out", **bootstrap)
+        variance = log_variance(diagonal)
+        error = robust_error(estimate.value, estimate.standard_error, variance, estimate.draws)
+    return {"y": estimate.value, "spread": error, "draws": estimate.draws}
 
 
 def _ratio_curves(cell: _Cell) -> Iterator[dict[str, Any]]:
@@ -134,4 +169,5 @@ def _ratio_curves(cell: _Cell) -> Iterator[dict[str, Any]]:
         "printed": off_diagonal.printed_mean_ratio(cell.depth, cell.sigma_w2, cell.cosine),
         "infinite_width": off_diagonal.infinite_width_mean_ratio(init, cell.cosine),
     }
-    return ({**cell.key(), "curve": curve, "y": ratio} for curve, ratio in curves.items())
+    for curve, ratio in curves.items():
+        yield cell.key() | {"curve": curve, "y": ratio}

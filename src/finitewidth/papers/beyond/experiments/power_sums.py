@@ -17,7 +17,7 @@ class PowerSums:
     def __init__(self, about: float):
         self.about = about
         self.count = 0
-        self.sums = np.zeros(4)
+        self.sums = np.zeros(4)  # of u, u^2, u^3, u^4
 
     def add(self, theta: np.ndarray) -> None:
         """Add a block of draws, (n,)."""
@@ -30,15 +30,18 @@ class PowerSums:
         """Mean square divided by squared mean, and its standard error by the delta method.
 
         With t = theta / mean the ratio r has the influence function t^2 - r - 2 r (t - 1). This is
-        a quadratic polynomial in theta, so its variance needs moments up to the fourth.
+        a quadratic polynomial in u, so its variance needs moments up to the fourth.
         """
         u1, u2, u3, u4 = self.sums / self.count
-        mean = 1 + u1
+        mean = 1 + u1  # of theta / about
         ratio = (1 + 2 * u1 + u2) / mean**2
-        a, b = 1 / mean**2, 2 / mean**2 - 2 * ratio / mean
+        # the influence function is a u^2 + b u + c
+        a = 1 / mean**2
+        b = 2 / mean**2 - 2 * ratio / mean
         c = 1 / mean**2 + ratio - 2 * ratio / mean
         variance = a * a * u4 + 2 * a * b * u3 + (b * b + 2 * a * c) * u2 + 2 * b * c * u1 + c * c
-        return float(ratio), float(np.sqrt(max(variance, 0.0) / self.count))
+        error = np.sqrt(max(variance, 0.0) / self.count)
+        return float(ratio), float(error)
 
 
 class TailedSums:
@@ -49,7 +52,8 @@ class TailedSums:
     """
 
     def __init__(self, about: float):
-        self.powers, self.logs = PowerSums(about), LogSums()
+        self.powers = PowerSums(about)
+        self.logs = LogSums()
 
     def add(self, diagonal: np.ndarray, off_diagonal: np.ndarray) -> None:
         """Add a block of draws, (n,) each."""
@@ -63,15 +67,16 @@ class TailedSums:
 
 
 class PairSums:
-    """Sums over paired draws of theta(x, x) and theta(x, x~), for the ratio of their means."""
+    """Sums over paired draws of d = theta(x, x) and o = theta(x, x~), for the ratio of means."""
 
     def __init__(self) -> None:
         self.count = 0
-        self.sums = np.zeros(5)
+        self.sums = np.zeros(5)  # of d, o, d^2, d o, o^2
 
     def add(self, diagonal: np.ndarray, off_diagonal: np.ndarray) -> None:
         """Add a block of draws, (n,) each."""
-        d, o = diagonal, off_diagonal
+        d = diagonal
+        o = off_diagonal
         self.count += len(d)
         self.sums += [d.sum(), o.sum(), d @ d, d @ o, o @ o]
 
@@ -79,5 +84,7 @@ class PairSums:
         """Mean off-diagonal over mean diagonal, and its standard error by the delta method."""
         d, o, dd, do, oo = self.sums / self.count
         ratio = o / d
-        variance = (oo - 2 * ratio * do + ratio**2 * dd) / d**2  # of (o - ratio d) / mean d
-        return float(ratio), float(np.sqrt(max(variance, 0.0) / self.count))
+        # of the influence function (o - ratio d) / mean d
+        variance = (oo - 2 * ratio * do + ratio**2 * dd) / d**2
+        error = np.sqrt(max(variance, 0.0) / self.count)
+        return float(ratio), float(error)

@@ -57,17 +57,13 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         the largest x with y > 0 (``last``, 0 if there is none).
     """
     dispersions = pd.DataFrame(_dispersions(settings))
-    ratios = pd.DataFrame(_ratios(dispersions))
-    layers = pd.concat(_layers(settings), ignore_index=True)
-    inputs = pd.DataFrame(_inputs(settings))
-    thresholds = pd.DataFrame(_thresholds(settings))
     random = pd.DataFrame(_random(settings["random"]))
     return {
         "dispersions": dispersions,
-        "ratios": ratios,
-        "layers": layers,
-        "inputs": inputs,
-        "thresholds": thresholds,
+        "ratios": pd.DataFrame(_ratios(dispersions)),
+        "layers": pd.concat(_layers(settings), ignore_index=True),
+        "inputs": pd.DataFrame(_inputs(settings)),
+        "thresholds": pd.DataFrame(_thresholds(settings)),
         "random": random,
         "counts": pd.DataFrame(_counts(random)),
     }
@@ -85,19 +81,28 @@ class Reversal:
     hidden: tuple[int, ...]
     sigma_w2: float
 
+    @property
+    def depth(self) -> int:
+        """The number L of layers with weights."""
+        return len(self.hidden) + 1
+
     def networks(self, input_width: int) -> tuple[Initialisation, Initialisation]:
         """Return the laws of the growing and of the reversed network with this n_0."""
-        orders = (self.hidden, self.hidden[::-1])
-        growing, reverse = (
-            Initialisation(widths=(input_width, *hidden), sigma_w2=self.sigma_w2)
-            for hidden in orders
+        growing = (input_width, *self.hidden)
+        reverse = (input_width, *self.hidden[::-1])
+        return (
+            Initialisation(widths=growing, sigma_w2=self.sigma_w2),
+            Initialisation(widths=reverse, sigma_w2=self.sigma_w2),
         )
-        return growing, reverse
 
     def log_ratio(self, input_width: int) -> float:
         """Return log(r_growing / r_reversed), which is exact."""
         growing, reverse = (log_moments(init) for init in self.networks(input_width))
         return (growing.second - 2 * growing.mean) - (reverse.second - 2 * reverse.mean)
+
+    def log10_ratio(self, input_width: int) -> float:
+        """Return the decimal logarithm of r_growing / r_reversed."""
+        return self.log_ratio(input_width) / np.log(10)
 
     def excess(self, input_width: int) -> float:
         """Return the difference r_growing - r_reversed to first order."""
@@ -143,28 +148,37 @@ def _log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
 
 def _reversals(settings: Mapping[str, Any]) -> Iterator[Reversal]:
     """Yield the growing widths of Figure 6 for each depth and weight variance."""
-    narrow, wide, chosen = settings["narrow"], settings["wide"], settings["inputs"]
-    for lam, variance in product(chosen["lambdas"], _variances(chosen["sigma_w2"])):
+    narrow = settings["narrow"]
+    wide = settings["wide"]
+    lambdas = settings["inputs"]["lambdas"]
+    for lam, variance in product(lambdas, _variances(settings["inputs"]["sigma_w2"])):
         depth = round(lam * (narrow + wide) / 2)
-        hidden = widths_of("growing", depth, narrow, wide)[1:]
-        yield Reversal(hidden, float(variance))
+        _, *hidden = widths_of("growing", depth, narrow, wide)
+        yield Reversal(tuple(hidden), float(variance))
+
+
+def _compared_inputs(settings: Mapping[str, Any]) -> list[int]:
+    """The input dimensions at which the widths of Figure 6 are compared with their reverse."""
+    mean = (settings["narrow"] + settings["wide"]) / 2
+    return input_widths(mean, settings["inputs"]["largest"], settings["inputs"]["points"])
 
 
 def _inputs(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    mean, chosen = (settings["narrow"] + settings["wide"]) / 2, settings["inputs"]
-    grid = input_widths(mean, chosen["largest"], chosen["points"])
-    for reversal, width in product(_reversals(settings), grid):
-        key = {"sigma_w2": reversal.sigma_w2, "depth": len(reversal.hidden) + 1}
-        yield key | {"input_width": width, "y": reversal.log_ratio(width) / np.log(10)}
+    for reversal, width in product(_reversals(settings), _compared_inputs(settings)):
+        yield {
+            "sigma_w2": reversal.sigma_w2,
+            "depth": reversal.depth,
+            "input_width": width,
+            "y": reversal.log10_ratio(width),
+        }
 
 
 def _thresholds(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    mean, chosen = (settings["narrow"] + settings["wide"]) / 2, settings["inputs"]
-    last = input_widths(mean, chosen["largest"], chosen["points"])[-1]
+    last = _compared_inputs(settings)[-1]
     for reversal in _reversals(settings):
         yield {
             "sigma_w2": reversal.sigma_w2,
-            "depth": len(reversal.hidden) + 1,
+            "depth": reversal.depth,
             "first_order": reversal_input(reversal.hidden, reversal.sigma_w2),
             "exact": reversal.largest_input(last),
         }
@@ -173,16 +187,18 @@ def _thresholds(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def _random(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     rng = np.random.default_rng(seed_for("beyond/shapes/random"))
     ranges = settings["sigma_w2"]
+    ordered = (ranges["first"], EDGE)
+    critical = (EDGE, EDGE)
+    chaotic = (EDGE, ranges["last"])
     for shape in range(settings["shapes"]):
-        # ordered phase, edge of chaos and chaotic phase in turn
-        low, high = ((ranges["first"], EDGE), (EDGE, EDGE), (EDGE, ranges["last"]))[shape % 3]
+        low, high = (ordered, critical, chaotic)[shape % 3]
         reversal = random_reversal(rng, float(rng.uniform(low, high)), settings)
         mean = float(np.mean(reversal.hidden))
         key = {
             "shape": shape,
             "phase": phase("relu", reversal.sigma_w2),
             "sigma_w2": reversal.sigma_w2,
-            "depth": len(reversal.hidden) + 1,
+            "depth": reversal.depth,
             "narrow": reversal.hidden[0],
             "wide": reversal.hidden[-1],
         }
@@ -190,7 +206,7 @@ def _random(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield key | {
                 "input_width": width,
                 "x": width / mean,
-                "y": reversal.log_ratio(width) / np.log(10),
+                "y": reversal.log10_ratio(width),
                 "excess": reversal.excess(width),
             }
 
@@ -211,18 +227,21 @@ def networks(
     depth: int, narrow: int, wide: int, sigma_w2: float
 ) -> Iterator[tuple[str, str, Initialisation]]:
     """Yield kind of input, name and law of the network of each architecture."""
+    (common_input,) = widths_of("constant", 1, narrow, wide)
     for architecture in ARCHITECTURES:
         own = widths_of(architecture, depth, narrow, wide)
-        common = (*widths_of("constant", 1, narrow, wide), *own[1:])
-        for kind, widths in zip(INPUTS, (own, common), strict=True):
-            yield kind, architecture, Initialisation(widths=widths, sigma_w2=sigma_w2)
+        common = (common_input, *own[1:])
+        yield "own", architecture, Initialisation(widths=own, sigma_w2=sigma_w2)
+        yield "common", architecture, Initialisation(widths=common, sigma_w2=sigma_w2)
 
 
 def _dispersions(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    narrow, wide, maps = settings["narrow"], settings["wide"], settings["maps"]
-    variances = _variances(maps["sigma_w2"])
+    narrow = settings["narrow"]
+    wide = settings["wide"]
+    maps = settings["maps"]
     grid = depths((narrow + wide) // 2, maps["max_lambda"], maps["points"], power=DENSE)
-    for depth, variance in product(grid, variances):
+    for depth, variance in product(grid, _variances(maps["sigma_w2"])):
+        # the constant network is the same with both kinds of input
         known: dict[Initialisation, tuple[float, float]] = {}
         for kind, architecture, init in networks(depth, narrow, wide, float(variance)):
             if init not in known:
@@ -246,9 +265,10 @@ def _variances(axis: Mapping[str, Any]) -> np.ndarray:
 
 def _ratios(dispersions: pd.DataFrame) -> Iterator[dict[str, Any]]:
     for (kind, variance, depth), rows in dispersions.groupby(["input", "sigma_w2", "depth"]):
-        found = rows.set_index("architecture")
+        architectures = rows.set_index("architecture")
         for first, second in PAIRS:
-            one, other = found.loc[first], found.loc[second]
+            one = architectures.loc[first]
+            other = architectures.loc[second]
             yield {
                 "input": kind,
                 "sigma_w2": variance,
@@ -261,10 +281,12 @@ def _ratios(dispersions: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _layers(settings: Mapping[str, Any]) -> Iterator[pd.DataFrame]:
-    narrow, wide, chosen = settings["narrow"], settings["wide"], settings["layers"]
-    depth = max(2, round(chosen["lambda"] * (narrow + wide) / 2))
+    narrow = settings["narrow"]
+    wide = settings["wide"]
+    lam = settings["layers"]["lambda"]
+    depth = max(2, round(lam * (narrow + wide) / 2))
     layers = np.arange(1, depth)
-    for variance in chosen["sigma_w2"]:
+    for variance in settings["layers"]["sigma_w2"]:
         for kind, architecture, init in networks(depth, narrow, wide, variance):
             yield pd.DataFrame(
                 {

@@ -4,7 +4,7 @@ docs/theory.md derives why the printed limits are too small. Networks of which a
 confirm it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
@@ -36,37 +36,37 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         Theorem 3.2 for the same network.
     """
     curves = pd.DataFrame(_curves(settings))
-    printed = [
+    small = pd.DataFrame(_small(settings["small"], settings["draws"]))
+    limit = [
         limits.dispersion_limit(float(row.x), row.phase, form="printed")
         for row in curves.itertuples()
     ]
-    small = pd.DataFrame(_small(settings["small"], settings["draws"]))
-    sums = small[small["curve"] == "printed_sums"].set_index(["sigma_w2", "depth"])["y"]
-    by = sums.loc[pd.MultiIndex.from_frame(small[["sigma_w2", "depth"]])].to_numpy()
+    network_of = ["sigma_w2", "depth"]
+    printed = small[small["curve"] == "printed_sums"].set_index(network_of)["y"]
+    sums = printed.loc[pd.MultiIndex.from_frame(small[network_of])].to_numpy()
     return {
-        "curves": curves.assign(relative=curves["y"] / printed),
+        "curves": curves.assign(relative=curves["y"] / limit),
         "doubled": pd.DataFrame(_doubled(settings["doubled"])),
-        "small": small.assign(relative=small["y"] / by, relative_spread=small["spread"] / by),
+        "small": small.assign(relative=small["y"] / sums, relative_spread=small["spread"] / sums),
     }
 
 
-def _curves(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    rows, lambdas = [], np.linspace(0, settings["max_lambda"], settings["points"] + 1)[1:]
+def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    lambdas = np.linspace(0, settings["max_lambda"], settings["points"] + 1)[1:]
     for variance, lam in product(settings["sigma_w2"], lambdas):
         phase = phase_of("relu", variance)
-        found = [
-            (f"{form}_limit", 0, lam, limits.dispersion_limit(float(lam), phase, form=form))
-            for form in ("printed", "corrected")
-        ]
-        found.append(("lower_bound", 0, lam, limits.dispersion_lower_bound(float(lam), phase)))
+        key = {"phase": phase, "sigma_w2": variance}
+        limit_values = {
+            "printed_limit": limits.dispersion_limit(float(lam), phase, form="printed"),
+            "corrected_limit": limits.dispersion_limit(float(lam), phase, form="corrected"),
+            "lower_bound": limits.dispersion_lower_bound(float(lam), phase),
+        }
+        for curve, value in limit_values.items():
+            yield key | {"curve": curve, "width": 0, "x": lam, "y": value}
         for width in settings["widths"]:
             depth = max(2, round(lam * width))
-            found.append(("exact", width, depth / width, _exact(depth, width, variance)))
-        rows += [
-            {"phase": phase, "sigma_w2": variance, "curve": curve, "width": width, "x": x, "y": y}
-            for curve, width, x, y in found
-        ]
-    return rows
+            value = _exact(depth, width, variance)
+            yield key | {"curve": "exact", "width": width, "x": depth / width, "y": value}
 
 
 def _exact(depth: int, width: int, sigma_w2: float) -> float:
@@ -78,6 +78,8 @@ def _doubled(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows = []
     for variance, lam in product(settings["sigma_w2"], settings["lambdas"]):
         phase = phase_of("relu", variance)
+        printed = limits.dispersion_limit(lam, phase, form="printed")
+        corrected = limits.dispersion_limit(lam, phase)
         for width in settings["widths"]:
             depth = round(lam * width)
             exact = _exact(depth, width, variance)
@@ -89,8 +91,8 @@ def _doubled(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
                     "width": width,
                     "depth": depth,
                     "exact": exact,
-                    "printed": limits.dispersion_limit(lam, phase, form="printed"),
-                    "gap": width * (exact - limits.dispersion_limit(lam, phase)),
+                    "printed": printed,
+                    "gap": width * (exact - corrected),
                     "constant": limits.dispersion_correction(lam, variance),
                 }
             )
@@ -98,25 +100,17 @@ def _doubled(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _small(settings: Mapping[str, Any], draws: int) -> list[dict[str, Any]]:
-    width, grid = settings["width"], settings["depths"]
-    rows = [
-        row | {"spread": 0.0, "draws": 0}
-        for row in dispersion_curves(width, 1.0, settings["sigma_w2"], grid)
-        if row["curve"] in ("printed_sums", "exact")
-    ]
-    x = np.eye(1, width)
-    progress = Progress(len(grid) * len(settings["sigma_w2"]) * draws, "random networks")
-    for variance, depth in product(settings["sigma_w2"], grid):
-        init = network(depth, width, 1.0, variance)
-        sums = PowerSums(float(np.exp(log_moments(init).mean)))
-        for first in range(0, draws, PIECE):
-            seed = seed_for("beyond/theorem31", repr(variance), depth, first)
-            size = min(PIECE, draws - first)
-            drawn = sample_by_brute_force(init, x, size, seed, activation="relu")
-            sums.add(drawn.theta[:, 0, 0])
-            progress.advance(size)
-        value, error = sums.dispersion()
-        spread = sufficient(value, max(error, exact_dispersion_error(init, draws)))
+    """Dispersions of small networks: in closed form, and of networks whose weights are drawn."""
+    width = settings["width"]
+    grid = settings["depths"]
+    variances = settings["sigma_w2"]
+    rows = []
+    for row in dispersion_curves(width, 1.0, variances, grid):
+        if row["curve"] in ("printed_sums", "exact"):
+            rows.append(row | {"spread": 0.0, "draws": 0})
+    progress = Progress(len(grid) * len(variances) * draws, "random networks")
+    for variance, depth in product(variances, grid):
+        value, spread = _drawn_dispersion(depth, width, variance, draws, progress)
         rows.append(
             {
                 "width": width,
@@ -132,3 +126,20 @@ def _small(settings: Mapping[str, Any], draws: int) -> list[dict[str, Any]]:
         )
     progress.close()
     return rows
+
+
+def _drawn_dispersion(
+    depth: int, width: int, variance: float, draws: int, progress: Progress
+) -> tuple[float, float]:
+    """Dispersion of networks drawn in full, and its standard error; nan if draws do not suffice."""
+    init = network(depth, width, 1.0, variance)
+    x = np.eye(1, width)
+    sums = PowerSums(float(np.exp(log_moments(init).mean)))
+    for first in range(0, draws, PIECE):
+        seed = seed_for("beyond/theorem31", repr(variance), depth, first)
+        size = min(PIECE, draws - first)
+        drawn = sample_by_brute_force(init, x, size, seed, activation="relu")
+        sums.add(drawn.theta[:, 0, 0])
+        progress.advance(size)
+    value, error = sums.dispersion()
+    return value, sufficient(value, max(error, exact_dispersion_error(init, draws)))

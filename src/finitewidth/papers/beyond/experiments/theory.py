@@ -1,7 +1,7 @@
 """Dispersion in closed form, job `beyond_theory` (``beyond`` Figures 5 and 6)."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
@@ -19,31 +19,31 @@ ARCHITECTURES = ("growing", "constant", "shrinking")
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Limits for several input dimensions, sums for three architectures, and their widths."""
     shapes = settings["architectures"]
-    narrow, wide, depth = shapes["narrow"], shapes["wide"], shapes["drawn_depth"]
-    drawings = [
-        {"architecture": architecture, "x": layer, "y": width}
-        for architecture in ARCHITECTURES
-        for layer, width in enumerate((*widths_of(architecture, depth, narrow, wide), 1))
-    ]
-    limits, architectures = _limits(settings["limits"]), _architectures(shapes)
-    return {"limits": limits, "architectures": architectures, "drawings": pd.DataFrame(drawings)}
+    return {
+        "limits": _limits(settings["limits"]),
+        "architectures": _architectures(shapes),
+        "drawings": pd.DataFrame(_drawings(shapes)),
+    }
+
+
+def _drawings(shapes: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Width y of each layer x, the output included, of the networks that are drawn."""
+    for architecture in ARCHITECTURES:
+        widths = widths_of(architecture, shapes["drawn_depth"], shapes["narrow"], shapes["wide"])
+        for layer, width in enumerate((*widths, 1)):
+            yield {"architecture": architecture, "x": layer, "y": width}
 
 
 def _limits(settings: Mapping[str, Any]) -> pd.DataFrame:
     lambdas = np.linspace(0, settings["max_lambda"], settings["points"])
-    lines = [("chaotic", 1.0), *(("critical", alpha_0) for alpha_0 in settings["alpha_0"])]
-    limits = pd.DataFrame(
-        {
-            "form": form,
-            "phase": phase,
-            "alpha_0": alpha_0,
-            "x": lam,
-            "y": dispersion_limit(float(lam), phase, alpha_0=alpha_0, form=form),
-        }
-        for form in ("printed", "corrected")
-        for phase, alpha_0 in lines
-        for lam in lambdas
-    )
+    # in the chaotic phase the limit does not depend on alpha_0
+    lines = [("chaotic", 1.0)]
+    lines += [("critical", alpha_0) for alpha_0 in settings["alpha_0"]]
+    rows = []
+    for form, (phase, alpha_0), lam in product(("printed", "corrected"), lines, lambdas):
+        value = dispersion_limit(float(lam), phase, alpha_0=alpha_0, form=form)
+        rows.append({"form": form, "phase": phase, "alpha_0": alpha_0, "x": lam, "y": value})
+    limits = pd.DataFrame(rows)
     printed = limits.loc[limits["form"] == "printed", "y"].to_numpy()
     return limits.assign(over_printed=limits["y"] / np.tile(printed, 2))
 
@@ -59,7 +59,8 @@ def widths_of(architecture: str, depth: int, narrow: int, wide: int) -> tuple[in
 
 
 def _architectures(settings: Mapping[str, Any]) -> pd.DataFrame:
-    narrow, wide = settings["narrow"], settings["wide"]
+    narrow = settings["narrow"]
+    wide = settings["wide"]
     grid = depths((narrow + wide) // 2, settings["max_lambda"], settings["points"])
     rows = []
     for architecture, depth, variance in product(ARCHITECTURES, grid, settings["sigma_w2"]):
@@ -71,6 +72,6 @@ def _architectures(settings: Mapping[str, Any]) -> pd.DataFrame:
             "depth": depth,
             "x": 2 * depth / (narrow + wide),
         }
-        for curve, moments in (("printed_sums", printed_log_moments), ("exact", log_moments)):
-            rows.append(key | {"curve": curve, "y": moments(init).dispersion})
+        rows.append(key | {"curve": "printed_sums", "y": printed_log_moments(init).dispersion})
+        rows.append(key | {"curve": "exact", "y": log_moments(init).dispersion})
     return pd.DataFrame(rows)

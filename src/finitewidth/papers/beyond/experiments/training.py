@@ -3,7 +3,7 @@
 Shown in ``beyond`` Figure 4 and in the thesis, Figure 2.5.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
@@ -58,45 +58,60 @@ def measure(
     device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
     data = stratified_subset(inputs["data"], settings["train"], settings["test"], (NAME,))
     images = _Images(data, settings["per_class"], device)
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     kernels: list[pd.DataFrame] = []
-    networks = [*product(map(float, settings["sigma_w2"]), range(settings["runs"]))]
+    for network, state in _observations(images, settings, checkpoints):
+        rows.append(network | state["row"])
+        if "kernel" in state and network["seed"] == 0:
+            place = {name: network[name] for name in ("sigma_w2", "step")}
+            kernel = state["kernel"].cpu().numpy()  # (S, S)
+            kernels.append(_entries(place, kernel, images.labels))
+    table = pd.DataFrame(rows)
+    return {
+        "rows": table,
+        "curves": curves(table),
+        "kernels": pd.concat(kernels, ignore_index=True),
+    }
+
+
+def _observations(
+    images: "_Images", settings: Mapping[str, Any], checkpoints: Checkpoints | None
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Train one network after the other; yield it at each time, with what `_train` observed."""
+    variances = [float(variance) for variance in settings["sigma_w2"]]
+    networks = list(product(variances, range(settings["runs"])))
     for sigma_w2, seed in in_turn(networks, "networks"):
         name = f"sigma_w2 {sigma_w2}, seed {seed}"
         store = checkpoints.store(name) if checkpoints else None
         draw = Draw(sigma_w2, 0.0, seed)
         states = _train(images, draw, settings, title=name, checkpoints=store)
         for step, state in zip(settings["times"], states, strict=True):
-            found.append({"sigma_w2": sigma_w2, "seed": seed, "step": step, **state["row"]})
-            if "kernel" in state and seed == 0:
-                place = {"sigma_w2": sigma_w2, "step": step}
-                kernels.append(_entries(place, state["kernel"].cpu().numpy(), images.labels))
-    rows = pd.DataFrame(found)
-    kernel = pd.concat(kernels, ignore_index=True)
-    return {"rows": rows, "curves": curves(rows), "kernels": kernel}
+            yield {"sigma_w2": sigma_w2, "seed": seed, "step": step}, state
 
 
 def curves(rows: pd.DataFrame) -> pd.DataFrame:
     """Summarise the table ``rows`` over runs, see `measure`."""
-    found = []
+    summaries = []
     for (sigma_w2, step), runs in rows.groupby(["sigma_w2", "step"], sort=False):
-        for quantity, spread in QUANTITIES.items():
-            scale = 1 if quantity in LOSSES else runs["diagonal"]
-            values = runs[quantity] / scale
-            middle = values.median() if quantity in LOSSES else values.mean()
-            found.append(
-                {
-                    "sigma_w2": sigma_w2,
-                    "step": step,
-                    "quantity": quantity,
-                    "y": middle,
-                    "low": values.min(),
-                    "high": values.max(),
-                    "spread": (runs[spread] / scale).mean() if spread else np.nan,
-                    "runs": len(runs),
-                }
-            )
-    return pd.DataFrame(found)
+        for quantity in QUANTITIES:
+            place = {"sigma_w2": sigma_w2, "step": step, "quantity": quantity}
+            summaries.append(place | _over_runs(runs, quantity))
+    return pd.DataFrame(summaries)
+
+
+def _over_runs(runs: pd.DataFrame, quantity: str) -> dict[str, Any]:
+    """Middle, range and spread of a quantity over the runs of one variance at one step."""
+    is_loss = quantity in LOSSES
+    scale = 1 if is_loss else runs["diagonal"]
+    values = runs[quantity] / scale
+    spread = QUANTITIES[quantity]
+    return {
+        "y": values.median() if is_loss else values.mean(),
+        "low": values.min(),
+        "high": values.max(),
+        "spread": (runs[spread] / scale).mean() if spread else np.nan,
+        "runs": len(runs),
+    }
 
 
 class _Images:
@@ -110,7 +125,9 @@ class _Images:
         self.train = _tensors(data.train_images, data.train_labels, classes, device)
         self.test = _tensors(data.test_images, data.test_labels, classes, device)
         index = first_per_class(data.train_labels, range(classes), per_class)
-        self.kernel, self.labels = self.train[0][torch.from_numpy(index)], data.train_labels[index]
+        train_images, _ = self.train
+        self.kernel = train_images[torch.from_numpy(index)]
+        self.labels = data.train_labels[index]
 
 
 def _tensors(
@@ -126,23 +143,28 @@ def _train(
 ) -> list[dict[str, Any]]:
     """At each time blocks of the kernel and losses as a ``row``, at some the ``kernel`` (S, S)."""
     x, y = images.train
-    widths = [x.shape[1], *[settings["width"]] * settings["hidden"], y.shape[1]]
-    stack = initial_stack((NAME,), [draw], widths, "relu")
+    hidden = [settings["width"]] * settings["hidden"]
+    stack = initial_stack((NAME,), [draw], [x.shape[1], *hidden, y.shape[1]], "relu")
     stack = stack.with_parameters([tensor.to(x.device) for tensor in stack.parameters])
 
     def observe(now: FullyConnected, step: int) -> dict[str, Any]:
         kernel = traced_kernel(now, images.kernel)[0].cpu()
-        means = block_means(kernel.numpy(), images.labels)
-        row = {name: float(value) for name, value in vars(means).items()} | {
-            "gap": float(gap(means)),
-            "over_smaller_diagonal": float(over_smaller_diagonal(kernel.numpy()).mean()),
-            "alignment": float(label_alignment(kernel.numpy(), images.labels)),
-            "train_loss": loss(now, *images.train),
-            "test_loss": loss(now, *images.test),
-        }
+        row = _kernel_row(kernel.numpy(), images.labels)
+        row["train_loss"] = loss(now, *images.train)
+        row["test_loss"] = loss(now, *images.test)
         return {"row": row, "kernel": kernel} if step in settings["maps"] else {"row": row}
 
     return adam(stack, x, y, rate=settings["rate"], times=settings["times"], observe=observe, **job)
+
+
+def _kernel_row(kernel: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    """Blocks, gap and alignment of a kernel (S, S) of images with these labels (S,)."""
+    means = block_means(kernel, labels)
+    row = {name: float(value) for name, value in vars(means).items()}
+    row["gap"] = float(gap(means))
+    row["over_smaller_diagonal"] = float(over_smaller_diagonal(kernel).mean())
+    row["alignment"] = float(label_alignment(kernel, labels))
+    return row
 
 
 def loss(stack: FullyConnected, x: Tensor, y: Tensor) -> float:
@@ -159,7 +181,7 @@ def _entries(place: Mapping[str, Any], kernel: np.ndarray, labels: np.ndarray) -
     """Entries on and above the diagonal; six significant digits, so that tables stay small."""
     row, column = np.triu_indices(len(kernel))
     value = kernel[row, column]
-    values = {"value": value, "share": value / np.diag(kernel).mean()}
+    share = value / np.diag(kernel).mean()
     return pd.DataFrame(
         {
             **place,
@@ -167,6 +189,11 @@ def _entries(place: Mapping[str, Any], kernel: np.ndarray, labels: np.ndarray) -
             "column": column,
             "class_row": labels[row],
             "class_column": labels[column],
-            **{name: [float(f"{one:.5e}") for one in own] for name, own in values.items()},
+            "value": _six_digits(value),
+            "share": _six_digits(share),
         }
     )
+
+
+def _six_digits(numbers: np.ndarray) -> list[float]:
+    return [float(f"{number:.5e}") for number in numbers]
