@@ -30,7 +30,9 @@ PAPER = {  # numbers of the paper's text: style of the line, label
 GROUPS = {"phases": ("printed_limit", "width"), "near": ("printed_sums", "alpha_0")}
 PLACES = {"width": r"$M$", "alpha_0": r"$\alpha_0$"}
 BARS = 5  # error bars of a curve between its first and its last
-ROW, LEGEND = 1.85, 0.75  # inches: height of a row of panels, and of the legend and labels
+# heights in inches: of a row of panels, and of the legend and labels
+ROW = 1.85
+LEGEND = 0.75
 FIELDS = {
     "series": fields.text(
         "estimate, exact (diagonal), printed_limit (Theorem 3.1), printed_sums (Theorem 3.2 in the "
@@ -52,16 +54,16 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
     With ``errors`` as bands, only the variances are selected that are shown with them.
     """
-    group, bands = settings["group"], settings["errors"] == "bands"
-    curve = GROUPS[group][0]
-    estimates, theory = lines.of_group(tables, group, bands)
+    bands = settings["errors"] == "bands"
+    curve, _ = GROUPS[settings["group"]]
+    estimates, theory = lines.of_group(tables, settings["group"], bands)
     numbers = {"high_variance": ("dispersion", "high_variance", "threshold")}
     printed = theory["curve"] == curve
     if curve == "printed_limit":  # the paper gives the limit of the ordered phase as a number
         numbers = {"ordered_limit": ("dispersion", "ordered", "limit"), **numbers}
         printed &= theory["sigma_w2"] >= EDGE
-    shown = theory[printed | (theory["curve"] == "exact")]
-    ours = lines.joined(estimates, shown, "dispersion")
+    curves = theory[printed | (theory["curve"] == "exact")]
+    ours = lines.joined(estimates, curves, "dispersion")
     ours = ours.assign(marked=0) if bands else _marked(ours)
     paper = lines.from_paper(tables["reported"], "dispersion", numbers).assign(marked=0)
     return pd.concat([ours, paper], ignore_index=True)
@@ -79,16 +81,26 @@ def _marked(rows: pd.DataFrame) -> pd.DataFrame:
     keys = ["sample", "width", "alpha_0", "sigma_w2", "cosine"]
     for (*_, variance, cosine), curve in estimates.groupby(keys, dropna=False):
         # curves of one phase lie close together, and so do those of different cosines
-        phase = [v for v in variances if np.sign(v - EDGE) == np.sign(variance - EDGE)]
-        near, own = (cosines, cosine) if cosines else (phase, variance)
-        every = max(1, round((len(curve) - 1) / BARS))
-        marked = np.zeros(len(curve), dtype=int)
-        marked[max(1, round(every * (near.index(own) + 1) / len(near))) :: every] = 1
-        marked[[0, -1]] = 1
-        rows.loc[curve.index, "marked"] = marked
-    estimated, marked = rows["series"] == "estimate", rows["marked"] == 1
-    rows["standard_error"] = rows["standard_error"].where(estimated & marked)
-    return rows[~estimated | marked | _joined_by_lines(rows)].sort_index()
+        if cosines:
+            number, count = cosines.index(cosine), len(cosines)
+        else:
+            phase = [v for v in variances if np.sign(v - EDGE) == np.sign(variance - EDGE)]
+            number, count = phase.index(variance), len(phase)
+        rows.loc[curve.index, "marked"] = _marks(len(curve), number, count)
+    is_estimate = rows["series"] == "estimate"
+    is_marked = rows["marked"] == 1
+    rows["standard_error"] = rows["standard_error"].where(is_estimate & is_marked)
+    return rows[~is_estimate | is_marked | _joined_by_lines(rows)].sort_index()
+
+
+def _marks(points: int, number: int, count: int) -> np.ndarray:
+    """1 at the marked points of curve ``number`` of ``count`` that lie close together, else 0."""
+    spacing = max(1, round((points - 1) / BARS))
+    first = max(1, round(spacing * (number + 1) / count))
+    marks = np.zeros(points, dtype=int)
+    marks[first::spacing] = 1
+    marks[[0, -1]] = 1
+    return marks
 
 
 def _joined_by_lines(rows: pd.DataFrame) -> pd.Series:
@@ -102,9 +114,10 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     As in the paper, estimates are dashed and its theory is solid. The last row also shows
     the exact curve of the diagonal elements.
     """
-    column, off = GROUPS[settings["group"]][1], rows["cosine"].notna().any()
+    _, column = GROUPS[settings["group"]]
     estimates = rows[rows["series"] == "estimate"]
-    samples, values = lines.samples_of(rows), list(estimates[column].unique())
+    samples = lines.samples_of(rows)
+    values = list(estimates[column].unique())
     figure, axes = style.subplots(
         len(samples),
         len(values),
@@ -114,23 +127,25 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         sharey=True,
     )
     shades = lines.colours(sorted(estimates["sigma_w2"].unique()))
+    are_joined = _joined_by_lines(rows)
     titles = []
-    for sample, line in zip(samples, axes, strict=True):
+    for sample, axes_of_sample in zip(samples, axes, strict=True):
         count = int(estimates.loc[estimates["sample"] == sample, "networks"].max())
-        for value, axis in zip(values, line, strict=True):
+        for value, axis in zip(values, axes_of_sample, strict=True):
             titles.append(f"{PLACES[column]} = {value:g}, {count:,} networks")
-            own = rows[(rows[column] == value) | (rows["source"] == "paper")]
-            _theory(axis, own, shades, exact=sample == samples[-1])
-            own = own[own["sample"] == sample]
-            joined = settings["errors"] == "bands" or _joined_by_lines(rows)[own.index].all()
-            _estimates(axis, own, shades, "--" if joined else "none")
+            panel = rows[(rows[column] == value) | (rows["source"] == "paper")]
+            _theory(axis, panel, shades, exact=sample == samples[-1])
+            drawn = panel[panel["sample"] == sample]
+            with_line = settings["errors"] == "bands" or are_joined[drawn.index].all()
+            _estimates(axis, drawn, shades, "--" if with_line else "none")
     style.title_panels(axes.flat, titles)
     for axis in axes[-1]:
         axis.set_xlabel(r"depth over width, $\lambda = L/M$")
-    pair = r"(x,\tilde x)" if off else "(x,x)"
+    pair = r"(x,\tilde x)" if rows["cosine"].notna().any() else "(x,x)"
     figure.supylabel(rf"$E[\Theta{pair}^2]\,/\,E[\Theta{pair}]^2$")
     error = rows["standard_error"].fillna(0)
-    low, high = rows["dispersion"] - error, rows["dispersion"] + error
+    low = rows["dispersion"] - error
+    high = rows["dispersion"] + error
     lines.log_dispersion_axis(list(axes.flat), float(low.min()), max(1.3, float(high.max())))
     style.legend_above(figure, _handles(rows, shades, settings["errors"]), 4)
     return figure
@@ -140,14 +155,17 @@ def _theory(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, str], exact: 
     curves = rows[(rows["source"] == "ours") & (rows["sample"] == "none")]
     for (series, variance), curve in curves.groupby(["series", "sigma_w2"]):
         curve = curve.sort_values("depth_over_width")
-        x, y = curve["depth_over_width"], curve["dispersion"]
+        x = curve["depth_over_width"]
+        y = curve["dispersion"]
         if series == "printed_limit":
-            line = LIMITS["chaotic" if variance > EDGE else "at the edge"]
-            axis.plot(x, y, linestyle=line, color=PRINTED, linewidth=2.0, zorder=1)
+            dashes = LIMITS["chaotic" if variance > EDGE else "at the edge"]
+            axis.plot(x, y, linestyle=dashes, color=PRINTED, linewidth=2.0, zorder=1)
         elif series == "printed_sums" or exact:
-            axis.plot(x, y, color=shades[variance], **FORMULAS[series][1])
+            _, look = FORMULAS[series]
+            axis.plot(x, y, color=shades[variance], **look)
     for series, value in rows.loc[rows["source"] == "paper", ["series", "dispersion"]].to_numpy():
-        style.paper_line(axis, value, linestyle=PAPER[series][0], zorder=1, linewidth=0.8)
+        dashes, _ = PAPER[series]
+        style.paper_line(axis, value, linestyle=dashes, zorder=1, linewidth=0.8)
 
 
 def _estimates(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, str], line: str) -> None:
@@ -155,49 +173,62 @@ def _estimates(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, str], line
 
     A hollow mark has no bar, because there are too few draws to know the error.
     """
-    cosines, variances = sorted(rows["cosine"].dropna().unique()), sorted(rows["sigma_w2"].unique())
+    cosines = sorted(rows["cosine"].dropna().unique())
+    variances = sorted(rows["sigma_w2"].unique())
     for (variance, cosine), curve in rows.groupby(["sigma_w2", "cosine"], dropna=False):
-        place = cosines.index(cosine) if cosines else variances.index(variance)
-        colour, marker = shades[variance], MARKERS[place % len(MARKERS)]
-        curve = curve.sort_values("depth_over_width")
-        names = ("depth_over_width", "dispersion", "standard_error")
-        x, y, error = (curve[name].to_numpy(float) for name in names)
-        if line != "none":
-            axis.plot(x, y, linestyle=line, color=colour, linewidth=0.9)
-        marked = curve["marked"].to_numpy() == 1
-        if not marked.any():
-            style.band(axis, x, y - error, y + error, colour)
-            continue
-        known, unknown = marked & np.isfinite(error), marked & ~np.isfinite(error)
-        mark = {"marker": marker, "color": colour, "linestyle": "none", "markersize": 3.0}
-        axis.errorbar(x[known], y[known], error[known], elinewidth=0.8, markeredgewidth=0.4, **mark)
-        axis.plot(
-            x[unknown], y[unknown], markerfacecolor="white", markeredgewidth=0.7, zorder=3, **mark
-        )
+        number = cosines.index(cosine) if cosines else variances.index(variance)
+        look = {"color": shades[variance], "marker": MARKERS[number % len(MARKERS)]}
+        _estimate(axis, curve.sort_values("depth_over_width"), look, line)
+
+
+def _estimate(axis: Axes, curve: pd.DataFrame, look: dict[str, Any], line: str) -> None:
+    """Draw one curve of `_estimates`."""
+    x = curve["depth_over_width"].to_numpy(float)
+    y = curve["dispersion"].to_numpy(float)
+    error = curve["standard_error"].to_numpy(float)
+    if line != "none":
+        axis.plot(x, y, linestyle=line, color=look["color"], linewidth=0.9)
+    marked = curve["marked"].to_numpy() == 1
+    if not marked.any():
+        style.band(axis, x, y - error, y + error, look["color"])
+        return
+    mark = look | {"linestyle": "none", "markersize": 3.0}
+    known = marked & np.isfinite(error)
+    unknown = marked & ~np.isfinite(error)
+    hollow = {"markerfacecolor": "white", "markeredgewidth": 0.7, "zorder": 3}
+    axis.errorbar(x[known], y[known], error[known], elinewidth=0.8, markeredgewidth=0.4, **mark)
+    axis.plot(x[unknown], y[unknown], **hollow, **mark)
 
 
 def _handles(rows: pd.DataFrame, shades: Mapping[float, str], errors: str) -> Iterator[Line2D]:
     estimates = rows[rows["series"] == "estimate"]
     cosines = sorted(estimates["cosine"].dropna().unique())
-    lined = len(cosines) or errors == "bands"
+    variances = sorted(estimates["sigma_w2"].unique())
     marks = [{"linestyle": "none", "marker": marker, "markersize": 3.5} for marker in MARKERS]
-    for variance, mark in zip(sorted(estimates["sigma_w2"].unique()), cycle(marks), strict=False):
-        look = {"linestyle": "-", "linewidth": 1.6} if lined else mark
+    by_colour = len(cosines) or errors == "bands"
+    for variance, mark in zip(variances, cycle(marks), strict=False):
+        look = {"linestyle": "-", "linewidth": 1.6} if by_colour else mark
         yield style.handle(rf"$\sigma_w^2$ = {variance:g}", color=shades[variance], **look)
     for cosine, mark in zip(cosines, cycle(marks), strict=False):
         yield style.handle(rf"$\langle x,\tilde x\rangle$ = {cosine:g}", color=NEUTRAL, **mark)
-    known = ", ± s.e." if errors == "bands" else ""
-    yield style.handle(f"estimate{known}", color=NEUTRAL, linestyle="--", linewidth=0.9)
+    label = "estimate, ± s.e." if errors == "bands" else "estimate"
+    yield style.handle(label, color=NEUTRAL, linestyle="--", linewidth=0.9)
+    yield from _theory_handles(rows, diagonal=bool(cosines))
+
+
+def _theory_handles(rows: pd.DataFrame, diagonal: bool) -> Iterator[Line2D]:
+    """Name the formulas; ``diagonal`` says that they are of other elements than the estimates."""
     limits = rows.loc[rows["series"] == "printed_limit", "sigma_w2"]
-    shown = {"at the edge": (limits <= EDGE).any(), "chaotic": (limits > EDGE).any()}
+    occurs = {"at the edge": (limits <= EDGE).any(), "chaotic": (limits > EDGE).any()}
     for phase, dashes in LIMITS.items():
-        if shown[phase]:
-            label = f"Theorem 3.1, printed, {phase}{', diagonal' * bool(cosines)}"
+        if occurs[phase]:
+            label = f"Theorem 3.1, printed, {phase}"
+            label += ", diagonal" if diagonal else ""
             yield style.handle(label, color=PRINTED, linestyle=dashes, linewidth=2.0)
     series = set(rows["series"])
     for name, (label, look) in FORMULAS.items():
         if name in series:
-            yield style.handle(label + " (diagonal)" * bool(cosines), color=NEUTRAL, **look)
+            yield style.handle(label + (" (diagonal)" if diagonal else ""), color=NEUTRAL, **look)
     for name, (dashes, label) in PAPER.items():
         if name in series:
             yield style.handle(label, color=style.GREY, linestyle=dashes, linewidth=0.8)

@@ -1,12 +1,13 @@
 """Dispersions of growing, constant and shrinking networks against each other, as maps."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
 from matplotlib.colors import SymLogNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
@@ -38,7 +39,11 @@ LOOKS = {
     "constant": (COLOURS[1], 1.3),
     "shrinking": (COLOURS[3], 0.8),
 }
-HATCH, HATCHED = "/////", "#6b3a34"  # the sign is seen in grey print as well
+# the sign is seen in grey print as well
+HATCH = "/////"
+HATCHED = "#6b3a34"
+MAP_COLOURS = "RdBu_r"
+BAR_STEPS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 EQUAL = {"color": "black", "linewidth": 1.0, "path_effects": STROKE}
 FIRST_ORDER = {
     "color": "black",
@@ -95,19 +100,26 @@ WORDS = ("input", "phase", "first", "second", "architecture")
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the ratios of dispersions, where they are 1, and the coefficients of layers."""
     ratios = tables["ratios"]
-    drawn = ratios.set_index(["input", "first", "second"]).index.isin(MAPS)
-    reversals = {"first": "growing", "second": "shrinking"}
+    is_drawn = ratios.set_index(["input", "first", "second"]).index.isin(MAPS)
+    reversal = {"first": "growing", "second": "shrinking"}
     parts = {
-        "inputs": tables["inputs"].assign(**reversals).rename(columns={"y": "log10_ratio"}),
-        "threshold": tables["thresholds"].rename(columns={"first_order": "input_width"}),
-        "random": tables["random"]
-        .assign(**reversals)
-        .rename(columns={"y": "log10_ratio", "x": "input_over_width"}),
+        "inputs": tables["inputs"].assign(**reversal),
+        "threshold": tables["thresholds"],
+        "random": tables["random"].assign(**reversal),
         "counts": tables["counts"],
-        "map": ratios[drawn].rename(columns={"y": "log10_ratio"}),
-        "layers": tables["layers"].rename(columns={"x": "layer_over_depth", "y": "coefficient"}),
+        "map": ratios[is_drawn],
+        "layers": tables["layers"],
     }
-    rows = pd.concat([part.assign(panel=panel) for panel, part in parts.items()], ignore_index=True)
+    names = {
+        "inputs": {"y": "log10_ratio"},
+        "threshold": {"first_order": "input_width"},
+        "random": {"y": "log10_ratio", "x": "input_over_width"},
+        "counts": {},
+        "map": {"y": "log10_ratio"},
+        "layers": {"x": "layer_over_depth", "y": "coefficient"},
+    }
+    panels = [part.rename(columns=names[name]).assign(panel=name) for name, part in parts.items()]
+    rows = pd.concat(panels, ignore_index=True)
     return rows.fillna(dict.fromkeys(WORDS, "none"))
 
 
@@ -115,47 +127,74 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw maps over input dimensions and random widths, maps over depths, and coefficients."""
     figure, axes = subplots(3, 3, height=6.0, height_ratios=(1, 1, 0.9))
     parts = dict(iter(rows.groupby("panel")))
-    largest, linear = settings["largest"], settings["linear"]
+    largest = settings["largest"]
+    linear = settings["linear"]
     scale = SymLogNorm(linear, vmin=-largest, vmax=largest)
-    titles = []
-    for axis, (depth, own) in zip(axes[0], parts["inputs"].groupby("depth"), strict=False):
-        limits = parts["threshold"][parts["threshold"]["depth"] == depth]
-        image = _inputs(axis, own, limits, scale)
-        titles.append(rf"growing / shrinking, $L$ = {depth:g}")
-    axes[0][0].set_ylabel("input dimension $n_0$")
-    _random(axes[0][2], parts["random"], linear)
+    top, middle, bottom = axes
+    # the titles of the panels, row by row
+    titles = _inputs_row(top, parts, scale)
+    _random(top[2], parts["random"], linear)
     titles.append("the same, random widths")
-    for axis, key in zip(axes[1], MAPS, strict=True):
-        kind, first, second = key
-        chosen = parts["map"].set_index(["input", "first", "second"]).index == key
-        _depths(axis, parts["map"][chosen], scale)
-        titles.append(f"{first} / {second}, {LINES[kind][1]}")
-    axes[1][0].set_ylabel("depth $L$")
-    for axis in (*axes[0][:2], *axes[1]):
+    titles += _depths_row(middle, parts["map"], scale)
+    for axis in (*top[:2], *middle):
         axis.set_xlabel(r"weight variance $\sigma_w^2$")
-    _bar(figure, image, axes[:2], largest, linear)
-    for axis, (variance, own) in zip(axes[2], parts["layers"].groupby("sigma_w2"), strict=True):
-        _layers(axis, own)
-        titles.append(rf"$\sigma_w^2$ = {variance:g}, $L$ = {own['depth'].iloc[0]:g}")
-    axes[2][0].set_ylabel("coefficient of layer $k$:\n$c_k$ " r"in $r-1\approx\Sigma_k\,c_k/n_k$")
-    for axis in (axes[0][1], *axes[1][1:], *axes[2][1:]):
+    _bar(figure, scale, axes[:2])
+    titles += _layers_row(bottom, parts["layers"])
+    for axis in (top[1], *middle[1:], *bottom[1:]):
         axis.tick_params(labelleft=False)
     title_panels(axes.flat, titles)
     legend_above(figure, _handles(parts["counts"].set_index("phase")), 5)
     return figure
 
 
-def _inputs(axis: Axes, rows: pd.DataFrame, limits: pd.DataFrame, scale: SymLogNorm) -> Any:
+def _inputs_row(
+    axes: Sequence[Axes], parts: Mapping[str, pd.DataFrame], scale: SymLogNorm
+) -> list[str]:
+    """Draw the maps over input dimensions, one for each depth, and return their titles."""
+    titles = []
+    thresholds = parts["threshold"]
+    for axis, (depth, ratios) in zip(axes, parts["inputs"].groupby("depth"), strict=False):
+        _inputs(axis, ratios, thresholds[thresholds["depth"] == depth], scale)
+        titles.append(rf"growing / shrinking, $L$ = {depth:g}")
+    axes[0].set_ylabel("input dimension $n_0$")
+    return titles
+
+
+def _depths_row(axes: Sequence[Axes], ratios: pd.DataFrame, scale: SymLogNorm) -> list[str]:
+    """Draw the maps over depths, one for each of `MAPS`, and return their titles."""
+    titles = []
+    keys = ratios.set_index(["input", "first", "second"]).index
+    for axis, key in zip(axes, MAPS, strict=True):
+        kind, first, second = key
+        _depths(axis, ratios[keys == key], scale)
+        _, label = LINES[kind]
+        titles.append(f"{first} / {second}, {label}")
+    axes[0].set_ylabel("depth $L$")
+    return titles
+
+
+def _layers_row(axes: Sequence[Axes], layers: pd.DataFrame) -> list[str]:
+    """Draw the coefficients of layers, a panel for each variance, and return their titles."""
+    titles = []
+    for axis, (variance, coefficients) in zip(axes, layers.groupby("sigma_w2"), strict=True):
+        _layers(axis, coefficients)
+        depth = coefficients["depth"].iloc[0]
+        titles.append(rf"$\sigma_w^2$ = {variance:g}, $L$ = {depth:g}")
+    axes[0].set_ylabel("coefficient of layer $k$:\n$c_k$ " r"in $r-1\approx\Sigma_k\,c_k/n_k$")
+    return titles
+
+
+def _inputs(axis: Axes, rows: pd.DataFrame, limits: pd.DataFrame, scale: SymLogNorm) -> None:
     """Draw the growing network against its reverse over all input dimensions."""
-    image = _map(axis, rows, "input_width", scale)
+    _map(axis, rows, "input_width", scale)
     limits = limits.sort_values("sigma_w2")
-    lowest, highest = rows["input_width"].min(), rows["input_width"].max()
+    lowest = rows["input_width"].min()
+    highest = rows["input_width"].max()
     within = limits[limits["input_width"].between(lowest, highest)]
     axis.plot(within["sigma_w2"], within["input_width"], **FIRST_ORDER)
     axis.set_yscale("log")
     axis.set(ylim=(lowest, highest))
     logarithmic(axis.yaxis)
-    return image
 
 
 def _depths(axis: Axes, rows: pd.DataFrame, scale: SymLogNorm) -> None:
@@ -163,13 +202,13 @@ def _depths(axis: Axes, rows: pd.DataFrame, scale: SymLogNorm) -> None:
     axis.set(ylim=(rows["depth"].min(), rows["depth"].max()))
 
 
-def _map(axis: Axes, rows: pd.DataFrame, up: str, scale: SymLogNorm) -> Any:
+def _map(axis: Axes, rows: pd.DataFrame, up: str, scale: SymLogNorm) -> None:
     """Draw ratios over weight variances; hatch where the first network has the larger r."""
     table = rows.pivot(index=up, columns="sigma_w2", values="log10_ratio")
-    x, y, ratio = table.columns.to_numpy(), table.index.to_numpy(), table.to_numpy()
-    image = axis.pcolormesh(
-        x, y, ratio, cmap="RdBu_r", norm=scale, shading="nearest", rasterized=True
-    )
+    x = table.columns.to_numpy()
+    y = table.index.to_numpy()
+    ratio = table.to_numpy()
+    axis.pcolormesh(x, y, ratio, cmap=MAP_COLOURS, norm=scale, shading="nearest", rasterized=True)
     unequal = np.ma.masked_equal(ratio, 0)  # networks that are the same
     if ratio.max() > 0:
         levels = [0, ratio.max()]
@@ -181,16 +220,15 @@ def _map(axis: Axes, rows: pd.DataFrame, up: str, scale: SymLogNorm) -> Any:
         equal.set_path_effects(STROKE)
     axis.axvline(EDGE, **EDGE_LINE, path_effects=STROKE)
     axis.set(xlim=(x[0], x[-1]))
-    return image
 
 
 def _random(axis: Axes, rows: pd.DataFrame, linear: float) -> None:
     """Draw ratios for random widths over n_0 by the mean width."""
     for name, (_, marker, colour) in PHASES.items():
-        own = rows[rows["phase"] == name]
+        phase = rows[rows["phase"] == name]
         axis.plot(
-            own["input_over_width"],
-            own["log10_ratio"],
+            phase["input_over_width"],
+            phase["log10_ratio"],
             marker,
             color=colour,
             markersize=1.6,
@@ -207,11 +245,14 @@ def _random(axis: Axes, rows: pd.DataFrame, linear: float) -> None:
     axis.set(xlabel="$n_0$ over the mean width", ylabel=r"$\log_{10}$ of the ratio")
 
 
-def _bar(figure: Figure, image: Any, axes: np.ndarray, largest: float, linear: float) -> None:
-    bar = figure.colorbar(image, ax=axes, extend="both", aspect=35, pad=0.02)
-    steps = [s for s in (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0) if linear <= s <= largest]
+def _bar(figure: Figure, scale: SymLogNorm, axes: np.ndarray) -> None:
+    """Draw the bar of colours of all maps."""
+    colours = ScalarMappable(scale, MAP_COLOURS)
+    bar = figure.colorbar(colours, ax=axes, extend="both", aspect=35, pad=0.02)
+    largest = scale.vmax
+    steps = [step for step in BAR_STEPS if scale.linthresh <= step <= largest]
     ticks = [*(-step for step in reversed(steps)), 0, *steps]
-    labels = [f"{tick:g}".replace("-", "−") if tick else "equal" for tick in ticks]
+    labels = ["equal" if tick == 0 else f"{tick:g}".replace("-", "−") for tick in ticks]
     bar.set_ticks(ticks, labels=labels)
     bar.minorticks_off()
     bar.set_label(rf"$\log_{{10}}$ of the ratio of $r$; colours end at ±{largest:g}")
@@ -221,8 +262,9 @@ def _layers(axis: Axes, rows: pd.DataFrame) -> None:
     for name, (colour, width) in LOOKS.items():
         for kind, line in rows[rows["architecture"] == name].groupby("input"):
             line = line.sort_values("layer_over_depth")
-            x, y = line["layer_over_depth"], line["coefficient"]
-            axis.plot(x, y, LINES[kind][0], color=colour, linewidth=width)
+            dashes, _ = LINES[kind]
+            x = line["layer_over_depth"]
+            axis.plot(x, line["coefficient"], dashes, color=colour, linewidth=width)
     axis.set(xlim=(0, 1), ylim=(0, 5.2), xlabel="place of the layer $k/L$")
 
 

@@ -74,48 +74,63 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw dispersions above, and their ratio to those of the paper below; small networks last."""
-    curves, small = rows[rows["panel"] == "curves"], rows[rows["panel"] == "small"]
-    groups = [own for _, own in curves.groupby("sigma_w2")]
+    curves = rows[rows["panel"] == "curves"]
+    small = rows[rows["panel"] == "small"]
+    by_variance = [group for _, group in curves.groupby("sigma_w2")]
     figure, axes = subplots(
-        2, len(groups) + 1, height=3.7, sharex="col", height_ratios=(1.3, 1), squeeze=False
+        2, len(by_variance) + 1, height=3.7, sharex="col", height_ratios=(1.3, 1), squeeze=False
     )
-    titles = [
-        rf"{NAMES[g['phase'].iloc[0]]}, $\sigma_w^2$ = {g['sigma_w2'].iloc[0]:g}" for g in groups
-    ]
-    width, variance = small["width"].iloc[0], small["sigma_w2"].iloc[0]
-    titles.append(rf"drawn in full, $M$ = {width:g}, $\sigma_w^2$ = {variance:g}")
-    dashes = dict(zip(sorted(curves["width"].dropna().unique()), DASHES * 9, strict=False))
-    for pair, own in zip(axes.T, [*groups, small], strict=True):
-        across = "depth" if own is small else "depth_over_width"
-        for axis, height in zip(pair, HEIGHTS, strict=True):
-            _curves(axis, own, (across, height), dashes)
-        lowest, highest = own["dispersion"].min(), own["dispersion"].max()
-        log_dispersion_axis([pair[0]], min(1.0, float(lowest)), float(highest))
-        pair[1].set_xlabel("depth $L$" if own is small else r"depth over width, $\lambda = L/M$")
-    axes[1][-1].xaxis.set_major_locator(MaxNLocator(integer=True))
+    widths = sorted(curves["width"].dropna().unique())
+    dashes = dict(zip(widths, DASHES * 9, strict=False))
+    for (top, bottom), group in zip(axes.T, by_variance, strict=False):
+        _column(top, bottom, group, "depth_over_width", dashes)
+        bottom.set_xlabel(r"depth over width, $\lambda = L/M$")
+    last_top, last_bottom = axes[:, -1]
+    _column(last_top, last_bottom, small, "depth", dashes)
+    last_bottom.set_xlabel("depth $L$")
+    last_bottom.xaxis.set_major_locator(MaxNLocator(integer=True))
     for axis, label in zip(axes[:, 0], HEIGHTS.values(), strict=True):
         axis.set_ylabel(label)
+    titles = [_title(group) for group in by_variance]
+    width = small["width"].iloc[0]
+    variance = small["sigma_w2"].iloc[0]
+    titles.append(rf"drawn in full, $M$ = {width:g}, $\sigma_w^2$ = {variance:g}")
     title_panels(axes.flat, [*titles, *[""] * len(titles)])
     legend_above(figure, _handles(rows, dashes), 3)
     return figure
 
 
-def _curves(axis: Axes, rows: pd.DataFrame, over: tuple[str, str], dashes: Mapping) -> None:
-    across, height = over
+def _title(rows: pd.DataFrame) -> str:
+    """The phase and the variance of a column of panels."""
+    phase = rows["phase"].iloc[0]
+    variance = rows["sigma_w2"].iloc[0]
+    return rf"{NAMES[phase]}, $\sigma_w^2$ = {variance:g}"
+
+
+def _column(top: Axes, bottom: Axes, rows: pd.DataFrame, across: str, dashes: Mapping) -> None:
+    """Draw dispersions, and below them their ratio to those of the paper."""
+    for axis, height in zip((top, bottom), HEIGHTS, strict=True):
+        _curves(axis, rows, across, height, dashes)
+    lowest = float(rows["dispersion"].min())
+    highest = float(rows["dispersion"].max())
+    log_dispersion_axis([top], min(1.0, lowest), highest)
+
+
+def _curves(axis: Axes, rows: pd.DataFrame, across: str, height: str, dashes: Mapping) -> None:
+    rows = rows.sort_values(across)
     for curve, (colour, width, dash, _) in LINES.items():
-        own = rows[rows["curve"] == curve].sort_values(across)
-        axis.plot(own[across], own[height], linestyle=dash, color=colour, linewidth=width)
-    for width, own in rows[rows["curve"] == "exact"].groupby("width"):
-        own = own.sort_values(across)
+        line = rows[rows["curve"] == curve]
+        axis.plot(line[across], line[height], linestyle=dash, color=colour, linewidth=width)
+    for width, line in rows[rows["curve"] == "exact"].groupby("width"):
         dash = dashes.get(width, DASHES[0])
-        axis.plot(own[across], own[height], linestyle=dash, color="black", linewidth=1.1)
-    nets = rows[rows["curve"] == "networks"].sort_values(across)
-    if len(nets):
+        axis.plot(line[across], line[height], linestyle=dash, color="black", linewidth=1.1)
+    drawn = rows[rows["curve"] == "networks"]
+    if len(drawn):
         error = "standard_error" if height == "dispersion" else "over_printed_standard_error"
         axis.errorbar(
-            nets[across],
-            nets[height],
-            nets[error],
+            drawn[across],
+            drawn[height],
+            drawn[error],
             color=DRAWN,
             marker="o",
             linestyle="none",
@@ -126,16 +141,16 @@ def _curves(axis: Axes, rows: pd.DataFrame, over: tuple[str, str], dashes: Mappi
 
 
 def _handles(rows: pd.DataFrame, dashes: Mapping[float, str]) -> Iterator[Line2D]:
-    """Name the curves."""
-    small = rows[rows["curve"] == "networks"]
+    """Name the curves; widths with the same dashes share a line of the legend."""
+    drawn = rows[rows["curve"] == "networks"]
     for colour, width, dash, label in LINES.values():
         yield handle(label, color=colour, linewidth=width, linestyle=dash)
     by_dash: dict[str, list[str]] = {}
-    for width in sorted({*dashes, *small["width"].unique()}):
+    for width in sorted({*dashes, *drawn["width"].unique()}):
         by_dash.setdefault(dashes.get(width, DASHES[0]), []).append(f"{width:g}")
     for dash, widths in by_dash.items():
         label = f"exact, $M$ = {' and '.join(widths)}"
         yield handle(label, color="black", linestyle=dash, linewidth=1.1)
-    if len(small):
-        label = f"{small['networks'].max():,.0f} networks each, ± s.e."
+    if len(drawn):
+        label = f"{drawn['networks'].max():,.0f} networks each, ± s.e."
         yield handle(label, color=DRAWN, marker="o", linestyle="none", markersize=3)

@@ -35,19 +35,22 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw each form of the theorem in a panel, and their ratio in another."""
     figure, axes = subplots(1, 3, height=2.35)
+    printed, corrected, ratio = axes
     alphas = sorted(rows.loc[rows["phase"] == "critical", "alpha_0"].unique())
-    norm = mpl.colors.Normalize(min(alphas), max(alphas) if len(alphas) > 1 else min(alphas) + 1)
-    for axis, form in zip(axes, TITLES, strict=False):
+    smallest = alphas[0]
+    largest = alphas[-1] if len(alphas) > 1 else smallest + 1
+    norm = mpl.colors.Normalize(smallest, largest)
+    for axis, form in zip((printed, corrected), TITLES, strict=True):
         _lines(axis, rows[rows["form"] == form], "dispersion", norm)
-    _lines(axes[2], rows[rows["form"] == "corrected"], "over_printed", norm)
-    axes[0].set_ylabel(r"limit of $E[\Theta(x,x)^2]\,/\,E[\Theta(x,x)]^2$")
-    axes[2].set_ylabel(RATIO)
-    axes[1].tick_params(labelleft=False)
-    log_dispersion_axis(axes[:2], 1.0, float(rows["dispersion"].max()))
+    _lines(ratio, rows[rows["form"] == "corrected"], "over_printed", norm)
+    printed.set_ylabel(r"limit of $E[\Theta(x,x)^2]\,/\,E[\Theta(x,x)]^2$")
+    ratio.set_ylabel(RATIO)
+    corrected.tick_params(labelleft=False)
+    log_dispersion_axis((printed, corrected), 1.0, float(rows["dispersion"].max()))
     title_panels(axes, [*TITLES.values(), RATIO])
     for axis in axes:
         axis.set_xlabel(r"depth over width, $\lambda = L/M$")
-    axes[0].legend(loc="upper left")
+    printed.legend(loc="upper left")
     bar = figure.colorbar(
         mpl.cm.ScalarMappable(norm, SCALE),
         ax=list(axes),
@@ -61,7 +64,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
 def _lines(axis: Axes, rows: pd.DataFrame, value: str, norm: mpl.colors.Normalize) -> None:
     for (phase, alpha_0), curve in rows.groupby(["phase", "alpha_0"]):
-        critical = {"color": SCALE(norm(alpha_0)), "linewidth": 1.0, "zorder": 2}
-        look = CHAOTIC if phase == "chaotic" else critical
+        look = CHAOTIC
+        if phase == "critical":
+            look = {"color": SCALE(norm(alpha_0)), "linewidth": 1.0, "zorder": 2}
         curve = curve.sort_values("depth_over_width")
         axis.plot(curve["depth_over_width"], curve[value], **look)

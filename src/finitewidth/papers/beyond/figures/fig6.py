@@ -16,7 +16,8 @@ NAMES = ("growing", "constant", "shrinking")
 CURVES = {"printed_sums": ("-", "Theorem 3.2, form of its proof"), "exact": (":", "exact")}
 LAYER = 0.62  # width of the bar that shows a layer
 THINNEST = 0.03  # least height of a bar, relative to the tallest
-END, HIDDEN = "#737373", "#56b4e9"  # input and output, hidden layers
+END = "#737373"  # input and output
+HIDDEN = "#56b4e9"  # hidden layers
 FIELDS = {
     "panel": fields.text("dispersion (upper row) or drawing (lower row)"),
     "architecture": fields.text("growing, constant or shrinking widths"),
@@ -46,59 +47,54 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw the curves above, exact ones dotted, and the networks below."""
     figure, axes = subplots(2, 3, height=3.7, height_ratios=(2.6, 1), sharey="row")
     curves = rows[rows["panel"] == "dispersion"]
+    drawings = rows[rows["panel"] == "drawing"]
     variances = sorted(curves["sigma_w2"].unique())
     shades = colours(variances)
     for name, top, bottom in zip(NAMES, *axes, strict=True):
-        own = curves[curves["architecture"] == name].sort_values("depth_over_width")
-        for (kind, variance), curve in own.groupby(["curve", "sigma_w2"]):
-            top.plot(
-                curve["depth_over_width"],
-                curve["dispersion"],
-                CURVES[kind][0],
-                color=shades[variance],
-                linewidth=1.0,
-            )
-        top.set_xlabel("depth over mean width,\n" r"$\lambda = 2L/(M_1+M_2)$")
-        _network(bottom, rows[(rows["panel"] == "drawing") & (rows["architecture"] == name)])
-    title_panels(axes.flat, [*(f"{name} widths" for name in NAMES), *[""] * 3])
+        _curves(top, curves[curves["architecture"] == name], shades)
+        _network(bottom, drawings[drawings["architecture"] == name])
+    title_panels(axes.flat, [*(f"{name} widths" for name in NAMES), "", "", ""])
     axes[0][0].set_ylabel(r"$E[\Theta(x,x)^2]\,/\,E[\Theta(x,x)]^2$")
     axes[1][0].set_ylabel("units")
     log_dispersion_axis(list(axes[0]), 1.0, float(curves["dispersion"].max()))
     handles = [handle(rf"$\sigma_w^2$ = {v:g}", color=shades[v], linestyle="-") for v in variances]
-    handles += [
-        handle(label, color=NEUTRAL, linestyle=line, linewidth=1.0)
-        for line, label in CURVES.values()
-    ]
+    for line, label in CURVES.values():
+        handles.append(handle(label, color=NEUTRAL, linestyle=line, linewidth=1.0))
     legend_above(figure, handles, 5)
     return figure
+
+
+def _curves(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, str]) -> None:
+    """Draw the dispersion of one architecture."""
+    rows = rows.sort_values("depth_over_width")
+    for (kind, variance), curve in rows.groupby(["curve", "sigma_w2"]):
+        line, _ = CURVES[kind]
+        x = curve["depth_over_width"]
+        axis.plot(x, curve["dispersion"], line, color=shades[variance], linewidth=1.0)
+    axis.set_xlabel("depth over mean width,\n" r"$\lambda = 2L/(M_1+M_2)$")
 
 
 def _network(axis: Axes, rows: pd.DataFrame) -> None:
     """Draw each layer as a bar whose height is its width, from input to output."""
     rows = rows.sort_values("layer")
     last = int(rows["layer"].max())
+    widest = rows["width"].max()
     for layer, width in zip(rows["layer"], rows["width"], strict=True):
-        end = layer in (0, last)
-        tall = max(width, THINNEST * rows["width"].max())
-        axis.add_patch(
-            Rectangle(
-                (layer - LAYER / 2, -tall / 2),
-                LAYER,
-                tall,
-                linewidth=0,
-                facecolor=END if end else HIDDEN,
-            )
-        )
-        if end or layer == last - 1:
+        is_end = layer in (0, last)
+        height = max(width, THINNEST * widest)
+        corner = (layer - LAYER / 2, -height / 2)
+        colour = END if is_end else HIDDEN
+        axis.add_patch(Rectangle(corner, LAYER, height, linewidth=0, facecolor=colour))
+        if is_end or layer == last - 1:
             axis.annotate(
                 f"{width:g}",
-                (layer, tall / 2),
+                (layer, height / 2),
                 (0, 2),
                 textcoords="offset points",
                 ha="center",
                 fontsize=SMALLEST,
             )
-    half = rows["width"].max() / 2
+    half = widest / 2
     axis.set(xlim=(-1, last + 1), ylim=(-half * 1.1, half * 1.5), xlabel="layer")
     axis.set_yticks([])
     axis.spines["left"].set_visible(False)

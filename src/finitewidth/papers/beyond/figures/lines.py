@@ -36,11 +36,15 @@ def of_group(
     tables: Mapping[str, pd.DataFrame], group: str, banded: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Estimates and theory of a group; with ``banded`` only what is shown with error bands."""
-    estimates, theory = (
-        table[(table["group"] == group) & (table["banded"].astype(bool) | (not banded))]
-        for table in (tables["estimates"], tables["theory"])
+    return (
+        _rows_of(tables["estimates"], group, banded),
+        _rows_of(tables["theory"], group, banded),
     )
-    return estimates, theory
+
+
+def _rows_of(table: pd.DataFrame, group: str, banded: bool) -> pd.DataFrame:
+    rows = table[table["group"] == group]
+    return rows[rows["banded"].astype(bool)] if banded else rows
 
 
 def joined(estimates: pd.DataFrame, theory: pd.DataFrame, value: str) -> pd.DataFrame:
@@ -68,14 +72,18 @@ def colours(variances: Sequence[float]) -> dict[float, str]:
 
     Larger variances are darker.
     """
-    found = {EDGE: "#000000"}
-    for phase, ends in PHASES.items():
-        own = sorted(v for v in variances if (v < EDGE if phase == "ordered" else v > EDGE))
-        # a single variance has the colour in the middle
-        places = np.linspace(0, 1, len(own)) if len(own) > 1 else [0.5] * len(own)
-        scale = LinearSegmentedColormap.from_list(phase, ends)
-        found |= {value: to_hex(scale(place)) for value, place in zip(own, places, strict=True)}
-    return found
+    shades = {EDGE: "#000000"}
+    shades |= _shades("ordered", sorted(v for v in variances if v < EDGE))
+    shades |= _shades("chaotic", sorted(v for v in variances if v > EDGE))
+    return shades
+
+
+def _shades(phase: str, variances: Sequence[float]) -> dict[float, str]:
+    """Variance -> colour, evenly spaced; a single variance has the colour in the middle."""
+    count = len(variances)
+    positions = np.linspace(0, 1, count) if count > 1 else [0.5] * count
+    scale = LinearSegmentedColormap.from_list(phase, PHASES[phase])
+    return {v: to_hex(scale(position)) for v, position in zip(variances, positions, strict=True)}
 
 
 def samples_of(rows: pd.DataFrame) -> list[str]:
@@ -86,14 +94,19 @@ def samples_of(rows: pd.DataFrame) -> list[str]:
 def log_dispersion_axis(axes: Sequence[Axes], lowest: float, highest: float) -> None:
     """Set logarithmic vertical axes from 0.98 or below; bars that reach zero end at their edge."""
     lowest = lowest if lowest > 0 else 0.1
+    bottom = min(0.98 if highest < 3 else 0.9, lowest * 0.95)
+    top = highest * 1.1
+    ticks = _dispersion_ticks(highest, top)
     for axis in axes:
         axis.set_yscale("log")
-        axis.set_ylim(min(0.98 if highest < 3 else 0.9, lowest * 0.95), highest * 1.1)
-        ticks = [t for t in DISPERSION_TICKS if t <= highest * 1.1]
-        if highest > 200:
-            wanted = [10**power for power in range(9) if 10**power <= highest * 1.1]
-        else:
-            wanted = ticks if highest < 3 else [t for t in ticks if t == int(t)]
-        axis.yaxis.set_major_locator(FixedLocator(wanted))
+        axis.set_ylim(bottom, top)
+        axis.yaxis.set_major_locator(FixedLocator(ticks))
         axis.yaxis.set_major_formatter(ScalarFormatter())
         axis.minorticks_off()
+
+
+def _dispersion_ticks(highest: float, top: float) -> list[float]:
+    if highest > 200:
+        return [10**power for power in range(9) if 10**power <= top]
+    ticks = [tick for tick in DISPERSION_TICKS if tick <= top]
+    return ticks if highest < 3 else [tick for tick in ticks if tick == int(tick)]

@@ -1,6 +1,6 @@
 """Ratio of off-diagonal to diagonal mean against depth over width: ``beyond`` Figures 3 and 11."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,9 @@ THEORY = {  # line, label
     "infinite_width": (":", "infinite width, both parts"),
 }
 BOUND = {"linestyle": "-.", "linewidth": 0.7}
-ROW, LEGEND = 1.3, 0.75  # inches: height of a row of panels, and of the legend and labels
+# heights in inches: of a row of panels, and of the legend and labels
+ROW = 1.3
+LEGEND = 0.75
 TICKS = (0, 0.02, 0.1, 0.3, 0.5)
 FIELDS = {
     "series": fields.text(
@@ -45,11 +47,14 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     estimates, theory = lines.of_group(tables, "ratio", bands)
     if not bands:
         estimates = estimates[estimates["sample"] == lines.samples_of(estimates)[-1]]
-    printed = (theory["curve"] == "printed") & (theory["sigma_w2"] < EDGE)
-    infinite = (theory["curve"] == "infinite_width") & bands
-    theory = theory[printed | infinite].replace({"curve": {"printed": "equation_18"}})
-    key = "off_diagonal_over_diagonal", "limit"
-    bounds = {bound: (*key, bound) for bound in ("lower_bound", "upper_bound")}
+    is_printed = (theory["curve"] == "printed") & (theory["sigma_w2"] < EDGE)
+    is_infinite = (theory["curve"] == "infinite_width") & bands
+    theory = theory[is_printed | is_infinite].replace({"curve": {"printed": "equation_18"}})
+    quantity = "off_diagonal_over_diagonal"
+    bounds = {
+        "lower_bound": (quantity, "limit", "lower_bound"),
+        "upper_bound": (quantity, "limit", "upper_bound"),
+    }
     ours = lines.joined(estimates, theory, "ratio")
     paper = lines.from_paper(tables["reported"], "ratio", bounds)
     return pd.concat([ours, paper], ignore_index=True)
@@ -62,33 +67,24 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     layers.
     """
     estimates = rows[rows["series"] == "estimate"]
-    widths, variances = (sorted(estimates[name].unique()) for name in ("width", "sigma_w2"))
+    widths = sorted(estimates["width"].unique())
+    variances = sorted(estimates["sigma_w2"].unique())
     height = min(style.TALLEST, LEGEND + ROW * len(widths))
     figure, axes = style.subplots(
         len(widths), len(variances), height=height, squeeze=False, sharex=True, sharey=True
     )
-    cosines = sorted(estimates["cosine"].unique())
-    dark = style.shades([-c for c in cosines], bright=BRIGHT)  # the largest cosine is the darkest
-    looks = {c: (dark[-c], MARKERS[place]) for place, c in enumerate(cosines)}
-    for width, line in zip(widths, axes, strict=True):
-        for variance, axis in zip(variances, line, strict=True):
-            own = rows[(rows["width"] == width) & (rows["sigma_w2"] == variance)]
-            for cosine, curves in own.groupby("cosine"):
+    looks = _looks(sorted(estimates["cosine"].unique()))
+    bounds = rows.loc[rows["source"] == "paper", "ratio"]
+    for width, axes_of_width in zip(widths, axes, strict=True):
+        for variance, axis in zip(variances, axes_of_width, strict=True):
+            panel = rows[(rows["width"] == width) & (rows["sigma_w2"] == variance)]
+            for cosine, curves in panel.groupby("cosine"):
                 _curves(axis, curves, looks[cosine])
-            for value in rows.loc[rows["source"] == "paper", "ratio"]:
-                style.paper_line(axis, value, zorder=1, **BOUND)
-    names = [rf"$\sigma_w^2$ = {v:g}" for v in variances]
-    style.title_panels(axes.flat, names + [""] * (axes.size - len(names)))
-    last, error = float(rows["depth_over_width"].max()), rows["standard_error"].fillna(0)
-    ticks = [tick for tick in TICKS if tick <= 1.001 * last]
-    for axis in axes.flat:
-        # signed roots, so that margins left of 0 are defined
-        root = (lambda shares: np.sign(shares) * np.sqrt(np.abs(shares)), np.square)
-        axis.set_xscale("function", functions=root)
-        axis.set_xlim(0, 1.05 * last)
-        axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-        axis.set_ylim(min(0.2, 0.95 * float((rows["ratio"] - error).min())), 1.03)
-        axis.set_yticks([0.25, 0.5, 0.75, 1])
+            for bound in bounds:
+                style.paper_line(axis, bound, zorder=1, **BOUND)
+    titles = [rf"$\sigma_w^2$ = {variance:g}" for variance in variances]
+    style.title_panels(axes.flat, titles + [""] * (axes.size - len(titles)))
+    _scale(axes, rows)
     for axis, width in zip(axes[:, 0], widths, strict=True):
         axis.set_ylabel(f"$M$ = {width:g}")
     for axis in axes[-1]:
@@ -98,15 +94,44 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     return figure
 
 
+def _looks(cosines: Sequence[float]) -> dict[float, tuple[str, str]]:
+    """Cosine -> colour and marker; the largest cosine is the darkest."""
+    shades = style.shades([-cosine for cosine in cosines], bright=BRIGHT)
+    return {
+        cosine: (shades[-cosine], marker) for cosine, marker in zip(cosines, MARKERS, strict=False)
+    }
+
+
+def _scale(axes: np.ndarray, rows: pd.DataFrame) -> None:
+    """Set the scale, the limits and the ticks of all panels."""
+    last = float(rows["depth_over_width"].max())
+    ticks = [tick for tick in TICKS if tick <= 1.001 * last]
+    lowest = float((rows["ratio"] - rows["standard_error"].fillna(0)).min())
+    for axis in axes.flat:
+        axis.set_xscale("function", functions=(_signed_root, np.square))
+        axis.set_xlim(0, 1.05 * last)
+        axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axis.set_ylim(min(0.2, 0.95 * lowest), 1.03)
+        axis.set_yticks([0.25, 0.5, 0.75, 1])
+
+
+def _signed_root(shares: np.ndarray) -> np.ndarray:
+    """A root that is defined left of 0 as well, for the margins."""
+    return np.sign(shares) * np.sqrt(np.abs(shares))
+
+
 def _curves(axis: Axes, rows: pd.DataFrame, look: tuple[str, str]) -> None:
     colour, marker = look
+    rows = rows.sort_values("depth_over_width")
     for series, (dashes, _) in THEORY.items():
-        curve = rows[rows["series"] == series].sort_values("depth_over_width")
+        curve = rows[rows["series"] == series]
         axis.plot(curve["depth_over_width"], curve["ratio"], dashes, color=colour, linewidth=0.9)
     samples = lines.samples_of(rows)
     for sample in samples:
-        curve = rows[rows["sample"] == sample].sort_values("depth_over_width")
-        x, y, error = (curve[n] for n in ("depth_over_width", "ratio", "standard_error"))
+        curve = rows[rows["sample"] == sample]
+        x = curve["depth_over_width"]
+        y = curve["ratio"]
+        error = curve["standard_error"]
         if sample != samples[-1]:  # the paper's sample beside a larger one
             style.band(axis, x, y - error, y + error, colour)
             continue
