@@ -8,14 +8,13 @@ are stacked along a first axis.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from finitewidth.common.errors import ConfigError
 
-MOST_RATES = 600_000  # ten times as often as for the settings of the paper
+MOST_RATES = 600_000  # evaluations of `rates`: ten times as many as for the paper's settings
 
 
 @dataclass(frozen=True)
@@ -30,22 +29,22 @@ class BlockKernel:
 
     @property
     def mu_single(self) -> float:
-        """kappa_d - kappa_c."""
+        """The eigenvalue kappa_d - kappa_c, of samples within a class (Table 1)."""
         return self.diagonal - self.same_class
 
     @property
     def mu_class(self) -> float:
-        """mu_single + m (kappa_c - kappa_n)."""
+        """The eigenvalue mu_single + m (kappa_c - kappa_n), of classes (Table 1)."""
         return self.mu_single + self.samples * (self.same_class - self.other_class)
 
     @property
     def mu_global(self) -> float:
-        """mu_class + N kappa_n, the largest eigenvalue (Table 1)."""
+        """The eigenvalue mu_class + N kappa_n, the largest one (Table 1)."""
         return self.mu_class + self.classes * self.samples * self.other_class
 
     @property
     def alpha(self) -> float:
-        """kappa_n m / (mu_class + C kappa_n m)."""
+        """The constant alpha = kappa_n m / (mu_class + C kappa_n m) of the invariant (26)."""
         return self.other_class * self.samples / self.mu_global
 
     @property
@@ -82,31 +81,42 @@ class FlowState(NamedTuple):
 
     def like(self, values: np.ndarray) -> "FlowState":
         """States of the same shapes with other numbers, see `flat`."""
-        pieces, end = [], 0
+        parts = []
+        start = 0
         for part in self:  # np.split takes as long as a whole derivative
-            start, end = end, end + part.size
-            pieces.append(values[start:end].reshape(part.shape))
-        return FlowState(*pieces)
+            end = start + part.size
+            parts.append(values[start:end].reshape(part.shape))
+            start = end
+        return FlowState(*parts)
 
 
 def rates(kernel: BlockKernel, state: FlowState, *, frozen: bool = False) -> FlowState:
-    """Time derivatives by ``collapse`` (25); ``frozen`` keeps the biases, as in Appendix B.4."""
-    back, residuals, m = state.weights.mT, state.residuals, kernel.samples
-    summed = residuals.sum(axis=-1)
-    moved = kernel.mu_class * residuals + kernel.other_class * m * summed[..., None]
-    shrink = (back @ state.weights) @ state.scatter
+    """Time derivatives by ``collapse`` (25); ``frozen`` keeps the biases, as in Appendix B.4.
+
+    With R1 the residuals: dW/dt = -m (R1 H1^T + W S), db/dt = -m R1 1,
+    dH1/dt = -W^T (mu_class R1 + kappa_n m R1 1 1^T), dS/dt = -mu_single (W^T W S + S W^T W).
+    """
+    m = kernel.samples
+    back = state.weights.mT  # (R, n, C)
+    residuals = state.residuals  # (R, C, C)
+    summed = residuals.sum(axis=-1)  # R1 1, (R, C)
+    spread = kernel.mu_class * residuals + kernel.other_class * m * summed[..., None]
+    decay = (back @ state.weights) @ state.scatter  # W^T W S, (R, n, n)
     return FlowState(
         weights=-m * (residuals @ state.means.mT + state.weights @ state.scatter),
         biases=np.zeros_like(state.biases) if frozen else -m * summed,
-        means=-back @ moved,
-        scatter=-kernel.mu_single * (shrink + shrink.mT),
+        means=-back @ spread,
+        scatter=-kernel.mu_single * (decay + decay.mT),
     )
 
 
 def feature_terms(kernel: BlockKernel, state: FlowState) -> np.ndarray:
-    """The part of the invariant (26) that has features: W^T W / m - E, (R, n, n)."""
+    """The part of the invariant (26) that has features: W^T W / m - E, (R, n, n).
+
+    It is (H1 H1^T - alpha H1 1 1^T H1^T) / mu_class + S / mu_single.
+    """
     means = state.means
-    summed = means.sum(axis=-1)
+    summed = means.sum(axis=-1)  # H1 1, (R, n)
     inner = means @ means.mT - kernel.alpha * summed[..., None] * summed[..., None, :]
     return inner / kernel.mu_class + state.scatter / kernel.mu_single
 
@@ -126,39 +136,49 @@ def random_start(
     weight_scale: float | None = None,
     excess: float = 0.0,
 ) -> FlowState:
-    """Draw one state.
+    """Draw one state, a stack of length 1.
 
-    ``start`` has ``features``: n, at least C; and the standard deviations ``means`` of the entries
-    of H1 and ``within`` of features within a class. ``centred`` class means sum to 0; all biases
-    are ``bias``. ``weight_scale`` is the standard deviation of the entries of W. For None, W is
-    chosen such that the invariant is E = 0; the features then lie in a random subspace of C
-    dimensions, since W^T W has at most the rank C. With an ``excess``, E is a random positive
-    semidefinite matrix of rank 1 in this subspace, and the excess is its trace over that of the
-    features' terms.
+    Args:
+        kernel: the sizes C and m, and the kernel that the invariant E belongs to.
+        start: ``features`` is n, at least C. ``means`` and ``within`` are the standard deviations
+            of the entries of H1 and of features within a class.
+        rng: the source of all random numbers.
+        centred: whether the class means sum to 0.
+        bias: the value of all biases.
+        weight_scale: standard deviation of the entries of W. For None, W is chosen such that the
+            invariant is E = 0. The features then lie in a random subspace of C dimensions, since
+            W^T W has at most the rank C.
+        excess: trace of E over that of the features' terms. If it is not 0, E is a random positive
+            semidefinite matrix of rank 1 in this subspace.
     """
-    classes, features = kernel.classes, start["features"]
-    inside = classes if weight_scale is None else features
-    frame = np.linalg.qr(rng.standard_normal((features, inside)))[0]
-    means = start["means"] * frame @ rng.standard_normal((inside, classes))
+    classes = kernel.classes
+    features = start["features"]
+    dimensions = classes if weight_scale is None else features  # D, of the space of the features
+    frame, _ = np.linalg.qr(rng.standard_normal((features, dimensions)))  # (n, D)
+    means = start["means"] * frame @ rng.standard_normal((dimensions, classes))  # (n, C)
     if centred:
         means = means - means.mean(axis=1, keepdims=True)
-    within = start["within"] * frame @ rng.standard_normal((inside, classes * kernel.samples))
-    across = within.reshape(features, classes, kernel.samples)
-    across = (across - across.mean(axis=-1, keepdims=True)).reshape(features, -1)
-    scatter = across @ across.T / kernel.samples
-    parts = np.zeros((classes, features)), np.full(classes, float(bias)), means, scatter
-    drawn = FlowState(*(part[None] for part in parts))
+    count = classes * kernel.samples
+    deviations = start["within"] * frame @ rng.standard_normal((dimensions, count))  # (n, N)
+    by_class = deviations.reshape(features, classes, kernel.samples)
+    within = (by_class - by_class.mean(axis=-1, keepdims=True)).reshape(features, -1)
+    drawn = FlowState(
+        weights=np.zeros((1, classes, features)),
+        biases=np.full((1, classes), float(bias)),
+        means=means[None],
+        scatter=(within @ within.T / kernel.samples)[None],
+    )
     if weight_scale is not None:
         return drawn._replace(weights=weight_scale * rng.standard_normal((1, classes, features)))
-    # W = Q T^(1/2) U^T with W^T W = U T U^T = m (features' terms + E), and Q any rotation
-    wanted = kernel.samples * frame.T @ feature_terms(kernel, drawn)[0] @ frame
+    gram = kernel.samples * frame.T @ feature_terms(kernel, drawn)[0] @ frame  # W^T W, (D, D)
     if excess:
-        factor = rng.standard_normal(len(wanted))
+        factor = rng.standard_normal(len(gram))
         square = np.outer(factor, factor)
-        wanted = wanted + excess * np.trace(wanted) / np.trace(square) * square
-    values, vectors = np.linalg.eigh((wanted + wanted.T) / 2)
-    rotation = np.linalg.qr(rng.standard_normal(wanted.shape))[0]
-    weights = rotation * np.sqrt(np.maximum(values, 0)) @ (frame @ vectors).T
+        gram = gram + excess * np.trace(gram) / np.trace(square) * square
+    # W = Q T^(1/2) U^T with W^T W = U T U^T = m (features' terms + E), and Q any rotation
+    values, vectors = np.linalg.eigh((gram + gram.T) / 2)
+    rotation, _ = np.linalg.qr(rng.standard_normal(gram.shape))
+    weights = rotation * np.sqrt(np.maximum(values, 0)) @ (frame @ vectors).T  # (C, n)
     return drawn._replace(weights=weights[None])
 
 
@@ -173,18 +193,23 @@ def integrate(
     """States at times that ascend from 0, by the Runge-Kutta method DOP853 of scipy.
 
     ``tolerance`` is the relative and the absolute error of a step. Biases stay if ``frozen``.
+
+    Raises:
+        ConfigError: the flow needs too many evaluations or cannot be integrated to the last time.
     """
     from scipy.integrate import solve_ivp
 
-    asked = count()
+    evaluations = 0
 
     def derivative(time: float, values: np.ndarray) -> np.ndarray:
-        if next(asked) > MOST_RATES:
+        nonlocal evaluations
+        if evaluations > MOST_RATES:
             raise ConfigError(
                 f"collapse.flow: at time {time:.3g} of {times[-1]:g} the rates of the flow were "
                 f"computed {MOST_RATES:,} times already, since large states change fast; lower "
                 "start.means, start.within, weights, kernel or time, or raise tolerance"
             )
+        evaluations += 1
         return rates(kernel, start.like(values), frozen=frozen).flat()
 
     solution = solve_ivp(
@@ -208,8 +233,8 @@ def runge_kutta_4(kernel: BlockKernel, start: FlowState, time: float, step: floa
     """States at a time, a multiple of the step, by the classical Runge-Kutta method of order 4."""
     values = start.flat()
 
-    def derivative(at: np.ndarray) -> np.ndarray:
-        return rates(kernel, start.like(at)).flat()
+    def derivative(values: np.ndarray) -> np.ndarray:
+        return rates(kernel, start.like(values)).flat()
 
     for _ in range(round(time / step)):
         first = derivative(values)

@@ -57,7 +57,7 @@ def stated_eigenvalues(classes: int, samples: int, values: Sequence[Any]) -> lis
 
 
 def stated_multiplicities(classes: int, samples: int) -> list[int]:
-    """N - C, C - 1 and 1."""
+    """Multiplicities N - C, C - 1 and 1 of these eigenvalues, as Table 1 states them."""
     return [classes * samples - classes, classes - 1, 1]
 
 
@@ -65,25 +65,30 @@ def stated_vectors(classes: int, samples: int) -> list[list[sympy.Matrix]]:
     """The eigenvectors of Table 1: v_i^c for all i and c, v_c for all c, and v_0."""
     count = classes * samples
 
-    def single(index: int) -> sympy.Matrix:
-        same = [place // samples == index // samples for place in range(count)]
-        entries = [samples - 1 if place == index else -same[place] for place in range(count)]
+    def sample_vector(i: int) -> sympy.Matrix:
+        entries = []
+        for j in range(count):
+            if j == i:
+                entries.append(samples - 1)
+            else:
+                entries.append(-1 if j // samples == i // samples else 0)
         return sympy.Matrix(entries) / (samples - 1)
 
-    def of_class(chosen: int) -> sympy.Matrix:
-        inside = [place // samples == chosen for place in range(count)]
-        return sympy.Matrix([classes - 1 if own else -1 for own in inside]) / (classes - 1)
+    def class_vector(c: int) -> sympy.Matrix:
+        entries = [classes - 1 if j // samples == c else -1 for j in range(count)]
+        return sympy.Matrix(entries) / (classes - 1)
 
     return [
-        [single(index) for index in range(count)],
-        [of_class(chosen) for chosen in range(classes)],
+        [sample_vector(i) for i in range(count)],
+        [class_vector(c) for c in range(classes)],
         [sympy.ones(count, 1)],
     ]
 
 
 def _rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     """A row for each component of Table 1, the columns ``rows`` of `measure`."""
-    classes, samples = settings["classes"], settings["samples"]
+    classes = settings["classes"]
+    samples = settings["samples"]
     small = settings["symbols"]  # sizes at which the characteristic polynomial is factored
     numbers = [sympy.nsimplify(value, rational=True) for value in settings["kernel"]]
     symbols = sympy.symbols(NAMES)
@@ -120,7 +125,10 @@ def _rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _differences(matrix: Any, value: Any, vectors: Sequence[Any]) -> list[Any]:
     """The entries of K v - lambda v for all vectors, exactly."""
-    return [entry for vector in vectors for entry in matrix * vector - value * vector]
+    entries = []
+    for vector in vectors:
+        entries += list(matrix * vector - value * vector)
+    return entries
 
 
 def powers_of_roots(classes: int, samples: int) -> list[int]:
@@ -129,10 +137,11 @@ def powers_of_roots(classes: int, samples: int) -> list[int]:
     symbols = sympy.symbols(NAMES)
     matrix = kernel(classes, samples, symbols)
     _, factors = sympy.factor_list(matrix.charpoly(x).as_expr(), x, *symbols)
-    return [
-        sum(power for factor, power in factors if sympy.expand(factor - x + eigenvalue) == 0)
-        for eigenvalue in stated_eigenvalues(classes, samples, symbols)
-    ]
+    powers = []
+    for eigenvalue in stated_eigenvalues(classes, samples, symbols):
+        root = x - eigenvalue
+        powers.append(sum(power for factor, power in factors if sympy.expand(factor - root) == 0))
+    return powers
 
 
 def _products(classes: int, samples: int) -> list[dict[str, Any]]:
@@ -149,8 +158,13 @@ def _products(classes: int, samples: int) -> list[dict[str, Any]]:
         for vector, form in zip(vectors, printed, strict=True):
             product = (r.T * vector)[0]
             differing += sympy.expand(product - form) != 0
-        row = {"component": name, "equation": equation}
-        rows.append(row | {"entries": len(printed), "differing": differing})
+        row = {
+            "component": name,
+            "equation": equation,
+            "entries": len(printed),
+            "differing": differing,
+        }
+        rows.append(row)
     return rows
 
 
@@ -167,5 +181,5 @@ def _printed_products(r: sympy.Matrix, classes: int, samples: int) -> list[list[
     for i in range(count):
         deviation = r[i] - class_means[i // samples]
         single.append(deviation * samples / (samples - 1))
-    of_class = [(class_mean - mean) * count / (classes - 1) for class_mean in class_means]
-    return [single, of_class, [count * mean]]
+    by_class = [(class_mean - mean) * count / (classes - 1) for class_mean in class_means]
+    return [single, by_class, [count * mean]]

@@ -13,7 +13,7 @@ from finitewidth.training.disk import Disk
 
 
 def disk(settings: Mapping[str, Any], source: Source) -> Disk:
-    """What the training of a pair on a source leaves; a checkpoint also has the momenta."""
+    """Bytes that the training of a pair on a source writes; a checkpoint also has the momenta."""
     height, width, channels = source.shape
     images = settings["images"]
     shape = (channels, height // images["pool"], width // images["pool"])
@@ -21,7 +21,11 @@ def disk(settings: Mapping[str, Any], source: Source) -> Disk:
         shape = (channels, images["size"], images["size"])
     with torch.device("meta"):  # sizes only
         module = build(Network.from_mapping(settings["network"]), shape, source.classes)
-    each = sum(tensor.nbytes for tensor in module.state_dict().values())
-    count, rates = len(settings["inits"]), len(rates_of(settings["rates"]))
-    kept = sum(init in settings["keep"] for init in settings["inits"])
-    return Disk(weights=each * rates * kept, checkpoint=2 * each * rates * count)
+    state = sum(tensor.nbytes for tensor in module.state_dict().values())
+    rates = len(rates_of(settings["rates"]))
+    inits = settings["inits"]
+    saved_inits = [init for init in inits if init in settings["keep"]]
+    return Disk(
+        weights=state * rates * len(saved_inits),
+        checkpoint=2 * state * rates * len(inits),
+    )
