@@ -29,27 +29,34 @@ from finitewidth.papers.collapse.experiments.over_seeds import (
 CELL = ["sweep", "data", "network", "normalised", "decay", "tau", "rate", "rates"]
 MEASURED = ("nc3", "overlap", "imbalance")
 AGAINST = ("tau", "rates", "decay")
-JOINED = "with_normalisation"  # all sweeps with batch normalisation on the images of MNIST as one
+# all sweeps with batch normalisation on the dataset `SHARED` as one
+JOINED = "with_normalisation"
 SHARED = "mnist"
-# sizes of rates of exp(-k tau): of weights by decay alone, and of imbalances
+# the k of exp(-k tau) by which decay alone shrinks weights, and imbalances
 SHRINKING = {"overlap": 1.0, "imbalance": 2.0}
-FORMS = {"power": np.log, "exponential": np.asarray}  # what the logarithm of NC3 is linear in
-CURVE_POINTS = 25  # of a fit
+# form of a fit -> the function of tau in which the logarithm of NC3 is linear
+FORMS = {"power": np.log, "exponential": np.asarray}
+CURVE_POINTS = 25  # points of the curve of a fit
 Rows = Iterator[dict[str, Any]]
-# criterion -> least value, and what the value is below
+# criterion -> the least value, and the value below which it must be
+RANK = "rank correlation with tau"
+AHEAD_OF_RATES = "rank correlation with tau minus that with rates"
+AHEAD_OF_DECAY = "rank correlation with tau minus that with decay"
+POWER_OF_TAU = "power of tau"
+POWER_OF_DECAY = "power of decay at equal tau"
+OVERLAP = "overlap over exp(-tau) at the largest tau of the fits"
+IMBALANCE = "imbalance falls with exp(-k tau): k"
 ONE_CURVE = {
-    "rank correlation with tau": (-1.0, -0.8),
-    "rank correlation with tau minus that with rates": (-2.0, 0.0),
-    "rank correlation with tau minus that with decay": (-2.0, 0.0),
-    "power of tau": (-math.inf, -0.4),
-    "power of decay at equal tau": (-0.1, 0.1),
+    RANK: (-1.0, -0.8),
+    AHEAD_OF_RATES: (-2.0, 0.0),
+    AHEAD_OF_DECAY: (-2.0, 0.0),
+    POWER_OF_TAU: (-math.inf, -0.4),
+    POWER_OF_DECAY: (-0.1, 0.1),
 }
 RULE = ONE_CURVE | {
-    "overlap over exp(-tau) at the largest tau of the fits": (0.0, 2.0),
-    "imbalance falls with exp(-k tau): k": (1.8, 2.2),
+    OVERLAP: (0.0, 2.0),
+    IMBALANCE: (1.8, 2.2),
 }
-
-
 STATEMENTS = {"at one length NC3 is nearly a function of tau": list(ONE_CURVE)}
 
 
@@ -87,21 +94,22 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``statements``: what `JOINED` says of `STATEMENTS`, as in
         `finitewidth.papers.collapse.experiments.over_seeds.outcomes_of_statements`.
     """
-    sweeps, trained, end = inputs["sweeps"], settings["trained"], settings["end"]
-    sound = fitting(sweeps, trained)
-    joined = sound[(sound["normalised"] == 1) & (sound["data"] == SHARED)].assign(sweep=JOINED)
-    groups = pd.concat([sound, joined]).groupby("sweep", sort=False)
+    sweeps = inputs["sweeps"]
+    trained = settings["trained"]
+    fitted = fitting(sweeps, trained)
+    normalised = fitted[(fitted["normalised"] == 1) & (fitted["data"] == SHARED)]
+    groups = pd.concat([fitted, normalised.assign(sweep=JOINED)]).groupby("sweep", sort=False)
     tables = {"cells": cells(sweeps, trained)}
-    for table, (rows_of, columns) in TABLES.items():
-        rows = [
-            {"sweep": name, **row}
-            for name, networks in groups
-            for row in rows_of(networks, networks[networks["tau"] <= end])
-        ]
+    for table, (rows_of_sweep, columns) in TABLES.items():
+        rows = []
+        for sweep, networks in groups:
+            early = networks[networks["tau"] <= settings["end"]]
+            for row in rows_of_sweep(networks, early):
+                rows.append({"sweep": sweep, **row})
         tables[table] = pd.DataFrame(rows, columns=["sweep", *columns])
     judged = tables["judged"]
-    of_joined = judged[judged["sweep"] == JOINED]
-    tables["statements"] = outcomes_of_statements(of_joined, STATEMENTS)
+    judged_together = judged[judged["sweep"] == JOINED]
+    tables["statements"] = outcomes_of_statements(judged_together, STATEMENTS)
     return tables
 
 
@@ -109,10 +117,13 @@ def cells(sweeps: pd.DataFrame, trained: float) -> pd.DataFrame:
     """Means over seeds, see `measure`."""
     rows = []
     for key, networks in sweeps.groupby(CELL, sort=False):
-        sound = networks[networks["train_accuracy"] >= trained]
-        row = dict(zip(CELL, key, strict=True)) | {"seeds": len(networks), "trained": len(sound)}
+        fitted = networks[networks["train_accuracy"] >= trained]
+        row = dict(zip(CELL, key, strict=True))
+        row["seeds"] = len(networks)
+        row["trained"] = len(fitted)
         for name in MEASURED:
-            row |= {name: sound[name].mean(), f"{name}_error": sound[name].sem()}
+            row[name] = fitted[name].mean()
+            row[f"{name}_error"] = fitted[name].sem()
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -125,10 +136,13 @@ def exponents(rows: pd.DataFrame) -> dict[str, float]:
     """
     if len(rows) < FEWEST or rows["tau"].nunique() < 2 or rows["decay"].nunique() < 2:
         return {"tau": math.nan, "decay": math.nan}
+    # log NC3 = p log tau + q log decay + log c
     logs = np.log(rows[["tau", "decay"]].to_numpy(dtype=float))
-    design = np.column_stack([logs, np.ones(len(logs))])
-    solution = np.linalg.lstsq(design, np.log(rows["nc3"].to_numpy(dtype=float)), rcond=None)[0]
-    return dict(zip(("tau", "decay"), solution[:2].tolist(), strict=True))
+    design = np.column_stack([logs, np.ones(len(logs))])  # (networks, 3)
+    log_nc3 = np.log(rows["nc3"].to_numpy(dtype=float))
+    solution, *_ = np.linalg.lstsq(design, log_nc3, rcond=None)
+    p, q, _ = solution
+    return {"tau": float(p), "decay": float(q)}
 
 
 def fit(rows: pd.DataFrame, form: str) -> dict[str, float]:
@@ -140,34 +154,36 @@ def fit(rows: pd.DataFrame, form: str) -> dict[str, float]:
     """
     if rows["tau"].nunique() < FEWEST:
         return dict.fromkeys(("exponent", "log_factor", "misfit"), math.nan)
-    tau, logs = rows["tau"].to_numpy(dtype=float), np.log(rows["nc3"].to_numpy(dtype=float))
-    across = FORMS[form](tau)
-    exponent, log_factor = np.polyfit(across, logs, 1)
-    left = logs - log_factor - exponent * across
+    across = FORMS[form](rows["tau"].to_numpy(dtype=float))
+    log_nc3 = np.log(rows["nc3"].to_numpy(dtype=float))
+    exponent, log_factor = np.polyfit(across, log_nc3, 1)
+    residuals = log_nc3 - log_factor - exponent * across
     return {
         "exponent": float(exponent),
         "log_factor": float(log_factor),
-        "misfit": float(np.sqrt(np.mean(left**2))),
+        "misfit": float(np.sqrt(np.mean(residuals**2))),
     }
 
 
 def _fits(rows: pd.DataFrame, early: pd.DataFrame) -> Rows:
+    """Rows of ``fits``: the curve of each form."""
     for form, across in FORMS.items():
-        found = fit(early, form)
-        if not math.isfinite(found["exponent"]):
+        fitted = fit(early, form)
+        if not math.isfinite(fitted["exponent"]):
             continue
         for tau in np.geomspace(early["tau"].min(), early["tau"].max(), CURVE_POINTS):
-            nc3 = math.exp(found["log_factor"] + found["exponent"] * across(tau))
+            log_nc3 = fitted["log_factor"] + fitted["exponent"] * across(tau)
             yield {
                 "form": form,
-                "exponent": found["exponent"],
-                "misfit": found["misfit"],
+                "exponent": fitted["exponent"],
+                "misfit": fitted["misfit"],
                 "tau": float(tau),
-                "nc3": nc3,
+                "nc3": math.exp(log_nc3),
             }
 
 
 def _ranks(rows: pd.DataFrame, early: pd.DataFrame) -> Rows:
+    """Rows of ``ranks``."""
     for against in AGAINST:
         mean = over_seeds(rows, partial(rank_correlation, against=against), bounds=(-1, 1))
         strict = over_seeds(rows, partial(strongest, against=against))
@@ -181,13 +197,17 @@ def _ranks(rows: pd.DataFrame, early: pd.DataFrame) -> Rows:
 
 
 def _powers(rows: pd.DataFrame, early: pd.DataFrame) -> Rows:
-    for exponent in ("tau", "decay"):
-        power = over_seeds(early, lambda networks, name=exponent: exponents(networks)[name])
-        yield {"exponent": exponent, **power}
+    """Rows of ``powers``."""
+    for name in ("tau", "decay"):
+        yield {"exponent": name, **over_seeds(early, partial(_exponent, name=name))}
+
+
+def _exponent(networks: pd.DataFrame, name: str) -> float:
+    return exponents(networks)[name]
 
 
 def _mechanisms(rows: pd.DataFrame, early: pd.DataFrame) -> Rows:
-    """Means of overlap and imbalance at each tau beside what decay alone leaves."""
+    """Rows of ``mechanisms``: overlap and imbalance at each tau beside what decay alone leaves."""
     for quantity, rate in SHRINKING.items():
         means = early.dropna(subset=[quantity]).groupby("tau")[quantity].mean()
         for tau, value in means.items():
@@ -200,31 +220,43 @@ def _mechanisms(rows: pd.DataFrame, early: pd.DataFrame) -> Rows:
 
 
 def _judged(rows: pd.DataFrame, early: pd.DataFrame) -> Rows:
-    """The criteria of `RULE`."""
-    for (criterion, (least, most)), mean in zip(RULE.items(), _means(rows, early), strict=True):
-        if mean["seeds"]:
-            yield judged_row(criterion, mean, least, most)
+    """Rows of ``judged``: each criterion of `RULE` that some seed has."""
+    summaries = _summaries(rows, early)
+    for criterion, (least, most) in RULE.items():
+        if summaries[criterion]["seeds"]:
+            yield judged_row(criterion, summaries[criterion], least, most)
 
 
-def _means(rows: pd.DataFrame, early: pd.DataFrame) -> Iterator[dict[str, float]]:
-    """What each criterion judges, in the order of `RULE`."""
-
-    def ahead(networks: pd.DataFrame, other: str) -> float:
-        return rank_correlation(networks, "tau") - rank_correlation(networks, other)
-
-    yield over_seeds(rows, partial(rank_correlation, against="tau"), bounds=(-1, 1))
-    yield over_seeds(rows, partial(ahead, other="rates"), bounds=(-2, 2))
-    yield over_seeds(rows, partial(ahead, other="decay"), bounds=(-2, 2))
-    yield over_seeds(early, lambda networks: exponents(networks)["tau"])
-    yield over_seeds(early, lambda networks: exponents(networks)["decay"])
+def _summaries(rows: pd.DataFrame, early: pd.DataFrame) -> dict[str, dict[str, float]]:
+    """Criterion of `RULE` -> the mean over seeds that it judges."""
     last = early[early["tau"] == early["tau"].max()]
     last = last.assign(ratio=last["overlap"] * np.exp(last["tau"]))
-    yield over_seeds(last, lambda networks: float(networks["ratio"].mean()))
-    rates = early.assign(k=-np.log(early["imbalance"]) / early["tau"])
-    yield over_seeds(rates, lambda networks: float(networks["k"].mean()))
+    shrinking = early.assign(k=-np.log(early["imbalance"]) / early["tau"])
+    rank = partial(rank_correlation, against="tau")
+    ahead_of_rates = partial(_ahead_of, other="rates")
+    ahead_of_decay = partial(_ahead_of, other="decay")
+    return {
+        RANK: over_seeds(rows, rank, bounds=(-1, 1)),
+        AHEAD_OF_RATES: over_seeds(rows, ahead_of_rates, bounds=(-2, 2)),
+        AHEAD_OF_DECAY: over_seeds(rows, ahead_of_decay, bounds=(-2, 2)),
+        POWER_OF_TAU: over_seeds(early, partial(_exponent, name="tau")),
+        POWER_OF_DECAY: over_seeds(early, partial(_exponent, name="decay")),
+        OVERLAP: over_seeds(last, partial(_mean_of, column="ratio")),
+        IMBALANCE: over_seeds(shrinking, partial(_mean_of, column="k")),
+    }
 
 
-# table -> its rows for the networks of a sweep, all and those up to ``end``; its columns
+def _ahead_of(networks: pd.DataFrame, other: str) -> float:
+    """Rank correlation of NC3 with tau minus that with another column."""
+    return rank_correlation(networks, "tau") - rank_correlation(networks, other)
+
+
+def _mean_of(networks: pd.DataFrame, column: str) -> float:
+    return float(networks[column].mean())
+
+
+# table -> the function that makes its rows from the networks of a sweep, all and those up to
+# ``end``; and its columns
 TABLES = {
     "ranks": (
         _ranks,

@@ -18,7 +18,10 @@ from finitewidth.papers.collapse.experiments import block_flow
 from finitewidth.papers.collapse.experiments.block_flow import BlockKernel, FlowState
 from finitewidth.records.provenance import seed_for
 
-ZERO, FREE, RANDOM = "zero_invariant", "free_biases", "random_weights"
+# kinds of starts
+ZERO = "zero_invariant"
+FREE = "free_biases"
+RANDOM = "random_weights"
 POSITIVE = "positive_invariant"
 COMPONENTS = ("global", "class", "single")
 EARLIER = 4  # quantities of the last time are also given at this fraction of it
@@ -59,17 +62,20 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     }
 
 
-def _kernel(settings: Mapping[str, Any], **changed: float) -> BlockKernel:
-    return BlockKernel(settings["classes"], settings["samples"], **settings["kernel"] | changed)
+def _kernel(settings: Mapping[str, Any], **changes: float) -> BlockKernel:
+    """The kernel of the settings, with other values of some blocks."""
+    blocks = {**settings["kernel"], **changes}
+    return BlockKernel(settings["classes"], settings["samples"], **blocks)
 
 
 def _times(settings: Mapping[str, Any]) -> list[float]:
     """0, and the last time divided by powers of the square root of 2."""
-    last, count = settings["time"], 2 * settings["halvings"]
-    return [0.0, *(last * 2 ** (-k / 2) for k in range(count, -1, -1))]
+    count = 2 * settings["halvings"]
+    return [0.0, *(settings["time"] * 2 ** (-k / 2) for k in range(count, -1, -1))]
 
 
 def _stream(*words: str | int) -> np.random.Generator:
+    """The random numbers with this name."""
     return np.random.default_rng(seed_for("collapse/flow", *words))
 
 
@@ -80,53 +86,71 @@ def _path(
     times: Sequence[float],
     frozen: bool = False,
 ) -> list[FlowState]:
-    """Stacked states at these times, of starts by the words of their random streams.
+    """Stacked states at these times.
 
-    With the words stand the arguments of `block_flow.random_start`.
+    Each of ``starts`` is the name of its random numbers, see `_stream`, and the keyword arguments
+    of `block_flow.random_start`.
     """
-    given = {"features": settings["features"], **settings["start"]}
-    states = [
-        block_flow.random_start(kernel, given, _stream(*words), **arguments)
-        for words, arguments in starts
-    ]
-    start = FlowState(*map(np.concatenate, zip(*states, strict=True)))
+    sizes = {"features": settings["features"], **settings["start"]}
+    states = []
+    for words, arguments in starts:
+        states.append(block_flow.random_start(kernel, sizes, _stream(*words), **arguments))
+    start = FlowState(
+        weights=np.concatenate([state.weights for state in states]),
+        biases=np.concatenate([state.biases for state in states]),
+        means=np.concatenate([state.means for state in states]),
+        scatter=np.concatenate([state.scatter for state in states]),
+    )
     return block_flow.integrate(kernel, start, times, settings["tolerance"], frozen=frozen)
 
 
 def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Rows of ``curves``."""
     fitting = {"centred": True, "bias": 1 / settings["classes"]}
-    cases = [(ZERO, "E = 0, b = 1/C", fitting), (FREE, "E = 0, b = 0", {"centred": True})]
-    cases += [
-        (RANDOM, f"random W, scale {scale:g}", fitting | {"weight_scale": scale})
-        for scale in settings["weights"]
+    cases = [
+        (ZERO, "E = 0, b = 1/C", fitting),
+        (FREE, "E = 0, b = 0", {"centred": True}),
     ]
+    for scale in settings["weights"]:
+        cases.append((RANDOM, f"random W, scale {scale:g}", fitting | {"weight_scale": scale}))
     # positive semidefinite E, features with a global mean, and biases 0
     positive = [(POSITIVE, "E >= 0", {"excess": settings["excess"]})]
-    kernel, times = _kernel(settings), _times(settings)
-    points = _stream("points").standard_normal((settings["probes"], settings["features"]))
     # the steps of an integration depend on all states that are integrated together
-    for together in (cases, positive):
-        runs = list(product(together, range(settings["runs"])))
-        starts = [((case, run), arguments) for (_, case, arguments), run in runs]
-        path = _path(settings, kernel, starts, times)
-        drifts = _drifts(kernel, path)
-        for place, ((start, case, _), run) in enumerate(runs):
-            scatter = float(np.trace(path[0].scatter[place]))
-            for time, state, drift in zip(times, path, drifts, strict=True):
-                bound = bound_within(kernel, settings["features"], scatter, time)
-                yield {
-                    "start": start,
-                    "case": case,
-                    "run": run,
-                    "time": time,
-                    **collapse_of(kernel, state, place, points),
-                    "drift": float(drift[place]),
-                    "bound": math.nan if start == RANDOM else bound,
-                }
+    yield from _curves_of(cases, settings)
+    yield from _curves_of(positive, settings)
+
+
+def _curves_of(
+    cases: Sequence[tuple[str, str, dict[str, Any]]], settings: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """Rows of ``curves`` of cases that are integrated together.
+
+    A case is its kind of start, its name and the keyword arguments of `block_flow.random_start`.
+    """
+    kernel = _kernel(settings)
+    times = _times(settings)
+    points = _stream("points").standard_normal((settings["probes"], settings["features"]))
+    runs = list(product(cases, range(settings["runs"])))
+    starts = [((case, run), arguments) for (_, case, arguments), run in runs]
+    path = _path(settings, kernel, starts, times)
+    drifts = _drifts(kernel, path)
+    for index, ((start, case, _), run) in enumerate(runs):
+        scatter = float(np.trace(path[0].scatter[index]))
+        for time, states, drift in zip(times, path, drifts, strict=True):
+            bound = bound_within(kernel, settings["features"], scatter, time)
+            yield {
+                "start": start,
+                "case": case,
+                "run": run,
+                "time": time,
+                **collapse_of(kernel, states, index, points),
+                "drift": float(drift[index]),
+                "bound": math.nan if start == RANDOM else bound,
+            }
 
 
 def bound_within(kernel: BlockKernel, features: int, scatter: float, time: float) -> float:
-    """Return the bound of |H2| from a positive semidefinite E, at all times (docs/collapse.md).
+    """Bound of |H2| at a time, from a positive semidefinite E (docs/collapse.md).
 
     By E >= 0, W^T W - (m / mu_single) S is positive semidefinite for S = H2 H2^T, so that the rank
     of S is at most r = min(n, C), as that of W. Then (25) gives
@@ -139,61 +163,71 @@ def bound_within(kernel: BlockKernel, features: int, scatter: float, time: float
 
 
 def _uncentred(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Biases at the end of flows whose features have a global mean."""
-    kernel, times = _kernel(settings), [0.0, settings["time"] / EARLIER, settings["time"]]
-    scales = {"E = 0": None, **{f"random W, scale {w:g}": w for w in settings["weights"]}}
+    """Rows of ``uncentred``: biases at the end of flows whose features have a global mean."""
+    kernel = _kernel(settings)
+    times = [0.0, settings["time"] / EARLIER, settings["time"]]
+    scales = {"E = 0": None}
+    for scale in settings["weights"]:
+        scales[f"random W, scale {scale:g}"] = scale
     runs = list(product(scales, range(settings["runs"])))
-    starts = [(("uncentred", *run), {"weight_scale": scales[run[0]]}) for run in runs]
+    starts = [(("uncentred", case, run), {"weight_scale": scales[case]}) for case, run in runs]
     path = _path(settings, kernel, starts, times)
-    for time, state in list(zip(times, path, strict=True))[1:]:
-        means = state.means.mean(axis=-1)
-        away = state.biases - 1 / kernel.classes
-        error = away + (state.weights @ means[..., None])[..., 0]
-        for place, (case, run) in enumerate(runs):
+    for time, states in zip(times[1:], path[1:], strict=True):
+        global_mean = states.means.mean(axis=-1)  # <h>, (R, n)
+        gaps = states.biases - 1 / kernel.classes  # (R, C)
+        errors = gaps + (states.weights @ global_mean[..., None])[..., 0]
+        for index, (case, run) in enumerate(runs):
             yield {
                 "case": case,
                 "run": run,
                 "time": time,
-                "residual": float(np.abs(state.residuals[place]).max()),
-                "gap": float(np.abs(away[place]).max()),
-                "error": float(np.abs(error[place]).max()),
+                "residual": float(np.abs(states.residuals[index]).max()),
+                "gap": float(np.abs(gaps[index]).max()),
+                "error": float(np.abs(errors[index]).max()),
             }
 
 
 def _drifts(kernel: BlockKernel, path: Sequence[FlowState]) -> list[np.ndarray]:
     """|E - E at the start| over the norms of both parts of E at the start, (R,) for each state."""
     norms = partial(np.linalg.norm, axis=(-2, -1))
-    first, wanted = path[0], block_flow.invariant(kernel, path[0])
-    size = norms(first.weight_gram / kernel.samples)
-    size = size + norms(block_flow.feature_terms(kernel, first))
-    return [norms(block_flow.invariant(kernel, state) - wanted) / size for state in path]
+    first = path[0]
+    at_the_start = block_flow.invariant(kernel, first)
+    scale = norms(first.weight_gram / kernel.samples)
+    scale = scale + norms(block_flow.feature_terms(kernel, first))
+    drifts = []
+    for states in path:
+        change = block_flow.invariant(kernel, states) - at_the_start
+        drifts.append(norms(change) / scale)
+    return drifts
 
 
 def collapse_of(
-    kernel: BlockKernel, states: FlowState, place: int, points: np.ndarray
+    kernel: BlockKernel, states: FlowState, index: int, points: np.ndarray
 ) -> dict[str, float]:
-    """How near the stacked state ``place`` is to neural collapse, by the measures of `measure`.
+    """How near the stacked state ``index`` is to neural collapse, by the measures of `measure`.
 
     ``points`` are standard normal numbers (P, n), for NC4. A point of class c is its mean plus such
     a vector, as long as the root mean square norm of centred class means on average.
     """
-    W, b, H1, S = (part[place] for part in states)  # (C, n), (C,), (n, C), (n, n)
-    parts = ClassParts(H1, np.empty(0), H1.mean(axis=1), kernel.samples)
+    weights = states.weights[index]  # W, (C, n)
+    biases = states.biases[index]  # b, (C,)
+    means = states.means[index]  # H1, (n, C)
+    scatter = float(np.trace(states.scatter[index]))
+    terms = block_flow.feature_terms(kernel, states)[index]  # (n, n)
+    parts = ClassParts(means, np.empty(0), means.mean(axis=1), kernel.samples)
     centred = np.linalg.norm(parts.centred)
     radius = centred / math.sqrt(kernel.classes)  # root mean square norm of centred class means
-    scatter = float(np.trace(S))
-    terms = block_flow.feature_terms(kernel, states)[place]  # (n, n)
     classes = np.arange(len(points)) % kernel.classes
-    features = H1.T[classes] + radius / math.sqrt(len(H1)) * points  # (P, n)
+    features = means.T[classes] + radius / math.sqrt(len(means)) * points  # (P, n)
     return {
         "nc1": scatter / centred**2,
         "nc2": nc2(parts),
-        "nc3": nc3(parts, W),
-        "nc4": nc4(parts, features, W, b),
+        "nc3": nc3(parts, weights),
+        "nc4": nc4(parts, features, weights, biases),
         "h2": math.sqrt(max(scatter, 0.0)),
         "mean": float(np.linalg.norm(parts.mean)) / radius,
-        "bias_gap": bias_gap(b),
-        "alignment": _cosine(W.T @ W, terms),
+        "bias_gap": bias_gap(biases),
+        "alignment": _cosine(weights.T @ weights, terms),
     }
 
 
@@ -211,42 +245,32 @@ def leading_terms(kernel: BlockKernel, times: Sequence[float]) -> list[dict[str,
     s = 1 / (2 m t), while S falls exponentially elsewhere. The other directions of W have the norm
     of (58). Times are above 0.
     """
-    rows = (kernel.classes - 1) * math.sqrt(kernel.samples / kernel.mu_class)
-    return [
-        {
-            "time": time,
-            "h2": (2 * kernel.samples * time) ** -0.5,
-            "nc3": (2 * kernel.mu_single * time * rows) ** -0.5,
-        }
-        for time in times
-    ]
+    norm2 = (kernel.classes - 1) * math.sqrt(kernel.samples / kernel.mu_class)  # |W|^2 by (58)
+    rows = []
+    for time in times:
+        h2 = (2 * kernel.samples * time) ** -0.5
+        distance = (2 * kernel.mu_single * time * norm2) ** -0.5
+        rows.append({"time": time, "h2": h2, "nc3": distance})
+    return rows
 
 
 # equal biases that stay as they are
 
 
 def _frozen(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    frozen, times = settings["frozen"], [0.0, settings["time"] / EARLIER, settings["time"]]
-    points = np.zeros((settings["classes"], settings["features"]))  # NC4 is not told
-    for other, beta in product(frozen["other_class"], frozen["biases"]):
-        kernel, case = _kernel(settings, other_class=other), _case(other, beta)
+    """Rows of ``frozen``."""
+    frozen = settings["frozen"]
+    times = [0.0, settings["time"] / EARLIER, settings["time"]]
+    for other_class, beta in product(frozen["other_class"], frozen["biases"]):
+        kernel = _kernel(settings, other_class=other_class)
+        case = _case(other_class, beta)
         starts = [((case, run), {"bias": beta}) for run in range(settings["runs"])]
         path = _path(settings, kernel, starts, times, frozen=True)
-        drifts = _drifts(kernel, path)[-1]
         for run in range(settings["runs"]):
-            earlier, end = (collapse_of(kernel, state, run, points) for state in path[-2:])
-            W, H1 = path[-1].weights[run], path[-1].means[run]
-            ends = {
-                "gamma": off_diagonal_part(W @ W.T),
-                "theta": off_diagonal_part(H1.T @ H1),
-                **{name: end[name] for name in ("nc2", "nc3", "h2")},
-                "nc3_earlier": earlier["nc3"],
-                "drift": float(drifts[run]),
-            }
-            for quantity, value in ends.items():
+            for quantity, value in _ends_of_frozen(kernel, path, run).items():
                 yield {
                     "case": case,
-                    "kappa_n": other,
+                    "kappa_n": other_class,
                     "beta": beta,
                     "run": run,
                     "quantity": quantity,
@@ -254,7 +278,27 @@ def _frozen(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 }
 
 
+def _ends_of_frozen(kernel: BlockKernel, path: Sequence[FlowState], run: int) -> dict[str, float]:
+    """Quantity of ``frozen`` -> its value at the end of a path, of the state number ``run``."""
+    _, earlier, end = path
+    weights = end.weights[run]  # (C, n)
+    means = end.means[run]  # (n, C)
+    no_points = np.zeros((kernel.classes, len(means)))  # NC4 is not among the quantities
+    measures = collapse_of(kernel, end, run, no_points)
+    measures_earlier = collapse_of(kernel, earlier, run, no_points)
+    return {
+        "gamma": off_diagonal_part(weights @ weights.T),
+        "theta": off_diagonal_part(means.T @ means),
+        "nc2": measures["nc2"],
+        "nc3": measures["nc3"],
+        "h2": measures["h2"],
+        "nc3_earlier": measures_earlier["nc3"],
+        "drift": float(_drifts(kernel, path)[-1][run]),
+    }
+
+
 def _case(other_class: float, beta: float) -> str:
+    """Name of a case of ``frozen`` and ``formulas``."""
     return f"kappa_n = {other_class:g}, beta = {beta:g}"
 
 
@@ -262,23 +306,24 @@ def off_diagonal_part(gram: np.ndarray) -> float:
     """The g of a matrix (C, C) proportional to I - g 1 1^T, from means on and off its diagonal."""
     count = len(gram)
     diagonal = np.trace(gram) / count
-    beside = (gram.sum() - np.trace(gram)) / (count * (count - 1))
-    return float(-beside / (diagonal - beside))
+    off_diagonal = (gram.sum() - np.trace(gram)) / (count * (count - 1))
+    return float(-off_diagonal / (diagonal - off_diagonal))
 
 
 def _formulas(frozen: Mapping[str, Any], settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Values of gamma and theta at the biases that are integrated, and on a grid around them."""
-    ends = min(frozen["biases"]) - frozen["margin"], max(frozen["biases"]) + frozen["margin"]
-    own = frozen["biases"]
-    grid = np.linspace(*ends, frozen["points"])
-    between = [float(beta) for beta in grid if not np.isclose(beta, own, rtol=0).any()]
-    for other in frozen["other_class"]:
-        kernel = _kernel(settings, other_class=other)
-        for beta in sorted({*between, *own}):
+    biases = frozen["biases"]
+    first = min(biases) - frozen["margin"]
+    last = max(biases) + frozen["margin"]
+    grid = np.linspace(first, last, frozen["points"])
+    between = [float(beta) for beta in grid if not np.isclose(beta, biases, rtol=0).any()]
+    for other_class in frozen["other_class"]:
+        kernel = _kernel(settings, other_class=other_class)
+        for beta in sorted({*between, *biases}):
             for (quantity, form), value in angles(kernel, beta).items():
                 yield {
-                    "case": _case(other, beta),
-                    "kappa_n": other,
+                    "case": _case(other_class, beta),
+                    "kappa_n": other_class,
                     "beta": beta,
                     "quantity": quantity,
                     "form": form,
@@ -293,7 +338,8 @@ def angles(kernel: BlockKernel, beta: float) -> dict[tuple[str, str], float]:
     and (68) follows from a wrong inverse (errata collapse-10 and collapse-11).
     """
     count = kernel.classes
-    shrink, off = math.sqrt(1 - kernel.alpha * count), abs(1 - beta * count)
+    shrink = math.sqrt(1 - kernel.alpha * count)
+    off = abs(1 - beta * count)
     return {
         ("gamma", "printed"): (1 - abs(beta * count) * shrink) / count,
         ("gamma", "corrected"): (1 - off * shrink) / count,
@@ -306,22 +352,24 @@ def angles(kernel: BlockKernel, beta: float) -> dict[tuple[str, str], float]:
 
 
 def _residuals(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    given, sizes = settings["residuals"], (settings["classes"], settings["samples"])
-    for values in given["kernels"]:
-        kernel, name = BlockKernel(*sizes, *values), ", ".join(f"{value:g}" for value in values)
-        starts = _stream("residuals", name).standard_normal((sizes[0] * sizes[1], settings["runs"]))
-        reached = times_to_fall(kernel, starts, given["below"], given["step"])
+    """Rows of ``residuals``."""
+    chosen = settings["residuals"]
+    count = settings["classes"] * settings["samples"]
+    for values in chosen["kernels"]:
+        kernel = BlockKernel(settings["classes"], settings["samples"], *values)
+        name = ", ".join(f"{value:g}" for value in values)
+        starts = _stream("residuals", name).standard_normal((count, settings["runs"]))
+        reached = times_to_fall(kernel, starts, chosen["below"], chosen["step"])  # (3, R)
         eigenvalues = (kernel.mu_global, kernel.mu_class, kernel.mu_single)
-        for component, eigenvalue, found in zip(COMPONENTS, eigenvalues, reached, strict=True):
-            predicted = -math.log(given["below"]) / eigenvalue
-            for run, time in enumerate(found):
+        for component, eigenvalue, times in zip(COMPONENTS, eigenvalues, reached, strict=True):
+            for run, time in enumerate(times):
                 yield {
                     "kernel": name,
                     "component": component,
                     "run": run,
                     "reached": float(time),
                     "eigenvalue": eigenvalue,
-                    "predicted": predicted,
+                    "predicted": -math.log(chosen["below"]) / eigenvalue,
                 }
 
 
@@ -333,14 +381,17 @@ def times_to_fall(kernel: BlockKernel, starts: np.ndarray, below: float, step: f
     the fraction of its start to which the norm of each falls. ``step`` is the step size times the
     largest eigenvalue of the kernel. Times are steps times step size, (3, R).
     """
-    matrix, eta = kernel.matrix, step / kernel.mu_global
-    residuals, wanted = starts, below * _components(kernel, starts)
-    reached = np.full(wanted.shape, np.nan)
-    steps = math.ceil(2 * math.log(below) / math.log1p(-eta * kernel.mu_single))
-    for done in range(1, steps + 1):
+    matrix = kernel.matrix
+    eta = step / kernel.mu_global
+    residuals = starts
+    thresholds = below * _components(kernel, starts)  # (3, R)
+    reached = np.full(thresholds.shape, np.nan)
+    # twice as many steps as the slowest component needs
+    most_steps = math.ceil(2 * math.log(below) / math.log1p(-eta * kernel.mu_single))
+    for steps in range(1, most_steps + 1):
         residuals = residuals - eta * (matrix @ residuals)
-        low = np.isnan(reached) & (_components(kernel, residuals) <= wanted)
-        reached[low] = done * eta
+        low = np.isnan(reached) & (_components(kernel, residuals) <= thresholds)
+        reached[low] = steps * eta
         if not np.isnan(reached).any():
             break
     return reached
@@ -348,27 +399,30 @@ def times_to_fall(kernel: BlockKernel, starts: np.ndarray, below: float, step: f
 
 def _components(kernel: BlockKernel, residuals: np.ndarray) -> np.ndarray:
     """Norms of the three components of residuals (N, R), (3, R)."""
-    grouped = residuals.reshape(kernel.classes, kernel.samples, -1)
-    classes = grouped.mean(axis=1)
-    overall = classes.mean(axis=0)
-    rest = (grouped - classes[:, None]).reshape(len(residuals), -1)
-    return np.stack(
-        [np.abs(overall), *(np.linalg.norm(part, axis=0) for part in (classes - overall, rest))]
-    )
+    grouped = residuals.reshape(kernel.classes, kernel.samples, -1)  # (C, m, R)
+    classes = grouped.mean(axis=1)  # (C, R)
+    overall = classes.mean(axis=0)  # (R,)
+    single = (grouped - classes[:, None]).reshape(len(residuals), -1)  # (N, R)
+    class_norm = np.linalg.norm(classes - overall, axis=0)
+    single_norm = np.linalg.norm(single, axis=0)
+    return np.stack([np.abs(overall), class_norm, single_norm])
 
 
 # a second integrator
 
 
 def _orders(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The classical Runge-Kutta method at several steps beside DOP853, from random weights."""
-    kernel, given = _kernel(settings), settings["steps"]
-    starts = [(("orders", run), {"weight_scale": w}) for run, w in enumerate(settings["weights"])]
-    first, exact = _path(settings, kernel, starts, [0.0, given["time"]])
+    """Rows of ``orders``: the classical Runge-Kutta method beside DOP853, from random weights."""
+    kernel = _kernel(settings)
+    time = settings["steps"]["time"]
+    starts = []
+    for run, scale in enumerate(settings["weights"]):
+        starts.append((("orders", run), {"weight_scale": scale}))
+    first, exact = _path(settings, kernel, starts, [0.0, time])
     size = np.linalg.norm(exact.flat())
     ends = [("DOP853", math.nan, exact)]
-    for step in given["steps"]:
-        ends.append(("RK4", step, block_flow.runge_kutta_4(kernel, first, given["time"], step)))
+    for step in settings["steps"]["steps"]:
+        ends.append(("RK4", step, block_flow.runge_kutta_4(kernel, first, time, step)))
     for method, step, end in ends:
         drift = _drifts(kernel, [first, end])[-1].max()
         distance = float(np.linalg.norm(end.flat() - exact.flat()) / size)

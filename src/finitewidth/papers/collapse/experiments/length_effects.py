@@ -27,7 +27,7 @@ from finitewidth.papers.collapse.experiments.over_seeds import (
 
 CELL = ["network", "epochs", "decay", "tau", "rate", "intrinsic_rate", "rates"]
 SPREAD = ["tau", "across", "at", "least", "most", "seeds", "factor", "low", "high"]
-OTHER = {"decay": "epochs", "epochs": "decay"}  # what is kept where one of the two is changed
+OTHER = {"decay": "epochs", "epochs": "decay"}  # the column that is equal where one differs
 # criterion -> least and largest value. A power is that of NC3, fitted with a constant for each cell
 # of what is equal: tau and decay, or tau and length.
 SAME = (-0.1, 0.1)
@@ -98,8 +98,10 @@ def cells(runs: pd.DataFrame, trained: float) -> pd.DataFrame:
     for key, networks in runs.groupby(CELL, sort=False):
         fitted = networks[networks["train_accuracy"] >= trained]
         row = dict(zip(CELL, key, strict=True))
-        row |= {"seeds": len(networks), "trained": len(fitted)}
-        row |= {"nc3": fitted["nc3"].mean(), "nc3_error": fitted["nc3"].sem()}
+        row["seeds"] = len(networks)
+        row["trained"] = len(fitted)
+        row["nc3"] = fitted["nc3"].mean()
+        row["nc3_error"] = fitted["nc3"].sem()
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -116,16 +118,24 @@ def spreads(fitted: pd.DataFrame) -> pd.DataFrame:
         its interval by Student's t.
     """
     rows = []
-    for across, kept in OTHER.items():
-        for (tau, at), networks in fitted.groupby(["tau", kept]):
-            least, most = networks[across].min(), networks[across].max()
+    for across, equal in OTHER.items():
+        for (tau, at), networks in fitted.groupby(["tau", equal]):
+            least = networks[across].min()
+            most = networks[across].max()
             if least == most:
                 continue
             logs = over_seeds(networks, partial(log_ratio, across=across, least=least, most=most))
-            row = {"tau": tau, "across": across, "at": at, "least": least, "most": most}
-            row["seeds"] = logs["seeds"]
-            row["factor"] = math.exp(logs["value"])
-            row |= {end: math.exp(logs[end]) for end in ("low", "high")}
+            row = {
+                "tau": tau,
+                "across": across,
+                "at": at,
+                "least": least,
+                "most": most,
+                "seeds": logs["seeds"],
+                "factor": math.exp(logs["value"]),
+                "low": math.exp(logs["low"]),
+                "high": math.exp(logs["high"]),
+            }
             rows.append(row)
     return pd.DataFrame(rows, columns=SPREAD)
 
@@ -138,16 +148,20 @@ def log_ratio(networks: pd.DataFrame, across: str, least: float, most: float) ->
     return float(np.log(by_value[least] / by_value[most]))
 
 
-def power(networks: pd.DataFrame, of: str, equal: list[str]) -> float:
-    """The p of NC3 = c x^p with x the column ``of``, and a constant c for each cell of ``equal``.
+def power(networks: pd.DataFrame, column: str, equal: list[str]) -> float:
+    """The p of NC3 = c x^p with x the ``column``, and a constant c for each cell of ``equal``.
 
     Logarithms are fitted by least squares. It is nan where no cell has two values of x.
     """
-    logs = np.log(networks[[of, "nc3"]].astype(float))
+    logs = np.log(networks[[column, "nc3"]].astype(float))
     means = logs.groupby([networks[name] for name in equal]).transform("mean")
-    x, y = (logs - means)[of], (logs - means)["nc3"]
-    size = float((x * x).sum())
-    return float((x * y).sum()) / size if size > 1e-12 else math.nan
+    centred = logs - means
+    x = centred[column]
+    y = centred["nc3"]
+    norm2 = float((x * x).sum())
+    if norm2 <= 1e-12:
+        return math.nan
+    return float((x * y).sum()) / norm2
 
 
 def judged(fitted: pd.DataFrame, small_tau: float, strong_decay: float) -> Iterator[dict]:
@@ -158,12 +172,12 @@ def judged(fitted: pd.DataFrame, small_tau: float, strong_decay: float) -> Itera
         LARGE: fitted[large],
         STRONG: fitted[large & (fitted["decay"] >= strong_decay)],
     }
-    powers = {OF_LENGTH: ("epochs", ["tau", "decay"]), OF_DECAY: ("decay", ["tau", "epochs"])}
+    of_length = partial(power, column="epochs", equal=["tau", "decay"])
+    of_decay = partial(power, column="decay", equal=["tau", "epochs"])
     summaries: dict[str, Mapping[str, Any]] = {}
     for name, networks in ranges.items():
-        for words, (of, equal) in powers.items():
-            statistic = partial(power, of=of, equal=equal)
-            summaries[f"{name}: {words}"] = over_seeds(networks, statistic)
+        summaries[f"{name}: {OF_LENGTH}"] = over_seeds(networks, of_length)
+        summaries[f"{name}: {OF_DECAY}"] = over_seeds(networks, of_decay)
     rank = partial(rank_correlation, against="tau")
     summaries[RANK] = over_seeds(fitted, rank, bounds=(-1, 1))
     summaries[AHEAD] = over_seeds(fitted, _ahead_of_intrinsic_rate, bounds=(-2, 2))
@@ -173,4 +187,5 @@ def judged(fitted: pd.DataFrame, small_tau: float, strong_decay: float) -> Itera
 
 
 def _ahead_of_intrinsic_rate(networks: pd.DataFrame) -> float:
+    """Rank correlation of NC3 with tau minus that with the intrinsic rate."""
     return rank_correlation(networks, "tau") - rank_correlation(networks, "intrinsic_rate")

@@ -46,26 +46,24 @@ def measure(
         at the start, and the others are those of `finitewidth.papers.collapse.experiments.sweep`.
     """
     images = balanced_images(inputs["data"], **settings["images"])
-    pieces = list(product(settings["epochs"], range(settings["runs"])))
-    of_piece = partial(networks_of, images, settings)
+    lengths_and_seeds = list(product(settings["epochs"], range(settings["runs"])))
+    train = partial(networks_of, images, settings)
     rows = []
-    for networks in stored_map(of_piece, pieces, checkpoints, "lengths and seeds"):
+    for networks in stored_map(train, lengths_and_seeds, checkpoints, "lengths and seeds"):
         rows += networks
     return {"runs": pd.DataFrame(rows)[list(COLUMNS)]}
 
 
 def networks_of(
-    images: Images, settings: Mapping[str, Any], piece: tuple[int, int]
+    images: Images, settings: Mapping[str, Any], length_and_seed: tuple[int, int]
 ) -> list[dict[str, Any]]:
     """Rows of ``runs`` for a length, in epochs, and a seed."""
-    epochs, seed = piece
-    of_length = {**settings, "epochs": epochs, "control_rates": []}
+    epochs, seed = length_and_seed
+    training = {**settings, "epochs": epochs, "control_rates": []}
     stream = f"collapse/lengths/{seed}"
-    rows = sweep.trained(images, of_length, stream, start_decay=settings["start_decay"])
-    momentum = settings["momentum"]
-    return [
-        row
-        | {"seed": seed, "epochs": epochs}
-        | {"intrinsic_rate": row["rate"] * row["decay"] / (1 - momentum)}
-        for row in rows
-    ]
+    rows = sweep.trained(images, training, stream, start_decay=settings["start_decay"])
+    for row in rows:
+        row["seed"] = seed
+        row["epochs"] = epochs
+        row["intrinsic_rate"] = row["rate"] * row["decay"] / (1 - settings["momentum"])
+    return rows

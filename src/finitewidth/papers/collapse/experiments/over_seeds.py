@@ -10,15 +10,19 @@ from scipy import stats
 
 FEWEST = 3  # networks of a rank correlation or a fit
 LEVEL = 0.95  # of intervals over seeds
-HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
-SUMMARY = ("seeds", "value", "low", "high", "same")
+# outcomes of a criterion
+HOLDS = "holds"
+FAILS = "fails"
+UNDECIDED = "undecided"
+SUMMARY = ("seeds", "value", "low", "high", "same")  # columns of a summary, see `over_seeds`
 JUDGED = ["criterion", *SUMMARY, "at_least", "at_most", "outcome"]
 
 
 def fitting(runs: pd.DataFrame, trained: float) -> pd.DataFrame:
     """The networks with decay that fit ``trained`` of the training images and have an NC3."""
-    sound = runs[(runs["decay"] > 0) & np.isfinite(runs["nc3"])]
-    return sound[sound["train_accuracy"] >= trained]
+    decayed = runs["decay"] > 0
+    finite = np.isfinite(runs["nc3"])
+    return runs[decayed & finite & (runs["train_accuracy"] >= trained)]
 
 
 def over_seeds(
@@ -39,39 +43,49 @@ def over_seeds(
     """
     values = [statistic(networks) for _, networks in rows.groupby("seed")]
     values = [value for value in values if math.isfinite(value)]
-    mean, half, same = float(np.mean(values)) if values else math.nan, math.nan, False
-    if len(values) > 1:
-        same = bool(np.allclose(values, values[0], rtol=1e-9, atol=1e-12))
-        if not same:
-            half = float(stats.t.ppf((1 + LEVEL) / 2, len(values) - 1) * stats.sem(values))
-    low, high = max(mean - half, bounds[0]), min(mean + half, bounds[1])
-    if math.isnan(half):
-        low = high = math.nan
-    return {"seeds": len(values), "value": mean, "low": low, "high": high, "same": int(same)}
+    count = len(values)
+    mean = float(np.mean(values)) if values else math.nan
+    same = count > 1 and bool(np.allclose(values, values[0], rtol=1e-9, atol=1e-12))
+    low = high = math.nan
+    if count > 1 and not same:
+        half = float(stats.t.ppf((1 + LEVEL) / 2, count - 1) * stats.sem(values))
+        low = max(mean - half, bounds[0])
+        high = min(mean + half, bounds[1])
+    return {"seeds": count, "value": mean, "low": low, "high": high, "same": int(same)}
 
 
 def rank_correlation(rows: pd.DataFrame, against: str) -> float:
-    """Spearman's of NC3; nan for fewer than `FEWEST` networks, or where one side is constant."""
+    """Spearman's rank correlation of NC3 and the column ``against``.
+
+    It is nan for fewer than `FEWEST` networks, or if one of the two is constant.
+    """
     if len(rows) < FEWEST or rows[against].nunique() < 2:
         return math.nan
     return float(rows["nc3"].corr(rows[against], method="spearman"))
 
 
 def strongest(rows: pd.DataFrame, against: str) -> float:
-    """Size of the rank correlation of NC3 if it fell, or rose, strictly; ties keep it below 1."""
-    return abs(rank_correlation(rows.assign(nc3=rows[against].rank(method="first")), against))
+    """Size of the rank correlation that NC3 would have if it fell, or rose, strictly.
+
+    It is below 1 if the column ``against`` has ties.
+    """
+    in_order = rows.assign(nc3=rows[against].rank(method="first"))
+    return abs(rank_correlation(in_order, against))
 
 
 def outcome_of(summary: Mapping[str, float], least: float, most: float) -> str:
     """Whether an interval lies between two thresholds, outside them, or neither.
 
-    Of a value that is the same in all seeds, its own place decides: inside, outside, or on a
-    threshold. The upper threshold is not inside, as the lower one is.
+    If all seeds have the same value, that value decides in place of an interval. The lower
+    threshold is inside, the upper one is not.
+
+    Returns:
+        `HOLDS`, `FAILS` or `UNDECIDED`.
     """
+    low = summary["low"]
+    high = summary["high"]
     if summary["same"]:
         low = high = summary["value"]
-    else:
-        low, high = summary["low"], summary["high"]
     if least <= low and high < most:
         return HOLDS
     if high < least or low > most:
@@ -109,9 +123,13 @@ def outcomes_of_statements(
     rows = []
     for statement, criteria in statements.items():
         outcomes = [known.get(criterion, UNDECIDED) for criterion in criteria]
-        outcome = HOLDS if set(outcomes) == {HOLDS} else UNDECIDED
         refuted_by = "none"
         if FAILS in outcomes:
-            outcome, refuted_by = FAILS, criteria[outcomes.index(FAILS)]
+            outcome = FAILS
+            refuted_by = criteria[outcomes.index(FAILS)]
+        elif set(outcomes) == {HOLDS}:
+            outcome = HOLDS
+        else:
+            outcome = UNDECIDED
         rows.append({"statement": statement, "outcome": outcome, "refuted_by": refuted_by})
     return pd.DataFrame(rows)

@@ -63,7 +63,8 @@ def measure(
     for seed in in_turn(range(settings["runs"]), "seeds"):
         stream = f"collapse/sweep/{settings['sweep']}/{seed}"
         store = checkpoints.store(stream) if checkpoints else None
-        rows += [row | key | {"seed": seed} for row in trained(images, settings, stream, store)]
+        for row in trained(images, settings, stream, store):
+            rows.append({**row, **key, "seed": seed})
     return {"runs": pd.DataFrame(rows)[list(COLUMNS)]}
 
 
@@ -84,9 +85,12 @@ def trained(
         Each network: network, normalised, those of `cases_of` and of `MEASURED`, train_accuracy
         and test_accuracy, as in `measure`.
     """
-    network, epochs = Network.from_mapping(settings["network"]), settings["epochs"]
-    cases = cases_of(settings, epochs * (images.per_class // settings["batch_per_class"]))
-    state = initial_state(build(network, images.shape, images.outputs), settings["init"], stream)
+    network = Network.from_mapping(settings["network"])
+    epochs = settings["epochs"]
+    steps = epochs * (images.per_class // settings["batch_per_class"])
+    cases = cases_of(settings, steps)
+    module = build(network, images.shape, images.outputs)
+    state = initial_state(module, settings["init"], stream)
     states = [start_of(network, state, case["decay"], start_decay) for case in cases]
     stack = StackedNetwork(network, images.shape, images.outputs, states)
     plan = NormalisedPlan(
@@ -95,37 +99,45 @@ def trained(
         decay=tuple(case["decay"] for case in cases),
         decay_rate_at=tuple(settings["decay_rate_at"]),
         measure_at=(epochs,),
-        **{word: settings[word] for word in ("epochs", "batch_per_class", "momentum", "loss")},
+        epochs=epochs,
+        batch_per_class=settings["batch_per_class"],
+        momentum=settings["momentum"],
+        loss=settings["loss"],
     )
     result = train(stack, images, plan, partial(_ends, network, state), store)
-    last = [row for row in result.history if row["epoch"] == epochs]
-    key = {"network": title(network), "normalised": int(network.kind != "fully_connected")}
-    return [
-        end | measured | key | case
-        for case, end, measured in zip(cases, last, result.measures, strict=True)
-    ]
+    last_epoch = [row for row in result.history if row["epoch"] == epochs]
+    about = {"network": title(network), "normalised": int(network.kind != "fully_connected")}
+    rows = []
+    for case, end, measures in zip(cases, last_epoch, result.measures, strict=True):
+        rows.append(end | measures | about | case)
+    return rows
 
 
 def cases_of(settings: Mapping[str, Any], steps: int) -> list[dict[str, float]]:
     """Weight decay and initial rate of the networks of a seed, and sums over this many steps.
 
-    ``rates`` is the sum of the rate, over 1 - momentum; ``tau`` is ``rates * decay``.
+    ``rates`` is the sum of the rate, over 1 - momentum; ``tau`` is ``rates * decay``. Networks that
+    would need more than ``largest_rate`` are left out. Those of ``control_rates`` have no decay.
+
+    Raises:
+        ConfigError: no network with decay is left.
     """
-    total = Schedule(settings["decay_rate_at"], steps).total(steps) / (1 - settings["momentum"])
-    cases = [
-        {"decay": decay, "rate": tau / decay / total, "rates": tau / decay, "tau": tau}
-        for decay, tau in product(settings["decays"], settings["taus"])
-    ]
-    cases = [case for case in cases if case["rate"] <= settings["largest_rate"]]
+    schedule = Schedule(settings["decay_rate_at"], steps)
+    total = schedule.total(steps) / (1 - settings["momentum"])  # ``rates`` at the rate 1
+    cases = []
+    for decay, tau in product(settings["decays"], settings["taus"]):
+        rates = tau / decay
+        rate = rates / total
+        if rate <= settings["largest_rate"]:
+            cases.append({"decay": decay, "rate": rate, "rates": rates, "tau": tau})
     if not cases:
         raise ConfigError(
             f"largest_rate = {settings['largest_rate']}: {steps} steps need a larger rate for "
             "every one of taus; set a larger one, or train for longer"
         )
-    return cases + [
-        {"decay": 0.0, "rate": rate, "rates": rate * total, "tau": 0.0}
-        for rate in settings["control_rates"]
-    ]
+    for rate in settings["control_rates"]:
+        cases.append({"decay": 0.0, "rate": rate, "rates": rate * total, "tau": 0.0})
+    return cases
 
 
 def start_of(
@@ -142,10 +154,11 @@ def start_of(
     if start_decay is None or decay == 0 or network.kind == "fully_connected":
         return dict(state)
     scale = (start_decay / decay) ** 0.5
-    return {
-        name: tensor * scale if name.startswith("features.") and tensor.dim() > 1 else tensor
-        for name, tensor in state.items()
-    }
+    start = {}
+    for name, tensor in state.items():
+        before_normalisation = name.startswith("features.") and tensor.dim() > 1
+        start[name] = tensor * scale if before_normalisation else tensor
+    return start
 
 
 def _ends(
@@ -156,30 +169,34 @@ def _ends(
     labels: Tensor,
     epoch: int,
 ) -> list[dict[str, float]]:
-    """`MEASURED` of each network of a stack that started from the state ``start``."""
-    features = stack.forward(images, training=False)[0].double().numpy()
-    heads, first = stack.parameters[HEAD].detach().double(), start[HEAD].double()
-    overlaps = (heads * first).sum(dim=(1, 2)) / first.square().sum()
+    """`MEASURED` of each network of a stack that started from the state ``start``.
+
+    Features are those of ``images``, in eval mode. All are nan if the network diverged.
+    """
+    features = stack.forward(images, training=False)[0].double().numpy()  # (R, b, n)
+    heads = stack.parameters[HEAD].detach().double()  # (R, C, n)
+    first_head = start[HEAD].double()  # (C, n)
+    overlaps = (heads * first_head).sum(dim=(1, 2)) / first_head.square().sum()
     imbalance = np.full(stack.replicas, np.nan)
     if network.kind == "fully_connected":
         hidden = f"features.dense{len(network.dense)}.weight"
-        now = imbalances(stack.parameters[hidden].detach().double(), heads)
-        imbalance = now.norm(dim=1) / imbalances(start[hidden].double(), first).norm()
+        at_the_end = imbalances(stack.parameters[hidden].detach().double(), heads)  # (R, n)
+        at_the_start = imbalances(start[hidden].double(), first_head)  # (n,)
+        imbalance = at_the_end.norm(dim=1) / at_the_start.norm()
     rows = []
-    for number, own in enumerate(features):
-        if not np.isfinite(own).all():
+    for replica, h in enumerate(features):
+        if not np.isfinite(h).all():
             rows.append(dict.fromkeys(MEASURED, np.nan))
             continue
-        parts = class_parts(own, labels.numpy(), len(first))
-        rows.append(
-            {
-                "nc1_ratio": nc1_ratio(parts),
-                "nc2": nc2(parts),
-                "nc3": nc3(parts, heads[number].numpy()),
-                "overlap": float(overlaps[number]),
-                "imbalance": float(imbalance[number]),
-            }
-        )
+        parts = class_parts(h, labels.numpy(), len(first_head))
+        row = {
+            "nc1_ratio": nc1_ratio(parts),
+            "nc2": nc2(parts),
+            "nc3": nc3(parts, heads[replica].numpy()),
+            "overlap": float(overlaps[replica]),
+            "imbalance": float(imbalance[replica]),
+        }
+        rows.append(row)
     return rows
 
 
