@@ -17,24 +17,24 @@ from finitewidth.networks.normalised.specs import Network
 from finitewidth.papers.collapse.experiments.training import REPLICA, budget_of, kernels_of
 from finitewidth.training.images import balanced_images
 
-DIGITS = 6  # of the entries of kernels in the tables
-END = 0.995  # of the entries of a map are at most where its colours end
+DIGITS = 6  # significant digits of the entries of kernels in the tables
+END = 0.995  # share of the entries of a map that are at most the value where its colours end
 KERNELS = {"theta": "alignment_theta", "theta_h": "alignment_theta_h"}
 
 
 def heat_maps(
-    inputs: Mapping[str, Any], settings: Mapping[str, Any], run: pd.Series, seen: Mapping[str, Any]
+    inputs: Mapping[str, Any], settings: Mapping[str, Any], run: pd.Series, facts: Mapping[str, Any]
 ) -> dict[str, pd.DataFrame]:
     """Compute the maps of one network, and the alignments of its kernels in time.
 
     Inputs and settings are those of `finitewidth.papers.collapse.experiments.models.measure`.
-    ``run`` is the network at the last epoch, and ``seen`` are further columns of ``blocks``.
+    ``run`` is the network at the last epoch, and ``facts`` are further columns of ``blocks``.
 
     Returns:
-        kernel is theta (of the outputs) or theta_h (of the features). Rows of maps are those from
-        the diagonal on; the rest is symmetric. share is the value over the quantile `END` of its
-        map, so that a few large entries do not dim the others, or over its largest entry where
-        this quantile is not positive.
+        In all tables, kernel is theta (of the outputs) or theta_h (of the features). Rows of maps
+        are those from the diagonal on; the rest is symmetric. share is the value over the quantile
+        `END` of its map, so that a few large entries do not dim the others, or over its largest
+        entry where this quantile is not positive.
 
         ``traced``, pairs of images grouped by class: kernel, row, column, class_row, class_column,
         value, share.
@@ -51,47 +51,73 @@ def heat_maps(
 
         ``alignments``, each measured epoch: pair, kernel, epoch, value (on the batch of training).
     """
-    training, per_class = settings["training"], settings["maps"]["per_class"]
+    training = settings["training"]
+    per_class = settings["maps"]["per_class"]
     images, labels = map_images(inputs["data"], training["images"], per_class)
     module = trained_network(training["network"], inputs["weights"], run["replica"], images)
-    traced, norms, blocks, gib = [], [], [], training["kernel_gib"]
-    both = zip(KERNELS, kernels_of(module, images, gib), (module, module.features), strict=True)
-    for kernel, matrix, of in both:
+    gib = training["kernel_gib"]
+    theta, theta_h = kernels_of(module, images, gib)
+    traced = []
+    norms = []
+    blocks = []
+    for kernel, matrix, mapping in (
+        ("theta", theta, module),
+        ("theta_h", theta_h, module.features),
+    ):
         with budget_of(gib) as budget:
-            sizes = output_norms(module, images, of=of, budget=budget).numpy()
+            pair_norms = output_norms(module, images, of=mapping, budget=budget).numpy()
         traced.append(_entries(kernel, matrix, labels))
-        norms.append(_entries(kernel, sizes))
-        means, diagonal = block_means(matrix / len(sizes), labels), np.eye(len(sizes), dtype=bool)
-        off, on = np.median(sizes[~diagonal]), np.median(sizes[diagonal])
-        alive = sizes[diagonal] > 0
-        shares = over_smaller_diagonal(sizes[np.ix_(alive, alive)])
-        blocks.append(
-            {
-                "pair": run["pair"],
-                "kernel": kernel,
-                "init": run["init"],
-                "rate": run["rate"],
-                "epoch": run["epoch"],
-                "per_class": per_class,
-                "diagonal": float(means.diagonal),
-                "same_class": float(means.same_class),
-                "other_class": float(means.other_class),
-                "ratio": float(means.same_class / means.other_class),
-                "norm_ratio": float(off / on) if on else np.nan,
-                "norm_over_smaller": float(np.median(shares)) if len(shares) else np.nan,
-                **seen,
-            }
-        )
-    measures = inputs["measures"]
-    own = measures[measures["replica"] == run["replica"]]
-    alignments = own.rename(columns={column: kernel for kernel, column in KERNELS.items()})
-    alignments = alignments.melt(["pair", "epoch"], [*KERNELS], "kernel")
+        norms.append(_entries(kernel, pair_norms))
+        block = {
+            "pair": run["pair"],
+            "kernel": kernel,
+            "init": run["init"],
+            "rate": run["rate"],
+            "epoch": run["epoch"],
+            "per_class": per_class,
+            **_means_of_blocks(matrix / len(pair_norms), labels),
+            **_off_over_on_diagonal(pair_norms),
+            **facts,
+        }
+        blocks.append(block)
     return {
         "traced": pd.concat(traced, ignore_index=True),
         "norms": pd.concat(norms, ignore_index=True),
         "blocks": pd.DataFrame(blocks),
-        "alignments": alignments[["pair", "kernel", "epoch", "value"]],
+        "alignments": _alignments(inputs["measures"], run["replica"]),
     }
+
+
+def _means_of_blocks(kernel: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    """Means of a kernel (S, S) for an image with itself, and for images of one and two classes."""
+    means = block_means(kernel, labels)
+    return {
+        "diagonal": float(means.diagonal),
+        "same_class": float(means.same_class),
+        "other_class": float(means.other_class),
+        "ratio": float(means.same_class / means.other_class),
+    }
+
+
+def _off_over_on_diagonal(norms: np.ndarray) -> dict[str, float]:
+    """Size of norms (K, K) of two outputs or features beside those of one, see `heat_maps`."""
+    diagonal = np.eye(len(norms), dtype=bool)
+    off = np.median(norms[~diagonal])
+    on = np.median(norms[diagonal])
+    alive = norms[diagonal] > 0
+    shares = over_smaller_diagonal(norms[np.ix_(alive, alive)])
+    return {
+        "norm_ratio": float(off / on) if on else np.nan,
+        "norm_over_smaller": float(np.median(shares)) if len(shares) else np.nan,
+    }
+
+
+def _alignments(measures: pd.DataFrame, replica: int) -> pd.DataFrame:
+    """Alignment of each kernel of a network with the labels: pair, kernel, epoch, value."""
+    network = measures[measures["replica"] == replica]
+    network = network.rename(columns={column: kernel for kernel, column in KERNELS.items()})
+    alignments = network.melt(["pair", "epoch"], [*KERNELS], "kernel")
+    return alignments[["pair", "kernel", "epoch", "value"]]
 
 
 def map_images(data: Any, settings: Mapping[str, Any], per_class: int) -> tuple[Tensor, np.ndarray]:
@@ -107,12 +133,11 @@ def trained_network(
     network: Mapping[str, Any], weights: Mapping[str, np.ndarray], replica: int, images: Tensor
 ) -> nn.Module:
     """A network of a training as a module in eval mode."""
-    place = weights[REPLICA].tolist().index(replica)
-    state = {
-        name: torch.from_numpy(np.asarray(array[place]))
-        for name, array in weights.items()
-        if name != REPLICA
-    }
+    index = weights[REPLICA].tolist().index(replica)
+    state = {}
+    for name, array in weights.items():
+        if name != REPLICA:
+            state[name] = torch.from_numpy(np.asarray(array[index]))
     classes = len(state["head.bias"])
     module = build(Network.from_mapping(network), tuple(images.shape[1:]), classes)
     module.load_state_dict(state)
@@ -120,7 +145,7 @@ def trained_network(
 
 
 def _entries(kernel: str, matrix: np.ndarray, labels: np.ndarray | None = None) -> pd.DataFrame:
-    """Entries of a matrix on and above its diagonal, one per row."""
+    """Entries of a matrix (S, S) on and above its diagonal, one per row."""
     row, column = np.triu_indices(len(matrix))
     table = {"kernel": kernel, "row": row, "column": column}
     if labels is not None:

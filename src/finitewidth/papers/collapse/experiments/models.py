@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.data.store import Dataset
 from finitewidth.networks.normalised.specs import Network, feature_count, title
 from finitewidth.papers.collapse.experiments.heat_maps import heat_maps
 from finitewidth.papers.collapse.experiments.training import grid_rate
@@ -47,8 +48,11 @@ CURVES = (
     "alignment_theta_h",
 )
 ENDS = ("h1", "h2", "hbar", "alignment_theta", "alignment_theta_h", "alpha_c", "bias_gap", "nc4")
-MODEL = ["pair", "init", "model"]
-COLLAPSED, OTHER = "collapsed", "other"  # the two models
+MODEL = ["pair", "init", "model"]  # columns that tell picked models apart
+NETWORK = ["pair", "init", "replica"]  # columns that tell networks apart
+# the two models of an initialisation
+COLLAPSED = "collapsed"
+OTHER = "other"
 RANKED = ("nc1_ratio", "nc2", "nc3")
 PICKED = (
     "rate_index",
@@ -61,12 +65,12 @@ PICKED = (
     "nc3",
     "alignment_theta_h",
 )
-NONE = "none"
+NONE = "none"  # step of a model that was not found
 EQUAL = 1e-9  # accuracies that differ by less are equal
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Choose the models of a pair, and tell what the figures show of them.
+    """Choose the models of a pair, and collect what the figures show of them.
 
     The inputs are ``history``, ``measures`` and ``weights`` of the training of the pair, and
     ``data``, its dataset. The settings are those of
@@ -94,39 +98,70 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``traced``, ``norms``, ``blocks``, ``alignments``: see
         `finitewidth.papers.collapse.experiments.heat_maps`. They are missing if ``maps`` is null.
     """
-    history, measures = inputs["history"], inputs["measures"]
-    training, maps = settings["training"], settings["maps"]
+    history = inputs["history"]
+    measures = inputs["measures"]
+    training = settings["training"]
     network = Network.from_mapping(training["network"])
-    ends, key = measures[measures["epoch"] == measures["epoch"].max()], ["pair", "init", "replica"]
-    ends = ends.assign(dead_share=ends["dead"] / feature_count(network))
-    # the training accuracy is that of the whole last epoch
-    ends = ends.merge(history[[*key, "epoch", "train_accuracy"]], on=[*key, "epoch"])
+    ends = _ends(history, measures, feature_count(network))
     chosen = picks(ends, settings["picking"])
-    own = chosen.loc[chosen["found"] == 1, [*MODEL, "replica"]]
-    named = own.rename(columns={"model": "picked"})
-    rates = ends[["replica", *LAST]].merge(named, on=key, how="left").drop(columns="replica")
-    last = ends.merge(own, on=key)
-    ratios = {f"{name}_ratio": last[f"{name}_c"] / last[f"{name}_n"] for name in ("kappa", "gamma")}
-    pixels = training["images"]["size"]
-    pixels = pixels or inputs["data"].train_images.shape[1] // training["images"]["pool"]
-    seen = {"network": title(network), "pixels": pixels}
+    models = chosen.loc[chosen["found"] == 1, [*MODEL, "replica"]]
+    facts = {"network": title(network), "pixels": _pixels(training["images"], inputs["data"])}
+    last = ends.merge(models, on=NETWORK)
     tables = {
-        "rates": rates.fillna({"picked": ""}).assign(
-            trained=(rates["train_accuracy"] >= settings["trained"]).astype(int),
-            per_class=training["kernel_per_class"],
-            **seen,
-        ),
+        "rates": _rates(ends, models, settings, facts),
         "picks": chosen,
-        "curves": curves(measures.merge(own, on=key), settings["smoothing"]),
-        "ends": last[[*MODEL, *ENDS]]
-        .assign(**ratios)
-        .melt(MODEL, var_name="quantity", value_name="value"),
-        "lines": lines(history, own, settings["threshold"]),
+        "curves": curves(measures.merge(models, on=NETWORK), settings["smoothing"]),
+        "ends": _quantities(last),
+        "lines": lines(history, models, settings["threshold"]),
     }
-    if maps is not None:
-        run, choice = mapped(ends, own, maps, training)
-        tables |= heat_maps(inputs, settings, run, {"choice": choice, **seen})
+    if settings["maps"] is not None:
+        run, choice = mapped(ends, models, settings["maps"], training)
+        tables |= heat_maps(inputs, settings, run, {"choice": choice, **facts})
     return tables
+
+
+def _ends(history: pd.DataFrame, measures: pd.DataFrame, features: int) -> pd.DataFrame:
+    """The measures of each network at the last epoch, with two further columns.
+
+    These are ``dead_share``, the share of ``features`` that is 0 on the whole batch, and
+    ``train_accuracy``, that of the whole last epoch.
+    """
+    ends = measures[measures["epoch"] == measures["epoch"].max()]
+    ends = ends.assign(dead_share=ends["dead"] / features)
+    key = [*NETWORK, "epoch"]
+    return ends.merge(history[[*key, "train_accuracy"]], on=key)
+
+
+def _pixels(images: Mapping[str, Any], data: Dataset) -> int:
+    """Height of the images that the networks see."""
+    return images["size"] or data.train_images.shape[1] // images["pool"]
+
+
+def _rates(
+    ends: pd.DataFrame,
+    models: pd.DataFrame,
+    settings: Mapping[str, Any],
+    facts: Mapping[str, Any],
+) -> pd.DataFrame:
+    """The table ``rates`` of `measure`."""
+    picked = models.rename(columns={"model": "picked"})
+    rates = ends[["replica", *LAST]].merge(picked, on=NETWORK, how="left").drop(columns="replica")
+    trained = rates["train_accuracy"] >= settings["trained"]
+    rates = rates.fillna({"picked": ""})
+    return rates.assign(
+        trained=trained.astype(int),
+        per_class=settings["training"]["kernel_per_class"],
+        **facts,
+    )
+
+
+def _quantities(last: pd.DataFrame) -> pd.DataFrame:
+    """The table ``ends`` of `measure`, from the picked models at the last epoch."""
+    quantities = last[[*MODEL, *ENDS]].assign(
+        kappa_ratio=last["kappa_c"] / last["kappa_n"],
+        gamma_ratio=last["gamma_c"] / last["gamma_n"],
+    )
+    return quantities.melt(MODEL, var_name="quantity", value_name="value")
 
 
 def picks(rates: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -149,8 +184,8 @@ def picks(rates: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     """
     rows = []
     for (pair, init), runs in rates.groupby(["pair", "init"], sort=False):
-        sound = runs[np.isfinite(runs[[*RANKED, "test_accuracy"]]).all(axis=1)]
-        sound = sound[sound["dead_share"] <= settings["dead"]]
+        finite = np.isfinite(runs[[*RANKED, "test_accuracy"]]).all(axis=1)
+        sound = runs[finite & (runs["dead_share"] <= settings["dead"])]
         near = _near(sound, settings["within"])
         first = _collapsed(near, settings["collapsed_nc3"])
         models = {
@@ -158,19 +193,17 @@ def picks(rates: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
             OTHER: _other(sound, first, settings),
         }
         for model, (run, step, tried) in models.items():
-            key = {"pair": pair, "init": init, "model": model, "found": int(run is not None)}
-            rows.append(
-                key
-                | {
-                    "step": NONE if run is None else step,
-                    "tried": tried,
-                    **{name: np.nan if run is None else run[name] for name in PICKED},
-                }
-            )
+            key = {"pair": pair, "init": init, "model": model}
+            if run is None:
+                row = {"found": 0, "step": NONE, "tried": tried} | dict.fromkeys(PICKED, np.nan)
+            else:
+                row = {"found": 1, "step": step, "tried": tried} | run[list(PICKED)].to_dict()
+            rows.append(key | row)
     return pd.DataFrame(rows)
 
 
 def _collapsed(near: pd.DataFrame, bound: float | None) -> pd.Series | None:
+    """The model with the least sum of ranks whose NC3 is at most the bound, or None."""
     allowed = near if bound is None else near[near["nc3"] <= bound]
     if allowed.empty:
         return None
@@ -192,14 +225,17 @@ def _other(
             far = far[far["nc3"] >= settings["contrast"] * first["nc3"]]
             far = far.drop(index=first.name, errors="ignore")
         if not far.empty:
-            return far.loc[(far["nc2"] + far["nc3"]).idxmax()], step, len(near)
+            farthest = (far["nc2"] + far["nc3"]).idxmax()
+            return far.loc[farthest], step, len(near)
     return None, NONE, len(near)
 
 
 def _steps(settings: Mapping[str, Any]) -> Iterator[tuple[float, float, str]]:
     """Distance from the best test accuracy, training accuracy, and the words for both."""
-    near, far = settings["other_within"], settings["widened"]
-    train, relaxed = settings["train"], settings["relaxed_train"]
+    near = settings["other_within"]
+    far = settings["widened"]
+    train = settings["train"]
+    relaxed = settings["relaxed_train"]
     yield near, train, _step(near)
     yield far, train, _step(far)
     yield far, relaxed, f"{_step(far)}, training accuracy {relaxed:g}"
@@ -207,22 +243,28 @@ def _steps(settings: Mapping[str, Any]) -> Iterator[tuple[float, float, str]]:
 
 def _near(runs: pd.DataFrame, within: float) -> pd.DataFrame:
     """Runs whose test accuracy is within a distance of the best."""
-    return runs[runs["test_accuracy"] >= runs["test_accuracy"].max() - within - EQUAL]
+    least = runs["test_accuracy"].max() - within - EQUAL
+    return runs[runs["test_accuracy"] >= least]
 
 
 def _step(within: float) -> str:
+    """A distance from the best test accuracy, in words."""
     points = 100 * within
-    return f"within {points:g} point{'' if round(points, 9) == 1 else 's'} of the best"
+    unit = "point" if round(points, 9) == 1 else "points"
+    return f"within {points:g} {unit} of the best"
 
 
 def mapped(
-    ends: pd.DataFrame, own: pd.DataFrame, maps: Mapping[str, Any], training: Mapping[str, Any]
+    ends: pd.DataFrame, models: pd.DataFrame, maps: Mapping[str, Any], training: Mapping[str, Any]
 ) -> tuple[pd.Series, str]:
     """Choose the network that the heat maps show, a row of ``ends``, with the reason.
 
     It is the one with the rate in the paper's caption (``printed``), if there is one with this
-    rate; otherwise the picked model with collapse (``collapsed``), one of ``own``; otherwise the
-    one with the best test accuracy (``best``).
+    rate; otherwise the picked one of ``models`` with collapse (``collapsed``); otherwise the one
+    with the best test accuracy (``best``).
+
+    Raises:
+        ConfigError: no network of the initialisation has finite measures.
     """
     runs = ends[(ends["init"] == maps["init"]) & np.isfinite(ends["nc3"])]
     if runs.empty:
@@ -231,11 +273,12 @@ def mapped(
             "the end; use smaller rates"
         )
     if maps["rate_index"] is not None:
-        wanted = grid_rate(training["rates"], maps["rate_index"])
-        printed = runs[np.isclose(runs["rate"], wanted, rtol=1e-6, atol=0)]
+        printed_rate = grid_rate(training["rates"], maps["rate_index"])
+        printed = runs[np.isclose(runs["rate"], printed_rate, rtol=1e-6, atol=0)]
         if not printed.empty:
             return printed.iloc[0], "printed"
-    picked = runs[runs["replica"].isin(own.loc[own["model"] == COLLAPSED, "replica"])]
+    collapsed = models.loc[models["model"] == COLLAPSED, "replica"]
+    picked = runs[runs["replica"].isin(collapsed)]
     if not picked.empty:
         return picked.iloc[0], COLLAPSED
     return runs.loc[runs["test_accuracy"].idxmax()], "best"
@@ -244,16 +287,23 @@ def mapped(
 def curves(rows: pd.DataFrame, smoothing: Mapping[str, Any]) -> pd.DataFrame:
     """Measures of the picked models in time, raw and smoothed."""
     keys = [*MODEL, "rate"]
-    found = [pd.DataFrame(columns=[*keys, "epoch", "quantity", "value", "smooth"])]
+    parts = []
     for key, run in rows.groupby(keys, sort=False):
-        ordered = run.sort_values("epoch")
-        place = dict(zip(keys, key, strict=True)) | {"epoch": ordered["epoch"]}
+        in_order = run.sort_values("epoch")
+        model = dict(zip(keys, key, strict=True))
         for quantity in CURVES:
-            value = ordered[quantity].to_numpy(dtype=float)
-            curve = {"quantity": quantity, "value": value, "smooth": smoothed(value, smoothing)}
-            found.append(pd.DataFrame(place | curve))
-    # an empty table beside others would make pandas guess types
-    return pd.concat(found[1:] or found, ignore_index=True)
+            values = in_order[quantity].to_numpy(dtype=float)
+            curve = {
+                **model,
+                "epoch": in_order["epoch"],
+                "quantity": quantity,
+                "value": values,
+                "smooth": smoothed(values, smoothing),
+            }
+            parts.append(pd.DataFrame(curve))
+    if not parts:
+        return pd.DataFrame(columns=[*keys, "epoch", "quantity", "value", "smooth"])
+    return pd.concat(parts, ignore_index=True)
 
 
 def smoothed(values: np.ndarray, smoothing: Mapping[str, Any]) -> np.ndarray:
@@ -268,9 +318,9 @@ def smoothed(values: np.ndarray, smoothing: Mapping[str, Any]) -> np.ndarray:
     return savgol_filter(values, smoothing["window"], smoothing["degree"])
 
 
-def lines(history: pd.DataFrame, own: pd.DataFrame, threshold: float) -> pd.DataFrame:
+def lines(history: pd.DataFrame, models: pd.DataFrame, threshold: float) -> pd.DataFrame:
     """When the picked models first have a training accuracy, see `measure`."""
-    runs = history.merge(own, on=["pair", "init", "replica"])
-    there = runs[runs["train_accuracy_last10"] >= threshold]
-    first = there.groupby(MODEL)["epoch"].min().rename("epoch").reset_index()
-    return own[MODEL].merge(first, on=MODEL, how="left").assign(threshold=threshold)
+    runs = history.merge(models, on=NETWORK)
+    accurate = runs[runs["train_accuracy_last10"] >= threshold]
+    first = accurate.groupby(MODEL)["epoch"].min().reset_index()
+    return models[MODEL].merge(first, on=MODEL, how="left").assign(threshold=threshold)

@@ -31,7 +31,7 @@ from finitewidth.training.images import balanced_images
 from finitewidth.training.normalised import NormalisedPlan, train
 
 NAME = "collapse"
-REPLICA = "replica"  # name of the array with the numbers of the kept replicas
+REPLICA = "replica"  # name of the array with the numbers of the saved networks
 GIB = 2**30  # bytes
 
 
@@ -51,8 +51,8 @@ def measure(
         decay / (1 - momentum)), test_loss, test_accuracy, and those of `measured` on the last
         batch of the epoch.
 
-        ``weights``: entry of the state of a network -> array (kept networks, ...) at the end, and
-        `REPLICA`, the numbers of the kept networks.
+        ``weights``: entry of the state of a network -> array (saved networks, ...) at the end, and
+        `REPLICA`, the numbers of these networks. Saved are those of the initialisations ``keep``.
     """
     device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
     images = balanced_images(inputs["data"], **settings["images"], device=device)
@@ -61,7 +61,7 @@ def measure(
     states = _initial_states(module, settings, device)
     history: list[dict[str, Any]] = []
     measures: list[dict[str, Any]] = []
-    kept: list[dict[str, Tensor]] = []
+    saved_states: list[dict[str, Tensor]] = []
     for runs in in_turn(_stacks(settings), "stacks"):
         initial = [states[run["init"]] for run in runs]
         stack = StackedNetwork(network, images.shape, images.outputs, initial)
@@ -74,12 +74,12 @@ def measure(
         for replica, run in enumerate(runs):
             if run["init"] in settings["keep"]:
                 number = torch.tensor(run[REPLICA])
-                kept.append(stack.state(replica) | {REPLICA: number})
+                saved_states.append(stack.state(replica) | {REPLICA: number})
     order = ["epoch", "replica"]
     return {
         "history": pd.DataFrame(history).sort_values(order, ignore_index=True),
         "measures": pd.DataFrame(measures).sort_values(order, ignore_index=True),
-        "weights": _stacked(kept),
+        "weights": _stacked(saved_states),
     }
 
 
@@ -121,7 +121,11 @@ def _numbered(
 
 def _stacked(states: Sequence[Mapping[str, Tensor]]) -> dict[str, np.ndarray]:
     """Entry of a state -> its values in all states, (states, ...)."""
-    return {name: np.stack([state[name].cpu().numpy() for state in states]) for name in states[0]}
+    stacked = {}
+    for name in states[0]:
+        values = [state[name].cpu().numpy() for state in states]
+        stacked[name] = np.stack(values)
+    return stacked
 
 
 def rates_of(settings: Mapping[str, Any]) -> list[tuple[int, float]]:
@@ -143,14 +147,19 @@ def grid_rate(settings: Mapping[str, Any], index: int) -> float:
 
 def _plan(rates: Sequence[float], settings: Mapping[str, Any]) -> NormalisedPlan:
     """A training at these rates, measured every so many epochs and after the last."""
-    epochs, every = settings["epochs"], settings["measure_every"]
-    chosen = ("epochs", "batch_per_class", "decay", "momentum", "loss")
+    epochs = settings["epochs"]
+    every = settings["measure_every"]
+    measured_epochs = {*range(every, epochs + 1, every), epochs}
     return NormalisedPlan(
         rates=tuple(rates),
         order=f"{NAME}/{settings['pair']}",
         decay_rate_at=tuple(settings["decay_rate_at"]),
-        measure_at=tuple(sorted({*range(every, epochs + 1, every), epochs})),
-        **{name: settings[name] for name in chosen},
+        measure_at=tuple(sorted(measured_epochs)),
+        epochs=epochs,
+        batch_per_class=settings["batch_per_class"],
+        decay=settings["decay"],
+        momentum=settings["momentum"],
+        loss=settings["loss"],
     )
 
 
@@ -170,7 +179,7 @@ def measured(
     `finitewidth.measures.collapse.nc2`. The weights of one network after the other are put in the
     module.
 
-    Each has the keys of `finitewidth.measures.collapse.collapse_measures` and
+    Each row has the keys of `finitewidth.measures.collapse.collapse_measures` and
     `finitewidth.measures.collapse.kernel_measures`. All are nan if the network diverged.
     """
     classes = labels.cpu().numpy()  # (b,)
