@@ -1,11 +1,11 @@
 # What all rules share: the checked configuration, the plan of all jobs, and the functions from which the
 # rules take the input and the params of a job.
-import re
 import sys
 from functools import cache, partial
 from pathlib import Path
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.declarations.titles import title_of
 from finitewidth.pipeline import announced, other_runs, planned_jobs, surroundings
 from finitewidth.pipeline.recorded import clear_finished
 from finitewidth.pipeline.plan import Plan
@@ -110,19 +110,7 @@ def rules_by_name():
     }
 
 
-def title_of(job):
-    """What a job makes, in one line: of an experiment, its stage and the first line of its module."""
-    if job.kind != "experiment":
-        label = "Extra" if job.declared.extra else job.declared.label
-        return f"{label} of {job.paper}: {job.declared.title}"
-    file = Path(project, "src", *job.declared.module.split(".")).with_suffix(".py")
-    first = (
-        file.read_text(encoding="utf-8").splitlines()[0].strip('".').replace("`", "")
-    )
-    return f"{job.declared.stage}: {re.split(', jobs? |: job ', first)[0]}"
-
-
-titles = {job.name: title_of(job) for job in plan.declared()}
+titles = {job.name: title_of(job.declared, project) for job in plan.declared()}
 titles |= {paper.name: paper.title for paper in plan.papers}
 titles |= {
     f"captions_{paper.name}": f"Captions of {paper.name}" for paper in plan.papers

@@ -16,6 +16,7 @@ rule dataset:
     resources:
         **plan.requests.of("dataset"),
     params:
+        source="{source}",
         tree=lambda wildcards: parameter(f"dataset {wildcards.source}", "tree"),
     script:
         "../scripts/dataset.py"

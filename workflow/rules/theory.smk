@@ -1,5 +1,5 @@
-# Formulas, limits of infinite width, and the concepts that a paper explains, computed without random
-# numbers.
+# Formulas, limits of infinite width, and the concepts that a paper explains: nothing is drawn, nothing
+# is trained.
 for job in experiments("theory"):
 
     rule:

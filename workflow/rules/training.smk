@@ -18,7 +18,7 @@
 #   dgn/sweep-linear              linear
 #   dgn/sweep-relu                ReLU
 #   dgn/sweep-soft_relu           soft-ReLU
-#   dgn/gates_only                soft-ReLU whose weights stay random
+#   dgn/gates_only                gates-only: the weights stay random, or all but the last ones
 #
 # <row> is a row of Table 2 of npf, such as gconv_adam, or cntk.
 #

@@ -8,7 +8,8 @@ with recorded(snakemake):
     from finitewidth.data.places import tree_of
     from finitewidth.data.store import write_dataset
 
-    source, data = snakemake.wildcards.source, snakemake.config["data"]
+    source = snakemake.params.source
+    data = snakemake.config["data"]
     write_dataset(snakemake.output.data, build_dataset(source, data))
     if tree_of(source, data, known=None) != snakemake.params.tree:
         raise DataError(f"the pictures of {source} have changed during the run; run again")

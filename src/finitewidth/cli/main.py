@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
-from finitewidth.cli import comparing, network, running, status, summary, tiles, trust
+from finitewidth.cli import comparing, network, running, show, status, summary, tiles, trust
 from finitewidth.cli.names import complete_papers, file_of
 from finitewidth.cli.options import Count, File, More, Preset, Results, Settings
 from finitewidth.cli.outputs import try_file, written
@@ -51,6 +51,7 @@ app = App(
 RAISES = {"exit_on_error": False, "print_error": False}  # so that `main` writes the message
 app.command(running.make, name="run")
 app.command(running.report)
+app.command(show.show)
 app.command(status.status)
 app.command(comparing.compare)
 app.command(network.network)

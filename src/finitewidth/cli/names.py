@@ -36,6 +36,13 @@ def complete_targets(context: Any) -> dict[str, str]:
     return target_names(read_papers(_project() / FOLDER))
 
 
+def complete_jobs(context: Any) -> dict[str, str]:
+    """The artifacts and experiments in the project of the user."""
+    papers = read_papers(_project() / FOLDER)
+    names = {entry.artifact: f"{entry.label}: {entry.title}" for entry in artifacts_of(papers)}
+    return names | {each.name: each.stage for paper in papers for each in paper.experiments}
+
+
 def complete_papers(context: Any) -> dict[str, str]:
     """The papers in the project of the user."""
     return {paper.name: paper.title for paper in read_papers(_project() / FOLDER)}

@@ -131,17 +131,17 @@ def report(*, config: Settings = (), results: Results = Results()) -> int:
 
 def settings(results: Results, given: Sequence[str]) -> list[str]:
     """Return the overrides of a run as Snakemake takes them: those given, and the options."""
-    return assignments(_chosen(results, given))
+    return assignments(overridden(results, given))
 
 
 def configuration(results: Results, given: Sequence[str]) -> dict[str, Any]:
     """Return all settings of a run, which `finitewidth.pipeline.plan.Plan` checks."""
-    chosen = {"seed": results.seed, **_chosen(results, given)}
+    chosen = {"seed": results.seed, **overridden(results, given)}
     return merged(preset_only(results.preset, "config"), chosen)
 
 
-def _chosen(results: Results, given: Sequence[str]) -> dict[str, Any]:
-    """The settings that are given, with the name and the images of the run."""
+def overridden(results: Results, given: Sequence[str]) -> dict[str, Any]:
+    """Return the settings that are given, with the name and the images of the run."""
     chosen = overrides.read(given)
     overrides.agree(chosen, {"preset": results.preset, "seed": results.seed})
     if results.name is not None:
