@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.claims.synthetic import collapse_networks as synthetic
-from tests.claims.test_ledger import ALL, judged_as
+from tests.helpers.judged_claims import ALL, judged_as
 
 from finitewidth.claims import verdicts
 from finitewidth.papers.collapse.experiments import models

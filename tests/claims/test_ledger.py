@@ -1,20 +1,18 @@
 """All 91 claims stand in the ledger; each judge tells support from contradiction."""
 
-import importlib
 import re
 
 import pandas as pd
 import pytest
 from tests.claims.synthetic import beyond, collapse_networks, dgn
 from tests.claims.synthetic.memorisation import best_at, errors_and_trend
-from tests.helpers.project import ROOT
+from tests.helpers.judged_claims import ALL, BY_ID, DECLARED, JUDGED, judged_as, made_up, verdict
 from tests.helpers.text_copies import copies, stands_there
 
 from finitewidth.claims import ledger, verdicts
 from finitewidth.declarations import paper_files
-from finitewidth.declarations.papers import artifacts_of, read_papers
+from finitewidth.declarations.papers import artifacts_of
 
-DECLARED = read_papers(ROOT / "workflow/papers")
 ARTIFACTS = {entry.artifact: entry for entry in artifacts_of(DECLARED)}
 TABLES = {
     f"{experiment.name}.{table}"
@@ -22,8 +20,6 @@ TABLES = {
     for experiment in paper.experiments
     for table in experiment.output
 }
-ALL = [claim for paper in DECLARED for claim in ledger.claims_of(paper.name)]
-JUDGED = [claim for claim in ALL if claim.judge]
 KINDS = (
     "Theorem|Lemma|Corollary|Equation|Section|Appendix|Experiment|Table|Figure|Captions of Figure"
 )
@@ -32,23 +28,8 @@ PLACE = rf"({KINDS})s? ([A-D]?\.?\d|[A-D])"
 TEXTS_OF = {"npf": ("npf", "npf0"), "dgn": ("dgn",), "trust": ("trust",)}
 
 
-def made_up(claim):
-    """Supporting and contradicting tables of a claim."""
-    module = importlib.import_module(f"tests.claims.synthetic.{claim.paper}")
-    assert claim.id in module.ROWS, f"{claim.id} has no made-up rows that support and contradict it"
-    return module.ROWS[claim.id]
-
-
 def texts_of(paper):
     return TEXTS_OF.get(paper, ("thesis",))
-
-
-def judged_as(claim, tables, **situation):
-    return ledger.judge(claim, tables, ledger.Situation(**situation))
-
-
-def verdict(claim, tables, **situation):
-    return judged_as(claim, tables, **situation).verdict
 
 
 def bare(**facts):
@@ -154,14 +135,14 @@ def test_a_mistake_in_a_judge_is_not_taken_for_missing_rows():
     ],
 )
 def test_networks_that_are_not_trained_are_no_evidence(name, rows, reason):
-    claim = next(claim for claim in JUDGED if claim.id == name)
+    claim = BY_ID[name]
     judged = judged_as(claim, rows)
     assert judged.verdict == verdicts.NEEDS_MORE
     assert reason in judged.reason
 
 
 def test_images_that_are_fitted_need_no_more_epochs():
-    claim = next(claim for claim in JUDGED if claim.id == "D16")
+    claim = BY_ID["D16"]
     fitted, not_yet = (dgn.mnist(train=train)["runs"].assign(epochs=14) for train in (1.0, 0.95))
     assert verdict(claim, {"runs": fitted}) == verdicts.SUPPORTED
     found = judged_as(claim, {"runs": not_yet})
@@ -173,7 +154,7 @@ def test_images_that_are_fitted_need_no_more_epochs():
 
 @pytest.mark.parametrize("name", ["N12", "D06"])
 def test_claims_on_depth_use_the_networks_that_were_made_for_them_if_there_are_any(name):
-    claim = next(claim for claim in JUDGED if claim.id == name)
+    claim = BY_ID[name]
     supporting, contradicting = (made() for made in made_up(claim))
     own = contradicting | {"trend": supporting["trend"]}
     narrow = [row for row in judged_as(claim, own).parts if row["part"].startswith("w = 25")]
@@ -185,10 +166,7 @@ def test_claims_on_depth_use_the_networks_that_were_made_for_them_if_there_are_a
 
 def test_where_n12_holds_d06_fails_and_neither_contradicts_the_other():
     rows = errors_and_trend(best_at(narrow=8, wide=12))
-    n12, d06 = (
-        judged_as(next(claim for claim in JUDGED if claim.id == name), rows)
-        for name in ("N12", "D06")
-    )
+    n12, d06 = (judged_as(BY_ID[name], rows) for name in ("N12", "D06"))
     assert (n12.verdict, d06.verdict) == (verdicts.SUPPORTED, verdicts.IN_PART)
     failing = {row["part"] for row in d06.parts if row["outcome"] == verdicts.FAILS}
     assert "w = 25: log10 error at d = 12 minus at d = 8" in failing
@@ -197,7 +175,7 @@ def test_where_n12_holds_d06_fails_and_neither_contradicts_the_other():
 
 @pytest.mark.parametrize("name", ["B19", "K13"])
 def test_what_no_kernel_can_break_is_no_evidence(name):
-    claim = next(claim for claim in JUDGED if claim.id == name)
+    claim = BY_ID[name]
     supporting, _ = made_up(claim)
     sure = [
         row
@@ -209,7 +187,7 @@ def test_what_no_kernel_can_break_is_no_evidence(name):
 
 
 def test_what_only_tables_tell_comes_with_the_time_of_the_papers_preset():
-    claim = next(claim for claim in JUDGED if claim.id == "D17")
+    claim = BY_ID["D17"]
     times = {"larger": "preset laptop takes 1 h", "papers": "preset paper takes 2 years"}
     found = judged_as(claim, dgn.binary(untrained="soft_galu"), **times)
     assert found.verdict == verdicts.NEEDS_MORE
@@ -227,14 +205,14 @@ def test_a_claim_without_experiment_is_not_run():
 
 @pytest.mark.parametrize("name", ["N14", "N19", "D17", "D18", "D21", *collapse_networks.ROWS])
 def test_rows_entered_twice_do_not_count_as_more_runs(name):
-    claim = next(claim for claim in JUDGED if claim.id == name)
+    claim = BY_ID[name]
     supporting, _ = made_up(claim)
     twice = {name: pd.concat([rows, rows]) for name, rows in supporting().items()}
     assert verdict(claim, twice) == verdicts.NEEDS_MORE
 
 
 def test_b13_is_not_contradicted_where_the_papers_own_bound_falls_too():
-    claim = next(claim for claim in ALL if claim.id == "B13")
+    claim = BY_ID["B13"]
     tables = beyond.ratios(rise=-0.1)
     found = judged_as(claim, tables)
     assert found.count(verdicts.FAILS)
@@ -244,7 +222,7 @@ def test_b13_is_not_contradicted_where_the_papers_own_bound_falls_too():
 
 @pytest.mark.parametrize("wrong", [{"sign": -1.0}, {"ordered": 0.2}])
 def test_b16_fails_by_the_sign_alone_and_by_the_ordered_phase_alone(wrong):
-    claim = next(claim for claim in ALL if claim.id == "B16")
+    claim = BY_ID["B16"]
     found = judged_as(claim, beyond.steps(**wrong))
     assert found.verdict == verdicts.IN_PART
     failing = [row["part"] for row in found.parts if row["outcome"] == verdicts.FAILS]

@@ -1,7 +1,8 @@
 """What a claim needs, and that a run decides it by its sizes and data."""
 
 import pytest
-from tests.claims.test_ledger import JUDGED, ROOT
+from tests.helpers.judged_claims import DECLARED, JUDGED
+from tests.helpers.project import ROOT
 
 from finitewidth.claims.needs import (
     PAPER_SCALE,
@@ -13,7 +14,6 @@ from finitewidth.claims.needs import (
     values,
 )
 from finitewidth.common.errors import ConfigError
-from finitewidth.declarations.papers import read_papers
 from finitewidth.pipeline.jobs import Jobs
 from finitewidth.settings.presets import preset_only
 
@@ -21,7 +21,6 @@ SMOKE, QUICK, LAPTOP, PAPER = presets = ("smoke", "quick", "laptop", "paper")
 SETTINGS = {preset: preset_only(preset, ROOT / "config") for preset in presets}
 
 # Figure 9 of dgn is computed exactly, from the same network at every preset.
-DECLARED = read_papers(ROOT / "workflow/papers")
 AT_EVERY_PRESET = {"D25"}
 # At smoke the judges of these say themselves which depths or widths are missing.
 JUDGE_REFUSES = {"N06", "D02", "D04"}

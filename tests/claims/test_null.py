@@ -1,15 +1,15 @@
 """At the border of what it says, a claim is contradicted no more often than the ledger states.
 
-The two nulls are described in `tests.claims.null`. Bounds on counts are exceeded with a probability
-below 1e-6 at the stated rate.
+The two nulls are described in `tests.helpers.null_calibration`. Bounds on counts are exceeded with
+a probability below 1e-6 at the stated rate.
 """
 
 import numpy as np
 import pytest
 from scipy import stats
-from tests.claims import null
-from tests.claims.null import INDEPENDENT, LEVEL, NULLS, SAME, SHUFFLED
-from tests.claims.test_ledger import JUDGED
+from tests.helpers import null_calibration as null
+from tests.helpers.judged_claims import JUDGED
+from tests.helpers.null_calibration import INDEPENDENT, LEVEL, NULLS, SAME, SHUFFLED
 
 from finitewidth.claims import samples
 from finitewidth.claims.estimates import Estimate, largest, smallest

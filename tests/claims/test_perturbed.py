@@ -4,58 +4,10 @@ import importlib
 
 import numpy as np
 import pytest
-from tests.claims.test_ledger import JUDGED, made_up, verdict
+from tests.helpers.judged_claims import JUDGED, made_up, value_columns, verdict
 
 from finitewidth.claims import verdicts
 
-# columns that say where a value belongs, how it was made or what was printed; all other numbers,
-# and the borders that a table of that name holds, are values
-PLACES = frozenset(
-    (
-        "width",
-        "depth",
-        "run",
-        "seed",
-        "epoch",
-        "time",
-        "x",
-        "lambda",
-        "sigma_w2",
-        "sigma_b2",
-        "alpha_0",
-        "cosine",
-        "covariance",
-        "stage",
-        "copies",
-        "draws",
-        "hidden",
-        "biases",
-        "layers",
-        "layer",
-        "start",
-        "end",
-        "tap",
-        "path",
-        "bundle",
-        "gating",
-        "s",
-        "s_prime",
-        "shift",
-        "size",
-        "train",
-        "runs",
-        "dof",
-        "reported_mean",
-        "reported_spread",
-        "diverged",
-        "chosen",
-        "comparable",
-        "step_size",
-        "floor",
-        "step",
-        "rate",
-    )
-)
 SEED = 1
 
 
@@ -72,17 +24,12 @@ def constant(values, rng):
 PERTURBATIONS = {"shuffled": shuffled, "constant": constant}
 
 
-def values_of(name, rows):
-    numbers = rows.select_dtypes("number").columns
-    return [c for c in numbers if c not in PLACES or (name, c) == ("borders", "sigma_w2")]
-
-
 def perturbed(tables, perturb, only):
     """The tables, the values of the first or of all of them perturbed."""
     rng = np.random.default_rng(SEED)
     found = {}
     for name, rows in tables.items():
-        columns = values_of(name, rows)
+        columns = value_columns(name, rows)
         if columns and not (only == "first" and found):
             values = rows[columns].to_numpy(float)
             rows = rows.assign(**dict(zip(columns, perturb(values, rng).T, strict=True)))
@@ -127,7 +74,7 @@ def test_values_that_are_none_stop_no_judge_and_support_nothing(claim, value):
     """Diverged runs, overflows: a verdict, not an exception; and never support."""
     supporting, _ = made_up(claim)
     tables = {
-        name: rows.assign(**dict.fromkeys(values_of(name, rows), value))
+        name: rows.assign(**dict.fromkeys(value_columns(name, rows), value))
         for name, rows in supporting().items()
     }
     assert verdict(claim, tables) != verdicts.SUPPORTED

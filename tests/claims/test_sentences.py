@@ -4,7 +4,7 @@ import itertools
 from dataclasses import replace
 
 import pytest
-from tests.claims.test_ledger import JUDGED, made_up
+from tests.helpers.judged_claims import JUDGED, made_up
 
 from finitewidth.claims import ledger
 from finitewidth.claims.sentences import decisive_sentence

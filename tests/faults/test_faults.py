@@ -8,8 +8,7 @@ import sys
 import time
 
 import pytest
-
-from .conftest import FIGURE, SETTINGS, TRAINING, Faulty, jobs_of
+from tests.helpers.faulty_checkout import FIGURE, SETTINGS, TRAINING, Faulty, jobs_of
 
 pytestmark = [pytest.mark.faults, pytest.mark.workflow]
 PICTURE = "results/smoke/thesis/figures/thesis_fig2_4"

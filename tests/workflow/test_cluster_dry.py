@@ -3,9 +3,8 @@
 import re
 
 import pytest
+from tests.helpers.workflow_checkout import counted
 from tests.helpers.workflow_plans import ROOT, plan
-
-from .conftest import counted
 
 PLAN = plan("paper")
 EXPERIMENTS = {experiment.name for paper in PLAN.papers for experiment in paper.experiments}

@@ -1,16 +1,15 @@
 """Commands of the tutorial and the how-to pages work in a new clone, and print what is shown."""
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
-from tests.workflow.conftest import ROOT, Checkout
+from tests.helpers.documented_commands import blocks, called
+from tests.helpers.project import ROOT
+from tests.helpers.workflow_checkout import Checkout
 
 pytestmark = [pytest.mark.full, pytest.mark.workflow]
 TUTORIAL = ROOT / "docs/tutorial.md"
@@ -18,12 +17,6 @@ PAGES = sorted((ROOT / "docs/howto").glob("*.md"))
 TIME = re.compile(r"about \d.*? left|\d[\d.]* (?:s|min|h)\b(?: \d+ (?:s|min)\b)?")
 # what a reader has not made yet
 NO_RESULTS = re.compile("has no (results|verdicts|run yet)|neither a folder|does not describe")
-
-
-def blocks(page: Path, kind: str) -> list[str]:
-    """The blocks of one kind of a page, without continued lines."""
-    text = page.read_text(encoding="utf-8")
-    return [block.replace("\\\n", " ") for block in re.findall(rf"```{kind}\n(.*?)```", text, re.S)]
 
 
 def pattern(shown: str) -> str:
@@ -56,25 +49,6 @@ def made(tmp_path_factory):
     )
     (checkout.path / "my_net.py").write_text(code, encoding="utf-8")
     return checkout
-
-
-def called(clone: Checkout, command: str) -> subprocess.CompletedProcess:
-    """Carry out a line as in a shell; output and errors together in ``stdout``."""
-    environment = clone.environment() | {
-        "HOME": str(clone.path / "home"),
-        "FINITEWIDTH_TERMINAL": "",
-        "COLUMNS": "120",
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-    }
-    return subprocess.run(
-        ["bash", "-c", command],
-        cwd=clone.path,
-        env=environment,
-        text=True,
-        check=False,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
 
 
 def test_the_tutorial_prints_what_it_shows(clone):

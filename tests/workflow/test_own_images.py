@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from PIL import Image
-from tests.workflow.conftest import Checkout
+from tests.helpers.workflow_checkout import Checkout
 
 pytestmark = [pytest.mark.workflow, pytest.mark.usefixtures("fork_server")]
 

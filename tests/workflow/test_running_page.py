@@ -5,8 +5,9 @@ import re
 import shutil
 
 import pytest
-from tests.workflow.conftest import ROOT, Checkout
-from tests.workflow.test_documented_commands import blocks, called
+from tests.helpers.documented_commands import blocks, called
+from tests.helpers.project import ROOT
+from tests.helpers.workflow_checkout import Checkout
 
 from finitewidth.settings.presets import preset_only
 

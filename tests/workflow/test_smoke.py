@@ -10,13 +10,12 @@ from html import escape
 
 import pytest
 from tests.helpers import report_crawler
+from tests.helpers.workflow_checkout import Checkout, counted
 from tests.helpers.workflow_plans import ROOT, plan
 
 from finitewidth.claims.verdicts import OPEN
 from finitewidth.common import number_words
 from finitewidth.records import result_files
-
-from .conftest import Checkout, counted
 
 PLAN = plan("smoke")
 DONE = PLAN.artifacts

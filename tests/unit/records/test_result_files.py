@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.helpers.pickle_trap import Trap
 
 from finitewidth.common.errors import ResultError
 from finitewidth.pipeline.recorded import clear_finished
@@ -145,16 +146,6 @@ def test_arrays_come_back(tmp_path):
     for name, wanted in arrays.items():
         np.testing.assert_array_equal(found[name], wanted)
         assert found[name].dtype == wanted.dtype
-
-
-class Trap:
-    """Makes a file when it is unpickled."""
-
-    def __init__(self, path):
-        self.path = str(path)
-
-    def __reduce__(self):
-        return (open, (self.path, "w"))
 
 
 def test_pickled_arrays_are_refused_and_not_executed(tmp_path):

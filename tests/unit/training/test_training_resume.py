@@ -12,8 +12,8 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.helpers.killing import KilledError, killing
+from tests.helpers.pickle_trap import Trap
 from tests.helpers.small_trainings import EPOCHS, IMAGES, STEPS, described, make_images
-from tests.unit.records.test_result_files import Trap
 
 from finitewidth.data.bundled import digits
 from finitewidth.data.store import write_dataset

@@ -23,7 +23,7 @@ that are: their value is equal to the threshold if all cells have the same value
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from zlib import crc32
@@ -31,8 +31,7 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 from scipy import stats
-from tests.claims.test_ledger import made_up
-from tests.claims.test_perturbed import values_of
+from tests.helpers.judged_claims import Tables, made_up, value_columns
 
 from finitewidth.claims.estimates import Estimate, Extreme
 from finitewidth.claims.ledger import Claim
@@ -57,8 +56,6 @@ UNMET = (CannotDecideError, ArithmeticError, LookupError, TypeError, ValueError)
 CHECKED = 20
 SAME = "same"
 INDEPENDENT = "independent"  # noise of the comparisons of a claim
-
-Tables = Mapping[str, pd.DataFrame]
 
 
 def terms_of(claim: Claim) -> Terms:
@@ -231,7 +228,7 @@ def _drawn(name: str, rows: pd.DataFrame, law: str, rng: np.random.Generator) ->
 
 def _values_of(name: str, rows: pd.DataFrame) -> list[str]:
     """Columns of values. Borders of phases are places here, at which other tables are cut."""
-    return [] if name == "borders" else values_of(name, rows)
+    return [] if name == "borders" else value_columns(name, rows)
 
 
 def _noisy(
