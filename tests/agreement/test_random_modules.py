@@ -5,6 +5,8 @@ pieces, and from pieces with derived weights. `make test` draws the same 500 eac
 version 3,000 new ones.
 """
 
+from functools import partial
+
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
@@ -153,8 +155,8 @@ def tokens(self, x):
 
 
 PIECES = {
-    "linear": lambda: nn.Linear(WIDTH, WIDTH),
-    "without bias": lambda: nn.Linear(WIDTH, WIDTH, bias=False),
+    "linear": partial(nn.Linear, WIDTH, WIDTH),
+    "without bias": partial(nn.Linear, WIDTH, WIDTH, bias=False),
     "two layers": lambda: nn.Sequential(nn.Linear(WIDTH, 6), nn.GELU(), nn.Linear(6, WIDTH)),
     "convolution": lambda: Around(nn.Conv1d(WIDTH, WIDTH, 3, padding=1), turned, turned),
     "groups": lambda: Around(
@@ -167,16 +169,16 @@ PIECES = {
         nn.Conv2d(1, 2, (3, 1), padding=(1, 0)), lambda x: x[:, None], lambda y: y.sum(1)
     ),
     "transposed": lambda: Around(nn.ConvTranspose1d(WIDTH, WIDTH, 3, padding=1), turned, turned),
-    "layer norm": lambda: nn.LayerNorm(WIDTH),
+    "layer norm": partial(nn.LayerNorm, WIDTH),
     "norm of two axes": lambda: Around(nn.LayerNorm((WIDTH, 3)), turned, turned),
-    "rms norm": lambda: nn.RMSNorm(WIDTH),
+    "rms norm": partial(nn.RMSNorm, WIDTH),
     "batch norm": lambda: Around(nn.BatchNorm1d(WIDTH), turned, turned),
     "group norm": lambda: Around(nn.GroupNorm(2, WIDTH), turned, turned),
     "instance norm": lambda: Around(nn.InstanceNorm1d(WIDTH, affine=True), turned, turned),
     "prelu": lambda: Around(nn.PReLU(WIDTH, init=0.3), turned, turned),
-    "attention": lambda: Attention(True),
-    "attention, time first": lambda: Attention(False),
-    "transformer": lambda: nn.TransformerEncoderLayer(WIDTH, 2, 6, dropout=0.0, batch_first=True),
+    "attention": partial(Attention, True),
+    "attention, time first": partial(Attention, False),
+    "transformer": partial(nn.TransformerEncoderLayer, WIDTH, 2, 6, dropout=0.0, batch_first=True),
     "lstm": lambda: Around(nn.LSTM(WIDTH, WIDTH, batch_first=True), same, same),
     "gru, time first": lambda: Around(nn.GRU(WIDTH, WIDTH), swapped, swapped),
     "rnn of two layers": lambda: Around(nn.RNN(WIDTH, WIDTH, 2, batch_first=True), same, same),
@@ -190,8 +192,8 @@ PIECES = {
     "where": lambda: Function(masked, (WIDTH,), ()),
     "flat": lambda: Around(nn.Linear(3 * WIDTH, 3 * WIDTH), lambda x: x.flatten(1), unflattened),
     "rows": lambda: Around(nn.Linear(WIDTH, WIDTH), lambda x: x.reshape(-1, WIDTH), unflattened),
-    "scaled weights": lambda: Derived(True),
-    "hypernetwork": lambda: Derived(False),
+    "scaled weights": partial(Derived, True),
+    "hypernetwork": partial(Derived, False),
     "weight norm": lambda: parametrizations.weight_norm(nn.Linear(WIDTH, WIDTH)),
     "orthogonal": lambda: parametrizations.orthogonal(nn.Linear(WIDTH, WIDTH)),
     "gradient": Gradient,

@@ -1,6 +1,7 @@
 """Torch modules whose kernel would be wrong are refused with a reason."""
 
 import copy
+from functools import partial
 
 import pytest
 import torch
@@ -65,8 +66,8 @@ MIXING = {
     "neighbour": lambda: Mixing(lambda h: h + h.roll(1, 0)),
     "a little": lambda: Mixing(lambda h: h + 1e-3 * h.flip(0)),
     "causal attention over inputs": Causal,
-    "LSTM, 2-d inputs": lambda: OverInputs(nn.LSTM),
-    "GRU, 2-d inputs": lambda: OverInputs(nn.GRU),
+    "LSTM, 2-d inputs": partial(OverInputs, nn.LSTM),
+    "GRU, 2-d inputs": partial(OverInputs, nn.GRU),
 }
 
 

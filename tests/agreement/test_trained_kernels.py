@@ -2,6 +2,7 @@
 
 import copy
 import re
+from functools import partial
 
 import pytest
 import torch
@@ -186,7 +187,7 @@ def test_one_sweep_for_each_output_and_not_one_more(function, budget, monkeypatc
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize(
-    "make", [(lambda: ResNet((6, 8), 1, 3, 12), (3, 12, 12)), (lambda: Reused(20), (5,))]
+    "make", [(partial(ResNet, (6, 8), 1, 3, 12), (3, 12, 12)), (partial(Reused, 20), (5,))]
 )
 def test_stays_within_the_budget(function, make, monkeypatch):
     """The tensors beside the network, its graph and the result need no more than the budget."""
@@ -394,7 +395,7 @@ REFUSED = {
         nn.Linear(3, 3), nn.BatchNorm1d(3, track_running_stats=False)
     ).eval(),
     "draws random numbers": lambda: in_train_mode(vgg(), nn.Dropout),
-    "Transformer|Attention.* draws": lambda: nn.MultiheadAttention(4, 2, dropout=0.1),
+    "Transformer|Attention.* draws": partial(nn.MultiheadAttention, 4, 2, dropout=0.1),
     "mixes inputs or is random": lambda: Changed(
         lambda layer, x: functional.dropout(layer(x), 0.5)
     ).eval(),

@@ -1,5 +1,7 @@
 """Unusual torch modules, and the kernel of any module from single backward passes."""
 
+from functools import partial
+
 import torch
 from torch import nn
 from torch.func import functional_call
@@ -471,9 +473,9 @@ RIGHT = {
     "bias is weight (F8)": (Tied, VECTOR),
     "scale transposed": (TransposedVector, VECTOR),
     "arguments by name": (Names, VECTOR),
-    "GRU": (lambda: Recurrent(nn.GRU, num_layers=2), SEQUENCE),
-    "LSTM": (lambda: Recurrent(nn.LSTM, bidirectional=True), SEQUENCE),
-    "RNN": (lambda: Recurrent(nn.RNN), SEQUENCE),
+    "GRU": (partial(Recurrent, nn.GRU, num_layers=2), SEQUENCE),
+    "LSTM": (partial(Recurrent, nn.LSTM, bidirectional=True), SEQUENCE),
+    "RNN": (partial(Recurrent, nn.RNN), SEQUENCE),
     "LSTM, time first": (TimeFirst, SEQUENCE),
     "a loop over inputs": (Loop, VECTOR),
     "steered by values": (Steered, VECTOR),
@@ -512,8 +514,8 @@ def parameters_by_module(network):
 
 WORDS = {
     "embedding": Words,
-    "sparse embedding": lambda: Words(sparse=True),
-    "padding": lambda: Words(padding_idx=2),
+    "sparse embedding": partial(Words, sparse=True),
+    "padding": partial(Words, padding_idx=2),
     "bag": Bag,
     "two texts": TwoTexts,
 }

@@ -1,5 +1,7 @@
 """Error messages for bad arguments contain the name, the value and what is allowed."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -19,40 +21,40 @@ TWO_OUTPUTS = Initialisation(widths=(3, 4, 5), sigma_w2=2.0, outputs=2)
 X = np.eye(2, 3)
 
 CASES = {
-    "depth = 0: must be an integer of at least 1": lambda: constant_width(0, 5, sigma_w2=2.0),
-    "widths = ()": lambda: Initialisation(widths=(), sigma_w2=2.0),
-    "widths[1] = 0": lambda: Initialisation(widths=(3, 0), sigma_w2=2.0),
-    "widths[0] = 2.5": lambda: Initialisation(widths=(2.5, 3), sigma_w2=2.0),
-    "sigma_w2 = -1.0": lambda: Initialisation(widths=(3,), sigma_w2=-1.0),
-    "sigma_w2 = nan": lambda: Initialisation(widths=(3,), sigma_w2=float("nan")),
-    "sigma_b2 = -0.1": lambda: Initialisation(widths=(3,), sigma_w2=1.0, sigma_b2=-0.1),
-    "parametrisation = 'mup'": lambda: Initialisation(
-        widths=(3,), sigma_w2=1.0, parametrisation="mup"
+    "depth = 0: must be an integer of at least 1": partial(constant_width, 0, 5, sigma_w2=2.0),
+    "widths = ()": partial(Initialisation, widths=(), sigma_w2=2.0),
+    "widths[1] = 0": partial(Initialisation, widths=(3, 0), sigma_w2=2.0),
+    "widths[0] = 2.5": partial(Initialisation, widths=(2.5, 3), sigma_w2=2.0),
+    "sigma_w2 = -1.0": partial(Initialisation, widths=(3,), sigma_w2=-1.0),
+    "sigma_w2 = nan": partial(Initialisation, widths=(3,), sigma_w2=np.nan),
+    "sigma_b2 = -0.1": partial(Initialisation, widths=(3,), sigma_w2=1.0, sigma_b2=-0.1),
+    "parametrisation = 'mup'": partial(
+        Initialisation, widths=(3,), sigma_w2=1.0, parametrisation="mup"
     ),
-    "activation = 'sine'": lambda: sample_vectors(INIT, 5, 1, activation="sine"),
-    "activation = 3": lambda: sample_kernels(INIT, X, 5, 1, activation=3),
-    "of shape (S, 3)": lambda: sample_kernels(INIT, np.eye(2), 5, 1, activation="relu"),
-    "inputs[1] = 'a vector of norm 0'": lambda: sample_kernels(
-        INIT, [[1, 0, 0], [0, 0, 0]], 5, 1, activation="relu"
+    "activation = 'sine'": partial(sample_vectors, INIT, 5, 1, activation="sine"),
+    "activation = 3": partial(sample_kernels, INIT, X, 5, 1, activation=3),
+    "of shape (S, 3)": partial(sample_kernels, INIT, X[:, :2], 5, 1, activation="relu"),
+    "inputs[1] = 'a vector of norm 0'": partial(
+        sample_kernels, INIT, [[1, 0, 0], [0, 0, 0]], 5, 1, activation="relu"
     ),
-    "must be finite": lambda: infinite_width(INIT, [[1, np.nan, 0]], activation="relu"),
-    "input_norm2 = 0": lambda: sample_scalar_chain(INIT, 5, 1, input_norm2=0),
-    "draws = 0": lambda: sample_scalar_chain(INIT, 0, 1),
-    "outputs = 2: must be 1 here": lambda: sample_scalar_chain(TWO_OUTPUTS, 5, 1),
-    "draws = 1000000000": lambda: sample_scalar_chain(INIT, 10**9, 1),
-    "device = 'abacus'": lambda: sample_vectors(INIT, 5, 1, activation="relu", device="abacus"),
-    "sigma_b2 = 0.5: must be 0 here": lambda: log_kernel_moments(BIASED, 2),
-    "theta: shape (1,) must be (draws,)": lambda: dispersion([1.0]),
-    "theta: holds infinite numbers": lambda: dispersion([1.0, np.inf, 2.0]),
-    "resamples = 1": lambda: dispersion([1.0, 3.0, 2.0], resamples=1),
-    "estimator = 'best'": lambda: dispersion([1.0, 3.0, 2.0], estimator="best"),
-    "numerator": lambda: mean_ratio([1.0, 2.0], [1.0, 2.0, 3.0]),
-    "lam = -1": lambda: dispersion_limit(-1, "chaotic"),
-    "phase = 'liquid'": lambda: dispersion_limit(1, "liquid"),
-    "alpha_0 = 0": lambda: dispersion_limit(1, "critical", alpha_0=0),
-    "lam = 1000": lambda: dispersion_limit(1000, "chaotic"),
-    "sigma_b2 = -2": lambda: border("tanh", -2),
-    "gram": lambda: infinite_width_of_gram(INIT, [[1, 0.5], [0.2, 1]], activation="erf"),
+    "must be finite": partial(infinite_width, INIT, [[1, np.nan, 0]], activation="relu"),
+    "input_norm2 = 0": partial(sample_scalar_chain, INIT, 5, 1, input_norm2=0),
+    "draws = 0": partial(sample_scalar_chain, INIT, 0, 1),
+    "outputs = 2: must be 1 here": partial(sample_scalar_chain, TWO_OUTPUTS, 5, 1),
+    "draws = 1000000000": partial(sample_scalar_chain, INIT, 10**9, 1),
+    "device = 'abacus'": partial(sample_vectors, INIT, 5, 1, activation="relu", device="abacus"),
+    "sigma_b2 = 0.5: must be 0 here": partial(log_kernel_moments, BIASED, 2),
+    "theta: shape (1,) must be (draws,)": partial(dispersion, [1.0]),
+    "theta: holds infinite numbers": partial(dispersion, [1.0, np.inf, 2.0]),
+    "resamples = 1": partial(dispersion, [1.0, 3.0, 2.0], resamples=1),
+    "estimator = 'best'": partial(dispersion, [1.0, 3.0, 2.0], estimator="best"),
+    "numerator": partial(mean_ratio, [1.0, 2.0], [1.0, 2.0, 3.0]),
+    "lam = -1": partial(dispersion_limit, -1, "chaotic"),
+    "phase = 'liquid'": partial(dispersion_limit, 1, "liquid"),
+    "alpha_0 = 0": partial(dispersion_limit, 1, "critical", alpha_0=0),
+    "lam = 1000": partial(dispersion_limit, 1000, "chaotic"),
+    "sigma_b2 = -2": partial(border, "tanh", -2),
+    "gram": partial(infinite_width_of_gram, INIT, [[1, 0.5], [0.2, 1]], activation="erf"),
 }
 
 

@@ -3,6 +3,7 @@
 import itertools
 import math
 from fractions import Fraction
+from functools import partial
 
 import pytest
 import torch
@@ -230,7 +231,7 @@ def test_a_singular_kernel_is_refused_and_a_ridge_helps():
 @pytest.mark.parametrize(
     ("call", "argument"),
     [
-        (lambda: overlap([]), "gates"),
+        (partial(overlap, []), "gates"),
         (lambda: overlap([torch.ones(3)]), r"gates\[0\]"),
         (lambda: overlap([torch.ones(3, 2), torch.ones(4, 2)]), r"gates\[1\]"),
         (lambda: overlap([-torch.ones(3, 2)]), r"gates\[0\].*negative"),

@@ -1,5 +1,7 @@
 """Made-up rows for the claims of collapse on the flow under a block kernel."""
 
+from functools import partial
+
 import pandas as pd
 from tests.claims.synthetic import jitter
 
@@ -165,7 +167,7 @@ ROWS = {
         lambda: {"residuals": residuals()},
         lambda: {"residuals": residuals(("single", "class", "global"))},
     ),
-    "K03": (conserved, lambda: conserved(drift=1e-3, power=1)),
+    "K03": (conserved, partial(conserved, drift=1e-3, power=1)),
     "K04": (
         lambda: {"curves": curves()},
         lambda: {"curves": curves(power=0.1, limit=0.3, nc2=0.1, nc4=0.5, bound=0.9)},
@@ -175,8 +177,8 @@ ROWS = {
         lambda: {"curves": curves(), "uncentred": uncentred()},
         lambda: {"curves": curves(), "uncentred": uncentred(error=0.5)},
     ),
-    "K07": (angles, lambda: angles(gamma=1.1, nc2=0.1, nc3=0.0)),
-    "K08": (angles, lambda: angles(theta=0.5)),
+    "K07": (angles, partial(angles, gamma=1.1, nc2=0.1, nc3=0.0)),
+    "K08": (angles, partial(angles, theta=0.5)),
 }
 INVARIANT = {
     "K06": (("shuffled", "constant"), "it compares the biases of a flow with its own global mean"),

@@ -1,6 +1,6 @@
 """Made-up rows for the claims of collapse on trained networks."""
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -145,13 +145,13 @@ def losses(**changed):
 
 
 ROWS = {
-    "K09": (accurate, lambda: accurate(late=3.0)),
-    "K10": (invariant, lambda: invariant(apart=-1.0)),
-    "K11": (kernels, lambda: kernels(apart=-1.0, level=0.2)),
-    "K12": (maps, lambda: maps(ratio=0.5)),
-    "K13": (maps, lambda: maps(norms=2.0)),
-    "K14": (kernels, lambda: kernels(mean=0.09, within=0.5)),
-    "K15": (losses, lambda: losses(closer=3.0, norm=0.1)),
+    "K09": (accurate, partial(accurate, late=3.0)),
+    "K10": (invariant, partial(invariant, apart=-1.0)),
+    "K11": (kernels, partial(kernels, apart=-1.0, level=0.2)),
+    "K12": (maps, partial(maps, ratio=0.5)),
+    "K13": (maps, partial(maps, norms=2.0)),
+    "K14": (kernels, partial(kernels, mean=0.09, within=0.5)),
+    "K15": (losses, partial(losses, closer=3.0, norm=0.1)),
 }
 
 BOTH = ("shuffled", "constant")

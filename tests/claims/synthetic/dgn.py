@@ -1,5 +1,6 @@
 """Made-up rows for the claims of dgn."""
 
+from functools import partial
 from itertools import product
 
 import pandas as pd
@@ -251,8 +252,8 @@ def sweep(first=0.58, fitted=0.99):
 
 
 ROWS = {
-    "D02": (lambda: variances(2), lambda: variances(3)),
-    "D04": (entries, lambda: entries(overlap=1.2)),
+    "D02": (partial(variances, 2), partial(variances, 3)),
+    "D04": (entries, partial(entries, overlap=1.2)),
     "D05": (
         lambda: {"kernels": kernels()},
         lambda: {"kernels": kernels(far=0.1, near=1.0)},
@@ -261,23 +262,23 @@ ROWS = {
         lambda: errors_and_trend({w: {d: -0.1 * d for d in DEPTHS} for w in (25, 500)}),
         lambda: errors_and_trend({w: {d: -abs(d - 8.1) for d in DEPTHS} for w in (25, 500)}),
     ),
-    "D07": (deeper, lambda: deeper(slope=0.1)),
-    "D08": (planar, lambda: planar(advantage=0.3)),
-    "D09": (lambda: fits(1.8), lambda: fits(1.7)),
-    "D11": (linear, lambda: linear(first=0.9)),
-    "D12": (linear, lambda: linear(steps=30.0, growth=0.5)),
-    "D13": (linear, lambda: linear(slower=5.0)),
-    "D14": (mnist, lambda: mnist(galu_epochs=8.0)),
-    "D15": (mnist, lambda: mnist(galu=0.99)),
-    "D16": (mnist, lambda: mnist(train=0.9)),
-    "D17": (binary, lambda: binary(soft_galu=0.12)),
-    "D18": (binary, lambda: binary(relu=0.09)),
-    "D19": (binary, lambda: binary(flnpf=0.11)),
-    "D20": (nu, lambda: nu(frozen=900.0)),
-    "D21": (text, lambda: text(50.0)),
-    "D22": (sweep, lambda: sweep(first=0.66)),
-    "D24": (sweep, lambda: sweep(fitted=0.95)),
-    "D25": (circular, lambda: circular(change=0.1)),
+    "D07": (deeper, partial(deeper, slope=0.1)),
+    "D08": (planar, partial(planar, advantage=0.3)),
+    "D09": (partial(fits, 1.8), partial(fits, 1.7)),
+    "D11": (linear, partial(linear, first=0.9)),
+    "D12": (linear, partial(linear, steps=30.0, growth=0.5)),
+    "D13": (linear, partial(linear, slower=5.0)),
+    "D14": (mnist, partial(mnist, galu_epochs=8.0)),
+    "D15": (mnist, partial(mnist, galu=0.99)),
+    "D16": (mnist, partial(mnist, train=0.9)),
+    "D17": (binary, partial(binary, soft_galu=0.12)),
+    "D18": (binary, partial(binary, relu=0.09)),
+    "D19": (binary, partial(binary, flnpf=0.11)),
+    "D20": (nu, partial(nu, frozen=900.0)),
+    "D21": (text, partial(text, 50.0)),
+    "D22": (sweep, partial(sweep, first=0.66)),
+    "D24": (sweep, partial(sweep, fitted=0.95)),
+    "D25": (circular, partial(circular, change=0.1)),
 }
 
 BOTH = ("shuffled", "constant")

@@ -1,5 +1,7 @@
 """Made-up rows for the claims of npf."""
 
+from functools import partial
+
 import pandas as pd
 from tests.claims.synthetic import jitter
 from tests.claims.synthetic.memorisation import best_at, errors_and_trend, errors_of
@@ -192,11 +194,11 @@ def variances(power):
 
 
 ROWS = {
-    "N04": (means, lambda: means(trace=0.5)),
-    "N05": (lambda: errors("width", -0.5), lambda: errors("width", 0.2)),
-    "N06": (lambda: variances(3), lambda: variances(5)),
-    "N07": (lambda: own_gates(0.0, 1.0), lambda: own_gates(-0.5, 0.0)),
-    "N10": (lambda: errors("copies", -0.5), lambda: errors("copies", 0.2)),
+    "N04": (means, partial(means, trace=0.5)),
+    "N05": (partial(errors, "width", -0.5), partial(errors, "width", 0.2)),
+    "N06": (partial(variances, 3), partial(variances, 5)),
+    "N07": (partial(own_gates, 0.0, 1.0), partial(own_gates, -0.5, 0.0)),
+    "N10": (partial(errors, "copies", -0.5), partial(errors, "copies", 0.2)),
     "N12": (
         lambda: errors_and_trend(best_at(narrow=8, wide=12)),
         lambda: errors_and_trend(best_at(narrow=16, wide=12)),
@@ -205,19 +207,19 @@ ROWS = {
         lambda: errors_of(best_at(narrow=8, wide=12)),
         lambda: errors_of(best_at(narrow=8, wide=20)),
     ),
-    "N21": (nu_runs, lambda: nu_runs(end=1.5)),
-    "N16": (beside_the_cntk, lambda: beside_the_cntk(table2={"flnpf": 0.75})),
-    "N17": (beside_the_cntk, lambda: beside_the_cntk(table2={"relu": 0.75})),
-    "N14": (table2_runs, lambda: table2_runs(frnpf_di=0.70)),
-    "N15": (table2_runs, lambda: table2_runs(dlnpf=0.66)),
-    "N18": (table2_runs, lambda: table2_runs(flnpf=0.65)),
-    "N19": (stage_runs, lambda: stage_runs((0.67, 0.78, 0.74, 0.77, 0.78, 0.79, 0.79))),
+    "N21": (nu_runs, partial(nu_runs, end=1.5)),
+    "N16": (beside_the_cntk, partial(beside_the_cntk, table2={"flnpf": 0.75})),
+    "N17": (beside_the_cntk, partial(beside_the_cntk, table2={"relu": 0.75})),
+    "N14": (table2_runs, partial(table2_runs, frnpf_di=0.70)),
+    "N15": (table2_runs, partial(table2_runs, dlnpf=0.66)),
+    "N18": (table2_runs, partial(table2_runs, flnpf=0.65)),
+    "N19": (stage_runs, partial(stage_runs, (0.67, 0.78, 0.74, 0.77, 0.78, 0.79, 0.79))),
     "N20": (
         stages_beside_table2,
-        lambda: stages_beside_table2(0.70, 0.69, 0.74, 0.771, 0.784, 0.787, 0.794),
+        partial(stages_beside_table2, 0.70, 0.69, 0.74, 0.771, 0.784, 0.787, 0.794),
     ),
-    "N22": (kernel_sizes, lambda: kernel_sizes(200.0)),
-    "N25": (cells, lambda: cells(relu=0.83)),
+    "N22": (kernel_sizes, partial(kernel_sizes, 200.0)),
+    "N25": (cells, partial(cells, relu=0.83)),
 }
 
 INVARIANT = {

@@ -1,5 +1,7 @@
 """Made-up rows for the claims of the thesis on linear regression."""
 
+from functools import partial
+
 import pandas as pd
 
 RATIOS = (0.1, 0.5, 0.75, 1.25, 2.0, 10.0)
@@ -61,6 +63,6 @@ def part_of(names, **changes):
 THEOREMS = ("drawn", "doubled", "descent")
 REMARK = ("drawn", "curves")
 ROWS = {
-    "H01": (lambda: part_of(THEOREMS), lambda: part_of(THEOREMS, limits=0.9)),
-    "H02": (lambda: part_of(REMARK), lambda: part_of(REMARK, turn=1.0, peak=0.1)),
+    "H01": (partial(part_of, THEOREMS), partial(part_of, THEOREMS, limits=0.9)),
+    "H02": (partial(part_of, REMARK), partial(part_of, REMARK, turn=1.0, peak=0.1)),
 }

@@ -1,6 +1,7 @@
 """Made-up rows for the claims of trust: dispersions from simple laws, kappa from geometric ones."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -226,25 +227,25 @@ def trained(
 
 
 ROWS = {
-    "T10": (trained, lambda: trained(ordered_slope=0.03)),
-    "T11": (trained, lambda: trained(chaotic_slope=-0.002)),
-    "T12": (trained, lambda: trained(at_border=0.001)),
-    "T13": (trained, lambda: trained(place=1.6, at_border=0.9)),
-    "T14": (trained, lambda: trained(losses=(0.5, 0.8))),
-    "T15": (trained, lambda: trained(turn=1)),
-    "T16": (trained, lambda: trained(early=0.001, late=0.9)),
-    "T17": (trained, lambda: trained(power=0.5)),
-    "T01": (figures_1_and_2, lambda: figures_1_and_2(ordered_slope=3)),
-    "T02": (maps, lambda: maps(chaotic=-0.2)),
-    "T03": (lambda: at_the_border(chaotic=0.6), lambda: at_the_border(deep=2.5)),
-    "T04": (maps, lambda: maps(sharpness=-1)),
-    "T05": (maps, lambda: maps(chaotic=-0.2)),
-    "T06": (curves, lambda: curves(power=0.5, exponential=False)),
-    "T08": (maps_of_biases, lambda: maps_of_biases(bias_power=-0.5)),
-    "T09": (borders, lambda: borders(tanh=(1.0, 1.5, 1.8))),
-    "T18": (kappas, lambda: kappas(border_power=-0.1)),
-    "T19": (kappas, lambda: kappas(power=1)),
-    "T20": (solutions, lambda: solutions(constant=1.2)),
+    "T10": (trained, partial(trained, ordered_slope=0.03)),
+    "T11": (trained, partial(trained, chaotic_slope=-0.002)),
+    "T12": (trained, partial(trained, at_border=0.001)),
+    "T13": (trained, partial(trained, place=1.6, at_border=0.9)),
+    "T14": (trained, partial(trained, losses=(0.5, 0.8))),
+    "T15": (trained, partial(trained, turn=1)),
+    "T16": (trained, partial(trained, early=0.001, late=0.9)),
+    "T17": (trained, partial(trained, power=0.5)),
+    "T01": (figures_1_and_2, partial(figures_1_and_2, ordered_slope=3)),
+    "T02": (maps, partial(maps, chaotic=-0.2)),
+    "T03": (partial(at_the_border, chaotic=0.6), partial(at_the_border, deep=2.5)),
+    "T04": (maps, partial(maps, sharpness=-1)),
+    "T05": (maps, partial(maps, chaotic=-0.2)),
+    "T06": (curves, partial(curves, power=0.5, exponential=False)),
+    "T08": (maps_of_biases, partial(maps_of_biases, bias_power=-0.5)),
+    "T09": (borders, partial(borders, tanh=(1.0, 1.5, 1.8))),
+    "T18": (kappas, partial(kappas, border_power=-0.1)),
+    "T19": (kappas, partial(kappas, power=1)),
+    "T20": (solutions, partial(solutions, constant=1.2)),
 }
 
 BOTH = ("shuffled", "constant")

@@ -1,5 +1,6 @@
 """Tensors that no kernel can be computed of are refused in one line, by every function."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -18,15 +19,15 @@ pytestmark = [
 ]
 # name -> function that makes the tensor, and the message
 KINDS = {
-    "sparse": (lambda: X.to_sparse(), r"layout is sparse_coo; convert it with to_dense\(\)"),
+    "sparse": (X.to_sparse, r"layout is sparse_coo; convert it with to_dense\(\)"),
     "sparse rows": (
-        lambda: X.to_sparse_csr(),
+        X.to_sparse_csr,
         r"layout is sparse_csr; convert it with to_dense\(\)",
     ),
-    "oneDNN": (lambda: X.to_mkldnn(), r"layout is mkldnn; convert it with to_dense\(\)"),
-    "meta": (lambda: X.to("meta"), "'meta' and has no values"),
+    "oneDNN": (X.to_mkldnn, r"layout is mkldnn; convert it with to_dense\(\)"),
+    "meta": (partial(X.to, "meta"), "'meta' and has no values"),
     "nested": (lambda: torch.nested.as_nested_tensor([X[0], X[1]]), "nested; pad its rows"),
-    "8 bits": (lambda: X.to(torch.float8_e4m3fn), r"too few digits; convert it with float\(\)"),
+    "8 bits": (partial(X.to, torch.float8_e4m3fn), r"too few digits; convert it with float\(\)"),
 }
 CALLS = {
     "traced": fw.traced_kernel,

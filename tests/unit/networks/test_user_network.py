@@ -2,6 +2,7 @@
 
 import os
 import sys
+from functools import partial
 
 import pytest
 import torch
@@ -99,9 +100,9 @@ def test_equal_seeds_give_equal_weights_and_the_random_numbers_of_the_caller_sta
     ("make", "message"),
     [
         (lambda: 3, "the function returns int, not a torch.nn.Module"),
-        (lambda: linear(2), "it has 2 outputs for 3 classes"),
-        (lambda: linear(inputs=31), r"does not take inputs of shape \(2, 1, 6, 5\): RuntimeError"),
-        (lambda: nn.Conv2d(1, 3, 3), r"\(2, 3, 4, 3\); the outputs must be \(2, 3\)"),
+        (partial(linear, 2), "it has 2 outputs for 3 classes"),
+        (partial(linear, inputs=31), r"does not take inputs of shape \(2, 1, 6, 5\): RuntimeError"),
+        (partial(nn.Conv2d, 1, 3, 3), r"\(2, 3, 4, 3\); the outputs must be \(2, 3\)"),
         (lambda: linear().requires_grad_(False), "no parameter is trainable"),
     ],
 )

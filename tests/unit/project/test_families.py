@@ -1,5 +1,7 @@
 """The comparison with families of public models: it sees what is wrong, and its page is current."""
 
+from functools import partial
+
 import pytest
 import torch
 from benchmarks import families, family_page
@@ -51,12 +53,12 @@ def convolutions():
     )
 
 
-TEXT = Family("torch", "classifier", "text", lambda: Classifier(False), text, logits)
+TEXT = Family("torch", "classifier", "text", partial(Classifier, False), text, logits)
 IMAGES = Family(
     "torch", "convolutions", "images", convolutions, images, lambda net: None, images=True
 )
 MIXING = Family(
-    "torch", "mixing", "text", lambda: Classifier(True), text, logits, mixes="the mean is removed"
+    "torch", "mixing", "text", partial(Classifier, True), text, logits, mixes="the mean is removed"
 )
 
 
