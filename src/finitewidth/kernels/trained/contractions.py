@@ -32,6 +32,7 @@ GRAM_BLOCKS = 8  # at most, so that little more than half of a symmetric matrix 
 PAIR_BLOCKS = 4  # the same for pairs of positions
 CACHED = 2**20  # numbers of gradients that are made and used while they are in the cache
 FORMED = 4 * CACHED  # the same, where they are multiplied with those of all other outputs
+LENGTH = 2048  # at least of rows that are multiplied, as far as they fit: a result is added up once
 GRAM_ROWS = 48  # at least in a block, because products of few rows are slow
 
 
@@ -116,24 +117,35 @@ def _add_traced_structured(total: Tensor, unit: ProductUnit, g: Tensor, size: in
 
 def _add_traced_direct(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
     G, c, D, P = unit.shape
-    item, (N, k) = g.element_size(), g.shape[:2]
+    N, k = g.shape[:2]
+    item = g.element_size()
     signals = g.view(N, k, G, c, P).transpose(1, 2).reshape(N, G, k * c, P)
-    # half of the space for patches of some inputs, half for rows of some channels
     per_input, per_channel = _direct_bytes(unit, N, item)
     samples = fitting(work // 2, per_input, N, f"patches of {unit.name!r}")
-    size = fitting(work // 2, per_channel, k * c, f"gradients by {unit.name!r}")
-    if unit.patch_size and samples == N:
-        a = unit.patches().mT
-        size = min(size, max(1, CACHED // (N * G * D)))
+    if samples < N:
+        # patches are made anew for each block, and are multiplied while they are in the cache
+        samples = min(samples, max(1, CACHED // unit.patch_size))
+        left = work - samples * per_input
+        per_channel = item * (N + samples) * G * D
+    else:
+        left = work // 2
+    size = fitting(left, per_channel, k * c, f"gradients by {unit.name!r}")
+    keeps_patches = unit.patch_size > 0 and samples == N
+    if keeps_patches:
+        a = unit.patches().mT  # (N, G, P, D)
+        cached = CACHED // (N * G * D)
+        fewest = -(-LENGTH // (G * D))
+        size = min(size, max(cached, fewest))
     for block in pieces(k * c, size):
-        if unit.patch_size and samples == N:
-            rows = signals[:, :, block] @ a
+        if keeps_patches:
+            rows = signals[:, :, block] @ a  # (N, G, r, D)
         elif samples == N:
             rows = unit.gradients_of(slice(0, N), signals[:, :, block])
         else:
             rows = g.new_empty(N, G, block.stop - block.start, D)
             for some in pieces(N, samples):
-                rows[some] = unit.gradients_of(some, signals[some, :, block])
+                a = unit.patches(some).mT  # (n, G, P, D)
+                torch.matmul(signals[some, :, block], a, out=rows[some])
         add_gram(total, rows)
 
 

@@ -176,7 +176,7 @@ def kernel_block(
             check_finite([block], torch.float64)
         return block
     request = request_of(network, both, False, options, rows)
-    return within_memory(lambda request: module_terms(request, kernel), request, options)[""]
+    return module_terms(request, kernel, grows=options.get("budget") is None)[""]
 
 
 @unchanged_surroundings()
@@ -287,7 +287,7 @@ def _terms(
             check_finite(terms.values(), torch.float64)
         return terms
     request = request_of(network, x, by_layer, options)
-    return within_memory(lambda request: module_terms(request, kernel), request, options)
+    return module_terms(request, kernel, grows=options.get("budget") is None)
 
 
 def within_memory(run: Callable[[Request], T], request: Request, options: Options) -> T:

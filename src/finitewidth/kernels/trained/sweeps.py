@@ -3,7 +3,7 @@
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import prod
 
@@ -19,6 +19,7 @@ from finitewidth.kernels.trained.budget import (
     check_result,
     fitting,
     pieces,
+    within_budget,
 )
 from finitewidth.kernels.trained.check import Check
 from finitewidth.kernels.trained.contractions import (
@@ -55,7 +56,7 @@ class GradientError(Exception):
     """Some gradients are not those of autograd; the argument is the names of the parameters."""
 
 
-def module_terms(request: Request, what: str) -> dict[str, Tensor]:
+def module_terms(request: Request, what: str, *, grows: bool = False) -> dict[str, Tensor]:
     """Compute the parts of a kernel that belong to the modules of a network, in float64.
 
     They are traced (N, N), full (K, N, K, N), diagonal (K, N), and norms of all pairs of outputs
@@ -64,6 +65,9 @@ def module_terms(request: Request, what: str) -> dict[str, Tensor]:
     agree with those of autograd, inputs may not come first on an axis that holds positions, too:
     the order is found out. What still does not agree is computed by autograd, with a warning.
 
+    If the budget ``grows``, one that suffices takes its place where it is too small, see
+    `within_budget`.
+
     Raises:
         ConfigError: the kernel would be wrong, or the budget is too small (`BudgetError`).
     """
@@ -71,9 +75,15 @@ def module_terms(request: Request, what: str) -> dict[str, Tensor]:
     ordered, vectorise = False, True
     while True:
         recording = record(request, apart, ordered=ordered)
+
+        def terms(budget: int) -> dict[str, Tensor]:
+            return _terms(recording, replace(request, budget=budget), what, vectorise)  # noqa: B023
+
         try:
             with torch.no_grad(), torch.autocast(request.x.device.type, enabled=False):
-                return _terms(recording, request, what, vectorise)
+                if grows:
+                    return within_budget(terms, request.x.device, None)
+                return terms(request.budget)
         except GradientError as error:
             names = error.args[0]
         known = not recording.others.keys().isdisjoint(names)  # autograd has computed these
@@ -87,7 +97,7 @@ def module_terms(request: Request, what: str) -> dict[str, Tensor]:
         warnings.warn(
             f"network: gradients by {', '.join(names)} do not agree with those of autograd; "
             "autograd computes them input by input instead",
-            stacklevel=7,  # the line that calls the library
+            stacklevel=5,  # the line that calls the library
         )
 
 
