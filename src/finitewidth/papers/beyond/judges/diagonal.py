@@ -19,7 +19,9 @@ from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
 
 KEY = ["group", "width", "alpha_0", "sigma_w2", "depth"]
-FROM_DEPTH, TO_LAMBDA = 20, 0.3
+# depth and L / M between which limits are compared with networks
+FROM_DEPTH = 20
+TO_LAMBDA = 0.3
 ACCURATE = {
     "high": 0.1,
     "late": True,
@@ -55,10 +57,15 @@ INVERSE_WIDTH = {
 
 
 def drawn(rows: pd.DataFrame, group: str) -> pd.DataFrame:
-    """The estimates of a group; those from many draws if there are some."""
+    """The estimates of a group; those from many draws if there are any."""
     inside = rows[rows["group"] == group]
     many = inside[inside["sample"] == "many"]
     return required(many if len(many) else inside, f"the group {group}")
+
+
+def up_to_lambda(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with L / M up to `TO_LAMBDA`."""
+    return rows[rows["x"] <= TO_LAMBDA + 1e-9]
 
 
 def beside(
@@ -101,7 +108,7 @@ def limit_of(line: pd.DataFrame) -> Estimate:
 def doubled_widths(rows: pd.DataFrame) -> pd.DataFrame:
     """One row for each width, the widths rising; each must be twice the one before."""
     rows = rows.drop_duplicates("width").sort_values("width")
-    if any(b != 2 * a for a, b in itertools.pairwise(rows["width"])):
+    if any(wider != 2 * width for width, wider in itertools.pairwise(rows["width"])):
         raise CannotDecideError("widths that are not doubled")
     return rows
 
@@ -109,21 +116,25 @@ def doubled_widths(rows: pd.DataFrame) -> pd.DataFrame:
 def _exact_limits(doubled: pd.DataFrame, phase: str) -> Iterator[Part]:
     """The limit of exact values over the printed one at each sigma_w2 and L / M of a phase."""
     rows = required(doubled[doubled["phase"] == phase], f"the {phase} phase")
-    for (variance, lam), here in rows.groupby(["sigma_w2", "x"]):
-        line = doubled_widths(here)
+    for (variance, lam), cell in rows.groupby(["sigma_w2", "x"]):
+        line = doubled_widths(cell)
         name = f"sigma_w^2 = {variance:g}, L/M = {lam:g}: limit of exact r over the printed limit"
         yield estimates.over_printed(line["exact"].tolist(), float(line["printed"].iloc[0]), name)
 
 
 def _measured(tables: Tables, phase: str) -> Iterator[Part]:
+    """The measured r over the printed limit at each sigma_w2 of a phase, for the widest network."""
     rows = beside(drawn(tables["estimates"], "phases"), tables["theory"], "printed_limit")
-    inside = rows["sigma_w2"] > 2 if phase == "chaotic" else rows["sigma_w2"] == 2
-    rows = rows[inside & (rows["width"] == rows["width"].max()) & (rows["depth"] >= FROM_DEPTH)]
+    is_phase = rows["sigma_w2"] > 2 if phase == "chaotic" else rows["sigma_w2"] == 2
+    is_widest = rows["width"] == rows["width"].max()
+    rows = rows[is_phase & is_widest & (rows["depth"] >= FROM_DEPTH)]
     rows = required(rows, f"the {phase} phase")
-    ratios = {name: rows[name] / rows["printed_limit"] for name in ("y", "spread")}
-    for (width, variance), line in rows.assign(**ratios).groupby(["width", "sigma_w2"]):
+    over_limit = rows.assign(
+        y=rows["y"] / rows["printed_limit"], spread=rows["spread"] / rows["printed_limit"]
+    )
+    for (width, variance), line in over_limit.groupby(["width", "sigma_w2"]):
         name = f"M = {width}, sigma_w^2 = {variance:g}"
-        near = mean(estimated(line[line["x"] <= TO_LAMBDA + 1e-9]))
+        near = mean(estimated(up_to_lambda(line)))
         label = f"{name}: mean of r over printed limit, L >= {FROM_DEPTH}, L/M <= {TO_LAMBDA}"
         yield near.part(label, **REMAINDER)
         yield deepest(line).part(f"{name}: r over printed limit at L/M = 0.5", **REMAINDER)
@@ -135,13 +146,17 @@ def b01(tables: Tables) -> Iterator[Part]:
     yield from _measured(tables, "chaotic")
     rows = drawn(tables["estimates"], "phases")
     rows = rows[(rows["width"] == rows["width"].max()) & (rows["depth"] >= FROM_DEPTH)]
-    rows = rows[(rows["x"] <= TO_LAMBDA + 1e-9) & (rows["sigma_w2"] > 2)]
-    lines = [(v, estimated(line.sort_values("depth"))) for v, line in rows.groupby("sigma_w2")]
-    if len(lines) < 2:
+    chaotic = up_to_lambda(rows[rows["sigma_w2"] > 2])
+    by_variance = {
+        variance: estimated(line.sort_values("depth"))
+        for variance, line in chaotic.groupby("sigma_w2")
+    }
+    if len(by_variance) < 2:
         raise CannotDecideError("fewer than two chaotic weight variances")
-    (lowest, base), *others = lines
-    for variance, found in others:
-        ratio = mean([b.over(a) for a, b in zip(base, found, strict=True)])
+    lowest, *others = by_variance
+    for variance in others:
+        pairs = zip(by_variance[variance], by_variance[lowest], strict=True)
+        ratio = mean([larger.over(smaller) for larger, smaller in pairs])
         name = f"mean of r at sigma_w^2 = {variance:g} over r at {lowest:g}, same depths"
         yield ratio.part(name, **REMAINDER)
 
@@ -158,24 +173,29 @@ def b03(tables: Tables) -> Iterator[Part]:
     edge = required(exact[exact["sigma_w2"] == 2], "sigma_w^2 = 2")
     ordered = required(exact[exact["sigma_w2"] < 2], "sigma_w^2 < 2")
     for (variance, width), line in ordered.groupby(["sigma_w2", "width"]):
-        more = _growth(line).minus(_growth(edge[edge["width"] == width]))
+        growth_at_edge = _growth(edge[edge["width"] == width])
+        more = _growth(line).minus(growth_at_edge)
         name = f"sigma_w^2 = {variance:g}, M = {width}, exact: rise of log r from L = {FROM_DEPTH}"
         yield more.part(f"{name} on - that at sigma_w^2 = 2", high=0, paper=True)
-    # measured r of ordered networks away from the edge: its size, its growth, and its power of M
     rows = drawn(tables["estimates"], "phases")
     rows = required(rows[rows["sigma_w2"] <= 1.5], "sigma_w^2 up to 1.5")
-    for variance, phase in rows.groupby("sigma_w2"):
-        lines = dict(tuple(phase.groupby("width")))
-        if len(lines) < 2:
-            raise CannotDecideError("one width does not show how r falls with it")
-        for width, line in lines.items():
-            name = f"sigma_w^2 = {variance:g}, M = {width}"
-            yield deepest(line).part(f"{name}: r at L/M = 0.5", **LOW_R)
-            yield _growth(line).part(f"{name}: rise of log r from L = {FROM_DEPTH} on", **NO_GROWTH)
-        away = [deepest(line).shifted(-1) for line in lines.values()]
-        power = estimates.power_of(list(lines), away)
-        label = f"sigma_w^2 = {variance:g}: power of M with which r - 1 changes at L/M = 0.5"
-        yield power.part(label, **INVERSE_WIDTH)
+    for variance, networks in rows.groupby("sigma_w2"):
+        yield from _away_from_the_edge(f"sigma_w^2 = {variance:g}", networks)
+
+
+def _away_from_the_edge(name: str, rows: pd.DataFrame) -> Iterator[Part]:
+    """Measured r of one ordered variance: its size, its growth, and its power of the width."""
+    by_width = dict(tuple(rows.groupby("width")))
+    if len(by_width) < 2:
+        raise CannotDecideError("one width does not show how r falls with it")
+    for width, line in by_width.items():
+        case = f"{name}, M = {width}"
+        yield deepest(line).part(f"{case}: r at L/M = 0.5", **LOW_R)
+        yield _growth(line).part(f"{case}: rise of log r from L = {FROM_DEPTH} on", **NO_GROWTH)
+    excesses = [deepest(line).shifted(-1) for line in by_width.values()]  # r - 1
+    power = estimates.power_of(list(by_width), excesses)
+    label = f"{name}: power of M with which r - 1 changes at L/M = 0.5"
+    yield power.part(label, **INVERSE_WIDTH)
 
 
 def _exact(theory: pd.DataFrame) -> pd.DataFrame:
@@ -185,8 +205,8 @@ def _exact(theory: pd.DataFrame) -> pd.DataFrame:
 
 def _growth(line: pd.DataFrame) -> Estimate:
     """Rise of log r from the first depth of at least 20 to the largest."""
-    ordered = line.sort_values("depth")
-    start = first(required(ordered[ordered["depth"] >= FROM_DEPTH], f"depth {FROM_DEPTH}"))
+    line = line.sort_values("depth")
+    start = first(required(line[line["depth"] >= FROM_DEPTH], f"depth {FROM_DEPTH}"))
     return deepest(line).log().minus(start.log())
 
 
@@ -194,17 +214,19 @@ def b04(tables: Tables) -> Iterator[Part]:
     """The dispersion grows slower at the edge of chaos than in the chaotic phase."""
     limits = tables["limits"]
     for form in ("printed", "corrected"):
-        here = limits[(limits["form"] == form) & (limits["x"] > 0)]
-        chaotic = here[here["phase"] == "chaotic"].set_index("x")["y"]
-        edge = here[here["phase"] == "critical"]
+        of_form = limits[(limits["form"] == form) & (limits["x"] > 0)]
+        chaotic = of_form[of_form["phase"] == "chaotic"].set_index("x")["y"]
+        edge = of_form[of_form["phase"] == "critical"]
         gaps = np.log(chaotic.reindex(edge["x"]).to_numpy() / edge["y"].to_numpy())
         name = f"{form} limits: smallest log (chaotic / edge of chaos), all L/M and alpha_0"
         yield smallest(name, exactly(gaps), **ABOVE)
     exact = _exact(tables["theory"])
-    for width, here in exact.groupby("width"):
-        edge, chaotic = (here[here["sigma_w2"] == 2], here[here["sigma_w2"] > 2])
+    for width, of_width in exact.groupby("width"):
+        edge = of_width[of_width["sigma_w2"] == 2]
+        chaotic = of_width[of_width["sigma_w2"] > 2]
         for variance, line in chaotic.groupby("sigma_w2"):
-            gap = deepest(line).log().minus(deepest(required(edge, "sigma_w^2 = 2")).log())
+            at_edge = deepest(required(edge, "sigma_w^2 = 2")).log()
+            gap = deepest(line).log().minus(at_edge)
             name = f"M = {width}, L/M = 0.5, exact: log r at sigma_w^2 = {variance:g} - at 2"
             yield gap.part(name, **ABOVE)
 
@@ -214,15 +236,15 @@ def b07(tables: Tables) -> Iterator[Part]:
     rows = drawn(tables["estimates"], "near")
     rows = beside(rows, tables["theory"], "printed_limit", "printed_sums")
     for alpha_0, line in rows[rows["depth"] >= FROM_DEPTH].groupby("alpha_0"):
-        errors = np.log(line["y"].to_numpy()[:, None] / line[["printed_sums", "printed_limit"]])
-        signs, misses = np.sign(errors).to_numpy(), np.abs(errors).to_numpy()
+        of_sums = np.log(line["y"] / line["printed_sums"]).to_numpy()
+        of_limit = np.log(line["y"] / line["printed_limit"]).to_numpy()
         relative = line["spread"] / line["y"]
         # depths and variances share draws, so that their errors may all have the same sign
-        weights = np.abs(signs[:, 0] - signs[:, 1]) * relative
-        found = Estimate(float((misses[:, 0] - misses[:, 1]).mean()), float(weights.mean()))
+        weights = np.abs(np.sign(of_sums) - np.sign(of_limit)) * relative
+        more = float((np.abs(of_sums) - np.abs(of_limit)).mean())
         name = f"alpha_0 = {alpha_0:g}: mean |log r / sums| - mean |log r / limit|"
-        yield found.part(name, high=0, paper=True)
-        size = Estimate(float(misses[:, 0].mean()), float(relative.mean()))
+        yield Estimate(more, float(weights.mean())).part(name, high=0, paper=True)
+        size = Estimate(float(np.abs(of_sums).mean()), float(relative.mean()))
         yield size.part(f"alpha_0 = {alpha_0:g}: mean |log r / sums|", **ACCURATE)
 
 
@@ -230,10 +252,10 @@ def b08(tables: Tables) -> Iterator[Part]:
     """At one depth r rises with sigma_w^2 from the ordered phase to the edge."""
     rows = drawn(tables["estimates"], "near")
     rows = required(rows[rows["sigma_w2"] <= 2], "sigma_w^2 up to 2")
-    for alpha_0, here in rows.groupby("alpha_0"):
-        depths = np.sort(here["depth"].unique())
+    for alpha_0, networks in rows.groupby("alpha_0"):
+        depths = np.sort(networks["depth"].unique())
         for depth in {depths[len(depths) // 2], depths[-1]}:
-            line = here[here["depth"] == depth].sort_values("sigma_w2")
+            line = networks[networks["depth"] == depth].sort_values("sigma_w2")
             points = zip(line["sigma_w2"], estimated(line), strict=True)
             for (below, low), (above, high) in itertools.pairwise(points):
                 name = f"alpha_0 = {alpha_0:g}, L = {depth}: r at sigma_w^2 = {above:g} - at "
@@ -247,13 +269,19 @@ def b09(tables: Tables) -> Iterator[Part]:
     for (alpha_0, variance), line in rows.groupby(["alpha_0", "sigma_w2"]):
         peak = required(line[line["exact"] == line["exact"].max()], "exact values")
         depth = int(peak["depth"].iloc[0])
-        limits = int(line["depth"].min()), int(line["depth"].max())
+        shallowest = int(line["depth"].min())
+        deepest_depth = int(line["depth"].max())
         name = f"alpha_0 = {alpha_0:g}, sigma_w^2 = {variance:g}"
-        label = f"{name}: depth of the peak, inside the range"
-        yield Estimate(depth).part(label, low=limits[0], high=limits[1], strict=True, paper=True)
-        for other in limits:
-            gap = first(peak).minus(first(line[line["depth"] == other]))
-            label = f"{name}: r at its peak, L = {depth}, - at L = {other}"
+        yield Estimate(depth).part(
+            f"{name}: depth of the peak, inside the range",
+            low=shallowest,
+            high=deepest_depth,
+            strict=True,
+            paper=True,
+        )
+        for end in (shallowest, deepest_depth):
+            gap = first(peak).minus(first(line[line["depth"] == end]))
+            label = f"{name}: r at its peak, L = {depth}, - at L = {end}"
             yield gap.part(label, low=0, paper=True)
 
 
@@ -262,9 +290,8 @@ def b10(tables: Tables) -> Iterator[Part]:
 
     The paper reads this off the sums of Theorem 3.2; the exact values stand beside them.
     """
-    rows = tables["architectures"]
-    for (curve, variance), here in rows.groupby(["curve", "sigma_w2"]):
-        lines = here.pivot(index="depth", columns="architecture", values="y").sort_index()
+    for (curve, variance), rows in tables["architectures"].groupby(["curve", "sigma_w2"]):
+        lines = rows.pivot(index="depth", columns="architecture", values="y").sort_index()
         deep = np.log(lines[lines.index >= SHAPES_FROM_DEPTH])
         case = f"{FORMS[curve]}, sigma_w^2 = {variance:g}"
         for other in ("constant", "shrinking"):

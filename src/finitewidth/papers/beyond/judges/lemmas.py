@@ -62,10 +62,10 @@ def b16(tables: Tables) -> Iterator[Part]:
     """The relative change rises, or falls, from depth to depth; where it rises it is above 0."""
     rows = tables["steps"]
     for (phase, change), line in rows[rows["phase"] != "critical"].groupby(["phase", "change"]):
-        found = estimates(line.sort_values("depth"), "value", "error")
-        if len(found) < 2:
+        changes = estimates(line.sort_values("depth"), "value", "error")
+        if len(changes) < 2:
             raise CannotDecideError(f"one depth in the {phase} phase")
-        growth = found[-1].log().minus(found[0].log())
+        growth = changes[-1].log().minus(changes[0].log())
         depths = f"L = {line['depth'].max()} - at {line['depth'].min()}"
         name = f"{phase}, {change}: log relative change at {depths}"
         bound = {"low": 0.0} if phase == "chaotic" else {"high": 0.0}
@@ -90,8 +90,8 @@ def _signs(rows: pd.DataFrame) -> Iterator[Part]:
 
 
 def _moment(rows: pd.DataFrame, quantity: str, weights: str) -> pd.Series:
-    here = rows[(rows["quantity"] == quantity) & (rows["weights"] == weights)]
-    return required(here, f"the moment {quantity}").iloc[0]
+    matching = rows[(rows["quantity"] == quantity) & (rows["weights"] == weights)]
+    return required(matching, f"the moment {quantity}").iloc[0]
 
 
 def b18(tables: Tables) -> Iterator[Part]:
@@ -99,15 +99,21 @@ def b18(tables: Tables) -> Iterator[Part]:
     rows = tables["moments"]
     for quantity, label in NAMES.items():
         row = _moment(rows, quantity, "tied")
-        found = Estimate(row["value"], row["error"]).scaled(1 / row["printed"])
+        ratio = Estimate(row["value"], row["error"]).scaled(1 / row["printed"])
         name = f"n = {row['width']}, {row['layers']} layers: {label} over the printed one"
-        yield found.part(name, **WITH_REMAINDER.get(quantity, PRINTED))
+        yield ratio.part(name, **WITH_REMAINDER.get(quantity, PRINTED))
     row = _moment(rows, "chain_product", "difference")
-    apart = Estimate(row["value"], row["error"])
-    yield apart.part("E[prod N_x N_d]: tied - untied weights", low=0, paper=True)
-    # exact over printed products at doubled widths: a remainder of order n^(-3/2) for each of
-    # lambda n layers is one of n^(-1/2) for their product
-    rows = doubled_widths(required(tables["products"], "products"))
+    difference = Estimate(row["value"], row["error"])
+    yield difference.part("E[prod N_x N_d]: tied - untied weights", low=0, paper=True)
+    yield from _products(tables["products"])
+
+
+def _products(rows: pd.DataFrame) -> Iterator[Part]:
+    """Exact over printed products at doubled widths.
+
+    A remainder of order n^(-3/2) for each of lambda n layers is one of n^(-1/2) for their product.
+    """
+    rows = doubled_widths(required(rows, "products"))
     widths = rows["width"].tolist()
     if len(widths) < 3:
         raise CannotDecideError("products need three or more doubled widths")
@@ -116,8 +122,10 @@ def b18(tables: Tables) -> Iterator[Part]:
     case = f"L/n = {lam:g}, exact E[prod N_x N_d] over the printed one"
     for width, ratio in zip(widths[:3], ratios[:3], strict=True):
         yield Part(name=f"{case}: at n = {width}", value=ratio, **REMAINDER)
-    away = [Estimate(abs(ratio - 1)) for ratio in ratios]
-    power = power_of(widths, away) if any(one.value for one in away) else Estimate(-math.inf)
+    distances = [Estimate(abs(ratio - 1)) for ratio in ratios]
+    power = Estimate(-math.inf)  # if all ratios are 1
+    if any(distance.value for distance in distances):
+        power = power_of(widths, distances)
     name = f"{case}: power of n with which its distance from 1 changes"
     yield power.part(f"{name}, n = {widths[0]} to {widths[-1]}", high=-0.5, paper=True)
     yield over_printed(ratios, 1.0, f"{case}: limit from n up to {widths[-1]}")
@@ -129,32 +137,32 @@ def b22(tables: Tables) -> Iterator[Part]:
     The estimator with the prefactor 1/N, which repairs the printed one, is not the paper's.
     """
     rows = tables["estimators"]
-    sizes = sorted({500, rows["size"].min()} if len(rows) else {500})
     required(rows[rows["size"] == 500], "samples of 500")
+    sizes = sorted({500, rows["size"].min()})
     names = {
         "printed_leave_one_out": ("prefactor 1/(N-2), as printed", ""),
         "leave_one_out": ("prefactor 1/N", "the paper prints the prefactor 1/(N-2)"),
     }
     for name, (label, outside) in names.items():
-        inside = rows[(rows["estimator"] == name) & rows["size"].isin(sizes)]
-        for row in inside.sort_values("size", ascending=False).itertuples():
-            found = Estimate(float(row.value), float(row.error))
-            text = f"{label}, r = {row.truth:g}: mean over samples of N = {row.size}, over r"
-            bounds = {
-                "low": 1 - BIAS,
-                "high": 1 + BIAS,
-                "paper": True,
-                "outside": outside,
-                "tolerance": "what means over the samples resolve",
-            }
-            yield found.part(text, **bounds)
+        chosen = rows[(rows["estimator"] == name) & rows["size"].isin(sizes)]
+        for row in chosen.sort_values("size", ascending=False).itertuples():
+            ratio = Estimate(float(row.value), float(row.error))
+            yield ratio.part(
+                f"{label}, r = {row.truth:g}: mean over samples of N = {row.size}, over r",
+                low=1 - BIAS,
+                high=1 + BIAS,
+                paper=True,
+                outside=outside,
+                tolerance="what means over the samples resolve",
+            )
 
 
-def _ours(row: str, column: str, found: Estimate) -> Ours:
-    return Ours(row=row, column=column, value=found.value, standard_error=found.error)
+def _ours(row: str, column: str, estimate: Estimate) -> Ours:
+    return Ours(row=row, column=column, value=estimate.value, standard_error=estimate.error)
 
 
-def _moments(tables: Tables) -> dict[str, tuple[Estimate, int]]:
+def _tied_moments(tables: Tables) -> dict[str, tuple[Estimate, int]]:
+    """Quantity -> its mean with tied weights, and the width of the networks."""
     rows = tables["moments"]
     return {
         row.quantity: (Estimate(float(row.value), float(row.error)), int(row.width))
@@ -164,29 +172,33 @@ def _moments(tables: Tables) -> dict[str, tuple[Estimate, int]]:
 
 def lemma_constant(tables: Tables) -> list[Ours]:
     """The k of the factors 1 + k / n of one layer."""
-    found = _moments(tables)
-    return [
-        _ours(*place, found[name][0].shifted(-1).scaled(found[name][1]))
-        for name, place in LEMMAS.items()
-        if name in found
-    ]
+    moments = _tied_moments(tables)
+    numbers = []
+    for quantity, (row, column) in LEMMAS.items():
+        if quantity in moments:
+            factor, width = moments[quantity]
+            numbers.append(_ours(row, column, factor.shifted(-1).scaled(width)))
+    return numbers
 
 
 def summand_moment(tables: Tables) -> list[Ours]:
     """Means and variances of the summands in the lemmas' proofs."""
-    found = _moments(tables)
-    keys = itertools.product(("forward", "backward"), SUMMANDS.items())
-    names = [(f"{way}_norm_ratio", column, f"{way}_{name}") for way, (name, column) in keys]
-    return [_ours(row, column, found[name][0]) for row, column, name in names if name in found]
+    moments = _tied_moments(tables)
+    numbers = []
+    for way, (name, column) in itertools.product(("forward", "backward"), SUMMANDS.items()):
+        if f"{way}_{name}" in moments:
+            moment, _ = moments[f"{way}_{name}"]
+            numbers.append(_ours(f"{way}_norm_ratio", column, moment))
+    return numbers
 
 
 def edge_of_chaos(tables: Tables) -> list[Ours]:
     """The sigma_w^2 at which errors keep their norm, E[N_d] = 1, and its root sigma_w."""
-    found = _moments(tables).get("backward")
-    if found is None:
+    moments = _tied_moments(tables)
+    if "backward" not in moments:
         return []
-    # the table has E[N_d] / (sigma_w2 / 2)
-    variance = Estimate(2.0).over(found[0])
+    norm_ratio, _ = moments["backward"]  # E[N_d] / (sigma_w2 / 2)
+    variance = Estimate(2.0).over(norm_ratio)
     root = math.sqrt(variance.value)
     deviation = Estimate(root, variance.error / (2 * root))
     return [_ours("relu", "sigma_w2", variance), _ours("relu", "sigma_w", deviation)]

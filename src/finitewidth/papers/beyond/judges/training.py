@@ -31,10 +31,10 @@ def _networks(tables: Tables) -> Iterator[tuple[float, pd.DataFrame]]:
 
 
 def _at(rows: pd.DataFrame, step: float, column: str) -> np.ndarray:
-    found = rows[rows["step"] == step].sort_values("seed")[column]
-    if found.empty:
+    values = rows[rows["step"] == step].sort_values("seed")[column]
+    if values.empty:
         raise CannotDecideError(f"no kernel was computed at step {step:g}")
-    return found.to_numpy(float)
+    return values.to_numpy(float)
 
 
 def b19(tables: Tables) -> Iterator[Part]:
@@ -55,68 +55,82 @@ def b20(tables: Tables) -> Iterator[Part]:
     for sigma_w2, rows in _networks(tables):
         last = int(rows["step"].max())
         early = last / EARLY
-        start, soon, end = (_at(rows, step, "gap") for step in (0, early, last))
-        rise = end - start
-        aligned = _at(rows, last, "alignment") - _at(rows, 0, "alignment")
-        faster = (soon - start) / early - (end - soon) / (last - early)
+        gap_at_start = _at(rows, 0, "gap")
+        gap_early = _at(rows, early, "gap")
+        gap_at_end = _at(rows, last, "gap")
+        rise = gap_at_end - gap_at_start
         at = f"sigma_w^2 = {sigma_w2:g}"
         yield samples.mean(f"{at}: rise of the gap in {last} steps", rise, **ABOVE)
+        early_speed = (gap_early - gap_at_start) / early
+        late_speed = (gap_at_end - gap_early) / (last - early)
         label = f"{at}: rise of the gap per 100 steps, up to step {early:g} minus after"
-        yield samples.mean(label, 100 * faster, cut=SOON, **ABOVE)
-        yield samples.mean(f"{at}: rise of the alignment", aligned, **ABOVE)
-        twice = end - 2 * start
+        yield samples.mean(label, 100 * (early_speed - late_speed), cut=SOON, **ABOVE)
+        alignment = _at(rows, last, "alignment") - _at(rows, 0, "alignment")
+        yield samples.mean(f"{at}: rise of the alignment", alignment, **ABOVE)
         label = f"{at}: gap at the end minus twice that at the start"
-        yield samples.mean(label, twice, low=0, strict=True, ours=DOUBLE)
-        most = soon - start - RISEN * rise
+        excess = gap_at_end - 2 * gap_at_start
+        yield samples.mean(label, excess, low=0, strict=True, ours=DOUBLE)
         label = f"{at}: rise of the gap up to step {early:g} minus {RISEN:g} of the whole"
+        most = gap_early - gap_at_start - RISEN * rise
         yield samples.mean(label, most, low=0, ours=MOST)
 
 
 def b21(tables: Tables) -> Iterator[Part]:
-    """Of any two sigma_w^2 the one with the larger gap has the smaller test loss at the end.
+    """Of any two sigma_w^2 the one with the larger gap has the smaller test loss at the end."""
+    ends = {}  # sigma_w2 -> gaps and test losses of all runs
+    for sigma_w2, rows in _networks(tables):
+        last = rows["step"].max()
+        ends[sigma_w2] = (_at(rows, last, "gap"), _at(rows, last, "test_loss"))
+    if len(ends) < 2:
+        raise CannotDecideError("one sigma_w^2 has no order")
+    for first, second in combinations(ends, 2):
+        names = f"sigma_w^2 = {first:g} and {second:g}"
+        yield _order_of_losses(names, *ends[first], *ends[second])
+
+
+def _order_of_losses(
+    names: str, gap_a: np.ndarray, loss_a: np.ndarray, gap_b: np.ndarray, loss_b: np.ndarray
+) -> Part:
+    """Log of the test loss at the smaller gap, less that at the larger, over paired runs.
 
     Which gap is the smaller one is itself estimated. Therefore the error makes the comparison as
     uncertain as the less certain of both differences: it fails only if both are clear. Runs are
     paired, since those of one number start from the same random numbers.
     """
-    ends = {
-        sigma_w2: tuple(_at(rows, rows["step"].max(), name) for name in ("gap", "test_loss"))
-        for sigma_w2, rows in _networks(tables)
-    }
-    if len(ends) < 2:
-        raise CannotDecideError("one sigma_w^2 has no order")
-    for (first, (gap_a, loss_a)), (second, (gap_b, loss_b)) in combinations(ends.items(), 2):
-        names = f"sigma_w^2 = {first:g} and {second:g}"
-        if len(gap_a) != len(gap_b) or len(gap_a) < 2:
-            raise CannotDecideError(f"{names}: {len(gap_a)} runs beside {len(gap_b)}")
-        gap, loss = gap_a - gap_b, np.log(loss_b) - np.log(loss_a)
-        value = math.copysign(1, gap.mean()) * float(loss.mean())
-        certain = min(_score(gap), _score(loss))
-        # with equal means, or with runs that are all alike, the order is not known
-        error = abs(value) / certain if certain > 0 else math.nan
-        yield Part(
-            name=f"{names}: log of the test loss at the smaller gap - at the larger",
-            value=value,
-            standard_error=error,
-            dof=len(gap) - 1,
-            **ABOVE,
-        )
+    if len(gap_a) != len(gap_b) or len(gap_a) < 2:
+        raise CannotDecideError(f"{names}: {len(gap_a)} runs beside {len(gap_b)}")
+    gap = gap_a - gap_b
+    loss = np.log(loss_b) - np.log(loss_a)
+    value = math.copysign(1, gap.mean()) * float(loss.mean())
+    certain = min(_score(gap), _score(loss))
+    # with equal means, or with runs that are all alike, the order is not known
+    error = abs(value) / certain if certain > 0 else math.nan
+    return Part(
+        name=f"{names}: log of the test loss at the smaller gap - at the larger",
+        value=value,
+        standard_error=error,
+        dof=len(gap) - 1,
+        **ABOVE,
+    )
 
 
 def _score(values: np.ndarray) -> float:
     """The mean over its standard error, without sign; 0 if all runs are alike."""
     error = float(values.std(ddof=1)) / math.sqrt(len(values))
-    return abs(float(values.mean())) / error if error > 0 and np.isfinite(error) else 0.0
+    if error > 0 and np.isfinite(error):
+        return abs(float(values.mean())) / error
+    return 0.0
 
 
 def _numbers(tables: Tables, column: str, name: str, over: str = "") -> list[Ours]:
     """Means over runs at the last step, under the names of the printed numbers."""
-    found = []
+    numbers = []
     for sigma_w2, rows in tables["rows"].groupby("sigma_w2"):
         ends = rows[rows["step"] == rows["step"].max()]
         values = ends[column] / ends[over] if over else ends[column]
-        found.append(samples.mean_of(f"sigma_w2_{sigma_w2:.1f}_step3000", name, values.tolist()))
-    return found
+        row = f"sigma_w2_{sigma_w2:.1f}_step3000"
+        numbers.append(samples.mean_of(row, name, values.tolist()))
+    return numbers
 
 
 def kernel_ratio(tables: Tables) -> list[Ours]:
