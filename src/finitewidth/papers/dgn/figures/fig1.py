@@ -26,6 +26,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     """Return the rows to draw, from the tables ``ideal`` and ``spectra``."""
     drawn = tables["spectra"].query("figure == 'dgn_fig1'")
     ideal = tables["ideal"].assign(network="ideal", runs=0, diverged=0)
+    # an empty table would change the types of the columns
     rows = pd.concat([part for part in (ideal, drawn) if len(part)], ignore_index=True)
     return rows.rename(columns={"cumulative": "sum"}).reindex(columns=list(FIELDS))
 

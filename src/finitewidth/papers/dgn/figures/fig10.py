@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator
 
 from finitewidth.figures import by_depth, style
@@ -48,22 +49,23 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     expected = start.assign(
         dynamics="ideal", value=start["ideal"], value_spread=np.nan, runs=0, diverged=0
     )
-    parts = [start, expected, _curves(tables["curves"])]
-    rows = pd.concat(parts, ignore_index=True).assign(source="ours")
-    rows = rows.rename(columns={"time": "step", "value_spread": "standard_deviation"})
-    stated = tables["reported"].query("quantity == 'error_ratio' and row == 'first_step'")
+    ours = pd.concat([start, expected, _curves(tables["curves"])], ignore_index=True)
+    ours = ours.assign(source="ours")
+    ours = ours.rename(columns={"time": "step", "value_spread": "standard_deviation"})
+
+    printed = tables["reported"].query("quantity == 'error_ratio' and row == 'first_step'")
     paper = pd.DataFrame(
         {
             "quantity": "error",
             "dynamics": "ideal",
             "source": "paper",
             "step": 1,
-            "value": stated["value"].astype(float),
+            "value": printed["value"].astype(float),
             "runs": 0,
             "diverged": 0,
         }
     )
-    return pd.concat([rows, paper], ignore_index=True).reindex(columns=list(FIELDS))
+    return pd.concat([ours, paper], ignore_index=True).reindex(columns=list(FIELDS))
 
 
 def _curves(curves: pd.DataFrame) -> pd.DataFrame:
@@ -72,25 +74,28 @@ def _curves(curves: pd.DataFrame) -> pd.DataFrame:
     The start is left out of the growth, which is 0 there. Standard deviations of errors are not
     drawn.
     """
-    ideal = curves["dynamics"] == "ideal"
-    once = curves[ideal].drop_duplicates("time").assign(depth=np.nan, runs=0, diverged=0)
-    own = curves[~ideal & ~((curves["quantity"] == "weights") & (curves["time"] == 0))]
-    own = own.assign(
-        quantity=own["quantity"].replace("weights", "growth"),
-        value=own["value"] - (own["quantity"] == "weights"),
-        value_spread=own["value_spread"].where(own["quantity"] != "error"),
+    is_ideal = curves["dynamics"] == "ideal"
+    ideal = curves[is_ideal].drop_duplicates("time")
+    ideal = ideal.assign(depth=np.nan, runs=0, diverged=0)
+
+    weights_at_start = (curves["quantity"] == "weights") & (curves["time"] == 0)
+    measured = curves[~is_ideal & ~weights_at_start]
+    measured = measured.assign(
+        quantity=measured["quantity"].replace("weights", "growth"),
+        value=measured["value"] - (measured["quantity"] == "weights"),
+        value_spread=measured["value_spread"].where(measured["quantity"] != "error"),
     )
-    return pd.concat([own, once] if len(once) else [own], ignore_index=True)
+    parts = [measured, ideal] if len(ideal) else [measured]
+    return pd.concat(parts, ignore_index=True)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw K_0 by depth, and error, kernel and growth of the norm of all weights against steps."""
     figure, axes = style.subplots(2, 2, height=4.2)
-    start, ours = rows[rows["quantity"] == "start"], rows[rows["source"] == "ours"]
-    measured, expected = (
-        start[start["dynamics"] == name].sort_values("depth")
-        for name in (by_depth.DESCENT, "ideal")
-    )
+    start = rows[rows["quantity"] == "start"]
+    ours = rows[rows["source"] == "ours"]
+    measured = start[start["dynamics"] == by_depth.DESCENT].sort_values("depth")
+    expected = start[start["dynamics"] == "ideal"].sort_values("depth")
     titles = [
         f"kernel at the start, {by_depth.runs_of(measured)}",
         "squared error",
@@ -101,39 +106,41 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     shown = by_depth.looks(measured["depth"])
     _start(axes[0, 0], measured, expected)
     for axis, (quantity, label) in zip(axes.flat[1:], LABELS.items(), strict=True):
-        own = ours[ours["quantity"] == quantity]
-        _over_time(axis, own, shown)
+        curves = ours[ours["quantity"] == quantity]
+        _over_time(axis, curves, shown)
         axis.set_xlabel("step $t$")
         axis.set_ylabel(label)
         if quantity in LOWEST:
-            _logarithmic(axis, own, LOWEST[quantity])
+            _logarithmic(axis, curves, LOWEST[quantity])
     printed = rows[rows["source"] == "paper"]
     style.paper_values(axes[0, 1], printed["step"], printed["value"])
     by_depth.legends(figure, shown)
-    labels = {
-        by_depth.DESCENT: "gradient descent",
-        by_depth.RECURSION: "the kernel stays $K_0$",
-        "ideal": "the kernel stays $d$",
-    }
-    colours = dict.fromkeys(labels, style.GREY) | {"ideal": IDEAL}
-    handles = [
-        style.handle(label, color=colours[name], linestyle=by_depth.LINES[name])
-        for name, label in labels.items()
-    ]
-    if len(printed):
-        handles.append(
-            style.handle(
-                f"paper: {printed['value'].iloc[0]:g} after a step",
-                linestyle="none",
-                marker="D",
-                markersize=4,
-                markerfacecolor="white",
-                color=style.GREY,
-                markeredgewidth=0.9,
-            )
-        )
-    style.legend_above(figure, handles, handlelength=2.4, fontsize=style.FORMULA)
+    style.legend_above(figure, _handles(printed), handlelength=2.4, fontsize=style.FORMULA)
     return figure
+
+
+def _handles(printed: pd.DataFrame) -> list[Line2D]:
+    """The entries of the legend above: kinds of dynamics, and the value of the paper."""
+    descent = style.handle(
+        "gradient descent", color=style.GREY, linestyle=by_depth.LINES[by_depth.DESCENT]
+    )
+    recursion = style.handle(
+        "the kernel stays $K_0$", color=style.GREY, linestyle=by_depth.LINES[by_depth.RECURSION]
+    )
+    ideal = style.handle("the kernel stays $d$", color=IDEAL, linestyle=by_depth.LINES["ideal"])
+    handles = [descent, recursion, ideal]
+    if len(printed):
+        paper = style.handle(
+            f"paper: {printed['value'].iloc[0]:g} after a step",
+            linestyle="none",
+            marker="D",
+            markersize=4,
+            markerfacecolor="white",
+            color=style.GREY,
+            markeredgewidth=0.9,
+        )
+        handles.append(paper)
+    return handles
 
 
 def _start(axis: Axes, measured: pd.DataFrame, ideal: pd.DataFrame) -> None:
@@ -164,19 +171,20 @@ def _start(axis: Axes, measured: pd.DataFrame, ideal: pd.DataFrame) -> None:
 
 def _over_time(axis: Axes, rows: pd.DataFrame, shown: dict) -> None:
     """Plot a curve per depth and kind of dynamics; bars show the standard deviation over runs."""
-    for place, (depth, look) in enumerate(shown.items()):
+    for number, (depth, look) in enumerate(shown.items()):
+        first = 2 * number % EVERY  # bars and marks of each depth begin at another step
         for dynamics in (by_depth.RECURSION, by_depth.DESCENT):
-            own = (rows["depth"] == depth) & (rows["dynamics"] == dynamics)
-            curve = rows[own].sort_values("step")
+            of_depth = rows[(rows["depth"] == depth) & (rows["dynamics"] == dynamics)]
+            curve = of_depth.sort_values("step")
             if curve.empty:
                 continue
-            marks = {"markevery": (2 * place % EVERY, EVERY)}
             if dynamics == by_depth.RECURSION:
                 marks = {"marker": ""}
-            # bars at the ends and at some places between, others for each depth
-            inner = np.arange(len(curve)) % EVERY == 2 * place % EVERY
-            inner[[0, -1]] = True
-            error = curve["standard_deviation"].where(inner)
+            else:
+                marks = {"markevery": (first, EVERY)}
+            has_bar = np.arange(len(curve)) % EVERY == first
+            has_bar[[0, -1]] = True
+            error = curve["standard_deviation"].where(has_bar)
             style.bars(
                 axis,
                 curve["step"],
@@ -201,11 +209,11 @@ def _logarithmic(axis: Axes, rows: pd.DataFrame, lowest: float) -> None:
         style.clip(axis, (low, max(1.6 * high, 10 * low)))
     hidden = sorted(set(rows["depth"].dropna()) - set(positive["depth"]))
     if hidden:
-        words = f"not shown, never above 0: $d$ = {', '.join(f'{depth:g}' for depth in hidden)}"
+        depths = ", ".join(f"{depth:g}" for depth in hidden)
         axis.text(
             0.97,
             0.04,
-            words,
+            f"not shown, never above 0: $d$ = {depths}",
             transform=axis.transAxes,
             ha="right",
             color=style.GREY,

@@ -29,37 +29,38 @@ PANELS = {
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return both entries of the wide networks, from the table ``entries``."""
     wide = tables["entries"].query("figure == 'dgn_fig2' and network == 'wide'")
-    parts = [
-        wide.assign(
+    parts = []
+    for entry in PANELS:
+        part = wide.assign(
             entry=entry,
             mean=wide[entry],
             standard_error=wide[f"{entry}_error"],
             ideal=wide[f"{entry}_ideal"],
         )
-        for entry in PANELS
-    ]
+        parts.append(part)
     return pd.concat(parts, ignore_index=True)[list(FIELDS)]
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw mean and standard error of both entries against depth, and the ideal value dotted."""
     figure, axes = style.subplots(2, 1, height=3.4, width=style.SINGLE, sharex=True)
-    where = f"{by_depth.width_of(rows)}, {by_depth.runs_of(rows)}"
-    style.title_panels(axes, [f"{title}, {where}" for title, _ in PANELS.values()])
+    networks = f"{by_depth.width_of(rows)}, {by_depth.runs_of(rows)}"
+    style.title_panels(axes, [f"{title}, {networks}" for title, _ in PANELS.values()])
     for axis, (entry, (_, label)) in zip(axes, PANELS.items(), strict=True):
-        own = rows[rows["entry"] == entry].sort_values("depth")
-        axis.plot(own["depth"], own["ideal"], ":", color="black", label="expected", zorder=3)
+        curve = rows[rows["entry"] == entry].sort_values("depth")
+        axis.plot(curve["depth"], curve["ideal"], ":", color="black", label="expected", zorder=3)
         style.bars(
             axis,
-            own["depth"],
-            own["mean"],
-            own["standard_error"],
+            curve["depth"],
+            curve["mean"],
+            curve["standard_error"],
             marker="o",
             color=style.COLOURS[0],
             label="mean and standard error",
         )
-        axis.xaxis.set_major_locator(FixedLocator(own["depth"].unique()))
+        axis.xaxis.set_major_locator(FixedLocator(curve["depth"].unique()))
         axis.set_ylabel(label)
     axes[1].set_xlabel("depth $d$")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=2)
     return figure

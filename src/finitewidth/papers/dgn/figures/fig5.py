@@ -44,8 +44,8 @@ BESIDE = 1.08  # place of a value of the paper, in units of the last epoch
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return all rows of the table ``curves``, and the accuracies of the paper's text."""
-    named = {"x": "epoch", "y": "accuracy", "spread": "standard_deviation"}
-    ours = tables["curves"].rename(columns=named).assign(source="ours")
+    names = {"x": "epoch", "y": "accuracy", "spread": "standard_deviation"}
+    ours = tables["curves"].rename(columns=names).assign(source="ours")
     printed = tables["reported"].query("artifact == 'dgn_text' and row == 'mnist'")
     paper = []
     for row in printed.to_dict("records"):
@@ -80,16 +80,17 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         axis.tick_params(labelleft=False)
     axes[0].set_ylabel("train accuracy (%)")
     axes[3].set_ylabel("test accuracy (%)")
-    found = {}
+
+    handles = {}  # label -> the first handle with this label
     for axis in axes:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    order = sorted(found, key=lambda label: (label == PAPER, label.endswith("GaLU")))
+            handles.setdefault(label, handle)
+    labels = sorted(handles, key=lambda label: (label == PAPER, label.endswith("GaLU")))
     figure.legend(
-        [found[label] for label in order],
-        order,
+        [handles[label] for label in labels],
+        labels,
         loc="outside upper center",
-        ncols=len(order),
+        ncols=len(labels),
         title=f"mean and sample standard deviation, {by_depth.runs_of(ours, 'series')}",
     )
     return figure
@@ -97,16 +98,19 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
 def _panel(axis: Axes, rows: pd.DataFrame) -> None:
     ours = rows[rows["source"] == "ours"]
-    for place, (series, line) in enumerate(SERIES.items()):
-        own = ours[ours["series"] == series]
-        if len(own):
-            gates.curve(axis, own, "accuracy", series, place / 2, linestyle=line, label=series)
+    for number, (series, line) in enumerate(SERIES.items()):
+        curve = ours[ours["series"] == series]
+        if len(curve):
+            gates.curve(axis, curve, "accuracy", series, number / 2, linestyle=line, label=series)
     last = ours["epoch"].max() if len(ours) else 1
     for row in rows[rows["source"] == "paper"].to_dict("records"):
         look = gates.LOOKS.get(row["series"], {"marker": "D"})
         style.paper_values(
             axis, [BESIDE * last], [row["accuracy"]], label=PAPER, marker=look["marker"]
         )
-    bad = ", ".join(gates.untrained(ours))
-    axis.set_xlabel("epoch" + f"\nnot trained: {bad}" * bool(bad))
+    label = "epoch"
+    untrained = gates.untrained(ours)
+    if untrained:
+        label += f"\nnot trained: {', '.join(untrained)}"
+    axis.set_xlabel(label)
     axis.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=""))

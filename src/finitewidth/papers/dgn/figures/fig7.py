@@ -38,8 +38,8 @@ FIELDS = {
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return all rows of the table ``curves``."""
-    named = {"x": "epoch", "y": "squared_error", "spread": "standard_deviation"}
-    return tables["curves"].rename(columns=named).reindex(columns=list(FIELDS))
+    names = {"x": "epoch", "y": "squared_error", "spread": "standard_deviation"}
+    return tables["curves"].rename(columns=names).reindex(columns=list(FIELDS))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -52,12 +52,11 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         axis.set_ylabel("mean squared error")
     for axis in axes[1]:
         axis.set_xlabel("epoch")
+    handles = []
+    for split, line in LINES.items():
+        if split in set(rows["split"]):
+            handles.append(style.handle(f"{split} images", color=style.GREY, linestyle=line))
     runs = by_depth.runs_of(rows, "series")
-    handles = [
-        style.handle(f"{split} images", color=style.GREY, linestyle=line)
-        for split, line in LINES.items()
-        if split in set(rows["split"])
-    ]
     style.legend_above(figure, handles, title=f"mean and sample standard deviation, {runs}")
     return figure
 
@@ -65,28 +64,38 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 def _panel(axis: Axes, rows: pd.DataFrame, series: tuple[str, ...]) -> None:
     """Draw the lines of one panel, each network with one legend entry; test errors are dotted."""
     axis.set_yscale("log")
-    bad = gates.untrained(rows)
-    for place, name in enumerate(series):
-        own = rows[rows["series"] == name]
-        for shift, (split, curve) in enumerate(own.groupby("split", sort=False)):
-            label = name + gates.UNTRAINED * (name in bad)
+    untrained = gates.untrained(rows)
+    for number, name in enumerate(series):
+        network = rows[rows["series"] == name]
+        title = name + gates.UNTRAINED if name in untrained else name
+        has_both = network["split"].nunique() > 1
+        for shift, (split, curve) in enumerate(network.groupby("split", sort=False)):
             if split == "test":
-                right = 100 * curve.sort_values("epoch")["test_accuracy"].iloc[-1]  # at the end
-                label += f": {right:.1f} %"
-            elif own["split"].nunique() > 1:
-                label = None
+                at_end = curve.sort_values("epoch")["test_accuracy"].iloc[-1]
+                label = f"{title}: {100 * at_end:.1f} %"
+            else:
+                label = None if has_both else title
+            first_mark = (number + shift / 2) / len(series)
             gates.curve(
                 axis,
                 curve,
                 "squared_error",
                 name,
-                (place + shift / 2) / len(series),
+                first_mark,
                 linestyle=LINES[split],
                 label=label,
             )
+    _legend(axis, rows)
+
+
+def _legend(axis: Axes, rows: pd.DataFrame) -> None:
+    """Add a legend of the networks, with the number of test images if their errors are drawn."""
     splits = set(rows["split"])
-    if splits:
-        # errors of test images stay above those of training images, which share the axis
-        corner = "lower left" if splits == {"test"} else "upper right"
-        right = f"test images right (of {rows['test_images'].iloc[0]:g})"
-        axis.legend(loc=corner, title=right if "test" in splits else None, alignment="left")
+    if not splits:
+        return
+    # errors of test images stay above those of training images, which share the axis
+    corner = "lower left" if splits == {"test"} else "upper right"
+    title = None
+    if "test" in splits:
+        title = f"test images right (of {rows['test_images'].iloc[0]:g})"
+    axis.legend(loc=corner, title=title, alignment="left")

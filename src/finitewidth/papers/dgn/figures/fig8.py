@@ -37,8 +37,8 @@ FIELDS = {
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return all rows of the table ``curves``."""
-    named = {"x": "epoch", "y": "nu", "spread": "standard_deviation"}
-    return tables["curves"].rename(columns=named).reindex(columns=list(FIELDS))
+    names = {"x": "epoch", "y": "nu", "spread": "standard_deviation"}
+    return tables["curves"].rename(columns=names).reindex(columns=list(FIELDS))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -46,9 +46,9 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     figure, axes = style.subplots(2, 2, height=4.4, sharex=True)
     style.title_panels(axes.flat, [title for title, _ in PANELS.values()])
     for axis, (panel, (_, label)) in zip(axes.flat, PANELS.items(), strict=True):
-        own = rows[rows["panel"] == panel]
-        _panel(axis, own)
-        note_ridges(axis, own[own["epoch"].notna()])
+        curves = rows[rows["panel"] == panel]
+        _panel(axis, curves)
+        note_ridges(axis, curves[curves["epoch"].notna()])
         axis.set_ylabel(label)
         axis.legend()
     for axis in axes[1]:
@@ -63,19 +63,19 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 def _panel(axis: Axes, rows: pd.DataFrame) -> None:
     axis.set_yscale("log")
     style.numbers(axis.yaxis, LogLocator(subs=(1, 2, 3, 5)))
-    bad = gates.untrained(rows)
+    untrained = gates.untrained(rows)
     for series, curve in rows.groupby("series", sort=False):
         if series == "value at t = 0":
             axis.axhline(curve["nu"].iloc[0], color="black", linestyle=":", label=series)
             continue
-        curve, name = curve.sort_values("epoch"), series + gates.UNTRAINED * (series in bad)
+        curve = curve.sort_values("epoch")
         style.bars(
             axis,
             curve["epoch"],
             curve["nu"],
             curve["standard_deviation"],
             linestyle=LINES.get(series, "-"),
-            label=name,
+            label=series + gates.UNTRAINED if series in untrained else series,
             **gates.BARS,
             **gates.LOOKS[series],
         )

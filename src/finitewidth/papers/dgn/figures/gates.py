@@ -27,17 +27,26 @@ TRAINED = fields.number(
 )
 
 
-def curve(axis: Axes, rows: pd.DataFrame, y: str, series: str, place: float, **line: Any) -> None:
+def curve(
+    axis: Axes, rows: pd.DataFrame, y: str, series: str, first_mark: float, **line: Any
+) -> None:
     """Plot a curve over epochs with marks, and with bars of the standard deviation over runs.
 
-    Marks begin at ``place``, a fraction of their distance that is different for each curve.
+    Args:
+        axis: the panel.
+        rows: epoch, standard_deviation and the column ``y``.
+        y: column of the vertical axis.
+        series: the network, a key of `LOOKS`.
+        first_mark: where the marks begin, as a fraction of their distance; it is different for
+            each curve of a panel.
+        line: arguments of ``Axes.errorbar``.
     """
     rows = rows.sort_values("epoch")
     every = max(1, len(rows) // MARKED)
-    first = int(place * every)
-    kept = np.arange(len(rows)) % every == first
-    kept[[0, -1]] = True
-    error = rows["standard_deviation"].where(kept)
+    first = int(first_mark * every)
+    has_bar = np.arange(len(rows)) % every == first
+    has_bar[[0, -1]] = True
+    error = rows["standard_deviation"].where(has_bar)
     style.bars(
         axis,
         rows["epoch"],
