@@ -26,11 +26,13 @@ from finitewidth.networks.random_gated import every_signed_network
 def path_sensitivities(weights: list[torch.Tensor], paths: torch.Tensor) -> torch.Tensor:
     """Inner products (P, P) of the derivatives of path strengths (3) of paths (P, d + 1)."""
     total = 0.0
-    factors = [w[paths[:, k], paths[:, k + 1]] for k, w in enumerate(weights)]
+    factors = [w[paths[:, k], paths[:, k + 1]] for k, w in enumerate(weights)]  # (P,) each
     for k in range(len(weights)):
-        own = torch.stack(factors[:k] + factors[k + 1 :]).prod(dim=0)
+        # the derivative by a weight of layer k is the product of the others
+        derivatives = torch.stack(factors[:k] + factors[k + 1 :]).prod(dim=0)
         edges = paths[:, k : k + 2]
-        total = total + torch.outer(own, own) * (edges[:, None] == edges[None]).all(dim=-1)
+        same_edge = (edges[:, None] == edges[None]).all(dim=-1)  # (P, P)
+        total = total + torch.outer(derivatives, derivatives) * same_edge
     return total
 
 
@@ -41,12 +43,15 @@ def paths_from_two_inputs() -> Evidence:
     weights = [torch.from_numpy(rng.standard_normal(pair)) for pair in itertools.pairwise(sizes)]
     gates = [torch.from_numpy((rng.random((2, 3)) < 0.7).astype(float)) for _ in range(2)]
     x = torch.from_numpy(rng.standard_normal((2, 2)))
+    truth = value_kernel(x, weights, None, gates, with_biases=False)[0, 0]
+
     paths = enumerate_paths(sizes)
-    features = path_features(x, gates, paths)
-    between = path_sensitivities(weights, paths)
+    features = path_features(x, gates, paths)[0]
+    sensitivities = path_sensitivities(weights, paths)
     same_input = (paths[:, None, 0] == paths[None, :, 0]).double()
-    forms = (features[0] @ (between * kept) @ features[0] for kept in (same_input, 1.0))
-    return exactly(value_kernel(x, weights, None, gates, with_biases=False)[0, 0], *forms)
+    printed = features @ (sensitivities * same_input) @ features
+    corrected = features @ sensitivities @ features
+    return exactly(truth, printed, corrected)
 
 
 def linear_variance(depth: int, width: int) -> float:
@@ -62,9 +67,10 @@ def variance_growth() -> Evidence:
     The printed value scales the variance at d = 4 by the printed bound.
     """
     widths = [2**power for power in range(8, 13)]
-    at_four = extrapolated([w * linear_variance(4, w) for w in widths])[0]
+    at_four, _ = extrapolated([w * linear_variance(4, w) for w in widths])
     truth, error = extrapolated([w * linear_variance(16, w) for w in widths])
-    return Evidence(truth, error, at_four * (16 / 4) ** 2, leading_variance(16, 1))
+    printed = at_four * (16 / 4) ** 2
+    return Evidence(truth, error, printed, leading_variance(16, 1))
 
 
 def kernel_of_weights() -> Evidence:
@@ -72,7 +78,8 @@ def kernel_of_weights() -> Evidence:
     rng = generator("dgn-3")
     gates = [torch.from_numpy(rng.random((2, 2))) for _ in range(2)]
     x = torch.from_numpy(rng.standard_normal((2, 2)))
-    sigma, d = 0.6, 3
+    sigma = 0.6
+    d = 3
     weights = every_signed_network((2, 2, 2, 1), sigma)
     kernels = value_kernel(x, weights, None, gates, with_biases=False)
     printed = sigma ** (2 * (d - 1)) * float((x @ x.T * overlap(gates))[0, 1])
@@ -81,50 +88,69 @@ def kernel_of_weights() -> Evidence:
 
 def overlap_ratio() -> Evidence:
     """E λ(s, s') / E λ(s, s) over all hard gates of probability mu, w = 2, d = 3."""
-    mu, d = 0.3, 3
+    mu = 0.3
+    d = 3
     shared = mean_overlaps(mu)
     return exactly(shared[0, 1] / shared[0, 0], mu**d, mu ** (d - 1))
 
 
 def overlap_with_itself() -> Evidence:
     """E λ(s, s) over all hard gates of probability mu, w = 2, d = 3."""
-    mu, w, d = 0.3, 2, 3
+    mu = 0.3
+    w = 2
+    d = 3
     return exactly(mean_overlaps(mu)[0, 0], (mu**2 * w) ** (d - 1), (mu * w) ** (d - 1))
 
 
 def squared_loss() -> Evidence:
     """One step of gradient descent, α = 0.1, for the model y = θ x with x = 1, so that K = 1."""
-    step, error = 0.1, 1.0
+    step = 0.1
+    error = 1.0
     by_law = (error - step * 1.0 * error) ** 2
-    printed, halved = ((error - step * slope * error) ** 2 for slope in (2.0, 1.0))
+    printed = (error - step * 2.0 * error) ** 2  # the slope of (y - θ)^2
+    halved = (error - step * 1.0 * error) ** 2
     return exactly(by_law, printed, halved)
 
 
 def one_crossing() -> Evidence:
     """Factor by which the left side of Case 2 grows when w doubles."""
     d = 5
-    narrow, wide = (w**2 * (d - 2) * d**2 * float(w) ** (2 * (d - 3)) * 16 for w in (10, 20))
-    return exactly(wide / narrow, 2.0 ** (2 * (d - 3)), 2.0 ** (2 * (d - 2)))
+
+    def left_side(w: int) -> float:
+        return w**2 * (d - 2) * d**2 * float(w) ** (2 * (d - 3)) * 16
+
+    growth = left_side(20) / left_side(10)
+    return exactly(growth, 2.0 ** (2 * (d - 3)), 2.0 ** (2 * (d - 2)))
 
 
 def paths_through_first_layer() -> Evidence:
     """Number of paths through one weight of the first layer, by enumeration."""
-    d_in, w, d = 2, 3, 3
-    through = (enumerate_paths((d_in, w, w, 1))[:, :2] == 0).all(dim=1).sum()
+    d_in = 2
+    w = 3
+    d = 3
+    paths = enumerate_paths((d_in, w, w, 1))
+    through = (paths[:, :2] == 0).all(dim=1).sum()
     return exactly(through, d_in * w ** (d - 2), w ** (d - 2))
 
 
 def lumped_cases() -> Evidence:
     """Factor by which the leading terms of Cases 3 and 7 grow with depth."""
     w = 100
-    shallow, deep = (32 * d**2 * w * 4 / w * (1 + 4 * d / w**2) for d in (20, 40))
+
+    def leading_terms(d: int) -> float:
+        return 32 * d**2 * w * 4 / w * (1 + 4 * d / w**2)
+
+    growth = leading_terms(40) / leading_terms(20)
     correction = (1 + 4 * 40 / w**2) / (1 + 4 * 20 / w**2)
-    return exactly(deep / shallow, 2**3 * correction, 2**2 * correction)
+    return exactly(growth, 2**3 * correction, 2**2 * correction)
 
 
 def one_input() -> Evidence:
     """E K of deep linear networks with weights ±σ at the input x = 2, over all networks."""
-    sigma, w, d, x = 0.6, 2, 3, 2.0
+    sigma = 0.6
+    w = 2
+    d = 3
+    x = 2.0
     weights = every_signed_network((1, w, w, 1), sigma)
     gates = [torch.ones(1, w, dtype=torch.float64)] * 2
     inputs = torch.full((1, 1), x, dtype=torch.float64)

@@ -53,7 +53,7 @@ def _curves(history: pd.DataFrame, runs: pd.DataFrame) -> Iterator[dict[str, Any
         for series, regimes in networks.items():
             rows = history[history["regime"].isin(regimes)]
             accuracies = list(curve(rows, "test_accuracy"))
-            fitted = train_accuracies(runs[runs["regime"].isin(regimes)])
+            trained = train_accuracies(runs[runs["regime"].isin(regimes)])
             for split in splits:
                 losses = curve(rows, f"{split}_loss")
                 for point, accuracy in zip(losses, accuracies, strict=True):
@@ -63,5 +63,5 @@ def _curves(history: pd.DataFrame, runs: pd.DataFrame) -> Iterator[dict[str, Any
                         "split": split,
                         **point,
                         "test_accuracy": accuracy["y"],
-                        **fitted,
+                        **trained,
                     }

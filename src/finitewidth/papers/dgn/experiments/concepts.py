@@ -107,26 +107,37 @@ def variant(name: str, network: Regime) -> dict[str, str]:
 
     A † marks weights that keep their initial values.
     """
-    soft = network.gating.beta is not None
-    decoupled = network.gating.source == "feature"
-    gates, weights = (
-        rf"\Theta^{letter}_" + ("t" if part in network.learns else r"\dagger")
-        if decoupled
-        else r"\Theta_t"
-        for letter, part in (("g", "feature"), ("w", "value"))
-    )
-    slope, gate = (r"\beta", r"(0, 1 + \epsilon)") if soft else (r"\infty", r"\{0, 1\}")
-    notation = rf"\mathcal{{N}}({gates}, {slope}; {weights})"
+    if network.gating.source == "feature":
+        gating_weights = r"\Theta^g_" + _time_or_dagger("feature" in network.learns)
+        weights = r"\Theta^w_" + _time_or_dagger("value" in network.learns)
+        gates_from = "a network of their own"
+        networks = 2
+    else:
+        gating_weights = r"\Theta_t"
+        weights = r"\Theta_t"
+        gates_from = "the network itself"
+        networks = 1
+    if network.gating.beta is None:
+        slope = r"\infty"
+        gate = r"\{0, 1\}"
+    else:
+        slope = r"\beta"
+        gate = r"(0, 1 + \epsilon)"
+    notation = rf"\mathcal{{N}}({gating_weights}, {slope}; {weights})"
     return {
         "network": name,
         "text": as_text(notation),
         "latex": notation,
-        "gates_from": "a network of their own" if decoupled else "the network itself",
+        "gates_from": gates_from,
         "gate_text": as_text(gate),
         "gate_latex": gate,
-        "networks": 1 + decoupled,
+        "networks": networks,
         "trained": len(network.learns),
     }
+
+
+def _time_or_dagger(learns: bool) -> str:
+    return "t" if learns else r"\dagger"
 
 
 def _tap(net: Net, below: int, unit: int) -> int | None:
@@ -138,11 +149,12 @@ def _tap(net: Net, below: int, unit: int) -> int | None:
 def connections(net: Net) -> pd.DataFrame:
     """Connections between units: ``layer``, ``start``, ``end``, ``tap``, all counted from 1."""
     units = range(net["inputs"])
-    rows = [
-        (layer, start + 1, end + 1, tap + 1)
-        for layer, start, end in itertools.product(range(1, net["layers"] + 1), units, units)
-        if (tap := _tap(net, start, end)) is not None
-    ]
+    rows = []
+    for layer in range(1, net["layers"] + 1):
+        for start, end in itertools.product(units, units):
+            tap = _tap(net, start, end)
+            if tap is not None:
+                rows.append((layer, start + 1, end + 1, tap + 1))
     return pd.DataFrame(rows, columns=["layer", "start", "end", "tap"])
 
 
@@ -152,81 +164,97 @@ def paths(net: Net) -> pd.DataFrame:
     ``path`` and ``bundle`` are counted from 1, bundles in the order of their weights. ``taps`` are
     those of the layers, e.g. ``1 2 1``; a column ``unit_0``, ``unit_1``, … per layer has the units.
     """
-    walks = []
+    paths_found = []  # (taps, units) of each
     for units in itertools.product(range(net["inputs"]), repeat=net["layers"] + 1):
-        taps = [_tap(net, *pair) for pair in itertools.pairwise(units)]
+        taps = tuple(_tap(net, below, unit) for below, unit in itertools.pairwise(units))
         if None not in taps:
-            walks.append((tuple(taps), units))
-    bundles = {taps: number for number, taps in enumerate(sorted({w[0] for w in walks}), start=1)}
-    return pd.DataFrame(
-        [
-            {
-                "path": number,
-                "bundle": bundles[taps],
-                "taps": " ".join(str(tap + 1) for tap in taps),
-                **{f"unit_{layer}": unit + 1 for layer, unit in enumerate(units)},
-            }
-            for number, (taps, units) in enumerate(sorted(walks), start=1)
-        ]
-    )
+            paths_found.append((taps, units))
+    paths_found.sort()
+
+    bundles = {}  # taps -> number
+    rows = []
+    for number, (taps, units) in enumerate(paths_found, start=1):
+        bundle = bundles.setdefault(taps, len(bundles) + 1)
+        row = {"path": number, "bundle": bundle, "taps": " ".join(str(tap + 1) for tap in taps)}
+        for layer, unit in enumerate(units):
+            row[f"unit_{layer}"] = unit + 1
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def kernels(net: Net, examples: Sequence[Sequence[int]]) -> pd.DataFrame:
     """The expected output kernel of all pairs of examples, the second one shifted circularly.
 
     Weights are ±1 with all signs equally likely. Expectations are means over all signs and are
-    exact if the examples are integers. The hard gates come from a gating network of the same form,
-    number ``gating``; all signs of its weights are enumerated too. ``pooled`` is E[ŷ(x) ŷ(x')],
-    ``lemma`` the sum over bundles of Lemma 4.1, ``unpooled`` E<x(L), x'(L)> without the average.
+    exact if the examples are integers. The hard gates come from a gating network of the same form;
+    all signs of its weights are enumerated too.
+
+    Returns:
+        gating (number of the gating network), s, s_prime, shift, pooled (E[ŷ(x) ŷ(x')]), lemma (the
+        sum over bundles of Lemma 4.1), unpooled (E<x(L), x'(L)>, without the average over units).
     """
-    flat = list(itertools.product((-1.0, 1.0), repeat=net["layers"] * net["kernel"]))
-    signs = np.array(flat).reshape(-1, net["layers"], net["kernel"])  # all weights
+    signs = _all_signs(net["layers"], net["kernel"])  # (W, layers, kernel)
     shifts = range(net["inputs"])
-    inputs = np.array([np.roll(x, shift) for x in examples for shift in shifts], float)
+    shifted = [np.roll(x, shift) for x in examples for shift in shifts]
+    inputs = np.array(shifted, float)  # (S, inputs)
     pairs = list(itertools.combinations_with_replacement(range(len(examples)), 2))
-    walks, rows = paths(net), []
+    network_paths = paths(net)
+    rows = []
     for number, gating in enumerate(signs):
         _, gates = _forward(gating, inputs)
         outputs = np.stack([_forward(weights, inputs, gates)[0] for weights in signs])
-        means = outputs.mean(axis=2)
-        pooled = means.T @ means / len(signs)
+        means = outputs.mean(axis=2)  # (W, S), ŷ
+        pooled = means.T @ means / len(signs)  # (S, S)
         unpooled = np.einsum("wsi,wti->st", outputs, outputs) / len(signs)
-        lemma = _by_bundles(net, walks, inputs, gates)
-        for (a, b), shift in itertools.product(pairs, shifts):
-            at = a * net["inputs"], b * net["inputs"] + shift
-            rows.append(
-                {
-                    "gating": number,
-                    "s": a + 1,
-                    "s_prime": b + 1,
-                    "shift": shift,
-                    "pooled": pooled[at],
-                    "lemma": lemma[at],
-                    "unpooled": unpooled[at],
-                }
-            )
+        lemma = _by_bundles(net, network_paths, inputs, gates)
+        for (first, second), shift in itertools.product(pairs, shifts):
+            entry = (first * net["inputs"], second * net["inputs"] + shift)
+            row = {
+                "gating": number,
+                "s": first + 1,
+                "s_prime": second + 1,
+                "shift": shift,
+                "pooled": pooled[entry],
+                "lemma": lemma[entry],
+                "unpooled": unpooled[entry],
+            }
+            rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _all_signs(layers: int, kernel: int) -> np.ndarray:
+    """All weights ±1 of a network, (2^(layers kernel), layers, kernel)."""
+    flat = list(itertools.product((-1.0, 1.0), repeat=layers * kernel))
+    return np.array(flat).reshape(-1, layers, kernel)
 
 
 def _forward(
     weights: np.ndarray, x: np.ndarray, gates: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Outputs (S, inputs) and gates (layers, S, inputs); without ``gates`` those of ReLU."""
-    z, opened = x, []
+    z = x
+    gates_of_layers = []
     for layer, taps in enumerate(weights):
-        # unit i adds unit i + k times tap k
+        # q_i = sum_k tap_k z_{i + k}
         q = sum(tap * np.roll(z, -k, axis=1) for k, tap in enumerate(taps))
-        opened.append((q > 0).astype(float) if gates is None else gates[layer])
-        z = q * opened[-1]
-    return z, np.stack(opened)
+        gate = (q > 0).astype(float) if gates is None else gates[layer]
+        gates_of_layers.append(gate)
+        z = q * gate
+    return z, np.stack(gates_of_layers)
 
 
-def _by_bundles(net: Net, walks: pd.DataFrame, x: np.ndarray, gates: np.ndarray) -> np.ndarray:
+def _by_bundles(
+    net: Net, network_paths: pd.DataFrame, x: np.ndarray, gates: np.ndarray
+) -> np.ndarray:
     """The sum over bundles of Lemma 4.1: the squared sum of input times activity of its paths."""
-    units = walks[[f"unit_{layer}" for layer in range(net["layers"] + 1)]].to_numpy() - 1
-    features = x[:, units[:, 0]]
+    columns = [f"unit_{layer}" for layer in range(net["layers"] + 1)]
+    units = network_paths[columns].to_numpy() - 1  # (paths, layers + 1)
+    features = x[:, units[:, 0]]  # (S, paths)
     for layer in range(net["layers"]):
         features = features * gates[layer][:, units[:, layer + 1]]
-    bundles = walks["bundle"].to_numpy()
-    sums = np.stack([features[:, bundles == b].sum(axis=1) for b in np.unique(bundles)])
+    bundles = network_paths["bundle"].to_numpy()
+    sums = []
+    for bundle in np.unique(bundles):
+        sums.append(features[:, bundles == bundle].sum(axis=1))
+    sums = np.stack(sums)  # (bundles, S)
     return sums.T @ sums / net["inputs"] ** 2

@@ -117,12 +117,16 @@ def _trajectories(depth: int, runs: Sequence[int], settings: Mapping[str, Any]) 
     streams = [("dgn/deep_linear", depth, run, "weights") for run in runs]
     weights = equal_variance_weights(sizes, math.sqrt(1 / width), streams)
     step = torch.full((len(runs),), steepness(settings) / depth, dtype=torch.float64)
-    errors, kernels, norms = [], [], []  # at each time, (R,)
+
+    errors = []  # at each time, (R,)
+    kernels = []
+    norms = []
     for state in gradient_descent(x, y, weights, "open", step=step, times=times):
         errors.append(state.errors[:, 0].clone())
         kernels.append(Networks(x, y, state.weights, "open").kernel()[:, 0, 0])
         squares = sum((weight**2).sum((-2, -1)) for weight in state.weights)
         norms.append(squares.sqrt())
+
     # a kernel of one input is its own eigenvalue, with the eigenvector 1
     values = kernels[0][:, None]  # (R, S)
     vectors = torch.ones(len(runs), 1, 1).double()  # (R, S, S)
@@ -149,17 +153,24 @@ def steps_to(ratios: np.ndarray, level: float) -> float:
     below = np.flatnonzero(ratios <= level)
     if not len(below):
         return float("nan")
-    if below[0] == 0 or ratios[below[0]] == 0:
-        return float(below[0])
-    before, after = np.log(ratios[below[0] - 1 : below[0] + 1])
-    return float(below[0] - 1 + (before - np.log(level)) / (before - after))
+    first = below[0]
+    if first == 0 or ratios[first] == 0:
+        return float(first)
+    before, after = np.log(ratios[first - 1 : first + 1])
+    return float(first - 1 + (before - np.log(level)) / (before - after))
 
 
 def _ideal(settings: Mapping[str, Any]) -> pd.DataFrame:
     """(1 - rate)^(2t): the squared error at step size rate/d if the kernel stays equal to d."""
     times = np.arange(settings["steps"] + 1)
-    ratios = (1 - steepness(settings)) ** (2 * times)
     values = pd.DataFrame(
-        {"figure": FIGURE, "quantity": "error", "dynamics": "ideal", "time": times, "value": ratios}
+        {
+            "figure": FIGURE,
+            "quantity": "error",
+            "dynamics": "ideal",
+            "time": times,
+            "value": (1 - steepness(settings)) ** (2 * times),
+        }
     )
-    return pd.merge(pd.DataFrame({"depth": settings["depths"]}), values, how="cross")
+    depths = pd.DataFrame({"depth": settings["depths"]})
+    return pd.merge(depths, values, how="cross")

@@ -24,10 +24,11 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     history = inputs["histories"]
     runs = scores_by_replica(history, settings["trained"])
     keys = ["regime", "variant", "seed"]
-    runs["epochs_to_99"] = [
-        epochs_to(LEARNT, history[(history[keys] == list(run.values())).all(axis=1)])
-        for run in runs[keys].to_dict("records")
-    ]
+    epochs = []
+    for run in runs[keys].to_dict("records"):
+        of_run = (history[keys] == list(run.values())).all(axis=1)
+        epochs.append(epochs_to(LEARNT, history[of_run]))
+    runs["epochs_to_99"] = epochs
     runs["train_images"] = images_of(history["train_accuracy"])
     return {
         "runs": runs.drop(columns=["row", "stage", "beta", "eps"]),
@@ -41,10 +42,10 @@ def epochs_to(accuracy: float, history: pd.DataFrame) -> float:
     It is interpolated linearly from the epoch before (with accuracy 0 at epoch 0), because whole
     epochs are too coarse for a network that learns within a few.
     """
-    reached = [0.0, *history.sort_values("epoch")["train_accuracy"]]
-    for epoch, now in enumerate(reached):
+    accuracies = [0.0, *history.sort_values("epoch")["train_accuracy"]]
+    for epoch, now in enumerate(accuracies):
         if now >= accuracy:
-            before = reached[epoch - 1]
+            before = accuracies[epoch - 1]
             return epoch - 1 + (accuracy - before) / (now - before)
     return float("nan")
 
@@ -75,6 +76,7 @@ def _curves(
     for panel, (variant, column) in panels.items():
         for regime, series in (("relu", "ReLU"), ("galu", "GaLU")):
             rows = history[(history["variant"] == variant) & (history["regime"] == regime)]
-            own = runs[(runs["variant"] == variant) & (runs["regime"] == regime)]
+            scores = runs[(runs["variant"] == variant) & (runs["regime"] == regime)]
+            trained = train_accuracies(scores)
             for point in curve(rows, column):
-                yield {"panel": panel, "series": series, **point, **train_accuracies(own)}
+                yield {"panel": panel, "series": series, **point, **trained}

@@ -55,14 +55,13 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         for (panel, series), kernels in _kernels(inputs, epoch, x, settings).items():
             for seed, kernel in enumerate(kernels):
                 row = {"panel": panel, "series": series, "epoch": epoch, "seed": seed}
-                rows += [row | part for part in _nu(y, kernel, panel)]
+                rows += [row | nu for nu in _nu(y, kernel, panel)]
     runs = pd.DataFrame(rows)
     scores = scores_by_replica(inputs["histories"], settings["trained"])
-    fitted = {
-        series: train_accuracies(scores[scores["regime"].isin(regimes)])
-        for series, regimes in REGIMES.items()
-    }
-    return {"runs": runs, "curves": pd.DataFrame(_curves(runs, fitted))}
+    trained = {}
+    for series, regimes in REGIMES.items():
+        trained[series] = train_accuracies(scores[scores["regime"].isin(regimes)])
+    return {"runs": runs, "curves": pd.DataFrame(_curves(runs, trained))}
 
 
 def _kernels(
@@ -110,21 +109,21 @@ def _nu(y: Tensor, kernel: Tensor, panel: str) -> Iterator[dict[str, Any]]:
     row = nu_values.nu_row(y, lambda: kernel)
     if panel == "ka":
         yield row | {"panel": "ka_hat"}
-        row["nu"] = None if row["nu"] is None else row["nu"] / float(kernel.trace())
+        if row["nu"] is not None:
+            row["nu"] = row["nu"] / float(kernel.trace())
     yield row
 
 
 def _curves(
-    runs: pd.DataFrame, fitted: Mapping[str, Mapping[str, float]]
+    runs: pd.DataFrame, trained: Mapping[str, Mapping[str, float]]
 ) -> Iterator[dict[str, Any]]:
-    for panel, series in ((p, s) for p, lines in LINES.items() for s in lines):
-        rows = runs[(runs["panel"] == panel) & (runs["series"] == series)]
-        points = [
-            {"panel": panel, "series": series, "x": epoch}
-            | nu_values.nu_point(group)
-            | fitted[series]
-            for epoch, group in rows.groupby("epoch")
-        ]
-        yield from points
-        if len(LINES[panel]) == 1:
-            yield {**points[0], "series": "value at t = 0", "x": None, "spread": None}
+    for panel, lines in LINES.items():
+        for series in lines:
+            rows = runs[(runs["panel"] == panel) & (runs["series"] == series)]
+            points = []
+            for epoch, group in rows.groupby("epoch"):
+                point = {"panel": panel, "series": series, "x": epoch}
+                points.append({**point, **nu_values.nu_point(group), **trained[series]})
+            yield from points
+            if len(lines) == 1:
+                yield {**points[0], "series": "value at t = 0", "x": None, "spread": None}

@@ -29,17 +29,17 @@ def measure(
         ``errors``: network, depth, dynamics, run, time, ratio = |e_t|^2/|e_0|^2.
         ``error_curves``: network, depth, dynamics, time, ratio, ratio_spread, runs, diverged.
     """
-    runs, units = settings["runs"], settings["samples"] * settings["width"]
-    cells = [
-        ({"network": name, "depth": depth}, units * depth)
-        for name in ("galu", "relu")
-        for depth in settings["depths"]
-    ]
+    runs = settings["runs"]
+    gates_of_layer = settings["samples"] * settings["width"]  # numbers that a run needs
+    cells = []
+    for name in ("galu", "relu"):
+        for depth in settings["depths"]:
+            cells.append(({"network": name, "depth": depth}, gates_of_layer * depth))
 
-    def rows_of_batch(place: Mapping[str, Any], batch: range) -> dynamics.Rows:
-        drawn = networks(place["network"], place["depth"], batch, settings)
-        found = dynamics.follow(drawn, settings, len(batch))
-        return dynamics.rows_of(found, batch.start, place["depth"])
+    def rows_of_batch(cell: Mapping[str, Any], batch: range) -> dynamics.Rows:
+        drawn = networks(cell["network"], cell["depth"], batch, settings)
+        followed = dynamics.follow(drawn, settings, len(batch))
+        return dynamics.rows_of(followed, batch.start, cell["depth"])
 
     return dynamics.tables_of(cells, runs, rows_of_batch, {"dgn_fig4": runs}, checkpoints)
 

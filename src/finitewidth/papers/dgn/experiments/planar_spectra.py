@@ -24,13 +24,14 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """
     rows = []
     for depth in settings["depths"]:
-        for batch in batches(settings["draws"], settings["samples"] * settings["width"] * depth):
-            numbers = range(FIRST_RUN + batch.start, FIRST_RUN + batch.stop)
-            kernels = networks("galu", depth, numbers, settings).kernel()
+        numbers_per_run = settings["samples"] * settings["width"] * depth
+        for batch in batches(settings["draws"], numbers_per_run):
+            runs = range(FIRST_RUN + batch.start, FIRST_RUN + batch.stop)
+            kernels = networks("galu", depth, runs, settings).kernel()  # (R, S, S)
             largest = torch.linalg.eigvalsh(kernels)[:, -1]
             traces = kernels.diagonal(dim1=1, dim2=2).sum(dim=1)
-            rows += [
-                {"network": "galu", "depth": depth, "run": run, "trace_over_rho_max": float(ratio)}
-                for run, ratio in zip(numbers, traces / largest, strict=True)
-            ]
+            for run, ratio in zip(runs, (traces / largest).tolist(), strict=True):
+                rows.append(
+                    {"network": "galu", "depth": depth, "run": run, "trace_over_rho_max": ratio}
+                )
     return {"kernels": pd.DataFrame(rows)}

@@ -27,24 +27,25 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     reported = inputs["reported"]
     in_table4 = reported[reported["artifact"] == "dgn_table4"]
     printed = in_table4.set_index(["row", "column"])["value"]
+    accuracies = ("best_train", *SELECTIONS)
     rows = []
     for name, group in runs.groupby("network", sort=False):
-        rows.append(
-            {
-                "network": name,
-                **group[["regime", "beta", "eps"]].iloc[0],
-                **means_of_runs(group, ("best_train", *SELECTIONS), settings["select"]),
-                "train_accuracy_lowest": group["best_train"].min(),
-                "trained": int(group["trained"].min()),
-                "reported_train": printed.get((name, "train")),
-                "reported_test": printed.get((name, "test")),
-            }
-        )
+        row = {
+            "network": name,
+            **group[["regime", "beta", "eps"]].iloc[0],
+            **means_of_runs(group, accuracies, settings["select"]),
+            "train_accuracy_lowest": group["best_train"].min(),
+            "trained": int(group["trained"].min()),
+            "reported_train": printed.get((name, "train")),
+            "reported_test": printed.get((name, "test")),
+        }
+        rows.append(row)
     return {"runs": runs.drop(columns=["row", "stage", "variant"]), "rows": pd.DataFrame(rows)}
 
 
 def network_name(run: Mapping[str, Any]) -> str:
     """Name of a network in ``config/reported/dgn.csv``, e.g. ``soft_relu_eps0.1_beta8``."""
-    if run["regime"] == "soft_relu":
+    regime = run["regime"]
+    if regime == "soft_relu":
         return f"soft_relu_eps{run['eps']:g}_beta{run['beta']:g}"
-    return {"linear": "dln"}.get(run["regime"], run["regime"])
+    return "dln" if regime == "linear" else regime

@@ -20,28 +20,27 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """
     # the images themselves, with neither random labels nor random pixels
     images = inputs["mnist"][inputs["mnist"]["variant"] == "original"]
-    sweep, name = inputs["sweep"], network_name({"regime": "soft_relu", **settings["in_text"]})
-    gates = scores_by_replica(inputs["gates_only"], settings["trained"])
-    networks = [  # row, column, section of the settings, runs
-        ("cifar10", "gates_only", "gates_only", gates),
-        ("cifar10", "soft_relu", "sweep", sweep[sweep["network"] == name]),
-        *(
-            ("mnist", regime, "mnist", images[images["regime"] == regime])
-            for regime in ("galu", "relu")
-        ),
+    galu = images[images["regime"] == "galu"]
+    relu = images[images["regime"] == "relu"]
+    gates_only = scores_by_replica(inputs["gates_only"], settings["trained"])
+    sweep = inputs["sweep"]
+    name = network_name({"regime": "soft_relu", **settings["in_text"]})
+    soft_relu = sweep[sweep["network"] == name]
+
+    select = settings["select"]  # section -> how the epoch of the test accuracy is chosen
+    parts = [
+        _part("test_accuracy", "cifar10", "gates_only", gates_only, select["gates_only"]),
+        _part("test_accuracy", "cifar10", "soft_relu", soft_relu, select["sweep"]),
+        _part("test_accuracy", "mnist", "galu", galu, select["mnist"]),
+        _part("test_accuracy", "mnist", "relu", relu, select["mnist"]),
+        _part("train_accuracy", "mnist", "all", images, "train_last"),
     ]
-    runs = pd.concat(
-        [
-            _part("test_accuracy", row, column, scores, settings["select"][section])
-            for row, column, section, scores in networks
-        ]
-        + [_part("train_accuracy", "mnist", "all", images, "train_last")]
-    )
+    runs = pd.concat(parts)
     printed = printed_in_text(inputs["reported"], "dgn")
     rows = []
     for key, group in runs.groupby(list(KEYS), sort=False):
-        sound = group["value"].where(group["diverged"] == 0)
-        row = text_row(key, sound, group["select"].iloc[0], printed)
+        not_diverged = group["value"].where(group["diverged"] == 0)
+        row = text_row(key, not_diverged, group["select"].iloc[0], printed)
         rows.append(row | train_accuracies(group))
     return {"runs": runs, "rows": pd.DataFrame(rows)}
 

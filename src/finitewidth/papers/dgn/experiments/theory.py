@@ -38,42 +38,45 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def _fits(settings: Mapping[str, Any]) -> pd.DataFrame:
-    chosen, runs = settings["fit"], settings["runs"]
-    progress = Progress(2 * len(chosen["networks"]), "fits of two points of one direction")
+    fit = settings["fit"]
+    runs = settings["runs"]
+    progress = Progress(2 * len(fit["networks"]), "fits of two points of one direction")
     rows = []
-    for network, biases in itertools.product(chosen["networks"], (False, True)):
-        lowest = _train(network["hidden"], network["width"], biases, runs, chosen)
-        rows += [
-            {**network, "biases": int(biases), "run": run, "lowest": float(value), "floor": FLOOR}
-            for run, value in enumerate(lowest)
-        ]
+    for network, biases in itertools.product(fit["networks"], (False, True)):
+        lowest = _train(network["hidden"], network["width"], biases, runs, fit)
+        for run, value in enumerate(lowest.tolist()):
+            row = {"biases": int(biases), "run": run, "lowest": value, "floor": FLOOR}
+            rows.append({**network, **row})
         progress.advance()
     progress.close()
     return pd.DataFrame(rows)
 
 
-def _train(hidden: int, width: int, biases: bool, runs: int, chosen: Mapping[str, Any]) -> Tensor:
+def _train(hidden: int, width: int, biases: bool, runs: int, fit: Mapping[str, Any]) -> Tensor:
     """The smallest loss of each run of Adam from Gaussian weights of variance 2 / fan_in."""
     stream = generator("dgn/theory/fit", hidden, width, int(biases))
     normal = {"generator": stream, "dtype": torch.float64}
-    sizes = [chosen["n0"], *[width] * hidden, 1]
+    sizes = [fit["n0"], *[width] * hidden, 1]
     x = torch.randn(runs, 1, sizes[0], **normal)
-    points = torch.cat([x, 2 * x], dim=1)
+    points = torch.cat([x, 2 * x], dim=1)  # (R, 2, n0)
     labels = torch.tensor(LABELS, dtype=torch.float64)
-    pairs = list(itertools.pairwise(sizes))
-    weights = [torch.randn(runs, a, b, **normal) * math.sqrt(2 / a) for a, b in pairs]
-    offsets = [torch.zeros(runs, 1, b, dtype=torch.float64) for _, b in pairs]
+    weights = []
+    offsets = []
+    for fan_in, fan_out in itertools.pairwise(sizes):
+        weights.append(torch.randn(runs, fan_in, fan_out, **normal) * math.sqrt(2 / fan_in))
+        offsets.append(torch.zeros(runs, 1, fan_out, dtype=torch.float64))
     trained = weights + offsets if biases else weights
     for tensor in trained:
         tensor.requires_grad_()
-    optimiser = torch.optim.Adam(trained, lr=chosen["step_size"])
+
+    optimiser = torch.optim.Adam(trained, lr=fit["step_size"])
     lowest = torch.full((runs,), math.inf, dtype=torch.float64)
-    for _ in range(chosen["steps"]):
+    for _ in range(fit["steps"]):
         z = points
         for layer, (weight, offset) in enumerate(zip(weights, offsets, strict=True)):
-            q = z @ weight + offset
+            q = z @ weight + offset  # (R, 2, fan_out)
             z = torch.relu(q) if layer < hidden else q
-        losses = ((z[..., 0] - labels) ** 2).sum(dim=1)
+        losses = ((z[..., 0] - labels) ** 2).sum(dim=1)  # (R,)
         lowest = torch.minimum(lowest, losses.detach())
         optimiser.zero_grad()
         losses.sum().backward()
@@ -81,29 +84,33 @@ def _train(hidden: int, width: int, biases: bool, runs: int, chosen: Mapping[str
     return lowest
 
 
-def _overlaps(chosen: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _overlaps(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Lemma 2.4: mean overlaps under random gates, relative to their expectation.
 
     The expectation is (mu w)^{d-1} for an input with itself and (mu^2 w)^{d-1} for two inputs.
     """
-    width, mu, draws = chosen["width"], chosen["mu"], chosen["draws"]
-    for depth in chosen["depths"]:
+    width = settings["width"]
+    mu = settings["mu"]
+    draws = settings["draws"]
+    for depth in settings["depths"]:
         stream = generator("dgn/theory/overlaps", depth)
-        shape = (depth - 1, draws, 2, width)
-        counts = overlap(draw_gates(shape, mu, stream)).numpy()
-        for case, (s, t), share in (("self", (0, 0), mu), ("cross", (0, 1), mu**2)):
+        gates = draw_gates((depth - 1, draws, 2, width), mu, stream)
+        counts = overlap(gates).numpy()  # (draws, 2, 2)
+        for case, entry, share in (("self", (0, 0), mu), ("cross", (0, 1), mu**2)):
+            first, second = entry
             # relative to the expectation, because the numbers grow exponentially with depth
-            relative = counts[:, s, t] / (share * width) ** (depth - 1)
+            relative = counts[:, first, second] / (share * width) ** (depth - 1)
             variance = (1 + (1 - share) / (share * width)) ** (depth - 1) - 1  # of a product
             name = f"{case} overlap / expectation, d={depth}"
             yield _identity("D03", name, 1.0, variance, relative)
 
 
-def _linear(chosen: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _linear(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Corollary 8.1: E[K_0] = d for deep linear networks with weights ±sqrt(1/w) at the input 1."""
-    width, draws = chosen["width"], chosen["draws"]
+    width = settings["width"]
+    draws = settings["draws"]
     x = torch.ones(1, 1)
-    for depth in chosen["depths"]:
+    for depth in settings["depths"]:
         gates = [torch.ones(1, width)] * (depth - 1)
         exact = value_kernel_moments(x, gate_counts(gates), 1 / width)
         sizes = (1, *[width] * (depth - 1), 1)

@@ -16,11 +16,9 @@ FROZEN = ("frnpf_di", "galu", "flnpf")  # the order in which they stand in their
 def mnist(mnist: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     """ReLU and GaLU, each on images, random labels and random pixels in one stack."""
     for regime in ("relu", "galu"):
-        replicas = [
-            replica
-            for variant in ("original", "random_labels", mnist["pixels"])
-            for replica in replicas_of(regime, "dgn/mnist", mnist, variant=variant)
-        ]
+        replicas = []
+        for variant in ("original", "random_labels", mnist["pixels"]):
+            replicas += replicas_of(regime, "dgn/mnist", mnist, variant=variant)
         yield planned(f"mnist-{regime}", "mnist", mnist["network"], mnist, replicas)
 
 
@@ -32,32 +30,36 @@ def binary(binary: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     those of the ReLU networks the learnt gates come from.
     """
     gate = binary["gate"]
-    soft_galu = {"soft": "soft_galu", "hard": "dlnpf"}[binary["feature_hidden"]]
-    start, fresh = "dgn/binary", "dgn/binary/fresh"
+    start = "dgn/binary"
+    fresh = "dgn/binary/fresh"
+    soft_galu = "dlnpf" if binary["feature_hidden"] == "hard" else "soft_galu"
     frozen = [
         *replicas_of("frnpf_di", start, binary),
         *replicas_of("galu", fresh, binary),
         *replicas_of("flnpf", fresh, binary, pretrained="last"),
     ]
-    for name, replicas, more in (
+    stacks = (
         ("relu", replicas_of("relu", start, binary), {"keep": ("last",)}),
         ("soft_relu", replicas_of("soft_relu", start, binary, **gate), {}),
         ("soft_galu", replicas_of(soft_galu, start, binary, **gate), {}),
         ("frozen", frozen, {"earlier": "binary-relu"}),
-    ):
-        yield planned(f"binary-{name}", "binary", binary["network"], binary, replicas, **more)
+    )
+    for name, replicas, options in stacks:
+        yield planned(f"binary-{name}", "binary", binary["network"], binary, replicas, **options)
 
 
 def sweep(sweep: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     """Deep linear and ReLU networks, and soft-ReLU with all its gates in one stack."""
-    soft = [
-        replica
-        for eps in sweep["eps"]
-        for beta in sweep["beta"]
-        for replica in replicas_of("soft_relu", "dgn/table4", sweep, beta=beta, eps=eps)
-    ]
-    hard = [(regime, replicas_of(regime, "dgn/table4", sweep)) for regime in ("linear", "relu")]
-    for regime, replicas in [*hard, ("soft_relu", soft)]:
+    stacks = {
+        "linear": replicas_of("linear", "dgn/table4", sweep),
+        "relu": replicas_of("relu", "dgn/table4", sweep),
+        "soft_relu": [],
+    }
+    for eps in sweep["eps"]:
+        for beta in sweep["beta"]:
+            gate = {"beta": beta, "eps": eps}
+            stacks["soft_relu"] += replicas_of("soft_relu", "dgn/table4", sweep, **gate)
+    for regime, replicas in stacks.items():
         yield planned(f"sweep-{regime}", "table4", sweep["network"], sweep, replicas)
 
 

@@ -6,7 +6,6 @@ These are experiments 1 (fixed random gates), 2 (points of the plane) and 8 (dee
 import math
 from collections.abc import Sequence
 from itertools import combinations, pairwise
-from operator import itemgetter
 
 import numpy as np
 import pandas as pd
@@ -24,7 +23,9 @@ from finitewidth.papers.npf.judges.memorisation import (
     narrow_errors,
 )
 
-SHALLOW, DEEP = (2, 4, 6, 8), (8, 12, 16, 20)  # a turning point shows in one of them
+# a turning point shows in one of them
+SHALLOW = (2, 4, 6, 8)
+DEEP = (8, 12, 16, 20)
 LINEAR_DEPTHS = (2, 4, 6, 8, 10)
 RATE = 0.1
 IDEAL = (1 - RATE) ** 2
@@ -39,12 +40,14 @@ BY_EYE = "follows, in a plot; the mean of 20 runs is known to a tenth at d = 20"
 BY_SCALE = "follows, in a plot whose axis must reach 1/2: a twentieth of that"
 
 
-def _by_depth(rows: pd.DataFrame, network: str, column: str, what: str) -> pd.DataFrame:
+def _by_depth(rows: pd.DataFrame, network: str, column: str, description: str) -> pd.DataFrame:
     """log10 of a column, a row per run and a column per depth."""
-    found = rows[rows["network"] == network].pivot(index="run", columns="depth", values=column)
-    if missing := sorted(set(DEPTHS) - set(found.columns)):
-        raise CannotDecideError(f"{what} of {network}: no depth of {missing[0]}")
-    return np.log10(found)
+    of_network = rows[rows["network"] == network]
+    values = of_network.pivot(index="run", columns="depth", values=column)
+    missing = sorted(set(DEPTHS) - set(values.columns))
+    if missing:
+        raise CannotDecideError(f"{description} of {network}: no depth of {missing[0]}")
+    return np.log10(values)
 
 
 def _log_errors(tables: Tables, network: str) -> dict[int, pd.DataFrame]:
@@ -54,13 +57,14 @@ def _log_errors(tables: Tables, network: str) -> dict[int, pd.DataFrame]:
     """
     errors = tables["errors"]
     descent = errors[errors["dynamics"] == DESCENT]
-    return {
-        time: _by_depth(
-            descent[descent["time"] == time], network, "ratio", f"descent of {time} steps"
-        )
-        for time in (1000, 10_000)
-        if time == 1000 or descent["time"].max() >= time
-    }
+    times = [1000]
+    if descent["time"].max() >= 10_000:
+        times.append(10_000)
+    logs = {}
+    for time in times:
+        at_time = descent[descent["time"] == time]
+        logs[time] = _by_depth(at_time, network, "ratio", f"descent of {time} steps")
+    return logs
 
 
 def _log_spreads(kernels: pd.DataFrame, network: str) -> pd.DataFrame:
@@ -79,7 +83,8 @@ def d07(tables: Tables) -> list[Part]:
 
     Spectra are those of networks at initialisation that are not trained, of which there are more.
     """
-    errors, spreads = _log_errors(tables, "galu"), _log_spreads(tables["spectra"], "galu")
+    errors = _log_errors(tables, "galu")
+    spreads = _log_spreads(tables["spectra"], "galu")
     parts = []
     for depths in (SHALLOW, DEEP):
         span = f"d = {depths[0]} to {depths[-1]}"
@@ -95,17 +100,19 @@ def d08(tables: Tables) -> list[Part]:
     """GaLU has the smaller error and the more even spectrum, on average over some depths."""
     kernels = tables["kernels"]
     spread = _log_spreads(kernels, "galu") - _log_spreads(kernels, "relu")
-    galu, relu = (_log_errors(tables, network) for network in ("galu", "relu"))
+    galu = _log_errors(tables, "galu")
+    relu = _log_errors(tables, "relu")
     parts = []
-    for depths in (SHALLOW[:1], SHALLOW[1:], DEEP[1:]):
-        at = f"d = {', '.join(map(str, depths))}"
-        origin = {"paper": True, "outside": SHALLOWEST if depths == SHALLOW[:1] else ""}
+    shallowest = SHALLOW[:1]
+    for depths in (shallowest, SHALLOW[1:], DEEP[1:]):
+        prefix = f"d = {', '.join(map(str, depths))}"
+        origin = {"paper": True, "outside": SHALLOWEST if depths == shallowest else ""}
         for time in galu:
             gaps = (galu[time] - relu[time])[list(depths)].mean(axis=1, skipna=False)
-            name = f"{at}, t = {time}: log10 error, GaLU minus ReLU"
+            name = f"{prefix}, t = {time}: log10 error, GaLU minus ReLU"
             parts.append(samples.mean(name, gaps, high=0, **origin))
         gaps = spread[list(depths)].mean(axis=1, skipna=False)
-        name = f"{at}: log10 of trace over largest eigenvalue, GaLU minus ReLU"
+        name = f"{prefix}: log10 of trace over largest eigenvalue, GaLU minus ReLU"
         parts.append(samples.mean(name, gaps, low=0, **origin))
     return parts
 
@@ -127,7 +134,8 @@ def d11(tables: Tables) -> list[Part]:
     """
     parts = []
     for depth in LINEAR_DEPTHS:
-        ratio, kernel = (_linear_runs(tables, depth, name) for name in ("first_ratio", "kernel"))
+        ratio = _linear_runs(tables, depth, "first_ratio")
+        kernel = _linear_runs(tables, depth, "kernel")
         adjusted = ratio + 2 * RATE * (1 - RATE) * (kernel / depth - 1)
         name = f"d = {depth}: mean of e_1^2/e_0^2, adjusted for K_0"
         parts.append(samples.mean(name, adjusted, low=0.805, high=0.815, paper=True))
@@ -140,22 +148,22 @@ def d12(tables: Tables) -> list[Part]:
     parts = []
     for depth in LINEAR_DEPTHS:
         steps = _linear_runs(tables, depth, "steps_to_hundredth")
+        name = f"d = {depth}: steps to a hundredth of e_0^2"
+        parts.append(samples.mean(name, steps, high=ideal, paper=True))
         growth = _linear_runs(tables, depth, "kernel_growth")
         name = f"d = {depth}: kernel at the end over that at the start"
-        parts += [
-            samples.mean(
-                f"d = {depth}: steps to a hundredth of e_0^2", steps, high=ideal, paper=True
-            ),
-            samples.mean(name, growth, low=1, paper=True),
-        ]
+        parts.append(samples.mean(name, growth, low=1, paper=True))
     return parts
 
 
 def d13(tables: Tables) -> list[Part]:
     """Any two depths take about the same number of steps to a hundredth of e_0^2."""
-    logs = {d: np.log(_linear_runs(tables, d, "steps_to_hundredth")) for d in LINEAR_DEPTHS}
-    return [
-        samples.difference(
+    logs = {}
+    for depth in LINEAR_DEPTHS:
+        logs[depth] = np.log(_linear_runs(tables, depth, "steps_to_hundredth"))
+    parts = []
+    for depth, deeper in combinations(LINEAR_DEPTHS, 2):
+        part = samples.difference(
             f"log of steps at d = {depth} over those at d = {deeper}",
             logs[depth],
             logs[deeper],
@@ -164,8 +172,8 @@ def d13(tables: Tables) -> list[Part]:
             late=True,
             ours="the paper says similar; a factor of 1.3 is what curves beside each other show",
         )
-        for depth, deeper in combinations(LINEAR_DEPTHS, 2)
-    ]
+        parts.append(part)
+    return parts
 
 
 def ideal_ratio(tables: Tables) -> list[Ours]:
@@ -189,56 +197,57 @@ def ideal_ratio(tables: Tables) -> list[Ours]:
 
 def d04(tables: Tables) -> list[Part]:
     """At w = 500 one diagonal and one off-diagonal entry of K_0/d follow the ideal ones."""
-    diagonal, off = (
-        {depth: _entry(tables, column, depth) for depth in DEPTHS}
-        for column in ("diagonal", "off_diagonal")
-    )
-    parts = [
-        samples.difference(
+    diagonal = {depth: _entry(tables, "diagonal", depth) for depth in DEPTHS}
+    off_diagonal = {depth: _entry(tables, "off_diagonal", depth) for depth in DEPTHS}
+    parts = []
+    for depth, deeper in pairwise(FALLING):
+        part = samples.difference(
             f"off-diagonal entry of K_0/d at d = {depth} minus at d = {deeper}",
-            off[depth][0],
-            off[deeper][0],
+            off_diagonal[depth][0],
+            off_diagonal[deeper][0],
             low=0,
             paper=True,
         )
-        for depth, deeper in pairwise(FALLING)
-    ]
-    least = OF_THE_PLOT * off[DEPTHS[0]][1]
+        parts.append(part)
+    _, largest_ideal = off_diagonal[DEPTHS[0]]
+    least = OF_THE_PLOT * largest_ideal
     for depth in DEPTHS:
-        for name, (entry, ideal) in (("diagonal", diagonal[depth]), ("off-diagonal", off[depth])):
-            allowed, ours = max((RELATIVE * ideal, BY_EYE), (least, BY_SCALE), key=itemgetter(0))
-            parts.append(
-                samples.mean(
-                    f"d = {depth}: {name} entry of K_0/d minus ideal",
-                    entry - ideal,
-                    low=-allowed,
-                    high=allowed,
-                    ours=ours,
-                    late=True,
-                )
+        for name, entries in (("diagonal", diagonal), ("off-diagonal", off_diagonal)):
+            values, ideal = entries[depth]
+            allowed = max(RELATIVE * ideal, least)
+            part = samples.mean(
+                f"d = {depth}: {name} entry of K_0/d minus ideal",
+                values - ideal,
+                low=-allowed,
+                high=allowed,
+                ours=BY_EYE if RELATIVE * ideal >= least else BY_SCALE,
+                late=True,
             )
+            parts.append(part)
     return parts
 
 
 def _entry(tables: Tables, column: str, depth: int) -> tuple[np.ndarray, float]:
     """An entry of K_0/d of all runs at w = 500, and the ideal one."""
-    kernels, entries = (
-        rows[(rows["width"] == WIDE) & (rows["depth"] == depth)]
-        for rows in (tables["kernels"], tables["entries"])
-    )
+    kernels = _wide_of_depth(tables["kernels"], depth)
+    entries = _wide_of_depth(tables["entries"], depth)
     if kernels.empty or entries.empty:
         raise CannotDecideError(f"no kernels at w = {WIDE}, d = {depth}")
     return kernels[column].to_numpy(float), float(entries[f"{column}_ideal"].iloc[0])
 
 
+def _wide_of_depth(rows: pd.DataFrame, depth: int) -> pd.DataFrame:
+    return rows[(rows["width"] == WIDE) & (rows["depth"] == depth)]
+
+
 def d05(tables: Tables) -> list[Part]:
     """The spectrum of wide networks is closer to the ideal one, at every depth."""
-    kernels, parts = tables["kernels"], []
+    kernels = tables["kernels"]
+    parts = []
     for depth in DEPTHS:
-        narrow, wide = (
-            kernels[(kernels["width"] == width) & (kernels["depth"] == depth)]["distance"]
-            for width in (NARROW, WIDE)
-        )
+        of_depth = kernels[kernels["depth"] == depth]
+        narrow = of_depth[of_depth["width"] == NARROW]["distance"]
+        wide = of_depth[of_depth["width"] == WIDE]["distance"]
         name = f"d = {depth}: distance to the ideal spectrum, w = {NARROW} minus w = {WIDE}"
         parts.append(samples.difference(name, narrow, wide, low=0, paper=True))
     return parts
@@ -249,15 +258,16 @@ def d06(tables: Tables) -> list[Part]:
 
     Error ratios of single runs differ by powers of ten, so that their logarithms are compared.
     """
-    of_width = {NARROW: narrow_errors(tables), WIDE: tables["errors"]}
-    return [
-        samples.difference(
-            f"w = {width}: log10 error at d = {deeper} minus at d = {depth}",
-            log_ratios(errors, width, deeper, 100),
-            log_ratios(errors, width, depth, 100),
-            high=0,
-            paper=True,
-        )
-        for width, errors in of_width.items()
-        for depth, deeper in pairwise(DEPTHS)
-    ]
+    errors_of_width = {NARROW: narrow_errors(tables), WIDE: tables["errors"]}
+    parts = []
+    for width, errors in errors_of_width.items():
+        for depth, deeper in pairwise(DEPTHS):
+            part = samples.difference(
+                f"w = {width}: log10 error at d = {deeper} minus at d = {depth}",
+                log_ratios(errors, width, deeper, 100),
+                log_ratios(errors, width, depth, 100),
+                high=0,
+                paper=True,
+            )
+            parts.append(part)
+    return parts

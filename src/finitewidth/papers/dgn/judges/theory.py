@@ -27,14 +27,15 @@ def _exponent(tables: Tables, entry: str, width: int) -> Part:
     The exponent from depth d to 2d differs from its limit by a multiple of 1/d. That from 16 to 32
     and that from 32 to 64 give the limit.
     """
-    found = [_per_d2(tables, entry, depth, width) for depth in VARIANCE_DEPTHS]
-    first, second = np.diff(np.log2(found))
-    words = {"open": "all gates open", "half": "half of the gates open"}[entry]
-    where = f"w={width}" if width else "w to infinity"
+    variances = [_per_d2(tables, entry, depth, width) for depth in VARIANCE_DEPTHS]
+    first, second = np.diff(np.log2(variances))  # exponents of Var w / d^2
+    limit = float(2 + 2 * second - first)
+    gates = "all gates open" if entry == "open" else "half of the gates open"
+    networks = f"w={width}" if width else "w to infinity"
     wider = "at sigma^2 = 2/w the bound of the theorem is 4^(d-1) times as large"
     return Part(
-        name=f"{words}, {where}: exponent of d in Var",
-        value=float(2 + 2 * second - first),
+        name=f"{gates}, {networks}: exponent of d in Var",
+        value=limit,
         high=2.5,
         paper=True,
         outside=wider if entry == "half" else "",
@@ -62,7 +63,8 @@ def _beside_the_proof(tables: Tables, width: int) -> Part:
 
 def _per_d2(tables: Tables, entry: str, depth: int, width: int) -> float:
     """Var w / d^2; for width 0 its limit for large widths."""
-    rows, form = tables["variance"], "exact" if width else "leading"
+    rows = tables["variance"]
+    form = "exact" if width else "leading"
     rows = rows[(rows["form"] == form) & (rows["entry"] == entry)]
     rows = rows[(rows["depth"] == depth) & (rows["width"] == width)]
     if rows.empty:
@@ -90,12 +92,15 @@ def d09(tables: Tables) -> list[Part]:
 
 def d25(tables: Tables) -> list[Part]:
     """Paths share strengths, and the averaged output's kernel is invariant to circular shifts."""
-    connections, paths, kernel = (tables[name] for name in ("connections", "paths", "kernel"))
+    connections = tables["connections"]
+    paths = tables["paths"]
+    kernel = tables["kernel"]
     if connections.empty or paths.empty or kernel.empty:
         raise CannotDecideError("no paths or no kernel were listed")
     if kernel[["pooled", "lemma"]].isna().any(axis=None):
         raise CannotDecideError("entries of the kernel lack a value")
-    inputs, taps = int(connections["start"].max()), int(connections["tap"].max())
+    inputs = int(connections["start"].max())
+    taps = int(connections["tap"].max())
     strengths = taps ** int(connections["layer"].max())
     sharing = paths.groupby("bundle")["path"].count()
     scale = float(kernel["pooled"].abs().max())
@@ -126,5 +131,5 @@ def d25(tables: Tables) -> list[Part]:
     ]
 
 
-def _exactly(name: str, value: int, wanted: int) -> Part:
-    return Part(name=name, value=value, low=wanted, high=wanted, paper=True)
+def _exactly(name: str, value: int, expected: int) -> Part:
+    return Part(name=name, value=value, low=expected, high=expected, paper=True)

@@ -1,5 +1,6 @@
 """Claims of dgn on trained networks: Figures 5, 7 and 8, Table 4, and accuracies in the text."""
 
+from collections.abc import Iterator
 from itertools import pairwise, product
 from typing import Any
 
@@ -12,8 +13,11 @@ from finitewidth.claims.reported import Ours
 from finitewidth.claims.samples import by_seed, mean_of
 from finitewidth.claims.verdicts import CannotDecideError, Part
 
-BETAS, LARGE, EPS = (1, 2, 4, 8, 12, 16, 20, 24), (16, 20, 24), (0.1, 0.4)
-SATURATED = 8  # the beta up to which Table 4 rises
+# of the soft-ReLU networks of Table 4
+EPS = (0.1, 0.4)
+BETAS = (1, 2, 4, 8, 12, 16, 20, 24)
+SATURATED = 8  # the beta up to which test accuracies rise
+LARGE = (16, 20, 24)  # betas at which they are compared with those of ReLU
 LEVEL = "Table 4 hardly changes from beta 8 on, by .01 at most"
 COMPARABLE = "the paper says comparable; Table 4 has .71 to .72 beside .71"
 VARIANTS = ("original", "random_labels")  # the third is one of `PIXELS`
@@ -28,29 +32,24 @@ ROWS = {("cifar10", "gates_only"): "gates_only", ("cifar10", "soft_relu"): "tabl
 
 def _paired(name: str, first: pd.Series, second: pd.Series, **thresholds: Any) -> Part:
     """The difference run by run, over the seeds that both have."""
-    both = first.index.intersection(second.index)
-    return samples.paired(name, first[both], second[both], **thresholds)
+    seeds = first.index.intersection(second.index)
+    return samples.paired(name, first[seeds], second[seeds], **thresholds)
 
 
 def d14(tables: Tables) -> list[Part]:
     """GaLU reaches 99 % train accuracy after fewer epochs than ReLU."""
-    epochs = [
-        by_seed(tables["runs"], "epochs_to_99", regime, regime=regime, variant="original")
-        for regime in ("galu", "relu")
-    ]
-    return [_paired("epochs to 99 % train accuracy, GaLU - ReLU", *epochs, high=0, paper=True)]
+    runs = tables["runs"]
+    galu = by_seed(runs, "epochs_to_99", "galu", regime="galu", variant="original")
+    relu = by_seed(runs, "epochs_to_99", "relu", regime="relu", variant="original")
+    name = "epochs to 99 % train accuracy, GaLU - ReLU"
+    return [_paired(name, galu, relu, high=0, paper=True)]
 
 
 def d15(tables: Tables) -> list[Part]:
     """Test accuracies of around 96.5 and 98.5 %, the better one of ReLU."""
-    runs, test = tables["runs"], {}
-    for regime in ("galu", "relu"):
-        keys = {"regime": regime, "variant": "original"}
-        if (train := by_seed(runs, "best_train", regime, **keys).mean()) < FITTED:
-            raise CannotDecideError(f"{regime}: train accuracy of {train:.3g}, not close to 1")
-        test[regime] = 100 * by_seed(runs, "best_test", regime, **keys)
+    galu = _mnist_tests(tables["runs"], "galu")
+    relu = _mnist_tests(tables["runs"], "relu")
     around = "the paper says around; .7 points are a third of the difference between both networks"
-    relu, galu = test["relu"], test["galu"]
     return [
         _paired("test accuracy, ReLU - GaLU, points", relu, galu, low=0, paper=True),
         samples.mean("test accuracy of GaLU, percent", galu, low=95.8, high=97.2, ours=around),
@@ -58,23 +57,33 @@ def d15(tables: Tables) -> list[Part]:
     ]
 
 
+def _mnist_tests(runs: pd.DataFrame, regime: str) -> pd.Series:
+    """Best test accuracies by seed, percent, of a network that fits the images."""
+    train = by_seed(runs, "best_train", regime, regime=regime, variant="original").mean()
+    if train < FITTED:
+        raise CannotDecideError(f"{regime}: train accuracy of {train:.3g}, not close to 1")
+    return 100 * by_seed(runs, "best_test", regime, regime=regime, variant="original")
+
+
 def d16(tables: Tables) -> list[Part]:
     """Both networks reach 99 % train accuracy on all three kinds of images."""
-    runs, parts = tables["runs"], []
+    runs = tables["runs"]
     ours = "the paper says that networks fit, on MNIST to close to 100 %"
-    accuracy = _of_images(runs)
+    bounds = _bounds_of_accuracy(runs)
+    epochs = runs["epochs"].max()
+    parts = []
     for regime, variant in product(("relu", "galu"), (*VARIANTS, PIXELS)):
         name = f"train accuracy of {regime} on {np.atleast_1d(variant)[0]}"
         best = by_seed(runs, "best_train", regime, regime=regime, variant=variant)
-        epochs = runs["epochs"].max()
-        if best.mean() < FITTED and (epochs < ENOUGH_EPOCHS or variant == "random_labels"):
+        may_need_longer = epochs < ENOUGH_EPOCHS or variant == "random_labels"
+        if best.mean() < FITTED and may_need_longer:
             reached = f"{best.mean():.3g} at best within {epochs:.0f} epochs"
             raise CannotDecideError(f"{name}: {reached}; it needs at least {ENOUGH_EPOCHS}")
-        parts.append(samples.mean(name, best, low=FITTED, **accuracy, ours=ours))
+        parts.append(samples.mean(name, best, low=FITTED, **bounds, ours=ours))
     return parts
 
 
-def _of_images(runs: pd.DataFrame) -> dict[str, Any]:
+def _bounds_of_accuracy(runs: pd.DataFrame) -> dict[str, Any]:
     """What is known of the mean of train accuracies: its bounds, and their step of one image.
 
     Of runs on different numbers of images the step is that of the fewest.
@@ -87,25 +96,27 @@ def _log_errors(runs: pd.DataFrame, name: str, *regimes: str) -> pd.Series:
 
     Errors of runs are skewed, and spread the more the larger they are.
     """
-    own = runs[runs["regime"].isin(regimes)]
-    if (own["trained"] == 0).any():
-        lowest = own["best_train"].min()
+    rows = runs[runs["regime"].isin(regimes)]
+    if (rows["trained"] == 0).any():
+        lowest = rows["best_train"].min()
         raise CannotDecideError(f"{name} is not trained: train accuracy of {lowest:.3g} in a run")
-    return np.log(by_seed(own, "test_loss", name))
+    return np.log(by_seed(rows, "test_loss", name))
 
 
 def d17(tables: Tables) -> list[Part]:
     """The three networks whose gates adapt have a smaller test error than GaLU."""
     runs = tables["runs"]
     frozen = _log_errors(runs, "GaLU", "galu")
-    networks = {"ReLU": ("relu",), "soft-ReLU": ("soft_relu",), "soft-GaLU": ("soft_galu", "dlnpf")}
-    adapted = {name: _log_errors(runs, name, *regimes) for name, regimes in networks.items()}
-    return [
-        samples.difference(
-            f"log of the test squared error, GaLU - {name}", frozen, own, low=0, paper=True
-        )
-        for name, own in adapted.items()
-    ]
+    adapted = {
+        "ReLU": _log_errors(runs, "ReLU", "relu"),
+        "soft-ReLU": _log_errors(runs, "soft-ReLU", "soft_relu"),
+        "soft-GaLU": _log_errors(runs, "soft-GaLU", "soft_galu", "dlnpf"),
+    }
+    parts = []
+    for network, errors in adapted.items():
+        name = f"log of the test squared error, GaLU - {network}"
+        parts.append(samples.difference(name, frozen, errors, low=0, paper=True))
+    return parts
 
 
 def d18(tables: Tables) -> list[Part]:
@@ -133,24 +144,27 @@ def d20(tables: Tables) -> list[Part]:
     runs = tables["runs"].dropna(subset="nu")
     if runs.empty:
         raise CannotDecideError("no kernel could be inverted")
-    ours = "Figure 8 shows no frozen gates for this kernel, so that its start serves"
-    lines = {
-        "gates": ("learnt gates", "unlearnt gates"),
-        "adaptable": ("ReLU", "frozen ReLU"),
-        "ka": ("soft-GaLU", None),
-        "ka_hat": ("soft-GaLU", None),
-    }
+    later = sorted(epoch for epoch in runs["epoch"].unique() if epoch > 0)
+    frozen_of = {"gates": ("learnt gates", "unlearnt gates"), "adaptable": ("ReLU", "frozen ReLU")}
     parts = []
-    epochs = sorted(epoch for epoch in runs["epoch"].unique() if epoch > 0)
-    for (panel, (name, bound)), epoch in product(lines.items(), epochs):
-        logs = [
-            np.log(by_seed(runs, "nu", f"{panel}", panel=panel, series=series, epoch=at))
-            for series, at in ((name, epoch), (bound or name, epoch if bound else 0))
-        ]
-        title = f"{panel}, epoch {epoch:g}: log nu, {name} - {bound or 'value at t = 0'}"
-        origin = {"paper": True} if bound else {"ours": ours, "late": True}
-        parts.append(_paired(title, *logs, high=0, **origin))
+    for panel, (name, frozen) in frozen_of.items():
+        for epoch in later:
+            logs = _log_nu(runs, panel, name, epoch)
+            bound = _log_nu(runs, panel, frozen, epoch)
+            title = f"{panel}, epoch {epoch:g}: log nu, {name} - {frozen}"
+            parts.append(_paired(title, logs, bound, high=0, paper=True))
+    ours = "Figure 8 shows no frozen gates for this kernel, so that its start serves"
+    for panel in ("ka", "ka_hat"):
+        for epoch in later:
+            logs = _log_nu(runs, panel, "soft-GaLU", epoch)
+            bound = _log_nu(runs, panel, "soft-GaLU", 0)
+            title = f"{panel}, epoch {epoch:g}: log nu, soft-GaLU - value at t = 0"
+            parts.append(_paired(title, logs, bound, high=0, ours=ours, late=True))
     return parts
+
+
+def _log_nu(runs: pd.DataFrame, panel: str, series: str, epoch: int) -> pd.Series:
+    return np.log(by_seed(runs, "nu", panel, panel=panel, series=series, epoch=epoch))
 
 
 def d21(tables: Tables) -> list[Part]:
@@ -163,7 +177,8 @@ def d21(tables: Tables) -> list[Part]:
 
 def _table4_tests(runs: pd.DataFrame, name: str) -> pd.Series:
     """Best test accuracies by seed of a network of Table 4 that fits to the .99 of the paper."""
-    if (train := by_seed(runs, "best_train", name, network=name).mean()) < PRINTED:
+    train = by_seed(runs, "best_train", name, network=name).mean()
+    if train < PRINTED:
         raise CannotDecideError(f"{name} is not trained: train accuracy of {train:.4g}, not .99")
     return by_seed(runs, "best_test", name, network=name)
 
@@ -172,33 +187,43 @@ def d22(tables: Tables) -> list[Part]:
     """Test accuracy rises with beta up to 8 and then stays at that of ReLU; eps hardly matters."""
     runs = tables["runs"]
     relu = _table4_tests(runs, "relu")
-    soft = {
-        (eps, beta): _table4_tests(runs, f"soft_relu_eps{eps:g}_beta{beta:g}")
-        for eps, beta in product(EPS, BETAS)
-    }
-    parts = []
+    soft = {}  # eps -> beta -> test accuracies
     for eps in EPS:
-        at, own = f"eps {eps:g}: test accuracy", {beta: soft[eps, beta] for beta in BETAS}
-        for a, b in pairwise(BETAS):
-            rises = {"low": 0, "paper": True} if b <= SATURATED else {"low": -0.01, "ours": LEVEL}
-            parts.append(_paired(f"{at}, beta {b:g} - beta {a:g}", own[b], own[a], **rises))
-        name = f"{at}, beta 24 - beta 8"
-        parts.append(_paired(name, own[24], own[8], high=0.015, ours=LEVEL))
-        for b in LARGE:
-            near = {"low": -0.015, "high": 0.015, "ours": COMPARABLE}
-            parts.append(_paired(f"{at}, beta {b:g} - ReLU", own[b], relu, **near))
+        soft[eps] = {beta: _table4_tests(runs, _soft_relu(eps, beta)) for beta in BETAS}
+    parts = []
+    for eps, accuracies in soft.items():
+        parts += _along_beta(eps, accuracies, relu)
     few, many = EPS
-    return parts + [
-        _paired(
-            f"beta {b:g}: test accuracy, eps {few:g} - eps {many:g}",
-            soft[few, b],
-            soft[many, b],
+    for beta in BETAS:
+        part = _paired(
+            f"beta {beta:g}: test accuracy, eps {few:g} - eps {many:g}",
+            soft[few][beta],
+            soft[many][beta],
             low=-0.03,
             high=0.03,
             ours="the largest difference in Table 4",
         )
-        for b in BETAS
-    ]
+        parts.append(part)
+    return parts
+
+
+def _along_beta(eps: float, soft: dict[int, pd.Series], relu: pd.Series) -> Iterator[Part]:
+    """The accuracies at one eps: rising up to beta 8, level from there, and near those of ReLU."""
+    prefix = f"eps {eps:g}: test accuracy"
+    for beta, larger in pairwise(BETAS):
+        name = f"{prefix}, beta {larger:g} - beta {beta:g}"
+        rises = {"low": 0, "paper": True} if larger <= SATURATED else {"low": -0.01, "ours": LEVEL}
+        yield _paired(name, soft[larger], soft[beta], **rises)
+    name = f"{prefix}, beta 24 - beta 8"
+    yield _paired(name, soft[24], soft[8], high=0.015, ours=LEVEL)
+    for beta in LARGE:
+        name = f"{prefix}, beta {beta:g} - ReLU"
+        yield _paired(name, soft[beta], relu, low=-0.015, high=0.015, ours=COMPARABLE)
+
+
+def _soft_relu(eps: float, beta: float) -> str:
+    """The name of a soft-ReLU network of Table 4."""
+    return f"soft_relu_eps{eps:g}_beta{beta:g}"
 
 
 def d24(tables: Tables) -> list[Part]:
@@ -208,7 +233,7 @@ def d24(tables: Tables) -> list[Part]:
     test = by_seed(runs, "best_test", "ReLU", network="relu")
     linear_train = by_seed(runs, "best_train", "the linear network", network=LINEAR)
     linear_test = by_seed(runs, "best_test", "the linear network", network=LINEAR)
-    soft = [f"soft_relu_eps{eps:g}_beta{beta:g}" for eps, beta in product(EPS, BETAS)]
+    soft = [_soft_relu(eps, beta) for eps, beta in product(EPS, BETAS)]
     near = "the paper gives neither a spread nor epochs; two points allow for these"
     return [
         *(_fits(runs, network) for network in ("relu", *soft)),
@@ -222,8 +247,8 @@ def d24(tables: Tables) -> list[Part]:
 def _fits(runs: pd.DataFrame, network: str) -> Part:
     """The best train accuracy of a network of Table 4 against the .99 printed there."""
     best = by_seed(runs, "best_train", network, network=network)
-    facts = _of_images(runs)
-    return samples.mean(f"train accuracy, {network}", best, low=PRINTED, **facts, paper=True)
+    bounds = _bounds_of_accuracy(runs)
+    return samples.mean(f"train accuracy, {network}", best, low=PRINTED, **bounds, paper=True)
 
 
 def table4_numbers(tables: Tables) -> list[Ours]:
@@ -232,31 +257,23 @@ def table4_numbers(tables: Tables) -> list[Ours]:
     The deep linear network of the paper does not fit the training images either.
     """
     runs = tables["runs"]
-    return [
-        mean_of(
-            str(network),
-            column,
-            rows[value],
-            untrained="" if network == LINEAR else _not_trained(runs, 100, network=network),
-        )
-        for network, rows in runs[runs["diverged"] == 0].groupby("network", sort=False)
-        for column, value in (("train", "best_train"), ("test", "best_test"))
-    ]
+    numbers = []
+    for network, rows in runs[runs["diverged"] == 0].groupby("network", sort=False):
+        untrained = "" if network == LINEAR else _not_trained(runs, 100, network=network)
+        for column, value in (("train", "best_train"), ("test", "best_test")):
+            numbers.append(mean_of(str(network), column, rows[value], untrained=untrained))
+    return numbers
 
 
 def accuracies_in_text(tables: Tables) -> list[Ours]:
     """Test and train accuracies in the text, percent; no two of them have the same keys."""
     runs = tables["runs"]
-    return [
-        mean_of(
-            row,
-            column,
-            group["value"],
-            ROWS.get((row, column), str(row)),
-            _not_trained(runs, 1, row=row, column=column),
-        )
-        for (row, column), group in runs[runs["diverged"] == 0].groupby(["row", "column"])
-    ]
+    numbers = []
+    for (row, column), group in runs[runs["diverged"] == 0].groupby(["row", "column"]):
+        training = ROWS.get((row, column), str(row))
+        untrained = _not_trained(runs, 1, row=row, column=column)
+        numbers.append(mean_of(row, column, group["value"], training, untrained))
+    return numbers
 
 
 def _not_trained(runs: pd.DataFrame, percent: float, **keys: str) -> str:

@@ -25,9 +25,10 @@ FIELDS = {
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return two rows for each row of the table ``identities``: our mean and the stated one."""
     rows = tables["identities"]
-    parts = rows["case"].str.extract(r"^(?P<quantity>.*), d=(?P<depth>\d+)$")
+    # a case is named like "self overlap / expectation, d=3"
+    named = rows["case"].str.extract(r"^(?P<quantity>.*), d=(?P<depth>\d+)$")
     places = {"D03": "Lemma 2.4", "D10": "Corollary 8.1"}
-    rows = rows.join(parts).assign(place=rows["identity"].map(places))
+    rows = rows.join(named).assign(place=rows["identity"].map(places))
     ours = rows.rename(columns={"value": "mean"}).assign(source="ours")
     stated = rows.rename(columns={"expected": "mean"})[["place", "quantity", "depth", "mean"]]
     # a stable sort by the index puts the stated mean below ours
@@ -38,17 +39,16 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """Typeset one line per identity and depth."""
     lines = []
     for (place, quantity, depth), group in rows.groupby(["place", "quantity", "depth"], sort=False):
-        numbers = group.set_index("source")
-        ours = numbers.loc["ours"]
-        lines.append(
-            {
-                "where": place,
-                "what": f"{quantity}, d = {depth}",
-                "stated": plain(numbers.loc["paper", "mean"]),
-                "drawn ± standard error": uncertain(ours["mean"], ours["standard_error"], 4),
-                "draws": whole(ours["draws"]),
-            }
-        )
-    return Typeset(
-        pd.DataFrame(lines), "Means over gates and weights, stated and drawn", variables=("d",)
-    )
+        by_source = group.set_index("source")
+        ours = by_source.loc["ours"]
+        stated = by_source.loc["paper", "mean"]
+        line = {
+            "where": place,
+            "what": f"{quantity}, d = {depth}",
+            "stated": plain(stated),
+            "drawn ± standard error": uncertain(ours["mean"], ours["standard_error"], 4),
+            "draws": whole(ours["draws"]),
+        }
+        lines.append(line)
+    title = "Means over gates and weights, stated and drawn"
+    return Typeset(pd.DataFrame(lines), title, variables=("d",))

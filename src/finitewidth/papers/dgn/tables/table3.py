@@ -26,6 +26,8 @@ NOTES = (
     "initialised; dₙₑₜ: number of weights of one network",
     "‡ (0, 1) in the paper's table, which is the case ε = 0; (0, 1 + ε) in item 3 of its section "
     "3. The last network is not in that table",
+)
+NOTES_LATEX = (
     r"$\mathcal{N}$(weights that make the gates, slope of the gates; weights of the network). "
     r"$\dagger$: as initialised; $d_{\mathrm{net}}$: number of weights of one network",
     r"$^\ddagger$ $(0, 1)$ in the paper's table, which is the case $\epsilon = 0$; "
@@ -41,23 +43,47 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """Typeset one line per network."""
-    text, latex = (
-        pd.DataFrame([_line(row, form) for row in rows.to_dict("records")])
-        for form in ("text", "latex")
-    )
+    networks = rows.to_dict("records")
+    text = pd.DataFrame([_line_of_text(network) for network in networks])
+    latex = pd.DataFrame([_line_of_latex(network) for network in networks])
     title = "Gated networks, by what makes their gates and what learns"
-    return Typeset(text, title, NOTES[:2], (latex, NOTES[2:]))
+    return Typeset(text, title, NOTES, (latex, NOTES_LATEX))
 
 
-def _line(row: Mapping[str, Any], form: str) -> dict[str, str]:
-    words, size, sign = str, "dₙₑₜ", ""
-    if form == "latex":
-        words, size, sign = escaped, r"$d_{\mathrm{net}}$", "$"
-    numbers = (row["networks_trained"], row["networks"])
+def _line_of_text(network: Mapping[str, Any]) -> dict[str, str]:
+    gate = network["gate_text"]
+    if _has_soft_gates(network):
+        gate += " ‡"
     return {
-        "network": words(row["network"]),
-        "notation": f"{sign}{row[f'notation_{form}']}{sign}",
-        "gates made by": words(row["gates_from"]),
-        "gates in": f"{sign}{row[f'gate_{form}']}{sign}" + words(" ‡" * ("ε" in row["gate_text"])),
-        "weights trained": " of ".join(size if n == 1 else f"{n} {size}" for n in numbers),
+        "network": network["network"],
+        "notation": network["notation_text"],
+        "gates made by": network["gates_from"],
+        "gates in": gate,
+        "weights trained": _trained(network, "dₙₑₜ"),
     }
+
+
+def _line_of_latex(network: Mapping[str, Any]) -> dict[str, str]:
+    gate = f"${network['gate_latex']}$"
+    if _has_soft_gates(network):
+        gate += escaped(" ‡")
+    return {
+        "network": escaped(network["network"]),
+        "notation": f"${network['notation_latex']}$",
+        "gates made by": escaped(network["gates_from"]),
+        "gates in": gate,
+        "weights trained": _trained(network, r"$d_{\mathrm{net}}$"),
+    }
+
+
+def _has_soft_gates(network: Mapping[str, Any]) -> bool:
+    return "ε" in network["gate_text"]
+
+
+def _trained(network: Mapping[str, Any], size: str) -> str:
+    """``size of 2 size``: weights that are trained, of all weights."""
+    trained, networks = (
+        size if count == 1 else f"{count} {size}"
+        for count in (network["networks_trained"], network["networks"])
+    )
+    return f"{trained} of {networks}"

@@ -1,6 +1,6 @@
 """dgn Table 4: accuracy of deep linear, ReLU and soft-ReLU networks, ours and the paper's."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import nan
 from typing import Any
 
@@ -55,35 +55,43 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
     ``settings["datasets"]`` maps each role to the title of the dataset that was used.
     """
-    found = []
-    for row in tables["rows"].to_dict("records"):
-        network = {"network": row["regime"], "eps": row["eps"], "beta": row["beta"]}
-        shared = {name: row[name] for name in ("runs", "diverged", "trained")}
-        found += [
-            {
-                **network,
-                **shared,
-                "data": settings["datasets"][ROLE],
-                "source": "ours",
-                "split": "train" if epoch == "best_train" else "test",
-                "epoch": epoch,
-                "mean": row[f"{epoch}_mean"],
-                "standard_deviation": row[f"{epoch}_spread"] if row["runs"] > 1 else nan,
-            }
-            for epoch in OURS
-        ]
-        found += [
-            {
-                **network,
-                "data": ROLES[ROLE],
-                "source": "paper",
-                "split": split,
-                "epoch": "none",
-                "mean": row[f"reported_{split}"],
-            }
-            for split in ("train", "test")
-        ]
-    return pd.DataFrame(found)
+    rows = []
+    for network in tables["rows"].to_dict("records"):
+        rows += _our_rows(network, settings["datasets"][ROLE])
+        rows += _paper_rows(network)
+    return pd.DataFrame(rows)
+
+
+def _our_rows(network: Mapping[str, Any], images: str) -> Iterator[dict[str, Any]]:
+    for epoch in OURS:
+        yield {
+            "network": network["regime"],
+            "eps": network["eps"],
+            "beta": network["beta"],
+            "runs": network["runs"],
+            "diverged": network["diverged"],
+            "trained": network["trained"],
+            "data": images,
+            "source": "ours",
+            "split": "train" if epoch == "best_train" else "test",
+            "epoch": epoch,
+            "mean": network[f"{epoch}_mean"],
+            "standard_deviation": network[f"{epoch}_spread"] if network["runs"] > 1 else nan,
+        }
+
+
+def _paper_rows(network: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for split in ("train", "test"):
+        yield {
+            "network": network["regime"],
+            "eps": network["eps"],
+            "beta": network["beta"],
+            "data": ROLES[ROLE],
+            "source": "paper",
+            "split": split,
+            "epoch": "none",
+            "mean": network[f"reported_{split}"],
+        }
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
@@ -101,14 +109,21 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
             line[label] = uncertain(accuracy["mean"], accuracy["standard_deviation"], DECIMALS)
         line["train"] = marked(line["train"], ours.loc["best_train", "trained"])
         paper = numbers[numbers["source"] == "paper"].set_index("split")["mean"]
-        lines.append(line | {f"paper, {split}": plain(mean) for split, mean in paper.items()})
-    once = rows[rows["epoch"] == "best_train"]
+        for split, mean in paper.items():
+            line[f"paper, {split}"] = plain(mean)
+        lines.append(line)
+
+    once = rows[rows["epoch"] == "best_train"]  # a row per network
     images = once["data"].iloc[0]
     title = f"Accuracy on {images}, mean ± sample standard deviation {runs_said(once['runs'])}"
     notes = not_trained(once["trained"], [settings["trained"]])
-    gates = [
-        "" if pd.isna(beta) else f", ε = {eps:g}, β = {beta:g}"
-        for eps, beta in zip(once["eps"], once["beta"], strict=True)
-    ]
-    names = once["network"].map(TITLES) + gates
-    return Typeset(pd.DataFrame(lines), title, notes + left_out(names, once))
+    notes += left_out([_name(network) for network in once.to_dict("records")], once)
+    return Typeset(pd.DataFrame(lines), title, notes)
+
+
+def _name(network: Mapping[str, Any]) -> str:
+    """A network with its gates, as notes name it."""
+    title = TITLES[network["network"]]
+    if pd.isna(network["beta"]):
+        return title
+    return f"{title}, ε = {network['eps']:g}, β = {network['beta']:g}"
