@@ -18,7 +18,7 @@ from finitewidth.claims.estimates import Estimate, required
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.verdicts import Part
 from finitewidth.library.study import Study
-from finitewidth.settings.sections import Section, ours, positive, whole
+from finitewidth.settings.sections import Section, ours
 
 PAGES = {
     page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8")
@@ -104,8 +104,6 @@ def given(tmp_path, monkeypatch):
         "test_labels": labels,
         "targets": torch.rand(15, 3),
         "Section": Section,
-        "whole": whole,
-        "positive": positive,
         "ours": ours,
         "Tables": Tables,
         "Part": Part,

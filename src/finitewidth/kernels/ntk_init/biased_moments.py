@@ -128,13 +128,7 @@ def _below(above: _Given, init: Initialisation, layer: int) -> _Given:
         p0=s + _added(u0, delta4 + s0),
         p1=s + _added(u1, delta4 + s1),
         c=2 * s + _added(above.p1 + s_above + np.log(N), above.c + along),
-        z0=_added(
-            above.z0,
-            z1 + b,
-            z2 + 2 * b,
-            _both(s0, u0),
-            delta4 + _pairs(s0, s0),
-        ),
+        z0=_added(above.z0, z1 + b, z2 + 2 * b, _both(s0, u0), delta4 + _pairs(s0, s0)),
         z1=_added(
             z1,
             cross_term,
