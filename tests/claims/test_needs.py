@@ -117,8 +117,8 @@ def unreduced():
     jobs = {preset: Jobs(DECLARED, SETTINGS[preset]) for preset in (SMOKE, QUICK)}
     found = set()
     for claim in JUDGED:
-        reads = [jobs[SMOKE].read("", reference) for reference in claim.reads.values()]
-        _, names = jobs[SMOKE].closure(reads)
+        inputs = jobs[SMOKE].inputs("", claim.reads)
+        _, names = jobs[SMOKE].closure(inputs)
         if all(jobs[SMOKE][name].params == jobs[QUICK][name].params for name in names):
             found.add(claim.id)
     return found

@@ -17,7 +17,7 @@ def of(artifacts: Sequence[Artifact], results: Results) -> str:
     from finitewidth.cli.running import configuration
     from finitewidth.pipeline.plan import Plan
 
-    status_of = Plan(configuration(results, ()), ".").footers.status
+    status_of = Plan(configuration(results, ()), ".").evidence.status
     groups: dict[str, list[Artifact]] = {}
     for artifact in artifacts:
         groups.setdefault(artifact.paper, []).append(artifact)

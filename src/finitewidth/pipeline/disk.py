@@ -43,7 +43,7 @@ def _training_jobs(jobs: Jobs) -> Iterable[Job]:
 
 
 def _written(jobs: Jobs, job: Job) -> Disk:
-    source = _source(jobs, next(read.role for read in job.reads if read.name == "data"))
+    source = _source(jobs, next(read.role for read in job.inputs if read.name == "data"))
     if job.kind == "training":
         return of_training(job.declared.run, source)
     module = f"finitewidth.papers.{job.paper}.experiments.disk"

@@ -1,4 +1,4 @@
-"""The jobs that a configuration means: what each reads, makes and depends on.
+"""The jobs of a configuration: what each job reads and writes, and which jobs it rests on.
 
 A job is a stacked training (``npf/nu``), an experiment (``npf_nu``) or an artifact (``npf_fig3``).
 All follows from the declarations (`finitewidth.declarations.papers`) and the settings.
@@ -6,7 +6,7 @@ All follows from the declarations (`finitewidth.declarations.papers`) and the se
 
 import fnmatch
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -18,21 +18,27 @@ from finitewidth.data.catalogue import ROLES, source_for
 from finitewidth.data.places import own_images
 from finitewidth.declarations.papers import Artifact, Experiment, Paper, artifacts_of
 from finitewidth.declarations.references import table_file
-from finitewidth.settings.nested import at, leaves, replaced
+from finitewidth.settings.nested import at
 from finitewidth.settings.presets import results_folder
 from finitewidth.training.planned import PlannedTraining
 
 TRAINING_FILES = {"history": "history.csv", "weights": "weights.npz"}
-Path = tuple[str, ...]  # of a setting
-_LOOKUP = re.compile(r"\{([\w.]+)\}")
+DATASETS = "results/data"  # folder of the datasets of all runs
+SETTING = re.compile(r"\{([\w.]+)\}")  # within a reference
 CONFIG = "config."  # before the path of a setting, in the params of a declaration
 
 
 @dataclass(frozen=True, kw_only=True)
-class Read:
-    """One input of a job: its name there, its files (or a list of ``several``), and their makers.
+class Input:
+    """One input of a job.
 
-    No job makes a dataset or printed numbers. The ``role`` is the paper's dataset, if it is one.
+    Attributes:
+        name: by which the job asks for it
+        reference: by which a declaration names it, such as ``npf_nu.curves``
+        files: one file, or those of a list
+        jobs: the job that makes each file; empty for datasets and printed numbers
+        role: the paper's dataset whose part the file plays, if it is a dataset
+        several: whether the job takes a list of files
     """
 
     name: str
@@ -42,46 +48,68 @@ class Read:
     role: str | None = None
     several: bool = False
 
+    @property
+    def table(self) -> str:
+        """The name of a table among those of its experiment: ``curves``."""
+        return self.reference.split(".")[-1]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One job of a configuration; its name is ``paper/training``, or that of its rule.
+    """One job of a configuration.
 
-    The ``params`` are all settings that it depends on, without what the plan tells it.
+    Attributes:
+        name: ``paper/training``, or the name of its rule
+        kind: what it is declared as
+        paper: to which it belongs
+        inputs: all that it reads
+        params: all settings that it depends on, without facts that the plan adds
+        declared: its declaration
     """
 
     name: str
     kind: Literal["training", "experiment", "figure", "table"]
     paper: str
-    reads: tuple[Read, ...] = ()
+    inputs: tuple[Input, ...] = ()
     params: Mapping[str, Any] = field(default_factory=dict)
     declared: Experiment | Artifact | PlannedTraining
 
     @property
-    def inputs(self) -> dict[str, str | list[str]]:
+    def input_files(self) -> dict[str, str | list[str]]:
         """Name -> file, or list of files, as a rule takes them."""
-        return {r.name: list(r.files) if r.several else r.files[0] for r in self.reads}
+        return {
+            each.name: list(each.files) if each.several else each.files[0] for each in self.inputs
+        }
+
+    @property
+    def explains(self) -> bool:
+        """Whether its tables only explain the paper, without a result."""
+        return isinstance(self.declared, Experiment) and self.declared.explains
 
 
 class Jobs:
     """All jobs of one configuration with checked settings, made as they are asked for."""
 
     def __init__(self, papers: Sequence[Paper], config: Mapping[str, Any]):
-        self.papers, self.config = papers, config
+        self.papers = papers
+        self.config = config
         self.results = results_folder(
             config["preset"],
             config.get("seed", 0),
             own_images(config.get("data", {})),
             config.get("name"),
         )
-        self.experiments = {e.name: e for paper in papers for e in paper.experiments}
-        self.artifacts = {a.artifact: a for a in artifacts_of(papers)}
-        self._made: dict[str, Job] = {}
+        self.experiments = {entry.name: entry for paper in papers for entry in paper.experiments}
+        self.artifacts = {entry.artifact: entry for entry in artifacts_of(papers)}
+        self._jobs: dict[str, Job] = {}
 
     @cached_property
     def trainings(self) -> dict[str, PlannedTraining]:
         """``paper/name`` -> training, of all families."""
-        return {name: each for family in self.families.values() for name, each in family.items()}
+        trainings: dict[str, PlannedTraining] = {}
+        for family in self.families.values():
+            trainings |= family
+        return trainings
 
     @cached_property
     def families(self) -> dict[tuple[str, str], dict[str, PlannedTraining]]:
@@ -90,80 +118,138 @@ class Jobs:
         for paper in self.papers:
             for family, sections in paper.trainings.items():
                 module = import_module(f"finitewidth.papers.{paper.name}.experiments.trainings")
+                trainings_of = getattr(module, family)
                 settings = [self.config[paper.name][section] for section in sections]
-                made = getattr(module, family)(*settings)
-                families[paper.name, family] = {f"{paper.name}/{each.name}": each for each in made}
+                families[paper.name, family] = {
+                    f"{paper.name}/{training.name}": training
+                    for training in trainings_of(*settings)
+                }
         return families
 
-    def __getitem__(self, name: str) -> Job:
-        """The job of that name."""
-        if name not in self._made:
-            declared = self.experiments.get(name) or self.artifacts.get(name)
-            if declared is None and name not in self.trainings:
-                raise ConfigError(
-                    f"{name!r} is neither an artifact, an experiment nor a training; "
-                    "workflow/papers/ declares what there is"
-                )
-            self._made[name] = self._declared(name, declared) if declared else self._training(name)
-        return self._made[name]
+    def family(self, training: str) -> tuple[str, str]:
+        """The paper and the family of a training."""
+        return next(key for key, family in self.families.items() if training in family)
 
-    def _declared(self, name: str, declared: Experiment | Artifact) -> Job:
+    def __contains__(self, name: str) -> bool:
+        """Whether there is a job of this name."""
+        return name in self.experiments or name in self.artifacts or name in self.trainings
+
+    def __getitem__(self, name: str) -> Job:
+        """The job of this name.
+
+        Raises:
+            ConfigError: there is none, or a setting that its declaration names does not exist.
+        """
+        if name not in self._jobs:
+            self._jobs[name] = self._job(name)
+        return self._jobs[name]
+
+    def _job(self, name: str) -> Job:
+        if name in self.experiments:
+            return self._experiment(self.experiments[name])
+        if name in self.artifacts:
+            return self._artifact(self.artifacts[name])
+        if name in self.trainings:
+            return self._training(name, self.trainings[name])
+        raise ConfigError(
+            f"{name!r} is neither an artifact, an experiment nor a training; "
+            "workflow/papers/ declares what there is"
+        )
+
+    def _experiment(self, declared: Experiment) -> Job:
+        return Job(
+            name=declared.name,
+            kind="experiment",
+            paper=declared.paper,
+            inputs=self.inputs(declared.paper, declared.input),
+            params=self._params(declared.name, declared),
+            declared=declared,
+        )
+
+    def _artifact(self, declared: Artifact) -> Job:
+        return Job(
+            name=declared.artifact,
+            kind=declared.kind,
+            paper=declared.paper,
+            inputs=self.inputs(declared.paper, declared.input),
+            params=self._params(declared.artifact, declared),
+            declared=declared,
+        )
+
+    def _params(self, name: str, declared: Experiment | Artifact) -> Any:
         paper = declared.paper
         try:
-            params = chosen(self.config.get(paper, {}), declared.params)
+            return chosen(self.config.get(paper, {}), declared.params)
         except ConfigError as error:
             raise ConfigError(
                 f"workflow/papers/{paper}.yaml: {name}: {error}; write it below the "
                 f"key {paper!r} of config/papers/{paper}.yaml"
             ) from None
-        return Job(
-            name=name,
-            kind="experiment" if isinstance(declared, Experiment) else declared.kind,
-            paper=paper,
-            reads=self.reads(paper, declared.input),
-            params=params,
-            declared=declared,
-        )
 
-    def _training(self, name: str) -> Job:
-        training, paper = self.trainings[name], name.split("/")[0]
+    def _training(self, name: str, training: PlannedTraining) -> Job:
+        paper = name.split("/")[0]
         references = {"data": f"data/{training.dataset}"}
         if training.earlier:
-            references |= {file: f"training/{training.earlier}/{file}" for file in TRAINING_FILES}
+            for file in TRAINING_FILES:
+                references[file] = f"training/{training.earlier}/{file}"
         return Job(
             name=name,
             kind="training",
             paper=paper,
-            declared=training,
-            reads=self.reads(paper, references),
+            inputs=self.inputs(paper, references),
             params=training.run.to_mapping(),
+            declared=training,
         )
 
-    def reads(self, paper: str, references: Mapping[str, str]) -> tuple[Read, ...]:
-        """The inputs of a declaration."""
-        return tuple(self.read(paper, reference, name) for name, reference in references.items())
+    def inputs(self, paper: str, references: Mapping[str, str]) -> tuple[Input, ...]:
+        """The inputs of a declaration, from name -> reference."""
+        return tuple(self.input(paper, reference, name) for name, reference in references.items())
 
-    def read(self, paper: str, reference: str, name: str = "") -> Read:
-        """What a reference of a paper's declaration means in this configuration."""
+    def input(self, paper: str, reference: str, name: str = "") -> Input:
+        """The input that a reference in a declaration of a paper means in this configuration."""
         kind, _, rest = reference.partition("/")
-        common = {"name": name, "reference": reference}
         if kind == "data":
-            role = _looked_up(self.config[paper], rest)
-            if role in ROLES:
-                return Read(files=(self.dataset(role),), role=role, **common)
-            return Read(files=(f"results/data/{role}.npz",), **common)  # a source of the user
+            return self._dataset_input(paper, reference, name)
         if kind == "reported":
-            return Read(files=(f"config/reported/{rest}.csv",), **common)
+            return Input(name=name, reference=reference, files=(f"config/reported/{rest}.csv",))
         if kind in ("training", "trainings"):
-            target, file = _looked_up(self.config.get(paper, {}), rest).split("/")
-            several = kind == "trainings"
-            jobs = tuple(self.families[paper, target]) if several else (f"{paper}/{target}",)
-            files = tuple(f"{self.folder(job)}/{TRAINING_FILES[file]}" for job in jobs)
-            return Read(files=files, jobs=jobs, several=several, **common)
+            return self._training_input(paper, reference, name)
+        return self._table_input(reference, name)
+
+    def _dataset_input(self, paper: str, reference: str, name: str) -> Input:
+        dataset = _looked_up(self.config[paper], reference.removeprefix("data/"))
+        if dataset in ROLES:
+            files = (self.dataset(dataset),)
+            return Input(name=name, reference=reference, files=files, role=dataset)
+        files = (f"{DATASETS}/{dataset}.npz",)  # a source of the user
+        return Input(name=name, reference=reference, files=files)
+
+    def _training_input(self, paper: str, reference: str, name: str) -> Input:
+        """The same file of one training, or of all trainings of a family."""
+        kind, _, path = reference.partition("/")
+        target, file = _looked_up(self.config.get(paper, {}), path).split("/")
+        several = kind == "trainings"
+        jobs = tuple(self.families[paper, target]) if several else (f"{paper}/{target}",)
+        return Input(
+            name=name,
+            reference=reference,
+            files=tuple(f"{self.folder(job)}/{TRAINING_FILES[file]}" for job in jobs),
+            jobs=jobs,
+            several=several,
+        )
+
+    def _table_input(self, reference: str, name: str) -> Input:
+        """The table of one experiment, or of all whose names begin as the reference says."""
         job, table = reference.split(".")
-        jobs = tuple(fnmatch.filter(self.experiments, job)) if job.endswith("*") else (job,)
-        files = tuple(f"{self.results}/{table_file(f'{each}.{table}')}" for each in jobs)
-        return Read(files=files, jobs=jobs, several=job.endswith("*"), **common)
+        several = job.endswith("*")
+        jobs = tuple(fnmatch.filter(self.experiments, job)) if several else (job,)
+        return Input(
+            name=name,
+            reference=reference,
+            files=tuple(f"{self.results}/{table_file(f'{each}.{table}')}" for each in jobs),
+            jobs=jobs,
+            several=several,
+        )
 
     def folder(self, training: str) -> str:
         """The folder of a training's results."""
@@ -171,47 +257,60 @@ class Jobs:
 
     def dataset(self, role: str) -> str:
         """The file of the source that plays the part of a paper's dataset."""
-        return f"results/data/{source_for(role, self.config['data']).name}.npz"
+        return f"{DATASETS}/{source_for(role, self.config['data']).name}.npz"
 
     def outputs(self, name: str) -> dict[str, str]:
-        """Name or format -> file that a job makes."""
+        """Name or format -> file that a job writes."""
         job = self[name]
         if job.kind == "training":
+            folder = self.folder(name)
             files = {**TRAINING_FILES, "provenance": "provenance.json"}
-            return {key: f"{self.folder(name)}/{file}" for key, file in files.items()}
+            return {key: f"{folder}/{file}" for key, file in files.items()}
         if job.kind == "experiment":
-            tables = {t: f"{self.results}/{table_file(f'{name}.{t}')}" for t in job.declared.output}
+            files = {
+                table: f"{self.results}/{table_file(f'{name}.{table}')}"
+                for table in job.declared.output
+            }
             stamp = table_file(f"{name}.provenance").removesuffix("csv")
-            return tables | {"provenance": f"{self.results}/{stamp}json"}
+            return {**files, "provenance": f"{self.results}/{stamp}json"}
         folder = f"{self.results}/{job.paper}/{job.kind}s"
         return {suffix: f"{folder}/{name}.{suffix}" for suffix in job.declared.formats}
 
-    def closure(self, reads: Iterable[Read]) -> tuple[list[Read], list[str]]:
+    def closure(self, inputs: Iterable[Input]) -> tuple[list[Input], list[str]]:
         """All inputs and all jobs that some inputs rest on, the nearest first."""
-        inputs: dict[tuple[str, tuple[str, ...]], Read] = {}
+        visited: dict[tuple[str, tuple[str, ...]], Input] = {}
         jobs: dict[str, None] = {}
-        waiting = list(reads)
+        waiting = list(inputs)
         while waiting:
-            read = waiting.pop(0)
-            if (key := (read.reference, read.files)) in inputs:
+            each = waiting.pop(0)
+            key = (each.reference, each.files)
+            if key in visited:
                 continue
-            inputs[key] = read
-            for name in read.jobs:
+            visited[key] = each
+            for name in each.jobs:
                 if name not in jobs:
                     jobs[name] = None
-                    waiting += self[name].reads
-        return list(inputs.values()), list(jobs)
+                    waiting += self[name].inputs
+        return list(visited.values()), list(jobs)
+
+    def roles(self, inputs: Iterable[Input], names: Iterable[str]) -> tuple[str, ...]:
+        """The papers' datasets that are among some inputs, or that some jobs read."""
+        read = {each.role for each in inputs}
+        for name in names:
+            read |= {each.role for each in self[name].inputs}
+        return tuple(role for role in ROLES if role in read)
 
 
-def makers_of(reads: Iterable[Read]) -> dict[str, str]:
+def makers_of(inputs: Iterable[Input]) -> dict[str, str]:
     """File -> job that makes it; no job makes printed numbers."""
     makers: dict[str, str] = {}
-    for read in reads:
-        if read.jobs:
-            makers |= dict(zip(read.files, read.jobs, strict=True))
-        else:
-            data = [file for file in read.files if file.startswith("results/data/")]
-            makers |= {file: f"dataset {PurePath(file).stem}" for file in data}
+    for each in inputs:
+        if each.jobs:
+            makers |= dict(zip(each.files, each.jobs, strict=True))
+            continue
+        for file in each.files:
+            if file.startswith(f"{DATASETS}/"):
+                makers[file] = f"dataset {PurePath(file).stem}"
     return makers
 
 
@@ -221,6 +320,9 @@ def chosen(section: Mapping[str, Any], params: Any) -> Any:
     A value ``config.memorisation.task`` is what lies there; a part in braces,
     ``config.regimes.networks.{cntk.network}``, is looked up first. A key ``config.nu`` stands for
     the keys of what lies there that its list has. All other values stay as they are.
+
+    Raises:
+        ConfigError: there is no such setting.
     """
     if isinstance(params, str) and params.startswith(CONFIG):
         return at(section, _looked_up(section, params.removeprefix(CONFIG)))
@@ -237,50 +339,5 @@ def chosen(section: Mapping[str, Any], params: Any) -> Any:
 
 
 def _looked_up(section: Mapping[str, Any], text: str) -> str:
-    return _LOOKUP.sub(lambda part: str(at(section, part[1])), text)
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What some inputs show of the jobs behind them: not every table depends on every setting.
-
-    Of each job, ``unseen`` has the settings on which none of its tables that are read depends
-    (`Experiment.independent`). If only some runs are ``shown``
-    (`Artifact.runs_shown`), these are runs of the experiments ``first``. By default all is seen.
-    """
-
-    unseen: Mapping[str, set[str]] = field(default_factory=dict)
-    shown: str | int = ""
-    first: Collection[str] = ()
-
-    @classmethod
-    def of(cls, jobs: Jobs, reads: Sequence[Read], shown: str | int = "") -> "Seen":
-        """What is seen in some inputs of a claim or number, or of an artifact."""
-        every, names = jobs.closure(reads)
-        unseen = {}
-        for name in names:
-            declared = jobs[name].declared
-            if isinstance(declared, Experiment) and declared.independent:
-                tables = [r.reference.split(".")[-1] for r in every if name in r.jobs]
-                parts = [set(declared.independent.get(table, ())) for table in tables]
-                unseen[name] = set.intersection(*parts)
-        first = {name for read in reads for name in read.jobs} if shown else set()
-        if isinstance(shown, str):
-            first &= {"_".join(shown.split(".")[:2])}
-        return cls(unseen, shown, first)
-
-    def params(self, jobs: Jobs, name: str) -> Mapping[str, Any]:
-        """The settings of one job that can be seen; numbers of runs are at most those shown."""
-        unseen = self.unseen.get(name, ())
-        params = {key: value for key, value in jobs[name].params.items() if key not in unseen}
-        if name not in self.first:
-            return params
-        most = self.shown
-        if isinstance(self.shown, str):
-            most, last = at(jobs.config, self.shown), self.shown.split(".")[-1]
-            if isinstance(params.get("shown"), Mapping):  # also has the numbers of other figures
-                params["shown"] = {last: params["shown"][last]}
-        runs = {
-            path: min(value, most) for path, value in leaves(params).items() if path[-1] == "runs"
-        }
-        return replaced(params, runs)
+    """A text with the values of settings in place of their paths in braces."""
+    return SETTING.sub(lambda match: str(at(section, match[1])), text)

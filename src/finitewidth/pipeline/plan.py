@@ -21,15 +21,16 @@ from finitewidth.declarations.paper_files import modules_of, text_file
 from finitewidth.declarations.papers import Artifact, Experiment, artifacts_of, read_papers
 from finitewidth.pipeline import configuration, costs
 from finitewidth.pipeline.disk import disk_space
+from finitewidth.pipeline.evidence import Evidence
 from finitewidth.pipeline.footers import Footers
-from finitewidth.pipeline.jobs import Job, Read, chosen, makers_of
+from finitewidth.pipeline.jobs import Input, Job, Jobs, chosen, makers_of
 from finitewidth.pipeline.requests import Requests
 from finitewidth.pipeline.schedule import Step
 from finitewidth.records.code import Code, code_of
 from finitewidth.settings import presets as settings
 
 
-def _makers(reads: Iterable[Read]) -> list[str]:
+def _makers(reads: Iterable[Input]) -> list[str]:
     """The jobs that make some inputs."""
     return list(dict.fromkeys(makers_of(reads).values()))
 
@@ -43,11 +44,11 @@ class OtherPreset:
     costs: Mapping[str, costs.Cost]
 
 
-# kind of a job -> the module that its script calls
+# part of a paper's folder -> the module that runs its experiments, or draws its artifacts, as jobs
 RUNNERS = {
-    "experiment": "finitewidth.measures.job",
-    "figure": "finitewidth.figures.job",
-    "table": "finitewidth.tables.job",
+    "experiments": "finitewidth.measures.job",
+    "figures": "finitewidth.figures.job",
+    "tables": "finitewidth.tables.job",
 }
 
 
@@ -67,8 +68,10 @@ class Plan:
         paper = settings.preset_only("paper", self.root / "config")
         preset = settings.preset_only(config["preset"], self.root / "config")
         sources = configuration.sources_of(paper, self.captioned)
-        self.footers = Footers(self.papers, config, preset, paper, sources)
-        self.jobs = self.footers.jobs
+        self.jobs = Jobs(self.papers, config)
+        unmodified = self.jobs if config == preset else Jobs(self.papers, preset)
+        self.evidence = Evidence(self.jobs, unmodified, Jobs(self.papers, paper), sources)
+        self.footers = Footers(self.jobs, self.evidence)
         self.results = self.jobs.results
         self.errata = f"{self.results}/errata/experiments/errata.csv"
         self.gpus = int(config["device"] != "cpu")  # that a training asks a scheduler for
@@ -93,7 +96,7 @@ class Plan:
         """
         jobs = self.declared()
         jobs += [self.jobs[name] for name in self.jobs.trainings]
-        needs = {job.name: _makers(job.reads) for job in jobs}
+        needs = {job.name: _makers(job.inputs) for job in jobs}
         for makers in list(needs.values()):
             for maker in makers:
                 needs.setdefault(maker, [])
@@ -136,15 +139,15 @@ class Plan:
         job = self.jobs[name]
         if job.kind == "experiment" and not job.declared.facts:
             return dict(job.params)
-        facts = {"datasets": self.footers.datasets, "comparable": self.footers.comparable}
-        known = {fact: facts[fact](job.reads) for fact in job.declared.facts}
+        facts = {"datasets": self.evidence.datasets, "comparable": self.evidence.comparable}
+        known = {fact: facts[fact](job.inputs) for fact in job.declared.facts}
         artifact = {"artifact": name} if isinstance(job.declared, Artifact) else {}
         return {**artifact, **job.params, **known}
 
     def code(self, name: str) -> Code:
         """All code that an experiment or a renderer reaches."""
-        job = self.jobs[name]
-        return self.code_of(job.declared.module, RUNNERS[job.kind], script=job.kind)
+        module = self.jobs[name].declared.module
+        return self.code_of(module, RUNNERS[module.split(".")[-2]], script="declared")
 
     def code_of(self, *modules: str, script: str, texts: Iterable[str | Path | None] = ()) -> Code:
         """The code of a job: modules and all that they import, their script, and some texts."""
@@ -154,7 +157,7 @@ class Plan:
 
     def seconds(self, job: str) -> float | None:
         """CPU seconds of a job by the table; None without a row, or with modified settings."""
-        known = job in self.costs and job not in self.footers.modified
+        known = job in self.costs and job not in self.evidence.modified
         return self.costs[job].seconds if known else None
 
     def step(self, job: str, shown: Mapping[str, str]) -> Step:
@@ -164,7 +167,7 @@ class Plan:
 
     def on_device(self, name: str) -> bool:
         """Whether a declared job runs on the device of the configuration, such as a GPU."""
-        return self.jobs[name].declared.gpu
+        return "device" in self.jobs[name].declared.tell
 
     def targets(self, paper: str | None = None) -> list[str]:
         """The files of all artifacts, of one paper or of all."""
@@ -185,7 +188,7 @@ class Plan:
         modules = [each for paper in self.captioned for each in modules_of(paper, "errata")]
         modules += ["finitewidth.errata.table", "finitewidth.measures.job"]
         texts = [text_file(paper, name) for paper in self.captioned for name in ("errata", "text")]
-        return self.code_of(*modules, script="experiment", texts=texts)
+        return self.code_of(*modules, script="declared", texts=texts)
 
     def claim_inputs(self, paper: str) -> dict[str, Any]:
         """The files that rule ``claims`` reads for a paper: tables, claims and printed numbers."""
@@ -197,12 +200,12 @@ class Plan:
             inputs["reported"] = printed
         return inputs
 
-    def claim_reads(self, paper: str) -> list[Read]:
+    def claim_reads(self, paper: str) -> list[Input]:
         """The tables that a paper's claims and printed numbers are compared with."""
         judged = [claim.reads for claim in ledger.claims_of(paper) if claim.judge]
         compared = [numbers.reads for numbers in ledger.numbers_of(paper)]
         tables = dict.fromkeys(ref for reads in judged + compared for ref in reads.values())
-        return [self.jobs.read("", reference) for reference in tables]
+        return [self.jobs.input("", reference) for reference in tables]
 
     def _reported(self, paper: str) -> str | None:
         """The file of a paper's printed numbers, if there is one."""
@@ -225,27 +228,27 @@ class Plan:
 
     def _bases(self, numbers: ledger.Numbers) -> dict[str, dict[str, Any]]:
         """Part -> the fields of the `reported.Basis` of some printed numbers."""
-        reads, free = self.jobs.reads("", numbers.reads), numbers.scale_free
+        reads, free = self.jobs.inputs("", numbers.reads), numbers.scale_free
         context, bases = self.footers.context(reads), {}
         for part, always in numbers.parts.items():
             rows = part.split()
-            scale = self.footers.scale(reads, rows)
+            scale = self.evidence.scale(reads, rows)
             known = False if free else (True if always else None)
-            words = () if free else self.footers.differences(reads, rows)
+            words = () if free else self.evidence.differences(reads, rows)
             bases[part] = {
                 "kind": numbers.kind,
                 "papers": free or (scale.sizes and scale.originals and not always),
                 "stand_in": scale.stand_in and not free,
                 "differs": "; ".join(filter(None, (*words, always))),
-                "grade": self.footers.grade(reads, scale, known),
+                "grade": self.evidence.grade(reads, scale, known),
                 "context": context,
             }
         return bases
 
     def _situation(self, claim: ledger.Claim) -> dict[str, Any]:
         """The fields of the `ledger.Situation` of a claim in this configuration."""
-        reads = self.jobs.reads("", claim.reads)
-        scale, sizes = self.footers.scale(reads), claim.own_sizes
+        reads = self.jobs.inputs("", claim.reads)
+        scale, sizes = self.evidence.scale(reads), claim.own_sizes
         own = sizes is not None and not unmet(sizes, self.config, paper_scale=scale.papers)
         few = bool(unmet(claim.own_runs, self.config, paper_scale=scale.papers))
         lacking = unmet(claim.needs, self.config, paper_scale=scale.papers)
@@ -256,7 +259,7 @@ class Plan:
             "papers": self._time_at(claim, "paper") if self.larger else "",
             "sizes": scale.sizes if sizes is None else own,
             "stand_in": scale.stand_in,
-            "grade": self.footers.grade(reads, scale, few or None),
+            "grade": self.evidence.grade(reads, scale, few or None),
             "context": self.footers.context(reads),
         }
 
@@ -279,7 +282,7 @@ class Plan:
     def _time_at(self, claim: ledger.Claim, preset: str) -> str:
         """How long the jobs behind a claim take at a larger preset, by forecast, in words."""
         other = next(each for each in self.larger if each.preset == preset)
-        jobs = costs.behind(self.needs, _makers(self.jobs.reads("", claim.reads)))
+        jobs = costs.behind(self.needs, _makers(self.jobs.inputs("", claim.reads)))
         seconds = sum(other.costs[job].seconds for job in jobs if job in other.costs)
         return f"preset {preset} takes {rough_duration(seconds)} of one core for it, by forecast"
 
@@ -331,7 +334,7 @@ class Plan:
 
     def headers(self) -> dict[str, str | None]:
         """Files whose columns the data packages name -> the job that makes each, if one does."""
-        reads = [read for a in self.artifacts for read in self.jobs[a.artifact].reads]
+        reads = [read for a in self.artifacts for read in self.jobs[a.artifact].inputs]
         makers = makers_of(reads)
         return {read.files[0]: makers.get(read.files[0]) for read in reads}
 
@@ -352,7 +355,7 @@ class Plan:
                         "renderer": self._renderer(entry),
                         "inputs": {
                             read.reference: list(read.files)
-                            for read in self.jobs[entry.artifact].reads
+                            for read in self.jobs[entry.artifact].inputs
                         },
                     }
                     for entry in paper.artifacts
@@ -393,8 +396,8 @@ class Plan:
             "first_page": entry.first_page,
             "files": self.jobs.outputs(entry.artifact),
             "caption": self.caption(entry.artifact),
-            "scale": self.footers.status(entry.artifact),
-            "grade": self.footers.grade_of_artifact(entry.artifact),
+            "scale": self.evidence.status(entry.artifact),
+            "grade": self.evidence.grade_of_artifact(entry.artifact),
         }
 
     def log(self, name: str) -> str:

@@ -59,8 +59,8 @@ class PlannedJobs:
             provenance=outputs.pop("provenance"),
             outputs=list(outputs.values()),
             benchmark=self._plan.benchmark(job.name),
-            inputs=job.inputs,
-            makers=makers_of(job.reads),
+            inputs=job.input_files,
+            makers=makers_of(job.inputs),
             parameters=plain({"settings": job.params, "seed": self._plan.config["seed"]}),
             code=self._plan.code_of("finitewidth.training.job", script="train"),
         )
@@ -80,8 +80,8 @@ class PlannedJobs:
             provenance=outputs.pop("provenance"),
             outputs=list(outputs.values()),
             benchmark=self._plan.benchmark(job.name),
-            inputs=job.inputs,
-            makers=makers_of(job.reads),
+            inputs=job.input_files,
+            makers=makers_of(job.inputs),
             parameters=plain(told),
             code=self._plan.code(name),
         )

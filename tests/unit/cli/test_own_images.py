@@ -65,7 +65,7 @@ def test_every_artifact_that_reads_images_names_them_as_the_users(paper, tree):
     for entry in mine.artifacts:
         if entry.paper != paper:
             continue
-        roles = mine.footers.datasets(mine.jobs[entry.artifact].reads)
+        roles = mine.evidence.datasets(mine.jobs[entry.artifact].inputs)
         for role, told in roles.items():
             assert told == f"shapes (your images, for {ROLES[role]})"
             assert told in mine.footers.footer(entry.artifact)

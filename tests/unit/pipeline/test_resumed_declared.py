@@ -92,7 +92,7 @@ def files(tmp_path_factory, smoke):
         return str(path)
 
     def inputs_of(name):
-        inputs = smoke.jobs[name].inputs
+        inputs = smoke.jobs[name].input_files
         return {
             key: file_of(value) if isinstance(value, str) else [file_of(v) for v in value]
             for key, value in inputs.items()

@@ -1,0 +1,211 @@
+"""How good the evidence is that some inputs give: for an artifact, a claim or a number.
+
+Nothing here is declared by hand. It follows from the jobs that the inputs rest on: from their
+deviations from the paper, from their datasets, and from what the unmodified preset would do.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from finitewidth.claims import grades
+from finitewidth.claims.needs import is_original
+from finitewidth.data.catalogue import describe
+from finitewidth.pipeline import wording
+from finitewidth.pipeline.deviations import Deviation, Deviations, Kind, Path
+from finitewidth.pipeline.jobs import Input, Jobs
+from finitewidth.pipeline.repetitions import repetitions_of
+from finitewidth.pipeline.views import View
+from finitewidth.settings.sections import Source
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """How what some inputs rest on compares with the preset and with the paper.
+
+    Attributes:
+        deviations: of all jobs behind them
+        modified: whether a setting or a dataset differs from the unmodified preset
+        originals: whether every dataset is the paper's own
+        stand_in: whether a dataset is another one than the paper's, and not only re-encoded
+    """
+
+    deviations: tuple[Deviation, ...]
+    modified: bool
+    originals: bool
+    stand_in: bool
+
+    @property
+    def reduced(self) -> bool:
+        """Whether a value that the paper or its code states is another one here."""
+        return any(deviation.stated for deviation in self.deviations)
+
+    @property
+    def sizes(self) -> bool:
+        """Whether all sizes are the paper's.
+
+        Where it gives no size of a training, it is at least that of preset ``paper``. Fewer runs or
+        draws than the paper's do not count as a size.
+        """
+        return not any(deviation.kind is Kind.SIZE for deviation in self.deviations)
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Our own choices that differ from those of preset ``paper``, if nothing else differs."""
+        return () if self.reduced else wording.statements(self.deviations)
+
+    @property
+    def papers(self) -> bool:
+        """Whether nothing is reduced and no dataset replaced."""
+        return self.originals and not self.reduced
+
+
+class Evidence:
+    """The evidence of one configuration."""
+
+    def __init__(self, jobs: Jobs, preset: Jobs, paper: Jobs, sources: Mapping[Path, Source]):
+        """Compare nothing yet.
+
+        Args:
+            jobs: of the configuration
+            preset: jobs of its preset, unmodified
+            paper: jobs of preset ``paper``
+            sources: path of a setting -> where its value in preset ``paper`` comes from
+        """
+        self.jobs = jobs
+        self._preset = preset
+        self._paper = paper
+        self._deviations = Deviations(jobs, paper, sources)
+        self._scales: dict[Any, Scale] = {}  # a start of Snakemake asks for many of them often
+
+    def scale(
+        self,
+        inputs: Sequence[Input],
+        rows: Sequence[str] = (),
+        role: str = "",
+        shown: str | int = "",
+    ) -> Scale:
+        """How the jobs behind some inputs compare with the preset and with the paper.
+
+        Args:
+            inputs: of an artifact, a claim or a number
+            rows: if given, trainings for other rows (`TrainingRun.row`) are left out
+            role: if given, trainings on other datasets are left out
+            shown: what an artifact shows of its runs (`finitewidth.pipeline.views.View`)
+        """
+        files = frozenset((each.reference, each.files) for each in inputs)
+        key = files, tuple(rows), role, shown
+        if key not in self._scales:
+            self._scales[key] = self._scale(inputs, rows, role, shown)
+        return self._scales[key]
+
+    def _scale(
+        self, inputs: Sequence[Input], rows: Sequence[str], role: str, shown: str | int
+    ) -> Scale:
+        view = View.of(self.jobs, inputs, shown)
+        names = self._jobs_behind(inputs, rows, role)
+        roles = (role,) if role else self.jobs.roles(inputs, names)
+        data = self.jobs.config["data"]
+        modified = any(data[role] != self._preset.config["data"][role] for role in roles)
+        modified |= any(view.differs(self.jobs, self._preset, name) for name in names)
+        return Scale(
+            deviations=tuple(each for name in names for each in self._deviations.of(name, view)),
+            modified=modified,
+            originals=all(data[role] == self._paper.config["data"][role] for role in roles),
+            stand_in=not all(is_original(data[role], role) for role in roles),
+        )
+
+    def _jobs_behind(
+        self, inputs: Sequence[Input], rows: Sequence[str] = (), role: str = ""
+    ) -> list[str]:
+        """All jobs behind some inputs; of the trainings, those of a dataset and for some rows."""
+        names = []
+        for name in self.jobs.closure(inputs)[1]:
+            training = self.jobs.trainings.get(name)
+            if training is not None:
+                if role and training.dataset != role:
+                    continue
+                if rows and training.run.row not in rows:
+                    continue
+            names.append(name)
+        return names
+
+    def scale_of_artifact(self, name: str) -> Scale:
+        """The scale of what a figure or table shows."""
+        job = self.jobs[name]
+        return self.scale(job.inputs, shown=job.declared.runs_shown)
+
+    @cached_property
+    def modified(self) -> set[str]:
+        """The experiments and trainings whose settings are not those of the unmodified preset."""
+        names = (*self.jobs.experiments, *self.jobs.trainings)
+        return {name for name in names if self.is_modified(name)}
+
+    def is_modified(self, name: str) -> bool:
+        """Whether the settings of a job are not those of the unmodified preset."""
+        return View().differs(self.jobs, self._preset, name)
+
+    def roles(self, inputs: Sequence[Input]) -> tuple[str, ...]:
+        """The papers' datasets that some inputs rest on."""
+        return self.jobs.roles(inputs, self._jobs_behind(inputs))
+
+    def datasets(self, inputs: Sequence[Input], rows: Sequence[str] = ()) -> dict[str, str]:
+        """Role -> what plays its part, stand-ins named as such; ``rows`` as for `scale`."""
+        data = self.jobs.config["data"]
+        roles = self.jobs.roles(inputs, self._jobs_behind(inputs, rows))
+        return {role: describe(data[role], role, data["imagefolder"]) for role in roles}
+
+    def comparable(self, inputs: Sequence[Input]) -> dict[str, bool]:
+        """Role -> whether all that rests on this dataset is at the paper's scale."""
+        return {role: self.scale(inputs, role=role).papers for role in self.roles(inputs)}
+
+    def differences(self, inputs: Sequence[Input], rows: Sequence[str] = ()) -> tuple[str, ...]:
+        """What differs from the paper in what some inputs rest on, in words; the data come first.
+
+        Values that the paper also accepts are left out, and so are our own choices except smaller
+        sizes of trainings. Where nothing differs, the result is empty. ``rows`` is as for `scale`.
+        """
+        scale = self.scale(inputs, rows)
+        stated = [each for each in scale.deviations if each.stated]
+        smaller = [each for each in scale.deviations if not each.stated and each.kind is Kind.SIZE]
+        if scale.originals and not stated and not smaller:
+            return ()
+        datasets = list(self.datasets(inputs, rows).values())
+        words = wording.statements(stated, before=datasets)
+        if smaller:
+            words += (wording.own_choices(wording.statements(smaller)),)
+        return words
+
+    def grade(self, inputs: Sequence[Input], scale: Scale, reduced: bool | None = None) -> str:
+        """How good the evidence is that some inputs give (`finitewidth.claims.grades`).
+
+        Pass ``reduced`` if it is already known whether sizes are reduced.
+        """
+        if scale.stand_in:
+            return grades.STAND_IN
+        if not self.roles(inputs) and not any(repetitions_of(self.jobs, inputs).values()):
+            return grades.EXACT
+        if reduced is None:
+            reduced = not (scale.sizes and scale.originals)
+        return grades.REDUCED if reduced else grades.PAPER
+
+    def grade_of_artifact(self, name: str) -> str:
+        """The grade of a figure or table."""
+        if self.is_drawing(name):
+            return grades.DRAWING
+        return self.grade(self.jobs[name].inputs, self.scale_of_artifact(name))
+
+    def status(self, name: str) -> str:
+        """What a figure or table shows, one of `finitewidth.claims.grades.STATUSES`."""
+        if self.is_drawing(name):
+            return grades.DRAWN
+        scale = self.scale_of_artifact(name)
+        if scale.stand_in:
+            return grades.ON_STAND_IN
+        return grades.AT_SIZES if scale.sizes and scale.originals else grades.SMALLER
+
+    def is_drawing(self, name: str) -> bool:
+        """Whether an artifact shows only what explains the paper."""
+        makers = [maker for each in self.jobs[name].inputs for maker in each.jobs]
+        return bool(makers) and all(self.jobs[maker].explains for maker in makers)
