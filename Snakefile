@@ -49,10 +49,10 @@ rule all:
     """All artifacts, verdicts and captions, and the report"""
     default_target: True
     input:
-        plan.targets(),
-        plan.captions(),
+        plan.files.targets(),
+        plan.files.captions(),
         rules.datapackages.output,
-        plan.verdicts(),
-        plan.errata,
+        plan.files.verdicts(),
+        plan.files.errata,
         rules.report.output,
     localrule: True

@@ -9,6 +9,7 @@ from tests.helpers.project import ROOT
 
 from finitewidth.claims.captions import filled
 from finitewidth.common.errors import ConfigError
+from finitewidth.pipeline.caption_input import CaptionInput
 from finitewidth.pipeline.plan import Plan
 from finitewidth.settings.presets import preset_only
 
@@ -28,9 +29,9 @@ def test_a_template_is_text_and_settings(artifact):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("paper", PLANS["quick"].captioned)
+@pytest.mark.parametrize("paper", PLANS["quick"].paper_names)
 def test_all_captions_can_be_written_at_every_preset(paper, preset):
-    for artifact, caption in PLANS[preset].caption_jobs(paper).items():
+    for artifact, caption in PLANS[preset].caption_input.settings(paper).items():
         text = filled(TEMPLATES[artifact], caption["settings"])
         assert not re.search(r"\b(nan|inf|None|True|False)\b", text), artifact
         flat = " ".join(MATH.sub("x", text).split())
@@ -42,19 +43,21 @@ def test_all_captions_can_be_written_at_every_preset(paper, preset):
 
 def test_an_unknown_setting_is_refused_with_its_template(tmp_path):
     plan = Plan(preset_only("smoke", ROOT / "config"), ROOT)
-    plan.root = tmp_path
-    templates = plan.caption_inputs("npf")["templates"]
+    templates = plan.caption_input.files("npf")["templates"]
+    captions = CaptionInput(plan.jobs, plan.files, plan.footers, tmp_path)
     for template in templates:
         file = tmp_path / template
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("{{ npf.nothing }}")
     with pytest.raises(ConfigError, match=r"npf_table1.rst: there is no setting 'npf.nothing'"):
-        plan.caption_jobs("npf")
+        captions.settings("npf")
 
 
 def test_a_caption_depends_on_the_settings_that_it_names():
     config = preset_only("smoke", ROOT / "config")
     config["trust"]["depth"]["draws"] += 1
-    before, after = (p.caption_jobs("trust") for p in (PLANS["smoke"], Plan(config, ROOT)))
+    before, after = (
+        p.caption_input.settings("trust") for p in (PLANS["smoke"], Plan(config, ROOT))
+    )
     changed = {name for name in before if before[name]["settings"] != after[name]["settings"]}
     assert changed == {"trust_fig2"}

@@ -142,7 +142,7 @@ def test_the_summary_names_every_artifact_and_claim_and_adds_up_the_time_of_all_
     results = smoke.path / "results/smoke"
     text = (results / "report/summary.md").read_text(encoding="utf-8")
     assert [a.artifact for a in DONE if f"\n| `{a.artifact}` |" not in text] == []
-    for paper in PLAN.captioned:
+    for paper in PLAN.paper_names:
         rows = result_files.read_rows(results / f"claims/{paper}_verdicts.csv", empty=True)
         assert [row["claim"] for row in rows if f"\n| {row['claim']} |" not in text] == []
         # a claim without a decision says why

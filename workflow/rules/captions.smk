@@ -1,5 +1,5 @@
 # Captions with settings of this run, and below them the verdicts on claims; one job for each paper.
-for paper in plan.captioned:
+for paper in plan.paper_names:
 
     rule:
         """The captions of a paper"""
@@ -8,12 +8,12 @@ for paper in plan.captioned:
         input:
             unpack(partial(inputs_of, f"captions_{paper}")),
         output:
-            *plan.captions(paper),
+            *plan.files.captions(paper),
             provenance=f"{results}/provenance/{paper}/captions.json",
         log:
-            plan.log(f"captions_{paper}"),
+            plan.files.log(f"captions_{paper}"),
         benchmark:
-            plan.benchmark(f"captions_{paper}")
+            plan.files.benchmark(f"captions_{paper}")
         resources:
             **plan.requests.of(f"captions_{paper}"),
         params:

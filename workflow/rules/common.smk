@@ -6,9 +6,12 @@ from pathlib import Path
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.declarations.titles import title_of
-from finitewidth.pipeline import announced, other_runs, planned_jobs, surroundings
-from finitewidth.pipeline.recorded import clear_finished
+from finitewidth.pipeline.job_names import job_name
 from finitewidth.pipeline.plan import Plan
+from finitewidth.pipeline.plans.plan_files import PlanFiles
+from finitewidth.pipeline.plans.planned_jobs import plans_of_jobs
+from finitewidth.pipeline.runs import announced, other_runs, surroundings
+from finitewidth.pipeline.runs.finished import clear_finished
 
 surroundings.refuse_other_package(Path(project))
 surroundings.refuse_braces(os.getcwd(), project)
@@ -26,7 +29,8 @@ if paths.prefix or paths.modifies_prefixes:
 plan = Plan(config, project)
 results = plan.results
 checkpoint_folder = f"{results}/.checkpoints"
-job_plans = planned_jobs.job_plans(plan)
+job_plans = plans_of_jobs(plan)
+plan_files = PlanFiles(job_plans)
 
 if workflow.is_main_process:
     surroundings.refuse_unwritable(".snakemake", "results", results)
@@ -34,13 +38,13 @@ if workflow.is_main_process:
 
 def experiments(stage):
     """The experiments of a stage: theory, sampling, training or evaluation."""
-    declared = [job for job in plan.declared() if job.kind == "experiment"]
+    declared = [job for job in plan.jobs.declared() if job.kind == "experiment"]
     return [job for job in declared if job.declared.stage == stage]
 
 
 def artifacts(kind):
     """All figures, or all tables."""
-    return [job for job in plan.declared() if job.kind == kind]
+    return [job for job in plan.jobs.declared() if job.kind == kind]
 
 
 # --- input and params of a job --------------------------------------------------------------------
@@ -77,13 +81,13 @@ def inputs_of(name, wildcards=None):
     files = in_project(job_plans[name].inputs)
     if not workflow.is_main_process:
         # the process of a job finds what the first one has written
-        return {**files, "plan": job_plans.written(name)}
+        return {**files, "plan": plan_files.written(name)}
     starts = refuse_other_runs()
     if not job_plans.runs_after_others(name):
         files = {key: ancient(values) for key, values in files.items()}
     if starts and name.startswith("dataset ") and not job_plans.is_done(name):
         other_runs.refuse_dataset(job_plans[name].outputs[0], results)
-    return {**files, "plan": job_plans.write(name)}
+    return {**files, "plan": plan_files.write(name)}
 
 
 def parameter(name, key, wildcards=None):
@@ -110,7 +114,7 @@ def rules_by_name():
     }
 
 
-titles = {job.name: title_of(job.declared, project) for job in plan.declared()}
+titles = {job.name: title_of(job.declared, project) for job in plan.jobs.declared()}
 titles |= {paper.name: paper.title for paper in plan.papers}
 titles |= {
     f"captions_{paper.name}": f"Captions of {paper.name}" for paper in plan.papers
@@ -126,12 +130,12 @@ def forecast():
     planned = workflow.dag.needrun_jobs(exclude_finished=False)
     jobs = [job for job in planned if not job.is_norun]
     names = {
-        announced.job_name(
+        job_name(
             unmodified(job.rule.name), job.wildcards_dict
-        ): announced.job_name(job.rule.name, job.wildcards_dict)
+        ): job_name(job.rule.name, job.wildcards_dict)
         for job in jobs
     }
-    return {name: plan.step(planned, names) for planned, name in names.items()}
+    return {name: plan.forecast.step(planned, names) for planned, name in names.items()}
 
 
 def reasons(name):
@@ -148,11 +152,11 @@ announced.report = f"{results}/report/index.html"
 
 
 onsuccess:
-    clear_finished(results, plans=job_plans.used)
+    clear_finished(results, plans=plan_files.used)
 
 
 onerror:
-    clear_finished(results, plans=job_plans.used)
+    clear_finished(results, plans=plan_files.used)
 
 
 report: "../report/workflow.rst"

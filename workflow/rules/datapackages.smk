@@ -6,12 +6,12 @@ rule datapackages:
     input:
         unpack(partial(inputs_of, "datapackages")),
     output:
-        *plan.packages(),
+        *plan.files.packages(),
         provenance=f"{results}/provenance/datapackages.json",
     log:
-        plan.log("datapackages"),
+        plan.files.log("datapackages"),
     benchmark:
-        plan.benchmark("datapackages")
+        plan.files.benchmark("datapackages")
     resources:
         **plan.requests.of("datapackages"),
     params:

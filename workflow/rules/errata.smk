@@ -6,12 +6,12 @@ rule errata:
     input:
         unpack(partial(inputs_of, "errata")),
     output:
-        errata=plan.errata,
+        errata=plan.files.errata,
         provenance=f"{results}/errata/experiments/errata_provenance.json",
     log:
-        plan.log("errata"),
+        plan.files.log("errata"),
     benchmark:
-        plan.benchmark("errata")
+        plan.files.benchmark("errata")
     resources:
         **plan.requests.of("errata"),
     params:

@@ -12,7 +12,7 @@ for job in artifacts("figure"):
             pdf=files["pdf"],
             png=report(
                 files["png"],
-                caption=os.path.abspath(plan.caption(job.name)),
+                caption=os.path.abspath(plan.files.caption(job.name)),
                 category=job.paper,
                 labels={"artifact": job.declared.label},
             ),
@@ -20,9 +20,9 @@ for job in artifacts("figure"):
             csv=files["csv"],
             provenance=f"{results}/provenance/{job.paper}/{job.name}.json",
         log:
-            plan.log(job.name),
+            plan.files.log(job.name),
         benchmark:
-            plan.benchmark(job.name)
+            plan.files.benchmark(job.name)
         resources:
             **plan.requests.of(job.name),
         params:

@@ -5,5 +5,5 @@ for paper in plan.papers:
         name:
             paper.name
         input:
-            plan.targets(paper.name),
+            plan.files.targets(paper.name),
         localrule: True

@@ -9,9 +9,9 @@ rule report:
         pages=directory(f"{results}/report"),
         provenance=f"{results}/provenance/report.json",
     log:
-        plan.log("report"),
+        plan.files.log("report"),
     benchmark:
-        plan.benchmark("report")
+        plan.files.benchmark("report")
     resources:
         **plan.requests.of("report"),
     params:
@@ -25,7 +25,7 @@ rule report:
 rule report_now:
     """The report, from whatever results there are (finitewidth report)"""
     log:
-        plan.log("report_now"),
+        plan.files.log("report_now"),
     resources:
         **plan.requests.of("report"),
     params:

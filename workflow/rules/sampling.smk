@@ -15,9 +15,9 @@ for job in experiments("sampling"):
         output:
             **plan.jobs.outputs(job.name),
         log:
-            plan.log(job.name),
+            plan.files.log(job.name),
         benchmark:
-            plan.benchmark(job.name)
+            plan.files.benchmark(job.name)
         resources:
             **plan.requests.of(job.name),
         params:

@@ -13,16 +13,16 @@ for job in artifacts("table"):
             csv=files["csv"],
             md=report(
                 files["md"],
-                caption=os.path.abspath(plan.caption(job.name)),
+                caption=os.path.abspath(plan.files.caption(job.name)),
                 category=job.paper,
                 labels={"artifact": job.declared.label},
             ),
             tex=files["tex"],
             provenance=f"{results}/provenance/{job.paper}/{job.name}.json",
         log:
-            plan.log(job.name),
+            plan.files.log(job.name),
         benchmark:
-            plan.benchmark(job.name)
+            plan.files.benchmark(job.name)
         resources:
             **plan.requests.of(job.name),
         params:

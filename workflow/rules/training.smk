@@ -64,9 +64,9 @@ for job in experiments("training"):
         output:
             **plan.jobs.outputs(job.name),
         log:
-            plan.log(job.name),
+            plan.files.log(job.name),
         benchmark:
-            plan.benchmark(job.name)
+            plan.files.benchmark(job.name)
         resources:
             **plan.requests.of(job.name),
             gpu=plan.gpus if job.declared.gpu else 0,

@@ -1,6 +1,6 @@
 """Rule -> captions: write the captions of a paper, with settings and verdicts of this run."""
 
-from finitewidth.pipeline.recorded import recorded
+from finitewidth.pipeline.runs.recorded import recorded
 
 with recorded(snakemake):
     from finitewidth.claims.captions import write_captions

@@ -1,6 +1,6 @@
 """Rule -> verdicts: judge a paper's claims and compare its numbers."""
 
-from finitewidth.pipeline.recorded import recorded
+from finitewidth.pipeline.runs.recorded import recorded
 
 with recorded(snakemake):
     from finitewidth.claims.job import run_claims

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from finitewidth.pipeline.recorded import recorded
+from finitewidth.pipeline.runs.recorded import recorded
 
 with recorded(snakemake):
     from finitewidth.report.datapackages import write_packages

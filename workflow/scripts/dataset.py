@@ -1,6 +1,6 @@
 """Rule -> dataset: make, read or fetch a source and write it as one verified file."""
 
-from finitewidth.pipeline.recorded import recorded
+from finitewidth.pipeline.runs.recorded import recorded
 
 with recorded(snakemake):
     from finitewidth.common.errors import DataError

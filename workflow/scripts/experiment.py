@@ -1,6 +1,6 @@
 """Rule -> experiment: measure, and write the tables."""
 
-from finitewidth.pipeline.recorded import PROVENANCE, code_digest_of, inputs_of, recorded
+from finitewidth.pipeline.runs.recorded import PROVENANCE, code_digest_of, inputs_of, recorded
 
 with recorded(snakemake) as provenance:
     from finitewidth.measures.job import run_experiment

@@ -2,7 +2,7 @@
 
 import gc
 
-from finitewidth.pipeline.recorded import PROVENANCE, inputs_of, recorded
+from finitewidth.pipeline.runs.recorded import PROVENANCE, inputs_of, recorded
 
 with recorded(snakemake):
     gc.disable()  # searches for garbage would take a tenth of the time of a figure

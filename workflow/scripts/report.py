@@ -4,7 +4,7 @@ import logging
 from pathlib import Path
 
 from finitewidth.common.progress import logged_to
-from finitewidth.pipeline.recorded import recorded
+from finitewidth.pipeline.runs.recorded import recorded
 from finitewidth.report.lock import alone
 from finitewidth.settings.presets import overrides
 

@@ -1,6 +1,6 @@
 """Rule -> table: typeset it from tables, and write its rows."""
 
-from finitewidth.pipeline.recorded import PROVENANCE, inputs_of, recorded
+from finitewidth.pipeline.runs.recorded import PROVENANCE, inputs_of, recorded
 
 with recorded(snakemake):
     from finitewidth.tables.job import render_table

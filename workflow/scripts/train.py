@@ -1,6 +1,6 @@
 """Rule -> training: train a stack and write history, weights and provenance."""
 
-from finitewidth.pipeline.recorded import code_digest_of, inputs_of, recorded
+from finitewidth.pipeline.runs.recorded import code_digest_of, inputs_of, recorded
 
 with recorded(snakemake) as provenance:
     from finitewidth.training.job import run_training

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from finitewidth.pipeline.job_plans import changed_settings, other_versions
+from finitewidth.pipeline.plans.changes import changed_settings, other_versions
 from finitewidth.records.code import changed_code
 from finitewidth.records.verification import Provenances
 

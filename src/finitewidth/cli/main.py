@@ -19,7 +19,7 @@ from finitewidth.common.errors import ConfigError, FinitewidthError, ResultError
 from finitewidth.common.interrupts import MESSAGE, status_of
 from finitewidth.common.machine import usable_cores
 from finitewidth.declarations.papers import artifacts_of, read_papers
-from finitewidth.pipeline import surroundings
+from finitewidth.pipeline.runs import surroundings
 from finitewidth.records.provenance import SOURCE_ROOT, git_state
 from finitewidth.records.running import read_running
 from finitewidth.settings.presets import preset_only, results_folder
@@ -167,23 +167,23 @@ def verify(*, config: Settings = (), results: Results = Results()) -> int:
         config: the settings that the run overrode, KEY=VALUE
     """
     from finitewidth.pipeline.plan import Plan
-    from finitewidth.pipeline.planned_jobs import job_plans
-    from finitewidth.pipeline.verified import WORKING, problems
+    from finitewidth.pipeline.plans.planned_jobs import plans_of_jobs
+    from finitewidth.pipeline.plans.verified import WORKING, problems
 
     if not os.path.isdir(results.folder):
         raise ResultError(
             f"{results.folder} has no results; finitewidth run with the same options makes them"
         )
     plan = Plan(running.configuration(results, config), ".")
-    plans = job_plans(plan)
+    plans = plans_of_jobs(plan)
     now = read_running([results.folder, "results/data"])
-    every = problems(plan, plans, working={each.job for each in now})
+    every = problems(results.folder, plan.graph.needs, plans, {each.job for each in now})
     for problem in every:
         print(problem.text)
     for package, count in plans.other_packages.items():
         print(f"{package}: {count} results were made with the other version")
     wrong = [problem for problem in every if problem.kind != WORKING]
-    jobs = sum(os.path.exists(plans[name].provenance) for name in plan.needs)
+    jobs = sum(os.path.exists(plans[name].provenance) for name in plan.graph.needs)
     print(f"{jobs} jobs checked, {len(wrong)} problems")
     return int(bool(wrong))
 
@@ -199,7 +199,7 @@ def plan(*, preset: Preset = "quick", cores: Count | None = None) -> None:
     """
     from finitewidth.pipeline.plan import Plan
 
-    print(Plan(preset_only(preset, "config"), ".").forecast(cores or usable_cores()))
+    print(Plan(preset_only(preset, "config"), ".").forecast.text(cores or usable_cores()))
 
 
 @app.command

@@ -63,7 +63,7 @@ def jobs_by_stage(name: str, plan: Plan) -> dict[str, list[str]]:
     ordered: dict[str, None] = {}
 
     def add(job: str) -> None:
-        for need in plan.needs[job]:
+        for need in plan.graph.needs[job]:
             add(need)
         ordered[job] = None
 
@@ -221,7 +221,7 @@ def _outputs(name: str, plan: Plan, job_plan: JobPlan) -> dict[str, str]:
 def _log(name: str, plan: Plan) -> str:
     if name.startswith("dataset "):
         return f"results/data/logs/{name.removeprefix('dataset ')}.log"
-    return plan.log(name)
+    return plan.files.log(name)
 
 
 def _resources(name: str, plan: Plan) -> dict[str, int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from finitewidth.common.number_words import rough_duration
-from finitewidth.pipeline.schedule import AtWork, Step, TimeLeft
+from finitewidth.pipeline.runs.schedule import AtWork, Step, TimeLeft
 from finitewidth.records import running as files
 from finitewidth.records.running import Running
 

@@ -17,7 +17,7 @@ from finitewidth.common.errors import ConfigError, nearest
 from finitewidth.common.interrupts import MESSAGE, ending_at_once, handled, status_of
 from finitewidth.common.machine import usable_cores
 from finitewidth.declarations.papers import read_papers
-from finitewidth.pipeline.other_runs import elsewhere
+from finitewidth.pipeline.runs.other_runs import elsewhere
 from finitewidth.settings.nested import merged
 from finitewidth.settings.presets import PRESETS, assignments, preset_only
 

@@ -43,7 +43,7 @@ def stage_graph(plan: Plan) -> dict[str, set[str]]:
     ``training`` reads ``data`` itself.
     """
     direct: dict[str, set[str]] = {}
-    for job, needs in plan.needs.items():
+    for job, needs in plan.graph.needs.items():
         stage = stage_of(job, plan)
         direct.setdefault(stage, set())
         direct[stage] |= {stage_of(need, plan) for need in needs} - {stage}

@@ -23,7 +23,8 @@ from finitewidth.cli.display import Display
 from finitewidth.cli.run_state import Job, RunState, made, time_left
 from finitewidth.common.number_words import duration, rough_duration
 from finitewidth.common.progress import SHOWN
-from finitewidth.pipeline import announced
+from finitewidth.pipeline.job_names import job_name
+from finitewidth.pipeline.runs import announced
 from finitewidth.records.running import remove_leftovers
 
 SHOWN_LINES = 8  # of the log of a failed job
@@ -234,7 +235,7 @@ class LogHandler(LogHandlerBase):
 
 def _name_of(record: LogRecord) -> str:
     """The name of the job of a record."""
-    return announced.job_name(record.rule_name, dict(record.wildcards or {}))
+    return job_name(record.rule_name, dict(record.wildcards or {}))
 
 
 def _why(jobs: Iterable[str]) -> list[str]:

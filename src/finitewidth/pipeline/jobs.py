@@ -18,13 +18,14 @@ from finitewidth.data.catalogue import ROLES, source_for
 from finitewidth.data.places import own_images
 from finitewidth.declarations.papers import Artifact, Experiment, Paper, artifacts_of
 from finitewidth.declarations.references import table_file
+from finitewidth.pipeline.folders import DATASETS
 from finitewidth.settings.nested import at
 from finitewidth.settings.presets import results_folder
 from finitewidth.training.planned import PlannedTraining
 
 TRAINING_FILES = {"history": "history.csv", "weights": "weights.npz"}
-DATASETS = "results/data"  # folder of the datasets of all runs
 SETTING = re.compile(r"\{([\w.]+)\}")  # within a reference
+CONFIG = "config."  # before the path of a setting, in the params of a declaration
 CONFIG = "config."  # before the path of a setting, in the params of a declaration
 
 
@@ -82,6 +83,11 @@ class Job:
         }
 
     @property
+    def on_device(self) -> bool:
+        """Whether it runs on the device of the configuration, such as a GPU."""
+        return isinstance(self.declared, Experiment) and self.declared.gpu
+
+    @property
     def explains(self) -> bool:
         """Whether its tables only explain the paper, without a result."""
         return isinstance(self.declared, Experiment) and self.declared.explains
@@ -125,6 +131,18 @@ class Jobs:
                     for training in trainings_of(*settings)
                 }
         return families
+
+    def artifacts_of(self, paper: str | None) -> list[Artifact]:
+        """The artifacts of one paper or, for None, of all papers."""
+        return [each for each in self.artifacts.values() if paper in (None, each.paper)]
+
+    def declared(self) -> list[Job]:
+        """Every experiment and every artifact, in the order of their declarations."""
+        jobs = []
+        for paper in self.papers:
+            jobs += [self[experiment.name] for experiment in paper.experiments]
+            jobs += [self[artifact.artifact] for artifact in paper.artifacts]
+        return jobs
 
     def family(self, training: str) -> tuple[str, str]:
         """The paper and the family of a training."""

@@ -29,7 +29,7 @@ class Running:
     """What a file says of a job, or of a run; times are seconds since 1970.
 
     Attributes:
-        job: its name, see `finitewidth.pipeline.announced.job_name`; `RUN` for a run.
+        job: its name, see `finitewidth.pipeline.job_names`; `RUN` for a run.
         pid: its process, on the machine ``host``.
         what: what it does, in words, such as ``epoch 120 of 400``; empty if that is not known.
         done: of ``total``, epochs for example; jobs of a run.

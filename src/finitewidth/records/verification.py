@@ -43,7 +43,7 @@ class _Machine(BaseModel):
 
 
 class _Provenance(BaseModel):
-    """What every provenance has (`finitewidth.pipeline.recorded` writes it)."""
+    """What every provenance has (`finitewidth.pipeline.runs.recorded` writes it)."""
 
     model_config = ConfigDict(extra="allow")
     job: str

@@ -217,10 +217,10 @@ class Findings(_Judged):
 def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findings:
     """Read all results of a preset that exist.
 
-    The settings are those of `finitewidth.pipeline.plan.Plan.report_settings`; ``overrides``, what
-    is changed on the command line; ``jobs``, the jobs of the workflow; and ``outdated``, artifact
-    -> why its files are not those of these settings. The folder of the project, ``root``, has the
-    printed numbers and the citations.
+    The settings are those of `finitewidth.pipeline.report_input.ReportInput.settings`;
+    ``overrides``, what is changed on the command line; ``jobs``, the jobs of the workflow; and
+    ``outdated``, artifact -> why its files are not those of these settings. The folder of the
+    project, ``root``, has the printed numbers and the citations.
     """
     root = Path(root)
     results = settings["results"]
@@ -399,7 +399,7 @@ def _artifact(
     numbers: Sequence[dict[str, str]],
     evidence: _Evidence,
 ) -> Artifact:
-    """Return one table or figure of `finitewidth.pipeline.plan.Plan.report_settings`.
+    """Return one table or figure of `finitewidth.pipeline.report_input.ReportInput.settings`.
 
     The ``claims`` are those of all papers, and the ``numbers`` those of its own.
     """

@@ -120,7 +120,7 @@ class CheckpointStore:
 
         The last one is needed if the job is killed before Snakemake has recorded its results, or if
         it is repeated with the group that it belongs to.
-        `finitewidth.pipeline.recorded.clear_finished` deletes it.
+        `finitewidth.pipeline.runs.finished.clear_finished` deletes it.
         """
         newest = self._paths()[-1:]
         # includes temporary files of interrupted writes

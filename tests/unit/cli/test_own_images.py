@@ -11,7 +11,7 @@ from finitewidth.cli import running
 from finitewidth.cli.main import main
 from finitewidth.cli.options import Results
 from finitewidth.data.catalogue import ROLES
-from finitewidth.pipeline.planned_jobs import job_plans
+from finitewidth.pipeline.plans.planned_jobs import plans_of_jobs
 from finitewidth.settings.presets import results_folder
 
 PAPERS = ("npf", "dgn", "trust", "beyond", "collapse")
@@ -41,7 +41,7 @@ def few(tmp_path_factory):
 def test_all_datasets_are_read_from_the_folder(tree):
     mine = plan("smoke", data={"images": str(tree)})
     assert {mine.jobs.dataset(role) for role in ROLES} == {"results/data/shapes.npz"}
-    plans = job_plans(mine)
+    plans = plans_of_jobs(mine)
     assert plans["dataset shapes"].parameters["tree"].startswith(f"{tree} ")
     assert plans["dataset digits"].parameters["tree"] is None
 
@@ -52,7 +52,12 @@ def test_results_have_a_folder_of_their_own(tree, monkeypatch):
     assert plan("smoke", data={"images": str(tree)}).results == "results/smoke-shapes"
     mine = plan("smoke", data={"mnist": "shapes"}, seed=2)
     assert mine.results == "results/smoke-shapes-seed2"
-    written = [*mine.targets(), *mine.verdicts(), *mine.captions(), mine.errata]
+    written = [
+        *mine.files.targets(),
+        *mine.files.verdicts(),
+        *mine.files.captions(),
+        mine.files.errata,
+    ]
     assert {Path(file).parts[1] for file in written} == {"smoke-shapes-seed2"}
     assert plan("smoke").results == "results/smoke"
     assert plan("paper", data={"cifar10": "cifar10_jpeg"}).results == "results/paper"

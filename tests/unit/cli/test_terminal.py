@@ -16,8 +16,8 @@ from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 from finitewidth.cli import display, run_state, terminal
 from finitewidth.cli.run_state import in_short
 from finitewidth.common.progress import SHOWN
-from finitewidth.pipeline import announced
-from finitewidth.pipeline.schedule import Step
+from finitewidth.pipeline.runs import announced
+from finitewidth.pipeline.runs.schedule import Step
 from finitewidth.records import running
 
 FORECASTS = {

@@ -8,7 +8,7 @@ from finitewidth.data import bundled
 from finitewidth.data.select import altered, stratified_subset
 from finitewidth.errata import evidence
 from finitewidth.measures.job import run_experiment
-from finitewidth.pipeline.planned_jobs import job_plans
+from finitewidth.pipeline.plans.planned_jobs import plans_of_jobs
 from finitewidth.records.provenance import base_seed
 
 DEPTH = {
@@ -77,12 +77,12 @@ def test_checks_of_misprints_do_not_depend_on_the_base_seed():
     with base_seed(1):
         other = evidence.generator("trust-2").random()
     assert evidence.generator("trust-2").random() == other
-    assert job_plans(plan(seed=1))["errata"].parameters["seed"] == 0
+    assert plans_of_jobs(plan(seed=1))["errata"].parameters["seed"] == 0
 
 
 def test_the_base_seed_is_a_parameter_of_every_job_that_draws():
     for seed in (0, 5):
         mine = plan(seed=seed)
-        plans = job_plans(mine)
+        plans = plans_of_jobs(mine)
         for name in [*mine.jobs.experiments, *mine.jobs.trainings]:
             assert plans[name].parameters["seed"] == seed, name

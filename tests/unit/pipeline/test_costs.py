@@ -11,19 +11,15 @@ from finitewidth.common.errors import ConfigError, ResultError
 from finitewidth.pipeline.costs import (
     TABLE,
     Cost,
-    behind,
-    chains,
-    forecast,
-    length,
-    memory_at_once,
     read_costs,
     read_table,
     refresh,
-    wall_times,
     write_table,
 )
-from finitewidth.pipeline.planned_jobs import job_plans
-from finitewidth.pipeline.schedule import JOB, Step, ends
+from finitewidth.pipeline.forecast import cost_table, memory_at_once, wall_times
+from finitewidth.pipeline.graph import behind, chains, length
+from finitewidth.pipeline.plans.planned_jobs import plans_of_jobs
+from finitewidth.pipeline.runs.schedule import JOB, Step, ends
 from finitewidth.settings.presets import PRESETS
 
 NEEDS = {
@@ -43,7 +39,7 @@ def row(job, seconds, source="estimated", preset="quick"):
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_rows_are_of_jobs_that_there_are(preset):
-    assert set(read_costs(ROOT / TABLE, preset)) <= set(plan(preset).needs)
+    assert set(read_costs(ROOT / TABLE, preset)) <= set(plan(preset).graph.needs)
 
 
 def test_the_table_is_as_it_would_be_written(tmp_path):
@@ -138,7 +134,7 @@ def test_the_longest_chain_and_what_a_job_rests_on():
 def test_the_forecast_adds_up_rows_and_counts_jobs_without_one():
     costs = {job: row(job, 3600 * hours) for job, hours in SECONDS.items()}
     costs["long"] = row("long", 3600 * 50, "measured 2025-01-01")
-    lines = forecast(NEEDS, costs, {"fig": ["fig"], "everything": NEEDS}, {"long"}).splitlines()
+    lines = cost_table(NEEDS, costs, {"fig": ["fig"], "everything": NEEDS}, {"long"}).splitlines()
     said = {line.split("  ")[0]: " ".join(line.split()) for line in lines}
     # hours: 1 + 2 + 50 + 3, or 1 + 2 + 50/25 + 3
     assert said["fig"] == "fig 4 2 days 8 h 11 % 0.1 GB"
@@ -169,25 +165,28 @@ def test_memory_at_once_is_that_of_jobs_side_by_side():
 
 def test_a_quick_run_takes_as_long_as_its_jobs_on_one_core():
     mine = plan()
-    steps = {job: mine.step(job, {name: name for name in mine.needs}) for job in mine.needs}
+    steps = {
+        job: mine.forecast.step(job, {name: name for name in mine.graph.needs})
+        for job in mine.graph.needs
+    }
     cpu = sum(cost.seconds for cost in mine.costs.values())
     assert max(ends(steps, 1).values()) == pytest.approx(cpu + JOB * len(steps))
-    table = mine.forecast(1).splitlines()
+    table = mine.forecast.text(1).splitlines()
     assert any(line.split()[:1] == ["64"] for line in table)
     assert table[-1].startswith("disk: ")
 
 
 def test_a_row_does_not_hold_for_modified_settings():
     mine = plan(npf={"nu": {"runs": 1}})
-    assert mine.seconds("npf/nu") is None
-    assert mine.seconds("npf/kvf") is not None
+    assert mine.forecast.seconds("npf/nu") is None
+    assert mine.forecast.seconds("npf/kvf") is not None
 
 
 def test_plans_of_jobs_have_the_needs_of_the_plan_and_the_outputs_of_the_rules():
     mine = plan()
-    plans = job_plans(mine)
+    plans = plans_of_jobs(mine)
     known = rules()
-    for name, needs in mine.needs.items():
+    for name, needs in mine.graph.needs.items():
         job = plans[name]
         assert {*job.makers.values()} == {*needs}, name
         assert {*job.makers} <= {*job.input_files}, name
@@ -198,4 +197,4 @@ def test_plans_of_jobs_have_the_needs_of_the_plan_and_the_outputs_of_the_rules()
             assert str(known[name].benchmark) == job.benchmark, name
     targets = {"all", "report_now", *(paper.name for paper in mine.papers)}
     patterns = {"train", "dataset", "claims"}
-    assert {*known} == {*mine.needs}.intersection(known) | targets | patterns
+    assert {*known} == {*mine.graph.needs}.intersection(known) | targets | patterns

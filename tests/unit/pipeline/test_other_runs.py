@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.pipeline import other_runs
+from finitewidth.pipeline.runs import other_runs
 from finitewidth.records.running import RUN, begun, file_of, write
 
 QUICK = "results/quick"

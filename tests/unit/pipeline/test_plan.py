@@ -6,14 +6,14 @@ from tests.helpers.workflow_plans import plan
 def test_the_gpu_is_asked_for_unless_the_cpu_is_wanted():
     assert (plan().gpus, plan(device="auto").gpus, plan(device="cuda").gpus) == (0, 1, 1)
     names = ("beyond_training", "beyond_fig4", "npf_cntk")
-    assert [plan().on_device(name) for name in names] == [True, False, False]
+    assert [plan().jobs[name].on_device for name in names] == [True, False, False]
     # the device is told at run time, so that another one reruns nothing
     assert "device" not in plan(device="auto").params("beyond_training")
     assert "device" not in plan(device="auto").params("npf_cntk")
 
 
 def test_claims_are_told_what_they_were_computed_with_and_what_is_missing():
-    told = plan().claim_settings("npf")
+    told = plan().claim_input.settings("npf")
     context = told["situations"]["N21"]["context"]
     assert context.startswith("preset quick · digits 8×8 (stand-in for MNIST)")
     assert any("CIFAR-10" in reason for reason in told["situations"]["N20"]["unmet"])
@@ -23,7 +23,7 @@ def test_claims_are_told_what_they_were_computed_with_and_what_is_missing():
     assert {"fc_sgd", "gconv_adam"} < set(cells)
     assert all(cell["stand_in"] and not cell["papers"] for cell in cells.values())
     assert not told["numbers"]["npf_text/best_depth"][""]["stand_in"]
-    papers = plan("paper").claim_settings("npf")
+    papers = plan("paper").claim_input.settings("npf")
     assert all(each["papers"] for each in papers["numbers"]["npf_table2/test_accuracy"].values())
     # our kernel sees a subset of the images at every preset
     gains = papers["numbers"]["npf_text/accuracy_gain"]
@@ -35,13 +35,13 @@ def test_claims_are_told_what_they_were_computed_with_and_what_is_missing():
 
 
 def test_a_claim_that_needs_a_larger_run_is_told_which_one_and_its_time():
-    told = plan().claim_settings("npf")["situations"]
+    told = plan().claim_input.settings("npf")["situations"]
     assert told["N13"]["larger"].startswith("preset laptop takes ")
     assert told["N13"]["larger"].endswith(" min of one core for it, by forecast")
     assert told["N20"]["larger"].startswith("preset paper takes ")
     assert told["N20"]["larger"] == told["N20"]["papers"]
     assert told["N12"]["larger"] == ""  # nothing is missing
-    papers = plan("paper").claim_settings("npf")["situations"]
+    papers = plan("paper").claim_input.settings("npf")["situations"]
     assert {each["larger"] + each["papers"] for each in papers.values()} == {""}
 
 
@@ -50,7 +50,9 @@ def test_a_claim_of_fewer_runs_than_the_papers_is_not_at_its_scale():
         plan(npf={"memorisation": {"descent": {"wide": {"runs": runs}}}}) for runs in (4, 10)
     )
     grades = {
-        name: [each.claim_settings(paper)["situations"][name]["grade"] for each in (few, enough)]
+        name: [
+            each.claim_input.settings(paper)["situations"][name]["grade"] for each in (few, enough)
+        ]
         for name, paper in (("N12", "npf"), ("N13", "npf"), ("D06", "dgn"))
     }
     reduced = "the paper's data, reduced scale"
@@ -59,7 +61,7 @@ def test_a_claim_of_fewer_runs_than_the_papers_is_not_at_its_scale():
 
 
 def test_runs_that_a_preset_leaves_out_are_not_counted():
-    context = plan().claim_settings("npf")["situations"]["N12"]["context"]
+    context = plan().claim_input.settings("npf")["situations"]["N12"]["context"]
     assert context.startswith("preset quick · 20 runs")
 
 

@@ -9,9 +9,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from finitewidth.pipeline import verified
-from finitewidth.pipeline.job_plans import JobPlan, JobPlans
-from finitewidth.pipeline.recorded import recorded
+from finitewidth.pipeline.plans import verified
+from finitewidth.pipeline.plans.job_plan import JobPlan
+from finitewidth.pipeline.plans.job_plans import JobPlans
+from finitewidth.pipeline.plans.plan_files import PlanFiles
+from finitewidth.pipeline.runs.recorded import recorded
 from finitewidth.records import result_files
 from finitewidth.records.code import code_of
 from finitewidth.records.provenance import digest_of
@@ -22,6 +24,7 @@ TABLE = f"{RESULTS}/npf/experiments/nu.csv"
 FIGURE = f"{RESULTS}/npf/figures/npf_fig3.csv"
 NUMBERS = "config/reported/npf.csv"
 SCRIPT = "workflow/scripts/job.py"
+JOBS = ("npf_nu", "npf_fig3")
 
 
 @pytest.fixture(autouse=True)
@@ -57,6 +60,11 @@ def plans(**settings):
     return JobPlans(partial(job_plan, **settings), ".")
 
 
+def plan_files(**settings):
+    """Their files."""
+    return PlanFiles(plans(**settings))
+
+
 class Files(list):
     """Files of a rule, some of them with names."""
 
@@ -73,11 +81,11 @@ class Files(list):
 
 def run(name, content, during=lambda: None, **settings):
     """Do what Snakemake and the script of a job do."""
-    mine = plans(**settings)
-    plan = mine[name]
+    job_plans = plans(**settings)
+    plan = job_plans[name]
     snakemake = SimpleNamespace(
         scriptdir=os.path.abspath("workflow/scripts"),
-        input=Files(**plan.inputs, plan=mine.write(name)),
+        input=Files(**plan.inputs, plan=PlanFiles(job_plans).write(name)),
         log=[f"{RESULTS}/logs/{name}.log"],
         output=Files(csv=plan.outputs[0], provenance=plan.provenance),
     )
@@ -99,7 +107,7 @@ def made(project):
 def reasons(**settings):
     """Why each of the two jobs would run again."""
     mine = plans(**settings)
-    return {name: mine.reasons(name) for name in ("npf_nu", "npf_fig3")}
+    return {name: mine.reasons(name) for name in JOBS}
 
 
 GOOD = {"npf_nu": (), "npf_fig3": ()}
@@ -108,8 +116,7 @@ AFTER = ("what it rests on: npf_nu", "runs again: npf_nu")
 
 def problems(**settings):
     """The lines of `verify`."""
-    plan = SimpleNamespace(results=RESULTS, needs={"npf_nu": [], "npf_fig3": ["npf_nu"]})
-    return [each.text for each in verified.problems(plan, plans(**settings))]
+    return [each.text for each in verified.problems(RESULTS, JOBS, plans(**settings))]
 
 
 def test_a_provenance_holds_digests_code_settings_versions_time_and_memory(made):
@@ -210,32 +217,32 @@ def test_what_is_forced_is_made_again_with_what_rests_on_it(made):
 
 
 def test_dates_of_plans_are_older_than_results_or_newer(made):
-    file = plans().write("npf_fig3")
+    file = plan_files().write("npf_fig3")
     assert os.path.getmtime(file) == 0
     before = os.path.getmtime(FIGURE)
-    other = plans(style="bold").write("npf_fig3")
+    other = plan_files(style="bold").write("npf_fig3")
     assert os.path.getmtime(other) >= before
     # Snakemake passes over a newer file whose content it knows
     digest = digest_of(other)
-    assert digest != digest_of(plans(style="bold").write("npf_fig3"))
+    assert digest != digest_of(plan_files(style="bold").write("npf_fig3"))
     digest = digest_of(file)
-    assert digest == digest_of(plans().write("npf_fig3"))
+    assert digest == digest_of(plan_files().write("npf_fig3"))
 
 
 def test_the_plan_of_a_result_dated_in_the_future_is_newer_until_its_job_has_run(made):
     future = time.time() + 86400
     os.utime(FIGURE, (future, future))
-    assert os.path.getmtime(plans(style="bold").write("npf_fig3")) > future
+    assert os.path.getmtime(plan_files(style="bold").write("npf_fig3")) > future
     run("npf_fig3", "b\n3\n", style="bold")
     # Snakemake gives results the date of now, and refuses those that are older than an input
-    assert os.path.getmtime(plans(style="bold").file("npf_fig3")) <= time.time()
+    assert os.path.getmtime(plan_files(style="bold").file("npf_fig3")) <= time.time()
 
 
 def test_results_without_a_date_get_one_where_they_are_made_again(made):
     """Snakemake takes 1970-01-01, as of some archives, for no date."""
     for file in (FIGURE, TABLE):
         os.utime(file, (0, 0))
-    plans(style="bold").write("npf_fig3")
+    plan_files(style="bold").write("npf_fig3")
     assert (os.path.getmtime(FIGURE), os.path.getmtime(TABLE)) == (1, 0)
 
 
@@ -285,8 +292,7 @@ def test_verify_tells_lost_altered_made_otherwise_foreign_and_at_work_apart(made
         f"{FIGURE}: was altered after its job had written it; delete it and run again",
         f"{other}: no job of this run makes it; delete it if you do not need it",
     ]
-    plan = SimpleNamespace(results=RESULTS, needs={"npf_nu": [], "npf_fig3": ["npf_nu"]})
-    working = verified.problems(plan, plans(), working={"npf_nu", "npf_fig3"})
+    working = verified.problems(RESULTS, JOBS, plans(), working=JOBS)
     assert [each.kind for each in working] == [verified.WORKING] * 2 + [verified.FOREIGN]
 
 

@@ -89,9 +89,9 @@ def profile(name):
 
 def groups(seconds):
     """The groups of one job of each kind, if trainings and experiments take so long."""
-    jobs = plan("smoke").jobs
+    smoke = plan("smoke")
     rows = {job: Cost("smoke", job, seconds, 100, "estimated") for job in ("npf/nu", "npf_nu")}
-    found = Requests(jobs, rows, dict)
+    found = Requests(smoke.jobs, rows, smoke.graph)
     wildcards = {"train": {"paper": "npf", "training": "nu"}}
     every = ("dataset", "train", "claims", "captions_npf", "npf_nu", "npf_fig3")
     return {found.group(rule, wildcards.get(rule, {})) for rule in every} - {None}

@@ -134,7 +134,7 @@ def run(name, smoke, files, folder, checkpoints):
         smoke.params(name),
         "code",
         1,
-        device="cpu" if smoke.on_device(name) else None,
+        device="cpu" if smoke.jobs[name].on_device else None,
         checkpoints=str(checkpoints),
         checkpoint_seconds=-1.0,
     )

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from tests.helpers.workflow_plans import plan
 
-from finitewidth.pipeline.schedule import JOB, AtWork, Step, TimeLeft, ends
+from finitewidth.pipeline.runs.schedule import JOB, AtWork, Step, TimeLeft, ends
 
 STEPS = {
     "data": Step(1 - JOB),
@@ -91,7 +91,7 @@ def left_during(cores, pace):
     """Time, seconds left as shown and in truth, after each job of the recorded run."""
     mine = plan()
     names = {job: job for job in RECORDED.index}
-    order = {job: mine.step(job, names) for job in names}
+    order = {job: mine.forecast.step(job, names) for job in names}
     steps = {job: replace(order[job], seconds=RECORDED["forecast"][job]) for job in names}
     took = {job: pace * (RECORDED["took"][job] + JOB) for job in names}
     end = ends({job: replace(order[job], seconds=took[job] - JOB) for job in names}, cores)

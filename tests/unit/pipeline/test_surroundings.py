@@ -9,7 +9,7 @@ import pytest
 
 from finitewidth.cli.main import find_project, main
 from finitewidth.common.errors import ConfigError, ResultError
-from finitewidth.pipeline import surroundings
+from finitewidth.pipeline.runs import surroundings
 from finitewidth.records.provenance import SOURCE_ROOT
 
 as_another_user = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
@@ -27,7 +27,7 @@ def said_by_another_user(program: str, **variables: str) -> str:
     begin = """
 import getpass, os, pathlib
 from finitewidth.common.errors import ResultError
-from finitewidth.pipeline import surroundings
+from finitewidth.pipeline.runs import surroundings
 os.setuid(12345)
 """
     answer = subprocess.run(

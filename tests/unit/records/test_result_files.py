@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.helpers.pickle_trap import Trap
 
 from finitewidth.common.errors import ResultError
-from finitewidth.pipeline.recorded import clear_finished
+from finitewidth.pipeline.runs.finished import clear_finished
 from finitewidth.records import fields, result_files
 
 FLOATS = st.floats(allow_nan=False) | st.sampled_from([0.1, 1 / 3, 5e-324, -0.0, 1e300])

@@ -44,7 +44,7 @@ def settings_in(results):
     """The settings that the workflow would pass, with all results below ``results``."""
     plan = Plan(preset_only("quick", ROOT / "config"), ROOT)
     told = {
-        **plan.report_settings(),
+        **plan.report_input.settings(),
         "jobs": {},
         "overrides": [],
         "outdated": {},

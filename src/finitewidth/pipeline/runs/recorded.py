@@ -9,8 +9,6 @@ import contextlib
 import gc
 import json
 import os
-import re
-import shutil
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,7 +17,6 @@ from typing import Any
 from finitewidth.common.errors import ResultError
 from finitewidth.common.machine import cpu_seconds, peak_memory
 from finitewidth.common.progress import logged_to
-from finitewidth.pipeline.job_plans import FOLDER
 from finitewidth.records.code import code_of_record, forget_modules
 from finitewidth.records.provenance import digest_of, environment, fingerprint
 from finitewidth.records.running import shown
@@ -27,6 +24,8 @@ from finitewidth.records.verification import REMEDY, DamagedProvenanceError, rea
 
 PROVENANCE = "provenance"  # name of the output
 PLAN = "plan"  # name of the input
+# parts of the plan that are a part of the provenance
+PLANNED = ("job", "plan", "parameters", "code", "upstream")
 
 
 def inputs_of(snakemake: Any) -> dict[str, Any]:
@@ -36,8 +35,7 @@ def inputs_of(snakemake: Any) -> dict[str, Any]:
 
 def code_digest_of(snakemake: Any) -> str:
     """Return a digest of the code with which a job was planned."""
-    plan = json.loads(Path(str(snakemake.input[PLAN])).read_text(encoding="utf-8"))
-    return fingerprint(plan["code"])
+    return fingerprint(_read_json(str(snakemake.input[PLAN]))["code"])
 
 
 @contextlib.contextmanager
@@ -52,13 +50,12 @@ def recorded(snakemake: Any) -> Iterator[dict[str, Any]]:
     """
     # otherwise Python searches all objects for garbage when it ends, for a fifth of a second
     atexit.register(gc.freeze)
-    provenance, plan_file = str(snakemake.output[PROVENANCE]), str(snakemake.input[PLAN])
-    outputs = [str(file) for file in snakemake.output if str(file) != provenance]
+    plan_file = str(snakemake.input[PLAN])
     inputs = [str(file) for file in snakemake.input if str(file) != plan_file]
     root = Path(snakemake.scriptdir).resolve().parents[1]
     with logged_to(snakemake.log[0]), contextlib.ExitStack() as stack:
         started = time.monotonic()
-        plan = json.loads(Path(plan_file).read_text(encoding="utf-8"))
+        plan = _read_json(plan_file)
         stack.enter_context(shown(plan["job"], snakemake.log[0]))
         _refuse_other_code(plan["code"], root)
         digests = {file: digest_of(file) for file in inputs}
@@ -66,24 +63,53 @@ def recorded(snakemake: Any) -> Iterator[dict[str, Any]]:
         facts: dict[str, Any] = {}
         yield facts
         _refuse_other_code(plan["code"], root)
-        if changed := [file for file, digest in digests.items() if digest_of(file) != digest]:
-            raise ResultError(f"{', '.join(changed)} changed while this job read it; run again")
+        _refuse_changed(digests)
         _date_now([*inputs, plan_file])
-        from finitewidth.records.result_files import write_json  # it imports numpy
+        _write_provenance(snakemake, plan, root, digests, facts, started)
 
-        read = {_in_project(file, root): digest for file, digest in digests.items()}
-        write_json(
-            provenance,
-            {
-                **{key: plan[key] for key in ("job", "plan", "parameters", "code", "upstream")},
-                "digests": {"inputs": read, "outputs": {file: digest_of(file) for file in outputs}},
-                **facts,
-                "wall_seconds": round(time.monotonic() - started, 2),
-                "cpu_seconds": round(cpu_seconds(), 2),
-                "memory_mb": round(peak_memory(), 1),
-                **environment(),
+
+def _write_provenance(
+    snakemake: Any,
+    plan: Mapping[str, Any],
+    root: Path,
+    digests: Mapping[str, str],
+    facts: Mapping[str, Any],
+    started: float,
+) -> None:
+    """Write what the outputs of a job were made of.
+
+    Args:
+        snakemake: what Snakemake gives to a script
+        plan: of the job
+        root: folder of the project
+        digests: input -> digest
+        facts: what the job adds
+        started: time of `time.monotonic` at its start
+    """
+    from finitewidth.records.result_files import write_json  # it imports numpy
+
+    provenance = str(snakemake.output[PROVENANCE])
+    outputs = [str(file) for file in snakemake.output if str(file) != provenance]
+    inputs = {_in_project(file, root): digest for file, digest in digests.items()}
+    write_json(
+        provenance,
+        {
+            **{key: plan[key] for key in PLANNED},
+            "digests": {
+                "inputs": inputs,
+                "outputs": {file: digest_of(file) for file in outputs},
             },
-        )
+            **facts,
+            "wall_seconds": round(time.monotonic() - started, 2),
+            "cpu_seconds": round(cpu_seconds(), 2),
+            "memory_mb": round(peak_memory(), 1),
+            **environment(),
+        },
+    )
+
+
+def _read_json(file: str) -> dict[str, Any]:
+    return json.loads(Path(file).read_text(encoding="utf-8"))
 
 
 def _refuse_other_code(code: Mapping[str, Any], root: Path) -> None:
@@ -96,6 +122,12 @@ def _refuse_other_code(code: Mapping[str, Any], root: Path) -> None:
         )
 
 
+def _refuse_changed(digests: Mapping[str, str]) -> None:
+    changed = [file for file, digest in digests.items() if digest_of(file) != digest]
+    if changed:
+        raise ResultError(f"{', '.join(changed)} changed while this job read it; run again")
+
+
 def _refuse_other_inputs(digests: Mapping[str, str], plan: Mapping[str, Any], root: Path) -> None:
     """Check that every input is what its job wrote, by the job that the plan means.
 
@@ -104,28 +136,30 @@ def _refuse_other_inputs(digests: Mapping[str, str], plan: Mapping[str, Any], ro
     """
     for file, digest in digests.items():
         name = _in_project(file, root)
-        if name in plan["files"]:
-            if plan["files"][name] != digest:
-                raise ResultError(
-                    f"{file} has changed since the run was planned; start the run again"
-                )
-            continue
-        stamp = plan["makers"][name]
-        try:
-            maker = read_provenance(stamp)
-        except DamagedProvenanceError as error:
-            raise ResultError(f"{stamp} is damaged; {REMEDY}") from error
-        if maker is None:
-            raise ResultError(
-                f"{stamp}, the provenance of {file}, is missing; delete {file} and run again"
-            )
-        if maker["plan"] != plan["upstream"][maker["job"]]:
-            raise ResultError(
-                f"{file} was made with other settings or code than this job was "
-                "planned with; start the run again"
-            )
-        if maker["digests"]["outputs"].get(name) != digest:
-            raise ResultError(f"{file} was altered after its job had written it; {REMEDY}")
+        if name not in plan["files"]:
+            _refuse_other_result(file, name, digest, plan)
+        elif plan["files"][name] != digest:
+            raise ResultError(f"{file} has changed since the run was planned; start the run again")
+
+
+def _refuse_other_result(file: str, name: str, digest: str, plan: Mapping[str, Any]) -> None:
+    """Check that an input is what its job wrote; plans have it under ``name``."""
+    stamp = plan["makers"][name]
+    try:
+        maker = read_provenance(stamp)
+    except DamagedProvenanceError as error:
+        raise ResultError(f"{stamp} is damaged; {REMEDY}") from error
+    if maker is None:
+        raise ResultError(
+            f"{stamp}, the provenance of {file}, is missing; delete {file} and run again"
+        )
+    if maker["plan"] != plan["upstream"][maker["job"]]:
+        raise ResultError(
+            f"{file} was made with other settings or code than this job was "
+            "planned with; start the run again"
+        )
+    if maker["digests"]["outputs"].get(name) != digest:
+        raise ResultError(f"{file} was altered after its job had written it; {REMEDY}")
 
 
 def _in_project(file: str, root: Path) -> str:
@@ -143,29 +177,3 @@ def _date_now(files: list[str]) -> None:
         if os.path.getmtime(file) > time.time():
             with contextlib.suppress(OSError):
                 os.utime(file)
-
-
-def clear_finished(results: str | Path, plans: bool = True) -> None:
-    """Remove plans, and the checkpoints of all jobs that have ended, when a run ends.
-
-    ``plans``: whether this process has written any; otherwise they are of a run at work.
-
-    By then Snakemake has deleted the results of jobs that failed. The provenance of those that have
-    ended holds the fingerprint that names the folder of their checkpoints.
-    """
-    folder = Path(results)
-    if plans:
-        shutil.rmtree(folder / FOLDER, ignore_errors=True)  # those of datasets, other runs may need
-    checkpoints = folder / ".checkpoints"
-    if checkpoints.is_symlink():  # nothing is deleted where a link leads
-        return
-    stamps = (
-        *folder.glob("*/training/*/provenance.json"),
-        *folder.glob("*/experiments/*_provenance.json"),
-    )
-    for stamp in filter(Path.is_file, stamps):
-        # damaged: its rule makes it anew
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-            name = json.loads(stamp.read_text(encoding="utf-8"))["fingerprint"]
-            if re.fullmatch("[0-9a-f]+", name):  # and never a path to somewhere else
-                shutil.rmtree(checkpoints / name)

@@ -8,9 +8,8 @@ run neither lock nor unlock.
 from pathlib import Path
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.pipeline.folders import DATASETS
 from finitewidth.records.running import FOLDER, RUN, Running, read_running
-
-DATA = "results/data"
 
 
 def at_work(results: str) -> list[Running]:
@@ -20,9 +19,8 @@ def at_work(results: str) -> list[Running]:
 
 def elsewhere(results: str) -> list[str]:
     """Return the other folders of results in which something runs now."""
-    folders = sorted(path.parent for path in Path("results").glob(f"*/{FOLDER}"))
-    others = [str(folder) for folder in folders if str(folder) not in (results, DATA)]
-    return [folder for folder in others if at_work(folder)]
+    folders = sorted(str(path.parent) for path in Path("results").glob(f"*/{FOLDER}"))
+    return [folder for folder in folders if folder not in (results, DATASETS) and at_work(folder)]
 
 
 def refuse(results: str, locked: bool) -> None:
@@ -37,9 +35,9 @@ def refuse(results: str, locked: bool) -> None:
             would remove its locks. The message says how both can work.
     """
     for other in at_work(results):
-        what = "a run" if other.job.startswith(RUN) else f"the job {other.job} of a run"
+        work = "a run" if other.job.startswith(RUN) else f"the job {other.job} of a run"
         raise ConfigError(
-            f"{what} is at work in {results} (process {other.pid} on {other.host}); "
+            f"{work} is at work in {results} (process {other.pid} on {other.host}); "
             "wait until it ends, or stop it"
         )
     folders = elsewhere(results)
@@ -57,7 +55,8 @@ def refuse_dataset(file: str, results: str) -> None:
     Raises:
         ConfigError: a run is at work in another folder of results.
     """
-    if folders := elsewhere(results):
+    folders = elsewhere(results)
+    if folders:
         raise ConfigError(
             f"{file} has to be made, and the run at work in {', '.join(folders)} may "
             "be making it or reading it; start again when that run has ended"

@@ -1,0 +1,101 @@
+"""What the rules of data packages and of the report are told of papers and artifacts."""
+
+from collections.abc import Callable
+from typing import Any
+
+from finitewidth.data.catalogue import ROLES, describe
+from finitewidth.declarations.papers import Artifact, Paper
+from finitewidth.pipeline.evidence import Evidence
+from finitewidth.pipeline.files import Files
+from finitewidth.pipeline.footers import Footers
+from finitewidth.pipeline.jobs import Jobs, makers_of
+
+Params = Callable[[str], dict[str, Any]]  # of a job, with the facts that the plan adds
+
+
+class ReportInput:
+    """The input of the rules ``datapackages`` and ``report``."""
+
+    def __init__(
+        self, jobs: Jobs, files: Files, evidence: Evidence, footers: Footers, params: Params
+    ):
+        self._jobs = jobs
+        self._config = jobs.config
+        self._files = files
+        self._evidence = evidence
+        self._footers = footers
+        self._params = params
+
+    def headers(self) -> dict[str, str | None]:
+        """Files whose columns the data packages name -> the job that makes each, if one does."""
+        headers: dict[str, str | None] = {}
+        for name in self._jobs.artifacts:
+            inputs = self._jobs[name].inputs
+            makers = makers_of(inputs)
+            for each in inputs:
+                headers[each.files[0]] = makers.get(each.files[0])
+        return headers
+
+    def packages(self) -> dict[str, dict[str, Any]]:
+        """File of a data package -> what it describes, one for each paper."""
+        return {
+            self._files.package(paper.name): self._package(paper) for paper in self._jobs.papers
+        }
+
+    def _package(self, paper: Paper) -> dict[str, Any]:
+        return {
+            "paper": paper.name,
+            "title": paper.title,
+            "preset": self._config["preset"],
+            "resources": [self._resource(entry) for entry in paper.artifacts],
+        }
+
+    def _resource(self, entry: Artifact) -> dict[str, Any]:
+        """What a data package is told of an artifact."""
+        inputs = self._jobs[entry.artifact].inputs
+        return {
+            "artifact": entry.artifact,
+            "title": f"{entry.label}: {entry.title}",
+            "footer": self._footers.footer(entry.artifact),
+            "file": self._files.table(entry.artifact),
+            "caption": self._files.caption(entry.artifact),
+            "renderer": self._renderer(entry),
+            "inputs": {each.reference: list(each.files) for each in inputs},
+        }
+
+    def _renderer(self, entry: Artifact) -> dict[str, Any]:
+        """The module of an artifact, with all that it is told: its figure can be drawn again."""
+        renderer = {"module": entry.module, "settings": self._params(entry.artifact)}
+        if entry.kind == "figure":
+            renderer["mark"] = self._footers.mark(entry.artifact)
+        return renderer
+
+    def settings(self) -> dict[str, Any]:
+        """What the report is told beside the jobs: papers, and artifacts with their files."""
+        papers = self._jobs.papers
+        data = self._config["data"]
+        return {
+            "preset": self._config["preset"],
+            "results": self._jobs.results,
+            "papers": [paper.name for paper in papers],
+            "versions": {paper.name: paper.version_of for paper in papers},
+            "errata": self._files.errata,
+            "artifacts": [self._artifact(entry) for entry in self._jobs.artifacts.values()],
+            "datasets": [describe(data[role], role, data["imagefolder"]) for role in ROLES],
+        }
+
+    def _artifact(self, entry: Artifact) -> dict[str, Any]:
+        """What the report is told of a table or figure: its declaration, files, scale and grade."""
+        return {
+            "artifact": entry.artifact,
+            "paper": entry.paper,
+            "kind": entry.kind,
+            "label": entry.label,
+            "title": entry.title,
+            "extra": entry.extra,
+            "first_page": entry.first_page,
+            "files": self._jobs.outputs(entry.artifact),
+            "caption": self._files.caption(entry.artifact),
+            "scale": self._evidence.status(entry.artifact),
+            "grade": self._evidence.grade_of_artifact(entry.artifact),
+        }

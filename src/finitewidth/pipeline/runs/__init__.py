@@ -1,0 +1,1 @@
+"""What surrounds a run: the machine and other runs, records of jobs, and the terminal."""
