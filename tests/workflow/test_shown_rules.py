@@ -13,7 +13,7 @@ from tests.helpers.workflow_rules import rules
 
 from finitewidth.cli.main import main
 from finitewidth.cli.plain_rules import WIDTH, jobs_by_stage, literal, plain_rule
-from finitewidth.pipeline.planned_jobs import job_plans
+from finitewidth.pipeline.plans.planned_jobs import plans_of_jobs
 
 PLAN = plan("quick")
 LAST = ("claims ", "captions_", "errata", "datapackages", "report")  # not shown
@@ -24,7 +24,7 @@ FIGURE = "dgn_fig6"  # its chain is short: a dataset, a training, an experiment
 @pytest.fixture(scope="module")
 def plans():
     with contextlib.chdir(ROOT):
-        yield job_plans(PLAN)
+        yield plans_of_jobs(PLAN)
 
 
 def wildcards_of(job: str) -> dict[str, str]:

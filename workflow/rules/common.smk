@@ -130,9 +130,9 @@ def forecast():
     planned = workflow.dag.needrun_jobs(exclude_finished=False)
     jobs = [job for job in planned if not job.is_norun]
     names = {
-        job_name(
-            unmodified(job.rule.name), job.wildcards_dict
-        ): job_name(job.rule.name, job.wildcards_dict)
+        job_name(unmodified(job.rule.name), job.wildcards_dict): job_name(
+            job.rule.name, job.wildcards_dict
+        )
         for job in jobs
     }
     return {name: plan.forecast.step(planned, names) for planned, name in names.items()}

@@ -10,9 +10,10 @@ from typing import Any
 from finitewidth.cli.stages import STAGES, stage_of
 from finitewidth.declarations.papers import Experiment
 from finitewidth.declarations.titles import title_of
-from finitewidth.pipeline.job_plans import JobPlan, JobPlans
 from finitewidth.pipeline.plan import Plan
-from finitewidth.pipeline.planned_jobs import job_plans
+from finitewidth.pipeline.plans.job_plan import JobPlan
+from finitewidth.pipeline.plans.job_plans import JobPlans
+from finitewidth.pipeline.plans.planned_jobs import plans_of_jobs
 
 WIDTH = 100  # characters of a line
 INDENT = 4
@@ -44,7 +45,7 @@ def snakefile(name: str, plan: Plan, config: Mapping[str, Any], options: str) ->
         options: the same for the command ``finitewidth``.
     """
     stages = jobs_by_stage(name, plan)
-    plans = job_plans(plan)
+    plans = plans_of_jobs(plan)
     # a Snakefile makes its first rule
     jobs = [job for stage in reversed(stages) for job in reversed(stages[stage])]
     header = HEADER.format(

@@ -4,32 +4,21 @@ This module does not import torch.
 """
 
 import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, reduce
+from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from operator import getitem
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationError, create_model
-from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
-from finitewidth.common.errors import ConfigError, nearest
+from finitewidth.common.errors import ConfigError
 from finitewidth.declarations.papers import paper_names
+from finitewidth.pipeline.setting_mistakes import mistakes
 from finitewidth.settings import sections as types
-from finitewidth.settings.presets import LARGEST_SEED, LONGEST_SHOWN, PRESETS
-from finitewidth.settings.sections import Section, Source, fields_of, general
-
-EXPONENT = re.compile(r"[-+.\d]+e[-+]?\d+", re.IGNORECASE)  # of a number that is text to YAML
-ALLOWED = {  # where pydantic's own words are those of Python
-    "dict_type": "it must be a mapping",
-    "float_type": "it must be a number",
-    "int_type": "it must be a whole number",
-    "model_type": "it must be a mapping",
-    "none_required": "it must be null",
-}
+from finitewidth.settings.presets import LARGEST_SEED, PRESETS
+from finitewidth.settings.sections import Section, Source, general
 
 
 def _below(folder: str) -> str:
@@ -115,12 +104,11 @@ class General(Section):
 @cache
 def settings_model(papers: tuple[str, ...]) -> type[Section]:
     """Return the model of the settings of some papers, of which not all have settings."""
-    modules = {paper: f"finitewidth.papers.{paper}.settings" for paper in papers}
-    sections: dict[str, Any] = {
-        paper: (import_module(module).Settings, ...)
-        for paper, module in modules.items()
-        if find_spec(f"finitewidth.papers.{paper}") and find_spec(module)
-    }
+    sections: dict[str, Any] = {}
+    for paper in papers:
+        package = f"finitewidth.papers.{paper}"
+        if find_spec(package) and find_spec(f"{package}.settings"):
+            sections[paper] = (import_module(f"{package}.settings").Settings, ...)
     return create_model("Configuration", __base__=General, **sections)
 
 
@@ -135,8 +123,8 @@ def check(config: Mapping[str, Any], papers: Sequence[str]) -> Section:
     try:
         return model.model_validate(config)
     except ValidationError as error:
-        lines = sorted(dict(_mistakes(error, model, config)).items())
-        text = "\n  ".join(f"{key}: {mistake}" for key, mistake in lines)
+        lines = [f"{key}: {mistake}" for key, mistake in mistakes(error, model, config).items()]
+        text = "\n  ".join(lines)
         raise ConfigError(f"the configuration is refused:\n  {text}") from None
 
 
@@ -153,82 +141,11 @@ def json_schema(papers: Sequence[str]) -> str:
         part.pop("required", None)  # a preset has some of the settings only
         for setting in part["properties"].values():
             setting.pop("sources", None)  # of what lies below
-            if source := setting.pop("source", None):
+            source = setting.pop("source", None)
+            if source:
                 setting["description"] += f" [{Source(**source)}]"
     # a preset does not repeat the kind of a network, so that several kinds may suit
     return json.dumps(schema, indent=1, ensure_ascii=False).replace('"oneOf"', '"anyOf"')
-
-
-# --- what is wrong with settings -----------------------------------------------------------------
-
-
-def _mistakes(
-    error: ValidationError, model: type[Section], values: Mapping[str, Any]
-) -> Iterator[tuple[str, str]]:
-    """Yield key and mistake, of which a later one replaces an earlier one of the same key."""
-    unions: dict[str, list[str]] = {}
-    for each in error.errors(include_url=False):
-        kind, context = each["type"], each.get("ctx", {})
-        path = _path(each["loc"], values, new=kind in ("missing", "extra_forbidden"))
-        key = ".".join(map(str, path))
-        if kind == "missing":
-            yield key, "is missing"
-        elif kind in ("extra_forbidden", "invalid_key"):
-            known = list(fields_of(_at(model, values, path[:-1])[0]))
-            yield key, f"unknown key{nearest(path[-1], known)}; known keys are {', '.join(known)}"
-        elif kind == "refused":  # by a validator of a section
-            key = ".".join([*map(str, path), context["key"]])
-            yield key, f"{_cut(context['value'])} is refused; {context['allowed']}"
-        else:
-            field, value = _at(model, values, path)[1], reduce(getitem, path, values)
-            allowed = ALLOWED.get(kind, each["msg"].replace("Input should be", "it must be"))
-            if kind == "too_short":
-                allowed = f"it must have at least {context['min_length']} entries"
-            if kind == "too_long":
-                allowed = f"it must have at most {context['max_length']} entries"
-            if kind.startswith("union_tag"):
-                key, value = f"{key}.kind", value.get("kind")
-                allowed = f"it must be one of {context['expected_tags']}"
-            words = unions.setdefault(key, [])
-            words += [allowed] * (allowed not in words)
-            meaning = f" ({field.description})" if field and field.description else ""
-            text = each["input"] if kind in ("int_type", "float_type") else None
-            if isinstance(text, str) and EXPONENT.fullmatch(text):
-                meaning += "; in YAML write 0.001, not 1e-3, which is text"
-            yield key, f"{_cut(repr(value))} is refused; {', or '.join(words)}{meaning}"
-
-
-def _path(loc: Sequence[Any], values: Any, new: bool) -> list[Any]:
-    """The keys of an error's place; pydantic names members of unions as well."""
-    path, here = [], values
-    for index, part in enumerate(loc):
-        last = index == len(loc) - 1
-        if isinstance(here, Mapping) and (part in here or (last and new)):
-            here = here.get(part)
-        elif isinstance(here, list) and isinstance(part, int):
-            here = here[part]
-        else:
-            continue
-        path.append(part)
-    return path
-
-
-def _at(
-    model: type[Section], values: Any, path: Sequence[Any]
-) -> tuple[type[Section], FieldInfo | None]:
-    field = None
-    for key in path:
-        known = fields_of(model)
-        if key not in known or not isinstance(values, Mapping):
-            break
-        field, values = known[key], values.get(key)
-        model = types.section_of(field.annotation, values) or model
-    return model, field
-
-
-def _cut(text: str) -> str:
-    """A value as code, of which `LONGEST_SHOWN` characters are shown."""
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
 if __name__ == "__main__":

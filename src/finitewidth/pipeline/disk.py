@@ -1,6 +1,6 @@
 """How much disk space a complete run takes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from math import prod
@@ -16,13 +16,14 @@ LABEL = 8  # bytes
 
 def disk_space(jobs: Jobs) -> str:
     """Return a line that says how much a run takes, and what of it."""
-    preset = jobs.config["preset"]
-    written = sum((_written(jobs, job) for job in _training_jobs(jobs)), Disk())
+    written = Disk()
+    for job in _jobs_with_weights(jobs):
+        written += _written(jobs, job)
     parts = {
         "weights of networks": written.weights,
         "checkpoints, which the end of the run removes": written.checkpoint,
         "datasets": sum(_dataset(jobs, role) for role in ROLES),
-        "all else": OTHERS[preset],
+        "all else": OTHERS[jobs.config["preset"]],
     }
     words = ", ".join(f"{size(count)} {name}" for name, count in parts.items())
     return f"disk: {size(sum(parts.values()))} by estimate ({words})"
@@ -36,18 +37,25 @@ def size(count: float) -> str:
     return f"{count / 1e3:.0f} kB"
 
 
-def _training_jobs(jobs: Jobs) -> Iterable[Job]:
+def _jobs_with_weights(jobs: Jobs) -> Iterator[Job]:
     """Trainings, and experiments that keep the weights of networks that they train."""
-    keeping = (name for name, each in jobs.experiments.items() if "weights" in each.output)
-    return (jobs[name] for name in (*jobs.trainings, *keeping))
+    for name in jobs.trainings:
+        yield jobs[name]
+    for name, declared in jobs.experiments.items():
+        if "weights" in declared.output:
+            yield jobs[name]
 
 
 def _written(jobs: Jobs, job: Job) -> Disk:
-    source = _source(jobs, next(read.role for read in job.inputs if read.name == "data"))
+    """What a training, or an experiment that trains, writes to the disk."""
+    role = next(each.role for each in job.inputs if each.name == "data")
+    source = _source(jobs, role)
     if job.kind == "training":
         return of_training(job.declared.run, source)
     module = f"finitewidth.papers.{job.paper}.experiments.disk"
-    return import_module(module).disk(job.params, source) if find_spec(module) else Disk()
+    if not find_spec(module):
+        return Disk()
+    return import_module(module).disk(job.params, source)
 
 
 def _source(jobs: Jobs, role: str | None) -> Source:
@@ -57,5 +65,7 @@ def _source(jobs: Jobs, role: str | None) -> Source:
 
 
 def _dataset(jobs: Jobs, role: str) -> int:
+    """Bytes of a dataset: its images, and their labels."""
     source = _source(jobs, role)
-    return sum(source.images) * (prod(source.shape) + LABEL)
+    bytes_of_an_image = prod(source.shape) + LABEL
+    return sum(source.images) * bytes_of_an_image

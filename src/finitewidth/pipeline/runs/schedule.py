@@ -12,7 +12,9 @@ from dataclasses import dataclass
 # 0.23 s a job more than their jobs say; a run of preset quick, whose jobs are longer, 0.7 s a job.
 START = 3.0  # until the first job starts
 JOB = 0.5  # of a job: Snakemake starts and watches it, and it ends
-PRIOR, SHARE = 10.0, 0.03  # seconds of jobs as forecast, and share of all, see `TimeLeft.pace`
+# see `TimeLeft.pace`
+PRIOR = 10.0  # seconds of jobs as forecast
+SHARE = 0.03  # share of all jobs
 OVERDUE = 0.1  # share of its time so far that is left of a job which should have ended
 
 
@@ -76,40 +78,45 @@ def ends(
         pace: seconds for one second of the forecast of the others.
     """
     readers: dict[str, list[str]] = {name: [] for name in steps}
-    missing = dict.fromkeys(steps, 0)
+    missing = dict.fromkeys(steps, 0)  # job -> number of jobs that it waits for
     for name, step in steps.items():
-        for each in set(step.needs) & steps.keys():
-            readers[each].append(name)
+        for need in steps.keys() & set(step.needs):
+            readers[need].append(name)
             missing[name] += 1
-    at_work = [(seconds, name) for name, seconds in (running or {}).items()]
-    started = {name for _, name in at_work}
-    ready = [
-        (-step.priority, name)
-        for name, step in steps.items()
-        if not missing[name] and name not in started
-    ]
-    heapq.heapify(at_work)
-    heapq.heapify(ready)
-    found: dict[str, float] = {}
+    at_work: list[tuple[float, str]] = []  # heap of ends and jobs
+    for name, seconds in (running or {}).items():
+        heapq.heappush(at_work, (seconds, name))
+    ready: list[tuple[float, str]] = []  # heap of jobs, of which the most urgent comes first
+    for name, step in steps.items():
+        if not missing[name] and name not in (running or {}):
+            heapq.heappush(ready, (-step.priority, name))
+    end_of: dict[str, float] = {}
     now = 0.0
     while ready or at_work:
         while ready and len(at_work) < cores:
             _, name = heapq.heappop(ready)
             heapq.heappush(at_work, (now + pace * steps[name].wall, name))
         now, name = heapq.heappop(at_work)
-        found[name] = now
+        end_of[name] = now
         for reader in readers.get(name, ()):
             missing[reader] -= 1
             if not missing[reader]:
                 heapq.heappush(ready, (-steps[reader].priority, reader))
-    return found
+    return end_of
 
 
 class TimeLeft:
     """How long the jobs of a run will take that have not ended."""
 
     def __init__(self, steps: Mapping[str, Step], cores: int):
-        self._steps, self._cores = steps, cores
+        """Forecast a run before its first job.
+
+        Args:
+            steps: all jobs that have to run
+            cores: number of jobs side by side
+        """
+        self._steps = steps
+        self._cores = cores
         self._prior = PRIOR + SHARE * sum(step.wall for step in steps.values())
         self._took: dict[str, float | None] = {}  # seconds of the jobs that have ended
 
@@ -123,7 +130,8 @@ class TimeLeft:
         Jobs count by their seconds, running ones by what they have done. `PRIOR` and a `SHARE` of
         all count as if they had taken what was forecast, so that the first short jobs say little.
         """
-        took = foreseen = self._prior
+        took = self._prior
+        foreseen = self._prior
         for job, seconds in self._took.items():
             if seconds is not None and self._steps[job].seconds is not None:
                 took += seconds
@@ -142,22 +150,27 @@ class TimeLeft:
 
     def each(self, running: Mapping[str, AtWork]) -> dict[str, float]:
         """Seconds left of every running job."""
-        pace = self.pace({job: each for job, each in running.items() if job in self._steps})
-        return {
-            job: _left(each, self._steps.get(job, Step()), pace) for job, each in running.items()
-        }
+        pace = self.pace(self._known(running))
+        left = {}
+        for job, at_work in running.items():
+            left[job] = _left(at_work, self._steps.get(job, Step()), pace)
+        return left
 
     def seconds(self, running: Mapping[str, AtWork], failed: Iterable[str] = ()) -> float:
         """Seconds until the last job ends; what rests on a job that ``failed`` does not start."""
-        known = {job: each for job, each in running.items() if job in self._steps}
+        known = self._known(running)
         lost = self._resting_on(failed)
-        rest = {
+        waiting = {
             job: step
             for job, step in self._steps.items()
             if job not in self._took and job not in lost
         }
-        found = ends(rest, self._cores, self.each(known), self.pace(known))
-        return max(found.values(), default=0.0)
+        end_of = ends(waiting, self._cores, self.each(known), self.pace(known))
+        return max(end_of.values(), default=0.0)
+
+    def _known(self, running: Mapping[str, AtWork]) -> dict[str, AtWork]:
+        """The running jobs that were forecast."""
+        return {job: at_work for job, at_work in running.items() if job in self._steps}
 
     def _resting_on(self, failed: Iterable[str]) -> set[str]:
         """Some jobs, and all that need them."""
@@ -165,7 +178,9 @@ class TimeLeft:
         count = -1
         while count < len(lost):
             count = len(lost)
-            lost |= {job for job, step in self._steps.items() if lost.intersection(step.needs)}
+            for job, step in self._steps.items():
+                if lost.intersection(step.needs):
+                    lost.add(job)
         return lost
 
 
@@ -176,7 +191,7 @@ def _left(at_work: AtWork, step: Step, pace: float) -> float:
     forecast = pace * step.wall
     if not at_work.share:
         return max(forecast - at_work.elapsed, OVERDUE * at_work.elapsed)
-    rest = (1 - at_work.share) * forecast
+    left_by_forecast = (1 - at_work.share) * forecast
     if at_work.left is None:
-        return rest
-    return at_work.share * at_work.left + (1 - at_work.share) * rest
+        return left_by_forecast
+    return at_work.share * at_work.left + (1 - at_work.share) * left_by_forecast
