@@ -32,7 +32,7 @@ class CaptionInput:
             if not (self._root / template).is_file():
                 raise ConfigError(f"{entry.artifact} has no caption; write {template}")
             templates.append(template)
-        verdicts = [self._files.verdict_tables(each)["verdicts"] for each in self.judges_of(paper)]
+        verdicts = [self._files.verdict_table(judge) for judge in self.judges_of(paper)]
         return {"templates": templates, "verdicts": verdicts}
 
     def settings(self, paper: str) -> dict[str, dict[str, Any]]:
@@ -41,15 +41,16 @@ class CaptionInput:
         Raises:
             ConfigError: a template names a setting that does not exist.
         """
-        return {
-            entry.artifact: {
-                "template": _template(paper, entry.artifact),
-                "settings": self._named_settings(_template(paper, entry.artifact)),
+        settings = {}
+        for entry in self._jobs.artifacts_of(paper):
+            template = _template(paper, entry.artifact)
+            settings[entry.artifact] = {
+                "template": template,
+                "settings": self._named_settings(template),
                 "output": self._files.caption(entry.artifact),
                 "footer": self._footers.footer(entry.artifact),
             }
-            for entry in self._jobs.artifacts_of(paper)
-        }
+        return settings
 
     def _named_settings(self, template: str) -> dict[str, Any]:
         """The settings that a template names."""

@@ -66,27 +66,27 @@ class ClaimInput:
 
     def settings(self, paper: str) -> dict[str, Any]:
         """What the claims of a paper are judged with, beside the files."""
-        situations = {
-            claim.id: self._situation(claim) for claim in ledger.claims_of(paper) if claim.judge
-        }
-        numbers = {
-            f"{each.artifact}/{each.quantity}": self._bases(each)
-            for each in ledger.numbers_of(paper)
-        }
+        situations = {}
+        for claim in ledger.claims_of(paper):
+            if claim.judge:
+                situations[claim.id] = self._situation(claim)
+        bases = {}
+        for numbers in ledger.numbers_of(paper):
+            bases[f"{numbers.artifact}/{numbers.quantity}"] = self._bases(numbers)
         return {
             "preset": self._config["preset"],
             "results": self._jobs.results,
-            "numbers": numbers,
+            "numbers": bases,
             "situations": situations,
         }
 
     def _bases(self, numbers: ledger.Numbers) -> dict[str, dict[str, Any]]:
         """Part -> the fields of the `reported.Basis` of some printed numbers."""
         inputs = self._jobs.inputs("", numbers.reads)
-        return {
-            part: self._basis(numbers, inputs, part, always)
-            for part, always in numbers.parts.items()
-        }
+        bases = {}
+        for part, always in numbers.parts.items():
+            bases[part] = self._basis(numbers, inputs, part, always)
+        return bases
 
     def _basis(
         self, numbers: ledger.Numbers, inputs: Sequence[Input], part: str, always: str

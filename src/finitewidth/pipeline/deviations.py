@@ -138,12 +138,11 @@ class Deviations:
             images = self._number_of_images(training.dataset)
             ours = _describe(training, images)
             theirs = _describe(self._paper.trainings[name], images)
-        differing = {
-            value: (ours.get(value), theirs.get(value))
-            for value in dict.fromkeys((*ours, *theirs))
-            if ours.get(value) != theirs.get(value)
-        }
-        return differing or {f"{name} is set up otherwise": (None, None)}
+        differences = {}
+        for value in dict.fromkeys((*ours, *theirs)):
+            if ours.get(value) != theirs.get(value):
+                differences[value] = (ours.get(value), theirs.get(value))
+        return differences or {f"{name} is set up otherwise": (None, None)}
 
     def _number_of_images(self, role: str) -> dict[str, int]:
         """What "all images" means, if a dataset of the papers is at hand or a re-encoded copy."""

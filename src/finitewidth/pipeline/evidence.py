@@ -14,7 +14,7 @@ from finitewidth.claims.needs import is_original
 from finitewidth.data.catalogue import describe
 from finitewidth.pipeline import wording
 from finitewidth.pipeline.deviations import Deviation, Deviations, Kind, Path
-from finitewidth.pipeline.jobs import Input, Jobs
+from finitewidth.pipeline.jobs import Input, Jobs, direct_jobs
 from finitewidth.pipeline.repetitions import repetitions_of
 from finitewidth.pipeline.views import View
 from finitewidth.settings.sections import Source
@@ -106,15 +106,29 @@ class Evidence:
         view = View.of(self.jobs, inputs, shown)
         names = self._jobs_behind(inputs, rows, role)
         roles = (role,) if role else self.jobs.roles(inputs, names)
-        data = self.jobs.config["data"]
-        modified = any(data[role] != self._preset.config["data"][role] for role in roles)
-        modified |= any(view.differs(self.jobs, self._preset, name) for name in names)
+        deviations: list[Deviation] = []
+        modified = False
+        for name in names:
+            deviations += self._deviations.of(name, view)
+            modified |= view.differs(self.jobs, self._preset, name)
+        originals = True
+        stand_in = False
+        for role in roles:
+            source = self._source(self.jobs, role)
+            modified |= source != self._source(self._preset, role)
+            originals &= source == self._source(self._paper, role)
+            stand_in |= not is_original(source, role)
         return Scale(
-            deviations=tuple(each for name in names for each in self._deviations.of(name, view)),
+            deviations=tuple(deviations),
             modified=modified,
-            originals=all(data[role] == self._paper.config["data"][role] for role in roles),
-            stand_in=not all(is_original(data[role], role) for role in roles),
+            originals=originals,
+            stand_in=stand_in,
         )
+
+    @staticmethod
+    def _source(jobs: Jobs, role: str) -> str:
+        """The source that plays the part of a dataset."""
+        return jobs.config["data"][role]
 
     def _jobs_behind(
         self, inputs: Sequence[Input], rows: Sequence[str] = (), role: str = ""
@@ -168,7 +182,8 @@ class Evidence:
         """
         scale = self.scale(inputs, rows)
         stated = [each for each in scale.deviations if each.stated]
-        smaller = [each for each in scale.deviations if not each.stated and each.kind is Kind.SIZE]
+        chosen = [each for each in scale.deviations if not each.stated]
+        smaller = [each for each in chosen if each.kind is Kind.SIZE]
         if scale.originals and not stated and not smaller:
             return ()
         datasets = list(self.datasets(inputs, rows).values())
@@ -207,5 +222,5 @@ class Evidence:
 
     def is_drawing(self, name: str) -> bool:
         """Whether an artifact shows only what explains the paper."""
-        makers = [maker for each in self.jobs[name].inputs for maker in each.jobs]
+        makers = direct_jobs(self.jobs[name].inputs)
         return bool(makers) and all(self.jobs[maker].explains for maker in makers)

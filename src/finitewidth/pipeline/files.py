@@ -42,6 +42,10 @@ class Files:
         """The tables of verdicts and numbers of one paper."""
         return {kind: f"{self.results}/claims/{paper}_{kind}.csv" for kind in VERDICTS}
 
+    def verdict_table(self, paper: str) -> str:
+        """The table of verdicts on the claims of one paper."""
+        return self.verdict_tables(paper)["verdicts"]
+
     def verdicts(self) -> list[str]:
         """The tables of verdicts and numbers of all papers."""
         files: list[str] = []

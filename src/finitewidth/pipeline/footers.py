@@ -96,13 +96,11 @@ class Footers:
         if self._evidence.is_drawing(artifact.artifact) and not any(numbers.values()):
             return NO_RESULT[artifact.kind]
         if artifact.panels:
-            return wording.counted_by_panel(
-                {
-                    artifact.panels[each.name]: repetitions_of(self._jobs, [each])
-                    for each in inputs
-                    if each.name in artifact.panels
-                }
-            )
+            by_panel = {}
+            for each in inputs:
+                if each.name in artifact.panels:
+                    by_panel[artifact.panels[each.name]] = repetitions_of(self._jobs, [each])
+            return wording.counted_by_panel(by_panel)
         words = wording.counted(numbers)
         if not artifact.runs_shown:
             return words

@@ -78,9 +78,10 @@ class Job:
     @property
     def input_files(self) -> dict[str, str | list[str]]:
         """Name -> file, or list of files, as a rule takes them."""
-        return {
-            each.name: list(each.files) if each.several else each.files[0] for each in self.inputs
-        }
+        files: dict[str, str | list[str]] = {}
+        for each in self.inputs:
+            files[each.name] = list(each.files) if each.several else each.files[0]
+        return files
 
     @property
     def on_device(self) -> bool:
@@ -122,15 +123,18 @@ class Jobs:
         """(paper, family) -> its trainings by ``paper/name``, in their order."""
         families = {}
         for paper in self.papers:
-            for family, sections in paper.trainings.items():
-                module = import_module(f"finitewidth.papers.{paper.name}.experiments.trainings")
-                trainings_of = getattr(module, family)
-                settings = [self.config[paper.name][section] for section in sections]
+            for family in paper.trainings:
+                trainings = self._trainings_of(paper, family)
                 families[paper.name, family] = {
-                    f"{paper.name}/{training.name}": training
-                    for training in trainings_of(*settings)
+                    f"{paper.name}/{training.name}": training for training in trainings
                 }
         return families
+
+    def _trainings_of(self, paper: Paper, family: str) -> Iterable[PlannedTraining]:
+        """Plan the trainings of a family, from the sections of settings that it is made of."""
+        module = import_module(f"finitewidth.papers.{paper.name}.experiments.trainings")
+        settings = [self.config[paper.name][section] for section in paper.trainings[family]]
+        return getattr(module, family)(*settings)
 
     def artifacts_of(self, paper: str | None) -> list[Artifact]:
         """The artifacts of one paper or, for None, of all papers."""
@@ -264,7 +268,7 @@ class Jobs:
         return Input(
             name=name,
             reference=reference,
-            files=tuple(f"{self.results}/{table_file(f'{each}.{table}')}" for each in jobs),
+            files=tuple(self._table(maker, table) for maker in jobs),
             jobs=jobs,
             several=several,
         )
@@ -281,18 +285,25 @@ class Jobs:
         """Name or format -> file that a job writes."""
         job = self[name]
         if job.kind == "training":
-            folder = self.folder(name)
-            files = {**TRAINING_FILES, "provenance": "provenance.json"}
-            return {key: f"{folder}/{file}" for key, file in files.items()}
+            return self._outputs_of_training(name)
         if job.kind == "experiment":
-            files = {
-                table: f"{self.results}/{table_file(f'{name}.{table}')}"
-                for table in job.declared.output
-            }
-            stamp = table_file(f"{name}.provenance").removesuffix("csv")
-            return {**files, "provenance": f"{self.results}/{stamp}json"}
+            return self._outputs_of_experiment(job)
         folder = f"{self.results}/{job.paper}/{job.kind}s"
         return {suffix: f"{folder}/{name}.{suffix}" for suffix in job.declared.formats}
+
+    def _outputs_of_training(self, name: str) -> dict[str, str]:
+        folder = self.folder(name)
+        files = {key: f"{folder}/{file}" for key, file in TRAINING_FILES.items()}
+        return {**files, "provenance": f"{folder}/provenance.json"}
+
+    def _outputs_of_experiment(self, job: Job) -> dict[str, str]:
+        files = {table: self._table(job.name, table) for table in job.declared.output}
+        provenance = self._table(job.name, "provenance").removesuffix(".csv")
+        return {**files, "provenance": f"{provenance}.json"}
+
+    def _table(self, experiment: str, table: str) -> str:
+        """The file of a table."""
+        return f"{self.results}/{table_file(f'{experiment}.{table}')}"
 
     def closure(self, inputs: Iterable[Input]) -> tuple[list[Input], list[str]]:
         """All inputs and all jobs that some inputs rest on, the nearest first."""
@@ -317,6 +328,14 @@ class Jobs:
         for name in names:
             read |= {each.role for each in self[name].inputs}
         return tuple(role for role in ROLES if role in read)
+
+
+def direct_jobs(inputs: Iterable[Input]) -> list[str]:
+    """The jobs that make some inputs, without those of datasets."""
+    names: dict[str, None] = {}
+    for each in inputs:
+        names |= dict.fromkeys(each.jobs)
+    return list(names)
 
 
 def makers_of(inputs: Iterable[Input]) -> dict[str, str]:

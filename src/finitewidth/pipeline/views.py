@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from finitewidth.declarations.papers import Experiment
-from finitewidth.pipeline.jobs import Input, Jobs
+from finitewidth.pipeline.jobs import Input, Jobs, direct_jobs
 from finitewidth.settings.nested import at, leaves, replaced
 
 
@@ -80,7 +80,7 @@ def _nearest(inputs: Sequence[Input], shown: str | int) -> set[str]:
     """The jobs that make some inputs, of which an artifact shows some runs only."""
     if not shown:
         return set()
-    jobs = {name for each in inputs for name in each.jobs}
+    jobs = set(direct_jobs(inputs))
     if isinstance(shown, str):  # `npf.memorisation.shown` is of the experiment npf_memorisation
         jobs &= {"_".join(shown.split(".")[:2])}
     return jobs

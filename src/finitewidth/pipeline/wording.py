@@ -82,12 +82,14 @@ def _statement(name: str, values: list[str]) -> str:
 
 def _values_of(deviation: Deviation) -> str:
     """``30 of 300``; ``0.02 (paper 0.01)``; empty if the name says all."""
-    name, ours, theirs = deviation.name, deviation.ours, deviation.theirs
+    name = deviation.name
+    ours = deviation.ours
+    theirs = deviation.theirs
     if ours is None and theirs is None:
         return ""
     if _is_counted(name) and isinstance(ours, int) and isinstance(theirs, int) and ours < theirs:
         return f"{ours:,} of {theirs:,}"
-    if _is_flat(ours) and _is_flat(theirs) and len(theirs) > MOST_VALUES and {*ours} < {*theirs}:
+    if _is_part_of(ours, theirs):
         return f"{len(ours)} of {len(theirs)} values"
     if name == LAYERS:
         return f"{ours} (paper {NAMED_LAYERS.sub('', theirs)})"
@@ -107,6 +109,13 @@ def _is_list(value: Any) -> bool:
 def _is_flat(value: Any) -> bool:
     """Whether a value is a list without lists in it."""
     return _is_list(value) and not any(map(_is_list, value))
+
+
+def _is_part_of(ours: Any, theirs: Any) -> bool:
+    """Whether ours are some of the values of a list that is too long to be shown."""
+    if not _is_flat(ours) or not _is_flat(theirs):
+        return False
+    return len(theirs) > MOST_VALUES and set(ours) < set(theirs)
 
 
 def _value(value: Any, missing: str) -> str:
@@ -154,7 +163,9 @@ def counted(counts: Mapping[str, Mapping[str, int]]) -> str:
 def counted_by_panel(counts: Mapping[str, Mapping[str, Mapping[str, int]]]) -> str:
     """``(a) 3, (c, d) 5 runs``, from panel -> its numbers; as `counted` if all are alike."""
     words = []
-    units = dict.fromkeys(unit for panel in counts.values() for unit in panel)
+    units: dict[str, None] = {}
+    for numbers_of in counts.values():
+        units |= dict.fromkeys(numbers_of)
     for unit in units:
         amounts: dict[str, list[str]] = {}  # amount in words -> panels
         numbers: list[int] = []

@@ -57,11 +57,11 @@ def _short_name(module: str) -> str:
 
 def other_versions(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     """Return the packages whose versions differ, as ``torch 2.9.1 → 2.10.0``."""
-    return [
-        f"{package} {then.get(package, 'none')} → {version}"
-        for package, version in now.items()
-        if package not in NOT_COMPARED and then.get(package) != version
-    ]
+    changed = []
+    for package, version in now.items():
+        if package not in NOT_COMPARED and then.get(package) != version:
+            changed.append(f"{package} {then.get(package, 'none')} → {version}")
+    return changed
 
 
 def listed_names(names: Iterable[str]) -> str:

@@ -148,10 +148,9 @@ class PlannedJobs:
     def _captions_plan(self, paper: str) -> JobPlan:
         name = f"captions_{paper}"
         caption_input = self._plan.caption_input
-        makers = {
-            self._files.verdict_tables(judge)["verdicts"]: f"claims {judge}"
-            for judge in caption_input.judges_of(paper)
-        }
+        makers = {}
+        for judge in caption_input.judges_of(paper):
+            makers[self._files.verdict_table(judge)] = f"claims {judge}"
         return JobPlan(
             name=name,
             provenance=self._files.provenance(name),
@@ -230,9 +229,9 @@ class PlannedJobs:
         jobs = {}
         for job in self._jobs.declared():
             jobs[job.name] = self._reported_job(job.name, job.paper)
-        for name in ("errata", *(f"captions_{paper}" for paper in self._plan.paper_names)):
+        captions = [f"captions_{paper}" for paper in self._plan.paper_names]
+        for name in ("errata", *captions, "datapackages"):
             jobs[name] = self._reported_job(name)
-        jobs["datapackages"] = self._reported_job("datapackages")
         for name in self._jobs.trainings:
             jobs[f"train {name}"] = self._reported_job(name, self._jobs[name].paper)
         return jobs

@@ -49,7 +49,9 @@ def problems(
             found.append(Problem(WORKING, f"{name}: is being made now"))
         else:
             found += _problems_of_job(name, job_plans, provenances)
-    outputs = {file for name in names for file in job_plans[name].outputs}
+    outputs: set[str] = set()
+    for name in names:
+        outputs.update(job_plans[name].outputs)
     return [*found, *_foreign_files(results, outputs)]
 
 

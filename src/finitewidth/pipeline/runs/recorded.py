@@ -51,7 +51,7 @@ def recorded(snakemake: Any) -> Iterator[dict[str, Any]]:
     # otherwise Python searches all objects for garbage when it ends, for a fifth of a second
     atexit.register(gc.freeze)
     plan_file = str(snakemake.input[PLAN])
-    inputs = [str(file) for file in snakemake.input if str(file) != plan_file]
+    inputs = [file for file in map(str, snakemake.input) if file != plan_file]
     root = Path(snakemake.scriptdir).resolve().parents[1]
     with logged_to(snakemake.log[0]), contextlib.ExitStack() as stack:
         started = time.monotonic()
@@ -89,7 +89,7 @@ def _write_provenance(
     from finitewidth.records.result_files import write_json  # it imports numpy
 
     provenance = str(snakemake.output[PROVENANCE])
-    outputs = [str(file) for file in snakemake.output if str(file) != provenance]
+    outputs = [file for file in map(str, snakemake.output) if file != provenance]
     inputs = {_in_project(file, root): digest for file, digest in digests.items()}
     write_json(
         provenance,
