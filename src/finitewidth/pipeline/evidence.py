@@ -220,6 +220,17 @@ class Evidence:
             return grades.ON_STAND_IN
         return grades.AT_SIZES if scale.sizes and scale.originals else grades.SMALLER
 
+    def params(self, name: str) -> dict[str, Any]:
+        """The settings of an experiment or a renderer, with the facts about its inputs."""
+        job = self.jobs[name]
+        params = {} if job.kind == "experiment" else {"artifact": name}
+        params |= job.params
+        if "datasets" in job.declared.facts:
+            params["datasets"] = self.datasets(job.inputs)
+        if "comparable" in job.declared.facts:
+            params["comparable"] = self.comparable(job.inputs)
+        return params
+
     def is_drawing(self, name: str) -> bool:
         """Whether an artifact shows only what explains the paper."""
         makers = direct_jobs(self.jobs[name].inputs)

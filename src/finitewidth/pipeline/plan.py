@@ -68,9 +68,7 @@ class Plan:
         self.files = Files(self.jobs)
         self.claim_input = ClaimInput(self.jobs, self.evidence, self.footers, self.root)
         self.caption_input = CaptionInput(self.jobs, self.files, self.footers, self.root)
-        self.report_input = ReportInput(
-            self.jobs, self.files, self.evidence, self.footers, self.params
-        )
+        self.report_input = ReportInput(self.jobs, self.files, self.evidence, self.footers)
         self.graph = Graph(self.jobs, self.claim_input, self.caption_input, self.report_input)
         self.gpus = int(self.config["device"] != "cpu")
 
@@ -81,17 +79,6 @@ class Plan:
         unmodified = self.jobs if self.config == preset else Jobs(self.papers, preset)
         sources = configuration.sources_of(paper, self.paper_names)
         return Evidence(self.jobs, unmodified, Jobs(self.papers, paper), sources)
-
-    def params(self, name: str) -> dict[str, Any]:
-        """The settings that an experiment or a renderer is called with, and what it is told."""
-        job = self.jobs[name]
-        params = {} if job.kind == "experiment" else {"artifact": name}
-        params |= job.params
-        if "datasets" in job.declared.facts:
-            params["datasets"] = self.evidence.datasets(job.inputs)
-        if "comparable" in job.declared.facts:
-            params["comparable"] = self.evidence.comparable(job.inputs)
-        return params
 
     @cached_property
     def costs(self) -> dict[str, Cost]:

@@ -1,6 +1,5 @@
 """What the rules of data packages and of the report are told of papers and artifacts."""
 
-from collections.abc import Callable
 from typing import Any
 
 from finitewidth.data.catalogue import ROLES, describe
@@ -10,21 +9,16 @@ from finitewidth.pipeline.files import Files
 from finitewidth.pipeline.footers import Footers
 from finitewidth.pipeline.jobs import Jobs, makers_of
 
-Params = Callable[[str], dict[str, Any]]  # of a job, with the facts that the plan adds
-
 
 class ReportInput:
     """The input of the rules ``datapackages`` and ``report``."""
 
-    def __init__(
-        self, jobs: Jobs, files: Files, evidence: Evidence, footers: Footers, params: Params
-    ):
+    def __init__(self, jobs: Jobs, files: Files, evidence: Evidence, footers: Footers):
         self._jobs = jobs
         self._config = jobs.config
         self._files = files
         self._evidence = evidence
         self._footers = footers
-        self._params = params
 
     def headers(self) -> dict[str, str | None]:
         """Files whose columns the data packages name -> the job that makes each, if one does."""
@@ -65,7 +59,7 @@ class ReportInput:
 
     def _renderer(self, entry: Artifact) -> dict[str, Any]:
         """The module of an artifact, with all that it is told: its figure can be drawn again."""
-        renderer = {"module": entry.module, "settings": self._params(entry.artifact)}
+        renderer = {"module": entry.module, "settings": self._evidence.params(entry.artifact)}
         if entry.kind == "figure":
             renderer["mark"] = self._footers.mark(entry.artifact)
         return renderer

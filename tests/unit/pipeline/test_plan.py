@@ -8,8 +8,8 @@ def test_the_gpu_is_asked_for_unless_the_cpu_is_wanted():
     names = ("beyond_training", "beyond_fig4", "npf_cntk")
     assert [plan().jobs[name].on_device for name in names] == [True, False, False]
     # the device is told at run time, so that another one reruns nothing
-    assert "device" not in plan(device="auto").params("beyond_training")
-    assert "device" not in plan(device="auto").params("npf_cntk")
+    assert "device" not in plan(device="auto").evidence.params("beyond_training")
+    assert "device" not in plan(device="auto").evidence.params("npf_cntk")
 
 
 def test_claims_are_told_what_they_were_computed_with_and_what_is_missing():

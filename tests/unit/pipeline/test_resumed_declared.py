@@ -131,7 +131,7 @@ def run(name, smoke, files, folder, checkpoints):
         EXPERIMENTS[name].module,
         files(name),
         outputs,
-        smoke.params(name),
+        smoke.evidence.params(name),
         "code",
         1,
         device="cpu" if smoke.jobs[name].on_device else None,

@@ -84,7 +84,7 @@ class PlannedJobs:
     def _experiment_plan(self, job: Job) -> JobPlan:
         parameters = {
             "module": job.declared.module,
-            "settings": self._plan.params(job.name),
+            "settings": self._plan.evidence.params(job.name),
             "seed": self._plan.config["seed"],
         }
         return self._plan_of_declared(job, parameters, self._code_of_declared(job))
@@ -92,7 +92,7 @@ class PlannedJobs:
     def _artifact_plan(self, job: Job) -> JobPlan:
         parameters = {
             "module": job.declared.module,
-            "settings": self._plan.params(job.name),
+            "settings": self._plan.evidence.params(job.name),
             "footer": self._plan.footers.footer(job.name),
         }
         if job.kind == "figure":
