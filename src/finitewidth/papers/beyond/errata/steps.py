@@ -41,16 +41,25 @@ def drawn_networks(
     """Draw networks of the widths n_0, ..., n_(L-1) with one output; variances have the fan-in."""
     signal = np.zeros((draws, widths[0]))
     signal[:, 0] = 1.0
-    weights, signals, gates = [], [signal], []
+    weights = []
+    signals = [signal]
+    gates = []
     for fan_in, width in zip(widths, (*widths[1:], 1), strict=True):
-        weights.append(rng.standard_normal((draws, width, fan_in)) * (sigma_w2 / fan_in) ** 0.5)
+        normal = rng.standard_normal((draws, width, fan_in))
+        weights.append(normal * (sigma_w2 / fan_in) ** 0.5)
         h = forward(weights[-1], signals[-1])
         gates.append((h > 0).astype(float))
         signals.append(gates[-1] * h)
     errors = [np.ones((draws, 1))]
     for layer in range(len(widths) - 1, 0, -1):
         errors.append(gates[layer - 1] * backward(weights[layer], errors[-1]))
-    return Networks(weights, signals[:-1], gates[:-1], errors[::-1], h[:, 0])
+    return Networks(
+        weights=weights,
+        signals=signals[:-1],
+        gates=gates[:-1],
+        errors=errors[::-1],
+        output=h[:, 0],
+    )
 
 
 def forward(weights: np.ndarray, signal: np.ndarray) -> np.ndarray:
@@ -79,24 +88,36 @@ def slope_of_kernel(networks: Networks) -> np.ndarray:
     Along the gradient the weights move by delta^l x^(l-1), transposed, and the biases by delta^l;
     gates stay as they are. Changes of signals go forward and those of errors go backward.
     """
-    weights, gates = networks.weights, networks.gates
+    weights = networks.weights
+    gates = networks.gates
+    signals2 = squares(networks.signals)  # |x^l|^2
+    errors2 = squares(networks.errors)  # |delta^l|^2
     depth = len(weights)
-    signals, errors = squares(networks.signals), squares(networks.errors)
-    signal_change = [np.zeros_like(networks.signals[0])]
+    signal_changes = [np.zeros_like(networks.signals[0])]
     for layer in range(depth - 1):
-        moved = networks.errors[layer] * (signals[layer] + 1)[:, None]
-        signal_change.append(gates[layer] * (forward(weights[layer], signal_change[-1]) + moved))
-    error_change = [np.zeros_like(networks.errors[-1])]
+        moved = networks.errors[layer] * (signals2[layer] + 1)[:, None]
+        change = forward(weights[layer], signal_changes[-1]) + moved
+        signal_changes.append(gates[layer] * change)
+    error_changes = [np.zeros_like(networks.errors[-1])]  # from the last layer down
     for layer in range(depth - 1, 0, -1):
-        moved = networks.signals[layer] * errors[layer][:, None]
-        change = gates[layer - 1] * (backward(weights[layer], error_change[-1]) + moved)
-        error_change.append(change)
+        moved = networks.signals[layer] * errors2[layer][:, None]
+        change = backward(weights[layer], error_changes[-1]) + moved
+        error_changes.append(gates[layer - 1] * change)
+    # Theta = sum_l |delta^l|^2 (|x^(l-1)|^2 + 1)
     total = np.zeros(len(networks.output))
-    for layer, change in enumerate(reversed(error_change)):
-        of_errors = 2 * products(networks.errors[layer], change) * (signals[layer] + 1)
-        of_signals = 2 * products(networks.signals[layer], signal_change[layer]) * errors[layer]
-        total += of_errors + of_signals
+    for layer, error_change in enumerate(reversed(error_changes)):
+        by_errors = 2 * products(networks.errors[layer], error_change) * (signals2[layer] + 1)
+        by_signals = 2 * products(networks.signals[layer], signal_changes[layer]) * errors2[layer]
+        total += by_errors + by_signals
     return total
+
+
+def _moments_of_layers(n: int, depth: int) -> list[float]:
+    """The paper's (1 + 1/n)^(L-1-l) (1 + 5/n)^(l-1) for the layers l = 1..L."""
+    return [
+        (1 + 1 / n) ** max(0, depth - 1 - layer) * (1 + 5 / n) ** (layer - 1)
+        for layer in range(1, depth + 1)
+    ]
 
 
 def first_step(networks: int) -> Evidence:
@@ -104,50 +125,51 @@ def first_step(networks: int) -> Evidence:
 
     The part of y has the mean 0: f and -f are equally likely and have the same kernel.
     """
-    n, depth, a = EQUAL[1], len(EQUAL), 1.5
+    n = EQUAL[1]
+    depth = len(EQUAL)
+    a = 1.5  # sigma_w^2 / 2
     drawn = drawn_networks(generator("beyond-25"), EQUAL, networks, 2 * a)
     init = Initialisation(widths=EQUAL, sigma_w2=2 * a)
     mean = np.exp(log_moments(init).mean)
     sample = -drawn.output * slope_of_kernel(drawn) / mean
-    layers = range(1, depth + 1)
-    products_of_layers = [
-        (1 + 1 / n) ** max(0, depth - 1 - layer) * (1 + 5 / n) ** (layer - 1) for layer in layers
-    ]
-    printed = 4 / n * a ** (2 * depth - 1) * sum(products_of_layers) / mean
-    return on_average(sample, printed, -np.exp(log_mean_decrease(init)) / mean)
+    printed = 4 / n * a ** (2 * depth - 1) * sum(_moments_of_layers(n, depth)) / mean
+    corrected = -np.exp(log_mean_decrease(init)) / mean
+    return on_average(sample, printed, corrected)
 
 
 def bound_of_step(networks: int) -> Evidence:
     """Mean of (n_0 / 2) f^2 sum_l |delta^(l+1)|^2 |x^(l-1)|^2 over l < L, widths 3-6-6-6."""
-    widths, a = (3, 6, 6, 6), 2.0
-    n, depth = widths[1], len(widths)
+    widths = (3, 6, 6, 6)
+    a = 2.0  # sigma_w^2 / 2
+    n = widths[1]
+    depth = len(widths)
     drawn = drawn_networks(generator("beyond-26"), widths, networks, 2 * a)
-    signals, errors = squares(drawn.signals), squares(drawn.errors)
-    terms = [errors[layer] * signals[layer - 1] for layer in range(1, depth)]
+    signals2 = squares(drawn.signals)
+    errors2 = squares(drawn.errors)
+    terms = [errors2[layer] * signals2[layer - 1] for layer in range(1, depth)]
     sample = widths[0] / 2 * drawn.output**2 * sum(terms)
-    all_layers = [
-        (1 + 1 / n) ** max(0, depth - 1 - layer) * (1 + 5 / n) ** (layer - 1)
-        for layer in range(1, depth + 1)
-    ]
+    printed = a ** (2 * depth - 1) * sum(_moments_of_layers(n, depth))
     shares = [widths[layer - 1] / widths[0] for layer in range(1, depth)]
     corrected = a ** (2 * depth - 2) * sum(shares) * (1 + 5 / n) ** (depth - 2)
-    return on_average(sample, a ** (2 * depth - 1) * sum(all_layers), corrected)
+    return on_average(sample, printed, corrected)
 
 
 def derivative_of_signal(networks: int) -> Evidence:
     """E[f sum_i delta_i d|x|^2/dh_i] / E[|delta|^2 |x|^2], delta and h of layer 1, x of layer 3."""
-    n, depth = 4, 4
+    n = 4
+    depth = 4
     drawn = drawn_networks(generator("beyond-27"), (n,) * depth, networks, 2.0)
     change = drawn.errors[0]
     for layer in range(1, depth - 1):
         change = drawn.gates[layer] * forward(drawn.weights[layer], change)
-    top, last = drawn.output * 2 * products(drawn.signals[-1], change), squares(drawn.signals)[-1]
-    bottom = squares(drawn.errors)[0] * last
+    top = drawn.output * 2 * products(drawn.signals[-1], change)
+    bottom = squares(drawn.errors)[0] * squares(drawn.signals)[-1]
     ratio = top.mean() / bottom.mean()
     # a sample with the variance of the ratio to leading order
     sample = ratio + (top - ratio * bottom) / bottom.mean()
     # E|J^T x|^2 and E|J|^2 |x|^2 for the matrix J of derivatives of layer 3 by those of layer 1
-    grown, shrunk = (1 + 5 / n) ** (depth - 2), (1 - 1 / n) ** (depth - 2)
+    grown = (1 + 5 / n) ** (depth - 2)
+    shrunk = (1 - 1 / n) ** (depth - 2)
     along = (n + 5) * grown - (n - 1) * shrunk
     everywhere = (n + 5) * grown + 2 * (n - 1) * shrunk
     return on_average(sample, 1.0, 2 * along / everywhere)
@@ -156,23 +178,25 @@ def derivative_of_signal(networks: int) -> Evidence:
 def dependent_directions(networks: int) -> Evidence:
     """E[<V, x^1 / |x^1|> sum_j delta_j / |delta|], V and delta of layer 2, no layer dead."""
     drawn = drawn_networks(generator("beyond-32"), DIRECTIONS, networks, 2.0)
-    signals, errors = squares(drawn.signals), squares(drawn.errors)
-    alive = (signals[1] > 0) & (errors[1] > 0)
-    direction = drawn.errors[1][alive] / errors[1][alive][:, None] ** 0.5
+    signal2 = squares(drawn.signals)[1]
+    error2 = squares(drawn.errors)[1]
+    alive = (signal2 > 0) & (error2 > 0)
+    direction = drawn.errors[1][alive] / error2[alive][:, None] ** 0.5
     scale = (DIRECTIONS[1] / 2.0) ** 0.5
     v = scale * backward(drawn.weights[1][alive], direction)
-    unit = drawn.signals[1][alive] / signals[1][alive][:, None] ** 0.5
+    unit = drawn.signals[1][alive] / signal2[alive][:, None] ** 0.5
     sample = products(v, unit) * direction.sum(axis=1)
     return on_average(sample, 0.0, (2 / np.pi) ** 0.5)
 
 
 def gradient_step(networks: int) -> Evidence:
     """Mean of f² |δ²|² |x⁰|² over random networks with four layers of 6 units, σ_w² = 2."""
-    n, depth = 6, 4
+    n = 6
+    depth = 4
     signals, errors, f = evidence.relu_pass(generator("beyond-8"), (n,) * depth, networks)
-    kept = depth - 2  # layers 2..L-1
+    layers = depth - 2  # layers 2..L-1
     sample = n / 2 * f**2 * errors[1] * signals[0]
-    return on_average(sample, (1 + 1 / n) ** kept, (1 + 5 / n) ** kept)
+    return on_average(sample, (1 + 1 / n) ** layers, (1 + 5 / n) ** layers)
 
 
 # appendix B.3, lazy training: widths of a network, its input, and sizes of a step
@@ -188,27 +212,35 @@ def output(parameters: np.ndarray, x: np.ndarray) -> complex:
     Parameters are weights and biases of all layers, one after another; they may be complex, with
     gates from the real part.
     """
-    signal, used = x, 0
+    signal = x
+    used = 0  # parameters of the layers so far
+    last = len(WIDTHS) - 1
     for layer, (fan_in, width) in enumerate(pairwise(WIDTHS), 1):
         weights = parameters[used : used + width * fan_in].reshape(width, fan_in)
         used += width * fan_in
-        h = weights @ signal + parameters[used : used + width]
+        biases = parameters[used : used + width]
         used += width
-        signal = h if layer == len(WIDTHS) - 1 else np.where(h.real > 0, h, 0)
+        h = weights @ signal + biases
+        signal = h if layer == last else np.where(h.real > 0, h, 0)
     return signal[0]
 
 
 def slopes(function: Callable[[np.ndarray], complex], at: np.ndarray) -> np.ndarray:
-    """Gradient of a function of parameters that is analytic around ``at``."""
+    """Gradient of a function of parameters that is analytic around ``at``.
+
+    The imaginary part of function(at + i h) is h times the derivative, without cancellation.
+    """
     steps = at + 1j * TINY * np.eye(len(at))
     return np.array([function(row).imag for row in steps]) / TINY
 
 
 def drawn_parameters() -> np.ndarray:
     """He's initialisation of the widths `WIDTHS`: Gaussian weights, no biases."""
-    rng, parts = generator("beyond-20"), []
+    rng = generator("beyond-20")
+    parts = []
     for fan_in, width in pairwise(WIDTHS):
-        parts += [rng.standard_normal(width * fan_in) * (2 / fan_in) ** 0.5, np.zeros(width)]
+        parts.append(rng.standard_normal(width * fan_in) * (2 / fan_in) ** 0.5)
+        parts.append(np.zeros(width))
     return np.concatenate(parts)
 
 
@@ -222,9 +254,11 @@ def relative_change(start: np.ndarray, alpha: float) -> tuple[float, float]:
         return (alpha * output(parameters, INPUT) - 1.0) ** 2 / (2 * alpha**2)
 
     def kernel(parameters: np.ndarray) -> float:
-        return float((slopes(lambda p: alpha * output(p, INPUT), parameters) ** 2).sum())
+        gradient = slopes(lambda p: alpha * output(p, INPUT), parameters)
+        return float((gradient**2).sum())
 
-    step, before = -slopes(loss, start), kernel(start)
+    step = -slopes(loss, start)
+    before = kernel(start)
     changes = [(kernel(start + size * step) / before - 1) / size for size in STEP_SIZES]
     return extrapolated(changes)
 
@@ -237,21 +271,27 @@ def lazy_step() -> Evidence:
     plain = drawn_parameters()
     mirrored = plain.copy()
     mirrored[-WIDTHS[-2] - 1 :] *= -1
-    changes = [
-        [relative_change(start, alpha) for start in (plain, mirrored)] for alpha in (10.0, 1.0)
-    ]
-    means, errors = np.mean(changes, axis=1).T
+    means = []
+    errors = []
+    for alpha in (10.0, 1.0):
+        changes = [relative_change(start, alpha) for start in (plain, mirrored)]
+        mean, error = np.mean(changes, axis=0)
+        means.append(mean)
+        errors.append(error)
     ratio = means[0] / means[1]
-    error = abs(ratio) * sum(e / abs(m) for m, e in zip(means, errors, strict=True))
-    return Evidence(float(ratio), float(error), 1 / 10**2, 1.0)
+    relative_errors = [error / abs(mean) for mean, error in zip(means, errors, strict=True)]
+    return Evidence(float(ratio), float(abs(ratio) * sum(relative_errors)), 1 / 10**2, 1.0)
 
 
 def scaled_parameters() -> Evidence:
     """Gradient by the trained parameters w of a layer of fan-in 64, over that by its weights W."""
-    width, sigma_w = 64, 1.3
+    width = 64
+    sigma_w = 1.3
     rng = generator("beyond-22")
-    signal, start = rng.standard_normal(width), rng.standard_normal(width)
-    trained = slopes(lambda w: (sigma_w / width**0.5 * w) @ signal, start)
-    weights = slopes(lambda w: w @ signal, sigma_w / width**0.5 * start)
-    truth = np.linalg.norm(trained) / np.linalg.norm(weights)
-    return exactly(truth, sigma_w / width, sigma_w / width**0.5)
+    signal = rng.standard_normal(width)
+    start = rng.standard_normal(width)
+    scale = sigma_w / width**0.5
+    by_trained = slopes(lambda w: (scale * w) @ signal, start)
+    by_weights = slopes(lambda w: w @ signal, scale * start)
+    truth = np.linalg.norm(by_trained) / np.linalg.norm(by_weights)
+    return exactly(truth, sigma_w / width, scale)
