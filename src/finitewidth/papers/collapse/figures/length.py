@@ -15,11 +15,13 @@ from finitewidth.figures import style
 from finitewidth.records import fields
 
 HEIGHT = 2.7  # inches
-CELL, SPREAD = "cell", "spread"
+# panels of the table
+CELL = "cell"
+SPREAD = "spread"
 MARKERS = ("o", "s", "^", "D", "v", "P")  # of lengths in ascending order
-MARGIN = 1.35  # around what is drawn
-BRIGHT = 0.55  # of the largest weight decay; lighter marks are hard to see on white
-SHIFT = 0.05  # of the marks of neighbouring lengths, in powers of e
+MARGIN = 1.35  # factor between the ends of an axis and what is drawn
+BRIGHT = 0.55  # shade of the largest weight decay; lighter marks are hard to see on white
+SHIFT = 0.05  # distance of the marks of neighbouring lengths, in powers of e
 FIELDS = {
     "panel": fields.text("cell: mean over seeds; spread: factor across weight decays or lengths"),
     "across": fields.text("decay or epochs, for a spread"),
@@ -47,10 +49,11 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     spreads = spreads.assign(
         epochs=spreads["at"].where(across_decays), decay=spreads["at"].where(~across_decays)
     )
-    parts = {CELL: tables["cells"].assign(across="none"), SPREAD: spreads}
-    rows = pd.concat(
-        [part.assign(panel=name).reindex(columns=[*FIELDS]) for name, part in parts.items()]
-    )
+    parts = [
+        tables["cells"].assign(panel=CELL, across="none"),
+        spreads.assign(panel=SPREAD),
+    ]
+    rows = pd.concat([part.reindex(columns=list(FIELDS)) for part in parts])
     numbers = [name for name in FIELDS if name not in ("panel", "across")]
     rows[numbers] = rows[numbers].astype(float)
     return rows.reset_index(drop=True)
@@ -59,31 +62,36 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw NC3 against tau, weight decay at the largest tau, and the intrinsic rate."""
     figure, axes = style.subplots(1, 3, height=HEIGHT, sharey=True)
-    cells, spreads = rows[rows["panel"] == CELL], rows[rows["panel"] == SPREAD]
-    epochs, decays = sorted(set(cells["epochs"])), sorted(set(cells["decay"]))
+    over_tau, over_decay, over_rate = axes
+    cells = rows[rows["panel"] == CELL]
+    spreads = rows[rows["panel"] == SPREAD]
+    epochs = sorted(set(cells["epochs"]))
+    decays = sorted(set(cells["decay"]))
+    taus = sorted(set(cells["tau"]))
     markers = {length: MARKERS[n % len(MARKERS)] for n, length in enumerate(epochs)}
     colours = style.shades(decays, bright=BRIGHT)
-    _over_tau(axes[0], cells, markers, colours)
-    largest = cells["tau"].max()
-    of_decay = spreads[(spreads["across"] == "decay") & (spreads["tau"] == largest)]
-    _over_decay(axes[1], cells[cells["tau"] == largest], of_decay, markers, colours)
-    _over_intrinsic_rate(axes[2], cells, markers, colours)
+    largest = taus[-1]
+    across_decays = spreads[(spreads["across"] == "decay") & (spreads["tau"] == largest)]
+    _marks(over_tau, cells, "tau", markers, colours, SHIFT)
+    _over_decay(over_decay, cells[cells["tau"] == largest], across_decays, markers, colours)
+    _over_intrinsic_rate(over_rate, cells, markers, colours)
     for axis in axes:
         axis.set_xscale("log")
         axis.set_yscale("log")
-    low, high = cells["nc3"].min(), cells["nc3"].max()
+    low = cells["nc3"].min()
+    high = cells["nc3"].max()
     if low > 0:  # some network is trained
-        axes[0].set_ylim(low / MARGIN, high * MARGIN)
-    style.logarithmic(axes[0].yaxis)
-    taus = sorted(set(cells["tau"]))
-    axes[0].set_xlim(taus[0] / MARGIN, taus[-1] * MARGIN)
-    style.numbers(axes[0].xaxis, taus)
-    style.numbers(axes[1].xaxis, decays)
-    style.logarithmic(axes[2].xaxis)
-    axes[0].set_ylabel("NC3")
-    labels = [r"$\tau$", r"weight decay $\lambda$", r"intrinsic rate $\eta\lambda/(1-\mu)$"]
-    for axis, label in zip(axes, labels, strict=True):
-        axis.set_xlabel(label)
+        over_tau.set_ylim(low / MARGIN, high * MARGIN)
+    style.logarithmic(over_tau.yaxis)
+    over_tau.set_xlim(taus[0] / MARGIN, taus[-1] * MARGIN)
+    style.numbers(over_tau.xaxis, taus)
+    style.numbers(over_decay.xaxis, decays)
+    style.logarithmic(over_rate.xaxis)
+    over_tau.set_ylabel("NC3")
+    over_tau.set_xlabel(r"$\tau$")
+    over_decay.set_xlabel(r"weight decay $\lambda$")
+    over_rate.set_xlabel(r"intrinsic rate $\eta\lambda/(1-\mu)$")
+    for axis in axes:
         axis.minorticks_off()
     style.title_panels(axes, ["", rf"$\tau$ = {largest:g}", r"lines: equal $\tau$ and $\lambda$"])
     _legend(figure, markers, colours)
@@ -93,11 +101,14 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 def _marks(
     axis: Axes, cells: pd.DataFrame, across: str, markers: Mapping, colours: Mapping, shift: float
 ) -> None:
-    """Draw means over seeds with standard errors, and how many seeds count if some do not."""
+    """Draw means over seeds with standard errors, and how many seeds count if some do not.
+
+    The marks of different lengths are shifted around the value of the column ``across``.
+    """
     lengths = list(markers)
     for row in cells.dropna(subset=["nc3"]).itertuples():
-        place = lengths.index(row.epochs) - (len(lengths) - 1) / 2
-        x = getattr(row, across) * np.exp(shift * place)
+        from_the_middle = lengths.index(row.epochs) - (len(lengths) - 1) / 2
+        x = getattr(row, across) * np.exp(shift * from_the_middle)
         error = row.nc3_error if np.isfinite(row.nc3_error) else 0
         axis.errorbar(
             x,
@@ -118,15 +129,12 @@ def _marks(
             )
 
 
-def _over_tau(axis: Axes, cells: pd.DataFrame, markers: Mapping, colours: Mapping) -> None:
-    _marks(axis, cells, "tau", markers, colours, SHIFT)
-
-
 def _over_decay(
     axis: Axes, cells: pd.DataFrame, spreads: pd.DataFrame, markers: Mapping, colours: Mapping
 ) -> None:
-    for _, line in cells.dropna(subset=["nc3"]).groupby("epochs"):
-        line = line.sort_values("decay")
+    """Draw a line for each length, and write the factors across weight decays."""
+    in_order = cells.dropna(subset=["nc3"]).sort_values("decay")
+    for _, line in in_order.groupby("epochs"):
         axis.plot(line["decay"], line["nc3"], color=style.GREY, linewidth=0.7, zorder=1)
     _marks(axis, cells, "decay", markers, colours, 0.0)
     lines = []
@@ -149,8 +157,9 @@ def _over_decay(
 def _over_intrinsic_rate(
     axis: Axes, cells: pd.DataFrame, markers: Mapping, colours: Mapping
 ) -> None:
-    for (_, decay), line in cells.dropna(subset=["nc3"]).groupby(["tau", "decay"]):
-        line = line.sort_values("intrinsic_rate")
+    """Draw a line for each tau and weight decay, along which the length differs."""
+    in_order = cells.dropna(subset=["nc3"]).sort_values("intrinsic_rate")
+    for (_, decay), line in in_order.groupby(["tau", "decay"]):
         axis.plot(
             line["intrinsic_rate"], line["nc3"], color=colours[decay], linewidth=0.7, zorder=1
         )
@@ -158,17 +167,16 @@ def _over_intrinsic_rate(
 
 
 def _epochs(length: float) -> str:
+    """A length of training in words."""
     return "1 epoch" if length == 1 else f"{length:.0f} epochs"
 
 
 def _legend(figure: Figure, markers: Mapping[float, str], colours: Mapping[float, str]) -> None:
     """Name colours and markers."""
-    handles = [
-        style.handle(rf"$\lambda$ = {decay:g}", color=colour, linewidth=2)
-        for decay, colour in colours.items()
-    ]
-    handles += [
-        style.handle(_epochs(length), marker=marker, linestyle="", color=style.GREY)
-        for length, marker in markers.items()
-    ]
+    handles = []
+    for decay, colour in colours.items():
+        handles.append(style.handle(rf"$\lambda$ = {decay:g}", color=colour, linewidth=2))
+    for length, marker in markers.items():
+        look = {"marker": marker, "linestyle": "", "color": style.GREY}
+        handles.append(style.handle(_epochs(length), **look))
     style.legend_above(figure, handles, handletextpad=0.4, handlelength=1.0)

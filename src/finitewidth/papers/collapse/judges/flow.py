@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NAMES = {"global": "global mean", "class": "class means", "single": "single samples"}
-EARLIER = 4  # the last time is compared with this fraction of it
+EARLIER = 4  # the last time is compared with the last time over this
 CASE = "kappa_n = 0.01, beta = 0"  # where NC3 is judged
 PERCENT = {
     "low": 0.99,
@@ -105,7 +105,8 @@ def k03(tables: Tables) -> Iterator[Part]:
     if len(steps) < 2:
         raise CannotDecideError("fewer than two steps of Runge-Kutta")
     fine, coarse = steps.iloc[:2].to_dict("records")
-    power = _power(coarse["drift"], fine["drift"], coarse["step"] / fine["step"])
+    refinement = coarse["step"] / fine["step"]
+    power = _power(coarse["drift"], fine["drift"], refinement)
     yield Part(name="Runge-Kutta of order 4: power of the step in the drift", value=power, **ORDER)
     name = f"Runge-Kutta of order 4, step {fine['step']:g}: drift"
     yield Part(name=name, value=fine["drift"], **DRIFT)
@@ -114,19 +115,18 @@ def k03(tables: Tables) -> Iterator[Part]:
 def k04(tables: Tables) -> Iterator[Part]:
     """From E = 0 and a global mean of 0 the flow tends to neural collapse."""
     rows = _starting(tables["curves"], "zero_invariant")
-    last, early = _at_end(rows), _at_end(rows, EARLIER)
     first = rows[rows["time"] == rows["time"].min()].set_index(["case", "run"])
-    size = last["h2"] / last["h2"] * first["h2"]  # missing rows stay missing
-    yield largest(
-        "distance from NC2 at the end", exactly(last["nc2"]), high=0.01, paper=True, tolerance=FRAME
-    )
-    yield _farthest("NC3: limit", 2 * last["nc3"] - early["nc3"], **LIMIT)
-    ends = (2 * last["h2"] - early["h2"]) / size
-    yield _farthest("|H2|: limit over the start", ends, **LIMIT)
+    early = _at_end(rows, EARLIER)
+    last = _at_end(rows)
+    distances = exactly(last["nc2"])
+    yield largest("distance from NC2 at the end", distances, high=0.01, paper=True, tolerance=FRAME)
+    yield _farthest("NC3: limit", _limit(early["nc3"], last["nc3"]), **LIMIT)
+    shares = _limit(early["h2"], last["h2"]) / first["h2"]
+    # a run without a last time has no limit: its share is nan
+    yield _farthest("|H2|: limit over the start", shares, **LIMIT)
     for name, quantity in (("NC3", "nc3"), ("|H2|", "h2")):
-        for run, pair in enumerate(zip(early[quantity], last[quantity], strict=True)):
-            power = -_power(*pair, EARLIER)
-            yield Part(name=f"{name}: power of the time, run {run}", value=power, **POWER)
+        for run, power in enumerate(_powers(early[quantity], last[quantity])):
+            yield Part(name=f"{name}: power of the time, run {run}", value=-power, **POWER)
     positive = required(tables["curves"][tables["curves"]["bound"].notna()], "bounds of |H2|")
     ratios = exactly(positive["h2"] / positive["bound"])
     yield largest("|H2| over its bound for E >= 0, at all times", ratios, **BOUND)
@@ -141,28 +141,29 @@ def k05(tables: Tables) -> Iterator[Part]:
     at which NC3 still falls is measured.
     """
     rows = _starting(tables["curves"], "random_weights")
-    balanced = _at_end(_starting(tables["curves"], "zero_invariant"))
-    last, early = _at_end(rows), _at_end(rows, EARLIER)
-    limits = exactly(2 * last["nc3"] - early["nc3"])
+    early = _at_end(rows, EARLIER)
+    last = _at_end(rows)
+    aligned = _at_end(_starting(tables["curves"], "zero_invariant"))
+    limits = exactly(_limit(early["nc3"], last["nc3"]))
     yield smallest("NC3: smallest limit", limits, low=0, strict=True, paper=True)
-    beside = float(last["nc3"].min() - balanced["nc3"].max())
+    gap = float(last["nc3"].min() - aligned["nc3"].max())
     name = "NC3 at the end: smallest minus largest from E = 0"
-    yield Part(name=name, value=beside, low=0, strict=True, paper=True)
+    yield Part(name=name, value=gap, low=0, strict=True, paper=True)
     yield largest("alignment at the end, largest", exactly(last["alignment"]), **UNALIGNED)
-    for case, own in last.groupby("case", sort=False):
-        pairs = zip(early.loc[own.index, "nc3"], own["nc3"], strict=True)
-        powers = exactly(abs(_power(*pair, EARLIER)) for pair in pairs)
-        yield largest(f"{case}: size of the power of the time in NC3", powers, **STAYS)
+    for case, ends in last.groupby("case", sort=False):
+        powers = _powers(early.loc[ends.index, "nc3"], ends["nc3"])
+        sizes = exactly(abs(power) for power in powers)
+        yield largest(f"{case}: size of the power of the time in NC3", sizes, **STAYS)
 
 
 def k06(tables: Tables) -> Iterator[Part]:
     """The biases end at 1/C - W <h>, which is 1/C if the global mean <h> is 0."""
     last = _at_end(required(tables["uncentred"], "flows with a global mean"))
     free = _at_end(_starting(required(tables["curves"], "the flow"), "free_biases"))
-    for case, own in last.groupby("case", sort=False):
-        shares = exactly(own["error"] / own["gap"])
+    for case, ends in last.groupby("case", sort=False):
+        shares = exactly(ends["error"] / ends["gap"])
         yield largest(f"{case}: largest |b - 1/C + W <h>| over |b - 1/C|", shares, **NEAR)
-        yield smallest(f"{case}: smallest |b - 1/C|", exactly(own["gap"]), **SHIFTED)
+        yield smallest(f"{case}: smallest |b - 1/C|", exactly(ends["gap"]), **SHIFTED)
     name = "E = 0, <h> = 0 and b = 0 at the start: largest |b - 1/C| at the end"
     outside = "the global mean of the features is near 0 there, not 0"
     yield largest(name, exactly(free["bias_gap"]), outside=outside, **NEAR)
@@ -172,23 +173,17 @@ def k07(tables: Tables) -> Iterator[Part]:
     """At equal biases W W^T has the gamma of (68); NC2 holds, NC3 does not."""
     frozen = required(tables["frozen"], "frozen biases")
     yield from _angles(tables, "gamma", "corrected")
-    nc2, nc3, early = (
-        frozen[frozen["quantity"] == name].set_index(["case", "run"])["value"]
-        for name in ("nc2", "nc3", "nc3_earlier")
-    )
-    yield largest(
-        "distance from NC2 at the end, largest",
-        exactly(nc2),
-        high=1e-3,
-        paper=True,
-        tolerance=FRAME,
-    )
-    limits = exactly(2 * nc3 - early)
+    nc2 = _quantity(frozen, "nc2")
+    nc3 = _quantity(frozen, "nc3")
+    early = _quantity(frozen, "nc3_earlier")
+    name = "distance from NC2 at the end, largest"
+    yield largest(name, exactly(nc2), high=1e-3, paper=True, tolerance=FRAME)
+    limits = exactly(_limit(early, nc3))
     yield smallest("NC3: smallest limit", limits, low=0, strict=True, paper=True)
-    here = exactly(nc3[nc3.index.get_level_values("case") == CASE])
+    ends = exactly(nc3[nc3.index.get_level_values("case") == CASE])
     yield smallest(
         f"{CASE}: NC3 at the end",
-        here,
+        ends,
         low=0.1,
         strict=True,
         ours="the paper says that NC3 fails, not by how much",
@@ -202,27 +197,45 @@ def k08(tables: Tables) -> Iterator[Part]:
 
 def _angles(tables: Tables, quantity: str, form: str) -> Iterator[Part]:
     """The fitted value over the formula for each case; the run that is farthest from 1."""
-    formulas, frozen = tables["formulas"], required(tables["frozen"], "frozen biases")
+    formulas = tables["formulas"]
+    frozen = required(tables["frozen"], "frozen biases")
     chosen = formulas[(formulas["quantity"] == quantity) & (formulas["form"] == form)]
-    wanted = chosen.set_index("case")["value"]
+    predicted = chosen.set_index("case")["value"]
     for case, rows in frozen[frozen["quantity"] == quantity].groupby("case", sort=False):
-        if case not in wanted.index:
+        if case not in predicted.index:
             raise CannotDecideError(f"no formula for {case}")
-        formula = float(wanted.loc[case])
+        formula = float(predicted.loc[case])
         ratios = [value / formula if formula else math.nan for value in rows["value"]]
         name = f"{case}: fitted {quantity} over the formula"
         yield _farthest(name, ratios, at=1, **PERCENT)
 
 
 def _starting(rows: "pd.DataFrame", start: str) -> "pd.DataFrame":
+    """The rows of one kind of start."""
     return required(rows[rows["start"] == start], f"the start {start}")
 
 
+def _quantity(frozen: "pd.DataFrame", name: str) -> "pd.Series":
+    """The values of one quantity, by case and run."""
+    return frozen[frozen["quantity"] == name].set_index(["case", "run"])["value"]
+
+
 def _at_end(rows: "pd.DataFrame", fraction: float = 1) -> "pd.DataFrame":
-    """Each run at the last time, or at a fraction of it, by case and run."""
+    """Each run at the last time divided by ``fraction``, by case and run."""
     time = rows["time"].max() / fraction
-    found = rows[(rows["time"] / time - 1).abs() < 1e-9] if time > 0 else rows.iloc[:0]
-    return required(found, f"the time {time:g}").set_index(["case", "run"])
+    at_time = rows[(rows["time"] / time - 1).abs() < 1e-9] if time > 0 else rows.iloc[:0]
+    return required(at_time, f"the time {time:g}").set_index(["case", "run"])
+
+
+def _limit(early: "pd.Series", last: "pd.Series") -> "pd.Series":
+    """The limit of what goes as limit + c t^(-1/2), from t / `EARLIER` = t / 4 and t."""
+    return 2 * last - early
+
+
+def _powers(early: Iterable[float], last: Iterable[float]) -> list[float]:
+    """By which power of the time each run falls from the last time over `EARLIER` to the last."""
+    pairs = zip(early, last, strict=True)
+    return [_power(before, after, EARLIER) for before, after in pairs]
 
 
 def _power(before: float, after: float, factor: float) -> float:
@@ -233,9 +246,13 @@ def _power(before: float, after: float, factor: float) -> float:
 
 
 def _farthest(name: str, values: Iterable[float], at: float = 0, **thresholds: object) -> Part:
-    """What differs most from ``at``; nan if one of the values is nan."""
-    value = max(values, key=lambda value: math.inf if math.isnan(value) else abs(value - at))
-    return Part(name=name, value=float(value), **thresholds)
+    """The comparison of what differs most from ``at``; nan if one of the values is nan."""
+
+    def distance(value: float) -> float:
+        return math.inf if math.isnan(value) else abs(value - at)
+
+    farthest = max(values, key=distance)
+    return Part(name=name, value=float(farthest), **thresholds)
 
 
 def multiplicity(tables: Tables) -> list[Ours]:

@@ -22,17 +22,22 @@ from finitewidth.claims.verdicts import CannotDecideError, Part
 if TYPE_CHECKING:
     import pandas as pd
 
-CLOSE, FAR = "collapsed", "other"
-ENTROPY, SQUARED = "resnet_mnist_ce", "resnet_mnist"
+CLOSE = "collapsed"  # the picked model close to collapse
+FAR = "other"  # the one far from it
+# pairs that differ in the loss only
+ENTROPY = "resnet_mnist_ce"
+SQUARED = "resnet_mnist"
 # the figures of the invariant with either loss
 OF_SQUARED = tuple(f"collapse_fig{number}" for number in range(2, 12))
 OF_ENTROPY = ("collapse_fig12",)
 TRAINED = 0.95  # least training accuracy of the networks that count
 COLLAPSED = 0.3  # NC3 below which a network counts as collapsed
-TOP, COMPARABLE = 0.01, 0.02  # test accuracies below the best of the pair
-FITTED, BOTH_FITTED = 0.999, 0.99  # least training accuracies, of K09 and of K15
+TOP = 0.01  # largest distance of the test accuracy from the best of the pair
+COMPARABLE = 0.02  # the same for test accuracies that count as comparable
+FITTED = 0.999  # least training accuracy of K09
+BOTH_FITTED = 0.99  # least training accuracy of K15
 FEWEST = 5  # pairs in a mean, and networks in a median
-FEWEST_RATES = 3  # in a rank correlation
+FEWEST_RATES = 3  # networks in a rank correlation
 RANK_STEP = 0.01  # resolution of a mean of rank correlations
 EQUAL = 1e-9  # accuracies that differ by less are equal
 KERNELS = {"theta": "Theta", "theta_h": "Theta^h"}
@@ -112,7 +117,8 @@ def k09(tables: Tables) -> Iterator[Part]:
 
 def k10(tables: Tables) -> Iterator[Part]:
     """The smaller NC3, the better aligned is the invariant and the smaller its norm."""
-    rows, entropy = networks(tables), networks(tables, loss=ENTROPY)
+    squared = networks(tables)
+    entropy = networks(tables, loss=ENTROPY)
     columns = {
         "alignment of the invariant": "invariant_alignment",
         "|E|": "e_norm",
@@ -124,7 +130,7 @@ def k10(tables: Tables) -> Iterator[Part]:
         ("|E|", SMALLER_E),
         ("|E| / |W^T W|", RELATIVE_E),
     ):
-        yield correlation(name, rows, columns[name], artifacts=OF_SQUARED, **thresholds)
+        yield correlation(name, squared, columns[name], artifacts=OF_SQUARED, **thresholds)
     for name, thresholds in (("alignment of the invariant", BELOW), ("|E|", ABOVE)):
         yield ranks(name, entropy, columns[name], artifacts=OF_ENTROPY, **thresholds)
 
@@ -154,25 +160,20 @@ def k12(tables: Tables) -> Iterator[Part]:
 def k13(tables: Tables) -> Iterator[Part]:
     """Kernels of two outputs or features are smaller than both of those of one."""
     rows = maps(tables)
-    for name, column, bound in (
-        (
-            "norm off the diagonal over the smaller of both norms on it, median",
-            "norm_over_smaller",
-            BELOW_ONE,
-        ),
-        ("median norm off the diagonal over median norm on it", "norm_ratio", NEARLY_SURE),
-        ("median norm off the diagonal over median norm on it, clearly", "norm_ratio", HALF),
-    ):
-        yield from _both_kernels(name, rows, column, dict.fromkeys(KERNELS, bound))
+    name = "norm off the diagonal over the smaller of both norms on it, median"
+    yield from _both_kernels(name, rows, "norm_over_smaller", dict.fromkeys(KERNELS, BELOW_ONE))
+    name = "median norm off the diagonal over median norm on it"
+    yield from _both_kernels(name, rows, "norm_ratio", dict.fromkeys(KERNELS, NEARLY_SURE))
+    yield from _both_kernels(f"{name}, clearly", rows, "norm_ratio", dict.fromkeys(KERNELS, HALF))
 
 
 def _both_kernels(
     name: str, rows: "pd.DataFrame", column: str, bounds: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[Part]:
-    """A column for each kernel, against its bound."""
+    """The comparison of a column for each kernel with its bound."""
     for kernel, title in KERNELS.items():
-        own = rows[rows["kernel"] == kernel]
-        yield over_pairs(f"{title}: {name}", own, column, **bounds[kernel])
+        rows_of_kernel = rows[rows["kernel"] == kernel]
+        yield over_pairs(f"{title}: {name}", rows_of_kernel, column, **bounds[kernel])
 
 
 def k14(tables: Tables) -> Iterator[Part]:
@@ -188,10 +189,9 @@ def k14(tables: Tables) -> Iterator[Part]:
 
 def k15(tables: Tables) -> Iterator[Part]:
     """With cross-entropy NC1 to NC3 are lower and |E| is larger, at the same rate and init."""
-    both = [networks(tables, loss=loss) for loss in (ENTROPY, SQUARED)]
-    both = [rows[rows["train_accuracy"] >= BOTH_FITTED - EQUAL] for rows in both]
-    one, other = (rows.set_index(["init", "rate"]) for rows in both)
-    common = one.index.intersection(other.index)
+    entropy = _fitted(tables, ENTROPY)
+    squared = _fitted(tables, SQUARED)
+    common = entropy.index.intersection(squared.index)
     if len(common) < FEWEST:
         raise CannotDecideError(
             f"{len(common)} networks of equal rate and initialisation fit 99 % "
@@ -205,10 +205,23 @@ def k15(tables: Tables) -> Iterator[Part]:
         ("|E|", "e_norm", ABOVE),
         ("|E|, clearly", "e_norm", MUCH),
     ):
-        values = (rows.loc[common, column].astype(float) for rows in (one, other))
-        first, second = (np.log10(own.where(own > 0)) for own in values)
-        told = f"{name}: log10 of cross-entropy over squared error, median over networks"
-        yield samples.median(told, (first - second).tolist(), **thresholds)
+        log_entropy = _log10(entropy.loc[common, column])
+        log_squared = _log10(squared.loc[common, column])
+        label = f"{name}: log10 of cross-entropy over squared error, median over networks"
+        yield samples.median(label, (log_entropy - log_squared).tolist(), **thresholds)
+
+
+def _fitted(tables: Tables, pair: str) -> "pd.DataFrame":
+    """The networks of a pair that fit `BOTH_FITTED` of the training images, by init and rate."""
+    rows = networks(tables, loss=pair)
+    fitted = rows[rows["train_accuracy"] >= BOTH_FITTED - EQUAL]
+    return fitted.set_index(["init", "rate"])
+
+
+def _log10(values: "pd.Series") -> "pd.Series":
+    """Logarithm to the base 10; nan of what is not above 0."""
+    values = values.astype(float)
+    return np.log10(values.where(values > 0))
 
 
 def networks(tables: Tables, loss: str = "") -> "pd.DataFrame":
@@ -222,31 +235,35 @@ def networks(tables: Tables, loss: str = "") -> "pd.DataFrame":
 def picked(tables: Tables) -> "pd.DataFrame":
     """The trained models that the figures show, `CLOSE` or `FAR` in the column picked.
 
-    They have a column for each quantity that the tables ``ends_<pair>`` tell of them.
+    They have a column for each quantity of the tables ``ends_<pair>``, which replaces a column of
+    the same name.
     """
     rows = networks(tables)
     rows = required(rows[rows["picked"].isin((CLOSE, FAR))], "models of the figures")
-    key = ["pair", "init", "model"]
-    told = together(tables, "ends", [*key, "quantity"])
-    wide = told.pivot(index=key, columns="quantity", values="value").reset_index()
-    known = rows.drop(columns=[name for name in wide if name in rows and name not in key])
-    return known.merge(wide.rename(columns={"model": "picked"}), on=["pair", "init", "picked"])
+    long = together(tables, "ends", ["pair", "init", "model", "quantity"])
+    long = long.rename(columns={"model": "picked"})
+    key = ["pair", "init", "picked"]
+    wide = long.pivot(index=key, columns="quantity", values="value").reset_index()
+    replaced = [name for name in wide if name in rows and name not in key]
+    return rows.drop(columns=replaced).merge(wide, on=key)
 
 
 def maps(tables: Tables) -> "pd.DataFrame":
     """Blocks and norms of the networks of the heat maps, of those that are trained."""
     blocks = together(tables, "blocks", ["pair", "kernel"])
-    return blocks.merge(networks(tables)[["pair", "init", "rate"]], on=["pair", "init", "rate"])
+    key = ["pair", "init", "rate"]
+    return blocks.merge(networks(tables)[key], on=key)
 
 
 def together(tables: Tables, kind: str, key: list[str]) -> "pd.DataFrame":
     """The tables ``<kind>_<pair>`` of all pairs as one, whose rows must differ in ``key``."""
     import pandas as pd
 
-    found = [rows for name, rows in tables.items() if name.startswith(f"{kind}_") and len(rows)]
-    if not found:
+    of_kind = [table for name, table in tables.items() if name.startswith(f"{kind}_")]
+    parts = [table for table in of_kind if len(table)]
+    if not parts:
         raise CannotDecideError(f"no rows of {kind}")
-    rows = pd.concat(found, ignore_index=True)
+    rows = pd.concat(parts, ignore_index=True)
     if rows.duplicated(key).any():
         raise CannotDecideError(f"several rows of {kind} for one network")
     return rows
@@ -254,12 +271,13 @@ def together(tables: Tables, kind: str, key: list[str]) -> "pd.DataFrame":
 
 def difference(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) -> Part:
     """Mean over pairs: a model close to collapse minus one far from it, of one initialisation."""
-    close, far = (
-        rows[rows["picked"] == model].set_index(["pair", "init"])[column] for model in (CLOSE, FAR)
-    )
+    values = rows.set_index(["pair", "init"])[column]
+    picked = rows["picked"].to_numpy()
+    close = values[picked == CLOSE]
+    far = values[picked == FAR]
     common = close.index.intersection(far.index)
-    found = (close.loc[common] - far.loc[common]).reset_index()
-    return over_pairs(name, found, column, "both models", **thresholds)
+    differences = (close.loc[common] - far.loc[common]).reset_index()
+    return over_pairs(name, differences, column, "both models", **thresholds)
 
 
 def over_pairs(
@@ -269,7 +287,8 @@ def over_pairs(
 
     ``lacking`` is what there must be in `FEWEST` pairs.
     """
-    means = [own.mean(skipna=False) for _, own in rows.groupby("pair", sort=False)[column]]
+    by_pair = rows.groupby("pair", sort=False)[column]
+    means = [values.mean(skipna=False) for _, values in by_pair]
     if len(means) < FEWEST:
         raise CannotDecideError(
             f"{name}: {lacking} in {len(means)} pairs of a network and a "
@@ -300,29 +319,37 @@ def ranks(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) -> Pa
     The initialisations are few, and so are the networks of one. Therefore it is judged by
     permutations.
     """
-    groups = [own.astype({"nc3": float, column: float}) for _, own in rows.groupby("init")]
+    rows = rows.astype({"nc3": float, column: float})
+    groups = [group for _, group in rows.groupby("init")]
     fewest = min(map(len, groups))
     if fewest < FEWEST_RATES:
         raise CannotDecideError(
             f"cross-entropy: an initialisation has {fewest} trained networks; "
             f"{FEWEST_RATES} are needed"
         )
-    name = f"cross-entropy: rank correlation of NC3 and {name}, mean over {len(groups)} "
-    series = [(own["nc3"].tolist(), own[column].tolist()) for own in groups]
-    return samples.rank_correlation(f"{name}initialisations, by permutations", series, **thresholds)
+    title = (
+        f"cross-entropy: rank correlation of NC3 and {name}, "
+        f"mean over {len(groups)} initialisations, by permutations"
+    )
+    series = [(group["nc3"].tolist(), group[column].tolist()) for group in groups]
+    return samples.rank_correlation(title, series, **thresholds)
 
 
 def _rank_correlations(rows: "pd.DataFrame", column: str) -> "pd.DataFrame":
-    """Spearman's of NC3 and a column for each initialisation of a pair, and how many networks.
+    """Spearman's rank correlation of NC3 and a column for each initialisation of a pair.
 
-    It is nan if a value is missing or all are alike.
+    Columns: pair, networks (how many), value; nan if a value is missing or all are alike.
     """
     import pandas as pd
 
     correlations = []
-    for (pair, _), own in rows.groupby(["pair", "init"], sort=False):
-        values = own[["nc3", column]].astype(float)
-        known = values.notna().all(axis=None) and (values.nunique() > 1).all()
-        value = values["nc3"].rank().corr(values[column].rank()) if known else math.nan
-        correlations.append({"pair": pair, "networks": len(own), "value": float(value)})
+    for (pair, _), group in rows.groupby(["pair", "init"], sort=False):
+        values = group[["nc3", column]].astype(float)
+        complete = values.notna().all(axis=None)
+        if complete and (values.nunique() > 1).all():
+            rank_correlation = values["nc3"].rank().corr(values[column].rank())
+        else:
+            rank_correlation = math.nan
+        row = {"pair": pair, "networks": len(group), "value": float(rank_correlation)}
+        correlations.append(row)
     return pd.DataFrame(correlations)
