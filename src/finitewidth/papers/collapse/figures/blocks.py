@@ -13,12 +13,13 @@ from finitewidth.figures import kernel_maps, style
 from finitewidth.papers.collapse.figures.looks import SEEN, name_network
 from finitewidth.records import fields
 
-UPPER, LOWER = 2.75, 2.0  # inches: of the line of panes a and b, of the line of panes c to e
-TICKS = (0, 0.05, 0.2, 0.5, 1)  # of the scale of colours
+UPPER = 2.75  # inches, height of the line of panes a and b
+LOWER = 2.0  # inches, height of the line of panes c to e
+TICKS = (0, 0.05, 0.2, 0.5, 1)  # ticks of the scale of colours
 ROOT = 0.5  # power of the scale of colours, so that small shares stay visible
 MOST_NAMED = 12  # rows up to which each has its number
 TENS = 20  # distance of the numbers of many rows
-KERNELS = {  # colour, marker, face of the marker, name
+KERNELS = {  # kernel -> colour, marker, face of the marker and name of its curve
     "theta": (style.COLOURS[0], "o", style.COLOURS[0], r"$\Theta$"),
     "theta_h": (style.COLOURS[3], "s", "white", r"$\Theta^h$"),
 }
@@ -56,8 +57,9 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         parts.append(rows[rows["kernel"] == kernel].assign(panel=letter))
     curves = tables["alignments"].rename(columns={"value": "alignment"})
     parts.append(curves.assign(panel="e"))
-    known = {name: tables["blocks"][name].iloc[0] for name in SEEN}
-    return pd.concat(parts, ignore_index=True).assign(**known).reindex(columns=list(FIELDS))
+    network = {name: tables["blocks"][name].iloc[0] for name in SEEN}
+    rows = pd.concat(parts, ignore_index=True).assign(**network)
+    return rows.reindex(columns=list(FIELDS))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -133,19 +135,19 @@ def _alignments(axis: Axes, rows: pd.DataFrame) -> None:
 
 
 def _labels(axis: Axes, rows: pd.DataFrame, letter: str) -> None:
-    """Write the classes, outputs or features along the axes of a map."""
+    """Write the classes (panes a and b), outputs (c) or features (d) along the axes of a map."""
     if letter in "ab":
         centres, borders = kernel_maps.classes_of(rows)
-        places = [centre + 0.5 for centre in centres.values()]
+        positions = [centre + 0.5 for centre in centres.values()]
         for ticks in (axis.xaxis, axis.yaxis):  # class names, with ticks between them
-            kernel_maps.class_ticks(ticks, places, list(centres), borders + 0.5, 2.5)
+            kernel_maps.class_ticks(ticks, positions, list(centres), borders + 0.5, 2.5)
         axis.set_xlabel(r"class of $\tilde{x}$")
         axis.set_ylabel("class of $x$")
         return
     size = int(rows["column"].max()) + 1
-    places = np.arange(0, size, 1 if size <= MOST_NAMED else TENS)
-    axis.set_xticks(places + 0.5, places)
-    axis.set_yticks(places + 0.5, places)
-    what = "output" if letter == "c" else "feature"
-    axis.set_xlabel(f"{what} $s$")
-    axis.set_ylabel(f"{what} $k$")
+    numbers = np.arange(0, size, 1 if size <= MOST_NAMED else TENS)
+    axis.set_xticks(numbers + 0.5, numbers)
+    axis.set_yticks(numbers + 0.5, numbers)
+    unit = "output" if letter == "c" else "feature"
+    axis.set_xlabel(f"{unit} $s$")
+    axis.set_ylabel(f"{unit} $k$")

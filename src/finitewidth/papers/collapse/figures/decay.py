@@ -3,7 +3,7 @@
 ``tau`` is the sum over all steps of rate times weight decay, over 1 - momentum.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,13 @@ from finitewidth.records import fields
 
 HEIGHT = 5.1  # inches
 JOINED = "with_normalisation"  # what the experiment calls all sweeps with batch normalisation
-CELL, RANK, FIT, DECAY_ALONE = "cell", "rank", "fit", "decay_alone"
+# panels of the table
+CELL = "cell"
+RANK = "rank"
+FIT = "fit"
+DECAY_ALONE = "decay_alone"
 OTHER = "patches"  # sweep of the panel beside MNIST
-SWEEPS = {  # colour, name, short name
+SWEEPS = {  # sweep -> colour, name and short name
     "vgg": (style.COLOURS[0], "VGG", "VGG"),
     "resnet": (style.COLOURS[1], "ResNet", "ResNet"),
     "fully_connected": (style.COLOURS[3], "no batch normalisation", "no norm."),
@@ -34,9 +38,12 @@ ACROSS = {  # column -> label
     "rates": "sum of rates",
     "decay": r"weight decay $\lambda$",
 }
-LEAST = 1e-4  # of overlaps and imbalances that are shown; a triangle stands for what is below
+LEAST = 1e-4  # lower edge of overlaps and imbalances; a triangle stands for what is below
 BELOW = "below"  # identifier of these triangles, which the tests look for
-FIT_LINES = {"power": ("-", r"$\tau^{{{0:.2f}}}$"), "exponential": (":", r"$e^{{{0:.2f}\tau}}$")}
+FIT_LINES = {  # form of a fit -> its line and its formula
+    "power": ("-", r"$\tau^{{{0:.2f}}}$"),
+    "exponential": (":", r"$e^{{{0:.2f}\tau}}$"),
+}
 ROOM = 0.34  # share of a panel below the lowest bar, for rank correlations
 FIELDS = {
     "panel": fields.text(
@@ -72,15 +79,15 @@ FIELDS = {
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the rows to draw, from the tables of ``collapse_decay``."""
     ranks = tables["ranks"].rename(columns={"against": "quantity", "rank_correlation": "value"})
-    parts = {
-        CELL: tables["cells"],
-        RANK: ranks,
-        FIT: tables["fits"].rename(columns={"form": "quantity", "exponent": "value"}),
-        DECAY_ALONE: tables["mechanisms"].rename(columns={"predicted": "value"}),
-    }
-    rows = pd.concat(
-        [part.assign(panel=name).reindex(columns=[*FIELDS]) for name, part in parts.items()]
-    )
+    fits = tables["fits"].rename(columns={"form": "quantity", "exponent": "value"})
+    predictions = tables["mechanisms"].rename(columns={"predicted": "value"})
+    parts = [
+        tables["cells"].assign(panel=CELL),
+        ranks.assign(panel=RANK),
+        fits.assign(panel=FIT),
+        predictions.assign(panel=DECAY_ALONE),
+    ]
+    rows = pd.concat([part.reindex(columns=list(FIELDS)) for part in parts])
     numbers = [name for name in FIELDS if name not in ("panel", "sweep", "quantity")]
     rows[numbers] = rows[numbers].astype(float)
     return rows.fillna({"quantity": "none"}).reset_index(drop=True)
@@ -89,46 +96,51 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw NC3 against three variables, and below other data and two explanations."""
     figure, axes = style.subplots(2, 3, height=HEIGHT)
-    cells, ranks = rows[rows["panel"] == CELL], rows[rows["panel"] == RANK]
+    over_tau = axes[0][0]
+    other_data, of_overlap, of_imbalance = axes[1]
+    cells = rows[rows["panel"] == CELL]
+    ranks = rows[rows["panel"] == RANK]
+    fits = rows[rows["panel"] == FIT]
     markers = markers_of(cells)
-    shared, other = cells[cells["sweep"] != OTHER], cells[cells["sweep"] == OTHER]
+    shared = cells[cells["sweep"] != OTHER]
+    other = cells[cells["sweep"] == OTHER]
     for axis, across in zip(axes[0], ACROSS, strict=True):
         _cells(axis, shared[shared[across] > 0], across, markers)
         _ranks(axis, ranks[ranks["quantity"] == across])
         axis.set_xlabel(ACROSS[across])
-    _cells(axes[1][0], other[other["tau"] > 0], "tau", markers)
-    _ranks(axes[1][0], ranks[ranks["quantity"] == "tau"], OTHER)
-    style.numbers(axes[1][0].xaxis, sorted(set(other["tau"]) - {0.0}))
-    axes[1][0].minorticks_off()
-    fits = rows[rows["panel"] == FIT]
-    _fits(axes[0][0], fits[fits["sweep"] == JOINED])
-    _fits(axes[1][0], fits[fits["sweep"] == OTHER])
-    low = (cells["nc3"] - cells["nc3_error"].fillna(0)).min()
-    high = (cells["nc3"] + cells["nc3_error"].fillna(0)).max()
-    for axis in (*axes[0], axes[1][0]):
-        axis.set_yscale("log")
-        if low > 0:  # some network is trained
-            axis.set_ylim(low * (low / high / 2) ** (ROOM / (1 - ROOM)), 1.6 * high)
-            style.logarithmic(axis.yaxis)
-    _explanation(axes[1][1], rows, cells, "overlap", markers)
-    _explanation(axes[1][2], rows, cells, "imbalance", markers)
-    labels = {
-        (0, 0): "NC3",
-        (1, 0): "NC3",
-        (1, 1): "overlap with the initial last layer",
-        (1, 2): "imbalance of the last two layers",
-    }
-    for place, label in labels.items():
-        axes[place].set_ylabel(label)
+    _cells(other_data, other[other["tau"] > 0], "tau", markers)
+    _ranks(other_data, ranks[ranks["quantity"] == "tau"], OTHER)
+    style.numbers(other_data.xaxis, sorted(set(other["tau"]) - {0.0}))
+    other_data.minorticks_off()
+    _fits(over_tau, fits[fits["sweep"] == JOINED])
+    _fits(other_data, fits[fits["sweep"] == OTHER])
+    _scale_of_nc3([*axes[0], other_data], cells)
+    _explanation(of_overlap, rows, cells, "overlap", markers)
+    _explanation(of_imbalance, rows, cells, "imbalance", markers)
+    over_tau.set_ylabel("NC3")
+    other_data.set_ylabel("NC3")
+    of_overlap.set_ylabel("overlap with the initial last layer")
+    of_imbalance.set_ylabel("imbalance of the last two layers")
     for axis in axes[1]:
         axis.set_xlabel(r"$\tau$")
     # the images of `OTHER`, without the dataset that they stand for
     images = settings["datasets"].get("cifar10", "CIFAR-10").partition(" (")[0]
-    style.title_panels(
-        axes.flat, ["", "", "", images, r"dashed: $e^{-\tau}$", r"dashed: $e^{-2\tau}$"]
-    )
+    titles = ["", "", "", images, r"dashed: $e^{-\tau}$", r"dashed: $e^{-2\tau}$"]
+    style.title_panels(axes.flat, titles)
     _legend(figure, cells, markers)
     return figure
+
+
+def _scale_of_nc3(axes: Sequence[Axes], cells: pd.DataFrame) -> None:
+    """Give all panels of NC3 one logarithmic scale, with room for text below the lowest bar."""
+    errors = cells["nc3_error"].fillna(0)
+    low = (cells["nc3"] - errors).min()
+    high = (cells["nc3"] + errors).max()
+    for axis in axes:
+        axis.set_yscale("log")
+        if low > 0:  # some network is trained
+            axis.set_ylim(low * (low / high / 2) ** (ROOM / (1 - ROOM)), 1.6 * high)
+            style.logarithmic(axis.yaxis)
 
 
 def markers_of(cells: pd.DataFrame) -> dict[tuple[str, float], str]:
@@ -136,8 +148,8 @@ def markers_of(cells: pd.DataFrame) -> dict[tuple[str, float], str]:
     markers = {}
     for sweep, rows in cells.groupby("sweep", sort=False):
         decays = sorted(set(rows["decay"]) - {0.0})
-        numbered = {decay: MARKERS[n % len(MARKERS)] for n, decay in enumerate(decays)}
-        markers |= {(sweep, decay): marker for decay, marker in numbered.items()}
+        for number, decay in enumerate(decays):
+            markers[sweep, decay] = MARKERS[number % len(MARKERS)]
         markers[sweep, 0.0] = PLAIN
     return markers
 
@@ -154,12 +166,12 @@ def _cells(
     Where some seeds do not fit the images, it is written how many do.
     """
     known = cells.dropna(subset=[quantity])
-    for (sweep, decay), shown in known.groupby(["sweep", "decay"], sort=False):
-        colour = SWEEPS[sweep][0]
+    for (sweep, decay), points in known.groupby(["sweep", "decay"], sort=False):
+        colour, _, _ = SWEEPS[sweep]
         axis.errorbar(
-            shown[across],
-            shown[quantity],
-            shown[f"{quantity}_error"].fillna(0),
+            points[across],
+            points[quantity],
+            points[f"{quantity}_error"].fillna(0),
             linestyle="",
             marker=markers[sweep, decay],
             color=colour,
@@ -181,10 +193,13 @@ def _cells(
 
 def _ranks(axis: Axes, ranks: pd.DataFrame, only: str | None = None) -> None:
     """Write rank correlations of all sweeps but `OTHER`, or of one, below the points."""
-    ranks = ranks[(ranks["sweep"] == only) if only else (ranks["sweep"] != OTHER)]
-    shown = ranks[np.isfinite(ranks["value"])]
-    shown = shown.sort_values("sweep", key=lambda names: names.map(list(SWEEPS).index))
-    lines = [rank_text(SWEEPS[row["sweep"]][2], row) for row in shown.to_dict("records")]
+    chosen = ranks["sweep"] == only if only else ranks["sweep"] != OTHER
+    known = ranks[chosen & np.isfinite(ranks["value"])]
+    in_order = known.sort_values("sweep", key=lambda names: names.map(list(SWEEPS).index))
+    lines = []
+    for row in in_order.to_dict("records"):
+        _, _, short_name = SWEEPS[row["sweep"]]
+        lines.append(rank_text(short_name, row))
     if lines:
         text = "\n".join(lines).replace("-", "\N{MINUS SIGN}")
         axis.text(0.02, 0.02, text, transform=axis.transAxes, va="bottom", fontsize=style.SMALLEST)
@@ -206,19 +221,20 @@ def rank_text(name: str, row: Mapping[str, Any]) -> str:
 
 def _fits(axis: Axes, fits: pd.DataFrame) -> None:
     """Draw a fitted power of tau and a fitted exponential, with what they miss."""
-    for form, (line, words) in FIT_LINES.items():
+    for form, (line, formula) in FIT_LINES.items():
         curve = fits[fits["quantity"] == form].sort_values("tau")
-        if len(curve):
-            label = f"{words.format(curve['value'].iloc[0])}, misfit {curve['misfit'].iloc[0]:.2f}"
-            axis.plot(
-                curve["tau"],
-                curve["nc3"],
-                line,
-                color=style.GREY,
-                linewidth=0.8,
-                zorder=1,
-                label=label,
-            )
+        if curve.empty:
+            continue
+        fitted = formula.format(curve["value"].iloc[0])
+        axis.plot(
+            curve["tau"],
+            curve["nc3"],
+            line,
+            color=style.GREY,
+            linewidth=0.8,
+            zorder=1,
+            label=f"{fitted}, misfit {curve['misfit'].iloc[0]:.2f}",
+        )
     if len(fits):
         axis.legend(loc="upper right", borderpad=0.0)
 
@@ -238,7 +254,8 @@ def _explanation(
     decayed = cells[cells["tau"] > 0]
     _cells(axis, decayed[decayed[quantity] >= LEAST], "tau", markers, quantity)
     for row in decayed[decayed[quantity] < LEAST].itertuples():
-        axis.plot(row.tau, LEAST, "v", color=SWEEPS[row.sweep][0], clip_on=False, gid=BELOW)
+        colour, _, _ = SWEEPS[row.sweep]
+        axis.plot(row.tau, LEAST, "v", color=colour, clip_on=False, gid=BELOW)
     alone = rows[(rows["panel"] == DECAY_ALONE) & (rows["quantity"] == quantity)]
     alone = alone[alone["value"] >= LEAST].drop_duplicates("tau").sort_values("tau")
     axis.plot(alone["tau"], alone["value"], linestyle="--", color=style.GREY)
@@ -251,21 +268,19 @@ def _explanation(
 def _legend(figure: Figure, cells: pd.DataFrame, markers: Mapping[tuple[str, float], str]) -> None:
     """Name each network and weight decay, a column for each network."""
     columns = []
-    for sweep in SWEEPS:
-        decays = sorted(set(cells.loc[cells["sweep"] == sweep, "decay"]), key=lambda d: (d == 0, d))
+    for sweep, (colour, name, _) in SWEEPS.items():
+        decays = set(cells.loc[cells["sweep"] == sweep, "decay"])
         entries = []
-        for decay in decays:
-            colour, name, _ = SWEEPS[sweep]
-            words = rf"{name}, $\lambda$ = {decay:g}" if decay else f"{name}, no decay: only in b"
-            entries.append(
-                style.handle(
-                    words,
-                    marker=markers[sweep, decay],
-                    linestyle="",
-                    color=colour,
-                    markerfacecolor=colour if decay else "white",
-                )
+        for decay in sorted(decays, key=lambda decay: (decay == 0, decay)):  # 0 is the last
+            label = rf"{name}, $\lambda$ = {decay:g}" if decay else f"{name}, no decay: only in b"
+            handle = style.handle(
+                label,
+                marker=markers[sweep, decay],
+                linestyle="",
+                color=colour,
+                markerfacecolor=colour if decay else "white",
             )
+            entries.append(handle)
         if entries:
             columns.append(entries)
     tallest = max(map(len, columns), default=0)

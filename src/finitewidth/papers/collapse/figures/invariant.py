@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.gridspec import SubplotSpec
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
@@ -14,15 +15,16 @@ from finitewidth.figures import style
 from finitewidth.papers.collapse.figures.looks import SEEN, name_network
 from finitewidth.records import fields
 
-INITS = {  # name, marker, grey
+INITS = {  # initialisation -> its name, marker and grey
     "lecun": ("LeCun", "o", "0.2"),
     "torch": ("PyTorch", "s", "0.42"),
     "he": ("He", "^", "0.57"),
 }
 FITTED = 95.0  # percent; training accuracy below which a network counts as not trained
 POOR = "x"  # marker of a network that is not trained
-HEIGHT, LEGEND = 1.38, 0.78  # inches: of a line of panes, of a legend below all panes
-TOP = 0.2  # inches: room for the line above the panes
+HEIGHT = 1.38  # inches, of a line of panes
+LEGEND = 0.78  # inches, of a legend below all panes
+TOP = 0.2  # inches, for the line above the panes
 PICKED = "; red and blue: networks picked by a rule of ours"
 COLUMNS = 4  # panes in a line
 BAND = 30.0  # percent; accuracies further below the best are marked at the lower edge of pane h
@@ -32,9 +34,9 @@ NARROW = 100  # largest over smallest value below which a logarithmic axis has m
 PAPER = (  # the threshold of the vertical lines in config/reported
     "artifact == 'collapse_text' and quantity == 'train_accuracy' and row == 'vertical_line'"
 )
-LINES, KEY = "lines", "legend"  # panels of the table that are no panes
-
-
+# panels of the table that are no panes
+LINES = "lines"
+KEY = "legend"
 # picked models: their titles, and colours of initialisations from dark to light; reds and blues
 # differ for all kinds of colour blindness, and fill and marker tell them apart in grey
 MODELS = {"collapsed": "closest to collapse", "other": "far from collapse"}
@@ -47,8 +49,9 @@ COLOURS = {
 def _marker(model: str, init: str, **size: Any) -> dict[str, Any]:
     """Arguments of ``Axes.plot`` for a marker of a picked model."""
     colour = COLOURS[model][init]
+    _, marker, _ = INITS[init]
     return {
-        "marker": INITS[init][1],
+        "marker": marker,
         "color": colour,
         "markeredgecolor": colour,
         "markerfacecolor": colour if model == "collapsed" else "white",
@@ -59,16 +62,19 @@ def _marker(model: str, init: str, **size: Any) -> dict[str, Any]:
 class Pane(NamedTuple):
     """What a pane shows."""
 
-    quantities: tuple[str, ...]  # of the tables; several over the rate stand in a column
-    across: str  # epoch, rate, or end for values at the end of the training
+    quantities: tuple[str, ...]  # names in the tables; several over the rate stand in a column
+    across: str  # the horizontal axis: epoch, rate, or end for values at the end of the training
     title: str
-    labels: tuple[str, ...]  # of the vertical axes
-    log: bool = False
-    most: float = 0.0  # what the vertical axis reaches at least
+    labels: tuple[str, ...]  # labels of the vertical axes
+    log: bool = False  # whether the vertical axes are logarithmic
+    most: float = 0.0  # value up to which the vertical axis reaches at least
 
 
-STD, DISTANCE, RATIO = "std. in classes", "distance", "within / between"
-FRAME, DUAL = "NC2: simplex frame", r"NC3: $W^{\mathsf{T}}$ and $M$"
+STD = "std. in classes"
+DISTANCE = "distance"
+RATIO = "within / between"
+FRAME = "NC2: simplex frame"
+DUAL = r"NC3: $W^{\mathsf{T}}$ and $M$"
 PANES = {
     "a": Pane(("e_norm",), "epoch", "invariant", (r"$\Vert m\mathbf{E}\Vert_F$",), log=True),
     "b": Pane(("invariant_alignment",), "epoch", "invariant alignment", ("cosine",), most=1.02),
@@ -130,78 +136,93 @@ FIELDS = {
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the rows to draw, from tables of ``collapse_models_<pair>`` and the paper's values.
 
-    The setting ``ends`` tells whether panes i to n are shown; i and j need the table ``ends``.
+    Panes i to n are shown if the setting ``ends`` is true; i and j need the table ``ends``.
     """
-    long = {"epoch": tables["curves"], "rate": _rates(tables["rates"]), "end": tables.get("ends")}
+    by_abscissa = {
+        "epoch": tables["curves"],
+        "rate": _rates(tables["rates"]),
+        "end": tables.get("ends"),
+    }
     parts = []
     for letter in PANES if settings["ends"] else FIRST:
-        table = long[PANES[letter].across]
-        for quantity in PANES[letter].quantities:
+        pane = PANES[letter]
+        table = by_abscissa[pane.across]
+        for quantity in pane.quantities:
             parts.append(table[table["quantity"] == quantity].assign(panel=letter))
     lines = tables["lines"].rename(columns={"threshold": "value"}).dropna(subset=["epoch"])
     parts.append(lines.assign(panel=LINES, quantity="train_accuracy"))
     paper = tables["reported"].query(PAPER)[["quantity", "value"]]
     parts.append(paper.assign(panel=LINES, source="paper", init="none"))
-    kept = ["init", "model", "rate"]
-    picks = tables["picks"][[*kept, "test_accuracy", "alignment_theta_h"]]
-    parts.append(picks.melt(kept, var_name="quantity").assign(panel=KEY))
-    names = {"init": "initialisation"}
-    rows = pd.concat([part.rename(columns=names) for part in parts], ignore_index=True)
-    percent = rows["quantity"].isin(PERCENT) & (rows["source"] != "paper")
-    rows["value"] = rows["value"].where(~percent, 100 * rows["value"])
+    key = ["init", "model", "rate"]
+    picks = tables["picks"][[*key, "test_accuracy", "alignment_theta_h"]]
+    parts.append(picks.melt(key, var_name="quantity").assign(panel=KEY))
+    rows = pd.concat(parts, ignore_index=True).rename(columns={"init": "initialisation"})
+    shares = rows["quantity"].isin(PERCENT) & (rows["source"] != "paper")
+    rows["value"] = rows["value"].where(~shares, 100 * rows["value"])
     rows["train_accuracy"] *= 100
-    rows = rows.assign(**{name: tables["rates"][name].iloc[0] for name in SEEN})
+    for name in SEEN:
+        rows[name] = tables["rates"][name].iloc[0]
     return rows.fillna({"source": "ours", "model": "none"})[list(FIELDS)]
 
 
 def _rates(rates: pd.DataFrame) -> pd.DataFrame:
     """All networks at the end of their training, one row for each quantity."""
-    names = [name for pane in PANES.values() if pane.across == "rate" for name in pane.quantities]
+    quantities = []
+    for pane in PANES.values():
+        if pane.across == "rate":
+            quantities += pane.quantities
     rates = rates.rename(columns={"picked": "model"})
-    kept = ["init", "model", "rate", "train_accuracy"]
-    long = rates[[*kept, *names]].melt(kept, var_name="quantity")
+    key = ["init", "model", "rate", "train_accuracy"]
+    long = rates[[*key, *quantities]].melt(key, var_name="quantity")
     return long.assign(model=long["model"].replace("", None))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw lines of four panes; the legend fills the last line, or stands below."""
-    letters = [letter for letter in PANES if (rows["panel"] == letter).any()]
-    letters = [letter for letter in PANES if letter <= max(letters)]
+    last = rows.loc[rows["panel"].isin(PANES), "panel"].max()
+    letters = [letter for letter in PANES if letter <= last]
     lines, left = divmod(len(letters), COLUMNS)
     heights = [HEIGHT] * lines + [HEIGHT if left else LEGEND]
     figure = style.empty(height=sum(heights) + TOP)
     figure.get_layout_engine().set(wspace=0.01, hspace=0.02)
     grid = figure.add_gridspec(lines + 1, COLUMNS, height_ratios=heights)
-    drawers = {"epoch": _epochs, "rate": _by_rate, "end": _at_end}
-    first = []
-    for place, letter in enumerate(letters):
-        pane, cell = PANES[letter], grid[place // COLUMNS, place % COLUMNS]
-        below = len(pane.quantities) if pane.across == "rate" else 1
-        split = cell.subgridspec(below, 1, hspace=0)
-        axes = [figure.add_subplot(split[n], label="inset" * bool(n)) for n in range(below)]
-        drawers[pane.across](axes, rows, letter)
-        for axis, label in zip(axes, pane.labels, strict=True):
-            axis.set_ylabel(label)
-        axes[-1].set_xlabel(ACROSS.get(pane.across, ""))
-        first.append(axes[0])
-    style.title_panels(first, [PANES[letter].title for letter in letters])
+    first_axes = []
+    for number, letter in enumerate(letters):
+        cell = grid[number // COLUMNS, number % COLUMNS]
+        first_axes.append(_draw_pane(figure, cell, rows, letter))
+    style.title_panels(first_axes, [PANES[letter].title for letter in letters])
     _legend(figure.add_subplot(grid[lines, left:]), rows, 2 if left else 3)
     name_network(figure, rows, PICKED)
     return figure
+
+
+def _draw_pane(figure: Figure, cell: SubplotSpec, rows: pd.DataFrame, letter: str) -> Axes:
+    """Draw a pane in its cell of the grid, and return its uppermost axes."""
+    pane = PANES[letter]
+    count = len(pane.quantities) if pane.across == "rate" else 1
+    split = cell.subgridspec(count, 1, hspace=0)
+    axes = [figure.add_subplot(split[n], label="inset" if n else "") for n in range(count)]
+    draw_values = {"epoch": _epochs, "rate": _by_rate, "end": _at_end}[pane.across]
+    draw_values(axes, rows, letter)
+    for axis, label in zip(axes, pane.labels, strict=True):
+        axis.set_ylabel(label)
+    axes[-1].set_xlabel(ACROSS.get(pane.across, ""))
+    return axes[0]
 
 
 def _models(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
     """Initialisation, model and rows of each picked model, those with collapse on top."""
     for model in reversed(MODELS):
         for init in INITS:
-            own = rows[(rows["initialisation"] == init) & (rows["model"] == model)]
-            if len(own):
-                yield init, model, own
+            chosen = rows[(rows["initialisation"] == init) & (rows["model"] == model)]
+            if len(chosen):
+                yield init, model, chosen
 
 
 def _epochs(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
     """Draw a pane over the epochs: lines, raw points behind them, and vertical lines."""
-    (axis,), own = axes, rows[rows["panel"] == letter]
+    (axis,) = axes
+    pane = rows[rows["panel"] == letter]
     for init, model, line in _models(rows[rows["panel"] == LINES]):
         axis.axvline(
             line["epoch"].iloc[0],
@@ -210,8 +231,9 @@ def _epochs(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
             linestyle=":",
             zorder=0,
         )
-    for place, (init, model, points) in enumerate(_models(own)):
-        curve, look = points.sort_values("epoch"), _marker(model, init)
+    for number, (init, model, points) in enumerate(_models(pane)):
+        curve = points.sort_values("epoch")
+        look = _marker(model, init)
         if not curve["value"].equals(curve["smooth"]):
             axis.plot(
                 curve["epoch"],
@@ -223,24 +245,25 @@ def _epochs(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
                 markeredgewidth=0,
                 zorder=1,
             )
-        every = max(1, len(curve) // MARKS)  # markers of different curves are shifted
+        every = max(1, len(curve) // MARKS)
+        shift = number * every // 6  # markers of different curves are shifted
         axis.plot(
             curve["epoch"],
             curve["smooth"],
             linewidth=0.9,
             markersize=2.8,
-            markevery=(place * every // 6, every),
+            markevery=(shift, every),
             **look,
         )
-    if len(own):
-        last = float(own["epoch"].max())
+    if len(pane):
+        last = float(pane["epoch"].max())
         axis.set_xlim(-0.02 * last, 1.04 * last)
     _values(axis, letter)
     axis.xaxis.set_major_locator(MaxNLocator(4, integer=True))
 
 
 def _values(axis: Axes, letter: str) -> None:
-    """Scale the values of a pane."""
+    """Set the limits of the values of a pane, or make them logarithmic."""
     if PANES[letter].log:
         _log(axis)
         return
@@ -253,30 +276,33 @@ def _log(axis: Axes) -> None:
     axis.set_yscale("log")
     axis.yaxis.set_minor_formatter(NullFormatter())
     low, high = axis.get_ylim()
-    if high < NARROW * low:
-        short = high < 10 * low
-        ticks = MaxNLocator(4, steps=(1, 2, 5, 10)) if short else LogLocator(subs=(1, 2, 5))
-        axis.yaxis.set_major_locator(ticks)
-        axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    if high >= NARROW * low:
+        return
+    if high < 10 * low:
+        axis.yaxis.set_major_locator(MaxNLocator(4, steps=(1, 2, 5, 10)))
+    else:
+        axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
 
 
 def _by_rate(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
     """Draw all rates in grey, crosses if not trained, and the picked models in their colours."""
-    own = rows[rows["panel"] == letter]
-    rates = sorted(own["rate"].unique())
+    pane = rows[rows["panel"] == letter]
+    rates = sorted(pane["rate"].unique())
     for axis, quantity in zip(axes, PANES[letter].quantities, strict=True):
-        shown = own[own["quantity"] == quantity]
+        values = pane[pane["quantity"] == quantity]
         for init in INITS:
-            _rate_curve(axis, shown[shown["initialisation"] == init].sort_values("rate"), init)
+            networks = values[values["initialisation"] == init]
+            _rate_curve(axis, networks.sort_values("rate"), init)
         axis.set_xscale("log")
         axis.xaxis.set_minor_formatter(NullFormatter())
         if len(rates) <= FEW:  # otherwise powers of ten have labels
             axis.set_xticks(rates, labels=[f"{rate:.2g}" for rate in rates])
             axis.set_xticks([], minor=True)
         if letter == "h":
-            _accuracies(axis, shown)
+            _accuracies(axis, values)
         elif not PANES[letter].log:
-            most = shown["value"].max()
+            most = values["value"].max()
             axis.set_ylim(0, 1.15 * most if most > 0 else None)
             axis.yaxis.set_major_locator(MaxNLocator(3))
         else:
@@ -285,30 +311,22 @@ def _by_rate(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
         axis.tick_params(labelbottom=False)
 
 
-def _rate_curve(axis: Axes, own: pd.DataFrame, init: str) -> None:
-    """Draw one quantity of the networks of an initialisation."""
-    _, usual, grey = INITS[init]
-    axis.plot(own["rate"], own["value"], linewidth=0.8, color=grey)
-    for fits, marker, size in ((True, usual, 2.6), (False, POOR, 4.0)):
-        found = own[(own["train_accuracy"] >= FITTED) == fits]
-        axis.plot(
-            found["rate"],
-            found["value"],
-            linestyle="",
-            marker=marker,
-            markersize=size,
-            markeredgewidth=None if fits else 1.1,
-            color=grey,
-        )
+def _rate_curve(axis: Axes, networks: pd.DataFrame, init: str) -> None:
+    """Draw one quantity of the networks of an initialisation, by ascending rate."""
+    _, marker, grey = INITS[init]
+    axis.plot(networks["rate"], networks["value"], linewidth=0.8, color=grey)
+    trained = networks["train_accuracy"] >= FITTED
+    _points(axis, networks[trained], marker=marker, markersize=2.6, color=grey)
+    poor = {"marker": POOR, "markersize": 4.0, "markeredgewidth": 1.1}
+    _points(axis, networks[~trained], color=grey, **poor)
     for model in MODELS:
-        found = own[own["model"] == model]
-        axis.plot(
-            found["rate"],
-            found["value"],
-            linestyle="",
-            zorder=4,
-            **_marker(model, init, markersize=4.2),
-        )
+        picked = networks[networks["model"] == model]
+        _points(axis, picked, zorder=4, **_marker(model, init, markersize=4.2))
+
+
+def _points(axis: Axes, networks: pd.DataFrame, **look: Any) -> None:
+    """Draw the values of networks over their rates, without a line."""
+    axis.plot(networks["rate"], networks["value"], linestyle="", **look)
 
 
 def _accuracies(axis: Axes, rows: pd.DataFrame) -> None:
@@ -323,10 +341,10 @@ def _accuracies(axis: Axes, rows: pd.DataFrame) -> None:
     least = float(rows.loc[rows["value"] >= best - BAND, "value"].min())
     axis.set_ylim(least - 0.1 * (best - least) - 0.5, best + 0.05 * (best - least) + 0.2)
     for init, (_, _, grey) in INITS.items():
-        own = low[low["initialisation"] == init]
+        networks = low[low["initialisation"] == init]
         axis.plot(
-            own["rate"],
-            np.full(len(own), 0.04),
+            networks["rate"],
+            np.full(len(networks), 0.04),
             linestyle="",
             marker="v",
             markersize=3,
@@ -338,14 +356,16 @@ def _accuracies(axis: Axes, rows: pd.DataFrame) -> None:
 
 def _at_end(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
     """Draw a value at the end of training for each quantity and model, side by side."""
-    (axis,), names = axes, PANES[letter].quantities
-    own = rows[rows["panel"] == letter]
-    for place, quantity in enumerate(names):
-        for init, model, found in _models(own[own["quantity"] == quantity]):
-            shift = 0.12 * ([*INITS].index(init) - 1) + (0.21 if model == "other" else -0.21)
+    (axis,) = axes
+    names = PANES[letter].quantities
+    pane = rows[rows["panel"] == letter]
+    for number, quantity in enumerate(names):
+        for init, model, ends in _models(pane[pane["quantity"] == quantity]):
+            shift_of_model = 0.21 if model == "other" else -0.21
+            shift = 0.12 * (list(INITS).index(init) - 1) + shift_of_model
             axis.plot(
-                place + shift,
-                found["value"].iloc[0],
+                number + shift,
+                ends["value"].iloc[0],
                 linestyle="",
                 **_marker(model, init, markersize=3.4),
             )
@@ -358,13 +378,15 @@ def _at_end(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
 def _legend(axis: Axes, rows: pd.DataFrame, columns: int) -> None:
     """Name all looks, with test accuracy, alignment of the features kernel and rate of models."""
     axis.axis("off")
-    parts = [*(_named_models(rows, model) for model in MODELS), _named_others(rows)]
-    if columns == 2:
-        parts = [[*parts[0], *parts[1]], parts[2]]
+    collapsed, other = (_named_models(rows, model) for model in MODELS)
+    others = _named_others(rows)
+    parts = [collapsed, other, others] if columns == 3 else [[*collapsed, *other], others]
     longest = max(map(len, parts))
-    empty = style.handle(" ", linestyle="")
-    handles = [one for part in parts for one in [*part, *[empty] * (longest - len(part))]]
-    found = axis.legend(
+    blank = style.handle(" ", linestyle="")
+    handles = []
+    for part in parts:
+        handles += [*part, *[blank] * (longest - len(part))]
+    legend = axis.legend(
         handles=handles,
         loc="center",
         ncols=columns,
@@ -374,7 +396,7 @@ def _legend(axis: Axes, rows: pd.DataFrame, columns: int) -> None:
         columnspacing=1.4,
     )
     titles = {part[0].get_label() for part in parts} | {*MODELS.values()}
-    for text in found.get_texts():
+    for text in legend.get_texts():
         if text.get_text() in titles:
             text.set_fontweight("bold")
 
@@ -384,18 +406,16 @@ def _named_models(rows: pd.DataFrame, model: str) -> list[Line2D]:
     picks = rows[(rows["panel"] == KEY) & (rows["model"] == model)]
     handles = [style.handle(MODELS[model], linestyle="")]
     for init, (name, _, _) in INITS.items():
-        own = picks[picks["initialisation"] == init].set_index("quantity")
-        if own.empty:
+        pick = picks[picks["initialisation"] == init].set_index("quantity")
+        if pick.empty:
             continue
-        accuracy, alignment = own["value"].reindex(["test_accuracy", "alignment_theta_h"])
-        label, look = f"{name}: none", {"linestyle": ""}
-        if not np.isnan(accuracy):
-            label = (
-                rf"{name}: {accuracy:.1f} %, $A$ = {alignment:.2f}, "
-                rf"$\eta$ = {own['rate'].iloc[0]:.2g}"
-            )
-            look = {"linewidth": 1, **_marker(model, init, markersize=3.4)}
-        handles.append(style.handle(label, **look))
+        accuracy, alignment = pick["value"].reindex(["test_accuracy", "alignment_theta_h"])
+        if np.isnan(accuracy):
+            handles.append(style.handle(f"{name}: none", linestyle=""))
+            continue
+        rate = pick["rate"].iloc[0]
+        label = rf"{name}: {accuracy:.1f} %, $A$ = {alignment:.2f}, $\eta$ = {rate:.2g}"
+        handles.append(style.handle(label, linewidth=1, **_marker(model, init, markersize=3.4)))
     return handles
 
 
@@ -412,11 +432,11 @@ def _named_others(rows: pd.DataFrame) -> list[Line2D]:
         handles.append(style.handle(f"not trained: < {FITTED:g} %", linestyle="", **look))
     lines = rows[rows["panel"] == LINES]
     ours = lines.loc[lines["source"] == "ours", "value"]
-    theirs = lines.loc[lines["source"] == "paper", "value"]
+    paper = lines.loc[lines["source"] == "paper", "value"]
     if len(ours):
         label = f"train accuracy \N{GREATER-THAN OR EQUAL TO} {ours.iloc[0]:.4g} %"
-        if len(theirs):
-            same = np.isclose(ours.iloc[0], theirs.iloc[0])
-            label += " (paper's)" if same else f" (paper: {theirs.iloc[0]:.4g} %)"
+        if len(paper):
+            same = np.isclose(ours.iloc[0], paper.iloc[0])
+            label += " (paper's)" if same else f" (paper: {paper.iloc[0]:.4g} %)"
         handles.append(style.handle(label, color=style.GREY, linestyle=":", linewidth=0.8))
     return handles

@@ -33,7 +33,7 @@ FIELDS = {
     ),
 }
 TITLE = "Eigenvalues and eigenvectors of a kernel made of class blocks"
-# eigenvalue, eigenvector and multiplicity as printed; with components of a vector of ones
+# form -> component -> eigenvalue, eigenvector and multiplicity as printed; 1_m is a vector of ones
 PRINTED = {
     "text": {
         "single": (
@@ -69,7 +69,7 @@ PRINTED = {
     },
 }
 COLUMNS = ("eigenvalue", "eigenvector", "multiplicity")
-SYMBOLS = {
+SYMBOLS = {  # sizes, values of the example, residual and eigenvalue, in two forms
     "text": (
         "C = {classes}, m = {samples}",
         "γ_d = {gamma_d:g}, γ_c = {gamma_c:g}, γ_n = {gamma_n:g}",
@@ -97,29 +97,29 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """Typeset the printed decomposition and, to its right, what exact arithmetic finds."""
-    (text, notes), formulas = (_cells(rows, form) for form in ("text", "latex"))
-    return Typeset(text, TITLE, notes, formulas, spans=COLUMNS[:2])
+    text, notes = _cells(rows, "text")
+    return Typeset(text, TITLE, notes, _cells(rows, "latex"), spans=COLUMNS[:2])
 
 
 def _cells(rows: pd.DataFrame, form: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The cells of the table and its note, as ``text`` or in ``latex``."""
     records = rows.to_dict("records")
-    lines = [
-        {column: row[f"{column}_{form}"] for column in COLUMNS}
-        | {
-            "example": plain(row["value"]),
-            "independent vectors": f"{row['rank']} of {row['vectors']}",
-            "residual": plain(row["residual"]),
-            "power": str(row["power"]),
-        }
-        for row in records
-    ]
+    lines = []
+    for row in records:
+        line = {column: row[f"{column}_{form}"] for column in COLUMNS}
+        line["example"] = plain(row["value"])
+        line["independent vectors"] = f"{row['rank']} of {row['vectors']}"
+        line["residual"] = plain(row["residual"])
+        line["power"] = str(row["power"])
+        lines.append(line)
     sizes, values, residual, symbol = SYMBOLS[form]
-    first = records[0]
-    small = {"classes": first["small_classes"], "samples": first["small_samples"]}
+    example = records[0]
+    example_sizes = sizes.format(**example)
+    small_sizes = sizes.format(classes=example["small_classes"], samples=example["small_samples"])
     note = (
-        f"Left: as printed. Right: exact arithmetic. Example: {sizes.format(**first)}, "
-        f"{values.format(**first)}; {symbol}, how many of the printed vectors are independent, and "
-        f"{residual}. Power: of the eigenvalue in the characteristic polynomial with symbols, "
-        f"{sizes.format(**small)}"
+        f"Left: as printed. Right: exact arithmetic. Example: {example_sizes}, "
+        f"{values.format(**example)}; {symbol}, how many of the printed vectors are independent, "
+        f"and {residual}. Power: of the eigenvalue in the characteristic polynomial with symbols, "
+        f"{small_sizes}"
     )
     return pd.DataFrame(lines), (note,)
