@@ -37,7 +37,7 @@ class Checkpoints:
     seconds: float = 60.0  # between two checkpoints
 
     def store(self, part: str, keep_all: bool = False) -> "CheckpointStore":
-        """Return the checkpoints of one part, whose name says all that tells it from the others."""
+        """Return the checkpoints of one part, whose name tells it from all others."""
         digest = hashlib.sha256(f"{self.identity}/{part}".encode()).hexdigest()
         return CheckpointStore(Path(self.folder) / self.identity, digest, self.seconds, keep_all)
 
@@ -58,8 +58,11 @@ class CheckpointStore:
     def __init__(
         self, folder: str | Path, fingerprint: str, seconds: float = 60.0, keep_all: bool = False
     ):
-        self.folder, self.seconds, self.keep_all = Path(folder) / fingerprint, seconds, keep_all
-        self._owner, self._next = fingerprint.encode(), time.monotonic() + seconds
+        self.folder = Path(folder) / fingerprint
+        self.seconds = seconds
+        self.keep_all = keep_all
+        self._owner = fingerprint.encode()
+        self._next = time.monotonic() + seconds  # when the next checkpoint is due
 
     def due(self) -> bool:
         """Whether it is time for a checkpoint."""
@@ -83,24 +86,25 @@ class CheckpointStore:
         if not self.keep_all:
             _delete(self._paths()[: -self.KEPT])
         ended = time.monotonic()
-        pause = PAUSE * (ended - started) if ended - started > LONG_SAVE else 0.0
+        duration = ended - started
+        pause = PAUSE * duration if duration > LONG_SAVE else 0.0
         self._next = ended + max(self.seconds, pause)
 
     def latest(self) -> dict[str, Any] | None:
-        """Load the newest checkpoint that is not damaged; None if there is none. Log what is.
+        """Load the newest checkpoint that is not damaged; None if there is none.
 
         Torch does not detect a changed number, so the digest at the end of each file is verified.
         Files are loaded without executing pickled code: a file that contains more than tensors and
         plain values counts as damaged.
         """
-        return next(self._sound(reversed(self._paths())), None)
+        return next(self._undamaged(reversed(self._paths())), None)
 
     def every(self) -> list[dict[str, Any]]:
         """Load all checkpoints that are not damaged, oldest first, as `latest` does."""
-        return list(self._sound(self._paths()))
+        return list(self._undamaged(self._paths()))
 
-    def _sound(self, paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
-        """Load what is not damaged, and log each damaged file."""
+    def _undamaged(self, paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
+        """Load the files that are not damaged, and log each damaged one."""
         for path in paths:
             try:
                 content = memoryview(path.read_bytes())
@@ -163,23 +167,25 @@ def stored_map(
     """
     items = list(items)
     store = checkpoints.store(part, keep_all=True) if checkpoints else None
-    states = store.every() if store else []
-    found = {place: result for state in states for place, result in state[RESULTS].items()}
-    if found:
-        LOG.info("%s: continuing after %d of %d pieces", part, len(found), len(items))
-    progress = Progress(len(items), part, done=len(found))
-    fresh: dict[int, Any] = {}
-    for place, item in enumerate(items):
-        if place in found:
-            yield found.pop(place)
+    stored: dict[int, Any] = {}  # number of a piece -> its result from an earlier run
+    if store:
+        for state in store.every():
+            stored.update(state[RESULTS])
+    if stored:
+        LOG.info("%s: continuing after %d of %d pieces", part, len(stored), len(items))
+    progress = Progress(len(items), part, done=len(stored))
+    unsaved: dict[int, Any] = {}
+    for number, item in enumerate(items):
+        if number in stored:
+            yield stored.pop(number)
             continue
         result = plain(function(item))
         progress.advance()
         if store:
-            fresh[place] = plain(result)  # a copy: who gets the result may change it
+            unsaved[number] = plain(result)  # a copy: the caller may change the result
             if store.due():
-                store.save({RESULTS: fresh})
-                fresh = {}
+                store.save({RESULTS: unsaved})
+                unsaved = {}
         yield result
     progress.close()
 
@@ -191,9 +197,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, PLAIN):
         return value
     if isinstance(value, dict):
-        return {key: plain(each) for key, each in value.items()}
+        return {key: plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(map(plain, value))
+        return type(value)(plain(entry) for entry in value)
     if hasattr(value, "detach"):  # a tensor; torch is not imported where it is not used
         return value.detach().cpu().clone()
     raise TypeError(

@@ -24,24 +24,40 @@ class Disk:
 
 
 def of_training(run: TrainingRun, source: Source) -> Disk:
-    """Return what a training on a source leaves; all replicas keep the weights of all labels."""
+    """Return the bytes that a training on a source leaves.
+
+    All replicas keep their weights under the same labels, such as ``epoch5`` or ``best_test``.
+    """
+    value, output = _parameters(run, source)
+    regime = run.replicas[0].gate_regime
+    feature = value - output if regime.gating.source == "feature" else 0
+    parts = {"value": value, "output": output, "feature": feature}
+    trained = sum(parts[part] for part in regime.learns)
+    snapshots = {f"epoch{epoch}" for epoch in run.snapshots}
+    snapshots |= {f"best_so_far{epoch}" for epoch in run.best_so_far}
+    labels = snapshots | set(run.keep)
+    best = set(BEST) & set(run.keep)  # labels that hold weights from the start
+    if run.best_so_far:
+        best.add("best_test")
+    networks = 1 + len(snapshots) + len(best)  # in a checkpoint, with the one that is trained
+    numbers = trained * STATES[run.optimiser] + (value + feature) * networks
+    per_number = SINGLE * len(run.replicas)
+    return Disk(
+        weights=per_number * (value + feature) * len(labels), checkpoint=per_number * numbers
+    )
+
+
+def _parameters(run: TrainingRun, source: Source) -> tuple[int, int]:
+    """Return the numbers of parameters of a value network, and of its output layer."""
     height, width, channels = source.shape
-    shape = height // run.data.pool, width // run.data.pool, channels
-    layers = layers_of(run.architecture, shape, 1 if run.data.classes else source.classes)
-    value = sum(map(_numbers, layers))
-    gates, learns = run.replicas[0].gate_regime.gating, run.replicas[0].gate_regime.learns
-    feature = value - _numbers(layers[-1]) if gates.source == "feature" else 0
-    parts = {"value": value, "output": _numbers(layers[-1]), "feature": feature}
-    learnt = sum(parts[part] for part in learns)
-    kept = {*run.keep, *(f"epoch{each}" for each in run.snapshots)}
-    kept |= {f"best_so_far{each}" for each in run.best_so_far}
-    best = set(BEST) & {*run.keep, *(["best_test"] if run.best_so_far else [])}
-    before_the_end = len(kept - {"last", *BEST}) + len(best)
-    state = learnt * STATES[run.optimiser] + (value + feature) * (1 + before_the_end)
-    each = SINGLE * len(run.replicas)
-    return Disk(weights=each * (value + feature) * len(kept), checkpoint=each * state)
+    pool = run.data.pool
+    outputs = 1 if run.data.classes else source.classes
+    layers = layers_of(run.architecture, (height // pool, width // pool, channels), outputs)
+    counts = [_parameter_count(layer) for layer in layers]
+    return sum(counts), counts[-1]
 
 
-def _numbers(layer: Layer) -> int:
-    """Weights and biases of a layer."""
-    return prod(weight_shape(layer)) + layer.bias * layer.fan_out
+def _parameter_count(layer: Layer) -> int:
+    """Return the number of weights and biases of a layer."""
+    weights = prod(weight_shape(layer))
+    return weights + layer.fan_out if layer.bias else weights

@@ -18,16 +18,13 @@ stages of float32 weights would lose the small changes of late times.
 
 from functools import cache
 from math import acosh, cosh, sinh, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from finitewidth.training.descent_state import DescentState
 from finitewidth.training.fully_connected import Passes, per_network
-
-if TYPE_CHECKING:
-    from finitewidth.training.descent import DescentRun
 
 DAMPING = 2 / 13
 SAFETY = 1.2  # factor on lambda_max, whose estimate is never too large
@@ -45,7 +42,7 @@ def coefficients(stages: int) -> np.ndarray:
     the first stage is Z_1 = h mu~_1 F_0, whose coefficient stands in the last column.
     """
     w0 = 1 + DAMPING / stages**2
-    t, d, dd = _chebyshev(stages, w0)
+    t, d, dd = _chebyshev(stages, w0)  # T_j(w0), T'_j(w0), T''_j(w0)
     w1 = d[stages] / dd[stages]
     b = np.empty(stages + 1)
     b[2:] = dd[2:] / d[2:] ** 2
@@ -55,13 +52,17 @@ def coefficients(stages: int) -> np.ndarray:
     table[0, 3] = b[1] * w1
     for j in range(2, stages + 1):
         mu = 2 * b[j] / b[j - 1]
-        table[j - 1] = mu * w0, -b[j] / b[j - 2], mu * w1, -a[j - 1] * mu * w1
+        nu = -b[j] / b[j - 2]
+        mu_f = mu * w1
+        gamma_f = -a[j - 1] * mu * w1
+        table[j - 1] = mu * w0, nu, mu_f, gamma_f
     return table
 
 
 def _chebyshev(degree: int, x: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Chebyshev polynomials of degrees 0 to ``degree`` and two derivatives, at x > 1."""
-    n, angle = np.arange(degree + 1), acosh(x)
+    n = np.arange(degree + 1)
+    angle = acosh(x)
     t = np.array([cosh(k * angle) for k in n])
     d = np.array([k * sinh(k * angle) / sinh(angle) for k in n])
     dd = (n**2 * t - x * d) / (x * x - 1)  # the differential equation of the polynomials
@@ -69,142 +70,168 @@ def _chebyshev(degree: int, x: float) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def stages_for(h: np.ndarray, eta_lambda: np.ndarray) -> np.ndarray:
-    """Number of stages, at least 2, with which a step h is stable."""
-    wanted = 1 + np.floor(np.sqrt(1 + 1.54 * h * SAFETY * eta_lambda))
-    return np.clip(wanted, 2, MOST_STAGES).astype(np.int64)
+    """Return the number of stages, at least 2, with which a step h is stable."""
+    stages = 1 + np.floor(np.sqrt(1 + 1.54 * h * SAFETY * eta_lambda))
+    return np.clip(stages, 2, MOST_STAGES).astype(np.int64)
 
 
 class Flow:
-    """The flow of the networks that descend; the state of the method is kept in ``run.solver``.
+    """The flow of the networks that descend.
 
-    ``start``, ``force``: last accepted point and F there. ``near``, ``far``: Z_(j-1) and Z_(j-2).
-    ``stage`` counts finished stages out of ``stages``; ``h`` is the step and ``proposal`` the next
-    one before it is cut; ``moved`` is the length of the way from the initial weights. ``here`` is F
-    at the present weights.
+    The state of the method is in ``descent.solver``, so that it is in checkpoints. Tensors are
+    those of all parameters, and arrays have an entry for each row:
+
+    ``start``, ``force``: last accepted point Y_0, and F_0 there;
+    ``near``, ``far``: Z_(j-1) and Z_(j-2);
+    ``stages``, ``stage``: number of stages of the step, and of those that are finished;
+    ``h``, ``proposal``: the step, and the next one before it is cut;
+    ``moved``: length of the way from the initial weights.
     """
 
     tracked = 10  # gradients between two iterations of the power iteration
 
-    def __init__(self, run: "DescentRun"):
-        self.run, self.of, self.here = run, run.solver, []
-        if self.of:
+    def __init__(self, descent: DescentState) -> None:
+        self.descent = descent
+        self.solver = descent.solver
+        self.force: list[Tensor] = []  # F at the present weights
+        if self.solver:
             return
-        parameters, size = run.stack.parameters, run.places.size
-        self.of["start"] = [tensor.clone() for tensor in parameters]
+        parameters = descent.stack.parameters
+        count = descent.active.size
+        self.solver["start"] = [tensor.clone() for tensor in parameters]
         for name in ("force", "near", "far"):
-            self.of[name] = [torch.zeros_like(tensor) for tensor in parameters]
+            self.solver[name] = [torch.zeros_like(tensor) for tensor in parameters]
         for name in ("stage", "stages", "h"):
-            self.of[name] = np.zeros(size, dtype=np.int64)
-        self.of["proposal"] = np.full(size, FIRST_STEP)
-        initial = run.initial.select(run.places).parameters
-        self.of["moved"] = _norms([a - b for a, b in zip(parameters, initial, strict=True)])
+            self.solver[name] = np.zeros(count, dtype=np.int64)
+        self.solver["proposal"] = np.full(count, FIRST_STEP)
+        initial = descent.initial.select(descent.active).parameters
+        changes = [now - first for now, first in zip(parameters, initial, strict=True)]
+        self.solver["moved"] = _norms(changes)
 
     def arrive(self, passes: Passes) -> np.ndarray:
         """Accept or reject the steps that are complete, and plan the next ones.
 
         Return for each network of ``passes``, after `Passes.forward`, whether it leaves the flow.
         """
-        of, run = self.of, self.run
-        force = self.here = passes.gradient(-run.rates[run.places])
-        leaving = np.zeros(run.places.size, dtype=bool)
-        done = np.flatnonzero(of["stage"] == of["stages"])
-        if not done.size:
+        descent = self.descent
+        solver = self.solver
+        self.force = passes.gradient(-descent.rates[descent.active])
+        leaving = np.zeros(descent.active.size, dtype=bool)
+        complete = np.flatnonzero(solver["stage"] == solver["stages"])  # rows
+        if not complete.size:
             return leaving
-        errors, lengths = self._errors(done, force)
-        good = (errors <= 1) | (of["h"][done] <= 1)
-        self._adapt(done, errors, good)
-        accepted = done[good]
+        errors, lengths = self._errors(complete)
+        good = (errors <= 1) | (solver["h"][complete] <= 1)
+        self._propose(complete, errors, good)
+        accepted = complete[good]
         if accepted.size:
-            of["moved"][accepted] += lengths[good]
-            self._accept(accepted, force)
-            ended = run.arrive(accepted, passes.losses()[accepted])
-            steep = ~ended & ~(run.clocks.eta_lambda[run.places[accepted]] <= run.plan.steepest)
-            run.park(accepted[steep], "graded")
+            solver["moved"][accepted] += lengths[good]
+            self._accept(accepted)
+            ended = descent.arrive(accepted, passes.losses()[accepted])
+            eta_lambda = descent.clocks.eta_lambda[descent.active[accepted]]
+            steep = ~ended & ~(eta_lambda <= descent.plan.steepest)  # also if it is not a number
+            descent.park(accepted[steep], "graded")
             leaving[accepted[ended | steep]] = True
-        self._plan(done)
+        self._plan(complete)
         return leaving
 
-    def _errors(self, done: np.ndarray, force: list[Tensor]) -> tuple[np.ndarray, np.ndarray]:
-        """Estimated errors in units of what is allowed, and lengths of the steps."""
-        of, run = self.of, self.run
-        index = torch.from_numpy(done)
-        h = torch.from_numpy(of["h"][done])
-        moves = [near[index] for near in of["near"]]
-        estimates = [
-            -0.8 * move + per_network(0.4 * h, move) * (before[index] + now[index])
-            for move, before, now in zip(moves, of["force"], force, strict=True)
-        ]
+    def _errors(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return estimated errors in units of the tolerance, and lengths of the steps.
+
+        The estimate of the error is 0.8 (Y_0 - Y) + 0.4 h (F_0 + F). Before the first step both
+        results are 0.
+        """
+        solver = self.solver
+        index = torch.from_numpy(rows)
+        h = torch.from_numpy(solver["h"][rows])
+        moves = []
+        estimates = []
+        for near, before, now in zip(solver["near"], solver["force"], self.force, strict=True):
+            move = near[index]
+            forces = before[index] + now[index]
+            moves.append(move)
+            estimates.append(-0.8 * move + per_network(0.4 * h, move) * forces)
         lengths = _norms(moves)
-        errors = _norms(estimates) / (run.plan.tolerance * (of["moved"][done] + lengths))
-        begins = of["stages"][done] == 0
-        return np.where(begins, 0.0, errors), np.where(begins, 0.0, lengths)
+        allowed = self.descent.plan.tolerance * (solver["moved"][rows] + lengths)
+        errors = _norms(estimates) / allowed
+        is_first = solver["stages"][rows] == 0
+        return np.where(is_first, 0.0, errors), np.where(is_first, 0.0, lengths)
 
-    def _adapt(self, done: np.ndarray, errors: np.ndarray, good: np.ndarray) -> None:
+    def _propose(self, rows: np.ndarray, errors: np.ndarray, good: np.ndarray) -> None:
         """Propose the next steps from the errors of the last ones."""
-        of = self.of
+        solver = self.solver
+        smallest, largest = STEP_FACTORS
         with np.errstate(divide="ignore", invalid="ignore"):
-            factor = np.clip(0.8 * errors ** (-1 / 3), *STEP_FACTORS)
-        factor = np.where(np.isfinite(errors), factor, STEP_FACTORS[0])
-        h = of["h"][done]
+            factor = np.clip(0.8 * errors ** (-1 / 3), smallest, largest)
+        factor = np.where(np.isfinite(errors), factor, smallest)
+        h = solver["h"][rows]
+        proposed = solver["proposal"][rows]
         # a step that was cut says nothing against the longer one that was proposed
-        kept = np.where(h < of["proposal"][done], of["proposal"][done], 0)
-        accepted = np.maximum(h * factor, np.where(factor >= 1, kept, 0))
-        proposal = np.where(good, accepted, h * np.minimum(factor, 0.5))
-        of["proposal"][done] = np.where(of["stages"][done] == 0, FIRST_STEP, proposal)
+        longer = np.where((h < proposed) & (factor >= 1), proposed, 0)
+        after_good = np.maximum(h * factor, longer)
+        after_bad = h * np.minimum(factor, 0.5)
+        proposal = np.where(good, after_good, after_bad)
+        is_first = solver["stages"][rows] == 0
+        solver["proposal"][rows] = np.where(is_first, FIRST_STEP, proposal)
 
-    def _accept(self, accepted: np.ndarray, force: list[Tensor]) -> None:
-        of, run = self.of, self.run
-        index = torch.from_numpy(accepted)
-        for kind, new in (("start", run.stack.parameters), ("force", force)):
-            for old, tensor in zip(of[kind], new, strict=True):
-                old[index] = tensor[index]
-        places, h = run.places[accepted], of["h"][accepted]
-        run.advance(places, h)
-        run.clocks.flowed[places] += h
+    def _accept(self, rows: np.ndarray) -> None:
+        """Make the present weights the start of the next steps."""
+        descent = self.descent
+        solver = self.solver
+        index = torch.from_numpy(rows)
+        for start, weight in zip(solver["start"], descent.stack.parameters, strict=True):
+            start[index] = weight[index]
+        for before, now in zip(solver["force"], self.force, strict=True):
+            before[index] = now[index]
+        numbers = descent.active[rows]
+        h = solver["h"][rows]
+        descent.advance(numbers, h)
+        descent.clocks.flowed[numbers] += h
 
-    def _plan(self, done: np.ndarray) -> None:
+    def _plan(self, rows: np.ndarray) -> None:
         """Choose steps and stages, and start the first stage."""
-        of, run = self.of, self.run
-        places = run.places[done]
-        eta_lambda = run.clocks.eta_lambda[places]
+        descent = self.descent
+        solver = self.solver
+        numbers = descent.active[rows]
+        eta_lambda = descent.clocks.eta_lambda[numbers]
         stable = 0.65 * (MOST_STAGES**2 - 1) / (SAFETY * eta_lambda)
-        gaps = np.maximum(run.gaps(places), 1)
-        h = np.maximum(np.floor(np.minimum(of["proposal"][done], stable)), 1)
+        gaps = np.maximum(descent.gaps(numbers), 1)
+        h = np.maximum(np.floor(np.minimum(solver["proposal"][rows], stable)), 1)
         # two equal steps rather than a long and a very short one
-        h = np.where(h >= gaps, gaps, np.where(2 * h > gaps, np.ceil(gaps / 2), h))
-        of["h"][done] = h.astype(np.int64)
-        of["stages"][done] = stages_for(h, eta_lambda)
-        of["stage"][done] = 0
-        index = torch.from_numpy(done)
-        for tensor in (*of["near"], *of["far"]):
+        halved = np.where(2 * h > gaps, np.ceil(gaps / 2), h)
+        h = np.where(h >= gaps, gaps, halved)
+        solver["h"][rows] = h.astype(np.int64)
+        solver["stages"][rows] = stages_for(h, eta_lambda)
+        solver["stage"][rows] = 0
+        index = torch.from_numpy(rows)
+        for tensor in (*solver["near"], *solver["far"]):
             tensor[index] = 0
 
     def step(self, passes: Passes) -> None:
-        """Make the next stage of every network, after `arrive`."""
-        of, run = self.of, self.run
-        rows = [coefficients(s)[j] for s, j in zip(of["stages"], of["stage"], strict=True)]
-        mu, nu, mu_f, gamma_f = torch.from_numpy(np.array(rows)).T
-        h = torch.from_numpy(of["h"])
-        groups = zip(
-            run.stack.parameters,
-            of["start"],
-            of["force"],
-            of["near"],
-            of["far"],
-            self.here,
-            strict=True,
-        )
-        for weight, start, first, near, far, now in groups:
-            far.mul_(per_network(nu, far)).addcmul_(near, per_network(mu, near))
-            far.addcmul_(now, per_network(h * mu_f, now)).addcmul_(
-                first, per_network(h * gamma_f, first)
-            )
-            torch.add(start, far, out=weight)
-        of["near"], of["far"] = of["far"], of["near"]
-        of["stage"] += 1
+        """Make the next stage of every network, after `arrive`.
+
+        Z_j = mu_j Z_(j-1) + nu_j Z_(j-2) + h mu~_j F_(j-1) + h gamma~_j F_0, see `coefficients`.
+        """
+        solver = self.solver
+        stages = zip(solver["stages"], solver["stage"], strict=True)
+        table = np.array([coefficients(count)[j] for count, j in stages])  # (rows, 4)
+        mu, nu, mu_f, gamma_f = torch.from_numpy(table).T
+        h = torch.from_numpy(solver["h"])
+        for i, weight in enumerate(self.descent.stack.parameters):
+            far = solver["far"][i]  # Z_(j-2), which becomes Z_j
+            near = solver["near"][i]
+            force = self.force[i]
+            first_force = solver["force"][i]
+            far.mul_(per_network(nu, far))
+            far.addcmul_(near, per_network(mu, near))
+            far.addcmul_(force, per_network(h * mu_f, force))
+            far.addcmul_(first_force, per_network(h * gamma_f, first_force))
+            torch.add(solver["start"][i], far, out=weight)
+        solver["near"], solver["far"] = solver["far"], solver["near"]
+        solver["stage"] += 1
 
 
 def _norms(tensors: list[Tensor]) -> np.ndarray:
-    """Norm of all tensors (R, ...) of a network together, (R,) in float64."""
-    squares = sum(t.flatten(1).double().square().sum(dim=1) for t in tensors)
+    """Return the norm of all tensors (R, ...) of a network together, (R,) in float64."""
+    squares = sum(tensor.flatten(1).double().square().sum(dim=1) for tensor in tensors)
     return np.array([sqrt(value) for value in squares.tolist()])

@@ -61,16 +61,19 @@ def gradient_descent(
 
     passes = passes_of(weights, dtype)
     scale = step.to(dtype)[:, None, None]
-    wanted, first = set(times), None
+    first_squares = None  # squared errors of each replica at the start
+    observed = set(times)
     for time in range(times[-1] + 1):
         errors = passes.forward()[..., 0]
         if double_below is not None and scale.dtype == torch.float32:
             squares = errors.square().sum(-1)
-            first = squares if first is None else first
-            if bool((squares < double_below * first).any()):
+            if first_squares is None:
+                first_squares = squares
+            if bool((squares < double_below * first_squares).any()):
                 passes = passes_of(passes.stack.weights, torch.float64)
-                scale, errors = scale.double(), passes.forward()[..., 0]
-        if time in wanted:
+                scale = scale.double()
+                errors = passes.forward()[..., 0]
+        if time in observed:
             yield State(time, errors.clone(), list(passes.stack.weights))
         if time < times[-1]:
             passes.descend(scale)
@@ -93,10 +96,10 @@ def error_ratios(
         step: step size of each replica, (R,), with the loss 1/2 sum_s e_s^2.
         times: numbers of steps, in any order.
     """
-    energy = (eigenvectors.mT @ errors.double()[..., None])[..., 0] ** 2
+    energy = (eigenvectors.mT @ errors.double()[..., None])[..., 0] ** 2  # (R, S), by eigenvector
     energy = energy / energy.sum(-1, keepdim=True)
-    shrinking = (1 - step.double()[:, None] * eigenvalues) ** 2
-    return torch.stack([(energy * shrinking**time).sum(-1) for time in times])
+    factors = (1 - step.double()[:, None] * eigenvalues) ** 2  # of a step
+    return torch.stack([(energy * factors**time).sum(-1) for time in times])
 
 
 def adam(
@@ -117,15 +120,31 @@ def adam(
     of steps in ``times``, ascending, ``observe`` gets the networks, which it must not change, and
     the number. What it returned is the result.
     """
-    return carry_out(_Adam(stack.copy(), x, y, rate, times, observe, title), checkpoints)
+    training = _Adam(stack.copy(), x, y, rate=rate, times=times, observe=observe, title=title)
+    return carry_out(training, checkpoints)
 
 
 class _Adam(Training):
-    def __init__(self, stack, x, y, rate, times, observe, title):
-        words = {"lr": rate, "betas": BETAS, "eps": EPSILON, "foreach": True}
-        optimiser = torch.optim.Adam(stack.parameters, **words)
+    """The training of `adam`."""
+
+    def __init__(
+        self,
+        stack: FullyConnected,
+        x: Tensor,
+        y: Tensor,
+        *,
+        rate: float,
+        times: Sequence[int],
+        observe: Callable[[FullyConnected, int], Observed],
+        title: str,
+    ):
+        optimiser = torch.optim.Adam(
+            stack.parameters, lr=rate, betas=BETAS, eps=EPSILON, foreach=True
+        )
         super().__init__(title, times[-1], stack.parameters, optimiser, observed=[])
-        self.stack, self.times, self.observe = stack, times, observe
+        self.stack = stack
+        self.times = times
+        self.observe = observe
         self.passes = Passes(stack, x, y)
         for tensor in stack.parameters:
             tensor.grad = torch.empty_like(tensor)

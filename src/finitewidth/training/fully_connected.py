@@ -4,7 +4,7 @@ The loss of a network is 1/(2S) sum_s |f(x_s) - y_s|^2, the sum over its K outpu
 is recorded for autograd, and no activation is allocated twice.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import sqrt
@@ -23,8 +23,9 @@ Gates = Sequence[Tensor] | Literal["own", "open"]
 
 
 def per_network(values: Tensor | np.ndarray, tensor: Tensor) -> Tensor:
-    """Numbers (R,) in the type of a tensor (R, ...) and with as many axes, to multiply it with."""
-    return torch.as_tensor(values).to(tensor).view(-1, *(1,) * (tensor.dim() - 1))
+    """Return numbers (R,) in the type of a tensor (R, ...), with as many axes, as factors of it."""
+    ones = [1] * (tensor.dim() - 1)
+    return torch.as_tensor(values).to(tensor).view(-1, *ones)
 
 
 @dataclass(frozen=True)
@@ -47,22 +48,19 @@ def initial_stack(
     widths n_0, ..., n_L: networks of other seeds, depths or widths are independent. It also depends
     on the base seed of the run.
     """
-    layers = list(pairwise(widths))
-    weights = [torch.empty(len(draws), *shape) for shape in layers]
-    biases = [torch.empty(len(draws), fan_out) for _, fan_out in layers]
+    shapes = list(pairwise(widths))  # fan_in and fan_out of each layer
+    weights = [torch.empty(len(draws), *shape) for shape in shapes]
+    biases = [torch.empty(len(draws), fan_out) for _, fan_out in shapes]
     for seed in dict.fromkeys(draw.seed for draw in draws):
         stream = generator(*name, seed, *widths)
-        normal = [
-            (torch.randn(shape, generator=stream), torch.randn(shape[1], generator=stream))
-            for shape in layers
-        ]
-        for place, draw in enumerate(draws):
-            if draw.seed != seed:
-                continue
-            for layer, (weight, bias) in enumerate(normal):
-                scale = sqrt(draw.sigma_w2 / layers[layer][0])
-                weights[layer][place] = weight.double() * scale
-                biases[layer][place] = bias.double() * sqrt(draw.sigma_b2)
+        networks = [number for number, draw in enumerate(draws) if draw.seed == seed]
+        for layer, (fan_in, fan_out) in enumerate(shapes):
+            normal_weight = torch.randn((fan_in, fan_out), generator=stream).double()
+            normal_bias = torch.randn(fan_out, generator=stream).double()
+            for number in networks:
+                draw = draws[number]
+                weights[layer][number] = normal_weight * sqrt(draw.sigma_w2 / fan_in)
+                biases[layer][number] = normal_bias * sqrt(draw.sigma_b2)
     return FullyConnected(tuple(weights), tuple(biases), activation)
 
 
@@ -94,22 +92,25 @@ class Passes:
     """
 
     def __init__(self, stack: FullyConnected, x: Tensor, y: Tensor, gates: Gates = "own"):
-        self.stack, self.relu = stack, stack.activation.name == "relu"
-        like = stack.weights[0]
+        self.stack = stack
+        self.relu = stack.activation.name == "relu"
         self.samples = x.shape[-2]
+        like = stack.weights[0]
+        self.targets = y.to(like)
         self.gates = gates if isinstance(gates, str) else [gate.to(like) for gate in gates]
-        shapes = [(stack.count, self.samples, weight.shape[-1]) for weight in stack.weights]
-        x = x.to(like).expand(stack.count, *x.shape[-2:])
-        self.z = [x, *(like.new_empty(shape) for shape in shapes)]
+        self.z = [x.to(like).expand(stack.count, *x.shape[-2:])]  # inputs of layers, then errors
+        for weight in stack.weights:
+            self.z.append(like.new_empty(stack.count, self.samples, weight.shape[-1]))
         self.signals = [torch.empty_like(z) for z in self.z[1:]]
         self.scratch = [] if self.relu else [torch.empty_like(z) for z in self.z[1:-1]]
-        self.targets = y.to(like)
 
     def forward(self) -> Tensor:
         """Compute all activations and return the errors f - y, (R, S, K)."""
-        weights, biases = self.stack.weights, self.stack.biases
+        weights = self.stack.weights
+        biases = self.stack.biases
         for layer, weight in enumerate(weights):
-            z, h = self.z[layer : layer + 2]
+            z = self.z[layer]
+            h = self.z[layer + 1]
             if biases is None:
                 torch.bmm(z, weight, out=h)
             else:
@@ -120,11 +121,12 @@ class Passes:
 
     def descend(self, scale: Tensor) -> None:
         """Take a step of gradient descent with 1/2 sum_s |f - y|^2, of size ``scale`` (R, 1, 1)."""
-        for layer in self._backward(torch.mul(self.z[-1], scale, out=self.signals[-1])):
+        torch.mul(self.z[-1], scale, out=self.signals[-1])
+        for layer in self._backward():
             self.stack.weights[layer].baddbmm_(self.z[layer].mT, self.signals[layer], alpha=-1)
 
     def losses(self) -> np.ndarray:
-        """Loss of each network, (R,), summed in float64."""
+        """Return the loss of each network, (R,), summed in float64."""
         squares = self.z[-1].double().square().sum(dim=(1, 2))
         return squares.cpu().numpy() / (2 * self.samples)
 
@@ -135,13 +137,16 @@ class Passes:
 
         ``scale`` is a factor for each network, (R,); it is written into the tensors ``out``.
         """
-        scale = np.ones(self.stack.count) if scale is None else scale
-        out = [torch.empty_like(t) for t in self.stack.parameters] if out is None else out
+        if scale is None:
+            scale = np.ones(self.stack.count)
+        if out is None:
+            out = [torch.empty_like(parameter) for parameter in self.stack.parameters]
         depth = len(self.stack.weights)
         factor = torch.from_numpy(scale / self.samples).to(self.z[-1])[:, None, None]
-        for layer in self._backward(torch.mul(self.z[-1], factor, out=self.signals[-1])):
-            torch.bmm(self.z[layer].mT, self.signals[layer], out=out[layer])
-            torch.sum(self.signals[layer], dim=1, out=out[depth + layer])
+        torch.mul(self.z[-1], factor, out=self.signals[-1])
+        for layer in self._backward():
+            torch.bmm(self.z[layer].mT, self.signals[layer], out=out[layer])  # of the weights
+            torch.sum(self.signals[layer], dim=1, out=out[depth + layer])  # of the biases
         return list(out)
 
     def largest_eigenvalue(self, start: Tensor, iterations: int) -> tuple[np.ndarray, Tensor]:
@@ -164,26 +169,30 @@ class Passes:
     def _tangent(self, vector: Tensor, grams: list[Tensor]) -> Tensor:
         """Return J J^T applied to ``vector``, by a backward and a forward pass."""
         self.signals[-1].copy_(vector)
-        for _ in self._backward(self.signals[-1]):
+        for _ in self._backward():
             pass
-        moved = torch.bmm(grams[0], self.signals[0])
+        # the change of h in each layer, if the weights of all layers change by J^T vector
+        change = torch.bmm(grams[0], self.signals[0])
         for layer in range(1, len(grams)):
-            self._times_slope(moved, layer - 1)
-            below = torch.bmm(moved, self.stack.weights[layer])
-            moved = below.baddbmm_(grams[layer], self.signals[layer])
-        return moved
+            self._times_slope(change, layer - 1)
+            change = torch.bmm(change, self.stack.weights[layer])
+            change.baddbmm_(grams[layer], self.signals[layer])
+        return change
 
-    def _backward(self, signal: Tensor):
-        """Yield the layers from the last to the first when their signals are ready."""
+    def _backward(self) -> Iterator[int]:
+        """Compute the signals of all layers from that of the last.
+
+        Yields the layers from the last to the first, each when its signal is ready.
+        """
         for layer in reversed(range(len(self.stack.weights))):
             if layer:
                 below = self.signals[layer - 1]
-                torch.bmm(signal, self.stack.weights[layer].mT, out=below)
+                torch.bmm(self.signals[layer], self.stack.weights[layer].mT, out=below)
                 self._times_slope(below, layer - 1)
-                signal = below
             yield layer
 
     def _activate(self, h: Tensor, hidden: int) -> None:
+        """Apply the activation of a hidden layer in place."""
         if self.gates == "open":
             return
         if self.gates != "own":

@@ -25,7 +25,6 @@ from finitewidth.training.selection import replica_number
 # bytes of the gates of all replicas and images of one kind, above which they are not kept
 GATES_AT_MOST = 2**28
 IMAGES_AT_ONCE = 500
-DESCRIBED = ("regime", "stage", "beta", "eps", "variant", "seed", "step_size")  # of a replica
 
 
 @dataclass(frozen=True)
@@ -50,50 +49,47 @@ class GatedStack:
     spoilt: tuple[bool, ...]
 
     def trained(self) -> list[Tensor]:
-        """The tensors that training changes, in a fixed order."""
-        last = f"{len(self.layers) - 1}."
-        output = {name: tensor for name, tensor in self.value.items() if name.startswith(last)}
-        parts = {"value": self.value, "output": output, "feature": self.feature}
-        return [
-            tensor
-            for part, weights in parts.items()
-            if part in self.learns
-            for tensor in weights.values()
-        ]
+        """Return the tensors that training changes, in a fixed order."""
+        tensors = []
+        if "value" in self.learns:
+            tensors += self.value.values()
+        if "output" in self.learns:
+            prefix = f"{len(self.layers) - 1}."
+            tensors += [self.value[name] for name in self.value if name.startswith(prefix)]
+        if "feature" in self.learns:
+            tensors += self.feature.values()
+        return tensors
 
     def outputs(self, x: Tensor, gates: Sequence[Tensor] | None = None) -> Tensor:
-        """Outputs (R, batch, outputs) for ``x`` (R, batch, …), from its `fixed_gates` if given."""
+        """Return outputs (R, batch, outputs) for ``x`` (R, batch, …), whose gates may be given."""
         return forward(self.layers, self.gating, self.value, self.feature, x, gates)
 
     @torch.no_grad()
     def fixed_gates(self, x: Tensor) -> list[Tensor] | None:
-        """Gates of ``x`` (n, …) as `hard_gates` returns them, if training does not change them.
+        """Return the gates of ``x`` (n, …), see `hard_gates`, if training does not change them.
 
         They take a third to a half of a step of networks with frozen gates, and need to be computed
         only once. None if gates are learnt or soft, or take more than `GATES_AT_MOST` bytes.
         """
-        learnt = self.gating.source != "feature" or "feature" in self.learns
-        if learnt or self.gating.beta is not None or not len(x):
+        frozen = self.gating.source == "feature" and "feature" not in self.learns
+        if not frozen or self.gating.beta is not None or not len(x):
             return None
-
-        inputs = x.expand(len(self.spoilt), *x.shape)
-        first = hard_gates(self.layers, self.feature, inputs[:, :1])
-        if len(x) * sum(gates.numel() for gates in first) > GATES_AT_MOST:
+        inputs = x.expand(len(self.spoilt), *x.shape)  # (R, n, …)
+        gates_of_one = hard_gates(self.layers, self.feature, inputs[:, :1])
+        if len(x) * sum(gates.numel() for gates in gates_of_one) > GATES_AT_MOST:
             return None
-        parts = [
-            hard_gates(self.layers, self.feature, part)
-            for part in inputs.split(IMAGES_AT_ONCE, dim=1)
-        ]
+        parts = []
+        for part in inputs.split(IMAGES_AT_ONCE, dim=1):
+            parts.append(hard_gates(self.layers, self.feature, part))
         return [torch.cat(layer, dim=1) for layer in zip(*parts, strict=True)]
 
     def weights(self) -> dict[str, Tensor]:
-        """A copy of all weights: ``value/0.weight`` … and ``feature/0.weight`` … ."""
-        parts = {"value": self.value, "feature": self.feature or {}}
-        return {
-            f"{part}/{name}": tensor.detach().clone()
-            for part, weights in parts.items()
-            for name, tensor in weights.items()
-        }
+        """Return a copy of all weights: ``value/0.weight`` … and ``feature/0.weight`` … ."""
+        copies = {}
+        for part, weights in (("value", self.value), ("feature", self.feature or {})):
+            for name, tensor in weights.items():
+                copies[f"{part}/{name}"] = tensor.detach().clone()
+        return copies
 
 
 def build_stack(run: TrainingRun, images: Images, earlier: Trained | None = None) -> GatedStack:
@@ -102,41 +98,49 @@ def build_stack(run: TrainingRun, images: Images, earlier: Trained | None = None
     The stack is on the device of the images. ``earlier`` is a finished training, needed if a
     feature network starts ``pretrained``.
     """
-    flat, device = len(images.shape) == 1, images.train_x.device
-    channels, height, width = (*images.shape, 1, 1) if flat else images.shape
+    device = images.train_x.device
+    is_flat = len(images.shape) == 1
+    channels, height, width = (*images.shape, 1, 1) if is_flat else images.shape
     layers = layers_of(run.architecture, (height, width, channels), images.outputs)
-    values, features = [], []
+    values = []
+    features = []
     for replica in run.replicas:
         stream = generator(replica.name, "value weights")
-        values.append(initial_weights(layers, run.architecture.init, stream))
-        features.append(_feature_start(run, replica, layers, values[-1], earlier))
+        value = initial_weights(layers, run.architecture.init, stream)
+        values.append(value)
+        features.append(_feature_start(run, replica, layers, value, earlier))
+    has_features = features[0] is not None
     stack = GatedStack(
-        layers,
-        _gating(run, device),
-        _on(device, stacked(values)),
-        None if features[0] is None else _on(device, stacked(features)),
-        run.replicas[0].gate_regime.learns,
-        tuple(
-            not all(bool(tensor.isfinite().all()) for tensor in (weights or {}).values())
-            for weights in features
-        ),
+        layers=layers,
+        gating=_gating(run, device),
+        value=_on(device, stacked(values)),
+        feature=_on(device, stacked(features)) if has_features else None,
+        learns=run.replicas[0].gate_regime.learns,
+        spoilt=tuple(has_features and not _is_finite(weights) for weights in features),
     )
     for tensor in stack.trained():
         tensor.requires_grad_()
     return stack
 
 
+def _is_finite(weights: Weights) -> bool:
+    """Tell whether all weights are finite numbers."""
+    return all(bool(tensor.isfinite().all()) for tensor in weights.values())
+
+
 def _gating(run: TrainingRun, device: torch.device) -> Gating:
-    """The gating of the whole stack; beta or eps is a float64 tensor (R,) if it differs."""
-    gatings, differing = [replica.gate_regime.gating for replica in run.replicas], {}
+    """Return the gating of the stack; beta or eps is a float64 tensor (R,) if it differs."""
+    gatings = [replica.gate_regime.gating for replica in run.replicas]
+    differing = {}
     for name in ("beta", "eps"):
-        numbers = [getattr(one, name) for one in gatings]
+        numbers = [getattr(gating, name) for gating in gatings]
         if len(set(numbers)) > 1:
             differing[name] = torch.tensor(numbers, dtype=torch.float64, device=device)
     return replace(gatings[0], **differing)
 
 
 def _on(device: torch.device, weights: Weights) -> Weights:
+    """Return weights on a device."""
     return {name: tensor.to(device) for name, tensor in weights.items()}
 
 
@@ -147,8 +151,9 @@ def _feature_start(
     value: Weights,
     earlier: Trained | None,
 ) -> Weights | None:
-    """Initial weights of one feature network, which has no output layer."""
-    start, hidden = replica.gate_regime.feature_start, layers[:-1]
+    """Return the initial weights of one feature network, which has no output layer."""
+    start = replica.gate_regime.feature_start
+    hidden = layers[:-1]
     if start is None:
         return None
     if start == "independent":
@@ -157,10 +162,13 @@ def _feature_start(
     names = [name for name in value if int(name.split(".")[0]) < len(hidden)]
     if start == "value":
         return {name: value[name].clone() for name in names}
-    # those that the earlier training kept for the same seed and its chosen step size
+    # those of the earlier training with the same seed and its best step size
     number = replica_number(earlier.history, replica.seed)
-    kept = {name: earlier.weights[f"{replica.pretrained}/value/{name}"] for name in names}
-    return {name: torch.from_numpy(array[number].copy()) for name, array in kept.items()}
+    weights = {}
+    for name in names:
+        array = earlier.weights[f"{replica.pretrained}/value/{name}"]  # (R, …)
+        weights[name] = torch.from_numpy(array[number].copy())
+    return weights
 
 
 def train(
@@ -182,47 +190,57 @@ def train(
     training = _Training(run, images, build_stack(run, images, earlier))
     carry_out(training, checkpoints)
     training.keep_last()
-    arrays = {
-        f"{label}/{name}": tensor.cpu().numpy()
-        for label, weights in training.state.kept.items()
-        for name, tensor in weights.items()
-    }
+    arrays = {}
+    for label, weights in training.state.kept.items():
+        for name, tensor in weights.items():
+            arrays[f"{label}/{name}"] = tensor.cpu().numpy()
     return Trained(training.state.history, arrays)
 
 
 class _Training(EpochTraining):
+    """The training of `train`.
+
+    Its state has ``sums`` (R, 2), loss and number of correct outputs over the images of this epoch;
+    ``history``, a row per finished epoch and replica; ``best``, criterion -> each replica's best
+    score (R,) and its weights at that time; and ``kept``, label -> weights.
+    """
+
     def __init__(self, run: TrainingRun, images: Images, stack: GatedStack):
-        self.run, self.images, self.stack = run, images, stack
-        weights, step_sizes = stack.trained(), [replica.step_size for replica in run.replicas]
+        self.run = run
+        self.images = images
+        self.stack = stack
+        count = len(run.replicas)
         regimes = dict.fromkeys(replica.regime for replica in run.replicas)
-        steps = -(-images.train_count // run.batch_size)
+        step_sizes = [replica.step_size for replica in run.replicas]
+        steps_per_epoch = -(-images.train_count // run.batch_size)
+        weights = stack.trained()
         super().__init__(
-            f"{'+'.join(regimes)}, {len(run.replicas)} replicas",
-            run.epochs * steps,
-            weights,
-            StackedOptimiser(run.optimiser, weights, step_sizes),
-            steps_per_epoch=steps,
-            # loss and number of correct outputs over the images of this epoch
-            sums=torch.zeros(len(run.replicas), 2, device=images.train_x.device),
-            history=[],  # one row per finished epoch and replica
-            best={},  # criterion -> each replica's best score (R,) and its weights at that time
-            kept={},  # label -> weights kept so far
+            title=f"{'+'.join(regimes)}, {count} replicas",
+            total=run.epochs * steps_per_epoch,
+            weights=weights,
+            optimiser=StackedOptimiser(run.optimiser, weights, step_sizes),
+            steps_per_epoch=steps_per_epoch,
+            sums=torch.zeros(count, 2, device=images.train_x.device),
+            history=[],
+            best={},
+            kept={},
         )
         self.train_gates = stack.fixed_gates(images.train_x)
         self.test_gates = stack.fixed_gates(images.test_x)
         self._keep_snapshots(0)
 
-    def _drawn(self, epoch: int) -> Sequence[Tensor]:
+    def _draw_batches(self, epoch: int) -> Sequence[Tensor]:
         """Return the indices of the images of each batch, (R, b), in an order for each replica.
 
-        Indices count the images of all variants. Each replica sees those of its own variant.
+        Indices count the images of all variants. Each replica sees those of its variant.
         """
         images = self.images
-        orders = [
-            images.variants.index(replica.variant) * images.train_count
-            + torch.randperm(images.train_count, generator=generator(replica.name, "order", epoch))
-            for replica in self.run.replicas
-        ]
+        count = images.train_count
+        orders = []
+        for replica in self.run.replicas:
+            stream = generator(replica.name, "order", epoch)
+            first = images.variants.index(replica.variant) * count
+            orders.append(first + torch.randperm(count, generator=stream))
         return torch.stack(orders).to(images.train_x.device).split(self.run.batch_size, dim=1)
 
     def _step(self, batch: Tensor) -> None:
@@ -240,63 +258,73 @@ class _Training(EpochTraining):
 
     @torch.no_grad()
     def _scores(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Test loss, and accuracies on all, the even and the odd test images, (R,) each.
+        """Return the test loss, and accuracies on all, the even and the odd test images, (R,) each.
 
         The two halves allow the epoch to be chosen on one half and scored on the other.
         """
-        x, y, replicas = self.images.test_x, self.images.test_y, len(self.run.replicas)
-        losses, right = [], []
+        x = self.images.test_x
+        y = self.images.test_y
+        replicas = len(self.run.replicas)
+        losses = []
+        is_correct = []
         for start in range(0, len(x), IMAGES_AT_ONCE):
             part = slice(start, start + IMAGES_AT_ONCE)
-            gates = self.test_gates and [layer[:, part] for layer in self.test_gates]
+            gates = None
+            if self.test_gates is not None:
+                gates = [layer[:, part] for layer in self.test_gates]
             outputs = self.stack.outputs(x[part].expand(replicas, *x[part].shape), gates)
             targets = y[part].expand(replicas, -1)
             losses.append(batch_losses(self.run.loss, outputs, targets) * targets.shape[1])
-            right.append(correct(self.run.loss, outputs, targets))
-        right = torch.cat(right, dim=1).double()
+            is_correct.append(correct(self.run.loss, outputs, targets))
         loss = torch.stack(losses).sum(dim=0) / len(x)
+        correct_images = torch.cat(is_correct, dim=1).double()  # (R, images)
         # not computed from the halves: equal counts must give exactly equal numbers to keep ties
-        return loss, *(part.mean(dim=1) for part in (right, right[:, 0::2], right[:, 1::2]))
+        accuracy = correct_images.mean(dim=1)
+        even_accuracy = correct_images[:, 0::2].mean(dim=1)
+        odd_accuracy = correct_images[:, 1::2].mean(dim=1)
+        return loss, accuracy, even_accuracy, odd_accuracy
 
     def _record(self, epoch: int) -> None:
-        """Add the rows of this epoch to the history and keep the weights that are wanted."""
-        state, count = self.state, self.images.train_count
-        loss, accuracy, first, second = self._scores()
-        train_loss, train_accuracy = (state.sums / count).T.tolist()
-        numbers = {
+        """Add the rows of this epoch to the history, and keep the weights that the run asks for."""
+        state = self.state
+        test_loss, accuracy, even_accuracy, odd_accuracy = self._scores()
+        train_loss, train_accuracy = (state.sums / self.images.train_count).T.tolist()
+        columns = {
             "train_loss": train_loss,
             "train_accuracy": train_accuracy,
-            "test_loss": loss.tolist(),
+            "test_loss": test_loss.tolist(),
             "test_accuracy": accuracy.tolist(),
-            "test_accuracy_first": first.tolist(),
-            "test_accuracy_second": second.tolist(),
+            "test_accuracy_first": even_accuracy.tolist(),
+            "test_accuracy_second": odd_accuracy.tolist(),
         }
         for number, replica in enumerate(self.run.replicas):
-            row = {"row": self.run.row, **{name: getattr(replica, name) for name in DESCRIBED}}
-            row |= {"eps": None if replica.beta is None else replica.eps, "epoch": epoch}
-            row |= {name: values[number] for name, values in numbers.items()}
-            row["diverged"] = int(self.stack.spoilt[number] or not isfinite(row["train_loss"]))
-            state.history.append(row)
-        self._tell_diverged(epoch)
-        wanted = set(self.run.keep) | ({"best_test"} if self.run.best_so_far else set())
-        for criterion, score in (("best_test", accuracy), ("best_validation", first)):
-            if criterion in wanted:
-                self._keep_best(criterion, score)
+            scores = {name: values[number] for name, values in columns.items()}
+            diverged = self.stack.spoilt[number] or not isfinite(scores["train_loss"])
+            description = _description(self.run, replica)
+            state.history.append(
+                {**description, "epoch": epoch, **scores, "diverged": int(diverged)}
+            )
+        self._log_diverged(epoch)
+        if "best_test" in self.run.keep or self.run.best_so_far:
+            self._keep_best("best_test", accuracy)
+        if "best_validation" in self.run.keep:
+            self._keep_best("best_validation", even_accuracy)
         state.sums.zero_()
         self._keep_snapshots(epoch)
 
-    def _tell_diverged(self, epoch: int) -> None:
+    def _log_diverged(self, epoch: int) -> None:
         """Log the replicas that have diverged in this epoch, and how many there are by now."""
         count = len(self.run.replicas)
-        rows, before = self.state.history[-count:], self.state.history[-2 * count : -count]
-        known = [row["diverged"] for row in before] or [0] * count
-        new = [
-            replica
-            for replica, row, was in zip(self.run.replicas, rows, known, strict=True)
-            if row["diverged"] and not was
-        ]
-        names = (f"{each.regime} seed {each.seed} (step size {each.step_size:g})" for each in new)
-        if new:
+        rows = self.state.history[-count:]
+        rows_before = self.state.history[-2 * count : -count]
+        names = []
+        for number, replica in enumerate(self.run.replicas):
+            diverged_before = rows_before and rows_before[number]["diverged"]
+            if rows[number]["diverged"] and not diverged_before:
+                names.append(
+                    f"{replica.regime} seed {replica.seed} (step size {replica.step_size:g})"
+                )
+        if names:
             LOG.warning(
                 "epoch %d: loss is not finite; %d of %d replicas have diverged, now %s",
                 epoch,
@@ -317,18 +345,36 @@ class _Training(EpochTraining):
             best["weights"][name][better] = tensor[better]
 
     def _keep_snapshots(self, epoch: int) -> None:
+        """Keep the weights of this epoch, and the best ones so far, if the run asks for them."""
         state = self.state
         if epoch in self.run.snapshots:
             state.kept[f"epoch{epoch}"] = self.stack.weights()
         if epoch in self.run.best_so_far:
             best = state.best["best_test"]["weights"]
-            state.kept[f"best_so_far{epoch}"] = {k: v.clone() for k, v in best.items()}
+            copies = {name: tensor.clone() for name, tensor in best.items()}
+            state.kept[f"best_so_far{epoch}"] = copies
 
     def keep_last(self) -> None:
-        """Keep the weights at the end, or the best ones, where they are wanted."""
+        """Keep the weights at the end, or the best ones, if the run asks for them."""
         for label in self.run.keep:
-            weights = self.stack.weights() if label == "last" else self.state.best[label]["weights"]
-            self.state.kept[label] = weights
+            if label == "last":
+                self.state.kept[label] = self.stack.weights()
+            else:
+                self.state.kept[label] = self.state.best[label]["weights"]
+
+
+def _description(run: TrainingRun, replica: Replica) -> dict[str, Any]:
+    """Return the columns of the history that describe a replica."""
+    return {
+        "row": run.row,
+        "regime": replica.regime,
+        "stage": replica.stage,
+        "beta": replica.beta,
+        "eps": None if replica.beta is None else replica.eps,
+        "variant": replica.variant,
+        "seed": replica.seed,
+        "step_size": replica.step_size,
+    }
 
 
 def _chosen(gates: Sequence[Tensor] | None, batch: Tensor) -> list[Tensor] | None:
@@ -337,14 +383,15 @@ def _chosen(gates: Sequence[Tensor] | None, batch: Tensor) -> list[Tensor] | Non
         return None
     replicas, count = gates[0].shape[:2]
     rows = batch + count * torch.arange(replicas, device=batch.device)[:, None]
-    return [
-        layer.flatten(0, 1).index_select(0, rows.flatten()).unflatten(0, batch.shape)
-        for layer in gates
-    ]
+    chosen = []
+    for layer in gates:  # (R, images, …)
+        selected = layer.flatten(0, 1).index_select(0, rows.flatten())
+        chosen.append(selected.unflatten(0, batch.shape))
+    return chosen
 
 
 def batch_losses(loss: str, outputs: Tensor, targets: Tensor) -> Tensor:
-    """Mean loss of each replica over its batch, (R,), of outputs (R, batch, outputs).
+    """Return the mean loss of each replica over its batch, (R,), of outputs (R, batch, outputs).
 
     Targets (R, batch) are classes for ``cross_entropy`` and real for ``squared``, the mean of
     (f - y)² over the batch and the outputs, as ``mse`` of Keras.
@@ -356,7 +403,7 @@ def batch_losses(loss: str, outputs: Tensor, targets: Tensor) -> Tensor:
 
 
 def correct(loss: str, outputs: Tensor, targets: Tensor) -> Tensor:
-    """Whether each output is correct, as booleans (R, batch).
+    """Tell whether each output is correct, as booleans (R, batch).
 
     The prediction is the largest logit for ``cross_entropy`` and the sign for ``squared``.
     """

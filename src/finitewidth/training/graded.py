@@ -17,15 +17,11 @@ weight by less than half its last digit would be lost; at small rates this stops
 far from a minimum.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import torch
 
+from finitewidth.training.descent_state import DescentState
 from finitewidth.training.fully_connected import Passes, per_network
-
-if TYPE_CHECKING:
-    from finitewidth.training.descent import DescentRun
 
 TRACKED = 20  # gradients between two iterations of the power iteration
 LONGEST_RATIO = 2  # of a step to the last one, up to which the second term is used
@@ -34,10 +30,10 @@ LONGEST_RATIO = 2  # of a step to the last one, up to which the second term is u
 def steps_at_once(
     times: np.ndarray, eta_lambda: np.ndarray, gaps: np.ndarray, *, cap: float, share: int
 ) -> np.ndarray:
-    """Number of steps that the next gradient of each network makes, at least 1; see the module.
+    """Return the number of steps that the next gradient of each network makes, at least 1.
 
-    ``times`` are steps made, ``eta_lambda`` is rate times lambda_max (NaN gives single steps), and
-    ``gaps`` are steps to the next time that must be hit.
+    It is k of the module's docstring. ``times`` are steps made, ``eta_lambda`` is rate times
+    lambda_max (NaN gives single steps), and ``gaps`` are steps to the next time that must be hit.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         limit = np.minimum(times / share, cap / eta_lambda)
@@ -47,72 +43,88 @@ def steps_at_once(
 
 
 class GradedSteps:
-    """Graded steps of the networks that descend; the state is kept in ``run.solver``.
+    """Graded steps of the networks that descend.
 
-    ``base``: weights when the phase began. ``away``: what was added since. ``now`` and ``last``:
-    the present and the last gradient, times the rate. ``jump``: the last number of steps, 0 before
-    the first.
+    The state of the method is in ``descent.solver``, so that it is in checkpoints. Tensors are
+    those of all parameters, and the array has an entry for each row:
+
+    ``base``: weights when the phase began;
+    ``away``: their change since then;
+    ``now``, ``last``: the present and the last gradient, times the rate;
+    ``jump``: the last number of steps, 0 before the first.
     """
 
-    def __init__(self, run: "DescentRun", until: int | None):
+    def __init__(self, descent: DescentState, until: int | None) -> None:
         """Begin the phase, or go on with it; in the mode ``steps`` they are made one by one.
 
         ``until`` is the number of steps after which networks are parked: for the flow where it may
         be used, and elsewhere for graded steps. None for no such end.
         """
-        self.run, self.of, self.until = run, run.solver, until
-        self.cap = 0.0 if run.plan.mode == "steps" else run.plan.cap
+        self.descent = descent
+        self.solver = descent.solver
+        self.until = until
+        self.cap = 0.0 if descent.plan.mode == "steps" else descent.plan.cap
         self.tracked = TRACKED if self.cap else 0
-        if not self.of:
-            parameters = run.stack.parameters
-            self.of["base"] = [tensor.clone() for tensor in parameters]
+        if not self.solver:
+            parameters = descent.stack.parameters
+            self.solver["base"] = [tensor.clone() for tensor in parameters]
             for name in ("away", "now", "last"):
-                self.of[name] = [torch.zeros_like(tensor) for tensor in parameters]
-            self.of["jump"] = np.zeros(run.places.size, dtype=np.int64)
+                self.solver[name] = [torch.zeros_like(tensor) for tensor in parameters]
+            self.solver["jump"] = np.zeros(descent.active.size, dtype=np.int64)
 
     def arrive(self, passes: Passes) -> np.ndarray:
         """Take account of the losses of ``passes``; return which networks leave the phase."""
-        run = self.run
-        leaving = run.arrive(np.arange(run.places.size), passes.losses())
+        descent = self.descent
+        active = descent.active
+        leaving = descent.arrive(np.arange(active.size), passes.losses())
         if self.until is None:
             return leaving
-        over = ~leaving & (run.clocks.time[run.places] >= self.until)
-        flat = run.clocks.eta_lambda[run.places] <= run.plan.steepest
-        run.park(np.flatnonzero(over & flat), "flow")
-        run.park(np.flatnonzero(over & ~flat), "graded")
+        over = ~leaving & (descent.clocks.time[active] >= self.until)
+        flat = descent.clocks.eta_lambda[active] <= descent.plan.steepest
+        descent.park(np.flatnonzero(over & flat), "flow")
+        descent.park(np.flatnonzero(over & ~flat), "graded")
         return leaving | over
 
     def step(self, passes: Passes) -> None:
-        """Make some steps with each network, at the gradients of ``passes``."""
-        run = self.run
-        clocks, places = run.clocks, run.places
+        """Make one or several steps with each network, at the gradients of ``passes``."""
+        descent = self.descent
+        active = descent.active
         jumps = steps_at_once(
-            clocks.time[places],
-            clocks.eta_lambda[places],
-            run.gaps(places),
+            descent.clocks.time[active],
+            descent.clocks.eta_lambda[active],
+            descent.gaps(active),
             cap=self.cap,
-            share=run.plan.share,
+            share=descent.plan.share,
         )
         self._move(passes, jumps)
-        run.advance(places, jumps)
+        descent.advance(active, jumps)
 
     def _move(self, passes: Passes, jumps: np.ndarray) -> None:
-        of, run = self.of, self.run
-        passes.gradient(run.rates[run.places], out=of["now"])
-        second = np.zeros(jumps.size)
-        near = jumps <= LONGEST_RATIO * of["jump"]
-        second[near] = (jumps * (jumps - 1))[near] / (2 * of["jump"][near])
-        groups = zip(
-            run.stack.parameters, of["base"], of["away"], of["now"], of["last"], strict=True
-        )
-        single, like = (jumps == 1).all(), of["base"][0]
+        """Make k = ``jumps`` steps at once: w - (k + c) g + c g' with c = k (k - 1) / (2 k').
+
+        Gradients g and g' are those times the rate. The coefficient c is 0 after a much shorter
+        last step k'.
+        """
+        descent = self.descent
+        solver = self.solver
+        passes.gradient(descent.rates[descent.active], out=solver["now"])
+        second = np.zeros(jumps.size)  # c
+        near = jumps <= LONGEST_RATIO * solver["jump"]
+        second[near] = (jumps * (jumps - 1))[near] / (2 * solver["jump"][near])
         # converted once for all tensors
-        ahead, back = (torch.from_numpy(each).to(like) for each in (-(jumps + second), second))
-        for weight, base, away, now, last in groups:
-            if single:  # the same numbers in a third of the time
+        like = solver["base"][0]
+        of_now = torch.from_numpy(-(jumps + second)).to(like)
+        of_last = torch.from_numpy(second).to(like)
+        all_single = (jumps == 1).all()
+        for i, weight in enumerate(descent.stack.parameters):
+            away = solver["away"][i]
+            now = solver["now"][i]
+            last = solver["last"][i]
+            if all_single:  # the same numbers in a third of the time
                 away.sub_(now)
             else:
-                away.addcmul_(now, per_network(ahead, now))
-                away.addcmul_(last, per_network(back, last))
-            torch.add(base, away, out=weight)
-        of["now"], of["last"], of["jump"] = of["last"], of["now"], jumps
+                away.addcmul_(now, per_network(of_now, now))
+                away.addcmul_(last, per_network(of_last, last))
+            torch.add(solver["base"][i], away, out=weight)
+        solver["now"], solver["last"] = solver["last"], solver["now"]
+        solver["jump"] = jumps

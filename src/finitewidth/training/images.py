@@ -57,19 +57,22 @@ def load_images(dataset: Dataset, run: TrainingRun, device: str) -> Images:
     Pixels are scaled to [0, 1]. Images are flattened for fully connected networks. The test images
     are the same for all variants.
     """
-    words, classes = ("subset", dataset.name), run.data.classes
-    subset = select.stratified_subset(dataset, run.data.train, run.data.test, words)
+    classes = run.data.classes
+    stream = ("subset", dataset.name)
+    subset = select.stratified_subset(dataset, run.data.train, run.data.test, stream)
     if classes is not None:
         subset = select.binary(subset, *classes)
     variants = [select.altered(subset, variant) for variant in run.variants]
 
     def tensor(images: np.ndarray) -> Tensor:
         pixels = _pixels(images, run.data.pool)
-        return (pixels if run.architecture.channels else pixels.flatten(1)).to(device)
+        if not run.architecture.channels:
+            pixels = pixels.flatten(1)
+        return pixels.to(device)
 
     def targets(labels: np.ndarray) -> Tensor:
-        kind = torch.int64 if classes is None else torch.float32
-        return torch.from_numpy(labels).to(device, kind)
+        dtype = torch.int64 if classes is None else torch.float32
+        return torch.from_numpy(labels).to(device, dtype)
 
     return Images(
         train_x=torch.cat([tensor(variant.train_images) for variant in variants]),
@@ -82,7 +85,7 @@ def load_images(dataset: Dataset, run: TrainingRun, device: str) -> Images:
 
 
 def _pixels(images: np.ndarray, pool: int) -> Tensor:
-    """Images (n, C, H, W) in [0, 1], averaged over squares of ``pool`` × ``pool`` pixels."""
+    """Return images (n, C, H, W) in [0, 1], averaged over squares of ``pool`` × ``pool`` pixels."""
     pixels = select.averaged(select.scaled(images), pool)
     return torch.from_numpy(select.channels_first(pixels))
 
@@ -117,7 +120,9 @@ def balanced_images(
 
     def tensor(images: np.ndarray) -> Tensor:
         pixels = _pixels(images, pool)
-        return (pixels if size is None else resized(pixels, size)).to(device)
+        if size is not None:
+            pixels = resized(pixels, size)
+        return pixels.to(device)
 
     return Images(
         train_x=tensor(dataset.train_images[chosen]),
@@ -129,21 +134,21 @@ def balanced_images(
 
 
 def _chosen(dataset: Dataset, per_class: int | None) -> np.ndarray:
-    """Indices of the chosen training images, ascending."""
-    classes = len(dataset.class_names)
-    members = [np.flatnonzero(dataset.train_labels == label) for label in range(classes)]
-    smallest = min(len(part) for part in members)
-    wanted = smallest if per_class is None else per_class
-    if not 1 <= wanted <= smallest:
+    """Return the indices of the chosen training images, ascending."""
+    classes = range(len(dataset.class_names))
+    members = [np.flatnonzero(dataset.train_labels == label) for label in classes]
+    smallest = min(len(indices) for indices in members)
+    count = smallest if per_class is None else per_class
+    if not 1 <= count <= smallest:
         raise ConfigError(
             f"per_class = {per_class}: the smallest class of {dataset.title} has {smallest} "
             f"training images; set a number from 1 to {smallest}, or null for {smallest}"
         )
-    drawn = []
-    for label, part in enumerate(members):
+    chosen = []
+    for label, indices in enumerate(members):
         stream = np.random.default_rng(seed_for("balanced", dataset.name, label))
-        drawn.append(stream.permutation(part)[:wanted])
-    return np.sort(np.concatenate(drawn))
+        chosen.append(stream.permutation(indices)[:count])
+    return np.sort(np.concatenate(chosen))
 
 
 def resized(images: Tensor, size: int) -> Tensor:
@@ -168,5 +173,5 @@ def epoch_batches(by_class: Tensor, per_class: int, words: Sequence[str | int]) 
 
 
 def batch_labels(classes: int, per_class: int) -> Tensor:
-    """The labels (per_class * classes,) of every batch of `epoch_batches`, int64."""
+    """Return the labels (per_class * classes,) of every batch of `epoch_batches`, int64."""
     return torch.arange(classes).repeat(per_class)

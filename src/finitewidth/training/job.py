@@ -55,14 +55,16 @@ def run_training(
             "versions": versions_of(COMPUTING),
         }
     )
-    folder, seconds = runtime["checkpoints"], runtime["checkpoint_seconds"]
-    checkpoints = CheckpointStore(folder, identity, seconds)
+    checkpoints = CheckpointStore(
+        runtime["checkpoints"], identity, seconds=runtime["checkpoint_seconds"]
+    )
     with base_seed(seed):
         images = load_images(read_dataset(inputs["data"]), run, device)
-    facts, earlier = device_facts(device), None
+    facts = device_facts(device)
     LOG.info("%s on %s: %d training images", run.row, facts["gpu"] or "CPU", images.train_count)
     if runtime["device"] == "auto" and not facts["gpu"]:
         LOG.info("no GPU found (CUDA_VISIBLE_DEVICES: %s)", facts["cuda_visible_devices"])
+    earlier = None
     if "weights" in inputs:
         history = result_files.read_rows(inputs["history"])
         earlier = Trained(history, result_files.read_arrays(inputs["weights"]))

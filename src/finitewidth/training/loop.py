@@ -28,12 +28,16 @@ class Training(ABC):
     ``steps_per_unit`` steps.
     """
 
-    unit, steps_per_unit = "step", 1
+    unit = "step"
+    steps_per_unit = 1
 
     def __init__(
         self, title: str, total: int, weights: Sequence[Tensor], optimiser: Any, **state: Any
     ):
-        self.title, self.total, self.weights, self.optimiser = title, total, weights, optimiser
+        self.title = title
+        self.total = total
+        self.weights = weights
+        self.optimiser = optimiser
         self.state = SimpleNamespace(done=0, **state)
 
     @property
@@ -64,7 +68,10 @@ class Training(ABC):
         self.state = SimpleNamespace(**saved)
 
     def result(self) -> Any:
-        """Return what the last checkpoint holds instead, once it has ended; None for no change."""
+        """Return the result, which the last checkpoint then holds in place of the state.
+
+        None if the last checkpoint holds the state.
+        """
         return None
 
 
@@ -94,8 +101,8 @@ def carry_out(training: Training, checkpoints: CheckpointStore | None = None) ->
         per=training.steps_per_unit,
     )
     training.measure()
-    while (done := training.done) < training.total:
-        progress.reach(done)
+    while training.done < training.total:
+        progress.reach(training.done)
         training.step()
         if checkpoints and checkpoints.due():
             checkpoints.save(training.checkpoint())
@@ -116,7 +123,9 @@ def packed(value: Any) -> Any:
         return {"array": torch.from_numpy(value)}
     if isinstance(value, dict):
         return {key: packed(entry) for key, entry in value.items()}
-    return [packed(entry) for entry in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return [packed(entry) for entry in value]
+    return value
 
 
 def unpacked(value: Any, device: torch.device) -> Any:
@@ -135,11 +144,13 @@ class EpochTraining(Training):
 
     def __init__(self, *arguments: Any, steps_per_epoch: int, **state: Any):
         super().__init__(*arguments, **state)
-        self.steps_per_epoch, self.batches = steps_per_epoch, lru_cache(1)(self._drawn)
-        self.unit, self.steps_per_unit = "epoch", steps_per_epoch
+        self.steps_per_epoch = steps_per_epoch
+        self.batches = lru_cache(1)(self._draw_batches)
+        self.unit = "epoch"
+        self.steps_per_unit = steps_per_epoch
 
     @abstractmethod
-    def _drawn(self, epoch: int) -> Sequence[Tensor]:
+    def _draw_batches(self, epoch: int) -> Sequence[Tensor]:
         """Return the indices of the images of each batch of an epoch, which counts from 1."""
 
     @abstractmethod

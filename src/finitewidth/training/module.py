@@ -1,6 +1,6 @@
 """Training of one torch module of any kind with batches of labelled inputs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import isfinite
 
 import torch
@@ -24,20 +24,25 @@ def loss_of(loss: str, outputs: Tensor, labels: Tensor) -> Tensor:
     """
     if loss == "cross_entropy":
         return functional.cross_entropy(outputs, labels)
-    wanted = functional.one_hot(labels, outputs.shape[1]).to(outputs)
-    return 0.5 * (outputs - wanted).square().sum(1).mean()
+    targets = functional.one_hot(labels, outputs.shape[1]).to(outputs)
+    return 0.5 * (outputs - targets).square().sum(1).mean()
 
 
 def loss_and_accuracy(
     network: nn.Module, x: Batch, labels: Tensor, loss: str
 ) -> tuple[float, float]:
-    """Return loss and accuracy of a network in eval mode."""
+    """Return loss and accuracy of a network in eval mode.
+
+    Raises:
+        ConfigError: the loss is not finite.
+    """
     with torch.no_grad():
         outputs = torch.cat([part.passed_to(network) for part in x.split(CHUNK)])
     value = float(loss_of(loss, outputs, labels))
     if not isfinite(value):
         raise ConfigError("rate: the loss is not finite; choose a smaller rate")
-    return value, float((outputs.argmax(1) == labels).double().mean())
+    correct = outputs.argmax(1) == labels
+    return value, float(correct.double().mean())
 
 
 def train_module(
@@ -54,27 +59,48 @@ def train_module(
     batch_size: int,
     seed: int,
 ) -> None:
-    """Train a network in place, in train mode; let it be observed in eval mode.
+    """Train a network in place, in train mode, and call ``observe`` in eval mode.
 
-    The network is any module that maps inputs (N, ...) on its device to outputs (N, K). It is
-    observed after the numbers of steps ``times``, ascending; ``stepped`` is called after each step.
-    The ``seed`` is that of the order of the inputs, and of dropout.
+    Args:
+        network: a module that maps inputs (N, ...) on its device to outputs (N, K).
+        x: the inputs.
+        labels: (N,), integers from 0.
+        times: numbers of steps after which ``observe`` is called, ascending.
+        observe: gets the number of steps.
+        stepped: called after each step.
+        loss: see `loss_of`.
+        optimiser: "adam" or "sgd".
+        rate: the learning rate.
+        batch_size: inputs in each batch; all of them if there are fewer.
+        seed: of the order of the inputs, and of dropout.
     """
-    step_of = OPTIMISERS[optimiser]([p for p in network.parameters() if p.requires_grad], lr=rate)
-    size = min(batch_size, len(x))
-    stream = torch.Generator().manual_seed(seed_for(seed, "batches"))
-    order, now = torch.empty(0, dtype=torch.int64), 0
+    parameters = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    torch_optimiser = OPTIMISERS[optimiser](parameters, lr=rate)
+    batches = _batches(len(x), min(batch_size, len(x)), seed)
+    now = 0
     with seeded(seed_for(seed, "noise")):
         for time in times:
             network.train()
             for _ in range(time - now):
-                if len(order) < size:
-                    order = torch.cat([order, torch.randperm(len(x), generator=stream)])
-                batch, order = order[:size].to(x.device), order[size:]
-                step_of.zero_grad()
+                batch = next(batches).to(x.device)
+                torch_optimiser.zero_grad()
                 loss_of(loss, x[batch].passed_to(network), labels[batch]).backward()
-                step_of.step()
+                torch_optimiser.step()
                 stepped()
             now = time
             network.eval()
             observe(time)
+
+
+def _batches(count: int, size: int, seed: int) -> Iterator[Tensor]:
+    """Yield batches of ``size`` indices below ``count`` without end.
+
+    The indices are in a random order, which is drawn anew when all have been used.
+    """
+    stream = torch.Generator().manual_seed(seed_for(seed, "batches"))
+    order = torch.empty(0, dtype=torch.int64)
+    while True:
+        if len(order) < size:
+            order = torch.cat([order, torch.randperm(count, generator=stream)])
+        yield order[:size]
+        order = order[size:]

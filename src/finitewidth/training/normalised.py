@@ -45,7 +45,9 @@ class NormalisedPlan:
     @property
     def decays(self) -> tuple[float, ...]:
         """The coefficient of weight decay of each replica."""
-        return self.decay if isinstance(self.decay, tuple) else (self.decay,) * len(self.rates)
+        if isinstance(self.decay, tuple):
+            return self.decay
+        return (self.decay,) * len(self.rates)
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def train(
 
 
 def losses_of(loss: str, outputs: Tensor, labels: Tensor) -> Tensor:
-    """Mean loss, see `NormalisedPlan`, of each replica over a batch, (R,).
+    """Return the mean loss, see `NormalisedPlan`, of each replica over a batch, (R,).
 
     Outputs are (R, b, K), and labels, the classes, (b,).
     """
@@ -106,22 +108,32 @@ def losses_of(loss: str, outputs: Tensor, labels: Tensor) -> Tensor:
 
 
 class _Training(EpochTraining):
+    """The training of `train`.
+
+    Its state has ``sums`` (2, R), loss and accuracy over the batches of this epoch; ``recent``
+    (10, R), accuracies on the last ten batches, in turn; ``diverged`` (R,); and ``history`` and
+    ``measures``, the rows of `Result`.
+    """
+
     def __init__(
         self, network: StackedNetwork, images: Images, plan: NormalisedPlan, measure: Measure
     ):
-        self.network, self.images, self.plan, self.measure_of = network, images, plan, measure
-        replicas, device = network.replicas, images.train_x.device
-        wide = {"dtype": torch.float64, "device": device}
+        self.network = network
+        self.images = images
+        self.plan = plan
+        self.measure_networks = measure
         self.parameters = list(network.parameters.values())
-        steps = images.per_class // plan.batch_per_class
+        replicas = network.replicas
+        device = images.train_x.device
+        steps_per_epoch = images.per_class // plan.batch_per_class
         super().__init__(
-            f"{plan.order}, {replicas} replicas",
-            plan.epochs * steps,
-            [*self.parameters, *network.buffers.values()],
-            NesterovSGD(network.parameters, plan.momentum, plan.decay),
-            steps_per_epoch=steps,
-            sums=torch.zeros(2, replicas, **wide),  # loss and accuracy over batches of this epoch
-            recent=torch.zeros(RECENT, replicas, **wide),  # accuracies on the last ten, in turn
+            title=f"{plan.order}, {replicas} replicas",
+            total=plan.epochs * steps_per_epoch,
+            weights=[*self.parameters, *network.buffers.values()],
+            optimiser=NesterovSGD(network.parameters, plan.momentum, plan.decay),
+            steps_per_epoch=steps_per_epoch,
+            sums=torch.zeros(2, replicas, dtype=torch.float64, device=device),
+            recent=torch.zeros(RECENT, replicas, dtype=torch.float64, device=device),
             diverged=torch.zeros(replicas, dtype=torch.bool, device=device),
             history=[],
             measures=[],
@@ -130,19 +142,22 @@ class _Training(EpochTraining):
         self.labels = batch_labels(images.outputs, plan.batch_per_class).to(device)
         self.schedule = Schedule(plan.decay_rate_at, self.total)
         self.rates = torch.tensor(plan.rates, dtype=torch.float64)
-        self.factor, self.scaled_rates = None, None
+        self.factor: float | None = None  # of the present rates
+        self.scaled_rates: Tensor | None = None  # times this factor, on the device
 
-    def _drawn(self, epoch: int) -> Sequence[Tensor]:
+    def _draw_batches(self, epoch: int) -> Sequence[Tensor]:
         """Return the indices of the images of each batch, (b,), the same for all networks."""
         words = (self.plan.order, "batches", epoch)
         batches = epoch_batches(self.by_class, self.plan.batch_per_class, words)
         return batches.to(self.images.train_x.device)
 
     def _step(self, batch: Tensor) -> None:
+        """Take one step of every network on the same batch, of image indices (b,)."""
         state = self.state
         factor = self.schedule.factor(self.done)
         if factor != self.factor:
-            self.factor, self.scaled_rates = factor, (self.rates * factor).to(self.parameters[0])
+            self.factor = factor
+            self.scaled_rates = (self.rates * factor).to(self.parameters[0])
         x = self.images.train_x.index_select(0, batch)
         _, outputs = self.network.forward(x, training=True)
         losses = losses_of(self.plan.loss, outputs, self.labels)
@@ -159,14 +174,17 @@ class _Training(EpochTraining):
             state.recent[self.done % RECENT] = accuracies
 
     def _rows(self, epoch: int, **columns: Sequence[Any]) -> list[Row]:
-        """The rows of an epoch, one per replica, with further columns (R,)."""
-        return [
-            {"replica": number, "rate": float(rate), "epoch": epoch}
-            | {name: values[number] for name, values in columns.items()}
-            for number, rate in enumerate(self.plan.rates)
-        ]
+        """Return the rows of an epoch, one per replica, with further columns (R,)."""
+        rows = []
+        for number, rate in enumerate(self.plan.rates):
+            row = {"replica": number, "rate": float(rate), "epoch": epoch}
+            for name, values in columns.items():
+                row[name] = values[number]
+            rows.append(row)
+        return rows
 
     def _record(self, epoch: int) -> None:
+        """Add the rows of this epoch to the history, and measure the networks if it is due."""
         state = self.state
         loss, accuracy = (state.sums / self.steps_per_epoch).tolist()
         last = (state.recent.sum(dim=0) / min(self.done, RECENT)).tolist()
@@ -183,27 +201,28 @@ class _Training(EpochTraining):
 
     @torch.no_grad()
     def _measure(self, epoch: int) -> None:
-        plan, last_batch = self.plan, self.batches(epoch)[-1]
+        """Add the rows of an epoch to the measures."""
+        plan = self.plan
+        last_batch = self.batches(epoch)[-1]
         x = self.images.train_x.index_select(0, last_batch)
-        measured = self.measure_of(self.network, x, self.labels, epoch)
+        measured = self.measure_networks(self.network, x, self.labels, epoch)
         loss, accuracy = self._test()
         sum_of_factors = self.schedule.total(self.done)
-        tau = [
-            float(rate) * sum_of_factors * decay / (1 - plan.momentum)
-            for rate, decay in zip(plan.rates, plan.decays, strict=True)
-        ]
+        tau = []
+        for rate, decay in zip(plan.rates, plan.decays, strict=True):
+            tau.append(float(rate) * sum_of_factors * decay / (1 - plan.momentum))
         rows = self._rows(epoch, tau=tau, test_loss=loss, test_accuracy=accuracy)
-        self.state.measures += [
-            row | plain(extra) for row, extra in zip(rows, measured, strict=True)
-        ]
+        for row, numbers in zip(rows, measured, strict=True):
+            self.state.measures.append(row | plain(numbers))
 
     def _test(self) -> tuple[list[float], list[float]]:
-        """Loss and accuracy of each replica on all test images, in eval mode."""
-        x, y, replicas = self.images.test_x, self.images.test_y, self.network.replicas
-        sums = torch.zeros(2, replicas, dtype=torch.float64, device=x.device)
+        """Return loss and accuracy of each replica on all test images, in eval mode."""
+        x = self.images.test_x
+        y = self.images.test_y
+        sums = torch.zeros(2, self.network.replicas, dtype=torch.float64, device=x.device)
         chunk = 2 * len(self.labels)  # needs no more memory than a training step
-        for part, labels in zip(x.split(chunk), y.split(chunk), strict=True):
-            _, outputs = self.network.forward(part, training=False)
+        for images, labels in zip(x.split(chunk), y.split(chunk), strict=True):
+            _, outputs = self.network.forward(images, training=False)
             sums[0] += losses_of(self.plan.loss, outputs, labels) * len(labels)
             sums[1] += (outputs.argmax(dim=2) == labels).sum(dim=1)
         loss, accuracy = (sums / len(y)).tolist()

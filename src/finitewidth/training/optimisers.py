@@ -23,11 +23,13 @@ class StackedOptimiser:
 
     def __init__(self, kind: str, weights: Sequence[Tensor], step_sizes: Sequence[float]):
         """Create ``sgd``, ``adam`` or ``rmsprop`` for tensors (R, …), with R step sizes."""
-        self._parts, groups, start = [], [], 0
+        detached = [weight.detach() for weight in weights]
+        self._parts: list[slice] = []  # the replicas of each group
+        groups = []
+        start = 0
         for step_size, equal in groupby(step_sizes):
             part = slice(start, start + len(list(equal)))
-            views = _pieces([weight.detach() for weight in weights], part)
-            groups.append({"params": views, "lr": step_size})
+            groups.append({"params": _pieces(detached, part), "lr": step_size})
             self._parts.append(part)
             start = part.stop
         if kind == "sgd":
@@ -35,8 +37,9 @@ class StackedOptimiser:
         elif kind == "adam":
             self._torch = torch.optim.Adam(groups, eps=KERAS_EPSILON, fused=True)
         else:
-            words = {"alpha": KERAS_RHO, "eps": KERAS_EPSILON, "foreach": True}
-            self._torch = torch.optim.RMSprop(groups, **words)
+            self._torch = torch.optim.RMSprop(
+                groups, alpha=KERAS_RHO, eps=KERAS_EPSILON, foreach=True
+            )
         self.state_dict = self._torch.state_dict  # for checkpoints
         self.load_state_dict = self._torch.load_state_dict
 
@@ -52,7 +55,7 @@ class StackedOptimiser:
 
 
 def _pieces(tensors: Sequence[Tensor], part: slice) -> list[Tensor]:
-    """Views of the replicas ``part`` of all tensors.
+    """Return views of the replicas ``part`` of all tensors.
 
     A tensor gives a single view where this does not change any result. On a CPU the fused steps
     round the last few numbers of a tensor, which do not fill a vector register, differently from
@@ -62,8 +65,10 @@ def _pieces(tensors: Sequence[Tensor], part: slice) -> list[Tensor]:
     """
     pieces: list[Tensor] = []
     for tensor in tensors:
-        whole = tensor[0].numel() % FLOATS_IN_CACHE_LINE == 0
-        pieces += [tensor[part]] if whole else tensor[part].unbind()
+        if tensor[0].numel() % FLOATS_IN_CACHE_LINE == 0:
+            pieces.append(tensor[part])
+        else:
+            pieces += tensor[part].unbind()
     return pieces
 
 
@@ -84,14 +89,16 @@ class NesterovSGD:
         """Start with velocities 0; the decay is that of all replicas or of each, (R,)."""
         self._weights = [tensor.detach() for tensor in parameters.values()]
         self._velocities = [torch.zeros_like(tensor) for tensor in self._weights]
-        self._momentum, self._decay = momentum, decay
-        numbers = range(len(self._weights)) if decay else ()
-        self._decayed = [number for number in numbers if self._weights[number].dim() > 2]
-        self._decays: list[Tensor] | None = None
+        self._momentum = momentum
+        self._decay = decay
+        self._decayed = []  # numbers of the tensors on which the decay acts
+        if decay:
+            axes = [weight.dim() for weight in self._weights]
+            self._decayed = [number for number, count in enumerate(axes) if count > 2]
+        self._decays: list[Tensor] | None = None  # for each of them, if replicas differ
         if not isinstance(decay, float | int):
             decays = torch.tensor(decay, dtype=torch.float64).to(self._weights[0])
-            shapes = [self._weights[number].dim() for number in self._decayed]
-            self._decays = [decays.view(-1, *[1] * (axes - 1)) for axes in shapes]
+            self._decays = [_by_replica(decays, self._weights[n]) for n in self._decayed]
 
     def step(self, gradients: Sequence[Tensor], rates: Tensor) -> None:
         """Update the parameters in place; the rates (R,) have their type.
@@ -111,8 +118,8 @@ class NesterovSGD:
         # out of place: half as many calls as in place, and small tensors cost a call each
         self._velocities = torch._foreach_add(change, self._velocities, alpha=self._momentum)
         steps = torch._foreach_add(change, self._velocities, alpha=self._momentum)
-        by_replica = [rates.view(-1, *[1] * (step.dim() - 1)) for step in steps]
-        torch._foreach_addcmul_(self._weights, steps, by_replica, value=-1)
+        rates_of_tensors = [_by_replica(rates, step) for step in steps]
+        torch._foreach_addcmul_(self._weights, steps, rates_of_tensors, value=-1)
 
     def state_dict(self) -> dict[str, list[Tensor]]:
         """Return the velocities, for a checkpoint."""
@@ -122,6 +129,11 @@ class NesterovSGD:
         """Restore what `state_dict` returned, on the device of the weights."""
         # not copied into the old ones: another order in memory could change the last bits of steps
         self._velocities = state["velocities"]
+
+
+def _by_replica(numbers: Tensor, like: Tensor) -> Tensor:
+    """Return numbers (R,) with as many axes as a tensor (R, ...)."""
+    return numbers.view(-1, *[1] * (like.dim() - 1))
 
 
 class Schedule:
@@ -143,5 +155,5 @@ class Schedule:
         """The sum of the factors of the first ``done`` steps."""
         edges = [0, *(min(start, done) for start in self._starts), done]
         return sum(
-            (end - start) * 10.0**-number for number, (start, end) in enumerate(pairwise(edges))
+            (end - start) * 10.0**-exponent for exponent, (start, end) in enumerate(pairwise(edges))
         )

@@ -21,14 +21,18 @@ class PlannedTraining:
 def replicas_of(
     regime: str, stream: str, settings: Mapping[str, Any], **more: Any
 ) -> tuple[Replica, ...]:
-    """A replica per run; those of one stream start alike and see the images in the same order.
+    """Return a replica for each run.
+
+    Replicas of one stream start with the same weights and see the images in the same order.
 
     The settings have ``runs`` and ``step_size``; ``more`` are further attributes of a `Replica`,
     such as another ``step_size``.
     """
-    shared = {"regime": regime, "step_size": settings["step_size"], **more}
-    seeds = range(settings["runs"])
-    return tuple(Replica(name=f"{stream}/run{seed}", seed=seed, **shared) for seed in seeds)
+    attributes = {"regime": regime, "step_size": settings["step_size"], **more}
+    replicas = []
+    for seed in range(settings["runs"]):
+        replicas.append(Replica(name=f"{stream}/run{seed}", seed=seed, **attributes))
+    return tuple(replicas)
 
 
 def planned(
@@ -40,27 +44,31 @@ def planned(
     earlier: str | None = None,
     **more: Any,
 ) -> PlannedTraining:
-    """A training of a section of the settings, of all ``replicas`` in one stack.
+    """Return the training that a section of the settings describes, of replicas in one stack.
 
     The settings have ``dataset``, ``train``, ``test``, ``optimiser``, ``batch_size``, ``epochs``;
     ``pool`` if images are averaged, ``classes`` if there are two with targets of -1 and +1, and
     ``every`` if weights are kept every few epochs. ``more`` are other attributes of its
     `TrainingRun`.
     """
-    classes, every = settings.get("classes"), settings.get("every")
-    described = {
+    classes = settings.get("classes")
+    epochs = settings["epochs"]
+    every = settings.get("every")
+    attributes = {
         "row": row,
         "architecture": Architecture.from_mapping(network),
         "data": DataChoice(
-            classes=classes and tuple(classes),
+            classes=tuple(classes) if classes else None,
             pool=settings.get("pool", 1),
             train=settings["train"],
             test=settings["test"],
         ),
         "loss": "squared" if classes else "cross_entropy",
-        "snapshots": tuple(range(0, settings["epochs"] + 1, every)) if every else (),
+        "snapshots": tuple(range(0, epochs + 1, every)) if every else (),
         "replicas": tuple(replicas),
-        **{name: settings[name] for name in ("optimiser", "batch_size", "epochs")},
+        "optimiser": settings["optimiser"],
+        "batch_size": settings["batch_size"],
+        "epochs": epochs,
     }
-    run = TrainingRun(**described | more)
+    run = TrainingRun(**attributes | more)
     return PlannedTraining(name=name, run=run, dataset=settings["dataset"], earlier=earlier)

@@ -102,4 +102,7 @@ class TrainingRun:
 
 
 def _tuples(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+    """Return values with tuples in place of lists, which JSON does not have."""
+    return {
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+    }

@@ -129,18 +129,8 @@ def _below(above: _Given, init: Initialisation, layer: int) -> _Given:
         p1=s + _added(u1, delta4 + s1),
         c=2 * s + _added(above.p1 + s_above + np.log(N), above.c + along),
         z0=_added(above.z0, z1 + b, z2 + 2 * b, _both(s0, u0), delta4 + _pairs(s0, s0)),
-        z1=_added(
-            z1,
-            cross_term,
-            _both(s0, u1),
-            _both(s1, u0),
-            delta4 + _both(s0, s1),
-        ),
-        z2=_added(
-            z2,
-            _both(s1, u1),
-            delta4 + _pairs(s1, s1),
-        ),
+        z1=_added(z1, cross_term, _both(s0, u1), _both(s1, u0), delta4 + _both(s0, s1)),
+        z2=_added(z2, _both(s1, u1), delta4 + _pairs(s1, s1)),
     )
 
 
