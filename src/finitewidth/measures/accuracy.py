@@ -40,20 +40,26 @@ def scores_by_replica(history: pd.DataFrame, trained_from: float) -> pd.DataFram
             some epoch, otherwise 0. A last epoch alone may fall into one of the short drops that
             follow a large step of Adam.
     """
-    replicas = history.groupby(REPLICA, sort=False, dropna=False)
-    rows = [{**dict(zip(REPLICA, key, strict=True)), **_scores(epochs)} for key, epochs in replicas]
+    rows = []
+    for replica, epochs in history.groupby(REPLICA, sort=False, dropna=False):
+        description = dict(zip(REPLICA, replica, strict=True))
+        rows.append(description | _scores(epochs))
     runs = pd.DataFrame(rows)
     trained = (runs["best_train"] >= trained_from) & (runs["diverged"] == 0)
     return runs.assign(trained=trained.astype(int))
 
 
 def _scores(epochs: pd.DataFrame) -> dict[str, float]:
-    first, second = epochs["test_accuracy_first"], epochs["test_accuracy_second"]
+    """Return the further columns of `scores_by_replica` from the epochs of one replica."""
+    first = epochs["test_accuracy_first"]
+    second = epochs["test_accuracy_second"]
     last = epochs.loc[epochs["epoch"].idxmax()]
+    second_at_best_first = second[first.idxmax()]
+    first_at_best_second = first[second.idxmax()]
     return {
         "epochs": int(last["epoch"]),
         "best_test": epochs["test_accuracy"].max(),
-        "cross_fitted": (second[first.idxmax()] + first[second.idxmax()]) / 2,
+        "cross_fitted": (second_at_best_first + first_at_best_second) / 2,
         "last": last["test_accuracy"],
         "train_last": last["train_accuracy"],
         "best_train": epochs["train_accuracy"].max(),
@@ -62,7 +68,10 @@ def _scores(epochs: pd.DataFrame) -> dict[str, float]:
 
 
 def train_accuracies(runs: pd.DataFrame) -> dict[str, float | int]:
-    """Say how well the runs of one network, rows of `scores_by_replica`, fit their training images.
+    """Summarise how well the runs of one network fit their training images.
+
+    Args:
+        runs: rows of `scores_by_replica`.
 
     Returns:
         ``train_accuracy``, the mean over runs that did not diverge, and ``train_accuracy_lowest``,
@@ -85,11 +94,12 @@ def means_of_runs(
         ``runs`` (that are averaged), ``diverged`` (that are not), ``select``, and for each column
         ``<column>_mean`` and ``<column>_spread`` (sample standard deviation), times ``unit``.
     """
-    sound = runs[runs["diverged"] == 0]
-    row = {"runs": len(sound), "diverged": int(runs["diverged"].sum()), "select": select}
+    converged = runs[runs["diverged"] == 0]
+    row = {"runs": len(converged), "diverged": int(runs["diverged"].sum()), "select": select}
     for column in columns:
-        values = unit * sound[column]
-        row |= {f"{column}_mean": values.mean(), f"{column}_spread": values.std()}
+        values = unit * converged[column]
+        row[f"{column}_mean"] = values.mean()
+        row[f"{column}_spread"] = values.std()
     return row
 
 
@@ -104,20 +114,29 @@ def averaged(values: pd.Series) -> dict[str, float | int]:
         fail) and ``failed`` (number of runs that failed).
     """
     numbers = values.astype(float)
-    sound = numbers[np.isfinite(numbers)]
-    runs, failed = len(sound), len(values) - len(sound)
-    return {"y": sound.mean(), "spread": sound.std(), "runs": runs, "failed": failed}
+    finite = numbers[np.isfinite(numbers)]
+    return {
+        "y": finite.mean(),
+        "spread": finite.std(),
+        "runs": len(finite),
+        "failed": len(values) - len(finite),
+    }
 
 
 def curve(history: pd.DataFrame, column: str) -> Iterator[dict[str, Any]]:
-    """Points (x, y, spread, runs, diverged) of a column of one network; x is the epoch.
+    """Yield the points (x, y, spread, runs, diverged) of a column of one network; x is the epoch.
 
     A run whose training loss was not finite at some epoch is counted in ``diverged`` and is
     excluded from everything else.
     """
     diverged = history[history["diverged"] == 1]["seed"].unique()
-    sound = history[~history["seed"].isin(diverged)]
-    for epoch, group in sound.groupby("epoch"):
+    converged = history[~history["seed"].isin(diverged)]
+    for epoch, group in converged.groupby("epoch"):
         values = group[column]
-        point = {"x": epoch, "y": values.mean(), "spread": values.std(), "runs": len(values)}
-        yield point | {"diverged": len(diverged)}
+        yield {
+            "x": epoch,
+            "y": values.mean(),
+            "spread": values.std(),
+            "runs": len(values),
+            "diverged": len(diverged),
+        }

@@ -61,14 +61,21 @@ def block_means(kernel: Any, labels: Any) -> BlockMeans:
         >>> float(means.diagonal), float(means.same_class), float(means.other_class)
         (2.0, 1.0, 0.0)
     """
-    theta, together = _checked(kernel, labels)
-    alone = np.eye(len(together), dtype=bool)
-    diagonal, spread_diagonal = _moments(theta, alone / 1.0)
-    same, spread_same = _moments(theta, _per_class(together & ~alone, together))
-    other, spread_other = _moments(theta, _per_class(~together, together))
-    with_diagonal, _ = _moments(theta, _per_class(together, together))
-    spreads = spread_diagonal, spread_same, spread_other
-    return BlockMeans(diagonal, same, with_diagonal, other, *spreads)
+    theta, same_class = _checked(kernel, labels)
+    same_input = np.eye(len(same_class), dtype=bool)
+    diagonal, spread_diagonal = _moments(theta, same_input / 1.0)
+    same, spread_same = _moments(theta, _per_class(same_class & ~same_input, same_class))
+    other, spread_other = _moments(theta, _per_class(~same_class, same_class))
+    with_diagonal, _ = _moments(theta, _per_class(same_class, same_class))
+    return BlockMeans(
+        diagonal=diagonal,
+        same_class=same,
+        same_class_with_diagonal=with_diagonal,
+        other_class=other,
+        spread_diagonal=spread_diagonal,
+        spread_same=spread_same,
+        spread_other=spread_other,
+    )
 
 
 def gap(means: BlockMeans) -> np.ndarray:
@@ -91,8 +98,8 @@ def label_alignment(kernel: Any, targets: Any, *, centred: bool = False) -> Any:
         kernel: (..., S, S).
         targets: integers, booleans or names (S,) are classes. Floating-point numbers (S,), whole or
             not, are real targets; so is every array (S, C), such as one-hot rows.
-        centred: whether the means of rows and columns are taken off both matrices first (Cortes,
-            Mohri and Rostamizadeh 2012). A kernel that is constant is then zero.
+        centred: whether to subtract the means of rows and columns of both matrices first (Cortes,
+            Mohri and Rostamizadeh 2012). A constant kernel is then zero.
 
     Returns:
         (...,).
@@ -109,21 +116,26 @@ def label_alignment(kernel: Any, targets: Any, *, centred: bool = False) -> Any:
         >>> float(fw.label_alignment(np.eye(2), [1.0, -1.0]).round(3))  # real targets
         0.707
     """
-    theta, matrix = _numbers("kernel", kernel), _target_matrix(targets)
+    theta = _numbers("kernel", kernel)
+    matrix = _target_matrix(targets)
     _check_shapes(theta, len(matrix), np.shape(targets))
     theta, _ = _in_range(theta, (-2, -1))
     matrix, _ = _in_range(matrix, (-2, -1))
-    length, matrix_length = _length(theta), _length(matrix)
+    # a constant matrix leaves only rounding after centring
+    rounding = len(matrix) * np.finfo(float).eps
+    least_norm = rounding * _norm(theta)
+    least_matrix_norm = rounding * _norm(matrix)
     if centred:
-        theta, matrix = _centred(theta), _centred(matrix)
-    # what is left of a constant matrix is rounding
-    least = len(matrix) * np.finfo(float).eps
+        theta = _centred(theta)
+        matrix = _centred(matrix)
+    norm = _norm(theta)
+    matrix_norm = _norm(matrix)
     after = " after centring" if centred else ""
-    if (_length(theta) <= least * length).any():
+    if (norm <= least_norm).any():
         raise ConfigError(f"kernel: it is zero{after}; alignment needs a kernel that is not")
-    if _length(matrix) <= least * matrix_length:
+    if matrix_norm <= least_matrix_norm:
         raise ConfigError(f"targets: all are zero{after}; alignment needs targets that are not")
-    return (theta * matrix).sum(axis=(-2, -1)) / (_length(theta) * _length(matrix))
+    return (theta * matrix).sum(axis=(-2, -1)) / (norm * matrix_norm)
 
 
 def _target_matrix(targets: Any) -> np.ndarray:
@@ -140,12 +152,13 @@ def _target_matrix(targets: Any) -> np.ndarray:
 
 
 def _centred(matrix: np.ndarray) -> np.ndarray:
-    """Take the means of rows and of columns off matrices (..., S, S)."""
+    """Subtract the means of rows and of columns from matrices (..., S, S)."""
     rows = matrix - matrix.mean(axis=-1, keepdims=True)
     return rows - rows.mean(axis=-2, keepdims=True)
 
 
-def _length(matrix: np.ndarray) -> np.ndarray:
+def _norm(matrix: np.ndarray) -> np.ndarray:
+    """Return the Frobenius norm, (...,)."""
     return np.linalg.norm(matrix, axis=(-2, -1))
 
 
@@ -161,10 +174,14 @@ def _in_range(values: np.ndarray, axis: int | tuple[int, ...]) -> tuple[np.ndarr
     return np.ldexp(values, -exponent), exponent
 
 
-def _per_class(pairs: np.ndarray, together: np.ndarray) -> np.ndarray:
-    """Return weights (S, S) of pairs (i, j) with the same sum for the class of each i."""
-    in_class = (pairs.sum(axis=1, keepdims=True) * together.sum(axis=1, keepdims=True)).clip(1)
-    return pairs / in_class
+def _per_class(pairs: np.ndarray, same_class: np.ndarray) -> np.ndarray:
+    """Return weights (S, S) of pairs (i, j), with the same sum over all i of a class.
+
+    ``pairs`` and ``same_class`` are booleans (S, S): which pairs count, and which are of one class.
+    """
+    pairs_of_input = pairs.sum(axis=1, keepdims=True)
+    inputs_of_class = same_class.sum(axis=1, keepdims=True)
+    return pairs / (pairs_of_input * inputs_of_class).clip(1)
 
 
 def _moments(theta: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -173,7 +190,8 @@ def _moments(theta: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nda
     if not pairs.any():
         nothing = np.full(theta.shape[:-2], np.nan)
         return nothing, nothing
-    entries, shares = theta[..., pairs], weights[pairs] / weights.sum()
+    entries = theta[..., pairs]
+    shares = weights[pairs] / weights.sum()
     mean = (entries * shares).sum(axis=-1)
     deviations, exponent = _in_range(entries - mean[..., None], -1)
     spread = np.sqrt((deviations**2 * shares).sum(axis=-1))
@@ -182,8 +200,10 @@ def _moments(theta: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nda
 
 def _checked(kernel: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the kernel in float64, and the pairs of one class, (S, S)."""
-    theta, classes = _numbers("kernel", kernel), _array(labels)
-    _check_shapes(theta, len(classes) if classes.ndim == 1 else -1, classes.shape)
+    theta = _numbers("kernel", kernel)
+    classes = _array(labels)
+    inputs = len(classes) if classes.ndim == 1 else -1  # -1 fits no kernel
+    _check_shapes(theta, inputs, classes.shape)
     if classes.dtype.kind == "f" and not (classes == classes.round()).all():
         raise ConfigError("labels: must be classes; these are real numbers that are not whole")
     return theta, classes[:, None] == classes

@@ -100,7 +100,7 @@ def class_parts(features: Any, labels: Any, classes: int) -> ClassParts:
 
 
 def nc1(parts: ClassParts) -> float:
-    """Mean over classes and features of the standard deviation within a class.
+    """Return the mean over classes and features of the standard deviation within a class.
 
     It is that of ``collapse`` Figure 2 c and of the authors' code. It scales with the features.
     """
@@ -108,17 +108,18 @@ def nc1(parts: ClassParts) -> float:
 
 
 def nc1_ratio(parts: ClassParts) -> float:
-    """Variance within classes over variance of the class means, both summed over features.
+    """Return the variance within classes over that of the class means, summed over features.
 
     It does not depend on the scale of the features. It is nan if all class means are equal.
     """
-    within = (parts.deviations**2).sum() / (parts.means.shape[1] * parts.per_class)
-    between = (parts.centred**2).sum() / parts.means.shape[1]
+    classes = parts.means.shape[1]
+    within = (parts.deviations**2).sum() / (classes * parts.per_class)
+    between = (parts.centred**2).sum() / classes
     return float(within / between) if between else np.nan
 
 
 def nc2(parts: ClassParts, *, normalise_columns: bool = False) -> float:
-    """|M^T M / |M^T M|_F - Phi|_F with Phi = (I - 1 1^T / C) / sqrt(C - 1).
+    """Return |M^T M / |M^T M|_F - Phi|_F with Phi = (I - 1 1^T / C) / sqrt(C - 1).
 
     Source: ``collapse`` Figure 2 d. It is 0 if the centred class means form a simplex equiangular
     tight frame, and nan if they are 0. The columns of M may be normalised first, as in the
@@ -131,7 +132,9 @@ def nc2(parts: ClassParts, *, normalise_columns: bool = False) -> float:
 
 
 def nc3(parts: ClassParts, head_weight: Any, *, normalise_columns: bool = False) -> float:
-    """|W^T / |W|_F - M / |M|_F|_F with W (C, n) and M as for `nc2`, ``collapse`` Figure 2 e.
+    """Return |W^T / |W|_F - M / |M|_F|_F with W (C, n) and M as for `nc2`.
+
+    Source: ``collapse`` Figure 2 e.
 
     It is 0 if W^T and M are equal up to a positive factor, and nan if one of them is 0.
     """
@@ -141,7 +144,7 @@ def nc3(parts: ClassParts, head_weight: Any, *, normalise_columns: bool = False)
 
 
 def nc4(parts: ClassParts, features: Any, head_weight: Any, head_bias: Any) -> float:
-    """Share of the inputs whose largest output is that of the nearest class mean (NC4)."""
+    """Return the share of inputs whose largest output is that of the nearest class mean (NC4)."""
     h = np.asarray(features, dtype=float)
     W = np.asarray(head_weight, dtype=float)
     b = np.asarray(head_bias, dtype=float)
@@ -184,7 +187,7 @@ def invariant(
 
 
 def bias_gap(head_bias: Any) -> float:
-    """Largest |b_c - 1/C|; Theorem 5.2 has b = 1/C for centred features."""
+    """Return the largest |b_c - 1/C|; Theorem 5.2 has b = 1/C for centred features."""
     b = np.asarray(head_bias, dtype=float)
     return float(np.abs(b - 1 / len(b)).max())
 
@@ -214,10 +217,10 @@ def collapse_measures(
     Raises:
         ConfigError: the shapes do not match, or the classes have different numbers of inputs.
     """
-    if not all(np.isfinite(given).all() for given in (features, head_weight, head_bias)):
+    if not all(np.isfinite(array).all() for array in (features, head_weight, head_bias)):
         return dict.fromkeys(COLLAPSE, np.nan)
     parts = class_parts(features, labels, len(head_weight))
-    unused = (np.asarray(features) == 0).all(axis=0)  # (n,)
+    is_dead = (np.asarray(features) == 0).all(axis=0)  # (n,)
     measures = {
         "nc1": nc1(parts),
         "nc1_ratio": nc1_ratio(parts),
@@ -227,14 +230,14 @@ def collapse_measures(
     }
     measures |= _invariant_measures(parts, head_weight, kappa)
     measures["bias_gap"] = bias_gap(head_bias)
-    measures["dead"] = int(unused.sum())
+    measures["dead"] = int(is_dead.sum())
     return measures
 
 
 def _invariant_measures(
     parts: ClassParts, head_weight: Any, kappa: tuple[float, float, float]
 ) -> dict[str, float]:
-    """Sizes of the invariant and of its terms, the keys ``e_norm`` to ``alpha_c`` of `COLLAPSE`.
+    """Return the sizes of the invariant and of its terms, ``e_norm`` to ``alpha_c`` of `COLLAPSE`.
 
     The factor c that brings c B nearest to W^T W is <W^T W, B> / |B|_F^2. What is left then has the
     size sqrt(1 - cosine^2) |W^T W|_F.
@@ -289,7 +292,7 @@ def kernel_measures(
 
 
 def _block_measures(name: str, kernel: Any, count: int, labels: Any) -> dict[str, float]:
-    """Block means d, c and n of a kernel (S, S) that is a sum over ``count`` outputs."""
+    """Return the block means d, c and n of a kernel (S, S) that is a sum over ``count`` outputs."""
     means = block_means(np.asarray(kernel, dtype=float) / count, labels)
     return {
         f"{name}_d": float(means.diagonal),
@@ -299,7 +302,7 @@ def _block_measures(name: str, kernel: Any, count: int, labels: Any) -> dict[str
 
 
 def _columns(parts: ClassParts, normalise: bool) -> np.ndarray:
-    """M, with columns of norm 1 if that is wanted."""
+    """Return M, whose columns have norm 1 with ``normalise``."""
     M = parts.centred
     if not normalise:
         return M
@@ -308,6 +311,6 @@ def _columns(parts: ClassParts, normalise: bool) -> np.ndarray:
 
 
 def _normalised(matrix: np.ndarray) -> np.ndarray:
-    """The matrix over its Frobenius norm; nan if that is 0."""
+    """Return a matrix over its Frobenius norm; nan if that is 0."""
     with np.errstate(invalid="ignore"):
         return matrix / np.linalg.norm(matrix)

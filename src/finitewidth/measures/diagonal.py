@@ -8,9 +8,9 @@ import numpy as np
 def over_smaller_diagonal(kernel: Any) -> np.ndarray:
     """Return the values of all pairs of different inputs over the smaller of their diagonal ones.
 
-    A kernel whose diagonal values are larger than the others has shares below 1. Of any kernel, the
-    value of a pair is at most the geometric mean of its two diagonal values, so that shares exceed
-    1 only where these differ.
+    These shares are below 1 if the diagonal values are larger than all others. In any kernel, the
+    value of a pair is at most the geometric mean of its two diagonal values. A share is therefore
+    above 1 only if these two differ.
 
     Args:
         kernel: (S, S), or the norms of the blocks of a positive semidefinite matrix, as a matrix.

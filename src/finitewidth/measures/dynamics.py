@@ -27,9 +27,11 @@ PRECISIONS = {
     "float64": (torch.float64, None),
     "adapted": (torch.float32, 1e-6),
 }
-DESCENT, LINEAR = "gradient descent", "linear recursion"
+DESCENT = "gradient descent"
+LINEAR = "linear recursion"
 BATCH_ELEMENTS = 1_000_000  # activations of a batch of runs; z, delta and gates take 8 MB each
-FEWEST_TIMES, TIMES_PER_DECADE = 10, 12
+FIRST_TIMES = 10  # every time up to this one is among `log_times`
+TIMES_PER_DECADE = 12
 
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -55,9 +57,12 @@ class Networks:
 
     def first(self, count: int) -> "Networks":
         """Return the first ``count`` replicas."""
-        gates = self.gates if isinstance(self.gates, str) else [g[:count] for g in self.gates]
         x = self.x[:count] if self.x.dim() == 3 else self.x
-        return Networks(x, self.y[:count], [w[:count] for w in self.weights], gates)
+        weights = [weight[:count] for weight in self.weights]
+        gates = self.gates
+        if not isinstance(gates, str):
+            gates = [gate[:count] for gate in gates]
+        return Networks(x, self.y[:count], weights, gates)
 
     def kernel(self) -> Tensor:
         """Return the tangent kernels K_0, (R, S, S) in float64."""
@@ -65,17 +70,20 @@ class Networks:
             return traced_kernel(FullyConnected(self.weights, None, "relu"), self.x)
         gates = self.gates
         if gates == "open":
-            gates = [torch.ones(*self.y.shape, w.shape[-1]).double() for w in self.weights[:-1]]
+            widths = [weight.shape[-1] for weight in self.weights[:-1]]
+            gates = [torch.ones(*self.y.shape, width).double() for width in widths]
         return value_kernel(self.x, self.weights, None, gates, with_biases=False)
 
     def outputs(self) -> Tensor:
         """Return the outputs, (R, S) in float64."""
         z = self.x.double()
-        for layer, weight in enumerate(self.weights):
+        for layer, weight in enumerate(self.weights[:-1]):
             z = z @ weight.double()
-            if layer < self.depth - 1 and self.gates != "open":
-                z = torch.relu(z) if self.gates == "own" else z * self.gates[layer]
-        return z[..., 0]
+            if self.gates == "own":
+                z = torch.relu(z)
+            elif self.gates != "open":
+                z = z * self.gates[layer]
+        return (z @ self.weights[-1].double())[..., 0]
 
 
 @dataclass(frozen=True)
@@ -98,30 +106,35 @@ def follow(networks: Networks, settings: Mapping[str, Any], descents: int) -> Dy
     """Compute the kernels and the dynamics of R replicas.
 
     The first ``descents`` replicas are trained by gradient descent. The linear recursion is
-    computed for all. The step size is ``rate`` divided by the largest eigenvalue of ``rho``, which
-    is ``kernel`` for K_0 of each run, or ``kernel_over_depth`` for K_0/d. The loss is 1/2 sum e^2,
-    or sum e^2 without ``loss_half``. ``steps`` are those of gradient descent. Those of the linear
-    recursion, ``linear_steps``, cost nearly nothing, as it is evaluated in closed form. With
-    ``precision`` = ``float32``, gradient descent takes half the time of ``float64``, but squared
-    errors do not fall below about 1e-11 of the first; with ``adapted``, it is ``float32`` until
-    they have fallen to a millionth, and ``float64`` from there on.
+    computed for all of them. These settings are used:
+
+    ``rho`` and ``rate``: the step size is ``rate`` divided by the largest eigenvalue of K_0 of each
+    run (``kernel``) or of K_0/d (``kernel_over_depth``).
+    ``loss_half``: whether the loss is 1/2 sum e^2 rather than sum e^2.
+    ``steps``: number of steps of gradient descent.
+    ``linear_steps``: number of steps of the linear recursion. They cost nearly nothing, as it is
+    evaluated in closed form.
+    ``precision``: of gradient descent. ``float32`` takes half the time of ``float64``, but squared
+    errors do not fall below about 1e-11 of the first; ``adapted`` is ``float32`` until they have
+    fallen to a millionth, and ``float64`` from there on.
     """
     kernel = networks.kernel()
-    values, vectors = torch.linalg.eigh(kernel)
-    largest = values[:, -1]
-    rho = largest / networks.depth if settings["rho"] == "kernel_over_depth" else largest
+    eigenvalues, eigenvectors = torch.linalg.eigh(kernel)
+    rho = eigenvalues[:, -1]
+    if settings["rho"] == "kernel_over_depth":
+        rho = rho / networks.depth
     rate = settings["rate"] * (1 if settings["loss_half"] else 2)
     step = rate / rho
     times = log_times(settings["linear_steps"])
     errors = networks.outputs() - networks.y
-    linear = error_ratios(values, vectors, errors, step=step, times=times)
+    linear = error_ratios(eigenvalues, eigenvectors, errors, step=step, times=times)
     ratios = {LINEAR: (times, linear.numpy())}
     growth = np.empty(0)
     if descents:
         descending = networks.first(descents)
         ratios[DESCENT], trained = _descend(descending, step[:descents], settings)
         growth = (trace(trained.kernel()) / trace(kernel[:descents])).numpy()
-    return Dynamics(kernel.numpy(), values.numpy(), ratios, growth)
+    return Dynamics(kernel.numpy(), eigenvalues.numpy(), ratios, growth)
 
 
 def _descend(
@@ -129,9 +142,8 @@ def _descend(
 ) -> tuple[tuple[list[int], np.ndarray], Networks]:
     """Train all networks; return times and error ratios, and the trained networks."""
     times = log_times(settings["steps"])
-    squares = []  # |e_t|^2 at each time, (R,)
     dtype, double_below = PRECISIONS[settings["precision"]]
-    for state in gradient_descent(
+    states = gradient_descent(
         networks.x,
         networks.y,
         networks.weights,
@@ -140,7 +152,9 @@ def _descend(
         times=times,
         dtype=dtype,
         double_below=double_below,
-    ):
+    )
+    squares = []  # |e_t|^2 at each time, (R,)
+    for state in states:
         squares.append((state.errors.double() ** 2).sum(-1))
     ratios = torch.stack([square / squares[0] for square in squares]).numpy()
     return (times, ratios), replace(networks, weights=state.weights)
@@ -149,12 +163,13 @@ def _descend(
 def log_times(last: int) -> list[int]:
     """Return times from 0 to ``last``, spaced logarithmically, sorted and without repetition.
 
-    They contain 0 to `FEWEST_TIMES`, then `TIMES_PER_DECADE` times per decade, the powers of ten
+    They contain 0 to `FIRST_TIMES`, then `TIMES_PER_DECADE` times per decade, the powers of ten
     among them, and ``last``.
     """
-    decades = int(np.ceil(np.log10(max(last, 1)))) * TIMES_PER_DECADE
-    spaced = np.round(10 ** (np.arange(decades + 1) / TIMES_PER_DECADE)).astype(int)
-    times = {0, last, *range(FEWEST_TIMES + 1), *spaced.tolist()}
+    decades = int(np.ceil(np.log10(max(last, 1))))
+    exponents = np.arange(decades * TIMES_PER_DECADE + 1) / TIMES_PER_DECADE
+    spaced = np.round(10**exponents).astype(int)
+    times = {0, last, *range(FIRST_TIMES + 1), *spaced.tolist()}
     return sorted(time for time in times if time <= last)
 
 
@@ -165,7 +180,7 @@ def batches(runs: int, elements: int) -> Iterator[range]:
         yield range(start, min(start + size, runs))
 
 
-def rows_of(found: Dynamics, first_run: int, depth: int) -> Rows:
+def rows_of(result: Dynamics, first_run: int, depth: int) -> Rows:
     """Write the dynamics of a batch of runs, from ``first_run`` on, as rows of three tables.
 
     Returns:
@@ -180,23 +195,24 @@ def rows_of(found: Dynamics, first_run: int, depth: int) -> Rows:
     Raises:
         ConfigError: no path of a network is open, so its kernel is zero.
     """
-    _check_open(found.eigenvalues, first_run, depth)
-    growth = np.full(len(found.eigenvalues), np.nan)
-    growth[: len(found.growth)] = found.growth
-    kernels, spectra = [], []
-    for run, values in enumerate(found.eigenvalues, start=first_run):
+    _check_open(result.eigenvalues, first_run, depth)
+    growth = np.full(len(result.eigenvalues), np.nan)
+    growth[: len(result.growth)] = result.growth
+    kernels = []
+    spectra = []
+    for run, eigenvalues in enumerate(result.eigenvalues, start=first_run):
         kernels.append(
             {
                 "run": run,
-                "rho_max": values[-1],
-                "rho_min": values[0],
-                "trace_over_rho_max": values.sum() / values[-1],
+                "rho_max": eigenvalues[-1],
+                "rho_min": eigenvalues[0],
+                "trace_over_rho_max": eigenvalues.sum() / eigenvalues[-1],
                 "growth": growth[run - first_run],
             }
         )
-        spectra += _spectrum(run, values, depth)
+        spectra += _spectrum(run, eigenvalues, depth)
     errors = []
-    for dynamics, (times, ratios) in found.ratios.items():  # ratios: (times, replicas)
+    for dynamics, (times, ratios) in result.ratios.items():  # ratios: (times, replicas)
         for run, curve in enumerate(ratios.T, start=first_run):
             for time, ratio in zip(times, curve, strict=True):
                 row = {"dynamics": dynamics, "run": run, "time": time, "ratio": float(ratio)}
@@ -216,11 +232,17 @@ def _check_open(eigenvalues: np.ndarray, first_run: int, depth: int) -> None:
 
 
 def _spectrum(run: int, values: np.ndarray, depth: int) -> list[dict[str, Any]]:
-    """Rows of ``spectra`` of one run, from its ascending eigenvalues (S,)."""
+    """Return the rows of ``spectra`` of one run, from its ascending eigenvalues (S,)."""
     rows = []
     for index, total in enumerate(np.cumsum(values), start=1):
-        row = {"run": run, "index": index}
-        rows.append(row | {"cumulative": total / depth, "scaled": total / values[-1]})
+        rows.append(
+            {
+                "run": run,
+                "index": index,
+                "cumulative": total / depth,
+                "scaled": total / values[-1],
+            }
+        )
     return rows
 
 
@@ -231,28 +253,45 @@ def tables_of(
     shown: Mapping[str, int],
     checkpoints: Checkpoints | None,
 ) -> dict[str, pd.DataFrame]:
-    """Compute all cells, batch by batch of their ``runs``; return their tables and means.
+    """Compute all cells, batch by batch of their runs; return their tables and means.
 
-    A cell has its coordinates (column -> value), which are added to its rows as columns, and the
-    number of activations of a run, for `batches`. ``shown`` says how many runs each figure shows.
-    The tables are ``kernels`` and ``errors`` of all runs, and those of `mean_curves`.
+    Args:
+        cells: coordinates (column -> value) of each cell, which become columns of its rows, and the
+            number of activations of a run, for `batches`.
+        runs: number of runs of each cell.
+        rows_of_batch: computes the rows of a batch of runs from coordinates and numbers of runs.
+        shown: figure -> how many runs it shows.
+        checkpoints: of the experiment; None for none.
+
+    Returns:
+        The tables ``kernels``, ``spectra`` and ``errors`` of all runs; ``spectra`` is replaced by
+        that of `mean_curves`, whose other tables are added.
     """
-    pieces = [(place, batch) for place, elements in cells for batch in batches(runs, elements)]
-    found = stored_map(lambda each: rows_of_batch(*each), pieces, checkpoints, "batches of runs")
+    pieces = []
+    for coordinates, elements in cells:
+        for batch in batches(runs, elements):
+            pieces.append((coordinates, batch))
+
+    def rows_of_piece(piece: tuple[Mapping[str, Any], range]) -> Rows:
+        coordinates, batch = piece
+        return rows_of_batch(coordinates, batch)
+
+    results = stored_map(rows_of_piece, pieces, checkpoints, "batches of runs")
     parts: dict[str, list[pd.DataFrame]] = defaultdict(list)
-    for (place, _), rows in zip(pieces, found, strict=True):
+    for (coordinates, _), rows in zip(pieces, results, strict=True):
         for name, table in rows.items():
-            parts[name].append(pd.DataFrame(table).assign(**place))
+            parts[name].append(pd.DataFrame(table).assign(**coordinates))
     tables = {name: pd.concat(part, ignore_index=True) for name, part in parts.items()}
-    return tables | mean_curves(tables, list(pieces[0][0]), shown)
+    first_coordinates, _ = pieces[0]
+    return tables | mean_curves(tables, list(first_coordinates), shown)
 
 
 def mean_curves(
-    tables: Mapping[str, pd.DataFrame], place: Sequence[str], shown: Mapping[str, int]
+    tables: Mapping[str, pd.DataFrame], cell: Sequence[str], shown: Mapping[str, int]
 ) -> dict[str, pd.DataFrame]:
     """Return the means ``spectra`` and ``error_curves`` of cells, see `means_of_first`.
 
-    The columns ``place`` identify a cell. Errors are also averaged as ``log_ratio``, the decadic
+    The columns ``cell`` identify a cell. Errors are also averaged as ``log_ratio``, the decadic
     logarithm of ``ratio``.
     """
     spectra = tables["spectra"]
@@ -262,8 +301,8 @@ def mean_curves(
     sums = ["cumulative", "scaled"]
     ratios = ["ratio", "log_ratio"]
     return {
-        "spectra": means_of_first(spectra, place, sums, shown, along="index"),
-        "error_curves": means_of_first(errors, [*place, "dynamics"], ratios, shown, along="time"),
+        "spectra": means_of_first(spectra, cell, sums, shown, along="index"),
+        "error_curves": means_of_first(errors, [*cell, "dynamics"], ratios, shown, along="time"),
     }
 
 
@@ -290,16 +329,21 @@ def means_of_first(
         The columns ``keys``, ``along``, ``<value>`` (mean), ``<value>_spread`` (sample standard
         deviation), ``runs`` (number of runs in the mean), ``diverged`` and ``figure``.
     """
-    sound = np.isfinite(rows[list(values)]).all(axis=1)
-    sound = sound.groupby([rows[key] for key in (*keys, "run")]).transform("all")
-    points = [*keys, *([along] if along else [])]
+    columns = list(values)
+    is_finite = np.isfinite(rows[columns]).all(axis=1)
+    curves = [rows[key] for key in (*keys, "run")]
+    converged = is_finite.groupby(curves).transform("all")
+    point = list(keys)
+    if along:
+        point.append(along)
     parts = []
     for figure, count in first.items():
-        own = rows["run"] < count
-        groups = rows[own & sound].groupby(points, sort=False)
-        table = groups[list(values)].mean()
-        spreads = groups[list(values)].std(ddof=1).add_suffix("_spread")
+        is_shown = rows["run"] < count
+        groups = rows[is_shown & converged].groupby(point, sort=False)
+        table = groups[columns].mean()
+        spreads = groups[columns].std(ddof=1).add_suffix("_spread")
         table = table.join(spreads).assign(runs=groups.size())
-        lost = (~sound)[own].groupby([rows[key][own] for key in points]).sum()
-        parts.append(table.assign(diverged=lost, figure=figure).reset_index())
+        points_shown = [rows[key][is_shown] for key in point]
+        diverged = (~converged)[is_shown].groupby(points_shown).sum()
+        parts.append(table.assign(diverged=diverged, figure=figure).reset_index())
     return pd.concat(parts, ignore_index=True)

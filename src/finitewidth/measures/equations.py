@@ -36,13 +36,13 @@ RULES = (
     (r"\\quad\\allowbreak \{(.*)\}", r"  \1"),
     (r"\\frac\{1\}\{(.+)\}$", r"1 / (\1)"),
     (r"\\frac\{1\+(.+?)\}\{(.+)\}$", r"(1 + \1) / (\2)"),
-    (r"\^?\\([A-Za-z]+)", lambda found: SIGNS.get(found[1], found[1])),
+    (r"\^?\\([A-Za-z]+)", lambda match: SIGNS.get(match[1], match[1])),
     (r"\^\{(\(m\))\}", r"^\1"),
     (r"\^\{(DGN\^\(m\))\}", r"^\1"),
     (r"\\([{}])|_(?=†)", r"\1"),
     (r"_\{x,t\}", "ₓₜ"),
-    (r"\^([fvFVgw])", lambda found: RAISED[found[1]]),
-    (r"_([xstjr])", lambda found: LOWERED[found[1]]),
+    (r"\^([fvFVgw])", lambda match: RAISED[match[1]]),
+    (r"_([xstjr])", lambda match: LOWERED[match[1]]),
     (r"-", "−"),
     (r"\$", ""),
 )
@@ -58,13 +58,14 @@ def as_text(latex: str) -> str:
 def equation_rows(tables: Mapping[str, Rows], printed: Printed | None = None) -> pd.DataFrame:
     """Return the equations of all artifacts, and their notes, which have the label ``note``.
 
-    Columns: artifact, row (the label), column (the network), text, latex; and printed_text and
-    printed_latex, the right-hand side in ``printed``, where the paper prints another than ours.
+    The columns are artifact, row (the label), column (the network), text and latex; and, where the
+    paper prints another right-hand side than ours, that of ``printed`` as printed_text and
+    printed_latex.
     """
     rows = []
     for artifact, equations in tables.items():
         for label, network, latex in equations:
-            theirs = (printed or {}).get((artifact, label, network))
+            printed_latex = (printed or {}).get((artifact, label, network))
             rows.append(
                 {
                     "artifact": artifact,
@@ -72,8 +73,8 @@ def equation_rows(tables: Mapping[str, Rows], printed: Printed | None = None) ->
                     "column": network,
                     "text": as_text(latex),
                     "latex": latex,
-                    "printed_text": theirs and as_text(theirs),
-                    "printed_latex": theirs,
+                    "printed_text": printed_latex and as_text(printed_latex),
+                    "printed_latex": printed_latex,
                 }
             )
     return pd.DataFrame(rows)

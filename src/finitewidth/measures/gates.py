@@ -1,6 +1,6 @@
 """Gates of a network on some inputs: shares of gates that are on, and kernels of the gates."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,8 @@ from finitewidth.kernels.trained import as_fully_connected
 from finitewidth.kernels.trained.batches import Batch
 from finitewidth.measures.blocks import block_means
 
-PATHS, OVERLAP = "neural path kernel", "overlap of gates"
+PATHS = "neural path kernel"
+OVERLAP = "overlap of gates"
 NAMES = (
     "relu",
     "relu_",
@@ -38,13 +39,20 @@ NAMES = (
     "sigmoid",
     "sigmoid_",
 )
-ACTIVATIONS = {
-    getattr(place, name): name.strip("_")
-    for name in NAMES
-    for place in (functional, torch, Tensor)
-    if hasattr(place, name)
-}
 CLAMPS = (torch.clamp, torch.clamp_min, Tensor.clamp, Tensor.clamp_, Tensor.clamp_min)
+
+
+def _functions() -> dict[Callable, str]:
+    """Return the functions and methods of torch that are activations, with their names."""
+    functions = {}
+    for name in NAMES:
+        for namespace in (functional, torch, Tensor):
+            if hasattr(namespace, name):
+                functions[getattr(namespace, name)] = name.strip("_")
+    return functions
+
+
+ACTIVATIONS = _functions()
 
 
 @dataclass(frozen=True)
@@ -60,24 +68,30 @@ class Gates:
 
 
 class _Recorder(TorchFunctionMode):
-    """Keep the signs of what is given to activations, as modules or as functions."""
+    """Records the signs of the inputs of activations, which are modules or functions."""
 
     def __init__(self):
         super().__init__()
-        self.found: list[Gates] = []
+        self.layers: list[Gates] = []
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None):
         kwargs = kwargs or {}
-        name = ACTIVATIONS.get(function, "")
-        if function in CLAMPS:
-            low = kwargs.get("min", args[1] if len(args) > 1 else None)
-            name = "relu" if isinstance(low, int | float) and low == 0 else ""
+        name = _activation_name(function, args, kwargs)
         if name:
             before = args[0] if args else kwargs["input"]
             rows = before.shape[0] if before.dim() else 1
             on = (before.detach() > 0).reshape(rows, -1)  # now: the activation may work in place
-            self.found.append(Gates(name, on))
+            self.layers.append(Gates(name, on))
         return function(*args, **kwargs)
+
+
+def _activation_name(function: Any, args: Any, kwargs: Any) -> str:
+    """Return the name of the activation that a call computes; empty if it computes none."""
+    if function not in CLAMPS:
+        return ACTIVATIONS.get(function, "")
+    least = kwargs.get("min", args[1] if len(args) > 1 else None)
+    is_relu = isinstance(least, int | float) and least == 0
+    return "relu" if is_relu else ""
 
 
 def gates_of(network: nn.Module, x: Batch) -> list[Gates]:
@@ -91,16 +105,16 @@ def gates_of(network: nn.Module, x: Batch) -> list[Gates]:
     """
     with torch.no_grad(), _Recorder() as recorder:
         x.passed_to(network)
-    if not recorder.found:
+    if not recorder.layers:
         raise ConfigError("network: it calls no activation that has gates, such as torch.nn.ReLU")
-    for place, layer in enumerate(recorder.found, start=1):
+    for number, layer in enumerate(recorder.layers, start=1):
         if len(layer.on) != len(x):
             raise ConfigError(
-                f"network: activation {place} ({layer.activation}) is given "
+                f"network: activation {number} ({layer.activation}) is given "
                 f"{len(layer.on)} rows for {len(x)} inputs; its first axis must be "
                 "that of the inputs"
             )
-    return recorder.found
+    return recorder.layers
 
 
 def gate_kernel(network: nn.Module, gates: Sequence[Gates], x: Batch) -> tuple[str, np.ndarray]:
@@ -112,14 +126,16 @@ def gate_kernel(network: nn.Module, gates: Sequence[Gates], x: Batch) -> tuple[s
     is the mean over layers of the share of units that are on for both inputs. ``gates`` are those
     of the inputs x (S, ...), from `gates_of`.
     """
-    plain = as_fully_connected(network)
-    if plain and not plain.activated_output and all(g.activation == "relu" for g in gates):
-        try:
-            on = [layer.on.double() for layer in gates]
-            return PATHS, npk(x.tensors[0].flatten(1), on, normalise="trace").cpu().numpy()
-        except SingularKernelError:  # in some layer no gate is on
-            return PATHS, np.full((len(x), len(x)), np.nan)
-    return OVERLAP, np.mean([_shared(layer) for layer in gates], axis=0)
+    dense = as_fully_connected(network)
+    all_relu = all(layer.activation == "relu" for layer in gates)
+    if not dense or dense.activated_output or not all_relu:
+        return OVERLAP, np.mean([_shared(layer) for layer in gates], axis=0)
+    inputs = x.tensors[0].flatten(1)
+    try:
+        kernel = npk(inputs, [layer.on.double() for layer in gates], normalise="trace")
+    except SingularKernelError:  # in some layer no gate is on
+        return PATHS, np.full((len(x), len(x)), np.nan)
+    return PATHS, kernel.cpu().numpy()
 
 
 def gate_shares(
@@ -151,6 +167,6 @@ def gate_shares(
 
 
 def _shared(layer: Gates) -> np.ndarray:
-    """The share of units that are on for both inputs, (S, S)."""
+    """Return the share of units that are on for both inputs, (S, S)."""
     on = layer.on.double()
     return (on @ on.mT / on.shape[1]).cpu().numpy()

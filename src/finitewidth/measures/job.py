@@ -54,10 +54,12 @@ def run_experiment(
         from finitewidth.common.torch_setup import prepare_torch
 
         prepare_torch(threads)
-    known = settings if device is None else {**settings, "device": device}
     facts: dict[str, Any] = {"threads": threads, "device": device or "cpu"}
-    read = {name: _read(name, paths) for name, paths in inputs.items()}
-    arguments: tuple[Any, ...] = (read, known)
+    measure_settings = settings if device is None else {**settings, "device": device}
+    arguments: list[Any] = [
+        {name: _read(name, paths) for name, paths in inputs.items()},
+        measure_settings,
+    ]
     if checkpoints is not None:
         from finitewidth.training.checkpoints import Checkpoints
 
@@ -74,7 +76,7 @@ def run_experiment(
             }
         )
         facts["fingerprint"] = identity
-        arguments += (Checkpoints(checkpoints, identity, checkpoint_seconds),)
+        arguments.append(Checkpoints(checkpoints, identity, checkpoint_seconds))
     with base_seed(seed):
         tables = measure(*arguments)
     for name, path in outputs.items():
@@ -86,10 +88,12 @@ def run_experiment(
 
 
 def _as_list(paths: Any) -> list[str]:
+    """Return one path or several as a list."""
     return [paths] if isinstance(paths, str) else [str(path) for path in paths]
 
 
 def _read(name: str, paths: Any) -> Any:
+    """Read an input, see `run_experiment`."""
     files = _as_list(paths)
     if files[0].endswith(".csv"):
         import pandas as pd

@@ -10,41 +10,48 @@ import numpy as np
 from finitewidth.common.errors import ConfigError
 
 
-def relative_error(found: Any, wanted: Any) -> np.ndarray:
-    """Return |found - wanted|_F / |wanted|_F, (...,).
+def relative_error(kernel: Any, reference: Any) -> np.ndarray:
+    """Return |kernel - reference|_F / |reference|_F, (...,).
 
     Raises:
-        ConfigError: ``wanted`` is zero.
+        ConfigError: ``reference`` is zero.
     """
-    return np.linalg.norm(np.subtract(found, wanted), axis=(-2, -1)) / _size(wanted)
+    difference = np.linalg.norm(np.subtract(kernel, reference), axis=(-2, -1))
+    return difference / _norm(reference)
 
 
-def scale(found: Any, wanted: Any) -> np.ndarray:
-    """Return the factor c that minimises |found - c wanted|_F, (...,).
+def scale(kernel: Any, reference: Any) -> np.ndarray:
+    """Return the factor c that minimises |kernel - c reference|_F, (...,).
 
-    It is <found, wanted> / |wanted|_F^2.
+    It is <kernel, reference> / |reference|_F^2.
 
     Raises:
-        ConfigError: ``wanted`` is zero.
+        ConfigError: ``reference`` is zero.
     """
-    return np.multiply(found, wanted).sum(axis=(-2, -1)) / _size(wanted) ** 2
+    return np.multiply(kernel, reference).sum(axis=(-2, -1)) / _norm(reference) ** 2
 
 
-def correlation(found: Any, wanted: Any) -> np.ndarray:
+def correlation(kernel: Any, reference: Any) -> np.ndarray:
     """Return Pearson's correlation of the entries on and above the diagonal, (...,).
 
     Raises:
         ConfigError: all these entries of a matrix are equal.
     """
-    above = np.triu_indices(np.shape(wanted)[-1])
-    parts = [np.asarray(kernel, dtype=float)[(..., *above)] for kernel in (found, wanted)]
-    first, second = (part - part.mean(axis=-1, keepdims=True) for part in parts)
-    sizes = np.sqrt((first**2).sum(axis=-1) * (second**2).sum(axis=-1))
-    if not (sizes > 0).all():
+    first = _deviations(kernel)
+    second = _deviations(reference)
+    norms = np.sqrt((first**2).sum(axis=-1) * (second**2).sum(axis=-1))
+    if not (norms > 0).all():
         raise ConfigError(
             "correlation: all entries of a kernel are equal; it needs two different values"
         )
-    return (first * second).sum(axis=-1) / sizes
+    return (first * second).sum(axis=-1) / norms
+
+
+def _deviations(kernel: Any) -> np.ndarray:
+    """Return the entries on and above the diagonal less their mean, (..., S (S + 1)/2)."""
+    rows, columns = np.triu_indices(np.shape(kernel)[-1])
+    entries = np.asarray(kernel, dtype=float)[..., rows, columns]
+    return entries - entries.mean(axis=-1, keepdims=True)
 
 
 def label_energy(labels: Any, kernel: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -60,11 +67,13 @@ def label_energy(labels: Any, kernel: Any) -> tuple[np.ndarray, np.ndarray]:
     """
     y = np.asarray(labels, dtype=float)
     values, vectors = np.linalg.eigh(np.asarray(kernel, dtype=float))  # ascending
-    return values[..., ::-1], (y @ vectors[..., ::-1]) ** 2 / (y @ y)
+    shares = (y @ vectors[..., ::-1]) ** 2 / (y @ y)
+    return values[..., ::-1], shares
 
 
-def _size(wanted: Any) -> np.ndarray:
-    size = np.linalg.norm(wanted, axis=(-2, -1))
-    if not (size > 0).all():
-        raise ConfigError("wanted: the kernel to compare with is zero; it must not be")
-    return size
+def _norm(reference: Any) -> np.ndarray:
+    """Return |reference|_F, (...,); refuse 0."""
+    norm = np.linalg.norm(reference, axis=(-2, -1))
+    if not (norm > 0).all():
+        raise ConfigError("reference: the kernel to compare with is zero; it must not be")
+    return norm

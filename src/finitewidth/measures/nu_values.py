@@ -18,36 +18,41 @@ RIDGE = 1e-10  # times the mean eigenvalue; used if a kernel cannot be inverted 
 
 
 def nu_row(y: Tensor, kernel: Callable[[], Tensor]) -> dict[str, Any]:
-    """The value of nu without a ridge or, if the kernel cannot be inverted, with one.
+    """Return the value of nu without a ridge or, if the kernel cannot be inverted, with one.
 
     The labels are (S,). ``kernel`` returns K, (S, S); it may raise `SingularKernelError`, e.g. for
     a dead network. The row has nu; condition_number of the matrix inverted (float64); ridge, in
     units of the mean eigenvalue; problem, the reason for the ridge or for the missing value.
     """
-    value, problem, ridge = None, None, 0.0
     try:
         matrix = kernel()
-        if not torch.isfinite(matrix).all():
-            problem = "the kernel is not finite: the training diverged"
-        else:
-            for ridge in (0.0, RIDGE):
-                try:
-                    value = nu(y, matrix, ridge=ridge / len(y))
-                    break
-                except SingularKernelError as error:
-                    problem = str(error)
     except SingularKernelError as error:
-        problem = str(error)
-    return {
-        "nu": float(value.nu) if value else None,
-        "condition_number": float(value.condition_number) if value else None,
-        "ridge": ridge,
-        "problem": problem,
-    }
+        return _row_without_value(0.0, str(error))
+    if not torch.isfinite(matrix).all():
+        return _row_without_value(0.0, "the kernel is not finite: the training diverged")
+    problem = None
+    for ridge in (0.0, RIDGE):
+        try:
+            value = nu(y, matrix, ridge=ridge / len(y))
+        except SingularKernelError as error:
+            problem = str(error)
+        else:
+            return {
+                "nu": float(value.nu),
+                "condition_number": float(value.condition_number),
+                "ridge": ridge,
+                "problem": problem,
+            }
+    return _row_without_value(RIDGE, problem)
+
+
+def _row_without_value(ridge: float, problem: str) -> dict[str, Any]:
+    """Return the row of `nu_row` for a kernel that cannot be inverted."""
+    return {"nu": None, "condition_number": None, "ridge": ridge, "problem": problem}
 
 
 def nu_point(runs: pd.DataFrame) -> dict[str, float | int]:
-    """One point of a curve of nu from rows of `nu_row`, and how well kernels could be inverted.
+    """Return one point of a curve of nu from rows of `nu_row`, and how kernels were inverted.
 
     It has the mean of nu, see `finitewidth.measures.accuracy.averaged`; ``ridged``, the number of
     runs with a value of nu that needed a ridge; ``condition_number``, the largest of all runs with
@@ -61,7 +66,7 @@ def nu_point(runs: pd.DataFrame) -> dict[str, float | int]:
 
 
 def binary_examples(data: Dataset, classes: Sequence[int], per_class: int) -> tuple[Tensor, Tensor]:
-    """The first training images of two classes, labelled -1 and +1.
+    """Return the first training images of two classes, labelled -1 and +1.
 
     Images (2·per_class, inputs) are in [0, 1], labels (2·per_class,); both are float64.
     """
@@ -72,15 +77,16 @@ def binary_examples(data: Dataset, classes: Sequence[int], per_class: int) -> tu
 
 
 def epochs_kept(arrays: Mapping[str, np.ndarray]) -> list[int]:
-    """The epochs for which weights were kept, ascending."""
+    """Return the epochs for which weights were kept, ascending."""
     labels = {name.split("/")[0] for name in arrays}
-    return sorted(int(label.removeprefix("epoch")) for label in labels if label.startswith("epoch"))
+    epochs = [label.removeprefix("epoch") for label in labels if label.startswith("epoch")]
+    return sorted(map(int, epochs))
 
 
 def network_at(
     arrays: Mapping[str, np.ndarray], epoch: int, part: str
 ) -> tuple[list[Tensor], list[Tensor] | None]:
-    """Weights and biases of a ``value`` or ``feature`` network at one epoch, of `epochs_kept`.
+    """Return weights and biases of a ``value`` or ``feature`` network at one of `epochs_kept`.
 
     They are one weight tensor (R, fan_in, fan_out) per layer, and one bias tensor (R, fan_out) per
     layer or None, all float64. A feature network has no output layer.

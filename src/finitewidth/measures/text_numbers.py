@@ -11,19 +11,20 @@ KEYS = ("quantity", "row", "column")
 
 
 def printed_in_text(reported: pd.DataFrame, paper: str) -> pd.DataFrame:
-    """The numbers of a paper's text, indexed by `KEYS`."""
+    """Return the numbers of a paper's text, indexed by `KEYS`."""
     return reported[reported["artifact"] == f"{paper}_text"].set_index(list(KEYS))
 
 
 def printed_number(reported: pd.DataFrame, paper: str, *key: str) -> float:
-    """One number of a paper's text, by its `KEYS`; the paper may have it as a fraction."""
-    return float(Fraction(str(printed_in_text(reported, paper).loc[key, "value"])))
+    """Return one number of a paper's text, by its `KEYS`; the paper may have it as a fraction."""
+    value = printed_in_text(reported, paper).loc[key, "value"]
+    return float(Fraction(str(value)))
 
 
 def text_row(
     key: tuple[str, str, str], values: pd.Series, select: str, printed: pd.DataFrame
 ) -> dict[str, Any]:
-    """Our mean next to the number with this key in `printed_in_text`.
+    """Return a row with our mean next to the number with this key in `printed_in_text`.
 
     The values are one per run, in percent, and missing for diverged runs; ``select`` tells how the
     epoch of a run was selected.
