@@ -42,10 +42,11 @@ def build_dataset(name: str, data_config: Mapping[str, Any]) -> Dataset:
         )
     folder = folder_of(trees[name], data_config)
     dataset = load_imagefolder(name, source.title, folder)
-    found = (dataset.shape, len(dataset.class_names))
-    if source.shape is not None and found != (source.shape, source.classes):
+    shape = dataset.shape
+    classes = len(dataset.class_names)
+    if source.shape is not None and (shape, classes) != (source.shape, source.classes):
         raise DataError(
-            f"{folder} has images {found[0]} of {found[1]} classes, {source.title} has "
+            f"{folder} has images {shape} of {classes} classes, {source.title} has "
             f"{source.shape} of {source.classes}; use another name for this folder in "
             "data.imagefolder"
         )

@@ -25,7 +25,7 @@ def digits() -> Dataset:
 
     Source: scikit-learn's copy of the UCI optical digits (Alpaydin & Kaynak 1998).
     """
-    return _made("digits", lambda grey, split, generator: grey[..., None])
+    return _made("digits", lambda grey, split, generator: grey)
 
 
 def warped_digits() -> Dataset:
@@ -34,7 +34,7 @@ def warped_digits() -> Dataset:
     The dataset is harder than ``digits`` because position and slant carry no information.
     Source: as for ``digits``.
     """
-    return _made("warped_digits", lambda grey, split, generator: _warp(grey, generator)[..., None])
+    return _made("warped_digits", lambda grey, split, generator: _warp(grey, generator))
 
 
 def digits_on_patches() -> Dataset:
@@ -51,38 +51,48 @@ def digits_on_patches() -> Dataset:
     return _made("digits_on_patches", picture, VARIANTS)
 
 
-def _made(name: str, picture: Callable[..., np.ndarray], variants: int = 1) -> Dataset:
-    """Make pictures (H, W, C) of all base digits, of each split from a stream of its own.
+Picture = Callable[[np.ndarray, str, np.random.Generator], np.ndarray]
 
-    ``picture`` makes one from a grey image (8, 8), the name of the split and its stream.
+
+def _made(name: str, picture: Picture, variants: int = 1) -> Dataset:
+    """Make a dataset with ``variants`` pictures of each base digit.
+
+    ``picture`` makes one, (H, W) or (H, W, C), from a grey image (8, 8), the name of the split and
+    the random stream of the split.
     """
     grey, labels = _base_digits()
     arrays = {}
     for split, index in split_indices(labels).items():
         generator = np.random.default_rng(fixed_seed_for("data", name, split))
         repeated = np.repeat(index, variants)
-        pictures = [picture(grey[i], split, generator) for i in repeated]
-        arrays |= {f"{split}_images": np.stack(pictures), f"{split}_labels": labels[repeated]}
+        images = np.stack([picture(grey[i], split, generator) for i in repeated])
+        if images.ndim == 3:
+            images = images[..., None]
+        arrays[f"{split}_images"] = images
+        arrays[f"{split}_labels"] = labels[repeated]
     return from_catalogue(name, map(str, range(10)), arrays)
 
 
 def split_indices(labels: np.ndarray) -> dict[str, np.ndarray]:
-    """Ascending indices of the base digits in each split; a fifth of each class is test data."""
-    test = []
+    """Return ascending indices of the base digits by split; a fifth of each class is test data."""
+    test_parts = []
     for label in np.unique(labels):
         members = np.flatnonzero(labels == label)
         generator = np.random.default_rng(fixed_seed_for("data", "digits", "split", int(label)))
-        test.append(generator.permutation(members)[: round(TEST_SHARE * len(members))])
-    chosen = np.sort(np.concatenate(test))
-    return {"train": np.setdiff1d(np.arange(len(labels)), chosen), "test": chosen}
+        count = round(TEST_SHARE * len(members))
+        test_parts.append(generator.permutation(members)[:count])
+    test = np.sort(np.concatenate(test_parts))
+    train = np.setdiff1d(np.arange(len(labels)), test)
+    return {"train": train, "test": test}
 
 
 def _base_digits() -> tuple[np.ndarray, np.ndarray]:
     """Return the images, uint8 (1797, 8, 8) in 0..255, and the labels, int64 (1797,)."""
     from sklearn.datasets import load_digits
 
-    pack = load_digits()
-    return np.round(pack.images * (255 / 16)).astype(np.uint8), pack.target.astype(np.int64)
+    digits = load_digits()
+    images = np.round(digits.images * (255 / 16)).astype(np.uint8)
+    return images, digits.target.astype(np.int64)
 
 
 def _warp(image: np.ndarray, generator: np.random.Generator) -> np.ndarray:
@@ -93,48 +103,60 @@ def _warp(image: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     scale = generator.uniform(0.8, 1.05, size=2)
     shear = generator.uniform(-0.25, 0.25)
     shift = generator.uniform(-0.75, 0.75, size=2)
-    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-    forward = turn @ np.array([[1, 0], [shear, 1]]) @ np.diag(scale)
-    matrix = np.linalg.inv(forward)
+    rotation = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    shearing = np.array([[1, 0], [shear, 1]])
+    forward = rotation @ shearing @ np.diag(scale)
+    inverse = np.linalg.inv(forward)
     centre = (np.array(image.shape) - 1) / 2
-    offset = centre - matrix @ (centre + shift)
-    warped = affine_transform(image.astype(float), matrix, offset, order=1)
+    # affine_transform asks for the map from a pixel of the result to its place in the image
+    offset = centre - inverse @ (centre + shift)
+    warped = affine_transform(image.astype(float), inverse, offset, order=1)
     return np.round(np.clip(warped, 0, 255)).astype(np.uint8)
 
 
 def _photo_blocks() -> dict[str, np.ndarray]:
-    """Blocks of both photographs at half size by split: float (n, 32, 32, 3) in 0..255."""
+    """Return blocks of both photographs at half size by split: float (n, 32, 32, 3) in 0..255."""
     from sklearn.datasets import load_sample_images
 
-    blocks = []
-    for photo in load_sample_images().images:
-        rows, columns = (side // (2 * BLOCK) for side in photo.shape[:2])
-        crop = photo[: rows * 2 * BLOCK, : columns * 2 * BLOCK].astype(float)
-        # averaged to half size, because full-size patches of 16 pixels are nearly uniform
-        halves = crop.reshape(rows * BLOCK, 2, columns * BLOCK, 2, 3).mean(axis=(1, 3))
-        tiles = halves.reshape(rows, BLOCK, columns, BLOCK, 3).swapaxes(1, 2)
-        blocks.append(tiles.reshape(-1, BLOCK, BLOCK, 3))
-    together = np.concatenate(blocks)
+    blocks = np.concatenate([_blocks_of(photo) for photo in load_sample_images().images])
     generator = np.random.default_rng(fixed_seed_for("data", "photo blocks", "split"))
-    order = generator.permutation(len(together))
-    tests = round(TEST_SHARE * len(together))
-    return {"train": together[order[tests:]], "test": together[order[:tests]]}
+    order = generator.permutation(len(blocks))
+    test_count = round(TEST_SHARE * len(blocks))
+    return {"train": blocks[order[test_count:]], "test": blocks[order[:test_count]]}
+
+
+def _blocks_of(photo: np.ndarray) -> np.ndarray:
+    """Divide a photograph (H, W, 3) into blocks (n, 32, 32, 3), at half size.
+
+    Patches of 16 pixels of the whole size are nearly uniform.
+    """
+    rows = photo.shape[0] // (2 * BLOCK)
+    columns = photo.shape[1] // (2 * BLOCK)
+    crop = photo[: rows * 2 * BLOCK, : columns * 2 * BLOCK].astype(float)
+    half_size = crop.reshape(rows * BLOCK, 2, columns * BLOCK, 2, 3).mean(axis=(1, 3))
+    tiles = half_size.reshape(rows, BLOCK, columns, BLOCK, 3).swapaxes(1, 2)
+    return tiles.reshape(-1, BLOCK, BLOCK, 3)
 
 
 def _blend(digit: np.ndarray, blocks: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Draw ``digit`` in a light colour on a darkened random patch; returns uint8 (16, 16, 3).
+    """Draw a digit (8, 8) in a light colour on a darkened random patch; uint8 (16, 16, 3).
 
     The digit keeps its size and lies at most two pixels off the centre. A convolutional network
     can recognise it by local strokes at any position, so global pooling loses little, as it does
     on photographs.
     """
     row, column = generator.integers(0, BLOCK - SIDE + 1, size=2)
-    patch = blocks[generator.integers(len(blocks))][row : row + SIDE, column : column + SIDE]
+    block = blocks[generator.integers(len(blocks))]
+    patch = block[row : row + SIDE, column : column + SIDE]
     mean = patch.mean(axis=(0, 1))
-    patch = DARKENED * (mean + generator.uniform(0.4, 1.0) * (patch - mean))
-    ink = np.zeros((SIDE, SIDE, 1))
-    top, left = (SIDE - len(digit)) // 2 + generator.integers(-SHIFT, SHIFT + 1, size=2)
-    ink[top : top + len(digit), left : left + len(digit), 0] = digit / 255
+    contrast = generator.uniform(0.4, 1.0)
+    patch = DARKENED * (mean + contrast * (patch - mean))
+    size = len(digit)
+    centred = (SIDE - size) // 2
+    top, left = centred + generator.integers(-SHIFT, SHIFT + 1, size=2)
+    ink = np.zeros((SIDE, SIDE, 1))  # opacity
+    ink[top : top + size, left : left + size, 0] = digit / 255
     ink *= generator.uniform(0.7, 1.0)
-    picture = (1 - ink) * patch + ink * generator.uniform(170, 255, size=3)
+    colour = generator.uniform(170, 255, size=3)
+    picture = (1 - ink) * patch + ink * colour
     return np.round(np.clip(picture, 0, 255)).astype(np.uint8)

@@ -15,7 +15,7 @@ ROLES = {"mnist": "MNIST", "fashion_mnist": "FashionMNIST", "cifar10": "CIFAR-10
 
 @dataclass(frozen=True)
 class Source:
-    """One dataset; None is for what is known only after the image folder has been read."""
+    """One dataset; None stands for facts that are known only after the image folder is read."""
 
     name: str  # the key used in the settings and the name of the file
     title: str  # shown in figures
@@ -82,7 +82,7 @@ SOURCES: dict[str, Source] = {
     )
 }
 IMAGE_FOLDERS = ("cifar10_jpeg",)
-_OWN = " (your images"  # in the title of a folder of images that a user named
+_YOURS = " (your images"  # in the title of a folder of images that a user named
 
 
 def find_source(
@@ -105,7 +105,7 @@ def find_source(
     if name in SOURCES:
         return SOURCES[name]
     if name in trees:
-        return Source(name, f"{name}{_OWN})", None, None, None, f"image folder {name}")
+        return Source(name, f"{name}{_YOURS})", None, None, None, f"image folder {name}")
     known = [*SOURCES, *trees]
     raise ConfigError(
         f"{key}: {name!r} is unknown{nearest(name, known)}; known are "
@@ -122,13 +122,13 @@ def source_for(role: str, data_config: Mapping[str, Any]) -> Source:
 def describe(source_name: str, role: str, imagefolder: Mapping[str, str] | None = None) -> str:
     """Return the text for the footer of a figure, e.g. "digits 8×8 (stand-in for MNIST)".
 
-    A folder of images that a user named is told as "mytree (your images, for MNIST)".
+    A folder of images that a user named is described as "mytree (your images, for MNIST)".
     """
     source = find_source(source_name, imagefolder)
-    wanted = ROLES[role]
+    dataset = ROLES[role]
     # the title "CIFAR-10 (JPEG re-encoded)" needs no addition
-    if source.title == wanted or source.title.startswith(f"{wanted} ("):
+    if source.title == dataset or source.title.startswith(f"{dataset} ("):
         return source.title
-    if source.title.endswith(f"{_OWN})"):
-        return f"{source.title.removesuffix(')')}, for {wanted})"
-    return f"{source.title} (stand-in for {wanted})"
+    if source.title.endswith(f"{_YOURS})"):
+        return f"{source.title.removesuffix(')')}, for {dataset})"
+    return f"{source.title} (stand-in for {dataset})"

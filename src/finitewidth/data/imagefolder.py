@@ -45,7 +45,8 @@ def load_imagefolder(name: str, title: str, root: str | Path) -> Dataset:
             first such file.
     """
     root = Path(root)
-    train, test = _pictures(root / "train"), _pictures(root / "test")
+    train = _pictures(root / "train")
+    test = _pictures(root / "test")
     if differing := sorted(train.keys() ^ test.keys()):
         raise DataError(f"{root}: train and test have different class folders: {differing}")
     classes = tuple(train)
@@ -53,36 +54,53 @@ def load_imagefolder(name: str, title: str, root: str | Path) -> Dataset:
         raise DataError(
             f"{root / 'train'} has one class only ({classes[0]}); at least two are needed"
         )
-    samples, samples_of_test = _labelled(train), _labelled(test)
-    files = [file for file, _ in (*samples, *samples_of_test)]
+    train_files, train_labels = _labelled(train)
+    test_files, test_labels = _labelled(test)
+    files = train_files + test_files
     for file in files:
         if not file.resolve().is_relative_to(root.resolve()):
             raise DataError(f"{file} is a link out of {root}; copy the pictures there")
-    pixels = [read_picture(file) for file in files]
-    for file, image in zip(files, pixels, strict=True):
-        size, first = ("{1}×{0}".format(*each.shape) for each in (image, pixels[0]))
-        if size != first:
-            raise DataError(
-                f"{file} is {size} pixels, the first image {first}; resize all images to one size"
-            )
-    if any(image.ndim == 3 for image in pixels):
-        pixels = [np.stack([i] * 3, axis=-1) if i.ndim == 2 else i for i in pixels]
-    else:
-        pixels = [image[..., None] for image in pixels]
+    images = _read_alike(files)
     return Dataset(
         name=name,
         title=title,
-        train_images=np.stack(pixels[: len(samples)]),
-        train_labels=np.array([label for _, label in samples], dtype=np.int64),
-        test_images=np.stack(pixels[len(samples) :]),
-        test_labels=np.array([label for _, label in samples_of_test], dtype=np.int64),
+        train_images=images[: len(train_files)],
+        train_labels=train_labels,
+        test_images=images[len(train_files) :],
+        test_labels=test_labels,
         class_names=classes,
         origin=SOURCES[name].origin if name in SOURCES else f"image folder {root.name}",
     )
 
 
+def _read_alike(files: list[Path]) -> np.ndarray:
+    """Read pictures of one size, (n, H, W, C); C is 1 if all are grey, and 3 otherwise."""
+    pictures = [read_picture(file) for file in files]
+    first = pictures[0]
+    for file, picture in zip(files, pictures, strict=True):
+        if picture.shape[:2] != first.shape[:2]:
+            raise DataError(
+                f"{file} is {_size(picture)} pixels, the first image {_size(first)}; "
+                "resize all images to one size"
+            )
+    if all(picture.ndim == 2 for picture in pictures):
+        return np.stack(pictures)[..., None]
+    return np.stack([_as_colour(picture) for picture in pictures])
+
+
+def _size(picture: np.ndarray) -> str:
+    """Return width and height, such as 32×24."""
+    height, width = picture.shape[:2]
+    return f"{width}×{height}"
+
+
+def _as_colour(picture: np.ndarray) -> np.ndarray:
+    """Return a picture as (H, W, 3); a grey one has three equal channels."""
+    return np.stack([picture] * 3, axis=-1) if picture.ndim == 2 else picture
+
+
 def _pictures(split: Path) -> dict[str, list[Path]]:
-    """The pictures of each class, of which there are enough."""
+    """Return the pictures of each class; refuse a class that has too few."""
     classes = {}
     fewest = FEWEST[split.name]
     for label, names in picture_files(split).items():
@@ -97,11 +115,14 @@ def _pictures(split: Path) -> dict[str, list[Path]]:
     return classes
 
 
-def _labelled(classes: Mapping[str, list[Path]]) -> list[tuple[Path, int]]:
-    samples = []
+def _labelled(classes: Mapping[str, list[Path]]) -> tuple[list[Path], np.ndarray]:
+    """Return the pictures of all classes, and their labels, int64 (n,)."""
+    files: list[Path] = []
+    labels: list[int] = []
     for label, pictures in enumerate(classes.values()):
-        samples += [(file, label) for file in pictures]
-    return samples
+        files += pictures
+        labels += [label] * len(pictures)
+    return files, np.array(labels, dtype=np.int64)
 
 
 def read_picture(file: Path) -> np.ndarray:
@@ -133,7 +154,8 @@ def read_picture(file: Path) -> np.ndarray:
                 picture.load()
                 # Pillow itself turns TIFF files when it loads them
                 upright = picture if picture.format == "TIFF" else ImageOps.exif_transpose(picture)
-                return np.asarray(upright.convert("L" if picture.mode in GREY else "RGB"))
+                mode = "L" if picture.mode in GREY else "RGB"
+                return np.asarray(upright.convert(mode))
     except Exception as error:  # Pillow raises many types of exception on damaged files
         reason = " ".join(str(error).split())
         raise DataError(
@@ -144,9 +166,10 @@ def read_picture(file: Path) -> np.ndarray:
 
 
 def _deep(picture: "Image") -> bool:
-    """Whether a file has more than 8 bits per channel, of which Pillow would keep the upper 8."""
+    """Tell whether a file has more than 8 bits per channel; Pillow would keep the upper 8."""
     if picture.format == "TIFF":
-        return max(picture.tag_v2.get(BITS_PER_SAMPLE, (1,))) > 8
+        bits = picture.tag_v2.get(BITS_PER_SAMPLE, (1,))
+        return max(bits) > 8
     layout = picture.tile[0][3] if picture.tile else ""  # such as RGB;16B
     if picture.format == "PPM" and isinstance(layout, tuple):
         return layout[1] > 255  # the largest value of a channel

@@ -30,7 +30,7 @@ LARGEST_FILE = 64 * 2**20  # bytes; a picture of 1024 × 1024 pixels has 4 MiB u
 def picture_files(split: Path) -> dict[str, list[str]]:
     """Return the names of the pictures ``split/<class>/*`` of each class, both in sorted order.
 
-    Hidden entries, and files whose suffix is not in `SUFFIXES`, are passed over. A folder that does
+    Hidden entries, and files whose suffix is not in `SUFFIXES`, are left out. A folder that does
     not exist has no classes.
 
     Raises:
@@ -47,6 +47,7 @@ def picture_files(split: Path) -> dict[str, list[str]]:
 
 
 def _pictures_of(folder: str) -> list[str]:
+    """Return the names of the pictures of one class."""
     pictures = []
     for name in _listed(folder):
         entry = os.path.join(folder, name)
@@ -59,7 +60,7 @@ def _pictures_of(folder: str) -> list[str]:
 
 
 def _listed(folder: str | Path) -> list[str]:
-    """What a folder contains, by name and without what is hidden."""
+    """Return the sorted names of the entries of a folder that are not hidden."""
     try:
         names = os.listdir(folder)
     except (FileNotFoundError, NotADirectoryError):
@@ -72,19 +73,21 @@ def _listed(folder: str | Path) -> list[str]:
 
 
 def _check(picture: str) -> None:
-    found = _state_of(picture)
-    if stat.S_ISDIR(found.st_mode):
+    """Refuse a picture that is no regular file or too large."""
+    state = _state_of(picture)
+    if stat.S_ISDIR(state.st_mode):
         raise _nested(picture)
-    if not stat.S_ISREG(found.st_mode):
-        raise DataError(f"{picture} is {_kind(found.st_mode)} and no picture; remove it")
-    if found.st_size > LARGEST_FILE:
+    if not stat.S_ISREG(state.st_mode):
+        raise DataError(f"{picture} is {_kind(state.st_mode)} and no picture; remove it")
+    if state.st_size > LARGEST_FILE:
         raise DataError(
-            f"{picture} has {found.st_size:,} bytes, a picture has at most {LARGEST_FILE:,}; "
+            f"{picture} has {state.st_size:,} bytes, a picture has at most {LARGEST_FILE:,}; "
             "make it smaller or remove it"
         )
 
 
 def _state_of(entry: str) -> os.stat_result:
+    """Return the state of an entry, of its target if it is a link."""
     try:
         return os.stat(entry)
     except OSError as error:

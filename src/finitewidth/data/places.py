@@ -1,8 +1,8 @@
-"""Where datasets lie: the data root, and the folders of the user's own images and their content.
+"""Folders of datasets: the data root, and the folders of the user's images and their content.
 
-A folder of images is named once. ``data.images`` gives a folder that plays the part of every
-dataset of the papers; ``data.mnist: mytree`` gives the folder ``mytree`` below the data root for
-one of them. `registered` adds such folders to the setting ``data.imagefolder``.
+A user names a folder of images once. ``data.images`` gives a folder that is used for every dataset
+of the papers; ``data.mnist: mytree`` gives the folder ``mytree`` below the data root for one of
+them. `registered` adds such folders to the setting ``data.imagefolder``.
 
 A dataset depends on the pictures in its folder. Reading many of them takes a while. A digest is
 therefore stored with the state of the pictures (names, sizes, times and numbers of their files) and
@@ -40,15 +40,17 @@ def data_root(data_config: Mapping[str, Any]) -> Path:
     FINITEWIDTH_DATA, otherwise a folder in the working directory.
     """
     configured = data_config.get("root")
-    place = configured or os.environ.get(VARIABLE) or "resources"
-    return _expanded(place, "data.root" if configured else VARIABLE)
+    if configured:
+        return _expanded(configured, "data.root")
+    return _expanded(os.environ.get(VARIABLE) or "resources", VARIABLE)
 
 
-def _expanded(place: str, key: str) -> Path:
+def _expanded(path: str, key: str) -> Path:
+    """Return a path with the home folder in place of ``~``; ``key`` is its setting."""
     try:
-        return Path(place).expanduser()
+        return Path(path).expanduser()
     except RuntimeError as error:
-        raise ConfigError(f"{key}: {place!r}: {error}; write the whole path") from error
+        raise ConfigError(f"{key}: {path!r}: {error}; write the whole path") from error
 
 
 def folder_of(tree: str, data_config: Mapping[str, Any]) -> Path:
@@ -68,9 +70,11 @@ def name_of(folder: Path) -> str:
     shows them, and to names such as ``seed3``, which name the results of a base seed.
     """
     name = re.sub("[^a-z0-9]+", "_", folder.name.lower()).strip("_")[:LONGEST_NAME]
-    name = name if name[:1].isalpha() else f"images_{name}".strip("_")
-    known = name in SOURCES or re.fullmatch("seed[0-9]+", name)
-    return f"{name}_images" if known else name
+    if not name[:1].isalpha():
+        name = f"images_{name}".strip("_")
+    if name in SOURCES or re.fullmatch("seed[0-9]+", name):
+        return f"{name}_images"
+    return name
 
 
 def registered(data_config: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,7 +87,8 @@ def registered(data_config: Mapping[str, Any]) -> dict[str, Any]:
             contain ``train`` and ``test``; or the name of ``images`` is taken.
     """
     trees = dict(data_config.get("imagefolder") or {})
-    if images := data_config.get("images"):
+    images = data_config.get("images")
+    if images:
         folder = folder_of(images, data_config)
         if not _is_folder("data.images", folder):
             raise ConfigError(f"data.images: {folder} is no folder; {_LAYOUT}")
@@ -106,37 +111,41 @@ def registered(data_config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_layout(key: str, folder: Path) -> None:
+    """Refuse a folder of images without train and test."""
     for split in SPLITS:
         if not _is_folder(key, folder / split):
             raise ConfigError(f"{key}: {folder} has no folder {split}; {_LAYOUT}")
 
 
-def _is_folder(key: str, place: Path) -> bool:
-    """Whether it is a folder; no if there is nothing.
+def _is_folder(key: str, path: Path) -> bool:
+    """Tell whether there is a folder at a path.
 
     Raises:
-        ConfigError: that cannot be told, for want of permission or in a circle of links.
+        ConfigError: this is unknown, because a permission is missing or links form a circle.
     """
     try:
-        return stat.S_ISDIR(place.stat().st_mode)
+        return stat.S_ISDIR(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
         raise ConfigError(
-            f"{key}: {place} cannot be read ({error.strerror}); change the owner or mode of its "
+            f"{key}: {path} cannot be read ({error.strerror}); change the owner or mode of its "
             "folder, or mend the link"
         ) from error
 
 
 def own_images(data_config: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the sources of the user that play a part, each once; the settings are registered."""
+    """Return the user's folders of images that stand for a dataset, each once.
+
+    The settings are those that `registered` returns.
+    """
     trees = data_config.get("imagefolder") or {}
-    parts = (data_config.get(role) for role in ROLES)
-    return tuple(dict.fromkeys(name for name in parts if is_own(name, trees)))
+    sources = [data_config.get(role) for role in ROLES]
+    return tuple(dict.fromkeys(source for source in sources if is_own(source, trees)))
 
 
 def is_own(source: Any, trees: Mapping[str, str]) -> bool:
-    """Whether a source is a folder of images that a user named."""
+    """Tell whether a source is a folder of images that a user named."""
     return source in trees and source not in IMAGE_FOLDERS
 
 
@@ -154,9 +163,9 @@ def tree_of(source: str, data_config: Mapping[str, Any], known: Path | None = KN
 def content_of(folder: Path, known: Path | None = KNOWN) -> str:
     """Return a digest (16 hex digits) of the names and bytes of the pictures of an image folder.
 
-    It is "" if the folder contains no pictures. A picture that cannot be read counts by its name,
-    and reading the dataset says what is wrong with it. The file ``known`` has digests that are
-    known already; with None all pictures are read.
+    It is "" if the folder contains no pictures. Of a picture that cannot be read only the name
+    counts; reading the dataset then says what is wrong with it. The file ``known`` has digests of
+    earlier calls; with None all pictures are read.
 
     Raises:
         DataError: `picture_files` refuses an entry of the folder.
@@ -177,17 +186,19 @@ def content_of(folder: Path, known: Path | None = KNOWN) -> str:
 
 
 def _state(folder: Path, files: list[str]) -> str:
+    """Return a digest of the names, sizes, times and numbers of files."""
     digest = hashlib.sha256(os.fsencode(folder.absolute()))
     for file in files:
         facts: tuple[int, ...] = ()
         with contextlib.suppress(OSError):
-            found = os.stat(os.path.join(folder, file))
-            facts = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+            state = os.stat(os.path.join(folder, file))
+            facts = (state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino)
         digest.update(os.fsencode(f"\0{file} {facts}"))
     return digest.hexdigest()
 
 
 def _digest(folder: Path, files: list[str]) -> str:
+    """Return a digest of the names and bytes of files."""
     digest = hashlib.sha256()
     for name in files:
         digest.update(os.fsencode(f"\0{name} "))

@@ -22,24 +22,29 @@ def stratified_subset(
     Raises:
         ConfigError: a number is below one or larger than the number of images.
     """
-    chosen = {}
+    changes = {}
     for split, count in (("train", train), ("test", test)):
-        labels = getattr(dataset, f"{split}_labels")
         if count is None:
             continue
+        images, labels = _split(dataset, split)
         if not 1 <= count <= len(labels):
             raise ConfigError(
                 f"{split} = {count}: {dataset.title} has {len(labels)} {split} images; "
                 f"set a number from 1 to {len(labels)}, or null for all"
             )
         index = _mixed_order(labels, seed_for(*seed_words, split))[:count]
-        chosen[f"{split}_images"] = getattr(dataset, f"{split}_images")[index]
-        chosen[f"{split}_labels"] = labels[index]
-    return replace(dataset, **chosen)
+        changes[f"{split}_images"] = images[index]
+        changes[f"{split}_labels"] = labels[index]
+    return replace(dataset, **changes)
+
+
+def _split(dataset: Dataset, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the images and labels of a split, "train" or "test"."""
+    return getattr(dataset, f"{name}_images"), getattr(dataset, f"{name}_labels")
 
 
 def _mixed_order(labels: np.ndarray, seed: int) -> np.ndarray:
-    """An order (n,) of all images in which each beginning has the class shares of the whole."""
+    """Return an order (n,) of all images; each beginning of it has the class shares of the whole."""
     generator = np.random.default_rng(seed)
     shuffled = generator.permutation(len(labels))
     position = np.empty(len(labels))
@@ -58,20 +63,20 @@ def binary(dataset: Dataset, negative: int, positive: int) -> Dataset:
     """
     names = dataset.class_names
     for index in (negative, positive):
-        counts = [np.sum(getattr(dataset, f"{part}_labels") == index) for part in ("train", "test")]
-        if not 0 <= index < len(names) or not all(counts):
+        train = np.sum(dataset.train_labels == index)
+        test = np.sum(dataset.test_labels == index)
+        if not 0 <= index < len(names) or not train or not test:
             raise ConfigError(
                 f"class {index}: {dataset.title} has {len(names)} classes, and "
-                f"{counts[0]} training and {counts[1]} test images of this "
-                "one"
+                f"{train} training and {test} test images of this one"
             )
-    fields = {"class_names": (names[negative], names[positive])}
+    changes = {"class_names": (names[negative], names[positive])}
     for split in ("train", "test"):
-        labels = getattr(dataset, f"{split}_labels")
-        kept = np.flatnonzero((labels == negative) | (labels == positive))
-        fields[f"{split}_images"] = getattr(dataset, f"{split}_images")[kept]
-        fields[f"{split}_labels"] = np.where(labels[kept] == positive, 1.0, -1.0)
-    return replace(dataset, **fields)
+        images, labels = _split(dataset, split)
+        members = np.flatnonzero((labels == negative) | (labels == positive))
+        changes[f"{split}_images"] = images[members]
+        changes[f"{split}_labels"] = np.where(labels[members] == positive, 1.0, -1.0)
+    return replace(dataset, **changes)
 
 
 def altered(dataset: Dataset, variant: str) -> Dataset:
@@ -83,23 +88,26 @@ def altered(dataset: Dataset, variant: str) -> Dataset:
     ``permuted_pixels`` permutes the pixels of each image, with a new permutation for each.
     """
     generator = np.random.default_rng(seed_for(variant, dataset.name))
-    images, labels = dataset.train_images, dataset.train_labels
+    images = dataset.train_images
     if variant == "random_labels":
-        return replace(dataset, train_labels=generator.choice(np.unique(labels), len(labels)))
+        labels = dataset.train_labels
+        random_labels = generator.choice(np.unique(labels), len(labels))
+        return replace(dataset, train_labels=random_labels)
     if variant == "random_pixels":
-        pixels = generator.integers(0, 256, images.shape, np.uint8)
-        return replace(dataset, train_images=pixels)
+        random_images = generator.integers(0, 256, images.shape, np.uint8)
+        return replace(dataset, train_images=random_images)
     if variant == "permuted_pixels":
         count, height, width, channels = images.shape
-        places = generator.permuted(np.tile(np.arange(height * width), (count, 1)), axis=1)
-        flat = images.reshape(count, height * width, channels)
-        moved = np.take_along_axis(flat, places[..., None], axis=1)
-        return replace(dataset, train_images=moved.reshape(images.shape))
+        pixels = height * width
+        order = generator.permuted(np.tile(np.arange(pixels), (count, 1)), axis=1)  # (n, pixels)
+        flat = images.reshape(count, pixels, channels)
+        permuted = np.take_along_axis(flat, order[..., None], axis=1)
+        return replace(dataset, train_images=permuted.reshape(images.shape))
     return dataset
 
 
 def first_per_class(labels: np.ndarray, classes: Sequence[int], per_class: int) -> np.ndarray:
-    """Indices of the first ``per_class`` images of each of some classes.
+    """Return the indices of the first ``per_class`` images of each of some classes.
 
     They are int64 (len(classes) * per_class,), grouped by class in the order given, in file order
     within a class. Labels are (n,).

@@ -48,12 +48,14 @@ def from_catalogue(name: str, classes: Iterable[str], arrays: Mapping[str, np.nd
 
 def write_dataset(path: str | Path, dataset: Dataset) -> None:
     """Write ``dataset`` as uncompressed ``.npz``; equal datasets give equal bytes."""
-    about = {"format": FORMAT, **{key: getattr(dataset, key) for key in _TEXTS}}
-    about["class_names"] = list(dataset.class_names)
-    text = json.dumps(about, ensure_ascii=False).encode()
+    texts = {key: getattr(dataset, key) for key in _TEXTS}
+    about = {"format": FORMAT, **texts, "class_names": list(dataset.class_names)}
+    about_bytes = json.dumps(about, ensure_ascii=False).encode()
     arrays = {key: np.ascontiguousarray(getattr(dataset, key)) for key in _ARRAYS}
     with atomic(path) as temporary:
-        np.savez(temporary, about=np.frombuffer(text, np.uint8), allow_pickle=False, **arrays)
+        np.savez(
+            temporary, about=np.frombuffer(about_bytes, np.uint8), allow_pickle=False, **arrays
+        )
 
 
 def read_dataset(path: str | Path) -> Dataset:
