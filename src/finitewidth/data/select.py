@@ -44,7 +44,7 @@ def _split(dataset: Dataset, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _mixed_order(labels: np.ndarray, seed: int) -> np.ndarray:
-    """Return an order (n,) of all images; each beginning of it has the class shares of the whole."""
+    """Return an order (n,) of all images; each beginning has the class shares of the whole."""
     generator = np.random.default_rng(seed)
     shuffled = generator.permutation(len(labels))
     position = np.empty(len(labels))
