@@ -26,7 +26,13 @@ from finitewidth.measures.blocks import block_means, label_alignment
 from finitewidth.measures.gates import Gates, gate_kernel, gate_shares, gates_of
 from finitewidth.networks import user_network
 from finitewidth.records.provenance import seed_for
-from finitewidth.training.module import LOSSES, OPTIMISERS, loss_and_accuracy, train_module
+from finitewidth.training.module import (
+    LOSSES,
+    OPTIMISERS,
+    ModulePlan,
+    loss_and_accuracy,
+    train_module,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -393,15 +399,21 @@ def training_tables(
     network has no gates.
     """
     record = _TrainingRecord(network, images, settings["loss"])
-    names = ("loss", "optimiser", "rate", "batch_size", "times")
+    plan = ModulePlan(
+        loss=settings["loss"],
+        optimiser=settings["optimiser"],
+        rate=settings["rate"],
+        batch_size=settings["batch_size"],
+        seed=seed_for("study", settings["seed"], "training"),
+    )
     with tqdm(total=settings["steps"], desc="training", leave=False, disable=not progress) as bar:
         train_module(
             network,
             *images.train,
+            plan,
+            times=settings["times"],
             observe=record.observe,
             stepped=bar.update,
-            seed=seed_for("study", settings["seed"], "training"),
-            **{name: settings[name] for name in names},
         )
     return record.tables(), record.left_out
 

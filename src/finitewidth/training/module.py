@@ -1,6 +1,7 @@
 """Training of one torch module of any kind with batches of labelled inputs."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from math import isfinite
 
 import torch
@@ -15,6 +16,25 @@ from finitewidth.records.provenance import seed_for
 OPTIMISERS = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}
 LOSSES = ("squared", "cross_entropy")
 CHUNK = 1024  # inputs of which losses are computed at once
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModulePlan:
+    """How a module is trained.
+
+    Attributes:
+        loss: see `loss_of`.
+        optimiser: "adam" or "sgd".
+        rate: the learning rate.
+        batch_size: inputs in each batch; all of them if there are fewer.
+        seed: of the order of the inputs, and of dropout.
+    """
+
+    loss: str
+    optimiser: str
+    rate: float
+    batch_size: int
+    seed: int
 
 
 def loss_of(loss: str, outputs: Tensor, labels: Tensor) -> Tensor:
@@ -49,15 +69,11 @@ def train_module(
     network: nn.Module,
     x: Batch,
     labels: Tensor,
+    plan: ModulePlan,
     *,
     times: Sequence[int],
     observe: Callable[[int], None],
     stepped: Callable[[], object],
-    loss: str,
-    optimiser: str,
-    rate: float,
-    batch_size: int,
-    seed: int,
 ) -> None:
     """Train a network in place, in train mode, and call ``observe`` in eval mode.
 
@@ -65,27 +81,24 @@ def train_module(
         network: a module that maps inputs (N, ...) on its device to outputs (N, K).
         x: the inputs.
         labels: (N,), integers from 0.
+        plan: how to train.
         times: numbers of steps after which ``observe`` is called, ascending.
         observe: gets the number of steps.
         stepped: called after each step.
-        loss: see `loss_of`.
-        optimiser: "adam" or "sgd".
-        rate: the learning rate.
-        batch_size: inputs in each batch; all of them if there are fewer.
-        seed: of the order of the inputs, and of dropout.
     """
     parameters = [parameter for parameter in network.parameters() if parameter.requires_grad]
-    torch_optimiser = OPTIMISERS[optimiser](parameters, lr=rate)
-    batches = _batches(len(x), min(batch_size, len(x)), seed)
+    optimiser = OPTIMISERS[plan.optimiser](parameters, lr=plan.rate)
+    batches = _batches(len(x), min(plan.batch_size, len(x)), plan.seed)
     now = 0
-    with seeded(seed_for(seed, "noise")):
+    with seeded(seed_for(plan.seed, "noise")):
         for time in times:
             network.train()
             for _ in range(time - now):
                 batch = next(batches).to(x.device)
-                torch_optimiser.zero_grad()
-                loss_of(loss, x[batch].passed_to(network), labels[batch]).backward()
-                torch_optimiser.step()
+                optimiser.zero_grad()
+                outputs = x[batch].passed_to(network)
+                loss_of(plan.loss, outputs, labels[batch]).backward()
+                optimiser.step()
                 stepped()
             now = time
             network.eval()

@@ -14,13 +14,13 @@ special treatment. Source: docs/theory.md, section 2.
 """
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
 from finitewidth.kernels.ntk_init import streams
 from finitewidth.kernels.ntk_init.activations import Activation, ActivationLike, activation_of
-from finitewidth.kernels.ntk_init.draws import NtkDraws, growth_of
+from finitewidth.kernels.ntk_init.draws import Growth, NtkDraws, growth_of
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_inputs
 from finitewidth.kernels.ntk_init.normals import Normals, checked_device, drawn
 from finitewidth.kernels.ntk_init.scalar_chain import checked_scalar
@@ -54,27 +54,32 @@ def sample_vectors(
     return drawn(plan, seed, device, partial(_vector_draws, init, activation, norm2))
 
 
+class _VectorLayer(NamedTuple):
+    """A hidden layer at one input, of the scaled network of `Growth`.
+
+    ``along`` is W x / |x| for the activations x below, and ``slope`` phi'(h), both (draws, n_l);
+    ``x`` are the activations, (draws, n_l), and ``norm2`` is their |x|^2, (draws,).
+    """
+
+    along: torch.Tensor
+    slope: torch.Tensor
+    x: torch.Tensor
+    norm2: torch.Tensor
+
+
 def _vector_draws(
-    init: Initialisation, activation: Activation, norm2: float, normals: Normals
+    init: Initialisation, activation: Activation, input_norm2: float, normals: Normals
 ) -> NtkDraws:
     """Draw one group of blocks for `sample_vectors`."""
     growth = growth_of(init, activation.name == "relu")
     gains = init.weight_gains
     depth = init.depth
-    fan_in = [init.sigma_w2 / width / growth.layer for width in init.widths]  # variances of weights
-    norms = [normals().fill_(norm2)]  # |x|^2 of x^0..x^(L-1)
-    layers = []  # W x / |x|, phi'(h) and x of each hidden layer
-    for layer, width in enumerate(init.widths[1:], start=1):
-        along = normals(width).mul_(fan_in[layer - 1] ** 0.5)
-        h = norms[-1].sqrt()[:, None] * along
-        if init.sigma_b2 > 0:
-            h.add_(normals(width), alpha=growth.bias_variance(layer) ** 0.5)
-        x = activation.value(h)
-        layers.append((along, activation.slope(h), x))
-        norms.append(torch.linalg.vecdot(x, x))
-    # the output layer as a layer of one unit with W x / |x| and delta = 1; its fan_in contains a
-    # factor 1/g too much, which is removed here
-    along = normals(1) * (fan_in[-1] * growth.layer) ** 0.5
+    first_norm2 = normals().fill_(input_norm2)
+    layers = _vector_layers(init, activation, growth, first_norm2, normals)
+    norms = [first_norm2, *(layer.norm2 for layer in layers)]  # |x|^2 of x^0..x^(L-1)
+    # the output layer is a layer of one unit with delta = 1, without the factor 1/g
+    fan_in = init.sigma_w2 / init.widths[-1] / growth.layer
+    along = normals(1) * (fan_in * growth.layer) ** 0.5
     output = norms[-1].sqrt() * along[:, 0]
     output += normals() * growth.bias_variance(depth - 1) ** 0.5
     along = along / growth.layer**0.5
@@ -82,20 +87,60 @@ def _vector_draws(
     error = torch.ones_like(output)  # |delta|^2, (draws,)
     theta_w = gains[-1] * norms[-1]
     theta_b = growth.of_theta_b(depth) * error
-    for layer in range(depth - 1, 0, -1):
-        below, slope, x = layers[layer - 1]
-        known = norms[layer].sqrt() * torch.linalg.vecdot(along, delta)
-        z = normals(init.widths[layer]).mul_((fan_in[layer] * error).sqrt()[:, None])
-        missing = known - torch.linalg.vecdot(z, x)
+    for number in range(depth - 1, 0, -1):
+        layer = layers[number - 1]
+        # W^T delta = z + x (<x, W^T delta> - <x, z>) / |x|^2 with independent noise z
+        known = layer.norm2.sqrt() * torch.linalg.vecdot(along, delta)
+        variance = init.sigma_w2 / init.widths[number] / growth.layer * error
+        z = normals(init.widths[number]).mul_(variance.sqrt()[:, None])
+        missing = known - torch.linalg.vecdot(z, layer.x)
         # in a dead layer x and all slopes are 0, so there is nothing to correct
-        z.addcmul_(torch.where(norms[layer] > 0, missing / norms[layer], 0.0)[:, None], x)
-        delta = z.mul_(slope)
+        coefficient = torch.where(layer.norm2 > 0, missing / layer.norm2, 0.0)
+        z.addcmul_(coefficient[:, None], layer.x)
+        delta = z.mul_(layer.slope)
         error = torch.linalg.vecdot(delta, delta)
-        theta_w += gains[layer - 1] * error * norms[layer - 1]
-        theta_b += growth.of_theta_b(layer) * error
-        along = below
-    parts = (growth.of_theta_w * theta_w, init.bias_gain * theta_b, growth.of_output * output)
-    return NtkDraws(*(part.cpu().numpy() for part in parts), growth.log_growth, depth)
+        theta_w += gains[number - 1] * error * norms[number - 1]
+        theta_b += growth.of_theta_b(number) * error
+        along = layer.along
+    return _draws(init, growth, theta_w, theta_b, output)
+
+
+def _vector_layers(
+    init: Initialisation,
+    activation: Activation,
+    growth: Growth,
+    norm2: torch.Tensor,
+    normals: Normals,
+) -> list[_VectorLayer]:
+    """Draw the forward pass through the hidden layers, for inputs of squared norm ``norm2``."""
+    layers = []
+    for number, width in enumerate(init.widths[1:], start=1):
+        variance = init.sigma_w2 / init.widths[number - 1] / growth.layer  # of a weight
+        along = normals(width).mul_(variance**0.5)
+        h = norm2.sqrt()[:, None] * along
+        if init.sigma_b2 > 0:
+            h.add_(normals(width), alpha=growth.bias_variance(number) ** 0.5)
+        x = activation.value(h)
+        norm2 = torch.linalg.vecdot(x, x)
+        layers.append(_VectorLayer(along, activation.slope(h), x, norm2))
+    return layers
+
+
+def _draws(
+    init: Initialisation,
+    growth: Growth,
+    theta_w: torch.Tensor,
+    theta_b: torch.Tensor,
+    output: torch.Tensor,
+) -> NtkDraws:
+    """Return draws of the kernel from sums over the layers of the scaled network."""
+    return NtkDraws(
+        (growth.of_theta_w * theta_w).cpu().numpy(),
+        (init.bias_gain * theta_b).cpu().numpy(),
+        (growth.of_output * output).cpu().numpy(),
+        growth.log_growth,
+        init.depth,
+    )
 
 
 def sample_kernels(
@@ -132,6 +177,20 @@ def sample_kernels(
     return drawn(plan, seed, device, partial(_matrix_draws, init, activation, x))
 
 
+class _MatrixLayer(NamedTuple):
+    """A layer at S inputs, of the scaled network of `Growth`; the output layer is not scaled.
+
+    ``basis`` Q (draws, n_(l-1), k) has orthonormal columns that span the activations x below.
+    ``image`` is W Q (draws, n_l, k), and ``gram`` <x_s, x_r> (draws, S, S). ``slope`` is phi'(h)
+    (draws, n_l, S), None for the output layer.
+    """
+
+    basis: torch.Tensor
+    image: torch.Tensor
+    gram: torch.Tensor
+    slope: torch.Tensor | None
+
+
 def _matrix_draws(
     init: Initialisation, activation: Activation, inputs: torch.Tensor, normals: Normals
 ) -> NtkDraws:
@@ -139,42 +198,54 @@ def _matrix_draws(
     growth = growth_of(init, activation.name == "relu")
     depth = init.depth
     outputs = init.outputs
-    x = inputs.T.expand(normals.draws, -1, -1)  # (draws, n_0, S)
-    # of each layer: Q (draws, n_(l-1), k), whose orthonormal columns span the activations x below,
-    # V = W Q (draws, n_l, k), phi'(h) (draws, n_l, S), and <x_s, x_r> (draws, S, S)
-    layers = []
-    for layer, width in enumerate(init.layer_widths[1:], start=1):
-        basis, coordinates = torch.linalg.qr(x)
-        last = layer == depth
-        scale = init.sigma_w2 / init.widths[layer - 1] / (1.0 if last else growth.layer)
-        image = normals(width, basis.shape[2]) * scale**0.5
-        h = image @ coordinates
-        if init.sigma_b2 > 0:
-            power = layer - 1 if last else layer  # of the growth by which the bias is scaled
-            h += normals(width, 1) * growth.bias_variance(power) ** 0.5
-        layers.append((basis, image, None if last else activation.slope(h), x.mT @ x))
-        x = h if last else activation.value(h)
+    layers, output = _matrix_layers(init, activation, growth, inputs, normals)
     ones = torch.ones(outputs, outputs, dtype=torch.float64, device=inputs.device)
     # column s C + k of delta^L is the unit vector k for every s
     delta = torch.eye(outputs, dtype=torch.float64, device=inputs.device).tile(1, len(inputs))
     delta = delta.expand(normals.draws, -1, -1)  # (draws, n_l, S C)
     theta_w = 0.0
     theta_b = 0.0
-    for layer in range(depth, 0, -1):
-        basis, image, _, gram = layers[layer - 1]
+    for number in range(depth, 0, -1):
+        layer = layers[number - 1]
         errors = delta.mT @ delta  # (draws, S C, S C)
-        theta_w = theta_w + init.weight_gains[layer - 1] * errors * torch.kron(gram, ones)
-        theta_b = theta_b + growth.of_theta_b(layer) * errors
-        if layer > 1:
-            # the output layer was drawn without scaling, so its errors are divided by sqrt(g) here
-            scale = growth.layer**-0.5 if layer == depth else 1.0
-            # (W^l)^T delta^l: the forward pass determines its component in the span of the
-            # activations, and the component orthogonal to it is drawn
-            width = init.widths[layer - 1]
+        theta_w = theta_w + init.weight_gains[number - 1] * errors * torch.kron(layer.gram, ones)
+        theta_b = theta_b + growth.of_theta_b(number) * errors
+        if number > 1:
+            # the output layer was drawn without scaling, so its errors are divided by sqrt(g)
+            scale = growth.layer**-0.5 if number == depth else 1.0
+            # W^T delta = Z + Q ((W Q)^T delta - Q^T Z): its component in the span of the
+            # activations is known, and the component orthogonal to it is that of the noise Z
+            width = init.widths[number - 1]
             variance = init.sigma_w2 / width / (growth.layer * scale**2)
             factor = torch.linalg.qr(delta, mode="r").R
-            fresh = normals(width, factor.shape[1]) @ factor * variance**0.5
-            back = scale * (fresh + basis @ (image.mT @ delta - basis.mT @ fresh))
-            delta = layers[layer - 2][2].repeat_interleave(outputs, dim=2) * back
-    parts = (growth.of_theta_w * theta_w, init.bias_gain * theta_b, growth.of_output * x.mT)
-    return NtkDraws(*(part.cpu().numpy() for part in parts), growth.log_growth, depth)
+            noise = normals(width, factor.shape[1]) @ factor * variance**0.5
+            missing = layer.image.mT @ delta - layer.basis.mT @ noise
+            back = scale * (noise + layer.basis @ missing)
+            slope = layers[number - 2].slope.repeat_interleave(outputs, dim=2)
+            delta = slope * back
+    return _draws(init, growth, theta_w, theta_b, output)
+
+
+def _matrix_layers(
+    init: Initialisation,
+    activation: Activation,
+    growth: Growth,
+    inputs: torch.Tensor,
+    normals: Normals,
+) -> tuple[list[_MatrixLayer], torch.Tensor]:
+    """Draw the forward pass of inputs (S, n_0); return its layers and the outputs (draws, S, C)."""
+    layers = []
+    x = inputs.T.expand(normals.draws, -1, -1)  # (draws, n_(l-1), S)
+    for number, width in enumerate(init.layer_widths[1:], start=1):
+        is_last = number == init.depth
+        basis, coordinates = torch.linalg.qr(x)
+        variance = init.sigma_w2 / init.widths[number - 1] / (1.0 if is_last else growth.layer)
+        image = normals(width, basis.shape[2]) * variance**0.5
+        h = image @ coordinates
+        if init.sigma_b2 > 0:
+            power = number - 1 if is_last else number  # of the growth by which the bias is scaled
+            h += normals(width, 1) * growth.bias_variance(power) ** 0.5
+        slope = None if is_last else activation.slope(h)
+        layers.append(_MatrixLayer(basis, image, gram=x.mT @ x, slope=slope))
+        x = h if is_last else activation.value(h)
+    return layers, x.mT

@@ -10,7 +10,7 @@ docs/theory.md, section 2.
 import numpy as np
 
 from finitewidth.kernels.ntk_init import streams
-from finitewidth.kernels.ntk_init.draws import NtkDraws, growth_of, joined
+from finitewidth.kernels.ntk_init.draws import Growth, NtkDraws, growth_of, joined
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_number, refuse
 from finitewidth.kernels.ntk_init.streams import half_chi_square, half_units_on
 
@@ -22,17 +22,7 @@ def _block(rng: np.random.Generator, init: Initialisation, norm2: float) -> NtkD
     growth = growth_of(init, relu=True)
     gains = init.weight_gains
     depth = init.depth
-    norms = [np.full(BLOCK, norm2)]  # X_l / g^l for l = 0..L-1, with g as in `Growth`
-    halves_on = [np.zeros(BLOCK)]  # K_l / 2, whose entry 0 is not used
-    for layer, width in enumerate(init.widths[1:], start=1):
-        variance = (init.sigma_w2 / init.widths[layer - 1] / growth.layer) * norms[-1]
-        variance += growth.bias_variance(layer)
-        half_on = half_units_on(rng, width, BLOCK)
-        if init.sigma_b2 == 0:
-            half_on[variance == 0] = 0.0  # above a dead layer all h are 0, and ReLU'(0) = 0
-        variance *= 2 * half_chi_square(rng, half_on)
-        norms.append(variance)
-        halves_on.append(half_on)
+    norms, halves_on = _forward(rng, init, growth, norm2)
     signal = init.sigma_w2 / init.widths[-1] * norms[-1]
     u = rng.standard_normal(BLOCK) * np.sqrt(signal + growth.bias_variance(depth - 1))
     output = growth.of_output * u
@@ -57,6 +47,23 @@ def _block(rng: np.random.Generator, init: Initialisation, norm2: float) -> NtkD
         theta_b += growth.of_theta_b(layer) * error
     theta_w *= growth.of_theta_w
     return NtkDraws(theta_w, init.bias_gain * theta_b, output, growth.log_growth, depth)
+
+
+def _forward(
+    rng: np.random.Generator, init: Initialisation, growth: Growth, norm2: float
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Draw X_l / g^l, with g as in `Growth`, and K_l / 2, for l = 0..L-1; K_0 is not used."""
+    norms = [np.full(BLOCK, norm2)]
+    halves_on = [np.zeros(BLOCK)]
+    for layer, width in enumerate(init.widths[1:], start=1):
+        variance = (init.sigma_w2 / init.widths[layer - 1] / growth.layer) * norms[-1]
+        variance += growth.bias_variance(layer)  # of a pre-activation
+        half_on = half_units_on(rng, width, BLOCK)
+        if init.sigma_b2 == 0:
+            half_on[variance == 0] = 0.0  # above a dead layer all h are 0, and ReLU'(0) = 0
+        norms.append(variance * (2 * half_chi_square(rng, half_on)))
+        halves_on.append(half_on)
+    return norms, halves_on
 
 
 def checked_scalar(init: Initialisation, input_norm2: float) -> float:
