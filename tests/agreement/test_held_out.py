@@ -51,7 +51,7 @@ from tests.helpers.plain_autograd import drawn_kernels, image_kernels
 from finitewidth.kernels.cntk import cntk
 from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
-from finitewidth.kernels.ntk_init.draws import joined
+from finitewidth.kernels.ntk_init.draws import concatenated
 from finitewidth.kernels.ntk_init.infinite_width import infinite_width
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
 from finitewidth.kernels.ntk_init.moment_recursion import log_kernel_moments, log_theta_moment
@@ -134,7 +134,7 @@ def test_sweeps_over_depths_and_variances(number):
                 parametrisation=init.parametrisation,
             )
             samplers = {
-                f"{name}, depth {depth}, sigma_w2 {variance}": joined(
+                f"{name}, depth {depth}, sigma_w2 {variance}": concatenated(
                     [block[depth, variance] for block in way]
                 )
                 for name, way in blocks.items()

@@ -191,7 +191,7 @@ def train(
     carry_out(training, checkpoints)
     training.keep_last()
     arrays = {}
-    for label, weights in training.state.kept.items():
+    for label, weights in training.state.stored.items():
         for name, tensor in weights.items():
             arrays[f"{label}/{name}"] = tensor.cpu().numpy()
     return Trained(training.state.history, arrays)
@@ -202,7 +202,7 @@ class _Training(EpochTraining):
 
     Its state has ``sums`` (R, 2), loss and number of correct outputs over the images of this epoch;
     ``history``, a row per finished epoch and replica; ``best``, criterion -> each replica's best
-    score (R,) and its weights at that time; and ``kept``, label -> weights.
+    score (R,) and its weights at that time; and ``stored``, label -> weights.
     """
 
     def __init__(self, run: TrainingRun, images: Images, stack: GatedStack):
@@ -223,7 +223,7 @@ class _Training(EpochTraining):
             sums=torch.zeros(count, 2, device=images.train_x.device),
             history=[],
             best={},
-            kept={},
+            stored={},
         )
         self.train_gates = stack.fixed_gates(images.train_x)
         self.test_gates = stack.fixed_gates(images.test_x)
@@ -348,19 +348,19 @@ class _Training(EpochTraining):
         """Keep the weights of this epoch, and the best ones so far, if the run asks for them."""
         state = self.state
         if epoch in self.run.snapshots:
-            state.kept[f"epoch{epoch}"] = self.stack.weights()
+            state.stored[f"epoch{epoch}"] = self.stack.weights()
         if epoch in self.run.best_so_far:
             best = state.best["best_test"]["weights"]
             copies = {name: tensor.clone() for name, tensor in best.items()}
-            state.kept[f"best_so_far{epoch}"] = copies
+            state.stored[f"best_so_far{epoch}"] = copies
 
     def keep_last(self) -> None:
         """Keep the weights at the end, or the best ones, if the run asks for them."""
         for label in self.run.keep:
             if label == "last":
-                self.state.kept[label] = self.stack.weights()
+                self.state.stored[label] = self.stack.weights()
             else:
-                self.state.kept[label] = self.state.best[label]["weights"]
+                self.state.stored[label] = self.state.best[label]["weights"]
 
 
 def _description(run: TrainingRun, replica: Replica) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from tests.helpers.normalised_networks import PUBLISHED, SMALL, network_of
 from torch import nn
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.networks.normalised.plain import CUT, CUT_STD, build, drawn, initial_state
+from finitewidth.networks.normalised.plain import CUT, CUT_STD, build, draw_tensor, initial_state
 from finitewidth.networks.normalised.specs import feature_count
 from finitewidth.records.provenance import base_seed
 
@@ -126,7 +126,7 @@ def test_normals_are_cut_off_as_in_jax():
     assert truncnorm.std(-CUT, CUT) == pytest.approx(CUT_STD, rel=1e-12)
     shape = torch.Size((40_000,))
     stream = torch.manual_seed(1)
-    sample = drawn("lecun", torch.Size((1, 1)), shape, stream).numpy()
+    sample = draw_tensor("lecun", torch.Size((1, 1)), shape, stream).numpy()
     found = kstest(sample * CUT_STD, truncnorm(-CUT, CUT).cdf)
     assert found.pvalue > 1e-6
 

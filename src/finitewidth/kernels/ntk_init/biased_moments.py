@@ -24,7 +24,7 @@ NONE = -np.inf  # the logarithm of 0
 
 
 @dataclass(frozen=True)
-class _Given:
+class _Coefficients:
     """Logarithms of the coefficients above one layer; Theta_W stands first, then Theta_b.
 
     Vectors of both parts are (2,), and z of all pairs of them (2, 2).
@@ -49,12 +49,13 @@ def biased_log_moments(
 
     The network has one output and sigma_b2 > 0, and the input |x|^2 = ``norm2``. The cost is O(L).
     """
-    given = _at_output(init)
+    coefficients = _at_output(init)
     for layer in range(init.depth - 1, 0, -1):
-        given = _below(given, init, layer)
+        coefficients = _below(coefficients, init, layer)
     log_y = np.log(init.sigma_w2 / init.widths[0]) + np.log(norm2)
-    means = _added(given.t0, given.t1 + log_y)  # (2,)
-    products = _added(given.z0, given.z1 + log_y, given.z2 + 2 * log_y)  # (2, 2)
+    means = _added(coefficients.t0, coefficients.t1 + log_y)  # (2,)
+    squares = (coefficients.z0, coefficients.z1 + log_y, coefficients.z2 + 2 * log_y)
+    products = _added(*squares)  # (2, 2)
     return (
         float(means[0]),
         float(means[1]),
@@ -64,11 +65,11 @@ def biased_log_moments(
     )
 
 
-def _at_output(init: Initialisation) -> _Given:
+def _at_output(init: Initialisation) -> _Coefficients:
     """Return the coefficients for the output layer, where Theta is no random number given a."""
     rate = np.log(init.sigma_w2 / init.widths[-1])
     s0, s1 = _gains(init, init.depth)
-    return _Given(
+    return _Coefficients(
         alpha=rate,
         kappa=2 * rate,
         t0=s0,
@@ -91,7 +92,7 @@ def _gains(init: Initialisation, layer: int) -> tuple[np.ndarray, np.ndarray]:
     return s0, s1
 
 
-def _below(above: _Given, init: Initialisation, layer: int) -> _Given:
+def _below(above: _Coefficients, init: Initialisation, layer: int) -> _Coefficients:
     """Return the coefficients with a hidden layer l, from those of the layers above it.
 
     With N = n_l units, the rates s = sigma_w^2 / n_(l-1) and s' = sigma_w^2 / N, and b = sigma_b^2.
@@ -120,7 +121,7 @@ def _below(above: _Given, init: Initialisation, layer: int) -> _Given:
     z2 = above.z2 + 2 * s_above + fourth
     cross_term = np.log(2) + z2 + b  # 2 z_2 b y, of the square (y + b)^2
     # E[Theta^2] = that + 2 E[|delta|^2 Theta] (s_0 + s_1 y) + E|delta|^4 (s_0 + s_1 y)^2
-    return _Given(
+    return _Coefficients(
         alpha=above.alpha + s + half,
         kappa=above.kappa + 2 * s + fourth,
         t0=_added(above.t0, t1 + b, delta2 + s0),

@@ -13,7 +13,7 @@ from finitewidth.kernels.ntk_init import streams
 from finitewidth.kernels.ntk_init.activations import ActivationLike, activation_of
 from finitewidth.kernels.ntk_init.draws import NtkDraws
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_inputs
-from finitewidth.kernels.ntk_init.normals import Normals, drawn
+from finitewidth.kernels.ntk_init.normals import Normals, draw_blocks
 from finitewidth.kernels.trained.dense import forward, signals, stacked
 from finitewidth.kernels.trained.fully_connected import FullyConnected
 
@@ -125,4 +125,4 @@ def sample_by_brute_force(
             depth=init.depth,
         )
 
-    return drawn(plan, seed, x.device, draw)
+    return draw_blocks(plan, seed, x.device, draw)

@@ -55,7 +55,7 @@ def sample_depths(
     for blocks in plan.groups():
         rng = streams.generator(seed, blocks.start)
         block = draw(rng, init, depths, variances, input_norm2)
-        count = plan.kept(blocks)
+        count = plan.draws_of(blocks)
         yield {cell: block[cell].first(count) for cell in product(depths, variances)}
 
 
@@ -94,9 +94,9 @@ def _shared_numbers(
         theta_w, theta_b, output = _errors(law, growths, norms, alive, noise, normals)
         for row, growth in enumerate(growths):
             block[growth.depth, variance] = NtkDraws(
-                growth.of_theta_w * theta_w[row],
+                growth.theta_w_factor * theta_w[row],
                 law.bias_gain * theta_b[row],
-                growth.of_output * output[row],
+                growth.output_factor * output[row],
                 growth.log_growth,
                 growth.depth,
             )
@@ -147,7 +147,7 @@ def _errors(
             u[active:started] = top
             output[active:started] = top
         theta_w[:started] += (gains[layer - 1] * norms[layer - 1]) * error[:started]
-        factors = np.array([growth.of_theta_b(layer) for growth in growths[:started]])
+        factors = np.array([growth.theta_b_factor(layer) for growth in growths[:started]])
         theta_b[:started] += factors[:, None] * error[:started]
     return theta_w, theta_b, output
 

@@ -42,22 +42,22 @@ class Growth:
         return self.sigma_b2 * self.layer**-layer if self.sigma_b2 else 0.0
 
     @property
-    def of_theta_w(self) -> float:
+    def theta_w_factor(self) -> float:
         """(g/G)^(L-1), the factor from the sum over the scaled network to the stored Theta_W."""
         return (self.layer / self.kernel) ** (self.depth - 1)
 
-    def of_theta_b(self, layer: int) -> float:
+    def theta_b_factor(self, layer: int) -> float:
         """Return g^(L-l) / G^(L-1), the factor from scaled |delta^l|^2 to the stored Theta_b."""
         return math.exp((self.depth - layer) * math.log(self.layer) - self.log_growth)
 
     @property
-    def of_output(self) -> float:
+    def output_factor(self) -> float:
         """The factor from the output of the scaled network to the stored output.
 
         f and b^L are divided by g^((L-1)/2) and not by g^(L/2), so that |f|^2 has the same factor
         as Theta_W.
         """
-        return self.of_theta_w**0.5
+        return self.theta_w_factor**0.5
 
 
 def growth_of(init: Initialisation, relu: bool, depth: int | None = None) -> Growth:
@@ -138,7 +138,7 @@ class NtkDraws:
         )
 
 
-def joined(parts: Sequence[NtkDraws]) -> NtkDraws:
+def concatenated(parts: Sequence[NtkDraws]) -> NtkDraws:
     """Join several blocks of draws of the same network."""
     return NtkDraws(
         np.concatenate([part.scaled_theta_w for part in parts]),

@@ -104,43 +104,43 @@ def dispersion_correction(lam: float, sigma_w2: float, *, alpha_0: float = 1.0) 
     if phase == "ordered":
         return 5 * a**2 / (1 - a**2)
     w2 = limit_parts(lam).w2
-    more = alpha_0 - 1  # the share of the first layer is alpha_0 times that of the others
-    weights = _weights_correction(lam, more, w2)
+    excess = alpha_0 - 1  # the share of the first layer is alpha_0 times that of the others
+    weights = _weights_correction(lam, excess, w2)
     if phase == "chaotic":
         e5 = np.exp(5 * lam)
         e6 = np.exp(-6 * lam)
         product = e5 * (1 / 3 + (1 - e6) / (9 * lam))  # X in docs/theory.md
         biases = 2 * alpha_0 * a / ((a - 1) * lam) * (product - w2)
-        return float(weights - 2 * more / lam * w2 + biases)
-    mixed = _mixed_correction(lam, more)
+        return float(weights - 2 * excess / lam * w2 + biases)
+    mixed = _mixed_correction(lam, excess)
     biases = _biases_correction(lam)
     square = weights + 2 * alpha_0 * mixed + alpha_0**2 * biases
     limit = dispersion_limit(lam, phase, alpha_0=alpha_0)
-    of_mean = 2 * more / (lam * (1 + alpha_0)) * limit  # the first order of the squared mean
+    of_mean = 2 * excess / (lam * (1 + alpha_0)) * limit  # the first order of the squared mean
     return float(square / (1 + alpha_0) ** 2 - of_mean)
 
 
-def _weights_correction(lam: float, more: float, w2: float) -> float:
+def _weights_correction(lam: float, excess: float, w2: float) -> float:
     """Return w_1 / lambda^2 of docs/theory.md, section 4.
 
-    It is the term of order 1 / M of E[Theta_W^2] over the squared mean at alpha_0 = 1. ``more`` is
-    alpha_0 - 1, and ``w2`` the limit of E[Theta_W^2] / E[Theta_W]^2.
+    It is the term of order 1 / M of E[Theta_W^2] over the squared mean at alpha_0 = 1. The
+    ``excess`` is alpha_0 - 1, and ``w2`` the limit of E[Theta_W^2] / E[Theta_W]^2.
     """
     e5 = np.exp(5 * lam)
     e6 = np.exp(-6 * lam)
     growth = -(5 + 12.5 * lam) * lam**2 * w2
     pairs = e5 * (4 * lam / 9 * (1 + e6) - 4 / 27 * (1 - e6))
-    first_layer = more * e5 * 2 / 3 * (lam + (1 - e6) / 3)
+    first_layer = excess * e5 * 2 / 3 * (lam + (1 - e6) / 3)
     return (growth + pairs + first_layer) / lam**2
 
 
-def _mixed_correction(lam: float, more: float) -> float:
+def _mixed_correction(lam: float, excess: float) -> float:
     """Return c_1 / lambda^2, the same for alpha_0 E[Theta_W Theta_b] at the edge of chaos."""
     e5 = np.exp(5 * lam)
     e1 = np.exp(-lam)
     rising = e5 * (1 / 9 - 11 * lam / 18 - 5 * lam**2 / 6)
     falling = e1 * (1 / 9 + lam / 18)
-    first_layer = more * (e5 - 1) / 5
+    first_layer = excess * (e5 - 1) / 5
     return (rising - falling + first_layer) / lam**2
 
 

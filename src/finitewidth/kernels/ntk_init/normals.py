@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from finitewidth.kernels.ntk_init.draws import NtkDraws, checked_finite, joined
+from finitewidth.kernels.ntk_init.draws import NtkDraws, checked_finite, concatenated
 from finitewidth.kernels.ntk_init.initialisation import refuse
 from finitewidth.kernels.ntk_init.streams import Blocks, generator
 
@@ -53,12 +53,12 @@ def checked_device(device: str | torch.device) -> torch.device:
     return torch_device
 
 
-def drawn(
+def draw_blocks(
     plan: Blocks, seed: int, device: torch.device, draw: Callable[[Normals], NtkDraws]
 ) -> NtkDraws:
     """Draw all blocks of a plan; refuse kernels that overflow."""
     parts = []
     for blocks in plan.groups():
         normals = Normals(seed, blocks, plan.block, device)
-        parts.append(draw(normals).first(plan.kept(blocks)))
-    return checked_finite(joined(parts))
+        parts.append(draw(normals).first(plan.draws_of(blocks)))
+    return checked_finite(concatenated(parts))

@@ -75,7 +75,7 @@ def sample_pairs(
     for blocks in plan.groups():
         rng = streams.generator(seed, blocks.start)
         by_depth = _block(rng, width, sorted(set(depths)), np.array(cosines), block)
-        used = slice(plan.kept(blocks))
+        used = slice(plan.draws_of(blocks))
         cells = {}
         for depth, (first, above, errors) in by_depth.items():
             for c, cosine in enumerate(cosines):
@@ -110,7 +110,7 @@ def _block(
             errors = errors.below(rng, layers[layer - 1])
         if layer in depths:  # the output layer of one of the networks
             output = Errors.of_output(rng, width, gram)
-            errors = output if errors is None else errors.joined(output)
+            errors = output if errors is None else errors.with_networks_of(output)
             networks.append(layer)
         input_gram = np.stack([gram[0], gram[1]])  # (x, x) and (x, x~), (2, C, draws)
         for network, depth in enumerate(networks):
@@ -259,7 +259,7 @@ class Errors:
         one = np.ones_like(f1)
         return cls((one, one, one), np.array([[f1, f1], [f2, f2]]))
 
-    def joined(self, other: "Errors") -> "Errors":
+    def with_networks_of(self, other: "Errors") -> "Errors":
         """Append the networks of ``other``."""
         gram = np.concatenate([self.gram, other.gram], axis=1)
         return Errors(gram, np.concatenate([self.tied, other.tied], axis=2))

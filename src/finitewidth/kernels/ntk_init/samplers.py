@@ -22,7 +22,7 @@ from finitewidth.kernels.ntk_init import streams
 from finitewidth.kernels.ntk_init.activations import Activation, ActivationLike, activation_of
 from finitewidth.kernels.ntk_init.draws import Growth, NtkDraws, growth_of
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_inputs
-from finitewidth.kernels.ntk_init.normals import Normals, checked_device, drawn
+from finitewidth.kernels.ntk_init.normals import Normals, checked_device, draw_blocks
 from finitewidth.kernels.ntk_init.scalar_chain import checked_scalar
 
 
@@ -51,7 +51,7 @@ def sample_vectors(
     device = checked_device(device)
     units = sum(init.widths)
     plan = streams.planned(draws, streams.block_size(3 * units), 40 * units, 24)
-    return drawn(plan, seed, device, partial(_vector_draws, init, activation, norm2))
+    return draw_blocks(plan, seed, device, partial(_vector_draws, init, activation, norm2))
 
 
 class _VectorLayer(NamedTuple):
@@ -86,7 +86,7 @@ def _vector_draws(
     delta = torch.ones_like(along)  # (draws, 1)
     error = torch.ones_like(output)  # |delta|^2, (draws,)
     theta_w = gains[-1] * norms[-1]
-    theta_b = growth.of_theta_b(depth) * error
+    theta_b = growth.theta_b_factor(depth) * error
     for number in range(depth - 1, 0, -1):
         layer = layers[number - 1]
         # W^T delta = z + x (<x, W^T delta> - <x, z>) / |x|^2 with independent noise z
@@ -100,7 +100,7 @@ def _vector_draws(
         delta = z.mul_(layer.slope)
         error = torch.linalg.vecdot(delta, delta)
         theta_w += gains[number - 1] * error * norms[number - 1]
-        theta_b += growth.of_theta_b(number) * error
+        theta_b += growth.theta_b_factor(number) * error
         along = layer.along
     return _draws(init, growth, theta_w, theta_b, output)
 
@@ -135,9 +135,9 @@ def _draws(
 ) -> NtkDraws:
     """Return draws of the kernel from sums over the layers of the scaled network."""
     return NtkDraws(
-        (growth.of_theta_w * theta_w).cpu().numpy(),
+        (growth.theta_w_factor * theta_w).cpu().numpy(),
         (init.bias_gain * theta_b).cpu().numpy(),
-        (growth.of_output * output).cpu().numpy(),
+        (growth.output_factor * output).cpu().numpy(),
         growth.log_growth,
         init.depth,
     )
@@ -174,7 +174,7 @@ def sample_kernels(
     result = 8 * (2 * errors**2 + errors)
     plan = streams.planned(draws, block, 8 * units * (4 * count + 2 * errors), result)
     x = torch.as_tensor(array, device=device)
-    return drawn(plan, seed, device, partial(_matrix_draws, init, activation, x))
+    return draw_blocks(plan, seed, device, partial(_matrix_draws, init, activation, x))
 
 
 class _MatrixLayer(NamedTuple):
@@ -209,7 +209,7 @@ def _matrix_draws(
         layer = layers[number - 1]
         errors = delta.mT @ delta  # (draws, S C, S C)
         theta_w = theta_w + init.weight_gains[number - 1] * errors * torch.kron(layer.gram, ones)
-        theta_b = theta_b + growth.of_theta_b(number) * errors
+        theta_b = theta_b + growth.theta_b_factor(number) * errors
         if number > 1:
             # the output layer was drawn without scaling, so its errors are divided by sqrt(g)
             scale = growth.layer**-0.5 if number == depth else 1.0

@@ -10,7 +10,7 @@ docs/theory.md, section 2.
 import numpy as np
 
 from finitewidth.kernels.ntk_init import streams
-from finitewidth.kernels.ntk_init.draws import Growth, NtkDraws, growth_of, joined
+from finitewidth.kernels.ntk_init.draws import Growth, NtkDraws, concatenated, growth_of
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_number, refuse
 from finitewidth.kernels.ntk_init.streams import half_chi_square, half_units_on
 
@@ -25,10 +25,10 @@ def _block(rng: np.random.Generator, init: Initialisation, norm2: float) -> NtkD
     norms, halves_on = _forward(rng, init, growth, norm2)
     signal = init.sigma_w2 / init.widths[-1] * norms[-1]
     u = rng.standard_normal(BLOCK) * np.sqrt(signal + growth.bias_variance(depth - 1))
-    output = growth.of_output * u
+    output = growth.output_factor * u
     error = np.ones(BLOCK)  # D_l, scaled
     theta_w = gains[-1] * norms[-1]
-    theta_b = np.full(BLOCK, growth.of_theta_b(depth))
+    theta_b = np.full(BLOCK, growth.theta_b_factor(depth))
     for layer in range(depth - 1, 0, -1):
         norm = norms[layer]
         half_on = halves_on[layer]
@@ -44,8 +44,8 @@ def _block(rng: np.random.Generator, init: Initialisation, norm2: float) -> NtkD
             u = u * alive
             error = error * alive
         theta_w += gains[layer - 1] * error * norms[layer - 1]
-        theta_b += growth.of_theta_b(layer) * error
-    theta_w *= growth.of_theta_w
+        theta_b += growth.theta_b_factor(layer) * error
+    theta_w *= growth.theta_w_factor
     return NtkDraws(theta_w, init.bias_gain * theta_b, output, growth.log_growth, depth)
 
 
@@ -91,4 +91,4 @@ def sample_scalar_chain(
     plan = streams.planned(draws, BLOCK, 16 * (init.depth + 8), 24)
     blocks = range(-(-plan.draws // BLOCK))
     parts = [_block(streams.generator(seed, number), init, norm2) for number in blocks]
-    return joined(parts).first(plan.draws)
+    return concatenated(parts).first(plan.draws)

@@ -46,7 +46,7 @@ class Blocks:
         for first in range(0, blocks, self.at_once):
             yield range(first, min(first + self.at_once, blocks))
 
-    def kept(self, blocks: range) -> int:
+    def draws_of(self, blocks: range) -> int:
         """Return how many draws of a group of blocks are used; only the last may be cut."""
         return min(self.draws, blocks.stop * self.block) - blocks.start * self.block
 

@@ -80,7 +80,7 @@ def sweep_vectors(
                     log_growth=0.0,
                     depth=depth,
                 )
-                cells[depth, variance] = checked_finite(cell.first(plan.kept(blocks)))
+                cells[depth, variance] = checked_finite(cell.first(plan.draws_of(blocks)))
         yield cells
 
 

@@ -49,7 +49,7 @@ def correlation(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     return (q / scale.clamp_min(TINY)).clamp_(-1, 1), scale
 
 
-def _of_means(means: Means) -> Dual:
+def _dual_of(means: Means) -> Dual:
     """Return the dual of an activation whose value alone costs as much as both means."""
 
     def value(q: Tensor, a: Tensor, b: Tensor) -> Tensor:
@@ -79,7 +79,7 @@ def piecewise_linear(below: float, above: float) -> Dual:
         value = c.mul_(slope).add_(root, alpha=spread).mul_(scale)
         return value, slope
 
-    return _of_means(means)
+    return _dual_of(means)
 
 
 def _erf_value(q: Tensor, a: Tensor, b: Tensor) -> Tensor:
@@ -138,6 +138,6 @@ RELU = piecewise_linear(0.0, 1.0)
 ABSOLUTE = piecewise_linear(-1.0, 1.0)
 IDENTITY = piecewise_linear(1.0, 1.0)
 ERF = Dual(_erf_means, _erf_value)
-SIN = _of_means(_sin_means)
-COS = _of_means(_cos_means)
-GELU = _of_means(_gelu_means)
+SIN = _dual_of(_sin_means)
+COS = _dual_of(_cos_means)
+GELU = _dual_of(_gelu_means)

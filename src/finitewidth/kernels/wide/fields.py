@@ -290,7 +290,7 @@ class Normalised(Derived):
         return (a * b).rsqrt_()
 
 
-def of_inputs(x: Tensor, other: Tensor, channel: int) -> Inputs:
+def input_field(x: Tensor, other: Tensor, channel: int) -> Inputs:
     """Return the law of inputs (N, ...) and (M, ...), whose channels lie on an axis."""
     rows = x.movedim(channel, 1).double()  # (N, C, *space)
     columns = other.movedim(channel, 1).double()

@@ -169,13 +169,13 @@ def _integrated(function: TensorMap, variances: Tensor) -> Tensor:
     terms = FIRST
     size = max(1, BLOCK // len(_nodes()[0]))
     while True:
-        parts = [_of_variances(function, part, terms) for part in variances.split(size)]
+        parts = [_coefficients_at(function, part, terms) for part in variances.split(size)]
         if terms >= MOST or all(enough for _, enough in parts):
             return torch.cat([part for part, _ in parts], dim=1)
         terms *= 2
 
 
-def _of_variances(function: TensorMap, variances: Tensor, terms: int) -> tuple[Tensor, bool]:
+def _coefficients_at(function: TensorMap, variances: Tensor, terms: int) -> tuple[Tensor, bool]:
     """Return the coefficients (k, n) for variances (n,), and whether they are enough."""
     z, weights = (tensor.to(variances.device) for tensor in _nodes())
     polynomials = _polynomials(terms).to(variances.device)  # (k, nodes), times the weights

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.wide.duals import Dual
-from finitewidth.kernels.wide.fields import Field, of_inputs
+from finitewidth.kernels.wide.fields import Field, input_field
 from finitewidth.kernels.wide.hermite import by_series
 from finitewidth.kernels.wide.law import is_trained
 
@@ -59,7 +59,7 @@ def field_of(signal: Signal, channel: int) -> Field:
     """Return the law of a signal; the channels of inputs must lie on an axis."""
     if signal.field is not None:
         return signal.field
-    return of_inputs(*signal.inputs, channel)
+    return input_field(*signal.inputs, channel)
 
 
 def activated(operation: str, dual: Dual | None, signal: Signal, root: Root | None) -> Signal:

@@ -229,12 +229,14 @@ def _first(layer: nn.Module, attribute: str, init: str, stream: torch.Generator)
     shape = getattr(layer, attribute).shape
     if isinstance(layer, nn.Conv2d | nn.Linear):
         if attribute == "weight" or init == "torch":
-            return drawn(init, layer.weight.shape, shape, stream)
+            return draw_tensor(init, layer.weight.shape, shape, stream)
         return torch.zeros(shape)
     return torch.ones(shape) if attribute in ("weight", "running_var") else torch.zeros(shape)
 
 
-def drawn(init: str, weight: torch.Size, shape: torch.Size, stream: torch.Generator) -> Tensor:
+def draw_tensor(
+    init: str, weight: torch.Size, shape: torch.Size, stream: torch.Generator
+) -> Tensor:
     """Draw a tensor of a layer whose weights have the shape ``weight``, see `initial_state`."""
     outputs, inputs, *filters = weight
     positions = math.prod(filters)

@@ -7,7 +7,7 @@ import numpy as np
 
 from finitewidth.kernels.ntk_init import tail_errors
 from finitewidth.kernels.ntk_init.depth_sweep import Cell
-from finitewidth.kernels.ntk_init.draws import NtkDraws, joined
+from finitewidth.kernels.ntk_init.draws import NtkDraws, concatenated
 from finitewidth.kernels.ntk_init.estimators import linearised_dispersion
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.moments import log_moments
@@ -18,7 +18,7 @@ COLUMNS = ("sample", "log_mean", "dispersion", "error", "draws")
 def collected(blocks: Iterable[Mapping[Cell, NtkDraws]]) -> dict[Cell, NtkDraws]:
     """All draws of each cell of a sweep, from its blocks."""
     blocks = list(blocks)
-    return {cell: joined([block[cell] for block in blocks]) for cell in blocks[0]}
+    return {cell: concatenated([block[cell] for block in blocks]) for cell in blocks[0]}
 
 
 def estimated(
