@@ -4,7 +4,7 @@ The networks are those of npf Figure 7, left, with runs of their own that no fig
 N12 and D06 compare neighbouring depths, for which the runs of the figures are too few.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -27,17 +27,35 @@ def measure(
         ``errors``: width, depth, dynamics, run, time, ratio = |e_t|^2/|e_0|^2, at `TIMES` and at
         the last step. No rows if ``trend.runs`` is 0.
     """
-    runs, width = settings["trend"]["runs"], settings["widths"]["narrow"]
-    descent = settings | {"steps": settings["trend"]["steps"], "linear_steps": 1}
+    runs = settings["trend"]["runs"]
+    width = settings["widths"]["narrow"]
+    batches = [
+        (depth, batch)
+        for depth in settings["depths"]
+        for batch in dynamics.batches(runs, settings["samples"] * width * depth)
+    ]
 
-    def rows_of_batch(depth: int, batch: range) -> list[dict[str, Any]]:
-        numbers = range(FIRST_RUN + batch.start, FIRST_RUN + batch.stop)
-        drawn = networks(width, depth, numbers, settings)
-        found = dynamics.follow(drawn, descent, len(batch))
-        times, ratios = found.ratios[dynamics.DESCENT]
-        wanted = {*TIMES, times[-1]}
-        return [
-            {
+    def rows_of_batch(depth_and_batch: tuple[int, range]) -> list[dict[str, Any]]:
+        return list(_rows(width, *depth_and_batch, settings))
+
+    parts = stored_map(rows_of_batch, batches, checkpoints, "batches of runs")
+    rows = [row for part in parts for row in part]
+    return {"errors": pd.DataFrame(rows, columns=COLUMNS)}
+
+
+def _rows(
+    width: int, depth: int, batch: range, settings: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """The errors of a batch of runs, at the times of which claims speak."""
+    runs = range(FIRST_RUN + batch.start, FIRST_RUN + batch.stop)
+    descent = settings | {"steps": settings["trend"]["steps"], "linear_steps": 1}
+    result = dynamics.follow(networks(width, depth, runs, settings), descent, len(batch))
+    times, ratios = result.ratios[dynamics.DESCENT]  # (T,), (T, runs)
+    for time, ratios_at_time in zip(times, ratios, strict=True):
+        if time not in TIMES and time != times[-1]:
+            continue
+        for run, ratio in zip(runs, ratios_at_time, strict=True):
+            yield {
                 "width": width,
                 "depth": depth,
                 "dynamics": dynamics.DESCENT,
@@ -45,16 +63,3 @@ def measure(
                 "time": time,
                 "ratio": float(ratio),
             }
-            for time, row in zip(times, ratios, strict=True)
-            if time in wanted
-            for run, ratio in zip(numbers, row, strict=True)
-        ]
-
-    pieces = [
-        (depth, batch)
-        for depth in settings["depths"]
-        for batch in dynamics.batches(runs, settings["samples"] * width * depth)
-    ]
-    found = stored_map(lambda each: rows_of_batch(*each), pieces, checkpoints, "batches of runs")
-    rows = [row for batch in found for row in batch]
-    return {"errors": pd.DataFrame(rows, columns=COLUMNS)}

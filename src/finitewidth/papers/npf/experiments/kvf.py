@@ -1,19 +1,23 @@
 """Sizes of K^v and K^f while DLNPF networks learn, job `npf_kvf` (npf Figure 3, right)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any
 
 import pandas as pd
 import torch
+from torch import Tensor
 
 from finitewidth.data.select import first_per_class, scaled
 from finitewidth.kernels.gated_ntk import Gating, feature_gates, feature_kernel, value_kernel
 from finitewidth.measures.accuracy import averaged
 from finitewidth.measures.nu_values import epochs_kept, network_at
 
+SIZES = {"trace": "trace", "frobenius": "Frobenius norm"}
+
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Trace and Frobenius norm of both kernels at every kept epoch of every run.
+    """Trace and Frobenius norm of both kernels at every stored epoch of every run.
 
     Returns:
         ``runs``: epoch, seed and the four quantities.
@@ -22,31 +26,41 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     data = inputs["data"]
     classes = list(range(len(data.class_names)))
     index = first_per_class(data.train_labels, classes, settings["per_class"])
-    x = torch.from_numpy(scaled(data.train_images[index])).flatten(1).double()
+    x = torch.from_numpy(scaled(data.train_images[index])).flatten(1).double()  # (N, n_0)
     labels = torch.from_numpy(data.train_labels[index])
-    gating = Gating(**settings["gate"])
-    output = settings["output"]
-    common = {
-        "with_biases": settings["with_biases"],
-        "output": output,
-        "labels": labels if output == "true_class_logit" else None,
-    }
-    arrays, rows = inputs["weights"], []
-    for epoch in epochs_kept(arrays):
-        value, feature = (network_at(arrays, epoch, part) for part in ("value", "feature"))
-        kernels = {
-            "kv": value_kernel(x, *value, feature_gates(x, *feature, gating), **common),
-            "kf": feature_kernel(x, feature, value, gating, **common),
-        }
+    rows = []
+    for epoch in epochs_kept(inputs["weights"]):
+        kernels = _kernels(inputs["weights"], epoch, x, labels, settings)
         for seed in range(len(kernels["kv"])):
-            traces = {f"trace_{name}": float(k[seed].trace()) for name, k in kernels.items()}
-            norms = {f"frobenius_{name}": float(k[seed].norm()) for name, k in kernels.items()}
-            rows.append({"epoch": epoch, "seed": seed} | traces | norms)
+            row = {"epoch": epoch, "seed": seed}
+            row |= {f"trace_{name}": float(k[seed].trace()) for name, k in kernels.items()}
+            row |= {f"frobenius_{name}": float(k[seed].norm()) for name, k in kernels.items()}
+            rows.append(row)
     runs = pd.DataFrame(rows)
-    curves = [
-        {"panel": "kvf", "series": f"{title} of K^{kernel}", "x": epoch, **averaged(sizes)}
-        for size, title in (("trace", "trace"), ("frobenius", "Frobenius norm"))
-        for kernel in "vf"
-        for epoch, sizes in runs.groupby("epoch")[f"{size}_k{kernel}"]
-    ]
-    return {"runs": runs, "curves": pd.DataFrame(curves)}
+    return {"runs": runs, "curves": pd.DataFrame(_curves(runs))}
+
+
+def _kernels(
+    arrays: Mapping[str, Any], epoch: int, x: Tensor, labels: Tensor, settings: Mapping[str, Any]
+) -> dict[str, Tensor]:
+    """K^v and K^f of all runs at an epoch, (runs, N, N) each."""
+    value = network_at(arrays, epoch, "value")
+    feature = network_at(arrays, epoch, "feature")
+    gating = Gating(**settings["gate"])
+    options = {
+        "with_biases": settings["with_biases"],
+        "output": settings["output"],
+        "labels": labels if settings["output"] == "true_class_logit" else None,
+    }
+    gates = feature_gates(x, *feature, gating)
+    return {
+        "kv": value_kernel(x, *value, gates, **options),
+        "kf": feature_kernel(x, feature, value, gating, **options),
+    }
+
+
+def _curves(runs: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    for (size, title), kernel in product(SIZES.items(), "vf"):
+        for epoch, sizes in runs.groupby("epoch")[f"{size}_k{kernel}"]:
+            series = f"{title} of K^{kernel}"
+            yield {"panel": "kvf", "series": series, "x": epoch, **averaged(sizes)}

@@ -22,19 +22,23 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``<name>_error``, networks, width.
     """
     rows = []
-    for place, group in inputs["limits"].groupby(PLACE, sort=False):
-        weights, _, variance, limit = place
-        if limit in LIMITS[weights]:
-            rows.append(
-                {
-                    **dict(zip(PLACE, place, strict=True)),
-                    "expected": 1.0 if LIMITS[weights][limit] == variance else None,
-                    **_mean(group, "scale"),
-                    **_mean(group, "correlation"),
-                    "networks": len(group),
-                    "width": group["width"].iloc[0],
-                }
-            )
+    for (weights, depth, variance, limit), group in inputs["limits"].groupby(PLACE, sort=False):
+        if limit not in LIMITS[weights]:
+            continue
+        applies = LIMITS[weights][limit] == variance
+        rows.append(
+            {
+                "weights": weights,
+                "depth": depth,
+                "output_variance": variance,
+                "limit": limit,
+                "expected": 1.0 if applies else None,
+                **_mean(group, "scale"),
+                **_mean(group, "correlation"),
+                "networks": len(group),
+                "width": group["width"].iloc[0],
+            }
+        )
     return {"rows": pd.DataFrame(rows)}
 
 

@@ -7,6 +7,7 @@ runs.
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -42,20 +43,24 @@ def measure(
         ``entries``: figure, network, width, depth, diagonal, off_diagonal, their spreads, standard
         errors (``_error``) and ideal values (``_ideal``), runs.
     """
-    cells = [
-        ({"network": name, "width": width, "depth": depth}, settings["samples"] * width * depth)
-        for name, width in settings["widths"].items()
-        for depth in settings["depths"]
-    ]
-    rows, shown = partial(_rows, settings=settings), settings["shown"]
-    tables = dynamics.tables_of(cells, settings["runs"], rows, shown, checkpoints)
-    curves = tables["error_curves"]
-    log, half = curves["log_ratio"], 2 * curves["log_ratio_spread"] / np.sqrt(curves["runs"])
-    curves = curves.assign(
+    cells = []  # a network, and its number of gates times samples
+    for (name, width), depth in product(settings["widths"].items(), settings["depths"]):
+        network = {"network": name, "width": width, "depth": depth}
+        cells.append((network, settings["samples"] * width * depth))
+    rows = partial(_rows, settings=settings)
+    tables = dynamics.tables_of(cells, settings["runs"], rows, settings["shown"], checkpoints)
+    tables["error_curves"] = _with_geometric_means(tables["error_curves"])
+    tables["entries"] = _entries(tables["kernels"], settings)
+    return tables
+
+
+def _with_geometric_means(curves: pd.DataFrame) -> pd.DataFrame:
+    """Add the geometric mean of the ratios, and its band of 2 standard errors."""
+    log = curves["log_ratio"]
+    half = 2 * curves["log_ratio_spread"] / np.sqrt(curves["runs"])
+    return curves.assign(
         geometric=10**log, geometric_low=10 ** (log - half), geometric_high=10 ** (log + half)
     )
-    entries = _entries(tables["kernels"], settings)
-    return tables | {"error_curves": curves, "entries": entries}
 
 
 def networks(
@@ -65,30 +70,37 @@ def networks(
 
     The targets of a run are the same for all widths and depths.
     """
-    samples, mu = settings["samples"], settings["mu"]
+    samples = settings["samples"]
+    mu = settings["mu"]
     sizes = [1, *[width] * (depth - 1), 1]
-    streams = [(NAME, width, depth, run) for run in runs]
-    weights = equal_variance_weights(
-        sizes, math.sqrt(1 / (mu * width)), [(*stream, "weights") for stream in streams]
+    sigma = math.sqrt(1 / (mu * width))
+    weight_streams = [(NAME, width, depth, run, "weights") for run in runs]
+    gate_streams = [(NAME, width, depth, run, "gates") for run in runs]
+    target_streams = [(NAME, run, "targets") for run in runs]
+    return dynamics.Networks(
+        torch.ones(samples, 1).double(),
+        uniform([samples], target_streams),
+        equal_variance_weights(sizes, sigma, weight_streams),
+        bernoulli_gates(samples, sizes[1:-1], mu, gate_streams),
     )
-    gates = bernoulli_gates(samples, sizes[1:-1], mu, [(*stream, "gates") for stream in streams])
-    y = uniform([samples], [(NAME, run, "targets") for run in runs])
-    return dynamics.Networks(torch.ones(samples, 1).double(), y, weights, gates)
 
 
 def _rows(place: Mapping[str, Any], batch: range, settings: Mapping[str, Any]) -> dynamics.Rows:
-    width, depth, descent = place["width"], place["depth"], settings["descent"]
-    own = descent[place["network"]]
-    drawn, steps = networks(width, depth, batch, settings), {"steps": own["steps"]}
-    found = dynamics.follow(drawn, descent | steps, max(own["runs"] - batch.start, 0))
-    rows = dynamics.rows_of(found, batch.start, depth)
-    ideal = np.cumsum(ideal_eigenvalues(found.eigenvalues.shape[1], depth, settings["mu"]))
-    gaps = np.cumsum(found.eigenvalues, axis=1) / depth - ideal
-    for row, kernel, gap in zip(rows["kernels"], found.kernel, gaps, strict=True):
-        distance = float(np.linalg.norm(gap))
-        row.update(
-            diagonal=kernel[0, 0] / depth, off_diagonal=kernel[0, 1] / depth, distance=distance
-        )
+    """The rows of a batch of runs of one network; only the first runs descend."""
+    depth = place["depth"]
+    mu = settings["mu"]
+    descents = settings["descent"][place["network"]]
+    descent = settings["descent"] | {"steps": descents["steps"]}
+    descending = max(descents["runs"] - batch.start, 0)
+    drawn = networks(place["width"], depth, batch, settings)
+    result = dynamics.follow(drawn, descent, descending)
+    rows = dynamics.rows_of(result, batch.start, depth)
+    ideal = np.cumsum(ideal_eigenvalues(result.eigenvalues.shape[1], depth, mu))
+    gaps = np.cumsum(result.eigenvalues, axis=1) / depth - ideal  # (runs, S)
+    for row, kernel, gap in zip(rows["kernels"], result.kernel, gaps, strict=True):
+        row["diagonal"] = kernel[0, 0] / depth
+        row["off_diagonal"] = kernel[0, 1] / depth
+        row["distance"] = float(np.linalg.norm(gap))
     return rows
 
 

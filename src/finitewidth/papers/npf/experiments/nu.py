@@ -19,7 +19,7 @@ CHANCE = "by chance"
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Compute nu of the trace-normalised path kernel at every kept epoch of every run.
+    """Compute nu of the trace-normalised path kernel at every stored epoch of every run.
 
     Returns:
         ``runs``: epoch, seed, nu, condition_number (of the normalised kernel, float64), ridge,
@@ -27,20 +27,20 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``curves``: panel, series, x, y, spread, runs, failed, ridged, condition_number.
         ``energy``: see `energy_curves`.
     """
-    arrays, classes = inputs["weights"], settings["classes"]
+    arrays = inputs["weights"]
+    classes = settings["classes"]
     images, y = nu_values.binary_examples(inputs["data"], classes, settings["per_class"])
-    rows, splits = [], {}
+    rows = []
+    splits = {}
     for epoch in nu_values.epochs_kept(arrays):
-        gates = relu_gates(*nu_values.network_at(arrays, epoch, "value"), images)
-        kernels = [
-            cache(partial(npk, images, [layer[seed] for layer in gates], normalise="trace"))
-            for seed in range(len(gates[0]))
-        ]
-        rows += [
-            {"epoch": epoch, "seed": seed, **nu_values.nu_row(y, kernel)}
-            for seed, kernel in enumerate(kernels)
-        ]
-        splits[epoch] = np.stack([split(y, kernel) for kernel in kernels])
+        gates = relu_gates(*nu_values.network_at(arrays, epoch, "value"), images)  # (R, N, w) each
+        parts = []
+        for seed in range(len(gates[0])):
+            gates_of_run = [layer[seed] for layer in gates]
+            kernel = cache(partial(npk, images, gates_of_run, normalise="trace"))
+            rows.append({"epoch": epoch, "seed": seed, **nu_values.nu_row(y, kernel)})
+            parts.append(split(y, kernel))
+        splits[epoch] = np.stack(parts)  # (R, 2, S)
     runs = pd.DataFrame(rows)
     curves = [
         {"panel": "nu", "series": "nu", "x": epoch, **nu_values.nu_point(group)}
@@ -71,11 +71,12 @@ def energy_curves(splits: Mapping[int, np.ndarray]) -> pd.DataFrame:
     number of eigenvectors; ``energy`` has one more series for labels without a preferred direction.
     Panel ``top`` shows the energy, with a series for each number of eigenvectors; x is the epoch.
     """
-    first, last = min(splits), max(splits)
+    first = min(splits)
+    last = max(splits)
     size = splits[first].shape[-1]
     rows = []
     for part, panel in enumerate(("energy", "nu")):
-        for epoch in dict.fromkeys((first, last)):  # one, if the weights of one epoch are kept
+        for epoch in dict.fromkeys((first, last)):  # one, if the weights of one epoch are stored
             by_rank = splits[epoch][:, part].T  # (S, R)
             for rank, values in enumerate(by_rank, start=1):
                 rows.append(_point(panel, f"epoch {epoch}", rank, values))

@@ -30,20 +30,23 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     runs["chosen"] = 0
     for row, history in inputs["histories"].groupby("row", sort=False):
         for regime, step_size in chosen_step_sizes(history.to_dict("records")).items():
-            cell = (runs["row"] == row) & (runs["regime"] == regime)
-            runs.loc[cell & (runs["step_size"] == step_size), "chosen"] = 1
-    chosen, rows = runs[runs["chosen"] == 1], []
+            is_cell = (runs["row"] == row) & (runs["regime"] == regime)
+            runs.loc[is_cell & (runs["step_size"] == step_size), "chosen"] = 1
+    chosen = runs[runs["chosen"] == 1]
+    rows = []
     for paper in ("npf", "npf0"):
         reported = inputs[f"reported_{paper}"]
         for printed in reported[reported["artifact"] == f"{paper}_table2"].to_dict("records"):
-            cell = (chosen["row"] == printed["row"]) & (chosen["regime"] == printed["column"])
-            rows.append(_row(paper, printed, chosen[cell], settings))
+            is_row = chosen["row"] == printed["row"]
+            is_regime = chosen["regime"] == printed["column"]
+            rows.append(_row(paper, printed, chosen[is_row & is_regime], settings))
     return {"runs": runs.drop(columns="stage"), "rows": pd.DataFrame(rows)}
 
 
 def _row(
     paper: str, printed: Mapping[str, Any], runs: pd.DataFrame, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
+    """Our accuracies in one cell of Table 2, and their difference from the printed one."""
     select = settings["select"]
     row = {
         "paper": paper,
@@ -52,20 +55,24 @@ def _row(
         "step_size": runs["step_size"].iloc[0],
     }
     row |= means_of_runs(runs, SELECTIONS, select, unit=100)
-    row |= in_percent(train_accuracies(runs)) | {"trained_from": 100 * settings["trained"]}
-    ours, our_spread = row[f"{select}_mean"], row[f"{select}_spread"]
-    theirs, their_spread = float(printed["value"]), float(printed["spread"])
-    our_error = standard_error(our_spread, row["runs"], ddof=1)
-    their_error = standard_error(their_spread, int(printed["runs"]), ddof=0)
+    row |= in_percent(train_accuracies(runs))
+    row["trained_from"] = 100 * settings["trained"]
+    ours = row[f"{select}_mean"]
+    our_error = standard_error(row[f"{select}_spread"], row["runs"], ddof=1)
+    theirs = float(printed["value"])
+    their_spread = float(printed["spread"])
+    their_runs = int(printed["runs"])
+    their_error = standard_error(their_spread, their_runs, ddof=0)
     return row | {
         "reported_mean": theirs,
         "reported_spread": their_spread,
-        "reported_runs": int(printed["runs"]),
+        "reported_runs": their_runs,
         "difference": ours - theirs,
         "difference_se": difference_in_standard_errors(ours, our_error, theirs, their_error),
     }
 
 
-def in_percent(fitted: Mapping[str, Any]) -> dict[str, Any]:
+def in_percent(accuracies: Mapping[str, Any]) -> dict[str, Any]:
     """The result of `finitewidth.measures.accuracy.train_accuracies` with accuracies in percent."""
-    return {name: value if name == "trained" else 100 * value for name, value in fitted.items()}
+    percent = {name: 100 * value for name, value in accuracies.items()}
+    return percent | {"trained": accuracies["trained"]}

@@ -63,30 +63,43 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def _limits(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    x, chosen = points(settings["inputs"], settings["n0"]), settings["limits"]
-    for law, depth in itertools.product(LAWS, chosen["depths"]):
-        gaussian, signed = (wide_limits(x.numpy(), depth, kind) for kind in LAWS)
+    x = points(settings["inputs"], settings["n0"])
+    width = settings["limits"]["width"]
+    for law, depth in itertools.product(LAWS, settings["limits"]["depths"]):
+        gaussian = wide_limits(x.numpy(), depth, "gaussian")
+        signed = wide_limits(x.numpy(), depth, "signed")
         limits = {"tangent": gaussian.tangent, "halved": gaussian.halved, "signed": signed.tangent}
-        for run in range(chosen["runs"]):
-            width = chosen["width"]  # all layers have weights of variance 2 / width
-            stream = np.random.default_rng(seed_for("npf/theory/limits", law, depth, width, run))
-            *hidden, last = _one(sizes_of(x.shape[1], width, depth), sigma_of(width), stream, law)
-            for variance, output in (("2/w", last), ("1/w", last / 2**0.5)):
-                network = FullyConnected([*hidden, output], None, "relu")
-                kernel = traced_kernel(network, x, dtype=torch.float32).numpy()
+        for run in range(settings["limits"]["runs"]):
+            for variance, kernel in _relu_kernels(x, law, depth, width, run):
+                key = {"weights": law, "output_variance": variance}
                 for name, limit in limits.items():
+                    cell = {"limit": name, "depth": depth, "width": width, "run": run}
                     with named("limits", width, depth):
-                        yield {
-                            "weights": law,
-                            "output_variance": variance,
-                            "limit": name,
-                            "depth": depth,
-                            "width": width,
-                            "run": run,
-                            "scale": float(scale(kernel, limit)),
-                            "correlation": float(correlation(kernel, limit)),
-                            "error": float(relative_error(kernel, limit)),
-                        }
+                        yield key | cell | _fit(kernel, limit)
+
+
+def _relu_kernels(
+    x: Tensor, law: Law, depth: int, width: int, run: int
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Tangent kernels of a ReLU network, for both variances of the weights of its output.
+
+    The weights of the other layers have the variance 2/w.
+    """
+    stream = np.random.default_rng(seed_for("npf/theory/limits", law, depth, width, run))
+    sizes = sizes_of(x.shape[1], width, depth)
+    *hidden, last = _one_network(sizes, sigma_of(width), stream, law)
+    for variance, output in (("2/w", last), ("1/w", last / 2**0.5)):
+        network = FullyConnected([*hidden, output], None, "relu")
+        yield variance, traced_kernel(network, x, dtype=torch.float32).numpy()
+
+
+def _fit(kernel: np.ndarray, limit: np.ndarray) -> dict[str, float]:
+    """How a limit fits to a kernel."""
+    return {
+        "scale": float(scale(kernel, limit)),
+        "correlation": float(correlation(kernel, limit)),
+        "error": float(relative_error(kernel, limit)),
+    }
 
 
 def error_runs(settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -96,9 +109,12 @@ def error_runs(settings: Mapping[str, Any]) -> pd.DataFrame:
     the exact root mean square error over value weights given the gates (NaN for gates of the
     network itself), ``self_overlap`` the mean of sigma^{2(d-1)} Lambda(s, s).
     """
-    grown, padded = settings["widths"], settings["padding"]
-    cells = [("width", d, w, 1) for d in grown["depths"] for w in grown["widths"]]
-    cells += [("copies", d, padded["width"], m) for d in padded["depths"] for m in padded["copies"]]
+    widths = settings["widths"]
+    padding = settings["padding"]
+    # what grows, depth, width and copies
+    cells = [("width", d, w, 1) for d in widths["depths"] for w in widths["widths"]]
+    for depth, copies in itertools.product(padding["depths"], padding["copies"]):
+        cells.append(("copies", depth, padding["width"], copies))
     x = points(settings["inputs"], settings["n0"])
     progress = Progress(len(cells) * settings["runs"], "networks of fixed gates")
     rows = []
@@ -118,33 +134,47 @@ def error_curves(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFram
     mean square of ``predicted``; limit, at infinite width for gates of the network itself; guide,
     with depth 0.
     """
-    rows = []
-    for (grows, gates, depth), own in runs.groupby(["grows", "gates", "depth"], sort=False):
-        key = {"grows": grows, "gates": gates, "depth": depth}
-        for place, cell in own.groupby(grows):
-            key |= {"x": place, "runs": len(cell)}
+    rows = [*_mean_errors(runs), *_limiting_errors(settings)]
+    rows += _guides(pd.DataFrame(rows))
+    columns = ["grows", "gates", "depth", "curve", "x", "y", "spread", "runs"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _mean_errors(runs: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Root mean square errors over runs, and the exact ones for independent gates."""
+    for (grows, gates, depth), networks in runs.groupby(["grows", "gates", "depth"], sort=False):
+        for size, cell in networks.groupby(grows):
+            key = {"grows": grows, "gates": gates, "depth": depth, "x": size, "runs": len(cell)}
             squares = cell["error"] ** 2
             height = float(np.sqrt(squares.mean()))
             spread = float(squares.sem()) / (2 * height)
-            rows.append(key | {"curve": "drawn", "y": height, "spread": spread})
+            yield key | {"curve": "drawn", "y": height, "spread": spread}
             if gates == INDEPENDENT:
                 exact = float(np.sqrt((cell["predicted"] ** 2).mean()))
-                rows.append(key | {"curve": "exact", "y": exact})
+                yield key | {"curve": "exact", "y": exact}
+
+
+def _limiting_errors(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Errors of infinitely wide networks whose gates are their own, as horizontal lines."""
     x = points(settings["inputs"], settings["n0"]).numpy()
     widths = settings["widths"]["widths"]
     for depth in settings["widths"]["depths"]:
         wide = wide_limits(x, depth, "signed")
         limit = float(relative_error(wide.tangent, wide.path))
-        key = {"grows": "width", "gates": OWN, "depth": depth, "curve": "limit", "y": limit}
-        rows += [key | {"x": width} for width in (min(widths), max(widths))]
-    curves = pd.DataFrame(rows)
-    for grows, own in curves[curves["curve"] == "exact"].groupby("grows"):
-        first, last = float(own["x"].min()), float(own["x"].max())
-        height = 0.6 * own[own["x"] == first]["y"].min()  # below the lowest exact curve
-        key = {"grows": grows, "gates": INDEPENDENT, "depth": 0, "curve": "guide"}
-        rows += [key | {"x": x, "y": height * np.sqrt(first / x)} for x in (first, last)]
-    columns = ["grows", "gates", "depth", "curve", "x", "y", "spread", "runs"]
-    return pd.DataFrame(rows, columns=columns)
+        for width in (min(widths), max(widths)):
+            key = {"grows": "width", "gates": OWN, "depth": depth, "curve": "limit"}
+            yield key | {"y": limit, "x": width}
+
+
+def _guides(curves: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Lines of slope -1/2 below the lowest exact curve."""
+    for grows, exact in curves[curves["curve"] == "exact"].groupby("grows"):
+        first = float(exact["x"].min())
+        last = float(exact["x"].max())
+        height = 0.6 * exact[exact["x"] == first]["y"].min()
+        for x in (first, last):
+            key = {"grows": grows, "gates": INDEPENDENT, "depth": 0, "curve": "guide"}
+            yield key | {"x": x, "y": height * np.sqrt(first / x)}
 
 
 def _run(
@@ -154,39 +184,39 @@ def _run(
 
     If the width grows, the network that uses its own weights for the gates is measured too.
     """
-    sizes, sigma = sizes_of(x.shape[-1], width, depth), sigma_of(width)
+    inputs = x.shape[-1]
+    sigma = sigma_of(width)
     # the feature network does not depend on the number of copies
     features = np.random.default_rng(seed_for("npf/theory/features", grows, depth, width, run))
     values = np.random.default_rng(seed_for("npf/theory/values", grows, depth, width, copies, run))
-    feature = _one(sizes, sigma, features)[:-1]
-    gates = feature_gates(x, feature, None)
-    wide_gates = [gate.repeat(1, copies) for gate in gates]
-    wide_sizes = sizes_of(x.shape[-1], copies * width, depth)
-    value = _one(wide_sizes, sigma / np.sqrt(copies), values)
-    exact = value_kernel_moments(x, gate_counts(wide_gates), sigma**2 / copies)
+    *feature, _ = _one_network(sizes_of(inputs, width, depth), sigma, features)
+    value = _one_network(sizes_of(inputs, copies * width, depth), sigma / np.sqrt(copies), values)
+    gates = [gate.repeat(1, copies) for gate in feature_gates(x, feature, None)]
+    exact = value_kernel_moments(x, gate_counts(gates), sigma**2 / copies)
     if not exact.mean.any():
         raise ConfigError(f"no path is open in run {run}, and its kernel is zero")
-    overlap = float(np.mean(np.diagonal(exact.mean) / np.diagonal(x @ x.T))) / depth
+    self_overlap = float(np.mean(np.diagonal(exact.mean) / np.diagonal(x @ x.T))) / depth
     predicted = float(np.sqrt(exact.variance.sum()) / np.linalg.norm(exact.mean))
-    measured = [(INDEPENDENT, value, predicted)]
+    networks = [(INDEPENDENT, value, predicted)]
     if grows == "width":
-        measured.append((OWN, [*feature, value[-1]], np.nan))
-    for name, weights, expected in measured:
+        networks.append((OWN, [*feature, value[-1]], np.nan))
+    for name, weights, expected in networks:
         # the rounding error of float32, 1e-6, is far below the errors measured
-        drawn = value_kernel(x, weights, None, wide_gates, with_biases=False, dtype=torch.float32)
+        drawn = value_kernel(x, weights, None, gates, with_biases=False, dtype=torch.float32)
         kernel = drawn.double().numpy()
         yield {
             "gates": name,
             "error": float(relative_error(kernel, exact.mean)),
             "predicted": expected,
             "correlation": float(correlation(kernel, exact.mean)),
-            "self_overlap": overlap,
+            "self_overlap": self_overlap,
         }
 
 
-def _one(
+def _one_network(
     sizes: Sequence[int], sigma: float, stream: np.random.Generator, law: Law = "signed"
 ) -> list[Tensor]:
+    """Weights of one network, float32."""
     return [weight[0] for weight in draw_weights(sizes, sigma, 1, stream, law, torch.float32)]
 
 
@@ -204,24 +234,26 @@ def mean_rows(settings: Mapping[str, Any]) -> pd.DataFrame:
 
 def _enumerated(sizes: tuple[int, ...]) -> dict[str, Any]:
     """All networks with weights ±sigma at three inputs, sigma = sqrt(2 / first hidden width)."""
+    n0, width, *_ = sizes
     stream = generator("npf/theory/enumerated", *sizes)
-    x = torch.randn(3, sizes[0], generator=stream, dtype=torch.float64)
-    gates = [draw_gates((3, width), OPEN, stream) for width in sizes[1:-1]]
-    sigma = sigma_of(sizes[1])
+    x = torch.randn(3, n0, generator=stream, dtype=torch.float64)
+    gates = [draw_gates((3, units), OPEN, stream) for units in sizes[1:-1]]
+    sigma = sigma_of(width)
     weights = every_signed_network(sizes, sigma)
-    kernels = value_kernel(x, weights, None, gates, with_biases=False).numpy()
+    kernels = value_kernel(x, weights, None, gates, with_biases=False).numpy()  # (networks, 3, 3)
+    mean = kernels.mean(axis=0)
+    variance = kernels.var(axis=0)
     formula = _formula(x, gates, sigma)
     exact = value_kernel_moments(x, gate_counts(gates), sigma**2)
-    mean = kernels.mean(axis=0)
     return {
         "networks": "enumerated",
         "gates": "bernoulli",
         "depth": len(sizes) - 1,
-        "width": sizes[1],
+        "width": width,
         "draws": len(kernels),
         "pairs": 6,
         "mean_error": _largest(mean - formula, formula),
-        "variance_error": _largest(kernels.var(axis=0) - exact.variance, exact.variance),
+        "variance_error": _largest(variance - exact.variance, exact.variance),
         "max_z": np.nan,
         "trace_ratio": float(np.trace(mean) / np.trace(formula)),
         "trace_ratio_se": 0.0,
@@ -230,15 +262,13 @@ def _enumerated(sizes: tuple[int, ...]) -> dict[str, Any]:
 
 def _drawn(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Fixed gates of an independent ReLU network, or random ones; random value networks."""
-    count, chosen = settings["inputs"], settings["mean"]
-    width, draws = chosen["width"], chosen["draws"]
-    for kind, depth in itertools.product(("relu", "bernoulli"), chosen["depths"]):
+    count = settings["inputs"]
+    width = settings["mean"]["width"]
+    draws = settings["mean"]["draws"]
+    for kind, depth in itertools.product(("relu", "bernoulli"), settings["mean"]["depths"]):
         if kind == "relu":
             x = points(count, settings["n0"])
-            random = np.random.default_rng(seed_for("npf/theory/mean gates", depth, width))
-            sizes = sizes_of(x.shape[1], width, depth)
-            feature = draw_weights(sizes, sigma_of(width), 1, random)[:-1]
-            gates = feature_gates(x, [weight[0] for weight in feature], None)
+            gates = _relu_gates(x, width, depth)
         else:  # the memorisation network: every input is 1, only the gates differ
             stream = generator("npf/theory/mean", kind, depth, width)
             x = torch.ones(count, 1, dtype=torch.float64)
@@ -254,23 +284,37 @@ def _drawn(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         }
 
 
+def _relu_gates(x: Tensor, width: int, depth: int) -> list[Tensor]:
+    """Gates of a ReLU network that is independent of the value networks."""
+    stream = np.random.default_rng(seed_for("npf/theory/mean gates", depth, width))
+    *feature, _ = draw_weights(sizes_of(x.shape[1], width, depth), sigma_of(width), 1, stream)
+    return feature_gates(x, [weight[0] for weight in feature], None)
+
+
 def _compared(x: Tensor, gates: list[Tensor], width: int, draws: int, kind: str) -> dict[str, Any]:
-    depth, sigma = len(gates) + 1, sigma_of(width)
+    """Mean and variance of the kernels of many value networks, compared with the formulas."""
+    depth = len(gates) + 1
+    sigma = sigma_of(width)
     formula = _formula(x, gates, sigma)
     sizes = sizes_of(x.shape[1], width, depth)
-    piece = max(1, PIECE // sum(a * b for a, b in itertools.pairwise(sizes)))
-    first, second, traces = np.zeros_like(formula), np.zeros_like(formula), []
+    weights_of_network = sum(below * above for below, above in itertools.pairwise(sizes))
+    piece = max(1, PIECE // weights_of_network)
+    # sums of the differences from the formula, which is near the mean, and of their squares
+    total = np.zeros_like(formula)
+    total_of_squares = np.zeros_like(formula)
+    trace_ratios = []
     for start in range(0, draws, piece):
         stream = np.random.default_rng(seed_for("npf/theory/mean", kind, depth, width, start))
         weights = draw_weights(sizes, sigma, min(piece, draws - start), stream)
         kernels = value_kernel(x, weights, None, gates, with_biases=False).numpy()
-        off = kernels - formula
-        first, second = first + off.sum(axis=0), second + (off**2).sum(axis=0)
-        traces.append(np.trace(kernels, axis1=1, axis2=2) / np.trace(formula))
-    mean = first / draws
-    variance = (second - draws * mean**2) / (draws - 1)
+        differences = kernels - formula
+        total = total + differences.sum(axis=0)
+        total_of_squares = total_of_squares + (differences**2).sum(axis=0)
+        trace_ratios.append(np.trace(kernels, axis1=1, axis2=2) / np.trace(formula))
+    mean = total / draws
+    variance = (total_of_squares - draws * mean**2) / (draws - 1)
     exact = value_kernel_moments(x, gate_counts(gates), sigma**2)
-    ratios = np.concatenate(traces)
+    ratios = np.concatenate(trace_ratios)
     with np.errstate(invalid="ignore"):  # 0 / 0 for pairs without a common path
         z = np.abs(mean) / np.sqrt(variance / draws)
     return {
@@ -283,6 +327,7 @@ def _compared(x: Tensor, gates: list[Tensor], width: int, draws: int, kind: str)
 
 
 def _formula(x: Tensor, gates: list[Tensor], sigma: float) -> np.ndarray:
+    """The mean kernel of Theorem B.1: d sigma^(2 (d-1)) H."""
     depth = len(gates) + 1
     return (depth * sigma ** (2 * (depth - 1)) * npk(x, gates)).numpy()
 
@@ -328,8 +373,8 @@ def variance_rows(settings: Mapping[str, Any]) -> pd.DataFrame:
     variance, per_d3 = variance w / d^3, per_d2 = variance w / d^2, and their standard errors
     ``spread``, per_d3_spread, per_d2_spread.
     """
-    chosen = settings["variance"]
-    rows, drawn = list(_exact(chosen)), chosen["drawn"]
+    drawn = settings["variance"]["drawn"]
+    rows = list(_exact(settings["variance"]))
     cells = list(itertools.product(drawn["widths"], drawn["depths"]))
     progress = Progress(len(cells) * drawn["draws"], "networks for the variance")
     for width, depth in cells:
@@ -339,20 +384,24 @@ def variance_rows(settings: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _exact(chosen: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for (entry, (own, shared)), depth in itertools.product(SHARES.items(), chosen["depths"]):
-        for width in chosen["widths"]:
-            numbers = (np.full((depth - 1, 1, 1), width * share) for share in (shared, own, own))
-            moments = value_kernel_moments(X[:1], unit_counts(*numbers), 1 / (own * width))
+def _exact(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for entry, depth in itertools.product(SHARES, settings["depths"]):
+        open_share, shared = SHARES[entry]
+        for width in settings["widths"]:
+            # units of each layer that are open for both inputs, for the first, for the second
+            shares = (shared, open_share, open_share)
+            units = (np.full((depth - 1, 1, 1), width * share) for share in shares)
+            sigma2 = 1 / (open_share * width)
+            moments = value_kernel_moments(X[:1], unit_counts(*units), sigma2)
             yield _row(entry, "exact", width, depth, float(moments.variance[0, 0]))
         if entry != "pair":
             # this is the variance times the width; the columns then hold its coefficient
-            yield _row(entry, "leading", 0, depth, leading_variance(depth, own))
+            yield _row(entry, "leading", 0, depth, leading_variance(depth, open_share))
 
 
 def _drawn_variances(width: int, depth: int, draws: int) -> Iterator[dict[str, Any]]:
     """All three entries from random networks; both kernels of a network use the same weights."""
-    pieces = {entry: [] for entry in SHARES}
+    kernels: dict[str, list[np.ndarray]] = {entry: [] for entry in SHARES}
     piece = max(1, PIECE // (width * width * depth))
     sizes = sizes_of(1, width, depth)
     halves = torch.zeros(2, width)  # of the two inputs, which share a quarter
@@ -361,22 +410,30 @@ def _drawn_variances(width: int, depth: int, draws: int) -> Iterator[dict[str, A
     for start in range(0, draws, piece):
         stream = np.random.default_rng(seed_for("npf/theory/variance", width, depth, start))
         signs = draw_weights(sizes, 1.0, min(piece, draws - start), stream, dtype=torch.float32)
-        for gate, entries in (
-            (halves, {"half": (0, 0), "pair": (0, 1)}),
-            (torch.ones(2, width), {"open": (0, 0)}),
-        ):
-            weights = [float(gate[0].sum()) ** -0.5 * sign for sign in signs]
-            gates = [gate] * (depth - 1)
-            kernels = value_kernel(
-                torch.from_numpy(X), weights, None, gates, with_biases=False, dtype=torch.float32
-            )
-            for entry, (s, t) in entries.items():
-                pieces[entry].append(kernels[:, s, t].double().numpy())
-    for entry, values in pieces.items():
-        own, shared = SHARES[entry]
-        squares = (np.concatenate(values) - depth * (shared / own) ** (depth - 1)) ** 2
+        half_open = _kernels_of_signs(signs, halves)  # (networks, 2, 2)
+        all_open = _kernels_of_signs(signs, torch.ones(2, width))
+        kernels["half"].append(half_open[:, 0, 0])
+        kernels["pair"].append(half_open[:, 0, 1])
+        kernels["open"].append(all_open[:, 0, 0])
+    for entry, parts in kernels.items():
+        open_share, shared = SHARES[entry]
+        mean = depth * (shared / open_share) ** (depth - 1)
+        squares = (np.concatenate(parts) - mean) ** 2
         spread = float(squares.std(ddof=1)) / np.sqrt(draws)
         yield _row(entry, "drawn", width, depth, float(squares.mean()), spread, draws)
+
+
+def _kernels_of_signs(signs: list[Tensor], gate: Tensor) -> np.ndarray:
+    """Kernels (networks, 2, 2) of weights ±sigma, sigma^2 = 1 / (open units), in float32.
+
+    All layers have the gates (2, w) of the two inputs.
+    """
+    sigma = float(gate[0].sum()) ** -0.5
+    weights = [sigma * sign for sign in signs]
+    gates = [gate] * (len(signs) - 1)
+    x = torch.from_numpy(X)
+    kernels = value_kernel(x, weights, None, gates, with_biases=False, dtype=torch.float32)
+    return kernels.double().numpy()
 
 
 def _row(
