@@ -5,13 +5,14 @@ of GCONV is computed for as many images as a preset allows, and the networks are
 these images.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
+from torch import Tensor
 
 from finitewidth.common.progress import in_turn
 from finitewidth.data.select import averaged, channels_first, scaled, stratified_subset
@@ -45,45 +46,37 @@ def measure(
     data = inputs["data"]
     data = stratified_subset(data, settings["train"], settings["test"], ("subset", data.name))
     runs = scores_by_replica(inputs["histories"], settings["trained"]).drop(columns="stage")
-    rows = [*_kernel_rows(data, settings, checkpoints), *_network_rows(runs, data)]
     printed = inputs["reported_npf"].query("artifact == 'npf_fig3' and column == 'cntk'")
-    accuracy = float(printed["value"].iloc[0])
-    rows.append({"kind": "printed", "regime": "cntk", "accuracy": accuracy})
-    enough, comparable = 100 * settings["trained"], int(all(settings["comparable"].values()))
-    table = pd.DataFrame(rows).assign(trained_from=enough, comparable=comparable)
+    rows = [
+        *_kernel_rows(data, settings, checkpoints),
+        *_network_rows(runs, data),
+        {"kind": "printed", "regime": "cntk", "accuracy": float(printed["value"].iloc[0])},
+    ]
+    table = pd.DataFrame(rows).assign(
+        trained_from=100 * settings["trained"],
+        comparable=int(all(settings["comparable"].values())),
+    )
     return {"runs": runs, "rows": table}
 
 
 def _kernel_rows(
     data: Dataset, settings: Mapping[str, Any], checkpoints: Checkpoints | None
 ) -> list[dict[str, Any]]:
-    network = Architecture.from_mapping(settings["network"])
-    train, test = (
-        torch.from_numpy(channels_first(averaged(scaled(images), settings["pool"])))
-        for images in (data.train_images, data.test_images)
-    )
-    kernel = partial(cntk, architecture=network, dtype=torch.float32)
-    each = partial(stored_map, checkpoints=checkpoints)
-    pairs = {"training": (train,), "test": (test, train)}
-    sizes = [len(train) / 2, len(test)]  # half of the first kernel follows from the other half
-    own, across = (
-        kernel(*pairs[name], each=partial(each, part=f"kernel of {name} images")).numpy()
-        for name in in_turn(pairs, "kernels", sizes)
-    )
-    exact = cntk(train[:CHECKED], architecture=network).numpy()
-    rounding = float(np.abs(own[:CHECKED, :CHECKED] / exact - 1).max())
+    """Accuracies of the kernel, for each number of training images."""
+    architecture = Architecture.from_mapping(settings["network"])
+    train = _pooled(data.train_images, settings["pool"])
+    test = _pooled(data.test_images, settings["pool"])
+    kernel, across = _kernels(train, test, architecture, checkpoints)  # (N, N), (N', N)
+    exact = cntk(train[:CHECKED], architecture=architecture).numpy()
+    rounding = float(np.abs(kernel[:CHECKED, :CHECKED] / exact - 1).max())
     rows = []
     for size in (*settings["sizes"], len(train)):
-        labels, among, half = data.train_labels[:size], own[:size, :size], size // 2
-        parts = among[:half, :half], among[half:, :half], labels[:half]
-        # by accuracy on the second half of the training images of a regression on the first
-        ridge = max(
-            settings["ridges"],
-            key=lambda r: (float((_regression(*parts, r) == labels[half:]).mean()), r),
-        )
-        predicted = _regression(among, across[:, :size], labels, ridge)
+        labels = data.train_labels[:size]
+        of_size = kernel[:size, :size]
+        ridge = _best_ridge(of_size, labels, settings["ridges"])
+        predicted = _regression(of_size, across[:, :size], labels, ridge)
         accuracy = float((predicted == data.test_labels).mean())
-        eigenvalues = np.linalg.eigvalsh(_ridged(among, ridge))
+        eigenvalues = np.linalg.eigvalsh(_ridged(of_size, ridge))
         rows.append(
             {
                 "kind": "kernel",
@@ -98,6 +91,40 @@ def _kernel_rows(
             }
         )
     return rows
+
+
+def _pooled(images: np.ndarray, pool: int) -> Tensor:
+    """Images (N, C, H, W), averaged over squares of ``pool`` pixels along a side."""
+    return torch.from_numpy(channels_first(averaged(scaled(images), pool)))
+
+
+def _kernels(
+    train: Tensor, test: Tensor, architecture: Architecture, checkpoints: Checkpoints | None
+) -> list[np.ndarray]:
+    """The kernel of the training images (N, N), and that of test and training images (N', N)."""
+    images = {"training": (train,), "test": (test, train)}
+    costs = [len(train) / 2, len(test)]  # half of the first kernel follows from the other half
+    kernels = []
+    for name in in_turn(images, "kernels", costs):
+        part = f"kernel of {name} images"
+        each = partial(stored_map, checkpoints=checkpoints, part=part)
+        kernel = cntk(*images[name], architecture=architecture, dtype=torch.float32, each=each)
+        kernels.append(kernel.numpy())
+    return kernels
+
+
+def _best_ridge(kernel: np.ndarray, labels: np.ndarray, ridges: Sequence[float]) -> float:
+    """The ridge of the best regression on the first half of the images, tried on the second.
+
+    Among equally accurate ones it is the largest.
+    """
+    half = len(labels) // 2
+
+    def accuracy(ridge: float) -> float:
+        predicted = _regression(kernel[:half, :half], kernel[half:, :half], labels[:half], ridge)
+        return float((predicted == labels[half:]).mean())
+
+    return max(ridges, key=lambda ridge: (accuracy(ridge), ridge))
 
 
 def _ridged(kernel: np.ndarray, ridge: float) -> np.ndarray:
@@ -124,14 +151,20 @@ def _binomial(accuracy: float, images: int) -> float:
 
 
 def _network_rows(runs: pd.DataFrame, data: Dataset) -> list[dict[str, Any]]:
-    rows, images = [], len(data.test_labels)
+    """Accuracies of the networks of each regime; those that diverged are left out."""
+    images = len(data.test_labels)
+    rows = []
     for regime, of_regime in runs.groupby("regime", sort=False):
-        group = of_regime[of_regime["diverged"] == 0]
-        if group.empty:
+        sound = of_regime[of_regime["diverged"] == 0]
+        if sound.empty:
             continue
-        accuracy, count = float(group["cross_fitted"].mean()), len(group)
-        over_runs = float(group["cross_fitted"].std(ddof=1)) ** 2 / count
+        count = len(sound)
+        accuracy = float(sound["cross_fitted"].mean())
+        # variances of the mean: over runs, and with that over test images
+        over_runs = float(sound["cross_fitted"].std(ddof=1)) ** 2 / count
         total = over_runs + _binomial(accuracy, images) ** 2
+        # Satterthwaite's formula; only the variance between runs has few degrees of freedom
+        dof = (count - 1) * (total / over_runs) ** 2 if over_runs > 0 else np.inf
         rows.append(
             {
                 "kind": "network",
@@ -141,10 +174,9 @@ def _network_rows(runs: pd.DataFrame, data: Dataset) -> list[dict[str, Any]]:
                 "runs": count,
                 "accuracy": 100 * accuracy,
                 "standard_error": 100 * np.sqrt(total),
-                # Satterthwaite's formula; only the variance between runs has few degrees of freedom
-                "dof": (count - 1) * (total / over_runs) ** 2 if over_runs > 0 else np.inf,
-                "best_test": 100 * float(group["best_test"].mean()),
-                "last": 100 * float(group["last"].mean()),
+                "dof": dof,
+                "best_test": 100 * float(sound["best_test"].mean()),
+                "last": 100 * float(sound["last"].mean()),
                 **in_percent(train_accuracies(of_regime)),
             }
         )

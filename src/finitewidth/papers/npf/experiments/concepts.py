@@ -157,8 +157,10 @@ PRINTED = {
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Compute all tables; each is described where it is made."""
-    toy, ways = settings["toy"], weight_pairings()
-    paths, letters = toy_paths(toy), layouts(ways)
+    toy = settings["toy"]
+    paths = toy_paths(toy)
+    ways = weight_pairings()
+    letters = layouts(ways)
     blocks = [
         pd.DataFrame(_blocks(paper, settings["beta"])).assign(paper=paper) for paper in SYMBOLS
     ]
@@ -174,19 +176,27 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     }
 
 
+def _numbered_gates(toy: Mapping[str, Any]) -> Iterator[tuple[int, list[list[int]]]]:
+    """Number of each example, from 1, and its gates of the hidden layers."""
+    yield from enumerate(toy["gates"], start=1)
+
+
 def toy_paths(toy: Mapping[str, Any]) -> pd.DataFrame:
     """All paths of the toy network in lexicographic order.
 
     ``layer_<l>`` is the unit in each layer; ``active_<s>`` says whether all gates on the path are
     open for example s.
     """
-    sizes = [toy["inputs"], *[toy["width"]] * len(toy["gates"][0])]
+    hidden_layers = len(toy["gates"][0])
+    sizes = [toy["inputs"], *[toy["width"]] * hidden_layers]
     rows = []
     for number, units in enumerate(itertools.product(*map(range, sizes)), start=1):
-        row = {"path": number} | {f"layer_{layer}": unit + 1 for layer, unit in enumerate(units)}
-        for example, gates in enumerate(toy["gates"], start=1):
-            on = [layer[unit] for layer, unit in zip(gates, units[1:], strict=True)]
-            row[f"active_{example}"] = int(all(on))
+        row = {"path": number}
+        for layer, unit in enumerate(units):
+            row[f"layer_{layer}"] = unit + 1
+        for example, gates in _numbered_gates(toy):
+            is_open = [layer[unit] for layer, unit in zip(gates, units[1:], strict=True)]
+            row[f"active_{example}"] = int(all(is_open))
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -195,7 +205,8 @@ def overlaps(paths: pd.DataFrame, examples: int, inputs: int) -> pd.DataFrame:
     """Lambda(s, s'), the shared active paths over the number of inputs (npf Definition 2.2)."""
     rows = []
     for s, other in itertools.product(range(1, examples + 1), repeat=2):
-        shared = paths[(paths[f"active_{s}"] == 1) & (paths[f"active_{other}"] == 1)]["path"]
+        are_active = (paths[f"active_{s}"] == 1) & (paths[f"active_{other}"] == 1)
+        shared = paths.loc[are_active, "path"]
         rows.append(
             {
                 "s": s,
@@ -213,25 +224,29 @@ def toy_rows(toy: Mapping[str, Any]) -> pd.DataFrame:
     The column ``active_<s>`` is the gate of a node, or whether an edge lies on an active path, for
     example s.
     """
-    sizes = [toy["inputs"], *[toy["width"]] * len(toy["gates"][0]), 1]
-    # input and output nodes have no gate and count as open
-    opened = [[[1] * sizes[0], *gates, [1]] for gates in toy["gates"]]
-    passable = [int(all(any(layer) for layer in gates)) for gates in opened]
+    hidden_layers = len(toy["gates"][0])
+    sizes = [toy["inputs"], *[toy["width"]] * hidden_layers, 1]
+    # example -> gates of all layers; input and output nodes have no gate and count as open
+    opened = {s: [[1] * sizes[0], *gates, [1]] for s, gates in _numbered_gates(toy)}
     rows = []
     for layer, size in enumerate(sizes):
         for unit in range(size):
-            gate = {f"active_{s}": on[layer][unit] for s, on in enumerate(opened, start=1)}
-            rows.append({"kind": "node", "layer": layer, "end": unit + 1, **gate})
+            row = {"kind": "node", "layer": layer, "end": unit + 1}
+            for s, gates in opened.items():
+                row[f"active_{s}"] = gates[layer][unit]
+            rows.append(row)
     for layer, (below, above) in enumerate(itertools.pairwise(sizes), start=1):
         for start, end in itertools.product(range(below), range(above)):
-            gate = {
-                f"active_{s}": on[layer - 1][start] * on[layer][end] * through
-                for s, (on, through) in enumerate(zip(opened, passable, strict=True), start=1)
-            }
-            rows.append(
-                {"kind": "edge", "layer": layer, "start": start + 1, "end": end + 1, **gate}
-            )
+            row = {"kind": "edge", "layer": layer, "start": start + 1, "end": end + 1}
+            for s, gates in opened.items():
+                both_open = gates[layer - 1][start] * gates[layer][end]
+                row[f"active_{s}"] = both_open * _some_path_is_open(gates)
+            rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _some_path_is_open(gates: list[list[int]]) -> int:
+    return int(all(any(layer) for layer in gates))
 
 
 def padding(sizes: Mapping[str, int]) -> pd.DataFrame:
@@ -239,16 +254,26 @@ def padding(sizes: Mapping[str, int]) -> pd.DataFrame:
 
     Units are counted from 1, copies from 0.
     """
-    layers, copies, units = (range(sizes[key]) for key in ("hidden", "copies", "width"))
-    return pd.DataFrame(
-        [
-            {"layer": layer + 1, "unit": k * len(units) + i + 1, "copy": k, "gate": i + 1}
-            for layer, k, i in itertools.product(layers, copies, units)
-        ]
-    )
+    width = sizes["width"]
+    rows = []
+    for layer in range(1, sizes["hidden"] + 1):
+        for copy, i in itertools.product(range(sizes["copies"]), range(1, width + 1)):
+            rows.append({"layer": layer, "unit": copy * width + i, "copy": copy, "gate": i})
+    return pd.DataFrame(rows)
 
 
-def _blocks(paper: str, beta: float) -> Iterator[dict[str, str]]:
+Block = dict[str, str]
+
+
+def _node(name: str, network: str, layer: str, label: str) -> Block:
+    return {"kind": "node", "name": name, "network": network, "layer": layer, "label": label}
+
+
+def _arrow(kind: str, start: str, end: str, network: str, label: str) -> Block:
+    return {"kind": kind, "start": start, "end": end, "network": network, "label": label}
+
+
+def _blocks(paper: str, beta: float) -> Iterator[Block]:
     """The block diagram of decoupled learning, and a row for each regime that is compared.
 
     Gates point from the feature network, which makes them, to the value network. A gradient points
@@ -256,36 +281,29 @@ def _blocks(paper: str, beta: float) -> Iterator[dict[str, str]]:
     network, and the networks that learn.
     """
     letters, unit, weight, gate, output = SYMBOLS[paper]
-
-    def node(name: str, network: str, layer: str, label: str) -> dict[str, str]:
-        return {"kind": "node", "name": name, "network": network, "layer": layer, "label": label}
-
-    def arrow(kind: str, start: str, end: str, network: str, label: str) -> dict[str, str]:
-        return {"kind": kind, "start": start, "end": end, "network": network, "label": label}
-
-    yield node("x", "", "0", "x")
+    yield _node("x", "", "0", "x")
     for network, letter in zip(("feature", "value"), letters, strict=True):
-        for before, layer in zip(("x", *SHOWN), SHOWN, strict=False):
-            start = before if before == "x" else f"{network} {before}"
-            yield node(f"{network} {layer}", network, layer, f"{unit.format(letter)}({layer})")
-            label = f"{weight.format(letter)}({layer})"
-            yield arrow("forward", start, f"{network} {layer}", network, label)
-    yield node("y", "value", "d", output)
-    yield arrow("forward", "value d-1", "y", "value", f"{weight.format(letters[1])}(d)")
+        below = "x"
+        for layer in SHOWN:
+            name = f"{network} {layer}"
+            yield _node(name, network, layer, f"{unit.format(letter)}({layer})")
+            yield _arrow("forward", below, name, network, f"{weight.format(letter)}({layer})")
+            below = name
+    yield _node("y", "value", "d", output)
+    yield _arrow("forward", "value d-1", "y", "value", f"{weight.format(letters[1])}(d)")
     for layer in SHOWN:
-        yield arrow("gate", f"feature {layer}", f"value {layer}", "feature", f"{gate}({layer})")
-    yield arrow("gradient", "y", "feature", "feature", r"\langle \partial \phi,\, v \rangle")
-    yield arrow("gradient", "y", "value", "value", r"\langle \phi,\, \partial v \rangle")
+        yield _arrow("gate", f"feature {layer}", f"value {layer}", "feature", f"{gate}({layer})")
+    yield _arrow("gradient", "y", "feature", "feature", r"\langle \partial \phi,\, v \rangle")
+    yield _arrow("gradient", "y", "value", "value", r"\langle \phi,\, \partial v \rangle")
     for title, name in REGIMES[paper].items():
-        own = regime(name, beta)
-        learns = " and ".join(part for part in ("feature", "value") if part in own.learns)
-        gates = "hard" if own.gating.beta is None else "soft"
+        learnt = regime(name, beta)
+        networks = [network for network in ("feature", "value") if network in learnt.learns]
         yield {
             "kind": "regime",
             "name": title,
-            "start": STARTS[own.feature_start],
-            "label": gates,
-            "network": learns,
+            "start": STARTS[learnt.feature_start],
+            "label": "hard" if learnt.gating.beta is None else "soft",
+            "network": " and ".join(networks),
         }
 
 
@@ -295,21 +313,23 @@ def weight_pairings() -> list[Way]:
     For weights ±sigma the mean of a product over four paths is not zero only for these (npf
     appendix B, Lemma B.2).
     """
-    weights = list(itertools.product(range(NODES), repeat=2))
-    return [
-        tuple(zip(*taken, strict=True))
-        for taken in itertools.product(weights, repeat=PATHS)
-        if all(count % 2 == 0 for count in Counter(taken).values())
-    ]
+    weights = list(itertools.product(range(NODES), repeat=2))  # (start, end)
+    ways = []
+    for taken in itertools.product(weights, repeat=PATHS):
+        if all(count % 2 == 0 for count in Counter(taken).values()):
+            starts, ends = zip(*taken, strict=True)
+            ways.append((starts, ends))
+    return ways
 
 
 def layouts(ways: list[Way]) -> list[str]:
     """The letter of the layout of each way: ways that differ only by names of nodes and paths."""
-    # (a) one weight; then by the number of start nodes: paths that split, merge, stay apart
-    kinds = [
-        (len(set(zip(starts, ends, strict=True))), len(set(starts)), len(set(ends)))
-        for starts, ends in ways
-    ]
+    # numbers of weights, start nodes and end nodes: (a) one weight; then by the number of start
+    # nodes: paths that split, merge, stay apart
+    kinds = []
+    for starts, ends in ways:
+        weights = set(zip(starts, ends, strict=True))
+        kinds.append((len(weights), len(set(starts)), len(set(ends))))
     letters = dict(zip(sorted(set(kinds)), ascii_lowercase, strict=False))
     return [letters[kind] for kind in kinds]
 
@@ -320,17 +340,17 @@ def _examples(ways: list[Way], letters: list[str]) -> pd.DataFrame:
     for letter in sorted(set(letters)):
         same = [way for way, other in zip(ways, letters, strict=True) if other == letter]
         starts, ends = min(same)
-        taken = list(zip(starts, ends, strict=True))
-        common = {
+        weights = list(zip(starts, ends, strict=True))  # one for each path
+        layout = {
             "layout": letter,
             "starts": len(set(starts)),
             "ends": len(set(ends)),
-            "weights": len(set(taken)),
+            "weights": len(set(weights)),
             "ways": len(same),
             "nodes": NODES,
         }
-        for path, (start, end) in enumerate(taken, start=1):
-            rows.append({**common, "path": path, "start": start + 1, "end": end + 1})
+        for path, (start, end) in enumerate(weights, start=1):
+            rows.append(layout | {"path": path, "start": start + 1, "end": end + 1})
     return pd.DataFrame(rows)
 
 

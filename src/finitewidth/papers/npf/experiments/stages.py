@@ -22,17 +22,18 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         Table 2, have no x.
     """
     runs = scores_by_replica(inputs["frozen"], settings["trained"])
-    rows = [
-        {"panel": "stages", "series": "FLNPF", "x": int(stage), **_point(group, settings)}
-        for stage, group in runs.groupby("stage")
-    ]
+    rows = []
+    for stage, group in runs.groupby("stage"):
+        key = {"panel": "stages", "series": "FLNPF", "x": int(stage)}
+        rows.append(key | _point(group, settings))
     # of Table 2; the gates of FRNPF are made as those of stage 0
-    for series, name, regime in (("FRNPF", "random", "frnpf_ii"), ("ReLU", "relu", "relu")):
-        history = inputs[name][inputs[name]["regime"] == regime]
-        cell = scores_by_replica(history, settings["trained"])
-        chosen = chosen_step_sizes(history.to_dict("records"))[regime]
-        point = _point(cell[cell["step_size"] == chosen], settings)
-        rows.append({"panel": "stages", "series": series, "x": None, **point})
+    references = {"FRNPF": (inputs["random"], "frnpf_ii"), "ReLU": (inputs["relu"], "relu")}
+    for series, (history, regime) in references.items():
+        history = history[history["regime"] == regime]
+        replicas = scores_by_replica(history, settings["trained"])
+        step_size = chosen_step_sizes(history.to_dict("records"))[regime]
+        chosen = replicas[replicas["step_size"] == step_size]
+        rows.append({"panel": "stages", "series": series, "x": None, **_point(chosen, settings)})
     return {"runs": runs.drop(columns="row"), "curves": pd.DataFrame(rows)}
 
 

@@ -8,9 +8,16 @@ import pandas as pd
 
 from finitewidth.measures.text_numbers import printed_in_text, text_row
 
-ADAM, GCONV = "gconv_adam", ("gconv_sgd", "gconv_adam")
-RANDOM, LEARNT = ("frnpf_ii", "frnpf_di"), ("dlnpf", "flnpf", "relu")
-HONEST, TRAINED = "cross_fitted", "train_last"
+# rows of Table 2
+ADAM = "gconv_adam"
+GCONV = ("gconv_sgd", "gconv_adam")
+# regimes whose gates are random, and learnt
+RANDOM = ("frnpf_ii", "frnpf_di")
+LEARNT = ("dlnpf", "flnpf", "relu")
+# test accuracy at an epoch chosen on other test images, and train accuracy at the last epoch
+HONEST = "cross_fitted"
+TRAINED = "train_last"
+# (quantity, row, column) -> values by seed, and how the epoch was selected
 Numbers = dict[tuple[str, str, str], tuple[pd.Series, str]]
 
 

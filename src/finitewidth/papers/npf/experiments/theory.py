@@ -34,7 +34,9 @@ from finitewidth.networks.weights import generator
 from finitewidth.records.provenance import seed_for
 
 LAWS = ("gaussian", "signed")  # of the weights
-INDEPENDENT, OWN = "independent", "own"  # Theta^f is independent of Theta^v or equal to it
+# Theta^f is independent of Theta^v, or equal to it
+INDEPENDENT = "independent"
+OWN = "own"
 PIECE = 4_000_000  # weights per batch
 OPEN = 0.75  # share of open gates in enumerated networks, high so that some path is open
 X = np.ones((2, 1))  # the memorisation network: both inputs are 1

@@ -20,11 +20,12 @@ def regimes(regimes: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     The ReLU runs have random streams of their own, since FLNPF takes their gates and must start
     from weights that know nothing of them; the other regimes share streams run by run.
     """
-    for row, own in regimes["rows"].items():
-        settings = {**regimes, **own}
-        search = regimes["sgd_search"] and own["optimiser"] == "sgd"
-        steps = regimes["sgd_step_sizes"] if search else [own["step_size"]]
-        yield from _regimes(row, f"npf/table2/{row}", steps, settings, regimes)
+    for name, row in regimes["rows"].items():
+        settings = {**regimes, **row}
+        step_sizes = [row["step_size"]]
+        if regimes["sgd_search"] and row["optimiser"] == "sgd":
+            step_sizes = regimes["sgd_step_sizes"]
+        yield from _regimes(name, f"npf/table2/{name}", step_sizes, settings, regimes)
 
 
 def cntk(cntk: Mapping[str, Any], regimes: Mapping[str, Any]) -> Iterator[PlannedTraining]:
@@ -34,8 +35,8 @@ def cntk(cntk: Mapping[str, Any], regimes: Mapping[str, Any]) -> Iterator[Planne
 
 def _regimes(
     row: str,
-    name: str,
-    steps: Sequence[float],
+    prefix: str,
+    step_sizes: Sequence[float],
     settings: Mapping[str, Any],
     regimes: Mapping[str, Any],
 ) -> Iterator[PlannedTraining]:
@@ -45,40 +46,33 @@ def _regimes(
     """
     checkpoint = settings["flnpf_checkpoint"]
     network = regimes["networks"][settings["network"]]
-
-    def stack(*names: str, prefix: str = name, **gate: float) -> tuple[Replica, ...]:
-        return tuple(
-            replica
-            for step in steps
-            for regime in names
-            for replica in replicas_of(
-                regime,
-                prefix,
-                settings,
-                step_size=step,
-                pretrained=checkpoint if regime == "flnpf" else None,
-                **gate,
-            )
-        )
-
-    relu, dlnpf = stack("relu", prefix=f"{name}/relu"), stack("dlnpf", **regimes["gate"])
-    yield planned(f"{row}-relu", row, network, settings, relu, keep=(checkpoint,))
-    yield planned(f"{row}-dlnpf", row, network, settings, dlnpf)
-    yield planned(f"{row}-frozen", row, network, settings, stack(*FROZEN), earlier=f"{row}-relu")
+    relu: list[Replica] = []
+    dlnpf: list[Replica] = []
+    frozen: list[Replica] = []
+    for step_size in step_sizes:
+        step = {"step_size": step_size}
+        relu += replicas_of("relu", f"{prefix}/relu", settings, **step)
+        dlnpf += replicas_of("dlnpf", prefix, settings, **step, **regimes["gate"])
+        for regime in FROZEN:
+            pretrained = checkpoint if regime == "flnpf" else None
+            frozen += replicas_of(regime, prefix, settings, **step, pretrained=pretrained)
+    yield planned(f"{row}-relu", row, network, settings, tuple(relu), keep=(checkpoint,))
+    yield planned(f"{row}-dlnpf", row, network, settings, tuple(dlnpf))
+    yield planned(f"{row}-frozen", row, network, settings, tuple(frozen), earlier=f"{row}-relu")
 
 
 def stages(stages: Mapping[str, Any], regimes: Mapping[str, Any]) -> Iterator[PlannedTraining]:
-    """ReLU, kept at every stage; then FLNPF at all stages and FRNPF, one stack."""
-    network, checkpoint = regimes["networks"][stages["network"]], stages["checkpoint"]
-    kept_at = tuple(stages["stage_epochs"] * stage for stage in range(1, stages["stages"] + 1))
-    kept = {"snapshots" if checkpoint == "epoch" else "best_so_far": kept_at}
+    """ReLU, with weights stored at every stage; then FLNPF at all stages and FRNPF, one stack."""
+    network = regimes["networks"][stages["network"]]
+    checkpoint = stages["checkpoint"]
+    epochs = tuple(stages["stage_epochs"] * stage for stage in range(1, stages["stages"] + 1))
+    stored = {"snapshots": epochs} if checkpoint == "epoch" else {"best_so_far": epochs}
     relu = replicas_of("relu", "npf/stages/relu", stages)
-    yield planned("stages-relu", "stages", network, stages, relu, epochs=kept_at[-1], **kept)
+    yield planned("stages-relu", "stages", network, stages, relu, epochs=epochs[-1], **stored)
     frozen = [*replicas_of("frnpf_ii", "npf/stages", stages, stage=0)]
-    for stage, epoch in enumerate(kept_at, start=1):
-        frozen += replicas_of(
-            "flnpf", "npf/stages", stages, stage=stage, pretrained=f"{checkpoint}{epoch}"
-        )
+    for stage, epoch in enumerate(epochs, start=1):
+        pretrained = f"{checkpoint}{epoch}"
+        frozen += replicas_of("flnpf", "npf/stages", stages, stage=stage, pretrained=pretrained)
     yield planned("stages-frozen", "stages", network, stages, frozen, earlier="stages-relu")
 
 
