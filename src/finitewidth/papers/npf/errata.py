@@ -25,26 +25,37 @@ def output_layer() -> Evidence:
     weights = [torch.from_numpy(rng.standard_normal(shape)) for shape in [(3, 4), (4, 4), (4, 1)]]
     gates = [torch.from_numpy((rng.random((1, 4)) < 0.6).astype(float)) for _ in range(2)]
     x = torch.from_numpy(rng.standard_normal((1, 3)))
-    z = ((x @ weights[0]) * gates[0] @ weights[1]) * gates[1]
-    by_table = [z[0] @ weights[layer][:, 0] for layer in (1, 2)]
-    return exactly(path_output(x, weights, gates), *by_table)
+    first = (x @ weights[0]) * gates[0]  # (1, 4)
+    second = (first @ weights[1]) * gates[1]  # (1, 4)
+    printed = second[0] @ weights[1][:, 0]
+    corrected = second[0] @ weights[2][:, 0]
+    return exactly(path_output(x, weights, gates), printed, corrected)
 
 
 def soft_gate() -> Evidence:
     """A soft gate of large slope at a negative pre-activation, where the hard gate is closed."""
-    beta, q = 50.0, -1.0
+    beta = 50.0
+    q = -1.0
     hard = float(q > 0)
-    return exactly(hard, 1 / (1 + np.exp(-beta * hard)), 1 / (1 + np.exp(-beta * q)))
+    printed = 1 / (1 + np.exp(-beta * hard))
+    corrected = 1 / (1 + np.exp(-beta * q))
+    return exactly(hard, printed, corrected)
 
 
 def variance_constant() -> Evidence:
     """The sum over crossings in the proof of Theorem B.2, term by term."""
-    d_in, w, d, scale = 3, 60, 4, 1.3
+    d_in = 3
+    w = 60
+    d = 4
+    scale = 1.3
     sigma4 = (scale / w**0.5) ** (4 * (d - 1))
     paths = d_in * w ** (d - 1)
+    # k crossings
     terms = [d**2 * 6.0 ** (k + 1) * (d / w) ** k * paths**2 for k in range(1, 200)]
     rest = 6 * d_in**2 * (6 * d**3 / w) / (1 - 6 * d / w)
-    return exactly(sigma4 * sum(terms), rest * scale**2, rest * scale ** (4 * (d - 1)))
+    printed = rest * scale**2
+    corrected = rest * scale ** (4 * (d - 1))
+    return exactly(sigma4 * sum(terms), printed, corrected)
 
 
 def half_output_variance() -> Evidence:
@@ -52,14 +63,18 @@ def half_output_variance() -> Evidence:
 
     In (2) the last layer has half the variance of the others: weights ±σ/√2 beside ±σ.
     """
-    rng, sigma, d = generator("npf-2"), 0.6, 3
+    rng = generator("npf-2")
+    sigma = 0.6
+    d = 3
     patterns = ([[1, 1], [1, 0]], [[0, 1], [1, 1]])
     gates = [torch.tensor(pattern, dtype=torch.float64) for pattern in patterns]
     x = torch.from_numpy(rng.standard_normal((2, 2)))
     *hidden, last = every_signed_network((2, 2, 2, 1), sigma)
     kernels = value_kernel(x, [*hidden, last / 2**0.5], None, gates, with_biases=False)
-    per_path = sigma ** (2 * (d - 1)) * float((x @ x.T * overlap(gates))[0, 1])
-    return exactly(kernels.mean(dim=0)[0, 1], d * per_path, (d + 1) / 2 * per_path)
+    mean = kernels.mean(dim=0)[0, 1]
+    path_kernel = float((x @ x.T * overlap(gates))[0, 1])
+    per_layer = sigma ** (2 * (d - 1)) * path_kernel
+    return exactly(mean, d * per_layer, (d + 1) / 2 * per_layer)
 
 
 MU = 0.5  # probability of an open gate
@@ -89,10 +104,10 @@ def memorised_changes(
         RuntimeError: an error is still above 1e-6.
     """
     size = (MU * width) ** -0.5
-    first = size if first_layer is None else first_layer
-    shape = (2, draws, width)
-    weights = (2.0 * rng.integers(0, 2, shape) - 1) * np.array([first, size])[:, None, None]
-    gates = (rng.random((draws, len(TARGETS), width)) < MU).astype(float)
+    sizes = np.array([size if first_layer is None else first_layer, size])
+    signs = 2.0 * rng.integers(0, 2, (2, draws, width)) - 1
+    weights = signs * sizes[:, None, None]  # (layer, draws, w)
+    gates = (rng.random((draws, len(TARGETS), width)) < MU).astype(float)  # (draws, S, w)
     before = _kernels(weights, gates)
     step = 0.3 / np.linalg.eigvalsh(before)[:, -1].mean()
     for _ in range(250):
@@ -108,15 +123,18 @@ def memorised_changes(
 
 
 def _errors(weights: np.ndarray, gates: np.ndarray) -> np.ndarray:
+    """Outputs minus targets, (draws, S)."""
     return np.einsum("rsw,rw->rs", gates, weights[0] * weights[1]) - TARGETS
 
 
 def _slopes(weights: np.ndarray, gates: np.ndarray) -> np.ndarray:
+    """Minus the gradient of half the squared error, (layer, draws, w)."""
     pull = np.einsum("rs,rsw->rw", _errors(weights, gates), gates)
     return -pull * weights[::-1]
 
 
 def _kernels(weights: np.ndarray, gates: np.ndarray) -> np.ndarray:
+    """Tangent kernels, (draws, S, S)."""
     return np.einsum("rsw,rw,rtw->rst", gates, (weights**2).sum(axis=0), gates)
 
 
@@ -127,29 +145,34 @@ def limiting_change(targets: np.ndarray = TARGETS) -> float:
     So y_s = -sum_g p(g) G_s sinh(2 theta_g) / mu, which determines theta, and
     K_T(s, t) = 2 sum_g p(g) G_s G_t cosh(2 theta_g) / mu.
     """
-    patterns = np.array(list(itertools.product((0.0, 1.0), repeat=len(targets))))
-    chance = (MU**patterns * (1 - MU) ** (1 - patterns)).prod(axis=1)
+    patterns = np.array(list(itertools.product((0.0, 1.0), repeat=len(targets))))  # (2^S, S)
+    chance = (MU**patterns * (1 - MU) ** (1 - patterns)).prod(axis=1)  # (2^S,)
 
     def misfit(integral: np.ndarray) -> np.ndarray:
         outputs = -(chance * np.sinh(2 * patterns @ integral)) @ patterns / MU
         return outputs - targets
 
-    integral = root(misfit, np.zeros(len(targets)), tol=1e-14).x
+    integral = root(misfit, np.zeros(len(targets)), tol=1e-14).x  # of the errors over time
+    growth = np.cosh(2 * patterns @ integral)
     before = 2 / MU * (patterns.T * chance) @ patterns
-    after = 2 / MU * (patterns.T * chance * np.cosh(2 * patterns @ integral)) @ patterns
+    after = 2 / MU * (patterns.T * chance * growth) @ patterns
     return float(np.linalg.norm(after - before) / np.linalg.norm(before))
 
 
 def both_weights_in_one_layer() -> Evidence:
     """E(tau) of one path, four times, and one weight of layer 2, over all 2^10 networks."""
-    sigma, d = 0.6, 3
+    sigma = 0.6
+    d = 3
     weights = every_signed_network((2, 2, 2, 1), sigma)
     weights[1].requires_grad_(True)
     path = torch.tensor([[0, 0, 0, 0]])
     value = path_values(weights, path)[:, 0]
     (slopes,) = torch.autograd.grad(value.sum(), weights[1])
-    term_one, term_two, term_three = sigma ** (4 * (d - 1)), sigma**2, sigma**2
-    return exactly((slopes[:, 0, 0] ** 4).mean(), term_one * term_two * term_three, term_one)
+    truth = (slopes[:, 0, 0] ** 4).mean()
+    term_one = sigma ** (4 * (d - 1))
+    term_two = sigma**2
+    term_three = sigma**2
+    return exactly(truth, term_one * term_two * term_three, term_one)
 
 
 def crossings_in_the_first_layer() -> Evidence:
@@ -171,15 +194,19 @@ def crossings_in_the_first_layer() -> Evidence:
 
 def layers_of_a_path() -> Evidence:
     """Number of layers with a weight on which the value of one path depends."""
-    d, rng = 3, generator("npf-12")
+    d = 3
+    rng = generator("npf-12")
     shapes = [(2, 2), (2, 2), (2, 1)]
     weights = [torch.from_numpy(rng.standard_normal(shape)).requires_grad_() for shape in shapes]
     value = path_values(weights, torch.tensor([[0, 1, 0, 0]]))
     slopes = torch.autograd.grad(value.sum(), weights)
-    return exactly(sum(bool(slope.any()) for slope in slopes), d - 1, d)
+    layers = sum(bool(slope.any()) for slope in slopes)
+    return exactly(layers, d - 1, d)
 
 
 def overlap_with_itself() -> Evidence:
     """E Lambda(s, s) over all hard gates of probability mu, w = 2, d = 3."""
-    mu, w, d = 0.3, 2, 3
+    mu = 0.3
+    w = 2
+    d = 3
     return exactly(mean_overlaps(mu)[0, 0], (mu**2 * w) ** (d - 1), (mu * w) ** (d - 1))
