@@ -19,6 +19,7 @@ from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.data.select import scaled, stratified_subset
 from finitewidth.data.store import Dataset
 from finitewidth.kernels.ntk_init.phases import border, clear_phase
+from finitewidth.kernels.trained import FullyConnected
 from finitewidth.training.checkpoints import Checkpoints
 from finitewidth.training.descent import Descent, DescentPlan, descend, largest_eigenvalues
 from finitewidth.training.fully_connected import Draw, in_span_of_inputs, initial_stack
@@ -50,36 +51,32 @@ def measure(
     depth, and its result.
 
     Returns:
-        ``changes``: for each of ``times`` and ``steps``: time (the wanted number), reached (the
-        number after which the network was measured, smaller if it had stopped), change (norm of the
-        change of its traced kernel over that of the kernel at the start, Frobenius), loss,
-        eta_lambda. After a divergence these three are nan.
-        ``networks``: at the end, as `finitewidth.training.descent.Descent`; eta_lambda is that at
-        the start, and exceeds tells whether it is above 2.
-        ``borders``: the sigma_w2 at which chi_1 = 1.
+        ``changes``: a row per network and each of ``times`` and ``steps``: time (this number of
+        steps), reached (the number after which the network was measured, smaller if it had
+        stopped), change (Frobenius norm of the change of its traced kernel over that of the kernel
+        at the start), loss, eta_lambda. After a divergence the last three are nan.
+
+        ``networks``: a row per network at the end, with columns of
+        `finitewidth.training.descent.Descent`. eta_lambda is that at the start, and exceeds is 1 if
+        it is above 2.
+
+        ``borders``: the sigma_w2 at which chi_1 = 1, per bias variance.
+
         ``cells``: see `cells_of`.
     """
     device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
-    x, y = images(inputs["data"], settings["samples"])
-    least_loss = constant_loss(y)
+    x, y = images(inputs["data"], settings["samples"])  # (S, n_0), (S, K)
+    best_constant = constant_loss(y)
     changes: list[dict[str, Any]] = []
     networks: list[dict[str, Any]] = []
     stacks = list(product(_maps(settings), settings["depths"]))
     costs = [depth**2 * width for (_, width), depth in stacks]  # about the time of each
     for (sigma_b2, width), depth in in_turn(stacks, "stacks", costs):
         draws = _draws(settings, sigma_b2, width)
-        descent = _descended(x, y, settings, draws, width, depth, device, checkpoints)
+        descent = _descended(settings, draws, width, depth, x, y.to(device), checkpoints)
         for replica, (draw, end) in enumerate(zip(draws, descent.ends, strict=True)):
-            cell = {
-                "activation": settings["activation"],
-                "map": "shown" if width == settings["width"] else "width",
-                "sigma_b2": sigma_b2,
-                "sigma_w2": draw.sigma_w2,
-                "depth": depth,
-                "width": width,
-                "seed": draw.seed,
-            }
-            networks.append(cell | _at_the_end(end, least_loss))
+            cell = _cell(settings, draw, width, depth)
+            networks.append(cell | _at_the_end(end, best_constant))
             snapshots = [row for row in descent.snapshots if row["replica"] == replica]
             for row in _at_times(snapshots, end, settings):
                 changes.append(cell | row)
@@ -111,10 +108,23 @@ def _draws(settings: Mapping[str, Any], sigma_b2: float, width: int) -> list[Dra
     return [Draw(sigma_w2, sigma_b2, seed) for seed, sigma_w2 in draws]
 
 
-def _at_the_end(end: Mapping[str, Any], least_loss: float) -> dict[str, Any]:
-    """What the table ``networks`` says of one network, from its row of `Descent.ends`."""
+def _cell(settings: Mapping[str, Any], draw: Draw, width: int, depth: int) -> dict[str, Any]:
+    """The columns of ``changes`` and ``networks`` that say which network a row is about."""
+    return {
+        "activation": settings["activation"],
+        "map": "shown" if width == settings["width"] else "width",
+        "sigma_b2": draw.sigma_b2,
+        "sigma_w2": draw.sigma_w2,
+        "depth": depth,
+        "width": width,
+        "seed": draw.seed,
+    }
+
+
+def _at_the_end(end: Mapping[str, Any], best_constant: float) -> dict[str, Any]:
+    """The other columns of ``networks`` of one network, from its row of `Descent.ends`."""
     row = {name: end[name] for name in MEASURED}
-    row["constant_loss"] = least_loss
+    row["constant_loss"] = best_constant
     row["eta_lambda"] = end["eta_lambda_start"]
     row["exceeds"] = int(end["eta_lambda_start"] > 2)
     return row
@@ -187,31 +197,25 @@ def constant_loss(y: Tensor) -> float:
 
 
 def _descended(
-    x: Tensor,
-    y: Tensor,
     settings: Mapping[str, Any],
     draws: list[Draw],
     width: int,
     depth: int,
-    device: str,
+    x: Tensor,
+    y: Tensor,
     checkpoints: Checkpoints | None,
 ) -> Descent:
-    """Train the networks of one map and one depth on x (S, n_0) and y (S, K)."""
+    """Train the networks of one map and depth on x (S, n_0) and y (S, K), on the device of y."""
     title = f"width {width}, depth {depth}, sigma_b2 {draws[0].sigma_b2}"
     store = checkpoints.store(title) if checkpoints else None
     activation = settings["activation"]
     widths = [x.shape[1], *[width] * (depth - 1), y.shape[1]]
     stack = initial_stack((NAME, activation), draws, widths, activation)
     stack, x = in_span_of_inputs(stack, x)
-    stack = stack.with_parameters([tensor.to(device) for tensor in stack.parameters])
-    x = x.to(device)
-    y = y.to(device)
-
-    rates = (settings["rate"],) * stack.count
-    if settings["rate_rule"] == "scaled":  # in units of 1/lambda_max of each network
-        rates = tuple((settings["rate"] / largest_eigenvalues(stack, x, y)).tolist())
+    stack = stack.with_parameters([tensor.to(y.device) for tensor in stack.parameters])
+    x = x.to(y.device)
     plan = DescentPlan(
-        rates=rates,
+        rates=_rates(settings, stack, x, y),
         times=tuple(settings["times"]),
         steps=settings["steps"],
         mode=settings["mode"],
@@ -222,6 +226,16 @@ def _descended(
         patience=settings["patience"],
     )
     return descend(stack, x, y, plan, store, title=title)
+
+
+def _rates(
+    settings: Mapping[str, Any], stack: FullyConnected, x: Tensor, y: Tensor
+) -> tuple[float, ...]:
+    """The rate of each network: a common one, or one in units of 1/lambda_max of the network."""
+    rate = settings["rate"]
+    if settings["rate_rule"] == "scaled":
+        return tuple((rate / largest_eigenvalues(stack, x, y)).tolist())
+    return (rate,) * stack.count
 
 
 def _at_times(

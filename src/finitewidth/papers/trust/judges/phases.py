@@ -96,17 +96,7 @@ def t01(tables: Tables) -> Iterator[Part]:
         ordered = required(cells[in_phase], "the ordered phase")
         curve = _curve_at(ordered, ordered["sigma_w2"].max())
         chaotic = _curve_at(cells, _chaotic_ends(cells, border)[0])
-        name = f"{NAMES[activation]}, M = {width}"
-        rs = estimates.estimates(ordered[ordered["depth"] >= 3], "dispersion", "error")
-        yield largest(f"{name}: largest r for L >= 3", rs, high=2, strict=True, paper=True)
-        yield largest(f"{name}: largest r for L >= 3, as small", rs, **SMALL)
-        growth = _r(curve, curve["depth"].max()).minus(_r(curve, FROM_DEPTH))
-        label = f"{name}: r at the deepest - r at L = {FROM_DEPTH}"
-        yield growth.part(label, high=0.05, ours=WHY_NO_GROWTH, late=True)
-        deep, shallow = _depth_and_half(cells, width)
-        less = _growth(curve, deep, shallow).minus(_growth(chaotic, deep, shallow))
-        label = f"{name}: growth of log r from L = {shallow} to {deep}, ordered - chaotic"
-        yield less.part(label, **BELOW)
+        yield from _ordered_map(f"{NAMES[activation]}, M = {width}", width, ordered, curve, chaotic)
         name = f"{NAMES[activation]}, sigma_w^2 = {curve['sigma_w2'].iloc[0]:.4g}, Figure 1"
         by_width.setdefault(name, {})[width] = curve
     rows = ours(tables["curves"])
@@ -116,6 +106,26 @@ def t01(tables: Tables) -> Iterator[Part]:
         by_width.setdefault(name, {})[int(width)] = curve
     for name, curves in by_width.items():
         yield from _fall_with_width(name, curves)
+
+
+def _ordered_map(
+    name: str, width: int, ordered: pd.DataFrame, curve: pd.DataFrame, chaotic: pd.DataFrame
+) -> Iterator[Part]:
+    """Ordered part of a map: r is small, does not grow with depth, and grows less than chaotic r.
+
+    ``curve`` is r by depth at the largest ordered weight variance, ``chaotic`` that at the smallest
+    chaotic one.
+    """
+    rs = estimates.estimates(ordered[ordered["depth"] >= 3], "dispersion", "error")
+    yield largest(f"{name}: largest r for L >= 3", rs, high=2, strict=True, paper=True)
+    yield largest(f"{name}: largest r for L >= 3, as small", rs, **SMALL)
+    growth = _r(curve, curve["depth"].max()).minus(_r(curve, FROM_DEPTH))
+    label = f"{name}: r at the deepest - r at L = {FROM_DEPTH}"
+    yield growth.part(label, high=0.05, ours=WHY_NO_GROWTH, late=True)
+    deep, shallow = _depth_and_half(ordered, width)
+    less = _growth(curve, deep, shallow).minus(_growth(chaotic, deep, shallow))
+    label = f"{name}: growth of log r from L = {shallow} to {deep}, ordered - chaotic"
+    yield less.part(label, **BELOW)
 
 
 def _fall_with_width(name: str, curves: dict[int, pd.DataFrame]) -> Iterator[Part]:
