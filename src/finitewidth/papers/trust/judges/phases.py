@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -47,12 +48,51 @@ def ours(rows: pd.DataFrame) -> pd.DataFrame:
     return required(rows[rows["sample"] != "paper"], "our sample")
 
 
-def _maps(tables: Tables) -> Iterator[tuple[str, float, int, pd.DataFrame]]:
-    """Activation, weight variance of its border, width, and cells of its map."""
+class HeatMap(NamedTuple):
+    """A map of r over weight variance and depth, of one activation, bias variance and width."""
+
+    activation: str
+    border: float  # weight variance between the phases
+    width: int
+    cells: pd.DataFrame
+
+    @property
+    def name(self) -> str:
+        """Activation and width in words."""
+        return f"{NAMES[self.activation]}, M = {self.width}"
+
+    @property
+    def ordered(self) -> pd.DataFrame:
+        """The cells of the ordered phase, with our margin."""
+        inside = self.cells["sigma_w2"] <= ORDERED_UP_TO * self.border + 1e-9
+        return required(self.cells[inside], "the ordered phase")
+
+    @property
+    def chaotic_ends(self) -> list[float]:
+        """The lowest weight variance of the chaotic phase, and the highest if it is another one."""
+        variances = self.cells["sigma_w2"]
+        inside = variances >= CHAOTIC_FROM * self.border - 1e-9
+        chaotic = required(variances[inside], "the chaotic phase")
+        return sorted({chaotic.min(), chaotic.max()})
+
+    @property
+    def depth_and_half(self) -> tuple[int, int]:
+        """The deepest L up to M / 5, and the deepest up to half of it."""
+        depths = np.sort(self.cells["depth"].unique())
+        allowed = depths[depths <= UP_TO * self.width]
+        if not len(allowed) or depths[0] > allowed[-1] / 2:
+            raise CannotDecideError(f"no two depths up to M/5 at M = {self.width}")
+        deep = allowed[-1]
+        half = depths[depths <= deep / 2][-1]
+        return int(deep), int(half)
+
+
+def _maps(tables: Tables) -> Iterator[HeatMap]:
+    """The maps of a table ``cells``."""
     borders = tables["borders"].set_index(["activation", "sigma_b2"])["sigma_w2"]
     groups = ours(tables["cells"]).groupby(["activation", "sigma_b2", "width"])
     for (activation, bias, width), cells in groups:
-        yield activation, float(borders[activation, bias]), int(width), cells
+        yield HeatMap(activation, float(borders[activation, bias]), int(width), cells)
 
 
 def _r(rows: pd.DataFrame, depth: float) -> Estimate:
@@ -65,24 +105,6 @@ def _curve_at(cells: pd.DataFrame, variance: float) -> pd.DataFrame:
     return cells[np.isclose(cells["sigma_w2"], variance)]
 
 
-def _chaotic_ends(cells: pd.DataFrame, border: float) -> list[float]:
-    """The lowest weight variance of a map's chaotic part, and the highest if it is another one."""
-    variances = cells.loc[cells["sigma_w2"] >= CHAOTIC_FROM * border - 1e-9, "sigma_w2"]
-    variances = required(variances, "the chaotic phase")
-    return sorted({variances.min(), variances.max()})
-
-
-def _depth_and_half(cells: pd.DataFrame, width: int) -> tuple[int, int]:
-    """The deepest L up to M / 5, and the deepest up to half of it."""
-    depths = np.sort(cells["depth"].unique())
-    allowed = depths[depths <= UP_TO * width]
-    if not len(allowed) or depths[0] > allowed[-1] / 2:
-        raise CannotDecideError(f"no two depths up to M/5 at M = {width}")
-    deep = allowed[-1]
-    half = depths[depths <= deep / 2][-1]
-    return int(deep), int(half)
-
-
 def _growth(curve: pd.DataFrame, deep: int, shallow: int) -> Estimate:
     """Growth of log r between two depths of a curve."""
     return _r(curve, deep).log().minus(_r(curve, shallow).log())
@@ -91,14 +113,12 @@ def _growth(curve: pd.DataFrame, deep: int, shallow: int) -> Estimate:
 def t01(tables: Tables) -> Iterator[Part]:
     """Ordered: r small, not growing with depth, and r - 1 falls with M, as 1 / M."""
     by_width: dict[str, dict[int, pd.DataFrame]] = {}
-    for activation, border, width, cells in _maps(tables):
-        in_phase = cells["sigma_w2"] <= ORDERED_UP_TO * border + 1e-9
-        ordered = required(cells[in_phase], "the ordered phase")
-        curve = _curve_at(ordered, ordered["sigma_w2"].max())
-        chaotic = _curve_at(cells, _chaotic_ends(cells, border)[0])
-        yield from _ordered_map(f"{NAMES[activation]}, M = {width}", width, ordered, curve, chaotic)
-        name = f"{NAMES[activation]}, sigma_w^2 = {curve['sigma_w2'].iloc[0]:.4g}, Figure 1"
-        by_width.setdefault(name, {})[width] = curve
+    for heat in _maps(tables):
+        variance = heat.ordered["sigma_w2"].max()
+        curve = _curve_at(heat.ordered, variance)
+        yield from _ordered_map(heat, curve)
+        name = f"{NAMES[heat.activation]}, sigma_w^2 = {variance:.4g}, Figure 1"
+        by_width.setdefault(name, {})[heat.width] = curve
     rows = ours(tables["curves"])
     ordered = required(rows[rows["sigma_w2"] < BORDER], "the ordered phase of Figure 2")
     for (variance, _, width), curve in ordered.groupby(["sigma_w2", "sigma_b2", "width"]):
@@ -108,23 +128,22 @@ def t01(tables: Tables) -> Iterator[Part]:
         yield from _fall_with_width(name, curves)
 
 
-def _ordered_map(
-    name: str, width: int, ordered: pd.DataFrame, curve: pd.DataFrame, chaotic: pd.DataFrame
-) -> Iterator[Part]:
+def _ordered_map(heat: HeatMap, curve: pd.DataFrame) -> Iterator[Part]:
     """Ordered part of a map: r is small, does not grow with depth, and grows less than chaotic r.
 
-    ``curve`` is r by depth at the largest ordered weight variance, ``chaotic`` that at the smallest
-    chaotic one.
+    ``curve`` is r by depth at the largest ordered weight variance.
     """
-    rs = estimates.estimates(ordered[ordered["depth"] >= 3], "dispersion", "error")
-    yield largest(f"{name}: largest r for L >= 3", rs, high=2, strict=True, paper=True)
-    yield largest(f"{name}: largest r for L >= 3, as small", rs, **SMALL)
+    deeper = heat.ordered[heat.ordered["depth"] >= 3]
+    rs = estimates.estimates(deeper, "dispersion", "error")
+    yield largest(f"{heat.name}: largest r for L >= 3", rs, high=2, strict=True, paper=True)
+    yield largest(f"{heat.name}: largest r for L >= 3, as small", rs, **SMALL)
     growth = _r(curve, curve["depth"].max()).minus(_r(curve, FROM_DEPTH))
-    label = f"{name}: r at the deepest - r at L = {FROM_DEPTH}"
+    label = f"{heat.name}: r at the deepest - r at L = {FROM_DEPTH}"
     yield growth.part(label, high=0.05, ours=WHY_NO_GROWTH, late=True)
-    deep, shallow = _depth_and_half(ordered, width)
+    deep, shallow = heat.depth_and_half
+    chaotic = _curve_at(heat.cells, heat.chaotic_ends[0])
     less = _growth(curve, deep, shallow).minus(_growth(chaotic, deep, shallow))
-    label = f"{name}: growth of log r from L = {shallow} to {deep}, ordered - chaotic"
+    label = f"{heat.name}: growth of log r from L = {shallow} to {deep}, ordered - chaotic"
     yield less.part(label, **BELOW)
 
 
@@ -146,32 +165,46 @@ def _fall_with_width(name: str, curves: dict[int, pd.DataFrame]) -> Iterator[Par
 
 def t02(tables: Tables) -> Iterator[Part]:
     """Chaotic: r grows with depth."""
-    for activation, border, width, cells in _maps(tables):
-        deep, shallow = _depth_and_half(cells, width)
-        for variance in _chaotic_ends(cells, border):
-            growth = _growth(_curve_at(cells, variance), deep, shallow)
-            name = f"{NAMES[activation]}, M = {width}, sigma_w^2 = {variance:g}"
+    for heat in _maps(tables):
+        deep, shallow = heat.depth_and_half
+        for variance in heat.chaotic_ends:
+            growth = _growth(_curve_at(heat.cells, variance), deep, shallow)
+            name = f"{heat.name}, sigma_w^2 = {variance:g}"
             yield growth.part(f"{name}: log r at L = {deep} - at {shallow}", **ABOVE)
 
 
 def t03(tables: Tables) -> Iterator[Part]:
-    """Border: the standard deviation is below the mean, r < 2; estimates, and exact values.
+    """Border: the standard deviation is below the mean, r < 2; estimates, and exact values."""
+    maps = list(_borders_of_maps(tables))
+    exact = list(_exact_borders(tables))
+    for name, curve in maps:
+        yield from _below_two(name, curve)
+    for name, curve in exact:
+        yield from _below_two(name, curve, outside=OTHER_FIGURE)
+
+
+def _borders_of_maps(tables: Tables) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Name and curve of r at the largest weight variance up to the border of each map.
 
     Cells that were drawn more often on their own take the place of those of the map.
     """
     often = ours(tables["often"])
-    for activation, border, width, cells in _maps(tables):
-        below = required(cells[cells["sigma_w2"] <= border + 1e-9], "the border")
+    for heat in _maps(tables):
+        up_to_border = heat.cells["sigma_w2"] <= heat.border + 1e-9
+        below = required(heat.cells[up_to_border], "the border")
         variance = below["sigma_w2"].max()
         bias = below["sigma_b2"].iloc[0]
-        pair = f"(sigma_w^2, sigma_b^2) = ({variance:g}, {bias:g})"
-        curve = _with_more_draws(_curve_at(below, variance), often)
-        yield from _below_two(f"{NAMES[activation]}, M = {width}, {pair}", curve)
+        name = f"{heat.name}, (sigma_w^2, sigma_b^2) = ({variance:g}, {bias:g})"
+        yield name, _with_more_draws(_curve_at(below, variance), often)
+
+
+def _exact_borders(tables: Tables) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Name and curve of r at the border without biases, by width; these values are exact."""
     rows = ours(tables["curves"])
-    exact = rows[np.isclose(rows["sigma_w2"], BORDER) & (rows["sigma_b2"] == 0)]
-    for width, curve in required(exact, "the border without biases").groupby("width"):
-        name = f"ReLU, M = {width}, (sigma_w^2, sigma_b^2) = (2, 0), exact"
-        yield from _below_two(name, curve, outside=OTHER_FIGURE)
+    at_border = np.isclose(rows["sigma_w2"], BORDER) & (rows["sigma_b2"] == 0)
+    exact = required(rows[at_border], "the border without biases")
+    for width, curve in exact.groupby("width"):
+        yield f"ReLU, M = {width}, (sigma_w^2, sigma_b^2) = (2, 0), exact", curve
 
 
 def _with_more_draws(curve: pd.DataFrame, often: pd.DataFrame) -> pd.DataFrame:
@@ -219,8 +252,8 @@ def _crossing(grid: list[float], line: list[Estimate], level: float) -> Estimate
 def t04(tables: Tables) -> Iterator[Part]:
     """The band of the transition gets narrower from each width to the next."""
     maps: dict[str, dict[int, pd.DataFrame]] = {}
-    for activation, _, width, cells in _maps(tables):
-        maps.setdefault(activation, {})[width] = cells
+    for heat in _maps(tables):
+        maps.setdefault(heat.activation, {})[heat.width] = heat.cells
     for ratio, levels in BANDS.items():
         for activation, by_width in maps.items():
             bands = _bands(by_width, ratio, levels)
@@ -243,21 +276,21 @@ def _bands(
 
 
 def _band_name(levels: tuple[float, float]) -> str:
-    return f"band of {levels[0]:g} < r < {levels[1]:g}"
+    low, high = levels
+    return f"band of {low:g} < r < {high:g}"
 
 
 def t05(tables: Tables) -> Iterator[Part]:
     """Shallow networks have a small variance at every weight variance, deeper ones a larger one."""
-    for activation, _, width, cells in _maps(tables):
-        name = f"{NAMES[activation]}, M = {width}"
-        shallow = cells[cells["depth"] <= SHALLOW]
+    for heat in _maps(tables):
+        shallow = heat.cells[heat.cells["depth"] <= SHALLOW]
         rs = estimates.estimates(shallow, "dispersion", "error")
-        label = f"{name}: largest r for L <= {SHALLOW}"
+        label = f"{heat.name}: largest r for L <= {SHALLOW}"
         yield largest(label, rs, late=True, **SMALL)
-        curve = _curve_at(cells, cells["sigma_w2"].max())
-        deep, _ = _depth_and_half(cells, width)
+        curve = _curve_at(heat.cells, heat.cells["sigma_w2"].max())
+        deep, _ = heat.depth_and_half
         more = _r(curve, deep).minus(_r(curve, SHALLOW))
-        label = f"{name}, highest sigma_w^2: r at L = {deep} - at {SHALLOW}"
+        label = f"{heat.name}, highest sigma_w^2: r at L = {deep} - at {SHALLOW}"
         yield more.part(label, cut="the paper says sufficiently shallow; L = 2 is ours", **ABOVE)
 
 
