@@ -177,18 +177,18 @@ def _cells(
             color=colour,
             markerfacecolor=colour if decay else "white",
         )
-    for row in known[known["trained"] < known["seeds"]].itertuples():
+    for row in known[known["trained"] < known["seeds"]].to_dict("records"):
         axis.annotate(
-            f"{row.trained:.0f}/{row.seeds:.0f}",
-            (getattr(row, across), getattr(row, quantity)),
+            f"{row['trained']:.0f}/{row['seeds']:.0f}",
+            (row[across], row[quantity]),
             xytext=(4, 1),
             textcoords="offset points",
             fontsize=style.SMALLEST,
         )
     axis.set_xscale("log")
     low, high = axis.get_xlim()
-    subs = (1, 3) if high < NEAR * low else (1,)
-    style.numbers(axis.xaxis, LogLocator(subs=subs, numticks=8))
+    multiples = (1, 3) if high < NEAR * low else (1,)  # of powers of ten that have labels
+    style.numbers(axis.xaxis, LogLocator(subs=multiples, numticks=8))
 
 
 def _ranks(axis: Axes, ranks: pd.DataFrame, only: str | None = None) -> None:

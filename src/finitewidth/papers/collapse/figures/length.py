@@ -139,10 +139,10 @@ def _over_decay(
     _marks(axis, cells, "decay", markers, colours, 0.0)
     lines = []
     for row in spreads.sort_values("epochs").itertuples():
-        interval = f" [{row.low:.2f}, {row.high:.2f}]" if np.isfinite(row.low) else ""
-        lines.append(
-            f"{_epochs(row.epochs)}, {row.least:g}–{row.most:g}: {row.factor:.2f}{interval}"
-        )
+        line = f"{_epochs(row.epochs)}, {row.least:g}–{row.most:g}: {row.factor:.2f}"
+        if np.isfinite(row.low):
+            line += f" [{row.low:.2f}, {row.high:.2f}]"
+        lines.append(line)
     axis.text(
         0.98,
         0.98,

@@ -59,9 +59,16 @@ class Map:
     outside the paper's sizes, empty if they do not.
     """
 
-    name: str
+    activation: str
+    width: int
+    bias: float  # sigma_b^2
     rows: pd.DataFrame
     outside: str = ""
+
+    @property
+    def name(self) -> str:
+        """Activation, width and bias variance in words."""
+        return f"{NAMES[self.activation]}, M = {self.width}, σ_b² = {self.bias:g}"
 
     @property
     def ends(self) -> pd.DataFrame:
@@ -84,7 +91,7 @@ def maps(tables: Tables, shown: bool = True, steep: bool = False) -> Iterator[Ma
 
     They have cells whose rate exceeds 2/lambda_max only if ``steep``.
     """
-    for activation, name in NAMES.items():
+    for activation in NAMES:
         rows = _networks(tables, activation)
         biases = list(dict.fromkeys(tables[f"{activation}_networks"]["sigma_b2"]))
         selected = rows["map"] == "shown" if shown else rows["sigma_b2"] == biases[0]
@@ -95,7 +102,7 @@ def maps(tables: Tables, shown: bool = True, steep: bool = False) -> Iterator[Ma
             if not steep:
                 cells = cells[cells["steepness"] <= 2]
             outside = OTHER_BIAS if bias != biases[0] else ""
-            yield Map(f"{name}, M = {width}, σ_b² = {bias:g}", cells, outside)
+            yield Map(activation, width, bias, cells, outside)
 
 
 def _networks(tables: Tables, activation: str) -> pd.DataFrame:
@@ -364,13 +371,12 @@ def _log_ratio(rows: pd.DataFrame) -> float:
 
 def t17(tables: Tables) -> Iterator[Part]:
     """The change falls from each width to the next, and the transition shows at every width."""
-    groups = [
-        group for group in maps(tables, shown=False) if group.rows["seed"].nunique() >= FEWEST_RUNS
-    ]
+    groups = []
+    for group in maps(tables, shown=False):
+        if group.rows["seed"].nunique() >= FEWEST_RUNS:
+            groups.append(group)
     pairs = [
-        (narrow, wide)
-        for narrow, wide in pairwise(groups)
-        if narrow.name.split(",")[0] == wide.name.split(",")[0]  # of one activation
+        (narrow, wide) for narrow, wide in pairwise(groups) if narrow.activation == wide.activation
     ]
     if not pairs:
         raise CannotDecideError("networks of one width do not show what the width changes")
@@ -378,7 +384,7 @@ def t17(tables: Tables) -> Iterator[Part]:
         both = narrow.ends.merge(wide.ends, on=["sigma_w2", "depth", "seed"])
         both["log_ratio"] = np.log(both["change_y"] / both["change_x"])
         yield narrow.mean(
-            f"median log of the change at {wide.name.split(', ')[1]} over this one",
+            f"median log of the change at M = {wide.width} over this one",
             lambda rows: float(rows["log_ratio"].median(skipna=False)),
             both,
             **BELOW,

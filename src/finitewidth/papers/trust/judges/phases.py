@@ -358,22 +358,26 @@ def _at_depth(curve: pd.DataFrame) -> Estimate:
     return at(curve, "depth", FROM_DEPTH, "log_r", "log_error")
 
 
+def _at_ratio(curve: pd.DataFrame, ratio: float) -> Estimate:
+    """The logarithm of r of a curve at one L / M."""
+    return at(curve, "lambda", ratio, "log_r", "log_error")
+
+
 def _collapse(curves: dict[int, pd.DataFrame]) -> Iterator[Part]:
     """Two widths differ less at one L / M than at one depth, and little."""
     for ratio in COLLAPSE:
         reaching = [width for width in sorted(curves) if curves[width]["lambda"].max() >= ratio]
         if len(reaching) < 2:
             raise CannotDecideError(f"fewer than two widths reach L/M = {ratio}")
-        narrow, wide = reaching[0], reaching[-1]
-        log_r_narrow = at(curves[narrow], "lambda", ratio, "log_r", "log_error")
-        log_r_wide = at(curves[wide], "lambda", ratio, "log_r", "log_error")
-        apart = log_r_narrow.minus(log_r_wide)
+        narrow = reaching[0]
+        wide = reaching[-1]
+        at_ratio = _at_ratio(curves[narrow], ratio).minus(_at_ratio(curves[wide], ratio))
+        at_depth = _at_depth(curves[narrow]).minus(_at_depth(curves[wide]))
         name = f"log r at M = {narrow} - at {wide}"
         late = ratio == COLLAPSE[-1]  # the planned rule had no L/M of 0.3
         label = f"L/M = {ratio}: {name}"
-        yield apart.part(label, low=-APART, high=APART, ours=WHY_APART, late=late)
-        at_depth = _at_depth(curves[narrow]).minus(_at_depth(curves[wide]))
-        size_at_ratio = Estimate(abs(apart.value), apart.error)
+        yield at_ratio.part(label, low=-APART, high=APART, ours=WHY_APART, late=late)
+        size_at_ratio = Estimate(abs(at_ratio.value), at_ratio.error)
         size_at_depth = Estimate(abs(at_depth.value), at_depth.error)
         label = f"{name}: size at L/M = {ratio} - at L = {FROM_DEPTH}"
         yield size_at_ratio.minus(size_at_depth).part(label, **BELOW)
@@ -385,10 +389,12 @@ def t08(tables: Tables) -> Iterator[Part]:
         biases = sorted(cells["sigma_b2"].unique())
         if len(biases) < 2:
             raise CannotDecideError("maps of one sigma_b^2 do not show what it changes")
-        low = cells[cells["sigma_b2"] == biases[0]]
-        high = cells[cells["sigma_b2"] == biases[-1]]
+        least = biases[0]
+        most = biases[-1]
+        low = cells[cells["sigma_b2"] == least]
+        high = cells[cells["sigma_b2"] == most]
         name = f"{NAMES[activation]}: {_band_name(BIAS_BAND)}"
-        pair = f"at sigma_b^2 = {biases[-1]:g} - at {biases[0]:g}"
+        pair = f"at sigma_b^2 = {most:g} - at {least:g}"
 
         first, last = (ratio * width for ratio in BIAS_DEPTHS)
         depths = [depth for depth in sorted(cells["depth"].unique()) if first <= depth <= last]
