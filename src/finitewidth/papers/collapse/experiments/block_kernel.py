@@ -23,14 +23,17 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     The settings are those of `finitewidth.papers.collapse.settings.flow.BlockKernel`.
 
     Returns:
-        ``rows``: component (single, class, global), classes, samples, gamma_d, gamma_c, gamma_n,
-        value (eigenvalue of the example), multiplicity (that the paper states, for the example),
-        vectors (number of eigenvectors printed), rank (of these), residual (largest absolute entry
-        of K v - lambda v for the example), symbolic (number of entries of K v - lambda v that are
-        not 0 with symbols), small_classes, small_samples, small_stated (multiplicity stated for
-        these), power (of the eigenvalue in the characteristic polynomial).
-        ``products``: component, equation, entries (number of inner products), differing (how many
-        of them differ from the printed form, for a residual of symbols).
+        ``rows``: a row for each component of Table 1. Columns: component (single, class, global);
+        classes, samples, gamma_d, gamma_c and gamma_n of the example; value, its eigenvalue;
+        multiplicity that the paper states for it; vectors, the number of eigenvectors printed;
+        rank of these; residual, the largest absolute entry of K v - lambda v for the example;
+        symbolic, the number of entries of K v - lambda v that are not 0 with symbols;
+        small_classes and small_samples of the kernel of symbols; small_stated, the multiplicity
+        stated for it; power of the eigenvalue in its characteristic polynomial.
+
+        ``products``: inner products of eigenvectors with a residual of symbols. Columns: component;
+        equation; entries, the number of inner products; differing, how many of them differ from the
+        printed form.
     """
     return {
         "rows": pd.DataFrame(_rows(settings)),

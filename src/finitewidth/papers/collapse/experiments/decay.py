@@ -70,28 +70,30 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     `finitewidth.papers.collapse.settings.decay.Decay`.
 
     Returns:
-        ``cells``, networks of the sweeps that differ in their seed only: `CELL`, seeds, trained
-        (how many of them count, or would with decay), and of each of `MEASURED` the mean over
-        these and its standard error (``nc3``, ``nc3_error``; nan for fewer than two).
+        ``cells``: a row for each group of networks that differ in their seed only. Columns: `CELL`;
+        seeds; trained, the number of networks that fit the images; nc3, overlap and imbalance,
+        means over these; nc3_error, overlap_error and imbalance_error, their standard errors (nan
+        for fewer than two networks).
 
-        ``ranks``, of each sweep and of `JOINED`: sweep, against (`AGAINST`), all_seeds (of the
-        sweep), seeds (that have one), rank_correlation (mean over these of Spearman's, of NC3),
-        low, high, same, and strongest (mean size for a strict order of NC3).
+        ``ranks``: a row for each sweep, or `JOINED`, and each of `AGAINST`. Columns: sweep;
+        against; all_seeds, the seeds of the sweep; seeds, those that have a rank correlation;
+        rank_correlation of NC3 (Spearman's), mean over seeds; low; high; same; strongest, the mean
+        size that a strict order of NC3 would have.
 
-        ``powers``, of NC3 = c tau^p decay^q up to ``end``: sweep, exponent (tau, decay), seeds,
-        value, low, high, same.
+        ``powers``: the exponents of NC3 = c tau^p decay^q up to ``end``. Columns: sweep; exponent
+        (tau, decay); seeds; value; low; high; same.
 
-        ``fits`` to all networks up to ``end``: sweep, form (power: c tau^p; exponential: c exp(p
-        tau)), exponent p, misfit (root mean square of what is left of log NC3), and a curve: tau,
-        nc3.
+        ``fits``: points of curves fitted to all networks up to ``end``. Columns: sweep; form
+        (power: c tau^p; exponential: c exp(p tau)); exponent, p; misfit, the root mean square
+        residual of log NC3; tau and nc3 of the point.
 
-        ``mechanisms``: sweep, quantity (overlap, imbalance), tau, measured (mean over networks up
-        to ``end``), predicted (exp(-tau), exp(-2 tau)).
+        ``mechanisms``: what decay alone explains. Columns: sweep; quantity (overlap, imbalance);
+        tau; measured, the mean over networks up to ``end``; predicted, exp(-tau) or exp(-2 tau).
 
-        ``judged``: sweep, criterion (`RULE`), seeds, value, low, high, same, at_least, at_most,
-        outcome.
+        ``judged``: the criteria of `RULE`. Columns: sweep; criterion; seeds; value; low; high;
+        same; at_least; at_most; outcome.
 
-        ``statements``: what `JOINED` says of `STATEMENTS`, as in
+        ``statements``: the outcomes of `STATEMENTS` for the networks of `JOINED`, as in
         `finitewidth.papers.collapse.experiments.over_seeds.outcomes_of_statements`.
     """
     sweeps = inputs["sweeps"]

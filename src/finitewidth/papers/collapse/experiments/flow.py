@@ -33,23 +33,32 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     The settings are those of `finitewidth.papers.collapse.settings.flow.Flow`.
 
     Returns:
-        ``curves``: start (zero_invariant, free_biases, random_weights, positive_invariant), case,
-        run, time, nc1 (variance within classes over variance of class means), nc2, nc3, nc4 (share
-        of random points at which both rules agree), h2 (|H2|), mean (|<h>| over the root mean
-        square norm of centred class means), bias_gap, alignment (of W^T W with the features' part
-        of E), drift (|E - E at the start| over |W^T W / m| + |features' part| at the start), bound
-        (of h2, where E is positive semidefinite, see `bound_within`; nan elsewhere).
-        ``uncentred``, from starts with <h> != 0 and b = 0: case, run, time (the last one, and a
-        quarter of it), residual (largest size of an entry of R1), gap (largest |b - 1/C|), and
-        error (largest |b - 1/C + W <h>|, which is 0 where R1 = 0).
-        ``leading``: time, h2, nc3: leading terms from zero_invariant, see `leading_terms`.
-        ``frozen``: case, kappa_n, beta, run, quantity (gamma, theta, nc2, nc3, nc3_earlier, h2,
-        drift), value at the last time.
-        ``formulas``: case, kappa_n, beta, quantity (gamma, theta), form (printed, corrected),
-        value.
-        ``residuals``: kernel, component, run, eigenvalue, reached (time at which the norm has
-        fallen to ``below`` of its start), predicted.
-        ``orders``: method, step, distance (of the state from that of DOP853, relative), drift.
+        ``curves``: a row for each start and time. Columns: start (zero_invariant, free_biases,
+        random_weights, positive_invariant); case; run; time; nc1, the variance within classes over
+        the variance of class means; nc2; nc3; nc4, the share of random points at which both rules
+        agree; h2, |H2|; mean, |<h>| over the root mean square norm of centred class means;
+        bias_gap; alignment of W^T W with the features' part of E; drift, |E - E at the start| over
+        |W^T W / m| + |features' part| at the start; bound of h2 where E is positive semidefinite,
+        see `bound_within` (nan elsewhere).
+
+        ``uncentred``: flows from <h> != 0 and b = 0, at the last time and a quarter of it. Columns:
+        case; run; time; residual, the largest size of an entry of R1; gap, the largest |b - 1/C|;
+        error, the largest |b - 1/C + W <h>|, which is 0 where R1 = 0.
+
+        ``leading``: leading terms from zero_invariant, see `leading_terms`. Columns: time, h2, nc3.
+
+        ``frozen``: flows with frozen biases, at the last time. Columns: case, kappa_n, beta, run,
+        quantity (gamma, theta, nc2, nc3, nc3_earlier, h2, drift), value.
+
+        ``formulas``: gamma and theta by the formulas. Columns: case, kappa_n, beta, quantity, form
+        (printed, corrected), value.
+
+        ``residuals``: how fast components of residuals fall. Columns: kernel; component; run;
+        eigenvalue; reached, the time at which the norm has fallen to ``below`` of its start;
+        predicted, the same by the eigenvalue.
+
+        ``orders``: a second integrator. Columns: method; step; distance of the state from that of
+        DOP853, relative; drift.
     """
     return {
         "curves": pd.DataFrame(_curves(settings)),
@@ -254,7 +263,7 @@ def leading_terms(kernel: BlockKernel, times: Sequence[float]) -> list[dict[str,
     return rows
 
 
-# equal biases that stay as they are
+# equal biases that are held fixed
 
 
 def _frozen(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -36,20 +36,22 @@ def heat_maps(
         `END` of its map, so that a few large entries do not dim the others, or over its largest
         entry where this quantile is not positive.
 
-        ``traced``, pairs of images grouped by class: kernel, row, column, class_row, class_column,
-        value, share.
+        ``traced``: a row for each pair of images, which are grouped by class. Columns: kernel, row,
+        column, class_row, class_column, value, share.
 
-        ``norms``, |Theta_ks|_F over these images for pairs of outputs or features: kernel, row,
-        column, value, share.
+        ``norms``: |Theta_ks|_F over these images, a row for each pair of outputs or features.
+        Columns: kernel, row, column, value, share.
 
-        ``blocks``: pair, kernel, init, rate, epoch, per_class, diagonal, same_class, other_class
-        (means over outputs or features), ratio (same over other class), norm_ratio (median norm
-        off the diagonal over median norm on it), norm_over_smaller (median norm off the diagonal
-        over the smaller of both on it, of pairs where that is not 0), choice (why this network:
-        ``printed``, ``collapsed`` or ``best``), network (its name with the number of its layers),
-        pixels (height of the images).
+        ``blocks``: a row for each kernel. Columns: pair; kernel; init; rate; epoch; per_class;
+        diagonal, same_class and other_class, means over outputs or features; ratio, same over other
+        class; norm_ratio, the median norm off the diagonal over the median norm on it;
+        norm_over_smaller, the median of norms off the diagonal over the smaller of both on it, of
+        pairs where that is not 0; choice, why this network (``printed``, ``collapsed`` or
+        ``best``); network, its name with the number of its layers; pixels, the height of the
+        images.
 
-        ``alignments``, each measured epoch: pair, kernel, epoch, value (on the batch of training).
+        ``alignments``: a row for each kernel and measured epoch. Columns: pair, kernel, epoch,
+        value (on the batch of training).
     """
     training = settings["training"]
     per_class = settings["maps"]["per_class"]

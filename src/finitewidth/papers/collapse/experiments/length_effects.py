@@ -70,10 +70,11 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     Returns:
         ``cells`` and ``spreads``: those of `cells` and `spreads`.
 
-        ``judged``: criterion (`RULE`), seeds, value, low, high, same, at_least, at_most, outcome;
-        see `finitewidth.papers.collapse.experiments.over_seeds`.
+        ``judged``: a row for each criterion of `RULE`. Columns: criterion, seeds, value, low, high,
+        same, at_least, at_most, outcome; see
+        `finitewidth.papers.collapse.experiments.over_seeds`.
 
-        ``statements``: what ``judged`` says of `STATEMENTS`.
+        ``statements``: the outcomes of `STATEMENTS`.
     """
     runs = inputs["runs"]
     networks = fitting(runs, settings["trained"])
@@ -91,8 +92,8 @@ def cells(runs: pd.DataFrame, trained: float) -> pd.DataFrame:
     """Means over the seeds of the networks that fit ``trained`` of the training images.
 
     Returns:
-        Each cell of the grid: `CELL`, seeds, trained (how many fit), nc3 and nc3_error (nan for
-        fewer than two).
+        A row for each cell of the grid. Columns: `CELL`; seeds; trained, how many of them fit; nc3;
+        nc3_error, its standard error (nan for fewer than two).
     """
     rows = []
     for key, networks in runs.groupby(CELL, sort=False):
@@ -113,9 +114,10 @@ def spreads(fitted: pd.DataFrame) -> pd.DataFrame:
     chosen by NC3. A seed that lacks one of them is left out.
 
     Returns:
-        Each tau and length (across decays) and each tau and decay (across lengths, in epochs):
-        `SPREAD`, with the geometric mean over seeds of NC3 at ``least`` over NC3 at ``most``, and
-        its interval by Student's t.
+        A row for each tau and length, across decays, and for each tau and decay, across lengths.
+        Columns: tau; across (decay, epochs); at, the length or decay that is equal; least and most,
+        the two ends; seeds; factor, the geometric mean over seeds of NC3 at ``least`` over NC3 at
+        ``most``; low and high, its interval by Student's t.
     """
     rows = []
     for across, equal in OTHER.items():

@@ -42,8 +42,9 @@ def measure(
     `finitewidth.papers.collapse.settings.decay.Lengths`.
 
     Returns:
-        ``runs``, each network: `COLUMNS`, of which intrinsic_rate is rate * decay / (1 - momentum)
-        at the start, and the others are those of `finitewidth.papers.collapse.experiments.sweep`.
+        ``runs``: a row for each network, with `COLUMNS`. intrinsic_rate is rate * decay / (1 -
+        momentum) at the start. The others are those of
+        `finitewidth.papers.collapse.experiments.sweep`.
     """
     images = balanced_images(inputs["data"], **settings["images"])
     lengths_and_seeds = list(product(settings["epochs"], range(settings["runs"])))

@@ -79,21 +79,22 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     `finitewidth.papers.collapse.settings.pairs.Map`, or null for none.
 
     Returns:
-        ``rates``, each network at the last epoch: `LAST`, picked (collapsed, other or empty),
-        trained (1 if the training accuracy reaches the setting ``trained``, otherwise 0),
-        per_class (images of each class in its kernels), network (its name with the number of its
-        layers) and pixels (height of the images that it sees).
+        ``rates``: a row for each network at the last epoch. Columns: `LAST`; picked (collapsed,
+        other or empty); trained, 1 if the training accuracy reaches the setting ``trained`` and 0
+        if not; per_class, the images of each class in its kernels; network, its name with the
+        number of its layers; pixels, the height of the images that it sees.
 
         ``picks``: see `picks`.
 
-        ``curves``, each measured epoch of the picked models: pair, init, model, rate, epoch,
-        quantity (`CURVES`), value, smooth.
+        ``curves``: a row for each picked model, measured epoch and quantity of `CURVES`. Columns:
+        pair, init, model, rate, epoch, quantity, value, smooth.
 
-        ``ends``, the picked models at the last epoch: pair, init, model, quantity (`ENDS`,
-        kappa_ratio and gamma_ratio, same class over other class), value.
+        ``ends``: the picked models at the last epoch. Columns: pair, init, model, quantity (`ENDS`,
+        and kappa_ratio and gamma_ratio, same class over other class), value.
 
-        ``lines``: pair, init, model, epoch (the first whose last ten batches have at least the
-        training accuracy ``threshold``, nan if there is none), threshold.
+        ``lines``: when the picked models fit the images. Columns: pair; init; model; epoch, the
+        first whose last ten batches have at least the training accuracy ``threshold`` (nan if
+        there is none); threshold.
 
         ``traced``, ``norms``, ``blocks``, ``alignments``: see
         `finitewidth.papers.collapse.experiments.heat_maps`. They are missing if ``maps`` is null.
@@ -178,9 +179,10 @@ def picks(rates: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     2. test accuracy within ``widened``, training accuracy at least ``train``;
     3. test accuracy within ``widened``, training accuracy at least ``relaxed_train``.
 
-    The columns are pair, init, model, found (0 or 1), step (the condition that was met, or `NONE`),
-    tried (networks that met its accuracies; for `NONE` those of the last condition), and `PICKED`,
-    nan if there is no such model.
+    Returns:
+        Columns: pair; init; model; found, 0 or 1; step, the condition that was met, or `NONE`;
+        tried, the number of networks that met its accuracies (for `NONE` those of the last
+        condition); and `PICKED`, nan if there is no such model.
     """
     rows = []
     for (pair, init), runs in rates.groupby(["pair", "init"], sort=False):

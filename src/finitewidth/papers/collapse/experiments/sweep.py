@@ -51,11 +51,12 @@ def measure(
     The settings are those of `finitewidth.papers.collapse.settings.decay.Sweep`.
 
     Returns:
-        ``runs``, each network: sweep, data (the role of the dataset), network (its name with the
-        number of layers), normalised (1 with batch normalisation, otherwise 0), seed, those of
-        `cases_of`, nc1_ratio, nc2 and nc3 (in eval mode, on the last batch), overlap (<W, W0> /
-        |W0|^2 of the last layer with itself at the start), imbalance (see `imbalances`; nan with
-        batch normalisation), train_accuracy (in the last epoch) and test_accuracy.
+        ``runs``: a row for each network. Columns: sweep; data, the role of the dataset; network,
+        its name with the number of layers; normalised, 1 with batch normalisation and 0 without;
+        seed; those of `cases_of`; nc1_ratio, nc2 and nc3, in eval mode on the last batch; overlap,
+        <W, W0> / |W0|^2 of the last layer W with itself at the start; imbalance, |imbalances| over
+        that at the start, see `imbalances` (nan with batch normalisation); train_accuracy in the
+        last epoch; test_accuracy.
     """
     images = balanced_images(inputs["data"], **settings["images"])
     key = {"sweep": settings["sweep"], "data": settings["dataset"]}

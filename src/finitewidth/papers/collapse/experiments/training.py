@@ -44,12 +44,13 @@ def measure(
     (``cpu``, ``cuda`` or ``auto``; ``cpu`` if it is left out).
 
     Returns:
-        ``history``, each epoch and network: replica, pair, init, rate_index, rate, epoch,
-        train_loss, train_accuracy, train_accuracy_last10 (of the last ten batches), diverged.
+        ``history``: a row for each network and epoch. Columns: replica, pair, init, rate_index,
+        rate, epoch, train_loss, train_accuracy, train_accuracy_last10 (of the last ten batches),
+        diverged.
 
-        ``measures``, each measured epoch and network: the first six, tau (sum over steps of rate *
-        decay / (1 - momentum)), test_loss, test_accuracy, and those of `measured` on the last
-        batch of the epoch.
+        ``measures``: a row for each network and measured epoch. Columns: replica, pair, init,
+        rate_index, rate, epoch; tau, the sum over steps of rate * decay / (1 - momentum);
+        test_loss; test_accuracy; and those of `measured` on the last batch of the epoch.
 
         ``weights``: entry of the state of a network -> array (saved networks, ...) at the end, and
         `REPLICA`, the numbers of these networks. Saved are those of the initialisations ``keep``.
