@@ -12,7 +12,8 @@ author = "the finitewidth authors"
 copyright = author  # noqa: A001
 release = installed_version("finitewidth")
 
-# "generated_pages" writes docs/generated; "formulas" typesets formulas without a network
+# "generated_pages" writes docs/generated; "graphs" draws them, and "formulas" typesets formulas,
+# without a network
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
@@ -20,6 +21,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "docstrings",
     "generated_pages",
+    "graphs",
     "finitewidth.report.formulas",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
@@ -28,6 +30,7 @@ default_role = "py:obj"  # names in single backticks are linked where this site 
 
 myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
 myst_heading_anchors = 4
+myst_fence_as_directive = ["mermaid"]
 myst_dmath_double_inline = True
 
 autosummary_generate = False  # the tables of names link to the entries on the same page
