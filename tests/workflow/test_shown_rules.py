@@ -17,7 +17,7 @@ from finitewidth.pipeline.plans.planned_jobs import plans_of_jobs
 
 PLAN = plan("quick")
 LAST = ("claims ", "captions_", "errata", "datapackages", "report")  # not shown
-JOBS = [job for job in PLAN.needs if not job.startswith(LAST)]
+JOBS = [job for job in PLAN.graph.needs if not job.startswith(LAST)]
 FIGURE = "dgn_fig6"  # its chain is short: a dataset, a training, an experiment
 
 

@@ -74,7 +74,7 @@ def test_a_figure_shows_what_stands_in(smoke):
 
 def test_every_artifact_has_a_caption_with_its_footer(smoke):
     for artifact in DONE:
-        caption = smoke.path / PLAN.caption(artifact.artifact)
+        caption = smoke.path / PLAN.files.caption(artifact.artifact)
         text = " ".join(caption.read_text(encoding="utf-8").split())
         assert "{{" not in text
         assert text.endswith(f"{PLAN.footers.footer(artifact.artifact)}.")

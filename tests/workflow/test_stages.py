@@ -11,6 +11,7 @@ from tests.helpers.workflow_rules import rules
 
 from finitewidth.cli.stages import STAGES, stage_graph, stage_of
 from finitewidth.declarations.papers import STAGES as DECLARED_STAGES
+from finitewidth.pipeline.plans.planned_jobs import plans_of_jobs
 from finitewidth.settings.nested import leaves
 
 PLAN = plan("quick")
@@ -24,14 +25,14 @@ def rule_of(job: str) -> str:
 
 def is_trained(job: str) -> bool:
     """Whether networks are trained by a job, or by one that it rests on."""
-    _, behind = PLAN.jobs.closure(PLAN.jobs[job].reads)
+    _, behind = PLAN.jobs.closure(PLAN.jobs[job].inputs)
     stages = {EXPERIMENTS[name].stage for name in [job, *behind] if name in EXPERIMENTS}
     return "training" in stages or any(name in PLAN.jobs.trainings for name in behind)
 
 
 def is_random(job: str) -> bool:
     """Whether random numbers are drawn by a job, or by one that it rests on."""
-    _, behind = PLAN.jobs.closure(PLAN.jobs[job].reads)
+    _, behind = PLAN.jobs.closure(PLAN.jobs[job].inputs)
     return any(draws_random_numbers(name) for name in [job, *behind])
 
 
@@ -42,7 +43,7 @@ def draws_random_numbers(job: str) -> bool:
     return has_repetitions or hasattr(module, "seed_for")
 
 
-@pytest.mark.parametrize("job", PLAN.needs)
+@pytest.mark.parametrize("job", PLAN.graph.needs)
 def test_a_rule_is_in_the_file_of_its_stage(job):
     file = Path(rules()[rule_of(job)].snakefile)
     assert file == ROOT / f"workflow/rules/{stage_of(job, PLAN)}.smk"
@@ -70,7 +71,7 @@ def test_every_stage_of_experiments_has_some():
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_code_of_a_stage_that_trains_reaches_the_training_loop(name):
     if EXPERIMENTS[name].stage == "training":
-        assert "finitewidth.training.loop" in PLAN.code(name).as_record()["modules"]
+        assert "finitewidth.training.loop" in plans_of_jobs(PLAN)[name].code.as_record()["modules"]
 
 
 def regimes_in_the_comment() -> dict[str, set[str]]:

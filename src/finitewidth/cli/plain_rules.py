@@ -13,6 +13,7 @@ from finitewidth.declarations.titles import title_of
 from finitewidth.pipeline.plan import Plan
 from finitewidth.pipeline.plans.job_plan import JobPlan
 from finitewidth.pipeline.plans.job_plans import JobPlans
+from finitewidth.pipeline.plans.plan_files import PlanFiles
 from finitewidth.pipeline.plans.planned_jobs import plans_of_jobs
 
 WIDTH = 100  # characters of a line
@@ -179,7 +180,7 @@ def plain_rule(name: str, plan: Plan, plans: JobPlans) -> PlainRule:
     return PlainRule(
         name=re.sub(r"\W", "_", " ".join([rule, *wildcards.values()])),
         docstring=_docstring(name, plan),
-        input={**inputs, "plan": plans.file(name)},
+        input={**inputs, "plan": PlanFiles(plans).file(name)},
         output={**_outputs(name, plan, job_plan), "provenance": job_plan.provenance},
         log=_log(name, plan),
         benchmark=job_plan.benchmark,
