@@ -1,4 +1,4 @@
-"""What the rules of captions read and are told: templates, verdicts, settings and footers."""
+"""Files and settings of the rules of captions: templates, verdicts, settings, footers."""
 
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ class CaptionInput:
         self._root = root
 
     def files(self, paper: str) -> dict[str, list[str]]:
-        """The templates of the captions of a paper, and the verdicts that they tell.
+        """The templates of the captions of a paper, and the tables of verdicts.
 
         Raises:
             ConfigError: an artifact has no template.

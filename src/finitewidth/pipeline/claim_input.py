@@ -1,4 +1,4 @@
-"""What rule ``claims`` reads and is told: tables, and with what they were computed."""
+"""Files and settings of the rule ``claims``: tables, and how they were computed."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -46,8 +46,8 @@ class ClaimInput:
         judged = [claim.reads for claim in ledger.claims_of(paper) if claim.judge]
         compared = [numbers.reads for numbers in ledger.numbers_of(paper)]
         references: dict[str, None] = {}
-        for each in judged + compared:
-            references |= dict.fromkeys(each.values())
+        for inputs in judged + compared:
+            references |= dict.fromkeys(inputs.values())
         return [self._jobs.input("", reference) for reference in references]
 
     def files(self, paper: str) -> dict[str, Any]:
@@ -121,15 +121,18 @@ class ClaimInput:
         def lacking(needs: Sequence[Need]) -> list[str]:
             return unmet(needs, self._config, paper_scale=scale.papers)
 
-        has_sizes = scale.sizes if claim.own_sizes is None else not lacking(claim.own_sizes)
-        has_few_runs = bool(lacking(claim.own_runs))
+        lacks = lacking(claim.needs)
+        has_sizes = scale.sizes
+        if claim.own_sizes is not None:
+            has_sizes = not lacking(claim.own_sizes)
+        reduced = True if lacking(claim.own_runs) else None  # None: as the settings say
         return {
-            "unmet": lacking(claim.needs),
-            "larger": self._smallest_that_meets(claim) if lacking(claim.needs) else "",
+            "unmet": lacks,
+            "larger": self._smallest_that_meets(claim) if lacks else "",
             "papers": self._time_at(claim, self.larger[-1]) if self.larger else "",
             "sizes": has_sizes,
             "stand_in": scale.stand_in,
-            "grade": self._evidence.grade(inputs, scale, True if has_few_runs else None),
+            "grade": self._evidence.grade(inputs, scale, reduced),
             "context": self._footers.context(inputs),
         }
 

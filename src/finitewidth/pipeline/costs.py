@@ -108,7 +108,7 @@ def refresh(
     Rows of other presets stay.
 
     Args:
-        preset: with whose own settings the run was made, on a CPU
+        preset: of the run, which had its unmodified settings and was made on a CPU
         results: folder of the run
         table: file of the table
         only_new: whether the rows of jobs that have one already stay as well

@@ -104,45 +104,49 @@ class Deviations:
         self._sizes = _with_values_of(paper, jobs, sources, is_no_size)
         self._lists: dict[Any, list[Deviation]] = {}  # a start of Snakemake asks for many often
 
-    def of(self, name: str, view: View) -> list[Deviation]:
+    def of(self, job: str, view: View) -> list[Deviation]:
         """The deviations of one job that can be seen; those that the paper states come first."""
-        key = name, view.of_job(name)
+        key = job, view.of_job(job)
         if key not in self._lists:
-            self._lists[key] = list(self._of(name, view))
+            self._lists[key] = list(self._compare(job, view))
         return self._lists[key]
 
-    def _of(self, name: str, view: View) -> Iterator[Deviation]:
-        stated = self._differences(self._stated, name, view)
-        sizes = self._differences(self._sizes, name, view)
-        for value, (ours, theirs) in stated.items():
-            kind = Kind.SIZE if value in sizes else Kind.REPETITION
-            yield Deviation(value, ours, theirs, Origin.STATED, kind)
-        unaccepted = self._differences(self._unaccepted, name, view)
-        for value, (ours, theirs) in unaccepted.items():
-            if value not in stated:
-                smaller = name in self._paper.trainings and makes_smaller(value, ours, theirs)
+    def _compare(self, job: str, view: View) -> Iterator[Deviation]:
+        stated = self._differences(self._stated, job, view)
+        sizes = self._differences(self._sizes, job, view)
+        for name, (ours, theirs) in stated.items():
+            kind = Kind.SIZE if name in sizes else Kind.REPETITION
+            yield Deviation(name, ours, theirs, Origin.STATED, kind)
+        unaccepted = self._differences(self._unaccepted, job, view)
+        for name, (ours, theirs) in unaccepted.items():
+            if name not in stated:
+                smaller = job in self._paper.trainings and makes_smaller(name, ours, theirs)
                 kind = Kind.SIZE if smaller else Kind.CHOICE
-                yield Deviation(value, ours, theirs, Origin.OURS, kind)
+                yield Deviation(name, ours, theirs, Origin.OURS, kind)
 
-    def _differences(self, jobs: Jobs, name: str, view: View) -> dict[str, tuple[Any, Any]]:
+    def _differences(self, jobs: Jobs, job: str, view: View) -> dict[str, tuple[Any, Any]]:
         """Name of a value in words -> that of one of the runs, and that of the paper."""
-        if not view.differs(jobs, self._paper, name):
+        if not view.differs(jobs, self._paper, job):
             return {}
-        ours: Mapping[str, Any] = {}
-        theirs: Mapping[str, Any] = {}
-        if name in jobs.experiments:
-            ours = describe_settings(view.params(jobs, name))
-            theirs = describe_settings(view.params(self._paper, name))
-        elif name in self._paper.trainings:
-            training = jobs.trainings[name]
-            images = self._number_of_images(training.dataset)
-            ours = _describe(training, images)
-            theirs = _describe(self._paper.trainings[name], images)
+        ours, theirs = self._descriptions(jobs, job, view)
         differences = {}
-        for value in dict.fromkeys((*ours, *theirs)):
-            if ours.get(value) != theirs.get(value):
-                differences[value] = (ours.get(value), theirs.get(value))
-        return differences or {f"{name} is set up otherwise": (None, None)}
+        for name in {**ours, **theirs}:
+            if ours.get(name) != theirs.get(name):
+                differences[name] = (ours.get(name), theirs.get(name))
+        return differences or {f"{job} is set up otherwise": (None, None)}
+
+    def _descriptions(
+        self, jobs: Jobs, job: str, view: View
+    ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """A job in words, of one of the runs and of the paper; empty for a job of one of them."""
+        if job in jobs.experiments:
+            ours = describe_settings(view.params(jobs, job))
+            return ours, describe_settings(view.params(self._paper, job))
+        if job in self._paper.trainings:
+            training = jobs.trainings[job]
+            images = self._number_of_images(training.dataset)
+            return _describe(training, images), _describe(self._paper.trainings[job], images)
+        return {}, {}
 
     def _number_of_images(self, role: str) -> dict[str, int]:
         """What "all images" means, if a dataset of the papers is at hand or a re-encoded copy."""

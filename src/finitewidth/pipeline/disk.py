@@ -15,7 +15,7 @@ LABEL = 8  # bytes
 
 
 def disk_space(jobs: Jobs) -> str:
-    """Return a line that says how much a run takes, and what of it."""
+    """Return a line with the disk space of a run, and of its parts."""
     written = Disk()
     for job in _jobs_with_weights(jobs):
         written += _written(jobs, job)
@@ -48,7 +48,7 @@ def _jobs_with_weights(jobs: Jobs) -> Iterator[Job]:
 
 def _written(jobs: Jobs, job: Job) -> Disk:
     """What a training, or an experiment that trains, writes to the disk."""
-    role = next(each.role for each in job.inputs if each.name == "data")
+    role = next(item.role for item in job.inputs if item.name == "data")
     source = _source(jobs, role)
     if job.kind == "training":
         return of_training(job.declared.run, source)

@@ -1,7 +1,7 @@
 """How good the evidence is that some inputs give: for an artifact, a claim or a number.
 
-Nothing here is declared by hand. It follows from the jobs that the inputs rest on: from their
-deviations from the paper, from their datasets, and from what the unmodified preset would do.
+It follows from the jobs behind the inputs alone: from their deviations from the paper, from their
+datasets, and from a comparison with the unmodified preset.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from finitewidth.settings.sections import Source
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """How what some inputs rest on compares with the preset and with the paper.
+    """How the jobs behind some inputs compare with the preset and with the paper.
 
     Attributes:
         deviations: of all jobs behind them
@@ -94,7 +94,7 @@ class Evidence:
             role: if given, trainings on other datasets are left out
             shown: what an artifact shows of its runs (`finitewidth.pipeline.views.View`)
         """
-        files = frozenset((each.reference, each.files) for each in inputs)
+        files = frozenset((item.reference, item.files) for item in inputs)
         key = files, tuple(rows), role, shown
         if key not in self._scales:
             self._scales[key] = self._scale(inputs, rows, role, shown)
@@ -113,11 +113,11 @@ class Evidence:
             modified |= view.differs(self.jobs, self._preset, name)
         originals = True
         stand_in = False
-        for role in roles:
-            source = self._source(self.jobs, role)
-            modified |= source != self._source(self._preset, role)
-            originals &= source == self._source(self._paper, role)
-            stand_in |= not is_original(source, role)
+        for dataset in roles:
+            source = _source(self.jobs, dataset)
+            modified |= source != _source(self._preset, dataset)
+            originals &= source == _source(self._paper, dataset)
+            stand_in |= not is_original(source, dataset)
         return Scale(
             deviations=tuple(deviations),
             modified=modified,
@@ -125,25 +125,21 @@ class Evidence:
             stand_in=stand_in,
         )
 
-    @staticmethod
-    def _source(jobs: Jobs, role: str) -> str:
-        """The source that plays the part of a dataset."""
-        return jobs.config["data"][role]
-
     def _jobs_behind(
         self, inputs: Sequence[Input], rows: Sequence[str] = (), role: str = ""
     ) -> list[str]:
         """All jobs behind some inputs; of the trainings, those of a dataset and for some rows."""
-        names = []
-        for name in self.jobs.closure(inputs)[1]:
-            training = self.jobs.trainings.get(name)
-            if training is not None:
-                if role and training.dataset != role:
-                    continue
-                if rows and training.run.row not in rows:
-                    continue
-            names.append(name)
-        return names
+        _, names = self.jobs.closure(inputs)
+        return [name for name in names if self._counts(name, rows, role)]
+
+    def _counts(self, name: str, rows: Sequence[str], role: str) -> bool:
+        """Whether a job counts: of the trainings, those on the dataset and for the rows, if any."""
+        training = self.jobs.trainings.get(name)
+        if training is None:
+            return True
+        on_dataset = not role or training.dataset == role
+        for_rows = not rows or training.run.row in rows
+        return on_dataset and for_rows
 
     def scale_of_artifact(self, name: str) -> Scale:
         """The scale of what a figure or table shows."""
@@ -181,9 +177,9 @@ class Evidence:
         sizes of trainings. Where nothing differs, the result is empty. ``rows`` is as for `scale`.
         """
         scale = self.scale(inputs, rows)
-        stated = [each for each in scale.deviations if each.stated]
-        chosen = [each for each in scale.deviations if not each.stated]
-        smaller = [each for each in chosen if each.kind is Kind.SIZE]
+        stated = [deviation for deviation in scale.deviations if deviation.stated]
+        chosen = [deviation for deviation in scale.deviations if not deviation.stated]
+        smaller = [deviation for deviation in chosen if deviation.kind is Kind.SIZE]
         if scale.originals and not stated and not smaller:
             return ()
         datasets = list(self.datasets(inputs, rows).values())
@@ -235,3 +231,8 @@ class Evidence:
         """Whether an artifact shows only what explains the paper."""
         makers = direct_jobs(self.jobs[name].inputs)
         return bool(makers) and all(self.jobs[maker].explains for maker in makers)
+
+
+def _source(jobs: Jobs, role: str) -> str:
+    """The source that plays the part of a dataset of the papers."""
+    return jobs.config["data"][role]

@@ -97,9 +97,9 @@ class Footers:
             return NO_RESULT[artifact.kind]
         if artifact.panels:
             by_panel = {}
-            for each in inputs:
-                if each.name in artifact.panels:
-                    by_panel[artifact.panels[each.name]] = repetitions_of(self._jobs, [each])
+            for item in inputs:
+                if item.name in artifact.panels:
+                    by_panel[artifact.panels[item.name]] = repetitions_of(self._jobs, [item])
             return wording.counted_by_panel(by_panel)
         words = wording.counted(numbers)
         if not artifact.runs_shown:

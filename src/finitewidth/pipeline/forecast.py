@@ -180,16 +180,7 @@ def wall_times(steps: Mapping[str, Step], costs: Mapping[str, Cost], cores: int)
         WALL.format("cores", "wall time", "busy", "memory", "limited by"),
     ]
     for number in sorted({*SIZES, cores}):
-        wall = wall_time(steps, costs, number)
-        lines.append(
-            WALL.format(
-                number,
-                rough_duration(wall.seconds),
-                f"{100 * wall.busy:.0f} %",
-                f"{wall.memory_mb / 1000:,.1f} GB",
-                "cores" if wall.busy >= BUSY else "the longest chain of jobs",
-            )
-        )
+        lines.append(_wall_line(number, wall_time(steps, costs, number)))
     chain = longest_of(chains(needs, seconds).values(), seconds)
     longest = max(chain, key=lambda job: seconds[job])
     lines += [
@@ -198,6 +189,17 @@ def wall_times(steps: Mapping[str, Step], costs: Mapping[str, Cost], cores: int)
         f"{longest} {rough_duration(seconds[longest])}",
     ]
     return "\n".join(lines)
+
+
+def _wall_line(cores: int, wall: WallTime) -> str:
+    limit = "cores" if wall.busy >= BUSY else "the longest chain of jobs"
+    return WALL.format(
+        cores,
+        rough_duration(wall.seconds),
+        f"{100 * wall.busy:.0f} %",
+        f"{wall.memory_mb / 1000:,.1f} GB",
+        limit,
+    )
 
 
 def wall_time(steps: Mapping[str, Step], costs: Mapping[str, Cost], cores: int) -> WallTime:

@@ -61,7 +61,7 @@ class Job:
 
     Attributes:
         name: ``paper/training``, or the name of its rule
-        kind: what it is declared as
+        kind: of its declaration
         paper: to which it belongs
         inputs: all that it reads
         params: all settings that it depends on, without facts that the plan adds
@@ -79,8 +79,8 @@ class Job:
     def input_files(self) -> dict[str, str | list[str]]:
         """Name -> file, or list of files, as a rule takes them."""
         files: dict[str, str | list[str]] = {}
-        for each in self.inputs:
-            files[each.name] = list(each.files) if each.several else each.files[0]
+        for item in self.inputs:
+            files[item.name] = list(item.files) if item.several else item.files[0]
         return files
 
     @property
@@ -138,7 +138,7 @@ class Jobs:
 
     def artifacts_of(self, paper: str | None) -> list[Artifact]:
         """The artifacts of one paper or, for None, of all papers."""
-        return [each for each in self.artifacts.values() if paper in (None, each.paper)]
+        return [entry for entry in self.artifacts.values() if paper in (None, entry.paper)]
 
     def declared(self) -> list[Job]:
         """Every experiment and every artifact, in the order of their declarations."""
@@ -311,12 +311,12 @@ class Jobs:
         jobs: dict[str, None] = {}
         waiting = list(inputs)
         while waiting:
-            each = waiting.pop(0)
-            key = (each.reference, each.files)
+            item = waiting.pop(0)
+            key = (item.reference, item.files)
             if key in visited:
                 continue
-            visited[key] = each
-            for name in each.jobs:
+            visited[key] = item
+            for name in item.jobs:
                 if name not in jobs:
                     jobs[name] = None
                     waiting += self[name].inputs
@@ -324,28 +324,28 @@ class Jobs:
 
     def roles(self, inputs: Iterable[Input], names: Iterable[str]) -> tuple[str, ...]:
         """The papers' datasets that are among some inputs, or that some jobs read."""
-        read = {each.role for each in inputs}
+        read = {item.role for item in inputs}
         for name in names:
-            read |= {each.role for each in self[name].inputs}
+            read |= {item.role for item in self[name].inputs}
         return tuple(role for role in ROLES if role in read)
 
 
 def direct_jobs(inputs: Iterable[Input]) -> list[str]:
     """The jobs that make some inputs, without those of datasets."""
     names: dict[str, None] = {}
-    for each in inputs:
-        names |= dict.fromkeys(each.jobs)
+    for item in inputs:
+        names |= dict.fromkeys(item.jobs)
     return list(names)
 
 
 def makers_of(inputs: Iterable[Input]) -> dict[str, str]:
     """File -> job that makes it; no job makes printed numbers."""
     makers: dict[str, str] = {}
-    for each in inputs:
-        if each.jobs:
-            makers |= dict(zip(each.files, each.jobs, strict=True))
+    for item in inputs:
+        if item.jobs:
+            makers |= dict(zip(item.files, item.jobs, strict=True))
             continue
-        for file in each.files:
+        for file in item.files:
             if file.startswith(f"{DATASETS}/"):
                 makers[file] = f"dataset {PurePath(file).stem}"
     return makers
@@ -354,9 +354,11 @@ def makers_of(inputs: Iterable[Input]) -> dict[str, str]:
 def chosen(section: Mapping[str, Any], params: Any) -> Any:
     """The ``params`` of a declaration, with the settings of one paper that they name.
 
-    A value ``config.memorisation.task`` is what lies there; a part in braces,
-    ``config.regimes.networks.{cntk.network}``, is looked up first. A key ``config.nu`` stands for
-    the keys of what lies there that its list has. All other values stay as they are.
+    Args:
+        section: settings of the paper
+        params: a value ``config.memorisation.task`` is replaced by the setting at this path, in
+            which a part in braces, ``config.regimes.networks.{cntk.network}``, is looked up first;
+            a key ``config.nu`` with a list, by these keys of the section; other values stay
 
     Raises:
         ConfigError: there is no such setting.

@@ -35,10 +35,10 @@ class Plan:
         papers: declarations of all papers, and ``paper_names``
         artifacts: declarations of all figures and tables
         jobs: of the configuration
-        evidence: how far what they show is from the papers
+        evidence: how their results compare with the papers
         footers: the same in words
         files: where results are; ``results`` is their folder
-        claim_input, caption_input, report_input: what these rules read and are told
+        claim_input, caption_input, report_input: files and settings of these rules
         graph: which job needs which
         gpus: number that a training asks a scheduler for
     """

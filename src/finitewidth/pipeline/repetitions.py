@@ -14,9 +14,9 @@ def repetitions_of(jobs: Jobs, inputs: Sequence[Input]) -> Repetitions:
     """Numbers of runs and of draws behind some inputs; a training that is not repeated counts 1."""
     behind, names = jobs.closure(inputs)
     numbers: Repetitions = {unit: {} for unit in UNITS}
-    for each in behind:
-        for name in each.jobs:
-            for path in _sections(jobs, name, each.table):
+    for item in behind:
+        for name in item.jobs:
+            for path in _sections(jobs, name, item.table):
                 section = jobs.config[jobs[name].paper]
                 settings = at(section, path)
                 for unit in UNITS:
@@ -29,9 +29,9 @@ def repetitions_of(jobs: Jobs, inputs: Sequence[Input]) -> Repetitions:
 
 def _sections(jobs: Jobs, name: str, table: str) -> Iterator[str]:
     """The sections of the paper's settings with the numbers of a table, or of a training."""
-    paper, own = section_of(jobs, name)
+    paper, section = section_of(jobs, name)
     declared = jobs[name].declared
-    paths: Sequence[str] = (own,)
+    paths: Sequence[str] = (section,)
     if isinstance(declared, Experiment):
         paths = declared.counts.get(table, paths)
     for path in paths:

@@ -1,4 +1,4 @@
-"""What the rules of data packages and of the report are told of papers and artifacts."""
+"""Settings of the rules ``datapackages`` and ``report``: papers and artifacts."""
 
 from typing import Any
 
@@ -26,12 +26,12 @@ class ReportInput:
         for name in self._jobs.artifacts:
             inputs = self._jobs[name].inputs
             makers = makers_of(inputs)
-            for each in inputs:
-                headers[each.files[0]] = makers.get(each.files[0])
+            for item in inputs:
+                headers[item.files[0]] = makers.get(item.files[0])
         return headers
 
     def packages(self) -> dict[str, dict[str, Any]]:
-        """File of a data package -> what it describes, one for each paper."""
+        """File of a data package -> its content, one for each paper."""
         return {
             self._files.package(paper.name): self._package(paper) for paper in self._jobs.papers
         }
@@ -45,7 +45,7 @@ class ReportInput:
         }
 
     def _resource(self, entry: Artifact) -> dict[str, Any]:
-        """What a data package is told of an artifact."""
+        """An artifact in a data package."""
         inputs = self._jobs[entry.artifact].inputs
         return {
             "artifact": entry.artifact,
@@ -54,18 +54,18 @@ class ReportInput:
             "file": self._files.table(entry.artifact),
             "caption": self._files.caption(entry.artifact),
             "renderer": self._renderer(entry),
-            "inputs": {each.reference: list(each.files) for each in inputs},
+            "inputs": {item.reference: list(item.files) for item in inputs},
         }
 
     def _renderer(self, entry: Artifact) -> dict[str, Any]:
-        """The module of an artifact, with all that it is told: its figure can be drawn again."""
+        """The module of an artifact and its settings, with which it can be drawn again."""
         renderer = {"module": entry.module, "settings": self._evidence.params(entry.artifact)}
         if entry.kind == "figure":
             renderer["mark"] = self._footers.mark(entry.artifact)
         return renderer
 
     def settings(self) -> dict[str, Any]:
-        """What the report is told beside the jobs: papers, and artifacts with their files."""
+        """Papers, and artifacts with their files: the settings of the report."""
         papers = self._jobs.papers
         data = self._config["data"]
         return {
@@ -79,7 +79,7 @@ class ReportInput:
         }
 
     def _artifact(self, entry: Artifact) -> dict[str, Any]:
-        """What the report is told of a table or figure: its declaration, files, scale and grade."""
+        """A table or figure in the report: its declaration, files, scale and grade."""
         return {
             "artifact": entry.artifact,
             "paper": entry.paper,

@@ -33,7 +33,7 @@ class View:
         for name in names:
             declared = jobs[name].declared
             if isinstance(declared, Experiment) and declared.independent:
-                tables = [each.table for each in behind if name in each.jobs]
+                tables = [item.table for item in behind if name in item.jobs]
                 hidden[name] = _independent_of(declared, tables)
         return cls(hidden, shown, _nearest(inputs, shown))
 
@@ -66,7 +66,7 @@ class View:
             return None
         job = jobs[name]
         earlier = getattr(job.declared, "earlier", None)
-        inputs = [(each.reference, each.jobs, each.role) for each in job.inputs]
+        inputs = [(item.reference, item.jobs, item.role) for item in job.inputs]
         return self.params(jobs, name), earlier, inputs
 
 

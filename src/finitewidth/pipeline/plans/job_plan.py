@@ -1,4 +1,4 @@
-"""The plan of one job: what it reads and is told, and the code that it reaches."""
+"""The plan of one job: its inputs, its parameters, and the code that it reaches."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from finitewidth.records.code import Code
 
 @dataclass(frozen=True, kw_only=True)
 class JobPlan:
-    """What one job of a run reads and is told.
+    """All that makes the results of one job what they are.
 
     Attributes:
         name: of the job, as `finitewidth.pipeline.job_names` has it
@@ -19,7 +19,7 @@ class JobPlan:
         benchmark: the file in which Snakemake writes what it took
         inputs: name -> file or files that it reads, as its rule has them
         makers: file among the inputs -> job that makes it; files of the project have none
-        parameters: what its rule tells it, as JSON has it
+        parameters: those of its rule, as JSON has them
         code: all modules, scripts and texts that it reaches
     """
 

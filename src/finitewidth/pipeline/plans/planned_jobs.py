@@ -42,7 +42,7 @@ class PlannedJobs:
         self._files = plan.files
 
     def job_plan(self, name: str) -> JobPlan:
-        """What one job reads and is told, by its name (`finitewidth.pipeline.job_names`)."""
+        """The plan of a job, by its name (`finitewidth.pipeline.job_names`)."""
         if name == "errata":
             return self._errata_plan()
         if name == "datapackages":

@@ -43,16 +43,16 @@ def problems(
         working: jobs that run at this moment
     """
     provenances = Provenances(results)
-    found: list[Problem] = []
+    problems_of_jobs: list[Problem] = []
     for name in names:
         if name in working:
-            found.append(Problem(WORKING, f"{name}: is being made now"))
+            problems_of_jobs.append(Problem(WORKING, f"{name}: is being made now"))
         else:
-            found += _problems_of_job(name, job_plans, provenances)
+            problems_of_jobs += _problems_of_job(name, job_plans, provenances)
     outputs: set[str] = set()
     for name in names:
         outputs.update(job_plans[name].outputs)
-    return [*found, *_foreign_files(results, outputs)]
+    return [*problems_of_jobs, *_foreign_files(results, outputs)]
 
 
 def _problems_of_job(name: str, job_plans: JobPlans, provenances: Provenances) -> Iterator[Problem]:
