@@ -1,10 +1,23 @@
 """Files, inputs and parameters of jobs follow from settings."""
 
+import pytest
 from tests.helpers.workflow_plans import plan
+
+from finitewidth.claims.grades import PAPER, REDUCED
+
+
+def claim_settings(preset, paper="npf", **over):
+    return plan(preset, **over).claim_input.settings(paper)
+
+
+def is_papers(settings, number):
+    """Part of some printed numbers -> whether ours are at the paper's scale."""
+    return {part: basis["papers"] for part, basis in settings["numbers"][number].items()}
 
 
 def test_the_gpu_is_asked_for_unless_the_cpu_is_wanted():
-    assert (plan().gpus, plan(device="auto").gpus, plan(device="cuda").gpus) == (0, 1, 1)
+    assert plan().gpus == 0
+    assert plan(device="auto").gpus == plan(device="cuda").gpus == 1
     names = ("beyond_training", "beyond_fig4", "npf_cntk")
     assert [plan().jobs[name].on_device for name in names] == [True, False, False]
     # the device is told at run time, so that another one reruns nothing
@@ -12,56 +25,61 @@ def test_the_gpu_is_asked_for_unless_the_cpu_is_wanted():
     assert "device" not in plan(device="auto").evidence.params("npf_cntk")
 
 
-def test_claims_are_told_what_they_were_computed_with_and_what_is_missing():
-    told = plan().claim_input.settings("npf")
-    context = told["situations"]["N21"]["context"]
+def test_claims_know_how_they_were_computed_and_what_is_missing():
+    situations = claim_settings("quick")["situations"]
+    context = situations["N21"]["context"]
     assert context.startswith("preset quick · digits 8×8 (stand-in for MNIST)")
-    assert any("CIFAR-10" in reason for reason in told["situations"]["N20"]["unmet"])
-    assert told["situations"]["N15"]["stand_in"]
-    assert told["situations"]["N04"]["unmet"] == []
-    cells = told["numbers"]["npf_table2/test_accuracy"]
-    assert {"fc_sgd", "gconv_adam"} < set(cells)
-    assert all(cell["stand_in"] and not cell["papers"] for cell in cells.values())
-    assert not told["numbers"]["npf_text/best_depth"][""]["stand_in"]
-    papers = plan("paper").claim_input.settings("npf")
-    assert all(each["papers"] for each in papers["numbers"]["npf_table2/test_accuracy"].values())
+    assert any("CIFAR-10" in reason for reason in situations["N20"]["unmet"])
+    assert situations["N15"]["stand_in"]
+    assert situations["N04"]["unmet"] == []
+
+
+def test_numbers_know_whether_they_are_on_stand_ins():
+    numbers = claim_settings("quick")["numbers"]
+    accuracies = numbers["npf_table2/test_accuracy"]
+    assert {"fc_sgd", "gconv_adam"} < set(accuracies)
+    for basis in accuracies.values():
+        assert basis["stand_in"]
+        assert not basis["papers"]
+    assert not numbers["npf_text/best_depth"][""]["stand_in"]
+
+
+def test_nothing_is_missing_at_the_papers_settings():
+    settings = claim_settings("paper")
+    assert all(is_papers(settings, "npf_table2/test_accuracy").values())
     # our kernel sees a subset of the images at every preset
-    gains = papers["numbers"]["npf_text/accuracy_gain"]
-    assert {part: each["papers"] for part, each in gains.items()} == {
-        "gconv_adam": True,
-        "cntk": False,
-    }
-    assert not any(each["unmet"] for each in papers["situations"].values())
+    gains = is_papers(settings, "npf_text/accuracy_gain")
+    assert gains == {"gconv_adam": True, "cntk": False}
+    for situation in settings["situations"].values():
+        assert not situation["unmet"]
 
 
-def test_a_claim_that_needs_a_larger_run_is_told_which_one_and_its_time():
-    told = plan().claim_input.settings("npf")["situations"]
-    assert told["N13"]["larger"].startswith("preset laptop takes ")
-    assert told["N13"]["larger"].endswith(" min of one core for it, by forecast")
-    assert told["N20"]["larger"].startswith("preset paper takes ")
-    assert told["N20"]["larger"] == told["N20"]["papers"]
-    assert told["N12"]["larger"] == ""  # nothing is missing
-    papers = plan("paper").claim_input.settings("npf")["situations"]
-    assert {each["larger"] + each["papers"] for each in papers.values()} == {""}
+def test_a_claim_that_needs_a_larger_run_names_it_and_its_time():
+    situations = claim_settings("quick")["situations"]
+    assert situations["N13"]["larger"].startswith("preset laptop takes ")
+    assert situations["N13"]["larger"].endswith(" min of one core for it, by forecast")
+    assert situations["N20"]["larger"].startswith("preset paper takes ")
+    assert situations["N20"]["larger"] == situations["N20"]["papers"]
+    assert situations["N12"]["larger"] == ""  # nothing is missing
+    for situation in claim_settings("paper")["situations"].values():
+        assert situation["larger"] == situation["papers"] == ""
 
 
-def test_a_claim_of_fewer_runs_than_the_papers_is_not_at_its_scale():
-    few, enough = (
-        plan(npf={"memorisation": {"descent": {"wide": {"runs": runs}}}}) for runs in (4, 10)
-    )
-    grades = {
-        name: [
-            each.claim_input.settings(paper)["situations"][name]["grade"] for each in (few, enough)
-        ]
-        for name, paper in (("N12", "npf"), ("N13", "npf"), ("D06", "dgn"))
-    }
-    reduced = "the paper's data, reduced scale"
-    papers = "the paper's scale"
-    assert grades == {"N12": [papers, papers], "N13": [reduced, papers], "D06": [reduced, papers]}
+@pytest.mark.parametrize(
+    ("claim", "paper", "few"),
+    [("N12", "npf", PAPER), ("N13", "npf", REDUCED), ("D06", "dgn", REDUCED)],
+)
+def test_a_claim_of_fewer_runs_than_the_papers_is_not_at_its_scale(claim, paper, few):
+    grades = []
+    for runs in (4, 10):
+        over = {"npf": {"memorisation": {"descent": {"wide": {"runs": runs}}}}}
+        situations = claim_settings("quick", paper, **over)["situations"]
+        grades.append(situations[claim]["grade"])
+    assert grades == [few, PAPER]
 
 
 def test_runs_that_a_preset_leaves_out_are_not_counted():
-    context = plan().claim_input.settings("npf")["situations"]["N12"]["context"]
+    context = claim_settings("quick")["situations"]["N12"]["context"]
     assert context.startswith("preset quick · 20 runs")
 
 

@@ -89,29 +89,34 @@ RECORDED = pd.read_csv(Path(__file__).parent / "quick_run.tsv", sep="\t", index_
 
 def left_during(cores, pace):
     """Time, seconds left as shown and in truth, after each job of the recorded run."""
-    mine = plan()
+    forecast = plan().forecast
     names = {job: job for job in RECORDED.index}
-    order = {job: mine.forecast.step(job, names) for job in names}
-    steps = {job: replace(order[job], seconds=RECORDED["forecast"][job]) for job in names}
-    took = {job: pace * (RECORDED["took"][job] + JOB) for job in names}
-    end = ends({job: replace(order[job], seconds=took[job] - JOB) for job in names}, cores)
-    shown = TimeLeft(steps, cores)
+    shown_steps = {}
+    true_steps = {}
+    took = {}
+    for job in names:
+        step = forecast.step(job, names)
+        took[job] = pace * (RECORDED["took"][job] + JOB)
+        shown_steps[job] = replace(step, seconds=RECORDED["forecast"][job])
+        true_steps[job] = replace(step, seconds=took[job] - JOB)
+    end = ends(true_steps, cores)
+    left = TimeLeft(shown_steps, cores)
     for job, now in end.items():
-        shown.end(job, took[job])
-        running = {
-            other: AtWork(now - end[other] + took[other])
-            for other in end
-            if end[other] - took[other] < now < end[other]
-        }
-        yield now, shown.seconds(running), max(end.values()) - now
+        left.end(job, took[job])
+        running = {}
+        for other in end:
+            start = end[other] - took[other]
+            if start < now < end[other]:
+                running[other] = AtWork(now - start)
+        yield now, left.seconds(running), max(end.values()) - now
 
 
 @pytest.mark.parametrize(("cores", "pace"), [(2, 0.7), (2, 1.0), (2, 1.3), (4, 1.0)])
 def test_the_time_left_of_a_real_run_is_about_true_from_its_first_tenth_on(cores, pace):
-    found = list(left_during(cores, pace))
-    total = sum(found[-1])  # of time, and of what is left then, which is nothing
-    for now, said, truth in found:
+    times = list(left_during(cores, pace))
+    total = times[-1][0]
+    for now, shown, truth in times:
         if now > 0.1 * total:
             # in the last tenth, of jobs of seconds, the error is small beside the run
-            near = abs(said - truth) < 0.05 * total and now > 0.9 * total
-            assert near or truth / 1.5 < said < 1.5 * truth, (now, said, truth)
+            near = abs(shown - truth) < 0.05 * total and now > 0.9 * total
+            assert near or truth / 1.5 < shown < 1.5 * truth, (now, shown, truth)
