@@ -77,31 +77,34 @@ def sample_pairs(
         by_depth = _block(rng, width, sorted(set(depths)), np.array(cosines), block)
         used = slice(plan.draws_of(blocks))
         cells = {}
-        for depth, (first, above, errors) in by_depth.items():
+        for depth, block_draws in by_depth.items():
             for c, cosine in enumerate(cosines):
                 cells[depth, cosine] = PairDraws(
                     width,
-                    first=first[:, c, used],
-                    above=above[:, c, used],
-                    errors=errors[:, :, c, used],
+                    first=block_draws.first[:, c, used],
+                    above=block_draws.above[:, c, used],
+                    errors=block_draws.errors[:, :, c, used],
                 )
         yield cells
 
 
 def _block(
-    rng: np.random.Generator, width: int, depths: list[int], angles: np.ndarray, size: int
-) -> dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Return `PairDraws.first`, ``above`` and ``errors`` of one block for each of sorted depths.
+    rng: np.random.Generator, width: int, depths: list[int], cosines: np.ndarray, size: int
+) -> dict[int, PairDraws]:
+    """Draw one block for all of the sorted depths.
 
-    Their axes are (2, C, draws) and (2, L, C, draws), where C is the number of cosines.
+    The arrays of the draws have an axis of the C cosines before that of the draws.
     """
-    grams, layers = _forward_pass(rng, width, depths[-1], angles, size)
-    shape = (len(angles), size)
-    parts = {}
+    grams, layers = _forward_pass(rng, width, depths[-1], cosines, size)
+    shape = (len(cosines), size)
+    by_depth = {}
     for depth in depths:
-        first = np.zeros((2, *shape))
-        above = np.zeros((2, *shape))
-        parts[depth] = (first, above, np.zeros((2, depth, *shape)))
+        by_depth[depth] = PairDraws(
+            width,
+            first=np.zeros((2, *shape)),
+            above=np.zeros((2, *shape)),
+            errors=np.zeros((2, depth, *shape)),
+        )
     errors: Errors | None = None
     networks: list[int] = []  # depths of the networks with errors in a layer
     for layer in range(depths[-1], 0, -1):
@@ -115,23 +118,23 @@ def _block(
         input_gram = np.stack([gram[0], gram[1]])  # (x, x) and (x, x~), (2, C, draws)
         for network, depth in enumerate(networks):
             error_gram = np.stack([errors.gram[0][network], errors.gram[1][network]])
-            first, above, errors_by_layer = parts[depth]
-            errors_by_layer[:, layer - 1] = error_gram
-            weights = first if layer == 1 else above
+            draws = by_depth[depth]
+            draws.errors[:, layer - 1] = error_gram
+            weights = draws.first if layer == 1 else draws.above
             weights += error_gram * input_gram
-    return parts
+    return by_depth
 
 
 def _forward_pass(
-    rng: np.random.Generator, width: int, depth: int, angles: np.ndarray, size: int
+    rng: np.random.Generator, width: int, depth: int, cosines: np.ndarray, size: int
 ) -> tuple[list[Triple], list["Layer"]]:
     """Draw the hidden layers of a network.
 
     Returns the Gram matrices of the inputs and of the activations of each hidden layer, each entry
     (C, draws), and the layers.
     """
-    ones = np.ones((len(angles), size))
-    grams: list[Triple] = [(ones, angles[:, None] * ones, ones.copy())]
+    ones = np.ones((len(cosines), size))
+    grams: list[Triple] = [(ones, cosines[:, None] * ones, ones.copy())]
     layers: list[Layer] = []
     for _ in range(depth - 1):
         layer = Layer(rng, width, grams[-1])
@@ -145,9 +148,11 @@ def cholesky(gram: Triple) -> Triple:
 
     The row of a zero pivot is zero.
     """
-    first = np.sqrt(np.maximum(gram[0], 0.0))
-    across = np.divide(gram[1], first, out=np.zeros_like(first), where=first > 0)
-    return first, across, np.sqrt(np.maximum(gram[2] - across * across, 0.0))
+    g11, g12, g22 = gram
+    a = np.sqrt(np.maximum(g11, 0.0))
+    b = np.divide(g12, a, out=np.zeros_like(a), where=a > 0)
+    c = np.sqrt(np.maximum(g22 - b * b, 0.0))
+    return a, b, c
 
 
 def _cleared(triple: Triple, count: np.ndarray) -> Triple:

@@ -4,6 +4,7 @@ Those without a closed form are computed by a series.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from torch import nn
@@ -12,21 +13,29 @@ from torch.nn import functional
 from finitewidth.kernels.wide import duals, hermite
 from finitewidth.kernels.wide.duals import Dual
 
+
+def _relu(inplace: bool = False) -> Dual:
+    return duals.RELU
+
+
+def _leaky_relu(negative_slope: float = 0.01, inplace: bool = False) -> Dual:
+    return duals.piecewise_linear(negative_slope, 1.0)
+
+
+def _gelu(approximate: str = "none") -> Dual:
+    if approximate == "none":
+        return duals.GELU
+    return hermite.by_series(partial(functional.gelu, approximate=approximate))
+
+
+# modules, which are the argument, and functions, whose further arguments are those of the dual
 ACTIVATIONS: dict[Any, Callable[..., Dual]] = {
     nn.ReLU: lambda module: duals.RELU,
-    nn.LeakyReLU: lambda module: duals.piecewise_linear(module.negative_slope, 1.0),
-    nn.GELU: lambda module: (
-        duals.GELU if module.approximate == "none" else hermite.by_series(module)
-    ),
-    functional.relu: lambda inplace=False: duals.RELU,
-    functional.leaky_relu: lambda negative_slope=0.01, inplace=False: duals.piecewise_linear(
-        negative_slope, 1.0
-    ),
-    functional.gelu: lambda approximate="none": (
-        duals.GELU
-        if approximate == "none"
-        else hermite.by_series(lambda h: functional.gelu(h, approximate=approximate))
-    ),
+    nn.LeakyReLU: lambda module: _leaky_relu(module.negative_slope),
+    nn.GELU: lambda module: _gelu(module.approximate),
+    functional.relu: _relu,
+    functional.leaky_relu: _leaky_relu,
+    functional.gelu: _gelu,
 }
 # by the name of the function or method
 NAMED = {
