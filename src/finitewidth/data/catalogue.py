@@ -27,60 +27,67 @@ class Source:
 
 _UCI = "UCI optical digits as shipped with scikit-learn (Alpaydin & Kaynak 1998)"
 
-SOURCES: dict[str, Source] = {
-    source.name: source
-    for source in (
-        Source("digits", "digits 8×8", (8, 8, 1), 10, (1438, 359), _UCI),
-        Source(
-            "warped_digits",
-            "warped digits 8×8",
-            (8, 8, 1),
-            10,
-            (1438, 359),
-            f"{_UCI}, each rotated, scaled, sheared and shifted at random",
-        ),
-        Source(
-            "digits_on_patches",
-            "digits on photo patches 16×16",
-            (16, 16, 3),
-            10,
-            (2876, 718),
-            f"{_UCI}, in light colours over dark patches of scikit-learn's two sample photographs",
-        ),
-        Source(
-            "mnist",
-            "MNIST",
-            (28, 28, 1),
-            10,
-            (60_000, 10_000),
-            "LeCun, Cortes & Burges (1998), read with torchvision",
-        ),
-        Source(
-            "fashion_mnist",
-            "FashionMNIST",
-            (28, 28, 1),
-            10,
-            (60_000, 10_000),
-            "Xiao, Rasul & Vollgraf (2017), read with torchvision",
-        ),
-        Source(
-            "cifar10",
-            "CIFAR-10",
-            (32, 32, 3),
-            10,
-            (50_000, 10_000),
-            "Krizhevsky (2009), read with torchvision",
-        ),
-        Source(
-            "cifar10_jpeg",
-            "CIFAR-10 (JPEG re-encoded)",
-            (32, 32, 3),
-            10,
-            (50_000, 10_000),
-            "Krizhevsky (2009), pictures re-encoded as JPEG: the same photographs, not bit-exact",
-        ),
-    )
-}
+_SOURCES = (
+    Source(
+        name="digits",
+        title="digits 8×8",
+        shape=(8, 8, 1),
+        classes=10,
+        images=(1438, 359),
+        origin=_UCI,
+    ),
+    Source(
+        name="warped_digits",
+        title="warped digits 8×8",
+        shape=(8, 8, 1),
+        classes=10,
+        images=(1438, 359),
+        origin=f"{_UCI}, each rotated, scaled, sheared and shifted at random",
+    ),
+    Source(
+        name="digits_on_patches",
+        title="digits on photo patches 16×16",
+        shape=(16, 16, 3),
+        classes=10,
+        images=(2876, 718),
+        origin=f"{_UCI}, in light colours over dark patches of scikit-learn's two sample "
+        "photographs",
+    ),
+    Source(
+        name="mnist",
+        title="MNIST",
+        shape=(28, 28, 1),
+        classes=10,
+        images=(60_000, 10_000),
+        origin="LeCun, Cortes & Burges (1998), read with torchvision",
+    ),
+    Source(
+        name="fashion_mnist",
+        title="FashionMNIST",
+        shape=(28, 28, 1),
+        classes=10,
+        images=(60_000, 10_000),
+        origin="Xiao, Rasul & Vollgraf (2017), read with torchvision",
+    ),
+    Source(
+        name="cifar10",
+        title="CIFAR-10",
+        shape=(32, 32, 3),
+        classes=10,
+        images=(50_000, 10_000),
+        origin="Krizhevsky (2009), read with torchvision",
+    ),
+    Source(
+        name="cifar10_jpeg",
+        title="CIFAR-10 (JPEG re-encoded)",
+        shape=(32, 32, 3),
+        classes=10,
+        images=(50_000, 10_000),
+        origin="Krizhevsky (2009), pictures re-encoded as JPEG: the same photographs, not "
+        "bit-exact",
+    ),
+)
+SOURCES: dict[str, Source] = {source.name: source for source in _SOURCES}
 IMAGE_FOLDERS = ("cifar10_jpeg",)
 _YOURS = " (your images"  # in the title of a folder of images that a user named
 
@@ -105,7 +112,14 @@ def find_source(
     if name in SOURCES:
         return SOURCES[name]
     if name in trees:
-        return Source(name, f"{name}{_YOURS})", None, None, None, f"image folder {name}")
+        return Source(
+            name=name,
+            title=f"{name}{_YOURS})",
+            shape=None,
+            classes=None,
+            images=None,
+            origin=f"image folder {name}",
+        )
     known = [*SOURCES, *trees]
     raise ConfigError(
         f"{key}: {name!r} is unknown{nearest(name, known)}; known are "

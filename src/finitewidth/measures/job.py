@@ -63,18 +63,7 @@ def run_experiment(
     if checkpoints is not None:
         from finitewidth.training.checkpoints import Checkpoints
 
-        # a digest of all that the results depend on, by which checkpoints are found
-        files = [file for paths in inputs.values() for file in _as_list(paths)]
-        identity = fingerprint(
-            {
-                "module": module,
-                "base_seed": seed,
-                "settings": settings,
-                "code": code,
-                "inputs": [digest_of(file) for file in files],
-                "versions": versions_of(COMPUTING),
-            }
-        )
+        identity = _identity(module, inputs, settings, code, seed)
         facts["fingerprint"] = identity
         arguments.append(Checkpoints(checkpoints, identity, checkpoint_seconds))
     with base_seed(seed):
@@ -85,6 +74,25 @@ def run_experiment(
         else:
             result_files.write_table(path, tables[name])
     return facts
+
+
+def _identity(
+    module: str, inputs: Mapping[str, Any], settings: Mapping[str, Any], code: str, seed: int
+) -> str:
+    """Return a digest of everything that the results depend on, by which checkpoints are found."""
+    digests = []
+    for paths in inputs.values():
+        digests += [digest_of(file) for file in _as_list(paths)]
+    return fingerprint(
+        {
+            "module": module,
+            "base_seed": seed,
+            "settings": settings,
+            "code": code,
+            "inputs": digests,
+            "versions": versions_of(COMPUTING),
+        }
+    )
 
 
 def _as_list(paths: Any) -> list[str]:

@@ -45,7 +45,7 @@ def run_training(
     """
     device = prepare_torch(runtime["threads"], runtime["device"])
     run = TrainingRun.from_mapping(settings)
-    # all that the weights depend on: with another base seed, these checkpoints are not found
+    # everything that the weights depend on: with another base seed, these checkpoints are not found
     identity = fingerprint(
         {
             "run": settings,
