@@ -9,7 +9,7 @@ alpha_k(a) h_k(z). By Mehler's formula, for variances a and b and the correlatio
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import ceil
 
 import numpy as np
@@ -19,7 +19,7 @@ from torch import Tensor
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.activations import ActivationLike, TensorMap, activation_of
 from finitewidth.kernels.trained.budget import pieces
-from finitewidth.kernels.wide.duals import Dual, Mean, correlation
+from finitewidth.kernels.wide.duals import Dual, correlation
 
 REACH = 13.0  # of the integrals, in standard deviations
 PANEL = 0.5  # width of a panel; one ends at 0, where some activations have a kink
@@ -46,8 +46,8 @@ def by_series(activation: ActivationLike) -> Dual:
     the errors would be up to 3e-6 and 5e-3 near c = 1 and -1.
     """
     function = activation_of(activation)
-    value = _mean(function.value)
-    slope = _mean(function.slope)
+    value = partial(_mean, function.value)
+    slope = partial(_mean, function.slope)
 
     def means(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
         return value(q, a, b), slope(q, a, b)
@@ -55,31 +55,25 @@ def by_series(activation: ActivationLike) -> Dual:
     return Dual(means, value)
 
 
-def _mean(function: TensorMap) -> Mean:
-    """Return E f(u) f(v) as a function of covariance and variances."""
-
-    def mean(q: Tensor, a: Tensor, b: Tensor) -> Tensor:
-        c, _ = correlation(q, a, b)
-        same = a.shape == b.shape and torch.equal(a, b)
-        variances = a.reshape(-1) if same else torch.cat([a.reshape(-1), b.reshape(-1)])
-        coefficients = _coefficients(function, variances)
-        if not bool(coefficients.largest.isfinite().all()):
-            raise ConfigError(
-                "network: an activation grows too fast; its square has no finite mean"
-            )
-        terms = _terms(coefficients.largest, float(c.abs().max()))
-        power = c.square() if terms.step == 2 else c
-        total = torch.zeros_like(c)
-        # Horner's scheme, from the last term to the first
-        for piece in reversed(list(pieces(len(terms), AT_ONCE))):
-            alpha = coefficients.at_terms(terms[piece])  # (k, number of variances)
-            alpha_a = alpha[:, : a.numel()].reshape(-1, *a.shape)
-            alpha_b = alpha_a if same else alpha[:, a.numel() :].reshape(-1, *b.shape)
-            for k in reversed(range(len(alpha_a))):
-                total.mul_(power).addcmul_(alpha_a[k], alpha_b[k])
-        return total.mul_(c) if terms.start else total
-
-    return mean
+def _mean(function: TensorMap, q: Tensor, a: Tensor, b: Tensor) -> Tensor:
+    """Return E f(u) f(v) for covariances q and variances a and b of u and v."""
+    c, _ = correlation(q, a, b)
+    same = a.shape == b.shape and torch.equal(a, b)
+    variances = a.reshape(-1) if same else torch.cat([a.reshape(-1), b.reshape(-1)])
+    coefficients = _coefficients(function, variances)
+    if not bool(coefficients.largest.isfinite().all()):
+        raise ConfigError("network: an activation grows too fast; its square has no finite mean")
+    terms = _terms(coefficients.largest, float(c.abs().max()))
+    power = c.square() if terms.step == 2 else c
+    total = torch.zeros_like(c)
+    # Horner's scheme, from the last term to the first
+    for piece in reversed(list(pieces(len(terms), AT_ONCE))):
+        alpha = coefficients.at_terms(terms[piece])  # (k, number of variances)
+        alpha_a = alpha[:, : a.numel()].reshape(-1, *a.shape)
+        alpha_b = alpha_a if same else alpha[:, a.numel() :].reshape(-1, *b.shape)
+        for k in reversed(range(len(alpha_a))):
+            total.mul_(power).addcmul_(alpha_a[k], alpha_b[k])
+    return total.mul_(c) if terms.start else total
 
 
 def _terms(largest: Tensor, c: float) -> range:
