@@ -87,8 +87,9 @@ class Page:
 
 def assets_digest() -> str:
     """Return a digest (16 hexadecimal digits) of templates, styles and scripts."""
+    files = [file for kind in KINDS for file in (FOLDER / kind).iterdir()]
     digest = hashlib.sha256()
-    for file in sorted(file for kind in KINDS for file in (FOLDER / kind).iterdir()):
+    for file in sorted(files):
         digest.update(file.name.encode() + file.read_bytes())
     return digest.hexdigest()[:16]
 

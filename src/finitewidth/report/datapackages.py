@@ -19,26 +19,31 @@ from finitewidth.report.formulas import as_text
 
 
 def write_packages(packages: Mapping[str, Mapping[str, Any]], root: str | Path = ".") -> None:
-    """Write the data packages of all papers: file -> ``paper``, ``title``, ``preset``, artifacts.
+    """Write the data packages of all papers.
 
-    The folder of the project, ``root``, has the printed numbers.
-
-    Of each artifact ``resources`` has ``artifact``, ``title``, ``footer``, ``file`` (the data
-    file), ``caption`` (the file with its caption), ``renderer`` (its ``module``, its ``settings``
-    and, of a figure, the ``mark``) and ``inputs`` (the reference of a table -> its files).
+    Args:
+        packages: file of the package -> ``paper``, ``title``, ``preset`` and ``resources``. Each
+            resource has ``artifact``, ``title``, ``footer``, ``file`` (the data file), ``caption``
+            (the file with its caption), ``renderer`` (its ``module``, its ``settings`` and, of a
+            figure, the ``mark``) and ``inputs`` (the reference of a table -> its files).
+        root: the folder of the project, with the printed numbers.
     """
-    for file, what in packages.items():
-        folder, title = Path(file).parent, what["title"]
+    for file, package in packages.items():
+        folder = Path(file).parent
+        title = package["title"]
+        resources = []
+        for resource in package["resources"]:
+            resources.append(_resource(folder, Path(root), **resource))
         result_files.write_json(
             file,
             {
                 "profile": "tabular-data-package",
-                "name": f"finitewidth-{what['paper']}-{what['preset']}",
+                "name": f"finitewidth-{package['paper']}-{package['preset']}",
                 "title": f"Data of the figures and tables of: {title}",
                 "description": "The numbers that each figure and table shows, "
                 "computed by finitewidth.",
                 "sources": [{"title": title}],
-                "resources": [_resource(folder, Path(root), **each) for each in what["resources"]],
+                "resources": resources,
             },
         )
 
@@ -54,15 +59,15 @@ def _resource(
     renderer: Mapping[str, Any],
     inputs: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:
-    """The description of the data file of one artifact; `write_packages` says what is given."""
+    """The description of the data file of one artifact, from what `write_packages` was given."""
     path = Path(file)
-    module = renderer["module"]
     columns = {}  # reference -> columns; all files of a reference have the same
     for reference, files in inputs.items():
         columns[reference] = _columns_of(files[0], root)
-    fields = [
-        _field(name, field, columns, module) for name, field in import_module(module).FIELDS.items()
-    ]
+    module = renderer["module"]
+    schema = []
+    for name, field in import_module(module).FIELDS.items():
+        schema.append(_field(name, field, columns, module))
     return {
         "profile": "tabular-data-resource",
         "name": artifact,
@@ -77,7 +82,7 @@ def _resource(
         "hash": f"sha256:{digest_of(path)}",
         "sources": [{"title": reference} for reference in inputs],
         "renderer": renderer,
-        "schema": {"fields": fields, "missingValues": [MISSING]},
+        "schema": {"fields": schema, "missingValues": [MISSING]},
     }
 
 

@@ -19,7 +19,10 @@ class Download:
 
 
 class Downloads:
-    """Copy files from ``results`` to ``folder``/files, each once, if they are ``whole``."""
+    """Copies of files below ``results`` in the folder ``files`` of the report.
+
+    Each file is copied once. One that is not ``whole`` is not copied.
+    """
 
     def __init__(
         self,
@@ -27,7 +30,9 @@ class Downloads:
         folder: str | Path,
         whole: Callable[[Path], bool] = lambda file: True,
     ):
-        self._results, self._folder, self._whole = Path(results), Path(folder), whole
+        self._results = Path(results)
+        self._folder = Path(folder)
+        self._whole = whole
         self._copies: dict[Path, Download | None] = {}
 
     def put(self, file: str | Path, compress: bool = True) -> Download | None:
@@ -38,12 +43,15 @@ class Downloads:
         display.
         """
         file = Path(file)
-        if file in self._copies:
-            return self._copies[file]
-        if not (file.is_file() and self._whole(file)):
-            return self._copies.setdefault(file, None)
+        if file not in self._copies:
+            may_be_shown = file.is_file() and self._whole(file)
+            self._copies[file] = self._copy(file, compress) if may_be_shown else None
+        return self._copies[file]
+
+    def _copy(self, file: Path, compress: bool) -> Download:
+        is_text = file.suffix not in (".png", ".pdf", ".npz")
+        compress = compress and is_text and file.stat().st_size > LARGE
         suffix = ".txt" if file.suffix == ".log" else ""
-        compress &= file.stat().st_size > LARGE and file.suffix not in (".png", ".pdf", ".npz")
         if compress:
             suffix += "z" if file.suffix == ".svg" else ".gz"
         href = f"files/{file.relative_to(self._results).as_posix()}{suffix}"
@@ -53,5 +61,4 @@ class Downloads:
             target.write_bytes(gzip.compress(file.read_bytes(), mtime=0))
         else:
             shutil.copyfile(file, target)
-        copy = Download(href=href, label=target.name, size=target.stat().st_size)
-        return self._copies.setdefault(file, copy)
+        return Download(href=href, label=target.name, size=target.stat().st_size)

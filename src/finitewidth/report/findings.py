@@ -56,31 +56,33 @@ class Job:
 
 def upstream(files: Sequence[str], jobs: Mapping[str, Job]) -> list[Job]:
     """Return all jobs upstream of ``files`` that write a provenance file, the nearest first."""
-    return [job for job in makers_of(files, jobs) if job.stamp]
+    return [job for job in all_upstream(files, jobs) if job.stamp]
 
 
-def makers_of(files: Sequence[str], jobs: Mapping[str, Job]) -> list[Job]:
-    """Return all jobs that ``files`` rest on, each once, the nearest first."""
-    makers = {file: job for job in jobs.values() for file in job.outputs}
-    found: dict[str, Job] = {}
+def all_upstream(files: Sequence[str], jobs: Mapping[str, Job]) -> list[Job]:
+    """Return all jobs upstream of ``files``, each once, the nearest first."""
+    job_of_file = {file: job for job in jobs.values() for file in job.outputs}
+    upstream_jobs: dict[str, Job] = {}
     waiting = list(files)
     while waiting:
-        maker = makers.get(waiting.pop(0))
-        if maker and maker.name not in found:
-            found[maker.name] = maker
-            waiting += maker.inputs
-    return list(found.values())
+        job = job_of_file.get(waiting.pop(0))
+        if job and job.name not in upstream_jobs:
+            upstream_jobs[job.name] = job
+            waiting += job.inputs
+    return list(upstream_jobs.values())
 
 
 class _Judged:
-    """What has ``claims`` and ``numbers``."""
+    """Anything with ``claims`` and ``numbers``, whose verdicts and outcomes can be counted."""
 
     @cached_property
     def rollup(self) -> dict[str, dict[str, int]]:
-        """The counts of its verdicts and outcomes."""
+        """The counts of verdicts and of outcomes."""
+        judged = [claim["verdict"] for claim in self.claims]
+        compared = [number["outcome"] for number in self.numbers]
         return {
-            "claims": counted((claim["verdict"] for claim in self.claims), verdicts.VERDICTS),
-            "numbers": counted((each["outcome"] for each in self.numbers), reported.OUTCOMES),
+            "claims": counted(judged, verdicts.VERDICTS),
+            "numbers": counted(compared, reported.OUTCOMES),
         }
 
 
@@ -136,14 +138,15 @@ class Paper(_Judged):
     version_of: str = ""
 
     @property
-    def own(self) -> list[Artifact]:
-        """The paper's own tables and figures, without additions."""
+    def originals(self) -> list[Artifact]:
+        """The tables and figures of the paper itself, without our additions."""
         return [artifact for artifact in self.artifacts if not artifact.extra]
 
     @property
     def states(self) -> dict[str, int]:
-        """State of its own tables and figures -> count, without states that do not occur."""
-        return counted((each.state for each in self.own), (MADE, NOT_MADE, ALTERED))
+        """State of the original tables and figures -> count, without states that do not occur."""
+        states = [artifact.state for artifact in self.originals]
+        return counted(states, (MADE, NOT_MADE, ALTERED))
 
     @property
     def title(self) -> str:
@@ -163,22 +166,18 @@ class Paper(_Judged):
 
 @dataclass(frozen=True, kw_only=True)
 class Findings(_Judged):
-    """All results of a preset that the pages show.
-
-    The ``records`` are the provenance of all jobs but the report, and ``stamps`` those of the
-    experiments and trainings. The ``usage`` of jobs has the longest wall time first.
-    """
+    """All results of a preset that the pages show."""
 
     preset: str
-    results: str
-    overrides: tuple[str, ...]
+    results: str  # the folder
+    overrides: tuple[str, ...]  # settings changed on the command line
     papers: tuple[Paper, ...]
-    jobs: Mapping[str, Job]
-    stamps: Mapping[str, dict[str, Any]]
-    records: tuple[dict[str, Any], ...]
-    usage: Mapping[str, Usage]
+    jobs: Mapping[str, Job]  # of the workflow
+    stamps: Mapping[str, dict[str, Any]]  # experiment or training -> its provenance
+    records: tuple[dict[str, Any], ...]  # the provenance of all jobs but the report
+    usage: Mapping[str, Usage]  # name of a job -> its usage, the longest wall time first
     errata_file: str
-    errata_known: bool
+    errata_known: bool  # whether the errata were checked
     errata: tuple[dict[str, str], ...]
     datasets: tuple[str, ...]
     provenances: Provenances
@@ -186,8 +185,8 @@ class Findings(_Judged):
     def whole(self, file: Path) -> bool:
         """Whether a file may be shown.
 
-        It is as its job wrote it, or a provenance that can be read. Of logs and benchmarks no
-        provenance has a digest.
+        It is as its job wrote it, or it is a provenance file that can be read. Logs and benchmarks
+        are always shown: no provenance has a digest of them.
         """
         if file.suffix in (".log", ".tsv") or str(file) in self.provenances.stamps:
             return True
@@ -209,46 +208,43 @@ class Findings(_Judged):
         return facts.facts_of(self.claims, self.numbers, self.errata)
 
     @property
-    def own(self) -> list[Artifact]:
-        """The papers' own tables and figures, without additions."""
-        return [artifact for paper in self.papers for artifact in paper.own]
+    def originals(self) -> list[Artifact]:
+        """The tables and figures of the papers themselves, without our additions."""
+        return [artifact for paper in self.papers for artifact in paper.originals]
 
 
 def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findings:
     """Read all results of a preset that exist.
 
-    The settings are those of `finitewidth.pipeline.report_input.ReportInput.settings`;
-    ``overrides``, what is changed on the command line; ``jobs``, the jobs of the workflow; and
-    ``outdated``, artifact -> why its files are not those of these settings. The folder of the
-    project, ``root``, has the printed numbers and the citations.
+    Args:
+        settings: as `finitewidth.pipeline.report_input.ReportInput.settings` returns them, and also
+            ``overrides``, the settings changed on the command line; ``jobs``, the jobs of the
+            workflow; ``outdated``, artifact -> why its files are not those of these settings.
+        root: the folder of the project, with the printed numbers and the citations.
     """
     root = Path(root)
     results = settings["results"]
     provenances = Provenances(results)
+    jobs = {}
+    for name, attributes in settings["jobs"].items():
+        jobs[name] = Job(name=name, **attributes)
     records = _records(provenances, results)
     evidence = _Evidence(
-        jobs={name: Job(name=name, **fields) for name, fields in settings["jobs"].items()},
+        jobs=jobs,
         provenances=provenances,
         records={_job_name(record): record for record in records},
         outdated=settings["outdated"],
     )
     errata = _optional(Path(settings["errata"]), provenances)
-    papers = _papers(settings, root, evidence, errata or ())
-    stamps = {
-        name: record
-        for name, record in evidence.records.items()
-        if name in evidence.jobs and evidence.jobs[name].stamp
-    }
-    usage = {name: usage_in(record) for name, record in evidence.records.items()}
     return Findings(
         preset=settings["preset"],
         results=results,
         overrides=tuple(settings["overrides"]),
-        papers=papers,
-        jobs=evidence.jobs,
-        stamps=stamps,
+        papers=_papers(settings, root, evidence, errata or ()),
+        jobs=jobs,
+        stamps=_stamps(evidence),
         records=tuple(records),
-        usage=dict(sorted(usage.items(), key=lambda item: -item[1].wall)),
+        usage=_usage(evidence.records),
         errata_file=str(settings["errata"]),
         errata_known=errata is not None,
         errata=tuple(errata or ()),
@@ -277,6 +273,23 @@ def _records(provenances: Provenances, results: str) -> list[dict[str, Any]]:
     return records
 
 
+def _stamps(evidence: _Evidence) -> dict[str, dict[str, Any]]:
+    """Experiment or training of the workflow -> its provenance."""
+    stamps = {}
+    for name, record in evidence.records.items():
+        job = evidence.jobs.get(name)
+        if job and job.stamp:
+            stamps[name] = record
+    return stamps
+
+
+def _usage(records: Mapping[str, dict[str, Any]]) -> dict[str, Usage]:
+    """Name of a job -> its usage, the longest wall time first."""
+    usage = {name: usage_in(record) for name, record in records.items()}
+    longest_first = sorted(usage, key=lambda name: -usage[name].wall)
+    return {name: usage[name] for name in longest_first}
+
+
 def _job_name(record: Mapping[str, Any]) -> str:
     """The name of the job of a provenance, as `Job` has it: only trainings have a slash."""
     name = record["job"]
@@ -291,51 +304,67 @@ def _papers(
 ) -> tuple[Paper, ...]:
     """Return all papers; an artifact may carry claims of any of them."""
     citations = read_citations(root / "CITATION.cff", settings["papers"])
-    claims = {
-        name: _claims(name, settings, errata, evidence.provenances) for name in settings["papers"]
-    }
-    all_claims = [claim for paper_claims in claims.values() for claim in paper_claims]
+    claims = {}
+    for name in settings["papers"]:
+        claims[name] = _claims(name, settings, errata, evidence.provenances)
+    all_claims = [claim for claims_of_paper in claims.values() for claim in claims_of_paper]
     papers = []
     for name in settings["papers"]:
         numbers = _numbers(
             name, settings["results"], root / "config/reported", evidence.provenances
         )
-        artifacts = [
-            _artifact(entry, all_claims, numbers, evidence)
-            for entry in settings["artifacts"]
-            if entry["paper"] == name
-        ]
-        papers.append(
-            Paper(
-                name=name,
-                citation=citations[name],
-                version_of=settings["versions"].get(name, ""),
-                artifacts=tuple(artifacts),
-                claims=tuple(claims[name]),
-                numbers=tuple(numbers),
-                errata=tuple(erratum for erratum in errata if erratum["paper"] == name),
-            )
+        artifacts = []
+        for entry in settings["artifacts"]:
+            if entry["paper"] == name:
+                artifacts.append(_read_artifact(entry, all_claims, numbers, evidence))
+        paper = Paper(
+            name=name,
+            citation=citations[name],
+            version_of=settings["versions"].get(name, ""),
+            artifacts=tuple(artifacts),
+            claims=tuple(claims[name]),
+            numbers=tuple(numbers),
+            errata=tuple(erratum for erratum in errata if erratum["paper"] == name),
         )
+        papers.append(paper)
     return tuple(papers)
 
 
 def read_citations(file: str | Path, papers: Collection[str]) -> dict[str, Citation]:
-    """Return short name -> reference of each paper, whose ``notes`` must contain the name."""
+    """Return short name -> reference of each paper, whose ``notes`` must contain the name.
+
+    Args:
+        file: a CITATION.cff.
+        papers: the short names.
+
+    Raises:
+        ConfigError: a paper has no reference.
+    """
     whole = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
-    found = {}
+    citations = {}
     for entry in whole["references"]:
-        arxiv = [each["value"].removeprefix("arXiv:") for each in entry.get("identifiers", ())]
-        citation = Citation(
-            title=" ".join(entry["title"].split()),
-            authors=", ".join(author["family-names"] for author in entry["authors"]),
-            year=entry["year"],
-            url=entry.get("url") or (f"https://arxiv.org/abs/{arxiv[0]}" if arxiv else ""),
-        )
-        names = set(papers).intersection(re.findall(r"\w+", entry.get("notes", "")))
-        found |= dict.fromkeys(names, citation)
-    if missing := set(papers) - set(found):
+        words = set(re.findall(r"\w+", entry.get("notes", "")))
+        for name in words.intersection(papers):
+            citations[name] = _citation(entry)
+    missing = set(papers) - set(citations)
+    if missing:
         raise ConfigError(f"{file}: no reference has {', '.join(sorted(missing))} in its notes")
-    return found
+    return citations
+
+
+def _citation(entry: Mapping[str, Any]) -> Citation:
+    """The citation of an entry of CITATION.cff; its address is that of arXiv if it has no other."""
+    url = entry.get("url", "")
+    identifiers = entry.get("identifiers", ())
+    if not url and identifiers:
+        arxiv = identifiers[0]["value"].removeprefix("arXiv:")
+        url = f"https://arxiv.org/abs/{arxiv}"
+    return Citation(
+        title=" ".join(entry["title"].split()),
+        authors=", ".join(author["family-names"] for author in entry["authors"]),
+        year=entry["year"],
+        url=url,
+    )
 
 
 def _optional(file: Path, provenances: Provenances) -> list[dict[str, str]] | None:
@@ -358,26 +387,32 @@ def _claims(
     parts = _optional(folder / f"{paper}_parts.csv", provenances) or []
     judged = {row["claim"]: row for row in verdict_rows if row["verdict"] in VERDICTS}
     reason = "the verdicts have not been computed yet"
-    if verdict_table.is_file() and (problem := provenances.problem(verdict_table)):
+    problem = provenances.problem(verdict_table) if verdict_table.is_file() else None
+    if problem:
         reason = f"{verdict_table} {problem}; {REMEDY}"
     elif len(judged) < len(verdict_rows):
         reason = f"{verdict_table} has words of another version of finitewidth; {REMEDY}"
-    unjudged = Verdict(verdict=NOT_RUN, reason=reason)
+    not_run = Verdict(verdict=NOT_RUN, reason=reason)
     rows = []
     for claim in ledger.claims_of(paper):
         row = judged.get(claim.id)
         if row is None:
-            row = ledger.verdict_row(claim, unjudged, settings["preset"], ledger.Situation())
+            row = ledger.verdict_row(claim, not_run, settings["preset"], ledger.Situation())
         additions = {
             "needs": [need.wording for need in claim.needs],
             "quotes": claim.quotes,
-            "errata": [each["id"] for each in errata if claim.id in each.get("claims", "").split()],
+            "errata": _errata_about(claim.id, errata),
             "artifacts": row["artifacts"].split(),
             "tables": row["tables"].split(),
             "parts": [part for part in parts if part["claim"] == claim.id],
         }
         rows.append(row | additions)
     return rows
+
+
+def _errata_about(claim: str, errata: Sequence[Mapping[str, str]]) -> list[str]:
+    """The errata that refer to a claim."""
+    return [erratum["id"] for erratum in errata if claim in erratum.get("claims", "").split()]
 
 
 def _numbers(
@@ -389,11 +424,14 @@ def _numbers(
         return compared
     if not (folder / f"{paper}.csv").is_file():
         return []
-    rows = reported.compare(reported_numbers.read_reported(folder, paper), {}, {})
-    return [{k: "" if value is None else str(value) for k, value in row.items()} for row in rows]
+    rows = []
+    for row in reported.compare(reported_numbers.read_reported(folder, paper), {}, {}):
+        # as if read from a file
+        rows.append({key: "" if value is None else str(value) for key, value in row.items()})
+    return rows
 
 
-def _artifact(
+def _read_artifact(
     entry: Mapping[str, Any],
     claims: Sequence[dict[str, Any]],
     numbers: Sequence[dict[str, str]],
@@ -445,7 +483,8 @@ def _content(entry: Mapping[str, Any], provenances: Provenances) -> dict[str, An
         checked.append(entry["caption"])
     problems = {}
     for file in checked:
-        if problem := provenances.problem(file):
+        problem = provenances.problem(file)
+        if problem:
             problems[file] = problem
     if problems:
         return {"state": ALTERED, "files": {}, "problems": problems, "caption": ""}

@@ -82,7 +82,9 @@ def size(count: int) -> str:
     """Format a number of bytes: ``840 B``, ``12 kB`` or ``1.4 MB``."""
     if count < 1000:
         return f"{count} B"
-    return f"{count / 1000:.0f} kB" if count < 1e6 else f"{count / 1e6:.1f} MB"
+    if count < 1e6:
+        return f"{count / 1000:.0f} kB"
+    return f"{count / 1e6:.1f} MB"
 
 
 def quotes(sources: str) -> str:

@@ -60,32 +60,43 @@ def mathml(latex: str, block: bool = False) -> str:
 @cache
 def in_html(text: str) -> Markup:
     """A text as HTML, its formulas as MathML."""
-    parts = FORMULA.split(str(text))
-    parts[::2] = [html.escape(part, quote=False) for part in parts[::2]]
-    for place in range(1, len(parts), 2):
-        sign = re.match(r"[,.;:)”]*", parts[place + 1])[0]  # no line begins with these
-        parts[place + 1] = parts[place + 1][len(sign) :]
-        parts[place] = _inline(parts[place], sign)
-    return Markup("".join(parts))
+    parts = FORMULA.split(str(text))  # every second one is a formula
+    converted = [html.escape(parts[0], quote=False)]
+    for formula, after in zip(parts[1::2], parts[2::2], strict=True):
+        sign = re.match(r"[,.;:)”]*", after)[0]  # stays with the formula: no line begins with it
+        rest = after[len(sign) :]
+        converted.append(_inline(formula, sign))
+        converted.append(html.escape(rest, quote=False))
+    return Markup("".join(converted))
 
 
 def in_markdown(text: Any) -> str:
     """A text on one line, such that Markdown shows it as it is, but for its formulas."""
-    parts = FORMULA.split(" ".join(str(text).split()))
-    parts[::2] = [SPECIAL.sub(r"\\\1", part) for part in parts[::2]]
-    # a bar would end the cell of a table
-    parts[1::2] = ["$" + part.replace("|", r"\vert ") + "$" for part in parts[1::2]]
+    one_line = " ".join(str(text).split())
+    parts = FORMULA.split(one_line)  # every second one is a formula
+    for number, part in enumerate(parts):
+        if number % 2:
+            bars = part.replace("|", r"\vert ")  # a bar would end the cell of a table
+            parts[number] = f"${bars}$"
+        else:
+            parts[number] = SPECIAL.sub(r"\\\1", part)
     return "".join(parts)
 
 
 def in_markup(markup: str) -> Markup:
     """HTML with its formulas as MathML."""
-    return Markup(FORMULA.sub(lambda found: _inline(html.unescape(found[1]), ""), markup))
+
+    def converted(formula: re.Match) -> str:
+        return _inline(html.unescape(formula[1]), "")
+
+    return Markup(FORMULA.sub(converted, markup))
 
 
 def _inline(latex: str, sign: str) -> str:
-    tall = ' displaystyle="true"' if r"\frac" in latex else ""
-    math = mathml(latex).replace("<math ", f"<math{tall} ", 1)
+    """A formula within a line; the ``sign`` behind it stays on its line."""
+    math = mathml(latex)
+    if r"\frac" in latex:
+        math = math.replace("<math ", '<math displaystyle="true" ', 1)
     math = re.sub(r">\s+<", "><", math)
     return f'<span class="fw-whole">{math}{sign}</span>' if sign else math
 
@@ -108,15 +119,22 @@ def label_in_html(text: object) -> Markup:
 
     Such names stand in tables of results, in plain text.
     """
-    text = html.escape(str(text), quote=False)
-    text = re.sub(rf"(?<![\w\\])({NAMES})(?![a-z])", lambda name: _letter(name[1]), text)
-    script = r"(\{[^{}]*\}|\([^()]*\)|-?\w+)"
-    text = re.sub(
-        rf"(?<![\w.])([^\W\d_])_{script}",
-        lambda low: f"{low[1]}<sub>{low[2].strip('{}')}</sub>",
-        text,
-    )
-    return Markup(re.sub(rf"\^{script}", lambda high: f"<sup>{high[1].strip('{}')}</sup>", text))
+
+    def greek(name: re.Match) -> str:
+        return _letter(name[1])
+
+    def lowered(index: re.Match) -> str:
+        return f"{index[1]}<sub>{index[2].strip('{}')}</sub>"
+
+    def raised(power: re.Match) -> str:
+        return f"<sup>{power[1].strip('{}')}</sup>"
+
+    script = r"(\{[^{}]*\}|\([^()]*\)|-?\w+)"  # what follows _ or ^
+    label = html.escape(str(text), quote=False)
+    label = re.sub(rf"(?<![\w\\])({NAMES})(?![a-z])", greek, label)
+    label = re.sub(rf"(?<![\w.])([^\W\d_])_{script}", lowered, label)
+    label = re.sub(rf"\^{script}", raised, label)
+    return Markup(label)
 
 
 def first_sentence(caption: str) -> tuple[str, str]:
@@ -147,11 +165,14 @@ def as_text(caption: str) -> str:
 
     Its formulas are LaTeX without dollar signs, with Greek letters.
     """
-    text = FORMULA.sub(
-        lambda formula: re.sub(r"\\([A-Za-z]+)", lambda name: _letter(name[1]), formula[1]),
-        re.sub(r":math:`([^`]*)`", r"$\1$", caption),
-    )
-    return " ".join(text.replace("``", "").replace("*", "").split())
+
+    def letters(formula: re.Match) -> str:
+        return re.sub(r"\\([A-Za-z]+)", lambda name: _letter(name[1]), formula[1])
+
+    text = re.sub(r":math:`([^`]*)`", r"$\1$", caption)
+    text = FORMULA.sub(letters, text)
+    text = text.replace("``", "").replace("*", "")
+    return " ".join(text.split())
 
 
 def _letter(name: str) -> str:
@@ -166,14 +187,16 @@ def _letter(name: str) -> str:
 
 def visit(self: Any, node: nodes.math | nodes.math_block) -> None:
     r"""Write a formula; on a line of its own with the number of its ``\tag`` at the right."""
-    text, block = node.astext(), isinstance(node, nodes.math_block)
+    text = node.astext()
+    block = isinstance(node, nodes.math_block)
+    latex = TAG.sub("", text).strip() if block else text
     try:
-        formula = mathml(TAG.sub("", text).strip() if block else text, block)
+        formula = mathml(latex, block)
     except MathError as error:
         raise ExtensionError(f"formula {text!r}: {error}") from error
     if block:
-        numbers = TAG.findall(text)
-        number = f'<span class="fw-eqno">({numbers[0]})</span>' if numbers else ""
+        tags = TAG.findall(text)
+        number = f'<span class="fw-eqno">({tags[0]})</span>' if tags else ""
         formula = f'<div class="fw-formula" tabindex="0"><div>{formula}</div>{number}</div>'
     self.body.append(formula)
     raise nodes.SkipNode

@@ -22,10 +22,17 @@ LEFTOVER_SECONDS = 24 * 3600  # longer than any report takes
 def build_report(folder: str | Path, settings: Mapping[str, Any], root: str | Path = ".") -> None:
     """Write a report on all results that exist, whose first page is ``index.html``.
 
-    An earlier report is replaced only after the new one is complete, which is written into a folder
-    of its own beside it, so that several can be built at the same time. What a killed process left
-    there is deleted after a day. The other arguments are as for
-    `finitewidth.report.findings.read_findings`.
+    The new report is written into a temporary folder beside ``folder``, and replaces an earlier one
+    only when it is complete. Several reports can therefore be built at the same time. A temporary
+    folder that a killed process left is deleted after a day.
+
+    Args:
+        folder: the folder of the report.
+        settings: see `finitewidth.report.findings.read_findings`.
+        root: the folder of the project.
+
+    Raises:
+        ResultError: the disk is full or the folder cannot be written.
     """
     started = time.monotonic()
     folder = Path(folder)
@@ -35,9 +42,10 @@ def build_report(folder: str | Path, settings: Mapping[str, Any], root: str | Pa
         temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     except OSError as error:
         raise unwritable(error, folder) from error
+    new = temporary / "new"
+    sources = temporary / "sources"
     try:
         findings = read_findings(settings, root)
-        new, sources = temporary / "new", temporary / "sources"
         new.mkdir(parents=True)
         sources.mkdir()
         pages = all_pages(findings, Downloads(findings.results, new, findings.whole))

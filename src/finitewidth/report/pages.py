@@ -21,7 +21,7 @@ from finitewidth.records.usage import Usage, total
 from finitewidth.report import formatting, formulas, summary
 from finitewidth.report.build import Page, Section
 from finitewidth.report.downloads import Download, Downloads
-from finitewidth.report.findings import MADE, Artifact, Findings, Job, Paper, makers_of, upstream
+from finitewidth.report.findings import MADE, Artifact, Findings, Job, Paper, all_upstream, upstream
 
 DPI = 300  # of the pictures
 OPEN = 6  # artifacts of a page that are shown without a click, at most
@@ -42,8 +42,13 @@ def all_pages(findings: Findings, downloads: Downloads) -> list[Page]:
 
 def _pictures(artifacts: Sequence[Artifact], downloads: Downloads) -> dict[str, Download]:
     """Artifact -> its picture, for all figures that were made."""
-    files = {a.artifact: a.files["png"] for a in artifacts if "png" in a.files}
-    return {name: picture for name, file in files.items() if (picture := downloads.put(file))}
+    pictures = {}
+    for artifact in artifacts:
+        if "png" in artifact.files:
+            picture = downloads.put(artifact.files["png"])
+            if picture:
+                pictures[artifact.artifact] = picture
+    return pictures
 
 
 def overview(findings: Findings, downloads: Downloads) -> Page:
@@ -91,11 +96,10 @@ def _first_figures(
     """Return the section of the figures of the first page; none if none of them was made."""
     chosen = [artifact for artifact in artifacts if artifact.first_page]
     chosen.sort(key=lambda artifact: artifact.first_page)
-    figures = [
-        (artifact, pictures[artifact.artifact])
-        for artifact in chosen
-        if artifact.artifact in pictures
-    ]
+    figures = []
+    for artifact in chosen:
+        if artifact.artifact in pictures:
+            figures.append((artifact, pictures[artifact.artifact]))
     if not figures:
         return []
     html = _rendered("findings.html", shown=figures)
@@ -129,54 +133,61 @@ def _open_claims(findings: Findings) -> list[Section]:
 
 def claims_page(findings: Findings, downloads: Downloads) -> Page:
     """Return the page of all claims: a table, and below it the details of each verdict."""
-    details = []
-    for paper in filter(lambda paper: paper.claims, findings.papers):
+    sections = [Section(html=_rendered("claims_table.html", findings=findings))]
+    for paper in findings.papers:
+        if not paper.claims:
+            continue
         claims = []
         for claim in paper.claims:
             files = [f"{findings.results}/{table}" for table in claim["tables"]]
             jobs = [job for job in upstream(files, findings.jobs) if not job.is_training]
-            data = [copy for file in files if (copy := downloads.put(file))]
-            claims.append({**claim, "data": data, "jobs": jobs})
-        details.append(
-            Section(
-                html=_rendered("claims.html", claims=claims),
-                title=f"Claims of {paper.short}",
-                anchor=f"claims-{paper.name}",
-            )
+            claims.append({**claim, "data": _put_all(files, downloads), "jobs": jobs})
+        section = Section(
+            html=_rendered("claims.html", claims=claims),
+            title=f"Claims of {paper.short}",
+            anchor=f"claims-{paper.name}",
         )
-    table = Section(html=_rendered("claims_table.html", findings=findings))
+        sections.append(section)
     title = f"All {len(findings.claims)} claims"
-    return Page(name="claims", title=title, label="Claims", sections=(table, *details))
+    return Page(name="claims", title=title, label="Claims", sections=tuple(sections))
+
+
+def _put_all(files: Iterable[str], downloads: Downloads) -> list[Download]:
+    """Copy files; return the copies of those that may be shown."""
+    copies = [downloads.put(file) for file in files]
+    return [copy for copy in copies if copy]
 
 
 def paper_page(paper: Paper, findings: Findings, downloads: Downloads) -> Page:
     """Return the page of a paper: tables and figures, numbers in the text, and its jobs."""
+    name = paper.name
     head = _rendered("paper.html", paper=paper, pictures=_pictures(paper.artifacts, downloads))
     sections = [Section(html=head)]
     for artifact, folded in _folded(paper.artifacts):
-        sections.append(_artifact(artifact, findings, downloads, folded))
-    name = paper.name
-    if text := [n for n in paper.numbers if n["artifact"] == f"{name}_text"]:
-        html = _rendered("numbers.html", numbers=text)
+        sections.append(_artifact_section(artifact, findings, downloads, folded))
+    in_text = [number for number in paper.numbers if number["artifact"] == f"{name}_text"]
+    if in_text:
+        html = _rendered("numbers.html", numbers=in_text)
         sections.append(Section(html=html, title="Numbers in the text", anchor=f"{name}-text"))
     sections += _experiments(name, findings, downloads)
     return Page(name=name, title=paper.title, label=paper.short, sections=tuple(sections))
 
 
 def _folded(artifacts: Sequence[Artifact]) -> Iterator[tuple[Artifact, bool]]:
-    """Say of each artifact whether it is folded.
+    """Yield each artifact with whether it is folded, so that it opens at a click.
 
-    On a long page these are the artifacts that carry no claim that does not stand above them, and
-    all behind the first `OPEN` that do.
+    On a page of more than `OPEN` artifacts, an artifact is folded if all of its claims already
+    stand above it, or if `OPEN` others are open above it. One that was not made is never folded.
     """
-    above: set[str] = set()
+    claims_above: set[str] = set()
     opened = 0
     for artifact in artifacts:
         claims = {claim["claim"] for claim in artifact.claims}
-        folded = len(artifacts) > OPEN and (claims <= above or opened >= OPEN)
-        folded &= artifact.state == MADE
-        opened += not folded
-        above |= claims
+        may_fold = len(artifacts) > OPEN and artifact.state == MADE
+        folded = may_fold and (claims <= claims_above or opened >= OPEN)
+        if not folded:
+            opened += 1
+        claims_above |= claims
         yield artifact, folded
 
 
@@ -186,17 +197,16 @@ def errata_page(findings: Findings, downloads: Downloads) -> Page:
     jobs = upstream((findings.errata_file,), findings.jobs)
     kinds = Counter(row["kind"] for row in findings.errata)
     html = _rendered("errata.html", findings=findings, kinds=kinds, data=data, jobs=jobs)
-    head = Section(html=html)
-    cards = [
-        Section(
-            html=_rendered("errata_cards.html", errata=paper.errata),
-            title=f"Errata of {paper.short}",
-            anchor=f"errata-{paper.name}",
-        )
-        for paper in findings.papers
-        if paper.errata
-    ]
-    return Page(name="errata", title="Errata", label="Errata", sections=(head, *cards))
+    sections = [Section(html=html)]
+    for paper in findings.papers:
+        if paper.errata:
+            section = Section(
+                html=_rendered("errata_cards.html", errata=paper.errata),
+                title=f"Errata of {paper.short}",
+                anchor=f"errata-{paper.name}",
+            )
+            sections.append(section)
+    return Page(name="errata", title="Errata", label="Errata", sections=tuple(sections))
 
 
 def runs_page(findings: Findings, downloads: Downloads) -> Page:
@@ -218,13 +228,17 @@ def runs_page(findings: Findings, downloads: Downloads) -> Page:
 
 
 def environments(stamps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Group provenances, each with the name of its job as ``who``, by code, versions, machine."""
-    together: dict[str, dict[str, Any]] = {}
+    """Group provenances by code, versions and machine.
+
+    Each provenance has the name of its job as ``who``; each group has the names of its ``jobs``.
+    """
+    groups: dict[str, dict[str, Any]] = {}
     for stamp in stamps:
-        facts = {key: stamp.get(key) for key in ("git", "python", "versions", "machine")}
-        entry = together.setdefault(yaml.safe_dump(facts), {**facts, "jobs": []})
-        entry["jobs"].append(stamp["who"])
-    return list(together.values())
+        environment = {key: stamp.get(key) for key in ("git", "python", "versions", "machine")}
+        key = yaml.safe_dump(environment)
+        group = groups.setdefault(key, {**environment, "jobs": []})
+        group["jobs"].append(stamp["who"])
+    return list(groups.values())
 
 
 def job_href(job: Job) -> str:
@@ -256,10 +270,10 @@ def _pixels(file: str) -> tuple[int, int]:
         raise ResultError(f"{file} is no picture ({error}); delete it and run again") from error
 
 
-def _artifact(
+def _artifact_section(
     artifact: Artifact, findings: Findings, downloads: Downloads, folded: bool
 ) -> Section:
-    """Return the section of one table or figure; ``folded``, it opens at a click."""
+    """Return the section of one table or figure; if ``folded``, it opens at a click."""
     pixels = None
     inches = 0.0
     if "png" in artifact.files:
@@ -322,17 +336,19 @@ def _experiments(page: str, findings: Findings, downloads: Downloads) -> list[Se
     """Return the section of the jobs of a page; empty if there are none."""
     jobs = []
     for job in findings.jobs.values():
-        if job.stamp and (job.paper or "runs") == page:
-            stamp, files = findings.stamps.get(job.name), (job.stamp, job.log, job.benchmark)
-            jobs.append(
-                {
-                    "job": job,
-                    "anchor": job_anchor(job),
-                    "stamp": stamp,
-                    "settings": _settings(stamp) if stamp else "",
-                    "files": [copy for file in files if file and (copy := downloads.put(file))],
-                }
-            )
+        if not job.stamp or (job.paper or "runs") != page:
+            continue
+        stamp = findings.stamps.get(job.name)
+        files = [file for file in (job.stamp, job.log, job.benchmark) if file]
+        jobs.append(
+            {
+                "job": job,
+                "anchor": job_anchor(job),
+                "stamp": stamp,
+                "settings": _settings(stamp) if stamp else "",
+                "files": _put_all(files, downloads),
+            }
+        )
     if not jobs:
         return []
     html = _rendered("jobs.html", page=page, jobs=jobs)
@@ -352,12 +368,13 @@ def summary_page(findings: Findings) -> str:
 
     It can be kept or cited where the report itself is too large.
     """
-    words = ["snakemake", "--cores", "all", "--config", f"preset={findings.preset}"]
+    settings = [f"preset={findings.preset}", *findings.overrides]
+    command = shlex.join(["snakemake", "--cores", "all", "--config", *settings])
     return _rendered(
         SUMMARY,
         findings=findings,
         open=verdicts.OPEN,
-        command=shlex.join([*words, *findings.overrides]),
+        command=command,
         total=total(findings.usage.values()),
         machines=machines(findings.records),
     )
@@ -365,34 +382,46 @@ def summary_page(findings: Findings) -> str:
 
 def cost_of(artifact: Artifact, jobs: Mapping[str, Job], usage: Mapping[str, Usage]) -> Usage:
     """The time of an artifact with all jobs that it needs, from the datasets on."""
-    own = jobs.get(artifact.artifact)
-    needed = makers_of(own.outputs, jobs) if own else []
+    job = jobs.get(artifact.artifact)
+    if job is None:
+        return total([])
+    needed = all_upstream(job.outputs, jobs)
     return total(usage[job.name] for job in needed if job.name in usage)
 
 
 def machines(stamps: Iterable[Mapping[str, Any]]) -> list[str]:
     """Processor, cores, versions and commit of the jobs, each combination once.
 
-    The number of its jobs stands with each, and the names of the jobs with all but the one that
-    has most.
+    Each line ends with the number of its jobs. The names of the jobs follow on all lines but the
+    one with most jobs.
     """
-    found: dict[str, list[str]] = {}
+    jobs_of: dict[str, list[str]] = {}
     for stamp in stamps:
-        machine, versions = stamp.get("machine") or {}, stamp.get("versions") or {}
-        words = (
-            f"{machine.get('processor')}, {machine.get('cores')} cores; Python "
-            f"{stamp.get('python')}, torch {versions.get('torch')}, numpy {versions.get('numpy')}"
-        )
-        git = stamp.get("git") or {}
-        if git.get("commit"):
-            words += f"; commit {git['commit'][:7]}" + ", changed" * bool(git.get("dirty"))
-        found.setdefault(words, []).append(stamp["job"])
-    most = max(found.values(), key=len, default=[])
-    return [
-        f"{words}; {len(jobs)} job{'s' * (len(jobs) > 1)}"
-        + ("" if jobs is most else f": {', '.join(sorted(jobs))}")
-        for words, jobs in found.items()
-    ]
+        jobs_of.setdefault(_environment_of(stamp), []).append(stamp["job"])
+    most = max(jobs_of.values(), key=len, default=[])
+    lines = []
+    for environment, jobs in jobs_of.items():
+        line = f"{environment}; 1 job" if len(jobs) == 1 else f"{environment}; {len(jobs)} jobs"
+        if jobs is not most:
+            line += f": {', '.join(sorted(jobs))}"
+        lines.append(line)
+    return lines
+
+
+def _environment_of(stamp: Mapping[str, Any]) -> str:
+    """Processor, cores, versions and commit of a provenance, in words."""
+    machine = stamp.get("machine") or {}
+    versions = stamp.get("versions") or {}
+    git = stamp.get("git") or {}
+    words = (
+        f"{machine.get('processor')}, {machine.get('cores')} cores; Python "
+        f"{stamp.get('python')}, torch {versions.get('torch')}, numpy {versions.get('numpy')}"
+    )
+    if git.get("commit"):
+        words += f"; commit {git['commit'][:7]}"
+        if git.get("dirty"):
+            words += ", changed"
+    return words
 
 
 @cache

@@ -1,6 +1,6 @@
 """What the first page of the report and the page of errata count."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from finitewidth.claims import grades, reported, verdicts
@@ -21,24 +21,37 @@ STRONGEST = 4  # claims of each verdict on the first page
 
 def overview(findings: Findings) -> dict[str, Any]:
     """The counts of the tiles on the first page."""
-    shown = [a.scale if a.state == states.MADE else a.state for a in findings.own]
-    alarms = [float(c["false_alarm"]) for c in findings.claims if c.get("false_alarm")]
-    numbers = {}  # of those that are printed: kind -> outcome -> count
-    for kind in ("measured", "constant"):
-        outcomes = [n["outcome"] for n in findings.numbers if n.get("kind") == kind]
-        if outcomes:
-            numbers[kind] = counted(outcomes, reported.OUTCOMES)
+    artifacts = [artifact for paper in findings.papers for artifact in paper.artifacts]
+    # the scale of an artifact that was made, the state of others
+    states_and_scales = []
+    for artifact in findings.originals:
+        made = artifact.state == states.MADE
+        states_and_scales.append(artifact.scale if made else artifact.state)
+    alarms = []
+    for claim in findings.claims:
+        if claim.get("false_alarm"):
+            alarms.append(float(claim["false_alarm"]))
     return {
         "findings": findings,
-        "states": counted(shown, (*SCALE_WORDS, states.NOT_MADE, states.ALTERED)),
-        "scales": counted(shown, SCALE_WORDS),
+        "states": counted(states_and_scales, (*SCALE_WORDS, states.NOT_MADE, states.ALTERED)),
+        "scales": counted(states_and_scales, SCALE_WORDS),
         "scale_words": SCALE_WORDS,
         "judged": judged(findings),
-        "numbers": numbers,
-        "altered": [a for paper in findings.papers for a in paper.artifacts if a.problems],
+        "numbers": _outcomes_by_kind(findings),
+        "altered": [artifact for artifact in artifacts if artifact.problems],
         "alarms": sum(alarms),
         "candidates": sum(alarm > 0 for alarm in alarms),
     }
+
+
+def _outcomes_by_kind(findings: Findings) -> dict[str, dict[str, int]]:
+    """Kind of a printed number -> outcome -> count, for the kinds that occur."""
+    counts = {}
+    for kind in ("measured", "constant"):
+        outcomes = [number["outcome"] for number in findings.numbers if number.get("kind") == kind]
+        if outcomes:
+            counts[kind] = counted(outcomes, reported.OUTCOMES)
+    return counts
 
 
 def judged(findings: Findings) -> int:
@@ -54,66 +67,94 @@ def strongest(findings: Findings) -> dict[str, Any]:
     Supported claims whose decisive comparison is an equation come last: a value that can only be
     equal to its threshold has no margin. No paper fills more than half of a list.
     """
-    found = {}
-    for word, counts in ((verdicts.CONTRADICTED, "failing"), (verdicts.SUPPORTED, "comparisons")):
-        claims = [c for c in findings.claims if c["verdict"] == word and c["statistic"]]
-        ranks = list(grades.GRADES)
-        claims.sort(key=lambda c, n=counts: (ranks.index(c["grade"]), -int(c[n] or 0)))
-        if word == verdicts.SUPPORTED:
-            claims.sort(key=is_equation)  # the order among others stays
-        chosen: list[Mapping[str, Any]] = []
-        for claim in claims:
-            of_paper = sum(c["paper"] == claim["paper"] for c in chosen)
-            if len(chosen) < STRONGEST and of_paper < STRONGEST // 2:
-                chosen.append(claim)
-        found[word] = chosen
+    contradicted = _clearest(findings, verdicts.CONTRADICTED, "failing")
+    supported = _clearest(findings, verdicts.SUPPORTED, "comparisons")
+    supported.sort(key=is_equation)  # a stable sort
+    lists = {
+        verdicts.CONTRADICTED: _mixed(contradicted),
+        verdicts.SUPPORTED: _mixed(supported),
+    }
     return {
-        "strongest": found,
-        "rest": judged(findings) - sum(map(len, found.values())),
+        "strongest": lists,
+        "rest": judged(findings) - sum(map(len, lists.values())),
         "shorts": {paper.name: paper.short for paper in findings.papers},
     }
 
 
+def _clearest(findings: Findings, verdict: str, count: str) -> list[Mapping[str, Any]]:
+    """The claims with a verdict, by their grade and then by the column ``count``, largest first."""
+    grade_order = list(grades.GRADES)
+
+    def key(claim: Mapping[str, Any]) -> tuple[int, int]:
+        return grade_order.index(claim["grade"]), -int(claim[count] or 0)
+
+    claims = [
+        claim for claim in findings.claims if claim["verdict"] == verdict and claim["statistic"]
+    ]
+    return sorted(claims, key=key)
+
+
+def _mixed(claims: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The first `STRONGEST` claims, of which no paper has more than half."""
+    chosen: list[Mapping[str, Any]] = []
+    for claim in claims:
+        from_paper = sum(other["paper"] == claim["paper"] for other in chosen)
+        if len(chosen) < STRONGEST and from_paper < STRONGEST // 2:
+            chosen.append(claim)
+    return chosen
+
+
 def is_equation(claim: Mapping[str, Any]) -> bool:
     """Whether the decisive comparison is with one value: a count, or a range around the value."""
-    around = " to " in claim["threshold"]
-    return around or claim["threshold_of"] == verdicts.PAPER_WITH_TOLERANCE
+    is_range = " to " in claim["threshold"]
+    return is_range or claim["threshold_of"] == verdicts.PAPER_WITH_TOLERANCE
 
 
 def evidence(findings: Findings) -> dict[str, Any]:
-    """How many results there are of each grade."""
-    artifacts = [a.grade if a.state == states.MADE else "" for a in findings.own]
-    claims = [c["grade"] if c["verdict"] not in verdicts.OPEN else "" for c in findings.claims]
-    numbers = [n["grade"] if n["outcome"] != reported.NOT_RUN else "" for n in findings.numbers]
-    words = {"tables and figures": artifacts, "claims": claims, "printed numbers": numbers}
+    """How many results there are of each grade; results without one are the ``rest``."""
+    artifacts = []
+    for artifact in findings.originals:
+        made = artifact.state == states.MADE
+        artifacts.append(artifact.grade if made else "")
+    claims = []
+    for claim in findings.claims:
+        decided = claim["verdict"] not in verdicts.OPEN
+        claims.append(claim["grade"] if decided else "")
+    numbers = []
+    for number in findings.numbers:
+        computed = number["outcome"] != reported.NOT_RUN
+        numbers.append(number["grade"] if computed else "")
+    results = {"tables and figures": artifacts, "claims": claims, "printed numbers": numbers}
     return {
-        "table": {name: counted(found, grades.GRADES) for name, found in words.items()},
-        "rest": {name: found.count("") for name, found in words.items()},
+        "table": {name: counted(found, grades.GRADES) for name, found in results.items()},
+        "rest": {name: found.count("") for name, found in results.items()},
     }
 
 
 def news(findings: Findings) -> dict[str, Any]:
     """The facts that do not hold, and the rows that they refer to."""
-    numbers: dict[str, list[Mapping[str, str]]] = {}
+    numbers_off: dict[str, list[Mapping[str, str]]] = {}
     for number in findings.numbers:
         if number["outcome"] == reported.OFF:
-            numbers.setdefault(number_key(number), []).append(number)
+            numbers_off.setdefault(number_key(number), []).append(number)
     errata = {erratum["id"]: erratum for erratum in findings.errata}
-    bare = [fact for fact in findings.facts if not (fact.claims or fact.numbers)]
-    papers = [errata[fact.errata[0]]["paper"] for fact in bare]
     claims = {claim["claim"]: claim for claim in findings.claims}
-    places = {paper.name: place for place, paper in enumerate(findings.papers)}
+    paper_order = {paper.name: number for number, paper in enumerate(findings.papers)}
 
     def order(fact: Fact) -> tuple[Any, ...]:
-        judged = [claims[name] for name in fact.claims]
-        in_part = all(claim["verdict"] == verdicts.IN_PART for claim in judged)
-        return not judged, in_part, [places[claim["paper"]] for claim in judged]
+        of_fact = [claims[name] for name in fact.claims]
+        in_part = all(claim["verdict"] == verdicts.IN_PART for claim in of_fact)
+        return not of_fact, in_part, [paper_order[claim["paper"]] for claim in of_fact]
 
-    facts = sorted(findings.facts, key=order)
+    # papers of errata that concern no claim and no number
+    misprints = []
+    for fact in findings.facts:
+        if not (fact.claims or fact.numbers):
+            misprints.append(errata[fact.errata[0]]["paper"])
     return {
-        "facts": facts,
+        "facts": sorted(findings.facts, key=order),
         "claims": claims,
-        "numbers": numbers,
+        "numbers": numbers_off,
         "errata": errata,
-        "misprints": counted(papers, places),
+        "misprints": counted(misprints, paper_order),
     }
