@@ -25,7 +25,6 @@ FIELDS = {
         "right-hand side as the paper prints it, in LaTeX; none if it is printed as here"
     ),
 }
-FORMS = ("text", "latex")
 NONE = "none"
 
 
@@ -46,36 +45,45 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
 
     A dagger marks a formula that the paper prints differently. ``settings["title"]`` is the title.
     """
-    (cells, notes), formulas = (_cells(rows, form) for form in FORMS)
+    cells = _cells(rows, "text")
+    notes = _notes(rows, "text")
+    formulas = (_cells(rows, "latex"), _notes(rows, "latex"))
     return Typeset(cells, settings["title"], notes, formulas, variables=("m",))
 
 
-def _cells(rows: pd.DataFrame, form: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def _cells(rows: pd.DataFrame, form: str) -> pd.DataFrame:
+    """The cells of the table, in the form ``text`` or ``latex``."""
     equations = rows[rows["kind"] == "equation"]
+    networks = list(dict.fromkeys(equations["network"]))
     lines = []
     for label, group in equations.groupby("label", sort=False):
         line = {"": label if form == "text" else escaped(label)}
-        for network in dict.fromkeys(equations["network"]):
-            entries = group[group["network"] == network].to_dict("records")
-            line[network] = "".join(
-                _mathematics(equation[form], form, equation["printed_text"] != NONE)
-                for equation in entries
-            )
+        for network in networks:
+            cell = ""
+            for equation in group[group["network"] == network].to_dict("records"):
+                formula = _mathematics(equation[form], form)
+                if equation["printed_text"] != NONE:
+                    formula += _dagger(form)
+                cell += formula
+            line[network] = cell
         lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def _notes(rows: pd.DataFrame, form: str) -> tuple[str, ...]:
+    """The lines below the table: misprints, and the notes among the rows."""
+    corrected = rows[(rows["kind"] == "equation") & (rows["printed_text"] != NONE)]
     notes = rows[rows["kind"] == "note"][form]
-    return pd.DataFrame(lines), (*_misprints(equations, form), *notes)
-
-
-def _misprints(equations: pd.DataFrame, form: str) -> list[str]:
-    corrected = equations[equations["printed_text"] != NONE]
     if corrected.empty:
-        return []
+        return tuple(notes)
     mark = "†" if form == "text" else escaped("†")
     printed = [_mathematics(formula, form) for formula in corrected[f"printed_{form}"]]
-    return [f"{mark} Corrected; the paper prints {'; '.join(printed)}"]
+    return (f"{mark} Corrected; the paper prints {'; '.join(printed)}", *notes)
 
 
-def _mathematics(formula: str, form: str, corrected: bool = False) -> str:
-    if form == "text":
-        return formula + " †" * corrected
-    return f"${formula}$" + rf"~{escaped('†')}" * corrected
+def _mathematics(formula: str, form: str) -> str:
+    return formula if form == "text" else f"${formula}$"
+
+
+def _dagger(form: str) -> str:
+    return " †" if form == "text" else rf"~{escaped('†')}"

@@ -25,26 +25,31 @@ NUMBER = re.compile(
 def latex(table: Typeset, footer: str, name: str) -> str:
     """Return a ``table`` environment with rules of booktabs and the label ``tab:<name>``.
 
-    The last line below the table is the footer, which tells where it comes from.
+    The last line below the table is the footer, which says where the table comes from.
     """
     text = table.cells.drop(columns=list(table.spans))
-    columns = [_Column.of(text.iloc[:, place]) for place in range(text.shape[1])]
-    any_wrapped = any(column.wrapped for column in columns)
-    specification = "".join(_specification(column, columns) for column in columns)
+    numbers = range(text.shape[1])  # by position, because two columns may have one name
+    columns = [_Column.of(text.iloc[:, number]) for number in numbers]
     headers = [_header(column, table) for column in columns]
-    cells = [_cells(table, text, place) for place in range(text.shape[1])]
+    cells = [_cells(table, text, number) for number in numbers]
     if table.formulas is None:
-        notes = [_said(note, table) for note in table.notes]
+        notes = [_latex_text(note, table) for note in table.notes]
     else:
         notes = list(table.formulas[1])
-    environment = "tabularx" if any_wrapped else "tabular"
-    width = r"{\linewidth}" if any_wrapped else ""
+
+    specification = "".join(_specification(column, columns) for column in columns)
+    if any(column.wrapped for column in columns):
+        environment = "tabularx"
+        width = r"{\linewidth}"
+    else:
+        environment = "tabular"
+        width = ""
     lines = [
         r"% needs \usepackage{booktabs,tabularx}",
         r"\begin{table}",
         r"\centering",
         r"\setlength{\belowcaptionskip}{6pt}",
-        rf"\caption{{{_said(table.title, table)}}}",
+        rf"\caption{{{_latex_text(table.title, table)}}}",
         rf"\label{{tab:{name}}}",
         r"\footnotesize",
         r"\setlength{\tabcolsep}{3pt}",
@@ -58,7 +63,7 @@ def latex(table: Typeset, footer: str, name: str) -> str:
         r"\par\medskip",
         r"\begin{minipage}{\linewidth}",
         r"\raggedright",
-        *(rf"{line}\par" for line in notes),
+        *(rf"{note}\par" for note in notes),
         rf"{escaped(footer)}\par",
         r"\end{minipage}",
         r"\end{table}",
@@ -77,8 +82,9 @@ class _Column:
 
     @classmethod
     def of(cls, cells: pd.Series) -> "_Column":
-        """The column of some cells, whose name is the title."""
-        return cls(str(cells.name), int(cells.map(len).max()), _numeric(cells))
+        """The column of these cells, whose name is the title."""
+        size = int(cells.map(len).max())
+        return cls(title=str(cells.name), size=size, numeric=_numeric(cells))
 
     @property
     def wrapped(self) -> bool:
@@ -95,12 +101,12 @@ def _specification(column: _Column, columns: Sequence[_Column]) -> str:
     return rf">{{\hsize={share:.3f}\hsize\raggedright\arraybackslash}}X"
 
 
-def _said(text: str, table: Typeset) -> str:
+def _latex_text(text: str, table: Typeset) -> str:
     """A text in LaTeX, with the variables of the table in italics."""
-    parts = parts_of(text, table.variables)
-    return "".join(
-        f"${part}$" if number % 2 else escaped(part) for number, part in enumerate(parts)
-    )
+    latex = ""
+    for number, part in enumerate(parts_of(text, table.variables)):
+        latex += f"${part}$" if number % 2 else escaped(part)
+    return latex
 
 
 def _numeric(cells: pd.Series) -> bool:
@@ -112,7 +118,7 @@ def _numeric(cells: pd.Series) -> bool:
 
 def _header(column: _Column, table: Typeset) -> str:
     """Return the header of a column, in several lines where it is wider than the cells."""
-    cells = LINE if column.wrapped else column.size
+    cells = LINE if column.wrapped else column.size  # width in characters
     least = (len(column.title) + 1) // 2 if cells > 6 else 6  # at most two lines above long cells
     lines = textwrap.wrap(
         column.title.replace("± ", "±\u00a0"),
@@ -121,29 +127,33 @@ def _header(column: _Column, table: Typeset) -> str:
         break_on_hyphens=False,
     )
     if len(lines) < 2:
-        return _said(column.title, table)
+        return _latex_text(column.title, table)
     alignment = "r" if column.numeric else "l"
-    inner = r" \\ ".join(_said(line, table) for line in lines)
+    inner = r" \\ ".join(_latex_text(line, table) for line in lines)
     return rf"\begin{{tabular}}[b]{{@{{}}{alignment}@{{}}}}{inner}\end{{tabular}}"
 
 
-def _cells(table: Typeset, text: pd.DataFrame, place: int) -> list[str]:
+def _cells(table: Typeset, text: pd.DataFrame, column: int) -> list[str]:
     """The cells of a column in LaTeX; a mark takes no width, so that it moves no digit."""
-    title = text.columns[place]
-    bold = [False] * len(text) if table.bold is None else table.bold[title].tolist()
-    if table.formulas is not None:
-        given = table.formulas[0].drop(columns=list(table.spans)).iloc[:, place]
-        said = given.map(_upright_fractions).tolist()
+    cells = text.iloc[:, column]
+    bold = [False] * len(cells)
+    if table.bold is not None:
+        bold = table.bold[text.columns[column]].tolist()
+    if table.formulas is None:
+        in_latex = [_latex_text(cell, table) for cell in cells]
     else:
-        said = [_said(cell, table) for cell in text.iloc[:, place]]
-    cells = []
-    for cell, other, strong in zip(text.iloc[:, place], said, bold, strict=True):
+        formulas = table.formulas[0].drop(columns=list(table.spans))
+        in_latex = formulas.iloc[:, column].map(_upright_fractions).tolist()
+    lines = []
+    for cell, latex_of_cell, is_bold in zip(cells, in_latex, bold, strict=True):
         number = NUMBER.fullmatch(cell)
         if number:
-            cells.append(_number(number, strong))
+            lines.append(_number(number, is_bold))
+        elif is_bold:
+            lines.append(rf"\textbf{{{latex_of_cell}}}")
         else:
-            cells.append(rf"\textbf{{{other}}}" if strong else other)
-    return cells
+            lines.append(latex_of_cell)
+    return lines
 
 
 def _number(number: re.Match, bold: bool) -> str:
@@ -168,18 +178,21 @@ def _upright_fractions(formula: str) -> str:
 
 def _body(table: Typeset, columns: list[list[str]]) -> list[str]:
     """The rows, with a line across the table above the first of those with equal ``spans``."""
-    texts = table.formulas[0] if table.formulas else table.cells.map(lambda c: _said(c, table))
     spans = list(table.spans)
+    if table.formulas is None:
+        titles = table.cells[spans].map(lambda cell: _latex_text(cell, table))
+    else:
+        titles = table.formulas[0][spans]
     lines = []
     above = ""
-    for number, (label, row) in enumerate(texts[spans].iterrows()):
+    for number, (label, row) in enumerate(titles.iterrows()):
         title = ", ".join(filter(None, row))
         if title not in ("", above):
             long = len(", ".join(table.cells.loc[label, spans])) > LINE
-            side = r">{\raggedright\arraybackslash}p{\linewidth}" if long else "l"
+            alignment = r">{\raggedright\arraybackslash}p{\linewidth}" if long else "l"
             if number:
                 lines.append(r"\addlinespace")
-            lines.append(rf"\multicolumn{{{len(columns)}}}{{@{{}}{side}@{{}}}}{{{title}}} \\")
+            lines.append(rf"\multicolumn{{{len(columns)}}}{{@{{}}{alignment}@{{}}}}{{{title}}} \\")
             above = title
         lines.append(" & ".join(column[number] for column in columns) + r" \\")
     return lines

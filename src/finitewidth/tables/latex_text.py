@@ -108,8 +108,7 @@ def escaped(text: str) -> str:
     subscripts. A character without a form in LaTeX's default fonts is printed as its code point,
     ``U+4E2D``, since a table that does not compile would stop the whole document.
     """
-    parts = groupby(text, position)
-    return "".join(_placed("".join(run), place) for place, run in parts)
+    return "".join(_run("".join(run), height) for height, run in groupby(text, position))
 
 
 def position(character: str) -> str:
@@ -118,11 +117,12 @@ def position(character: str) -> str:
     return {"<super>": "super", "<sub>": "sub"}.get(kind, "")
 
 
-def _placed(run: str, place: str) -> str:
-    if not place:
+def _run(run: str, height: str) -> str:
+    """Characters of one ``height`` in LaTeX: ``super``, ``sub`` or neither."""
+    if not height:
         return "".join(map(_character, run))
     inner = "".join(map(_character, unicodedata.normalize("NFKC", run)))
-    return rf"\text{place}script{{{inner}}}"
+    return rf"\text{height}script{{{inner}}}"
 
 
 def _character(character: str) -> str:
@@ -139,6 +139,7 @@ def _character(character: str) -> str:
 
 
 def _greek(character: str) -> str:
+    """A Greek letter in LaTeX; empty for other characters."""
     name = unicodedata.name(character, "")
     for case in ("SMALL", "CAPITAL"):
         start = f"GREEK {case} LETTER "
@@ -152,6 +153,7 @@ def _greek(character: str) -> str:
 
 
 def _other(character: str) -> str:
+    """A character as a plain one that means the same, or as its code point."""
     plain = unicodedata.normalize("NFKC", character)
     if plain != character:
         return escaped(plain)

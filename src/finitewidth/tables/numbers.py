@@ -13,20 +13,24 @@ SIGNIFICANT = 2  # digits of an uncertainty
 def uncertain(mean: float, spread: float, decimals: int = PERCENT) -> str:
     """Return ``97.9 ± 1.2``: two significant digits of the spread, the mean with as many decimals.
 
-    A missing mean gives a dash. The spread is a standard deviation or a standard error, in the unit
-    of the mean; the table says which. Missing, for a single run or a number printed without one, it
-    gives the mean alone. At most ``decimals`` are shown: a smaller spread keeps fewer significant
-    digits, and the mean has all of them if its spread is zero or missing.
+    Args:
+        mean: the number; a dash is returned if it is missing.
+        spread: a standard deviation or a standard error, in the unit of the mean; the table says
+            which. If it is missing, as for a single run or a number printed without one, the mean
+            stands alone.
+        decimals: the most that are shown. A smaller spread keeps fewer significant digits. The mean
+            has all of them if its spread is zero or missing.
     """
     if pd.isna(mean):
         return MISSING
     if pd.isna(spread):
         return _signed(f"{mean:.{decimals}f}")
-    places = min(decimals, _places(spread)) if 0 < spread < math.inf else decimals
-    return _signed(f"{mean:.{places}f} ± {spread:.{places}f}")
+    if 0 < spread < math.inf:
+        decimals = min(decimals, _decimals_of(spread))
+    return _signed(f"{mean:.{decimals}f} ± {spread:.{decimals}f}")
 
 
-def _places(spread: float) -> int:
+def _decimals_of(spread: float) -> int:
     """Decimals that show `SIGNIFICANT` digits, also where rounding adds one: 0.996 is 1.0."""
     exponent = int(f"{spread:.{SIGNIFICANT - 1}e}".partition("e")[2])
     return max(0, SIGNIFICANT - 1 - exponent)
@@ -42,13 +46,16 @@ def as_printed(mean: float, spread: float, decimals: int = PERCENT) -> str:
 def rounded_down(number: float, decimals: int) -> str:
     """Return a number of which no digit is rounded up, so that it stays below its bounds."""
     scale = 10**decimals
-    # one that is whole up to rounding errors loses no unit
-    return fixed(math.floor(round(number * scale, 6)) / scale, decimals)
+    # a number that is whole but for rounding errors loses no unit
+    units = round(number * scale, 6)
+    return fixed(math.floor(units) / scale, decimals)
 
 
 def whole(number: float) -> str:
     """Return a count with thin spaces between thousands; a dash if it is missing."""
-    return MISSING if pd.isna(number) else _signed(f"{number:,.0f}".replace(",", THIN))
+    if pd.isna(number):
+        return MISSING
+    return _signed(f"{number:,.0f}".replace(",", THIN))
 
 
 def fixed(number: float, decimals: int = PERCENT) -> str:
@@ -78,6 +85,8 @@ def _signed(text: str) -> str:
 
 def runs_said(counts: pd.Series) -> str:
     """Return ``over 3 runs``, or ``over 1 to 3 runs`` if they differ; for titles and notes."""
-    least, most = int(counts.min()), int(counts.max())
-    said = f"{least}" if least == most else f"{least} to {most}"
-    return f"over {said} run{'s' * (most != 1)}"
+    least = int(counts.min())
+    most = int(counts.max())
+    if least < most:
+        return f"over {least} to {most} runs"
+    return "over 1 run" if most == 1 else f"over {most} runs"

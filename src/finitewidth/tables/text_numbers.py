@@ -48,46 +48,57 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
     Numbers with one title are the ends of a range that the paper prints; ours is one number.
 
-    ``settings["numbers"]`` has for each number its quantity, row and column, a title, and the role
-    of its dataset or ``all``. A title may name a network of ``settings["gates"]``, which has slope
-    ``beta`` and ``eps`` of its gates. ``settings["datasets"]`` maps each role to the title of the
-    dataset that was used. The table says which networks are not trained if there is
-    ``settings["trained"]``.
+    Args:
+        tables: ``rows`` has a row per number, with ours (mean, spread, runs, diverged, trained) and
+            the printed one (reported, place).
+        settings: ``numbers`` has for each number its quantity, row and column, a title, and the
+            role of its dataset or ``all``. A title may name a network of ``gates``, which has slope
+            ``beta`` and ``eps`` of its gates. ``datasets`` maps each role to the title of the
+            dataset that was used. If there is ``trained``, the table says which networks are not.
     """
     datasets = settings["datasets"]
-    gates = {
-        name: f"ε = {gate['eps']:g}, β = {gate['beta']:g}"
-        for name, gate in settings.get("gates", {}).items()
-    }
-    numbers = {
-        (quantity, row, column): (
-            title.format(**gates),
-            list(datasets) if role == "all" else [role],
-        )
-        for quantity, row, column, title, role in settings["numbers"]
-    }
+    gates = {}
+    for name, gate in settings.get("gates", {}).items():
+        gates[name] = f"ε = {gate['eps']:g}, β = {gate['beta']:g}"
+    about = {}  # key of a number -> its title, and the roles of its datasets
+    for quantity, row, column, title, role in settings["numbers"]:
+        roles = list(datasets) if role == "all" else [role]
+        about[quantity, row, column] = (title.format(**gates), roles)
+
     lines: list[dict[str, Any]] = []
-    for row in tables["rows"].to_dict("records"):
-        title, roles = numbers[row["quantity"], row["row"], row["column"]]
-        shared = {"what": title, "place": row["place"]}
-        images, printed = (", ".join(names[role] for role in roles) for names in (datasets, ROLES))
-        ours = {name: row[name] for name in ("mean", "runs", "diverged")}
-        if all(one["what"] != title for one in lines):
-            lines.append(
-                {
-                    **shared,
-                    **ours,
-                    "source": "ours",
-                    "data": images,
-                    "standard_deviation": row["spread"] if row["runs"] > 1 else nan,
-                    "epoch": SELECTIONS[row["select"]],
-                    "trained": row["trained"] if "trained" in settings else nan,
-                }
-            )
-        lines.append(
-            {**shared, "source": "paper", "data": printed, "mean": row["reported"], "epoch": "none"}
-        )
+    titles_of_ours = set()
+    for number in tables["rows"].to_dict("records"):
+        title, roles = about[number["quantity"], number["row"], number["column"]]
+        if title not in titles_of_ours:
+            titles_of_ours.add(title)
+            images = ", ".join(datasets[role] for role in roles)
+            lines.append(_our_line(number, title, images, "trained" in settings))
+        paper = {
+            "what": title,
+            "place": number["place"],
+            "source": "paper",
+            "data": ", ".join(ROLES[role] for role in roles),
+            "mean": number["reported"],
+            "epoch": "none",
+        }
+        lines.append(paper)
     return pd.DataFrame(lines, columns=list(FIELDS))
+
+
+def _our_line(number: Mapping[str, Any], title: str, images: str, trained: bool) -> dict[str, Any]:
+    """The row of ours; ``trained``: whether the table says which networks are not trained."""
+    return {
+        "what": title,
+        "place": number["place"],
+        "source": "ours",
+        "data": images,
+        "mean": number["mean"],
+        "standard_deviation": number["spread"] if number["runs"] > 1 else nan,
+        "runs": number["runs"],
+        "diverged": number["diverged"],
+        "epoch": SELECTIONS[number["select"]],
+        "trained": number["trained"] if trained else nan,
+    }
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
@@ -95,25 +106,26 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
 
     ``settings["trained"]`` maps each training to the accuracy from which a run counts as trained.
     """
-    mine = rows[rows["source"] == "ours"]
+    ours = rows[rows["source"] == "ours"]
     printed = rows[rows["source"] == "paper"].groupby("what")["mean"]
-    printed = printed.agg(lambda ends: "–".join(map(plain, sorted(ends))))
-    lines = [
-        {
-            "what": row["what"],
-            "data": row["data"],
-            "ours (%)": marked(uncertain(row["mean"], row["standard_deviation"]), row["trained"]),
-            "epoch": row["epoch"],
-            "runs": f"{row['runs']:.0f}",
-            "paper (%)": printed[row["what"]],
-            "where": row["place"],
+    lines = []
+    for number in ours.to_dict("records"):
+        mean = uncertain(number["mean"], number["standard_deviation"])
+        ends = sorted(printed.get_group(number["what"]))  # of the printed range, or one number
+        line = {
+            "what": number["what"],
+            "data": number["data"],
+            "ours (%)": marked(mean, number["trained"]),
+            "epoch": number["epoch"],
+            "runs": f"{number['runs']:.0f}",
+            "paper (%)": "–".join(plain(end) for end in ends),
+            "where": number["place"],
         }
-        for row in mine.to_dict("records")
-    ]
+        lines.append(line)
     title = (
         "Numbers that stand only in the text, trained networks: mean ± sample standard deviation "
         "over runs"
     )
-    thresholds = settings.get("trained", {}).values()
-    notes = not_trained(mine["trained"], list(thresholds)) + left_out(mine["what"], mine)
+    thresholds = list(settings.get("trained", {}).values())
+    notes = not_trained(ours["trained"], thresholds) + left_out(ours["what"], ours)
     return Typeset(pd.DataFrame(lines), title, notes, spans=("data",))

@@ -36,18 +36,20 @@ def markdown(table: Typeset, footer: str) -> str:
 
     def italic(text: str) -> str:
         parts = parts_of(text, table.variables)
-        return "".join(f"*{part}*" if number % 2 else part for number, part in enumerate(parts))
+        parts[1::2] = [f"*{variable}*" for variable in parts[1::2]]
+        return "".join(parts)
 
     cells = table.cells.map(_in_a_cell).map(italic)
     if table.formulas is not None:
-        latex = table.formulas[0].map(lambda cell: cell.replace("~$^\\dagger$", " †"))
-        cells = cells.mask(latex.map(lambda cell: cell.startswith("$")), latex)
+        formulas = table.formulas[0].map(lambda cell: cell.replace("~$^\\dagger$", " †"))
+        is_formula = formulas.map(lambda cell: cell.startswith("$"))
+        cells = cells.mask(is_formula, formulas)
     if table.bold is not None:
         cells = cells.mask(table.bold, cells.map("**{}**".format))
-    names = cells.rename(columns=_in_a_cell).rename(columns=italic)
-    body = names.to_markdown(index=False, disable_numparse=True)
-    below = "".join(f"{italic(note)}\n\n" for note in table.notes)
-    return f"**{italic(table.title)}**\n\n{body}\n\n{below}_{footer}_\n"
+    cells = cells.rename(columns=_in_a_cell).rename(columns=italic)
+    body = cells.to_markdown(index=False, disable_numparse=True)
+    notes = "".join(f"{italic(note)}\n\n" for note in table.notes)
+    return f"**{italic(table.title)}**\n\n{body}\n\n{notes}_{footer}_\n"
 
 
 def _in_a_cell(text: str) -> str:
@@ -57,11 +59,18 @@ def _in_a_cell(text: str) -> str:
 def left_out(names: Iterable[str], rows: pd.DataFrame) -> tuple[str, ...]:
     """Return a note on the runs that diverged; it is empty if no run did.
 
-    ``names`` are those of the rows, which have numbers of ``diverged`` and of averaged ``runs``.
+    Args:
+        names: the name of each row.
+        rows: ``diverged``, the number of runs that diverged, and ``runs``, that of averaged ones.
     """
-    counts = zip(names, rows["diverged"].astype(int), rows["runs"].astype(int), strict=True)
-    lost = [f"{name} {lost} of {lost + averaged}" for name, lost, averaged in counts if lost]
-    return (f"Runs that diverged and are left out: {'; '.join(lost)}",) if lost else ()
+    exceptions = []
+    for name, row in zip(names, rows.to_dict("records"), strict=True):
+        diverged = int(row["diverged"])
+        if diverged:
+            exceptions.append(f"{name} {diverged} of {diverged + int(row['runs'])}")
+    if not exceptions:
+        return ()
+    return (f"Runs that diverged and are left out: {'; '.join(exceptions)}",)
 
 
 def marked(cell: str, trained: float) -> str:
@@ -75,13 +84,15 @@ def marked(cell: str, trained: float) -> str:
 def not_trained(trained: Iterable[float], thresholds: Sequence[float]) -> tuple[str, ...]:
     """Return the note that explains the mark; it is empty if all networks are trained.
 
-    ``trained`` is 1 or 0 of each network, as for `marked`; ``thresholds`` are train accuracies from
-    which a run counts as trained, fractions.
+    Args:
+        trained: 1 or 0 of each network, as for `marked`.
+        thresholds: train accuracies, as fractions, from which a run counts as trained.
     """
     if all(trained):
         return ()
     levels = " or ".join(f"{100 * level:g} %" for level in sorted(set(thresholds)))
-    return (
+    note = (
         f"† not trained: the train accuracy stays below {levels} (our threshold) in at least one "
-        "run",
+        "run"
     )
+    return (note,)
