@@ -16,10 +16,11 @@ SAME = "Settings, code, packages and data are the same."
 def causes(one: Path, other: Path) -> list[str]:
     """Return lines on what differs between the jobs that two runs have in common.
 
-    Settings come first, then code, packages and data. Only jobs that compute count: what figures
-    and claims are told follows from these.
+    Settings come first, then code, packages and data. Only jobs that compute count: the parameters
+    of figures and claims follow from these.
     """
-    first, second = _by_job(one), _by_job(other)
+    first = _by_job(one)
+    second = _by_job(other)
     common = [job for job in first if job in second]
     pairs = [(first[job], second[job]) for job in common]
     lines = [
@@ -28,7 +29,8 @@ def causes(one: Path, other: Path) -> list[str]:
         *_listed("packages", _packages(pairs)),
         *_listed("data", _data(pairs)),
     ]
-    if alone := len(first.keys() ^ second.keys()):
+    alone = len(first.keys() ^ second.keys())
+    if alone:
         lines.append(f"{alone} experiments and trainings are in one of the two runs only.")
     return lines or [SAME]
 
@@ -44,54 +46,60 @@ Pairs = Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]]
 
 
 def _settings(jobs: Iterable[str], pairs: Pairs) -> Counter[str]:
-    found: Counter[str] = Counter()
+    changes: Counter[str] = Counter()
     for job, (then, now) in zip(jobs, pairs, strict=True):
-        changed = changed_settings(then["parameters"], now["parameters"])
-        # the seed is that of the whole run
-        found.update(text if text.startswith("seed ") else f"{job}: {text}" for text in changed)
-    return found
+        for change in changed_settings(then["parameters"], now["parameters"]):
+            is_seed = change.startswith("seed ")  # that of the whole run
+            changes[change if is_seed else f"{job}: {change}"] += 1
+    return changes
 
 
 def _code(pairs: Pairs) -> Counter[str]:
-    found: Counter[str] = Counter()
+    changes: Counter[str] = Counter()
     for then, now in pairs:
-        found.update(changed_code(now["code"], then["code"]))
-    return found
+        changes.update(changed_code(now["code"], then["code"]))
+    return changes
 
 
 def _packages(pairs: Pairs) -> Counter[str]:
-    found: Counter[str] = Counter()
+    changes: Counter[str] = Counter()
     for then, now in pairs:
-        found.update(other_versions(then["versions"], now["versions"]))
-    return found
+        changes.update(other_versions(then["versions"], now["versions"]))
+    return changes
 
 
 def _data(pairs: Pairs) -> Counter[str]:
     """Datasets that were read in one run and not in the other, by name or by content."""
-    found: Counter[str] = Counter()
+    changes: Counter[str] = Counter()
     for then, now in pairs:
-        before, after = _datasets(then), _datasets(now)
+        before = _datasets(then)
+        after = _datasets(now)
         if before.keys() != after.keys():
-            found[f"{', '.join(before) or 'none'} → {', '.join(after) or 'none'}"] += 1
-        else:
-            found.update(
-                f"{name} has other images" for name in before if before[name] != after[name]
-            )
-    return found
+            changes[f"{', '.join(before) or 'none'} → {', '.join(after) or 'none'}"] += 1
+            continue
+        for name in before:
+            if before[name] != after[name]:
+                changes[f"{name} has other images"] += 1
+    return changes
 
 
 def _datasets(stamp: Mapping[str, Any]) -> dict[str, str]:
     """Name -> digest of the datasets that a job has read."""
-    inputs = stamp["digests"]["inputs"].items()
-    return {Path(file).stem: digest for file, digest in inputs if file.startswith("results/data/")}
+    datasets = {}
+    for file, digest in stamp["digests"]["inputs"].items():
+        if file.startswith("results/data/"):
+            datasets[Path(file).stem] = digest
+    return datasets
 
 
-def _listed(kind: str, found: Counter[str]) -> list[str]:
+def _listed(kind: str, changes: Counter[str]) -> list[str]:
     """Lines on what differs, that of most jobs first."""
-    lines = [
-        f"{kind}: {text}" + (f" ({count} jobs)" if count > 1 else "")
-        for text, count in found.most_common(MOST)
-    ]
-    if len(found) > MOST:
-        lines.append(f"{kind}: and {len(found) - MOST} more")
+    lines = []
+    for change, count in changes.most_common(MOST):
+        line = f"{kind}: {change}"
+        if count > 1:
+            line += f" ({count} jobs)"
+        lines.append(line)
+    if len(changes) > MOST:
+        lines.append(f"{kind}: and {len(changes) - MOST} more")
     return lines

@@ -57,11 +57,11 @@ def read_claims(folder: Path, kind: str) -> "pd.DataFrame":
 
 def verdicts(one: Path, other: Path) -> "pd.DataFrame":
     """Return the claims whose verdicts differ: ``claim``, ``one``, ``other``."""
-    first, second = (
-        read_claims(folder, "verdicts")[["claim", "verdict"]].rename(columns={"verdict": name})
-        for folder, name in ((one, "one"), (other, "other"))
-    )
-    both = first.merge(second, on="claim", how="outer").fillna(NOT_JUDGED)
+    first = read_claims(one, "verdicts")[["claim", "verdict"]]
+    second = read_claims(other, "verdicts")[["claim", "verdict"]]
+    both = first.merge(second, on="claim", how="outer", suffixes=("_one", "_other"))
+    both = both.rename(columns={"verdict_one": "one", "verdict_other": "other"})
+    both = both.fillna(NOT_JUDGED)
     return both[both["one"] != both["other"]]
 
 
@@ -69,33 +69,45 @@ def numbers(one: Path, other: Path, least: float = LEAST) -> "pd.DataFrame":
     """Return values that differ by ``least`` combined standard errors or more, largest first.
 
     Values are the statistics of claims and our counterparts of printed numbers. Where both are
-    exact, any difference beyond rounding counts, and ``errors`` is infinite. The columns are
-    ``what``, ``one``, ``other`` and ``errors`` (the difference in standard errors).
+    exact, any difference beyond rounding counts, and ``errors`` is infinite.
+
+    Args:
+        one: folder of results of a run.
+        other: that of another run.
+        least: standard errors of the difference.
+
+    Returns:
+        what (the name of the value), one, other, errors (the difference in standard errors).
     """
     import numpy as np
-    import pandas as pd
 
-    def values(folder: Path, name: str) -> pd.DataFrame:
-        tables = []
-        for kind, keys, value in (
-            ("parts", ["claim", "part"], "value"),
-            ("numbers", ["artifact", "quantity", "row", "column"], "ours"),
-        ):
-            rows = read_claims(folder, kind)
-            table = pd.DataFrame({"what": ["/".join(row) for row in rows[keys].astype(str).values]})
-            table[name] = pd.to_numeric(rows[value], errors="coerce").astype(float)
-            table["error"] = pd.to_numeric(rows["standard_error"]).astype(float).fillna(0.0)
-            tables.append(table)
-        return pd.concat(tables)
-
-    both = values(one, "one").merge(values(other, "other"), on="what").dropna()
+    both = _values(one).merge(_values(other), on="what", suffixes=("_one", "_other")).dropna()
+    both = both.rename(columns={"value_one": "one", "value_other": "other"})
     difference = (both["other"] - both["one"]).abs()
     rounding = 1e-9 * np.maximum(both["one"].abs(), both["other"].abs())
-    error = np.hypot(both.pop("error_x"), both.pop("error_y"))
+    error = np.hypot(both["error_one"], both["error_other"])
     with np.errstate(divide="ignore", invalid="ignore"):
         both["errors"] = np.where(difference <= rounding, 0, difference / error)
-    kept = both[both["errors"] >= least]
-    return kept.sort_values("errors", ascending=False, kind="stable").reset_index(drop=True)
+    far = both[both["errors"] >= least].sort_values("errors", ascending=False, kind="stable")
+    return far[["what", "one", "other", "errors"]].reset_index(drop=True)
+
+
+def _values(folder: Path) -> "pd.DataFrame":
+    """The statistics of claims and our counterparts of printed numbers: what, value, error."""
+    import pandas as pd
+
+    tables = []
+    for kind, keys, value in (
+        ("parts", ["claim", "part"], "value"),
+        ("numbers", ["artifact", "quantity", "row", "column"], "ours"),
+    ):
+        rows = read_claims(folder, kind)
+        names = ["/".join(row) for row in rows[keys].astype(str).values]
+        table = pd.DataFrame({"what": names})
+        table["value"] = pd.to_numeric(rows[value], errors="coerce").astype(float)
+        table["error"] = pd.to_numeric(rows["standard_error"]).astype(float).fillna(0.0)
+        tables.append(table)
+    return pd.concat(tables)
 
 
 def compare(
@@ -118,23 +130,30 @@ def compare(
     if not others:
         raise ConfigError("name two runs, such as quick quick-seed1")
     for other in others:
-        folders = folder_of(first), folder_of(other)
-        for line in causes(*folders):
+        one_folder = folder_of(first)
+        other_folder = folder_of(other)
+        for line in causes(one_folder, other_folder):
             print(line)
-        changed, table = verdicts(*folders), numbers(*folders, least)
-        judged = changed[(changed[["one", "other"]] != NOT_JUDGED).all(axis=1)]
-        print(f"{_differ(len(judged), 'verdict')} between {first} and {other}.")
-        for row in judged.itertuples():
-            print(f"  {row.claim}: {row.one} -> {row.other}")
-        for run, column in ((first, "one"), (other, "other")):
-            if count := int((changed[column] == NOT_JUDGED).sum()):
-                print(f"{count} judged in one run only; {run} has no verdict on them.")
-        exact = table["errors"] == math.inf
+        changed_verdicts = verdicts(one_folder, other_folder)
+        changed_numbers = numbers(one_folder, other_folder, least)
+        _print_verdicts(changed_verdicts, first, other)
+        exact = changed_numbers["errors"] == math.inf
         print(f"{_differ(sum(~exact), 'number')} by {least:g} standard errors or more.")
-        _print_numbers(table[~exact], rows)
+        _print_numbers(changed_numbers[~exact], rows)
         if exact.any():
             print(f"Of numbers without a standard error, {sum(exact)} changed.")
-            _print_numbers(table[exact], rows)
+            _print_numbers(changed_numbers[exact], rows)
+
+
+def _print_verdicts(changed: "pd.DataFrame", first: str, other: str) -> None:
+    judged_in_both = changed[(changed[["one", "other"]] != NOT_JUDGED).all(axis=1)]
+    print(f"{_differ(len(judged_in_both), 'verdict')} between {first} and {other}.")
+    for row in judged_in_both.itertuples():
+        print(f"  {row.claim}: {row.one} -> {row.other}")
+    for run, column in ((first, "one"), (other, "other")):
+        count = int((changed[column] == NOT_JUDGED).sum())
+        if count:
+            print(f"{count} judged in one run only; {run} has no verdict on them.")
 
 
 def _print_numbers(table: "pd.DataFrame", rows: int) -> None:

@@ -4,6 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TextIO
 
 from finitewidth.cli.run_state import Line, RunState, time_left
@@ -20,8 +21,9 @@ class Display:
 
     def __init__(self, stream: TextIO):
         self._stream = stream
-        self._bars = Bars(stream) if stream.isatty() and os.environ.get("TERM") != "dumb" else None
-        self._said = time.monotonic()
+        has_bars = stream.isatty() and os.environ.get("TERM") != "dumb"
+        self._bars = Bars(stream) if has_bars else None
+        self._last_lines = time.monotonic()  # in a log
         self._lock = threading.RLock()
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
@@ -54,8 +56,8 @@ class Display:
             if self._bars:
                 lines = [line for line in run.lines() if line.elapsed >= SHORT]
                 self._bars.draw(_rows(run, lines))
-            elif time.monotonic() - self._said >= LINES:
-                self._said = time.monotonic()
+            elif time.monotonic() - self._last_lines >= LINES:
+                self._last_lines = time.monotonic()
                 lines = [line for line in run.lines() if line.elapsed >= LINES]
                 for text in [*map(str, lines[:MOST]), *_more(lines)]:
                     self.line(text)
@@ -87,28 +89,33 @@ def _more(lines: Sequence[Line]) -> list[str]:
 
 def _rows(run: RunState, lines: Sequence[Line]) -> list["Row"]:
     """The rows of the running jobs, and below them that of the run."""
-    rows = [
-        Row(f"{line.job}: {line.doing()}", _share(line), time_left(line.left) if line.left else "")
-        for line in lines[:MOST]
-    ]
+    rows = []
+    for line in lines[:MOST]:
+        left = time_left(line.left) if line.left else ""
+        rows.append(Row(f"{line.job}: {line.doing()}", _share(line), left))
     rows += [Row(text, 0.0, "") for text in _more(lines)]
     left = run.left()
     share = run.elapsed / max(run.elapsed + left, 1e-9)
-    return [*rows, Row(f"{len(run.done)} of {len(run.steps)} jobs", share, time_left(left))]
+    rows.append(Row(f"{len(run.done)} of {len(run.steps)} jobs", share, time_left(left)))
+    return rows
 
 
 def _share(line: Line) -> float:
     """The share of a job that is done: by itself, else by its forecast."""
     if line.share is not None:
         return line.share
-    return line.elapsed / max(line.elapsed + line.left, 1e-9) if line.left else 0.0
+    if not line.left:
+        return 0.0
+    return line.elapsed / max(line.elapsed + line.left, 1e-9)
 
 
+@dataclass(frozen=True)
 class Row:
     """A bar, the words before it and after it."""
 
-    def __init__(self, before: str, share: float, after: str):
-        self.before, self.share, self.after = before, share, after
+    before: str
+    share: float  # of the bar that is filled
+    after: str
 
 
 class Bars:

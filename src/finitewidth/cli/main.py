@@ -69,14 +69,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):  # an ASCII terminal shows \u00d7 for a times sign
         with contextlib.suppress(OSError):  # a stream that has been written to stays as it is
             stream.reconfigure(errors="backslashreplace")
-    words = [*(sys.argv[1:] if arguments is None else arguments)]
+    words = list(sys.argv[1:] if arguments is None else arguments)
     end = words.index("--") if "--" in words else len(words)
+    more = words[end + 1 :]
     try:
-        start, bound, left = app.meta.parse_args(words[:end], **RAISES)
-        return start(*bound.args, **bound.kwargs, **dict.fromkeys(left, words[end + 1 :])) or 0
-    except (CycloptsError, FinitewidthError) as error:
+        start, bound, unbound = app.meta.parse_args(words[:end], **RAISES)
+        return start(*bound.args, **bound.kwargs, **dict.fromkeys(unbound, more)) or 0
+    except FinitewidthError as error:
         print(f"finitewidth: {error}", file=sys.stderr)
-        return 1 if isinstance(error, FinitewidthError) else 2
+        return 1
+    except CycloptsError as error:
+        print(f"finitewidth: {error}", file=sys.stderr)
+        return 2
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -97,14 +101,14 @@ def _in_project(
         words: the command and its options
         project: a clone of finitewidth (default: here or above)
     """
-    command, bound, left = app.parse_args(words, **RAISES)
+    command, bound, unbound = app.parse_args(words, **RAISES)
     if command not in (network.network, trust.trust, completion):
         os.chdir(find_project(Path.cwd(), project))
         surroundings.name_user()
         surroundings.refuse_missing_target("results")
     if command in (running.make, running.report):  # the Snakefile says the same in more lines
         surroundings.refuse_unwritable(".snakemake", "results")
-    return command(*bound.args, **bound.kwargs, **dict.fromkeys(left, more))
+    return command(*bound.args, **bound.kwargs, **dict.fromkeys(unbound, more))
 
 
 def find_project(start: Path, given: Path | None = None) -> Path:
@@ -113,8 +117,8 @@ def find_project(start: Path, given: Path | None = None) -> Path:
     Raises:
         ConfigError: there is none, or it is not the one that this package belongs to.
     """
-    places = (start.resolve(), *start.resolve().parents) if given is None else (given.resolve(),)
-    for folder in places:
+    folders = (start.resolve(), *start.resolve().parents) if given is None else (given.resolve(),)
+    for folder in folders:
         if (folder / "Snakefile").exists() and (folder / "workflow/papers").exists():
             surroundings.refuse_other_package(folder)
             return folder
@@ -143,16 +147,19 @@ def list_artifacts(
         short: a line for each paper instead: how many are made, and at which sizes
     """
     papers = read_papers()
-    if paper is not None and paper not in {each.name for each in papers}:
-        raise ConfigError(f"--paper {paper}: must be one of {', '.join(p.name for p in papers)}")
-    artifacts = [each for each in artifacts_of(papers) if paper in (None, each.paper)]
+    names = [entry.name for entry in papers]
+    if paper is not None and paper not in names:
+        raise ConfigError(f"--paper {paper}: must be one of {', '.join(names)}")
+    artifacts = artifacts_of(papers)
+    if paper is not None:
+        artifacts = [artifact for artifact in artifacts if artifact.paper == paper]
     if short:
-        print(summary.of(artifacts, results))
+        print(summary.of_papers(artifacts, results))
         return
     for artifact in artifacts:
         path = file_of(artifact, results.folder)
-        found = str(path) if path.is_file() else "not made yet"
-        print(f"{artifact.artifact:<22} {found:<55} {artifact.title}")
+        file = str(path) if path.is_file() else "not made yet"
+        print(f"{artifact.artifact:<22} {file:<55} {artifact.title}")
 
 
 @app.command
@@ -176,16 +183,16 @@ def verify(*, config: Settings = (), results: Results = Results()) -> int:
         )
     plan = Plan(running.configuration(results, config), ".")
     plans = plans_of_jobs(plan)
-    now = read_running([results.folder, "results/data"])
-    every = problems(results.folder, plan.graph.needs, plans, {each.job for each in now})
-    for problem in every:
+    at_work = {job.job for job in read_running([results.folder, "results/data"])}
+    found = problems(results.folder, plan.graph.needs, plans, at_work)
+    for problem in found:
         print(problem.text)
     for package, count in plans.other_packages.items():
         print(f"{package}: {count} results were made with the other version")
-    wrong = [problem for problem in every if problem.kind != WORKING]
-    jobs = sum(os.path.exists(plans[name].provenance) for name in plan.graph.needs)
-    print(f"{jobs} jobs checked, {len(wrong)} problems")
-    return int(bool(wrong))
+    wrong = [problem for problem in found if problem.kind != WORKING]
+    checked = [name for name in plan.graph.needs if os.path.exists(plans[name].provenance)]
+    print(f"{len(checked)} jobs checked, {len(wrong)} problems")
+    return 1 if wrong else 0
 
 
 @app.command

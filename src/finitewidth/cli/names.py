@@ -17,10 +17,16 @@ def file_of(artifact: Artifact, results: str) -> Path:
 def target_names(papers: Iterable[Paper]) -> dict[str, str]:
     """Return what ``finitewidth run`` makes, by name, with a few words on it."""
     papers = tuple(papers)
-    names = {entry.artifact: f"{entry.label}: {entry.title}" for entry in artifacts_of(papers)}
-    names |= {paper.name: paper.title for paper in papers}
-    names |= {each.name: "experiment" for paper in papers for each in paper.experiments}
-    names |= {f"captions_{paper.name}": "captions of its artifacts" for paper in papers}
+    names = {}
+    for artifact in artifacts_of(papers):
+        names[artifact.artifact] = f"{artifact.label}: {artifact.title}"
+    for paper in papers:
+        names[paper.name] = paper.title
+    for paper in papers:
+        for experiment in paper.experiments:
+            names[experiment.name] = "experiment"
+    for paper in papers:
+        names[f"captions_{paper.name}"] = "captions of its artifacts"
     names["all"] = "everything"
     names["report"] = "pages of all results"
     names["errata"] = "misprints of the papers"
@@ -39,8 +45,13 @@ def complete_targets(context: Any) -> dict[str, str]:
 def complete_jobs(context: Any) -> dict[str, str]:
     """The artifacts and experiments in the project of the user."""
     papers = read_papers(_project() / FOLDER)
-    names = {entry.artifact: f"{entry.label}: {entry.title}" for entry in artifacts_of(papers)}
-    return names | {each.name: each.stage for paper in papers for each in paper.experiments}
+    names = {}
+    for artifact in artifacts_of(papers):
+        names[artifact.artifact] = f"{artifact.label}: {artifact.title}"
+    for paper in papers:
+        for experiment in paper.experiments:
+            names[experiment.name] = experiment.stage
+    return names
 
 
 def complete_papers(context: Any) -> dict[str, str]:

@@ -77,23 +77,22 @@ def network(
     try_folder(folder, "--output")
     make = user.factory()
     dataset = dataset_of(images, data, {})
-    chosen = stratified_subset(dataset, train or None, test or None, ("study",))
-    height, width, channels = chosen.shape
-    training = channels_first(scaled(chosen.train_images)), chosen.train_labels
-    tests = channels_first(scaled(chosen.test_images)), chosen.test_labels
-    given = {name: value for name, value in asdict(options).items() if value is not None}
+    dataset = stratified_subset(dataset, train or None, test or None, ("study",))
+    height, width, channels = dataset.shape
+    classes = len(dataset.class_names)
+    arguments = {name: value for name, value in asdict(options).items() if value is not None}
     try:
         result = study(
-            lambda: make((channels, height, width), len(chosen.class_names)),
-            training,
-            test=tests,
+            lambda: make((channels, height, width), classes),
+            (channels_first(scaled(dataset.train_images)), dataset.train_labels),
+            test=(channels_first(scaled(dataset.test_images)), dataset.test_labels),
             progress=sys.stderr.isatty(),
-            **given,
+            **arguments,
         )
     except ConfigError as error:
         raise ConfigError(re.sub("^network:", f"{user.name}:", str(error))) from error
     with written(folder):
-        result.write(folder, network=user.name, sha256=user.digest, data=chosen.title)
+        result.write(folder, network=user.name, sha256=user.digest, data=dataset.title)
     for part, reason in result.left_out.items():
         print(f"no {part}: {reason}")
     print(folder)

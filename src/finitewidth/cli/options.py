@@ -28,9 +28,11 @@ def _numbers(kind: Any, tokens: Sequence[Token]) -> Any:
 def _cores(kind: Any, tokens: Sequence[Token]) -> int:
     """A whole number, or ``all`` for those that this process may use."""
     value = tokens[0].value
-    if value != "all" and not value.removeprefix("-").isdecimal():
+    if value == "all":
+        return usable_cores()
+    if not value.removeprefix("-").isdecimal():
         raise ValueError(f"{value!r} is neither a whole number nor all")
-    return usable_cores() if value == "all" else int(value)
+    return int(value)
 
 
 def _absolute(kind: Any, tokens: Sequence[Token]) -> Path:
@@ -72,7 +74,9 @@ class Results:
     @property
     def sources(self) -> tuple[str, ...]:
         """The name of the source that the folder of images becomes; nothing without one."""
-        return own_images(registered({"images": str(self.images)})) if self.images else ()
+        if not self.images:
+            return ()
+        return own_images(registered({"images": str(self.images)}))
 
     @property
     def folder(self) -> str:

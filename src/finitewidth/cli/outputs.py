@@ -23,15 +23,15 @@ def try_folder(folder: Path, option: str) -> None:
     with _refused(folder, option):
         if folder.exists() and not folder.is_dir():
             raise ConfigError(f"{option}: {folder} is no folder; name another")
-        missing = [place for place in (folder, *folder.parents) if not place.exists()]
+        missing = [path for path in (folder, *folder.parents) if not path.exists()]
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
                 pass
         finally:
-            for place in missing:
+            for path in missing:
                 with contextlib.suppress(OSError):
-                    place.rmdir()
+                    path.rmdir()
 
 
 def try_file(file: Path, option: str) -> None:

@@ -60,12 +60,14 @@ def agree(settings: dict[str, Any], options: Mapping[str, Any]) -> None:
 
 
 def _value(text: str, value: str) -> Any:
+    """The value of ``text``, KEY=VALUE, read as YAML."""
     try:
-        repeated = [*repeated_keys(yaml.compose(value, Loader=yaml.SafeLoader))]
-        meant = yaml.safe_load(value)
+        repeated = list(repeated_keys(yaml.compose(value, Loader=yaml.SafeLoader)))
+        parsed = yaml.safe_load(value)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = getattr(error, "problem", None) or str(error)
         raise ConfigError(f"--config {text}: the value is not YAML ({reason}); {FORM}") from error
-    for key in repeated:
-        raise ConfigError(f"--config {text}: {key.value} is given twice; keep one KEY=VALUE")
-    return meant
+    if repeated:
+        name = repeated[0].value
+        raise ConfigError(f"--config {text}: {name} is given twice; keep one KEY=VALUE")
+    return parsed

@@ -31,18 +31,21 @@ class RunState:
     Args:
         steps: the jobs that have to run.
         cores: jobs side by side.
-        folders: of results, where jobs keep files of their progress; the run has its own there.
+        folders: of results, where jobs keep files of their progress; the run has its own file in
+            the first one.
     """
 
     def __init__(self, steps: Mapping[str, Step], cores: int = 1, folders: Sequence[str] = ()):
-        self.steps, self.cores, self.folders = dict(steps), cores, folders
+        self.steps = dict(steps)
+        self.cores = cores
+        self.folders = folders
         self.running: dict[int, Job] = {}  # number of a job -> job
         self.done: list[Job] = []
         self.failed: list[str] = []
         self._left = TimeLeft(self.steps, cores)
-        self._seen: dict[str, Running] = {}  # what the files of running jobs say
-        self._own = files.begun(files.RUN)
-        self.started = self._own.started
+        self._progress: dict[str, Running] = {}  # running job -> what its file says
+        self._file_of_run = files.begun(files.RUN)
+        self.started = self._file_of_run.started
 
     @property
     def ended(self) -> int:
@@ -57,7 +60,7 @@ class RunState:
     def start(self, number: int, job: Job) -> None:
         """A job starts, perhaps anew."""
         self.running[number] = job
-        self._seen.pop(job.name, None)
+        self._progress.pop(job.name, None)
         self.failed = [name for name in self.failed if name != job.name]
 
     def end(self, number: int, failed: bool = False) -> tuple[Job, float] | None:
@@ -65,48 +68,58 @@ class RunState:
         job = self.running.pop(number, None)
         if job is None:
             return None
-        took, last = time.time() - self._began(job), self._at_work(job)
-        self._seen.pop(job.name, None)
+        seconds = time.time() - self._began(job)
+        resumed = self._at_work(job).resumed
+        self._progress.pop(job.name, None)
         if failed:
             self.failed.append(job.name)
         else:
             self.done.append(job)
-            self._left.end(job.name, None if last.resumed else took)
-        return job, took
+            self._left.end(job.name, None if resumed else seconds)
+        return job, seconds
 
     def _began(self, job: Job) -> float:
         """When a job began: later than Snakemake started it if it waited in a queue."""
-        seen = self._seen.get(job.name)
-        waited = seen is not None and seen.started - job.started > STARTING
-        return seen.started if waited else job.started
+        progress = self._progress.get(job.name)
+        if progress is not None and progress.started - job.started > STARTING:
+            return progress.started
+        return job.started
 
     def look(self) -> None:
         """Read the files of the running jobs, and write that of the run."""
         names = {job.name for job in self.running.values()}
-        found = files.read_running(self.folders)
-        self._seen = {each.job: each for each in found if each.job in names}
-        if not self.folders:
-            return
-        failed = f", {len(self.failed)} failed" if self.failed else ""
-        done, total = len(self.done), len(self.steps)
-        self._own = replace(
-            self._own,
+        self._progress = {}
+        for progress in files.read_running(self.folders):
+            if progress.job in names:
+                self._progress[progress.job] = progress
+        if self.folders:
+            self._write()
+
+    def _write(self) -> None:
+        """Write the file of the run, which other terminals read."""
+        done = len(self.done)
+        total = len(self.steps)
+        what = f"{done} of {total} jobs done"
+        if self.failed:
+            what += f", {len(self.failed)} failed"
+        self._file_of_run = replace(
+            self._file_of_run,
             updated=time.time(),
-            what=f"{done} of {total} jobs done{failed}",
+            what=what,
             done=done,
             total=total,
             left=round(self.left(), 1),
             jobs={line.job: line.left for line in self.lines()},
         )
-        files.write(self._file(), self._own)
+        files.write(self._path(), self._file_of_run)
 
     def close(self) -> None:
         """Remove the file of the run."""
         if self.folders:
-            files.remove(self._file())
+            files.remove(self._path())
 
-    def _file(self) -> Path:
-        name = f"{files.RUN} {self._own.host} {self._own.pid}"
+    def _path(self) -> Path:
+        name = f"{files.RUN} {self._file_of_run.host} {self._file_of_run.pid}"
         return files.file_of(self.folders[0], name)
 
     def at_work(self) -> dict[str, AtWork]:
@@ -114,30 +127,36 @@ class RunState:
         return {job.name: self._at_work(job) for job in self.running.values()}
 
     def _at_work(self, job: Job) -> AtWork:
-        now, seen = time.time(), self._seen.get(job.name)
-        if seen is None:
+        now = time.time()
+        progress = self._progress.get(job.name)
+        if progress is None:
             return AtWork(min(now - job.started, STARTING))
-        left = None if seen.left is None else max(seen.left - (now - seen.updated), 0.0)
-        return AtWork(now - self._began(job), seen.share, left)
+        left = None
+        if progress.left is not None:
+            left = max(progress.left - (now - progress.updated), 0.0)
+        return AtWork(now - self._began(job), progress.share, left)
 
     def left(self) -> float:
         """Seconds until the last job ends."""
         return self._left.seconds(self.at_work(), self.failed)
 
     def lines(self) -> list["Line"]:
-        """What is said of each running job."""
+        """A line for each running job."""
         at_work = self.at_work()
         left = self._left.each(at_work)
-        return [
-            Line(
+        lines = []
+        for name, job in at_work.items():
+            progress = self._progress.get(name)
+            has_forecast = self.steps[name].seconds or job.left is not None
+            line = Line(
                 job=name,
-                what=self._seen[name].what if name in self._seen else "",
-                elapsed=each.elapsed,
-                share=each.share,
-                left=left[name] if self.steps[name].seconds or each.left is not None else None,
+                what=progress.what if progress else "",
+                elapsed=job.elapsed,
+                share=job.share,
+                left=left[name] if has_forecast else None,
             )
-            for name, each in at_work.items()
-        ]
+            lines.append(line)
+        return lines
 
 
 @dataclass(frozen=True)
@@ -160,10 +179,12 @@ class Line:
         return self.what or f"at work for {rough_duration(self.elapsed)}"
 
     def __str__(self) -> str:
-        share = None if self.share is None else f"{100 * self.share:.0f} %"
-        left = None if self.left is None else time_left(self.left)
-        words = [self.doing(), share, left]
-        return f"{self.job}: {', '.join(word for word in words if word)}"
+        words = [self.doing()]
+        if self.share is not None:
+            words.append(f"{100 * self.share:.0f} %")
+        if self.left is not None:
+            words.append(time_left(self.left))
+        return f"{self.job}: {', '.join(words)}"
 
 
 def time_left(seconds: float) -> str:
@@ -180,16 +201,19 @@ def made(jobs: Collection[Job], steps: Mapping[str, Step]) -> list[str]:
 
 def in_short(paths: Sequence[str]) -> str:
     """Several files as a shell writes them: ``figures/npf_fig3.{csv,pdf}``; or their folder."""
-    files = [Path(path) for path in paths if "/provenance" not in path] or [*map(Path, paths)]
-    folders, stems, suffixes = (
-        list(dict.fromkeys(getattr(file, part) for file in files))
-        for part in ("parent", "stem", "suffix")
-    )
+    files = [Path(path) for path in paths if "/provenance" not in path]
+    if not files:
+        files = [Path(path) for path in paths]
     if len(files) == 1:
         return str(files[0])
-    if len(folders) == 1 and len(stems) == 1:
+    folders = list(dict.fromkeys(file.parent for file in files))
+    if len(folders) > 1:
+        return f"{os.path.commonpath(folders)}/"
+    stems = list(dict.fromkeys(file.stem for file in files))
+    suffixes = list(dict.fromkeys(file.suffix for file in files))
+    if len(stems) == 1:
         kinds = ",".join(suffix.removeprefix(".") for suffix in suffixes)
         return f"{folders[0]}/{stems[0]}.{{{kinds}}}"
-    if len(folders) == 1 and len(suffixes) == 1 and len(stems) <= LISTED:
+    if len(suffixes) == 1 and len(stems) <= LISTED:
         return f"{folders[0]}/{{{','.join(stems)}}}{suffixes[0]}"
-    return f"{os.path.commonpath(folders)}/"
+    return f"{folders[0]}/"

@@ -48,19 +48,26 @@ def make(
         forceall: make the targets and all that they rest on anew
         config: override settings, KEY=VALUE
     """
-    chosen = settings(results, config)
+    changed_settings = settings(results, config)
     if {"--config", "-C"} & {word.partition("=")[0] for word in more}:
         raise ConfigError("write --config before --, or its settings would be lost")
     names = [_checked(name, results) for name in targets]
     if force:
         names = _artifacts_in(names)
     words = ["snakemake", "--cores", str(cores or usable_cores()), *names]
-    words += ["--dry-run"] * dry_run + ["--force"] * force + ["--forceall"] * forceall
-    # the locks of another run, which Snakemake would remove at the end of this one
-    words += ["--nolock"] * bool(elsewhere(results.folder))
+    if dry_run:
+        words.append("--dry-run")
+    if force:
+        words.append("--force")
+    if forceall:
+        words.append("--forceall")
+    if elsewhere(results.folder):
+        # Snakemake would remove the locks of the other run at the end of this one
+        words.append("--nolock")
     words += [*more, "--config", f"preset={results.preset}"]
-    words += [f"seed={results.seed}"] * bool(results.seed) + chosen
-    return call(words)
+    if results.seed:
+        words.append(f"seed={results.seed}")
+    return call([*words, *changed_settings])
 
 
 def _checked(target: str, results: Results) -> str:
@@ -83,8 +90,8 @@ def _checked(target: str, results: Results) -> str:
             )
         file = file.relative_to(Path.cwd())
     name = file.as_posix()
-    ours = f"{results.folder}/", "results/data/"
-    if name.startswith("results/") and not name.startswith(ours):
+    of_this_run = name.startswith((f"{results.folder}/", "results/data/"))
+    if name.startswith("results/") and not of_this_run:
         raise ConfigError(
             f"{target} is a file of another run; the files of this one are in "
             f"{results.folder}{_options_of(file.parts[1])}"
@@ -94,11 +101,16 @@ def _checked(target: str, results: Results) -> str:
 
 def _options_of(folder: str) -> str:
     """How to ask for the run whose results are in a folder; empty if it is not known."""
-    pattern = rf"({'|'.join(PRESETS)})(?:-seed(\d+))?"
-    if not (named := re.fullmatch(pattern, folder)):
-        return f"; add --name {folder} if it is that of a run" if folder.isidentifier() else ""
-    preset, seed = named.groups()
-    return f"; add --preset {preset}" + (f" --seed {seed}" if seed else "")
+    match = re.fullmatch(rf"({'|'.join(PRESETS)})(?:-seed(\d+))?", folder)
+    if match:
+        preset, seed = match.groups()
+        options = f"--preset {preset}"
+        if seed:
+            options += f" --seed {seed}"
+        return f"; add {options}"
+    if folder.isidentifier():
+        return f"; add --name {folder} if it is that of a run"
+    return ""
 
 
 def _artifacts_in(names: Sequence[str]) -> list[str]:
@@ -107,8 +119,13 @@ def _artifacts_in(names: Sequence[str]) -> list[str]:
         raise ConfigError(
             "--force: name artifacts, experiments or papers; --forceall makes everything anew"
         )
-    papers = {paper.name: [a.artifact for a in paper.artifacts] for paper in read_papers()}
-    return [each for name in names for each in papers.get(name, [name])]
+    artifacts_of = {}
+    for paper in read_papers():
+        artifacts_of[paper.name] = [artifact.artifact for artifact in paper.artifacts]
+    targets = []
+    for name in names:
+        targets += artifacts_of.get(name, [name])
+    return targets
 
 
 def report(*, config: Settings = (), results: Results = Results()) -> int:
@@ -171,7 +188,8 @@ def snakemake(words: Sequence[str]) -> int:
         received.append(number)
         raise KeyboardInterrupt
 
-    status, silent = 0, "--quiet" in words
+    status = 0
+    silent = "--quiet" in words
     # of a closed terminal: SIGHUP; for SIGTERM, Snakemake has a handler of its own once jobs start
     with handled(dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), stop)):
         try:

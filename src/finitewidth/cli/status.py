@@ -18,22 +18,30 @@ def status(*, results: Results = Results()) -> None:
 
 def lines(folder: str, now: float) -> list[str]:
     """A line for each run, and one for each running job, of a folder of results."""
-    runs = [each for each in read_running([folder]) if each.job == RUN]
-    jobs = [each for each in read_running([folder, "results/data"]) if each.job != RUN]
+    runs = [job for job in read_running([folder]) if job.job == RUN]
+    jobs = [job for job in read_running([folder, "results/data"]) if job.job != RUN]
     if not runs and not jobs:
         return [f"{folder}: nothing is running"]
-    heads = [f"{folder}: {run.what}, {time_left(_left(run.left, run, now))}" for run in runs]
-    return [*heads, *(f"  {_line(job, runs, now)}" for job in jobs)]
+    texts = []
+    for run in runs:
+        left = time_left(_left(run.left, run, now))
+        texts.append(f"{folder}: {run.what}, {left}")
+    for job in jobs:
+        texts.append(f"  {_line(job, runs, now)}")
+    return texts
 
 
 def _line(job: Running, runs: Sequence[Running], now: float) -> Line:
-    """A job; how much time is left says the run that has it, else the job itself."""
-    for source, left in [(run, run.jobs.get(job.job)) for run in runs] + [(job, job.left)]:
+    """A job; its run knows how much time is left, or else the job itself."""
+    for run in runs:
+        left = run.jobs.get(job.job)
         if left is not None:
-            return Line.of(job, _left(left, source, now), now)
+            return Line.of(job, _left(left, run, now), now)
+    if job.left is not None:
+        return Line.of(job, _left(job.left, job, now), now)
     return Line.of(job, None, now)
 
 
 def _left(seconds: float, source: Running, now: float) -> float:
-    """Seconds left now, of those that a file has said when it was written."""
+    """Seconds left now, where the file of ``source`` said ``seconds`` when it was written."""
     return max(seconds - (now - source.updated), 0.0)

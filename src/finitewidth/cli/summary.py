@@ -12,7 +12,7 @@ from finitewidth.declarations.papers import Artifact
 WORDS = {grades.DRAWN: "drawings or equations"}
 
 
-def of(artifacts: Sequence[Artifact], results: Results) -> str:
+def of_papers(artifacts: Sequence[Artifact], results: Results) -> str:
     """Return a line for each paper, one for all of them, and the place of the report."""
     from finitewidth.cli.running import configuration
     from finitewidth.pipeline.plan import Plan
@@ -25,22 +25,24 @@ def of(artifacts: Sequence[Artifact], results: Results) -> str:
         groups["all"] = [*artifacts]
     lines = [_line(name, group, results.folder, status_of) for name, group in groups.items()]
     report = Path(results.folder, "report/index.html")
-    place = f"{report} (open it in a browser)" if report.is_file() else "not made yet"
-    return "\n".join([*lines, f"report: {place}"])
+    if report.is_file():
+        lines.append(f"report: {report} (open it in a browser)")
+    else:
+        lines.append("report: not made yet")
+    return "\n".join(lines)
 
 
 def _line(
     name: str, artifacts: Sequence[Artifact], folder: str, status_of: Callable[[str], str]
 ) -> str:
     """``npf       10 of 17 made: 4 at the paper's sizes, 6 on a stand-in``."""
-    made = [artifact for artifact in artifacts if file_of(artifact, folder).is_file()]
-    count = f"{len(made):>2} of {len(artifacts):>2} made"
-    if not made:
-        return f"{name:<9} {count}"
-    counts = Counter(status_of(artifact.artifact) for artifact in made)
-    words = [
-        f"{counts[status]} {WORDS.get(status, status)}"
-        for status in grades.STATUSES
-        if counts[status]
-    ]
-    return f"{name:<9} {count}: {', '.join(words)}"
+    existing = [artifact for artifact in artifacts if file_of(artifact, folder).is_file()]
+    line = f"{name:<9} {len(existing):>2} of {len(artifacts):>2} made"
+    if not existing:
+        return line
+    counts = Counter(status_of(artifact.artifact) for artifact in existing)
+    words = []
+    for status in grades.STATUSES:
+        if counts[status]:
+            words.append(f"{counts[status]} {WORDS.get(status, status)}")
+    return f"{line}: {', '.join(words)}"

@@ -53,13 +53,14 @@ class LogHandler(LogHandlerBase):
 
     def __post_init__(self) -> None:
         """Choose the stream and the messages."""
-        asked = self.common_settings
-        self.stream = sys.stdout if asked.stdout else sys.stderr
-        wanted = asked.verbose or asked.debug_dag or asked.printshellcmds
-        self.plain = wanted or os.environ.get("FINITEWIDTH_TERMINAL") == "snakemake"
+        options = self.common_settings
+        self.stream = sys.stdout if options.stdout else sys.stderr
+        detailed = options.verbose or options.debug_dag or options.printshellcmds
+        self.plain = detailed or os.environ.get("FINITEWIDTH_TERMINAL") == "snakemake"
         self.run: RunState | None = None  # after it has begun, also of a dry run
         self.display: Display | None = None
-        self.at_once, self.where = 1, "on 1 core"
+        self.at_once = 1  # jobs
+        self.where = "on 1 core"
         self.interrupted = False
         if not self.plain:
             os.environ[SHOWN] = "1"  # for the jobs
@@ -107,19 +108,21 @@ class LogHandler(LogHandlerBase):
             self._line(self.format(record))
 
     def _line(self, text: str | None) -> None:
-        if text and text != "None":
-            if self.display:
-                self.display.line(text)
-            else:
-                print(text, file=self.stream, flush=True)
+        if not text or text == "None":
+            return
+        if self.display:
+            self.display.line(text)
+        else:
+            print(text, file=self.stream, flush=True)
 
     def _message(self, text: str, level: int) -> None:
-        """Free text; in our words where they name the remedy better."""
+        """Show free text, in our words where they name the remedy better."""
         self.interrupted |= "Terminating processes on user request" in text
         if re.match(r"(Config|Data|Result)Error", text):  # ours, which are complete
             text = "\n".join(line for line in text.splitlines() if not line.startswith("  File "))
         for pattern, ours in MESSAGES.items():
-            if match := re.search(pattern, text):
+            match = re.search(pattern, text)
+            if match:
                 text = ours.format(match[0])
         # of an interrupted run, its end says all
         if not self.working or (level >= WARNING and not self.interrupted):
@@ -130,36 +133,42 @@ class LogHandler(LogHandlerBase):
     # --- a dry run ---------------------------------------------------------------------------
 
     def _planned(self, record: LogRecord, event: LogEvent | None) -> None:
-        """What a dry run says, with short lists of files."""
+        """Show what a dry run says, with short lists of files."""
         if event == LogEvent.WORKFLOW_STARTED:
             return
         text = self.format(record)
         if event == LogEvent.JOB_INFO:
             text = shortened(text)
-            if words := "; ".join(announced.reasons(_name_of(record))):
-                text = re.sub("(?m)^( *reason: ).*", lambda match: match[1] + words, text)
+            reasons = "; ".join(announced.reasons(_name_of(record)))
+            if reasons:
+                text = re.sub("(?m)^( *reason: ).*", lambda match: match[1] + reasons, text)
         self._line(text)
 
     # --- a run -------------------------------------------------------------------------------
 
     def _provided(self, record: LogRecord) -> None:
-        """How many jobs there are at once: one on each core here, or so many on a cluster."""
-        cores, nodes = getattr(record, "cores", None), getattr(record, "nodes", None)
+        """Note how many jobs run at once: one on each core here, or so many on a cluster."""
+        cores = getattr(record, "cores", None)
+        nodes = getattr(record, "nodes", None)
         if cores:
-            self.at_once, self.where = cores, f"on {_counted(cores, 'core')}"
+            self.at_once = cores
+            self.where = f"on {_counted(cores, 'core')}"
         elif isinstance(nodes, int):
-            self.at_once, self.where = nodes, f"with up to {_counted(nodes, 'job')} at once"
+            self.at_once = nodes
+            self.where = f"with up to {_counted(nodes, 'job')} at once"
 
     def _begin(self, record: LogRecord) -> None:
-        steps, dryrun = announced.forecast(), self.common_settings.dryrun
+        steps = announced.forecast()
+        dryrun = self.common_settings.dryrun
         self.run = RunState(steps, self.at_once, () if dryrun else announced.folders)
         if dryrun:
             self._line(self.format(record))
             self._other_packages()
             return
-        jobs, long = _counted(len(steps), "job"), rough_duration(max(self.run.left(), 1.0))
+        jobs = _counted(len(steps), "job")
+        time_needed = rough_duration(max(self.run.left(), 1.0))
         unknown = _unknown(self.run)
-        self._line(f"{jobs}, about {long} {self.where}{unknown}; details in .snakemake/log")
+        self._line(f"{jobs}, about {time_needed} {self.where}{unknown}; details in .snakemake/log")
         for line in _why(steps):
             self._line(line)
         self._other_packages()
@@ -168,7 +177,7 @@ class LogHandler(LogHandlerBase):
         self.display.follow(self.run, self.lock)
 
     def _other_packages(self) -> None:
-        """Which results were made with other versions of packages."""
+        """Say which results were made with other versions of packages."""
         packages = announced.packages()
         if packages:
             words = ", ".join(f"{package} ({count} jobs)" for package, count in packages.items())
@@ -188,23 +197,26 @@ class LogHandler(LogHandlerBase):
         ended = self.run.end(number, failed)
         if ended is None:
             return
-        job, took = ended
+        job, seconds = ended
         if not failed:
-            self._line(self._line_of(job, took))
+            self._line(self._line_of(job, seconds))
         elif not self.interrupted:
-            self._line(f"FAILED {job.name} after {duration(took)}; log: {job.log}")
+            self._line(f"FAILED {job.name} after {duration(seconds)}; log: {job.log}")
             self._line(_end_of(job.log))
 
-    def _line_of(self, job: Job, took: float) -> str:
+    def _line_of(self, job: Job, seconds: float) -> str:
         """A job that is done: ``[ 3/214] npf/nu   12 s   about 14 min left``."""
         total = len(self.run.steps)
-        left = f"   {time_left(self.run.left())}" if self.run.ended < total else ""
         count = f"[{self.run.ended:>{len(str(total))}}/{total}]"
-        return f"{count} {job.name:<32} {duration(took):>12}{left}"
+        line = f"{count} {job.name:<32} {duration(seconds):>12}"
+        if self.run.ended < total:
+            line += f"   {time_left(self.run.left())}"
+        return line
 
     def close(self) -> None:
         """Say how the run ended."""
-        run, self.run = self.run, None  # Snakemake closes its handlers twice
+        run = self.run
+        self.run = None  # Snakemake closes its handlers twice
         if self.display:
             self.display.close()
         if run and self.common_settings.dryrun:
@@ -218,19 +230,26 @@ class LogHandler(LogHandlerBase):
         super().close()
 
     def _last_lines(self, run: RunState) -> list[str]:
-        took, total = duration(run.elapsed), len(run.steps)
+        took = duration(run.elapsed)
+        total = len(run.steps)
         done = f"{len(run.done)} of {total} jobs are done and kept"
-        program = Path(sys.argv[0]).name.replace("__main__.py", "snakemake")
-        again = f"go on with: {shlex.join([program, *sys.argv[1:]])}"
         if self.interrupted:
-            rest = "trainings continue from checkpoints"
-            return [f"Stopped after {took}: {done}, and {rest}; {again}"]
+            return [
+                f"Stopped after {took}: {done}, and trainings continue from checkpoints; "
+                f"go on with: {_same_command()}"
+            ]
         if run.failed:
             failed = f"{_counted(len(run.failed), 'job')} failed ({', '.join(run.failed)})"
-            return [f"{failed}, {done}; once the cause is mended, {again}"]
+            return [f"{failed}, {done}. Fix the cause, then run: {_same_command()}"]
         if len(run.done) < total:
             return []
         return [f"{_counted(total, 'job')} done in {took}.", *_results(run)]
+
+
+def _same_command() -> str:
+    """The command that the user gave, to be given again."""
+    program = Path(sys.argv[0]).name.replace("__main__.py", "snakemake")
+    return shlex.join([program, *sys.argv[1:]])
 
 
 def _name_of(record: LogRecord) -> str:
@@ -239,14 +258,16 @@ def _name_of(record: LogRecord) -> str:
 
 
 def _why(jobs: Iterable[str]) -> list[str]:
-    """Why results are made again, of jobs that have a reason of their own."""
+    """Say why results are made again, of jobs that have a reason of their own."""
     lines = []
     for job in jobs:
-        reasons = [words for words in announced.reasons(job) if not words.startswith(FOLLOWS)]
+        reasons = [reason for reason in announced.reasons(job) if not reason.startswith(FOLLOWS)]
         if reasons:
             lines.append(f"{job} runs again: {'; '.join(reasons)}")
     more = len(lines) - SHOWN_REASONS
-    return lines[:SHOWN_REASONS] + ([f"and {more} more jobs run again"] if more > 0 else [])
+    if more <= 0:
+        return lines
+    return [*lines[:SHOWN_REASONS], f"and {more} more jobs run again"]
 
 
 def _results(run: RunState) -> list[str]:
@@ -266,7 +287,9 @@ def in_few_lines(paths: list[str]) -> list[str]:
 
 def _end_of(log: str) -> str:
     """The last lines of the log of a job."""
-    text = Path(log).read_text("utf-8", "replace") if Path(log).is_file() else ""
+    if not Path(log).is_file():
+        return ""
+    text = Path(log).read_text("utf-8", "replace")
     lines = [f"    {line}" for line in text.splitlines() if line.strip()]
     return "\n".join(lines[-SHOWN_LINES:])
 
@@ -280,13 +303,16 @@ def _shortened_line(line: str) -> str:
     match = re.fullmatch(r"( +(?:input|output|reason): )(.*)", line)
     if not match:
         return line
-    return match[1] + "; ".join(_shortened_list(part) for part in match[2].split("; "))
+    label, lists = match.groups()
+    return label + "; ".join(_shortened_list(files) for files in lists.split("; "))
 
 
 def _shortened_list(text: str) -> str:
     files = text.split(", ")
     more = len(files) - SHOWN_FILES
-    return text if more <= 0 else ", ".join([*files[:SHOWN_FILES], f"… and {more} more"])
+    if more <= 0:
+        return text
+    return ", ".join([*files[:SHOWN_FILES], f"… and {more} more"])
 
 
 def _unknown(run: RunState) -> str:
@@ -295,4 +321,4 @@ def _unknown(run: RunState) -> str:
 
 
 def _counted(count: int, word: str) -> str:
-    return f"{count} {word}{'s' * (count != 1)}"
+    return f"1 {word}" if count == 1 else f"{count} {word}s"

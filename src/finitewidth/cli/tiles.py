@@ -79,13 +79,18 @@ def kernel(
         _remove_outdated(folder)
     words = ["snakemake", "--snakefile", "workflow/kernel/Snakefile", "--directory", str(folder)]
     words += ["--workflow-profile", "none", "--rerun-incomplete", "--show-failed-logs"]
+    words += ["--quiet", "rules", "host"]
     # a lock stays after a kill; tiles are written atomically, and all alike
-    words += ["--quiet", "rules", "host", "--nolock", *(("--profile", profile) if profile else ())]
+    words.append("--nolock")
+    if profile:
+        words += ["--profile", profile]
     if cores or not profile:
         words += ["--cores", str(cores or usable_cores())]
-    status = running.call([*words, *["--dry-run"] * dry_run, *more])
+    if dry_run:
+        words.append("--dry-run")
+    status = running.call([*words, *more])
     if status:
-        print(f"finished tiles are kept in {folder}; the same command goes on")
+        print(f"Finished tiles are kept in {folder}. Run the same command again to go on.")
     elif not dry_run:
         print(folder / KERNEL)
     return status
@@ -95,6 +100,9 @@ def prepare(network: Path, options: Kernel) -> Path:
     """Write images, labels, weights and options of a run; return its folder.
 
     A file whose content stays the same keeps its time, so that finished tiles stay up to date.
+
+    Raises:
+        ConfigError: no images are named, the folder cannot be used, or the network is refused.
     """
     import torch
 
@@ -114,16 +122,17 @@ def prepare(network: Path, options: Kernel) -> Path:
         "budget": options.budget * 2**20,  # bytes
         "blocks": [named(block) for block in checked_blocks(len(x), options.tile)],
     }
-    pair = torch.from_numpy(x[:2])
     make = user.factory()
-    module = draw(lambda: make(x.shape[1:], classes), pair, classes, options.seed)
+    shape = x.shape[1:]
+    pair = torch.from_numpy(x[:2])
+    module = draw(lambda: make(shape, classes), pair, classes, options.seed)
     # a network without a kernel is refused here, and not in every job
     with budget_in_mib():
         traced_kernel(module, pair, budget=record["budget"])
-    _write_if_changed(folder / "images.npy", _npy(x))
-    _write_if_changed(folder / "labels.npy", _npy(labels))
     weights = io.BytesIO()
     torch.save(module.state_dict(), weights)
+    _write_if_changed(folder / "images.npy", _npy(x))
+    _write_if_changed(folder / "labels.npy", _npy(labels))
     _write_if_changed(folder / "weights.pt", weights.getvalue())
     _write_if_changed(folder / RUN, yaml.safe_dump(record).encode())
     return folder
@@ -161,6 +170,7 @@ def _npy(array: "np.ndarray") -> bytes:
 
 
 def _write_if_changed(file: Path, content: bytes) -> None:
+    """Write a file; one that has this content already keeps its time."""
     from finitewidth.records.result_files import atomic
 
     if file.is_file() and file.read_bytes() == content:
@@ -170,6 +180,7 @@ def _write_if_changed(file: Path, content: bytes) -> None:
 
 
 def _folder(options: Kernel, user: UserNetwork) -> Path:
+    """The folder to write; refuse one that has other files or cannot be written."""
     folder = options.output or folder_beside(user, options.images, options.data, "kernel")
     if folder.suffix == ".npy" or folder.is_file():
         raise ConfigError(f"--output {folder}: name a folder; the kernel is {KERNEL} in it")

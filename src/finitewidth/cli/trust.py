@@ -68,16 +68,26 @@ def trust(file: str, /, *, options: Trust = Trust()) -> None:
     user = read_user_network(file)
     folder = options.output or _folder(user, options)
     try_folder(folder, "--output")
-    variances = {name: _variance(name, getattr(options, name)) for name in ("sigma_w2", "sigma_b2")}
+    sigma_w2 = _variance("--sigma-w2", options.sigma_w2)
+    sigma_b2 = _variance("--sigma-b2", options.sigma_b2)
     x, y = _data(options)
     make = _function(user, x.shape[1:], 1 if y is None else y.shape[1])
-    sizes = {"draws": options.draws, "steps": options.steps, "rate": options.rate}
     try:
-        answer = fw.trust(make, x, y, width=options.width, seed=options.seed, **sizes, **variances)
+        answer = fw.trust(
+            make,
+            x,
+            y,
+            width=options.width,
+            draws=options.draws,
+            steps=options.steps,
+            rate=options.rate,
+            seed=options.seed,
+            sigma_w2=sigma_w2,
+            sigma_b2=sigma_b2,
+        )
     except ConfigError as error:
-        raise ConfigError(
-            re.sub("^(network|make_network):", f"{user.name}:", str(error))
-        ) from error
+        message = re.sub("^(network|make_network):", f"{user.name}:", str(error))
+        raise ConfigError(message) from error
     with written(folder):
         answer.write(folder)
     print(answer)
@@ -90,15 +100,14 @@ def _folder(user: UserNetwork, options: Trust) -> Path:
     return folder_beside(user, options.images, options.data or "digits", "limit")
 
 
-def _variance(name: str, text: str) -> Any:
+def _variance(option: str, text: str) -> Any:
     """A number, or "torch"."""
     if text == "torch":
         return text
     try:
         return float(text)
     except ValueError:
-        option = name.replace("_", "-")
-        raise ConfigError(f"--{option} {text}: must be a number or torch") from None
+        raise ConfigError(f"{option} {text}: must be a number or torch") from None
 
 
 def _function(user: UserNetwork, shape: tuple[int, ...], classes: int) -> Callable[..., Any]:
@@ -107,14 +116,16 @@ def _function(user: UserNetwork, shape: tuple[int, ...], classes: int) -> Callab
     Its default for the width stays.
     """
     make = user.factory()
-    found = inspect.signature(make).parameters.get("width")
-    if found is None:
+    width_of_user = inspect.signature(make).parameters.get("width")
+    if width_of_user is None:
         return lambda: make(shape, classes)
 
     def of_width(width: int) -> Any:
         return make(shape, classes, width=width)
 
-    width = inspect.Parameter("width", found.POSITIONAL_OR_KEYWORD, default=found.default)
+    width = inspect.Parameter(
+        "width", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=width_of_user.default
+    )
     of_width.__signature__ = inspect.Signature([width])
     return of_width
 
@@ -134,9 +145,10 @@ def _data(options: Trust) -> "tuple[np.ndarray, np.ndarray | None]":
     if options.targets:
         raise ConfigError("--targets: they belong to --inputs; images have their classes")
     dataset = dataset_of(options.images, options.data or "digits", {})
-    chosen = stratified_subset(dataset, options.train or None, None, ("limit",))
-    x = channels_first(scaled(chosen.train_images)).astype(np.float32)
-    return x, np.eye(len(chosen.class_names), dtype=np.float32)[chosen.train_labels]
+    dataset = stratified_subset(dataset, options.train or None, None, ("limit",))
+    x = channels_first(scaled(dataset.train_images)).astype(np.float32)
+    one_hot = np.eye(len(dataset.class_names), dtype=np.float32)
+    return x, one_hot[dataset.train_labels]
 
 
 def _read(file: Path, option: str) -> "np.ndarray":

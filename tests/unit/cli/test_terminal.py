@@ -104,7 +104,7 @@ def test_a_failed_job_shows_the_end_of_its_log_and_how_to_go_on(shown, tmp_path)
     assert lines[1] == f"FAILED npf_nu after 0.0 s; log: {log}"
     assert lines[-2] == "    the kernel is singular"
     assert len(lines) == 2 + terminal.SHOWN_LINES + 1
-    assert lines[-1].endswith("go on with: snakemake --cores 2 npf_fig3")
+    assert lines[-1].endswith("Fix the cause, then run: snakemake --cores 2 npf_fig3")
 
 
 def test_a_job_that_another_attempt_makes_has_not_failed(shown):
@@ -201,7 +201,7 @@ def test_a_log_has_a_line_a_minute_for_a_long_job(shown, training, monkeypatch):
     run.look()
     own.show(run)
     assert len(screen.lines()) == 1
-    monkeypatch.setattr(own, "_said", own._said - display.LINES)
+    monkeypatch.setattr(own, "_last_lines", own._last_lines - display.LINES)
     own.show(run)
     own.show(run)
     (line,) = screen.lines()[1:]
