@@ -15,7 +15,7 @@ from finitewidth.kernels.ntk_init.tail_errors import NORMAL
 from finitewidth.library.dispersion import estimated, log_interval
 from finitewidth.library.law_moments import distance_interval
 from finitewidth.library.law_trust import ABOVE_MEDIAN, BELOW_MEDIAN, _largest_steps
-from finitewidth.library.study import dispersion as of_images
+from finitewidth.library.study_draws import dispersion as of_images
 
 SEEDS = 200
 RESAMPLES = 300

@@ -70,25 +70,33 @@ def estimated(
     Raises:
         ConfigError: there are fewer than 3 draws, or one is not finite.
     """
-    found = bootstrapped(theta, estimator=estimator, seed=seed, resamples=resamples)
+    bootstrap = bootstrapped(theta, estimator=estimator, seed=seed, resamples=resamples)
     sample = checked_sample(theta, LEAST)
     variance = log_variance(sample) if (sample >= 0).all() else 0.0
-    tail = log_normal_error(variance, found.draws)
-    enough = enough_draws(variance, found.draws)
-    return with_tail(found.value, found.standard_error, tail, found.draws, enough)
+    draws = bootstrap.draws
+    tail = log_normal_error(variance, draws)
+    enough = enough_draws(variance, draws)
+    return with_tail(bootstrap.value, bootstrap.standard_error, tail, draws, enough)
 
 
 def with_tail(value: float, error: float, tail: float, draws: int, enough: int) -> Dispersion:
-    """Return an estimate with the error of a sample and the relative error that tails allow for.
+    """Return an estimate with its interval, for draws with heavy tails.
 
-    There are too few draws if either is too large. The number ``enough`` is that of the tails.
+    There are too few draws if either error is too large.
+
+    Args:
+        value: the estimate of r.
+        error: its standard error by the sample.
+        tail: the relative standard error that the tails allow for.
+        draws: number of draws.
+        enough: number of draws with which the error of the tails would be small enough.
     """
-    above = sufficient(value, max(error, value * tail))
+    above = sufficient(value, max(error, value * tail))  # nan if it is too large
     low, high = log_interval(value, error, above)
     low = max(low, 1.0)  # as r is
     if np.isnan(above):
-        enough = max(enough, int(draws * (error / (LARGEST * abs(value))) ** 2) + 1)
-        return Dispersion(value, above, low, np.inf, draws, enough)
+        enough_by_sample = int(draws * (error / (LARGEST * abs(value))) ** 2) + 1
+        return Dispersion(value, above, low, np.inf, draws, max(enough, enough_by_sample))
     return Dispersion(value, above, low, max(high, low), draws, draws)
 
 
@@ -98,7 +106,8 @@ def log_interval(value: float, below: float, above: float) -> tuple[float, float
     It is symmetric in the logarithm, because estimates from heavy tails are skewed to the right.
     """
     low = value * np.exp(-NORMAL * below / value)
-    return float(low), float(value * np.exp(NORMAL * above / value))
+    high = value * np.exp(NORMAL * above / value)
+    return float(low), float(high)
 
 
 def enough_draws(variance: float, draws: int) -> int:

@@ -1,7 +1,7 @@
 """Networks that a function of the user draws: their kernels, and their infinite-width limit."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,7 +43,8 @@ class Draws:
     """
 
     def __init__(self, make: Make, x: Inputs, seed: int) -> None:
-        self.make, self.seed = make, seed
+        self.make = make
+        self.seed = seed
         with user_network.seeded(0):
             network = make()
         if not isinstance(network, nn.Module):
@@ -54,13 +55,13 @@ class Draws:
 
     def network(self, number: int) -> nn.Module:
         """Return one network in eval mode; the random numbers of the caller go on as before."""
-        return user_network.draw(
-            self.make, self.x, 1, seed_for("network trust", self.seed, "draw", number)
-        )
+        weights = seed_for("network trust", self.seed, "draw", number)
+        return user_network.draw(self.make, self.x, 1, weights)
 
     def networks(self, count: int) -> Iterator[nn.Module]:
         """Yield the first networks."""
-        yield from map(self.network, range(count))
+        for number in range(count):
+            yield self.network(number)
 
     def kernels(self, count: int, eigenvalues: int = 0) -> Drawn:
         """Compute the kernels of the first networks, and some largest stable steps.
@@ -133,16 +134,20 @@ def check_weights(network: nn.Module, sigma_w2: Variance, sigma_b2: Variance) ->
             _check_variance("sigma_b2", f"biases of {name!r}", layer.bias, 1, law)
 
 
-def _check_variance(argument: str, what: str, values: Tensor, factor: int, law: LayerLaw) -> None:
+def _check_variance(argument: str, name: str, values: Tensor, factor: int, law: LayerLaw) -> None:
+    """Check that ``factor`` times drawn values has the variance that the law has for an argument.
+
+    ``name`` is what the values are called in the message.
+    """
     expected = getattr(law, argument)
     measured = factor * float(values.detach().double().square().mean())
     count = values.numel()
     if expected == measured:
         return
-    scaled = count * measured / expected if expected else np.inf
+    scaled = count * measured / expected if expected else np.inf  # chi^2 with count degrees
     if min(chi2.cdf(scaled, count), chi2.sf(scaled, count)) < IMPROBABLE:
         raise ConfigError(
-            f"{argument}: the {what} have the variance {measured:.3g} in a network drawn, not "
+            f"{argument}: the {name} have the variance {measured:.3g} in a network drawn, not "
             f"{expected:.3g}; give {argument} as the network draws it, a number or one for each "
             "layer by name"
         )
@@ -160,22 +165,30 @@ def width_argument(make: Make, width: int | None) -> tuple[str | None, int | Non
         arguments = inspect.signature(make).parameters
     except ValueError:  # some functions in C have no signature
         arguments = {}
-    name = "width" if "width" in arguments else None
-    for argument in list(arguments.values())[:1]:
-        plain = argument.kind in (argument.POSITIONAL_ONLY, argument.POSITIONAL_OR_KEYWORD)
-        if name is None and plain and argument.default is argument.empty:
-            name = argument.name
+    name = _width_name(arguments)
     if name is None:
         if width is not None:
             raise ConfigError("width: make_network takes none; give it an argument width")
         return None, None
+    if width is not None:
+        return name, width
     default = arguments[name].default
-    if width is None and not isinstance(default, int):
+    if not isinstance(default, int):
         raise ConfigError(
             f"width: make_network takes a width, {name!r}; give its number of channels, such as "
             "width=64"
         )
-    return name, default if width is None else width
+    return name, default
+
+
+def _width_name(arguments: Mapping[str, inspect.Parameter]) -> str | None:
+    if "width" in arguments:
+        return "width"
+    for first in list(arguments.values())[:1]:
+        positional = first.kind in (first.POSITIONAL_ONLY, first.POSITIONAL_OR_KEYWORD)
+        if positional and first.default is first.empty:
+            return first.name
+    return None
 
 
 def with_width(make: Make, name: str, width: int) -> Make:

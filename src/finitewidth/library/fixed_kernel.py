@@ -65,9 +65,11 @@ class FixedKernel:
         from_network: bool,
         options: Mapping[str, Any],
     ):
-        self.network, self.kind = network, kind
+        self.network = network
+        self.kind = kind
         self.x = x.map(Tensor.clone)  # the caller may change them in place
-        self.from_network, self.options = from_network, dict(options)
+        self.from_network = from_network
+        self.options = dict(options)
         self.outputs = output_count(network, x, **self.options)
         self._snapshot = Snapshot(network)
         self._first_outputs = self._outputs(x[:1])
@@ -104,15 +106,16 @@ class FixedKernel:
         with self._snapshot.restored():
             batch = as_batch(self.network, x, "X")
             self.x.check_alike(batch, "X")
-            first = joined([batch, self.x[:1]])
-            block = cross_kernel(self.network, first, self.x, kind=self.kind, **self.options)
-            block = block / self.outputs if self.kind == "traced" else block
-            by_output = block.reshape(-1, len(first), self._columns)
-            self._check_unchanged(by_output[:, -1])
-            block = by_output[:, :-1].reshape(-1, self._columns)
+            # the first training input comes along, to see whether its rows are what they were
+            rows = joined([batch, self.x[:1]])
+            block = cross_kernel(self.network, rows, self.x, kind=self.kind, **self.options)
+            if self.kind == "traced":
+                block = block / self.outputs
+            block = block.reshape(-1, len(rows), self._columns)  # (1 or K, N' + 1, columns)
+            self._check_unchanged(block[:, -1])
             return At(
                 count=len(batch),
-                block=block,
+                block=block[:, :-1].reshape(-1, self._columns),
                 start=self._start(batch),
                 variances=self._variances(batch) if variances else None,
             )
@@ -128,7 +131,8 @@ class FixedKernel:
         return self._outputs(x).double() if self.from_network else 0.0
 
     def _variances(self, x: Batch) -> Tensor:
-        diagonal = kernel_diagonal(self.network, x, **self.options)
+        """The kernel of each input with itself, (N',) or (K N',)."""
+        diagonal = kernel_diagonal(self.network, x, **self.options)  # (K, N')
         return diagonal.mean(0) if self.kind == "traced" else diagonal.flatten()
 
     def _check_unchanged(self, first_rows: Tensor) -> None:
@@ -136,8 +140,8 @@ class FixedKernel:
         if not self.options.get("check", True):
             return
         tolerance = self.eps**0.5
-        pairs = [(self._outputs(self.x[:1]), self._first_outputs), (first_rows, self._first_rows)]
-        if any(_differ(now, then, tolerance) for now, then in pairs):
+        other_outputs = _differ(self._outputs(self.x[:1]), self._first_outputs, tolerance)
+        if other_outputs or _differ(first_rows, self._first_rows, tolerance):
             raise ConfigError(
                 "network: with the parameters and buffers that it had, it does not compute what it "
                 "did; something else that it uses has changed, such as a tensor or a module that "
@@ -155,7 +159,9 @@ def as_outputs(rows: Tensor, count: int, kind: str) -> Tensor:
     return rows.reshape(-1, count).mT if kind == "full" else rows
 
 
-def _differ(now: Tensor, then: Tensor, tolerance: float) -> bool:
-    if now.shape != then.shape:
+def _differ(now: Tensor, before: Tensor, tolerance: float) -> bool:
+    """Whether two tensors differ by more than a relative tolerance, or in shape."""
+    if now.shape != before.shape:
         return True
-    return not bool((now - then).double().norm() <= tolerance * then.double().norm())
+    distance = (now - before).double().norm()
+    return not bool(distance <= tolerance * before.double().norm())

@@ -12,6 +12,7 @@ from finitewidth.training.run import Replica, TrainingRun
 
 if TYPE_CHECKING:
     import pandas as pd
+    import torch
 
 
 def train_gated(
@@ -108,21 +109,32 @@ def _images(
     train: tuple[Any, Any], test: tuple[Any, Any], architecture: Architecture, device: str
 ) -> Any:
     """Arrays as `Images`, after checks of their shapes."""
-    import torch
-
     from finitewidth.training.images import Images
 
     axes = 4 if architecture.channels else 2
-    tensors = []
-    for name, (x, y) in (("train", train), ("test", test)):
-        x, y = np.asarray(x, dtype=np.float32), np.asarray(y)
-        if x.ndim != axes or y.shape != (len(x),) or not len(x):
-            raise ConfigError(
-                f"{name}: inputs of shape {x.shape} and labels of shape {y.shape}; this "
-                f"architecture needs inputs with {axes} axes and one label for each"
-            )
-        if not np.isfinite(x).all() or not np.issubdtype(y.dtype, np.integer) or y.min() < 0:
-            raise ConfigError(f"{name}: inputs must be finite, and labels integers from 0")
-        tensors += [torch.from_numpy(x).to(device), torch.from_numpy(y.astype(np.int64)).to(device)]
-    outputs = int(max(tensors[1].max(), tensors[3].max())) + 1
-    return Images(*tensors, outputs=outputs)
+    train_x, train_y = _tensors("train", train, axes, device)
+    test_x, test_y = _tensors("test", test, axes, device)
+    outputs = int(max(train_y.max(), test_y.max())) + 1
+    return Images(train_x, train_y, test_x, test_y, outputs=outputs)
+
+
+def _tensors(
+    name: str, pair: tuple[Any, Any], axes: int, device: str
+) -> "tuple[torch.Tensor, torch.Tensor]":
+    """Inputs with so many axes, and labels, as tensors on the device.
+
+    Raises:
+        ConfigError: their shapes do not match, or their values are out of range.
+    """
+    import torch
+
+    x = np.asarray(pair[0], dtype=np.float32)
+    y = np.asarray(pair[1])
+    if x.ndim != axes or y.shape != (len(x),) or not len(x):
+        raise ConfigError(
+            f"{name}: inputs of shape {x.shape} and labels of shape {y.shape}; this "
+            f"architecture needs inputs with {axes} axes and one label for each"
+        )
+    if not np.isfinite(x).all() or not np.issubdtype(y.dtype, np.integer) or y.min() < 0:
+        raise ConfigError(f"{name}: inputs must be finite, and labels integers from 0")
+    return torch.from_numpy(x).to(device), torch.from_numpy(y.astype(np.int64)).to(device)

@@ -15,7 +15,7 @@ def refuse_unused(names: list[str]) -> None:
     """Refuse arguments that are for kernels of networks.
 
     Raises:
-        ConfigError: there are some.
+        ConfigError: ``names`` has one.
     """
     if names:
         raise ConfigError(

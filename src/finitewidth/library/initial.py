@@ -174,8 +174,8 @@ def dispersion(
         >>> print(fw.dispersion(fw.draw_ntk([20] * 20 + [1], draws=100)))  # exactly 16.2
         at least 2.08: 100 draws are too few, about 700 would do
     """
-    widths = isinstance(theta, list | tuple) and all(isinstance(n, int) for n in theta)
-    if widths or callable(theta) or isinstance(theta, Initialisation):
+    is_widths = isinstance(theta, list | tuple) and all(isinstance(n, int) for n in theta)
+    if is_widths or callable(theta) or isinstance(theta, Initialisation):
         init = replace(described(theta, activation), outputs=1)
         if activation == "relu":
             return exactly(ntk_moments(init).dispersion)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 EIGENVALUE_DRAWS = 20
 # The median lies between the 6th and the 15th of 20 independent numbers with probability .959.
-BELOW_MEDIAN, ABOVE_MEDIAN = 5, 14
+BELOW_MEDIAN = 5
+ABOVE_MEDIAN = 14
 NAME_WIDTH = 21  # characters of the names of numbers in a printed answer
 
 
@@ -98,21 +99,7 @@ class Trust:
 
     def __str__(self) -> str:
         """The answer in words, one fact per line."""
-        widths = "-".join(map(str, self.init.layer_widths))
-        ratio = Dispersion(
-            self.dispersion,
-            self.dispersion_error,
-            self.dispersion_low,
-            self.dispersion_high,
-            self.draws,
-            self.enough,
-        )
-        variances = f"sigma_w2 = {self.init.sigma_w2:g}, sigma_b2 = {self.init.sigma_b2:g}"
-        mean = f"{self.mean:.4g} (exact)"
-        if self.draws:
-            low, high = log_interval(self.mean, self.mean_error, self.mean_error)
-            mean = f"{self.mean:.4g}, {interval_text(low, high)}"
-        step_interval = f"[{self.largest_step_low:.3g}, {self.largest_step_high:.3g}]"
+        lines = [f"{name:<{NAME_WIDTH}}{value}" for name, value in self._facts()]
         # of the standard deviation over the mean, sqrt(r - 1)
         deviation = _percent(
             self.relative_deviation,
@@ -120,19 +107,6 @@ class Trust:
             np.sqrt(max(self.dispersion_high - 1, 0)),
         )
         distance = _percent(self.distance, self.distance_low, self.distance_high)
-        loss = f"(1/2S) sum |f - y|^2 and S = {self.inputs} inputs"
-        rows = [
-            ("network", f"{widths}, {self.activation}, {variances}"),
-            ("phase", f"{self.phase} (border at sigma_w2 = {self.border:.4g})"),
-            ("depth over width", f"{self.depth_over_width:.3g}"),
-            ("mean of Theta(x, x)", f"{mean} at |x|^2 = {self.input_norm2:g}, one output"),
-            ("dispersion", f"{ratio}"),
-            ("", "(E[Theta^2] / E[Theta]^2)"),
-            ("infinite width", f"Theta(x, x) = {self.infinite:.4g}"),
-            ("largest stable step", f"{self.largest_step:.3g} for {loss}"),
-            ("", f"(median of {EIGENVALUE_DRAWS} networks; 96 % interval {step_interval})"),
-        ]
-        lines = [f"{name:<{NAME_WIDTH}}{value}" for name, value in rows]
         lines += [
             "",
             f"The kernel of one such network deviates from the mean by {deviation} and from the "
@@ -141,12 +115,44 @@ class Trust:
         ]
         return "\n".join(lines)
 
+    def _facts(self) -> list[tuple[str, str]]:
+        """The name and the value of each fact; a name is empty where a value has two lines."""
+        widths = "-".join(map(str, self.init.layer_widths))
+        variances = f"sigma_w2 = {self.init.sigma_w2:g}, sigma_b2 = {self.init.sigma_b2:g}"
+        mean = f"{self.mean:.4g} (exact)"
+        if self.draws:
+            low, high = log_interval(self.mean, self.mean_error, self.mean_error)
+            mean = f"{self.mean:.4g}, {interval_text(low, high)}"
+        ratio = Dispersion(
+            value=self.dispersion,
+            standard_error=self.dispersion_error,
+            low=self.dispersion_low,
+            high=self.dispersion_high,
+            draws=self.draws,
+            enough=self.enough,
+        )
+        loss = f"(1/2S) sum |f - y|^2 and S = {self.inputs} inputs"
+        step_interval = f"[{self.largest_step_low:.3g}, {self.largest_step_high:.3g}]"
+        return [
+            ("network", f"{widths}, {self.activation}, {variances}"),
+            ("phase", f"{self.phase} (border at sigma_w2 = {self.border:.4g})"),
+            ("depth over width", f"{self.depth_over_width:.3g}"),
+            ("mean of Theta(x, x)", f"{mean} at |x|^2 = {self.input_norm2:g}, one output"),
+            ("dispersion", str(ratio)),
+            ("", "(E[Theta^2] / E[Theta]^2)"),
+            ("infinite width", f"Theta(x, x) = {self.infinite:.4g}"),
+            ("largest stable step", f"{self.largest_step:.3g} for {loss}"),
+            ("", f"(median of {EIGENVALUE_DRAWS} networks; 96 % interval {step_interval})"),
+        ]
+
 
 def _percent(value: float, low: float, high: float) -> str:
     """Return a share in per cent, with its interval or lower bound if it is not exact."""
     if np.isinf(high):
         return f"at least {low:.0%}"
-    return f"{value:.0%}" + (f" ({low:.0%} to {high:.0%})" if high > low else "")
+    if high > low:
+        return f"{value:.0%} ({low:.0%} to {high:.0%})"
+    return f"{value:.0%}"
 
 
 def trust_of_law(
@@ -167,9 +173,10 @@ def trust_of_law(
         moments = exact_moments(single, input_norm2, infinite)
     else:
         moments = estimated_moments(single, activation, draws, seed, input_norm2, infinite)
+    ratio = moments.ratio
     distance = float(np.sqrt(max(moments.square, 0)) / infinite)
     distance_low, distance_high = distance_interval(
-        distance, moments.square, moments.square_error, moments.ratio
+        distance, moments.square, moments.square_error, ratio
     )
     steps, count = _largest_steps(inputs, init, activation, input_norm2, seed)
     return Trust(
@@ -181,10 +188,10 @@ def trust_of_law(
         depth_over_width=_depth_over_width(init),
         mean=moments.mean,
         mean_error=moments.mean_error,
-        dispersion=moments.ratio.value,
-        dispersion_error=moments.ratio.standard_error,
-        dispersion_low=moments.ratio.low,
-        dispersion_high=moments.ratio.high,
+        dispersion=ratio.value,
+        dispersion_error=ratio.standard_error,
+        dispersion_low=ratio.low,
+        dispersion_high=ratio.high,
         infinite=infinite,
         distance=distance,
         distance_low=distance_low,
@@ -193,8 +200,8 @@ def trust_of_law(
         largest_step_low=float(steps[BELOW_MEDIAN]),
         largest_step_high=float(steps[ABOVE_MEDIAN]),
         inputs=count,
-        draws=moments.ratio.draws,
-        enough=moments.ratio.enough,
+        draws=ratio.draws,
+        enough=ratio.enough,
     )
 
 
@@ -230,6 +237,7 @@ def _largest_steps(
 
 
 def _border(activation: Any, sigma_b2: float) -> float:
+    """The sigma_w2 of the border of the phases; nan if there is none."""
     try:
         return border(activation, sigma_b2)
     except ConfigError:
@@ -242,7 +250,6 @@ def _inputs(
     """Return given inputs, or random ones on the sphere |x|^2 = ``input_norm2``."""
     if not isinstance(inputs, int | np.integer):
         return np.asarray(inputs, dtype=float)
-    normal = np.random.default_rng([*seed, 1]).standard_normal(
-        (checked_count("inputs", inputs), init.widths[0])
-    )
+    count = checked_count("inputs", inputs)
+    normal = np.random.default_rng([*seed, 1]).standard_normal((count, init.widths[0]))
     return normal * np.sqrt(input_norm2) / np.linalg.norm(normal, axis=1, keepdims=True)

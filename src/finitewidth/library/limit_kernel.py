@@ -48,10 +48,11 @@ class Law:
                     "fan-in: a number, one for each layer by name, or 'torch'"
                 )
             return
-        given = [name for name, value in vars(self).items() if value != vars(Law())[name]]
-        if given:
+        defaults = vars(Law())
+        unused = [name for name, value in vars(self).items() if value != defaults[name]]
+        if unused:
             raise ConfigError(
-                f"{', '.join(given)}: not used with kind={kind!r}, but with kind='wide'; leave it "
+                f"{', '.join(unused)}: not used with kind={kind!r}, but with kind='wide'; leave it "
                 "out"
             )
 
@@ -75,7 +76,8 @@ class LimitKernel:
     eps = EPS
 
     def __init__(self, network: nn.Module, x: Batch, *, kind: str, law: Law, **budget: int):
-        self.network, self.kind = network, kind
+        self.network = network
+        self.kind = kind
         self.x = x.map(Tensor.clone)  # the caller may change them in place
         self._options = {**vars(law), **budget}
         for name in ("sigma_w2", "sigma_b2"):
@@ -103,15 +105,16 @@ class LimitKernel:
         with self._snapshot.restored():
             batch = as_batch(self.network, x, "X")
             self.x.check_alike(batch, "X")
+            # the first training input comes along, to see whether its row is what it was
             rows = self._kernel(joined([batch, self.x[:1]]), self.x, LIMITS[self.kind])
             self._check_unchanged(rows[-1:])
-            spread = variances and self.kind == "wide"
+            starts_are_random = variances and self.kind == "wide"
             return At(
                 count=len(batch),
                 block=rows[:-1],
                 start=0.0,
                 variances=self._start_variances(batch) if variances else None,
-                start_block=self._kernel(batch, self.x, "nngp") if spread else None,
+                start_block=self._kernel(batch, self.x, "nngp") if starts_are_random else None,
             )
 
     @cached_property
@@ -181,8 +184,11 @@ def kernel_of(
 
 
 def _output_count(network: nn.Module, first: Batch) -> int:
-    """Return the number of outputs of a network that has a limit."""
+    """Return the number of outputs of a network that has a limit, from its first input."""
     types = [p.dtype for p in network.parameters() if p.is_floating_point()]
-    like = first.map(lambda x: x.to(types[0]) if x.is_floating_point() else x)
+
+    def as_parameters(x: Tensor) -> Tensor:
+        return x.to(types[0]) if x.is_floating_point() else x
+
     with torch.no_grad():
-        return like.passed_to(network).shape[-1]
+        return first.map(as_parameters).passed_to(network).shape[-1]

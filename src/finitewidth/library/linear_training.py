@@ -58,7 +58,8 @@ class ClosedForm:
         return list(self._times_error(times, power=0))
 
     def _times_error(self, times: list[float], power: int) -> Iterator[Tensor]:
-        along = self.vectors.mT @ self.error
+        """Yield V (1 - exp(-t values / N)) values^power V^T error for each time t, (R, C)."""
+        along = self.vectors.mT @ self.error  # the error along each eigenvector
         learned = self.values > 0
         scale = torch.where(learned, self.values, 1.0) ** power
         for time in times:
@@ -66,23 +67,27 @@ class ClosedForm:
             yield self.vectors @ (share[:, None] * along)
 
     def _share(self, time: float) -> Tensor:
-        """Return what is learned of each eigenvector, 1 - exp(-t value / N)."""
+        """Return what is learned of each eigenvector, (R,).
+
+        It is 1 - exp(-t value / N) by gradient flow, and 1 - (1 - rate value / N)^t by descent.
+        """
         speeds = self.values / self.count
         if self.rate is None:
             return -torch.expm1(-torch.where(speeds > 0, speeds * time, 0.0))
-        largest = 2 / float(speeds.amax())
+        largest_rate = 2 / float(speeds.amax())
         if math.isinf(time):
-            if self.rate >= largest:
+            if self.rate >= largest_rate:
                 raise ConfigError(
                     f"rate = {self.rate:g}: gradient descent does not converge; give a rate below "
-                    f"{largest:g}, or a finite number of steps"
+                    f"{largest_rate:g}, or a finite number of steps"
                 )
             return torch.ones_like(speeds)
         steps = checked_steps(time)
         step = self.rate * speeds
         small = step < 0.5  # powers of numbers near 1 would lose digits
         slow = -torch.expm1(steps * torch.log1p(-torch.where(small, step, 0.0)))
-        return torch.where(small, slow, 1 - (1 - step) ** steps)
+        fast = 1 - (1 - step) ** steps
+        return torch.where(small, slow, fast)
 
 
 @dataclass(frozen=True)
@@ -104,13 +109,15 @@ class Descent:
     def coefficients(self, times: list[float]) -> list[Tensor]:
         """Return (R, C) for each time, a number of steps."""
         steps = [checked_steps(time) for time in times]
-        now, found = torch.zeros_like(self.start), {}
-        for step in range(max(steps) + 1):
+        last = max(steps)
+        now = torch.zeros_like(self.start)
+        at_steps = {}
+        for step in range(last + 1):
             if step in steps:
-                found[step] = now
-            if step < max(steps):
+                at_steps[step] = now
+            if step < last:
                 now = now - self.rate * self.gradient(self.start + self.matrix @ now)
-        return [found[step] for step in steps]
+        return [at_steps[step] for step in steps]
 
     def changes(self, times: list[float]) -> list[Tensor]:
         """Return the changes of the training outputs (R, C), for each time."""
@@ -137,23 +144,25 @@ class Flow:
         """Return (R, C) for each time."""
         if math.isinf(max(times)):
             raise ConfigError("t: inf is for the squared loss; give a finite time")
-        order = sorted({0.0, *times})
-        if order == [0.0]:
+        ordered = sorted({0.0, *times})
+        if ordered == [0.0]:
             return [torch.zeros_like(self.start) for _ in times]
         norm = float(self.matrix.abs().sum(1).amax())  # of outputs, for coefficients of size 1
-        found = solve_ivp(
+        solution = solve_ivp(
             self._speed,
-            (0.0, order[-1]),
+            (0.0, ordered[-1]),
             np.zeros(self.start.numel()),
             method="LSODA",
-            t_eval=order,
+            t_eval=ordered,
             rtol=self.tolerance,
             atol=self.tolerance / norm,
         )
-        if not found.success:
-            raise ConfigError(f"t: gradient flow could not be integrated: {found.message}")
-        at = {time: self._tensor(found.y[:, column]) for column, time in enumerate(order)}
-        return [at[time] for time in times]
+        if not solution.success:
+            raise ConfigError(f"t: gradient flow could not be integrated: {solution.message}")
+        at_times = {}
+        for column, time in enumerate(ordered):
+            at_times[time] = self._tensor(solution.y[:, column])
+        return [at_times[time] for time in times]
 
     def changes(self, times: list[float]) -> list[Tensor]:
         """Return the changes of the training outputs (R, C), for each time."""

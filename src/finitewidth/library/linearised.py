@@ -139,11 +139,14 @@ class Linearised:
         tolerance: float,
         one_column: bool,
     ):
-        self._kernel, self._targets, self._one_column = kernel, targets, one_column
+        self._kernel = kernel
+        self._targets = targets
+        self._one_column = one_column
         self._loss = LOSSES.get(loss, loss)
         self._count = len(kernel.x)
-        matrix, start = kernel.matrix(), kernel.start()
-        shape = self._count, kernel.outputs
+        matrix = kernel.matrix()
+        start = kernel.start()
+        shape = (self._count, kernel.outputs)
         self._start = start if isinstance(start, Tensor) else matrix.new_zeros(shape)
         if loss == "squared":
             columns = targets.double().reshape(shape)
@@ -169,12 +172,11 @@ class Linearised:
             ConfigError: a time is out of range, or has no result; see `KernelRegression.predict`.
         """
         at = self._kernel.at(x)
-        coefficients = self._training.coefficients(_times(t))
-        found = [
-            at.start + as_outputs(at.block @ part, at.count, self._kernel.kind)
-            for part in coefficients
-        ]
-        return self._shaped(torch.stack(found), t)
+        outputs = []  # (N', K) at each time
+        for coefficients in self._training.coefficients(_times(t)):
+            change = as_outputs(at.block @ coefficients, at.count, self._kernel.kind)
+            outputs.append(at.start + change)
+        return self._shaped(torch.stack(outputs), t)
 
     def deviations(self, x: Inputs, t: float | Sequence[float] = torch.inf) -> Tensor:
         """Return standard deviations over the starts of infinitely wide networks, at some times.
@@ -200,13 +202,14 @@ class Linearised:
                 "of one network has none, and other losses have no closed form"
             )
         at = self._kernel.at(x, variances=True)
+        # the coefficients of an error Theta(X, x) are A^T, (N, N')
         unlearned = replace(self._training, error=at.block.mT)
-        found = [
-            ensemble_variances(at, weights, self._kernel.start_covariance).sqrt()
-            for weights in unlearned.coefficients(_times(t))
-        ]
-        shape = len(found), at.count, self._kernel.outputs
-        return self._shaped(torch.stack(found)[:, :, None].expand(shape), t)
+        deviations = []  # (N',) at each time
+        for weights in unlearned.coefficients(_times(t)):
+            variances = ensemble_variances(at, weights, self._kernel.start_covariance)
+            deviations.append(variances.sqrt())
+        shape = (len(deviations), at.count, self._kernel.outputs)
+        return self._shaped(torch.stack(deviations)[:, :, None].expand(shape), t)
 
     def train_outputs(self, t: float | Sequence[float] = torch.inf) -> Tensor:
         """Return the outputs for the training inputs, as `outputs` does."""
@@ -214,16 +217,20 @@ class Linearised:
 
     def loss(self, t: float | Sequence[float] = torch.inf) -> Tensor:
         """Return the loss of the training inputs at some times: a number, or (T,)."""
-        found = [self._value(outputs).detach() for outputs in self._train_outputs(_times(t))]
-        return torch.stack(found) if _several(t) else found[0]
+        losses = [self._value(outputs).detach() for outputs in self._train_outputs(_times(t))]
+        return torch.stack(losses) if _several(t) else losses[0]
 
     def _train_outputs(self, times: list[float]) -> Tensor:
-        changes = self._training.changes(times)
-        found = [as_outputs(part, self._count, self._kernel.kind) for part in changes]
-        return self._start + torch.stack(found)
+        """The outputs for the training inputs, (T, N, K)."""
+        changes = []
+        for change in self._training.changes(times):
+            changes.append(as_outputs(change, self._count, self._kernel.kind))
+        return self._start + torch.stack(changes)
 
     def _shaped(self, outputs: Tensor, t: float | Sequence[float]) -> Tensor:
-        outputs = outputs[..., 0] if self._one_column else outputs
+        """Outputs (T, N, K) without the axes that the user did not give."""
+        if self._one_column:
+            outputs = outputs[..., 0]
         return outputs if _several(t) else outputs[0]
 
     def _value(self, outputs: Tensor) -> Tensor:
@@ -260,12 +267,10 @@ LOSSES: dict[Any, Loss] = {
 
 def _targets(y: Array, loss: str | Loss, kernel: FixedKernel | LimitKernel) -> Tensor:
     """Return targets in the type that the loss needs."""
-    count, outputs = len(kernel.x), kernel.outputs
+    count = len(kernel.x)
+    outputs = kernel.outputs
     if callable(loss):
-        given = y.detach() if isinstance(y, Tensor) else torch.as_tensor(as_array(y))
-        if not given.dim() or len(given) != count:
-            raise ConfigError(f"y: shape {tuple(given.shape)} must have {count} rows, as x")
-        return given.double() if given.is_floating_point() else given
+        return _targets_of_function(y, count)
     targets = as_targets(y, count)
     if loss == "squared":
         check_columns(targets, outputs, "loss='squared'")
@@ -280,6 +285,14 @@ def _targets(y: Array, loss: str | Loss, kernel: FixedKernel | LimitKernel) -> T
     if targets.min() < 0 or targets.max() >= outputs:
         raise ConfigError(f"y: classes must be 0 to {outputs - 1}, one for each output")
     return targets.long()
+
+
+def _targets_of_function(y: Array, count: int) -> Tensor:
+    """Return the targets of a loss of the user: one row for each of ``count`` inputs."""
+    targets = y.detach() if isinstance(y, Tensor) else torch.as_tensor(as_array(y))
+    if not targets.dim() or len(targets) != count:
+        raise ConfigError(f"y: shape {tuple(targets.shape)} must have {count} rows, as x")
+    return targets.double() if targets.is_floating_point() else targets
 
 
 def _several(t: float | Sequence[float]) -> bool:

@@ -29,7 +29,7 @@ from finitewidth.library.intervals import (
     median_interval,
 )
 from finitewidth.library.network_changes import distances_of, growth_of, training_of
-from finitewidth.library.study import dispersion
+from finitewidth.library.study_draws import dispersion
 from finitewidth.records.provenance import seed_for
 
 if TYPE_CHECKING:
@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 
 EIGENVALUE_DRAWS = 20
 NAME_WIDTH = 21  # characters of the names of numbers in a printed answer
-CLOSE, ROUGH = 0.1, 0.3  # distances up to which a kernel describes another well, and roughly
+# distances up to which a kernel describes another
+CLOSE = 0.1  # well
+ROUGH = 0.3  # roughly
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +88,7 @@ class NetworkTrust:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table: quantity, width, step, value, low, high."""
-        numbers = {
+        intervals = {
             "mean": self.mean,
             "mean over limit": self.over_limit,
             "dispersion": self.dispersion,
@@ -94,19 +96,15 @@ class NetworkTrust:
             "largest step": self.largest_step,
             "slope": self.slope,
         }
-        rows: list[dict[str, Any]] = [
-            {"quantity": name, "value": found.value, "low": found.low, "high": found.high}
-            for name, found in numbers.items()
-            if found is not None
-        ]
-        for row in self.growth.to_dict("records"):
-            ends = {"low": row["low"], "high": row["high"]}
-            value = row["distance"]
-            rows.append({"quantity": "distance", "width": row["width"], "value": value, **ends})
-        for row in self.training.to_dict("records"):
-            ends = {"low": row["low"], "high": row["high"]}
-            value = row["change"]
-            rows.append({"quantity": "change", "step": row["step"], "value": value, **ends})
+        rows: list[dict[str, Any]] = []
+        for name, interval in intervals.items():
+            if interval is not None:
+                row = {"value": interval.value, "low": interval.low, "high": interval.high}
+                rows.append({"quantity": name, **row})
+        for row in self.growth.rename(columns={"distance": "value"}).to_dict("records"):
+            rows.append({"quantity": "distance", **row})
+        for row in self.training.rename(columns={"change": "value"}).to_dict("records"):
+            rows.append({"quantity": "change", **row})
         columns = ["quantity", "width", "step", "value", "low", "high"]
         return pd.DataFrame(rows, columns=columns)
 
@@ -151,31 +149,35 @@ class NetworkTrust:
 
     def __str__(self) -> str:
         """The answer in words, one fact per line."""
+        lines = [f"{name:<{NAME_WIDTH}}{value}" for name, value in self._facts()]
+        return "\n".join([*lines, "", self._verdict()])
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """The name and the value of each fact."""
         width = "" if self.width is None else f", width {self.width}"
-        rows = [
+        facts = [
             ("networks", f"{self.draws} drawn{width}; {self.inputs} inputs; kernel of one output"),
             ("mean of Theta(x, x)", _text(self.mean)),
             ("dispersion", f"{self.dispersion} (E[Theta^2] / E[Theta]^2)"),
         ]
         if self.over_limit and self.distance:
-            rows.append(("mean over limit", _text(self.over_limit)))
-            rows.append(("distance to limit", f"{_percent(self.distance)}, median over networks"))
+            facts.append(("mean over limit", _text(self.over_limit)))
+            facts.append(("distance to limit", f"{_percent(self.distance)}, median over networks"))
         else:
-            rows.append(("infinite width", f"no limit: {self.no_limit}"))
-        loss = "(1/2N) sum |f - y|^2"
-        rows.append(("largest stable step", f"{_text(self.largest_step)} for {loss}"))
+            facts.append(("infinite width", f"no limit: {self.no_limit}"))
+        step = _text(self.largest_step)
+        facts.append(("largest stable step", f"{step} for (1/2N) sum |f - y|^2"))
         for row in self.growth.itertuples():
-            at = _percent(Interval(row.distance, row.low, row.high))
-            rows.append((f"distance at {row.width}", at))
+            distance = _percent(Interval(row.distance, row.low, row.high))
+            facts.append((f"distance at {row.width}", distance))
         if self.slope:
             ends = f"[{self.slope.low:.2f}, {self.slope.high:.2f}]"
-            rows.append(("slope with width", f"{self.slope.value:.2f} {ends}; -1/2 in the end"))
+            facts.append(("slope with width", f"{self.slope.value:.2f} {ends}; -1/2 in the end"))
         if len(self.training):
             last = self.training.iloc[-1]
             change = _percent(Interval(last["change"], last["low"], last["high"]))
-            rows.append(("change in training", f"{change} after {last['step']:g} steps"))
-        lines = [f"{name:<{NAME_WIDTH}}{value}" for name, value in rows]
-        return "\n".join([*lines, "", self._verdict()])
+            facts.append(("change in training", f"{change} after {last['step']:g} steps"))
+        return facts
 
     def _verdict(self) -> str:
         """The sentence that answers the question."""
@@ -200,12 +202,12 @@ def _words(distance: float) -> str:
     return f"poorly (the distance is above {ROUGH:.0%})"
 
 
-def _text(found: Interval) -> str:
-    return f"{found.value:.4g}, {interval_text(found.low, found.high)}"
+def _text(interval: Interval) -> str:
+    return f"{interval.value:.4g}, {interval_text(interval.low, interval.high)}"
 
 
-def _percent(found: Interval) -> str:
-    return f"{found.value:.1%} ({found.low:.1%} to {found.high:.1%})"
+def _percent(interval: Interval) -> str:
+    return f"{interval.value:.1%} ({interval.low:.1%} to {interval.high:.1%})"
 
 
 def trust_of_modules(
@@ -223,22 +225,24 @@ def trust_of_modules(
 ) -> NetworkTrust:
     """Compare networks that a function draws with their limit; see `finitewidth.trust`."""
     argument, width = _checked(make, width, draws, steps, seed)
-    first = Draws(with_width(make, argument, width) if argument else make, x, seed)
-    limit, no_limit = first.limit(sigma_w2, sigma_b2)
-    drawn = first.kernels(draws, min(draws, EIGENVALUE_DRAWS))
+    networks = Draws(with_width(make, argument, width) if argument else make, x, seed)
+    limit, no_limit = networks.limit(sigma_w2, sigma_b2)
+    drawn = networks.kernels(draws, min(draws, EIGENVALUE_DRAWS))
     diagonals = np.diagonal(drawn.kernels, axis1=1, axis2=2)  # (draws, N)
-    ratio = dispersion(diagonals, seed_for("network trust", seed, "bootstrap"))
-    names = ("r", "standard_error", "low", "high", "draws", "enough")
-    over_limit = distance = slope = None
+    over_limit = None
+    distance = None
+    slope = None
     growth = pd.DataFrame(columns=["width", "distance", "low", "high", "draws"])
     if limit is not None:
         over_limit = mean_interval((diagonals / np.diagonal(limit)).mean(axis=1))
         distances = distances_of(drawn.kernels, limit)
         distance = median_interval(distances)
         if argument and width is not None:
-            growth, slope = growth_of(make, argument, width, first, sigma_w2, sigma_b2, distances)
+            growth, slope = growth_of(
+                make, argument, width, networks, sigma_w2, sigma_b2, distances
+            )
     return NetworkTrust(
-        inputs=len(first.x),
+        inputs=len(networks.x),
         draws=draws,
         width=width,
         no_limit=no_limit,
@@ -248,12 +252,25 @@ def trust_of_modules(
         mean_error=drawn.kernels.std(axis=0, ddof=1) / draws**0.5,
         mean=mean_interval(diagonals.mean(axis=1)),
         over_limit=over_limit,
-        dispersion=Dispersion(*(ratio[name] for name in names)),
+        dispersion=_dispersion(diagonals, seed),
         distance=distance,
         largest_step=median_interval(drawn.steps),
         growth=growth,
         slope=slope,
-        training=training_of(first, y, steps, rate),
+        training=training_of(networks, y, steps, rate),
+    )
+
+
+def _dispersion(diagonals: np.ndarray, seed: int) -> Dispersion:
+    """The dispersion of Theta(x, x), (draws, N), mean over inputs."""
+    ratio = dispersion(diagonals, seed_for("network trust", seed, "bootstrap"))
+    return Dispersion(
+        value=ratio["r"],
+        standard_error=ratio["standard_error"],
+        low=ratio["low"],
+        high=ratio["high"],
+        draws=ratio["draws"],
+        enough=ratio["enough"],
     )
 
 

@@ -76,7 +76,8 @@ def kernel_over_training(
 def _eval_mode(network: nn.Module) -> Iterator[None]:
     """Put a network into eval mode; each module gets its mode back, also after an error.
 
-    What it keeps in eval mode is dropped before, since parameters may have changed, and after.
+    A module may cache numbers in eval mode. They are dropped before, since parameters may have
+    changed, and after.
     """
     modes = [(module, module.training) for module in network.modules()]
     forget(network)

@@ -36,25 +36,38 @@ def growth_of(
 ) -> tuple[pd.DataFrame, Interval]:
     """Return the distance at half of the width, the width, twice and four times, and its slope.
 
-    ``distances`` are those at the width itself.
+    Args:
+        make: a function of the user that takes a width.
+        argument: the name of this argument.
+        width: the width itself.
+        first: the networks of this width.
+        sigma_w2: variance of the weights in the limit.
+        sigma_b2: variance of the biases in the limit.
+        distances: from the limit, of the networks of this width, (draws,).
     """
     widths = [width // 2, width, 2 * width, 4 * width]
-    groups = []
-    for number, each in enumerate(widths):
-        if each == width:
+    groups = []  # distances at each width
+    for number, other in enumerate(widths):
+        if other == width:
             groups.append(distances)
             continue
         seed = seed_for("network trust", first.seed, "width", number)
-        draws = Draws(with_width(make, argument, each), first.x.given(), seed)
-        limit, why = draws.limit(sigma_w2, sigma_b2)
+        draws = Draws(with_width(make, argument, other), first.x.given(), seed)
+        limit, reason = draws.limit(sigma_w2, sigma_b2)
         if limit is None:
-            raise ConfigError(f"width: at {each} there is no limit: {why}")
+            raise ConfigError(f"width: at {other} there is no limit: {reason}")
         groups.append(distances_of(draws.kernels(GROWTH_DRAWS).kernels, limit))
     rows = []
-    for each, group in zip(widths, groups, strict=True):
-        found = median_interval(group)
-        ends = {"low": found.low, "high": found.high}
-        rows.append({"width": each, "distance": found.value, **ends, "draws": len(group)})
+    for other, group in zip(widths, groups, strict=True):
+        median = median_interval(group)
+        row = {
+            "width": other,
+            "distance": median.value,
+            "low": median.low,
+            "high": median.high,
+            "draws": len(group),
+        }
+        rows.append(row)
     return pd.DataFrame(rows), slope_interval(widths, groups)
 
 
@@ -66,15 +79,16 @@ def training_of(draws: Draws, y: Array | None, steps: int, rate: float | None) -
     if y is None:
         return pd.DataFrame(columns=["step", "change", "low", "high"])
     targets = as_targets(y, len(draws.x))
-    times = sorted({0, *(10**power for power in range(12) if 10**power < steps), steps})
+    powers = [10**power for power in range(12)]
+    times = sorted({0, *(time for time in powers if time < steps), steps})
     changes = []
     for network in draws.networks(TRAINED):
         changes.append(_changes(network, draws, targets, times, rate))
     rows = []
     for time, values in zip(times, np.stack(changes, axis=1), strict=True):
-        found = median_interval(values)
-        ends = {"low": found.low, "high": found.high}
-        rows.append({"step": time, "change": found.value, **ends})
+        median = median_interval(values)
+        row = {"step": time, "change": median.value, "low": median.low, "high": median.high}
+        rows.append(row)
     return pd.DataFrame(rows)
 
 

@@ -15,12 +15,12 @@ def factor(theta: Tensor, ridge: float) -> Tensor:
     """
     regular = theta.clone()
     regular.diagonal().add_(ridge)
-    found, info = torch.linalg.cholesky_ex(regular)
+    cholesky, info = torch.linalg.cholesky_ex(regular)
     if info.item():
         raise ConfigError(
             f"ridge = {ridge:g}: the kernel of {len(theta)} rows is singular; give a larger ridge"
         )
-    return found
+    return cholesky
 
 
 def posterior_variances(at: At, cholesky: Tensor) -> Tensor:

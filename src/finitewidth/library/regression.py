@@ -114,9 +114,14 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         sigma_b2: Variance = 0.0,
         parametrisation: str = "ntk",
     ):
-        self.network, self.kind, self.ridge = network, kind, ridge
-        self.from_network, self.of, self.parameters = from_network, of, parameters
-        self.budget, self.check = budget, check
+        self.network = network
+        self.kind = kind
+        self.ridge = ridge
+        self.from_network = from_network
+        self.of = of
+        self.parameters = parameters
+        self.budget = budget
+        self.check = check
         self.sigma_w2 = sigma_w2
         self.sigma_b2 = sigma_b2
         self.parametrisation = parametrisation
@@ -212,9 +217,9 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         """
         from sklearn.metrics import r2_score  # takes time to import
 
-        targets, prediction = as_array(y), as_array(self.predict(X))
-        wanted, given = (shape[1:] or (1,) for shape in (prediction.shape, targets.shape))
-        if given != wanted:
+        targets = as_array(y)
+        prediction = as_array(self.predict(X))
+        if (targets.shape[1:] or (1,)) != (prediction.shape[1:] or (1,)):  # (N,) is (N, 1), too
             raise ConfigError(f"y: shape {targets.shape} must be {prediction.shape}, as at the fit")
         return float(r2_score(targets, prediction, sample_weight=sample_weight))
 
@@ -239,15 +244,24 @@ class KernelRegression(RegressorMixin, BaseEstimator):
                 )
             return
         self._law().check_kind(self.kind)
-        given = {"network": self.network is not None, "from_network": self.from_network}
-        refuse_unused([*(name for name, value in given.items() if value), *self._options()])
+        unused = []
+        if self.network is not None:
+            unused.append("network")
+        if self.from_network:
+            unused.append("from_network")
+        refuse_unused([*unused, *self._options()])
 
     def _law(self) -> Law:
         return Law(self.sigma_w2, self.sigma_b2, self.parametrisation)
 
     def _options(self) -> dict[str, Any]:
-        given = {name: getattr(self, name) for name in OPTIONS}
-        return {name: value for name, value in given.items() if value != OPTIONS[name]}
+        """The options of the kernels that are not at their defaults."""
+        options = {}
+        for name, default in OPTIONS.items():
+            value = getattr(self, name)
+            if value != default:
+                options[name] = value
+        return options
 
     def _inputs(self, X: Inputs, *, reset: bool) -> Batch | Tensor:
         """Return inputs as a batch, and a precomputed kernel as a tensor; ``reset`` when fitting.
@@ -287,7 +301,9 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         reason = "kind='full'" if self.kind == "full" else "from_network=True"
         one_each = self.from_network or self.kind == "full"
         check_columns(targets, kernel.outputs, reason if one_each else "")
-        self.x_, self.n_outputs_, self._kernel = kernel.x.given(), kernel.outputs, kernel
+        self._kernel = kernel
+        self.x_ = kernel.x.given()
+        self.n_outputs_ = kernel.outputs
         return kernel.matrix(), kernel.start()
 
     def _at(self, X: Inputs, return_std: bool, prior_variance: Inputs | None) -> At:

@@ -31,11 +31,13 @@ class _Module:
     items: dict[str, dict[Any, Any] | list[Any]]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        stored = [
-            {name: values[name] for name in STORED if name in values}
-            for values in (self.attributes, self.items)
-        ]
-        return type(self), (self.module, self.training, None, *stored)
+        return type(self), (
+            self.module,
+            self.training,
+            None,
+            _stored(self.attributes),
+            _stored(self.items),
+        )
 
     def set(self) -> None:
         """Give the module these attributes."""
@@ -70,7 +72,7 @@ class Snapshot:
     @contextmanager
     def restored(self) -> Iterator[None]:
         """Give the network back what it had at this time; afterwards it has what it has now."""
-        present = [_module(held.module) for held in self._modules]
+        present = [_module(earlier.module) for earlier in self._modules]
         values = [tensor.data for tensor in self._tensors]
         trainable = [tensor.requires_grad for tensor in self._tensors]
         try:
@@ -80,28 +82,35 @@ class Snapshot:
             self._set(present, values, trainable)
 
     def _set(self, modules: list[_Module], values: list[Tensor], trainable: list[bool]) -> None:
-        for held in modules:
-            held.set()
+        for module in modules:
+            module.set()
         for tensor, value, flag in zip(self._tensors, values, trainable, strict=True):
             tensor.data = value
             tensor.requires_grad_(flag)
 
 
 def _module(module: nn.Module) -> _Module:
+    """The attributes of a module as they are now."""
     attributes = dict(vars(module))
-    items = {
-        name: held.copy() for name, held in attributes.items() if isinstance(held, dict | list)
-    }
+    items = {}
+    for name, value in attributes.items():
+        if isinstance(value, dict | list):
+            items[name] = value.copy()
     return _Module(module, module.training, type(module), attributes, items)
+
+
+def _stored(values: dict[str, Any]) -> dict[str, Any]:
+    """Those of the values that can be stored."""
+    return {name: values[name] for name in STORED if name in values}
 
 
 def _tensors_of(network: nn.Module) -> list[Tensor]:
     """Return parameters, buffers, and tensors that are attributes of modules, each once."""
-    found = [*network.parameters(), *network.buffers()]
+    tensors = [*network.parameters(), *network.buffers()]
     for module in network.modules():
-        found += [held for held in vars(module).values() if isinstance(held, Tensor)]
+        tensors += [value for value in vars(module).values() if isinstance(value, Tensor)]
     # every forward pass computes tensors with a history again
-    leaves = [tensor for tensor in found if tensor.is_leaf]
+    leaves = [tensor for tensor in tensors if tensor.is_leaf]
     return list({id(tensor): tensor for tensor in leaves}.values())
 
 

@@ -16,11 +16,9 @@ from tqdm.auto import tqdm
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init import initialisation as checks
-from finitewidth.kernels.ntk_init.estimators import naive
-from finitewidth.kernels.ntk_init.tail_errors import log_normal_error, log_variance
-from finitewidth.kernels.trained import kernel_diagonal, largest_eigenvalue, traced_kernel
+from finitewidth.kernels.trained import largest_eigenvalue, traced_kernel
 from finitewidth.kernels.trained.surroundings import unchanged_surroundings
-from finitewidth.library.dispersion import enough_draws, with_tail
+from finitewidth.library.study_draws import entries, initialisation_tables
 from finitewidth.library.study_images import Images, images_of
 from finitewidth.measures.blocks import block_means, label_alignment
 from finitewidth.measures.gates import Gates, gate_kernel, gate_shares, gates_of
@@ -39,9 +37,6 @@ if TYPE_CHECKING:
 
 PACKAGES = ("finitewidth", "torch", "numpy", "pandas", "matplotlib")
 TANGENT = "tangent kernel"
-MEAN, DEVIATION = "mean over draws", "deviation over draws"
-OUTPUTS = ("one output", "sum over outputs")
-RESAMPLES = 1000  # bootstrap samples of draws
 
 
 @dataclass(frozen=True)
@@ -108,12 +103,14 @@ class Study:
             for name, figure in self.figures().items():
                 for kind in ("png", "pdf"):
                     save(figure, folder / f"{name}.{kind}", f"study, {self.settings}")
-        versions = {name: version(name) for name in PACKAGES}
+        versions = {"python": platform.python_version()}
+        for package in PACKAGES:
+            versions[package] = version(package)
         content = {
             **about,
             "settings": self.settings,
             "left_out": self.left_out,
-            "versions": {"python": platform.python_version(), **versions},
+            "versions": versions,
         }
         text = json.dumps(content, indent=2) + "\n"
         (folder / "study.json").write_text(text, encoding="utf-8")
@@ -244,12 +241,16 @@ def _times(steps: int, times: Sequence[int] | None) -> list[int]:
     """The times given, or 0, 1, 3, 10, 30 and so on, and the last step."""
     if times is not None:
         return [int(time) for time in times]
-    powers = (first * 10**power for power in range(12) for first in (1, 3))
-    return [0, *(time for time in powers if time < steps), steps]
+    chosen = [0]
+    power = 1
+    while power < steps:
+        chosen += [time for time in (power, 3 * power) if time < steps]
+        power *= 10
+    return [*chosen, steps]
 
 
 def _checked(settings: dict[str, Any], device: str) -> str:
-    """Return the device that is meant; refuse arguments of `study` that are out of range."""
+    """Return the device to use; refuse arguments of `study` that are out of range."""
     least = {"draws": 0, "steps": 1, "per_class": 2, "batch_size": 1, "seed": 0}
     for name, smallest in least.items():
         checks.checked_count(name, settings[name], smallest)
@@ -258,131 +259,20 @@ def _checked(settings: dict[str, Any], device: str) -> str:
     checks.checked_number("rate", settings["rate"], above=0)
     checks.checked_choice("optimiser", settings["optimiser"], tuple(OPTIMISERS))
     checks.checked_choice("loss", settings["loss"], LOSSES)
-    times, steps = settings["times"], settings["steps"]
-    if times[:1] != [0] or sorted(set(times)) != times or times[-1] > steps or len(times) < 2:
-        raise ConfigError(f"times: {times} must ascend from 0 to at most steps = {steps}")
-    cuda = torch.cuda.is_available()
-    if device not in ("cpu", "auto") and not (device.startswith("cuda") and cuda):
+    _check_times(settings["times"], settings["steps"])
+    has_cuda = torch.cuda.is_available()
+    if device == "auto":
+        return "cuda" if has_cuda else "cpu"
+    if device != "cpu" and not (device.startswith("cuda") and has_cuda):
         raise ConfigError(f"device: {device!r} is not here; use cpu, auto, or cuda with a GPU")
-    return device if device != "auto" else "cuda" if cuda else "cpu"
+    return device
 
 
-def initialisation_tables(
-    make: Callable[[], nn.Module], images: Images, draws: int, seed: int, progress: bool
-) -> dict[str, pd.DataFrame]:
-    """Compute the tangent kernels of networks with independent random weights.
-
-    Of each diagonal element theta, ``draws`` has draw, image, class, and outputs (one output, or
-    sum over outputs). In ``dispersion`` stand outputs, and what `dispersion` returns. In
-    ``entries`` stand mean and standard deviation over the draws of the traced kernel.
-    """
-    first, kernels = [], []
-    for number in tqdm(range(draws), desc="initialisations", leave=False, disable=not progress):
-        words = ("study", seed, "draw", number)
-        network = user_network.draw(make, images.kernel[:2], images.classes, seed_for(*words))
-        first.append(kernel_diagonal(network, images.kernel)[0].cpu())
-        kernels.append(traced_kernel(network, images.kernel).cpu())
-    theta = torch.stack(kernels).numpy()
-    diagonals = dict(
-        zip(
-            OUTPUTS, (torch.stack(first).numpy(), np.diagonal(theta, axis1=1, axis2=2)), strict=True
-        )
-    )
-    _check_random(diagonals[OUTPUTS[1]])
-    rows = [_diagonal_rows(name, values, images.labels) for name, values in diagonals.items()]
-    summary = [
-        {"outputs": name, **dispersion(values, seed_for("study", seed, "bootstrap", name))}
-        for name, values in diagonals.items()
-    ]
-    return {
-        "draws": pd.concat(rows, ignore_index=True),
-        "dispersion": pd.DataFrame(summary),
-        "entries": pd.concat(
-            [
-                entries(theta.mean(axis=0), images.labels, MEAN, 0),
-                entries(theta.std(axis=0, ddof=1), images.labels, DEVIATION, 0),
-            ]
-        ),
-    }
-
-
-def dispersion(theta: np.ndarray, seed: int) -> dict[str, float]:
-    """Return the mean over inputs of r = E[Theta^2] / E[Theta]^2, with its 95 % interval.
-
-    It is 1 for a kernel that does not depend on the random weights, as in the limit of infinite
-    width. Of the diagonal elements ``theta``, (draws, S), those of one draw share its weights, so
-    whole draws are resampled for the error. The interval allows for rare draws that are missing, as
-    that of `finitewidth.library.dispersion.estimated` does: ``high`` is infinite and
-    ``standard_error`` nan if there are too few draws. The ``smallest`` and ``largest`` are r of
-    single inputs.
-    """
-    each = naive(theta.T)
-    stream = np.random.default_rng(seed)
-    counts = stream.multinomial(len(theta), np.full(len(theta), 1 / len(theta)), RESAMPLES)
-    # ratios of sums over a bootstrap sample, in which each draw stands ``counts`` times
-    squares = len(theta) * (counts @ theta**2) / (counts @ theta) ** 2
-    error = float(squares.mean(axis=1).std(ddof=1))
-    variances = [log_variance(column) for column in theta.T]
-    tails = [log_normal_error(variance, len(theta)) for variance in variances]
-    r = float(each.mean())
-    # errors of images that share their weights add up
-    tail = float(each @ tails) / len(tails) / r
-    enough = max(enough_draws(variance, len(theta)) for variance in variances)
-    found = with_tail(r, error, tail, len(theta), enough)
-    return {
-        "r": r,
-        "standard_error": found.standard_error,
-        "low": found.low,
-        "high": found.high,
-        "smallest": float(each.min()),
-        "largest": float(each.max()),
-        "images": theta.shape[1],
-        "draws": len(theta),
-        "enough": found.enough,
-    }
-
-
-def _check_random(theta: np.ndarray) -> None:
-    if not np.isfinite(theta).all() or not (theta.mean(axis=0) > 0).all():
-        raise ConfigError(
-            "network: its tangent kernel at an image is zero or not finite; change "
-            "its initialisation"
-        )
-    if (theta == theta[0]).all():
-        raise ConfigError(
-            "network: it has the same weights at every call; make a new module in "
-            "the function, with weights from torch's generator, and set no seed "
-            "there"
-        )
-
-
-def _diagonal_rows(outputs: str, theta: np.ndarray, labels: np.ndarray) -> pd.DataFrame:
-    number, image = np.indices(theta.shape)
-    return pd.DataFrame(
-        {
-            "draw": number.ravel(),
-            "image": image.ravel(),
-            "class": labels[image.ravel()],
-            "outputs": outputs,
-            "theta": theta.ravel(),
-        }
-    )
-
-
-def entries(kernel: np.ndarray, labels: np.ndarray, name: str, step: int) -> pd.DataFrame:
-    """Return the entries of a symmetric kernel (S, S) on and above its diagonal, one per row."""
-    row, column = np.triu_indices(len(kernel))
-    return pd.DataFrame(
-        {
-            "kernel": name,
-            "step": step,
-            "row": row,
-            "column": column,
-            "class_row": labels[row],
-            "class_column": labels[column],
-            "value": kernel[row, column],
-        }
-    )
+def _check_times(times: list[int], steps: int) -> None:
+    from_zero = times[:1] == [0]
+    ascending = sorted(set(times)) == times
+    if not from_zero or not ascending or len(times) < 2 or times[-1] > steps:
+        raise ConfigError(f"times: {times} must ascend from 0 to at most steps = {steps}")
 
 
 def training_tables(

@@ -48,8 +48,8 @@ def images_of(
 
 
 def _tensors(name: str, pair: tuple[Any, Any], device: str) -> Pair:
-    inputs, labels = pair
-    x, labels = _as_batch(inputs), torch.as_tensor(labels)
+    x = _as_batch(pair[0])
+    labels = torch.as_tensor(pair[1])
     check_tensor(labels, name)
     for tensor in x.tensors:
         check_tensor(tensor, name)

@@ -53,7 +53,9 @@ def finite(values: Tensor, name: str) -> Tensor:
 
 def as_array(values: Tensor | np.ndarray | list) -> np.ndarray:
     """Return a tensor on any device, an array or lists as an array."""
-    return values.detach().cpu().numpy() if isinstance(values, Tensor) else np.asarray(values)
+    if isinstance(values, Tensor):
+        return values.detach().cpu().numpy()
+    return np.asarray(values)
 
 
 def like_inputs(x: Inputs, values: Tensor) -> Tensor | np.ndarray:

@@ -197,8 +197,8 @@ def _shown(pairs: Sequence[Pair], done: int, progress: bool) -> Iterator[Pair]:
 
 def _rounding(network: nn.Module) -> float:
     """Return a relative distance above which kernels differ by more than rounding."""
-    types = {each.dtype for each in network.parameters() if each.is_floating_point()}
-    return max(torch.finfo(each).eps for each in types) ** 0.5
+    types = {p.dtype for p in network.parameters() if p.is_floating_point()}
+    return max(torch.finfo(dtype).eps for dtype in types) ** 0.5
 
 
 def _record(network: nn.Module, x: Batch, tile: int, options: Options) -> dict[str, Any]:
@@ -243,14 +243,13 @@ def _take_folder(folder: Path, record: dict[str, Any], first: Tensor, close: flo
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"folder: {folder} is a file; name a folder, for {KERNEL} in it")
     if not file.is_file():
-        # an interrupted write leaves a hidden file
-        if folder.is_dir() and any(not each.name.startswith(".") for each in folder.iterdir()):
+        if folder.is_dir() and _has_files(folder):
             raise ConfigError(f"folder: {folder} has other files; name a new one")
         write_json(file, {**record, FIRST: first.tolist()})
         return
-    found = read_json(file)
-    different = [words for key, words in DIFFERENCES.items() if found[key] != record[key]]
-    before = torch.tensor(found[FIRST], dtype=torch.float64)
+    earlier = read_json(file)
+    different = [text for key, text in DIFFERENCES.items() if earlier[key] != record[key]]
+    before = torch.tensor(earlier[FIRST], dtype=torch.float64)
     if not different and (first.cpu() - before).norm() > close * before.norm():
         different.append("the network computes something else, or of= is another")
     if different:
@@ -258,3 +257,8 @@ def _take_folder(folder: Path, record: dict[str, Any], first: Tensor, close: flo
             f"folder: {folder} has tiles of another kernel: {different[0]}; name a new folder, or "
             "delete this one"
         )
+
+
+def _has_files(folder: Path) -> bool:
+    """Whether a folder has files that are not hidden; an interrupted write leaves a hidden one."""
+    return any(not file.name.startswith(".") for file in folder.iterdir())

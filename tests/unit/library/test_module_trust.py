@@ -13,7 +13,7 @@ from finitewidth.cli.main import main
 from finitewidth.library.drawn_networks import Draws
 from finitewidth.library.intervals import mean_interval, median_interval, slope_interval
 from finitewidth.library.module_trust import NetworkTrust
-from finitewidth.library.study import dispersion
+from finitewidth.library.study_draws import dispersion
 
 X = torch.randn(4, 6, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 Y = torch.eye(2).repeat(2, 1)

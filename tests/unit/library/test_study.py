@@ -17,7 +17,8 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.data.bundled import digits
 from finitewidth.data.select import channels_first, scaled
 from finitewidth.figures import study as study_figures
-from finitewidth.library.study import Study, dispersion
+from finitewidth.library.study import Study
+from finitewidth.library.study_draws import dispersion
 
 SMALL = {
     "draws": 4,
