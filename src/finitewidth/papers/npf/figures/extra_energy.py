@@ -29,16 +29,20 @@ FIELDS = {
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the table ``energy`` with epochs and numbers of eigenvectors in their own columns."""
     rows = tables["energy"].rename(columns={"spread": "standard_deviation"})
-    name, top = rows["series"], rows["panel"] == "top"
-    numbers = pd.to_numeric(name.str.extract(r"(\d+)$", expand=False))
-    share = rows["panel"] != "nu"
-    return rows.assign(
-        series=name.where(name == CHANCE, LABELS),
-        epoch=rows["x"].where(top, numbers),
-        eigenvectors=numbers.where(top, rows["x"]),
-        share=rows["y"].where(share),
-        nu=rows["y"].where(~share),
-    )[list(FIELDS)]
+    is_top = rows["panel"] == "top"
+    is_nu = rows["panel"] == "nu"
+    is_chance = rows["series"] == CHANCE
+    # in ``top`` x is the epoch, and the name of a series has the number of eigenvectors;
+    # elsewhere it is the other way round
+    numbers = pd.to_numeric(rows["series"].str.extract(r"(\d+)$", expand=False))
+    columns = {
+        "series": rows["series"].where(is_chance, LABELS),
+        "epoch": rows["x"].where(is_top, numbers),
+        "eigenvectors": numbers.where(is_top, rows["x"]),
+        "share": rows["y"].where(~is_nu),
+        "nu": rows["y"].where(is_nu),
+    }
+    return rows.assign(**columns)[list(FIELDS)]
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -60,12 +64,12 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
 def _ranks(axis: Axes, rows: pd.DataFrame, column: str) -> None:
     """Draw one curve per epoch against the number of eigenvectors."""
-    own, chance = (rows[rows["series"] == series] for series in (LABELS, CHANCE))
-    for (epoch, curve), colour, line in zip(
-        own.groupby("epoch"), (style.COLOURS[0], style.COLOURS[3]), ("-", "--"), strict=False
-    ):
-        look = {"color": colour, "label": f"epoch {epoch:.0f}"}
-        _curve(axis, curve, "eigenvectors", column, line, **look)
+    labels = rows[rows["series"] == LABELS]
+    looks = ((style.COLOURS[0], "-"), (style.COLOURS[3], "--"))
+    for (epoch, curve), (colour, line) in zip(labels.groupby("epoch"), looks, strict=False):
+        label = f"epoch {epoch:.0f}"
+        _curve(axis, curve, "eigenvectors", column, line, color=colour, label=label)
+    chance = rows[rows["series"] == CHANCE]
     if len(chance):
         axis.plot(chance["eigenvectors"], chance[column], ":", color=style.GREY, label=f"_{CHANCE}")
         middle = chance.iloc[len(chance) // 3]
@@ -103,6 +107,7 @@ def _epochs(axis: Axes, rows: pd.DataFrame) -> None:
 
 def _curve(axis: Axes, rows: pd.DataFrame, x: str, y: str, line: str, **look: Any) -> None:
     """Draw a curve, and a band of a standard deviation on both sides."""
-    low, high = (rows[y] + sign * rows["standard_deviation"] for sign in (-1, 1))
+    low = rows[y] - rows["standard_deviation"]
+    high = rows[y] + rows["standard_deviation"]
     style.band(axis, rows[x], low.clip(lower=0), high, look["color"])
     axis.plot(rows[x], rows[y], line, **look)

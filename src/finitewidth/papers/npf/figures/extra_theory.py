@@ -78,19 +78,20 @@ def _variance(table: pd.DataFrame, panel: str) -> pd.DataFrame:
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw the errors above and the variances below; legends are at the right."""
     figure, axes = style.subplots(2, 2, height=4.2)
-    axes[0][1].sharey(axes[0][0])
+    top, bottom = axes
+    top[1].sharey(top[0])
     errors = rows[rows["panel"].isin(list(GROWTHS))]
     depths = style.shades(errors["depth"].dropna(), bright=BRIGHTEST)
-    for axis, (grows, (_, label)) in zip(axes[0], GROWTHS.items(), strict=True):
+    for axis, (grows, (_, label)) in zip(top, GROWTHS.items(), strict=True):
         _errors(axis, rows[rows["panel"] == grows], grows, depths)
         axis.set(xlabel=label)
-    axes[0][0].set(ylabel="relative error of $K^v$")
-    for axis, (panel, (_, label)) in zip(axes[1], BOUNDS.items(), strict=True):
+    top[0].set(ylabel="relative error of $K^v$")
+    for axis, (panel, (_, label)) in zip(bottom, BOUNDS.items(), strict=True):
         _variances(axis, rows[rows["panel"] == panel])
         axis.set(xlabel="depth $d$", ylabel=label)
     for left, right in axes:
-        shown = left.get_legend_handles_labels()
-        right.legend(*shown, loc="upper left", bbox_to_anchor=(1.01, 1.03))
+        handles, labels = left.get_legend_handles_labels()
+        right.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1.03))
     style.title_panels(axes.flat, [title for title, _ in (*GROWTHS.values(), *BOUNDS.values())])
     return figure
 
@@ -101,27 +102,14 @@ def _errors(axis: Axes, rows: pd.DataFrame, grows: str, colours: Mapping[float, 
     axis.set_yscale("log")
     axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     for depth, colour in colours.items():
-        own = rows[rows["depth"] == depth].sort_values(grows)
-        for gates, fill, label in (
-            ("independent", colour, f"$d$ = {depth:g}"),
-            ("own", "white", "_own gates"),
-        ):
-            nets = own[(own["gates"] == gates) & (own["curve"] == "drawn")]
-            if len(nets):
-                style.bars(
-                    axis,
-                    nets[grows],
-                    nets["error"],
-                    BARS * nets["standard_error"],
-                    linestyle="none",
-                    marker="o",
-                    color=colour,
-                    markerfacecolor=fill,
-                    elinewidth=0.8,
-                    label=label,
-                )
+        of_depth = rows[rows["depth"] == depth].sort_values(grows)
+        drawn = of_depth[of_depth["curve"] == "drawn"]
+        independent = drawn[drawn["gates"] == "independent"]
+        own = drawn[drawn["gates"] == "own"]
+        _dots(axis, independent, grows, f"$d$ = {depth:g}", color=colour, markerfacecolor=colour)
+        _dots(axis, own, grows, "_own gates", color=colour, markerfacecolor="white")
         for curve, line in (("exact", "-"), ("limit", ":")):
-            part = own[own["curve"] == curve]
+            part = of_depth[of_depth["curve"] == curve]
             axis.plot(part[grows], part["error"], line, color=colour)
     guide = rows[rows["curve"] == "guide"]
     axis.plot(guide[grows], guide["error"], "--", color=GREY, linewidth=0.9)
@@ -132,21 +120,37 @@ def _errors(axis: Axes, rows: pd.DataFrame, grows: str, colours: Mapping[float, 
     axis.plot([], [], "--", color=GREY, linewidth=0.9, label="slope $-1/2$")
 
 
+def _dots(axis: Axes, rows: pd.DataFrame, grows: str, label: str, **look: str) -> None:
+    """Draw the errors of drawn networks, if there are any, with bars."""
+    if len(rows):
+        style.bars(
+            axis,
+            rows[grows],
+            rows["error"],
+            BARS * rows["standard_error"],
+            linestyle="none",
+            marker="o",
+            elinewidth=0.8,
+            label=label,
+            **look,
+        )
+
+
 def _variances(axis: Axes, rows: pd.DataFrame) -> None:
     """Draw variances against depth: a curve per width, the limit, and half of the gates open."""
     opened = rows[rows["gates"] == "open"]
     exact = opened[opened["curve"] == "exact"]
-    colours = style.shades(exact["width"], bright=BRIGHTEST)
-    for width, colour in colours.items():
-        own = exact[exact["width"] == width]
-        axis.plot(own["depth"], own["variance"], "-", color=colour, label=f"$w$ = {width:g}")
-        nets = opened[(opened["curve"] == "drawn") & (opened["width"] == width)]
-        if len(nets):
+    drawn = opened[opened["curve"] == "drawn"]
+    for width, colour in style.shades(exact["width"], bright=BRIGHTEST).items():
+        curve = exact[exact["width"] == width]
+        axis.plot(curve["depth"], curve["variance"], "-", color=colour, label=f"$w$ = {width:g}")
+        dots = drawn[drawn["width"] == width]
+        if len(dots):
             style.bars(
                 axis,
-                nets["depth"],
-                nets["variance"],
-                BARS * nets["standard_error"],
+                dots["depth"],
+                dots["variance"],
+                BARS * dots["standard_error"],
                 linestyle="none",
                 marker="o",
                 color=colour,
@@ -155,7 +159,6 @@ def _variances(axis: Axes, rows: pd.DataFrame) -> None:
     limit = opened[opened["curve"] == "limit"]
     axis.plot(limit["depth"], limit["variance"], ":", color="black", label=r"$w \to \infty$")
     for width, half in rows[rows["gates"] == "half open"].groupby("width"):
-        axis.plot(
-            half["depth"], half["variance"], "--", color=GREY, label=f"half open,\n$w$ = {width:g}"
-        )
+        label = f"half open,\n$w$ = {width:g}"
+        axis.plot(half["depth"], half["variance"], "--", color=GREY, label=label)
     axis.set_ylim(bottom=0)

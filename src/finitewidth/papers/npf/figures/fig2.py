@@ -23,29 +23,38 @@ FIELDS = {
     "gates": fields.text("gates of a regime: hard or soft"),
     "initialised": fields.text("how the feature network of a regime starts"),
 }
+# all lengths in inches
 HEIGHT = 4.8
-TOP, BOTTOM = 4.28, 3.16  # heights of the two networks
-LEFT, COLUMN = 1.7, 1.42  # place of the first hidden layer, distance between layers
-BOX = (0.84, 0.34)
+TOP = 4.28  # height of the feature network
+BOTTOM = 3.16  # height of the value network
+LEFT = 1.7  # place of the first hidden layer
+COLUMN = 1.42  # distance between layers
+BOX = (0.84, 0.34)  # width and height of a layer
+HALF_WIDTH = BOX[0] / 2
+HALF_HEIGHT = BOX[1] / 2
 COLOURS = {"feature": LINES[0], "value": LINES[1]}
 NESTED = 11.4  # points, of a formula with an index of an index
-EQUATIONS = 2.34, 0.23  # height of the titles above the equations, and between lines
-REGIMES = 0.72, 0.145
-TABS = (0.25, 1.3, 2.0, 3.8)
+# height of the titles above the equations and regimes, and between their lines
+EQUATIONS = (2.34, 0.23)
+REGIMES = (0.72, 0.145)
+TABS = {"regime": 0.25, "gates": 1.3, "feature network starts": 2.0, "learns": 3.8}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return blocks, arrows, regimes and equations of ``settings["paper"]``, npf or npf0."""
-    blocks, equations = tables["blocks"], tables["equations"]
-    blocks = blocks[blocks["paper"] == settings["paper"]].rename(columns={"label": "formula"})
-    regime = blocks["kind"] == "regime"
+    paper = settings["paper"]
+    blocks = tables["blocks"]
+    blocks = blocks[blocks["paper"] == paper].rename(columns={"label": "formula"})
+    # of a regime the label has the gates, and the start says how its feature network starts
+    is_regime = blocks["kind"] == "regime"
     blocks = blocks.assign(
-        gates=blocks["formula"].where(regime),
-        formula=blocks["formula"].mask(regime),
-        initialised=blocks["start"].where(regime),
-        start=blocks["start"].mask(regime),
+        gates=blocks["formula"].where(is_regime),
+        formula=blocks["formula"].mask(is_regime),
+        initialised=blocks["start"].where(is_regime),
+        start=blocks["start"].mask(is_regime),
     )
-    equations = equations[equations["artifact"] == f"{settings['paper']}_fig2"]
+    equations = tables["equations"]
+    equations = equations[equations["artifact"] == f"{paper}_fig2"]
     equations = equations.assign(
         kind="equation",
         name=equations["row"].str.lower(),
@@ -67,7 +76,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for row in nodes:
         _node(axis, places[row["name"]], row)
     for row in _of(rows, "forward"):
-        _forward(axis, places[row["start"]], places[row["end"]], row)
+        draw_arrow = _from_input if row["start"] == "x" else _forward
+        draw_arrow(axis, places[row["start"]], places[row["end"]], row)
     for row in _of(rows, "gate"):
         _gate(axis, places[row["start"]], places[row["end"]], f"${row['formula']}$")
     for row in _of(rows, "gradient"):
@@ -77,20 +87,40 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     return figure
 
 
+def _is_layer(node: Mapping[str, str]) -> bool:
+    """Whether a node is a layer of a network, and not the input or the output."""
+    return node["name"] not in ("x", "y")
+
+
 def _of(rows: pd.DataFrame, kind: str) -> list[dict[str, str]]:
     return rows[rows["kind"] == kind].to_dict("records")
 
 
 def _places(nodes: Sequence[Mapping[str, str]]) -> dict[str, Place]:
     """Place hidden layers in columns, with the feature network above the value network."""
-    layers = list(dict.fromkeys(n["layer"] for n in nodes if n["name"] not in ("x", "y")))
+    layers = list(dict.fromkeys(node["layer"] for node in nodes if _is_layer(node)))
     across = {layer: LEFT + COLUMN * number for number, layer in enumerate(layers)}
     height = {"feature": TOP, "value": BOTTOM}
-    places = {"x": (0.28, (TOP + BOTTOM) / 2), "y": (LEFT + COLUMN * len(layers) + 0.17, BOTTOM)}
+    places = {
+        "x": (0.28, (TOP + BOTTOM) / 2),
+        "y": (LEFT + COLUMN * len(layers) + 0.17, BOTTOM),
+    }
     for node in nodes:
-        if node["name"] not in places:
-            places[node["name"]] = across[node["layer"]], height[node["network"]]
+        if _is_layer(node):
+            places[node["name"]] = (across[node["layer"]], height[node["network"]])
     return places
+
+
+def _from_input(axis: Axes, start: Place, end: Place, row: Mapping[str, str]) -> None:
+    """Draw the slanted arrow from the input to the first layer of a network."""
+    side = (end[0] - HALF_WIDTH, end[1])
+    diagrams.arrow(axis, start, side, gaps=(0.16, 0), colour=COLOURS[row["network"]])
+    above = end[1] > start[1]
+    place = (
+        (start[0] + side[0]) / 2 - 0.08,
+        (start[1] + side[1]) / 2 + (0.17 if above else -0.17),
+    )
+    diagrams.write(axis, place, f"${row['formula']}$", size=LARGE, across="right")
 
 
 def _node(axis: Axes, place: Place, row: Mapping[str, str]) -> None:
@@ -104,38 +134,34 @@ def _node(axis: Axes, place: Place, row: Mapping[str, str]) -> None:
 
 
 def _forward(axis: Axes, start: Place, end: Place, row: Mapping[str, str]) -> None:
-    colour, formula = COLOURS[row["network"]], f"${row['formula']}$"
-    if row["start"] == "x":
-        ends = (start, (end[0] - BOX[0] / 2, end[1]))
-        diagrams.arrow(axis, *ends, gaps=(0.16, 0), colour=colour)
-        middle = (ends[0][0] + ends[1][0]) / 2, (ends[0][1] + ends[1][1]) / 2
-        place = middle[0] - 0.08, middle[1] + (0.17 if end[1] > start[1] else -0.17)
-        diagrams.write(axis, place, formula, size=LARGE, across="right")
-        return
-    ends = (start[0] + BOX[0] / 2, start[1]), (end[0] - BOX[0] / 2, end[1])
-    # dashed where layers are left out
-    skipped = row["start"].endswith(" 1") or row["end"].endswith(" d-1")
-    diagrams.arrow(axis, *ends, colour=colour, style="--" if skipped else "-")
-    diagrams.write(axis, ((ends[0][0] + ends[1][0]) / 2, start[1] + 0.14), formula, size=LARGE)
+    """Draw an arrow from layer to layer, dashed where layers are left out."""
+    right = (start[0] + HALF_WIDTH, start[1])
+    left = (end[0] - HALF_WIDTH, end[1])
+    skips = row["start"].endswith(" 1") or row["end"].endswith(" d-1")
+    line = "--" if skips else "-"
+    diagrams.arrow(axis, right, left, colour=COLOURS[row["network"]], style=line)
+    middle = (right[0] + left[0]) / 2
+    diagrams.write(axis, (middle, start[1] + 0.14), f"${row['formula']}$", size=LARGE)
 
 
 def _gate(axis: Axes, start: Place, end: Place, formula: str) -> None:
-    half = BOX[1] / 2
-    ends = (start[0], start[1] - half), (end[0], end[1] + half)
-    diagrams.arrow(axis, *ends, colour="0.35", width=1.8)
-    place = start[0] + 0.08, (start[1] + end[1]) / 2 + 0.05
+    bottom = (start[0], start[1] - HALF_HEIGHT)
+    top = (end[0], end[1] + HALF_HEIGHT)
+    diagrams.arrow(axis, bottom, top, colour="0.35", width=1.8)
+    place = (start[0] + 0.08, (start[1] + end[1]) / 2 + 0.05)
     diagrams.write(axis, place, formula, size=LARGE, across="left")
 
 
 def _networks(axis: Axes, nodes: Sequence[Mapping[str, str]]) -> None:
     """Draw a pale background for each network, with its name."""
     for network, height, above in (("feature", TOP, 1), ("value", BOTTOM, -1)):
-        count = sum(n["network"] == network and n["name"] not in ("x", "y") for n in nodes)
-        middle, width = LEFT + COLUMN * (count - 1) / 2, COLUMN * (count - 1) + BOX[0] + 0.28
+        count = sum(_is_layer(node) and node["network"] == network for node in nodes)
+        middle = LEFT + COLUMN * (count - 1) / 2
+        width = COLUMN * (count - 1) + BOX[0] + 0.28
         diagrams.box(axis, (middle, height), (width, 0.6), colour="white", fill=PALE, zorder=0.5)
         diagrams.write(
             axis,
-            (LEFT - BOX[0] / 2 - 0.1, height + 0.4 * above),
+            (LEFT - HALF_WIDTH - 0.1, height + 0.4 * above),
             f"{network} network",
             size=LARGE,
             colour=COLOURS[network],
@@ -147,29 +173,36 @@ def _networks(axis: Axes, nodes: Sequence[Mapping[str, str]]) -> None:
 def _gradient(axis: Axes, start: Place, row: Mapping[str, str]) -> None:
     """Draw the arrow of the gradient, from the output back into a network that learns."""
     colour = COLOURS[row["end"]]
-    end = LEFT + COLUMN * 2 + BOX[0] / 2 + 0.15
+    x, y = start
+    right = LEFT + COLUMN * 2 + HALF_WIDTH + 0.15  # of the networks
     if row["end"] == "feature":
-        above, ends, bend = 1, (end, TOP), 0.35
-        place = start[0] + 0.02, (TOP + BOTTOM) / 2 + 0.28
+        side = (x, y + HALF_HEIGHT)
+        end = (right, TOP)
+        bend = 0.35
+        place = (x + 0.02, (TOP + BOTTOM) / 2 + 0.28)
     else:
-        above, ends, bend = -1, (end - 0.3, BOTTOM - 0.3), -0.35
-        place = start[0] - 0.12, BOTTOM - 0.49
-    side = start[0], start[1] + above * BOX[1] / 2
-    diagrams.arrow(axis, side, ends, colour=colour, style=":", width=1.6, bend=bend)
+        side = (x, y - HALF_HEIGHT)
+        end = (right - 0.3, BOTTOM - 0.3)
+        bend = -0.35
+        place = (x - 0.12, BOTTOM - 0.49)
+    diagrams.arrow(axis, side, end, colour=colour, style=":", width=1.6, bend=bend)
     diagrams.write(axis, place, f"${row['formula']}$", size=8.5, colour=colour, across="left")
 
 
 def _equations(axis: Axes, rows: pd.DataFrame) -> None:
     top, step = EQUATIONS
-    for column, (title, group) in enumerate(rows.groupby("network", sort=False)):
-        x, y, colour = TABS[0] + 3.4 * column, top, list(COLOURS.values())[column]
+    by_network = rows.groupby("network", sort=False)
+    left = TABS["regime"]
+    for (title, equations), colour in zip(by_network, COLOURS.values(), strict=True):
+        x, y = left, top
         diagrams.write(axis, (x, y), title, size=LARGE, colour=colour, across="left", weight="bold")
-        for name, formula in zip(group["name"], group["formula"], strict=True):
-            high = r"\frac" in formula  # takes more room, above and below
-            y -= step * (1.2 if high else 1)
+        for name, formula in zip(equations["name"], equations["formula"], strict=True):
+            is_high = r"\frac" in formula  # takes more room, above and below
+            y -= step * (1.2 if is_high else 1)
             diagrams.write(axis, (x, y), name, size=SMALL, across="left", colour="0.35")
             diagrams.write(axis, (x + 0.8, y), f"${_mathtext(formula)}$", size=LARGE, across="left")
-            y -= step * 0.35 * high
+            y -= step * 0.35 * is_high
+        left += 3.4
 
 
 def _mathtext(formula: str) -> str:
@@ -187,10 +220,10 @@ def _mathtext(formula: str) -> str:
 def _regimes(axis: Axes, rows: Sequence[Mapping[str, str]]) -> None:
     """Write for each regime its gates, how the feature network is initialised, and what learns."""
     top, step = REGIMES
-    for x, title in zip(TABS, ("regime", "gates", "feature network starts", "learns"), strict=True):
+    for title, x in TABS.items():
         diagrams.write(axis, (x, top), title, size=SMALL, across="left", colour="0.35")
+    columns = ("name", "gates", "initialised", "network")
     for line, row in enumerate(rows, start=1):
-        for x, name in zip(TABS, ("name", "gates", "initialised", "network"), strict=True):
-            diagrams.write(
-                axis, (x, top - step * line - 0.02), row[name], size=PLAIN, across="left"
-            )
+        y = top - step * line - 0.02
+        for x, column in zip(TABS.values(), columns, strict=True):
+            diagrams.write(axis, (x, y), row[column], size=PLAIN, across="left")

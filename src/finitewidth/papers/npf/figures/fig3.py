@@ -39,7 +39,8 @@ FIELDS = {
         "1 if every run reached the train accuracy that counts as trained, 0 if not, NaN if unknown"
     ),
 }
-FLNPF, UNTRAINED = "FLNPF", ", not trained"
+FLNPF = "FLNPF"
+UNTRAINED = ", not trained"
 REFERENCES = {"ReLU": (2, "--"), "FRNPF": (3, ":"), "CNTK": (4, "-.")}  # colour, line
 NAMES = {"flnpf": FLNPF, "relu": "ReLU", "frnpf": "FRNPF", "cntk": "CNTK"}
 SIZES = {  # network (value or feature), colour, line, mark, label
@@ -55,14 +56,17 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
     The CNTK is a value of the paper alone: it was not computed on our images.
     """
-    stages = tables["stages"].rename(columns={"x": "stage", "y": "accuracy"})
-    stages = stages[stages["series"].isin([FLNPF, "ReLU", "FRNPF"])].assign(panel="stages")
-    nu = nu_panel.nu_rows(tables["nu"]).assign(panel="nu", series="nu")
-    sizes = tables["kvf"].rename(columns={"x": "epoch", "y": "size"}).assign(panel="sizes")
-    spread = {"spread": "standard_deviation"}
-    ours = pd.concat([stages.rename(columns=spread), nu, sizes.rename(columns=spread)])
-    parts = [ours.assign(source="ours"), _printed(tables["reported"])]
-    return pd.concat(parts, ignore_index=True).reindex(columns=list(FIELDS))
+    stages = tables["stages"]
+    stages = stages[stages["series"].isin([FLNPF, "ReLU", "FRNPF"])]
+    parts = [
+        stages.rename(columns={"x": "stage", "y": "accuracy"}).assign(panel="stages"),
+        nu_panel.nu_rows(tables["nu"]).assign(panel="nu", series="nu"),
+        tables["kvf"].rename(columns={"x": "epoch", "y": "size"}).assign(panel="sizes"),
+    ]
+    named = [part.rename(columns={"spread": "standard_deviation"}) for part in parts]
+    ours = pd.concat(named).assign(source="ours")
+    rows = pd.concat([ours, _printed(tables["reported"])], ignore_index=True)
+    return rows.reindex(columns=list(FIELDS))
 
 
 def _printed(reported: pd.DataFrame) -> pd.DataFrame:
@@ -90,7 +94,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     ``fraction`` (npf0); ``decoupled``, the paper's name for the networks of the last panel; and
     ``networks``, its letters for their value and their feature network.
     """
-    height = 2.2 + 0.3 * bool((rows["trained"] == 0).any())  # for a longer legend
+    has_untrained = (rows["trained"] == 0).any()
+    height = 2.5 if has_untrained else 2.2  # for a longer legend
     figure, axes = style.subplots(1, 4, height=height, width_ratios=[1, 0.8, 1, 1])
     ours, paper, middle, right = axes
     paper.sharex(ours)
@@ -98,10 +103,11 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     stages = rows[rows["panel"] == "stages"]
     _stages(ours, stages[stages["source"] == "ours"])
     _paper(paper, stages[stages["source"] == "paper"])
-    percent = settings["unit"] == "percent"
-    if percent:
+    if settings["unit"] == "percent":
         ours.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=""))
-    ours.set(ylabel="test accuracy (%)" if percent else "test accuracy")
+        ours.set(ylabel="test accuracy (%)")
+    else:
+        ours.set(ylabel="test accuracy")
     paper.tick_params(labelleft=False)
     for axis in (ours, paper):
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -117,7 +123,6 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 def _stages(axis: Axes, rows: pd.DataFrame) -> None:
     """Draw our runs; stages of which not all runs are trained have open marks."""
     curve = rows[rows["series"] == FLNPF]
-    untrained = curve[curve["trained"] == 0]
     style.bars(
         axis,
         curve["stage"],
@@ -127,6 +132,7 @@ def _stages(axis: Axes, rows: pd.DataFrame) -> None:
         marker="o",
         label=FLNPF,
     )
+    untrained = curve[curve["trained"] == 0]
     if len(untrained):
         axis.plot(
             untrained["stage"],
@@ -138,20 +144,22 @@ def _stages(axis: Axes, rows: pd.DataFrame) -> None:
             label=FLNPF + UNTRAINED,
         )
     for row in _references(rows):
-        colour, line = REFERENCES[row["series"]]
-        label = row["series"] + UNTRAINED * (row["trained"] == 0)
-        middle, spread = row["accuracy"], row["standard_deviation"]
-        axis.axhline(middle, color=COLOURS[colour], linestyle=line, label=label)
-        if spread > 0:
-            axis.axhspan(
-                middle - spread,
-                middle + spread,
-                color=COLOURS[colour],
-                alpha=0.15,
-                linewidth=0,
-                zorder=0,
-            )
+        _reference(axis, row)
     _legend(axis)
+
+
+def _reference(axis: Axes, row: Mapping[str, Any]) -> None:
+    """Draw a horizontal line with a band of a standard deviation on both sides."""
+    number, line = REFERENCES[row["series"]]
+    colour = COLOURS[number]
+    label = row["series"] + (UNTRAINED if row["trained"] == 0 else "")
+    middle = row["accuracy"]
+    spread = row["standard_deviation"]
+    axis.axhline(middle, color=colour, linestyle=line, label=label)
+    if spread > 0:
+        low = middle - spread
+        high = middle + spread
+        axis.axhspan(low, high, color=colour, alpha=0.15, linewidth=0, zorder=0)
 
 
 def _paper(axis: Axes, rows: pd.DataFrame) -> None:
@@ -159,26 +167,28 @@ def _paper(axis: Axes, rows: pd.DataFrame) -> None:
     curve = rows[rows["series"] == FLNPF]
     style.paper_values(axis, curve["stage"], curve["accuracy"], label=FLNPF)
     for row in _references(rows):
-        style.paper_line(
-            axis, row["accuracy"], linestyle=REFERENCES[row["series"]][1], label=row["series"]
-        )
+        _, line = REFERENCES[row["series"]]
+        style.paper_line(axis, row["accuracy"], linestyle=line, label=row["series"])
     _legend(axis)
 
 
 def _references(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    found = rows[rows["series"].isin(list(REFERENCES)) & np.isfinite(rows["accuracy"])]
-    return sorted(found.to_dict("records"), key=lambda row: -row["accuracy"])
+    """The rows of reference lines with a value, the highest first."""
+    is_reference = rows["series"].isin(list(REFERENCES)) & np.isfinite(rows["accuracy"])
+    records = rows[is_reference].to_dict("records")
+    return sorted(records, key=lambda row: -row["accuracy"])
 
 
 def _legend(axis: Axes, length: float = 1.7, size: float = style.SMALLEST) -> None:
     """Put the legend, with lines of ``length`` letters, below the panel, where it hides nothing."""
-    long = any(UNTRAINED in label for label in axis.get_legend_handles_labels()[1])
+    _, labels = axis.get_legend_handles_labels()
+    is_long = any(UNTRAINED in label for label in labels)
     below = ScaledTranslation(-0.15, -0.33, axis.figure.dpi_scale_trans)  # inches
     axis.legend(
         loc="upper left",
         bbox_to_anchor=(0, 0),
         bbox_transform=axis.transAxes + below,
-        ncols=1 if long else 2,
+        ncols=1 if is_long else 2,
         columnspacing=0.8,
         handlelength=length,
         handletextpad=0.4,
@@ -189,17 +199,18 @@ def _legend(axis: Axes, length: float = 1.7, size: float = style.SMALLEST) -> No
 
 def _sizes(axis: Axes, rows: pd.DataFrame, networks: Sequence[str]) -> None:
     for series, (network, colour, line, mark, label) in SIZES.items():
-        label = label.replace("{}", networks[network])
         curve = rows[rows["series"] == series]
-        looks = {"color": COLOURS[colour], "linestyle": line, "marker": mark, "markersize": 2.2}
         style.bars(
             axis,
             curve["epoch"],
             curve["size"],
             curve["standard_deviation"],
-            label=label,
+            label=label.replace("{}", networks[network]),
             elinewidth=0.7,
-            **looks,
+            color=COLOURS[colour],
+            linestyle=line,
+            marker=mark,
+            markersize=2.2,
         )
     if rows["size"].min() > 0:  # all sizes are 0 for the output softmax_sum
         axis.set_yscale("log")

@@ -32,34 +32,36 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw each layout; paths through the same weight run side by side."""
+    width, height = CELL
     groups = list(rows.groupby("layout", sort=False))
-    figure, axis = diagrams.canvas(CELL[0] * len(groups), CELL[1] + 0.28)
+    figure, axis = diagrams.canvas(width * len(groups), height + 0.28)
     nodes = int(rows[["start", "end"]].max(axis=None))
     for number, (letter, paths) in enumerate(groups):
-        x, y = (number + 0.5) * CELL[0], CELL[1] / 2 + 0.28
+        x = (number + 0.5) * width
+        y = height / 2 + 0.28
         _layout(axis, (x, y), paths, nodes)
         diagrams.letter(axis, (x - 0.74, y + 0.53), letter)
         weights = int(paths["weights"].iloc[0])
-        title = f"{weights} weight{'s' * (weights > 1)} × {len(paths) // weights} paths"
+        noun = "weights" if weights > 1 else "weight"
+        title = f"{weights} {noun} × {len(paths) // weights} paths"
         diagrams.write(axis, (x - 0.59, y + 0.53), title, size=7.5, across="left")
         following = " or ".join(paths["next"].iloc[0].split())
         diagrams.write(axis, (x, y - 0.53), f"next layer: {following}")
-    for number, name in enumerate(NAMES):
-        x = CELL[0] * len(groups) / 2 + 0.75 * (number - 1.5)
-        diagrams.edge(axis, (x - 0.22, 0.12), (x, 0.12), colour=LINES[number], width=2)
+    for number, (name, colour) in enumerate(zip(NAMES, LINES, strict=False)):
+        x = width * len(groups) / 2 + 0.75 * (number - 1.5)
+        diagrams.edge(axis, (x - 0.22, 0.12), (x, 0.12), colour=colour, width=2)
         diagrams.write(axis, (x + 0.06, 0.12), f"${name}$", size=8, across="left")
     return figure
 
 
 def _layout(axis: Axes, centre: diagrams.Place, paths: pd.DataFrame, nodes: int) -> None:
     places = diagrams.columns([nodes, nodes], centre, (0.95, 0.6))
-    taken = list(zip(paths["start"], paths["end"], strict=True))
-    for path, (start, end) in enumerate(taken):
-        sharing = [other for other, weight in enumerate(taken) if weight == (start, end)]
+    weights = list(zip(paths["start"], paths["end"], strict=True))  # of each path
+    for path, (start, end) in enumerate(weights):
+        sharing = [other for other, weight in enumerate(weights) if weight == (start, end)]
         shift = SPREAD * ((len(sharing) - 1) / 2 - sharing.index(path))
-        diagrams.edge(
-            axis, places[0, start], places[1, end], colour=LINES[path], width=2, shift=shift
-        )
-    used = {(0, start) for start, _ in taken} | {(1, end) for _, end in taken}
-    for place, spot in places.items():
-        diagrams.node(axis, spot, colour=INK if place in used else FAINT, radius=0.12)
+        edge = (places[0, start], places[1, end])
+        diagrams.edge(axis, *edge, colour=LINES[path], width=2, shift=shift)
+    used = {(0, start) for start, _ in weights} | {(1, end) for _, end in weights}
+    for node, place in places.items():
+        diagrams.node(axis, place, colour=INK if node in used else FAINT, radius=0.12)

@@ -18,11 +18,19 @@ FIELDS = {
     "copy": fields.integer("copy k of the gates that the unit belongs to, from 0"),
     "gate": fields.integer("unit of the feature network whose gate the unit uses, from 1"),
 }
-UNIT = 0.235  # between units; all lengths in inches
-COLUMN, LEFT, RIGHT = 1.13, 1.18, 0.99  # between layers, left of the first and right of the last
-BLOCK, NODE = 0.36, 0.095  # width of a layer, radius of a unit
-GAP, BETWEEN = 0.08, 0.3  # between copies, and between the networks
-FEATURE, VALUE, GATES = LINES[0], LINES[1], "0.35"
+# all lengths in inches
+UNIT = 0.235  # between units
+COLUMN = 1.13  # between layers
+LEFT = 1.18  # left of the first layer
+RIGHT = 0.99  # right of the last layer
+BLOCK = 0.36  # width of a layer
+NODE = 0.095  # radius of a unit
+GAP = 0.08  # between copies
+BETWEEN = 0.3  # between the networks
+# colours
+FEATURE = LINES[0]
+VALUE = LINES[1]
+GATES = "0.35"
 # light enough for dark numbers on them, and told apart with any colour vision
 FILLS = ("#7cc3ee", "#f3e3b3", "#52b393", "#ffffff", "#d792cb", "0.72")
 
@@ -48,27 +56,46 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
     A unit of the value network has the colour of the feature unit whose gate it uses.
     """
-    width, count = int(rows["gate"].max()), int(rows["copy"].max()) + 1
-    block = UNIT * (width - 1) + 0.3
-    copies = [0.1 + block / 2 + (count - 1 - copy) * (block + GAP) for copy in range(count)]
-    feature, value = copies[0] + block + BETWEEN, (copies[0] + copies[-1]) / 2
-    layers = [LEFT + COLUMN * layer for layer in range(int(rows["layer"].max()))]
-    places = Places(layers, copies, value, feature, block, feature + block / 2 + 0.3)
-    figure, axis = diagrams.canvas(layers[-1] + RIGHT, places.height)
-    for x, (layer, units) in zip(layers, rows.groupby("layer"), strict=True):
-        frame = block * count + GAP * (count - 1) + 0.1
-        diagrams.box(axis, (x, value), (BLOCK + 0.1, frame), colour=VALUE, zorder=1)
-        first = units[units["copy"] == 0]
-        _block(axis, (x, feature), block, first.assign(unit=first["gate"]), FEATURE)
-        for copy, part in units.groupby("copy"):
-            _block(axis, (x, copies[copy]), block, part, "0.5")
-            place = x - 0.27, copies[copy]
-            diagrams.write(axis, place, f"$k = {copy}$", size=SMALL, across="right")
+    width = int(rows["gate"].max())
+    count = int(rows["copy"].max()) + 1
+    places = _places(int(rows["layer"].max()), width, count)
+    figure, axis = diagrams.canvas(places.layers[-1] + RIGHT, places.height)
+    for x, (layer, units) in zip(places.layers, rows.groupby("layer"), strict=True):
+        _layer(axis, x, places, units)
         _gates(axis, x, places, int(layer))
         diagrams.write(axis, (x, places.height - 0.14), f"$l = {layer}$", size=LARGE)
     _forward(axis, places)
     _names(axis, places.height, width, count)
     return figure
+
+
+def _places(layers: int, width: int, count: int) -> Places:
+    """Places for networks of ``layers`` hidden layers, and ``count`` copies of ``width`` gates."""
+    block = UNIT * (width - 1) + 0.3
+    copies = [0.1 + block / 2 + (count - 1 - copy) * (block + GAP) for copy in range(count)]
+    feature = copies[0] + block + BETWEEN
+    return Places(
+        layers=[LEFT + COLUMN * layer for layer in range(layers)],
+        copies=copies,
+        value=(copies[0] + copies[-1]) / 2,
+        feature=feature,
+        block=block,
+        height=feature + block / 2 + 0.3,
+    )
+
+
+def _layer(axis: Axes, x: float, places: Places, units: pd.DataFrame) -> None:
+    """Draw one layer of both networks."""
+    count = len(places.copies)
+    frame = places.block * count + GAP * (count - 1) + 0.1
+    diagrams.box(axis, (x, places.value), (BLOCK + 0.1, frame), colour=VALUE, zorder=1)
+    first = units[units["copy"] == 0]
+    features = first.assign(unit=first["gate"])
+    _block(axis, (x, places.feature), places.block, features, FEATURE)
+    for copy, part in units.groupby("copy"):
+        y = places.copies[copy]
+        _block(axis, (x, y), places.block, part, "0.5")
+        diagrams.write(axis, (x - 0.27, y), f"$k = {copy}$", size=SMALL, across="right")
 
 
 def _block(
@@ -83,41 +110,56 @@ def _block(
 
 def _gates(axis: Axes, x: float, places: Places, layer: int) -> None:
     """Draw the gates of a layer as a line down its side, with an arrow into every copy."""
-    side, bus = x + BLOCK / 2, x + BLOCK / 2 + 0.2
+    side = x + BLOCK / 2
+    bus = x + BLOCK / 2 + 0.2
     start = places.feature - places.block / 4
     diagrams.edge(axis, (side, start), (bus, start), colour=GATES, width=1.4, above=5)
     diagrams.edge(axis, (bus, start), (bus, places.copies[-1]), colour=GATES, width=1.4, above=5)
     for height in places.copies:
         diagrams.arrow(axis, (bus, height), (side, height), colour=GATES, width=1.4)
     between = places.feature - places.block / 2 - BETWEEN / 2
-    diagrams.write(
-        axis, (bus + 0.06, between), rf"$G_x(\cdot, {layer})$", across="left", colour=GATES
-    )
+    name = rf"$G_x(\cdot, {layer})$"
+    diagrams.write(axis, (bus + 0.06, between), name, across="left", colour=GATES)
 
 
 def _forward(axis: Axes, places: Places) -> None:
     """Draw arrows from the input through both networks, and from the value network to y."""
+    source = (0.2, (places.feature + places.value) / 2)
     # a quarter of a block above the middle, clear of the arrows of the gates
-    source = 0.2, (places.feature + places.value) / 2
-    for height, side, colour in (
-        (places.feature + places.block / 4, BLOCK / 2, FEATURE),
-        (places.value + places.block / 4, BLOCK / 2 + 0.05, VALUE),
-    ):
-        diagrams.arrow(axis, source, (LEFT - side, height), gaps=(0.15, 0), colour=colour)
-        for x, following in pairwise(places.layers):
-            diagrams.arrow(axis, (x + side, height), (following - side, height), colour=colour)
-    end, height = places.layers[-1] + BLOCK / 2 + 0.05, places.value + places.block / 4
-    diagrams.arrow(axis, (end, height), (end + 0.46, height), colour=VALUE)
-    for place, name in ((source, "$x$"), ((end + 0.6, height), r"$\hat{y}$")):
-        diagrams.node(axis, place, name, radius=0.14, size=LARGE)
+    feature = places.feature + places.block / 4
+    value = places.value + places.block / 4
+    _arrows(axis, source, places.layers, feature, side=BLOCK / 2, colour=FEATURE)
+    _arrows(axis, source, places.layers, value, side=BLOCK / 2 + 0.05, colour=VALUE)
+    end = places.layers[-1] + BLOCK / 2 + 0.05
+    diagrams.arrow(axis, (end, value), (end + 0.46, value), colour=VALUE)
+    diagrams.node(axis, source, "$x$", radius=0.14, size=LARGE)
+    diagrams.node(axis, (end + 0.6, value), r"$\hat{y}$", radius=0.14, size=LARGE)
+
+
+def _arrows(
+    axis: Axes,
+    source: tuple[float, float],
+    layers: list[float],
+    height: float,
+    *,
+    side: float,
+    colour: str,
+) -> None:
+    """Draw arrows from the input to the first layer, and from layer to layer of a network.
+
+    ``side`` is the distance of a layer's edge from its middle.
+    """
+    diagrams.arrow(axis, source, (LEFT - side, height), gaps=(0.15, 0), colour=colour)
+    for x, following in pairwise(layers):
+        diagrams.arrow(axis, (x + side, height), (following - side, height), colour=colour)
 
 
 def _names(axis: Axes, top: float, units: int, copies: int) -> None:
+    """Write the name and the width of both networks."""
     for height, name, width, colour in (
         (top - 0.14, "feature network", rf"width $w = {units}$", FEATURE),
         (0.29, "value network", rf"width $mw = {copies * units}$", VALUE),
     ):
-        diagrams.write(
-            axis, (0.03, height), name, size=PLAIN, colour=colour, across="left", weight="bold"
-        )
+        bold = {"colour": colour, "weight": "bold"}
+        diagrams.write(axis, (0.03, height), name, size=PLAIN, across="left", **bold)
         diagrams.write(axis, (0.03, height - 0.17), width, size=PLAIN, colour=INK, across="left")

@@ -26,8 +26,8 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw one panel with a curve per depth."""
     figure, axis = style.subplots(1, 1, height=2.3, width=style.SINGLE)
-    shown = by_depth.looks(rows["depth"])
-    by_depth.spectra(axis, rows, shown)
+    looks = by_depth.looks(rows["depth"])
+    by_depth.spectra(axis, rows, looks)
     axis.set_ylabel("sum of eigenvalues of $E[K_0]/d$")
-    by_depth.legends(figure, shown)
+    by_depth.legends(figure, looks)
     return figure

@@ -23,28 +23,31 @@ BEST = "best depth"
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return means over this figure's runs, and the best depths that the paper names."""
-    own = by_depth.rows_of(tables, "npf_fig7", "cumulative", FIELDS).assign(source="ours")
-    return pd.concat([own, _best(tables["reported"], own)], ignore_index=True)
+    ours = by_depth.rows_of(tables, "npf_fig7", "cumulative", FIELDS).assign(source="ours")
+    return pd.concat([ours, _best(tables["reported"], ours)], ignore_index=True)
 
 
-def _best(reported: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
+def _best(reported: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
     """A row for each width of ours for which the paper names the depth that converges best."""
-    named = reported[reported["quantity"] == "best_depth"].set_index("row")["value"]
-    widths = own.drop_duplicates("network").set_index("network")["width"]
-    rows = [
-        {
-            "panel": BEST,
-            "network": network,
-            "width": width,
-            "depth": named[f"width{width:g}"],
-            "dynamics": by_depth.DESCENT,
-            "runs": 0,
-            "diverged": 0,
-            "source": "paper",
-        }
-        for network, width in widths.items()
-        if f"width{width:g}" in named.index
-    ]
+    depths = reported[reported["quantity"] == "best_depth"].set_index("row")["value"]
+    widths = ours.drop_duplicates("network").set_index("network")["width"]
+    rows = []
+    for network, width in widths.items():
+        name = f"width{width:g}"
+        if name not in depths.index:
+            continue
+        rows.append(
+            {
+                "panel": BEST,
+                "network": network,
+                "width": width,
+                "depth": depths[name],
+                "dynamics": by_depth.DESCENT,
+                "runs": 0,
+                "diverged": 0,
+                "source": "paper",
+            }
+        )
     return pd.DataFrame(rows, columns=list(FIELDS))
 
 
@@ -56,27 +59,32 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     calls best is thick.
     """
     figure, axes = style.subplots(len(NETWORKS), 3, height=4.4, sharex="col")
-    shown = by_depth.looks(rows[rows["source"] == "ours"]["depth"])
-    titles, parts = [], {}
-    for line, network in zip(axes, NETWORKS, strict=True):
-        own = rows[rows["network"] == network]
-        spectrum, errors, best = (own[own["panel"] == p] for p in ("spectrum", "errors", BEST))
-        width = by_depth.width_of(own)
-        parts[width] = errors
-        by_depth.spectra(line[0], spectrum, shown)
+    looks = by_depth.looks(rows[rows["source"] == "ours"]["depth"])
+    titles = []
+    errors_by_width = {}
+    for (left, middle, right), network in zip(axes, NETWORKS, strict=True):
+        of_network = rows[rows["network"] == network]
+        spectrum = of_network[of_network["panel"] == "spectrum"]
+        errors = of_network[of_network["panel"] == "errors"]
+        best = of_network[of_network["panel"] == BEST]
+        width = by_depth.width_of(of_network)
+        errors_by_width[width] = errors
+        by_depth.spectra(left, spectrum, looks)
         thick = best["depth"].iloc[0] if len(best) else None
         note = f"thick: $d$ = {thick:g},\nthe paper's best" if len(best) else ""
-        by_depth.errors(line[1], errors, shown, "log", note, mean="geometric_mean", thick=thick)
-        by_depth.errors(line[2], errors, shown, "linear", thick=thick)
+        by_depth.errors(middle, errors, looks, "log", note, mean="geometric_mean", thick=thick)
+        by_depth.errors(right, errors, looks, "linear", thick=thick)
         titles += [
             f"{width}: spectrum, {by_depth.runs_of(spectrum)}",
             f"{width}: geometric mean ± 2 s.e.",
             f"{width}: mean of errors",
         ]
     style.title_panels(axes.flat, titles)
-    for column, same in zip(axes.T, (True, False, True), strict=True):
-        if same:  # on a logarithmic scale, wide networks would leave narrow ones no room
-            by_depth.same_limits(column)
-        column[0].set_xlabel("")
-    by_depth.legends(figure, shown, parts)
+    spectra, _, linear_errors = axes.T
+    # on a logarithmic scale, wide networks would leave narrow ones no room
+    by_depth.same_limits(spectra)
+    by_depth.same_limits(linear_errors)
+    for axis in axes[0]:
+        axis.set_xlabel("")
+    by_depth.legends(figure, looks, errors_by_width)
     return figure
