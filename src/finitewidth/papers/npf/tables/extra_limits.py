@@ -52,18 +52,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """Typeset one line per network and limit."""
-    lines = [
-        {
-            "weights": WEIGHTS[row["weights"]],
-            "d": str(row["depth"]),
-            "output variance": f"{plain(row['output_variance_times_width'])}/w",
-            "limit": NAMES[row["limit"]],
-            "expected": plain(row["expected"]),
-            "factor": uncertain(row["factor"], row["factor_standard_error"], 4),
-            "correlation": uncertain(row["correlation"], row["correlation_standard_error"], 4),
-        }
-        for row in rows.to_dict("records")
-    ]
+    lines = [_line(row) for row in rows.to_dict("records")]
     title = (
         "Tangent kernels of ReLU networks against wide limits, mean ± standard error over networks"
     )
@@ -74,3 +63,17 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     return Typeset(
         pd.DataFrame(lines), title, tuple(notes), spans=("weights",), variables=("d", "w")
     )
+
+
+def _line(row: Mapping[str, Any]) -> dict[str, str]:
+    """Header of a column -> text of its cell."""
+    variance = plain(row["output_variance_times_width"])
+    return {
+        "weights": WEIGHTS[row["weights"]],
+        "d": str(row["depth"]),
+        "output variance": f"{variance}/w",
+        "limit": NAMES[row["limit"]],
+        "expected": plain(row["expected"]),
+        "factor": uncertain(row["factor"], row["factor_standard_error"], 4),
+        "correlation": uncertain(row["correlation"], row["correlation_standard_error"], 4),
+    }

@@ -91,55 +91,57 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     """
     rows = tables["rows"]
     rows = rows[rows["paper"] == settings["paper"]]
-    found = []
+    selected = []
     for row in rows.to_dict("records"):
         network, optimiser, dataset = ROWS[row["row"]]
         cell = {"network": network, "optimiser": optimiser, "regime": row["regime"]}
-        ours = cell | {"data": settings["datasets"][dataset]}
+        ours = cell | {"data": settings["datasets"][dataset], "source": "ours"}
         for epoch in OURS:
             compared = settings["comparable"][dataset] and epoch == row["select"]
-            found.append(
-                {
-                    **ours,
-                    "source": "ours",
-                    "epoch": epoch,
-                    "mean": row[f"{epoch}_mean"],
-                    "standard_deviation": row[f"{epoch}_spread"] if row["runs"] > 1 else nan,
-                    "compared": int(compared),
-                    "difference": row["difference"] if compared else nan,
-                    "difference_standard_errors": row["difference_se"] if compared else nan,
-                    **{name: row[name] for name in SHARED},
-                }
-            )
-        found.append(
-            {
-                **cell,
-                "data": ROLES[dataset],
-                "source": "paper",
-                "epoch": PAPER,
-                "compared": 0,
-                "runs": row["reported_runs"],
-                "mean": row["reported_mean"],
-                "standard_deviation": row["reported_spread"],
-            }
-        )
-    shown = pd.DataFrame(found)
-    return shown.assign(bold=_bold(shown, settings["paper"]))
+            selected.append(ours | _our_numbers(row, epoch, compared))
+        paper = cell | {"data": ROLES[dataset], "source": "paper"}
+        selected.append(paper | _printed_numbers(row))
+    table = pd.DataFrame(selected)
+    return table.assign(bold=_bold(table, settings["paper"]))
 
 
-def _bold(shown: pd.DataFrame, paper: str) -> pd.Series:
+def _our_numbers(row: Mapping[str, Any], epoch: str, compared: bool) -> dict[str, Any]:
+    """Our accuracy for one choice of the epoch."""
+    return {
+        "epoch": epoch,
+        "mean": row[f"{epoch}_mean"],
+        "standard_deviation": row[f"{epoch}_spread"] if row["runs"] > 1 else nan,
+        "compared": int(compared),
+        "difference": row["difference"] if compared else nan,
+        "difference_standard_errors": row["difference_se"] if compared else nan,
+        **{name: row[name] for name in SHARED},
+    }
+
+
+def _printed_numbers(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The accuracy that the paper prints."""
+    return {
+        "epoch": PAPER,
+        "compared": 0,
+        "runs": row["reported_runs"],
+        "mean": row["reported_mean"],
+        "standard_deviation": row["reported_spread"],
+    }
+
+
+def _bold(rows: pd.DataFrame, paper: str) -> pd.Series:
     """Whether each number is bold: our best regimes of a line, and what the paper prints so.
 
     The best are the highest mean and all that lie at most its standard deviation below it.
     """
-    line = [shown[name] for name in ("network", "optimiser", "epoch")]
-    best = shown["mean"].groupby(line).transform("max")
-    spread = shown["standard_deviation"].where(shown["mean"] == best)
-    least = best - spread.groupby(line).transform("max").fillna(0)
+    line = [rows[name] for name in ("network", "optimiser", "epoch")]
+    best = rows["mean"].groupby(line).transform("max")
+    spread_of_best = rows["standard_deviation"].where(rows["mean"] == best)
+    least = best - spread_of_best.groupby(line).transform("max").fillna(0)
     names, regimes = BOLD.get(paper, ((), ()))
-    name = shown["network"] + "/" + shown["optimiser"]
-    printed = name.isin(names) & shown["regime"].isin(regimes)
-    bold = (shown["mean"] >= least).where(shown["source"] == "ours", printed)
+    name = rows["network"] + "/" + rows["optimiser"]
+    printed = name.isin(names) & rows["regime"].isin(regimes)
+    bold = (rows["mean"] >= least).where(rows["source"] == "ours", printed)
     return bold.astype(int)
 
 
@@ -153,26 +155,28 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     regimes = dict(REGIMES[settings["paper"]])
     if "beta" in settings:
         regimes["dlnpf"] += f" (β\u00a0=\u00a0{settings['beta']:g})"
-    lines, bold = [], []
+    lines = []
+    bold = []
     for network, optimiser, _ in ROWS.values():
         cells = rows[(rows["network"] == network) & (rows["optimiser"] == optimiser)]
         head = {name: cells[name][cells["source"] == "ours"].iloc[0] for name in HEAD}
         for label, line, bold_line in _lines(cells, regimes):
             lines.append(head | {"": label} | line)
             bold.append(bold_line)
-            head = dict.fromkeys(head, "")
-    ours = rows[rows["source"] == "ours"]
-    once = ours[ours["epoch"] == "best_test"]
+            head = dict.fromkeys(head, "")  # only the first line has it
+    table = pd.DataFrame(lines)
+    bold_cells = pd.DataFrame(bold).reindex(columns=table.columns).eq(1)
+    once = rows[(rows["source"] == "ours") & (rows["epoch"] == "best_test")]
     names = [
         f"{row['network']}/{row['optimiser']} {regimes[row['regime']]}"
         for row in once.to_dict("records")
     ]
-    notes = (*_notes(rows), *untrained(once, names), *left_out(names, once))
+    bold_note = BOLD_NOTE
+    if settings["paper"] in BOLD:
+        bold_note += "; in the paper's lines as printed"
+    notes = (*_notes(rows), *untrained(once, names), *left_out(names, once), bold_note)
     title = f"Test accuracy (%), mean ± sample standard deviation {runs_said(once['runs'])}"
-    notes += (BOLD_NOTE + "; in the paper's lines as printed" * (settings["paper"] in BOLD),)
-    shown = pd.DataFrame(lines)
-    bold_cells = pd.DataFrame(bold).reindex(columns=shown.columns).eq(1)
-    return Typeset(shown, title, notes, bold=bold_cells, spans=HEAD)
+    return Typeset(table, title, notes, bold=bold_cells, spans=HEAD)
 
 
 def _lines(
@@ -181,20 +185,22 @@ def _lines(
     """Name, cells and bold cells of each line of one network and optimiser."""
     for epoch, label in (*OURS.items(), (PAPER, "paper")):
         line = cells[cells["epoch"] == epoch].set_index("regime")
-        cell = {title: line.loc[regime] for regime, title in regimes.items()}
-        written = as_printed if epoch == PAPER else uncertain
-        numbers = {
-            title: marked(written(one["mean"], one["standard_deviation"]), one["trained"])
-            for title, one in cell.items()
-        }
-        yield label, numbers, {title: one["bold"] for title, one in cell.items()}
+        write = as_printed if epoch == PAPER else uncertain
+        numbers = {}
+        bold = {}
+        for regime, title in regimes.items():
+            cell = line.loc[regime]
+            text = write(cell["mean"], cell["standard_deviation"])
+            numbers[title] = marked(text, cell["trained"])
+            bold[title] = cell["bold"]
+        yield label, numbers, bold
     compared = cells[cells["compared"] == 1].set_index("regime")
     if len(compared):
-        chosen = OURS[compared["epoch"].iloc[0]].removeprefix("ours, ")
+        epoch = OURS[compared["epoch"].iloc[0]].removeprefix("ours, ")
         differences = {
             title: _difference(compared.loc[regime]) for regime, title in regimes.items()
         }
-        yield f"Δ ({chosen})", differences, {}
+        yield f"Δ ({epoch})", differences, {}
 
 
 def _notes(rows: pd.DataFrame) -> Iterator[str]:
@@ -213,13 +219,14 @@ def _notes(rows: pd.DataFrame) -> Iterator[str]:
 
 def untrained(rows: pd.DataFrame, names: Sequence[str]) -> tuple[str, ...]:
     """Return the notes on networks that are not trained; ``names`` are those of the rows."""
-    lowest = [
-        f"{name} {rounded_down(row['train_accuracy_lowest'], 1)} %"
-        for name, row in zip(names, rows.to_dict("records"), strict=True)
-        if not row["trained"]
-    ]
+    lowest = []
+    for name, row in zip(names, rows.to_dict("records"), strict=True):
+        if not row["trained"]:
+            lowest.append(f"{name} {rounded_down(row['train_accuracy_lowest'], 1)} %")
+    if not lowest:
+        return ()
     explained = not_trained(rows["trained"], list(rows["trained_from"] / 100))
-    return (*explained, f"Lowest train accuracy of a run: {', '.join(lowest)}") if lowest else ()
+    return (*explained, f"Lowest train accuracy of a run: {', '.join(lowest)}")
 
 
 def _difference(cell: pd.Series) -> str:

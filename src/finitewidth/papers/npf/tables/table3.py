@@ -22,21 +22,21 @@ COUNTS = {"starts": "start nodes", "ends": "end nodes", "weights": "weights"}
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return each layout once, with the layouts that may follow it."""
-    shown = tables["layouts"].drop_duplicates("layout")[["layout", *COUNTS, "ways", "nodes"]]
-    return shown.merge(tables["successors"], on="layout")
+    layouts = tables["layouts"].drop_duplicates("layout")[["layout", *COUNTS, "ways", "nodes"]]
+    return layouts.merge(tables["successors"], on="layout")
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """Typeset one line per layout."""
-    lines = [
-        {
-            "layout of a layer": f"({letter})",
-            **{title: str(group[name].iloc[0]) for name, title in COUNTS.items()},
-            "ways": str(group["ways"].iloc[0]),
-            "layout of the next layer": " or ".join(f"({name})" for name in group["next"]),
-        }
-        for letter, group in rows.groupby("layout", sort=False)
-    ]
+    lines = []
+    for letter, group in rows.groupby("layout", sort=False):
+        first = group.iloc[0]
+        line = {"layout of a layer": f"({letter})"}
+        for name, title in COUNTS.items():
+            line[title] = str(first[name])
+        line["ways"] = str(first["ways"])
+        line["layout of the next layer"] = " or ".join(f"({name})" for name in group["next"])
+        lines.append(line)
     return Typeset(
         pd.DataFrame(lines),
         "Four paths that take every weight an even number of times: layouts of a layer and of the "
