@@ -13,7 +13,7 @@ from finitewidth.claims.reported import Basis, Ours, compare, half_unit
 from finitewidth.declarations.papers import read_papers
 from finitewidth.declarations.reported_numbers import Reported, read_reported
 from finitewidth.papers.dgn.judges import training as dgn_training
-from finitewidth.papers.npf.judges import training as npf_training
+from finitewidth.papers.npf.judges import numbers as npf_numbers
 from finitewidth.papers.trust.judges import descent as trust_descent
 
 TABLES = {
@@ -224,14 +224,14 @@ def test_every_number_of_a_network_that_is_not_trained_says_so():
     stages = npf.stage_runs()["stages"]
     stages.loc[stages["stage"] == 2, ["trained", "best_train"]] = [0, 0.37]
     tables = {"runs": runs, "stages": stages}
-    said = {(n.row, n.column) for n in npf_training.fig3_numbers(tables) if n.untrained}
+    said = {(n.row, n.column) for n in npf_numbers.fig3_numbers(tables) if n.untrained}
     assert said == {("stage2", "flnpf"), ("reference", "relu")}
-    said = {(n.row, n.column) for n in npf_training.text_numbers(tables) if n.untrained}
+    said = {(n.row, n.column) for n in npf_numbers.text_numbers(tables) if n.untrained}
     assert said == {("gconv", "relu"), ("fully_trained", "relu")}
-    said = {(n.row, n.column) for n in npf_training.table2_numbers(tables) if n.untrained}
+    said = {(n.row, n.column) for n in npf_numbers.table2_numbers(tables) if n.untrained}
     assert said == {("gconv_adam", "relu")}
-    assert [bool(n.untrained) for n in npf_training.gain_numbers(tables)] == [True]
-    assert [bool(n.untrained) for n in npf_training.train_numbers(tables)] == [True]
+    assert [bool(n.untrained) for n in npf_numbers.gain_numbers(tables)] == [True]
+    assert [bool(n.untrained) for n in npf_numbers.train_numbers(tables)] == [True]
     networks = pd.DataFrame(
         [
             {"network": name, "best_train": 0.5, "best_test": 0.4, "trained": 0, "diverged": 0}

@@ -16,15 +16,16 @@ from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
 
 DEPTHS = (2, 4, 6, 8, 12, 16, 20)
-NARROW, WIDE = 25, 500
+NARROW = 25
+WIDE = 500
 DESCENT = "gradient descent"
 BEST = {NARROW: 8, WIDE: 12}  # depths that npf names
 
 
 def narrow_errors(tables: Tables) -> pd.DataFrame:
-    """Errors of the networks that were made for their depth; those of the figures without any."""
-    own = tables["trend"]
-    return tables["errors"] if own.empty else own
+    """Errors of the networks drawn for claims on depth; those of the figures without any."""
+    trend = tables["trend"]
+    return tables["errors"] if trend.empty else trend
 
 
 def log_ratios(errors: pd.DataFrame, width: int, depth: int, time: int) -> np.ndarray:
@@ -41,22 +42,20 @@ def _best_at(errors: pd.DataFrame, width: int, time: int) -> list[Part]:
     best = BEST[width]
     pairs = [(worse, better) for worse, better in pairwise(DEPTHS) if better <= best]
     pairs += [(depth, best) for depth in DEPTHS if depth > best]
-    return [
-        samples.difference(
-            f"w = {width}, t = {time}: log10 error at d = {worse} minus at d = {better}",
-            log_ratios(errors, width, worse, time),
-            log_ratios(errors, width, better, time),
-            low=0,
-            paper=True,
-        )
-        for worse, better in pairs
-    ]
+    parts = []
+    for worse, better in pairs:
+        name = f"w = {width}, t = {time}: log10 error at d = {worse} minus at d = {better}"
+        errors_of_worse = log_ratios(errors, width, worse, time)
+        errors_of_better = log_ratios(errors, width, better, time)
+        difference = samples.difference(name, errors_of_worse, errors_of_better, low=0, paper=True)
+        parts.append(difference)
+    return parts
 
 
 def n12(tables: Tables) -> list[Part]:
     """At w = 25 depth helps up to 8 and then hurts, after 100 and after 1000 steps."""
     errors = narrow_errors(tables)
-    return [part for time in (100, 1000) for part in _best_at(errors, NARROW, time)]
+    return [*_best_at(errors, NARROW, 100), *_best_at(errors, NARROW, 1000)]
 
 
 def n13(tables: Tables) -> list[Part]:
@@ -66,14 +65,14 @@ def n13(tables: Tables) -> list[Part]:
 
 def best_depths(tables: Tables) -> list[Ours]:
     """The depth of the smallest mean log error after 100 steps, of either width."""
-    found = []
+    numbers = []
     for width in (NARROW, WIDE):
         try:
             ratios = {depth: log_ratios(tables["errors"], width, depth, 100) for depth in DEPTHS}
         except CannotDecideError:
             continue
-        best = DEPTHS[int(np.argmin([values.mean() for values in ratios.values()]))]
-        found.append(
-            Ours(row=f"width{width}", column="memorisation", value=best, runs=len(ratios[best]))
-        )
-    return found
+        means = [ratios[depth].mean() for depth in DEPTHS]
+        best = DEPTHS[int(np.argmin(means))]
+        runs = len(ratios[best])
+        numbers.append(Ours(row=f"width{width}", column="memorisation", value=best, runs=runs))
+    return numbers

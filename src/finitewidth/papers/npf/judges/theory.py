@@ -32,37 +32,36 @@ def n04(tables: Tables) -> list[Part]:
     listed, and the error of sampling elsewhere: of the largest of 210 standard normal numbers, 4.5
     is exceeded once in 700 times.
     """
-    parts = [
-        Part(
+    parts = []
+    for row in _rows(tables["mean"], networks="enumerated").itertuples():
+        part = Part(
             name=f"all {row.draws:,} networks, d={row.depth}, w={row.width}: largest error",
             value=row.mean_error,
             high=1e-12,
             paper=True,
             tolerance="rounding",
         )
-        for row in _some(tables["mean"], networks="enumerated").itertuples()
-    ]
-    for row in _some(tables["mean"], networks="drawn").itertuples():
+        parts.append(part)
+    for row in _rows(tables["mean"], networks="drawn").itertuples():
         name = f"{row.draws:,} networks, {row.gates} gates, d={row.depth}, w={row.width}"
-        parts += [
-            Part(
-                name=f"{name}: largest z",
-                value=row.max_z,
-                high=4.5,
-                paper=True,
-                tolerance="the largest of 210 standard normal numbers stays below",
-            ),
-            Part(
-                name=f"{name}: trace over the formula's",
-                value=row.trace_ratio,
-                low=0.95,
-                high=1.05,
-                standard_error=row.trace_ratio_se,
-                dof=row.draws - 1,
-                paper=True,
-                tolerance="the mean of the draws is known to less than 5 %",
-            ),
-        ]
+        largest_z = Part(
+            name=f"{name}: largest z",
+            value=row.max_z,
+            high=4.5,
+            paper=True,
+            tolerance="the largest of 210 standard normal numbers stays below",
+        )
+        trace = Part(
+            name=f"{name}: trace over the formula's",
+            value=row.trace_ratio,
+            low=0.95,
+            high=1.05,
+            standard_error=row.trace_ratio_se,
+            dof=row.draws - 1,
+            paper=True,
+            tolerance="the mean of the draws is known to less than 5 %",
+        )
+        parts += [largest_z, trace]
     return parts
 
 
@@ -70,9 +69,10 @@ def n05(tables: Tables) -> list[Part]:
     """Relative errors fall, like 1 / sqrt(w), while gates and values grow wide."""
     parts = []
     for depth in DEPTHS:
-        runs = _some(tables["runs"], grows="width", gates="independent", depth=depth)
+        runs = _rows(tables["runs"], grows="width", gates="independent", depth=depth)
         parts += _falling(f"d={depth}: slope over w", runs, "width", late=True)
-        wide, narrow = (np.log(_some(runs, width=w)["error"]) for w in (512, 64))
+        wide = np.log(_rows(runs, width=512)["error"])
+        narrow = np.log(_rows(runs, width=64)["error"])
         name = f"d={depth}: log error at w=512 minus at w=64"
         parts.append(samples.difference(name, wide, narrow, high=0, paper=True))
     return parts
@@ -86,9 +86,9 @@ def n07(tables: Tables) -> list[Part]:
     """
     parts = []
     for depth in DEPTHS:
-        runs = _some(tables["runs"], grows="width", gates="own", depth=depth)
-        error = _some(runs, width=512)["error"]
-        limit = _some(tables["curves"], curve="limit", depth=depth)["y"].iloc[0]
+        runs = _rows(tables["runs"], grows="width", gates="own", depth=depth)
+        error = _rows(runs, width=512)["error"]
+        limit = _rows(tables["curves"], curve="limit", depth=depth)["y"].iloc[0]
         name = f"d={depth}: error at infinite width"
         parts += [
             samples.mean(f"d={depth}: error at w=512", error, low=0.5, ours=REST, late=True),
@@ -110,7 +110,7 @@ def n10(tables: Tables) -> list[Part]:
     """Relative errors fall, like 1 / sqrt(m), with m copies of the gates of a feature network."""
     parts = []
     for depth in DEPTHS:
-        runs = _some(tables["runs"], grows="copies", gates="independent", depth=depth)
+        runs = _rows(tables["runs"], grows="copies", gates="independent", depth=depth)
         parts += _falling(f"d={depth}: slope over m", runs, "copies", late=False)
     return parts
 
@@ -131,48 +131,57 @@ def n06(tables: Tables) -> list[Part]:
     """
     parts = []
     for entry, words in ENTRIES.items():
-        exact = _some(tables["variance"], form="exact", entry=entry)
+        exact = _rows(tables["variance"], form="exact", entry=entry)
         for depth in VARIANCE_DEPTHS:
-            wide = _some(exact[exact["width"] > 6 * depth], depth=depth)
-            if len(wide) < 3:
-                raise CannotDecideError(f"d={depth}: a slope needs three widths above 6 d")
-            # 6 d_in^2 sigma'^2 (6 d^3 / w) / (1 - 6 d / w); here d_in = 1, and the input is 1
-            bound = 36 * SIGMA2[entry] * depth**3 / (wide["width"].astype(float) - 6 * depth)
-            slope = np.polyfit(np.log(wide["width"]), np.log(wide["variance"]), 1)[0]
-            parts += [
-                Part(
-                    name=f"{words}, d={depth}: largest Var over the printed bound",
-                    value=float((wide["variance"] / bound).max()),
-                    high=1,
-                    paper=True,
-                ),
-                Part(
-                    name=f"{words}, d={depth}: slope of Var over w",
-                    value=float(slope),
-                    low=-1.2,
-                    high=-0.8,
-                    ours=ORDER,
-                    late=True,
-                ),
-            ]
+            parts += _variance(
+                f"{words}, d={depth}", _rows(exact, depth=depth), depth, SIGMA2[entry]
+            )
         for width in WIDE:
-            deep, shallow = (_some(exact, width=width, depth=d)["per_d3"].iloc[0] for d in (32, 16))
+            deep = _rows(exact, width=width, depth=32)["per_d3"].iloc[0]
+            shallow = _rows(exact, width=width, depth=16)["per_d3"].iloc[0]
             growth = float(deep / shallow) if shallow else math.nan
             name = f"{words}, w={width}: Var w / d^3, d=32 over d=16"
             parts.append(Part(name=name, value=growth, high=1.5, ours=BOUNDED, late=True))
     return parts
 
 
-def _some(rows: pd.DataFrame, **wanted: object) -> pd.DataFrame:
+def _variance(case: str, rows: pd.DataFrame, depth: int, sigma2: float) -> list[Part]:
+    """Exact variances of one depth: below the printed bound, and proportional to 1 / w."""
+    wide = rows[rows["width"] > 6 * depth]
+    if len(wide) < 3:
+        raise CannotDecideError(f"d={depth}: a slope needs three widths above 6 d")
+    # 6 d_in^2 sigma'^2 (6 d^3 / w) / (1 - 6 d / w); here d_in = 1, and the input is 1
+    bound = 36 * sigma2 * depth**3 / (wide["width"].astype(float) - 6 * depth)
+    slope, _ = np.polyfit(np.log(wide["width"]), np.log(wide["variance"]), 1)
+    return [
+        Part(
+            name=f"{case}: largest Var over the printed bound",
+            value=float((wide["variance"] / bound).max()),
+            high=1,
+            paper=True,
+        ),
+        Part(
+            name=f"{case}: slope of Var over w",
+            value=float(slope),
+            low=-1.2,
+            high=-0.8,
+            ours=ORDER,
+            late=True,
+        ),
+    ]
+
+
+def _rows(rows: pd.DataFrame, **values: object) -> pd.DataFrame:
     """The rows that have these values; an error if there is none."""
-    for column, value in wanted.items():
+    for column, value in values.items():
         rows = rows[rows[column] == value]
     if rows.empty:
-        words = ", ".join(f"{column} {value}" for column, value in wanted.items())
-        raise CannotDecideError(f"no rows of {words}")
+        names = ", ".join(f"{column} {value}" for column, value in values.items())
+        raise CannotDecideError(f"no rows of {names}")
     return rows
 
 
 def _slope(name: str, runs: pd.DataFrame, over: str, **thresholds: Any) -> Part:
-    x, y = np.log(runs[over].to_numpy(float)), np.log(runs["error"].to_numpy(float))
+    x = np.log(runs[over].to_numpy(float))
+    y = np.log(runs["error"].to_numpy(float))
     return samples.slope(f"{name}, log-log", x, y, **thresholds)

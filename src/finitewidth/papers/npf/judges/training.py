@@ -1,7 +1,7 @@
-"""Claims and numbers of npf on trained networks: Table 2, Figure 3, the CNTK, and the text."""
+"""Claims of npf on trained networks: Table 2, Figure 3, the CNTK, and the text."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise, product
 from typing import Any
@@ -11,9 +11,7 @@ import pandas as pd
 
 from finitewidth.claims import samples
 from finitewidth.claims.ledger import Tables
-from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import LEVEL, CannotDecideError, Part, holm
-from finitewidth.measures.compare import standard_error
 
 POINT = 1.0  # percent of accuracy, for settings that the paper leaves open
 CNTK = 77.43  # percent on CIFAR-10, printed in section 6.2 (2)
@@ -29,10 +27,8 @@ RANDOM = ("frnpf_ii", "frnpf_di")
 IMAGES = 50_000  # of CIFAR-10, on which the paper's numbers rest
 LEFT_OUT = "the paper's conclusion is about learnt gates, but it does not compare DLNPF itself"
 FACTOR = "the paper gives no factor; numbers of one scale are commonly within a factor of ten"
-GCONV = ("gconv_sgd", "gconv_adam")
-# the parts of the tables on which single numbers rest; see `finitewidth.claims.reported.Numbers`
-ADAM, STAGES, BOTH = "gconv_adam", "stages", " ".join(GCONV)
 LEARNT = ("dlnpf", "flnpf", "relu")
+ADAM = "gconv_adam"  # the row of Figure 3, and of the CNTK
 
 
 def accuracies(runs: pd.DataFrame, row: str, regime: str, kind: str = "best_test") -> pd.Series:
@@ -40,8 +36,8 @@ def accuracies(runs: pd.DataFrame, row: str, regime: str, kind: str = "best_test
 
     Diverged runs and step sizes that a search did not choose are left out.
     """
-    what = f"{regime} in row {row}"
-    return 100 * samples.by_seed(runs, kind, what, row=row, regime=regime, chosen=1)
+    cell = f"{regime} in row {row}"
+    return 100 * samples.by_seed(runs, kind, cell, row=row, regime=regime, chosen=1)
 
 
 def untrained(runs: pd.DataFrame, row: str, *regimes: str) -> str:
@@ -61,18 +57,21 @@ def _not_trained(runs: pd.DataFrame, key: str, names: Mapping[Any, str]) -> str:
     All models of the paper are trained close to 100 % (caption of Table 2).
     """
     for value, name in names.items():
-        own = runs[runs[key] == value]
-        if not own["trained"].all():
-            if own["diverged"].any():
-                return f"{name} is not trained: a run diverged; in the paper close to 100 %"
-            lowest = 100 * own["best_train"].min()
-            return f"{name} is not trained: {lowest:.1f} % in a run, in the paper close to 100 %"
+        network = runs[runs[key] == value]
+        if network["trained"].all():
+            continue
+        if network["diverged"].any():
+            return f"{name} is not trained: a run diverged; in the paper close to 100 %"
+        lowest = 100 * network["best_train"].min()
+        return f"{name} is not trained: {lowest:.1f} % in a run, in the paper close to 100 %"
     return ""
 
 
 def decides_nothing(part: Part, why: str) -> Part:
     """The same comparison, undecided and outside the paper's range; unchanged without a reason."""
-    return replace(part, outside=why, standard_error=math.nan, chance=None) if why else part
+    if not why:
+        return part
+    return replace(part, outside=why, standard_error=math.nan, chance=None)
 
 
 def some_trained(parts: list[Part]) -> list[Part]:
@@ -89,11 +88,13 @@ def _difference(runs: pd.DataFrame, row: str, first: str, second: str, **thresho
     If one of them is not, a single sound run is enough, and without any there is no value.
     """
     name = f"{row}: {TITLES[first]} - {TITLES[second]}, points"
-    if not (why := untrained(runs, row, first, second)):
-        pair = (accuracies(runs, row, regime) for regime in (first, second))
-        return samples.difference(name, *pair, **thresholds)
-    value = _mean(runs, row, first) - _mean(runs, row, second)
-    return decides_nothing(Part(name=name, value=value, **thresholds), why)
+    why = untrained(runs, row, first, second)
+    if why:
+        value = _mean(runs, row, first) - _mean(runs, row, second)
+        return decides_nothing(Part(name=name, value=value, **thresholds), why)
+    first_runs = accuracies(runs, row, first)
+    second_runs = accuracies(runs, row, second)
+    return samples.difference(name, first_runs, second_runs, **thresholds)
 
 
 def _mean(runs: pd.DataFrame, row: str, regime: str) -> float:
@@ -111,20 +112,23 @@ def n14(tables: Tables) -> list[Part]:
     points = [_difference(runs, row, *RANDOM, low=-1, high=1, ours=ours) for row in ROWS]
     orders = [_difference(runs, row, *RANDOM, low=0, paper=True) for row in ROWS]
     # two-sided, by Welch's t
-    p_values = holm([min(1.0, 2 * min(o.p_inside, o.p_outside)) for o in orders])
-    return some_trained(points) + [
+    p_values = holm([min(1.0, 2 * min(order.p_inside, order.p_outside)) for order in orders])
+    parts = some_trained(points)
+    for row, order, p_value in zip(ROWS, orders, p_values, strict=True):
         # A p-value errs as a test does, though it has no standard error: hence the chance of 0.
-        Part(
-            name=f"{row}: p-value of a difference, after Holm's correction for {len(ROWS)} rows",
-            value=math.nan if order.undefined else p_value,
-            low=LEVEL,
-            chance=0.0,
-            paper=True,
-            tolerance="the paper gives no level of significance",
-            outside=order.outside,
+        name = f"{row}: p-value of a difference, after Holm's correction for {len(ROWS)} rows"
+        parts.append(
+            Part(
+                name=name,
+                value=math.nan if order.undefined else p_value,
+                low=LEVEL,
+                chance=0.0,
+                paper=True,
+                tolerance="the paper gives no level of significance",
+                outside=order.outside,
+            )
         )
-        for row, order, p_value in zip(ROWS, orders, p_values, strict=True)
-    ]
+    return parts
 
 
 def n15(tables: Tables) -> list[Part]:
@@ -149,21 +153,27 @@ def n18(tables: Tables) -> list[Part]:
 
 def n25(tables: Tables) -> list[Part]:
     """Every cell of Table 2 lies within twice the printed spread and a point of the printed one."""
-    cells, parts = tables["cells"], []
+    runs = tables["runs"]
+    cells = tables["cells"]
+    parts = []
     for cell in cells[cells["paper"] == "npf"].to_dict("records"):
-        printed, allowed = cell["reported_mean"], 2 * cell["reported_spread"] + POINT
-        name = f"{cell['row']}, {cell['regime']}: accuracy, percent"
-        side = {
+        row = cell["row"]
+        regime = cell["regime"]
+        printed = cell["reported_mean"]
+        allowed = 2 * cell["reported_spread"] + POINT
+        name = f"{row}, {regime}: accuracy, percent"
+        bounds = {
             "low": printed - allowed,
             "high": printed + allowed,
             "paper": True,
             "tolerance": "two printed spreads and a point for settings that the paper leaves open",
         }
-        where = tables["runs"], cell["row"], cell["regime"]
-        if why := untrained(*where):
-            parts.append(decides_nothing(Part(name=name, value=_mean(*where), **side), why))
+        why = untrained(runs, row, regime)
+        if why:
+            part = Part(name=name, value=_mean(runs, row, regime), **bounds)
+            parts.append(decides_nothing(part, why))
         else:
-            parts.append(samples.mean(name, accuracies(*where), **side))
+            parts.append(samples.mean(name, accuracies(runs, row, regime), **bounds))
     return some_trained(parts)
 
 
@@ -184,24 +194,29 @@ def n20(tables: Tables) -> list[Part]:
     """Stage 1 beats random gates, the last is as good as ReLU; the CNTK lies between them."""
     runs = tables["stages"]
     last = _last_stage(runs)
-    relu, best = accuracies(tables["runs"], ADAM, "relu"), at_stage(runs, last)
+    relu = accuracies(tables["runs"], ADAM, "relu")
+    last_stage = at_stage(runs, last)
+    first_stage = at_stage(runs, 1)
     as_well = samples.difference(
         f"ReLU - stage {last}, points",
         relu,
-        best,
+        last_stage,
         high=1.5,
         ours='"as well as" has no size; the paper\'s own numbers differ by 0.89 points',
     )
     name = "stage 1, percent, below the CNTK"
-    below = samples.mean(name, at_stage(runs, 1), high=CNTK, paper=True)
-    above = samples.mean(f"stage {last}, percent, above the CNTK", best, low=CNTK, paper=True)
-    first, final = untrained_stages(runs, 1), untrained_stages(runs, last)
+    below = samples.mean(name, first_stage, high=CNTK, paper=True)
+    name = f"stage {last}, percent, above the CNTK"
+    above = samples.mean(name, last_stage, low=CNTK, paper=True)
+    relu_untrained = untrained(tables["runs"], ADAM, "relu")
+    first_untrained = untrained_stages(runs, 1)
+    last_untrained = untrained_stages(runs, last)
     return some_trained(
         [
             _gain(runs, 0, 1, "stage 1 - random gates, points"),
-            decides_nothing(as_well, untrained(tables["runs"], ADAM, "relu") or final),
-            decides_nothing(below, first),
-            decides_nothing(above, final),
+            decides_nothing(as_well, relu_untrained or last_untrained),
+            decides_nothing(below, first_untrained),
+            decides_nothing(above, last_untrained),
         ]
     )
 
@@ -219,26 +234,6 @@ def _gain(runs: pd.DataFrame, before: int, after: int, name: str) -> Part:
     return decides_nothing(part, untrained_stages(runs, before, after))
 
 
-def table2_numbers(tables: Tables) -> list[Ours]:
-    """Our Table 2: mean best test accuracy of every cell, percent."""
-    found = []
-    for (row, regime), runs in tables["runs"].groupby(["row", "regime"], sort=False):
-        best = runs[(runs["chosen"] == 1) & (runs["diverged"] == 0)]["best_test"]
-        error = standard_error(100 * best.std(ddof=1), len(best), ddof=1)
-        found.append(
-            Ours(
-                row=row,
-                column=regime,
-                value=100 * best.mean(),
-                standard_error=error,
-                runs=len(best),
-                part=str(row),
-                untrained=untrained(runs, row, regime),
-            )
-        )
-    return found
-
-
 def n16(tables: Tables) -> list[Part]:
     """Both kinds of random gates below, FLNPF and ReLU above the CNTK."""
     return _compared(tables, below=RANDOM, above=("flnpf", "relu"))
@@ -252,51 +247,56 @@ def n17(tables: Tables) -> list[Part]:
 def _compared(tables: Tables, below: tuple[str, ...], above: tuple[str, ...]) -> list[Part]:
     """Comparisons on the same images; at the paper's scale also those with the printed 77.43."""
     rows = tables["cntk"]
-    sides: dict[str, dict[str, Any]] = {
-        regime: {"high" if regime in below else "low": 0}
-        | ({"ours": LEFT_OUT} if regime == "dlnpf" else {"paper": True})
-        for regime in (*below, *above)
-    }
-    parts = [_same_images(rows, regime, **side) for regime, side in sides.items()]
+    bounds: dict[str, dict[str, Any]] = {}  # of the difference from the CNTK, by regime
+    for regime in (*below, *above):
+        bounds[regime] = {"high": 0} if regime in below else {"low": 0}
+        bounds[regime] |= {"ours": LEFT_OUT} if regime == "dlnpf" else {"paper": True}
+    parts = [_same_images(rows, regime, **bound) for regime, bound in bounds.items()]
     printed = rows[(rows["kind"] == "printed") & (rows["comparable"] == 1)]
     for line in printed["accuracy"]:
-        for regime, side in sides.items():
+        for regime, bound in bounds.items():
             gaps = accuracies(tables["runs"], ADAM, regime) - line
             name = f"Table 2, GCONV/Adam: {TITLES[regime]} - {line:g}, points"
             why = untrained(tables["runs"], ADAM, regime)
-            parts.append(decides_nothing(samples.mean(name, gaps, **side), why))
+            parts.append(decides_nothing(samples.mean(name, gaps, **bound), why))
     return some_trained(parts)
 
 
-def _same_images(rows: pd.DataFrame, regime: str, **side: Any) -> Part:
+def _same_images(rows: pd.DataFrame, regime: str, **bounds: Any) -> Part:
     """The difference on the same images, with errors as if the test images were independent.
 
     Both accuracies are measured on the same test images, so that this error is too large. The paper
     speaks about all images of CIFAR-10: on fewer a comparison is outside its range.
     """
-    kernel = rows[rows["kind"] == "kernel"].sort_values("train").tail(1)
-    network = rows[(rows["kind"] == "network") & (rows["regime"] == regime)]
-    network = network[network["runs"] > 1]
-    if kernel.empty or network.empty:
+    kernels = rows[rows["kind"] == "kernel"].sort_values("train")
+    networks = rows[(rows["kind"] == "network") & (rows["regime"] == regime)]
+    networks = networks[networks["runs"] > 1]
+    if kernels.empty or networks.empty:
         raise CannotDecideError(f"{TITLES[regime]} or the CNTK lacks an accuracy with its error")
-    ours, theirs = network.iloc[0], kernel.iloc[0]
-    error = math.hypot(ours["standard_error"], theirs["standard_error"])
-    few = theirs["train"] < IMAGES
+    network = networks.iloc[0]
+    kernel = kernels.iloc[-1]  # of the most training images
+    error = math.hypot(network["standard_error"], kernel["standard_error"])
+    images = f"{kernel['train']:.0f}"
+    outside = ""
+    if kernel["train"] < IMAGES:
+        outside = f"{images} images, the paper has all of CIFAR-10"
     part = Part(
-        name=f"{TITLES[regime]} - CNTK on the same {theirs['train']:.0f} images, points",
-        value=float(ours["accuracy"] - theirs["accuracy"]),
+        name=f"{TITLES[regime]} - CNTK on the same {images} images, points",
+        value=float(network["accuracy"] - kernel["accuracy"]),
         standard_error=error,
-        dof=float(ours["dof"] * (error / ours["standard_error"]) ** 4),
-        outside=f"{theirs['train']:.0f} images, the paper has all of CIFAR-10" if few else "",
-        **side,
+        dof=float(network["dof"] * (error / network["standard_error"]) ** 4),
+        outside=outside,
+        **bounds,
     )
-    return decides_nothing(part, _untrained_beside(ours))
+    return decides_nothing(part, untrained_beside_cntk(network))
 
 
-def _untrained_beside(network: pd.Series) -> str:
+def untrained_beside_cntk(network: pd.Series) -> str:
     """Why a network beside the CNTK decides nothing; empty if all its runs are trained."""
+    if network["trained"]:
+        return ""
     lowest = f"{network['train_accuracy_lowest']:.1f} % in a run"
-    return "" if network["trained"] else f"{TITLES[network['regime']]} is not trained: {lowest}"
+    return f"{TITLES[network['regime']]} is not trained: {lowest}"
 
 
 def n21(tables: Tables) -> list[Part]:
@@ -328,11 +328,11 @@ def _rank_correlation(curves: pd.DataFrame, how: str = "", **thresholds: Any) ->
     which is that of two neighbours in the wrong order, is then taken for it.
     """
     epochs = curves.index.to_series().rank()
-    found = [float(curves[seed].rank().corr(epochs)) for seed in curves]
-    name = f"rank correlation of nu with the epoch, mean over {len(found)} runs{how}"
+    correlations = [float(curves[seed].rank().corr(epochs)) for seed in curves]
+    name = f"rank correlation of nu with the epoch, mean over {len(correlations)} runs{how}"
     count = len(curves)
     step = 12 / (count * (count**2 - 1))
-    return samples.mean(name, found, resolution=step, bounds=(-1, 1), **thresholds)
+    return samples.mean(name, correlations, resolution=step, bounds=(-1, 1), **thresholds)
 
 
 def n22(tables: Tables) -> list[Part]:
@@ -347,131 +347,3 @@ def n22(tables: Tables) -> list[Part]:
             name = f"epoch {epoch}: log10 of K^v / K^f, {title}"
             parts.append(samples.mean(name, group, low=-1, high=1, ours=FACTOR))
     return parts
-
-
-def fig3_numbers(tables: Tables) -> list[Ours]:
-    """Accuracy at every stage and of the horizontal lines beside the curve, percent."""
-    runs, stages = tables["runs"], tables["stages"]
-    return [
-        *(
-            one
-            for stage in sorted(stages["stage"].dropna().unique())
-            for one in _ours(STAGES, f"stage{stage:.0f}", "flnpf", at_stage, stages, stage)
-        ),
-        *_ours(ADAM, "reference", "relu", accuracies, runs, ADAM, "relu"),
-        *_ours(STAGES, "reference", "frnpf", at_stage, stages, 0),
-    ]
-
-
-def text_numbers(tables: Tables) -> list[Ours]:
-    """Accuracies in the text of both versions, percent; each version prints some of them.
-
-    For the accuracy of random gates on CIFAR-10 the text names no network. We take the mean of
-    GCONV over both kinds of random gates and both optimisers.
-    """
-    runs, stages = tables["runs"], tables["stages"]
-    adam = accuracies, runs, ADAM
-    return [
-        *_ours(ADAM, "gconv_adam", "frnpf", *adam, "frnpf_ii"),
-        *_ours(STAGES, "stage0", "frnpf", at_stage, stages, 0),
-        *_ours(STAGES, "stage1", "flnpf", at_stage, stages, 1),
-        *_ours(STAGES, "stage6", "flnpf", at_stage, stages, 6),
-        *_mean_of(BOTH, "cifar10", "frnpf", runs, product(GCONV, RANDOM)),
-        *_ours(ADAM, "gconv", "relu", *adam, "relu"),
-        *_ours(ADAM, "fully_trained", "relu", *adam, "relu"),
-        *_ours(ADAM, "fully_trained", "flnpf", *adam, "flnpf"),
-    ]
-
-
-def gain_numbers(tables: Tables) -> list[Ours]:
-    """The smallest gain of learnt over random gates on GCONV with Adam, points."""
-    adam = accuracies, tables["runs"], ADAM
-    random = _ours(ADAM, "", "", *adam, "frnpf_ii")
-    learnt = [one for regime in LEARNT for one in _ours(ADAM, "", "", *adam, regime)]
-    if not random or len(learnt) < len(LEARNT):
-        return []
-    least = min(learnt, key=lambda ours: ours.value)
-    why = next(filter(None, (ours.untrained for ours in (*random, *learnt))), "")
-    error = math.hypot(least.standard_error, random[0].standard_error)
-    return [
-        Ours(
-            row="npf_learning",
-            column="over_frnpf",
-            value=least.value - random[0].value,
-            standard_error=error,
-            runs=least.runs,
-            part=ADAM,
-            untrained=why,
-        )
-    ]
-
-
-def cntk_gain_numbers(tables: Tables) -> list[Ours]:
-    """`gain_numbers`, and the gain of ReLU over the CNTK on the same images, points.
-
-    Our one gain is compared with both ends of the printed range.
-    """
-    rows = tables["cntk"]
-    relu = rows[(rows["kind"] == "network") & (rows["regime"] == "relu")]
-    kernel = rows[rows["kind"] == "kernel"].sort_values("train")
-    if relu.empty or kernel.empty:
-        return gain_numbers(tables)
-    network, kernel = relu.iloc[0], kernel.iloc[-1]
-    return gain_numbers(tables) + [
-        Ours(
-            row=end,
-            column="over_cntk",
-            value=float(network["accuracy"] - kernel["accuracy"]),
-            standard_error=math.hypot(network["standard_error"], kernel["standard_error"]),
-            runs=int(network["runs"]),
-            part="cntk",
-            untrained=_untrained_beside(network),
-        )
-        for end in ("finite_cnn_low", "finite_cnn_high")
-    ]
-
-
-def train_numbers(tables: Tables) -> list[Ours]:
-    """Train accuracy in the last epoch, percent, as the mean over all cells of Table 2."""
-    cells = product(ROWS, (*RANDOM, *LEARNT))
-    return _mean_of("", "all", "all", tables["runs"], cells, "train_last")
-
-
-def _ours(
-    part: str, row: str, column: str, find: Callable[..., Sequence[float]], *what: Any
-) -> list[Ours]:
-    """The mean of the runs that ``find(*what)`` returns; empty if there are none."""
-    try:
-        why = untrained_stages(*what) if find is at_stage else untrained(*what[:3])
-        return [samples.mean_of(row, column, find(*what), part, why)]
-    except CannotDecideError:
-        return []
-
-
-def _mean_of(
-    part: str,
-    row: str,
-    column: str,
-    runs: pd.DataFrame,
-    cells: Iterable[tuple[str, str]],
-    kind: str = "best_test",
-) -> list[Ours]:
-    """Mean of the means of cells of Table 2; empty unless all of them are there."""
-    found = [_ours(part, row, column, accuracies, runs, *cell, kind) for cell in cells]
-    if not all(found):
-        return []
-    cells = [ours for (ours,) in found]
-    value = float(np.mean([ours.value for ours in cells]))
-    error = math.hypot(*(ours.standard_error for ours in cells)) / len(cells)
-    why = next(filter(None, (ours.untrained for ours in cells)), "")
-    return [
-        Ours(
-            row=row,
-            column=column,
-            value=value,
-            standard_error=error,
-            part=part,
-            runs=min(ours.runs for ours in cells),
-            untrained=why,
-        )
-    ]
