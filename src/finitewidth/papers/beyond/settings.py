@@ -355,17 +355,19 @@ class Settings(Section):
     lemmas: Lemmas
 
     @model_validator(mode="after")
-    def _map(self) -> "Settings":
+    def _maps_of_several_depths(self) -> "Settings":
         """Refuse maps of a single depth; depths start at 2."""
-        largest, shapes = self.shapes.maps.max_lambda, self.theory.architectures
-        mean = (shapes.narrow + shapes.wide) // 2
+        architectures = self.theory.architectures
+        mean = (architectures.narrow + architectures.wide) // 2
+        largest = self.shapes.maps.max_lambda
         if round(largest * mean) < 3:
             allowed = (
-                f"times {mean}, the mean of the widths in beyond.theory.architectures, it must"
+                f"times {mean}, the mean of the widths in beyond.theory.architectures, it must "
+                "give 3 layers at least"
             )
-            raise refused("shapes.maps.max_lambda", largest, f"{allowed} give 3 layers at least")
-        for lam in self.shapes.inputs.lambdas:
-            if round(lam * mean) < 3:
-                allowed = f"each times {mean} must give 3 layers at least"
-                raise refused("shapes.inputs.lambdas", self.shapes.inputs.lambdas, allowed)
+            raise refused("shapes.maps.max_lambda", largest, allowed)
+        lambdas = self.shapes.inputs.lambdas
+        if any(round(lam * mean) < 3 for lam in lambdas):
+            allowed = f"each times {mean} must give 3 layers at least"
+            raise refused("shapes.inputs.lambdas", lambdas, allowed)
         return self

@@ -422,13 +422,20 @@ class Settings(Section):
 
     @model_validator(mode="after")
     def _known_networks(self) -> "Settings":
-        networks, rows = self.regimes.networks, dict(self.regimes.rows)
-        names = [name for name, network in networks if network is not None]
-        chosen = {f"regimes.rows.{key}.network": row.network for key, row in rows.items()}
-        chosen |= {"stages.network": self.stages.network, "cntk.network": self.cntk.network}
-        for key, name in chosen.items():
-            if name not in names:
-                raise types.refused(key, name, f"unknown{nearest(name, names)}; {one_of(names)}")
+        """Refuse names of networks that are not in ``regimes.networks``."""
+        known = [name for name, network in self.regimes.networks if network is not None]
+        names = {"stages.network": self.stages.network, "cntk.network": self.cntk.network}
+        for key, row in self.regimes.rows:
+            names[f"regimes.rows.{key}.network"] = row.network
+        for key, name in names.items():
+            if name not in known:
+                raise types.refused(key, name, f"unknown{nearest(name, known)}; {one_of(known)}")
+        return self
+
+    @model_validator(mode="after")
+    def _reference_of_stages(self) -> "Settings":
+        """Refuse an optimiser of the stages with which Table 2 does not train their network."""
+        rows = dict(self.regimes.rows)
         optimiser = self.stages.optimiser
         reference = f"{self.stages.network}_{optimiser}"
         if reference not in rows:
