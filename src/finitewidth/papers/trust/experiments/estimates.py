@@ -17,8 +17,11 @@ COLUMNS = ("sample", "log_mean", "dispersion", "error", "draws")
 
 def collected(blocks: Iterable[Mapping[Cell, NtkDraws]]) -> dict[Cell, NtkDraws]:
     """All draws of each cell of a sweep, from its blocks."""
-    blocks = list(blocks)
-    return {cell: concatenated([block[cell] for block in blocks]) for cell in blocks[0]}
+    blocks_of_cell: dict[Cell, list[NtkDraws]] = {}
+    for block in blocks:
+        for cell, draws in block.items():
+            blocks_of_cell.setdefault(cell, []).append(draws)
+    return {cell: concatenated(parts) for cell, parts in blocks_of_cell.items()}
 
 
 def estimated(

@@ -32,16 +32,16 @@ def measure(
         replaces ``ours`` if there is a closed form.
         ``borders``: the sigma_w2 at which chi_1 = 1.
     """
-    phases = list(product(("tanh", "relu"), settings["sigma_b2"]))
-    borders = [
-        {"activation": activation, "sigma_b2": bias, "sigma_w2": border(activation, bias)}
-        for activation, bias in phases
-    ]
+    borders = []
+    for activation, bias in product(("tanh", "relu"), settings["sigma_b2"]):
+        sigma_w2 = border(activation, bias)
+        borders.append({"activation": activation, "sigma_b2": bias, "sigma_w2": sigma_w2})
 
     def cells_of(key: tuple[str, float, int]) -> list[dict]:
-        return list(_map(*key, settings))
+        activation, bias, width = key
+        return list(_map(activation, bias, width, settings))
 
-    maps = [(*phase, width) for phase in phases for width in settings["widths"]]
+    maps = list(product(("tanh", "relu"), settings["sigma_b2"], settings["widths"]))
     rows = []
     for cells in stored_map(cells_of, maps, checkpoints, "maps"):
         rows += cells

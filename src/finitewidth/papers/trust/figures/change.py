@@ -1,6 +1,7 @@
 """trust Figures 3 and 4: change of the kernel at the end of training, and lowest loss reached."""
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -122,5 +123,5 @@ def _extended_ends(ratios: pd.Series, end: float) -> str:
 def _ticks(low: float, high: float) -> tuple[float, ...]:
     """Ticks of a logarithmic scale between two values."""
     steps = NARROW_TICKS if high / low < NARROW else WIDE_TICKS
-    ticks = (step * 10.0**power for power in range(-6, 6) for step in steps)
+    ticks = (step * 10.0**power for power, step in product(range(-6, 6), steps))
     return tuple(tick for tick in ticks if low <= tick <= high)

@@ -273,7 +273,11 @@ def _curves_over_variance(ends: pd.DataFrame) -> pd.DataFrame:
 
 
 def _steepest(variances: np.ndarray, changes: np.ndarray) -> float:
-    """Middle of the steepest pair of the rising curve closest to the mean; nan if it is flat."""
+    """Weight variance over the border's at which the change rises most steeply; nan if nowhere.
+
+    ``changes`` is (seeds, variances). The rising curve closest to their mean is taken, and of its
+    two neighbours with the steepest line between them the middle.
+    """
     from scipy.optimize import isotonic_regression
 
     rising = isotonic_regression(changes.mean(axis=0)).x
