@@ -92,38 +92,69 @@ def _rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     """A row for each component of Table 1, the columns ``rows`` of `measure`."""
     classes = settings["classes"]
     samples = settings["samples"]
-    small = settings["symbols"]  # sizes at which the characteristic polynomial is factored
     numbers = [sympy.nsimplify(value, rational=True) for value in settings["kernel"]]
-    symbols = sympy.symbols(NAMES)
-    example = kernel(classes, samples, numbers)
-    general = kernel(classes, samples, symbols)
-    values = stated_eigenvalues(classes, samples, numbers)
-    formulas = stated_eigenvalues(classes, samples, symbols)
-    multiplicities = stated_multiplicities(classes, samples)
-    eigenvectors = stated_vectors(classes, samples)
-    small_multiplicities = stated_multiplicities(small["classes"], small["samples"])
-    powers = powers_of_roots(small["classes"], small["samples"])
+    sizes = {"classes": classes, "samples": samples}
+    sizes |= {name: float(number) for name, number in zip(NAMES, numbers, strict=True)}
+    examples = _examples(classes, samples, numbers)
+    differing = _differing_entries(classes, samples)
+    polynomial = _polynomial(settings["symbols"]["classes"], settings["symbols"]["samples"])
     rows = []
-    for index, name in enumerate(COMPONENTS):
-        vectors = eigenvectors[index]
-        differences = _differences(example, values[index], vectors)
-        symbolic = _differences(general, formulas[index], vectors)
-        row = {"component": name, "classes": classes, "samples": samples}
-        row |= {gamma: float(number) for gamma, number in zip(NAMES, numbers, strict=True)}
-        row |= {
+    for index, component in enumerate(COMPONENTS):
+        row = {
+            "component": component,
+            **sizes,
+            **examples[index],
+            "symbolic": differing[index],
+            **polynomial[index],
+        }
+        rows.append(row)
+    return rows
+
+
+def _examples(classes: int, samples: int, numbers: Sequence[Any]) -> list[dict[str, Any]]:
+    """For each component: what Table 1 states for a kernel of rational numbers, and its check."""
+    matrix = kernel(classes, samples, numbers)
+    values = stated_eigenvalues(classes, samples, numbers)
+    multiplicities = stated_multiplicities(classes, samples)
+    columns = []
+    for index, vectors in enumerate(stated_vectors(classes, samples)):
+        differences = _differences(matrix, values[index], vectors)
+        column = {
             "value": float(values[index]),
             "multiplicity": multiplicities[index],
             "vectors": len(vectors),
             "rank": sympy.Matrix.hstack(*vectors).rank(),
             "residual": float(max(abs(entry) for entry in differences)),
-            "symbolic": sum(entry.expand() != 0 for entry in symbolic),
-            "small_classes": small["classes"],
-            "small_samples": small["samples"],
-            "small_stated": small_multiplicities[index],
-            "power": powers[index],
         }
-        rows.append(row)
-    return rows
+        columns.append(column)
+    return columns
+
+
+def _differing_entries(classes: int, samples: int) -> list[int]:
+    """For each component: how many entries of K v - lambda v are not 0, for a K of symbols."""
+    symbols = sympy.symbols(NAMES)
+    matrix = kernel(classes, samples, symbols)
+    values = stated_eigenvalues(classes, samples, symbols)
+    counts = []
+    for value, vectors in zip(values, stated_vectors(classes, samples), strict=True):
+        differences = _differences(matrix, value, vectors)
+        counts.append(sum(entry.expand() != 0 for entry in differences))
+    return counts
+
+
+def _polynomial(classes: int, samples: int) -> list[dict[str, Any]]:
+    """For each component: the stated multiplicity, and that in the characteristic polynomial."""
+    stated = stated_multiplicities(classes, samples)
+    columns = []
+    for index, power in enumerate(powers_of_roots(classes, samples)):
+        column = {
+            "small_classes": classes,
+            "small_samples": samples,
+            "small_stated": stated[index],
+            "power": power,
+        }
+        columns.append(column)
+    return columns
 
 
 def _differences(matrix: Any, value: Any, vectors: Sequence[Any]) -> list[Any]:

@@ -3,7 +3,7 @@
 ``tau`` is the sum over all steps of rate times weight decay, over 1 - momentum.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -75,15 +75,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     _marks(over_tau, cells, "tau", markers, colours, SHIFT)
     _over_decay(over_decay, cells[cells["tau"] == largest], across_decays, markers, colours)
     _over_intrinsic_rate(over_rate, cells, markers, colours)
-    for axis in axes:
-        axis.set_xscale("log")
-        axis.set_yscale("log")
-    low = cells["nc3"].min()
-    high = cells["nc3"].max()
-    if low > 0:  # some network is trained
-        over_tau.set_ylim(low / MARGIN, high * MARGIN)
-    style.logarithmic(over_tau.yaxis)
-    over_tau.set_xlim(taus[0] / MARGIN, taus[-1] * MARGIN)
+    _logarithmic_scales(axes, cells)
     style.numbers(over_tau.xaxis, taus)
     style.numbers(over_decay.xaxis, decays)
     style.logarithmic(over_rate.xaxis)
@@ -96,6 +88,20 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     style.title_panels(axes, ["", rf"$\tau$ = {largest:g}", r"lines: equal $\tau$ and $\lambda$"])
     _legend(figure, markers, colours)
     return figure
+
+
+def _logarithmic_scales(axes: Sequence[Axes], cells: pd.DataFrame) -> None:
+    """Make all axes logarithmic, with limits for NC3 and, in the first panel, for tau."""
+    for axis in axes:
+        axis.set_xscale("log")
+        axis.set_yscale("log")
+    over_tau = axes[0]
+    low = cells["nc3"].min()
+    high = cells["nc3"].max()
+    if low > 0:  # some network is trained
+        over_tau.set_ylim(low / MARGIN, high * MARGIN)
+    style.logarithmic(over_tau.yaxis)
+    over_tau.set_xlim(cells["tau"].min() / MARGIN, cells["tau"].max() * MARGIN)
 
 
 def _marks(

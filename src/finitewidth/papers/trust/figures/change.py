@@ -68,17 +68,20 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
             descent_maps.draw_map(axis, rows[in_map], scale)
             titles.append(f"{NAMES[activation]}, $\\sigma_b^2 = {bias:g}$: {title}")
     style.title_panels(axes.flat, titles)
-    bars = []
-    for column, (scale, look) in zip(axes.T, scales.values(), strict=True):
-        bars.append(
-            figure.colorbar(scale, ax=column, location="bottom", shrink=0.85, aspect=35, **look)
-        )
-    change_bar, loss_bar = bars
+    change_bar = _colour_bar(figure, axes[:, 0], *scales["change"])
+    loss_bar = _colour_bar(figure, axes[:, 1], *scales["lowest_loss"])
     _scale_of_losses(loss_bar, rows.loc[rows["series"] == "constant", "loss"].iloc[0])
     for bound in rows.loc[rows["series"] == "bound", "value"].unique():
         change_bar.ax.plot(bound, 0.5, **descent_maps.BOUND)
     descent_maps.finish(figure, axes, rows)
     return figure
+
+
+def _colour_bar(
+    figure: Figure, axes: np.ndarray, scale: ScalarMappable, look: Mapping[str, Any]
+) -> Colorbar:
+    """Draw the scale of colours of a column of maps below it."""
+    return figure.colorbar(scale, ax=axes, location="bottom", shrink=0.85, aspect=35, **look)
 
 
 def _scale_of_losses(bar: Colorbar, constant: float) -> None:

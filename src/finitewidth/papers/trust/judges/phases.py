@@ -397,8 +397,7 @@ def t08(tables: Tables) -> Iterator[Part]:
         pair = f"at sigma_b^2 = {most:g} - at {least:g}"
 
         first, last = (ratio * width for ratio in BIAS_DEPTHS)
-        depths = [depth for depth in sorted(cells["depth"].unique()) if first <= depth <= last]
-        wider = _mean_band(high, depths).minus(_mean_band(low, depths))
+        wider = _mean_band(high, first, last).minus(_mean_band(low, first, last))
         yield wider.part(f"{name}, mean over L = {first:g} to {last:g}, {pair}", **ABOVE)
 
         shallow = BIAS_SHALLOW * width
@@ -407,8 +406,9 @@ def t08(tables: Tables) -> Iterator[Part]:
         yield wider.part(label, low=0, strict=True, ours=WHY_SHALLOW, late=True)
 
 
-def _mean_band(cells: pd.DataFrame, depths: list[float]) -> Estimate:
-    """The band of a map, mean over depths."""
+def _mean_band(cells: pd.DataFrame, first: float, last: float) -> Estimate:
+    """The band of a map, mean over its depths from ``first`` to ``last``."""
+    depths = [depth for depth in sorted(cells["depth"].unique()) if first <= depth <= last]
     return mean([band(cells, depth, BIAS_BAND) for depth in depths])
 
 
