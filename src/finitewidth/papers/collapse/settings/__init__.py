@@ -22,9 +22,9 @@ class Settings(Section):
 
     @model_validator(mode="after")
     def _kept_weights(self) -> "Settings":
-        for name, shown in self.maps:
+        for name, heat_map in self.maps:
             keep = getattr(self.pairs, name).keep
-            if shown and shown.init not in keep:
+            if heat_map and heat_map.init not in keep:
                 allowed = f"its weights are not kept; add it to collapse.pairs.{name}.keep"
-                raise refused(f"maps.{name}.init", shown.init, allowed)
+                raise refused(f"maps.{name}.init", heat_map.init, allowed)
         return self

@@ -4,24 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from finitewidth.papers.collapse.settings.pairs import (
-    FullyConnected,
-    Images,
-    ResNet,
-    Vgg,
-)
-from finitewidth.papers.collapse.settings.ranges import (
-    Initialisation,
-    Share,
-)
-from finitewidth.settings.sections import (
-    OURS,
-    Distinct,
-    Runs,
-    Section,
-    ours,
-    section,
-)
+from finitewidth.papers.collapse.settings.pairs import FullyConnected, Images, ResNet, Vgg
+from finitewidth.papers.collapse.settings.ranges import Initialisation, Share
+from finitewidth.settings.sections import OURS, Distinct, Runs, Section, ours, section
 
 
 class DecayedTraining(Section):

@@ -5,14 +5,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from finitewidth.papers.collapse.settings.ranges import Positive, Share
-from finitewidth.settings.sections import (
-    Distinct,
-    Runs,
-    Section,
-    ours,
-    paper,
-    refused,
-)
+from finitewidth.settings.sections import Distinct, Runs, Section, ours, paper, refused
 
 
 def _check_kernel(key: str, values: list[float]) -> None:

@@ -203,9 +203,9 @@ class Pairs(Section):
         for name, pair in self:
             if pair.pair != name:
                 raise refused(f"{name}.pair", pair.pair, f"it must be {name}, its key")
-            wanted = datasets[name.split("_")[1]]
-            if pair.dataset != wanted:
-                allowed = f"it must be {wanted}; data.{wanted} says which images play its part"
+            dataset = datasets[name.split("_")[1]]
+            if pair.dataset != dataset:
+                allowed = f"it must be {dataset}; data.{dataset} says which images play its part"
                 raise refused(f"{name}.dataset", pair.dataset, allowed)
         return self
 

@@ -4,9 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from finitewidth.settings.sections import (
-    Distinct,
-)
+from finitewidth.settings.sections import Distinct
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Positive = Annotated[float, Field(gt=0, le=1000)]
