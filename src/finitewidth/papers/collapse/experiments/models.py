@@ -74,9 +74,9 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     The inputs are ``history``, ``measures`` and ``weights`` of the training of the pair, and
     ``data``, its dataset. The settings are those of
-    `finitewidth.papers.collapse.settings.pairs.Models`; ``training``, those of the training;
-    ``trained``, the training accuracy from which a network counts as trained; ``maps``, of
-    `finitewidth.papers.collapse.settings.pairs.Map`, or null for none.
+    `finitewidth.papers.collapse.settings.pairs.Models`, and three more: ``training`` has those of
+    the training, ``trained`` is the training accuracy from which a network counts as trained, and
+    ``maps`` has those of `finitewidth.papers.collapse.settings.pairs.Map`, or is null for no maps.
 
     Returns:
         ``rates``: a row for each network at the last epoch. Columns: `LAST`; picked (collapsed,
@@ -169,15 +169,20 @@ def picks(rates: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     """Choose the two models of each initialisation from the networks at the last epoch.
 
     Networks of which more than the share ``dead`` of the features is 0 on the whole batch (their
-    ``dead_share``) are left out. ``collapsed`` is the model with the least sum of the ranks of
-    `RANKED` among those whose test accuracy is within ``within`` of the best of this initialisation
-    and whose NC3 is at most ``collapsed_nc3``, if this is not null. ``other`` is the model with the
-    largest sum of NC2 and NC3 among those that meet the first of these conditions that a model
-    meets. Its NC3 is above ``nc3`` and at least ``contrast`` times that of ``collapsed``:
+    ``dead_share``) are left out.
+
+    ``collapsed`` is chosen among the networks whose test accuracy is within ``within`` of the best
+    of this initialisation and, if ``collapsed_nc3`` is not null, whose NC3 is at most that. It has
+    the least sum of the ranks of `RANKED`.
+
+    ``other`` has an NC3 above ``nc3`` and at least ``contrast`` times that of ``collapsed``. Three
+    conditions are tried in turn, until some of these networks meet one:
 
     1. test accuracy within ``other_within``, training accuracy at least ``train``;
     2. test accuracy within ``widened``, training accuracy at least ``train``;
     3. test accuracy within ``widened``, training accuracy at least ``relaxed_train``.
+
+    Of those that meet it, ``other`` has the largest sum of NC2 and NC3.
 
     Returns:
         Columns: pair; init; model; found, 0 or 1; step, the condition that was met, or `NONE`;
@@ -189,10 +194,10 @@ def picks(rates: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
         finite = np.isfinite(runs[[*RANKED, "test_accuracy"]]).all(axis=1)
         sound = runs[finite & (runs["dead_share"] <= settings["dead"])]
         near = _near(sound, settings["within"])
-        first = _collapsed(near, settings["collapsed_nc3"])
+        collapsed = _collapsed(near, settings["collapsed_nc3"])
         models = {
-            COLLAPSED: (first, _step(settings["within"]), len(near)),
-            OTHER: _other(sound, first, settings),
+            COLLAPSED: (collapsed, _step(settings["within"]), len(near)),
+            OTHER: _other(sound, collapsed, settings),
         }
         for model, (run, step, tried) in models.items():
             key = {"pair": pair, "init": init, "model": model}
@@ -212,20 +217,21 @@ def _collapsed(near: pd.DataFrame, bound: float | None) -> pd.Series | None:
     ranks = allowed[list(RANKED)].rank().sum(axis=1)
     # a tie goes to the more accurate model, then to the smaller rate
     order = allowed.assign(ranks=ranks, test=-allowed["test_accuracy"])
-    return near.loc[order.sort_values(["ranks", "test", "rate"]).index[0]]
+    best = order.sort_values(["ranks", "test", "rate"]).index[0]
+    return near.loc[best]
 
 
 def _other(
-    runs: pd.DataFrame, first: pd.Series | None, settings: Mapping[str, Any]
+    runs: pd.DataFrame, collapsed: pd.Series | None, settings: Mapping[str, Any]
 ) -> tuple[pd.Series | None, str, int]:
     """The model, the condition that it meets, and how many meet the accuracies of this one."""
     for within, train, step in _steps(settings):
         near = _near(runs, within)
         near = near[near["train_accuracy"] >= train - EQUAL]
         far = near[near["nc3"] > settings["nc3"]]
-        if first is not None:
-            far = far[far["nc3"] >= settings["contrast"] * first["nc3"]]
-            far = far.drop(index=first.name, errors="ignore")
+        if collapsed is not None:
+            far = far[far["nc3"] >= settings["contrast"] * collapsed["nc3"]]
+            far = far.drop(index=collapsed.name, errors="ignore")
         if not far.empty:
             farthest = (far["nc2"] + far["nc3"]).idxmax()
             return far.loc[farthest], step, len(near)
