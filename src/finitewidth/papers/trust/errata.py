@@ -106,7 +106,7 @@ def relu_errors() -> Evidence:
     """
     sigma_w2 = 1.6
     cosines = np.array([0.2, 0.5])  # of the inputs of the last two layers
-    # share of units that are active for both inputs
+    # share of units that are active for both inputs, in each of the two layers
     shares = (np.pi - np.arccos(cosines)) / (2 * np.pi)
     truth = sigma_w2**2 * shares[0] * shares[1]
     first, second = sigma_w2 / (2 * np.pi) * (np.pi / 2 + np.arcsin(cosines))
@@ -221,8 +221,9 @@ def constant_blocks(values: np.ndarray, size: int) -> np.ndarray:
 def variance_in_the_chaotic_phase() -> Evidence:
     """Variance over weights of a trained ReLU network at (3, 1), over q^L, for S = 10 inputs.
 
-    The networks are infinitely wide. Outputs are solved for with the whole kernel of the paper,
-    κ₁ and κ₂, from integrals over angles; the forms use the closed forms of E.1.
+    The networks are infinitely wide. The truth solves for the outputs with the whole kernel of the
+    paper, κ₁ and κ₂, from integrals over angles. The printed and the corrected value follow from
+    Theorem 5.3 and the closed forms of E.1.
     """
     depth = 20
     size = 10
