@@ -9,7 +9,7 @@ from finitewidth.declarations.papers import Artifact
 from finitewidth.pipeline import wording
 from finitewidth.pipeline.evidence import Evidence, Scale
 from finitewidth.pipeline.jobs import Input, Jobs
-from finitewidth.pipeline.repetitions import repetitions_of, section_of
+from finitewidth.pipeline.repetitions import Repetitions, repetitions_of, section_of
 from finitewidth.settings.nested import at
 
 NO_RESULT = {"figure": "a drawing, shows no result", "table": "equations, shows no result"}
@@ -45,7 +45,7 @@ class Footers:
         job = self._jobs[artifact]
         scale = self._evidence.scale_of_artifact(artifact)
         modified = scale.modified or self._evidence.is_modified(artifact)
-        return self._line(job.inputs, scale, modified, self._shown(job.declared, job.inputs))
+        return self._line(job.inputs, scale, modified, self._amount(job.declared, job.inputs))
 
     def context(self, inputs: Sequence[Input]) -> str:
         """The same line for what some inputs of a claim or number rest on."""
@@ -79,7 +79,8 @@ class Footers:
     def _sections(self, inputs: Sequence[Input]) -> dict[str, Mapping[str, Any]]:
         """Name -> settings section of every experiment and family behind some inputs."""
         sections = {}
-        for name in self._jobs.closure(inputs)[1]:
+        _, names = self._jobs.closure(inputs)
+        for name in names:
             paper, section = section_of(self._jobs, name)
             settings = self._config[paper].get(section)
             path = getattr(self._jobs[name].declared, "params", None)
@@ -90,7 +91,7 @@ class Footers:
                 sections[section] = settings
         return sections
 
-    def _shown(self, artifact: Artifact, inputs: Sequence[Input]) -> str:
+    def _amount(self, artifact: Artifact, inputs: Sequence[Input]) -> str:
         """Number of runs or draws, and how many of them an artifact shows if not all."""
         numbers = repetitions_of(self._jobs, inputs)
         if self._evidence.is_drawing(artifact.artifact) and not any(numbers.values()):
@@ -104,14 +105,15 @@ class Footers:
         words = wording.counted(numbers)
         if not artifact.runs_shown:
             return words
-        if isinstance(artifact.runs_shown, int):
-            shown = artifact.runs_shown
-            runs = max(numbers["runs"].values())
-        else:
-            shown = at(self._config, artifact.runs_shown)
-            experiment = ".".join(artifact.runs_shown.split(".")[:2])
-            runs = at(self._config, experiment)["runs"]
+        shown, runs = self._runs_shown(artifact.runs_shown, numbers)
         return f"{words} drawn, {shown:,} shown" if shown < runs else words
+
+    def _runs_shown(self, declared: str | int, numbers: Repetitions) -> tuple[int, int]:
+        """How many runs an artifact shows, and how many there are."""
+        if isinstance(declared, int):
+            return declared, max(numbers["runs"].values())
+        experiment = ".".join(declared.split(".")[:2])
+        return at(self._config, declared), at(self._config, experiment)["runs"]
 
 
 def _mark_of_data(role: str, source: str, folders: Mapping[str, str]) -> str:

@@ -1,6 +1,7 @@
 """How many runs or draws some inputs average, from the settings of the jobs behind them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from finitewidth.declarations.papers import Experiment
 from finitewidth.pipeline.jobs import Input, Jobs
@@ -14,21 +15,28 @@ def repetitions_of(jobs: Jobs, inputs: Sequence[Input]) -> Repetitions:
     """Numbers of runs and of draws behind some inputs; a training that is not repeated counts 1."""
     behind, names = jobs.closure(inputs)
     numbers: Repetitions = {unit: {} for unit in UNITS}
-    for item in behind:
-        for name in item.jobs:
-            for path in _sections(jobs, name, item.table):
-                section = jobs.config[jobs[name].paper]
-                settings = at(section, path)
-                for unit in UNITS:
-                    if settings.get(unit):  # none are drawn of what a preset leaves out
-                        numbers[unit][path.split(".")[-1]] = settings[unit]
+    for section, settings in _sections_with_numbers(jobs, behind):
+        for unit in UNITS:
+            if settings.get(unit):  # none are drawn of what a preset leaves out
+                numbers[unit][section] = settings[unit]
     if not any(numbers.values()) and jobs.roles(inputs, names):
         numbers["runs"]["once"] = 1
     return numbers
 
 
-def _sections(jobs: Jobs, name: str, table: str) -> Iterator[str]:
-    """The sections of the paper's settings with the numbers of a table, or of a training."""
+def _sections_with_numbers(
+    jobs: Jobs, inputs: Sequence[Input]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Name and settings of every section with the numbers of some inputs."""
+    for item in inputs:
+        for name in item.jobs:
+            settings = jobs.config[jobs[name].paper]
+            for path in _paths(jobs, name, item.table):
+                yield path.split(".")[-1], at(settings, path)
+
+
+def _paths(jobs: Jobs, name: str, table: str) -> Iterator[str]:
+    """Paths of the sections of the paper's settings with the numbers of a table, or a training."""
     paper, section = section_of(jobs, name)
     declared = jobs[name].declared
     paths: Sequence[str] = (section,)
