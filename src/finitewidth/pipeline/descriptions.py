@@ -55,7 +55,7 @@ def describe_training(training: PlannedTraining) -> dict[str, Any]:
 def describe_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The nested settings of an experiment; a network is described as that of a training."""
     description: dict[str, Any] = {}
-    network = settings.get("network")
+    network: Any = settings.get("network")
     if _is_architecture(network):
         description |= _describe_network(Architecture.from_mapping(network))
         settings = {name: value for name, value in settings.items() if name != "network"}

@@ -51,7 +51,7 @@ def _written(jobs: Jobs, job: Job) -> Disk:
     role = next(item.role for item in job.inputs if item.name == "data")
     source = _source(jobs, role)
     if job.kind == "training":
-        return of_training(job.declared.run, source)
+        return of_training(jobs.trainings[job.name].run, source)
     module = f"finitewidth.papers.{job.paper}.experiments.disk"
     if not find_spec(module):
         return Disk()

@@ -143,8 +143,7 @@ class Evidence:
 
     def scale_of_artifact(self, name: str) -> Scale:
         """The scale of what a figure or table shows."""
-        job = self.jobs[name]
-        return self.scale(job.inputs, shown=job.declared.runs_shown)
+        return self.scale(self.jobs[name].inputs, shown=self.jobs.artifacts[name].runs_shown)
 
     @cached_property
     def modified(self) -> set[str]:
@@ -219,11 +218,12 @@ class Evidence:
     def params(self, name: str) -> dict[str, Any]:
         """The settings of an experiment or a renderer, with the facts about its inputs."""
         job = self.jobs[name]
-        params = {} if job.kind == "experiment" else {"artifact": name}
+        declared = self.jobs.experiments.get(name) or self.jobs.artifacts[name]
+        params: dict[str, Any] = {} if job.kind == "experiment" else {"artifact": name}
         params |= job.params
-        if "datasets" in job.declared.facts:
+        if "datasets" in declared.facts:
             params["datasets"] = self.datasets(job.inputs)
-        if "comparable" in job.declared.facts:
+        if "comparable" in declared.facts:
             params["comparable"] = self.comparable(job.inputs)
         return params
 

@@ -42,10 +42,11 @@ class Footers:
 
     def footer(self, artifact: str) -> str:
         """The line below a figure or table; the settings of its drawing count as well."""
-        job = self._jobs[artifact]
+        inputs = self._jobs[artifact].inputs
         scale = self._evidence.scale_of_artifact(artifact)
         modified = scale.modified or self._evidence.is_modified(artifact)
-        return self._line(job.inputs, scale, modified, self._amount(job.declared, job.inputs))
+        amount = self._amount(self._jobs.artifacts[artifact], inputs)
+        return self._line(inputs, scale, modified, amount)
 
     def context(self, inputs: Sequence[Input]) -> str:
         """The same line for what some inputs of a claim or number rest on."""

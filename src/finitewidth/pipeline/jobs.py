@@ -283,23 +283,25 @@ class Jobs:
 
     def outputs(self, name: str) -> dict[str, str]:
         """Name or format -> file that a job writes."""
-        job = self[name]
-        if job.kind == "training":
-            return self._outputs_of_training(name)
-        if job.kind == "experiment":
-            return self._outputs_of_experiment(job)
-        folder = f"{self.results}/{job.paper}/{job.kind}s"
-        return {suffix: f"{folder}/{name}.{suffix}" for suffix in job.declared.formats}
+        if name in self.experiments:
+            return self._outputs_of_experiment(self.experiments[name])
+        if name in self.artifacts:
+            return self._outputs_of_artifact(self.artifacts[name])
+        return self._outputs_of_training(name)
 
     def _outputs_of_training(self, name: str) -> dict[str, str]:
         folder = self.folder(name)
         files = {key: f"{folder}/{file}" for key, file in TRAINING_FILES.items()}
         return {**files, "provenance": f"{folder}/provenance.json"}
 
-    def _outputs_of_experiment(self, job: Job) -> dict[str, str]:
-        files = {table: self._table(job.name, table) for table in job.declared.output}
-        provenance = self._table(job.name, "provenance").removesuffix(".csv")
+    def _outputs_of_experiment(self, declared: Experiment) -> dict[str, str]:
+        files = {table: self._table(declared.name, table) for table in declared.output}
+        provenance = self._table(declared.name, "provenance").removesuffix(".csv")
         return {**files, "provenance": f"{provenance}.json"}
+
+    def _outputs_of_artifact(self, declared: Artifact) -> dict[str, str]:
+        folder = f"{self.results}/{declared.paper}/{declared.kind}s"
+        return {suffix: f"{folder}/{declared.artifact}.{suffix}" for suffix in declared.formats}
 
     def _table(self, experiment: str, table: str) -> str:
         """The file of a table."""

@@ -39,7 +39,7 @@ class Requests:
     def memory(self, rule: str, wildcards: Any, attempt: int = 1) -> int:
         """MB: `MARGIN` times those of the table, and what any job takes to start."""
         cost = self._cost(rule, wildcards)
-        _, megabytes = WITHOUT_ROW
+        megabytes: float = WITHOUT_ROW[1]
         if cost:
             megabytes = START_MB + MARGIN * cost.memory_mb
         # a tenth attempt at a long training ran out of time, not memory
@@ -51,7 +51,7 @@ class Requests:
         Of what continues from checkpoints ``training_minutes`` at most: the next attempt goes on.
         """
         cost = self._cost(rule, wildcards)
-        minutes, _ = WITHOUT_ROW
+        minutes = WITHOUT_ROW[0]
         if cost:
             minutes = math.ceil(SLACK * cost.seconds / 60)
         minutes = attempt * max(minutes, FETCHING if rule == "dataset" else LEAST)

@@ -45,7 +45,7 @@ def mistakes(
             key = ".".join([*map(str, path), context["key"]])
             texts[key] = f"{_shortened(context['value'])} is refused; {context['allowed']}"
         else:
-            value = reduce(getitem, path, values)
+            value: Any = reduce(getitem, path, values)
             if details["type"].startswith("union_tag"):
                 key = f"{key}.kind"
                 value = value.get("kind")

@@ -82,22 +82,26 @@ class PlannedJobs:
         )
 
     def _experiment_plan(self, job: Job) -> JobPlan:
+        module = self._jobs.experiments[job.name].module
         parameters = {
-            "module": job.declared.module,
+            "module": module,
             "settings": self._plan.evidence.params(job.name),
             "seed": self._plan.config["seed"],
         }
-        return self._plan_of_declared(job, parameters, self._code_of_declared(job))
+        code = self._code_of(module, RUNNERS[job.kind], script=job.kind)
+        return self._plan_of_declared(job, parameters, code)
 
     def _artifact_plan(self, job: Job) -> JobPlan:
+        module = self._jobs.artifacts[job.name].module
         parameters = {
-            "module": job.declared.module,
+            "module": module,
             "settings": self._plan.evidence.params(job.name),
             "footer": self._plan.footers.footer(job.name),
         }
         if job.kind == "figure":
             parameters["mark"] = self._plan.footers.mark(job.name)
-        return self._plan_of_declared(job, parameters, self._code_of_declared(job))
+        code = self._code_of(module, RUNNERS[job.kind], script=job.kind)
+        return self._plan_of_declared(job, parameters, code)
 
     def _plan_of_declared(self, job: Job, parameters: dict[str, Any], code: Code) -> JobPlan:
         provenance = self._files.provenance(job.name)
@@ -249,10 +253,6 @@ class PlannedJobs:
         }
 
     # --- code ------------------------------------------------------------------------------------
-
-    def _code_of_declared(self, job: Job) -> Code:
-        """All code that an experiment or a renderer reaches."""
-        return self._code_of(job.declared.module, RUNNERS[job.kind], script=job.kind)
 
     def _errata_code(self) -> Code:
         """The code that checks the errata of all papers, and their texts."""

@@ -60,7 +60,9 @@ class AtWork:
     @property
     def resumed(self) -> bool:
         """Whether an earlier run has done a part of it."""
-        return self.whole is not None and self.elapsed + self.left < 0.8 * self.whole
+        if self.whole is None or self.left is None:
+            return False
+        return self.elapsed + self.left < 0.8 * self.whole
 
 
 def ends(
