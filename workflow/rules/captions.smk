@@ -15,7 +15,7 @@ for paper in plan.paper_names:
         benchmark:
             plan.files.benchmark(f"captions_{paper}")
         resources:
-            **plan.requests.of(f"captions_{paper}"),
+            **plan.requests.resources(f"captions_{paper}"),
         params:
             captions=partial(parameter, f"captions_{paper}", "captions"),
         script:

@@ -16,7 +16,7 @@ rule claims:
     benchmark:
         f"{results}/benchmarks/claims/{{paper}}.tsv"
     resources:
-        **plan.requests.of("claims"),
+        **plan.requests.resources("claims"),
     params:
         settings=lambda wildcards: parameter(f"claims {wildcards.paper}", "settings"),
     script:

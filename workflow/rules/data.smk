@@ -14,7 +14,7 @@ rule dataset:
     benchmark:
         "results/data/benchmarks/{source}.tsv"
     resources:
-        **plan.requests.of("dataset"),
+        **plan.requests.resources("dataset"),
     params:
         source="{source}",
         tree=lambda wildcards: parameter(f"dataset {wildcards.source}", "tree"),

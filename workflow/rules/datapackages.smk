@@ -13,7 +13,7 @@ rule datapackages:
     benchmark:
         plan.files.benchmark("datapackages")
     resources:
-        **plan.requests.of("datapackages"),
+        **plan.requests.resources("datapackages"),
     params:
         packages=partial(parameter, "datapackages", "packages"),
     script:

@@ -13,7 +13,7 @@ rule errata:
     benchmark:
         plan.files.benchmark("errata")
     resources:
-        **plan.requests.of("errata"),
+        **plan.requests.resources("errata"),
     params:
         module=partial(parameter, "errata", "module"),
         seed=partial(parameter, "errata", "seed"),

@@ -15,7 +15,7 @@ for job in experiments("evaluation"):
         benchmark:
             plan.files.benchmark(job.name)
         resources:
-            **plan.requests.of(job.name),
+            **plan.requests.resources(job.name),
         params:
             module=job.declared.module,
             settings=partial(parameter, job.name, "settings"),

@@ -13,7 +13,7 @@ rule report:
     benchmark:
         plan.files.benchmark("report")
     resources:
-        **plan.requests.of("report"),
+        **plan.requests.resources("report"),
     params:
         settings=partial(parameter, "report", "settings"),
         jobs=partial(parameter, "report", "jobs"),
@@ -27,7 +27,7 @@ rule report_now:
     log:
         plan.files.log("report_now"),
     resources:
-        **plan.requests.of("report"),
+        **plan.requests.resources("report"),
     params:
         settings=partial(parameter, "report", "settings"),
         jobs=partial(parameter, "report", "jobs"),

@@ -41,7 +41,7 @@ rule train:
     benchmark:
         f"{results}/benchmarks/{{paper}}/training/{{training}}.tsv"
     resources:
-        **plan.requests.of("train"),
+        **plan.requests.resources("train"),
         gpu=plan.gpus,
     params:
         settings=lambda wildcards: parameter(
@@ -68,7 +68,7 @@ for job in experiments("training"):
         benchmark:
             plan.files.benchmark(job.name)
         resources:
-            **plan.requests.of(job.name),
+            **plan.requests.resources(job.name),
             gpu=plan.gpus if job.declared.gpu else 0,
         params:
             module=job.declared.module,

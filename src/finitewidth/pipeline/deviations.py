@@ -104,7 +104,7 @@ class Deviations:
         self._sizes = _with_values_of(paper, jobs, sources, is_no_size)
         self._lists: dict[Any, list[Deviation]] = {}  # a start of Snakemake asks for many often
 
-    def of(self, job: str, view: View) -> list[Deviation]:
+    def of_job(self, job: str, view: View) -> list[Deviation]:
         """The deviations of one job that can be seen; those that the paper states come first."""
         key = job, view.of_job(job)
         if key not in self._lists:

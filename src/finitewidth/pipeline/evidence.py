@@ -103,13 +103,13 @@ class Evidence:
     def _scale(
         self, inputs: Sequence[Input], rows: Sequence[str], role: str, shown: str | int
     ) -> Scale:
-        view = View.of(self.jobs, inputs, shown)
+        view = View.of_inputs(self.jobs, inputs, shown)
         names = self._jobs_behind(inputs, rows, role)
         roles = (role,) if role else self.jobs.roles(inputs, names)
         deviations: list[Deviation] = []
         modified = False
         for name in names:
-            deviations += self._deviations.of(name, view)
+            deviations += self._deviations.of_job(name, view)
             modified |= view.differs(self.jobs, self._preset, name)
         originals = True
         stand_in = False

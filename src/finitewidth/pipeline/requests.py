@@ -65,7 +65,7 @@ class Requests:
             return self._jobs.experiments[rule].resumes
         return rule == "train"
 
-    def of(self, rule: str) -> dict[str, Callable[..., int]]:
+    def resources(self, rule: str) -> dict[str, Callable[..., int]]:
         """The resources of a rule."""
         return {"mem_mb": partial(self.memory, rule), "runtime": partial(self.minutes, rule)}
 

@@ -26,7 +26,7 @@ class View:
     nearest: Collection[str] = ()
 
     @classmethod
-    def of(cls, jobs: Jobs, inputs: Sequence[Input], shown: str | int = "") -> "View":
+    def of_inputs(cls, jobs: Jobs, inputs: Sequence[Input], shown: str | int = "") -> "View":
         """What the inputs of a claim, a number or an artifact show."""
         behind, names = jobs.closure(inputs)
         hidden = {}

@@ -12,7 +12,7 @@ from finitewidth.settings.nested import merged
 def deviations(job, **over):
     """Name -> (ours, theirs, origin, kind), of one job at preset paper with other settings."""
     jobs = Jobs(PAPERS, merged(PRESETS["paper"], over))
-    each = Deviations(jobs, JOBS["paper"], SOURCES).of(job, View())
+    each = Deviations(jobs, JOBS["paper"], SOURCES).of_job(job, View())
     return {one.name: (one.ours, one.theirs, one.origin, one.kind) for one in each}
 
 
