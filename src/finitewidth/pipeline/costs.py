@@ -30,7 +30,8 @@ from finitewidth.records.usage import provenance_files, usage_in
 from finitewidth.settings.presets import PRESETS
 
 TABLE = "workflow/costs.tsv"
-MEASURED, ESTIMATED = "measured", "estimated"
+MEASURED = "measured"
+ESTIMATED = "estimated"
 
 
 @dataclass(frozen=True)

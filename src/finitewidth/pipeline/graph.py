@@ -49,10 +49,12 @@ class Graph:
 
         A job that makes a header of the data packages is one of their needs.
         """
-        needs = {f"claims {paper}": _makers(self._claims.tables(paper)) for paper in self._papers}
+        needs: dict[str, list[str]] = {}
+        for paper in self._papers:
+            needs[f"claims {paper}"] = _makers(self._claims.tables(paper))
         captions = [f"captions_{paper}" for paper in self._papers]
         for paper, caption in zip(self._papers, captions, strict=True):
-            needs[caption] = [f"claims {other}" for other in self._captions.judges_of(paper)]
+            needs[caption] = [f"claims {judge}" for judge in self._captions.judges_of(paper)]
         makers = [maker for maker in self._report.headers().values() if maker]
         needs["datapackages"] = list(dict.fromkeys([*makers, *self._jobs.artifacts, *captions]))
         needs["errata"] = []

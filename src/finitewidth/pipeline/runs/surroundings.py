@@ -104,7 +104,7 @@ def refuse_unwritable(*folders: str | Path) -> None:
     """Refuse to start a run that could not write in its folders.
 
     Args:
-        folders: they need not exist; then the folder is tried in which they would be made.
+        folders: if one does not exist, the folder is tried in which it would be made.
 
     Raises:
         ResultError: no file can be written, or a folder is a link that leads nowhere.
@@ -112,8 +112,8 @@ def refuse_unwritable(*folders: str | Path) -> None:
     for folder in folders:
         refuse_missing_target(folder)
         path = Path(folder).absolute()
-        nearest = next(place for place in (path, *path.parents) if os.path.exists(place))
+        existing = next(folder for folder in (path, *path.parents) if os.path.exists(folder))
         try:
-            tempfile.TemporaryFile(dir=nearest).close()
+            tempfile.TemporaryFile(dir=existing).close()
         except OSError as error:
-            raise unwritable(error, nearest) from None
+            raise unwritable(error, existing) from None
