@@ -141,10 +141,10 @@ def own_images(data_config: Mapping[str, Any]) -> tuple[str, ...]:
     """
     trees = data_config.get("imagefolder") or {}
     sources = [data_config.get(role) for role in ROLES]
-    return tuple(dict.fromkeys(source for source in sources if is_own(source, trees)))
+    return tuple(dict.fromkeys(source for source in sources if is_user_folder(source, trees)))
 
 
-def is_own(source: Any, trees: Mapping[str, str]) -> bool:
+def is_user_folder(source: Any, trees: Mapping[str, str]) -> bool:
     """Tell whether a source is a folder of images that a user named."""
     return source in trees and source not in IMAGE_FOLDERS
 

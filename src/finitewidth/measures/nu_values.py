@@ -92,9 +92,8 @@ def network_at(
     layer or None, all float64. A feature network has no output layer.
     """
     prefix = f"epoch{epoch}/{part}/"
-    weights = {
-        name.removeprefix(prefix): torch.from_numpy(array).double()
-        for name, array in arrays.items()
-        if name.startswith(prefix)
-    }
+    weights = {}
+    for name, array in arrays.items():
+        if name.startswith(prefix):
+            weights[name.removeprefix(prefix)] = torch.from_numpy(array).double()
     return as_lists(weights)

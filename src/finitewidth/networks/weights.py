@@ -54,7 +54,10 @@ def _uniform(layer: Layer, init: str, stream: torch.Generator) -> Tensor:
 
 def stacked(networks: Sequence[Weights]) -> Weights:
     """Stack networks of equal shape along a new first axis."""
-    return {name: torch.stack([weights[name] for weights in networks]) for name in networks[0]}
+    stack = {}
+    for name in networks[0]:
+        stack[name] = torch.stack([weights[name] for weights in networks])
+    return stack
 
 
 def as_lists(weights: Weights) -> tuple[list[Tensor], list[Tensor] | None]:
@@ -62,6 +65,7 @@ def as_lists(weights: Weights) -> tuple[list[Tensor], list[Tensor] | None]:
 
     The second result is None if the network has no biases.
     """
-    layers = range(sum(name.endswith(".weight") for name in weights))
-    biases = [weights[f"{layer}.bias"] for layer in layers if f"{layer}.bias" in weights]
-    return [weights[f"{layer}.weight"] for layer in layers], biases or None
+    count = sum(name.endswith(".weight") for name in weights)
+    bias_names = [f"{layer}.bias" for layer in range(count)]
+    biases = [weights[name] for name in bias_names if name in weights]
+    return [weights[f"{layer}.weight"] for layer in range(count)], biases or None

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from finitewidth.data.catalogue import ROLES, find_source
-from finitewidth.data.places import is_own
+from finitewidth.data.places import is_user_folder
 from finitewidth.declarations.papers import Artifact
 from finitewidth.pipeline import wording
 from finitewidth.pipeline.evidence import Evidence, Scale
@@ -121,7 +121,7 @@ def _mark_of_data(role: str, source: str, folders: Mapping[str, str]) -> str:
     """``stand-in data: digits 8×8 for MNIST``; empty for the paper's own dataset."""
     title = find_source(source, folders).title
     dataset = ROLES[role]
-    if is_own(source, folders):
+    if is_user_folder(source, folders):
         return f"your images: {source} for {dataset}"
     if title == dataset:
         return ""

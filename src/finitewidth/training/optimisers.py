@@ -154,6 +154,7 @@ class Schedule:
     def total(self, done: int) -> float:
         """The sum of the factors of the first ``done`` steps."""
         edges = [0, *(min(start, done) for start in self._starts), done]
-        return sum(
-            (end - start) * 10.0**-exponent for exponent, (start, end) in enumerate(pairwise(edges))
-        )
+        total = 0.0
+        for exponent, (start, end) in enumerate(pairwise(edges)):
+            total += (end - start) * 10.0**-exponent
+        return total

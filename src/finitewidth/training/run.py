@@ -103,6 +103,8 @@ class TrainingRun:
 
 def _tuples(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return values with tuples in place of lists, which JSON does not have."""
-    return {
-        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
-    }
+    result = dict(values)
+    for name, value in values.items():
+        if isinstance(value, list):
+            result[name] = tuple(value)
+    return result

@@ -24,10 +24,9 @@ def function_of_one(function: Callable, args: tuple, kwargs: Mapping[str, Any]) 
 
     It is None if there is no such tensor.
     """
-    values = (*args, *kwargs.values())
-    if not all(isinstance(value, Signal | NUMBERS) for value in values):
+    if not all(isinstance(value, Signal | NUMBERS) for value in args):
         return None
-    if any(isinstance(value, Signal) for value in kwargs.values()):
+    if not all(isinstance(value, NUMBERS) for value in kwargs.values()):
         return None
     roots = [_root(value) for value in args if isinstance(value, Signal)]
     if None in roots or any(base is not roots[0][0] for base, _ in roots):

@@ -163,9 +163,14 @@ def _integrated(function: TensorMap, variances: Tensor) -> Tensor:
     terms = FIRST
     size = max(1, BLOCK // len(_nodes()[0]))
     while True:
-        parts = [_coefficients_at(function, part, terms) for part in variances.split(size)]
-        if terms >= MOST or all(enough for _, enough in parts):
-            return torch.cat([part for part, _ in parts], dim=1)
+        parts = []
+        all_enough = True
+        for piece in variances.split(size):
+            coefficients, enough = _coefficients_at(function, piece, terms)
+            parts.append(coefficients)
+            all_enough = all_enough and enough
+        if all_enough or terms >= MOST:
+            return torch.cat(parts, dim=1)
         terms *= 2
 
 

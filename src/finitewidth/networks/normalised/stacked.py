@@ -45,9 +45,9 @@ class StackedNetwork:
             stacks[name] = torch.stack([state[name].detach() for state in states])
         self.replicas = len(states)
         self._names = list(stacks)
-        self.parameters = {
-            name: stacks[name].requires_grad_() for name, _ in module.named_parameters()
-        }
+        self.parameters = {}
+        for name, _ in module.named_parameters():
+            self.parameters[name] = stacks[name].requires_grad_()
         self.buffers = {name: stacks[name] for name, _ in module.named_buffers()}
         self._counts = [name for name in self.buffers if name.endswith(COUNT)]
         self._training = False  # in the present forward pass
