@@ -47,8 +47,8 @@ Pairs = Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]]
 
 def _settings(jobs: Iterable[str], pairs: Pairs) -> Counter[str]:
     changes: Counter[str] = Counter()
-    for job, (then, now) in zip(jobs, pairs, strict=True):
-        for change in changed_settings(then["parameters"], now["parameters"]):
+    for job, (before, after) in zip(jobs, pairs, strict=True):
+        for change in changed_settings(before["parameters"], after["parameters"]):
             is_seed = change.startswith("seed ")  # that of the whole run
             changes[change if is_seed else f"{job}: {change}"] += 1
     return changes
@@ -56,24 +56,24 @@ def _settings(jobs: Iterable[str], pairs: Pairs) -> Counter[str]:
 
 def _code(pairs: Pairs) -> Counter[str]:
     changes: Counter[str] = Counter()
-    for then, now in pairs:
-        changes.update(changed_code(now["code"], then["code"]))
+    for before, after in pairs:
+        changes.update(changed_code(after["code"], before["code"]))
     return changes
 
 
 def _packages(pairs: Pairs) -> Counter[str]:
     changes: Counter[str] = Counter()
-    for then, now in pairs:
-        changes.update(other_versions(then["versions"], now["versions"]))
+    for before, after in pairs:
+        changes.update(other_versions(before["versions"], after["versions"]))
     return changes
 
 
 def _data(pairs: Pairs) -> Counter[str]:
     """Datasets that were read in one run and not in the other, by name or by content."""
     changes: Counter[str] = Counter()
-    for then, now in pairs:
-        before = _datasets(then)
-        after = _datasets(now)
+    for first, second in pairs:
+        before = _datasets(first)
+        after = _datasets(second)
         if before.keys() != after.keys():
             changes[f"{', '.join(before) or 'none'} → {', '.join(after) or 'none'}"] += 1
             continue

@@ -150,14 +150,14 @@ class Bars:
         """Remove all rows."""
         self.draw([])
 
-    def _bar(self, place: int) -> Any:
+    def _bar(self, row: int) -> Any:
         from tqdm import tqdm
 
         tqdm.monitor_interval = 0  # no thread of its own
         bar = tqdm(
             total=1.0,
             bar_format=BAR,
-            position=place,
+            position=row,
             leave=False,
             file=self._stream,
             dynamic_ncols=True,

@@ -184,12 +184,12 @@ def verify(*, config: Settings = (), results: Results = Results()) -> int:
     plan = Plan(running.configuration(results, config), ".")
     plans = plans_of_jobs(plan)
     at_work = {job.job for job in read_running([results.folder, "results/data"])}
-    found = problems(results.folder, plan.graph.needs, plans, at_work)
-    for problem in found:
+    all_problems = problems(results.folder, plan.graph.needs, plans, at_work)
+    for problem in all_problems:
         print(problem.text)
     for package, count in plans.other_packages.items():
         print(f"{package}: {count} results were made with the other version")
-    wrong = [problem for problem in found if problem.kind != WORKING]
+    wrong = [problem for problem in all_problems if problem.kind != WORKING]
     checked = [name for name in plan.graph.needs if os.path.exists(plans[name].provenance)]
     print(f"{len(checked)} jobs checked, {len(wrong)} problems")
     return 1 if wrong else 0

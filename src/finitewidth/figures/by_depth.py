@@ -108,7 +108,7 @@ def curves(
     rows: pd.DataFrame,
     x: str,
     y: str,
-    shown: dict,
+    look_of: dict,
     line: Any = "-",
     thick: float | None = None,
 ) -> None:
@@ -119,33 +119,33 @@ def curves(
         rows: depth and the columns ``x`` and ``y``.
         x: column of the horizontal axis.
         y: column of the vertical axis.
-        shown: depth -> its look, of `looks`.
+        look_of: depth -> its look, of `looks`.
         line: style of the lines.
         thick: depth whose curve has a thick line.
     """
-    for number, (depth, look) in enumerate(shown.items()):
+    for number, (depth, look) in enumerate(look_of.items()):
         curve = rows[rows["depth"] == depth].sort_values(x)
         every = max(1, len(curve) // MARKED)
-        first = round(number * every / len(shown)) if every > 1 else 0
+        first = round(number * every / len(look_of)) if every > 1 else 0
         thickness = {"linewidth": THICK, "zorder": 3} if depth == thick else {}
         axis.plot(curve[x], curve[y], linestyle=line, markevery=(first, every), **look, **thickness)
 
 
 def spectra(
-    axis: Axes, rows: pd.DataFrame, shown: dict, unit: str = "d", lowest: float | None = None
+    axis: Axes, rows: pd.DataFrame, look_of: dict, unit: str = "d", lowest: float | None = None
 ) -> None:
     r"""Plot cumulative sums of the ascending eigenvalues against their index.
 
     Args:
         axis: the panel.
         rows: depth, index and sum.
-        shown: depth -> its look, of `looks`.
+        look_of: depth -> its look, of `looks`.
         unit: what the kernel is divided by: ``d`` or ``\rho_{\max}``.
         lowest: lower end of a logarithmic vertical axis, at which the curves begin, too; None for
             a linear axis.
     """
     drawn = rows if lowest is None else rows[rows["sum"] >= lowest]
-    curves(axis, drawn, "index", "sum", shown)
+    curves(axis, drawn, "index", "sum", look_of)
     axis.set_xlabel("eigenvalue, in ascending order")
     axis.set_ylabel(f"sum of eigenvalues of $K_0/{unit}$")
     if rows.empty:
@@ -162,7 +162,7 @@ def spectra(
 def errors(
     axis: Axes,
     rows: pd.DataFrame,
-    shown: dict,
+    look_of: dict,
     scale: str,
     note: str = "",
     *,
@@ -177,7 +177,7 @@ def errors(
     Args:
         axis: the panel.
         rows: depth, dynamics, step and the column ``mean``.
-        shown: depth -> its look, of `looks`.
+        look_of: depth -> its look, of `looks`.
         scale: of the vertical axis, ``log`` or ``linear``.
         note: a text for the lower left corner.
         mean: ``error_ratio``, or ``geometric_mean`` with a band from ``lowest`` to ``highest``
@@ -188,11 +188,11 @@ def errors(
     axis.set_ylabel(r"$\Vert e_t\Vert^2 \,/\, \Vert e_0\Vert^2$")
     descent = rows[rows["dynamics"] == DESCENT]
     recursion = rows[rows["dynamics"] == RECURSION]
-    without_marks = {depth: look | {"marker": ""} for depth, look in shown.items()}
+    without_marks = {depth: look | {"marker": ""} for depth, look in look_of.items()}
     curves(axis, recursion, "step", mean, without_marks, LINES[RECURSION])
-    curves(axis, descent, "step", mean, shown, LINES[DESCENT], thick)
+    curves(axis, descent, "step", mean, look_of, LINES[DESCENT], thick)
     if mean in GEOMETRIC:
-        for depth, look in shown.items():
+        for depth, look in look_of.items():
             curve = descent[descent["depth"] == depth].sort_values("step")
             style.band(axis, curve["step"], curve["lowest"], curve["highest"], look["color"])
     if len(rows):
@@ -226,22 +226,22 @@ def two_networks(
         lowest: lower end of logarithmic axes of the spectra; None for linear ones.
     """
     figure, axes = style.subplots(2, len(parts), height=4.0)
-    shown = looks(pd.concat(list(parts.values()))["depth"])
+    look_of = looks(pd.concat(list(parts.values()))["depth"])
     titles = []
     errors_of = {}
     for panel, line in zip(order, axes, strict=True):
         for axis, (name, both) in zip(line, parts.items(), strict=True):
             rows = both[both["panel"] == panel]
             if panel == "spectrum":
-                spectra(axis, rows, shown, r"\rho_{\max}", lowest)
+                spectra(axis, rows, look_of, r"\rho_{\max}", lowest)
                 titles.append(f"{name}: spectrum, {runs_of(rows)}")
             else:
-                errors(axis, rows, shown, "linear")
+                errors(axis, rows, look_of, "linear")
                 titles.append(f"{name}: errors")
                 errors_of[name] = rows
         _scales(line, panel in same)
     style.title_panels(axes.flat, titles)
-    legends(figure, shown, errors_of)
+    legends(figure, look_of, errors_of)
     return figure
 
 
@@ -278,16 +278,16 @@ def same_limits(axes: Iterable[Axes]) -> None:
         axis.set_ylim(low, high)
 
 
-def legends(figure: Figure, shown: dict, parts: Mapping[str, pd.DataFrame] | None = None) -> None:
+def legends(figure: Figure, look_of: dict, parts: Mapping[str, pd.DataFrame] | None = None) -> None:
     """Add a legend of the depths to the right of all panels, and one of the lines above.
 
     Args:
         figure: the figure.
-        shown: depth -> its look, of `looks`.
+        look_of: depth -> its look, of `looks`.
         parts: name of a kind of network -> its rows of errors. The legend of the lines says how
             many runs their curves average; without ``parts`` there is no such legend.
     """
-    handles = [style.handle(f"{depth:g}", **look) for depth, look in shown.items()]
+    handles = [style.handle(f"{depth:g}", **look) for depth, look in look_of.items()]
     figure.legend(handles=handles, title="depth $d$", loc="outside right center")
     if parts is None:
         return

@@ -71,7 +71,7 @@ def ends(row: Mapping[str, Any]) -> tuple[Unit, Unit]:
 
 def node(
     axis: Axes,
-    place: Place,
+    position: Place,
     text: str = "",
     *,
     colour: str = INK,
@@ -83,11 +83,17 @@ def node(
     """Draw a circle with a text inside; a larger ``above`` draws it over other nodes."""
     order = 3 + above / 10
     axis.add_patch(
-        Circle(place, radius, facecolor=fill, edgecolor=colour, linewidth=1, zorder=order)
+        Circle(position, radius, facecolor=fill, edgecolor=colour, linewidth=1, zorder=order)
     )
     if text:
         axis.text(
-            *place, text, fontsize=size, color=colour, ha="center", va="center_baseline", zorder=4
+            *position,
+            text,
+            fontsize=size,
+            color=colour,
+            ha="center",
+            va="center_baseline",
+            zorder=4,
         )
 
 
@@ -121,14 +127,14 @@ def edge(
 
 def skeleton(
     axis: Axes,
-    places: Units,
+    positions: Units,
     edges: Iterable[Sequence[Unit]],
     *,
     colour: str = FAINT,
     width: float = 0.6,
 ) -> None:
     """Draw straight lines between pairs of units, in one style behind everything else."""
-    lines = [[places[unit] for unit in edge] for edge in edges]
+    lines = [[positions[unit] for unit in edge] for edge in edges]
     axis.add_collection(LineCollection(lines, colors=colour, linewidths=width, zorder=0.8))
 
 
@@ -191,7 +197,7 @@ def box(
 
 def write(
     axis: Axes,
-    place: Place,
+    position: Place,
     text: str,
     *,
     size: float = PLAIN,
@@ -200,10 +206,10 @@ def write(
     down: str = "center_baseline",
     **options: Any,
 ) -> None:
-    """Write a text at a place; ``size`` is in points."""
-    axis.text(*place, text, fontsize=size, color=colour, ha=across, va=down, zorder=5, **options)
+    """Write a text at a position; ``size`` is in points."""
+    axis.text(*position, text, fontsize=size, color=colour, ha=across, va=down, zorder=5, **options)
 
 
-def letter(axis: Axes, place: Place, name: str) -> None:
+def letter(axis: Axes, position: Place, name: str) -> None:
     """Write the letter of a part of the drawing, as on the panels of other figures."""
-    write(axis, place, rf"$\mathbf{{{name}}}$", size=7.5, across="left")
+    write(axis, position, rf"$\mathbf{{{name}}}$", size=7.5, across="left")

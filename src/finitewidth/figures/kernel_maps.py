@@ -40,17 +40,17 @@ def classes_of(rows: pd.DataFrame) -> tuple[dict[int, float], np.ndarray]:
     return centres, borders
 
 
-def class_ticks(ticks: Axis, places: Any, names: Any, borders: Any, length: float) -> None:
+def class_ticks(ticks: Axis, positions: Any, names: Any, borders: Any, length: float) -> None:
     """Name classes along an axis, with short lines between them.
 
     Args:
         ticks: the axis.
-        places: positions of the names.
+        positions: positions of the names.
         names: the names.
         borders: positions of the lines between the classes.
         length: the length of these lines in points.
     """
-    ticks.set_ticks(places, names)
+    ticks.set_ticks(positions, names)
     ticks.set_ticks(borders, minor=True)
     ticks.set_tick_params(which="major", length=0)
     ticks.set_tick_params(which="minor", length=length, width=0.5)
@@ -78,18 +78,18 @@ def draw_map(axis: Axes, rows: pd.DataFrame, labels: str = "") -> Any:
     return drawn
 
 
-def add_bar(figure: Figure, image: Any, axes: Any, label: str, **place: Any) -> Any:
+def add_bar(figure: Figure, image: Any, axes: Any, label: str, **options: Any) -> Any:
     """Add the scale of colours beside some maps, and return it."""
-    bar = figure.colorbar(image, ax=axes, pad=0.01, **place)
+    bar = figure.colorbar(image, ax=axes, pad=0.01, **options)
     bar.set_label(label)
     bar.ax.tick_params(length=2)
     bar.outline.set_linewidth(0.5)
     return bar
 
 
-def add_share_bar(figure: Figure, image: Any, axes: Any, **place: Any) -> None:
+def add_share_bar(figure: Figure, image: Any, axes: Any, **options: Any) -> None:
     """Add the scale of colours of `draw_map`."""
     label = r"$\Theta(x, \tilde{x})\,/\,\Theta_d$"
-    bar = add_bar(figure, image, axes, label, extend="both", **place)
+    bar = add_bar(figure, image, axes, label, extend="both", **options)
     bar.set_ticks(TICKS, labels=[f"{tick:g}" for tick in TICKS])
     bar.ax.tick_params(which="minor", length=0)

@@ -238,8 +238,8 @@ def _draw_map(axis: Axes, rows: pd.DataFrame, scale: float, *, named: bool, **lo
     matrix = kernel_maps.symmetric(rows, rows["value"] / scale)
     image = kernel_maps.image(axis, matrix, **looks)
     centres, _ = kernel_maps.classes_of(rows)
-    every = -(-len(centres) // 10)  # ten labels at most
-    labels = dict(list(centres.items())[::every])
+    step = -(-len(centres) // 10)  # ten labels at most
+    labels = dict(list(centres.items())[::step])
     positions = list(labels.values())
     names = [str(label) for label in labels]
     axis.xaxis.set_ticks(positions, names)

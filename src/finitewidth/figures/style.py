@@ -250,14 +250,14 @@ def _has_index(text: str) -> bool:
     return any("_" in formula or "^" in formula for formula in formulas)
 
 
-def numbers(ruler: Axis, places: Locator | Sequence[float] | None = None) -> None:
+def numbers(ruler: Axis, ticks: Locator | Sequence[float] | None = None) -> None:
     """Write plain numbers along an axis that is not linear.
 
-    ``places`` are the values to write, or a locator that finds them; by default the ticks stay
+    ``ticks`` are the values to write, or a locator that finds them; by default the ticks stay
     where they are.
     """
-    if places is not None:
-        ruler.set_major_locator(places if isinstance(places, Locator) else FixedLocator(places))
+    if ticks is not None:
+        ruler.set_major_locator(ticks if isinstance(ticks, Locator) else FixedLocator(ticks))
     ruler.set_major_formatter(StrMethodFormatter("{x:g}"))
     ruler.set_minor_formatter(NullFormatter())
 

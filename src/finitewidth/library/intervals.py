@@ -52,14 +52,14 @@ def median_interval(values: np.ndarray) -> Interval:
     return Interval(float(np.median(ordered)), low, high)
 
 
-def slope_interval(places: Sequence[float], groups: Sequence[np.ndarray]) -> Interval:
-    """Return the slope of log value against log place by least squares.
+def slope_interval(positions: Sequence[float], groups: Sequence[np.ndarray]) -> Interval:
+    """Return the slope of log value against log position by least squares.
 
     Args:
-        places: at least 2 different positive numbers.
-        groups: positive values (n,), n >= 2, at each place, all independent.
+        positions: at least 2 different positive numbers.
+        groups: positive values (n,), n >= 2, at each position, all independent.
     """
-    x = np.log(places)
+    x = np.log(positions)
     x = x - x.mean()
     weights = x / (x @ x)  # of the mean logarithm of each group
     means = np.array([np.log(group).mean() for group in groups])

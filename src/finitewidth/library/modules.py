@@ -63,13 +63,13 @@ def kernel_over_training(
     steps = [checked_count("times", time, 0) for time in times]
     if not steps or sorted({*steps}) != steps:
         raise ConfigError(f"times: {list(times)} must ascend, such as [0, 10, 100]")
-    found = []
-    for before, now in pairwise([0, *steps]):
-        for _ in range(now - before):
+    kernels = []
+    for before, after in pairwise([0, *steps]):
+        for _ in range(after - before):
             step()
         with _eval_mode(network):
-            found.append(kernel(network, x, **options))
-    return torch.stack(found)
+            kernels.append(kernel(network, x, **options))
+    return torch.stack(kernels)
 
 
 @contextmanager

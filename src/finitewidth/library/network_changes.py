@@ -104,7 +104,7 @@ def _changes(
         largest = largest_eigenvalue(network, draws.x, per_input=True, check=False)
         rate = 1 / float(largest.value)
     checked_number("rate", rate, above=0)
-    parameters = [each for each in network.parameters() if each.requires_grad]
+    parameters = [p for p in network.parameters() if p.requires_grad]
     descent = torch.optim.SGD(parameters, lr=rate)
 
     def step() -> None:

@@ -139,10 +139,10 @@ def label_in_html(text: object) -> Markup:
 
 def first_sentence(caption: str) -> tuple[str, str]:
     """Cut a caption behind its first sentence, if this is not within markup."""
-    found = SENTENCE.match(caption)
-    if not found or found[1].count("*") % 2 or found[1].count("`") % 2:
+    match = SENTENCE.match(caption)
+    if not match or match[1].count("*") % 2 or match[1].count("`") % 2:
         return caption, ""
-    return found[1], caption[found.end() :]
+    return match[1], caption[match.end() :]
 
 
 def as_html(caption: str) -> Markup:

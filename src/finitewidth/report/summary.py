@@ -126,8 +126,11 @@ def evidence(findings: Findings) -> dict[str, Any]:
         numbers.append(number["grade"] if computed else "")
     results = {"tables and figures": artifacts, "claims": claims, "printed numbers": numbers}
     return {
-        "table": {name: counted(found, grades.GRADES) for name, found in results.items()},
-        "rest": {name: found.count("") for name, found in results.items()},
+        "table": {
+            name: counted(grades_of_results, grades.GRADES)
+            for name, grades_of_results in results.items()
+        },
+        "rest": {name: grades_of_results.count("") for name, grades_of_results in results.items()},
     }
 
 

@@ -37,11 +37,11 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     figure, axes = style.subplots(1, 3, height=2.2, sharey=True)
     titles = [f"{by_depth.width_of(part)}, {by_depth.runs_of(part)}" for part in parts[1:]]
     style.title_panels(axes, ["expected kernel", *titles])
-    shown = by_depth.looks(rows["depth"])
+    look_of = by_depth.looks(rows["depth"])
     for axis, part in zip(axes, parts, strict=True):
-        by_depth.spectra(axis, part, shown)
+        by_depth.spectra(axis, part, look_of)
         axis.set_ylabel("")
     axes[0].set_ylabel("sum of eigenvalues of $K_0/d$")
     axes[0].set_ylim(0, 1.04 * rows["sum"].max())
-    by_depth.legends(figure, shown)
+    by_depth.legends(figure, look_of)
     return figure

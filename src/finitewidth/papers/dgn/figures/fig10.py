@@ -103,18 +103,18 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         "growth of the norm of all weights",
     ]
     style.title_panels(axes.flat, titles)
-    shown = by_depth.looks(measured["depth"])
+    look_of = by_depth.looks(measured["depth"])
     _start(axes[0, 0], measured, expected)
     for axis, (quantity, label) in zip(axes.flat[1:], LABELS.items(), strict=True):
         curves = ours[ours["quantity"] == quantity]
-        _over_time(axis, curves, shown)
+        _over_time(axis, curves, look_of)
         axis.set_xlabel("step $t$")
         axis.set_ylabel(label)
         if quantity in LOWEST:
             _logarithmic(axis, curves, LOWEST[quantity])
     printed = rows[rows["source"] == "paper"]
     style.paper_values(axes[0, 1], printed["step"], printed["value"])
-    by_depth.legends(figure, shown)
+    by_depth.legends(figure, look_of)
     style.legend_above(figure, _handles(printed), handlelength=2.4, fontsize=style.FORMULA)
     return figure
 
@@ -169,9 +169,9 @@ def _start(axis: Axes, measured: pd.DataFrame, ideal: pd.DataFrame) -> None:
     axis.legend(loc="upper left", fontsize=style.FORMULA)
 
 
-def _over_time(axis: Axes, rows: pd.DataFrame, shown: dict) -> None:
+def _over_time(axis: Axes, rows: pd.DataFrame, look_of: dict) -> None:
     """Plot a curve per depth and kind of dynamics; bars show the standard deviation over runs."""
-    for number, (depth, look) in enumerate(shown.items()):
+    for number, (depth, look) in enumerate(look_of.items()):
         first = 2 * number % EVERY  # bars and marks of each depth begin at another step
         for dynamics in (by_depth.RECURSION, by_depth.DESCENT):
             of_depth = rows[(rows["depth"] == depth) & (rows["dynamics"] == dynamics)]
