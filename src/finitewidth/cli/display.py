@@ -9,7 +9,9 @@ from typing import Any, TextIO
 
 from finitewidth.cli.run_state import Line, RunState, time_left
 
-BARS, LOG = 1.0, 10.0  # seconds between two looks at the jobs
+# seconds between two looks at the jobs
+BARS = 1.0  # on a terminal
+LOG = 10.0  # in a log
 SHORT = 5.0  # seconds: a job gets a bar after these
 LINES = 60.0  # seconds after which a job has a line in a log, and until the next one
 MOST = 8  # jobs that are shown at once

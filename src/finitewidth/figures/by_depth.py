@@ -13,7 +13,8 @@ from finitewidth.records import fields
 
 SCALE = {"name": "inferno", "bright": 0.65}  # brighter colours are too pale on white
 MARKS = "os^DvPX"
-DESCENT, RECURSION = "gradient descent", "linear recursion"
+DESCENT = "gradient descent"
+RECURSION = "linear recursion"
 LINES = {DESCENT: "-", RECURSION: (0, (3.5, 1.5)), "ideal": ":"}
 SMALLEST = 1e-8  # lowest limit of a logarithmic axis of squared errors
 THICK = 2.2  # points, of a curve that is set off

@@ -15,12 +15,18 @@ Place = tuple[float, float]
 Unit = tuple[int, int]  # layer, and number from 1
 Units = Mapping[Unit, Place]
 
-INK, FAINT, PALE = "0.15", "0.57", "0.93"
+# greys, from dark to light
+INK = "0.15"
+FAINT = "0.57"
+PALE = "0.93"
 # blue, red, green, purple and brown: dark enough for text, which the orange is not
 LINES = tuple(style.COLOURS[number] for number in (0, 3, 2, 4, 5))
 ACTIVE = LINES[1]
 RADIUS = 0.1
-SMALL, PLAIN, LARGE = style.SMALLEST, 7.0, 8.0  # points
+# sizes of text in points
+SMALL = style.SMALLEST
+PLAIN = 7.0
+LARGE = 8.0
 
 
 def canvas(width: float, height: float) -> tuple[Figure, Axes]:
@@ -134,7 +140,7 @@ def skeleton(
     width: float = 0.6,
 ) -> None:
     """Draw straight lines between pairs of units, in one style behind everything else."""
-    lines = [[positions[unit] for unit in edge] for edge in edges]
+    lines = [(positions[start], positions[end]) for start, end in edges]
     axis.add_collection(LineCollection(lines, colors=colour, linewidths=width, zorder=0.8))
 
 

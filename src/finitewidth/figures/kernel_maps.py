@@ -10,7 +10,9 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 COLUMNS = ["sigma_w2", "step", "row", "column", "class_row", "class_column", "share"]
-LEAST, MOST = 0.05, 2.0  # shares of the mean diagonal beyond which the colour stays the same
+# shares of the mean diagonal beyond which the colour stays the same
+LEAST = 0.05
+MOST = 2.0
 TICKS = (0.05, 0.1, 0.2, 0.5, 1, 2)
 COLOURS = "magma"  # lightness rises evenly, also for the colour-blind
 

@@ -19,7 +19,9 @@ TANGENT = "tangent kernel"
 MAPS = {"mean over draws": "mean over draws", "deviation over draws": "standard deviation"}
 MARKERS = ("o", "s", "^", "D", "v", "P")
 STYLES = ("-", "--", ":", "-.", (0, (5, 1)), (0, (1, 1)))
-MOST_MAPS, MOST_LAYERS = 4, 6  # that are drawn: the first, the last, and some between them
+# how many are drawn: the first, the last, and some between them
+MOST_MAPS = 4
+MOST_LAYERS = 6
 LOGARITHMIC = ("train_loss", "eigenvalue")
 TRAINING: tuple[tuple[str, dict[str, str], str], ...] = (  # table, columns, label
     ("training", {"train_loss": "training", "test_loss": "test"}, "loss"),

@@ -26,7 +26,9 @@ from matplotlib.ticker import (
     StrMethodFormatter,
 )
 
-SINGLE, DOUBLE = 3.3, 6.9  # inches: one column of a journal, the width of its page
+# widths in inches
+SINGLE = 3.3  # one column of a journal
+DOUBLE = 6.9  # the width of its page
 TALLEST = 8.8  # inches: leaves room for a caption
 SMALLEST = 6.5  # points
 FORMULA = 8.0  # points, of texts with indices or exponents, which are 0.7 times as large
@@ -36,7 +38,9 @@ FORMULA = 8.0  # points, of texts with indices or exponents, which are 0.7 times
 COLOURS = ("#0173b2", "#cf7a0a", "#24776c", "#b03427", "#4a1256", "#33180c")
 SHADES = "viridis"  # for ordered quantities such as depth
 GREY = "#595959"  # the paper's values, notes and reference lines; 7:1 on white
-CLIPPED, PAPER = "clipped", "paper"  # identifiers of artists, which the tests look for
+# identifiers of artists, which the tests look for
+CLIPPED = "clipped"
+PAPER = "paper"
 CAPS = ("_", "|", 0, 1, 2, 3)  # marks that matplotlib draws at the ends of error bars
 
 INK = ".15"  # of seaborn: nearly black

@@ -80,8 +80,9 @@ def train_gated(
     checks.checked_count("epochs", epochs)
     checks.checked_count("batch_size", batch_size)
 
-    replicas = tuple(
-        Replica(
+    replicas = []
+    for seed in seeds:
+        replica = Replica(
             name=f"library/{regime}/{seed}",
             regime=regime,
             seed=int(seed),
@@ -89,11 +90,10 @@ def train_gated(
             beta=beta,
             eps=eps,
         )
-        for seed in seeds
-    )
+        replicas.append(replica)
     run = TrainingRun(
         row=regime,
-        replicas=replicas,
+        replicas=tuple(replicas),
         architecture=architecture,
         optimiser=optimiser,
         batch_size=batch_size,

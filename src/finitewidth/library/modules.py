@@ -126,8 +126,12 @@ def cross_kernel(
     """
     checked_choice("kind", kind, ("traced", "full"))
     check_options(network, options)
-    x, other = as_batch(network, x), as_batch(network, other, "other")
+    x = as_batch(network, x)
+    other = as_batch(network, other, "other")
     x.check_alike(other, "other")
     groups = x.split(max(len(other), FEWEST_ROWS))
     parts = [trained.kernel_block(network, group, other, kind, **options) for group in groups]
-    return parts[0] if len(parts) == 1 else torch.cat(parts, dim=-2 if kind == "traced" else -3)
+    if len(parts) == 1:
+        return parts[0]
+    rows = -2 if kind == "traced" else -3  # the axis of the rows
+    return torch.cat(parts, dim=rows)

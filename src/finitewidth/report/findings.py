@@ -20,7 +20,9 @@ from finitewidth.records import result_files
 from finitewidth.records.usage import Usage, usage_in
 from finitewidth.records.verification import REMEDY, Provenances
 
-MADE, NOT_MADE = "made", "not made yet"
+# states of an artifact
+MADE = "made"
+NOT_MADE = "not made yet"
 STAMP = "provenance.json"
 REPORT = "report"  # the job that shows all others
 ALTERED = "altered"  # a file is not what its job wrote, so nothing of the artifact is shown

@@ -125,13 +125,12 @@ def evidence(findings: Findings) -> dict[str, Any]:
         computed = number["outcome"] != reported.NOT_RUN
         numbers.append(number["grade"] if computed else "")
     results = {"tables and figures": artifacts, "claims": claims, "printed numbers": numbers}
-    return {
-        "table": {
-            name: counted(grades_of_results, grades.GRADES)
-            for name, grades_of_results in results.items()
-        },
-        "rest": {name: grades_of_results.count("") for name, grades_of_results in results.items()},
-    }
+    table = {}
+    rest = {}
+    for name, grades_of_results in results.items():
+        table[name] = counted(grades_of_results, grades.GRADES)
+        rest[name] = grades_of_results.count("")
+    return {"table": table, "rest": rest}
 
 
 def news(findings: Findings) -> dict[str, Any]:

@@ -6,7 +6,9 @@ import pandas as pd
 
 MISSING = "–"
 THIN = "\u202f"  # narrow space at which no line breaks
-PERCENT, FRACTION = 2, 4  # decimals that resolve one image of 10,000
+# decimals that resolve one image of 10,000
+PERCENT = 2
+FRACTION = 4
 SIGNIFICANT = 2  # digits of an uncertainty
 
 

@@ -14,7 +14,8 @@ import pandas as pd
 from finitewidth.measures.equations import Rows, as_text, equation_rows
 from finitewidth.networks.regimes import Regime, regime
 
-GATING, WEIGHT = "Gating network", "Weight network"
+GATING = "Gating network"
+WEIGHT = "Weight network"
 # numbers of ``inputs``, weights of the ``kernel`` and ``layers`` of the circular convolution
 Net = Mapping[str, Any]
 # each row: what an equation computes, the network that it belongs to (empty if there is one), and

@@ -82,8 +82,10 @@ def _has_soft_gates(network: Mapping[str, Any]) -> bool:
 
 def _trained(network: Mapping[str, Any], size: str) -> str:
     """``size of 2 size``: weights that are trained, of all weights."""
-    trained, networks = (
-        size if count == 1 else f"{count} {size}"
-        for count in (network["networks_trained"], network["networks"])
-    )
+    trained = _times(network["networks_trained"], size)
+    networks = _times(network["networks"], size)
     return f"{trained} of {networks}"
+
+
+def _times(count: int, size: str) -> str:
+    return size if count == 1 else f"{count} {size}"
