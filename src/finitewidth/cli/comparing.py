@@ -123,7 +123,7 @@ def compare(
 
     Args:
         first: a preset, <preset>-seed<k>, or a folder of results
-        others: likewise
+        others: further runs, named in the same way
         least: smallest difference, in standard errors
         rows: numbers to show
     """

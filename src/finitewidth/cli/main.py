@@ -202,7 +202,7 @@ def plan(*, preset: Preset = "quick", cores: Count | None = None) -> None:
     Example: finitewidth plan --preset paper --cores 64
 
     Args:
-        cores: for which a run is forecast, beside 1, 2, 8 and 64 (default: those that it may use)
+        cores: also forecast a run on so many cores, not only on 1, 2, 8 and 64 (default: all)
     """
     from finitewidth.pipeline.plan import Plan
 
@@ -256,6 +256,6 @@ def completion(shell: Literal["bash", "zsh", "fish"]) -> None:
     Example: finitewidth completion bash > ~/.local/share/bash-completion/completions/finitewidth
 
     Args:
-        shell: that you use
+        shell: the shell that you use
     """
     print(app.generate_completion(shell=shell))

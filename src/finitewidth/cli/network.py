@@ -22,16 +22,16 @@ class Study:
     """Arguments of `finitewidth.library.study.study`; None for its default.
 
     Attributes:
-        draws: random initialisations
-        steps: length of the training
+        draws: number of random initialisations
+        steps: number of training steps
         times: steps at which kernels are computed
-        per_class: images in the kernels
-        optimiser: of the training
-        rate: of the optimiser
-        batch_size: images of a step
-        loss: of the training
-        seed: of all random numbers
-        device: cpu, cuda, or auto: cuda where there is one (default)
+        per_class: images of each class in the kernels
+        optimiser: optimiser of the training
+        rate: step size of the optimiser
+        batch_size: number of images in a step
+        loss: loss of the training
+        seed: seed of all random numbers
+        device: cpu, cuda, or auto (default): cuda if there is one
     """
 
     draws: Whole | None = None
@@ -65,8 +65,8 @@ def network(
         file: my_net.py:function, which takes (input_shape, classes) and returns a torch.nn.Module
         images: images of your own, {train,test}/<class>/*
         data: mnist, fashion_mnist, cifar10, or digits
-        train: training images, with the class shares of all; 0 for all
-        test: test images, likewise
+        train: number of training images, with the class shares of all; 0 for all
+        test: number of test images, with the class shares of all; 0 for all
         output: the folder to write (default: <network>_<images>_study, beside the network)
     """
     from finitewidth.data.select import channels_first, scaled, stratified_subset

@@ -42,10 +42,10 @@ def make(
 
     Args:
         targets: artifacts, papers or experiments (default: everything)
-        cores: jobs at the same time, or all (default: all cores that may be used)
+        cores: number of jobs at the same time, or all (default: all cores that may be used)
         dry_run: show what would be done
         force: make the targets anew
-        forceall: make the targets and all that they rest on anew
+        forceall: make the targets anew, and everything that they are computed from
         config: override settings, KEY=VALUE
     """
     changed_settings = settings(results, config)

@@ -32,11 +32,11 @@ class Kernel:
     Attributes:
         images: images of your own, {train,test}/<class>/*
         data: a dataset, such as mnist or digits
-        train: training images, with the class shares of all (default: all)
-        test: test images, which follow the training images (default: none)
-        seed: of the random weights
+        train: number of training images, with the class shares of all (default: all)
+        test: number of test images, which follow the training images (default: none)
+        seed: seed of the random weights
         float64: compute in float64, not float32
-        tile: images of a block
+        tile: number of images in a block
         budget: MiB of memory for temporary arrays of a tile
         output: the folder to write (default: <network>_<images>_kernel, beside the network)
     """
@@ -70,8 +70,8 @@ def kernel(
 
     Args:
         network: my_net.py:function, which takes (input_shape, classes) and returns a torch module
-        cores: tiles at the same time, or all (default: all cores that may be used)
-        profile: of Snakemake, such as profiles/slurm for a cluster
+        cores: number of tiles at the same time, or all (default: all cores that may be used)
+        profile: profile of Snakemake, such as profiles/slurm for a cluster
         dry_run: show what would be done
     """
     folder = prepare(network, options)

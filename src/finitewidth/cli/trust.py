@@ -29,14 +29,14 @@ class Trust:
         targets: an array (N, K) of targets of --inputs, for the change in training
         images: images of your own, {train,test}/<class>/*
         data: mnist, fashion_mnist, cifar10, or digits (default)
-        train: images, with the class shares of all
-        width: the argument width of the function (default: its own default)
+        train: number of images, with the class shares of all
+        width: value of the argument width of the function (default: its own default)
         sigma_w2: variance of a weight times its fan-in, or torch for torch's initialisation
         sigma_b2: variance of a bias, or torch
-        draws: random initialisations
-        steps: length of the training
-        rate: of gradient descent (default: half of the largest stable step)
-        seed: of all random numbers
+        draws: number of random initialisations
+        steps: number of training steps
+        rate: step size of gradient descent (default: half of the largest stable one)
+        seed: seed of all random numbers
         output: the folder to write (default: <network>_<source>_limit, beside the network)
     """
 
