@@ -17,14 +17,17 @@ with logged_to(snakemake.log[0]):
     from finitewidth.networks.user_network import draw, read_user_network
 
     prepare_torch(snakemake.threads)
-    config, wildcards = snakemake.config, snakemake.wildcards
-    # of which only the images of the tile are read
+    config = snakemake.config
+    # mapped: only the images of the tile are read from the disk
     images = torch.from_numpy(np.load(snakemake.input.images, mmap_mode="c"))
-    make, classes = read_user_network(config["network"]).factory(), config["classes"]
+    classes = config["classes"]
+    make = read_user_network(config["network"]).factory()
     network = draw(lambda: make(images.shape[1:], classes), images[:2], classes, config["seed"])
     network.load_state_dict(torch.load(snakemake.input.weights, weights_only=True))
-    pair = (block_named(wildcards.rows), block_named(wildcards.columns))
+    rows = block_named(snakemake.wildcards.rows)
+    columns = block_named(snakemake.wildcards.columns)
     with budget_in_mib():
-        tile = tile_of(network, Batch((images,)), pair, budget=snakemake.params.budget)
-    TileFiles(Path(), [block_named(name) for name in config["blocks"]]).write(pair, tile.numpy())
+        tile = tile_of(network, Batch((images,)), (rows, columns), budget=snakemake.params.budget)
+    blocks = [block_named(name) for name in config["blocks"]]
+    TileFiles(Path(), blocks).write((rows, columns), tile.numpy())
     LOG.info("%.0f s of CPU time, at most %.0f MB of memory", cpu_seconds(), peak_memory())

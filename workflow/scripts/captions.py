@@ -5,9 +5,8 @@ from finitewidth.pipeline.runs.recorded import recorded
 with recorded(snakemake):
     from finitewidth.claims.captions import write_captions
 
-    captions = snakemake.params.captions
-    templates = zip(captions, snakemake.input.templates, strict=True)
-    write_captions(
-        {artifact: {**captions[artifact], "template": file} for artifact, file in templates},
-        list(snakemake.input.get("verdicts", [])),
-    )
+    captions = {}
+    templates = snakemake.input.templates  # in the order of the captions, and with the real paths
+    for artifact, template in zip(snakemake.params.captions, templates, strict=True):
+        captions[artifact] = {**snakemake.params.captions[artifact], "template": template}
+    write_captions(captions, list(snakemake.input.get("verdicts", [])))

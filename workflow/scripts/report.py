@@ -10,10 +10,13 @@ from finitewidth.settings.presets import overrides
 
 # a library that the report uses sends what is logged to the terminal, too
 logging.getLogger("finitewidth").propagate = False
-params, results = snakemake.params, snakemake.params.settings["results"]
+params = snakemake.params
+results = params.settings["results"]
 root = Path(snakemake.scriptdir).resolve().parents[1]
-# `finitewidth report` is of the results that there are, while others may be made
-with alone(results), recorded(snakemake) if snakemake.output else logged_to(snakemake.log[0]):
+# rule report_now has no output: `finitewidth report` shows results so far, and leaves no provenance
+is_recorded = bool(snakemake.output)
+record = recorded(snakemake) if is_recorded else logged_to(snakemake.log[0])
+with alone(results), record:
     from finitewidth.report.job import build_report
 
     build_report(
@@ -21,12 +24,13 @@ with alone(results), recorded(snakemake) if snakemake.output else logged_to(snak
         settings={
             **params.settings,
             "jobs": params.jobs,
-            # all is of this run if the report is one of its jobs
+            # nothing is outdated if the report is a job of the run that made the results
             "outdated": params.get("outdated", {}),
             # kept out of `params`: a new device, say, must not trigger a rerun
             "overrides": overrides(snakemake.config, root / "config"),
         },
         root=root,
     )
-    if not snakemake.output:
-        Path(results, "provenance/report.json").unlink(missing_ok=True)  # of earlier pages
+    if not is_recorded:
+        # the provenance of earlier pages
+        Path(results, "provenance/report.json").unlink(missing_ok=True)

@@ -21,6 +21,7 @@ from finitewidth.settings.yaml_files import read_yaml
 FOLDER = "workflow/papers"
 # names behind `<paper>_`
 _ARTIFACT = r"(?P<kind>fig|table)(?P<number>[1-9]\d*(_[1-9]\d*)?)|extra_(?P<extra>[a-z][a-z0-9]*)"
+KINDS = {"fig": "figure", "table": "table"}
 
 Stage = Literal["theory", "sampling", "training", "evaluation"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
@@ -277,9 +278,14 @@ def _artifact(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> A
             f"{file}: {name!r} is not a name of an artifact; write a name like {paper}_fig3, "
             f"{paper}_table2 or {paper}_extra_theory"
         )
-    extra = named["extra"]
-    kind = values.get("kind") if extra else {"fig": "figure", "table": "table"}[named["kind"]]
-    renderer = values.get("renderer", f"{paper}/{name.removeprefix(f'{paper}_')}")
+    if named["extra"]:
+        number = named["extra"]
+        kind = values.get("kind")
+    else:
+        number = named["number"].replace("_", ".")
+        kind = KINDS[named["kind"]]
+    short_name = name.removeprefix(f"{paper}_")
+    renderer = values.get("renderer", f"{paper}/{short_name}")
     others = {key: value for key, value in values.items() if key != "renderer"}
     return _declared(
         Artifact,
@@ -289,8 +295,8 @@ def _artifact(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> A
             "artifact": name,
             "paper": paper,
             "kind": kind,
-            "extra": extra is not None,
-            "number": extra or named["number"].replace("_", "."),
+            "extra": named["extra"] is not None,
+            "number": number,
             "input": _named_inputs(values.get("input", {})),
             "module": _module_of(renderer, kind),
         },

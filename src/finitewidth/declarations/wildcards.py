@@ -36,20 +36,30 @@ def written_out(
     Raises:
         ConfigError: the name of an entry has a word in braces that is no wildcard.
     """
-    rows = [row for name, values in wildcards.items() for row in _rows(name, values)]
+    rows: list[Words] = []
+    for name, values in wildcards.items():
+        rows += _rows(name, values)
     every: dict[str, dict[str, Any]] = {}
     for name, entry in entries.items():
-        needed = set(_WILDCARD.findall(name))
-        fitting = [row for row in rows if needed <= row.keys()] if needed else [{}]
-        if not fitting:
-            raise ConfigError(
-                f"{file}: {name!r}: no wildcard has the words {', '.join(sorted(needed))}"
-                f"{nearest(min(needed), {word for row in rows for word in row})}"
-            )
-        for row in fitting:
-            filled = _filled(name, row)
-            every[filled] = {**every.get(filled, {}), **_filled(entry, row)}
+        words_in_name = set(_WILDCARD.findall(name))
+        if not words_in_name:
+            every[name] = {**every.get(name, {}), **entry}
+            continue
+        for row in _rows_with(words_in_name, rows, f"{file}: {name!r}"):
+            full_name = _filled(name, row)
+            every[full_name] = {**_filled(entry, row), **every.get(full_name, {})}
     return every
+
+
+def _rows_with(words: set[str], rows: list[Words], where: str) -> list[Words]:
+    """The rows that have all words of a name."""
+    fitting = [row for row in rows if words <= row.keys()]
+    if fitting:
+        return fitting
+    known = {word for row in rows for word in row}
+    raise ConfigError(
+        f"{where}: no wildcard has the words {', '.join(sorted(words))}{nearest(min(words), known)}"
+    )
 
 
 def _rows(name: str, values: Any) -> list[Words]:
