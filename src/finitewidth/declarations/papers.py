@@ -165,6 +165,7 @@ def _read_papers(folder: Path) -> tuple[Paper, ...]:
             _check_tables(file, declared, experiments)
         for experiment in paper.experiments:
             _check_stage(file, experiment, experiments)
+            _check_keys_of_stage(file, experiment)
     return tuple(papers)
 
 
@@ -194,6 +195,20 @@ def _check_stage(file: Path, experiment: Experiment, experiments: Mapping[str, E
         raise ConfigError(
             f"{file}: {experiment.name}: stage is 'evaluation', but no input comes from trained "
             "networks; write 'theory', 'sampling' or, if it trains networks itself, 'training'"
+        )
+
+
+def _check_keys_of_stage(file: Path, experiment: Experiment) -> None:
+    """Refuse what the rules of a stage, workflow/rules/<stage>.smk, do not pass on."""
+    if experiment.gpu and experiment.stage != "training":
+        raise ConfigError(
+            f"{file}: {experiment.name}: gpu: only an experiment of the stage 'training' can use "
+            "a GPU"
+        )
+    if experiment.resumes and experiment.stage == "theory":
+        raise ConfigError(
+            f"{file}: {experiment.name}: resumes: an experiment of the stage 'theory' has no "
+            "checkpoints"
         )
 
 

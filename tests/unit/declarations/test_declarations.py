@@ -85,6 +85,11 @@ def figure(**changes):
         (experiment(stage="drawing"), "toy_theory: stage: .*'evaluation', not 'drawing'"),
         (experiment(**TRAINED), "stage is 'theory', but it reads 'training/nu/weights'"),
         (experiment(stage="evaluation"), "'evaluation', but no input comes from trained networks"),
+        (experiment(gpu=True), "gpu: only an experiment of the stage 'training' can use a GPU"),
+        (
+            experiment(resumes=True),
+            "resumes: an experiment of the stage 'theory' has no checkpoints",
+        ),
         ({"experiments": {"toy_{law}": THEORY}}, "'toy_{law}': no wildcard has the words law"),
     ],
 )
@@ -114,12 +119,12 @@ def test_an_entry_with_a_wildcard_is_written_out_for_each_of_its_values(tmp_path
             wildcards={"law": {"relu": {"number": "fig2"}, "tanh": {"number": "fig1"}, "erf": {}}},
             experiments={
                 "toy_{law}": {**THEORY, "params": "config.laws.{law}"},
-                "toy_erf": {"resumes": True},
+                "toy_erf": {"explains": True},
             },
             artifacts={"toy_{number}": {"title": "{law}", "input": ["toy_{law}.curves"]}},
         )
     )
-    assert [(e.name, e.params, e.resumes) for e in paper.experiments] == [
+    assert [(e.name, e.params, e.explains) for e in paper.experiments] == [
         ("toy_relu", "config.laws.relu", False),
         ("toy_tanh", "config.laws.tanh", False),
         ("toy_erf", "config.laws.erf", True),  # written out by name as well, with a key of its own
@@ -170,8 +175,9 @@ def test_the_pairs_of_collapse_and_their_figures():
             assert jobs - {"reported/collapse"} == {f"collapse_models_{pair}"}
 
 
-def test_no_line_of_a_declaration_is_long():
-    for file in sorted((ROOT / "workflow").rglob("*.yaml")):
+@pytest.mark.parametrize("folder", ["workflow", "config", "profiles"])
+def test_no_line_of_yaml_is_long(folder):
+    for file in sorted((ROOT / folder).rglob("*.yaml")):
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
             assert len(line) <= 100, f"{file.name}, line {number}"
 
