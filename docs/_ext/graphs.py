@@ -6,6 +6,7 @@ nodes stand in layers from left to right, each behind all that it has edges from
 
 import html
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -18,6 +19,7 @@ PADDING = 12  # between the words of a node and its border
 HEIGHT = 30  # of a node
 ROW = 48  # from one node to that below it
 GAP = 54  # between two layers
+MARGIN = 2.0  # left and right of all
 LOOP = 16  # height of an arrow from a node to itself, above its row
 SWEEPS = 8  # of ordering the nodes of each layer by those they are joined with
 EDGE = re.compile(r"(\w+) --> (\w+)")
@@ -103,53 +105,86 @@ def _order(columns: list[list[str]], paths: dict[Edge, list[str]]) -> None:
                 joined[other].append(one)
     for _ in range(SWEEPS):
         for column in [*columns, *reversed(columns)]:
-            place = positions(columns)
-            column.sort(
-                key=lambda name: (
-                    sum(place[other] for other in joined[name]) / max(len(joined[name]), 1)
-                )
-            )
+            position = positions(columns)
+            means = {}
+            for name in column:
+                neighbours = [position[other] for other in joined[name]]
+                means[name] = sum(neighbours) / max(len(neighbours), 1)
+            column.sort(key=means.__getitem__)
 
 
 def positions(columns: list[list[str]]) -> dict[str, float]:
     """Return name -> its distance from the middle of its layer, in rows."""
-    return {
-        name: number - (len(column) - 1) / 2
-        for column in columns
-        for number, name in enumerate(column)
-    }
+    rows = {}
+    for column in columns:
+        middle = (len(column) - 1) / 2
+        for number, name in enumerate(column):
+            rows[name] = number - middle
+    return rows
+
+
+@dataclass(frozen=True)
+class Box:
+    """Where a node or a bend is, in pixels."""
+
+    left: float
+    width: float
+    y: float  # of its middle
+
+    @property
+    def right(self) -> float:
+        """The end of its right side."""
+        return self.left + self.width
+
+    @property
+    def top(self) -> float:
+        """The end of its upper side."""
+        return self.y - HEIGHT / 2
+
+    @property
+    def middle(self) -> float:
+        """The position between its sides."""
+        return self.left + self.width / 2
+
+
+def boxes_of(layout: Layout, names: Collection[str], top: float) -> dict[str, Box]:
+    """Return name -> its box, of the nodes ``names`` and of the bends, below ``top``."""
+    rows = max(map(len, layout.columns))
+    position = positions(layout.columns)
+    boxes = {}
+    left = MARGIN
+    for column in layout.columns:
+        widths = {name: LETTER * len(name) + 2 * PADDING for name in column if name in names}
+        widest = max(widths.values())
+        for name in column:
+            width = widths.get(name, widest)  # a bend is as wide as its layer
+            y = top + (rows / 2 + position[name]) * ROW
+            boxes[name] = Box(left + (widest - width) / 2, width, y)
+        left += widest + GAP
+    return boxes
 
 
 def svg(text: str) -> str:
     """Return the picture of a block as an SVG element."""
     edges = edges_of(text)
     layout = layout_of(edges)
-    rows = max(map(len, layout.columns))
     names = layers_of(edges)
     has_loop = any(start == end for start, end in edges)
     top = LOOP if has_loop else 0
-    height = top + rows * ROW
-    y = {name: top + (rows / 2 + row) * ROW for name, row in positions(layout.columns).items()}
-    left, width = {}, {}
-    x = 2.0
-    for column in layout.columns:
-        widest = max(_width(name) for name in column if name in names)
-        for name in column:
-            width[name] = _width(name) if name in names else widest
-            left[name] = x + (widest - width[name]) / 2
-        x += widest + GAP
+    boxes = boxes_of(layout, names, top)
     parts = []
-    for path in layout.paths.values():
-        if path[0] == path[-1]:
-            parts.append(_loop(left[path[0]] + width[path[0]] / 2, y[path[0]] - HEIGHT / 2))
+    for (start, end), path in layout.paths.items():
+        if start == end:
+            parts.append(_loop(boxes[start]))
         else:
-            parts.append(_curve([(left[p], left[p] + width[p], y[p]) for p in path]))
-    parts += [_node(name, left[name], y[name], width[name]) for name in names]
+            parts.append(_curve([boxes[name] for name in path]))
+    parts += [_node(name, boxes[name]) for name in names]
+    width = max(box.right for box in boxes.values()) + MARGIN
+    height = top + max(map(len, layout.columns)) * ROW
     label = html.escape("; ".join(f"{start} to {end}" for start, end in edges))
-    right = x - GAP + 2
-    size = f'viewBox="0 0 {right:.0f} {height:.0f}" width="{right:.0f}"'
     return (
-        f'<svg class="fw-graph" role="img" aria-label="{label}" {size} '
+        f'<svg class="fw-graph" role="img" aria-label="{label}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
         f'xmlns="http://www.w3.org/2000/svg">{ARROW}{"".join(parts)}</svg>'
     )
 
@@ -160,35 +195,31 @@ ARROW = (
 )
 
 
-def _width(name: str) -> float:
-    return LETTER * len(name) + 2 * PADDING
-
-
-def _node(name: str, left: float, y: float, width: float) -> str:
+def _node(name: str, box: Box) -> str:
     return (
-        f'<rect x="{left:.0f}" y="{y - HEIGHT / 2:.0f}" width="{width:.0f}" height="{HEIGHT}" '
-        f'rx="5"/><text x="{left + width / 2:.0f}" y="{y + 5:.0f}">{html.escape(name)}</text>'
+        f'<rect x="{box.left:.0f}" y="{box.top:.0f}" width="{box.width:.0f}" height="{HEIGHT}" '
+        f'rx="5"/><text x="{box.middle:.0f}" y="{box.y + 5:.0f}">{html.escape(name)}</text>'
     )
 
 
-def _curve(stops: list[tuple[float, float, float]]) -> str:
-    """A line from the right of the first stop (left, right, y) to the left of the last."""
-    _, x, y = stops[0]
-    steps = [f"M{x:.0f} {y:.0f}"]
-    for left, right, end in stops[1:]:
-        middle = (x + left) / 2
-        steps.append(f"C{middle:.0f} {y:.0f} {middle:.0f} {end:.0f} {left:.0f} {end:.0f}")
-        if (left, right, end) != stops[-1]:
-            steps.append(f"H{right:.0f}")
-        x, y = right, end
+def _curve(boxes: list[Box]) -> str:
+    """A line from the right of the first box, through all bends, to the left of the last."""
+    steps = [f"M{boxes[0].right:.0f} {boxes[0].y:.0f}"]
+    for one, other in pairwise(boxes):
+        if one is not boxes[0]:
+            steps.append(f"H{one.right:.0f}")
+        x = (one.right + other.left) / 2
+        steps.append(f"C{x:.0f} {one.y:.0f} {x:.0f} {other.y:.0f} {other.left:.0f} {other.y:.0f}")
     return f'<path class="fw-edge" d="{"".join(steps)}"/>'
 
 
-def _loop(x: float, top: float) -> str:
+def _loop(box: Box) -> str:
     """An arrow from the top of a node to the top of the same node."""
+    x = box.middle
     return (
-        f'<path class="fw-edge" d="M{x - 10:.0f} {top:.0f}'
-        f'C{x - 22:.0f} {top - 22:.0f} {x + 22:.0f} {top - 22:.0f} {x + 10:.0f} {top:.0f}"/>'
+        f'<path class="fw-edge" d="M{x - 10:.0f} {box.top:.0f}'
+        f"C{x - 22:.0f} {box.top - 22:.0f} {x + 22:.0f} {box.top - 22:.0f} "
+        f'{x + 10:.0f} {box.top:.0f}"/>'
     )
 
 
