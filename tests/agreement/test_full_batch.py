@@ -67,12 +67,11 @@ def test_every_replica_descends_as_plain_autograd_does(gates):
     times = [0, 1, 5, 12]
     before = [weight.clone() for weight in found.weights]
     step = torch.tensor([0.001, 0.002, 0.003], dtype=torch.float64)
-    states = [
-        (state.time, state.errors.clone(), [w.clone() for w in state.weights])
-        for state in gradient_descent(
-            found.x, found.y, found.weights, found.gates, step=step, times=times
-        )
-    ]
+    states = []
+    for state in gradient_descent(
+        found.x, found.y, found.weights, found.gates, step=step, times=times
+    ):
+        states.append((state.time, state.errors.clone(), [w.clone() for w in state.weights]))
     assert [time for time, _, _ in states] == times
     assert all(map(torch.equal, before, found.weights))
     for run in range(RUNS):

@@ -133,12 +133,11 @@ def test_sweeps_over_depths_and_variances(number):
                 sigma_b2=init.sigma_b2,
                 parametrisation=init.parametrisation,
             )
-            samplers = {
-                f"{name}, depth {depth}, sigma_w2 {variance}": concatenated(
+            samplers = {}
+            for name, way in blocks.items():
+                samplers[f"{name}, depth {depth}, sigma_w2 {variance}"] = concatenated(
                     [block[depth, variance] for block in way]
                 )
-                for name, way in blocks.items()
-            }
             assert_scalar_law(samplers, drawn_kernels(one, phi.plain, x, DRAWS, rng), axes)
 
 

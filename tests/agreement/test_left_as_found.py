@@ -6,6 +6,7 @@ are raised in one forward pass after another.
 
 import random
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -64,10 +65,12 @@ def settings():
 
 def surroundings(network):
     """Return what a call must leave as it is."""
+    return process_state() | network_state(network)
+
+
+def process_state():
+    """Return the settings and random states of torch, numpy and Python."""
     backends = torch.backends
-    modules = list(network.modules())
-    parameters = dict(network.named_parameters())
-    state = network.state_dict(keep_vars=True)
     return {
         "settings": settings(),
         "backends": (backends.mkldnn.enabled, backends.cudnn.enabled, backends.cudnn.benchmark),
@@ -80,16 +83,48 @@ def surroundings(network):
         "autocast": torch.is_autocast_enabled("cpu"),
         "dtype": torch.get_default_dtype(),
         "anomalies": torch.is_anomaly_enabled(),
-        "modes": [module.training for module in modules],
-        "hooks": [len(m._forward_hooks) + len(m._forward_pre_hooks) for m in modules],
-        "parameters": {name: (id(p), p.requires_grad, p.grad) for name, p in parameters.items()},
-        "state": {name: (id(tensor), tensor.tolist()) for name, tensor in state.items()},
         "filters of warnings": list(warnings.filters),
         "functions": len(torch.overrides._get_current_function_mode_stack()),
     }
 
 
-# name -> function of a network and its inputs
+def network_state(network):
+    """Return modes, hooks, parameters and buffers of a network."""
+    modes = []
+    hooks = []
+    for module in network.modules():
+        modes.append(module.training)
+        hooks.append(len(module._forward_hooks) + len(module._forward_pre_hooks))
+    parameters = {}
+    for name, parameter in network.named_parameters():
+        parameters[name] = (id(parameter), parameter.requires_grad, parameter.grad)
+    state = {}
+    for name, tensor in network.state_dict(keep_vars=True).items():
+        state[name] = (id(tensor), tensor.tolist())
+    return {"modes": modes, "hooks": hooks, "parameters": parameters, "state": state}
+
+
+def cross(network, x):
+    return fw.cross_kernel(network, x[:2], x[2:])
+
+
+def full_cross(network, x):
+    return fw.cross_kernel(network, x[:2], x[2:], kind="full")
+
+
+def over_training(network, x):
+    return fw.kernel_over_training(network, x, lambda: None, [0, 1])
+
+
+def regression(network, x):
+    model = fw.KernelRegression(network, ridge=1.0, from_network=True)
+    return model.fit(x, torch.zeros(len(x), 2)).predict(x)
+
+
+def study(network, x):
+    return fw.study(network, (x, LABELS), **SMALL)
+
+
 CALLS = {
     "traced": fw.traced_kernel,
     "full": fw.full_kernel,
@@ -97,16 +132,12 @@ CALLS = {
     "diagonal": fw.kernel_diagonal,
     "norms": fw.output_norms,
     "eigenvalue": fw.largest_eigenvalue,
-    "cross": lambda network, x: fw.cross_kernel(network, x[:2], x[2:]),
-    "cross, full": lambda network, x: fw.cross_kernel(network, x[:2], x[2:], kind="full"),
-    "tiled": lambda network, x: fw.tiled_kernel(network, x, tile=2),
-    "over training": lambda network, x: fw.kernel_over_training(network, x, lambda: None, [0, 1]),
-    "regression": lambda network, x: (
-        fw.KernelRegression(network, ridge=1.0, from_network=True)
-        .fit(x, torch.zeros(len(x), 2))
-        .predict(x)
-    ),
-    "study": lambda network, x: fw.study(network, (x, LABELS), **SMALL),
+    "cross": cross,
+    "cross, full": full_cross,
+    "tiled": partial(fw.tiled_kernel, tile=2),
+    "over training": over_training,
+    "regression": regression,
+    "study": study,
 }
 CHANGES_MODES = ("over training", "study")  # all others refuse a network in train mode
 

@@ -112,15 +112,26 @@ def test_finite_networks_at_the_edge_and_above_lie_below_the_limit():
 @pytest.mark.parametrize("lam", [0.1, 0.5, 2.0])
 @pytest.mark.parametrize("alpha_0", [0.1, 1.0, 3.0])
 def test_printed_limits_are_equations_8_and_9_as_they_stand(lam, alpha_0):
+    chaotic = dispersion_limit(lam, "chaotic", form="printed")
+    assert chaotic == pytest.approx(equation_8(lam))
+    critical = dispersion_limit(lam, "critical", alpha_0=alpha_0, form="printed")
+    assert critical == pytest.approx(equation_9(lam, alpha_0))
+
+
+def equation_8(lam):
+    """The printed limit of the dispersion in the chaotic phase."""
+    e5 = np.exp(5 * lam)
+    return e5 / (2 * lam) * (1 - (1 - np.exp(-4 * lam)) / (4 * lam))
+
+
+def equation_9(lam, alpha_0):
+    """The printed limit of the dispersion at the edge."""
     e5 = np.exp(5 * lam)
     e1 = np.exp(lam)
-    chaotic = e5 / (2 * lam) * (1 - (1 - np.exp(-4 * lam)) / (4 * lam))
-    edge = e5 * (1 / (2 * lam) + (2 * alpha_0**2 - 8 * alpha_0) / (25 * lam**2))
-    edge += (e1 - e5) * (1 - 4 * alpha_0) / (8 * lam**2)
-    edge += 2 * alpha_0 / (5 * lam) * ((4 - alpha_0) / (5 * lam) - 1 - alpha_0)
-    assert dispersion_limit(lam, "chaotic", form="printed") == pytest.approx(chaotic)
-    found = dispersion_limit(lam, "critical", alpha_0=alpha_0, form="printed")
-    assert found == pytest.approx(edge / (1 + alpha_0) ** 2)
+    terms = e5 * (1 / (2 * lam) + (2 * alpha_0**2 - 8 * alpha_0) / (25 * lam**2))
+    terms += (e1 - e5) * (1 - 4 * alpha_0) / (8 * lam**2)
+    terms += 2 * alpha_0 / (5 * lam) * ((4 - alpha_0) / (5 * lam) - 1 - alpha_0)
+    return terms / (1 + alpha_0) ** 2
 
 
 def test_the_second_moment_is_the_sum_over_all_pairs_of_layers():
@@ -141,26 +152,21 @@ def test_the_second_moment_is_the_sum_over_all_pairs_of_layers():
 
 @pytest.mark.parametrize("lam", [0.3, 1.0, 2.0])
 def test_limits_in_elementary_terms(lam):
-    e5 = np.exp(5 * lam)
     corrected = limit_parts(lam)
     printed = limit_parts(lam, form="printed")
-    w2 = e5 * (1 / 3 + 2 / (9 * lam) - (1 - np.exp(-6 * lam)) / (27 * lam**2))
-    wb = (e5 * (11 / 225 + lam / 15) + np.exp(-lam) / 9 - lam / 5 - 4 / 25) / lam**2
+    e5 = np.exp(5 * lam)
+    e_minus1 = np.exp(-lam)
+    e_minus6 = np.exp(-6 * lam)
+    w2 = e5 * (1 / 3 + 2 / (9 * lam) - (1 - e_minus6) / (27 * lam**2))
+    wb = (e5 * (11 / 225 + lam / 15) + e_minus1 / 9 - lam / 5 - 4 / 25) / lam**2
     b2 = 2 * (e5 - 1) / (25 * lam**2) - 2 / (5 * lam)
     assert corrected.w2 == pytest.approx(w2)
     assert corrected.wb == pytest.approx(wb)
     assert corrected.b2 == printed.b2 == pytest.approx(b2)
-    eq8 = e5 / (2 * lam) * (1 - (1 - np.exp(-4 * lam)) / (4 * lam))
-    assert printed.w2 == pytest.approx(eq8)
-    for alpha in (0.2, 1.0, 3.0):
-        eq9 = (
-            e5 * (1 / (2 * lam) + (2 * alpha**2 - 8 * alpha) / (25 * lam**2))
-            + (np.exp(lam) - e5) * (1 - 4 * alpha) / (8 * lam**2)
-            + 2 * alpha / (5 * lam) * ((4 - alpha) / (5 * lam) - 1 - alpha)
-        ) / (1 + alpha) ** 2
-        assert dispersion_limit(lam, "critical", alpha_0=alpha, form="printed") == pytest.approx(
-            eq9
-        )
+    assert printed.w2 == pytest.approx(equation_8(lam))
+    for alpha_0 in (0.2, 1.0, 3.0):
+        critical = dispersion_limit(lam, "critical", alpha_0=alpha_0, form="printed")
+        assert critical == pytest.approx(equation_9(lam, alpha_0))
 
 
 def test_mean_over_a_pair_of_units_in_the_proof_of_lemma_a4():
@@ -172,7 +178,8 @@ def test_mean_over_a_pair_of_units_in_the_proof_of_lemma_a4():
     count = 1_000_000
     w_i, w_j, rest, e_i, e_j = rng.standard_normal((5, count))
     v = b_i * w_i + b_j * w_j + (1 - b_i**2 - b_j**2) ** 0.5 * rest
-    u_i, u_j = (a * w + (1 - a * a) ** 0.5 * e for w, e in ((w_i, e_i), (w_j, e_j)))
+    u_i = a * w_i + (1 - a * a) ** 0.5 * e_i
+    u_j = a * w_j + (1 - a * a) ** 0.5 * e_j
     sample = v**2 * (u_i > 0) * (u_j > 0) * u_j**2
     common = 0.25 + b_j**2 * a**2 / 2
     assert_mean(sample, common + 2 / np.pi * b_i * b_j * a**2)

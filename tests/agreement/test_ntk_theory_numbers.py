@@ -35,10 +35,9 @@ def table(name):
     text = THEORY.read_text(encoding="utf-8")
     found = re.search(rf"<!-- table: {name} -->\n\n((?:\|.*\n)+)", text)
     assert found, f"docs/theory.md has no table {name}"
-    lines = [
-        [cell.strip() for cell in line.strip("|\n ").split("|")]
-        for line in found.group(1).splitlines()
-    ]
+    lines = []
+    for line in found.group(1).splitlines():
+        lines.append([cell.strip() for cell in line.strip("|\n ").split("|")])
     return [dict(zip(lines[0], line, strict=True)) for line in lines[2:]]
 
 

@@ -138,6 +138,93 @@ def same(x):
     return x
 
 
+def on_channels(kind, *sizes, **options):
+    """A function that makes a module whose features lie on the second axis."""
+
+    def make():
+        return Around(kind(*sizes, **options), turned, turned)
+
+    return make
+
+
+def function(forward, *shapes):
+    """A function that makes a `Function`."""
+    return partial(Function, forward, *shapes)
+
+
+def recurrent(kind, *sizes):
+    """A function that makes a recurrent module of batches."""
+
+    def make():
+        return Around(kind(*sizes, batch_first=True), same, same)
+
+    return make
+
+
+def two_layers():
+    return nn.Sequential(nn.Linear(WIDTH, 6), nn.GELU(), nn.Linear(6, WIDTH))
+
+
+def as_image(x):
+    return x[:, None]
+
+
+def sum_of_channels(y):
+    return y.sum(1)
+
+
+def image():
+    return Around(nn.Conv2d(1, 2, (3, 1), padding=(1, 0)), as_image, sum_of_channels)
+
+
+def time_first():
+    return Around(nn.GRU(WIDTH, WIDTH), swapped, swapped)
+
+
+def flattened(x):
+    return x.flatten(1)
+
+
+def flat():
+    return Around(nn.Linear(3 * WIDTH, 3 * WIDTH), flattened, unflattened)
+
+
+def as_rows(x):
+    return x.reshape(-1, WIDTH)
+
+
+def rows():
+    return Around(nn.Linear(WIDTH, WIDTH), as_rows, unflattened)
+
+
+def weight_norm():
+    return parametrizations.weight_norm(nn.Linear(WIDTH, WIDTH))
+
+
+def orthogonal():
+    return parametrizations.orthogonal(nn.Linear(WIDTH, WIDTH))
+
+
+def scale(self, x):
+    return x * self.p0 + self.p1
+
+
+def quotient(self, x):
+    return (x - self.p0) / (2 + self.p0**2)
+
+
+def matrix(self, x):
+    return x @ self.p0 + x @ self.p0.mT
+
+
+def mixer(self, x):
+    return self.p0 @ x
+
+
+def bilinear(self, x):
+    return functional.bilinear(x, x, self.p0)
+
+
 def experts(self, x):
     return torch.einsum("ntd,hdc->nthc", x, self.p0).tanh().mean(2) * self.p1
 
@@ -157,47 +244,41 @@ def tokens(self, x):
 PIECES = {
     "linear": partial(nn.Linear, WIDTH, WIDTH),
     "without bias": partial(nn.Linear, WIDTH, WIDTH, bias=False),
-    "two layers": lambda: nn.Sequential(nn.Linear(WIDTH, 6), nn.GELU(), nn.Linear(6, WIDTH)),
-    "convolution": lambda: Around(nn.Conv1d(WIDTH, WIDTH, 3, padding=1), turned, turned),
-    "groups": lambda: Around(
-        nn.Conv1d(WIDTH, WIDTH, 3, padding=2, dilation=2, groups=2), turned, turned
-    ),
-    "circular": lambda: Around(
-        nn.Conv1d(WIDTH, WIDTH, 3, padding=1, padding_mode="circular"), turned, turned
-    ),
-    "image": lambda: Around(
-        nn.Conv2d(1, 2, (3, 1), padding=(1, 0)), lambda x: x[:, None], lambda y: y.sum(1)
-    ),
-    "transposed": lambda: Around(nn.ConvTranspose1d(WIDTH, WIDTH, 3, padding=1), turned, turned),
+    "two layers": two_layers,
+    "convolution": on_channels(nn.Conv1d, WIDTH, WIDTH, 3, padding=1),
+    "groups": on_channels(nn.Conv1d, WIDTH, WIDTH, 3, padding=2, dilation=2, groups=2),
+    "circular": on_channels(nn.Conv1d, WIDTH, WIDTH, 3, padding=1, padding_mode="circular"),
+    "image": image,
+    "transposed": on_channels(nn.ConvTranspose1d, WIDTH, WIDTH, 3, padding=1),
     "layer norm": partial(nn.LayerNorm, WIDTH),
-    "norm of two axes": lambda: Around(nn.LayerNorm((WIDTH, 3)), turned, turned),
+    "norm of two axes": on_channels(nn.LayerNorm, (WIDTH, 3)),
     "rms norm": partial(nn.RMSNorm, WIDTH),
-    "batch norm": lambda: Around(nn.BatchNorm1d(WIDTH), turned, turned),
-    "group norm": lambda: Around(nn.GroupNorm(2, WIDTH), turned, turned),
-    "instance norm": lambda: Around(nn.InstanceNorm1d(WIDTH, affine=True), turned, turned),
-    "prelu": lambda: Around(nn.PReLU(WIDTH, init=0.3), turned, turned),
+    "batch norm": on_channels(nn.BatchNorm1d, WIDTH),
+    "group norm": on_channels(nn.GroupNorm, 2, WIDTH),
+    "instance norm": on_channels(nn.InstanceNorm1d, WIDTH, affine=True),
+    "prelu": on_channels(nn.PReLU, WIDTH, init=0.3),
     "attention": partial(Attention, True),
     "attention, time first": partial(Attention, False),
     "transformer": partial(nn.TransformerEncoderLayer, WIDTH, 2, 6, dropout=0.0, batch_first=True),
-    "lstm": lambda: Around(nn.LSTM(WIDTH, WIDTH, batch_first=True), same, same),
-    "gru, time first": lambda: Around(nn.GRU(WIDTH, WIDTH), swapped, swapped),
-    "rnn of two layers": lambda: Around(nn.RNN(WIDTH, WIDTH, 2, batch_first=True), same, same),
-    "scale": lambda: Function(lambda self, x: x * self.p0 + self.p1, (WIDTH,), (3, 1)),
-    "quotient": lambda: Function(lambda self, x: (x - self.p0) / (2 + self.p0**2), (1, WIDTH)),
-    "matrix": lambda: Function(lambda self, x: x @ self.p0 + x @ self.p0.mT, (WIDTH, WIDTH)),
-    "mixer": lambda: Function(lambda self, x: self.p0 @ x, (3, 3)),
-    "experts": lambda: Function(experts, (2, WIDTH, WIDTH), (3, WIDTH)),
-    "sums": lambda: Function(sums, (WIDTH, WIDTH), (WIDTH, WIDTH), (3, WIDTH), (2,)),
-    "tokens": lambda: Function(tokens, (1, 1, WIDTH), (1, 3, WIDTH)),
-    "where": lambda: Function(masked, (WIDTH,), ()),
-    "flat": lambda: Around(nn.Linear(3 * WIDTH, 3 * WIDTH), lambda x: x.flatten(1), unflattened),
-    "rows": lambda: Around(nn.Linear(WIDTH, WIDTH), lambda x: x.reshape(-1, WIDTH), unflattened),
+    "lstm": recurrent(nn.LSTM, WIDTH, WIDTH),
+    "gru, time first": time_first,
+    "rnn of two layers": recurrent(nn.RNN, WIDTH, WIDTH, 2),
+    "scale": function(scale, (WIDTH,), (3, 1)),
+    "quotient": function(quotient, (1, WIDTH)),
+    "matrix": function(matrix, (WIDTH, WIDTH)),
+    "mixer": function(mixer, (3, 3)),
+    "experts": function(experts, (2, WIDTH, WIDTH), (3, WIDTH)),
+    "sums": function(sums, (WIDTH, WIDTH), (WIDTH, WIDTH), (3, WIDTH), (2,)),
+    "tokens": function(tokens, (1, 1, WIDTH), (1, 3, WIDTH)),
+    "where": function(masked, (WIDTH,), ()),
+    "flat": flat,
+    "rows": rows,
     "scaled weights": partial(Derived, True),
     "hypernetwork": partial(Derived, False),
-    "weight norm": lambda: parametrizations.weight_norm(nn.Linear(WIDTH, WIDTH)),
-    "orthogonal": lambda: parametrizations.orthogonal(nn.Linear(WIDTH, WIDTH)),
+    "weight norm": weight_norm,
+    "orthogonal": orthogonal,
     "gradient": Gradient,
-    "bilinear": lambda: Function(lambda self, x: functional.bilinear(x, x, self.p0), (WIDTH,) * 3),
+    "bilinear": function(bilinear, (WIDTH, WIDTH, WIDTH)),
 }
 
 
@@ -239,11 +320,23 @@ def networks(draw):
     return network, x, names
 
 
-KINDS = {
-    "full": (trained.full_kernel, lambda full: full),
-    "traced": (trained.traced_kernel, lambda full: torch.einsum("kikj->ij", full)),
-    "diagonal": (trained.kernel_diagonal, lambda full: torch.einsum("kiki->ki", full)),
-    "norms": (trained.output_norms, lambda full: full.square().sum((1, 3)).sqrt()),
+def trace_of(full):
+    return torch.einsum("kikj->ij", full)
+
+
+def diagonal_of(full):
+    return torch.einsum("kiki->ki", full)
+
+
+def norms_of(full):
+    return full.square().sum((1, 3)).sqrt()
+
+
+KINDS = {  # function, and what it returns for a full kernel
+    "full": (trained.full_kernel, same),
+    "traced": (trained.traced_kernel, trace_of),
+    "diagonal": (trained.kernel_diagonal, diagonal_of),
+    "norms": (trained.output_norms, norms_of),
 }
 
 

@@ -53,18 +53,46 @@ class OverInputs(nn.Module):
         return self.head(self.inner(x)[0])
 
 
+def without_mean(h):
+    return h - h.mean(0)
+
+
+def without_first(h):
+    return h - h[:1] / 2
+
+
+def without_last(h):
+    return h - h[-1:] / 2
+
+
+def cumulative_sum(h):
+    return h.cumsum(0)
+
+
 def triangular(h):
     return torch.ones(len(h), len(h), dtype=h.dtype).tril() @ h / len(h)
 
 
+def with_neighbour(h):
+    return h + h.roll(1, 0)
+
+
+def with_a_little(h):
+    return h + 1e-3 * h.flip(0)
+
+
+def in_gradients_only(h):
+    return h + h[:1] - h[:1].detach()
+
+
 MIXING = {
-    "mean": lambda: Mixing(lambda h: h - h.mean(0)),
-    "first input": lambda: Mixing(lambda h: h - h[:1] / 2),
-    "last input": lambda: Mixing(lambda h: h - h[-1:] / 2),
-    "cumulative sum": lambda: Mixing(lambda h: h.cumsum(0)),
-    "graph": lambda: Mixing(triangular),
-    "neighbour": lambda: Mixing(lambda h: h + h.roll(1, 0)),
-    "a little": lambda: Mixing(lambda h: h + 1e-3 * h.flip(0)),
+    "mean": partial(Mixing, without_mean),
+    "first input": partial(Mixing, without_first),
+    "last input": partial(Mixing, without_last),
+    "cumulative sum": partial(Mixing, cumulative_sum),
+    "graph": partial(Mixing, triangular),
+    "neighbour": partial(Mixing, with_neighbour),
+    "a little": partial(Mixing, with_a_little),
     "causal attention over inputs": Causal,
     "LSTM, 2-d inputs": partial(OverInputs, nn.LSTM),
     "GRU, 2-d inputs": partial(OverInputs, nn.GRU),
@@ -86,7 +114,7 @@ def test_mixed_inputs_are_refused(name, dtype):
 @pytest.mark.parametrize("samples", [2, 5])
 def test_gradients_that_mix_inputs_are_refused(samples):
     """Outputs do not tell."""
-    network = made(lambda: Mixing(lambda h: h + h[:1] - h[:1].detach()))
+    network = made(partial(Mixing, in_gradients_only))
     x = torch.randn(samples, 4, dtype=torch.float64)
     for function in (trained.traced_kernel, trained.largest_eigenvalue):
         with pytest.raises(ConfigError, match="mixes inputs"):
@@ -118,23 +146,32 @@ def test_gradients_that_do_not_arrive_are_refused(context):
     for function in (trained.traced_kernel, trained.largest_eigenvalue):
         with pytest.raises(ConfigError, match="no gradient arrives"):
             function(network, x)
-    head = trained.full_kernel(network, x, parameters=lambda name: name.startswith("head"))
-    wanted = jacobian_kernel(network, x, parameters=lambda name: name.startswith("head"))
-    assert (head - wanted).abs().max() < 1e-12 * wanted.abs().max()
+
+    def in_head(name):
+        return name.startswith("head")
+
+    kernel = trained.full_kernel(network, x, parameters=in_head)
+    expected = jacobian_kernel(network, x, parameters=in_head)
+    assert (kernel - expected).abs().max() < 1e-12 * expected.abs().max()
 
     def all_of_it(x):
         with context():
             return network(x)
 
+    def detached(x):
+        return network(x).detach()
+
     with pytest.raises(ConfigError, match="no gradient"):
         trained.traced_kernel(network, x, of=all_of_it)
     with pytest.raises(ConfigError, match="no gradient"):
-        trained.traced_kernel(network, x, of=lambda x: network(x).detach())
+        trained.traced_kernel(network, x, of=detached)
+
+
+def test_a_plain_network_without_gradients_is_refused():
     plain = made(lambda: nn.Sequential(nn.Linear(4, 2)))
+    x = torch.randn(5, 4, dtype=torch.float64)
     with pytest.raises(ConfigError, match="no gradient"):
-        trained.traced_kernel(
-            plain, torch.randn(5, 4, dtype=torch.float64), of=lambda x: plain(x).detach()
-        )
+        trained.traced_kernel(plain, x, of=lambda x: plain(x).detach())
 
 
 @pytest.mark.parametrize("make", [nn.utils.spectral_norm, nn.utils.parametrizations.spectral_norm])

@@ -1,5 +1,7 @@
 """What a refusal tells the user to do is done, and the kernel is then computed."""
 
+from functools import partial
+
 import pytest
 import torch
 from tests.helpers.unusual_modules import jacobian_kernel
@@ -66,39 +68,61 @@ class Attention(nn.Module):
         return self.head(self.inner(tokens, tokens, tokens)[0].mean(1))
 
 
+def batch_norm():
+    return network_of(nn.BatchNorm1d(6))
+
+
+def instance_norm():
+    norm = nn.InstanceNorm1d(2, track_running_stats=True)
+    return network_of(nn.Unflatten(1, (2, 3)), norm, nn.Flatten())
+
+
+def around(kind):
+    """A function that makes a network around a module without arguments."""
+    return lambda: network_of(kind())
+
+
+def spectral_norm():
+    return network_of(nn.utils.spectral_norm(nn.Linear(6, 6)))
+
+
+def spectral_parametrisation():
+    return network_of(nn.utils.parametrizations.spectral_norm(nn.Linear(6, 6)))
+
+
+def functional_dropout(self, x):
+    return self.head(functional.dropout(self.inner(x), training=self.training))
+
+
+def changed_buffer(self, x):
+    return self.head(self.inner(x)) + self.calls.add_(float(self.training))
+
+
 IN_TRAIN_MODE = {
-    "batch norm": lambda: network_of(nn.BatchNorm1d(6)),
-    "instance norm": lambda: network_of(
-        nn.Unflatten(1, (2, 3)), nn.InstanceNorm1d(2, track_running_stats=True), nn.Flatten()
-    ),
-    "dropout": lambda: network_of(nn.Dropout()),
-    "alpha dropout": lambda: network_of(nn.AlphaDropout()),
-    "random slopes": lambda: network_of(nn.RReLU()),
-    "dropped paths": lambda: network_of(DropPath()),
-    "recurrent": lambda: Recurrent().double(),
-    "attention": lambda: Attention().double(),
-    "spectral norm": lambda: network_of(nn.utils.spectral_norm(nn.Linear(6, 6))),
-    "spectral parametrisation": lambda: network_of(
-        nn.utils.parametrizations.spectral_norm(nn.Linear(6, 6))
-    ),
-    "functional dropout": lambda: function_of(
-        lambda self, x: self.head(functional.dropout(self.inner(x), training=self.training))
-    ),
-    "buffer": lambda: function_of(
-        lambda self, x: self.head(self.inner(x)) + self.calls.add_(float(self.training))
-    ),
+    "batch norm": batch_norm,
+    "instance norm": instance_norm,
+    "dropout": around(nn.Dropout),
+    "alpha dropout": around(nn.AlphaDropout),
+    "random slopes": around(nn.RReLU),
+    "dropped paths": around(DropPath),
+    "recurrent": Recurrent,
+    "attention": Attention,
+    "spectral norm": spectral_norm,
+    "spectral parametrisation": spectral_parametrisation,
+    "functional dropout": partial(function_of, functional_dropout),
+    "buffer": partial(function_of, changed_buffer),
 }
 
 
 def agrees(network, x, **options):
-    found = fw.full_kernel(network, x, **options)
-    wanted = jacobian_kernel(network, x, **options)
-    return bool((found - wanted).abs().max() < 1e-10 * wanted.abs().max())
+    kernel = fw.full_kernel(network, x, **options)
+    expected = jacobian_kernel(network, x, **options)
+    return bool((kernel - expected).abs().max() < 1e-10 * expected.abs().max())
 
 
 @pytest.mark.parametrize("name", IN_TRAIN_MODE)
 def test_eval_mode_is_the_remedy(name):
-    network = IN_TRAIN_MODE[name]().train()
+    network = IN_TRAIN_MODE[name]().double().train()
     x = torch.randn(N, 4, dtype=torch.float64)
     with pytest.raises(ConfigError, match=r"call network.eval\(\)"):
         fw.traced_kernel(network, x)
@@ -106,7 +130,10 @@ def test_eval_mode_is_the_remedy(name):
 
 
 def test_eval_mode_is_not_proposed_where_it_does_not_help():
-    network = function_of(lambda self, x: self.head(self.inner(x)) + self.calls.add_(1.0)).eval()
+    def counting(self, x):
+        return self.head(self.inner(x)) + self.calls.add_(1.0)
+
+    network = function_of(counting).eval()
     with pytest.raises(ConfigError, match="leave it as it is in eval mode") as refused:
         fw.traced_kernel(network, torch.randn(N, 4, dtype=torch.float64))
     assert "network.eval()" not in str(refused.value)
@@ -157,7 +184,10 @@ class WithoutBackward(torch.autograd.Function):
 
 
 def test_a_missing_backward_pass_is_not_called_a_change_in_place():
-    network = function_of(lambda self, x: self.head(WithoutBackward.apply(self.inner(x))))
+    def function(self, x):
+        return self.head(WithoutBackward.apply(self.inner(x)))
+
+    network = function_of(function)
     with pytest.raises(ConfigError, match="this layer has no backward pass") as refused:
         fw.traced_kernel(network, torch.randn(N, 4, dtype=torch.float64))
     assert "copy" not in str(refused.value)
@@ -220,9 +250,11 @@ def test_a_row_for_each_input_and_the_type_of_the_network_are_the_remedies():
 
 
 def test_a_result_larger_than_the_memory_is_refused_before_it_is_made(monkeypatch):
-    network = function_of(lambda self, x: self.head(self.inner(x).tanh()))
-    x = torch.randn(N, 4)
-    x = x.double()
+    def function(self, x):
+        return self.head(self.inner(x).tanh())
+
+    network = function_of(function)
+    x = torch.randn(N, 4).double()
     monkeypatch.setattr(budget, "SMALL_RESULT", 0)
     monkeypatch.setattr(budget, "free_memory", lambda: 8 * (2 * N) ** 2 - 1)
     plain = network_of(nn.Tanh())

@@ -85,13 +85,12 @@ def test_a_module_imports_nothing_from_a_later_layer(file):
 
 
 def test_a_paper_imports_no_other_paper():
-    found = {
-        (words[2], name)
-        for file in FILES
-        if (words := module_name(file).split("."))[1:2] == ["papers"]
-        for name in imports_of(ast.parse(file.read_text(encoding="utf-8")))
-        if name.startswith("finitewidth.papers.") and name.split(".")[2] != words[2]
-    }
+    found = set()
+    for file in FILES:
+        if (words := module_name(file).split("."))[1:2] == ["papers"]:
+            for name in imports_of(ast.parse(file.read_text(encoding="utf-8"))):
+                if name.startswith("finitewidth.papers.") and name.split(".")[2] != words[2]:
+                    found.add((words[2], name))
     assert found == SHARED
 
 
@@ -106,11 +105,10 @@ def test_what_is_for_every_paper_names_none(file):
     if module.startswith("finitewidth.papers."):
         return
     tree = without_docstrings(ast.parse(file.read_text(encoding="utf-8")))
-    words = {
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
+    words = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            words.add(node.value)
     words |= {name for name in imports_of(tree) if name != "finitewidth.papers"}
     named = {word for word in words if OF_A_PAPER.fullmatch(word)}
     assert not named
@@ -123,12 +121,11 @@ def test_what_is_for_every_paper_names_none(file):
 )
 def test_renderers_import_no_torch(file):
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    names = {
-        alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import)
-        for alias in node.names
-    }
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                names.add(alias.name)
     names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert not {name for name in names if name and name.split(".")[0] == "torch"}
 
@@ -148,10 +145,9 @@ def test_files_and_functions_stay_short(file):
 @pytest.mark.parametrize("folder", ["src", "tests", "benchmarks", "workflow", "docs"])
 def test_the_formatter_lays_out_every_line(folder):
     mark = re.compile(r"#\s*(fmt|yapf):\s*(skip|off)")
-    marked = [
-        f"{file.name}:{number}"
-        for file in sorted((Path(__file__).parents[2] / folder).rglob("*.py"))
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
-        if mark.search(line)
-    ]
+    marked = []
+    for file in sorted((Path(__file__).parents[2] / folder).rglob("*.py")):
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+            if mark.search(line):
+                marked.append(f"{file.name}:{number}")
     assert not marked

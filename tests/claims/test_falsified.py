@@ -71,19 +71,20 @@ class Folder:
 
     def told(self):
         """What the report tells of the paper."""
-        entries = [
-            {
-                "artifact": e.artifact,
-                "paper": e.paper,
-                "kind": e.kind,
-                "label": e.number,
-                "title": e.title,
-                "extra": e.extra,
-                "first_page": 0,
-                "files": {},
-            }
-            for e in ARTIFACTS
-        ]
+        entries = []
+        for e in ARTIFACTS:
+            entries.append(
+                {
+                    "artifact": e.artifact,
+                    "paper": e.paper,
+                    "kind": e.kind,
+                    "label": e.number,
+                    "title": e.title,
+                    "extra": e.extra,
+                    "first_page": 0,
+                    "files": {},
+                }
+            )
         settings = {
             "preset": "paper",
             "results": self.results,

@@ -47,11 +47,10 @@ def test_a_contradicting_cell_that_is_not_trained_does_not_contradict():
     runs = tables["runs"]
     for row in synthetic.ROWS_OF_TABLE2[1:]:
         runs = with_untrained(runs, {"row": row, "regime": "dlnpf"})
-    failing = [
-        name
-        for name, outcome in outcomes(training.n15({"runs": runs})).items()
-        if outcome == "fails"
-    ]
+    failing = []
+    for name, outcome in outcomes(training.n15({"runs": runs})).items():
+        if outcome == "fails":
+            failing.append(name)
     assert failing
     assert all(name.startswith("fc_sgd") for name in failing)
 
@@ -61,11 +60,10 @@ def test_a_diverged_run_makes_a_cell_untrained_even_if_no_run_is_left():
     cell = (runs["row"] == "fc_sgd") & (runs["regime"] == "dlnpf")
     runs.loc[cell, ["diverged", "trained"]] = [1, 0]
     assert "a run diverged" in training.untrained(runs, "fc_sgd", "relu", "dlnpf")
-    first = [
-        part
-        for part in training.n25(synthetic.cells() | {"runs": runs})
-        if part.name.startswith("fc_sgd, dlnpf")
-    ]
+    first = []
+    for part in training.n25(synthetic.cells() | {"runs": runs}):
+        if part.name.startswith("fc_sgd, dlnpf"):
+            first.append(part)
     assert [math.isnan(part.value) for part in first] == [True]
 
 

@@ -120,9 +120,10 @@ def test_where_alarms_are_ruled_out_decide_raises_none(kind):
     """`alarms` leaves out replications in which no p-value is small enough for Holm's rule."""
     ends = ({"low": 0}, {"high": 1}, {"low": 0, "high": 0.5}, {"low": 0, "high": 0})
     errors = ({"standard_error": 1}, {"standard_error": 0.2, "dof": 3}, {"chance": 0.02})
-    parts = [
-        Part(name="x", value=0.2, paper=True, **end, **error) for end in ends for error in errors
-    ]
+    parts = []
+    for end in ends:
+        for error in errors:
+            parts.append(Part(name="x", value=0.2, paper=True, **end, **error))
     parts += [Part(name="y", value=value, low=0, ours="a reason") for value in (-1, 1)]
     uniforms = null.uniforms_of(null.stream(kind), INDEPENDENT, (400, len(parts))) ** 2
     terms = Terms(kind=kind)

@@ -32,27 +32,39 @@ def grown(draws):
     return Kernels(growth * w, growth * b, growth**0.5 * f)
 
 
+def in_directions(numbers, axes):
+    """Return the projections of numbers (draws, size) on axes (size, 3), by name."""
+    projections = numbers @ axes
+    return {f"direction {i}": projections[:, i] for i in range(3)}
+
+
 def scalar_statistics(draws, axes):
-    w, b, f = (np.ravel(part) for part in (draws.theta_w, draws.theta_b, draws.output))
-    joint = np.stack([np.log1p(w), np.log1p(b), np.arcsinh(f)], axis=1) @ axes
-    laws = {"W": w, "b": b, "f": f, "Theta": w + b, "W b": w * b, "W f^2": w * f * f}
+    """Return statistics of the parts of a kernel of one input, each (draws,)."""
+    w = np.ravel(draws.theta_w)
+    b = np.ravel(draws.theta_b)
+    f = np.ravel(draws.output)
+    theta = w + b
+    laws = {"W": w, "b": b, "f": f, "Theta": theta, "W b": w * b, "W f^2": w * f * f}
+    joint = np.stack([np.log1p(w), np.log1p(b), np.arcsinh(f)], axis=1)  # (draws, 3)
     means = {
         "W": w,
         "b": b,
         "f": f,
         "W b": w * b,
-        "Theta^2": (w + b) ** 2,
+        "Theta^2": theta**2,
         "f^2": f * f,
-        "log Theta": np.log1p(w + b),
+        "log Theta": np.log1p(theta),
     }
-    return laws | {f"direction {i}": joint[:, i] for i in range(3)}, means
+    return laws | in_directions(joint, axes), means
 
 
 def kernel_statistics(draws, axes):
-    f = draws.output.reshape(len(draws.theta), -1)
-    pairs = np.triu_indices(f.shape[1])
-    entries = [part[:, *pairs] for part in (draws.theta_w, draws.theta_b)]
-    joint = np.arcsinh(np.concatenate([*entries, f], axis=1)) @ axes
+    """Return statistics of kernels (draws, S, S) of several inputs."""
+    f = draws.output.reshape(len(draws.theta), -1)  # (draws, S)
+    rows, columns = np.triu_indices(f.shape[1])
+    entries_w = draws.theta_w[:, rows, columns]  # (draws, S (S + 1) / 2)
+    entries_b = draws.theta_b[:, rows, columns]
+    joint = np.arcsinh(np.concatenate([entries_w, entries_b, f], axis=1))
     first = draws.theta[:, 0, 0]
     off = draws.theta[:, 0, -1]
     w_off = draws.theta_w[:, 0, -1]
@@ -75,16 +87,19 @@ def kernel_statistics(draws, axes):
         "f f'": outputs,
         "log first": np.log1p(first),
     }
-    return laws | {f"direction {i}": joint[:, i] for i in range(3)}, means
+    return laws | in_directions(joint, axes), means
 
 
 def pair_statistics(theta, axes):
     """Return statistics of Theta(x, x) and Theta(x, x~), given as (2, draws)."""
-    own, off = theta
-    joint = np.arcsinh(theta.T) @ axes
-    laws = {"Theta(x, x)": own, "Theta(x, x~)": off, "ratio": off / own}
-    means = {"Theta(x, x)": own, "Theta(x, x~)": off, "Theta(x, x~)^2": off**2, "ratio": off / own}
-    return laws | {f"direction {i}": joint[:, i] for i in range(3)}, means
+    diagonal, off_diagonal = theta
+    laws = {
+        "Theta(x, x)": diagonal,
+        "Theta(x, x~)": off_diagonal,
+        "ratio": off_diagonal / diagonal,
+    }
+    means = laws | {"Theta(x, x~)^2": off_diagonal**2}
+    return laws | in_directions(np.arcsinh(theta.T), axes), means
 
 
 def extrapolated(narrow, wide, limits):

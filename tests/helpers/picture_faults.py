@@ -317,8 +317,14 @@ def _same_ruler(axis: Axes, name: str) -> bool:
 
 def legends(figure: Figure) -> Iterator[str]:
     """What a legend shows, some axes draw."""
-    drawn = {_look(line) for axis in figure.axes for line in axis.lines if _drawn(line)}
-    filled = [c for axis in figure.axes for c in (*axis.collections, *axis.patches)]
+    drawn = set()
+    for axis in figure.axes:
+        for line in axis.lines:
+            if _drawn(line):
+                drawn.add(_look(line))
+    filled = []
+    for axis in figure.axes:
+        filled.extend((*axis.collections, *axis.patches))
     for legend in _legends(figure):
         for handle, text in zip(legend.legend_handles, legend.get_texts(), strict=False):
             if not isinstance(handle, Line2D) or not _colours(handle):
@@ -363,7 +369,9 @@ def _among(handle: Line2D, collections: list) -> bool:
     wanted = {colours.to_hex(c) for c in _colours(handle)}
     for collection in collections:
         both = (collection.get_facecolor(), collection.get_edgecolor())
-        rgba = [colour for each in both for colour in np.atleast_2d(each)]
+        rgba = []
+        for each in both:
+            rgba.extend(np.atleast_2d(each))
         if wanted & {colours.to_hex(c) for c in rgba if len(c)}:
             return True
     return max(map(_saturation, wanted)) < 0.02  # a neutral handle stands for a mark

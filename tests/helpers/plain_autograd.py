@@ -73,10 +73,9 @@ def _chunk(init, sizes, phi, x, count, rng):
         torch.autograd.grad(column.sum(), weights + biases, retain_graph=True)
         for column in output.unbind(1)
     ]
-    thetas = [
-        sum(_gram([row[layer] for row in gradients]) for layer in layers)
-        for layers in (range(len(sizes)), range(len(sizes), 2 * len(sizes)))
-    ]
+    thetas = []
+    for layers in (range(len(sizes)), range(len(sizes), 2 * len(sizes))):
+        thetas.append(sum(_gram([row[layer] for row in gradients]) for layer in layers))
     return *(theta.numpy() for theta in thetas), z.detach().numpy()
 
 

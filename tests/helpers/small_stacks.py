@@ -20,7 +20,10 @@ def images(samples=32, inputs=16, outputs=OUTPUTS, dtype=torch.float32):
 def stack_of(activation, sigma_w2, depth=5, width=32, inputs=16, seeds=(0,), **more):
     """Networks of all variances and seeds, with sigma_b2 = 1."""
     more = {"dtype": torch.float32, "outputs": OUTPUTS, **more}
-    draws = [Draw(value, 1.0, seed) for seed in seeds for value in sigma_w2]
+    draws = []
+    for seed in seeds:
+        for value in sigma_w2:
+            draws.append(Draw(value, 1.0, seed))
     widths = [inputs, *[width] * (depth - 1), more["outputs"]]
     return initial_stack(("descent test",), draws, widths, activation).copy(more["dtype"])
 

@@ -104,7 +104,9 @@ def accuracies(paper: str) -> pd.DataFrame:
 def sweep() -> pd.DataFrame:
     """Rows of the table of soft gates."""
     networks = [("linear", None, None), ("relu", None, None)]
-    networks += [("soft_relu", beta, eps) for eps in (0.1, 0.4) for beta in (1.0, 8.0, 24.0)]
+    for eps in (0.1, 0.4):
+        for beta in (1.0, 8.0, 24.0):
+            networks.append(("soft_relu", beta, eps))
     rows = pd.DataFrame(networks, columns=["regime", "beta", "eps"])
     rows = rows.assign(
         network=rows["regime"],
@@ -144,35 +146,37 @@ def text_numbers(paper: str) -> pd.DataFrame:
 
 def cntk() -> pd.DataFrame:
     """Rows of the table of the CNTK and of the networks on the same images."""
-    kernel = [
-        {
-            "kind": "kernel",
-            "regime": "cntk",
-            "train": train,
-            "accuracy": 15.25 + train / 30,
-            "standard_error": 1.8,
-            "ridge": ridge,
-            "condition_number": 4.4e2 * train,
-        }
-        for train, ridge in ((50, 0.1), (4000, 1e-6))
-    ]
+    kernel = []
+    for train, ridge in ((50, 0.1), (4000, 1e-6)):
+        kernel.append(
+            {
+                "kind": "kernel",
+                "regime": "cntk",
+                "train": train,
+                "accuracy": 15.25 + train / 30,
+                "standard_error": 1.8,
+                "ridge": ridge,
+                "condition_number": 4.4e2 * train,
+            }
+        )
     printed = [{"kind": "printed", "regime": "cntk", "accuracy": 77.43}]
-    networks = [
-        {
-            "kind": "network",
-            "regime": regime,
-            "train": 4000,
-            "runs": 3,
-            "accuracy": 70.5,
-            "standard_error": 2.32,
-            "best_test": 71.0,
-            "train_accuracy": 100.0,
-            "trained": float(regime != "relu"),
-            "train_accuracy_lowest": 78.75,
-            "trained_from": 95.0,
-        }
-        for regime in table2.REGIMES["npf"]
-    ]
+    networks = []
+    for regime in table2.REGIMES["npf"]:
+        networks.append(
+            {
+                "kind": "network",
+                "regime": regime,
+                "train": 4000,
+                "runs": 3,
+                "accuracy": 70.5,
+                "standard_error": 2.32,
+                "best_test": 71.0,
+                "train_accuracy": 100.0,
+                "trained": float(regime != "relu"),
+                "train_accuracy_lowest": 78.75,
+                "trained_from": 95.0,
+            }
+        )
     return pd.DataFrame([*kernel, *printed, *networks])
 
 

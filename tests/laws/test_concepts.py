@@ -58,11 +58,10 @@ def test_a_red_edge_lies_on_an_active_path(toy):
     for example in (1, 2, 3):
         on = listed[listed[f"active_{example}"] == 1]
         routes = [(*path, 1) for path in on[["layer_0", "layer_1", "layer_2"]].to_numpy().tolist()]
-        wanted = {
-            (layer, a, b)
-            for route in routes
-            for layer, (a, b) in enumerate(itertools.pairwise(route), start=1)
-        }
+        wanted = set()
+        for route in routes:
+            for layer, (a, b) in enumerate(itertools.pairwise(route), start=1):
+                wanted.add((layer, a, b))
         red = edges[edges[f"active_{example}"] == 1][["layer", "start", "end"]]
         assert set(map(tuple, red.astype(int).to_numpy().tolist())) == wanted
 
@@ -77,7 +76,10 @@ def test_formulas_are_written_as_text():
     assert as_text(r"$q^f_x(i, l) = \sum_j \Theta^f(i, j, l)$") == "qᶠₓ(i, l) = Σⱼ Θᶠ(i, j, l)"
     assert as_text(r"G = \frac{1}{1 + \exp(-\beta q)}") == "G = 1 / (1 + exp(−β q))"
     for equations in (concepts.EQUATIONS, circular.EQUATIONS):
-        texts = [as_text(latex) for rows in equations.values() for *_, latex in rows]
+        texts = []
+        for rows in equations.values():
+            for *_, latex in rows:
+                texts.append(as_text(latex))
         assert not {"\\", "$"} & set("".join(texts))
 
 

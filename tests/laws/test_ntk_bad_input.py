@@ -85,8 +85,8 @@ def test_overflow_of_other_activations_is_never_silent(sampler):
         return 10 * h + h.tanh()
 
     samplers = {
-        "vectors": lambda: sample_vectors(init, 3, 1, activation=steep),
-        "kernels": lambda: sample_kernels(init, np.eye(2), 3, 1, activation=steep),
+        "vectors": partial(sample_vectors, init, 3, 1, activation=steep),
+        "kernels": partial(sample_kernels, init, np.eye(2), 3, 1, activation=steep),
     }
     with pytest.raises(ConfigError, match="overflows float64 at depth 200"):
         samplers[sampler]()

@@ -216,13 +216,12 @@ def test_the_input_of_equal_dispersions_has_a_limit_in_the_chaotic_phase(sigma_w
 
 
 def test_the_input_of_equal_dispersions_falls_with_depth_outside_the_chaotic_phase():
-    deep = {
-        variance: [
+    deep = {}
+    for variance in (1.8, 2.0):
+        deep[variance] = [
             reversal_input(widths_of("growing", depth, 100, 500)[1:], variance)
             for depth in (200, 400, 800)
         ]
-        for variance in (1.8, 2.0)
-    }
     np.testing.assert_allclose(np.divide(deep[2.0][:-1], deep[2.0][1:]), 2, rtol=0.03)
     assert max(deep[1.8]) < 1e-7
     assert reversal_input(widths_of("growing", 4000, 100, 500)[1:], 0.2) == 0

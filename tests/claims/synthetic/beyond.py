@@ -1,6 +1,7 @@
 """Made-up rows for the claims of beyond: dispersions and ratios from simple laws of L / M."""
 
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -58,30 +59,30 @@ def theorem31(factor=1.0, measured=1.0, ordered=1.0):
 
     Those of ordered networks tend to ``ordered``.
     """
-    rows = [
-        (phase, variance, x, width, share * law * (1 - 1 / width), law)
-        for phase, variance, share in (
-            ("ordered", 1.0, ordered),
-            ("critical", 2.0, factor),
-            ("chaotic", 2.5, factor),
-            ("chaotic", 4.0, factor),
-        )
-        for x in (0.1, 0.5, 2.0)
-        for law in (np.exp(log_limit(x, variance)),)
-        for width in (640, 1280, 2560, 5120)
-    ]
+    rows = []
+    for phase, variance, share in (
+        ("ordered", 1.0, ordered),
+        ("critical", 2.0, factor),
+        ("chaotic", 2.5, factor),
+        ("chaotic", 4.0, factor),
+    ):
+        for x in (0.1, 0.5, 2.0):
+            law = np.exp(log_limit(x, variance))
+            for width in (640, 1280, 2560, 5120):
+                rows.append((phase, variance, x, width, share * law * (1 - 1 / width), law))
     columns = ["phase", "sigma_w2", "x", "width", "exact", "printed"]
     return diagonal(measured) | {"doubled": pd.DataFrame(rows, columns=columns)}
 
 
 def limits(above=1.5):
     """Limits of Figure 5: log r of the chaotic phase is ``above`` times that of the edge."""
-    rows = [
-        (form, phase, alpha, x, np.exp(x * (above if phase == "chaotic" else alpha)))
-        for form in ("printed", "corrected")
-        for phase, alpha in (("chaotic", 1.0), ("critical", 1.0), ("critical", 0.5))
-        for x in (0.0, 0.5, 1.0)
-    ]
+    rows = []
+    for form, (phase, alpha), x in product(
+        ("printed", "corrected"),
+        (("chaotic", 1.0), ("critical", 1.0), ("critical", 0.5)),
+        (0.0, 0.5, 1.0),
+    ):
+        rows.append((form, phase, alpha, x, np.exp(x * (above if phase == "chaotic" else alpha))))
     return pd.DataFrame(rows, columns=["form", "phase", "alpha_0", "x", "y"])
 
 
@@ -100,13 +101,11 @@ def near(better="sums", rise=1.0, fall=1.0):
 def architectures(growing=0.5):
     """Shapes of network, log r proportional to depth, exact and as Theorem 3.2 has it."""
     slopes = {"growing": growing, "constant": 1.0, "shrinking": 2.0}
-    rows = [
-        (name, variance, depth, curve, np.exp(slope * depth / 100))
-        for name, slope in slopes.items()
-        for variance in (1.0, 2.0)
-        for depth in (20, 50, 100)
-        for curve in ("exact", "printed_sums")
-    ]
+    rows = []
+    for (name, slope), variance, depth, curve in product(
+        slopes.items(), (1.0, 2.0), (20, 50, 100), ("exact", "printed_sums")
+    ):
+        rows.append((name, variance, depth, curve, np.exp(slope * depth / 100)))
     columns = ["architecture", "sigma_w2", "depth", "curve", "y"]
     return {"architectures": pd.DataFrame(rows, columns=columns)}
 
@@ -197,12 +196,9 @@ def moments(forward=1.0, limit=1.0):
 def estimators(bias=0.0):
     """Means of both leave-one-out estimators over the truth."""
     names = ("leave_one_out", "printed_leave_one_out")
-    rows = [
-        (name, size, truth, 1 + bias, 0.001)
-        for name in names
-        for size in (20, 500)
-        for truth in (1.65, 4.48)
-    ]
+    rows = []
+    for name, size, truth in product(names, (20, 500), (1.65, 4.48)):
+        rows.append((name, size, truth, 1 + bias, 0.001))
     columns = ["estimator", "size", "truth", "value", "error"]
     return {"estimators": pd.DataFrame(rows, columns=columns)}
 

@@ -82,18 +82,18 @@ def frozen(gamma=1.0, theta=1.0, nc3=0.2, nc2=1e-9):
             "h2": 1e-9,
             "drift": 1e-12,
         }
-        rows += [
-            {
-                "case": case(other, beta),
-                "kappa_n": other,
-                "beta": beta,
-                "run": run,
-                "quantity": name,
-                "value": value,
-            }
-            for run in RUNS
-            for name, value in values.items()
-        ]
+        for run in RUNS:
+            for name, value in values.items():
+                rows.append(
+                    {
+                        "case": case(other, beta),
+                        "kappa_n": other,
+                        "beta": beta,
+                        "run": run,
+                        "quantity": name,
+                        "value": value,
+                    }
+                )
     return pd.DataFrame(rows)
 
 
@@ -130,17 +130,17 @@ def residuals(order=("global", "class", "single")):
     rows = []
     for kernel in ("0.2, 0.1, 0.01", "1, 0.5, 0.4"):
         for place, component in enumerate(order):
-            rows += [
-                {
-                    "kernel": kernel,
-                    "component": component,
-                    "run": run,
-                    "eigenvalue": 1.0,
-                    "reached": 4.0**place * (1 + 0.01 * jitter(kernel, run)),
-                    "predicted": 1.0,
-                }
-                for run in RUNS
-            ]
+            for run in RUNS:
+                rows.append(
+                    {
+                        "kernel": kernel,
+                        "component": component,
+                        "run": run,
+                        "eigenvalue": 1.0,
+                        "reached": 4.0**place * (1 + 0.01 * jitter(kernel, run)),
+                        "predicted": 1.0,
+                    }
+                )
     return pd.DataFrame(rows)
 
 

@@ -15,66 +15,64 @@ SEEDS = range(5)
 
 def variances(power):
     """Var = d^power / w (1 - 1 / d), exactly, and w Var for large widths."""
-    rows = [
-        {
-            "entry": entry,
-            "form": "exact" if width else "leading",
-            "width": width,
-            "depth": depth,
-            "per_d2": depth ** (power - 2) * (1 - 1 / depth),
-        }
-        for entry in ("open", "half")
-        for width in (0, 512, 1024)
-        for depth in (16, 32, 64)
-    ]
+    rows = []
+    for entry, width, depth in product(("open", "half"), (0, 512, 1024), (16, 32, 64)):
+        rows.append(
+            {
+                "entry": entry,
+                "form": "exact" if width else "leading",
+                "width": width,
+                "depth": depth,
+                "per_d2": depth ** (power - 2) * (1 - 1 / depth),
+            }
+        )
     return {"variance": pd.DataFrame(rows)}
 
 
 def fits(lowest):
-    rows = [
-        {
-            "hidden": hidden,
-            "width": 16,
-            "biases": biases,
-            "run": run,
-            "floor": 1.8,
-            "lowest": 1e-9 if biases else lowest + 0.1 * run,
-        }
-        for hidden in (1, 2)
-        for biases in (0, 1)
-        for run in range(3)
-    ]
+    rows = []
+    for hidden, biases, run in product((1, 2), (0, 1), range(3)):
+        rows.append(
+            {
+                "hidden": hidden,
+                "width": 16,
+                "biases": biases,
+                "run": run,
+                "floor": 1.8,
+                "lowest": 1e-9 if biases else lowest + 0.1 * run,
+            }
+        )
     return {"fits": pd.DataFrame(rows)}
 
 
 def kernels(overlap=0.5, far=1.0, near=0.1, runs=20):
     """Kernels at the start of both widths; 1/2 is the ``overlap`` that is expected."""
-    rows = [
-        {
-            "width": width,
-            "depth": depth,
-            "run": run,
-            "diagonal": 1 + 0.02 * _scatter(run, runs),
-            "off_diagonal": overlap ** (depth - 1) + 0.002 * _scatter(run, runs),
-            "distance": (far if width == 25 else near) + 0.01 * _scatter(run, runs),
-        }
-        for width in (25, 500)
-        for depth in DEPTHS
-        for run in range(runs)
-    ]
+    rows = []
+    for width, depth, run in product((25, 500), DEPTHS, range(runs)):
+        rows.append(
+            {
+                "width": width,
+                "depth": depth,
+                "run": run,
+                "diagonal": 1 + 0.02 * _scatter(run, runs),
+                "off_diagonal": overlap ** (depth - 1) + 0.002 * _scatter(run, runs),
+                "distance": (far if width == 25 else near) + 0.01 * _scatter(run, runs),
+            }
+        )
     return pd.DataFrame(rows)
 
 
 def entries(**changes):
-    ideal = [
-        {
-            "width": 500,
-            "depth": depth,
-            "diagonal_ideal": 1.0,
-            "off_diagonal_ideal": 0.5 ** (depth - 1),
-        }
-        for depth in DEPTHS
-    ]
+    ideal = []
+    for depth in DEPTHS:
+        ideal.append(
+            {
+                "width": 500,
+                "depth": depth,
+                "diagonal_ideal": 1.0,
+                "off_diagonal_ideal": 0.5 ** (depth - 1),
+            }
+        )
     return {"kernels": kernels(**changes), "entries": pd.DataFrame(ideal)}
 
 
@@ -104,18 +102,19 @@ def deeper(slope=-0.1):
 
 def linear(first=0.81, steps=15.0, growth=2.0, slower=0.0, runs=50):
     """Deep linear networks; ``slower``: more steps per layer."""
-    rows = [
-        {
-            "depth": depth,
-            "run": run,
-            "kernel": depth * (1 + 0.02 * _scatter(run, runs)),
-            "first_ratio": first - 0.003 * _scatter(run, runs),
-            "steps_to_hundredth": steps + slower * depth + 0.1 * _scatter(run, runs),
-            "kernel_growth": growth + 0.02 * _scatter(run, runs),
-        }
-        for depth in LINEAR_DEPTHS
-        for run in range(runs)
-    ]
+    rows = []
+    for depth in LINEAR_DEPTHS:
+        for run in range(runs):
+            rows.append(
+                {
+                    "depth": depth,
+                    "run": run,
+                    "kernel": depth * (1 + 0.02 * _scatter(run, runs)),
+                    "first_ratio": first - 0.003 * _scatter(run, runs),
+                    "steps_to_hundredth": steps + slower * depth + 0.1 * _scatter(run, runs),
+                    "kernel_growth": growth + 0.02 * _scatter(run, runs),
+                }
+            )
     return {"runs": pd.DataFrame(rows)}
 
 
@@ -125,13 +124,12 @@ def circular(change=0.0):
         {"layer": 1, "start": [1, 2, 1, 2], "end": [1, 2, 2, 1], "tap": [1, 1, 2, 2]}
     )
     paths = pd.DataFrame({"path": [1, 2, 3, 4], "bundle": [1, 1, 2, 2]})
-    rows = [
-        {"gating": 0, "s": s, "s_prime": other, "shift": shift, "pooled": value, "lemma": value}
-        for s in (1, 2)
-        for other in (1, 2)
-        for shift in (0, 1)
-        for value in (2.0 + s * other + change * shift,)
-    ]
+    rows = []
+    for s, other, shift in product((1, 2), (1, 2), (0, 1)):
+        value = 2.0 + s * other + change * shift
+        rows.append(
+            {"gating": 0, "s": s, "s_prime": other, "shift": shift, "pooled": value, "lemma": value}
+        )
     kernel = pd.DataFrame(rows)
     return {"connections": connections, "paths": paths, "kernel": kernel}
 
@@ -146,22 +144,26 @@ def spread(seed, scale):
 
 
 def mnist(galu=0.965, relu=0.985, galu_epochs=4.0, train=1.0, labels=1.0):
-    rows = [
-        {
-            "regime": regime,
-            "variant": variant,
-            "seed": seed,
-            "diverged": 0,
-            "best_test": test + 0.0005 * jitter(regime, variant, seed),
-            "best_train": (labels if variant == "random_labels" else train) + spread(seed, 1e-4),
-            "epochs": 100,
-            "train_images": 60_000,
-            "epochs_to_99": epochs + spread(seed, 0.1) * (1 if regime == "relu" else 2),
-        }
-        for regime, test, epochs in (("galu", galu, galu_epochs), ("relu", relu, 6.0))
-        for variant in ("original", "random_labels", "random_pixels")
-        for seed in SEEDS
-    ]
+    rows = []
+    for (regime, test, epochs), variant, seed in product(
+        (("galu", galu, galu_epochs), ("relu", relu, 6.0)),
+        ("original", "random_labels", "random_pixels"),
+        SEEDS,
+    ):
+        rows.append(
+            {
+                "regime": regime,
+                "variant": variant,
+                "seed": seed,
+                "diverged": 0,
+                "best_test": test + 0.0005 * jitter(regime, variant, seed),
+                "best_train": (labels if variant == "random_labels" else train)
+                + spread(seed, 1e-4),
+                "epochs": 100,
+                "train_images": 60_000,
+                "epochs_to_99": epochs + spread(seed, 0.1) * (1 if regime == "relu" else 2),
+            }
+        )
     return {"runs": pd.DataFrame(rows)}
 
 
@@ -175,18 +177,19 @@ def binary(untrained="", **losses):
         "soft_relu": 0.03,
         "soft_galu": 0.03,
     }
-    rows = [
-        {
-            "regime": regime,
-            "seed": seed,
-            "diverged": 0,
-            "test_loss": loss + spread(seed, 0.001) * (1 + number % 3),
-            "trained": int(regime != untrained or seed > 0),
-            "best_train": 0.9 if regime == untrained and seed == 0 else 1.0,
-        }
-        for number, (regime, loss) in enumerate((means | losses).items())
-        for seed in SEEDS
-    ]
+    rows = []
+    for number, (regime, loss) in enumerate((means | losses).items()):
+        for seed in SEEDS:
+            rows.append(
+                {
+                    "regime": regime,
+                    "seed": seed,
+                    "diverged": 0,
+                    "test_loss": loss + spread(seed, 0.001) * (1 + number % 3),
+                    "trained": int(regime != untrained or seed > 0),
+                    "best_train": 0.9 if regime == untrained and seed == 0 else 1.0,
+                }
+            )
     return {"runs": pd.DataFrame(rows)}
 
 
@@ -199,36 +202,36 @@ def nu(frozen=2000.0, ka_end=0.5):
         ("ka", "soft-GaLU"): ka_end,
         ("ka_hat", "soft-GaLU"): 1000.0,
     }
-    rows = [
-        {
-            "panel": panel,
-            "series": series,
-            "epoch": epoch,
-            "seed": seed,
-            "nu": (end if epoch else 3 * max(end, 0.5))
-            * (1 + 0.01 * jitter(panel, series, epoch, seed)),
-        }
-        for (panel, series), end in ends.items()
-        for epoch in (0, 2, 4, 6, 8)
-        for seed in SEEDS
-    ]
+    rows = []
+    for ((panel, series), end), epoch, seed in product(ends.items(), (0, 2, 4, 6, 8), SEEDS):
+        rows.append(
+            {
+                "panel": panel,
+                "series": series,
+                "epoch": epoch,
+                "seed": seed,
+                "nu": (end if epoch else 3 * max(end, 0.5))
+                * (1 + 0.01 * jitter(panel, series, epoch, seed)),
+            }
+        )
     return {"runs": pd.DataFrame(rows)}
 
 
 def text(gates_only=56.0):
     values = {"gates_only": gates_only, "soft_relu": 72.0}
-    rows = [
-        {
-            "quantity": "test_accuracy",
-            "row": "cifar10",
-            "column": column,
-            "seed": seed,
-            "value": value + spread(seed, 0.1),
-            "diverged": 0,
-        }
-        for column, value in values.items()
-        for seed in SEEDS
-    ]
+    rows = []
+    for column, value in values.items():
+        for seed in SEEDS:
+            rows.append(
+                {
+                    "quantity": "test_accuracy",
+                    "row": "cifar10",
+                    "column": column,
+                    "seed": seed,
+                    "value": value + spread(seed, 0.1),
+                    "diverged": 0,
+                }
+            )
     return {"runs": pd.DataFrame(rows)}
 
 
@@ -236,18 +239,19 @@ def sweep(first=0.58, fitted=0.99):
     test = {1: first, 2: 0.63, 4: 0.68, 8: 0.71, 12: 0.71, **dict.fromkeys((16, 20, 24), 0.71)}
     networks = {"dln": (0.5042, 0.3939), "relu": (fitted, 0.71)}
     networks |= {f"soft_relu_eps{eps}_beta{b}": (fitted, test[b]) for eps, b in product(EPS, BETAS)}
-    rows = [
-        {
-            "network": network,
-            "seed": seed,
-            "diverged": 0,
-            "train_images": 50_000,
-            "best_train": train + spread(seed, 0.0004 if network == "dln" else 0.0002),
-            "best_test": accuracy + 0.0005 * jitter(network, seed),
-        }
-        for network, (train, accuracy) in networks.items()
-        for seed in SEEDS
-    ]
+    rows = []
+    for network, (train, accuracy) in networks.items():
+        for seed in SEEDS:
+            rows.append(
+                {
+                    "network": network,
+                    "seed": seed,
+                    "diverged": 0,
+                    "train_images": 50_000,
+                    "best_train": train + spread(seed, 0.0004 if network == "dln" else 0.0002),
+                    "best_test": accuracy + 0.0005 * jitter(network, seed),
+                }
+            )
     return {"runs": pd.DataFrame(rows)}
 
 

@@ -1,5 +1,7 @@
 """Made-up errors of memorisation networks, which claims of two papers read."""
 
+from itertools import product
+
 import pandas as pd
 
 DEPTHS = (2, 4, 6, 8, 12, 16, 20)
@@ -7,21 +9,21 @@ DEPTHS = (2, 4, 6, 8, 12, 16, 20)
 
 def errors_of(levels, runs=10):
     """log10 errors by width and depth, the same after 100 and 1000 steps."""
-    rows = [
-        {
-            "width": width,
-            "depth": depth,
-            "dynamics": dynamics,
-            "run": run,
-            "time": time,
-            "ratio": 10 ** (level + 0.01 * (run - (runs - 1) / 2)),
-        }
-        for width, of_depth in levels.items()
-        for depth, level in of_depth.items()
-        for dynamics in ("gradient descent", "linear recursion")
-        for run in range(runs)
-        for time in (100, 1000)
-    ]
+    rows = []
+    for width, of_depth in levels.items():
+        for (depth, level), dynamics, run, time in product(
+            of_depth.items(), ("gradient descent", "linear recursion"), range(runs), (100, 1000)
+        ):
+            rows.append(
+                {
+                    "width": width,
+                    "depth": depth,
+                    "dynamics": dynamics,
+                    "run": run,
+                    "time": time,
+                    "ratio": 10 ** (level + 0.01 * (run - (runs - 1) / 2)),
+                }
+            )
     return {"errors": pd.DataFrame(rows)}
 
 

@@ -1,6 +1,7 @@
 """Made-up rows for the claims of npf."""
 
 from functools import partial
+from itertools import product
 
 import pandas as pd
 from tests.claims.synthetic import jitter
@@ -15,58 +16,59 @@ WIDTHS = (16, 32, 64, 128, 256, 512)
 def table2_runs(runs=5, **accuracies):
     """Runs of Table 2, every regime's mean the same in all rows; fractions, spread .001."""
     means = {"frnpf_ii": 0.67, "frnpf_di": 0.67, "dlnpf": 0.771, "flnpf": 0.797, "relu": 0.803}
-    rows = [
-        {
-            "row": row,
-            "regime": regime,
-            "seed": seed,
-            "step_size": 0.1,
-            "best_test": (means | accuracies)[regime] + 0.001 * (seed - (runs - 1) / 2),
-            "train_last": 0.99,
-            "best_train": 0.99,
-            "trained": 1,
-            "diverged": 0,
-            "chosen": 1,
-        }
-        for row in ROWS_OF_TABLE2
-        for regime in REGIMES
-        for seed in range(runs)
-    ]
+    rows = []
+    for row, regime, seed in product(ROWS_OF_TABLE2, REGIMES, range(runs)):
+        rows.append(
+            {
+                "row": row,
+                "regime": regime,
+                "seed": seed,
+                "step_size": 0.1,
+                "best_test": (means | accuracies)[regime] + 0.001 * (seed - (runs - 1) / 2),
+                "train_last": 0.99,
+                "best_train": 0.99,
+                "trained": 1,
+                "diverged": 0,
+                "chosen": 1,
+            }
+        )
     return {"runs": pd.DataFrame(rows)}
 
 
 def cells(**changes):
     """Runs of Table 2 and the printed cells, which they meet."""
     printed = {"frnpf_ii": 67.1, "frnpf_di": 66.9, "dlnpf": 77.0, "flnpf": 79.7, "relu": 80.3}
-    rows = [
-        {
-            "paper": "npf",
-            "row": row,
-            "regime": regime,
-            "reported_mean": printed[regime],
-            "reported_spread": 0.3,
-        }
-        for row in ROWS_OF_TABLE2
-        for regime in REGIMES
-    ]
+    rows = []
+    for row in ROWS_OF_TABLE2:
+        for regime in REGIMES:
+            rows.append(
+                {
+                    "paper": "npf",
+                    "row": row,
+                    "regime": regime,
+                    "reported_mean": printed[regime],
+                    "reported_spread": 0.3,
+                }
+            )
     return {**table2_runs(**changes), "cells": pd.DataFrame(rows)}
 
 
 def stage_runs(accuracies=(0.671, 0.723, 0.744, 0.771, 0.784, 0.787, 0.794), runs=5):
     """FLNPF at stages 0 to 6; fractions, spread .001."""
-    rows = [
-        {
-            "regime": "flnpf" if stage else "frnpf_ii",
-            "stage": stage,
-            "seed": seed,
-            "best_test": mean + 0.001 * jitter(stage, seed) * (stage > 0),
-            "best_train": 0.99,
-            "trained": 1,
-            "diverged": 0,
-        }
-        for stage, mean in enumerate(accuracies)
-        for seed in range(runs)
-    ]
+    rows = []
+    for stage, mean in enumerate(accuracies):
+        for seed in range(runs):
+            rows.append(
+                {
+                    "regime": "flnpf" if stage else "frnpf_ii",
+                    "stage": stage,
+                    "seed": seed,
+                    "best_test": mean + 0.001 * jitter(stage, seed) * (stage > 0),
+                    "best_train": 0.99,
+                    "trained": 1,
+                    "diverged": 0,
+                }
+            )
     return {"stages": pd.DataFrame(rows)}
 
 
@@ -77,63 +79,66 @@ def stages_beside_table2(*accuracies):
 
 def kernel_sizes(ratio=3.0, runs=5):
     """Sizes of K^f, and of K^v that many times as large, at three epochs."""
-    rows = [
-        {
-            "epoch": epoch,
-            "seed": seed,
-            "trace_kf": 10.0 + seed,
-            "trace_kv": ratio * (10 + seed + 0.1 * jitter(epoch, seed)),
-            "frobenius_kf": 5.0 + epoch,
-            "frobenius_kv": ratio * (5.1 + epoch + seed),
-        }
-        for epoch in (0, 5, 10)
-        for seed in range(runs)
-    ]
+    rows = []
+    for epoch in (0, 5, 10):
+        for seed in range(runs):
+            rows.append(
+                {
+                    "epoch": epoch,
+                    "seed": seed,
+                    "trace_kf": 10.0 + seed,
+                    "trace_kv": ratio * (10 + seed + 0.1 * jitter(epoch, seed)),
+                    "frobenius_kf": 5.0 + epoch,
+                    "frobenius_kv": ratio * (5.1 + epoch + seed),
+                }
+            )
     return {"kernels": pd.DataFrame(rows)}
 
 
 def nu_runs(end=0.4, runs=5):
     """Values of nu that fall (or rise) evenly to ``end`` of where they began."""
-    rows = [
-        {
-            "epoch": epoch,
-            "seed": seed,
-            "condition_number": 10.0,
-            "nu": (10 + seed) * (1 + (end + 0.01 * seed - 1) * epoch / 8),
-        }
-        for epoch in range(0, 9, 2)
-        for seed in range(runs)
-    ]
+    rows = []
+    for epoch in range(0, 9, 2):
+        for seed in range(runs):
+            rows.append(
+                {
+                    "epoch": epoch,
+                    "seed": seed,
+                    "condition_number": 10.0,
+                    "nu": (10 + seed) * (1 + (end + 0.01 * seed - 1) * epoch / 8),
+                }
+            )
     return {"runs": pd.DataFrame(rows)}
 
 
 def beside_the_cntk(comparable=1, table2=None, **accuracies):
     """CNTK and networks on the same 1000 images, percent, and Table 2, fractions."""
     means = {"frnpf_ii": 50.0, "frnpf_di": 51.0, "dlnpf": 70.0, "flnpf": 72.0, "relu": 73.0}
-    rows = [
-        {
-            "kind": "network",
-            "regime": regime,
-            "train": 1000,
-            "runs": 5,
-            "accuracy": mean,
-            "standard_error": 1.0,
-            "dof": 20.0,
-            "train_accuracy_lowest": 99.0,
-            "trained": 1,
-        }
-        for regime, mean in (means | accuracies).items()
-    ]
-    rows += [
-        {
-            "kind": "kernel",
-            "regime": "cntk",
-            "train": n,
-            "accuracy": accuracy,
-            "standard_error": 1.0,
-        }
-        for n, accuracy in ((1000, 60.0), (100, 30.0))
-    ]
+    rows = []
+    for regime, mean in (means | accuracies).items():
+        rows.append(
+            {
+                "kind": "network",
+                "regime": regime,
+                "train": 1000,
+                "runs": 5,
+                "accuracy": mean,
+                "standard_error": 1.0,
+                "dof": 20.0,
+                "train_accuracy_lowest": 99.0,
+                "trained": 1,
+            }
+        )
+    for n, accuracy in ((1000, 60.0), (100, 30.0)):
+        rows.append(
+            {
+                "kind": "kernel",
+                "regime": "cntk",
+                "train": n,
+                "accuracy": accuracy,
+                "standard_error": 1.0,
+            }
+        )
     rows.append({"kind": "printed", "regime": "cntk", "accuracy": 77.43})
     runs = table2_runs(**{"dlnpf": 0.79} | (table2 or {}))
     return {**runs, "cntk": pd.DataFrame(rows).assign(comparable=comparable)}
@@ -150,20 +155,19 @@ def means(error=1e-15, z=3.0, trace=1.001):
 
 def errors(grows, slope, gates="independent", start=1.0):
     """Four runs per place, errors start · (place / 16)^slope within 2 %."""
-    rows = [
-        {
-            "grows": grows,
-            "gates": gates,
-            "depth": depth,
-            "run": run,
-            "width": place if grows == "width" else 16,
-            "copies": 1 if grows == "width" else place / 16,
-            "error": start * (place / 16) ** slope * (0.98 + 0.01 * run),
-        }
-        for depth in DEPTHS
-        for place in WIDTHS
-        for run in range(4)
-    ]
+    rows = []
+    for depth, place, run in product(DEPTHS, WIDTHS, range(4)):
+        rows.append(
+            {
+                "grows": grows,
+                "gates": gates,
+                "depth": depth,
+                "run": run,
+                "width": place if grows == "width" else 16,
+                "copies": 1 if grows == "width" else place / 16,
+                "error": start * (place / 16) ** slope * (0.98 + 0.01 * run),
+            }
+        )
     return {"runs": pd.DataFrame(rows)}
 
 

@@ -46,11 +46,10 @@ def maps_of_biases(**law):
 def borders(tanh=(1.0, 2.0, 3.4)):
     """Borders at three bias variances, ReLU's at 2."""
     lines = {"relu": (2.0, 2.0, 2.0), "tanh": tanh}
-    rows = [
-        (name, bias, value)
-        for name, line in lines.items()
-        for bias, value in zip((0, 0.1, 1), line, strict=True)
-    ]
+    rows = []
+    for name, line in lines.items():
+        for bias, value in zip((0, 0.1, 1), line, strict=True):
+            rows.append((name, bias, value))
     return {"borders": pd.DataFrame(rows, columns=["activation", "sigma_b2", "sigma_w2"])}
 
 
@@ -81,11 +80,10 @@ def figures_1_and_2(critical=1.0, **law):
 
 def at_the_border(deep=1.2, **law):
     """The same with cells that are drawn often; ``deep`` is r of the deepest of these."""
-    rows = [
-        ("relu", width, 1, 2.0, depth, "ours", r, 1e-3)
-        for width in (50, 100, 200)
-        for depth, r in ((20, 1.1), (DEPTHS[-1], deep))
-    ]
+    rows = []
+    for width in (50, 100, 200):
+        for depth, r in ((20, 1.1), (DEPTHS[-1], deep)):
+            rows.append(("relu", width, 1, 2.0, depth, "ours", r, 1e-3))
     columns = [
         "activation",
         "width",
@@ -140,14 +138,13 @@ def kappas(ordered=0.5, border_power=0.1, spread=0.5, power=-1):
 
 def solutions(constant=1.0, real=0.9, ordered=0.7):
     """Variances over the formula; those of real kernels are farther off in the ordered phase."""
-    rows = [
-        ("relu", phase, variance, 1, 10, kernel, ratio, 0.005)
-        for variance, phase in PHASES.items()
+    rows = []
+    for variance, phase in PHASES.items():
         for kernel, ratio in (
             ("constant", constant),
             ("infinite_width", ordered if phase == "ordered" else real),
-        )
-    ]
+        ):
+            rows.append(("relu", phase, variance, 1, 10, kernel, ratio, 0.005))
     columns = ["activation", "phase", "sigma_w2", "sigma_b2", "depth", "kernel", "ratio", "error"]
     return {"solutions": pd.DataFrame(rows, columns=columns)}
 

@@ -54,14 +54,47 @@ def towers():
     return network, x, fw.full_kernel(network, numbers, of=of)
 
 
+def unchanged(x):
+    return x
+
+
+def in_another_order(x):
+    return dict(reversed(x.items()))
+
+
+def arrays_by_name(x):
+    return {name: tensor.numpy() for name, tensor in x.items()}
+
+
+def lists_by_name(x):
+    return {name: tensor.tolist() for name, tensor in x.items()}
+
+
+def by_position(x):
+    return tuple(x.values())
+
+
+def arrays_by_position(x):
+    return tuple(tensor.numpy() for tensor in x.values())
+
+
+def gradients_of(outputs, parameters):
+    """The gradients of all outputs of each of the N inputs, one after another, as rows."""
+    rows = []
+    for output in outputs.reshape(-1):
+        gradients = torch.autograd.grad(output, parameters, retain_graph=True)
+        rows.append(torch.cat([gradient.flatten() for gradient in gradients]))
+    return torch.stack(rows).view(N, -1)
+
+
 FORMS = {
-    "mapping": lambda x: x,
+    "mapping": unchanged,
     "another mapping": UserDict,  # as that of a tokeniser
-    "another order": lambda x: dict(reversed(x.items())),
-    "arrays by name": lambda x: {name: tensor.numpy() for name, tensor in x.items()},
-    "lists by name": lambda x: {name: tensor.tolist() for name, tensor in x.items()},
-    "tuple": lambda x: tuple(x.values()),
-    "arrays by position": lambda x: tuple(tensor.numpy() for tensor in x.values()),
+    "another order": in_another_order,
+    "arrays by name": arrays_by_name,
+    "lists by name": lists_by_name,
+    "tuple": by_position,
+    "arrays by position": arrays_by_position,
 }
 
 
@@ -81,30 +114,45 @@ def test_several_arguments_are_sliced_by_rows(form, towers):
     assert abs(largest - exact) < 1e-8 * exact
 
 
+IDS = torch.zeros(N, 6, dtype=torch.int64)
+IMAGE = torch.zeros(N, 3, dtype=torch.float64)
+
+
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("changes", "words"),
     [
-        (lambda x: x | {"image": x["image"][:4]}, r"x\['image'\]: 4 rows must be 5"),
-        (lambda x: {}, "x: holds no inputs"),
-        (lambda x: x | {"mask": None}, r"x\['mask'\]: NoneType must be a tensor"),
-        (lambda x: x | {"mask": 1.0}, r"x\['mask'\]: shape \(\) holds no inputs"),
-        (lambda x: x | {"image": x["image"] * torch.nan}, r"x\['image'\]: holds NaN"),
-        (lambda x: {3: x["ids"]}, "key 3 must be the name"),
-        (lambda x: x | {"ids": [[1, 2], [3]]}, r"x\['ids'\]: its lists differ in length; pad"),
+        ({"image": IMAGE[:4]}, r"x\['image'\]: 4 rows must be 5"),
+        ({"mask": None}, r"x\['mask'\]: NoneType must be a tensor"),
+        ({"mask": 1.0}, r"x\['mask'\]: shape \(\) holds no inputs"),
+        ({"image": IMAGE * torch.nan}, r"x\['image'\]: holds NaN"),
+        ({"ids": [[1, 2], [3]]}, r"x\['ids'\]: its lists differ in length; pad"),
+    ],
+)
+def test_an_argument_that_does_not_fit_is_refused_by_name(changes, words, towers):
+    network, x, _ = towers
+    with pytest.raises(ConfigError, match=words):
+        fw.traced_kernel(network, x | changes)
+
+
+@pytest.mark.parametrize(
+    ("x", "words"),
+    [
+        ({}, "x: holds no inputs"),
+        ({3: IDS}, "key 3 must be the name"),
         (
-            lambda x: {"ids": x["ids"]},
+            {"ids": IDS},
             r"TypeError: .*missing 2 required.*by name: network is called as network\(\*\*x\)",
         ),
         (
-            lambda x: tuple(x.values())[:2],
+            (IDS, IMAGE),
             r"TypeError: .*missing 1 required.*by position: network is called as network\(\*x\)",
         ),
     ],
 )
-def test_inputs_that_do_not_fit_are_refused_by_name(given, words, towers):
-    network, x, _ = towers
+def test_inputs_that_do_not_fit_are_refused(x, words, towers):
+    network, _, _ = towers
     with pytest.raises(ConfigError, match=words):
-        fw.traced_kernel(network, given(x))
+        fw.traced_kernel(network, x)
 
 
 def test_a_function_of_one_argument_is_told_how_a_mapping_is_passed(towers):
@@ -143,10 +191,21 @@ class Returning(nn.Module):
         return self.form(self.linear(x))
 
 
-ONE_OUTPUT = {
-    "(N,)": lambda h: h[:, 0],
-    "squeezed": lambda h: h[:, :1].squeeze(),
-}
+def one_number(h):
+    return h[:, 0]
+
+
+def squeezed(h):
+    return h[:, :1].squeeze()
+
+
+def three_times(h):
+    """Outputs with a further axis, (N, 3, 2)."""
+    return h[:, None].expand(-1, 3, -1)
+
+
+ONE_OUTPUT = {"(N,)": one_number, "squeezed": squeezed}
+# forms of the outputs h (N, 2) that a function of the user can turn into outputs of a kernel
 WITH_A_WAY = {
     "tuple": lambda h: (h, 1),
     "list": lambda h: [h],
@@ -160,8 +219,8 @@ WITH_A_WAY = {
     "distribution": lambda h: torch.distributions.Normal(h, 1.0),
     "nested": lambda h: {"of": [h]},
     "(N,) within": lambda h: {"one": h[:, 0]},
-    "more axes": lambda h: h[:, None].expand(-1, 3, -1),
-    "more axes within": lambda h: (h[:, None].expand(-1, 3, -1),),
+    "more axes": three_times,
+    "more axes within": lambda h: (three_times(h),),
     "time first": lambda h: h.expand(2, -1, -1),
     "features first": lambda h: h.mT,
     "complex": lambda h: torch.complex(h, h),
@@ -201,13 +260,7 @@ def test_the_proposed_function_works(form, by_name):
 
     outputs = of(**x) if by_name else of(x)
     columns = outputs.reshape(N, -1).shape[1]
-    jacobian = [
-        torch.cat(
-            [p.flatten() for p in torch.autograd.grad(one, network.parameters(), retain_graph=True)]
-        )
-        for one in outputs.reshape(-1)
-    ]
-    rows = torch.stack(jacobian).view(N, -1)
+    rows = gradients_of(outputs, list(network.parameters()))
     assert columns * 8 == rows.shape[1]  # 6 weights and 2 biases
     torch.testing.assert_close(theta, rows @ rows.mT)
 
@@ -291,12 +344,7 @@ def test_parameters_are_chosen_by_name(way, towers):
     chosen, names = CHOSEN[way]
     found = fw.traced_kernel(network, x, parameters=chosen)
     outputs = network(**x)
-    parameters = [p for name, p in network.named_parameters() if name in names]
-    rows = []
-    for one in outputs.reshape(-1):
-        gradients = torch.autograd.grad(one, parameters, retain_graph=True)
-        rows.append(torch.cat([gradient.flatten() for gradient in gradients]))
-    rows = torch.stack(rows).view(N, -1)
+    rows = gradients_of(outputs, [p for name, p in network.named_parameters() if name in names])
     torch.testing.assert_close(found, rows @ rows.mT)
 
 

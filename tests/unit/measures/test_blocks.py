@@ -20,17 +20,18 @@ def kernels(seed=0, leading=(2, 3)):
 
 def by_class(theta, wanted):
     """Entries at the wanted pairs of each class, as ``beyond`` equation 23 averages them."""
-    found = [
-        np.array(
-            [
-                theta[..., i, j]
-                for i in range(6)
-                for j in range(6)
-                if LABELS[i] == k and wanted(i, j)
-            ]
+    found = []
+    for k in range(3):
+        found.append(
+            np.array(
+                [
+                    theta[..., i, j]
+                    for i in range(6)
+                    for j in range(6)
+                    if LABELS[i] == k and wanted(i, j)
+                ]
+            )
         )
-        for k in range(3)
-    ]
     return [entries for entries in found if len(entries)]
 
 

@@ -55,13 +55,17 @@ def test_metrics_are_those_of_loops():
     mean = features.mean(0)
     means = [features[c == LABELS].mean(0) for c in range(C)]
     deviations = [features[i] - means[LABELS[i]] for i in range(len(LABELS))]
-    stds = [features[c == LABELS][:, k].std() for c in range(C) for k in range(WIDTH)]
+    stds = []
+    for c in range(C):
+        for k in range(WIDTH):
+            stds.append(features[c == LABELS][:, k].std())
     within = np.mean([d @ d for d in deviations])
     between = np.mean([(m - mean) @ (m - mean) for m in means])
-    agree = [
-        np.argmax(weight @ h + bias) == np.argmin([np.linalg.norm(h - m) for m in means])
-        for h in features
-    ]
+    agree = []
+    for h in features:
+        agree.append(
+            np.argmax(weight @ h + bias) == np.argmin([np.linalg.norm(h - m) for m in means])
+        )
     first = sum(np.outer(m, m) for m in means)
     second = sum(np.outer(d, d) for d in deviations)
     np.testing.assert_allclose(found["nc1"], np.mean(stds))

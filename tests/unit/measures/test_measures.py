@@ -19,15 +19,16 @@ from finitewidth.measures.compare import difference_in_standard_errors, standard
 
 def history(first, second, **over):
     """A history of one replica from its accuracies on the two halves of the test images."""
-    rows = [
-        history_row(
-            epoch=number + 1,
-            test_accuracy=(one + two) / 2,
-            test_accuracy_first=one,
-            test_accuracy_second=two,
+    rows = []
+    for number, (one, two) in enumerate(zip(first, second, strict=True)):
+        rows.append(
+            history_row(
+                epoch=number + 1,
+                test_accuracy=(one + two) / 2,
+                test_accuracy_first=one,
+                test_accuracy_second=two,
+            )
         )
-        for number, (one, two) in enumerate(zip(first, second, strict=True))
-    ]
     return pd.DataFrame(rows).assign(**over)
 
 

@@ -305,12 +305,11 @@ def test_all_rows_are_drawn_and_nothing_else(name, request, tmp_path):
     value = "ratio" if module is ratio else "dispersion"
     tables = {**request.getfixturevalue(fixture), "reported": REPORTED}
     rows, figure = redrawn(module, tables, settings, tmp_path)
-    bands = [
-        path.vertices
-        for axis in figure.axes
-        for band in axis.collections
-        for path in band.get_paths()
-    ]
+    bands = []
+    for axis in figure.axes:
+        for band in axis.collections:
+            for path in band.get_paths():
+                bands.append(path.vertices)
     seen = {
         point
         for axis in figure.axes
@@ -323,13 +322,11 @@ def test_all_rows_are_drawn_and_nothing_else(name, request, tmp_path):
         point = (row.depth_over_width, getattr(row, value))
         end = (point[0], point[1] + row.standard_error)
         assert point in seen or any(np.isclose(v, end).all(axis=1).any() for v in bands), row
-    levels = {
-        y
-        for axis in figure.axes
-        for line in axis.lines
-        if line.get_gid() == style.PAPER
-        for y in line.get_ydata()
-    }
+    levels = set()
+    for axis in figure.axes:
+        for line in axis.lines:
+            if line.get_gid() == style.PAPER:
+                levels.update(line.get_ydata())
     assert levels == set(rows.loc[rows["source"] == "paper", value])
     wanted = {"fig1": {1, 2}, "fig9": {1, 2}, "fig7": {1, 2}, "fig2": {2}, "fig8": {2}}
     assert levels == wanted.get(name, {0.25, 1})

@@ -141,12 +141,11 @@ def test_values_of_the_paper_stand_at_its_last_step_and_are_never_joined_with_ou
     assert set(printed["step"]) == {3000}
     assert set(printed["sigma_w2"]) == {1.0, 2.0}  # 2.2 was not trained here
     assert len(printed) == 8
-    hollow = [
-        container.lines[0]
-        for axis in figure.axes
-        for container in axis.containers
-        if container.lines[0].get_markerfacecolor() == "white"
-    ]
+    hollow = []
+    for axis in figure.axes:
+        for container in axis.containers:
+            if container.lines[0].get_markerfacecolor() == "white":
+                hollow.append(container.lines[0])
     drawn = sorted(float(y) for line in hollow for y in line.get_ydata())
     assert drawn == sorted(printed["value"])
     for line in (line for axis in figure.axes for line in axis.get_lines()):

@@ -231,13 +231,14 @@ def figure():
 def test_a_decay_keeps_its_mark_where_other_decays_are_not_shown(figure):
     colour = figure_of_decay.SWEEPS["patches"][0]
     panel = figure.axes[4]
-    marks = {
-        line.get_marker()
-        for line in panel.lines
-        if line.get_color() == colour
-        and line.get_gid() != figure_of_decay.BELOW
-        and line.get_marker() in figure_of_decay.MARKERS
-    }
+    marks = set()
+    for line in panel.lines:
+        if (
+            line.get_color() == colour
+            and line.get_gid() != figure_of_decay.BELOW
+            and line.get_marker() in figure_of_decay.MARKERS
+        ):
+            marks.add(line.get_marker())
     assert marks == {"s"}  # the larger of its two decays
 
 
@@ -255,7 +256,9 @@ def test_rank_correlations_stand_below_all_bars(figure):
             panel.texts, key=lambda text: text.get_text().count("ρ") + ("rho" in text.get_text())
         )
         top = text.get_window_extent().y1
-        bars = [path for bar in panel.collections for path in bar.get_segments()]
+        bars = []
+        for bar in panel.collections:
+            bars.extend(bar.get_segments())
         lowest = min(panel.transData.transform(path)[:, 1].min() for path in bars)
         assert lowest > top
 

@@ -78,13 +78,14 @@ def test_scaled_starts_make_the_exchange_of_rate_and_decay_exact_for_normalised_
     for name in ("head.weight", "features.norm1.weight", "features.norm1.running_mean"):
         assert scaled[name] is state[name]
     images = torch.rand(5, 1, 8, 8, generator=torch.Generator().manual_seed(1))
-    wide = [
-        {
-            name: tensor.double() if tensor.is_floating_point() else tensor
-            for name, tensor in each.items()
-        }
-        for each in (state, scaled)
-    ]
+    wide = []
+    for each in (state, scaled):
+        wide.append(
+            {
+                name: tensor.double() if tensor.is_floating_point() else tensor
+                for name, tensor in each.items()
+            }
+        )
     stack = StackedNetwork(network, (1, 8, 8), 10, wide)
     outputs = stack.forward(images.double(), training=True)[1]
     # normalisation adds 1e-5 to variances, which are of the order of 0.1 here

@@ -247,15 +247,18 @@ def test_heat_maps_are_those_of_the_chosen_network(inputs, tables):
         found = square(norm_rows)
         np.testing.assert_allclose(found, norms, rtol=1e-3, atol=1e-4 * norms.max())
         block = means.iloc[0]
-        off = [norms[i, j] for i in range(len(norms)) for j in range(len(norms)) if i != j]
+        off = []
+        for i in range(len(norms)):
+            for j in range(len(norms)):
+                if i != j:
+                    off.append(norms[i, j])
         ratio = np.median(off) / np.median(np.diag(norms))
         assert block["norm_ratio"] == pytest.approx(ratio, rel=1e-3)
-        shares = [
-            norms[i, j] / min(norms[i, i], norms[j, j])
-            for i in range(len(norms))
-            for j in range(i)
-            if min(norms[i, i], norms[j, j]) > 0
-        ]
+        shares = []
+        for i in range(len(norms)):
+            for j in range(i):
+                if min(norms[i, i], norms[j, j]) > 0:
+                    shares.append(norms[i, j] / min(norms[i, i], norms[j, j]))
         assert block["norm_over_smaller"] == pytest.approx(np.median(shares), rel=1e-3)
         assert block["diagonal"] == pytest.approx(np.trace(wanted) / 20 / len(norms), rel=1e-4)
         assert (block["choice"], block["rate"]) == ("collapsed", picked["rate"])

@@ -1,5 +1,7 @@
 """Experiments of dgn on inputs small enough to compute by hand or by definition."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -150,26 +152,29 @@ def test_fig8_takes_each_kernel_from_its_own_network():
     def solved(kernel):
         return float(y @ torch.linalg.solve(kernel, y))
 
+    def agrees(panel, series, kernel):
+        """Whether run 1 after epoch 3 has the nu of a kernel, normalised by its trace."""
+        expected = solved(kernel / kernel.trace())
+        return runs.loc[(panel, series, 3, 1), "nu"] == pytest.approx(expected, rel=1e-6)
+
     for series, name, gate in (
         ("ReLU", "relu", {"beta": None}),
         ("soft-ReLU", "soft_relu", NU["gate"]),
     ):
-        own = weights(name, "value", 1)
-        kernel = gated_ntk.soft_relu_ntk(x, own, None, **gate, with_biases=False)
-        found = runs.loc[("adaptable", series, 3, 1), "nu"]
-        assert found == pytest.approx(solved(kernel / kernel.trace()), rel=1e-6)
+        values = weights(name, "value", 1)
+        kernel = gated_ntk.soft_relu_ntk(x, values, None, **gate, with_biases=False)
+        assert agrees("adaptable", series, kernel)
+    lines = {
+        "frnpf_di": ("adaptable", "frozen ReLU"),
+        "galu": ("gates", "unlearnt gates"),
+        "flnpf": ("gates", "learnt gates"),
+    }
     for number, regime in enumerate(FROZEN):
-        panel, series = {
-            "frnpf_di": ("adaptable", "frozen ReLU"),
-            "galu": ("gates", "unlearnt gates"),
-            "flnpf": ("gates", "learnt gates"),
-        }[regime]
-        gates = nu.feature_gates(x, weights("frozen", "feature", 2 * number + 1), None)
-        kernel = gated_ntk.value_kernel(
-            x, weights("frozen", "value", 2 * number + 1), None, gates, with_biases=False
-        )
-        found = runs.loc[(panel, series, 3, 1), "nu"]
-        assert found == pytest.approx(solved(kernel / kernel.trace()), rel=1e-6)
+        replica = 2 * number + 1
+        gates = nu.feature_gates(x, weights("frozen", "feature", replica), None)
+        values = weights("frozen", "value", replica)
+        kernel = gated_ntk.value_kernel(x, values, None, gates, with_biases=False)
+        assert agrees(*lines[regime], kernel)
     ka = gated_ntk.feature_kernel(
         x,
         (weights("soft_galu", "feature", 0), None),
@@ -197,54 +202,41 @@ def test_fig8_a_kernel_beyond_help_is_recorded_and_left_out(kernel):
     rows = list(nu._nu(torch.tensor([1.0, -1.0]).double(), kernel.double(), "ka"))
     assert [row["nu"] for row in rows] == [None, None]
     assert all(row["problem"] for row in rows)
-    runs = pd.DataFrame(
-        [
-            {
-                "panel": panel,
-                "series": series,
-                "epoch": 0,
-                "seed": seed,
-                "nu": value,
-                "ridge": 0.0,
-                "condition_number": value,
-            }
-            for panel, lines in nu.LINES.items()
-            for series in lines
-            for seed, value in enumerate((2.0, None))
-        ]
-    )
+    lines = []
+    for panel, names in nu.LINES.items():
+        for series in names:
+            lines += [
+                {"panel": panel, "series": series, "seed": 0, "nu": 2.0},
+                {"panel": panel, "series": series, "seed": 1, "nu": None},
+            ]
+    runs = pd.DataFrame(lines).assign(epoch=0, ridge=0.0)
+    runs["condition_number"] = runs["nu"]
     point = next(nu._curves(runs, {series: {} for series in nu.REGIMES}))
     assert (point["y"], point["runs"], point["failed"]) == (2.0, 1, 1)
 
 
 def sweep_history():
     gates = [("linear", None, None), ("relu", None, None), ("soft_relu", 8.0, 0.1)]
-    return pd.DataFrame(
-        [
-            row(regime, epoch, seed, 0.3 * epoch + 0.1 * seed, beta=beta, eps=eps)
-            for regime, beta, eps in gates
-            for epoch in (1, 2)
-            for seed in range(2)
-        ]
-    )
+    rows = []
+    for (regime, beta, eps), epoch, seed in product(gates, (1, 2), range(2)):
+        rows.append(row(regime, epoch, seed, 0.3 * epoch + 0.1 * seed, beta=beta, eps=eps))
+    return pd.DataFrame(rows)
 
 
 PRINTED = pd.DataFrame(
     [
-        ("dgn_table4", "accuracy", name, column, 0.7, "Table 4")
-        for name in ("dln", "relu", "soft_relu_eps0.1_beta8")
-        for column in ("train", "test")
-    ]
-    + [
-        ("dgn_text", "test_accuracy", *key, 60.0, "section 3")
-        for key in (
-            ("cifar10", "gates_only"),
-            ("cifar10", "soft_relu"),
-            ("mnist", "galu"),
-            ("mnist", "relu"),
-        )
-    ]
-    + [("dgn_text", "train_accuracy", "mnist", "all", 100.0, "section 3")],
+        ("dgn_table4", "accuracy", "dln", "train", 0.7, "Table 4"),
+        ("dgn_table4", "accuracy", "dln", "test", 0.7, "Table 4"),
+        ("dgn_table4", "accuracy", "relu", "train", 0.7, "Table 4"),
+        ("dgn_table4", "accuracy", "relu", "test", 0.7, "Table 4"),
+        ("dgn_table4", "accuracy", "soft_relu_eps0.1_beta8", "train", 0.7, "Table 4"),
+        ("dgn_table4", "accuracy", "soft_relu_eps0.1_beta8", "test", 0.7, "Table 4"),
+        ("dgn_text", "test_accuracy", "cifar10", "gates_only", 60.0, "section 3"),
+        ("dgn_text", "test_accuracy", "cifar10", "soft_relu", 60.0, "section 3"),
+        ("dgn_text", "test_accuracy", "mnist", "galu", 60.0, "section 3"),
+        ("dgn_text", "test_accuracy", "mnist", "relu", 60.0, "section 3"),
+        ("dgn_text", "train_accuracy", "mnist", "all", 100.0, "section 3"),
+    ],
     columns=["artifact", "quantity", "row", "column", "value", "place"],
 )
 
@@ -268,10 +260,9 @@ def test_table4_names_its_rows_as_the_printed_ones():
 
 
 def test_the_text_table_takes_each_number_from_its_own_run():
+    gates_only = [row("gates_only", 1, seed, 0.5, beta=8.0, eps=0.1) for seed in range(2)]
     inputs = {
-        "gates_only": pd.DataFrame(
-            [row("gates_only", 1, s, 0.5, beta=8.0, eps=0.1) for s in range(2)]
-        ),
+        "gates_only": pd.DataFrame(gates_only),
         "mnist": mnist.measure({"histories": mnist_history()}, MNIST)["runs"],
         "sweep": swept()["runs"],
         "reported": PRINTED,
@@ -279,9 +270,10 @@ def test_the_text_table_takes_each_number_from_its_own_run():
     select = {"mnist": "best_test", "sweep": "best_test", "gates_only": "last"}
     settings = {"in_text": {"beta": 8, "eps": 0.1}, "select": select, "trained": 0.5}
     rows = text.measure(inputs, settings)["rows"].set_index(["quantity", "row", "column"])
-    assert rows.loc[("test_accuracy", "cifar10", "gates_only"), "mean"] == pytest.approx(25)
-    assert rows.loc[("test_accuracy", "cifar10", "soft_relu"), "mean"] == pytest.approx(32.5)
-    assert rows.loc[("test_accuracy", "mnist", "galu"), "mean"] == pytest.approx(42.5)
+    means = rows.loc["test_accuracy", "mean"]
+    assert means["cifar10", "gates_only"] == pytest.approx(25)
+    assert means["cifar10", "soft_relu"] == pytest.approx(32.5)
+    assert means["mnist", "galu"] == pytest.approx(42.5)
     # both networks on the images, as the paper says; not on random labels and random pixels
     assert rows.loc[("train_accuracy", "mnist", "all"), "runs"] == 4
     fitted = rows[["train_accuracy", "train_accuracy_lowest", "trained"]]

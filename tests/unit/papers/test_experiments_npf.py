@@ -1,5 +1,7 @@
 """Experiments of npf on inputs small enough to compute by hand or by definition."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -82,31 +84,32 @@ def test_table2_takes_the_step_size_with_the_best_mean():
 def staged(diverged=(), fitted=()):
     """Stages of two runs; ``diverged``: pairs (stage, seed); ``fitted``: their train accuracy."""
     fitted = dict(fitted)
-    frozen = [
-        history(
-            0.4 + 0.1 * stage + 0.02 * seed,
-            "flnpf" if stage else "frnpf_ii",
-            "stages",
-            seed=seed,
-            stage=stage,
-            diverged=int((stage, seed) in diverged),
-            train_accuracy=fitted.get((stage, seed), 1.0),
-        )
-        for stage in range(3)
-        for seed in range(2)
-    ]
-    relu = [
-        each for each in everywhere() if (each["row"], each["regime"]) == ("gconv_adam", "relu")
-    ]
-    # of two step sizes the better one counts
-    relu += [each | {"step_size": 0.5, "test_accuracy": 0.1} for each in relu]
-    random = [
-        each
-        for each in everywhere()
-        if each["row"] == "gconv_adam" and each["regime"] in ("frnpf_ii", "flnpf")
-    ]
-    for each in random:
-        each["test_accuracy"] -= 0.3 if each["regime"] == "frnpf_ii" else 0
+    frozen = []
+    for stage in range(3):
+        for seed in range(2):
+            frozen.append(
+                history(
+                    0.4 + 0.1 * stage + 0.02 * seed,
+                    "flnpf" if stage else "frnpf_ii",
+                    "stages",
+                    seed=seed,
+                    stage=stage,
+                    diverged=int((stage, seed) in diverged),
+                    train_accuracy=fitted.get((stage, seed), 1.0),
+                )
+            )
+    relu = []
+    random = []
+    for run in everywhere():
+        if run["row"] != "gconv_adam":
+            continue
+        if run["regime"] == "relu":
+            # of two step sizes the better one counts
+            relu += [run, run | {"step_size": 0.5, "test_accuracy": 0.1}]
+        if run["regime"] == "flnpf":
+            random.append(run)
+        if run["regime"] == "frnpf_ii":
+            random.append(run | {"test_accuracy": run["test_accuracy"] - 0.3})
     histories = {"frozen": frozen, "relu": relu, "random": random}
     inputs = {name: pd.DataFrame(rows) for name, rows in histories.items()}
     settings = {"select": "best_test", "trained": 0.95}
@@ -127,58 +130,55 @@ def test_stages_average_runs_and_draw_references():
 
 def test_stages_keep_diverged_runs_even_if_none_of_them_is_left():
     tables = staged(diverged=[(0, 0), (0, 1), (2, 1)])
-    assert tables["runs"][["stage", "diverged"]].to_numpy().tolist() == [
-        [0, 1],
-        [0, 1],
-        [1, 0],
-        [1, 0],
-        [2, 0],
-        [2, 1],
-    ]
-    curves = tables["curves"].set_index("series")
-    assert curves.loc["FLNPF", ["x", "runs", "failed"]].to_numpy().tolist() == [
-        [0, 0, 2],
-        [1, 2, 0],
-        [2, 1, 1],
-    ]
-    assert curves.loc["FLNPF", "y"].tolist()[1:] == pytest.approx([0.51, 0.6])
-    assert np.isnan(curves.loc["FLNPF", "y"].iloc[0])
+    runs = tables["runs"]
+    assert runs["stage"].tolist() == [0, 0, 1, 1, 2, 2]
+    assert runs["diverged"].tolist() == [1, 1, 0, 0, 0, 1]
+    flnpf = tables["curves"].set_index("series").loc["FLNPF"]
+    assert flnpf["x"].tolist() == [0, 1, 2]
+    assert flnpf["runs"].tolist() == [0, 2, 1]
+    assert flnpf["failed"].tolist() == [2, 0, 1]
+    assert flnpf["y"].tolist()[1:] == pytest.approx([0.51, 0.6])
+    assert np.isnan(flnpf["y"].iloc[0])
 
 
 def text_inputs(diverged=()):
     """Two seeds, accuracies in percent: every cell its own, ``diverged``: (row, regime, seed)."""
-    levels = {"frnpf_ii": 40, "frnpf_di": 42, "dlnpf": 49, "flnpf": 55, "relu": 60}
-    runs = [
-        {
-            "row": row,
-            "regime": regime,
-            "seed": seed,
-            "chosen": 1,
-            "train_last": 0.99,
-            "diverged": int((row, regime, seed) in diverged),
-            "best_test": (level + 2 * seed + 4 * (row == "gconv_sgd")) / 100,
-        }
-        for row in ROWS
-        for regime, level in levels.items()
-        for seed in range(2)
-    ]
-    staged = [
-        {"stage": stage, "seed": seed, "diverged": 0, "best_test": 0.4 + stage / 10}
-        for stage in range(3)
-        for seed in range(2)
-    ]
-    networks = [
-        {"regime": "relu", "seed": seed, "diverged": 0, "cross_fitted": 0.5 + seed / 10}
-        for seed in range(2)
-    ]
-    kernel = pd.DataFrame({"kind": "kernel", "train": [20, 10], "accuracy": [45.0, 30.0]})
+    stages = []
+    networks = []
+    for seed in range(2):
+        networks.append(
+            {"regime": "relu", "seed": seed, "diverged": 0, "cross_fitted": 0.5 + seed / 10}
+        )
+        for stage in range(3):
+            stages.append(
+                {"stage": stage, "seed": seed, "diverged": 0, "best_test": 0.4 + stage / 10}
+            )
     return {
-        "regimes": pd.DataFrame(runs),
-        "stages": pd.DataFrame(staged),
+        "regimes": regime_runs(diverged),
+        "stages": pd.DataFrame(stages),
         "cntk_runs": pd.DataFrame(networks),
-        "cntk": kernel,
+        "cntk": pd.DataFrame({"kind": "kernel", "train": [20, 10], "accuracy": [45.0, 30.0]}),
         "reported_npf": pd.read_csv("config/reported/npf.csv"),
     }
+
+
+def regime_runs(diverged):
+    """Runs of all cells of Table 2."""
+    levels = {"frnpf_ii": 40, "frnpf_di": 42, "dlnpf": 49, "flnpf": 55, "relu": 60}
+    runs = []
+    for row, (regime, level), seed in product(ROWS, levels.items(), range(2)):
+        runs.append(
+            {
+                "row": row,
+                "regime": regime,
+                "seed": seed,
+                "chosen": 1,
+                "train_last": 0.99,
+                "diverged": int((row, regime, seed) in diverged),
+                "best_test": (level + 2 * seed + 4 * (row == "gconv_sgd")) / 100,
+            }
+        )
+    return pd.DataFrame(runs)
 
 
 def text_rows(inputs):
@@ -325,6 +325,20 @@ def test_relu_runs_share_no_stream_with_the_networks_that_take_their_gates():
             assert not earlier & {replica.name for replica in training.run.replicas}, name
 
 
+def pooled(images):
+    """Means over 8×8 pixels of images (N, 16, 16, 3), with channels first: (N, 3, 2, 2)."""
+    blocks = images.reshape(-1, 2, 8, 2, 8, 3)
+    return blocks.mean(axis=(2, 4)).transpose(0, 3, 1, 2) / 255
+
+
+def cntk_entries(images, others, architecture):
+    """The CNTK of all pairs of images, each by its definition."""
+    rows = []
+    for one in images:
+        rows.append([cntk_by_definition(one, two, architecture=architecture) for two in others])
+    return np.array(rows)
+
+
 def test_the_cntk_scores_as_ridge_regression_on_its_definition_does():
     data = digits_on_patches()
     network = {
@@ -335,11 +349,10 @@ def test_the_cntk_scores_as_ridge_regression_on_its_definition_does():
         "global_average_pooling": True,
         "dense": [4],
     }
-    histories = [
-        history(0.4 + 0.1 * seed, regime, "cntk", seed=seed)
-        for regime in REGIMES
-        for seed in range(3)
-    ]
+    histories = []
+    for regime in REGIMES:
+        for seed in range(3):
+            histories.append(history(0.4 + 0.1 * seed, regime, "cntk", seed=seed))
     reported = pd.DataFrame({"artifact": ["npf_fig3"], "column": ["cntk"], "value": [77.43]})
     settings = {
         "train": 24,
@@ -359,25 +372,14 @@ def test_the_cntk_scores_as_ridge_regression_on_its_definition_does():
     assert rows["rounding"].max() < 1e-5
 
     subset = stratified_subset(data, 24, 10, ("subset", data.name))
-    train, test = (
-        images.reshape(-1, 2, 8, 2, 8, 3).mean(axis=(2, 4)).transpose(0, 3, 1, 2) / 255
-        for images in (subset.train_images, subset.test_images)
-    )
-    own, across = (
-        np.array(
-            [
-                [
-                    cntk_by_definition(a, b, architecture=Architecture.from_mapping(network))
-                    for b in train
-                ]
-                for a in images
-            ]
-        )
-        for images in (train, test)
-    )
+    architecture = Architecture.from_mapping(network)
+    train = pooled(subset.train_images)
+    kernel = cntk_entries(train, train, architecture)  # (24, 24)
+    across = cntk_entries(pooled(subset.test_images), train, architecture)  # (10, 24)
     onehot = np.eye(10)[subset.train_labels]
-    ridged = own + 0.01 * np.trace(own) / 24 * np.eye(24)
-    scores = across @ np.linalg.solve(ridged, onehot - onehot.mean(axis=0)) + onehot.mean(axis=0)
+    mean = onehot.mean(axis=0)
+    ridged = kernel + 0.01 * np.trace(kernel) / 24 * np.eye(24)
+    scores = across @ np.linalg.solve(ridged, onehot - mean) + mean
     accuracy = (scores.argmax(axis=1) == subset.test_labels).mean()
     last = rows.iloc[1]
     assert (last["train"], last["accuracy"]) == (24, pytest.approx(100 * accuracy))

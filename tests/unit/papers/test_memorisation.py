@@ -145,20 +145,20 @@ def test_runs_do_not_depend_on_how_many_there_are_or_fit_in_memory(memorised, mo
 
 def test_a_diverged_run_counts_as_such_on_its_whole_curve_and_nowhere_else():
     ratios = {0: [1.0, 0.5], 1: [1.0, 0.3], 2: [1.0, math.nan], 3: [math.inf, 0.1], 4: [1.0, 9.0]}
-    rows = pd.DataFrame(
-        [
-            {"depth": depth, "run": run, "time": time, "ratio": ratio if depth == 2 else 1.0}
-            for depth in (2, 4)
-            for run, path in ratios.items()
-            for time, ratio in enumerate(path)
-        ]
-    )
-    found = means_of_first(rows, ["depth"], ["ratio"], {"all": 4, "few": 2}, along="time")
-    found = found.set_index(["figure", "depth", "time"])
-    assert found.loc[("all", 2, 1), "ratio"] == pytest.approx(0.4)
-    assert found.loc[("all", 2, 1), "ratio_spread"] == pytest.approx(0.02**0.5)
-    assert found.loc["all", ["runs", "diverged"]].to_numpy().tolist() == 2 * [[2, 2]] + 2 * [[4, 0]]
-    assert (found.loc["few", ["runs", "diverged"]] == [2, 0]).all(axis=None)
+    rows = []
+    for run, path in ratios.items():
+        for time, ratio in enumerate(path):
+            rows.append({"depth": 2, "run": run, "time": time, "ratio": ratio})
+            rows.append({"depth": 4, "run": run, "time": time, "ratio": 1.0})
+    rows = pd.DataFrame(rows).sort_values(["depth", "run", "time"], ignore_index=True)
+    means = means_of_first(rows, ["depth"], ["ratio"], {"all": 4, "few": 2}, along="time")
+    means = means.set_index(["figure", "depth", "time"])
+    assert means.loc[("all", 2, 1), "ratio"] == pytest.approx(0.4)
+    assert means.loc[("all", 2, 1), "ratio_spread"] == pytest.approx(0.02**0.5)
+    assert means.loc["all", "runs"].tolist() == [2, 2, 4, 4]
+    assert means.loc["all", "diverged"].tolist() == [2, 2, 0, 0]
+    assert means.loc["few", "runs"].tolist() == [2, 2, 2, 2]
+    assert means.loc["few", "diverged"].tolist() == [0, 0, 0, 0]
 
 
 def test_narrow_networks_by_depth_are_others_than_those_of_the_figures(memorised):

@@ -152,10 +152,9 @@ def test_the_limit_of_the_paper_is_drawn_in_the_ordered_phase_only(tmp_path):
     rows, figure = redrawn(fig2, tables, {}, tmp_path)
     stated = rows.loc[rows["source"] == "paper", ["sigma_w2", "dispersion"]]
     assert stated.to_numpy().tolist() == [[1, 1]]
-    found = [
-        [line.get_ydata()[0] for line in axis.lines if line.get_gid() == "paper"]
-        for axis in figure.axes
-    ]
+    found = []
+    for axis in figure.axes:
+        found.append([line.get_ydata()[0] for line in axis.lines if line.get_gid() == "paper"])
     assert found == [[1], [], [1], []]
     assert words(figure)[-1] == fig2.STATED
 
@@ -171,10 +170,9 @@ def test_mean_fields_are_drawn(field, tmp_path, show):
     assert value == pytest.approx({"kappa_2": 3.79, "kappa_ratio": 2.64}[show], abs=0.01)
     shown = [axis for axis in figure.axes if axis.get_visible()]
     assert len(shown) == 5 + 1
-    marks = [
-        [line.get_ydata()[0] for line in axis.lines if line.get_gid() == "paper"]
-        for axis in shown[:5]
-    ]
+    marks = []
+    for axis in shown[:5]:
+        marks.append([line.get_ydata()[0] for line in axis.lines if line.get_gid() == "paper"])
     assert marks == ([[1], [], [1], [], []] if show == "kappa_ratio" else [[]] * 5)
     assert len(words(figure)) == (show == "kappa_ratio")
     assert faults(figure) == []

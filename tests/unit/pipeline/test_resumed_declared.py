@@ -122,11 +122,10 @@ def write_history(path, row, regime):
 
 
 def run(name, smoke, files, folder, checkpoints):
-    outputs = {
-        table: str(folder / Path(path).name)
-        for table, path in smoke.jobs.outputs(name).items()
-        if table != "provenance"
-    }
+    outputs = {}
+    for table, path in smoke.jobs.outputs(name).items():
+        if table != "provenance":
+            outputs[table] = str(folder / Path(path).name)
     run_experiment(
         EXPERIMENTS[name].module,
         files(name),

@@ -63,7 +63,10 @@ def test_links_within_the_site_lead_somewhere_and_nothing_is_loaded_from_a_netwo
 
 
 def test_every_public_name_is_documented_once(pages):
-    ids = [tag["id"] for page in pages.values() for tag in page.find_all("dt", id=True)]
+    ids = []
+    for page in pages.values():
+        for tag in page.find_all("dt", id=True):
+            ids.append(tag["id"])
     for name in set(dir(fw)) - {"__version__"}:
         assert ids.count(f"finitewidth.{name}") == 1, name
 

@@ -47,7 +47,9 @@ def test_every_formula_of_the_errata_and_of_the_claims_can_be_drawn():
         for each in errata_of(papers)
         for text in (each.place, each.printed, each.corrected, each.evidence)
     ]
-    claims = [claim for paper in papers for claim in ledger.claims_of(paper)]
+    claims = []
+    for paper in papers:
+        claims.extend(ledger.claims_of(paper))
     texts += [text for each in claims for text in (each.statement, each.rule, each.sizes)]
     for text in texts:
         assert text.count("$") % 2 == 0, text

@@ -20,10 +20,11 @@ def train_by_hand(run, images):
     """Every epoch's weights and accuracies, kept without the loop's own bookkeeping."""
     epochs = tuple(range(run.epochs + 1))
     result = gated.train(replace(run, snapshots=epochs, keep=(), best_so_far=()), images)
-    weights = [
-        {n.split("/", 1)[1]: a for n, a in result.weights.items() if n.startswith(f"epoch{e}/")}
-        for e in epochs
-    ]
+    weights = []
+    for e in epochs:
+        weights.append(
+            {n.split("/", 1)[1]: a for n, a in result.weights.items() if n.startswith(f"epoch{e}/")}
+        )
     return weights, result.history
 
 
