@@ -205,26 +205,27 @@ def test_exact_moments(number):
         ):
             w = np.ravel(draws.theta_w)
             b = np.ravel(draws.theta_b)
-            wanted = {
+            theta = w + b
+            # a sample, and the logarithms of its exact mean and mean square
+            expected = {
                 "W": (w, exact.w, higher[2, 0]),
                 "b": (b, exact.b, higher[0, 2]),
                 "W^2": (w * w, exact.w2, higher[4, 0]),
                 "b^2": (b * b, exact.b2, higher[0, 4]),
                 "W b": (w * b, exact.wb, higher[2, 2]),
-                "Theta": (w + b, exact.mean, exact.second),
-                "Theta^2": ((w + b) ** 2, exact.second, fourth),
+                "Theta": (theta, exact.mean, exact.second),
+                "Theta^2": (theta**2, exact.second, fourth),
                 "dispersion": (
-                    ((w + b) / np.exp(exact.mean)) ** 2,
+                    (theta / np.exp(exact.mean)) ** 2,
                     np.log(exact.dispersion),
                     fourth - 4 * exact.mean,
                 ),
             }
-            LEDGER.check(
-                {
-                    f"{way}: {name}": has_mean(sample, np.exp(mean), np.exp(square))
-                    for name, (sample, mean, square) in wanted.items()
-                }
-            )
+            p_values = {}
+            for name, (sample, log_mean, log_square) in expected.items():
+                p_value = has_mean(sample, np.exp(log_mean), np.exp(log_square))
+                p_values[f"{way}: {name}"] = p_value
+            LEDGER.check(p_values)
 
 
 @pytest.mark.parametrize("number", numbers(3, 20))
@@ -254,7 +255,8 @@ def test_wide_networks_approach_the_infinite_width_at_the_rate_1_over_the_width(
             key = seed("wide", number, factor)
             draws = grown(sample_kernels(init, x, 8000, key, activation=phi.accepted))
             field = infinite_width(init, x, activation=phi.accepted)
-            kernels.append(draws.theta), limits.append(field.ntk)
+            kernels.append(draws.theta)
+            limits.append(field.ntk)
             f = draws.output[:, :, 0]
             covariances.append(f[:, :, None] * f[:, None])
         second_order = 5 * (drawn.depth / hidden.min()) ** 2

@@ -70,25 +70,43 @@ def eigenvalue_of(theta):
     return torch.linalg.eigvalsh(flat / size)[-1] * size
 
 
+def sum_of_terms(network, x):
+    return sum(fw.kernel_terms(network, x).values())
+
+
+def cross(network, x):
+    return fw.cross_kernel(network, x[:1], x[1:])
+
+
+def unchanged(theta):
+    return theta
+
+
+def trace_of(theta):
+    return torch.einsum("kikj->ij", theta)
+
+
+def diagonal_of(theta):
+    return torch.einsum("kiki->ki", theta)
+
+
+def norms_of(theta):
+    size = theta.abs().max()  # whose square may overflow
+    return torch.linalg.vector_norm(theta / size, dim=(1, 3)) * size
+
+
+def cross_of(theta):
+    return trace_of(theta)[:1, 1:]
+
+
 # name -> function of a network and its inputs, and the same of the full kernel
 RESULTS = {
-    "full": (fw.full_kernel, lambda theta: theta),
-    "traced": (fw.traced_kernel, lambda theta: torch.einsum("kikj->ij", theta)),
-    "terms": (
-        lambda network, x: sum(fw.kernel_terms(network, x).values()),
-        lambda theta: torch.einsum("kikj->ij", theta),
-    ),
-    "diagonal": (fw.kernel_diagonal, lambda theta: torch.einsum("kiki->ki", theta)),
-    "norms": (
-        fw.output_norms,
-        lambda theta: (
-            torch.linalg.vector_norm(theta / theta.abs().max(), dim=(1, 3)) * theta.abs().max()
-        ),
-    ),
-    "cross": (
-        lambda network, x: fw.cross_kernel(network, x[:1], x[1:]),
-        lambda theta: torch.einsum("kikj->ij", theta)[:1, 1:],
-    ),
+    "full": (fw.full_kernel, unchanged),
+    "traced": (fw.traced_kernel, trace_of),
+    "terms": (sum_of_terms, trace_of),
+    "diagonal": (fw.kernel_diagonal, diagonal_of),
+    "norms": (fw.output_norms, norms_of),
+    "cross": (cross, cross_of),
     "eigenvalue": (largest, eigenvalue_of),
 }
 

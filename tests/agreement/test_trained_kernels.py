@@ -389,23 +389,54 @@ def changed_input(layer, x):
     return y + x
 
 
+def dropped_out(layer, x):
+    return functional.dropout(layer(x), 0.5)
+
+
+def infinite(layer, x):
+    return layer(x) * torch.inf
+
+
+def changed(around):
+    return Changed(around).eval()
+
+
+def with_batch_statistics():
+    return in_train_mode(vgg(), nn.BatchNorm2d)
+
+
+def without_running_statistics():
+    norm = nn.BatchNorm1d(3, track_running_stats=False)
+    return nn.Sequential(nn.Linear(3, 3), norm).eval()
+
+
+def with_dropout():
+    return in_train_mode(vgg(), nn.Dropout)
+
+
+def lazy():
+    return nn.Sequential(nn.LazyLinear(2))
+
+
+def of_three_axes():
+    return nn.Sequential(nn.Linear(3, 6), nn.Unflatten(1, (2, 3)))
+
+
+def without_parameters():
+    return nn.Sequential(nn.ReLU())
+
+
 REFUSED = {
-    "statistics of the batch": lambda: in_train_mode(vgg(), nn.BatchNorm2d),
-    "without running statistics": lambda: nn.Sequential(
-        nn.Linear(3, 3), nn.BatchNorm1d(3, track_running_stats=False)
-    ).eval(),
-    "draws random numbers": lambda: in_train_mode(vgg(), nn.Dropout),
+    "statistics of the batch": with_batch_statistics,
+    "without running statistics": without_running_statistics,
+    "draws random numbers": with_dropout,
     "Transformer|Attention.* draws": partial(nn.MultiheadAttention, 4, 2, dropout=0.1),
-    "mixes inputs or is random": lambda: Changed(
-        lambda layer, x: functional.dropout(layer(x), 0.5)
-    ).eval(),
-    "changed in place": lambda: Changed(changed_input).eval(),
-    "has no shape yet": lambda: nn.Sequential(nn.LazyLinear(2)),
-    r"network: the outputs of 2 inputs are a tensor \(2, 2, 3\)": lambda: nn.Sequential(
-        nn.Linear(3, 6), nn.Unflatten(1, (2, 3))
-    ),
-    "no parameter is counted": lambda: nn.Sequential(nn.ReLU()),
-    "not finite": lambda: Changed(lambda layer, x: layer(x) * torch.inf).eval(),
+    "mixes inputs or is random": partial(changed, dropped_out),
+    "changed in place": partial(changed, changed_input),
+    "has no shape yet": lazy,
+    r"network: the outputs of 2 inputs are a tensor \(2, 2, 3\)": of_three_axes,
+    "no parameter is counted": without_parameters,
+    "not finite": partial(changed, infinite),
 }
 
 

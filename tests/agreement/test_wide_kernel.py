@@ -1,5 +1,7 @@
 """Kernels in the limit of infinite width, against other recursions and wide finite networks."""
 
+from functools import partial
+
 import pytest
 import torch
 from tests.helpers.random_architectures import least_budget
@@ -25,11 +27,19 @@ def dense(module, width=9):
     )
 
 
-DUALS = {
+def leaky_relu(h):
+    return functional.leaky_relu(h, 0.2)
+
+
+def identity(h):
+    return 1.0 * h
+
+
+DUALS = {  # the closed form of an activation, and the activation
     "relu": (duals.RELU, torch.relu),
-    "leaky relu": (duals.piecewise_linear(0.2, 1.0), lambda h: functional.leaky_relu(h, 0.2)),
+    "leaky relu": (duals.piecewise_linear(0.2, 1.0), leaky_relu),
     "absolute value": (duals.ABSOLUTE, torch.abs),
-    "identity": (duals.IDENTITY, lambda h: 1.0 * h),
+    "identity": (duals.IDENTITY, identity),
     "erf": (duals.ERF, torch.erf),
     "sin": (duals.SIN, torch.sin),
     "cos": (duals.COS, torch.cos),
@@ -180,7 +190,7 @@ class Sequences(nn.Module):
 
 
 FINITE = {
-    "dense": (lambda width: dense(nn.ReLU, width), (5,)),
+    "dense": (partial(dense, nn.ReLU), (5,)),
     "residual": (Residual, (2, 4, 4)),
     "sequences": (Sequences, (4, 3)),
 }
@@ -285,20 +295,57 @@ def test_frozen_parameters_do_not_count(frozen):
     torch.testing.assert_close(nngp, fw.wide_kernel(dense(nn.ReLU), x, kind="nngp", **options))
 
 
+def swish(h):
+    return h * torch.sigmoid(h)
+
+
+def by_exponentials(h):
+    return h * (1 / (1 + torch.exp(-h)))
+
+
+def gelu(h):
+    return 0.5 * h * (1 + torch.erf(h / 2**0.5))
+
+
+def product_of_sine_and_cosine(h):
+    return 2 * h.sin() * h.cos()
+
+
+def sine_of_double_angle(h):
+    return torch.sin(2 * h)
+
+
+def turned_twice(h):
+    return torch.tanh(h).neg().neg()
+
+
+def kinked(h):
+    return torch.clamp(h, min=0.0).relu()
+
+
+def branches(h):
+    return torch.where(h > 0, h, 0.2 * h)
+
+
+def by_absolute_value(h):
+    return 0.6 * h + 0.4 * h.abs()
+
+
 # an activation as networks write it out, the same by a known rule, and the tolerance
 WRITTEN_OUT = {
-    "swish": (lambda h: h * torch.sigmoid(h), functional.silu, 1e-12),
-    "by exponentials": (lambda h: h * (1 / (1 + torch.exp(-h))), functional.silu, 1e-12),
-    "gelu": (lambda h: 0.5 * h * (1 + torch.erf(h / 2**0.5)), functional.gelu, 1e-10),
-    "double angle": (lambda h: 2 * h.sin() * h.cos(), lambda h: torch.sin(2 * h), 1e-10),
-    "of an activation": (lambda h: torch.tanh(h).neg().neg(), torch.tanh, 1e-12),
-    "kinked": (lambda h: torch.clamp(h, min=0.0).relu(), torch.relu, 0.01),
-    "branches": (
-        lambda h: torch.where(h > 0, h, 0.2 * h),
-        lambda h: 0.6 * h + 0.4 * h.abs(),
-        1e-12,
-    ),
+    "swish": (swish, functional.silu, 1e-12),
+    "by exponentials": (by_exponentials, functional.silu, 1e-12),
+    "gelu": (gelu, functional.gelu, 1e-10),
+    "double angle": (product_of_sine_and_cosine, sine_of_double_angle, 1e-10),
+    "of an activation": (turned_twice, torch.tanh, 1e-12),
+    "kinked": (kinked, torch.relu, 0.01),
+    "branches": (branches, by_absolute_value, 1e-12),
 }
+
+
+def with_activation(function):
+    """A network of two layers and an activation."""
+    return Function(lambda self, h: function(h))
 
 
 @pytest.mark.parametrize("name", WRITTEN_OUT)
@@ -307,16 +354,15 @@ def test_activations_may_be_written_out(name):
     written, known, tolerance = WRITTEN_OUT[name]
     x = normal(3, 5)
     for kind in ("ntk", "nngp"):
-        found, wanted = (
-            fw.wide_kernel(Function(lambda self, h, of=of: of(h)), x, kind=kind, **VARIANCES)
-            for of in (written, known)
-        )
-        assert (found - wanted).abs().max() < tolerance * wanted.abs().max()
+        kernel = fw.wide_kernel(with_activation(written), x, kind=kind, **VARIANCES)
+        expected = fw.wide_kernel(with_activation(known), x, kind=kind, **VARIANCES)
+        assert (kernel - expected).abs().max() < tolerance * expected.abs().max()
 
 
 def test_an_activation_that_grows_too_fast_has_no_kernel():
+    network = with_activation(lambda h: (h * h).exp())
     with pytest.raises(ConfigError, match="an activation grows too fast"):
-        fw.wide_kernel(Function(lambda self, h: (h * h).exp()), normal(3, 5), sigma_w2=400.0)
+        fw.wide_kernel(network, normal(3, 5), sigma_w2=400.0)
 
 
 class Viewed(nn.Module):

@@ -1,6 +1,7 @@
 """Tests share code through helpers: no test module imports another one."""
 
 import ast
+from functools import cache
 
 import pytest
 from tests.helpers.project import ROOT
@@ -13,6 +14,7 @@ def module_name(file):
     return file.relative_to(FOLDER).with_suffix("").as_posix()
 
 
+@cache
 def imported_modules(file):
     """The names of all modules that a file imports, with those that it may import from them."""
     names = set()

@@ -30,26 +30,31 @@ def cntk_by_definition(
     standard = parametrisation == "standard"
     images = (x, other)
     positions = list(product((0, 1), range(x.shape[1]), range(x.shape[2])))
-    k = {
-        (p, q): float(images[p[0]][:, p[1], p[2]] @ images[q[0]][:, q[1], q[2]]) / len(x)
-        for p, q in product(positions, positions)
-    }
-    t = dict.fromkeys(k, 0.0)
     channels = len(x)
+    k = {}
+    for p, q in product(positions, positions):
+        pixel = _pixel(images, p)
+        other_pixel = _pixel(images, q)
+        k[p, q] = float(pixel @ other_pixel) / channels
+    t = dict.fromkeys(k, 0.0)
     bias = float(sigma_b2 > 0) if standard else sigma_b2
 
     def layer(k: Kernel, t: Kernel, fan_in: int) -> tuple[Kernel, Kernel]:
         gain = fan_in if standard else sigma_w2
-        return (
-            {pair: sigma_w2 * k[pair] + sigma_b2 for pair in k},
-            {pair: gain * k[pair] + bias + sigma_w2 * t[pair] for pair in k},
-        )
+        covariances = {}
+        tangents = {}
+        for pair in k:
+            covariances[pair] = sigma_w2 * k[pair] + sigma_b2
+            tangents[pair] = gain * k[pair] + bias + sigma_w2 * t[pair]
+        return covariances, tangents
 
     for width in architecture.channels:
-        k, t = ({pair: _patch_mean(kernel, *pair) for pair in k} for kernel in (k, t))
+        k = {pair: _patch_mean(k, *pair) for pair in k}
+        t = {pair: _patch_mean(t, *pair) for pair in t}
         k, t = _through_relu(*layer(k, t, 9 * channels))
         channels = width
-    k, t = (_read_out(kernel, x.shape[1:], architecture) for kernel in (k, t))
+    k = _read_out(k, x.shape[1:], architecture)
+    t = _read_out(t, x.shape[1:], architecture)
     fan_in = channels if architecture.global_average_pooling else channels * x[0].size
     for width in architecture.dense:
         k, t = _through_relu(*layer(k, t, fan_in))
@@ -57,11 +62,19 @@ def cntk_by_definition(
     return layer(k, t, fan_in)[1][(0, 0, 0), (1, 0, 0)]
 
 
+def _pixel(images: tuple[np.ndarray, np.ndarray], position: tuple[int, int, int]) -> np.ndarray:
+    """The channels of an image at a position."""
+    image, row, column = position
+    return images[image][:, row, column]
+
+
 def _patch_mean(kernel: Kernel, p: tuple[int, int, int], q: tuple[int, int, int]) -> float:
     """Average over the nine common shifts of both positions, with zeros outside the images."""
     total = 0.0
     for dy, dx in product((-1, 0, 1), (-1, 0, 1)):
-        total += kernel.get(((p[0], p[1] + dy, p[2] + dx), (q[0], q[1] + dy, q[2] + dx)), 0.0)
+        shifted_p = (p[0], p[1] + dy, p[2] + dx)
+        shifted_q = (q[0], q[1] + dy, q[2] + dx)
+        total += kernel.get((shifted_p, shifted_q), 0.0)
     return total / 9
 
 
@@ -82,13 +95,13 @@ def _read_out(kernel: Kernel, shape: tuple[int, ...], architecture: Architecture
 
     The result has one position per image, (image, 0, 0).
     """
-    places = list(product(*map(range, shape)))
-    pairs = (
-        list(product(places, places))
-        if architecture.global_average_pooling
-        else list(zip(places, places, strict=True))
-    )
-    return {
-        ((a, 0, 0), (b, 0, 0)): sum(kernel[(a, *p), (b, *q)] for p, q in pairs) / len(pairs)
-        for a, b in product((0, 1), (0, 1))
-    }
+    pixels = list(product(*map(range, shape)))
+    if architecture.global_average_pooling:
+        pairs = list(product(pixels, pixels))
+    else:
+        pairs = list(zip(pixels, pixels, strict=True))
+    means = {}
+    for a, b in product((0, 1), (0, 1)):
+        total = sum(kernel[(a, *p), (b, *q)] for p, q in pairs)
+        means[(a, 0, 0), (b, 0, 0)] = total / len(pairs)
+    return means

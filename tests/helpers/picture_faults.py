@@ -440,16 +440,16 @@ def difference(one, other, eye: str | None = None) -> float:
     a2 = (1 + g) * a2
     c1 = np.hypot(a1, b1)
     c2 = np.hypot(a2, b2)
-    h1, h2 = (np.degrees(np.arctan2(b, a)) % 360 for b, a in ((b1, a1), (b2, a2)))
-    turn = h2 - h1
-    turn -= 360 * np.sign(turn) * (abs(turn) > 180) * (c1 * c2 > 0)
-    delta_h = 2 * np.sqrt(c1 * c2) * np.sin(np.radians(turn) / 2) if c1 * c2 > 0 else 0.0
+    h1 = np.degrees(np.arctan2(b1, a1)) % 360
+    h2 = np.degrees(np.arctan2(b2, a2)) % 360
     light = (l1 + l2) / 2
     chroma = (c1 + c2) / 2
-    hue = h1 + h2
     if c1 * c2 > 0:
-        across = 0 if abs(h1 - h2) <= 180 else 360 if hue < 360 else -360
-        hue = (hue + across) / 2
+        turn, hue = _turn_and_mean(h1, h2)
+        delta_h = 2 * np.sqrt(c1 * c2) * np.sin(np.radians(turn) / 2)
+    else:  # a grey has no hue
+        hue = h1 + h2
+        delta_h = 0.0
     t = (
         1
         - 0.17 * np.cos(np.radians(hue - 30))
@@ -460,7 +460,21 @@ def difference(one, other, eye: str | None = None) -> float:
     s_l = 1 + 0.015 * (light - 50) ** 2 / np.sqrt(20 + (light - 50) ** 2)
     s_c = 1 + 0.045 * chroma
     s_h = 1 + 0.015 * chroma * t
-    turned = 2 * np.sqrt(chroma**7 / (chroma**7 + 25.0**7))
-    rotation = -np.sin(np.radians(60 * np.exp(-(((hue - 275) / 25) ** 2)))) * turned
-    parts = (l2 - l1) / s_l, (c2 - c1) / s_c, delta_h / s_h
-    return float(np.sqrt(sum(p * p for p in parts) + rotation * parts[1] * parts[2]))
+    r_c = 2 * np.sqrt(chroma**7 / (chroma**7 + 25.0**7))
+    d_theta = 30 * np.exp(-(((hue - 275) / 25) ** 2))
+    r_t = -np.sin(np.radians(2 * d_theta)) * r_c
+    lightness = (l2 - l1) / s_l
+    saturation = (c2 - c1) / s_c
+    hues = delta_h / s_h
+    squares = lightness * lightness + saturation * saturation + hues * hues
+    return float(np.sqrt(squares + r_t * saturation * hues))
+
+
+def _turn_and_mean(h1: float, h2: float) -> tuple[float, float]:
+    """The shorter way from one hue to another, and the hue in its middle, in degrees."""
+    turn = h2 - h1
+    if abs(turn) <= 180:
+        return turn, (h1 + h2) / 2
+    shorter = turn - 360 * np.sign(turn)
+    across = 360 if h1 + h2 < 360 else -360
+    return shorter, (h1 + h2 + across) / 2

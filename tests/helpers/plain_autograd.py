@@ -46,42 +46,51 @@ def drawn_kernels(init, phi, inputs, draws, rng):
     sizes = list(itertools.pairwise(init.layer_widths))
     per_draw = 8 * len(inputs) * init.outputs * sum((a + 1) * b for a, b in sizes)
     chunk = max(1, CHUNK_BYTES // per_draw)
-    parts = [
-        _chunk(init, sizes, phi, torch.from_numpy(inputs), min(chunk, draws - first), rng)
-        for first in range(0, draws, chunk)
-    ]
-    return Kernels(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+    parts = []
+    for first in range(0, draws, chunk):
+        count = min(chunk, draws - first)
+        parts.append(_chunk(init, sizes, phi, torch.from_numpy(inputs), count, rng))
+    theta_w, theta_b, output = zip(*parts, strict=True)
+    return Kernels(np.concatenate(theta_w), np.concatenate(theta_b), np.concatenate(output))
 
 
 def _chunk(init, sizes, phi, x, count, rng):
+    """Return the parts of the kernels by weights and biases, and the outputs, of some networks."""
     weights = []
     biases = []
-    z = x.expand(count, -1, -1)
+    z = x.expand(count, -1, -1)  # (count, S, n_0)
     for layer, (fan_in, width) in enumerate(sizes, start=1):
-        drawn = [torch.from_numpy(rng.standard_normal((count, width, n))) for n in (fan_in, 1)]
-        scales = (init.sigma_w2 / fan_in) ** 0.5, init.sigma_b2**0.5
+        weight = torch.from_numpy(rng.standard_normal((count, width, fan_in)))
+        bias = torch.from_numpy(rng.standard_normal((count, width, 1)))
+        weight_scale = (init.sigma_w2 / fan_in) ** 0.5
+        bias_scale = init.sigma_b2**0.5
         if init.parametrisation == "standard":
-            drawn = [scale * part for scale, part in zip(scales, drawn, strict=True)]
-            scales = 1.0, 1.0
-        weights.append(drawn[0].requires_grad_())
-        biases.append(drawn[1].requires_grad_())
-        h = z @ (scales[0] * weights[-1]).mT + scales[1] * biases[-1].mT
+            weight = weight_scale * weight
+            bias = bias_scale * bias
+            weight_scale = bias_scale = 1.0
+        weights.append(weight.requires_grad_())
+        biases.append(bias.requires_grad_())
+        h = z @ (weight_scale * weight).mT + bias_scale * bias.mT  # (count, S, width)
         z = h if layer == len(sizes) else phi(h)
-    output = z.reshape(count, -1)
+    grams = _grams(z, weights + biases)
+    theta_w = sum(grams[: len(weights)])
+    theta_b = sum(grams[len(weights) :])
+    return theta_w.numpy(), theta_b.numpy(), z.detach().numpy()
+
+
+def _grams(outputs, parameters):
+    """Return the Gram matrices of the gradients of outputs (count, ...), one for each parameter."""
+    rows = [[] for _ in parameters]
     # a network's output depends on its own parameters only, so one sum gives all gradients
-    gradients = [
-        torch.autograd.grad(column.sum(), weights + biases, retain_graph=True)
-        for column in output.unbind(1)
-    ]
-    thetas = []
-    for layers in (range(len(sizes)), range(len(sizes), 2 * len(sizes))):
-        thetas.append(sum(_gram([row[layer] for row in gradients]) for layer in layers))
-    return *(theta.numpy() for theta in thetas), z.detach().numpy()
-
-
-def _gram(rows):
-    rows = torch.stack([row.flatten(1) for row in rows], dim=1)
-    return rows @ rows.mT
+    for column in outputs.flatten(1).unbind(1):
+        gradients = torch.autograd.grad(column.sum(), parameters, retain_graph=True)
+        for row, gradient in zip(rows, gradients, strict=True):
+            row.append(gradient.flatten(1))
+    grams = []
+    for row in rows:
+        jacobian = torch.stack(row, dim=1)  # (count, outputs, size)
+        grams.append(jacobian @ jacobian.mT)
+    return grams
 
 
 def gram_of_jacobian(function, parameters):
@@ -119,12 +128,11 @@ def image_kernels(architecture, law, x, draws, rng):
     """
     widths = [9 * x.shape[1], *(9 * width for width in architecture.channels)]
     chunk = max(1, CHUNK_BYTES // (16 * len(x) * widths[-1] ** 2))
-    return np.concatenate(
-        [
-            _image_chunk(architecture, law, x, min(chunk, draws - first), rng)
-            for first in range(0, draws, chunk)
-        ]
-    )
+    parts = []
+    for first in range(0, draws, chunk):
+        count = min(chunk, draws - first)
+        parts.append(_image_chunk(architecture, law, x, count, rng))
+    return np.concatenate(parts)
 
 
 def _image_chunk(architecture, law, x, count, rng):
@@ -156,11 +164,7 @@ def _image_chunk(architecture, law, x, count, rng):
         z = torch.relu(affine(z, units))
     output = affine(z, 1)[:, :, 0, 0]
     trained = parameters if law["sigma_b2"] > 0 else parameters[::2]
-    gradients = [
-        torch.autograd.grad(column.sum(), trained, retain_graph=True) for column in output.unbind(1)
-    ]
-    layers = zip(*gradients, strict=True)
-    return sum(_gram(layer) for layer in layers).numpy()
+    return sum(_grams(output, trained)).numpy()
 
 
 def limit_kernels(init, gram, phi, smooth):
@@ -178,9 +182,9 @@ def limit_kernels(init, gram, phi, smooth):
     unit = np.asarray(gram, dtype=float)
     theta = 0.0
     for layer, width in enumerate(init.widths, start=1):
-        standard = init.parametrisation == "standard"
-        theta = theta + (width * unit + 1 if standard else init.sigma_w2 * unit + init.sigma_b2)
         q = init.sigma_w2 * unit + init.sigma_b2
+        own_part = width * unit + 1 if init.parametrisation == "standard" else q
+        theta = theta + own_part
         if layer < init.depth:
             unit, slopes = _pair_means(q, phi, smooth)
             theta = init.sigma_w2 * slopes * theta
@@ -211,12 +215,13 @@ def _by_quadrature(q_s, q_sr, q_r, phi):
     nodes = np.arange(-8.7, 8.71, 0.06)
     masses = np.exp(-(nodes**2) / 2)
     masses /= masses.sum()
-    first = torch.from_numpy(q_s**0.5 * nodes[:, None] + 0 * nodes).requires_grad_()
     rest = max(0.0, q_r - q_sr**2 / q_s) ** 0.5
-    second = torch.from_numpy(q_sr / q_s**0.5 * nodes[:, None] + rest * nodes).requires_grad_()
-    values = [phi(u) for u in (first, second)]
-    slopes = [
-        torch.autograd.grad(value.sum(), u)[0]
-        for value, u in zip(values, (first, second), strict=True)
-    ]
-    return [masses @ (pair[0] * pair[1]).detach().numpy() @ masses for pair in (values, slopes)]
+    u_s = torch.from_numpy(q_s**0.5 * nodes[:, None] + 0 * nodes).requires_grad_()
+    u_r = torch.from_numpy(q_sr / q_s**0.5 * nodes[:, None] + rest * nodes).requires_grad_()
+    value_s = phi(u_s)
+    value_r = phi(u_r)
+    (slope_s,) = torch.autograd.grad(value_s.sum(), u_s)
+    (slope_r,) = torch.autograd.grad(value_r.sum(), u_r)
+    values = (value_s * value_r).detach().numpy()
+    slopes = (slope_s * slope_r).detach().numpy()
+    return masses @ values @ masses, masses @ slopes @ masses

@@ -21,38 +21,60 @@ FOOTER = "preset test · 3 runs · pixels averaged 2×2 (gates_only/sweep) · 10
 
 # of the networks of dgn that its text names
 GATES = {"gates_only": {"beta": 8, "eps": 0.1}, "soft_relu": {"beta": 16, "eps": 0.4}}
+TRAINED = {"sweep": 0.95, "gates_only": 0.95}
+DATASETS = {"datasets": STAND_INS}
+SETTINGS = {
+    "npf_table2": DATASETS
+    | {"paper": "npf", "beta": 4, "comparable": {"mnist": True, "cifar10": False}},
+    "npf0_table2": DATASETS | {"paper": "npf0", "comparable": {"mnist": True, "cifar10": True}},
+    "dgn_table4": DATASETS | {"trained": 0.95},
+    "npf_extra_cntk": DATASETS,
+    "npf_extra_limits": {},
+    "dgn_extra_identities": {},
+}
 
 
-def cases() -> dict[str, tuple[dict[str, pd.DataFrame], dict]]:
-    """Name of the artifact -> what its renderer receives, tables by name and settings."""
-    told = {"datasets": STAND_INS}
-    several = {"trained": {"sweep": 0.95, "gates_only": 0.95}, "gates": GATES}
+Case = tuple[dict[str, pd.DataFrame], dict]  # tables by name, and settings
+
+
+def cases() -> dict[str, Case]:
+    """Name of the artifact -> what its renderer receives."""
     concepts = _concepts()
-    own = {
-        "npf_table2": (
-            {"rows": accuracies("npf")},
-            told | {"paper": "npf", "beta": 4, "comparable": {"mnist": True, "cifar10": False}},
-        ),
-        "npf0_table2": (
-            {"rows": accuracies("npf0")},
-            told | {"paper": "npf0", "comparable": {"mnist": True, "cifar10": True}},
+    return {
+        **{artifact: (rows, SETTINGS[artifact]) for artifact, rows in _rows().items()},
+        "npf_extra_text": ({"rows": text_numbers("npf")}, DATASETS | shown("npf")),
+        "dgn_extra_text": (
+            {"rows": text_numbers("dgn")},
+            DATASETS | shown("dgn") | {"trained": TRAINED, "gates": GATES},
         ),
         "npf_table3": (concepts["npf"], {}),
         "dgn_table3": (concepts["dgn"], {}),
-        "dgn_table4": ({"rows": sweep()}, told | {"trained": 0.95}),
-        "npf_extra_text": ({"rows": text_numbers("npf")}, told | shown("npf")),
-        "dgn_extra_text": ({"rows": text_numbers("dgn")}, told | shown("dgn") | several),
-        "npf_extra_cntk": ({"rows": cntk()}, told),
-        "npf_extra_limits": ({"rows": limits()}, {}),
-        "dgn_extra_identities": ({"rows": None, "identities": identities()}, {}),
         "collapse_table1": (concepts["collapse"], {}),
+        **_equations(concepts),
     }
+
+
+def _rows() -> dict[str, dict[str, pd.DataFrame]]:
+    """Name of the artifact -> its made-up tables."""
+    return {
+        "npf_table2": {"rows": accuracies("npf")},
+        "npf0_table2": {"rows": accuracies("npf0")},
+        "dgn_table4": {"rows": sweep()},
+        "npf_extra_cntk": {"rows": cntk()},
+        "npf_extra_limits": {"rows": limits()},
+        "dgn_extra_identities": {"rows": None, "identities": identities()},
+    }
+
+
+def _equations(concepts: dict[str, dict[str, pd.DataFrame]]) -> dict[str, Case]:
+    """The tables of equations of all papers."""
+    found = {}
     for artifact in declared():
         if artifact.module.endswith("tables.equations"):
             paper = artifact.paper.removesuffix("0")
             settings = {"artifact": artifact.artifact, "title": artifact.params["title"]}
-            own[artifact.artifact] = (concepts[paper], settings)
-    return own
+            found[artifact.artifact] = (concepts[paper], settings)
+    return found
 
 
 def declared():
@@ -117,7 +139,8 @@ def sweep() -> pd.DataFrame:
         trained=[0.0, *[1.0] * 7],
     )
     for place, column in enumerate(table4.OURS):
-        rows[f"{column}_mean"], rows[f"{column}_spread"] = 0.7 + place / 30, 0.0011 * 6**place
+        rows[f"{column}_mean"] = 0.7 + place / 30
+        rows[f"{column}_spread"] = 0.0011 * 6**place
     return rows
 
 
@@ -182,32 +205,27 @@ def cntk() -> pd.DataFrame:
 
 def limits() -> pd.DataFrame:
     """Rows of the table of limits of infinite width."""
-    return pd.DataFrame(
-        [
-            {
-                "weights": weights,
-                "depth": depth,
-                "output_variance": "2/w",
-                "limit": limit,
-                "expected": 1.0 if limit != "halved" else None,
-                "scale": 1.0035,
-                "scale_error": 0.014,
-                "correlation": 0.99659,
-                "correlation_error": 0.00043,
-                "networks": 6,
-                "width": 512 * depth,
-            }
-            for weights, own in (("gaussian", "tangent"), ("signed", "signed"))
-            for depth in (3, 5)
-            for limit in (own, "halved")
-        ]
+    rows = []
+    for weights, limit in (("gaussian", "tangent"), ("signed", "signed")):
+        for depth in (3, 5):
+            rows.append({"weights": weights, "depth": depth, "limit": limit, "expected": 1.0})
+            rows.append({"weights": weights, "depth": depth, "limit": "halved", "expected": None})
+    return pd.DataFrame(rows).assign(
+        output_variance="2/w",
+        scale=1.0035,
+        scale_error=0.014,
+        correlation=0.99659,
+        correlation_error=0.00043,
+        networks=6,
+        width=lambda table: 512 * table["depth"],
     )
 
 
 def identities() -> pd.DataFrame:
     """Rows of the table of stated means."""
-    return pd.DataFrame(
-        [
+    rows = []
+    for name, depth, error in (("D03", 2, 0.0), ("D10", 4, 0.0199), ("D10", 10, 0.123)):
+        rows.append(
             {
                 "identity": name,
                 "case": f"mean kernel, d={depth}",
@@ -216,6 +234,5 @@ def identities() -> pd.DataFrame:
                 "standard_error": error,
                 "draws": 5000,
             }
-            for name, depth, error in (("D03", 2, 0.0), ("D10", 4, 0.0199), ("D10", 10, 0.123))
-        ]
-    )
+        )
+    return pd.DataFrame(rows)

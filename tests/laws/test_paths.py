@@ -5,6 +5,7 @@ import math
 from fractions import Fraction
 from functools import partial
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -176,14 +177,15 @@ def test_no_digits_are_lost_at_great_depth():
     generator = torch.Generator().manual_seed(0)
     gates = [(torch.rand(4, 2000, generator=generator) < 0.5).double() for _ in range(199)]
     x = torch.randint(1, 9, (4, 5), generator=generator).double()
-    shared = [(gate @ gate.T).long().tolist() for gate in gates]
-    gram = (x @ x.T).long().tolist()
-    exact = [[gram[s][t] * math.prod(n[s][t] for n in shared) for t in range(4)] for s in range(4)]
-    trace = sum(exact[s][s] for s in range(4))
-    wanted = torch.tensor(
-        [[float(Fraction(entry, trace)) for entry in row] for row in exact], dtype=torch.float64
-    )
-    torch.testing.assert_close(npk(x, gates, "trace"), wanted, rtol=3e-13, atol=0)
+    # H_st = <x_s, x_t> times the product over layers of the gates that both inputs open: integers
+    H = (x @ x.T).long().numpy().astype(object)
+    for gate in gates:
+        H = H * (gate @ gate.T).long().numpy()
+    trace = sum(H[s, s] for s in range(4))
+    expected = torch.empty(4, 4, dtype=torch.float64)
+    for s, t in np.ndindex(4, 4):
+        expected[s, t] = float(Fraction(int(H[s, t]), int(trace)))
+    torch.testing.assert_close(npk(x, gates, "trace"), expected, rtol=3e-13, atol=0)
 
 
 def test_a_dead_last_layer_leaves_no_path_after_any_number():
@@ -232,17 +234,17 @@ def test_a_singular_kernel_is_refused_and_a_ridge_helps():
     ("call", "argument"),
     [
         (partial(overlap, []), "gates"),
-        (lambda: overlap([torch.ones(3)]), r"gates\[0\]"),
-        (lambda: overlap([torch.ones(3, 2), torch.ones(4, 2)]), r"gates\[1\]"),
-        (lambda: overlap([-torch.ones(3, 2)]), r"gates\[0\].*negative"),
-        (lambda: overlap([torch.ones(2, 3, 2), torch.ones(4, 3, 2)]), "gates.*replica"),
-        (lambda: npk(torch.ones(4, 2), toy_gates()), "x"),
-        (lambda: npk(torch.ones(3, 2), toy_gates(), normalise="max"), "normalise"),
-        (lambda: nu(torch.ones(3), torch.ones(2, 3)), "H"),
-        (lambda: nu(torch.ones(2), torch.eye(3)), "y"),
-        (lambda: nu(torch.ones(2), torch.eye(2), ridge=-1.0), "ridge"),
-        (lambda: nu(torch.ones(2), torch.tensor([[1.0, 2.0], [0.0, 1.0]])), "H.*symmetric"),
-        (lambda: nu(torch.ones(2), torch.eye(2) / 0), "H"),
+        (partial(overlap, [torch.ones(3)]), r"gates\[0\]"),
+        (partial(overlap, [torch.ones(3, 2), torch.ones(4, 2)]), r"gates\[1\]"),
+        (partial(overlap, [-torch.ones(3, 2)]), r"gates\[0\].*negative"),
+        (partial(overlap, [torch.ones(2, 3, 2), torch.ones(4, 3, 2)]), "gates.*replica"),
+        (partial(npk, torch.ones(4, 2), toy_gates()), "x"),
+        (partial(npk, torch.ones(3, 2), toy_gates(), normalise="max"), "normalise"),
+        (partial(nu, torch.ones(3), torch.ones(2, 3)), "H"),
+        (partial(nu, torch.ones(2), torch.eye(3)), "y"),
+        (partial(nu, torch.ones(2), torch.eye(2), ridge=-1.0), "ridge"),
+        (partial(nu, torch.ones(2), torch.tensor([[1.0, 2.0], [0.0, 1.0]])), "H.*symmetric"),
+        (partial(nu, torch.ones(2), torch.eye(2) / 0), "H"),
     ],
 )
 def test_impossible_arguments_are_named(call, argument):

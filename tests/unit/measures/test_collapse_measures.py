@@ -53,23 +53,26 @@ def test_metrics_are_those_of_loops():
     features, weight, bias = batch()
     found = measured(features, LABELS, weight, bias)
     mean = features.mean(0)
-    means = [features[c == LABELS].mean(0) for c in range(C)]
-    deviations = [features[i] - means[LABELS[i]] for i in range(len(LABELS))]
+    means = []
     stds = []
+    between = []
     for c in range(C):
-        for k in range(WIDTH):
-            stds.append(features[c == LABELS][:, k].std())
-    within = np.mean([d @ d for d in deviations])
-    between = np.mean([(m - mean) @ (m - mean) for m in means])
+        of_class = features[c == LABELS]
+        means.append(of_class.mean(0))
+        stds.append(of_class.std(0).mean())
+        between.append(((means[c] - mean) ** 2).sum())
+    within = []
     agree = []
-    for h in features:
-        agree.append(
-            np.argmax(weight @ h + bias) == np.argmin([np.linalg.norm(h - m) for m in means])
-        )
-    first = sum(np.outer(m, m) for m in means)
-    second = sum(np.outer(d, d) for d in deviations)
+    second = np.zeros((WIDTH, WIDTH))
+    for h, label in zip(features, LABELS, strict=True):
+        deviation = h - means[label]
+        within.append(deviation @ deviation)
+        second += np.outer(deviation, deviation)
+        nearest = np.argmin([np.linalg.norm(h - class_mean) for class_mean in means])
+        agree.append(np.argmax(weight @ h + bias) == nearest)
+    first = sum(np.outer(class_mean, class_mean) for class_mean in means)
     np.testing.assert_allclose(found["nc1"], np.mean(stds))
-    np.testing.assert_allclose(found["nc1_ratio"], within / between)
+    np.testing.assert_allclose(found["nc1_ratio"], np.mean(within) / np.mean(between))
     assert 0 < np.mean(agree) < 1
     np.testing.assert_allclose(found["nc4"], np.mean(agree))
     np.testing.assert_allclose(found["h1"], np.linalg.norm(first))
@@ -85,10 +88,11 @@ def test_nc2_and_nc3_are_those_of_loops(normalise):
     columns = [features[c == LABELS].mean(0) - features.mean(0) for c in range(C)]
     if normalise:
         columns = [column / np.linalg.norm(column) for column in columns]
-    gram = np.array([[u @ v for v in columns] for u in columns])
-    frame = np.array(
-        [[(1.0 * (i == j) - 1 / C) / np.sqrt(C - 1) for j in range(C)] for i in range(C)]
-    )
+    gram = np.empty((C, C))
+    frame = np.empty((C, C))  # Gram matrix of a simplex, of norm 1
+    for i, j in np.ndindex(C, C):
+        gram[i, j] = columns[i] @ columns[j]
+        frame[i, j] = ((i == j) - 1 / C) / np.sqrt(C - 1)
     np.testing.assert_allclose(np.linalg.norm(frame), 1)
     wanted = np.linalg.norm(gram / np.linalg.norm(gram) - frame)
     np.testing.assert_allclose(nc2(parts, normalise_columns=normalise), wanted)
@@ -102,9 +106,10 @@ def test_terms_of_the_invariant_are_those_of_equation_26():
     labels = np.repeat(np.arange(C), M)
     features, weight, _ = batch(2, labels)
     ones = np.ones((M, 1))
-    helmert = np.linalg.qr(np.hstack([ones, np.eye(M)[:, 1:]]))[0][:, 1:]  # orthonormal, zero-sum
-    H1 = features.T @ np.kron(np.eye(C), ones) / M
-    H2 = features.T @ np.kron(np.eye(C), helmert) / np.sqrt(M)
+    basis = np.linalg.qr(np.hstack([ones, np.eye(M)[:, 1:]]))[0]
+    helmert = basis[:, 1:]  # orthonormal columns whose entries add up to zero
+    H1 = features.T @ np.kron(np.eye(C), ones) / M  # (WIDTH, C)
+    H2 = features.T @ np.kron(np.eye(C), helmert) / np.sqrt(M)  # (WIDTH, C (M - 1))
     single = KAPPA[0] - KAPPA[1]
     by_class = single + M * (KAPPA[1] - KAPPA[2])
     alpha = KAPPA[2] * M / (by_class + C * KAPPA[2] * M)
@@ -115,17 +120,15 @@ def test_terms_of_the_invariant_are_those_of_equation_26():
     gram, ours, _ = invariant(class_parts(features, labels, C), weight, KAPPA)
     np.testing.assert_allclose(gram - ours, M * E, atol=1e-12)
     found = measured(features, labels, weight, np.zeros(C))
-    cosine = np.vdot(weights, terms) / np.linalg.norm(weights) / np.linalg.norm(terms)
-    wanted = {
-        "e_norm": M * np.linalg.norm(E),
-        "alpha_c": C * alpha,
-        "invariant_alignment": cosine,
-        "e_relative": M * np.linalg.norm(E) / np.linalg.norm(weights),
-    }
-    assert {name: found[name] for name in wanted} == pytest.approx(wanted)
-    scales = np.vdot(weights, terms) / np.vdot(terms, terms) * np.linspace(0.9, 1.1, 201)
+    size = np.linalg.norm(weights)
+    product = np.vdot(weights, terms)
+    assert found["e_norm"] == pytest.approx(M * np.linalg.norm(E))
+    assert found["alpha_c"] == pytest.approx(C * alpha)
+    assert found["invariant_alignment"] == pytest.approx(product / size / np.linalg.norm(terms))
+    assert found["e_relative"] == pytest.approx(M * np.linalg.norm(E) / size)
+    scales = product / np.vdot(terms, terms) * np.linspace(0.9, 1.1, 201)
     best = min(np.linalg.norm(weights - scale * terms) for scale in scales)
-    np.testing.assert_allclose(found["residual"], best / np.linalg.norm(weights))
+    np.testing.assert_allclose(found["residual"], best / size)
 
 
 def test_the_invariant_does_not_change_in_the_flow_of_theorem_4_1():
