@@ -58,7 +58,9 @@ def main() -> None:
     parser.add_argument("--neural-tangents", metavar="PYTHON", required=True)
     options = parser.parse_args()
     torch.manual_seed(0)
-    x, y, test = (torch.randn(size).double() for size in ((40, 6), (40, 3), (20, 6)))
+    x = torch.randn((40, 6)).double()
+    y = torch.randn((40, 3)).double()
+    test = torch.randn((20, 6)).double()
     with tempfile.TemporaryDirectory() as folder:
         given = Path(folder) / "given.npz"
         result = Path(folder) / "found.npz"

@@ -159,7 +159,8 @@ def test_kernels_of_several_inputs_and_outputs(number):
 @pytest.mark.parametrize("number", numbers(3, 30))
 def test_pair_chain(number):
     rng = stream("pairs", number)
-    width, first = (int(rng.integers(least, 13)) for least in (1, 2))
+    width = int(rng.integers(1, 13))
+    first = int(rng.integers(2, 13))
     depths = sorted({int(depth) for depth in rng.integers(2, 7, 2)})
     cosines = [float(cosine) for cosine in rng.uniform(-0.98, 0.98, 2)]
     variance = weight_variance(rng, PHASES[number % 3], RELU, 0.0)

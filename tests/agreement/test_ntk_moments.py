@@ -76,7 +76,9 @@ def test_no_random_network_leaves_the_corrected_limit_or_its_constant(phase, see
     """
     rng = np.random.default_rng([31, seed])
     a = {"ordered": rng.uniform(0.2, 0.85), "critical": 1.0, "chaotic": rng.uniform(1.15, 3)}[phase]
-    width, depth, input_width = (int(rng.integers(*ends)) for ends in ((20, 60), (8, 60), (5, 100)))
+    width = int(rng.integers(20, 60))
+    depth = int(rng.integers(8, 60))
+    input_width = int(rng.integers(5, 100))
     lam = depth / width
     alpha_0 = input_width / width
     limit = dispersion_limit(lam, phase, alpha_0=alpha_0)

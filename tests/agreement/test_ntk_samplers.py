@@ -22,21 +22,9 @@ def test_duplicate_inputs_have_equal_rows_and_scaled_ones_scaled_rows():
 
 def test_float32_changes_draws_of_a_sweep_by_far_less_than_their_error():
     init = constant_width(40, 60, sigma_w2=1.0, sigma_b2=1.0)
-    single, double = (
-        list(
-            sweep_vectors(
-                init,
-                [2, 20, 40],
-                30,
-                1,
-                activation="tanh",
-                sigma_w2=[1.0, 3.5, 7.0],
-                input_norm2=60.0,
-                dtype=dtype,
-            )
-        )
-        for dtype in (torch.float32, torch.float64)
-    )
+    law = {"activation": "tanh", "sigma_w2": [1.0, 3.5, 7.0], "input_norm2": 60.0}
+    single = list(sweep_vectors(init, [2, 20, 40], 30, 1, dtype=torch.float32, **law))
+    double = list(sweep_vectors(init, [2, 20, 40], 30, 1, dtype=torch.float64, **law))
     for few, many in zip(single, double, strict=True):
         for cell, draws in many.items():
             np.testing.assert_allclose(few[cell].theta, draws.theta, rtol=2e-4)

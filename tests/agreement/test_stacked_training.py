@@ -141,7 +141,8 @@ def test_a_diverged_network_leaves_the_others_it_is_joined_with_alone(kind):
     """Bit for bit; torch may not multiply the weights of one by the images of another."""
     calm = replicas_of("relu", "sgd", range(3))
     wild = (calm[0], replace(calm[1], step_size=1e30), calm[2])
-    together, other = (trained(ALIGNED[kind], "sgd", replicas) for replicas in (calm, wild))
+    together = trained(ALIGNED[kind], "sgd", calm)
+    other = trained(ALIGNED[kind], "sgd", wild)
     assert not np.isfinite(other.weights["last/value/0.weight"][1]).all()
     for name, weights in together.weights.items():
         np.testing.assert_array_equal(weights[[0, 2]], other.weights[name][[0, 2]], err_msg=name)

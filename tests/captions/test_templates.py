@@ -56,8 +56,7 @@ def test_an_unknown_setting_is_refused_with_its_template(tmp_path):
 def test_a_caption_depends_on_the_settings_that_it_names():
     config = preset_only("smoke", ROOT / "config")
     config["trust"]["depth"]["draws"] += 1
-    before, after = (
-        p.caption_input.settings("trust") for p in (PLANS["smoke"], Plan(config, ROOT))
-    )
+    before = PLANS["smoke"].caption_input.settings("trust")
+    after = Plan(config, ROOT).caption_input.settings("trust")
     changed = {name for name in before if before[name]["settings"] != after[name]["settings"]}
     assert changed == {"trust_fig2"}

@@ -80,7 +80,8 @@ def test_the_words_of_a_claim_stand_in_the_paper(claim):
 @pytest.mark.parametrize("claim", JUDGED, ids=lambda claim: claim.id)
 def test_rows_that_support_and_rows_that_contradict_are_told_apart(claim):
     supporting, contradicting = made_up(claim)
-    before, found = (judged_as(claim, made()) for made in (supporting, contradicting))
+    before = judged_as(claim, supporting())
+    found = judged_as(claim, contradicting())
     assert before.verdict == verdicts.SUPPORTED
     for row in (*before.parts, *found.parts):  # every threshold is the paper's, or has a reason
         assert (row["threshold_of"] == verdicts.PAPER) != bool(row["reason"]), row["part"]
@@ -143,7 +144,8 @@ def test_networks_that_are_not_trained_are_no_evidence(name, rows, reason):
 
 def test_images_that_are_fitted_need_no_more_epochs():
     claim = BY_ID["D16"]
-    fitted, not_yet = (dgn.mnist(train=train)["runs"].assign(epochs=14) for train in (1.0, 0.95))
+    fitted = dgn.mnist(train=1.0)["runs"].assign(epochs=14)
+    not_yet = dgn.mnist(train=0.95)["runs"].assign(epochs=14)
     assert verdict(claim, {"runs": fitted}) == verdicts.SUPPORTED
     found = judged_as(claim, {"runs": not_yet})
     assert found.verdict == verdicts.NEEDS_MORE
@@ -166,7 +168,8 @@ def test_claims_on_depth_use_the_networks_that_were_made_for_them_if_there_are_a
 
 def test_where_n12_holds_d06_fails_and_neither_contradicts_the_other():
     rows = errors_and_trend(best_at(narrow=8, wide=12))
-    n12, d06 = (judged_as(BY_ID[name], rows) for name in ("N12", "D06"))
+    n12 = judged_as(BY_ID["N12"], rows)
+    d06 = judged_as(BY_ID["D06"], rows)
     assert (n12.verdict, d06.verdict) == (verdicts.SUPPORTED, verdicts.IN_PART)
     failing = {row["part"] for row in d06.parts if row["outcome"] == verdicts.FAILS}
     assert "w = 25: log10 error at d = 12 minus at d = 8" in failing

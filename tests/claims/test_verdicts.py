@@ -290,7 +290,8 @@ def test_the_distance_is_in_standard_errors_and_relative_to_the_threshold(value,
 def named(*values_and_errors, **ends):
     """The value of the decisive one of several comparisons with the same threshold."""
     parts = [part(value, error, **ends) for value, error in values_and_errors]
-    first, second = (decide(some).decisive for some in (parts, parts[::-1]))
+    first = decide(parts).decisive
+    second = decide(parts[::-1]).decisive
     assert first is second
     return first.value
 

@@ -104,7 +104,9 @@ def _callable(name, function, smooth=True):
 
 def _mixture(rng):
     """Return a tanh(c h) + b h with random a, b, c, as an `Activation` with its slope."""
-    a, b, c = (float(rng.uniform(*ends)) for ends in ((0.5, 1.5), (-0.5, 0.5), (0.5, 1.5)))
+    a = float(rng.uniform(0.5, 1.5))
+    b = float(rng.uniform(-0.5, 0.5))
+    c = float(rng.uniform(0.5, 1.5))
 
     def value(h):
         return a * torch.tanh(c * h) + b * h

@@ -416,7 +416,8 @@ def _linear(colour) -> np.ndarray:
 
 def ratio(colour, background="white") -> float:
     """Contrast of WCAG 2.2 between two colours, 1 to 21."""
-    one, other = (float(XYZ[1] @ _linear(c)) for c in (colour, background))
+    one = float(XYZ[1] @ _linear(colour))
+    other = float(XYZ[1] @ _linear(background))
     return (max(one, other) + 0.05) / (min(one, other) + 0.05)
 
 

@@ -43,16 +43,16 @@ def through_slurm(checkout, *arguments):
     return checkout.run(*arguments, *PROFILE, cores=1)
 
 
+def compared_files(checkout, preset):
+    """The results of a checkout, without what depends on its times."""
+    contents = checkout.contents(*COMPARED, preset=preset)
+    return {name: content for name, content in contents.items() if "benchmarks" not in name}
+
+
 def same_results(one, other, preset="smoke"):
     """Compare tables and figures byte by byte, without benchmarks, which contain times."""
-    mine, others = (
-        {
-            name: content
-            for name, content in checkout.contents(*COMPARED, preset=preset).items()
-            if "benchmarks" not in name
-        }
-        for checkout in (one, other)
-    )
+    mine = compared_files(one, preset)
+    others = compared_files(other, preset)
     assert mine
     assert set(mine) == set(others)
     assert [name for name in mine if mine[name] != others[name]] == []

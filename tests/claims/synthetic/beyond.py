@@ -120,12 +120,12 @@ def ratios(low=0.3, rise=1.0, off=0.0, printed=None):
     rows = rows.drop(columns=["depth", "x"]).drop_duplicates().merge(depths, how="cross")
     rows = rows.merge(pd.DataFrame({"cosine": [0.1, 0.9]}), how="cross")
     rows["x"] = rows["depth"] / rows["width"]
-    values, wanted = (
-        np.where(rows["sigma_w2"] < 2, 1 - 0.5 * (rows["depth"] / 3) ** (-0.9 * power), low)
-        for power in (rise, rise if printed is None else printed)
-    )
+    printed_rise = rise if printed is None else printed
+    ordered = rows["sigma_w2"] < 2
+    values = np.where(ordered, 1 - 0.5 * (rows["depth"] / 3) ** (-0.9 * rise), low)
+    by_equation = np.where(ordered, 1 - 0.5 * (rows["depth"] / 3) ** (-0.9 * printed_rise), low)
     measured = rows.assign(sample="many", y=values, spread=1e-4)
-    theory = lines(rows, printed=wanted - 0.001 + off, infinite_width=values)
+    theory = lines(rows, printed=by_equation - 0.001 + off, infinite_width=values)
     return {"estimates": measured, "theory": theory}
 
 

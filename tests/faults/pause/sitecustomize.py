@@ -22,7 +22,8 @@ POINT = json.loads(os.environ.get("FAULT_POINT") or "{}")
 def _wait_at_the_point():
     state = {"left": POINT["count"]}
     pattern = re.compile(POINT["path"])
-    reached, go = (os.path.join(POINT["folder"], name) for name in ("reached", "go"))
+    reached = os.path.join(POINT["folder"], "reached")
+    go = os.path.join(POINT["folder"], "go")
 
     def watch(event, arguments):
         if event != POINT["event"] or state["left"] <= 0:

@@ -23,7 +23,9 @@ def test_a_variant_is_the_same_every_time_and_of_the_same_kind(dataset, variant)
     one = altered(dataset, variant)
     two = altered(dataset, variant)
     for name in ("train_images", "train_labels", "test_images", "test_labels"):
-        first, second, before = (getattr(each, name) for each in (one, two, dataset))
+        first = getattr(one, name)
+        second = getattr(two, name)
+        before = getattr(dataset, name)
         np.testing.assert_array_equal(first, second)
         assert (first.shape, first.dtype) == (before.shape, before.dtype)
         if name.startswith("test"):

@@ -36,10 +36,9 @@ def huber(outputs, targets):
 def data():
     """Training inputs, targets for three outputs, classes, and test inputs."""
     stream = torch.Generator().manual_seed(1)
-    x, y, test = (
-        torch.randn(shape, generator=stream, dtype=torch.float64)
-        for shape in ((6, 4), (6, 3), (5, 4))
-    )
+    x = torch.randn((6, 4), generator=stream, dtype=torch.float64)
+    y = torch.randn((6, 3), generator=stream, dtype=torch.float64)
+    test = torch.randn((5, 4), generator=stream, dtype=torch.float64)
     return x, y, torch.tensor([0, 1, 2, 2, 1, 0]), test
 
 
@@ -113,10 +112,8 @@ def test_flow_is_the_limit_of_small_steps(data, name):
     x, *_, test = data
     y, loss, _ = case(name, data)
     flow = fw.linearised(Net(), x, y, loss=loss).outputs(test, 2.0)
-    fine, finer = (
-        fw.linearised(Net(), x, y, loss=loss, rate=2.0 / steps).outputs(test, steps)
-        for steps in (200, 400)
-    )
+    fine = fw.linearised(Net(), x, y, loss=loss, rate=2.0 / 200).outputs(test, 200)
+    finer = fw.linearised(Net(), x, y, loss=loss, rate=2.0 / 400).outputs(test, 400)
     torch.testing.assert_close(2 * finer - fine, flow, rtol=0, atol=1e-4)
     assert (finer - flow).abs().max() > 1e-5
 
@@ -130,7 +127,8 @@ def test_integration_agrees_with_the_closed_form(data, kind, from_network):
     value = case("squared", data)[2]
     integrated = fw.linearised(Net(), x, y, loss=lambda f, _: value(f), **options)
     times = [3.0, 0.0, 40.0, 0.1, 3.0]
-    found, wanted = (line.outputs(test, times) for line in (integrated, closed))
+    found = integrated.outputs(test, times)
+    wanted = closed.outputs(test, times)
     torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(integrated.loss(1.0), closed.loss(1.0), rtol=1e-5, atol=1e-6)
     start = Net()(test).detach() if from_network else torch.zeros(5, 3)
@@ -180,7 +178,8 @@ def test_the_largest_stable_rate_follows_from_the_eigenvalues(data):
 def test_targets_of_one_column_give_outputs_of_one_axis(data):
     """Outputs (N, 1) less targets (N,) would be (N, N)."""
     x, y, _, test = data
-    line, column = (fw.linearised(Net(1), x, targets) for targets in (y[:, 0], y[:, :1]))
+    line = fw.linearised(Net(1), x, y[:, 0])
+    column = fw.linearised(Net(1), x, y[:, :1])
     alone = fw.linearised(Net(1, alone=True), x, y[:, 0])
     assert line.outputs(test, 1.0).shape == (5,)
     assert line.train_outputs([1.0, 2.0]).shape == (2, 6)

@@ -352,7 +352,8 @@ MASK = (torch.arange(72).reshape(24, 3) % 4 > 0).long()
 )
 def test_a_network_of_several_inputs_is_studied_as_one_of_a_single_input(make, several, one):
     labels = torch.arange(24) // 2 % 2
-    found, wanted = (fw.study(make, (x, labels), test=(x, labels), **SMALL) for x in (several, one))
+    found = fw.study(make, (several, labels), test=(several, labels), **SMALL)
+    wanted = fw.study(make, (one, labels), test=(one, labels), **SMALL)
     assert found.settings == wanted.settings
     assert found.left_out == wanted.left_out
     assert set(found.tables) == {"training", "kernels", "entries", "layers", "draws", "dispersion"}

@@ -242,13 +242,10 @@ def test_parts_of_a_stack_compute_what_the_whole_computes(kind, name, bias, monk
     if gating.beta is not None:
         slopes = torch.tensor([1.0, 4.0, 8.0, 24.0, 2.0], dtype=torch.float64)
         gating = replace(gating, beta=slopes, eps=slopes / 20)
-    value, feature = (
-        stacked([random_weights(layers, first + seed) for seed in range(5)]) for first in (0, 10)
-    )
-    value, feature = (
-        {name: tensor.double().requires_grad_() for name, tensor in weights.items()}
-        for weights in (value, feature)
-    )
+    value = stacked([random_weights(layers, seed) for seed in range(5)])
+    feature = stacked([random_weights(layers, 10 + seed) for seed in range(5)])
+    value = {name: tensor.double().requires_grad_() for name, tensor in value.items()}
+    feature = {name: tensor.double().requires_grad_() for name, tensor in feature.items()}
     x = images(layers, replicas=5).double()
     found = {}
     widest = 5 * SMALL[0] * SMALL[1] * 5  # 5 images, 5 channels

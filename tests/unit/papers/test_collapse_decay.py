@@ -94,7 +94,8 @@ def test_every_decay_has_the_rate_that_gives_tau(runs):
     total = (120 + 12) / (1 - 0.9)  # half of 240 steps at a tenth of the rate
     np.testing.assert_allclose(runs["rates"], runs["rate"] * total)
     assert set(runs.loc[runs["decay"] == 0, "tau"]) == {0.0}
-    few, cases = (sweep.cases_of(SWEEP | {"largest_rate": rate}, 240) for rate in (0.05, 1.0))
+    few = sweep.cases_of(SWEEP | {"largest_rate": 0.05}, 240)
+    cases = sweep.cases_of(SWEEP | {"largest_rate": 1.0}, 240)
     assert len(few) < len(cases)
     assert all(case in cases for case in few)
     with pytest.raises(ConfigError, match="largest_rate"):

@@ -50,7 +50,8 @@ def outcomes(table="judged", **powers):
 def test_every_length_has_the_same_taus_and_a_smaller_intrinsic_rate(runs):
     assert list(runs.columns) == list(lengths.COLUMNS)
     cell = ["seed", "decay", "tau"]
-    short, long = (runs[runs["epochs"] == epochs].set_index(cell) for epochs in (6, 12))
+    short = runs[runs["epochs"] == 6].set_index(cell)
+    long = runs[runs["epochs"] == 12].set_index(cell)
     assert set(short.index) <= set(long.index)  # a shorter training needs larger rates
     both = long.loc[short.index]
     np.testing.assert_allclose(both["intrinsic_rate"], short["intrinsic_rate"] / 2)

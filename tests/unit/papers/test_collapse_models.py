@@ -182,7 +182,9 @@ def test_a_map_of_few_entries_above_0_ends_at_the_largest():
 
 def test_curves_ends_and_lines_are_of_the_picked_models(inputs, tables):
     chosen = tables["picks"].query("found == 1")
-    curves, ends, lines = (tables[name] for name in ("curves", "ends", "lines"))
+    curves = tables["curves"]
+    ends = tables["ends"]
+    lines = tables["lines"]
     assert len(curves) == len(chosen) * 2 * len(models.CURVES)
     assert len(lines) == len(chosen)
     first = chosen.iloc[0]
@@ -234,9 +236,9 @@ def test_heat_maps_are_those_of_the_chosen_network(inputs, tables):
     ).double()
     for kernel, of in (("theta", module), ("theta_h", module.features)):
         full = full_kernel(module, images.double(), of=of).numpy()  # (K, N, K, N)
-        traced, norm_rows, means = (
-            tables[name][tables[name]["kernel"] == kernel] for name in ("traced", "norms", "blocks")
-        )
+        traced = tables["traced"][tables["traced"]["kernel"] == kernel]
+        norm_rows = tables["norms"][tables["norms"]["kernel"] == kernel]
+        means = tables["blocks"][tables["blocks"]["kernel"] == kernel]
         wanted = np.einsum("kikj->ij", full)
         np.testing.assert_allclose(square(traced), wanted, rtol=1e-3, atol=1e-4 * wanted.max())
         end = np.quantile(wanted, 0.995)

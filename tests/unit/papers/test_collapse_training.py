@@ -111,10 +111,10 @@ def test_measures_of_a_stack_are_those_of_plain_networks(network):
         module.load_state_dict(stack.state(replica))
         module.eval()
         chosen = labels.argsort(stable=True).view(10, 3)[:, :2].flatten()
-        theta, theta_h = (
-            torch.einsum("kikj->ij", jacobian_kernel(module, images[chosen], of)).numpy()
-            for of in (module, module.features)
-        )
+        theta = torch.einsum("kikj->ij", jacobian_kernel(module, images[chosen], module)).numpy()
+        theta_h = torch.einsum(
+            "kikj->ij", jacobian_kernel(module, images[chosen], module.features)
+        ).numpy()
         features = module.features(images).detach().numpy()
         kernels = collapse.kernel_measures(
             theta, theta_h, labels[chosen], outputs=10, features=features.shape[1]

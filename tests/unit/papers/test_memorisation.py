@@ -204,7 +204,8 @@ def test_a_step_too_large_diverges_without_a_complaint():
 
 
 def test_galu_and_relu_share_points_targets_and_weights():
-    galu, relu = (planar.networks(name, 4, [0, 1], PLANAR) for name in ("galu", "relu"))
+    galu = planar.networks("galu", 4, [0, 1], PLANAR)
+    relu = planar.networks("relu", 4, [0, 1], PLANAR)
     assert torch.equal(galu.x, relu.x)
     assert torch.equal(galu.y, relu.y)
     assert all(map(torch.equal, galu.weights, relu.weights))

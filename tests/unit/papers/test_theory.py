@@ -78,7 +78,8 @@ def test_errors_of_independent_gates_are_the_exact_ones_and_shrink(tables):
 def test_errors_of_a_networks_own_gates_come_to_their_limit(tables):
     curves = tables["curves"]
     own = curves[(curves["gates"] == "own") & (curves["x"] == 256)]
-    nets, limit = (own[own["curve"] == name].set_index("depth") for name in ("drawn", "limit"))
+    nets = own[own["curve"] == "drawn"].set_index("depth")
+    limit = own[own["curve"] == "limit"].set_index("depth")
     assert limit["y"].gt(0.4).all()  # of six points; more have more pairs that differ
     assert (np.abs(nets["y"] - limit["y"]) < 4.5 * nets["spread"] + 0.1).all()
     assert set(tables["runs"].query("gates == 'own'")["grows"]) == {"width"}
@@ -93,7 +94,8 @@ def test_half_of_the_gates_keep_the_size_of_the_kernel(tables):
 def test_drawn_variances_are_the_exact_ones(tables):
     rows = tables["variance"]
     index = ["entry", "width", "depth"]
-    drawn, exact = (rows[rows["form"] == form].set_index(index) for form in ("drawn", "exact"))
+    drawn = rows[rows["form"] == "drawn"].set_index(index)
+    exact = rows[rows["form"] == "exact"].set_index(index)
     assert len(drawn) == 6
     gap = np.abs(drawn["variance"] - exact.loc[drawn.index]["variance"])
     assert (gap < 4.5 * drawn["spread"]).all()
@@ -131,7 +133,8 @@ def test_floor_of_two_points_of_one_direction():
 def test_without_biases_no_training_gets_below_nine_fifths(of_dgn):
     fits = of_dgn["fits"]
     assert fits["floor"].eq(9 / 5).all()
-    without, control = (fits[fits["biases"] == biases]["lowest"] for biases in (0, 1))
+    without = fits[fits["biases"] == 0]["lowest"]
+    control = fits[fits["biases"] == 1]["lowest"]
     assert (without >= 9 / 5 - 1e-9).all()
     assert without.min() == pytest.approx(9 / 5, abs=1e-3)
     assert control.min() < 0.01

@@ -29,7 +29,8 @@ SMALL = preset_only("smoke", "config")["thesis"]
 
 def test_the_network_has_the_sizes_and_the_parameters_that_its_caption_gives():
     rows = concepts.measure({}, CONFIG["concepts"])["network"]
-    nodes, edges = (rows[rows["kind"] == kind] for kind in ("node", "weight"))
+    nodes = rows[rows["kind"] == "node"]
+    edges = rows[rows["kind"] == "weight"]
     sizes = nodes.groupby("layer").size().tolist()
     assert sizes == [3, 5, 9, 9, 5, 2]
     # P = sum_l n_l (n_{l-1} + 1), below (2.4)
@@ -48,7 +49,8 @@ def test_windows_of_the_convolution_are_those_of_a_correlation(size, window):
     for end, own in edges.groupby("end"):
         top, left = divmod(int(end) - 1, size - window + 1)
         wanted = (image[top : top + window, left : left + window] * weights).sum()
-        starts, taps = (own[name].astype(int).to_numpy() - 1 for name in ("start", "weight"))
+        starts = own["start"].astype(int).to_numpy() - 1
+        taps = own["weight"].astype(int).to_numpy() - 1
         assert math.isclose(image.ravel()[starts] @ weights.ravel()[taps], wanted)
 
 
@@ -144,7 +146,8 @@ def tables():
 def test_figure_2_4_shows_means_with_errors_and_medians_where_there_is_no_variance(tables):
     rows = fig2_4.select(tables, {})
     known = tables["drawn"]["has_variance"].astype(bool)
-    means, medians = (rows[rows["series"] == name] for name in ("mean", "median"))
+    means = rows[rows["series"] == "mean"]
+    medians = rows[rows["series"] == "median"]
     assert means["risk"].tolist() == tables["drawn"].loc[known, "mean"].tolist()
     assert means["standard_error"].tolist() == tables["drawn"].loc[known, "mean_error"].tolist()
     assert medians["risk"].tolist() == tables["drawn"].loc[~known, "median"].tolist()

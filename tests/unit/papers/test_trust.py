@@ -181,10 +181,8 @@ def test_mean_fields_are_drawn(field, tmp_path, show):
 def test_the_variance_of_constant_kernels_is_that_of_theorem_53():
     """Regression with constant entries is the theorem, exactly."""
     means = solutions.Means(kappa_1=2.0, kappa_2=0.8, q=1.3, q_sr=0.4)
-    kappa, covariance = (
-        np.full((6, 6), beside) + np.eye(6) * (own - beside)
-        for own, beside in ((2.0, 0.8), (1.3, 0.4))
-    )
+    kappa = np.full((6, 6), 0.8) + np.eye(6) * (2.0 - 0.8)
+    covariance = np.full((6, 6), 0.4) + np.eye(6) * (1.3 - 0.4)
     assert solutions.means_of(kappa, covariance) == pytest.approx(means)
     assert solutions.exact_variance(kappa, covariance) == pytest.approx(solutions.formula(means, 5))
 

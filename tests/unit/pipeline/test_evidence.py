@@ -59,7 +59,9 @@ def test_nothing_differs_at_the_papers_settings_or_in_choices_and_accepted_value
 
 
 def test_the_status_of_a_figure_is_its_own():
-    quick, laptop, paper = (evidence(name) for name in ("quick", "laptop", "paper"))
+    quick = evidence("quick")
+    laptop = evidence("laptop")
+    paper = evidence("paper")
     assert quick.status("npf_fig3") == "on a stand-in"
     assert laptop.status("npf_fig3") == "reduced"
     assert paper.status("npf_fig3") == "at the paper's sizes"

@@ -136,5 +136,6 @@ def test_every_rule_asks_for_more_at_another_attempt(name):
     jobs = {rule.name: rule.resources[name] for rule in rules().values() if rule.output}
     assert len(jobs) > 80
     for rule, resource in jobs.items():
-        first, second = (resource.evaluate(wildcards, attempt=n).value for n in (1, 2))
+        first = resource.evaluate(wildcards, attempt=1).value
+        second = resource.evaluate(wildcards, attempt=2).value
         assert second > first > 0, rule

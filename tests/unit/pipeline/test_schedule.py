@@ -19,7 +19,9 @@ STEPS = {
 
 
 def test_jobs_start_by_priority_as_soon_as_their_inputs_are_there():
-    one, two, many = (ends(STEPS, cores) for cores in (1, 2, 99))
+    one = ends(STEPS, 1)
+    two = ends(STEPS, 2)
+    many = ends(STEPS, 99)
     assert list(one) == ["data", "long", "short", "figure", "report"]
     assert one == pytest.approx({"data": 1, "long": 51, "short": 53, "figure": 56, "report": 60})
     assert two == pytest.approx({"data": 1, "short": 3, "figure": 6, "long": 51, "report": 55})

@@ -291,10 +291,8 @@ def test_removing_a_replica_changes_no_other(activation, mode):
         part = descended(stack.select(places), data, rate=2e-3, mode=mode, **MIXED)
         for number, place in enumerate(places):
             assert {**part.ends[number], "replica": place} == together.ends[place]
-            found, wanted = (
-                [row for row in result.snapshots if row["replica"] == replica]
-                for result, replica in ((part, number), (together, place))
-            )
+            found = [row for row in part.snapshots if row["replica"] == number]
+            wanted = [row for row in together.snapshots if row["replica"] == place]
             assert [{**row, "replica": place} for row in found] == wanted
 
 

@@ -192,7 +192,8 @@ def test_equal_numbers_of_a_dataset(per_class):
 
 
 def test_a_smaller_choice_is_part_of_a_larger_one():
-    few, many = (balanced_images(digits(), per_class=n).train_x.flatten(1) for n in (10, 30))
+    few = balanced_images(digits(), per_class=10).train_x.flatten(1)
+    many = balanced_images(digits(), per_class=30).train_x.flatten(1)
     assert {tuple(x) for x in few.tolist()} < {tuple(x) for x in many.tolist()}
 
 
