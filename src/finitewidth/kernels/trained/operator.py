@@ -15,7 +15,7 @@ from finitewidth.kernels.trained.batches import Batch, Inputs, Network, as_batch
 from finitewidth.kernels.trained.budget import BudgetError, pieces
 from finitewidth.kernels.trained.eigenvalue import check_together
 from finitewidth.kernels.trained.fully_connected import FullyConnected
-from finitewidth.kernels.trained.graph import FEWEST, graph_size
+from finitewidth.kernels.trained.graph import FEWEST, children_first, graph_size
 from finitewidth.kernels.trained.interface import Options
 from finitewidth.kernels.trained.products import SMALL, Products, overflow, products_of
 from finitewidth.kernels.trained.recording import Request, checked_pass
@@ -305,13 +305,18 @@ def _passes(request: Request, batch: int | None) -> _Passes:
     few = replace(request, x=request.x[:FEWEST])
     run = checked_pass(few)
     K, eps = run.outputs.shape[1], torch.finfo(run.dtype).eps
-    numbers = graph_size(run.nodes) // len(run.outputs)
+    # a graph of one input more is larger by the numbers of this input
+    of_two = graph_size(children_first(run.two.grad_fn))
+    numbers = max((graph_size(run.nodes) - of_two) // (len(run.outputs) - 2), 1)
+    of_weights = max(of_two - 2 * numbers, 0)
+    item = run.outputs.element_size()
     sizes = _Sizes(
         budget=request.budget,
         batch=batch,
         inputs=len(request.x),
-        of_input=numbers * run.outputs.element_size(),
-        of_vector=sum(p.numel() * (8 + 2 * p.element_size()) for p in request.counted.values()),
+        of_input=numbers * item,
+        of_vector=sum(p.numel() * (8 + 2 * p.element_size()) for p in request.counted.values())
+        + of_weights * item,
     )
     del run
     vectors = sizes.vectors()
