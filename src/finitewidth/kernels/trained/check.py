@@ -11,7 +11,7 @@ weights, their products with random vectors must.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, compress
-from math import prod
+from math import ceil, prod
 
 import numpy as np
 import torch
@@ -36,17 +36,20 @@ SAFE = 1e-20, 1e30  # sums of squares whose errors of rounding are in the range 
 
 
 class Check:
-    """Sums of c_ik times the signals that a kernel is made of, less what autograd gives for them.
+    """Sums over outputs k of c_ik times the signals, compared with what autograd gives for them.
 
-    They are formed at each edge of the graph for all inputs, but for some channels and positions:
-    all come from one sweep and are wrong together. What is wrong within an operation is seen in the
-    gradients of two inputs.
+    c is random, (N, K). The signals of the outputs, times c and added up, must be those of one
+    sweep with the cotangent c. They are compared at each edge of the graph, for all inputs, but for
+    some channels and positions only: all channels come from one sweep and are wrong together. An
+    error within an operation is seen in the gradients of two inputs.
     """
 
     def __init__(self, recording: Recording) -> None:
-        self.recording, self.reference = recording, recording.reference
+        self.recording = recording
+        self.reference = recording.reference
         operations = [op for unit in recording.units for op in (*unit.operations, unit.bias) if op]
-        # of two at an edge a product, since the signals of a bias can add up to zero
+        # If an edge has a product and a bias, the product is compared: the signals of a bias can
+        # add up to zero. The last operation of an edge stays in the dictionary.
         operations.sort(key=lambda op: isinstance(op, Product))
         self.summed = {op.edge: op for op in operations if prod(op.kept)}
         self.cotangent = self.reference.cotangent if self.reference and self.summed else None
@@ -63,10 +66,12 @@ class Check:
         """Return the bytes of what is kept, and of what is made for each output."""
         if self.cotangent is None:
             return 0, 0
-        N, sizes = len(self.cotangent), [prod(op.kept) for op in self.summed.values()]
+        N = len(self.cotangent)
         item = max(self.cotangent.element_size(), 4)
-        some = item * N * sum(min(size, CHANNELS * POSITIONS) for size in sizes)
-        return 3 * some + 4 * item * sum(sizes), some
+        sizes = [prod(op.kept) for op in self.summed.values()]
+        selected = item * N * sum(min(size, CHANNELS * POSITIONS) for size in sizes)
+        pairs = 4 * item * sum(sizes)
+        return 3 * selected + pairs, selected
 
     def cotangents(self) -> Tensor:
         """Return c as (1, N, K), or (0, N, K) if nothing is compared."""
@@ -88,15 +93,17 @@ class Check:
         c = self.cotangent  # (N, K)
         if c is None:
             return
-        by_edge = [_some(signals[op]) for op in self.summed.values()]
-        some = torch.cat([*chain.from_iterable(by_edge)], dim=-1)  # (N, k, size)
-        factors = torch.cat([c, -torch.ones_like(c[:, :1])], dim=1)  # (N, K + 1)
-        factors = factors[:, None, part].to(some.dtype)  # (N, 1, k)
-        self.sums = self.sums + (factors @ some)[:, 0]
+        by_edge = [_selected(signals[op]) for op in self.summed.values()]
+        selected = torch.cat([*chain.from_iterable(by_edge)], dim=-1)  # (N, k, size)
+        minus_one = -torch.ones_like(c[:, :1])
+        factors = torch.cat([c, minus_one], dim=1)  # (N, K + 1)
+        factors = factors[:, None, part].to(selected.dtype)  # (N, 1, k)
+        self.sums = self.sums + (factors @ selected)[:, 0]
         if part.stop > c.shape[1]:
-            self.signals_of_c = some[:, -1]
-            self.widths = [sum(each.shape[-1] for each in edge) for edge in by_edge]
-            # where all outputs are sent back at once, their signals are kept anyway
+            self.signals_of_c = selected[:, -1]
+            self.widths = [sum(array.shape[-1] for array in arrays) for arrays in by_edge]
+            # Where all outputs are sent back at once, all signals stay in memory in any case, and
+            # a view of them is enough.
             self.pairs = self._pairs_of_c(signals, copied=part.start > 0)
 
     def _pairs_of_c(
@@ -108,8 +115,8 @@ class Check:
         unless they are ``copied``.
         """
         pairs = {}
-        for op, each in signals.items():
-            pair = each[self._two, -1]
+        for op, of_outputs in signals.items():
+            pair = of_outputs[self._two, -1]
             pairs[op] = pair.clone() if copied else pair
         elementwise = [op for op in pairs if isinstance(op, Elementwise)]
         if elementwise:
@@ -128,12 +135,13 @@ class Check:
         edges = set(compress(self.summed, apart))
         compared: dict[str, Compared] = {}
         for unit in self.recording.units:
-            if edges and edges.intersection(op.edge for op in (*unit.operations, unit.bias) if op):
+            operations = (*unit.operations, unit.bias)
+            if edges and edges.intersection(op.edge for op in operations if op):
                 self.wrong += unit.parameters
             elif self._is_large(unit):
                 compared |= self._projected(unit)
             else:
-                compared |= self._formed(unit)
+                compared |= self._gradients_of_two(unit)
         self.wrong += differing(compared, self._eps)
         self.pairs.clear()
 
@@ -148,12 +156,14 @@ class Check:
 
     def disagreements(self) -> list[str]:
         """Return the names of parameters whose gradients are not those of autograd."""
-        wanted = self.reference.gradients if self.reference else {}
+        by_autograd = self.reference.gradients if self.reference else {}
 
         def largest() -> Tensor | float:  # beside which a gradient that should be zero is small
-            return max(map(vector_norm, wanted.values()), default=0.0)
+            return max(map(vector_norm, by_autograd.values()), default=0.0)
 
-        compared = {name: (total, wanted.get(name), largest) for name, total in self.rows.items()}
+        compared = {}
+        for name, total in self.rows.items():
+            compared[name] = (total, by_autograd.get(name), largest)
         return self.wrong + differing(compared, self._eps)
 
     @property
@@ -166,17 +176,12 @@ class Check:
         first, second = self.reference.chosen
         return slice(first, second + 1, second - first)
 
-    def _formed(self, unit: Unit) -> dict[str, Compared]:
+    def _gradients_of_two(self, unit: Unit) -> dict[str, Compared]:
         """Return sums of gradients of two inputs by the parameters, to be compared."""
         totals: dict[str, Tensor | None] = dict.fromkeys(unit.parameters)
         arranged = isinstance(unit, ProductUnit) or unit.arranged
         for op, gradient in self._gradients(unit, arranged):
-            by_parameter = unit.gradients(op, op.as_weight(gradient)[None])
-            for name, part in zip(totals, by_parameter, strict=True):
-                if part is None:
-                    continue
-                total = totals[name]
-                totals[name] = part[0] if total is None else total + part[0]
+            self._add_by_parameter(totals, unit, op, gradient)
             if arranged and parameter_at(op.weight) is None:
                 # a kernel has the length of the gradient by the weight, whatever autograd
                 # multiplies it by on the way to the parameter
@@ -188,6 +193,16 @@ class Check:
         by_autograd = self.reference.gradients
         size = partial(self._size, unit)
         return {name: (total, by_autograd.get(name), size) for name, total in totals.items()}
+
+    def _add_by_parameter(
+        self, totals: dict[str, Tensor | None], unit: Unit, op: Operation, gradient: Tensor
+    ) -> None:
+        """Add the gradients by the parameters that follow from one by the weight."""
+        by_parameter = unit.gradients(op, op.as_weight(gradient)[None])
+        for name, part in zip(totals, by_parameter, strict=True):
+            if part is not None:
+                total = totals[name]
+                totals[name] = part[0] if total is None else total + part[0]
 
     def _gradients(self, unit: Unit, arranged: bool) -> list[tuple[Operation, Tensor]]:
         """Return the operations of a unit, with their sums of gradients of two inputs.
@@ -217,17 +232,19 @@ class Check:
         return leaf and op.layout == "convolution" and not op.convolved
 
     def _projected(self, unit: Unit) -> dict[str, Compared]:
-        """Return the same as `_formed`, multiplied by random vectors: (G, c, n).
+        """Return the same as `_gradients_of_two`, multiplied by n random vectors: (G, c, n).
 
         Two matrices differ if their products with these do. Ours is not formed.
         """
-        (op,), (name,) = unit.operations, unit.parameters
+        (op,) = unit.operations
+        (name,) = unit.parameters
         G, c, D, P = op.shape
-        signals, wanted = self.pairs[op], self.reference.gradients[name]
-        vectors = _vectors(D).to(signals)
+        signals = self.pairs[op].reshape(2, G, c, P)
+        gradient = self.reference.gradients[name]
+        vectors = _vectors(D).to(signals)  # (n, D)
         seen = vectors @ op.patches(self._two)  # (2, G, n, P)
-        ours = (signals.reshape(2, G, c, P) @ seen.mT).sum(0)
-        theirs = wanted.to(ours).reshape(G, c, D) @ vectors.mT
+        ours = (signals @ seen.mT).sum(0)
+        theirs = gradient.to(ours).reshape(G, c, D) @ vectors.mT
         return {name: (ours, theirs, lambda: self._size(unit) * PROJECTIONS**0.5)}
 
     def _length(self, op: Operation) -> Tensor:
@@ -239,13 +256,15 @@ class Check:
 
     def _size(self, unit: Unit) -> Tensor:
         """Return the root of the sum of squares of the terms of a sum of gradients."""
-        return sum(map(self._square, unit.operations)) ** 0.5 * abs(unit.factor)
+        squares = sum(map(self._square, unit.operations))
+        return squares**0.5 * abs(unit.factor)
 
     def _square(self, op: Operation) -> Tensor:
         if isinstance(op, Elementwise):
             return self.sizes[op].square()
         G, c, _, P = op.shape
-        g, a = self.pairs[op].reshape(2, G, c, P), op.patches(self._two)
+        g = self.pairs[op].reshape(2, G, c, P)
+        a = op.patches(self._two)  # (2, G, D, P)
         return (a.square().sum(2) * g.square().sum(2)).sum()
 
 
@@ -255,37 +274,59 @@ def closed_form_agrees(stack: FullyConnected, network: nn.Module, x: Tensor, fla
     All inputs take the same steps in a closed form. The inputs of the module are ``x`` (N, ...),
     those of the closed form ``flat`` (N, n0).
     """
-    at = int(vector_norm(flat, dim=1).argmax())
-    parameters = [
-        p for module in network.modules() for p in module._parameters.values() if p is not None
-    ]
+    largest = int(vector_norm(flat, dim=1).argmax())
     with torch.inference_mode(False), torch.enable_grad():
-        outputs = network(x[at : at + 1].clone())
+        outputs = network(x[largest : largest + 1].clone())
     if outputs.grad_fn is None or outputs.shape != (1, stack.outputs):
         return False
     stream = torch.Generator().manual_seed(0)
     c = torch.randn(outputs.shape, generator=stream).to(outputs.device, outputs.dtype)
-    gradients = torch.autograd.grad(outputs, parameters, c, materialize_grads=True)
+    gradients = torch.autograd.grad(outputs, _parameters(network), c, materialize_grads=True)
     exact = outputs.dtype == torch.float64
     if exact and 0 < max(map(length_of, gradients)) < SMALLEST[torch.float64]:
         return False  # their products would vanish
-    wanted = iter(gradients)
-    compared: dict[str, Compared] = {}
     with torch.no_grad():
-        network, inputs, _ = dense.stacked(stack, flat[at : at + 1])
-        dtype = torch.promote_types(outputs.dtype, torch.float32)
-        run = dense.forward(network, inputs, dtype=dtype)
-        found = {
-            layer: c.to(signal) @ signal[0, 0] for layer, signal in dense.signals(run, slice(None))
-        }
-        for layer, name in enumerate(stack.names):
-            a, g = run.inputs[layer][0], found[layer]
-            vectors = _vectors(a.shape[1]).to(a).mT
-            ours, theirs = g.mT @ (a @ vectors), next(wanted).to(a) @ vectors
-            compared[f"{name}.weight"] = ours, theirs, lambda: 0.0
-            if run.with_biases:
-                compared[f"{name}.bias"] = g[0], next(wanted), lambda: 0.0
+        compared = _compared_layers(stack, flat[largest : largest + 1], c, gradients)
         return not differing(compared, torch.finfo(outputs.dtype).eps)
+
+
+def _parameters(network: nn.Module) -> list[nn.Parameter]:
+    """Return the parameters of the modules in their order, one that is used twice also twice."""
+    parameters = []
+    for module in network.modules():
+        parameters += [p for p in module._parameters.values() if p is not None]
+    return parameters
+
+
+def _compared_layers(
+    stack: FullyConnected, x: Tensor, c: Tensor, gradients: Sequence[Tensor]
+) -> dict[str, Compared]:
+    """Return gradients of sum_k c_k f_k(x) by the closed form, beside those by autograd.
+
+    Those by weights are multiplied by random vectors. The input is (1, n0), and c is (1, K).
+    """
+    network, inputs, _ = dense.stacked(stack, x)
+    dtype = torch.promote_types(c.dtype, torch.float32)
+    run = dense.forward(network, inputs, dtype=dtype)
+    signals = {}
+    for layer, signal in dense.signals(run, slice(None)):
+        signals[layer] = c.to(signal) @ signal[0, 0]
+    by_autograd = iter(gradients)
+    compared: dict[str, Compared] = {}
+    for layer, name in enumerate(stack.names):
+        a = run.inputs[layer][0]  # (1, n)
+        g = signals[layer]  # (1, m)
+        vectors = _vectors(a.shape[1]).to(a).mT  # (n, 2)
+        ours = g.mT @ (a @ vectors)
+        theirs = next(by_autograd).to(a) @ vectors
+        compared[f"{name}.weight"] = ours, theirs, _zero
+        if run.with_biases:
+            compared[f"{name}.bias"] = g[0], next(by_autograd), _zero
+    return compared
+
+
+def _zero() -> float:
+    return 0.0
 
 
 def differing(compared: Mapping[str, Compared], eps: float) -> list[str]:
@@ -300,42 +341,53 @@ def differing(compared: Mapping[str, Compared], eps: float) -> list[str]:
             function that returns the size of the terms that add up to it.
         eps: the rounding unit of the type of the computation.
     """
-    wrong, small = [], []
-    for name, (ours, wanted, size) in compared.items():
+    wrong = []
+    small = []
+    for name, (ours, theirs, size) in compared.items():
         if ours is None or not ours.numel():
-            agree = wanted is None or not wanted.any()
-        elif wanted is None:
+            agree = theirs is None or not theirs.any()
+        elif theirs is None:
             agree = length_of(ours) <= eps**0.5 * size()
-        elif wanted.numel() <= LARGE:
+        elif theirs.numel() <= LARGE:
             small.append(name)
             continue
         else:
-            wanted = wanted.to(ours.dtype)
-            error = ours.view_as(wanted) - wanted
-            agree = _is_rounding(length_of(error), length_of(wanted), size, eps)
+            theirs = theirs.to(ours.dtype)
+            error = ours.view_as(theirs) - theirs
+            agree = _is_rounding(length_of(error), length_of(theirs), size, eps)
         if not agree:
             wrong.append(name)
     if small:
-        ours, wanted, sizes = zip(*(compared[name] for name in small), strict=True)
-        widths = [each.numel() for each in wanted]
-        ours, wanted = (torch.cat([each.flatten() for each in both]) for both in (ours, wanted))
-        wrong += compress(small, _apart(ours - wanted, wanted, widths, sizes, eps))
+        wrong += compress(small, _small_apart([compared[name] for name in small], eps))
     return wrong
 
 
+def _small_apart(compared: Sequence[Compared], eps: float) -> Iterator[bool]:
+    """Tell of small gradients whether they differ by more than rounding, all side by side."""
+    ours = torch.cat([by_us.flatten() for by_us, _, _ in compared])
+    theirs = torch.cat([by_autograd.flatten() for _, by_autograd, _ in compared])
+    widths = [by_autograd.numel() for _, by_autograd, _ in compared]
+    sizes = [size for _, _, size in compared]
+    return _apart(ours - theirs, theirs, widths, sizes, eps)
+
+
 def _apart(
-    errors: Tensor, wanted: Tensor, widths: Sequence[int], sizes: Sequence[Size], eps: float
+    errors: Tensor, sums: Tensor, widths: Sequence[int], sizes: Sequence[Size], eps: float
 ) -> Iterator[bool]:
     """Tell of arrays that stand side by side, (..., size), whether errors are more than rounding.
 
     All are compared together, because a call takes longer than a copy.
     """
-    both = torch.stack([errors, wanted.to(errors.dtype)])
+    both = torch.stack([errors, sums.to(errors.dtype)])  # (2, ..., size)
     starts = np.cumsum(widths) - widths
-    sums = _sums_of_squares(both.to(torch.promote_types(both.dtype, torch.float32)), starts)
-    if both.dtype != torch.float64 and not SAFE[0] <= sums[1].min() <= sums[1].max() <= SAFE[1]:
-        sums = _sums_of_squares(both.double(), starts)  # squares leave the range of float32
-    for error, length, size in zip(*np.sqrt(sums).tolist(), sizes, strict=True):
+    squares = _sums_of_squares(both.to(torch.promote_types(both.dtype, torch.float32)), starts)
+    smallest = squares[1].min()
+    largest = squares[1].max()
+    in_range = SAFE[0] <= smallest and largest <= SAFE[1]
+    if both.dtype != torch.float64 and not in_range:
+        squares = _sums_of_squares(both.double(), starts)
+    lengths_of_errors, lengths = np.sqrt(squares).tolist()
+    for error, length, size in zip(lengths_of_errors, lengths, sizes, strict=True):
         yield not _is_rounding(error, length, size, eps)
 
 
@@ -355,16 +407,17 @@ def _is_rounding(error: float, length: float, size: Size, eps: float) -> bool:
     return error <= eps**0.5 * length or error <= eps**0.5 * (length + float(size()))
 
 
-def _some(signals: Tensor) -> list[Tensor]:
+def _selected(signals: Tensor) -> list[Tensor]:
     """Return signals (N, k, size) of a few channels and positions, from those of an operation.
 
     The first and the last position are among them, since a network may use one of these alone.
     """
-    some = signals[:, :, :: max(1, -(-signals.shape[2] // CHANNELS))]
-    if some.dim() == 3:
-        return [some]
-    P = some.shape[3]
-    return [some[..., at] for at in sorted({0, P // 3, P - 1})]
+    step = max(1, ceil(signals.shape[2] / CHANNELS))
+    channels = signals[:, :, ::step]
+    if channels.dim() == 3:
+        return [channels]
+    P = channels.shape[3]
+    return [channels[..., at] for at in sorted({0, P // 3, P - 1})]
 
 
 def _scaled(gradient: Tensor, length: Tensor) -> Tensor:

@@ -18,6 +18,7 @@ because it is written and read.
 
 from functools import reduce
 from itertools import product
+from math import ceil
 
 import torch
 from torch import Tensor
@@ -42,15 +43,23 @@ def add_gram(total: Tensor, rows: Tensor) -> None:
     The rows are (n, ...), the total (n, n); or (r, n - r), the block of the first r rows and the
     other columns.
     """
-    rows, count = rows.flatten(1), len(rows)
+    count = len(rows)
+    rows = rows.flatten(1)
     if total.shape != (count, count):
-        total += rows[: len(total)] @ rows[len(total) :].mT
+        first = len(total)
+        total += rows[:first] @ rows[first:].mT
         return
-    size = max(GRAM_ROWS, -(-count // GRAM_BLOCKS))
+    size = max(GRAM_ROWS, ceil(count / GRAM_BLOCKS))
     for block in pieces(count, size):
         part = rows[block] @ rows[block.start :].mT
-        total[block, block.start :] += part
-        total[block.stop :, block] += part[:, block.stop - block.start :].mT
+        _add_symmetric(total, block, part)
+
+
+def _add_symmetric(total: Tensor, block: slice, part: Tensor) -> None:
+    """Add rows (b, n - block.start) from the diagonal on, and what follows by symmetry."""
+    size = block.stop - block.start
+    total[block, block.start :] += part
+    total[block.stop :, block] += part[:, size:].mT
 
 
 def add_squares(total: Tensor, rows: Tensor) -> None:
@@ -60,10 +69,15 @@ def add_squares(total: Tensor, rows: Tensor) -> None:
 
 def traced_costs(unit: ProductUnit, samples: int, outputs: int) -> tuple[float, float]:
     """Return the costs of the direct and of the structured order for the traced kernel."""
-    (G, c, D, P), N = unit.shape, samples
-    rows = outputs * N * G * c * D
+    G, c, D, P = unit.shape
+    N = samples
+    k = outputs
+    gradients = k * N * G * c * D
+    # each is a sum over positions, and is multiplied with those of all inputs
+    direct = gradients * (P + N + ELEMENT)
     pairs = N**2 * P**2 * G
-    return rows * (P + N + ELEMENT), pairs * HALF * (D + outputs * c + ELEMENT)
+    structured = pairs * HALF * (D + k * c + ELEMENT)
+    return direct, structured
 
 
 def add_traced(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
@@ -79,8 +93,10 @@ def add_traced(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
     direct, structured = traced_costs(unit, N, k)
     G, _, D, P = unit.shape
     # patches, patches and signals of a group, and the pairs of positions with one input
-    fixed = g.element_size() * N * P * (D * (G + 1) + g[0, ..., 0].numel() // G)
-    per_input = g.element_size() * 3 * N * P**2
+    item = g.element_size()
+    signals_of_group = k * unit.shape[1]  # for one input and position
+    fixed = item * N * P * (D * (G + 1) + signals_of_group)
+    per_input = item * 3 * N * P**2
     if structured < direct and fixed + per_input <= work:
         size = fitting(work, per_input, N, unit.name, fixed=fixed)
         _add_traced_structured(total, unit, g, size)
@@ -89,64 +105,77 @@ def add_traced(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
 
 
 def _add_traced_structured(total: Tensor, unit: ProductUnit, g: Tensor, size: int) -> None:
+    """Add sum_pq <a_ip, a_jq> <g_ip, g_jq>, for at most ``size`` inputs i at once."""
     G, c, D, P = unit.shape
     N, k = g.shape[:2]
-    patches = unit.patches()
     rows = len(total)
     symmetric = rows == N
+    patches = unit.patches()  # (N, G, D, P)
     if G == P == 1:
-        a, s = patches.view(N, D), g.reshape(N, k * c)
-        columns = slice(0 if symmetric else rows, None)
+        a = patches.view(N, D)
+        s = g.reshape(N, k * c)
+        columns = slice(0 if symmetric else rows, N)
         total += (a[:rows] @ a[columns].mT).mul_(s[:rows] @ s[columns].mT)
         return
     g = g.view(N, k, G, c, P)
+    size = min(size, ceil(rows / PAIR_BLOCKS))
     for group in range(G):
         a = patches[:, group].mT.reshape(N * P, D)
         s = g[:, :, group].permute(0, 3, 1, 2).reshape(N * P, k * c)
-        for block in pieces(rows, min(size, -(-rows // PAIR_BLOCKS))):
-            here = slice(block.start * P, block.stop * P)
-            rest = slice((block.start if symmetric else rows) * P, None)
-            pairs = (a[here] @ a[rest].mT).mul_(s[here] @ s[rest].mT)
-            part = pairs.view(block.stop - block.start, P, -1, P).sum((1, 3))
+        for block in pieces(rows, size):
+            left = slice(block.start * P, block.stop * P)
+            right = slice((block.start if symmetric else rows) * P, N * P)
+            pairs = (a[left] @ a[right].mT).mul_(s[left] @ s[right].mT)  # (b P, n P)
+            part = pairs.view(block.stop - block.start, P, -1, P).sum((1, 3))  # (b, n)
             if symmetric:
-                total[block, block.start :] += part
-                total[block.stop :, block] += part[:, block.stop - block.start :].mT
+                _add_symmetric(total, block, part)
             else:
                 total[block] += part
 
 
 def _add_traced_direct(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
+    """Add <r_i, r_j>, the products of gradients, for some channels after another."""
     G, c, D, P = unit.shape
     N, k = g.shape[:2]
-    item = g.element_size()
     signals = g.view(N, k, G, c, P).transpose(1, 2).reshape(N, G, k * c, P)
-    per_input, per_channel = _direct_bytes(unit, N, item)
-    samples = fitting(work // 2, per_input, N, f"patches of {unit.name!r}")
-    if samples < N:
-        # patches are made anew for each block, and are multiplied while they are in the cache
-        samples = min(samples, max(1, CACHED // unit.patch_size))
-        left = work - samples * per_input
-        per_channel = item * (N + samples) * G * D
-    else:
-        left = work // 2
-    size = fitting(left, per_channel, k * c, f"gradients by {unit.name!r}")
-    keeps_patches = unit.patch_size > 0 and samples == N
-    if keeps_patches:
-        a = unit.patches().mT  # (N, G, P, D)
+    samples, size = _direct_pieces(unit, g, work)
+    a = None
+    if unit.patch_size and samples == N:
+        a = unit.patches().mT  # (N, G, P, D), for all blocks
         cached = CACHED // (N * G * D)
-        fewest = -(-LENGTH // (G * D))
+        fewest = ceil(LENGTH / (G * D))
         size = min(size, max(cached, fewest))
     for block in pieces(k * c, size):
-        if keeps_patches:
+        if a is not None:
             rows = signals[:, :, block] @ a  # (N, G, r, D)
         elif samples == N:
             rows = unit.gradients_of(slice(0, N), signals[:, :, block])
         else:
             rows = g.new_empty(N, G, block.stop - block.start, D)
-            for some in pieces(N, samples):
-                a = unit.patches(some).mT  # (n, G, P, D)
-                torch.matmul(signals[some, :, block], a, out=rows[some])
+            for inputs in pieces(N, samples):
+                patches = unit.patches(inputs).mT  # (n, G, P, D)
+                torch.matmul(signals[inputs, :, block], patches, out=rows[inputs])
         add_gram(total, rows)
+
+
+def _direct_pieces(unit: ProductUnit, g: Tensor, work: int) -> tuple[int, int]:
+    """Return how many inputs have their patches, and how many channels their gradients, at once.
+
+    Half of the space is for patches of all inputs, if they fit. Else they are made anew for each
+    block of channels, and are multiplied while they are in the cache.
+    """
+    G, c, D, _ = unit.shape
+    N, k = g.shape[:2]
+    item = g.element_size()
+    per_input, per_channel = _direct_bytes(unit, N, item)
+    left = work // 2
+    samples = fitting(work // 2, per_input, N, f"patches of {unit.name!r}")
+    if samples < N:
+        samples = min(samples, max(1, CACHED // unit.patch_size))
+        left = work - samples * per_input
+        per_channel = item * N * G * D
+    size = fitting(left, per_channel, k * c, f"gradients by {unit.name!r}")
+    return samples, size
 
 
 def _direct_bytes(unit: ProductUnit, samples: int, item: int) -> tuple[int, int]:
@@ -169,14 +198,17 @@ def add_diagonal(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None
     G, c, _, P = unit.shape
     N, k = g.shape[:2]
     structured_wins, one = _diagonal_plan(unit, k, g.element_size())
-    for some in pieces(N, fitting(work, one, N, f"one input at {unit.name!r}")):
-        s = g[some].view(-1, k, G, c, P).transpose(1, 2).reshape(-1, G, k * c, P)
+    size = fitting(work, one, N, f"one input at {unit.name!r}")
+    for inputs in pieces(N, size):
+        n = inputs.stop - inputs.start
+        s = g[inputs].view(n, k, G, c, P).transpose(1, 2).reshape(n, G, k * c, P)
         if structured_wins:
-            a = unit.patches(some)
-            products = (s @ (a.mT @ a)).mul_(s).sum((1, 3))
+            a = unit.patches(inputs)  # (n, G, D, P)
+            products = s @ (a.mT @ a)  # (n, G, k c, P): sum_q <a_p, a_q> g_q
+            squares = products.mul_(s).sum((1, 3))  # (n, k c)
         else:
-            products = unit.gradients_of(some, s).square_().sum((1, 3))
-        total[some] += products.reshape(len(s), k, -1).sum(-1)
+            squares = unit.gradients_of(inputs, s).square_().sum((1, 3))
+        total[inputs] += squares.view(n, k, c).sum(-1)
 
 
 def diagonal_bytes(unit: ProductUnit, outputs: int, item: int) -> int:
@@ -186,7 +218,8 @@ def diagonal_bytes(unit: ProductUnit, outputs: int, item: int) -> int:
 
 def _diagonal_plan(unit: ProductUnit, outputs: int, item: int) -> tuple[bool, int]:
     """Return whether the structured order costs less, and the bytes of one input."""
-    (G, c, D, P), k = unit.shape, outputs
+    G, c, D, P = unit.shape
+    k = outputs
     direct = k * c * D * (P + ELEMENT)
     structured = P**2 * (D + k * c + ELEMENT) + k * c * P * ELEMENT
     structured_wins = structured < direct
@@ -199,7 +232,8 @@ class SignalStore:
 
     def __init__(self, unit: ProductUnit, outputs: int, like: Tensor) -> None:
         G, c, _, P = unit.shape
-        self.unit, self.name = unit, unit.name
+        self.unit = unit
+        self.name = unit.name
         # a layer may compute in another type than the outputs have
         dtypes = (real_dtype(op.edge.node) for op in unit.operations)
         dtype = reduce(torch.promote_types, dtypes)
@@ -221,67 +255,98 @@ class SignalStore:
         """
         G, _, _, P = self.unit.shape
         if G == P == 1:
-            a, s = self.unit.patches().flatten(1), self.array[0, :, 0].mT
-            products = s[block].flatten(0, 1) @ s[columns].flatten(0, 1).mT
-            A = a[block] @ a[columns].mT
-            total += products.view(total.shape).mul_(A[:, None, :, None])
+            self._add_numbers(total, block, columns)
             return
-        (G, _, D, P), (_, K, N, _) = self.unit.shape, total.shape
+        K = total.shape[1]
         direct, structured = full_plans(self.unit, self.array.shape[1], K)
-        item = self.array.itemsize
-        formed = N if block.start == columns.start else N + len(total)  # gradients of inputs
-        fixed, per_channel = item * N * self.unit.patch_size, 2 * item * formed * K * G * (D + P)
-        # gradients of as many channels as fit and stay in the cache
-        size = min((work - fixed) // per_channel, max(1, FORMED // (formed * K * G * D)))
+        size = self._channels_at_once(total, block, columns, work)
         if direct <= structured and size > 0:
             self._add_gradients(total, block, columns, size)
         else:
             self._add_pairs(total, block, columns, work)
 
+    def _add_numbers(self, total: Tensor, block: slice, columns: slice) -> None:
+        """Add <a_i, a_j> <g_ik, g_js>, of one group and position."""
+        a = self.unit.patches().flatten(1)  # (N, D)
+        g = self.array[0, :, 0].mT  # (N, K, c)
+        of_patches = a[block] @ a[columns].mT  # (b, n)
+        of_signals = g[block].flatten(0, 1) @ g[columns].flatten(0, 1).mT  # (b K, n K)
+        total += of_signals.view(total.shape).mul_(of_patches[:, None, :, None])
+
+    def _channels_at_once(self, total: Tensor, block: slice, columns: slice, work: int) -> int:
+        """Return of how many channels the gradients fit, and stay in the cache; 0 if none."""
+        G, _, D, P = self.unit.shape
+        b, K, n, _ = total.shape
+        inputs = n if block.start == columns.start else n + b  # with gradients
+        item = self.array.itemsize
+        patches = item * n * self.unit.patch_size
+        per_channel = 2 * item * inputs * K * G * (D + P)
+        fits = (work - patches) // per_channel
+        cached = FORMED // (inputs * K * G * D)
+        return min(fits, max(1, cached))
+
     def _add_gradients(self, total: Tensor, block: slice, columns: slice, size: int) -> None:
         b, K, _, _ = total.shape
         a = self.unit.patches(columns).mT if self.unit.patch_size else None
         for channels in pieces(self.unit.shape[1], size):
-            right = self._gradients(columns, channels, a)
+            right = self._gradients(columns, channels, a)  # (n K, G r D)
             if block.start == columns.start:
                 left = right[: b * K]
             else:
-                left = self._gradients(block, channels, None)
+                left = self._gradients(block, channels, None)  # (b K, G r D)
             total += (left @ right.mT).view(total.shape)
 
     def _gradients(self, inputs: slice, channels: slice, a: Tensor | None) -> Tensor:
-        """Return the gradients (n K, ..) of some inputs by some channels; a are their patches."""
-        G, _, _, P = self.unit.shape
-        signals = self.array[:, inputs, :, channels]  # (G, n, P, c, K)
-        n, K = signals.shape[1], signals.shape[-1]
-        g = signals.permute(1, 0, 4, 3, 2).reshape(n, G, -1, P)
-        formed = self.unit.gradients_of(inputs, g) if a is None else g @ a
-        return formed.view(n, G, K, -1).transpose(1, 2).reshape(n * K, -1)
+        """Return the gradients (n K, G r D) of some inputs by r channels.
+
+        ``a`` are the patches (n, G, P, D) of these inputs, if they are made already.
+        """
+        signals = self.array[:, inputs, :, channels]
+        G, n, P, r, K = signals.shape
+        g = signals.permute(1, 0, 4, 3, 2).reshape(n, G, K * r, P)
+        gradients = self.unit.gradients_of(inputs, g) if a is None else g @ a  # (n, G, K r, D)
+        return gradients.view(n, G, K, -1).transpose(1, 2).reshape(n * K, -1)
 
     def _add_pairs(self, total: Tensor, block: slice, columns: slice, work: int) -> None:
         """Add the products of patches times the products of signals, over pairs of positions."""
-        G, c, D, P = self.unit.shape
-        b, K, N, _ = total.shape
+        G, c, _, P = self.unit.shape
+        b, K, n, _ = total.shape
         fixed, per_pair = _pair_bytes(self.unit, self.array.shape[1], K, self.array.itemsize)
         what = f"pairs of positions at {self.unit.name!r}"
-        fits = fitting(work, per_pair, b * N, what, fixed=fixed)
-        pairs = min(fits, max(N, CACHED // (P * c * K)))  # of inputs, at once
-        row_blocks = list(pieces(b, max(1, pairs // N)))
-        column_blocks = list(pieces(N, min(pairs, N)))
-        right = self.unit.patches(columns)
+        fits = fitting(work, per_pair, b * n, what, fixed=fixed)
+        cached = CACHED // (P * c * K)
+        pairs = min(fits, max(n, cached))  # of inputs, at once
+        row_blocks = list(pieces(b, max(1, pairs // n)))
+        column_blocks = list(pieces(n, min(pairs, n)))
+        right = self.unit.patches(columns)  # (n, G, D, P)
         left = right[:b] if block.start == columns.start else self.unit.patches(block)
-        for group, rows, some in product(range(G), row_blocks, column_blocks):
-            a_left, a_right = left[rows, group].mT, right[some, group].mT  # (n, P, D)
-            s_left = self.array[group, block][rows]  # (n, P, c, K)
-            s_right = self.array[group, columns][some]
-            n, m = len(s_left), len(s_right)
-            # the products with all positions of some inputs, for one of the others after another
-            A = a_right.reshape(m * P, D) @ a_left.reshape(n * P, D).mT  # (m P, n P)
-            behind = A.view(m, P, n * P).mT @ s_right.flatten(2)  # (m, n P, c K)
-            behind = behind.view(m, n, P * c, K).permute(1, 2, 0, 3)  # (n, P c, m, K)
-            behind = behind.reshape(n, P * c, m * K)
-            part = s_left.view(n, P * c, K).mT @ behind  # (n, K, m K)
-            total[rows, :, some] += part.view(n, K, m, K)
+        for group in range(G):
+            of_rows = self.array[group, block]  # (b, P, c, K)
+            of_columns = self.array[group, columns]  # (n, P, c, K)
+            for rows, others in product(row_blocks, column_blocks):
+                part = _products_of_pairs(
+                    left[rows, group].mT,
+                    of_rows[rows],
+                    right[others, group].mT,
+                    of_columns[others],
+                )
+                total[rows, :, others] += part
+
+
+def _products_of_pairs(a_left: Tensor, g_left: Tensor, a_right: Tensor, g_right: Tensor) -> Tensor:
+    """Return sum_pq <a_ip, a_jq> <g_ipk, g_jqs> for n inputs i and m inputs j, (n, K, m, K).
+
+    Patches of one group are (n, P, D) and (m, P, D), signals (n, P, c, K) and (m, P, c, K).
+    """
+    n, P, c, K = g_left.shape
+    m = len(g_right)
+    # the products with all positions of some inputs, for one of the others after another
+    of_patches = a_right.flatten(0, 1) @ a_left.flatten(0, 1).mT  # (m P, n P)
+    times_right = of_patches.view(m, P, n * P).mT @ g_right.flatten(2)  # (m, n P, c K)
+    times_right = times_right.view(m, n, P * c, K).permute(1, 2, 0, 3)  # (n, P c, m, K)
+    times_right = times_right.reshape(n, P * c, m * K)
+    products = g_left.view(n, P * c, K).mT @ times_right  # (n, K, m K)
+    return products.view(n, K, m, K)
 
 
 def add_products(rows: Tensor, total: Tensor, block: slice, columns: slice, work: int) -> None:
@@ -298,15 +363,16 @@ def put_rows(rows: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
     """
     G, c, D, P = unit.shape
     N, k = g.shape[:2]
-    g = g.view(N, k, G, c, P).transpose(1, 2)
+    g = g.view(N, k, G, c, P).transpose(1, 2)  # (N, G, k, c, P)
     one = rows_bytes(unit, k, g.element_size())
     size = fitting(work, one, N, f"one input at {unit.name!r}")
     if not unit.patch_size:
         size = 1  # gradients of single inputs are copied once less
-    for some in pieces(N, size):
-        formed = unit.gradients_of(some, g[some].reshape(some.stop - some.start, G, k * c, P))
-        kept = rows[some].unflatten(2, (G, c, D))
-        kept.copy_(formed.unflatten(2, (k, c)).transpose(1, 2))
+    for inputs in pieces(N, size):
+        n = inputs.stop - inputs.start
+        gradients = unit.gradients_of(inputs, g[inputs].reshape(n, G, k * c, P))  # (n, G, k c, D)
+        target = rows[inputs].unflatten(2, (G, c, D))  # (n, k, G, c, D)
+        target.copy_(gradients.unflatten(2, (k, c)).transpose(1, 2))
 
 
 def rows_bytes(unit: ProductUnit, outputs: int, item: int) -> int:
@@ -323,7 +389,9 @@ def pairs_bytes(unit: ProductUnit, samples: int, outputs: int, item: int) -> int
 def _pair_bytes(unit: ProductUnit, samples: int, outputs: int, item: int) -> tuple[int, int]:
     """Return the bytes of the patches, and of all pairs of positions of two inputs."""
     G, c, D, P = unit.shape
-    return item * 2 * samples * G * D * P, item * (P * (P + 2 * c * outputs) + outputs**2)
+    patches = 2 * samples * G * D * P
+    pair = P * (P + 2 * c * outputs) + outputs**2
+    return item * patches, item * pair
 
 
 def full_plans(
@@ -334,7 +402,8 @@ def full_plans(
     Costs are in multiplications. The direct order keeps gradients, the structured one signals.
     """
     G, c, D, P = unit.shape
-    N, K = samples, outputs
+    N = samples
+    K = outputs
     gradients = N * K * G * c * D
     signals = N * K * G * c * P
     # each gradient is a sum over positions, and is multiplied with half of all gradients

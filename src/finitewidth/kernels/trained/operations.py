@@ -11,7 +11,7 @@ the network by this tensor, the gradient of input i by the weight is
 The operations are nodes of autograd's graph, whoever called them.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from itertools import count
 from math import prod
@@ -21,6 +21,7 @@ from torch import Tensor
 from torch.autograd.graph import GradientEdge, Node
 from torch.nn import functional
 
+from finitewidth.kernels.trained.convolutions import convolved, for_each_axis
 from finitewidth.kernels.trained.graph import Graph, InputAxis, edge_shape, saved, shape_of
 from finitewidth.kernels.trained.patches import unfolded
 
@@ -60,10 +61,12 @@ class Product:
         """Return the gradients of some inputs, (n, G, r, D), from signals (n, G, r, P)."""
         if self.convolved is None:
             return signals @ self.patches(samples).mT
-        each = zip(count(samples.start or 0, samples.step or 1), signals, strict=False)
-        rows = [self.convolved(at, one[0]) for at, one in each]  # (r, D) of each input
-        both = torch.stack(rows) if len(rows) > 1 else rows[0][None]  # no copy of a single one
-        return both[:, None]
+        numbers = count(samples.start or 0, samples.step or 1)  # of the inputs
+        rows = []  # (r, D) of each input
+        for number, of_input in zip(numbers, signals, strict=False):
+            rows.append(self.convolved(number, of_input[0]))
+        stacked = torch.stack(rows) if len(rows) > 1 else rows[0][None]  # no copy of a single one
+        return stacked[:, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +93,6 @@ class Elementwise:
 
 
 Operation = Product | Elementwise
-CONVOLVED = 10**7  # multiplications for one input and output, from which on patches are not made
 
 
 @dataclass(frozen=True)
@@ -226,123 +228,104 @@ def _convolution(use: Use) -> Operation | None:
         return None
     x, axis = argument
     sizes = edge_shape(use.weight)
-    steps = (_for_each_axis(node, name) for name in ("stride", "padding", "dilation"))
+    steps = (for_each_axis(node, name) for name in ("stride", "padding", "dilation"))
     taps = tuple(zip(sizes[2:], *steps, strict=True))
-    G, T = saved(node, "groups"), axis.inner
+    G = saved(node, "groups")
     if saved(node, "transposed"):
         return _transposed_convolution(use, x, axis, taps, G)
+    T = axis.inner
     D = prod(sizes[1:])
     C, *space = shape_of(node)[1:]
+    shape = (G, C // G, D, T * prod(space))
 
     def patches(samples: slice) -> Tensor:
         if T == 1:
             return unfolded(real(x[samples]), taps, G)
-        a = unfolded(real(axis.split(x)[samples]).flatten(0, 1), taps, G)
-        return a.unflatten(0, (-1, T)).permute(0, 2, 3, 1, 4).flatten(3)
+        images = real(axis.split(x)[samples]).flatten(0, 1)  # (n T, channels, ...)
+        a = unfolded(images, taps, G).unflatten(0, (-1, T))  # (n, T, G, D, P)
+        return a.permute(0, 2, 3, 1, 4).flatten(3)  # (n, G, D, T P)
 
     def signals(g: Tensor) -> Tensor:
         g = real(axis.split(g, before=1)).flatten(4)  # (k, N, T, C, P)
         return g[:, :, 0] if T == 1 else g.transpose(2, 3).flatten(3)
 
-    shape = (G, C // G, D, T * prod(space))
+    def as_weight(gradients: Tensor) -> Tensor:
+        return gradients.reshape(*gradients.shape[:-3], *sizes)
+
     return Product(
-        use.edge,
-        use.weight,
-        shape,
-        patches,
-        signals,
-        lambda rows: rows.reshape(*rows.shape[:-3], *sizes),
-        "convolution",
-        _convolved(node, x, shape, space),
+        edge=use.edge,
+        weight=use.weight,
+        shape=shape,
+        patches=patches,
+        signals=signals,
+        as_weight=as_weight,
+        layout="convolution",
+        convolved=convolved(node, x, shape, space),
     )
-
-
-def _for_each_axis(node: Node, name: str) -> Sequence[int]:
-    """Return a setting of a convolution for each axis of space; one number is for all of them."""
-    numbers = saved(node, name)
-    axes = len(shape_of(node)) - 2
-    return numbers * axes if len(numbers) == 1 else numbers
-
-
-def _convolved(
-    node: Node, x: Tensor, shape: tuple[int, int, int, int], space: Sequence[int]
-) -> Callable[[int, Tensor], Tensor] | None:
-    """Gradients of one input by a convolution whose output channels are those of all outputs.
-
-    oneDNN computes large ones twice as fast as a product with patches, for float32 on a CPU.
-    """
-    G, c, D, P = shape
-    fast = x.device.type == "cpu" and x.dtype == torch.float32 and torch.backends.mkldnn.enabled
-    if not fast or len(space) < 2 or G > 1 or prod(space) < P or c * D * P < CONVOLVED:
-        return None
-    stride, padding, dilation = (
-        _for_each_axis(node, name) for name in ("stride", "padding", "dilation")
-    )
-    size = edge_shape(GradientEdge(*node.next_functions[1]))[1:]
-
-    def gradients(sample: int, signals: Tensor) -> Tensor:
-        weight = x.new_empty(len(signals), *size)  # only its shape is used
-        _, gradient, _ = torch.ops.aten.convolution_backward(
-            signals.reshape(1, -1, *space),
-            x[sample : sample + 1],
-            weight,
-            None,
-            stride,
-            padding,
-            dilation,
-            False,
-            [0] * len(space),
-            1,
-            [False, True, False],
-        )
-        return gradient.flatten(1)
-
-    return gradients
 
 
 def _transposed_convolution(
     use: Use, x: Tensor, axis: InputAxis, taps: tuple[tuple[int, int, int, int], ...], G: int
 ) -> Elementwise | None:
     """The gradient sum_p x_p b_p^T, where the patch b_p is what the input sees of the signal."""
-    steps = zip(_for_each_axis(use.node, "output_padding"), taps, strict=True)
-    if axis.inner > 1 or any(padding >= stride for padding, (_, stride, _, _) in steps):
+    if axis.inner > 1:
         return None
+    output_padding = for_each_axis(use.node, "output_padding")
+    for padding, (_, stride, _, _) in zip(output_padding, taps, strict=True):
+        if padding >= stride:
+            return None
     x = real(axis.split(x))[:, 0].flatten(2).unflatten(1, (G, -1))  # (N, G, c, P)
 
     def signals(g: Tensor) -> tuple[Tensor, Tensor]:
-        b = unfolded(real(g).flatten(0, 1), taps, G).unflatten(0, (-1, axis.samples))
+        images = real(g).flatten(0, 1)  # (k N, channels, ...)
+        b = unfolded(images, taps, G).unflatten(0, (-1, axis.samples))  # (k, N, G, D, P)
         return (x @ b.mT).flatten(2), g
 
-    return Elementwise(use.edge, use.weight, prod(edge_shape(use.weight)), signals)
+    return Elementwise(
+        edge=use.edge,
+        weight=use.weight,
+        size=prod(edge_shape(use.weight)),
+        signals=signals,
+    )
 
 
 def _embedding(use: Use) -> Product | None:
     node = use.node
-    indices, axis = saved(node, "indices"), use.axis
+    axis = use.axis
+    indices = saved(node, "indices")
     if saved(node, "scale_grad_by_freq") or indices.shape[axis.axis] != axis.samples * axis.inner:
         return None
     words, size = edge_shape(use.weight)
-    used, rank = indices.unique(return_inverse=True)
+    used, rank = indices.unique(return_inverse=True)  # the words in use, and their numbers there
     rank = axis.split(rank).flatten(1)  # (N, P)
+    N, P = rank.shape
+    D = len(used)
     counted = (used != saved(node, "padding_idx")).to(torch.get_default_dtype())
 
     def patches(samples: slice) -> Tensor:
-        some = rank[samples]
-        chosen_words = counted.new_zeros(*some.shape, len(used))
-        chosen_words.scatter_(2, some[..., None], counted[some][..., None])
-        return chosen_words.mT[:, None].to(real_dtype(node))
+        """Return 1 where a word stands at a position, and 0 for all other words."""
+        numbers = rank[samples]  # (n, P)
+        one_hot = counted.new_zeros(*numbers.shape, D)
+        one_hot.scatter_(2, numbers[..., None], counted[numbers][..., None])
+        return one_hot.mT[:, None].to(real_dtype(node))  # (n, 1, D, P)
 
-    def as_weight(rows: Tensor) -> Tensor:
-        weight = rows.new_zeros(*rows.shape[:-3], words, size)
-        weight[..., used, :] = rows[..., 0, :, :].mT
+    def as_weight(gradients: Tensor) -> Tensor:
+        weight = gradients.new_zeros(*gradients.shape[:-3], words, size)
+        weight[..., used, :] = gradients[..., 0, :, :].mT
         return weight
 
     def signals(g: Tensor) -> Tensor:
-        return real(axis.split(g, before=1)).reshape(len(g), axis.samples, -1, size).mT
+        return real(axis.split(g, before=1)).reshape(len(g), N, P, size).mT
 
-    shape = (1, size, len(used), rank.shape[1])
-    layout = ("embedding", tuple(used.tolist()))
-    return Product(use.edge, use.weight, shape, patches, signals, as_weight, layout)
+    return Product(
+        edge=use.edge,
+        weight=use.weight,
+        shape=(1, size, D, P),
+        patches=patches,
+        signals=signals,
+        as_weight=as_weight,
+        layout=("embedding", tuple(used.tolist())),
+    )
 
 
 def real_dtype(node: Node) -> torch.dtype:
@@ -359,10 +342,11 @@ def _elementwise(
     ``factor`` returns what the signal is multiplied by, with the axes of the output; None for 1. A
     weight of one axis acts on the axis ``align`` of the output, the last by default.
     """
-    output, sizes = shape_of(use.node), edge_shape(use.weight)
+    output = shape_of(use.node)
+    sizes = list(edge_shape(use.weight))
     if align is not None:
-        sizes = (*sizes, *[1] * (len(output) - align - 1))
-    sizes = [1] * (len(output) - len(sizes)) + list(sizes)
+        sizes += [1] * (len(output) - align - 1)
+    sizes = [1] * (len(output) - len(sizes)) + sizes  # as broadcasting fills them up
     axis = use.axis
     if sizes.pop(axis.axis) != 1:
         return None
@@ -372,8 +356,12 @@ def _elementwise(
         terms = g if factor is None else g * factor()
         rows = axis.split(terms, before=1)  # (k, N, T, ...)
         summed = [2] if axis.inner > 1 else []
-        summed += [at for at, size in enumerate(sizes, start=3) if size == 1 < rows.shape[at]]
-        return (rows.sum(summed) if summed else rows).reshape(len(g), axis.samples, -1), terms
+        for at, size in enumerate(sizes, start=3):
+            if size == 1 < rows.shape[at]:
+                summed.append(at)
+        if summed:
+            rows = rows.sum(summed)
+        return rows.reshape(len(g), axis.samples, -1), terms
 
     return Elementwise(use.edge, use.weight, prod(sizes), signals)
 
@@ -394,7 +382,8 @@ def _multiplied(use: Use) -> Elementwise | None:
 
 
 def _divided(use: Use) -> Elementwise | None:
-    numerator, divisor = saved(use.node, "self"), saved(use.node, "other")
+    numerator = saved(use.node, "self")
+    divisor = saved(use.node, "other")
     if use.at == 0:
         return _elementwise(use, lambda: 1 / real(divisor))
     return _elementwise(use, lambda: -real(numerator) / real(divisor).square())
@@ -426,7 +415,9 @@ def _where(use: Use) -> Elementwise | None:
 def _layer_norm(use: Use) -> Elementwise | None:
     if use.at == 2:
         return _elementwise(use)
-    x, mean, scale = (saved(use.node, name) for name in ("input", "result1", "result2"))
+    x = saved(use.node, "input")
+    mean = saved(use.node, "result1")
+    scale = saved(use.node, "result2")
     return _elementwise(use, lambda: (real(x) - mean) * scale)
 
 
@@ -436,9 +427,9 @@ def _batch_norm(use: Use) -> Elementwise | None:
         return _elementwise(use, align=1)
     if saved(node, "training"):
         return None
-    x, mean, variance = (
-        real(saved(node, name)) for name in ("input", "running_mean", "running_var")
-    )
+    x = real(saved(node, "input"))
+    mean = real(saved(node, "running_mean"))
+    variance = real(saved(node, "running_var"))
     eps = saved(node, "eps")
     return _elementwise(use, lambda: functional.batch_norm(x, mean, variance, eps=eps), align=1)
 
@@ -446,7 +437,9 @@ def _batch_norm(use: Use) -> Elementwise | None:
 def _group_norm(use: Use) -> Elementwise | None:
     if use.at == 2:
         return _elementwise(use, align=1)
-    x, mean, scale = (saved(use.node, name) for name in ("input", "result1", "result2"))
+    x = saved(use.node, "input")
+    mean = saved(use.node, "result1")
+    scale = saved(use.node, "result2")
 
     def factor() -> Tensor:
         groups = real(x).reshape(*mean.shape, -1)
