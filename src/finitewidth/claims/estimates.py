@@ -4,11 +4,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 import numpy as np
 
-from finitewidth.claims.verdicts import LEVEL, CannotDecideError, Part
+from finitewidth.claims.verdicts import LEVEL, CannotDecideError, Part, PartFacts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +53,7 @@ class Estimate(NamedTuple):
         ratio = self.value / other.value
         return Estimate(ratio, math.hypot(self.error, ratio * other.error) / abs(other.value))
 
-    def part(self, name: str, **thresholds: float) -> Part:
+    def part(self, name: str, **thresholds: Unpack[PartFacts]) -> Part:
         """The comparison with ``low`` and/or ``high``, ``strict`` or not."""
         return Part(name=name, value=self.value, standard_error=self.error, **thresholds)
 
@@ -91,11 +91,13 @@ class Extreme(Part):
 
     @cached_property
     def _parts(self) -> list[Part]:
-        limits = {"low": self.low, "high": self.high, "strict": self.strict}
-        return [other.part(self.name, **limits) for other in self.others]
+        return [
+            other.part(self.name, low=self.low, high=self.high, strict=self.strict)
+            for other in self.others
+        ]
 
 
-def largest(name: str, candidates: Sequence[Estimate], *, high: float, **facts: Any) -> Part:
+def largest(name: str, candidates: Sequence[Estimate], **facts: Unpack[PartFacts]) -> Part:
     """Whether the largest of several estimates is at most ``high``, by the test of `Extreme`.
 
     The ``facts`` are those of a `Part`. An estimate that is not a number, or whose error is none,
@@ -104,15 +106,17 @@ def largest(name: str, candidates: Sequence[Estimate], *, high: float, **facts: 
     Raises:
         CannotDecideError: if there are no candidates.
     """
-    return _extreme(name, candidates, 1, high=high, **facts)
+    return _extreme(name, candidates, 1, **facts)
 
 
-def smallest(name: str, candidates: Sequence[Estimate], *, low: float, **facts: Any) -> Part:
+def smallest(name: str, candidates: Sequence[Estimate], **facts: Unpack[PartFacts]) -> Part:
     """Whether the smallest of several estimates is at least ``low``, as `largest`."""
-    return _extreme(name, candidates, -1, low=low, **facts)
+    return _extreme(name, candidates, -1, **facts)
 
 
-def _extreme(name: str, candidates: Sequence[Estimate], sign: int, **facts: Any) -> Part:
+def _extreme(
+    name: str, candidates: Sequence[Estimate], sign: int, **facts: Unpack[PartFacts]
+) -> Part:
     if not candidates:
         raise CannotDecideError(f"{name}: no rows")
     parts = [candidate.part(name, **facts) for candidate in candidates]

@@ -150,8 +150,10 @@ def _judges(paper: str) -> str:
 
 def _reads(value: Mapping[str, str] | Sequence[Mapping[str, str]]) -> dict[str, str]:
     """Tables by name; several mappings are joined in their order."""
+    if isinstance(value, Mapping):
+        return dict(value)
     tables: dict[str, str] = {}
-    for part in value if isinstance(value, list) else [value]:
+    for part in value:
         tables |= part
     return tables
 

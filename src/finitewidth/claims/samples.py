@@ -9,12 +9,12 @@ finite value, raise a `CannotDecideError`.
 import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from finitewidth.claims.reported import Ours
-from finitewidth.claims.verdicts import LEVEL, CannotDecideError, Part
+from finitewidth.claims.verdicts import LEVEL, CannotDecideError, Part, PartFacts
 from finitewidth.measures.compare import standard_error
 
 if TYPE_CHECKING:
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 ORDERS = 20_000  # orders of ranks that a permutation test takes
 
 
-def mean(name: str, sample: Sequence[float], resolution: float = 0.0, **thresholds: float) -> Part:
+def mean(
+    name: str, sample: Sequence[float], resolution: float = 0.0, **thresholds: Unpack[PartFacts]
+) -> Part:
     """The mean of independent runs against ``low`` and/or ``high``; Student's t.
 
     The test keeps its level for normal runs, and for differences of runs with one law, which are
@@ -49,9 +51,7 @@ def mean(name: str, sample: Sequence[float], resolution: float = 0.0, **threshol
 def median(
     name: str,
     sample: Sequence[float],
-    low: float = -math.inf,
-    high: float = math.inf,
-    **facts: Any,
+    **facts: Unpack[PartFacts],
 ) -> Part:
     """The median of independent runs against ``low`` and/or ``high``, by a sign test.
 
@@ -61,6 +61,8 @@ def median(
     """
     from scipy import special
 
+    low = facts.get("low", -math.inf)
+    high = facts.get("high", math.inf)
     values = np.sort(_enough(name, sample))
     count = len(values)
     value = float(np.median(values))
@@ -79,8 +81,6 @@ def median(
     return Part(
         name=name,
         value=value,
-        low=low,
-        high=high,
         chance=chance,
         limits=(float(ends[0]), float(ends[1])),
         **facts,
@@ -88,7 +88,7 @@ def median(
 
 
 def difference(
-    name: str, first: Sequence[float], second: Sequence[float], **thresholds: float
+    name: str, first: Sequence[float], second: Sequence[float], **thresholds: Unpack[PartFacts]
 ) -> Part:
     """Mean of ``first`` minus mean of ``second``, unequal variances (Welch's t)."""
     a = _enough(name, first)
@@ -110,32 +110,38 @@ def difference(
     )
 
 
-def paired(name: str, first: Sequence[float], second: Sequence[float], **thresholds: float) -> Part:
+def paired(
+    name: str, first: Sequence[float], second: Sequence[float], **thresholds: Unpack[PartFacts]
+) -> Part:
     """Mean of ``first - second``, run by run, for runs that share their random streams."""
     if len(first) != len(second):
         raise CannotDecideError(f"{name}: {len(first)} runs beside {len(second)}")
     return mean(name, np.asarray(first, float) - np.asarray(second, float), **thresholds)
 
 
-def slope(name: str, x: Sequence[float], y: Sequence[float], **thresholds: float) -> Part:
+def slope(
+    name: str, x: Sequence[float], y: Sequence[float], **thresholds: Unpack[PartFacts]
+) -> Part:
     """The slope of a least-squares line, its error from the residuals."""
-    x = np.asarray(x, float)
-    y = np.asarray(y, float)
-    if len(np.unique(x)) < 3:
-        raise CannotDecideError(f"{name}: a slope needs three points, there are {len(x)}")
-    if not np.isfinite(y).all():
+    places = np.asarray(x, float)
+    values = np.asarray(y, float)
+    if len(np.unique(places)) < 3:
+        raise CannotDecideError(f"{name}: a slope needs three points, there are {len(places)}")
+    if not np.isfinite(values).all():
         raise CannotDecideError(f"{name}: some points have no finite value")
-    centred = x - x.mean()
+    centred = places - places.mean()
     spread = float(centred @ centred)
-    value = float(centred @ y) / spread
-    residuals = y - y.mean() - value * centred
+    value = float(centred @ values) / spread
+    residuals = values - values.mean() - value * centred
     dof = len(x) - 2
     error = math.sqrt(float(residuals @ residuals) / dof / spread)
     return Part(name=name, value=value, standard_error=error, dof=dof, **thresholds)
 
 
 def rank_correlation(
-    name: str, series: Sequence[tuple[Sequence[float], Sequence[float]]], **thresholds: float
+    name: str,
+    series: Sequence[tuple[Sequence[float], Sequence[float]]],
+    **thresholds: Unpack[PartFacts],
 ) -> Part:
     """The mean of Spearman's correlations of several short series against 0, by permutations.
 
@@ -159,7 +165,8 @@ def rank_correlation(
     value = float(np.mean([_correlations(first, second) for first, second in ranks]))
     means = _means_of_orders(ranks)
     chance = float(np.mean(np.sign(value) * means >= abs(value) - 1e-9))
-    return Part(name=name, value=value, chance=chance, bounds=(-1, 1), **thresholds)
+    thresholds["bounds"] = (-1, 1)
+    return Part(name=name, value=value, chance=chance, **thresholds)
 
 
 def _ranks(name: str, column: Sequence[float]) -> np.ndarray:

@@ -11,9 +11,9 @@ how `decide` combines comparisons to a verdict.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 LEVEL = 0.025  # one-sided
 
@@ -194,6 +194,23 @@ class Part:
         )
 
 
+class PartFacts(TypedDict, total=False):
+    """What a judge says of a comparison beside its name and its estimate: fields of `Part`."""
+
+    low: float
+    high: float
+    strict: bool
+    bounds: tuple[float, float]
+    paper: bool
+    tolerance: str
+    ours: str
+    late: bool
+    outside: str
+    cut: str
+    artifacts: tuple[str, ...]
+    certain: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Terms:
     """What a verdict depends on beside the comparisons."""
@@ -330,7 +347,7 @@ def counted_outcomes(outcomes: Sequence[str]) -> str:
         }[outcomes[0]]
     if set(outcomes) == {HOLDS}:
         return f"all {total} comparisons hold"
-    words = []
+    words: list[str] = []
     for outcome, verbs in VERBS.items():
         if count := outcomes.count(outcome):
             of_all = "" if words else f" of {total} comparisons"
@@ -399,7 +416,7 @@ def distance(part: Part) -> tuple[float, float]:
 
 def _caveat(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> str:
     """What limits a verdict: sizes, comparisons outside the range, thresholds of ours."""
-    limits = {
+    limits: dict[str, Callable[[Part], object]] = {
         "outside the sizes that the paper speaks about": lambda part: part.outside,
         "in a range of ours": lambda part: part.cut and not part.outside,
         "with a threshold of ours": lambda part: not (part.outside or part.paper),

@@ -39,7 +39,7 @@ _REMEDIES = {
 
 def unwritable(error: OSError, path: str | Path) -> ResultError:
     """Return the error to raise if a file or folder cannot be written, with the remedy."""
-    remedy = _REMEDIES.get(error.errno, error.strerror or str(error))
+    remedy = _REMEDIES.get(error.errno or 0, error.strerror or str(error))
     return ResultError(f"cannot write {path}: {remedy}")
 
 

@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 MESSAGE = "finitewidth: interrupted"
 
@@ -17,7 +18,7 @@ def status_of(number: int) -> int:
 
 
 @contextlib.contextmanager
-def handled(handlers: Mapping[int, Callable]) -> Iterator[None]:
+def handled(handlers: Mapping[int, Callable[..., Any]]) -> Iterator[None]:
     """Handle some signals otherwise in the block; those that are ignored stay ignored."""
     before = {number: signal.getsignal(number) for number in handlers}
     chosen = [number for number in handlers if before[number] is not signal.SIG_IGN]

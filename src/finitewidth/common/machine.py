@@ -30,8 +30,8 @@ def peak_memory() -> float:
     """
     if Path(STATUS).is_file():
         text = Path(STATUS).read_text(encoding="utf-8")
-        if peak := re.search(r"^VmHWM:\s*(\d+) kB", text, re.MULTILINE):
-            return int(peak[1]) * 1024 / 1e6
+        if found := re.search(r"^VmHWM:\s*(\d+) kB", text, re.MULTILINE):
+            return int(found[1]) * 1024 / 1e6
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6  # bytes on macOS
 

@@ -18,7 +18,7 @@ def prepare_torch(threads: int, device: str = "cpu") -> str:
     # import takes as long as that of torch
     torch._C._set_deterministic_algorithms(True, warn_only=False)
     # filling new tensors with nan takes up to a tenth of a training; nothing reads them unwritten
-    torch.utils.deterministic.fill_uninitialized_memory = False
+    setattr(torch.utils.deterministic, "fill_uninitialized_memory", False)  # noqa: B010
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     keep_freed_memory()
     if device == "auto":

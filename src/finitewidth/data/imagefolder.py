@@ -7,7 +7,7 @@ damaged or huge: the content decides the format, and sizes are checked before pi
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from finitewidth.data.picture_files import SUFFIXES, picture_files
 from finitewidth.data.store import Dataset
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
+    pass
 
 FORMATS = ("PNG", "JPEG", "BMP", "GIF", "PPM", "WEBP", "TIFF")  # as Pillow names them
 GREY = ("1", "L", "LA", "La")
@@ -165,7 +165,7 @@ def read_picture(file: Path) -> np.ndarray:
     raise DataError(f"{file} {problem}")
 
 
-def _deep(picture: "Image") -> bool:
+def _deep(picture: Any) -> bool:
     """Tell whether a file has more than 8 bits per channel; Pillow would keep the upper 8."""
     if picture.format == "TIFF":
         bits = picture.tag_v2.get(BITS_PER_SAMPLE, (1,))

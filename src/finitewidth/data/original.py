@@ -162,7 +162,7 @@ def _read_idx(name: str, file: Path) -> np.ndarray:
     sizes = _idx_sizes(name, file.name)
     header_length = 4 + 4 * len(sizes)
     length = header_length + math.prod(sizes)
-    stored = _stored_file(file)
+    stored = _stored_file(file) or file
     content = _read_bytes(stored, length + 1)
     expected_md5 = IDX_MD5[name][file.name]
     md5 = hashlib.md5(content, usedforsecurity=False).hexdigest()
@@ -179,6 +179,8 @@ def _read_idx(name: str, file: Path) -> np.ndarray:
 def _idx_sizes(name: str, file_name: str) -> tuple[int, ...]:
     """Return the shape of the array in an idx file: images (n, H, W), or labels (n,)."""
     source = SOURCES[name]
+    assert source.images is not None
+    assert source.shape is not None
     train, test = source.images
     count = train if file_name.startswith("train") else test
     if "images" not in file_name:

@@ -101,12 +101,12 @@ def registered(data_config: Mapping[str, Any]) -> dict[str, Any]:
             )
         return {**data_config, **dict.fromkeys(ROLES, name), "imagefolder": trees}
     for role in ROLES:
-        name = data_config.get(role)
-        if isinstance(name, str) and name not in SOURCES and name not in trees:
-            folder = folder_of(name, data_config)
+        source = data_config.get(role)
+        if isinstance(source, str) and source not in SOURCES and source not in trees:
+            folder = folder_of(source, data_config)
             if _is_folder(f"data.{role}", folder):
                 _check_layout(f"data.{role}", folder)
-                trees[name] = name
+                trees[source] = source
     return {**data_config, "imagefolder": trees}
 
 
@@ -140,7 +140,7 @@ def own_images(data_config: Mapping[str, Any]) -> tuple[str, ...]:
     The settings are those that `registered` returns.
     """
     trees = data_config.get("imagefolder") or {}
-    sources = [data_config.get(role) for role in ROLES]
+    sources: list[Any] = [data_config.get(role) for role in ROLES]
     return tuple(dict.fromkeys(source for source in sources if is_user_folder(source, trees)))
 
 

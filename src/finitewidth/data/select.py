@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -70,7 +71,7 @@ def binary(dataset: Dataset, negative: int, positive: int) -> Dataset:
                 f"class {index}: {dataset.title} has {len(names)} classes, and "
                 f"{train} training and {test} test images of this one"
             )
-    changes = {"class_names": (names[negative], names[positive])}
+    changes: dict[str, Any] = {"class_names": (names[negative], names[positive])}
     for split in ("train", "test"):
         images, labels = _split(dataset, split)
         members = np.flatnonzero((labels == negative) | (labels == positive))

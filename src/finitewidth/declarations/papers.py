@@ -161,8 +161,10 @@ def _read_papers(folder: Path) -> tuple[Paper, ...]:
     experiments = {e.name: e for paper in papers for e in paper.experiments}
     for paper in papers:
         file = folder / f"{paper.name}.yaml"
-        for declared in (*paper.experiments, *paper.artifacts):
-            _check_tables(file, declared, experiments)
+        for artifact in paper.artifacts:
+            _check_tables(file, artifact, experiments)
+        for experiment in paper.experiments:
+            _check_tables(file, experiment, experiments)
         for experiment in paper.experiments:
             _check_stage(file, experiment, experiments)
             _check_keys_of_stage(file, experiment)

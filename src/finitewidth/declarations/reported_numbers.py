@@ -82,7 +82,7 @@ def read_reported(folder: str | Path, paper: str) -> list[Reported]:
         ConfigError: as of `read_rows`, or a number is given twice.
     """
 
-    def made(**cells: str) -> Reported:
+    def made(**cells: Any) -> Reported:
         return Reported(**cells, printed=cells["value"], printed_spread=cells["spread"])
 
     numbers: dict[tuple[str, str, str, str], Reported] = {}

@@ -42,7 +42,7 @@ NAMES = (
 CLAMPS = (torch.clamp, torch.clamp_min, Tensor.clamp, Tensor.clamp_, Tensor.clamp_min)
 
 
-def _functions() -> dict[Callable, str]:
+def _functions() -> dict[Callable[..., Any], str]:
     """Return the functions and methods of torch that are activations, with their names."""
     functions = {}
     for name in NAMES:
@@ -70,11 +70,13 @@ class Gates:
 class _Recorder(TorchFunctionMode):
     """Records the signs of the inputs of activations, which are modules or functions."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.layers: list[Gates] = []
 
-    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None):
+    def __torch_function__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
         kwargs = kwargs or {}
         name = _activation_name(function, args, kwargs)
         if name:

@@ -30,7 +30,7 @@ def nu_row(y: Tensor, kernel: Callable[[], Tensor]) -> dict[str, Any]:
         return _row_without_value(0.0, str(error))
     if not torch.isfinite(matrix).all():
         return _row_without_value(0.0, "the kernel is not finite: the training diverged")
-    problem = None
+    problem: str | None = None
     for ridge in (0.0, RIDGE):
         try:
             value = nu(y, matrix, ridge=ridge / len(y))
@@ -46,7 +46,7 @@ def nu_row(y: Tensor, kernel: Callable[[], Tensor]) -> dict[str, Any]:
     return _row_without_value(RIDGE, problem)
 
 
-def _row_without_value(ridge: float, problem: str) -> dict[str, Any]:
+def _row_without_value(ridge: float, problem: str | None) -> dict[str, Any]:
     """Return the row of `nu_row` for a kernel that cannot be inverted."""
     return {"nu": None, "condition_number": None, "ridge": ridge, "problem": problem}
 

@@ -14,7 +14,7 @@ import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -58,8 +58,10 @@ def seed_for(*purpose: str | int) -> int:
     Args:
         purpose: the words of the name, such as ``"npf/table2/fc_sgd", 3, "value weights"``.
     """
+    if not _base_seed:
+        return _seed_of(purpose)
     # a mapping is never a word of a name, so that no name equals that of another base seed
-    return fixed_seed_for(*([{"base seed": _base_seed}] if _base_seed else []), *purpose)
+    return _seed_of([{"base seed": _base_seed}, *purpose])
 
 
 def fixed_seed_for(*purpose: str | int) -> int:
@@ -68,7 +70,11 @@ def fixed_seed_for(*purpose: str | int) -> int:
     For what does not depend on the base seed: the bundled datasets, which all runs share, and the
     networks on which errata are checked.
     """
-    digest = hashlib.sha256(json.dumps(purpose).encode()).digest()
+    return _seed_of(purpose)
+
+
+def _seed_of(words: Sequence[Any]) -> int:
+    digest = hashlib.sha256(json.dumps(words).encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import (
+    TYPE_CHECKING,
     Annotated,
     Any,
     Literal,
@@ -73,7 +74,7 @@ class Source:
 
     def __str__(self) -> str:
         """``authors' code; the paper also has 0``."""
-        words = "authors' code" if self.kind == "code" else self.kind
+        words: str = "authors' code" if self.kind == "code" else self.kind
         if self.or_more:
             words += " (or more)"
         for value in self.paper_also:
@@ -113,9 +114,8 @@ def _field(
 ) -> Any:
     """Return a field whose value is of this kind; see `Source` and `Limits`."""
     source = Source(kind, or_more=or_more, paper_also=paper_also, code_also=code_also)
-    return Field(
-        default, alias=alias, description=meaning, json_schema_extra={"source": source}, **limits
-    )
+    extra: dict[str, Any] = {"source": source}
+    return Field(default, alias=alias, description=meaning, json_schema_extra=extra, **limits)
 
 
 # fields whose value is the paper's, that of the authors' code, and our own choice
@@ -131,7 +131,8 @@ def section(meaning: str, **sources: Source) -> Any:
     the section, with ``__`` between its parts, -> source.
     """
     paths = {path.replace("__", "."): source for path, source in sources.items()}
-    return Field(description=meaning, json_schema_extra={"sources": paths} if paths else None)
+    extra: dict[str, Any] = {"sources": paths}
+    return Field(description=meaning, json_schema_extra=extra if paths else None)
 
 
 def general(meaning: str, **limits: Unpack[Limits]) -> Any:
@@ -229,7 +230,14 @@ def refused(key: str, value: Any, allowed: str) -> PydanticCustomError:
 
 
 class Evaluated(Section):
-    """A training of at least as many ``epochs`` as lie between two of its snapshots, ``every``."""
+    """A training of at least as many ``epochs`` as lie between two of its snapshots, ``every``.
+
+    Its sections define both.
+    """
+
+    if TYPE_CHECKING:
+        every: int
+        epochs: int
 
     @model_validator(mode="after")
     def _evaluated(self) -> "Evaluated":
@@ -269,7 +277,7 @@ def settings_in(
     """Yield path, field and source of every setting that is no section."""
     for key, value in values.items():
         field = fields_of(model)[key]
-        extra = field.json_schema_extra or {}
+        extra: Any = field.json_schema_extra or {}
         inner = section_of(field.annotation, value)
         if inner is None or not isinstance(value, Mapping):
             yield (key,), field, extra.get("source")

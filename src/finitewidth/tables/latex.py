@@ -156,7 +156,7 @@ def _cells(table: Typeset, text: pd.DataFrame, column: int) -> list[str]:
     return lines
 
 
-def _number(number: re.Match, bold: bool) -> str:
+def _number(number: re.Match[str], bold: bool) -> str:
     r"""A number in LaTeX, as in ``$1.5 \pm 0.1$``; its mark takes no width."""
     parts = [number["mean"].replace("−", "-").replace(THIN, r"\,")]
     if number["spread"]:
