@@ -118,6 +118,7 @@ schema: setup
 lint: setup
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	PATH="$$PWD/$(BIN):$$PATH" $(BIN)/snakefmt --check .
+	$(BIN)/mypy
 
 clean:
 	@for folder in results/*; do \
