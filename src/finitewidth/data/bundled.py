@@ -12,6 +12,8 @@ import numpy as np
 from finitewidth.data.store import Dataset, from_catalogue
 from finitewidth.records.provenance import fixed_seed_for
 
+# makes a picture (H, W) or (H, W, C) of a grey image (8, 8), for a split and its random stream
+Picture = Callable[[np.ndarray, str, np.random.Generator], np.ndarray]
 TEST_SHARE = 0.2
 VARIANTS = 2  # images per base digit in digits_on_patches
 SIDE = 16  # pixels per side of an image in digits_on_patches
@@ -25,7 +27,7 @@ def digits() -> Dataset:
 
     Source: scikit-learn's copy of the UCI optical digits (Alpaydin & Kaynak 1998).
     """
-    return _made("digits", lambda grey, split, generator: grey)
+    return _build("digits", lambda grey, split, generator: grey)
 
 
 def warped_digits() -> Dataset:
@@ -34,7 +36,7 @@ def warped_digits() -> Dataset:
     The dataset is harder than ``digits`` because position and slant carry no information.
     Source: as for ``digits``.
     """
-    return _made("warped_digits", lambda grey, split, generator: _warp(grey, generator))
+    return _build("warped_digits", lambda grey, split, generator: _warp(grey, generator))
 
 
 def digits_on_patches() -> Dataset:
@@ -48,17 +50,13 @@ def digits_on_patches() -> Dataset:
     def picture(grey: np.ndarray, split: str, generator: np.random.Generator) -> np.ndarray:
         return _blend(grey, blocks[split], generator)
 
-    return _made("digits_on_patches", picture, VARIANTS)
+    return _build("digits_on_patches", picture, VARIANTS)
 
 
-Picture = Callable[[np.ndarray, str, np.random.Generator], np.ndarray]
-
-
-def _made(name: str, picture: Picture, variants: int = 1) -> Dataset:
+def _build(name: str, picture: Picture, variants: int = 1) -> Dataset:
     """Make a dataset with ``variants`` pictures of each base digit.
 
-    ``picture`` makes one, (H, W) or (H, W, C), from a grey image (8, 8), the name of the split and
-    the random stream of the split.
+    Each split has a random stream of its own, from which all of its pictures are made.
     """
     grey, labels = _base_digits()
     arrays = {}
