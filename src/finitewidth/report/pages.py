@@ -21,7 +21,8 @@ from finitewidth.records.usage import Usage, total
 from finitewidth.report import formatting, formulas, summary
 from finitewidth.report.build import Page, Section
 from finitewidth.report.downloads import Download, Downloads
-from finitewidth.report.findings import MADE, Artifact, Findings, Job, Paper, all_upstream, upstream
+from finitewidth.report.findings import MADE, Artifact, Findings, Paper
+from finitewidth.report.jobs import Job, all_upstream, upstream
 
 DPI = 300  # of the pictures
 OPEN = 6  # artifacts of a page that are shown without a click, at most

@@ -9,12 +9,13 @@ from finitewidth.claims import grades, reported, verdicts
 from finitewidth.common.errors import ConfigError, ResultError
 from finitewidth.records import result_files
 from finitewidth.records.usage import Usage
-from finitewidth.report import findings, formatting, pages, summary
+from finitewidth.report import formatting, pages, summary
 from finitewidth.report.downloads import LARGE, Downloads
 from finitewidth.report.findings import OTHER_RUN, OTHER_SETTINGS, read_citations
+from finitewidth.report.jobs import Job, upstream
 
 JOBS = {
-    name: findings.Job(name=name, paper=paper, inputs=inputs, outputs=outputs)
+    name: Job(name=name, paper=paper, inputs=inputs, outputs=outputs)
     for name, paper, inputs, outputs in (
         ("npf_fig3", "npf", ["nu.csv", "kvf.csv"], ["npf_fig3.png"]),
         ("npf_nu", "npf", ["data.npz", "w.npz"], ["nu.csv", "nu_provenance.json"]),
@@ -26,9 +27,9 @@ JOBS = {
 
 
 def test_what_feeds_an_artifact_is_found_through_all_jobs_and_nothing_else():
-    fed = [job.name for job in findings.upstream(JOBS["npf_fig3"].inputs, JOBS)]
+    fed = [job.name for job in upstream(JOBS["npf_fig3"].inputs, JOBS)]
     assert fed == ["npf_nu", "npf_kvf", "train npf/nu"]
-    assert findings.upstream(JOBS["errata"].inputs, JOBS) == []
+    assert upstream(JOBS["errata"].inputs, JOBS) == []
 
 
 def test_the_time_of_an_artifact_counts_each_job_that_it_needs_once():
