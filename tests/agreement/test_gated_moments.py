@@ -44,14 +44,15 @@ def random_gates(depth, width, mu, same):
 
 def test_moments_over_random_gates_too():
     width, depth, mu = 2, 3, 0.3
-    patterns = np.array(list(itertools.product((0.0, 1.0), repeat=2 * width * (depth - 1))))
+    gates = 2 * width * (depth - 1)
+    patterns = np.array(list(itertools.product((0.0, 1.0), repeat=gates)))  # (2^gates, gates)
     chances = np.where(patterns > 0, mu, 1 - mu).prod(axis=1)
     layers = np.moveaxis(patterns.reshape(-1, depth - 1, 2, width), 1, 0)
-    given = value_kernel_moments(np.ones((2, 1)), gate_counts(layers), 0.7)
-    second = given.variance + given.mean**2
+    moments = value_kernel_moments(np.ones((2, 1)), gate_counts(layers), 0.7)
+    second_moments = moments.variance + moments.mean**2  # (2^gates, 2, 2), given the gates
     for same, (s, t) in ((True, (0, 0)), (False, (0, 1))):
-        mean = chances @ given.mean[:, s, t]
-        variance = chances @ second[:, s, t] - mean**2
+        mean = chances @ moments.mean[:, s, t]
+        variance = chances @ second_moments[:, s, t] - mean**2
         found = value_kernel_moments(ONE, random_gates(depth, width, mu, same), 0.7)
         np.testing.assert_allclose(found.mean.item(), mean, rtol=1e-12)
         np.testing.assert_allclose(found.variance.item(), variance, rtol=1e-11)
@@ -103,7 +104,8 @@ def test_drawn_weights_have_the_moments_of_their_law(law, kurtosis):
     found = draw_weights((30, 40, 7), 0.3, 50, np.random.default_rng(0), law)
     w = torch.cat([weight.flatten() for weight in found]).numpy() / 0.3
     errors = 4.5 / len(w) ** 0.5 * np.sqrt([1, 2, 96])  # bounds of the variances of w, w^2, w^4
-    assert (np.abs([w.mean(), (w**2).mean() - 1, (w**4).mean() - kurtosis]) < errors).all()
+    differences = [w.mean(), (w**2).mean() - 1, (w**4).mean() - kurtosis]
+    assert (np.abs(differences) < errors).all()
 
 
 def test_drawn_signs_are_fair_and_follow_the_stream():
@@ -142,16 +144,18 @@ def test_output_variance_decides_which_limit_a_relu_network_has(law):
     sizes = (3, *[width] * (depth - 1), 1)
     sigma = (2 / width) ** 0.5
     drawn = draw_weights(sizes, sigma, runs, np.random.default_rng(1), law)
-    for last, limit, other in (
-        (drawn[-1], wide.tangent, wide.halved),
-        (drawn[-1] / 2**0.5, wide.halved, wide.tangent),
+    *hidden, last = drawn
+    for output, limit, other in (
+        (last, wide.tangent, wide.halved),
+        (last / 2**0.5, wide.halved, wide.tangent),
     ):
-        weights = [*drawn[:-1], last]
+        weights = [*hidden, output]
         kernels = soft_relu_ntk(x, weights, None, beta=None, with_biases=False).numpy()
+        mean = kernels.mean(axis=0)
         error = kernels.std(axis=0, ddof=1) / runs**0.5
         # the noise, and corrections of order 1 / width
-        assert (np.abs(kernels.mean(axis=0) - limit) < 4.5 * error + 5 / width).all()
-        assert (np.abs(kernels.mean(axis=0) - other).diagonal() > 0.5).all()
+        assert (np.abs(mean - limit) < 4.5 * error + 5 / width).all()
+        assert (np.abs(mean - other).diagonal() > 0.5).all()
 
 
 def test_signs_and_gaussian_weights_differ_at_any_width_for_few_inputs_only():

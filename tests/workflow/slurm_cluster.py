@@ -23,6 +23,50 @@ NAME = "finitewidth"
 DAEMONS = ("slurmd", "slurmctld", "munged")  # in the order they are stopped
 SEARCHED = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/usr/local/sbin"])
 
+# Slurm listens on loopback only. squeue goes on to show jobs that have ended, for an hour. The node
+# may claim more than the machine has.
+CONFIGURATION = """\
+ClusterName={name}
+SlurmctldHost=localhost(127.0.0.1)
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+CredType=cred/munge
+AuthInfo=socket={folder}/munge/socket
+SlurmctldPort=16817
+SlurmdPort=16818
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/run/slurmctld.pid
+SlurmdPidFile={folder}/run/slurmd.pid
+SlurmctldLogFile={folder}/log/slurmctld.log
+SlurmdLogFile={folder}/log/slurmd.log
+MailProg=/bin/true
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SwitchType=switch/none
+MpiDefault=none
+JobAcctGatherType=jobacct_gather/linux
+JobAcctGatherFrequency=task=1
+JobAcctGatherParams=OverMemoryKill
+SchedulerType=sched/backfill
+SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,sched_interval=2,bf_interval=2
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/none
+MinJobAge=3600
+KillWait=5
+ReturnToService=2
+EnforcePartLimits=ALL
+PropagateResourceLimits=NONE
+SlurmdParameters=config_overrides
+NodeName=localhost NodeAddr=127.0.0.1 NodeHostname={host} CPUs={cpus} RealMemory={memory_mb} \
+State=UNKNOWN
+PartitionName=main Nodes=localhost Default=YES MaxTime=INFINITE State=UP
+"""
+
 
 def missing() -> str | None:
     """Why no cluster can be started here; None if one can."""
@@ -97,49 +141,13 @@ class Cluster:
 
     def configuration(self) -> str:
         """The text of slurm.conf."""
-        settings = {
-            "ClusterName": NAME,
-            "SlurmctldHost": "localhost(127.0.0.1)",
-            "CommunicationParameters": "NoCtldInAddrAny,NoInAddrAny",  # loopback only
-            "SlurmUser": "root",
-            "SlurmdUser": "root",
-            "AuthType": "auth/munge",
-            "CredType": "cred/munge",
-            "AuthInfo": f"socket={self.folder}/munge/socket",
-            "SlurmctldPort": 16817,
-            "SlurmdPort": 16818,
-            "StateSaveLocation": self.folder / "state",
-            "SlurmdSpoolDir": self.folder / "spool",
-            "SlurmctldPidFile": self.folder / "run/slurmctld.pid",
-            "SlurmdPidFile": self.folder / "run/slurmd.pid",
-            "SlurmctldLogFile": self.folder / "log/slurmctld.log",
-            "SlurmdLogFile": self.folder / "log/slurmd.log",
-            "MailProg": "/bin/true",
-            "ProctrackType": "proctrack/linuxproc",
-            "TaskPlugin": "task/none",
-            "SwitchType": "switch/none",
-            "MpiDefault": "none",
-            "JobAcctGatherType": "jobacct_gather/linux",
-            "JobAcctGatherFrequency": "task=1",
-            "JobAcctGatherParams": "OverMemoryKill",
-            "SchedulerType": "sched/backfill",
-            "SchedulerParameters": "batch_sched_delay=0,sched_min_interval=0,sched_interval=2,"
-            "bf_interval=2",
-            "SelectType": "select/cons_tres",
-            "SelectTypeParameters": "CR_Core_Memory",
-            "AccountingStorageType": "accounting_storage/none",
-            "JobCompType": "jobcomp/none",
-            "MinJobAge": 3600,  # squeue goes on to show what has ended
-            "KillWait": 5,
-            "ReturnToService": 2,
-            "EnforcePartLimits": "ALL",
-            "PropagateResourceLimits": "NONE",
-            "SlurmdParameters": "config_overrides",  # the node may claim more than it has
-            "NodeName": f"localhost NodeAddr=127.0.0.1 NodeHostname={os.uname().nodename} "
-            f"CPUs={self.cpus} RealMemory={self.memory_mb} State=UNKNOWN",
-            "PartitionName": "main Nodes=localhost Default=YES MaxTime=INFINITE State=UP",
-        }
-        return "".join(f"{name}={value}\n" for name, value in settings.items())
+        return CONFIGURATION.format(
+            name=NAME,
+            folder=self.folder,
+            host=os.uname().nodename,
+            cpus=self.cpus,
+            memory_mb=self.memory_mb,
+        )
 
     def stop(self) -> None:
         """Cancel all jobs, end the daemons and remove the slurm.conf that `start` wrote."""

@@ -57,20 +57,20 @@ def diagonals() -> np.ndarray:
 def test_numbers_are_those_of_the_definitions():
     found = answer()
     draws = Draws(make, X, 0)
-    kernels = [
-        fw.full_kernel(network, X)[0, :, 0].numpy() for network in draws.networks(12)
-    ]  # of the first output
+    kernels = []  # of the first output
+    steps = []
+    for network in draws.networks(12):
+        full = fw.full_kernel(network, X)
+        kernels.append(full[0, :, 0].numpy())
+        largest = np.linalg.eigvalsh(full.reshape(8, 8).numpy())[-1]
+        steps.append(2 * len(X) / largest)
     assert found.mean_kernel == pytest.approx(np.mean(kernels, axis=0), rel=1e-10)
     limit = fw.wide_kernel(
         make(), X, sigma_w2="torch", sigma_b2="torch", parametrisation="standard"
     ).numpy()
     assert found.limit == pytest.approx(limit)
-    distances = [np.linalg.norm(each - limit) / np.linalg.norm(limit) for each in kernels]
+    distances = [np.linalg.norm(kernel - limit) / np.linalg.norm(limit) for kernel in kernels]
     assert found.distance.value == pytest.approx(np.median(distances))
-    steps = [
-        2 * len(X) / np.linalg.eigvalsh(fw.full_kernel(each, X).reshape(8, 8).numpy())[-1]
-        for each in draws.networks(12)
-    ]
     assert found.largest_step.value == pytest.approx(np.median(steps), rel=1e-6)
 
 

@@ -205,18 +205,20 @@ def test_networks_drawn_in_full_follow_the_exact_curve(drawn_in_full):
 
 
 def test_compared_networks_differ_in_their_input_only_if_it_is_their_own(compared):
-    found = compared["dispersions"]
-    assert set(found[found["input"] == "common"]["input_width"]) == {40}
-    own = found[found["input"] == "own"]
-    assert own.groupby("architecture")["input_width"].unique().map(list).to_dict() == {
-        "growing": [20],
-        "constant": [40],
-        "shrinking": [60],
-    }
-    assert len(found) == 6 * 9 * 2 * 3
-    assert not found.duplicated(["input", "sigma_w2", "depth", "architecture"]).any()
-    last = {name: init for kind, name, init in shapes.networks(9, 20, 60, 2.0) if kind == "common"}
-    assert last["growing"].widths == (40, *theory.widths_of("growing", 9, 20, 60)[1:])
+    rows = compared["dispersions"]
+    common = rows[rows["input"] == "common"]
+    assert set(common["input_width"]) == {40}
+    own = rows[rows["input"] == "own"]
+    widths = own.groupby("architecture")["input_width"].unique()
+    assert widths["growing"].tolist() == [20]
+    assert widths["constant"].tolist() == [40]
+    assert widths["shrinking"].tolist() == [60]
+    assert len(widths) == 3
+    assert len(rows) == 6 * 9 * 2 * 3
+    assert not rows.duplicated(["input", "sigma_w2", "depth", "architecture"]).any()
+    networks = {(kind, name): init for kind, name, init in shapes.networks(9, 20, 60, 2.0)}
+    hidden = theory.widths_of("growing", 9, 20, 60)[1:]
+    assert networks["common", "growing"].widths == (40, *hidden)
 
 
 def test_coefficients_of_layers_add_up_to_the_excess(compared):

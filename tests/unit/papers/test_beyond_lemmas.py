@@ -77,14 +77,18 @@ def test_norms_of_one_network_follow_from_its_matrices():
     rng = np.random.default_rng(3)
     found = lemmas.norm_ratios(rng, 2, 5, 2, 1.8)
     again = np.random.default_rng(3)
-    first, second = (again.standard_normal((2, 5, 5)) * np.sqrt(1.8 / 5) for _ in range(2))
-    last = again.standard_normal((2, 1, 5)) * np.sqrt(1.8 / 5)
+    deviation = np.sqrt(1.8 / 5)
+    first = again.standard_normal((2, 5, 5)) * deviation
+    second = again.standard_normal((2, 5, 5)) * deviation
+    last = again.standard_normal((2, 1, 5)) * deviation
     x = np.maximum(first[0, :, 0], 0)
     y = np.maximum(second[0] @ x, 0)
     above = (y > 0) * last[0, 0]
     below = (x > 0) * (second[0].T @ above)
+    norm_above = above @ above
+    norm_below = below @ below
     np.testing.assert_allclose(found["forward"][0], [x @ x, (y @ y) / (x @ x)])
-    np.testing.assert_allclose(found["tied"][0], [(below @ below) / (above @ above), above @ above])
+    np.testing.assert_allclose(found["tied"][0], [norm_below / norm_above, norm_above])
 
 
 def test_a_small_step_changes_the_kernel_by_its_derivative():

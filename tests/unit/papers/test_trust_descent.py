@@ -95,18 +95,18 @@ def test_the_figure_of_the_end_shows_means_and_ranges(tables, tmp_path):
     cells = rows[rows["series"] == "cell"]
     assert len(cells) == 2 * 2 * 3 * 2
     ends = tables["changes"].query("time == 60 and width == 6 and sigma_b2 == 0")
-    own = cells.query("quantity == 'change' and sigma_b2 == 0").set_index(["sigma_w2", "depth"])
-    wanted = ends.groupby(["sigma_w2", "depth"])["change"]
-    for name, values in (
-        ("value", wanted.mean()),
-        ("lowest", wanted.min()),
-        ("highest", wanted.max()),
-    ):
-        np.testing.assert_allclose(own[name].loc[values.index], values)
+    changes = cells.query("quantity == 'change' and sigma_b2 == 0")
+    changes = changes.set_index(["sigma_w2", "depth"])
+    expected = ends.groupby(["sigma_w2", "depth"])["change"].agg(["mean", "min", "max"])
+    changes = changes.loc[expected.index]
+    np.testing.assert_allclose(changes["value"], expected["mean"])
+    np.testing.assert_allclose(changes["lowest"], expected["min"])
+    np.testing.assert_allclose(changes["highest"], expected["max"])
     assert titles(figure) == [
-        f"ReLU, $\\sigma_b^2 = {bias}$: {what}"
-        for bias in (1, 0)
-        for what in ("change of the NTK at the end", "lowest loss")
+        "ReLU, $\\sigma_b^2 = 1$: change of the NTK at the end",
+        "ReLU, $\\sigma_b^2 = 1$: lowest loss",
+        "ReLU, $\\sigma_b^2 = 0$: change of the NTK at the end",
+        "ReLU, $\\sigma_b^2 = 0$: lowest loss",
     ]
     assert [len(axis.texts) for axis in figure.axes[:4]] == [6] * 4
     assert faults(figure) == []
@@ -115,15 +115,24 @@ def test_the_figure_of_the_end_shows_means_and_ranges(tables, tmp_path):
 @pytest.mark.parametrize("deepest", [5, 25])
 def test_what_the_paper_states_is_marked(tables, tmp_path, deepest):
     """The bound on the scale of changes; the depth as a line, or above a map that ends before."""
-    deep = {"cells": tables["cells"].assign(depth=tables["cells"]["depth"].replace(5, deepest))}
+    cells = tables["cells"]
+    deep = {"cells": cells.assign(depth=cells["depth"].replace(5, deepest))}
     _, figure = redrawn(change, tables | deep | PRINTED, RELU, tmp_path)
-    theirs = [[line for line in axis.lines if line.get_gid() == "paper"] for axis in figure.axes]
-    assert [len(lines) for lines in theirs] == [0, 1, 0, 1, 1, 0]
-    assert theirs[4][0].get_xdata() == [1]
-    height = {5: 2, 25: 0.5 + 18 / 23}[deepest]
-    assert theirs[1][0].get_ydata()[0] == pytest.approx(height)
-    assert theirs[1][0].get_marker() == ("^" if deepest == 5 else "None")
-    assert theirs[1][0].get_xdata()[-1] == {5: 0.75}.get(deepest, 1.5)  # the border is at 1.5
+    of_the_paper = []
+    for axis in figure.axes:
+        of_the_paper.append([line for line in axis.lines if line.get_gid() == "paper"])
+    assert [len(lines) for lines in of_the_paper] == [0, 1, 0, 1, 1, 0]
+    (bound,) = of_the_paper[4]
+    assert bound.get_xdata() == [1]
+    (depth,) = of_the_paper[1]
+    if deepest == 5:
+        assert depth.get_marker() == "^"
+        assert depth.get_ydata()[0] == 2
+        assert depth.get_xdata()[-1] == 0.75
+    else:
+        assert depth.get_marker() == "None"
+        assert depth.get_ydata()[0] == pytest.approx(0.5 + 18 / 23)
+        assert depth.get_xdata()[-1] == 1.5  # the border
     assert sum("paper (MNIST)" in word for word in words(figure)) == 2
     assert faults(figure) == []
 

@@ -83,26 +83,36 @@ def test_the_largest_eigenvalue_is_that_of_the_full_kernel(activation):
 def test_initial_weights():
     """Variances, common draws over sigma_w2, independence of seed, depth, width and base seed."""
     draws = [Draw(1.0, 1.0, 0), Draw(4.0, 0.25, 0), Draw(1.0, 1.0, 1)]
-    stack = initial_stack(("a",), draws, [300, 200, 100], "relu")
-    assert stack.weights[0][0].var() == pytest.approx(1 / 300, rel=0.03)
+    widths = [300, 200, 100]
+    stack = initial_stack(("a",), draws, widths, "relu")
+    first = stack.weights[0]  # (draws, 300, 200)
+    assert first[0].var() == pytest.approx(1 / 300, rel=0.03)
     assert stack.weights[1][0].var() == pytest.approx(1 / 200, rel=0.05)
     assert stack.biases[0][0].var() == pytest.approx(1, rel=0.35)
-    for one in stack.weights:
-        torch.testing.assert_close(one[1], 2 * one[0])
-    for one in stack.biases:
-        torch.testing.assert_close(one[1], 0.5 * one[0])
-    others = [stack.select([2]).weights[0][0]]
-    for widths in ([300, 200, 200, 100], [300, 201, 100]):
-        other = initial_stack(("a",), draws[:1], widths, "relu")
-        others.append(other.weights[0][0][:, :200])
-    others.append(initial_stack(("b",), draws[:1], [300, 200, 100], "relu").weights[0][0])
+    for weight in stack.weights:
+        torch.testing.assert_close(weight[1], 2 * weight[0])
+    for bias in stack.biases:
+        torch.testing.assert_close(bias[1], 0.5 * bias[0])
+
+    def first_weights(name, widths):
+        """The weights of the first layer, of the first draw alone; (300, 200)."""
+        alone = initial_stack((name,), draws[:1], widths, "relu")
+        return alone.weights[0][0][:, :200]
+
+    different = [
+        first[0],
+        first[2],
+        first_weights("a", [300, 200, 200, 100]),
+        first_weights("a", [300, 201, 100]),
+        first_weights("b", widths),
+    ]
     with base_seed(1):
-        others.append(initial_stack(("a",), draws[:1], [300, 200, 100], "relu").weights[0][0])
-    for one, two in itertools.combinations([stack.weights[0][0], *others], 2):
+        different.append(first_weights("a", widths))
+    for one, two in itertools.combinations(different, 2):
         correlation = torch.corrcoef(torch.stack([one.flatten(), two.flatten()]))[0, 1]
         assert abs(correlation) < 0.025  # 6 standard errors
-    alone = initial_stack(("a",), draws[2:], [300, 200, 100], "relu")
-    assert torch.equal(alone.weights[0][0], stack.weights[0][2])
+    alone = initial_stack(("a",), draws[2:], widths, "relu")
+    assert torch.equal(alone.weights[0][0], first[2])
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
