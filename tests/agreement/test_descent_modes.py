@@ -43,15 +43,15 @@ def compared(reference, activation, **plan):
         images(),
         **{**PLAN, **plan},
     )
-    wanted = reference[activation]
+    expected = reference[activation]
     errors = {time: [] for time in (*PLAN["times"], PLAN["steps"])}
-    for one, two in zip(found.snapshots, wanted.snapshots, strict=True):
+    for one, two in zip(found.snapshots, expected.snapshots, strict=True):
         assert (one["replica"], one["time"]) == (two["replica"], two["time"])
         if one["time"]:
             errors[one["time"]].append(abs(one["change"] / two["change"] - 1))
     losses = [
         abs(one["last_loss"] / two["last_loss"] - 1)
-        for one, two in zip(found.ends, wanted.ends, strict=True)
+        for one, two in zip(found.ends, expected.ends, strict=True)
     ]
     return errors, losses, found
 

@@ -235,8 +235,8 @@ def test_the_squares_of_56_are_those_of_centred_outputs():
     """W pinv(W) = I for fewer classes than features, and the centring is its own square."""
     gram = generator("collapse-9").standard_normal((4, 6))
     gram = gram @ gram.T
-    wanted = 1.4 * (gram @ gram)[0, 0] - 3 * (1 - 1 / 4)
-    assert limits.second_of_squares().truth == pytest.approx(wanted, rel=1e-9)
+    expected = 1.4 * (gram @ gram)[0, 0] - 3 * (1 - 1 / 4)
+    assert limits.second_of_squares().truth == pytest.approx(expected, rel=1e-9)
 
 
 def test_gradient_flow_keeps_the_rank_of_weights_only_where_the_invariant_is_0():

@@ -96,8 +96,8 @@ def test_kernels_are_gram_matrices_of_autograd_gradients(gates):
         )
         flat = torch.cat([part.flatten(1) for part in jacobian], 1)
         torch.testing.assert_close(kernel[run], flat @ flat.T, rtol=1e-11, atol=1e-12)
-        wanted = outputs_of(found, run, weights)
-        torch.testing.assert_close(outputs[run], wanted, rtol=1e-12, atol=1e-13)
+        expected = outputs_of(found, run, weights)
+        torch.testing.assert_close(outputs[run], expected, rtol=1e-12, atol=1e-13)
 
 
 def test_the_linear_recursion_is_the_matrix_applied_again_and_again():
@@ -112,8 +112,8 @@ def test_the_linear_recursion_is_the_matrix_applied_again_and_again():
     now = errors[..., None]
     for time in range(times[-1] + 1):
         if time in times:
-            wanted = (now**2).sum((-2, -1)) / (errors**2).sum(-1)
-            torch.testing.assert_close(ratios[times.index(time)], wanted, rtol=1e-10, atol=0)
+            expected = (now**2).sum((-2, -1)) / (errors**2).sum(-1)
+            torch.testing.assert_close(ratios[times.index(time)], expected, rtol=1e-10, atol=0)
         now = matrix @ now
 
 

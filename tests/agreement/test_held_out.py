@@ -65,9 +65,9 @@ from finitewidth.networks.architecture import Architecture
 
 def assert_scalar_law(samplers, plain, axes):
     """Compare {name: draws} of samplers at one input with networks drawn in full."""
-    wanted = scalar_statistics(plain, axes)
+    expected = scalar_statistics(plain, axes)
     for name, draws in samplers.items():
-        found = compared(scalar_statistics(grown(draws), axes), wanted)
+        found = compared(scalar_statistics(grown(draws), axes), expected)
         LEDGER.check({f"{name}: {word}": p for word, p in found.items()})
 
 

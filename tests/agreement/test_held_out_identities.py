@@ -48,11 +48,11 @@ from finitewidth.kernels.wide_limits import wide_limits
 from finitewidth.networks.random_gated import every_signed_network
 
 
-def agree(found, wanted, tolerance=1e-9):
+def agree(found, expected, tolerance=1e-9):
     found = np.asarray(found)
-    wanted = np.asarray(wanted)
-    largest = np.abs(wanted).max()
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance * max(largest, 1e-300))
+    expected = np.asarray(expected)
+    largest = np.abs(expected).max()
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * max(largest, 1e-300))
 
 
 # Tangent kernels at initialisation
@@ -164,10 +164,10 @@ def test_phases(number):
     rng = stream("phases", number)
     phi = (RELU, TANH, ERF)[number % 3]
     sigma_b2 = float(rng.uniform(0.05, 2))
-    wanted = PHASES[rng.integers(3)]
-    variance = weight_variance(rng, wanted, phi, sigma_b2)
-    with shown(activation=phi, sigma_w2=variance, sigma_b2=sigma_b2, phase=wanted):
-        assert phase(phi.accepted, variance, sigma_b2, tolerance=1e-6) == wanted
+    expected = PHASES[rng.integers(3)]
+    variance = weight_variance(rng, expected, phi, sigma_b2)
+    with shown(activation=phi, sigma_w2=variance, sigma_b2=sigma_b2, phase=expected):
+        assert phase(phi.accepted, variance, sigma_b2, tolerance=1e-6) == expected
         if phi is not RELU:
             one = Initialisation(widths=(1, 1), sigma_w2=variance, sigma_b2=sigma_b2)
             q = fixed_variance(phi.accepted, variance, sigma_b2)
@@ -270,10 +270,10 @@ def test_kernels_of_gated_networks(number):
     }
     with shown(sizes=sizes, inputs=x, labels=labels, hidden=hidden, biases=with_biases, **soft):
         for name, unit in units.items():
-            wanted = kernel_by_jacobian(of_weights(unit), weights, biases, with_biases, labels)
-            agree(found[name], wanted)
-        wanted = kernel_by_jacobian(of_features, feature, shifts, with_biases, labels)
-        agree(found["feature"], wanted)
+            expected = kernel_by_jacobian(of_weights(unit), weights, biases, with_biases, labels)
+            agree(found[name], expected)
+        expected = kernel_by_jacobian(of_features, feature, shifts, with_biases, labels)
+        agree(found["feature"], expected)
         opened = gated_ntk.relu_gates(weights, biases, x)
         agree(gated_ntk.value_kernel(x, weights, biases, opened, **options), found["relu"])
 
@@ -295,17 +295,17 @@ def test_path_kernels(number):
         return torch.stack(parts).prod(dim=0)
 
     with shown(sizes=sizes, inputs=x, gates=[gate.tolist() for gate in gates]):
-        wanted = features @ features.T
-        agree(npk(x, gates), wanted)
+        expected = features @ features.T
+        agree(npk(x, gates), expected)
         kernel = gated_ntk.value_kernel(x, weights, None, gates, with_biases=False)
         agree(kernel, features @ sum(gram_of_jacobian(values, weights)).numpy() @ features.T)
-        if wanted.trace() > 0:
-            normalised = wanted / wanted.trace()
+        if expected.trace() > 0:
+            normalised = expected / expected.trace()
             agree(npk(x, gates, "trace"), normalised)
             y = rng.standard_normal(len(x))
             ridge = float(rng.uniform(0.01, 1))
             solved = np.linalg.solve(normalised + ridge * np.eye(len(x)), y)
-            agree(nu(torch.from_numpy(y), torch.from_numpy(wanted), ridge)[0], y @ solved)
+            agree(nu(torch.from_numpy(y), torch.from_numpy(expected), ridge)[0], y @ solved)
 
 
 def every_heavy_network(sizes, sigma):

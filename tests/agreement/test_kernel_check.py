@@ -43,12 +43,12 @@ def test_a_wrong_rule_is_seen_and_the_kernel_right(name, monkeypatch):
     make, shape = RIGHT[name]
     network = made(make)
     x = torch.randn(5, *shape, dtype=torch.float64)
-    wanted = torch.einsum("kikj->ij", jacobian_kernel(network, x))
+    expected = torch.einsum("kikj->ij", jacobian_kernel(network, x))
     with pytest.warns(UserWarning, match="do not agree with those of autograd"):
         found = trained.traced_kernel(network, x)
-    assert (found - wanted).abs().max() < 1e-11 * wanted.abs().max()
+    assert (found - expected).abs().max() < 1e-11 * expected.abs().max()
     found = trained.traced_kernel(network, x, check=False)
-    assert (found - wanted).abs().max() > 1e-4 * wanted.abs().max()
+    assert (found - expected).abs().max() > 1e-4 * expected.abs().max()
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -56,13 +56,13 @@ def test_a_wrong_closed_form_is_seen(bias, monkeypatch):
     layers = (nn.Linear(4, 5, bias=bias), nn.Tanh(), nn.Linear(5, 2, bias=bias))
     network = made(lambda: nn.Sequential(*layers))
     x = torch.randn(5, 4, dtype=torch.float64)
-    wanted = jacobian_kernel(network, x)
+    expected = jacobian_kernel(network, x)
     wrong = fully_connected.as_fully_connected(nn.Sequential(network[0], nn.Sigmoid(), network[2]))
     monkeypatch.setattr(interface, "as_fully_connected", lambda network: wrong)
     found = trained.full_kernel(network, x)
-    assert (found - wanted).abs().max() < 1e-12 * wanted.abs().max()
+    assert (found - expected).abs().max() < 1e-12 * expected.abs().max()
     found = trained.full_kernel(network, x, check=False)
-    assert (found - wanted).abs().max() > 1e-3 * wanted.abs().max()
+    assert (found - expected).abs().max() > 1e-3 * expected.abs().max()
 
 
 def test_a_wrong_factor_is_seen(monkeypatch):
@@ -70,10 +70,10 @@ def test_a_wrong_factor_is_seen(monkeypatch):
     monkeypatch.setattr(units, "_way", lambda weight: (right(weight)[0], 1.1 * right(weight)[1]))
     network = made(Scaled)
     x = torch.randn(5, 4, dtype=torch.float64)
-    wanted = jacobian_kernel(network, x)
+    expected = jacobian_kernel(network, x)
     with pytest.warns(UserWarning, match="do not agree with those of autograd"):
         found = trained.full_kernel(network, x)
-    assert (found - wanted).abs().max() < 1e-11 * wanted.abs().max()
+    assert (found - expected).abs().max() < 1e-11 * expected.abs().max()
 
 
 class Swapped(nn.Module):
@@ -93,14 +93,14 @@ class Swapped(nn.Module):
 def test_two_inputs_in_each_others_place_are_seen(function):
     network = made(Swapped)
     x = torch.randn(7, 4, dtype=torch.float64)
-    wanted = jacobian_kernel(network, x)
+    expected = jacobian_kernel(network, x)
     if function is trained.traced_kernel:
-        wanted = torch.einsum("kikj->ij", wanted)
+        expected = torch.einsum("kikj->ij", expected)
     with pytest.warns(UserWarning, match="inner.weight.* do not agree with those of autograd"):
         found = function(network, x)
-    assert (found - wanted).abs().max() < 1e-11 * wanted.abs().max()
+    assert (found - expected).abs().max() < 1e-11 * expected.abs().max()
     found = function(network, x, check=False)
-    assert (found - wanted).abs().max() > 1e-3 * wanted.abs().max()
+    assert (found - expected).abs().max() > 1e-3 * expected.abs().max()
 
 
 class Large(nn.Module):
@@ -182,7 +182,7 @@ def test_one_wrong_operation_is_seen(parameter, change, at_once, monkeypatch):
             changed.append(found)
         return found
 
-    wanted = torch.einsum("kikj->ij", jacobian_kernel(network, x))
+    expected = torch.einsum("kikj->ij", jacobian_kernel(network, x))
     monkeypatch.setattr(units, "operation", operation)
     monkeypatch.setattr(sweeps, "AT_ONCE", at_once)
     with pytest.warns(UserWarning, match=f"gradients by .*{parameter}.* do not agree") as warned:
@@ -191,7 +191,7 @@ def test_one_wrong_operation_is_seen(parameter, change, at_once, monkeypatch):
     others = {"first.weight", "norm.bias", "many.weight", "dense.weight"} - {parameter}
     assert not any(other in str(warned[0].message) for other in others)
     assert changed
-    assert (found - wanted).abs().max() < 1e-11 * wanted.abs().max()
+    assert (found - expected).abs().max() < 1e-11 * expected.abs().max()
 
 
 @pytest.mark.parametrize("at_once", [sweeps.AT_ONCE, 0])
@@ -210,13 +210,13 @@ def test_a_wrong_signal_of_one_input_and_output_is_seen(at, at_once, monkeypatch
                 found[at][k, 0] *= 1.01
         return found
 
-    wanted = torch.einsum("kikj->ij", jacobian_kernel(network, x))
+    expected = torch.einsum("kikj->ij", jacobian_kernel(network, x))
     monkeypatch.setattr(sweeps, "backward", backward)
     monkeypatch.setattr(sweeps, "AT_ONCE", at_once)
     with pytest.warns(UserWarning, match="do not agree with those of autograd") as warned:
         found = trained.traced_kernel(network, x)
     assert len(warned) == 1
-    assert (found - wanted).abs().max() < 1e-11 * wanted.abs().max()
+    assert (found - expected).abs().max() < 1e-11 * expected.abs().max()
 
 
 class OfOneToken(nn.Module):
@@ -264,11 +264,11 @@ def test_a_wrong_signal_that_few_positions_or_sums_show_is_seen(make, shape, mon
             found[0].view(len(found[0]), len(x), -1)[1, 0] *= 1.01
         return found
 
-    wanted = torch.einsum("kikj->ij", jacobian_kernel(network, x))
+    expected = torch.einsum("kikj->ij", jacobian_kernel(network, x))
     monkeypatch.setattr(sweeps, "backward", backward)
     with pytest.warns(UserWarning, match=r"first.weight.* do not agree with those of autograd"):
         found = trained.traced_kernel(network, x)
-    assert (found - wanted).abs().max() < 1e-11 * wanted.abs().max()
+    assert (found - expected).abs().max() < 1e-11 * expected.abs().max()
 
 
 class Bilinear(nn.Module):
@@ -292,11 +292,11 @@ def test_a_wrong_jacobian_of_a_layer_without_a_rule_is_seen(monkeypatch):
         found = right(request, names, part, at_once)
         return [1.01 * each for each in found] if at_once else found  # wrong by torch.func.vmap
 
-    wanted = torch.einsum("kikj->ij", jacobian_kernel(network, x))
+    expected = torch.einsum("kikj->ij", jacobian_kernel(network, x))
     monkeypatch.setattr(by_autograd, "rows", rows)
     with pytest.warns(UserWarning, match="inner.weight, .* do not agree"):
         found = trained.traced_kernel(network, x)
-    assert (found - wanted).abs().max() < 1e-11 * wanted.abs().max()
+    assert (found - expected).abs().max() < 1e-11 * expected.abs().max()
 
 
 class Halved(nn.Module):
@@ -323,14 +323,14 @@ def test_large_convolutions_agree_without_a_warning(size, factor, recwarn):
     x = torch.randn(6, 2, size, size)
     found = trained.traced_kernel(network, x)
     assert not recwarn.list
-    wanted = torch.einsum("kikj->ij", jacobian_kernel(network.double(), x.double()))
-    assert (found - wanted).abs().max() < 1e-5 * wanted.abs().max()
+    expected = torch.einsum("kikj->ij", jacobian_kernel(network.double(), x.double()))
+    assert (found - expected).abs().max() < 1e-5 * expected.abs().max()
 
 
 def test_channels_may_come_last_in_memory(recwarn):
     network = made(Large).to(memory_format=torch.channels_last)
     x = torch.randn(4, 2, 5, 5, dtype=torch.float64).to(memory_format=torch.channels_last)
-    wanted = jacobian_kernel(network, x)
+    expected = jacobian_kernel(network, x)
     found = trained.full_kernel(network, x)
-    assert (found - wanted).abs().max() < 1e-11 * wanted.abs().max()
+    assert (found - expected).abs().max() < 1e-11 * expected.abs().max()
     assert not recwarn.list

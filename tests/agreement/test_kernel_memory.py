@@ -139,11 +139,13 @@ def test_derived_and_tied_weights_stay_within_the_budget(kind, function, monkeyp
     torch.manual_seed(0)
     network = KINDS[kind]().eval()
     x = torch.rand(INPUTS, 20)
-    wanted = function(network, x)
+    expected = function(network, x)
     with pytest.raises(BudgetError) as refused:
         function(network, x, budget=10)
     needed = refused.value.needed
     for budget in (needed, 3 * needed, 2**27):
         found, extra = peak(function, network, x, budget, monkeypatch)
-        torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-5 * float(wanted.abs().max()))
+        torch.testing.assert_close(
+            found, expected, rtol=1e-4, atol=1e-5 * float(expected.abs().max())
+        )
         assert extra <= budget, (budget, extra)

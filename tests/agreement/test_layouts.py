@@ -84,10 +84,10 @@ def drawn(seed):
 def test_layouts(seed):
     network, x = drawn(seed)
     counted = {"parameters": lambda name: not name.startswith("head")}
-    wanted = jacobian_kernel(network, x, parameters=counted["parameters"])
+    expected = jacobian_kernel(network, x, parameters=counted["parameters"])
     found = fw.full_kernel(network, x, **counted)
-    assert (found - wanted).abs().max() < 1e-11 * wanted.abs().max()
-    traced = torch.einsum("kikj->ij", wanted)
+    assert (found - expected).abs().max() < 1e-11 * expected.abs().max()
+    traced = torch.einsum("kikj->ij", expected)
     block = fw.cross_kernel(network, x[:1], x[1:], **counted)
     assert (block - traced[:1, 1:]).abs().max() < 1e-11 * traced.abs().max()
 
@@ -96,8 +96,8 @@ def test_one_input():
     """Copies fill it up. Where they do not tell an order, autograd is asked, with a warning."""
     for seed in range(20):
         network, x = drawn(seed)
-        wanted = jacobian_kernel(network, x[:1])
+        expected = jacobian_kernel(network, x[:1])
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*do not agree")
             found = fw.full_kernel(network, x[:1])
-        assert (found - wanted).abs().max() < 1e-11 * wanted.abs().max()
+        assert (found - expected).abs().max() < 1e-11 * expected.abs().max()

@@ -250,9 +250,9 @@ def test_numbers_do_not_depend_on_the_setting(precision, other_settings):
     network = nn.Sequential(nn.Linear(64, 64), nn.LayerNorm(64), nn.Linear(64, 3))
     x = torch.randn(20, 64)
     torch.set_float32_matmul_precision("highest")
-    wanted = fw.traced_kernel(network, x)
+    expected = fw.traced_kernel(network, x)
     torch.set_float32_matmul_precision(precision)
-    assert torch.equal(fw.traced_kernel(network, x), wanted)
+    assert torch.equal(fw.traced_kernel(network, x), expected)
 
 
 @requires_newer_settings

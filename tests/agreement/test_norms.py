@@ -86,16 +86,16 @@ def test_norms_in_half_precision(name, dtype, affine, autocast):
     network, x = drawn(NORMS[name](affine))
     x = x.to(dtype).float()
     rounded = copy.deepcopy(network).to(dtype)
-    wanted = jacobian_kernel(copy.deepcopy(rounded).float(), x)
-    tolerance = UNITS * torch.finfo(dtype).eps * wanted.abs().max()
+    expected = jacobian_kernel(copy.deepcopy(rounded).float(), x)
+    tolerance = UNITS * torch.finfo(dtype).eps * expected.abs().max()
     if not autocast:
         network = rounded
         x = x.to(dtype)
     with torch.autocast("cpu", dtype=dtype, enabled=autocast):
-        assert (fw.full_kernel(network, x) - wanted).abs().max() <= tolerance
-        traced = torch.einsum("kikj->ij", wanted)
+        assert (fw.full_kernel(network, x) - expected).abs().max() <= tolerance
+        traced = torch.einsum("kikj->ij", expected)
         assert (fw.traced_kernel(network, x) - traced).abs().max() <= tolerance
-        squares = torch.einsum("kiki->ki", wanted)
+        squares = torch.einsum("kiki->ki", expected)
         assert (fw.kernel_diagonal(network, x) - squares).abs().max() <= tolerance
 
 

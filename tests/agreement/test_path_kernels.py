@@ -26,10 +26,10 @@ def inputs(sizes, replicas=(), seed=99):
     return torch.randn(*replicas, SAMPLES, sizes[0], generator=generator, dtype=torch.float64)
 
 
-def agree(found, wanted, tolerance=1e-10):
+def agree(found, expected, tolerance=1e-10):
     assert found.dtype == torch.float64
     torch.testing.assert_close(
-        found, wanted, rtol=tolerance, atol=tolerance * float(wanted.abs().max())
+        found, expected, rtol=tolerance, atol=tolerance * float(expected.abs().max())
     )
 
 
@@ -58,6 +58,6 @@ def test_stacked_networks_are_the_networks_one_by_one(own_inputs):
     found = all_kernels(x, feature, value)
     for r in range(3):
         alone = ([[t[r] for t in part] for part in network] for network in (feature, value))
-        wanted = all_kernels(x[r] if own_inputs else x, *alone)
-        for stacked, single in zip(found, wanted, strict=True):
+        expected = all_kernels(x[r] if own_inputs else x, *alone)
+        for stacked, single in zip(found, expected, strict=True):
             agree(stacked[r], single)

@@ -126,10 +126,10 @@ def test_kernels_are_right_or_refused(dtype, make, factors):
         found = right_or_refused(function, network, x)
         if found is None:
             continue
-        wanted = of_kernel(theta)
-        assert torch.isfinite(wanted).all(), name
-        assert wanted.any(), name
-        assert (found - wanted).abs().max() <= PRECISIONS[dtype] * wanted.abs().max(), name
+        expected = of_kernel(theta)
+        assert torch.isfinite(expected).all(), name
+        assert expected.any(), name
+        assert (found - expected).abs().max() <= PRECISIONS[dtype] * expected.abs().max(), name
 
 
 @pytest.mark.parametrize("size", [1e-10, 1, 2e9, 1e15])
@@ -138,9 +138,9 @@ def test_usual_sizes_are_not_refused(size):
     network, x = dense((1, 1, size))
     theta = jacobian_kernel(copy.deepcopy(network).double(), x.double())
     for name, (function, of_kernel) in RESULTS.items():
-        wanted = of_kernel(theta)
+        expected = of_kernel(theta)
         found = function(network, x).double()
-        assert (found - wanted).abs().max() <= 1e-4 * wanted.abs().max(), name
+        assert (found - expected).abs().max() <= 1e-4 * expected.abs().max(), name
     assert fw.largest_eigenvalue(network, x).residual < 1e-5
 
 
@@ -181,9 +181,9 @@ def test_eigenvalues_of_stacks(size):
     stack = fw.FullyConnected(weights, biases=None, activation=torch.tanh)
     x = torch.tensor([[0.5], [-0.25]], dtype=torch.float64)
     theta = fw.full_kernel(stack, x).reshape(2, 2)
-    wanted = torch.linalg.eigvalsh(theta / theta.max())[-1] * theta.max()
+    expected = torch.linalg.eigvalsh(theta / theta.max())[-1] * theta.max()
     found = fw.largest_eigenvalue(stack, x)
-    assert float(found.value / wanted) == pytest.approx(1, rel=1e-6)
+    assert float(found.value / expected) == pytest.approx(1, rel=1e-6)
     assert found.residual < 1e-6
 
 
@@ -192,10 +192,10 @@ def test_a_start_without_direction_is_refused(start):
     network, x = dense((1, 1, 1))
     with pytest.raises(fw.ConfigError, match="start: it must hold finite numbers"):
         fw.largest_eigenvalue(network, x, start=start)
-    wanted = fw.largest_eigenvalue(network, x).value
+    expected = fw.largest_eigenvalue(network, x).value
     for size in (1e-30, 1e30):
         found = fw.largest_eigenvalue(network, x, start=torch.full((3, 2), size)).value
-        assert float(found) == pytest.approx(float(wanted), rel=1e-5)
+        assert float(found) == pytest.approx(float(expected), rel=1e-5)
 
 
 def kernel_and_targets():
@@ -210,8 +210,8 @@ def test_alignment_and_means_of_extreme_kernels(size):
     alignment = fw.label_alignment(kernel, labels)
     assert fw.label_alignment(kernel * size, labels) == pytest.approx(alignment, rel=1e-14)
     found = fw.block_means(kernel * size, labels)
-    wanted = fw.block_means(kernel, labels)
-    for name, value in vars(wanted).items():
+    expected = fw.block_means(kernel, labels)
+    for name, value in vars(expected).items():
         assert getattr(found, name) / size == pytest.approx(float(value), rel=1e-13), name
 
 

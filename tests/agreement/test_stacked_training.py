@@ -334,8 +334,8 @@ def test_losses_and_scores_per_replica():
     classes = torch.tensor([[0, 0], [1, 1]])
     found = batch_losses("cross_entropy", outputs, classes)
     for r in range(2):
-        wanted = nn.functional.cross_entropy(outputs[r], classes[r])
-        torch.testing.assert_close(found[r], wanted)
+        expected = nn.functional.cross_entropy(outputs[r], classes[r])
+        torch.testing.assert_close(found[r], expected)
     assert correct("cross_entropy", outputs, classes).tolist() == [[True, False], [False, False]]
     signs = torch.tensor([[1.0, -1.0], [1.0, 1.0]])
     values = outputs[..., :1]

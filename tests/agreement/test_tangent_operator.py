@@ -33,10 +33,10 @@ def jacobian(network, x, of=None, parameters=lambda name: True):
     return torch.stack(rows).view(len(x), -1, len(rows[0])).transpose(0, 1).flatten(0, 1)
 
 
-def agree(found, wanted, tolerance=1e-11):
+def agree(found, expected, tolerance=1e-11):
     assert found.dtype == torch.float64
-    assert found.shape == wanted.shape
-    assert (found - wanted).abs().max() <= tolerance * wanted.abs().max()
+    assert found.shape == expected.shape
+    assert (found - expected).abs().max() <= tolerance * expected.abs().max()
 
 
 def check(network, x, J, **options):
@@ -179,8 +179,8 @@ def test_functions_of_scipy():
     theta = fw.tangent_operator(network, x)
     J = jacobian(network, x)
     values, vectors = eigsh(theta.to_scipy(), k=3)
-    wanted, right = torch.linalg.eigh(J @ J.mT)
-    np.testing.assert_allclose(values, wanted[-3:], rtol=1e-10)
+    expected, right = torch.linalg.eigh(J @ J.mT)
+    np.testing.assert_allclose(values, expected[-3:], rtol=1e-10)
     np.testing.assert_allclose(np.abs(vectors.T @ right[:, -3:].numpy()), np.eye(3), atol=1e-8)
     scipy_jacobian = theta.jacobian.to_scipy()
     w = np.ones((J.shape[1], 2))
@@ -197,8 +197,8 @@ def test_vectors_and_products_of_any_size():
     J = jacobian(network, x)
     v = torch.randn(8, 2, dtype=torch.float64) * torch.tensor([1e-60, 1e60], dtype=torch.float64)
     v[:, 0] = v[:, 0] * (torch.arange(8) < 7)
-    for found, wanted in zip((theta @ v).mT, (J @ (J.mT @ v)).mT, strict=True):
-        agree(found, wanted, 1e-5)
+    for found, expected in zip((theta @ v).mT, (J @ (J.mT @ v)).mT, strict=True):
+        agree(found, expected, 1e-5)
     assert not (theta @ torch.zeros(8)).any()
     with torch.no_grad():
         network[0].weight *= 1e-20
@@ -255,7 +255,7 @@ def test_stays_within_the_budget(vectors, inputs):
     layers = [nn.Conv2d(3, 8, 3), nn.Tanh(), nn.Conv2d(8, 8, 3), nn.Tanh(), nn.Flatten()]
     network = nn.Sequential(*layers, nn.Linear(512, 10))
     x = torch.randn(inputs, 3, 12, 12)
-    wanted = fw.tangent_operator(network, x) @ torch.ones(10 * inputs)
+    expected = fw.tangent_operator(network, x) @ torch.ones(10 * inputs)
     v = torch.ones(10 * inputs, vectors, dtype=torch.float64)
     peaks = []
     for budget in (2**20, 3 * 2**20, 12 * 2**20):
@@ -263,11 +263,11 @@ def test_stays_within_the_budget(vectors, inputs):
         memory = PeakMemory()
         with memory:
             found = theta @ v
-        agree(found[:, -1], wanted, 1e-5)
+        agree(found[:, -1], expected, 1e-5)
         peaks.append(memory.extra)
         assert memory.extra - 4 * v.numel() * v.element_size() <= budget
     assert peaks[0] < 0.7 * peaks[-1]  # a budget makes a difference
     with pytest.raises(fw.ConfigError, match=r"budget: a pass of one vector .* set budget=") as no:
         fw.tangent_operator(network, x, budget=2**16)
     enough = int(str(no.value).split("set budget=")[1].split()[0])
-    agree(fw.tangent_operator(network, x, budget=enough) @ v[:, 0], wanted, 1e-5)
+    agree(fw.tangent_operator(network, x, budget=enough) @ v[:, 0], expected, 1e-5)

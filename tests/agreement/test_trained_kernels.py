@@ -31,10 +31,10 @@ def products(monkeypatch):
     monkeypatch.setattr(formed, "ROWS", 0)
 
 
-def agree(found, wanted, tolerance=TOLERANCE):
+def agree(found, expected, tolerance=TOLERANCE):
     assert found.dtype == torch.float64
-    assert found.shape == wanted.shape
-    assert (found - wanted).abs().max() <= tolerance * wanted.abs().max()
+    assert found.shape == expected.shape
+    assert (found - expected).abs().max() <= tolerance * expected.abs().max()
 
 
 def traced(full):
@@ -45,12 +45,12 @@ def as_matrix(full):
     return full.reshape(full.shape[0] * full.shape[1], -1)
 
 
-def check_all(network, x, wanted, **options):
+def check_all(network, x, expected, **options):
     """Every form of the kernel against the full kernel by Jacobians."""
-    agree(trained.full_kernel(network, x, **options), wanted)
-    agree(trained.traced_kernel(network, x, **options), traced(wanted))
-    agree(trained.output_norms(network, x, **options), wanted.square().sum((1, 3)).sqrt())
-    diagonal = as_matrix(wanted).diagonal().view(wanted.shape[:2])
+    agree(trained.full_kernel(network, x, **options), expected)
+    agree(trained.traced_kernel(network, x, **options), traced(expected))
+    agree(trained.output_norms(network, x, **options), expected.square().sum((1, 3)).sqrt())
+    diagonal = as_matrix(expected).diagonal().view(expected.shape[:2])
     agree(trained.kernel_diagonal(network, x, **options), diagonal)
 
 
@@ -68,7 +68,7 @@ def test_equals_the_jacobian(case):
 @pytest.mark.parametrize("structured", [False, True])
 def test_both_orders_of_contraction(case, structured, monkeypatch):
     """The order is chosen by cost; each order alone gives the kernel of every layer."""
-    network, x, wanted = case
+    network, x, expected = case
     monkeypatch.setattr(contractions, "ELEMENT", 1e9 * (-1 if structured else 1))
     monkeypatch.setattr(contractions, "GRAM_ROWS", 3)  # blocks of symmetric products
     monkeypatch.setattr(contractions, "traced_costs", lambda *_: (1.0, 0.0 if structured else 2.0))
@@ -79,13 +79,13 @@ def test_both_orders_of_contraction(case, structured, monkeypatch):
         return direct, (0 if structured else 1e30, other[1])
 
     monkeypatch.setattr(least, "full_plans", one_order)
-    check_all(network, x, wanted)
+    check_all(network, x, expected)
 
 
 def test_largest_eigenvalue(case):
-    network, x, wanted = case
+    network, x, expected = case
     found = trained.largest_eigenvalue(network, x, tolerance=1e-9, products=100)
-    largest = torch.linalg.eigvalsh(as_matrix(wanted))[-1]
+    largest = torch.linalg.eigvalsh(as_matrix(expected))[-1]
     torch.testing.assert_close(found.value, largest, rtol=1e-12, atol=0)
     assert found.vector.shape == network(x).shape
     again = trained.largest_eigenvalue(network, x, start=found.vector, tolerance=1e-6)
@@ -97,9 +97,9 @@ def test_largest_eigenvalue(case):
 
 def test_the_largest_eigenvalue_of_a_small_kernel_is_that_of_the_formed_one(case, monkeypatch):
     monkeypatch.setattr(formed, "ROWS", 512)
-    network, x, wanted = case
+    network, x, expected = case
     found = trained.largest_eigenvalue(network, x)
-    values, vectors = torch.linalg.eigh(wanted.permute(1, 0, 3, 2).flatten(0, 1).flatten(1))
+    values, vectors = torch.linalg.eigh(expected.permute(1, 0, 3, 2).flatten(0, 1).flatten(1))
     torch.testing.assert_close(found.value, values[-1], rtol=1e-12, atol=0)
     assert found.vector.shape == network(x).shape
     assert abs(found.vector.flatten() @ vectors[:, -1]) > 1 - 1e-10
@@ -127,9 +127,9 @@ def test_which_kernels_are_formed_for_the_largest_eigenvalue(monkeypatch):
         many = nn.Sequential(network, nn.Linear(3, 41).double())
         assert trained.largest_eigenvalue(many, x[:4]).products > 0
         monkeypatch.setattr(formed, "ROWS", 0)
-        wanted = trained.largest_eigenvalue(network, x[:10], tolerance=1e-9)
+        expected = trained.largest_eigenvalue(network, x[:10], tolerance=1e-9)
         monkeypatch.setattr(formed, "ROWS", 512)
-        torch.testing.assert_close(small.value, wanted.value, rtol=1e-10, atol=0)
+        torch.testing.assert_close(small.value, expected.value, rtol=1e-10, atol=0)
     stack = fw.FullyConnected([torch.randn(4, 3).double()], None, "relu")
     assert trained.largest_eigenvalue(stack, x[:10]).products > 0
 
@@ -192,7 +192,7 @@ def test_one_sweep_for_each_output_and_not_one_more(function, budget, monkeypatc
 def test_stays_within_the_budget(function, make, monkeypatch):
     """The tensors beside the network, its graph and the result need no more than the budget."""
     network, x = prepared(*make, samples=6)
-    wanted = function(network, x)
+    expected = function(network, x)
     peaks = {}
     recorded = sweeps.record
     for budget in (2**k for k in (*range(12, 24), 27)):
@@ -211,7 +211,7 @@ def test_stays_within_the_budget(function, make, monkeypatch):
             assert "budget: " in str(error)  # noqa: PT017
             assert not peaks  # a larger budget never fails
             continue
-        agree(found, wanted)
+        agree(found, expected)
         peaks[budget] = memory.extra - 8 * found.numel()
     assert all(peak <= budget for budget, peak in peaks.items()), peaks
     assert peaks[min(peaks)] < 0.7 * max(peaks.values()), peaks  # a budget makes a difference
@@ -223,7 +223,7 @@ def test_gradients_that_do_not_fit_are_made_from_kept_signals(monkeypatch):
     network, x = prepared(
         lambda: nn.Sequential(layer, nn.Tanh(), nn.Flatten(), nn.Linear(1024, 6)), (8, 4, 4)
     )
-    wanted = jacobian_kernel(network, x)
+    expected = jacobian_kernel(network, x)
     made = []
     formed = contractions.SignalStore._add_gradients
 
@@ -232,9 +232,9 @@ def test_gradients_that_do_not_fit_are_made_from_kept_signals(monkeypatch):
         formed(store, *arguments)
 
     monkeypatch.setattr(contractions.SignalStore, "_add_gradients", watched)
-    agree(trained.full_kernel(network, x), wanted)
+    agree(trained.full_kernel(network, x), expected)
     assert made == []
-    agree(trained.full_kernel(network, x, budget=700_000), wanted)
+    agree(trained.full_kernel(network, x, budget=700_000), expected)
     assert set(made) == {"0"}
 
 
@@ -309,19 +309,19 @@ def test_the_budget_of_a_kernel_that_has_to_be_formed(monkeypatch):
     """Where a product is none, the kernel is formed within the budget."""
     network, x = prepared(ResNet, (3, 7, 6))
     monkeypatch.setattr(eigenvalue, "_is_product", lambda *_: False)
-    wanted = trained.largest_eigenvalue(network, x).value
+    expected = trained.largest_eigenvalue(network, x).value
     budget, message = proposed(trained.largest_eigenvalue, network, x)
     assert "cannot be differentiated twice" in message
     found = trained.largest_eigenvalue(network, x, budget=budget).value
-    torch.testing.assert_close(found, wanted, rtol=1e-9, atol=0)
+    torch.testing.assert_close(found, expected, rtol=1e-9, atol=0)
 
 
 def test_features():
     network, x = prepared(ResNet, (3, 7, 6))
     theta_h = trained.full_kernel(network, x, of=network.features)
-    wanted = jacobian_kernel(network, x, network.features)
-    agree(theta_h, wanted)
-    agree(trained.full_kernel(network.features, x), wanted)
+    expected = jacobian_kernel(network, x, network.features)
+    agree(theta_h, expected)
+    agree(trained.full_kernel(network.features, x), expected)
     assert "head" not in trained.kernel_terms(network, x, of=network.features)
 
 
@@ -335,9 +335,9 @@ def test_frozen_parameters_are_not_counted():
 
 def test_float32_is_close_and_added_in_float64():
     network, x = prepared(vgg, (3, 8, 8))
-    wanted = trained.traced_kernel(network, x)
+    expected = trained.traced_kernel(network, x)
     found = trained.traced_kernel(network.float(), x.float())
-    assert 0 < (found - wanted).norm() / wanted.norm() < 1e-5
+    assert 0 < (found - expected).norm() / expected.norm() < 1e-5
     assert found.dtype == torch.float64
 
 

@@ -81,13 +81,13 @@ def test_equals_the_jacobian(sizes, activation, biased, activated):
     network = stack(sizes, activation, biased=biased, activated_output=activated)
     x = inputs(sizes)
     modules = [module_of(network, replica) for replica in range(3)]
-    wanted = torch.stack([jacobian_kernel(module, x) for module in modules])
-    agree(trained.full_kernel(network, x), wanted)
-    agree(trained.traced_kernel(network, x), traced(wanted))
-    agree(trained.kernel_diagonal(network, x), diagonal(wanted))
-    agree(trained.output_norms(network, x), wanted.square().sum((-3, -1)).sqrt())
+    expected = torch.stack([jacobian_kernel(module, x) for module in modules])
+    agree(trained.full_kernel(network, x), expected)
+    agree(trained.traced_kernel(network, x), traced(expected))
+    agree(trained.kernel_diagonal(network, x), diagonal(expected))
+    agree(trained.output_norms(network, x), expected.square().sum((-3, -1)).sqrt())
     for replica, module in enumerate(modules):
-        agree(trained.full_kernel(module, x), wanted[replica])
+        agree(trained.full_kernel(module, x), expected[replica])
     by_hooks = trained.kernel_terms(modules[0], x, of=modules[0].forward)
     closed = trained.kernel_terms(modules[0], x)
     assert list(by_hooks) == list(closed)
@@ -162,10 +162,10 @@ def test_float32_modules(scales, closest, kernel):
     network = scaled_module(scales)
     x = torch.randn(9, 6)
     found = trained.kernel_terms(network, x, kernel=kernel)
-    wanted = trained.kernel_terms(network.double(), x.double(), kernel=kernel)
+    expected = trained.kernel_terms(network.double(), x.double(), kernel=kernel)
     for name, term in found.items():
         assert term.dtype == torch.float64
-        error = float((term - wanted[name]).norm() / wanted[name].norm())
+        error = float((term - expected[name]).norm() / expected[name].norm())
         # float32 where its range suffices, and float64 else
         assert closest <= error < 1e-6, name
 
@@ -217,7 +217,7 @@ def test_stays_within_the_budget(function):
     sizes = (10, 20, 20, 12)
     network = stack(sizes, replicas=(6,))
     x = inputs(sizes)
-    wanted = function(network, x)
+    expected = function(network, x)
     peaks = {}
     for budget in (2**k for k in range(12, 26)):
         memory = PeakMemory()
@@ -229,7 +229,7 @@ def test_stays_within_the_budget(function):
             assert "budget: the kernel of one network" in str(error)  # noqa: PT017
             assert not peaks
             continue
-        agree(found, wanted, 1e-14)
+        agree(found, expected, 1e-14)
         reordered = function in (trained.full_kernel, trained.kernel_diagonal)  # at the end, a copy
         copies = 2 if reordered else 1
         peaks[budget] = memory.extra - copies * 8 * found.numel()

@@ -37,22 +37,22 @@ def products(monkeypatch):
 
 
 def agrees(network, x, of=None, tolerance=1e-11, **options):
-    wanted = jacobian_kernel(network, x, of)
+    expected = jacobian_kernel(network, x, of)
     before = x.clone()
     held = parameters_by_module(network)
     if of is not None:
         options["of"] = of
-    traced = torch.einsum("kikj->ij", wanted)
-    squares = torch.einsum("kiki->ki", wanted)
+    traced = torch.einsum("kikj->ij", expected)
+    squares = torch.einsum("kiki->ki", expected)
     for found, right in (
-        (trained.full_kernel(network, x, **options), wanted),
+        (trained.full_kernel(network, x, **options), expected),
         (trained.traced_kernel(network, x, **options), traced),
         (trained.kernel_diagonal(network, x, **options), squares),
-        (trained.output_norms(network, x, **options), wanted.square().sum((1, 3)).sqrt()),
+        (trained.output_norms(network, x, **options), expected.square().sum((1, 3)).sqrt()),
         (sum(trained.kernel_terms(network, x, **options).values()), traced),
     ):
         assert (found - right).abs().max() <= tolerance * right.abs().max()
-    largest = torch.linalg.eigvalsh(wanted.flatten(0, 1).flatten(1))[-1]
+    largest = torch.linalg.eigvalsh(expected.flatten(0, 1).flatten(1))[-1]
     found = trained.largest_eigenvalue(network, x, tolerance=1e-9, **options).value
     assert abs(found - largest) <= max(tolerance, 1e-10) * largest
     assert torch.equal(x, before)
@@ -160,16 +160,16 @@ def test_a_network_without_modes_that_does_not_use_a_parameter():
 def test_a_kernel_after_an_evaluation_of_a_network_that_keeps_something_in_eval_mode():
     network = made(Remembering)
     x = torch.randn(5, 4, dtype=torch.float64)
-    wanted = jacobian_kernel(network.train().eval(), x)
+    expected = jacobian_kernel(network.train().eval(), x)
     for function in (fw.full_kernel, fw.largest_eigenvalue):
         network.train().eval()
         with torch.no_grad():
             network(x)  # leaves a scale without a gradient
         found = function(network, x)
         if function is fw.full_kernel:
-            torch.testing.assert_close(found, wanted)
+            torch.testing.assert_close(found, expected)
         else:
-            largest = torch.linalg.eigvalsh(wanted.reshape(10, 10))[-1]
+            largest = torch.linalg.eigvalsh(expected.reshape(10, 10))[-1]
             torch.testing.assert_close(found.value, largest)
 
 
@@ -181,8 +181,8 @@ def test_a_study_of_a_network_that_keeps_something_in_eval_mode():
     found = fw.study(network, (x, labels), steps=1, per_class=2, device="cpu", progress=False)
     rows = found.tables["entries"]
     rows = rows[(rows["kernel"] == "tangent kernel") & (rows["step"] == 0)]
-    wanted = torch.einsum("kikj->ij", jacobian_kernel(network, x))
-    assert rows["value"].tolist() == pytest.approx(wanted[*torch.triu_indices(4, 4)].tolist())
+    expected = torch.einsum("kikj->ij", jacobian_kernel(network, x))
+    assert rows["value"].tolist() == pytest.approx(expected[*torch.triu_indices(4, 4)].tolist())
 
 
 @pytest.mark.parametrize("inside", [True, False])
@@ -203,12 +203,12 @@ def test_autocast(inside):
     network = made(Cast, torch.float32)
     x = torch.randn(5, 4)
     with torch.autocast("cpu", enabled=not inside):
-        wanted = jacobian_kernel(network, x)
+        expected = jacobian_kernel(network, x)
         found = trained.full_kernel(network, x)
         plain = nn.Sequential(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 2))
         other = trained.full_kernel(plain, x)
         right = jacobian_kernel(plain, x)
-    assert (found - wanted).abs().max() < 2e-2 * wanted.abs().max()
+    assert (found - expected).abs().max() < 2e-2 * expected.abs().max()
     assert (other - right).abs().max() < 2e-2 * right.abs().max()
 
 
@@ -219,11 +219,11 @@ def test_half_precision():
         )
         x = torch.randn(5, 4, dtype=torch.float64)
         half = copy.deepcopy(network).to(dtype)
-        wanted = jacobian_kernel(half.double(), x.to(dtype).double())
+        expected = jacobian_kernel(half.double(), x.to(dtype).double())
         half = half.to(dtype)
         found = trained.full_kernel(half, x.to(dtype))
-        assert (found - wanted).abs().max() < 6e-2 * wanted.abs().max()
-        largest = torch.linalg.eigvalsh(wanted.flatten(0, 1).flatten(1))[-1]
+        assert (found - expected).abs().max() < 6e-2 * expected.abs().max()
+        largest = torch.linalg.eigvalsh(expected.flatten(0, 1).flatten(1))[-1]
         assert abs(trained.largest_eigenvalue(half, x.to(dtype)).value / largest - 1) < 6e-2
 
 
@@ -240,10 +240,10 @@ def test_blocks_between_two_sets_of_inputs(name, rows):
         right = some[rows:]
         for kernel, whole in (("traced", trained.traced_kernel), ("full", trained.full_kernel)):
             theta = whole(network, some)
-            wanted = theta[..., :rows, rows:] if kernel == "traced" else theta[:, :rows, :, rows:]
+            expected = theta[..., :rows, rows:] if kernel == "traced" else theta[:, :rows, :, rows:]
             found = trained.kernel_block(network, left, right, kernel)
-            assert found.shape == wanted.shape
-            assert (found - wanted).abs().max() < 1e-12 * wanted.abs().max()
+            assert found.shape == expected.shape
+            assert (found - expected).abs().max() < 1e-12 * expected.abs().max()
 
 
 class Centred(nn.Module):
@@ -262,9 +262,9 @@ class Centred(nn.Module):
 def test_outputs_that_are_rounding_errors():
     network = made(Centred, torch.float32)
     x = torch.randn(40, 4)
-    wanted = jacobian_kernel(network, x, parameters=lambda name: name.startswith("net"))
+    expected = jacobian_kernel(network, x, parameters=lambda name: name.startswith("net"))
     found = trained.full_kernel(network, x)
-    assert (found - wanted).abs().max() < 1e-5 * wanted.abs().max()
+    assert (found - expected).abs().max() < 1e-5 * expected.abs().max()
 
 
 def test_outputs_of_different_size():
@@ -275,6 +275,6 @@ def test_outputs_of_different_size():
     def shrunk(x):
         return network(x) - (x[:, :1] > 0) * network(x).detach() * (1 - 1e-5)
 
-    wanted = jacobian_kernel(network, x, shrunk)
+    expected = jacobian_kernel(network, x, shrunk)
     found = trained.full_kernel(network, x, of=shrunk)
-    assert (found - wanted).abs().max() < 1e-5 * wanted.abs().max()
+    assert (found - expected).abs().max() < 1e-5 * expected.abs().max()

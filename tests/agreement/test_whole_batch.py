@@ -28,15 +28,15 @@ def by_definition(network, x, of=None):
     return (J @ J.mT).view(K, N, K, N)
 
 
-def agrees(network, x, wanted, tolerance=1e-12, **options):
-    K, N = wanted.shape[:2]
-    traced = torch.einsum("kikj->ij", wanted)
+def agrees(network, x, expected, tolerance=1e-12, **options):
+    K, N = expected.shape[:2]
+    traced = torch.einsum("kikj->ij", expected)
     for found, right in (
-        (fw.full_kernel(network, x, whole_batch=True, **options), wanted),
+        (fw.full_kernel(network, x, whole_batch=True, **options), expected),
         (fw.traced_kernel(network, x, whole_batch=True, **options), traced),
         (
             fw.kernel_diagonal(network, x, whole_batch=True, **options),
-            wanted.reshape(K * N, -1).diagonal().view(K, N),
+            expected.reshape(K * N, -1).diagonal().view(K, N),
         ),
         (sum(fw.kernel_terms(network, x, whole_batch=True, **options).values()), traced),
     ):
@@ -89,10 +89,10 @@ def mixing(name):
 @pytest.mark.parametrize("name", ["batch norms", "contrastive", "messages"])
 def test_networks_that_mix_inputs(name):
     network, x = mixing(name)
-    wanted = by_definition(network, x)
-    agrees(network, x, wanted)
+    expected = by_definition(network, x)
+    agrees(network, x, expected)
     if name != "contrastive":  # vmap of cdist is wrong, which the check sees
-        agrees(network, x, wanted, check=False)
+        agrees(network, x, expected, check=False)
     first = fw.traced_kernel(network, x, whole_batch=True)
     other = fw.traced_kernel(network, torch.cat([x[:3], 1 + x[3:]]), whole_batch=True)
     assert (first - other)[:3, :3].abs().max() > 1e-3  # it depends on the batch
@@ -103,10 +103,10 @@ def test_without_mixing_it_is_the_usual_kernel(name):
     network, x = prepared(*NETWORKS[name], samples=3)
     agrees(network, x, fw.full_kernel(network, x))
     parts = fw.kernel_terms(network, x, whole_batch=True)
-    wanted = fw.kernel_terms(network, x)
-    assert {key for key, part in wanted.items() if part.any()} <= parts.keys()
+    expected = fw.kernel_terms(network, x)
+    assert {key for key, part in expected.items() if part.any()} <= parts.keys()
     for key, part in parts.items():
-        torch.testing.assert_close(part, wanted[key], rtol=1e-10, atol=1e-12)
+        torch.testing.assert_close(part, expected[key], rtol=1e-10, atol=1e-12)
 
 
 def test_buffers_modes_random_state_and_gradients_are_left_as_they_are():
@@ -167,10 +167,10 @@ def test_stays_within_the_budget():
     layers = [nn.Linear(20, 60), nn.BatchNorm1d(60), nn.Tanh(), nn.Linear(60, 60), nn.Tanh()]
     network = nn.Sequential(*layers, nn.Linear(60, 4))
     x = torch.randn(12, 20)
-    wanted = by_definition(network, x)
+    expected = by_definition(network, x)
     peaks = []
     for budget in (2**17, 2**19, 2**22):
-        agrees(network, x, wanted, 1e-5, budget=budget)
+        agrees(network, x, expected, 1e-5, budget=budget)
         memory = PeakMemory()
         with memory:
             found = fw.full_kernel(network, x, whole_batch=True, budget=budget)
@@ -180,4 +180,4 @@ def test_stays_within_the_budget():
     with pytest.raises(fw.ConfigError, match=r"set budget=\d+") as refused:
         fw.full_kernel(network, x, whole_batch=True, budget=1000)
     enough = int(str(refused.value).split("set budget=")[1].split()[0])
-    agrees(network, x, wanted, 1e-5, budget=enough)
+    agrees(network, x, expected, 1e-5, budget=enough)

@@ -57,8 +57,8 @@ def test_a_sum_of_branches_is_a_layer_that_reads_all_inputs(kind):
     found = fw.wide_kernel(Branches(False), (left, right), sigma_w2=by_name, kind=kind)
     whole = torch.cat([left, right], dim=1)
     by_name = {"first": 1.7, "head": 1.3}
-    wanted = fw.wide_kernel(Branch(5, torch.relu), whole, sigma_w2=by_name, kind=kind)
-    torch.testing.assert_close(found, wanted, **EXACT)
+    expected = fw.wide_kernel(Branch(5, torch.relu), whole, sigma_w2=by_name, kind=kind)
+    torch.testing.assert_close(found, expected, **EXACT)
 
 
 @pytest.mark.parametrize("kind", ["ntk", "nngp"])
@@ -132,12 +132,12 @@ def test_an_embedding_is_a_linear_layer_of_one_hot_inputs(over_time, parametrisa
     found = fw.wide_kernel(table, TOKENS, sigma_w2=by_name, **options)
     linear = Sequences(nn.Linear(WORDS, 6, bias=False), over_time)
     by_name["first"] *= WORDS  # its fan-in
-    wanted = fw.wide_kernel(linear, one_hot(TOKENS), sigma_w2=by_name, **options)
-    torch.testing.assert_close(found, wanted, **EXACT)
+    expected = fw.wide_kernel(linear, one_hot(TOKENS), sigma_w2=by_name, **options)
+    torch.testing.assert_close(found, expected, **EXACT)
     block = fw.wide_kernel(
         linear, one_hot(TOKENS), one_hot(TOKENS)[:2], sigma_w2=by_name, **options
     )
-    torch.testing.assert_close(block, wanted[:, :2], **EXACT)
+    torch.testing.assert_close(block, expected[:, :2], **EXACT)
 
 
 def test_both_layouts_of_a_sequence_have_one_kernel():
@@ -158,15 +158,15 @@ def test_a_bag_is_the_mean_or_sum_of_its_vectors(mode, padding):
     for i, one in enumerate(TOKENS):
         for j, two in enumerate(TOKENS):
             equal = (one[kept[i]][:, None] == two[kept[j]]).double()
-            wanted = 1.7 * (equal.mean() if mode == "mean" else equal.sum())
-            assert found[i, j] == pytest.approx(float(wanted), rel=1e-13)
+            expected = 1.7 * (equal.mean() if mode == "mean" else equal.sum())
+            assert found[i, j] == pytest.approx(float(expected), rel=1e-13)
 
 
 def test_tables_have_the_variance_of_torch_and_no_vector_of_padding():
     table = nn.Embedding(WORDS, 6, padding_idx=4)
     kernel = fw.wide_kernel(table, [0, 0, 2, 4], sigma_w2="torch", sigma_b2="torch")
-    wanted = torch.tensor([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]])
-    assert torch.equal(kernel, wanted.double())
+    expected = torch.tensor([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]])
+    assert torch.equal(kernel, expected.double())
     # torch draws numbers of variance 1: 4,000 of them have a mean square within 5 errors of it
     torch.manual_seed(0)
     drawn = nn.Embedding(40, 100).weight.detach()

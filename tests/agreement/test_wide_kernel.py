@@ -63,9 +63,11 @@ def test_means_of_activations_are_integrals(name):
     v = (q / a * u)[:, None] + ((b - q.square() / a).sqrt() * z[:, None])[None]  # (m, m, n)
     activation = activation_of(function)
     for mean, of in ((dual.value, activation.value), (dual.slope, activation.slope)):
-        wanted = torch.einsum("i,j,in,ijn->n", weights, weights, of(u), of(v))
+        expected = torch.einsum("i,j,in,ijn->n", weights, weights, of(u), of(v))
         tolerance = 1e-10 if smooth else 5e-3
-        assert (mean(q, a, b) - wanted).abs().max() < tolerance * wanted.abs().max().clamp_min(1)
+        assert (mean(q, a, b) - expected).abs().max() < tolerance * expected.abs().max().clamp_min(
+            1
+        )
 
 
 @pytest.mark.parametrize("largest", [1.0, 10.0])
@@ -79,10 +81,10 @@ def test_series_of_activations_are_their_closed_forms(name, largest):
     c = torch.tanh(3 * normal(6, 7, seed=2))
     c[1], c[2] = 1, -1
     q = c * (a * b).sqrt()
-    for series, wanted in zip(
+    for series, expected in zip(
         hermite.by_series(function).means(q, a, b), dual.means(q, a, b), strict=True
     ):
-        assert (series - wanted).abs().max() < 1e-12 * wanted.abs().max()
+        assert (series - expected).abs().max() < 1e-12 * expected.abs().max()
 
 
 def test_series_of_many_variances_are_interpolated():
@@ -92,8 +94,8 @@ def test_series_of_many_variances_are_interpolated():
     b = torch.ones(1, 1).double()
     q = 0.7 * a.sqrt()
     series = hermite.by_series(function)
-    for mean, wanted in zip(series.means(q, a, b), dual.means(q, a, b), strict=True):
-        assert (mean / wanted - 1).abs().max() < 1e-12
+    for mean, expected in zip(series.means(q, a, b), dual.means(q, a, b), strict=True):
+        assert (mean / expected - 1).abs().max() < 1e-12
 
 
 def test_series_of_kinked_activations_end():
@@ -145,11 +147,11 @@ def test_convolutions_have_the_recursion_of_the_cntk(average, parametrisation):
     x = normal(3, 3, 5, 5)
     architecture = fw.Architecture(channels=(8, 8), dense=(16,), global_average_pooling=average)
     options = {"parametrisation": parametrisation, **VARIANCES}
-    wanted = fw.cntk(x, architecture=architecture, **options)
+    expected = fw.cntk(x, architecture=architecture, **options)
     found = fw.wide_kernel(Convolutions(average), x, **options)
-    torch.testing.assert_close(found, wanted, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
     block = fw.wide_kernel(Convolutions(average), x[:1], x, **options)
-    torch.testing.assert_close(block, wanted[:1], rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(block, expected[:1], rtol=1e-12, atol=1e-12)
 
 
 class Residual(nn.Module):
@@ -233,11 +235,11 @@ def test_wide_networks_come_near(name):
     """
     make, shape = FINITE[name]
     x = normal(2, *shape)
-    wanted = fw.wide_kernel(make(8).eval(), x, **VARIANCES)
+    expected = fw.wide_kernel(make(8).eval(), x, **VARIANCES)
     width = 96
     kernels = finite_kernels(make, width, x)
     error = kernels.std(0) / DRAWS**0.5
-    assert ((kernels.mean(0) - wanted).abs() < 4 * error + 2 * wanted.abs() / width).all()
+    assert ((kernels.mean(0) - expected).abs() < 4 * error + 2 * expected.abs() / width).all()
 
 
 def test_a_single_layer_is_a_network():
@@ -383,8 +385,8 @@ def test_inputs_are_arranged_as_the_network_does(count):
     x = normal(count, 2, 3)
     flat = torch.cat([x.flatten(1)[:, :4], x.flatten(1)[:, 4:] / 2], 1)
     plain = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 1))
-    wanted = fw.wide_kernel(plain, 2 * flat, **VARIANCES)
-    torch.testing.assert_close(fw.wide_kernel(Viewed(), x, **VARIANCES), wanted)
+    expected = fw.wide_kernel(plain, 2 * flat, **VARIANCES)
+    torch.testing.assert_close(fw.wide_kernel(Viewed(), x, **VARIANCES), expected)
 
 
 class Function(nn.Module):

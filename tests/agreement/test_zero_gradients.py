@@ -126,14 +126,14 @@ def drawn(name, dtype, seed, count=5):
 def by_autograd(network, x):
     """The full kernel in float64 by the definition; the network is in float32 afterwards again."""
     dtype = x.dtype
-    wanted = jacobian_kernel(network.double(), x.double())
+    expected = jacobian_kernel(network.double(), x.double())
     network.to(dtype)
-    return wanted
+    return expected
 
 
-def close(found, wanted, tolerance):
-    assert found.shape == wanted.shape
-    assert (found.double() - wanted).abs().max() <= tolerance * wanted.abs().max()
+def close(found, expected, tolerance):
+    assert found.shape == expected.shape
+    assert (found.double() - expected).abs().max() <= tolerance * expected.abs().max()
 
 
 @pytest.mark.parametrize("dtype", PRECISIONS)
@@ -141,9 +141,9 @@ def close(found, wanted, tolerance):
 def test_eigenvalues(name, dtype):
     for seed in range(SEEDS):
         network, x = drawn(name, dtype, seed, count=2)
-        wanted = by_autograd(network, x).reshape(4, 4)
+        expected = by_autograd(network, x).reshape(4, 4)
         found = fw.largest_eigenvalue(network, x).value
-        largest = float(torch.linalg.eigvalsh(wanted)[-1])
+        largest = float(torch.linalg.eigvalsh(expected)[-1])
         assert float(found) == pytest.approx(largest, rel=PRECISIONS[dtype])
 
 
@@ -154,13 +154,13 @@ def test_kernels(name, dtype):
     tolerance = PRECISIONS[dtype]
     for seed in range(FEW):
         network, x = drawn(name, dtype, seed)
-        wanted = by_autograd(network, x)
-        traced = torch.einsum("kikj->ij", wanted)
-        close(fw.full_kernel(network, x), wanted, tolerance)
+        expected = by_autograd(network, x)
+        traced = torch.einsum("kikj->ij", expected)
+        close(fw.full_kernel(network, x), expected, tolerance)
         close(fw.traced_kernel(network, x), traced, tolerance)
         close(sum(fw.kernel_terms(network, x).values()), traced, tolerance)
-        close(fw.kernel_diagonal(network, x), torch.einsum("kiki->ki", wanted), tolerance)
-        close(fw.output_norms(network, x), wanted.square().sum((1, 3)).sqrt(), tolerance)
+        close(fw.kernel_diagonal(network, x), torch.einsum("kiki->ki", expected), tolerance)
+        close(fw.output_norms(network, x), expected.square().sum((1, 3)).sqrt(), tolerance)
         close(fw.cross_kernel(network, x[:2], x[2:]), traced[:2, 2:], tolerance)
         close(fw.tiled_kernel(network, x, tile=2), traced, tolerance)
         over = fw.kernel_over_training(network, x, lambda: None, [0, 1])
@@ -186,11 +186,11 @@ def test_regressions(name, dtype):
     """The prediction is that of the kernel by autograd."""
     for seed in range(FEW):
         network, x = drawn(name, dtype, seed, count=7)
-        wanted = torch.einsum("kikj->ij", by_autograd(network, x)) / 2
+        expected = torch.einsum("kikj->ij", by_autograd(network, x)) / 2
         y = torch.arange(5, dtype=torch.float64)[:, None]
         regression = fw.KernelRegression(network, ridge=1.0).fit(x[:5], y)
-        known = torch.linalg.solve(wanted[:5, :5] + torch.eye(5), y)
-        close(regression.predict(x[5:]), wanted[5:, :5] @ known, 10 * PRECISIONS[dtype])
+        known = torch.linalg.solve(expected[:5, :5] + torch.eye(5), y)
+        close(regression.predict(x[5:]), expected[5:, :5] @ known, 10 * PRECISIONS[dtype])
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -204,8 +204,8 @@ def test_studies(name):
         network = make()
         tables = fw.study(network, (x, labels), seed=seed, **SMALL).tables
         order = np.r_[np.flatnonzero(labels == 0)[:2], np.flatnonzero(labels == 1)[:2]]
-        wanted = by_autograd(network, x[order]).reshape(8, 8)
-        largest = float(torch.linalg.eigvalsh(wanted)[-1])
+        expected = by_autograd(network, x[order]).reshape(8, 8)
+        largest = float(torch.linalg.eigvalsh(expected)[-1])
         assert tables["training"]["eigenvalue"][0] == pytest.approx(largest / 4, rel=1e-4)
 
 

@@ -153,8 +153,8 @@ def letters(figure: Figure) -> Iterator[str]:
             yield f"a panel has no letter (title {axis.get_title(loc='left')!r})"
         else:
             found.append(first[1])
-    wanted = style._letters(len(found))
-    if sorted(found, key=lambda f: (len(f), f)) != wanted:
+    expected = style._letters(len(found))
+    if sorted(found, key=lambda f: (len(f), f)) != expected:
         yield f"the panels' letters are {found}"
 
 
@@ -366,15 +366,15 @@ def _covers(look: tuple, handle: tuple) -> bool:
 
 def _among(handle: Line2D, collections: list) -> bool:
     """Whether a scatter plot has marks of the handle's colour."""
-    wanted = {colours.to_hex(c) for c in _colours(handle)}
+    of_handle = {colours.to_hex(c) for c in _colours(handle)}
     for collection in collections:
         both = (collection.get_facecolor(), collection.get_edgecolor())
         rgba = []
         for each in both:
             rgba.extend(np.atleast_2d(each))
-        if wanted & {colours.to_hex(c) for c in rgba if len(c)}:
+        if of_handle & {colours.to_hex(c) for c in rgba if len(c)}:
             return True
-    return max(map(_saturation, wanted)) < 0.02  # a neutral handle stands for a mark
+    return max(map(_saturation, of_handle)) < 0.02  # a neutral handle stands for a mark
 
 
 def _saturation(colour: str) -> float:

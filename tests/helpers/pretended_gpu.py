@@ -113,8 +113,12 @@ class _Pretending(TorchFunctionMode):
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         kwargs = dict(kwargs or {})
-        wanted = kwargs.get("device")
-        if function in FACTORIES and wanted is not None and torch.device(wanted).type == "cuda":
+        requested = kwargs.get("device")
+        if (
+            function in FACTORIES
+            and requested is not None
+            and torch.device(requested).type == "cuda"
+        ):
             generator = kwargs.get("generator")
             assert generator is None, f"{function}: a generator of the CPU for a tensor of the GPU"
             return OnGpu(function(*args, **kwargs | {"device": "cpu"}))

@@ -33,8 +33,8 @@ def stands_there(quote: Quote, lines: list[str], span: int = 12) -> bool:
     """
     if quote.line > len(lines):
         return False
-    wanted = " ".join(quote.words.split())
+    words = " ".join(quote.words.split())
     first = " ".join(lines[quote.line - 1].split())
     rest = " ".join(" ".join(lines[quote.line : quote.line + span]).split())
-    start = f"{first} {rest}".find(wanted)
+    start = f"{first} {rest}".find(words)
     return 0 <= start <= len(first)

@@ -167,8 +167,8 @@ def test_wide_deep_networks_do_not_overflow():
     x = torch.eye(3, dtype=torch.float64) + 1
     kernel = npk(x, gates, normalise="trace")
     # in units of 2000¹⁹⁹: H = [[6, 2.5, 0], [2.5, 3, 0], [0, 0, 0]]
-    wanted = torch.tensor([[12, 5, 0], [5, 6, 0], [0, 0, 0]]).double() / 18
-    torch.testing.assert_close(kernel, wanted, rtol=1e-13, atol=0)
+    expected = torch.tensor([[12, 5, 0], [5, 6, 0], [0, 0, 0]]).double() / 18
+    torch.testing.assert_close(kernel, expected, rtol=1e-13, atol=0)
     with pytest.raises(ConfigError, match="overflows float64"):
         npk(x, gates)
 
@@ -209,8 +209,8 @@ def test_nu_is_the_sum_over_eigenvectors():
     answer = nu(y, kernels)
     for r in range(2):
         values, vectors = torch.linalg.eigh(kernels[r] / kernels[r].trace())
-        wanted = ((vectors.T @ y.double()) ** 2 / values).sum()
-        assert math.isclose(answer.nu[r], wanted, rel_tol=1e-9)
+        expected = ((vectors.T @ y.double()) ** 2 / values).sum()
+        assert math.isclose(answer.nu[r], expected, rel_tol=1e-9)
         assert math.isclose(answer.condition_number[r], values[-1] / values[0], rel_tol=1e-9)
     assert torch.allclose(nu(y, 7e30 * kernels).nu, answer.nu, rtol=1e-9)
     assert (nu(y, kernels, ridge=0.1).nu < answer.nu).all()

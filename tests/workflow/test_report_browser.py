@@ -111,10 +111,10 @@ def test_an_address_filters_the_claims_and_the_button_clears_the_filter(browser,
 def test_the_keyboard_filters_and_sorts_the_claims(browser, report):
     opened(browser, (report / "claims.html").as_uri())
     browser.find_element(By.CSS_SELECTOR, ".fw-filter select").send_keys("thesis")
-    wanted = [claim.id for claim in ledger.claims_of("thesis")]
-    assert shown(browser) == wanted
+    expected = [claim.id for claim in ledger.claims_of("thesis")]
+    assert shown(browser) == expected
     head = browser.find_element(By.CSS_SELECTOR, "#claims-table th")
-    for order, ids in (("ascending", wanted), ("descending", wanted[::-1])):
+    for order, ids in (("ascending", expected), ("descending", expected[::-1])):
         head.find_element(By.TAG_NAME, "button").send_keys(Keys.ENTER)
         assert head.get_attribute("aria-sort") == order
         assert shown(browser) == ids

@@ -245,9 +245,9 @@ def test_bash_completes_artifacts_papers_and_runs(tmp_path, capsys):
         | {"PATH": f"{program.parent}:{os.environ['PATH']}", "PYTHONPATH": f"{ROOT}/src"},
         capture_output=True,
     )
-    for line, wanted in zip(done.stdout.splitlines(), lines.values(), strict=True):
-        assert set(wanted.split()) <= set(line.split())
-        assert all(word.startswith(wanted[:3]) for word in line.split())
+    for line, expected in zip(done.stdout.splitlines(), lines.values(), strict=True):
+        assert set(expected.split()) <= set(line.split())
+        assert all(word.startswith(expected[:3]) for word in line.split())
 
 
 # --- compare ---

@@ -280,7 +280,7 @@ def test_exif_rotation_is_applied(tmp_path, form, orientation):
     exif[274] = orientation
     found = read_picture(saved(tmp_path / "a.jpg", form, wide, exif=exif))
     across = wide.transpose(1, 0, 2)
-    wanted = [
+    expected = [
         wide,
         wide[:, ::-1],
         wide[::-1, ::-1],
@@ -290,5 +290,5 @@ def test_exif_rotation_is_applied(tmp_path, form, orientation):
         across[::-1, ::-1],
         across[::-1],
     ][orientation - 1]
-    assert found.shape == wanted.shape
-    assert np.abs(found.astype(int) - wanted).max() <= 4
+    assert found.shape == expected.shape
+    assert np.abs(found.astype(int) - expected).max() <= 4

@@ -100,17 +100,17 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_several_arguments_are_sliced_by_rows(form, towers):
-    network, x, wanted = towers
+    network, x, expected = towers
     given = FORMS[form](x)
-    tolerance = {"rtol": 1e-12, "atol": 1e-12 * float(wanted.abs().max())}
-    traced = torch.einsum("kikj->ij", wanted)
+    tolerance = {"rtol": 1e-12, "atol": 1e-12 * float(expected.abs().max())}
+    traced = torch.einsum("kikj->ij", expected)
 
-    torch.testing.assert_close(fw.full_kernel(network, given), wanted, **tolerance)
+    torch.testing.assert_close(fw.full_kernel(network, given), expected, **tolerance)
     torch.testing.assert_close(fw.tiled_kernel(network, given, tile=2), traced, **tolerance)
     other = fw.cross_kernel(network, given, given)
     torch.testing.assert_close(other, traced, **tolerance)
     largest = fw.largest_eigenvalue(network, given).value
-    exact = torch.linalg.eigvalsh(wanted.reshape(2 * N, 2 * N))[-1]
+    exact = torch.linalg.eigvalsh(expected.reshape(2 * N, 2 * N))[-1]
     assert abs(largest - exact) < 1e-8 * exact
 
 
@@ -156,11 +156,11 @@ def test_inputs_that_do_not_fit_are_refused(x, words, towers):
 
 
 def test_a_function_of_one_argument_is_told_how_a_mapping_is_passed(towers):
-    network, x, wanted = towers
+    network, x, expected = towers
     with pytest.raises(ConfigError, match=r"write of=lambda \*\*x: \.\.\."):
         fw.full_kernel(network, x, of=lambda batch: network(**batch))
     found = fw.full_kernel(network, x, of=lambda **x: network(**x))
-    torch.testing.assert_close(found, wanted)
+    torch.testing.assert_close(found, expected)
 
 
 def test_rows_of_numbers_are_one_argument():
@@ -240,9 +240,9 @@ WITHOUT = {
 def test_one_number_for_each_input_is_one_output(form, samples):
     network = Returning(ONE_OUTPUT[form])
     x = torch.randn(samples, 3, dtype=torch.float64)
-    wanted = x @ x.mT + 1
+    expected = x @ x.mT + 1
     assert fw.full_kernel(network, x).shape == (1, samples, 1, samples)
-    torch.testing.assert_close(fw.traced_kernel(network, x), wanted)
+    torch.testing.assert_close(fw.traced_kernel(network, x), expected)
 
 
 @pytest.mark.parametrize("form", WITH_A_WAY)

@@ -215,9 +215,9 @@ def test_a_trained_network_and_its_linearisation_beside_each_other(data):
     first = copy.deepcopy(network)
     train(network)
     network.eval()
-    wanted = fitted(first, x, y).predict(test)
-    torch.testing.assert_close(model.predict(test), wanted)
-    assert (fitted(network, x, y).predict(test) - wanted).norm() > 0.1
+    expected = fitted(first, x, y).predict(test)
+    torch.testing.assert_close(model.predict(test), expected)
+    assert (fitted(network, x, y).predict(test) - expected).norm() > 0.1
     with torch.no_grad():
         assert (network(test) - first(test)).norm() > 0.1
 
@@ -228,19 +228,19 @@ def test_arrays_get_the_type_of_the_fit(data, change, kind):
     x, y, test = (part.numpy() for part in data)
     network = Net().eval()
     model = fitted(network, x, y, kind=kind)
-    wanted = model.predict(test)
+    expected = model.predict(test)
     change(network)
-    np.testing.assert_allclose(model.predict(test), wanted, rtol=1e-9)
+    np.testing.assert_allclose(model.predict(test), expected, rtol=1e-9)
 
 
 def test_weights_that_a_recurrent_network_lists_twice(data):
     x, y, test = data
     network = Recurrent().eval()
     model = fitted(network, x, y)
-    wanted = model.predict(test)
+    expected = model.predict(test)
     network.lstm.weight_ih_l0 = nn.Parameter(torch.zeros(20, 2))
     add_to_parameters(network)
-    torch.testing.assert_close(model.predict(test), wanted)
+    torch.testing.assert_close(model.predict(test), expected)
     assert network.lstm._flat_weights[0] is network.lstm.weight_ih_l0
 
 
@@ -249,10 +249,10 @@ def test_a_network_that_is_a_script(data):
     x, y, test = data
     network = torch.jit.script(nn.Sequential(nn.Linear(4, 9), nn.Dropout(), nn.Linear(9, 2)).eval())
     model = fitted(network, x, y)
-    wanted = model.predict(test)
+    expected = model.predict(test)
     add_to_parameters(network)
     network.train()
-    torch.testing.assert_close(model.predict(test), wanted)
+    torch.testing.assert_close(model.predict(test), expected)
     assert network.training
 
 
@@ -326,7 +326,7 @@ def test_a_stored_estimator_keeps_the_network_of_the_fit(data, network, way, tmp
     x, y, test = data
     network = network().eval()
     model = fitted(network, x, y)
-    wanted = model.predict(test)
+    expected = model.predict(test)
     add_to_parameters(network)
     network.train()
     if way == "pickle":
@@ -336,11 +336,11 @@ def test_a_stored_estimator_keeps_the_network_of_the_fit(data, network, way, tmp
         stored = joblib.load(tmp_path / "model")
     else:
         stored = copy.deepcopy(model)
-    torch.testing.assert_close(stored.predict(test), wanted)
+    torch.testing.assert_close(stored.predict(test), expected)
     assert stored.network is not network
     assert torch.equal(stored.network.last.weight, network.last.weight)  # the present ones
     add_to_parameters(stored.network)
-    torch.testing.assert_close(stored.predict(test), wanted)
+    torch.testing.assert_close(stored.predict(test), expected)
 
 
 def test_a_clone_takes_the_network_as_it_is_at_its_own_fit(data):
@@ -360,20 +360,20 @@ def test_a_search_over_ridges_and_a_training_afterwards(data):
     network = Net().eval()
     model = fw.KernelRegression(network, kind="full", from_network=True)
     search = GridSearchCV(model, {"ridge": [1e-3, 1e-1]}, cv=2).fit(x.numpy(), y.numpy())
-    wanted = search.predict(test.numpy())
+    expected = search.predict(test.numpy())
     train(network)
-    np.testing.assert_allclose(search.predict(test.numpy()), wanted, rtol=1e-6)
+    np.testing.assert_allclose(search.predict(test.numpy()), expected, rtol=1e-6)
 
 
 def test_fits_and_predictions_in_inference_mode(data):
     x, y, test = data
     network = Net().eval()
-    wanted = fitted(network, x, y).predict(test)
+    expected = fitted(network, x, y).predict(test)
     with torch.inference_mode():
         model = fitted(network, x, y)
-        torch.testing.assert_close(model.predict(test), wanted)
+        torch.testing.assert_close(model.predict(test), expected)
     add_to_parameters(network)
-    torch.testing.assert_close(model.predict(test), wanted)
+    torch.testing.assert_close(model.predict(test), expected)
 
 
 def test_a_live_graph_of_a_training_survives_a_prediction(data):
@@ -382,11 +382,11 @@ def test_a_live_graph_of_a_training_survives_a_prediction(data):
     network = Net().eval()
     model = fitted(network, x, y)
     add_to_parameters(network)
-    wanted = torch.autograd.grad(network(x).square().sum(), [*network.parameters()])
+    expected = torch.autograd.grad(network(x).square().sum(), [*network.parameters()])
     loss = network(x).square().sum()
     model.predict(test)
     loss.backward()
-    for parameter, gradient in zip(network.parameters(), wanted, strict=True):
+    for parameter, gradient in zip(network.parameters(), expected, strict=True):
         torch.testing.assert_close(parameter.grad, gradient)
 
 

@@ -133,14 +133,14 @@ def test_arrays_give_arrays_and_tensors_give_tensors(data, kind):
     x, y, test = data
     network = WithFeatures()  # float32, as torch makes it
     model = fw.KernelRegression(network, kind=kind, ridge=0.1)
-    wanted = model.fit(x.float(), y).predict(test.float())
-    assert wanted.dtype == torch.float64
+    expected = model.fit(x.float(), y).predict(test.float())
+    assert expected.dtype == torch.float64
     fits = (x.numpy(), y.numpy()), (x.float(), y.numpy()), (x.numpy(), y), (x.tolist(), y.tolist())
     for inputs, targets in fits:
         found = model.fit(inputs, targets).predict(test.numpy())
         assert isinstance(found, np.ndarray)
-        np.testing.assert_array_equal(found, wanted.numpy())
-        assert torch.equal(model.predict(test.float()), wanted)
+        np.testing.assert_array_equal(found, expected.numpy())
+        assert torch.equal(model.predict(test.float()), expected)
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
@@ -189,21 +189,21 @@ def test_it_takes_every_option_of_the_kernels_of_modules(network, data):
     model = fw.KernelRegression(network, ridge=0.1, **options)
     theta = fw.traced_kernel(network, torch.cat([x, test]), parameters=counted) / 3
     regular = theta[:INPUTS, :INPUTS] + 0.1 * torch.eye(INPUTS)
-    wanted = theta[INPUTS:, :INPUTS] @ torch.linalg.solve(regular, y)
-    torch.testing.assert_close(model.fit(x, y).predict(test), wanted)
+    expected = theta[INPUTS:, :INPUTS] @ torch.linalg.solve(regular, y)
+    torch.testing.assert_close(model.fit(x, y).predict(test), expected)
 
 
 def test_a_clone_and_a_pickle_compute_with_their_network(network, data):
     x, y, test = data
     model = fw.KernelRegression(network, ridge=0.1, of=network.features)
-    wanted = model.fit(x, y).predict(test)
+    expected = model.fit(x, y).predict(test)
     copy = clone(model)
     assert copy.network is network
     assert not hasattr(copy, "coefficients_")
-    torch.testing.assert_close(copy.fit(x, y).predict(test), wanted)
+    torch.testing.assert_close(copy.fit(x, y).predict(test), expected)
     stored = pickle.loads(pickle.dumps(model))
-    torch.testing.assert_close(stored.predict(test), wanted)
-    torch.testing.assert_close(stored.fit(x, y).predict(test), wanted)
+    torch.testing.assert_close(stored.predict(test), expected)
+    torch.testing.assert_close(stored.fit(x, y).predict(test), expected)
 
 
 def test_the_score_is_r2(network, data):
@@ -213,14 +213,14 @@ def test_the_score_is_r2(network, data):
     weights = np.arange(5.0)
     prediction = model.predict(test).numpy()
     assert model.score(test, targets) == pytest.approx(r2_score(targets.numpy(), prediction))
-    wanted = r2_score(targets.numpy(), prediction, sample_weight=weights)
-    assert model.score(test.numpy(), targets.numpy(), weights) == pytest.approx(wanted)
+    expected = r2_score(targets.numpy(), prediction, sample_weight=weights)
+    assert model.score(test.numpy(), targets.numpy(), weights) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("form", ["tensor", "array", "file"])
 def test_a_precomputed_kernel_gives_the_same(network, data, form, tmp_path):
     x, y, test = data
-    wanted = fw.KernelRegression(network, ridge=0.1).fit(x, y).predict(test)
+    expected = fw.KernelRegression(network, ridge=0.1).fit(x, y).predict(test)
     theta = fw.traced_kernel(network, torch.cat([x, test])) / 3
     if form != "tensor":
         theta = theta.numpy()
@@ -231,7 +231,7 @@ def test_a_precomputed_kernel_gives_the_same(network, data, form, tmp_path):
     model = fw.KernelRegression(kind="precomputed", ridge=0.1).fit(theta[:INPUTS, :INPUTS], y)
     found = model.predict(theta[INPUTS:, :INPUTS])
     assert isinstance(found, torch.Tensor if form == "tensor" else np.ndarray)
-    np.testing.assert_allclose(np.asarray(found), wanted.numpy(), rtol=1e-10)
+    np.testing.assert_allclose(np.asarray(found), expected.numpy(), rtol=1e-10)
     assert theta.tolist() == before
 
 
@@ -240,9 +240,9 @@ def test_cross_validation_splits_both_axes_of_a_precomputed_kernel(network, data
     y = data[1].numpy()
     theta = fw.traced_kernel(network, data[0]).numpy() / 3
     folds = KFold(3)
-    wanted = cross_val_predict(fw.KernelRegression(network, ridge=0.1), x, y, cv=folds)
+    expected = cross_val_predict(fw.KernelRegression(network, ridge=0.1), x, y, cv=folds)
     model = fw.KernelRegression(kind="precomputed", ridge=0.1)
-    np.testing.assert_allclose(cross_val_predict(model, theta, y, cv=folds), wanted, rtol=1e-10)
+    np.testing.assert_allclose(cross_val_predict(model, theta, y, cv=folds), expected, rtol=1e-10)
 
 
 def network_and_joint(network, data, kind):
@@ -265,11 +265,11 @@ def test_deviations_are_those_of_the_joint_normal_law(network, data, kind, from_
     noisy = theta[:size, :size] + 0.1 * torch.eye(size)
     across = theta[size:, :size]
     covariance = theta[size:, size:] - across @ torch.linalg.solve(noisy, across.mT)
-    wanted = covariance.diagonal().sqrt()
-    wanted = wanted[:, None].expand(5, 3) if kind == "traced" else wanted.reshape(5, 3)
+    expected = covariance.diagonal().sqrt()
+    expected = expected[:, None].expand(5, 3) if kind == "traced" else expected.reshape(5, 3)
     model = fw.KernelRegression(network, kind=kind, ridge=0.1, from_network=from_network)
     mean, deviation = model.fit(x, y).predict(test, return_std=True)
-    torch.testing.assert_close(deviation, wanted)
+    torch.testing.assert_close(deviation, expected)
     torch.testing.assert_close(mean, model.predict(test))
 
 
@@ -286,9 +286,9 @@ def test_deviations_are_those_of_a_linear_model_with_normal_parameters(network, 
         return torch.stack(rows)
 
     seen = jacobian(x)
-    wanted = jacobian(test)
+    expected = jacobian(test)
     precision = torch.eye(seen.shape[1]) + seen.mT @ seen / 0.1
-    variance = (wanted * torch.linalg.solve(precision, wanted.mT).mT).sum(1)
+    variance = (expected * torch.linalg.solve(precision, expected.mT).mT).sum(1)
     model = fw.KernelRegression(network, kind="full", ridge=0.1).fit(x, y)
     _, deviation = model.predict(test, return_std=True)
     torch.testing.assert_close(deviation, variance.sqrt().reshape(5, 3))

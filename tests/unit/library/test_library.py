@@ -65,8 +65,8 @@ def test_a_kernel_between_two_sets_is_that_of_the_jacobian(kind, fewest, budget,
     found = fw.cross_kernel(network, x, other, kind=kind, budget=budget)
     whole = jacobian_kernel(network, torch.cat([x, other]))
     block = whole[:, :5, :, 5:]
-    wanted = block if kind == "full" else torch.einsum("kikj->ij", block)
-    torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-12)
+    expected = block if kind == "full" else torch.einsum("kikj->ij", block)
+    torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-12)
 
 
 FUNCTIONS = {
@@ -85,9 +85,9 @@ def test_arrays_and_lists_are_inputs_and_bad_ones_are_refused(name):
     network = small()
     words = nn.Sequential(nn.Embedding(5, 3), nn.Flatten(), nn.Linear(6, 2))
     x = torch.randint(-3, 4, (4, 3)).double()
-    wanted = function(network, x)
+    expected = function(network, x)
     for same in (x.numpy(), x.tolist(), x.long().tolist(), x.numpy().astype("float32")):
-        assert torch.equal(function(network, same), wanted)
+        assert torch.equal(function(network, same), expected)
     assert torch.equal(
         function(words, [[1, 2], [3, 4]]), function(words, torch.tensor([[1, 2], [3, 4]]))
     )
@@ -209,12 +209,12 @@ def test_regression_interpolates_and_is_the_linear_system(kind):
     start = network(torch.cat([x, test])).detach()
     if kind == "traced":
         mean = torch.einsum("kikj->ij", theta) / 2
-        wanted = start[8:] + mean[8:, :8] @ torch.linalg.solve(mean[:8, :8], y - start[:8])
+        expected = start[8:] + mean[8:, :8] @ torch.linalg.solve(mean[:8, :8], y - start[:8])
     else:
         square = theta[:, :8, :, :8].reshape(16, 16)
         coefficients = torch.linalg.solve(square, (y - start[:8]).T.reshape(16))
-        wanted = start[8:] + (theta[:, 8:, :, :8].reshape(6, 16) @ coefficients).reshape(2, 3).T
-    torch.testing.assert_close(model.predict(test), wanted, rtol=1e-6, atol=1e-8)
+        expected = start[8:] + (theta[:, 8:, :, :8].reshape(6, 16) @ coefficients).reshape(2, 3).T
+    torch.testing.assert_close(model.predict(test), expected, rtol=1e-6, atol=1e-8)
 
 
 def test_a_singular_kernel_names_the_remedy():

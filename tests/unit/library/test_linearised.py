@@ -128,8 +128,8 @@ def test_integration_agrees_with_the_closed_form(data, kind, from_network):
     integrated = fw.linearised(Net(), x, y, loss=lambda f, _: value(f), **options)
     times = [3.0, 0.0, 40.0, 0.1, 3.0]
     found = integrated.outputs(test, times)
-    wanted = closed.outputs(test, times)
-    torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-6)
+    expected = closed.outputs(test, times)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(integrated.loss(1.0), closed.loss(1.0), rtol=1e-5, atol=1e-6)
     start = Net()(test).detach() if from_network else torch.zeros(5, 3)
     torch.testing.assert_close(closed.outputs(test, 0), start.double())
@@ -159,8 +159,8 @@ def test_what_the_kernel_does_not_see_is_not_learned(data):
     merged = torch.cat([torch.zeros(1, 3), y[1:]]).double()
     at_end = torch.cat([merged, merged[:1]])
     torch.testing.assert_close(line.train_outputs(), at_end, rtol=0, atol=1e-9)
-    wanted = fw.linearised(Net(), x, merged).outputs(test)
-    torch.testing.assert_close(line.outputs(test), wanted, rtol=1e-7, atol=1e-7)
+    expected = fw.linearised(Net(), x, merged).outputs(test)
+    torch.testing.assert_close(line.outputs(test), expected, rtol=1e-7, atol=1e-7)
     assert int((line.eigenvalues == 0).sum()) == 3
     torch.testing.assert_close(line.outputs(test, 1e12), line.outputs(test), rtol=1e-6, atol=1e-6)
 
@@ -202,9 +202,9 @@ def test_inputs_of_several_arguments(data, as_tuple):
         parts = x[:, :1], x[:, 1:]
         return parts if as_tuple else dict(zip(("left", "right"), parts, strict=True))
 
-    wanted = fw.linearised(Net(), x, y).outputs(test, 1.0)
+    expected = fw.linearised(Net(), x, y).outputs(test, 1.0)
     line = fw.linearised(Two(), halves(x), y)
-    torch.testing.assert_close(line.outputs(halves(test), 1.0), wanted)
+    torch.testing.assert_close(line.outputs(halves(test), 1.0), expected)
     model = fw.KernelRegression(Two(), kind="full", ridge=0.1, from_network=True)
     alone = fw.KernelRegression(Net(), kind="full", ridge=0.1, from_network=True).fit(x, y)
     found = model.fit(halves(x), y).predict(halves(test), return_std=True)
@@ -229,22 +229,22 @@ def test_later_changes_of_the_network_do_not_matter(data):
     x, y, _, test = data
     network = Net()
     line = fw.linearised(network, x, y)
-    wanted = line.outputs(test, 1.0)
+    expected = line.outputs(test, 1.0)
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.add_(1)
     y.add_(1), x.add_(1)
-    torch.testing.assert_close(line.outputs(test, 1.0), wanted)
+    torch.testing.assert_close(line.outputs(test, 1.0), expected)
     assert line.loss() < 1e-20
 
 
 def test_arrays_and_single_precision(data):
     x, y, _, test = data
-    wanted = fw.linearised(Net(), x, y).outputs(test, 3.0)
+    expected = fw.linearised(Net(), x, y).outputs(test, 3.0)
     line = fw.linearised(Net().float(), x.numpy(), y.numpy())
     found = line.outputs(test.numpy(), 3.0)
     assert found.dtype == torch.float64
-    torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ def test_bad_times_and_losses(data, options, t, message):
 def test_times_are_numbers_tensors_or_arrays(data):
     x, y, *_ = data
     line = fw.linearised(Net(), x, y)
-    wanted = line.loss([1.0, 2.0])
+    expected = line.loss([1.0, 2.0])
     for times in (np.array([1, 2]), torch.tensor([1.0, 2.0]), (1, 2), range(1, 3)):
-        assert torch.equal(line.loss(times), wanted)
-    assert torch.equal(line.loss(np.float32(1)), wanted[0])
+        assert torch.equal(line.loss(times), expected)
+    assert torch.equal(line.loss(np.float32(1)), expected[0])

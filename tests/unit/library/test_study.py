@@ -353,11 +353,11 @@ MASK = (torch.arange(72).reshape(24, 3) % 4 > 0).long()
 def test_a_network_of_several_inputs_is_studied_as_one_of_a_single_input(make, several, one):
     labels = torch.arange(24) // 2 % 2
     found = fw.study(make, (several, labels), test=(several, labels), **SMALL)
-    wanted = fw.study(make, (one, labels), test=(one, labels), **SMALL)
-    assert found.settings == wanted.settings
-    assert found.left_out == wanted.left_out
+    expected = fw.study(make, (one, labels), test=(one, labels), **SMALL)
+    assert found.settings == expected.settings
+    assert found.left_out == expected.left_out
     assert set(found.tables) == {"training", "kernels", "entries", "layers", "draws", "dispersion"}
-    for name, table in wanted.tables.items():
+    for name, table in expected.tables.items():
         pd.testing.assert_frame_equal(found.tables[name], table, rtol=1e-5)
 
 

@@ -72,16 +72,16 @@ def contents(folder):
 
 def test_the_file_has_the_bytes_of_the_kernel_in_memory(tmp_path):
     found = kernel(tmp_path / "new/folder")
-    wanted = kernel()
-    assert torch.equal(found, wanted)
+    expected = kernel()
+    assert torch.equal(found, expected)
     assert torch.equal(found, found.mT)
     definition = torch.einsum("kikj->ij", jacobian_kernel(shifted(), X))
     torch.testing.assert_close(found, definition, rtol=1e-12, atol=1e-12)
     stream = io.BytesIO()
-    np.save(stream, wanted.numpy())
+    np.save(stream, expected.numpy())
     assert (tmp_path / "new/folder/kernel.npy").read_bytes() == stream.getvalue()
     found[0, 0] = 1e9  # does not reach the file
-    assert torch.equal(kernel(tmp_path / "new/folder"), wanted)
+    assert torch.equal(kernel(tmp_path / "new/folder"), expected)
 
 
 def test_only_what_is_missing_is_computed(tmp_path, computed, monkeypatch):
@@ -129,13 +129,13 @@ def test_mappings_and_tuples_of_tensors_are_inputs(tmp_path, names, computed):
     tensors = (X, X.flip(0))
     x = dict(zip(names, tensors, strict=True)) if names else tensors
     network = TwoTowers()
-    wanted = kernel(None, network, x)
-    assert torch.equal(kernel(tmp_path, network, x), wanted)
-    torch.testing.assert_close(wanted, fw.traced_kernel(network, x), rtol=1e-12, atol=1e-12)
+    expected = kernel(None, network, x)
+    assert torch.equal(kernel(tmp_path, network, x), expected)
+    torch.testing.assert_close(expected, fw.traced_kernel(network, x), rtol=1e-12, atol=1e-12)
     (tmp_path / "kernel.npy").unlink()
     (tmp_path / "tiles/0-3_6-7.npy").unlink()
     computed.clear()
-    assert torch.equal(kernel(tmp_path, network, x), wanted)
+    assert torch.equal(kernel(tmp_path, network, x), expected)
     assert computed == [(0, 6)]
     other = dict(zip(names, tensors[::-1], strict=True)) if names else tensors[::-1]
     with pytest.raises(fw.ConfigError, match="the inputs are others"):
@@ -154,14 +154,14 @@ def damaged_copies(content):
 
 
 def test_a_damaged_tile_is_computed_again_and_no_other(tmp_path, computed):
-    wanted = kernel(tmp_path).clone()  # whose file is changed below
+    expected = kernel(tmp_path).clone()  # whose file is changed below
     before = contents(tmp_path)
     for damaged in damaged_copies(before["0-3_3-6.npy"]):
         computed.clear()
         (tmp_path / "tiles/0-3_3-6.npy").write_bytes(damaged)
         (tmp_path / "kernel.npy").write_bytes(b"")
         with pytest.warns(RuntimeWarning, match="made again: .* is damaged") as warned:
-            assert torch.equal(kernel(tmp_path), wanted)
+            assert torch.equal(kernel(tmp_path), expected)
         assert [each.filename for each in warned] == [__file__] * 2
         assert computed == [(0, 3)]
         assert contents(tmp_path) == before
@@ -220,7 +220,7 @@ OTHER_KERNELS = {
 
 @pytest.mark.parametrize("case", OTHER_KERNELS)
 def test_a_folder_of_another_kernel_is_refused_and_stays(tmp_path, case, computed):
-    wanted = kernel(tmp_path)
+    expected = kernel(tmp_path)
     before = contents(tmp_path)
     computed.clear()
     options, message = OTHER_KERNELS[case]
@@ -229,7 +229,7 @@ def test_a_folder_of_another_kernel_is_refused_and_stays(tmp_path, case, compute
     assert "\n" not in str(refused.value)
     assert not computed
     assert contents(tmp_path) == before
-    assert torch.equal(kernel(tmp_path), wanted)
+    assert torch.equal(kernel(tmp_path), expected)
 
 
 def test_a_folder_of_another_version_of_the_kernels_is_refused(tmp_path, monkeypatch):

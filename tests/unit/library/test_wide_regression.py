@@ -77,8 +77,8 @@ def test_wide_is_the_law_of_trained_networks(name, ridge, parametrisation):
     model = fw.KernelRegression(make(), kind="wide", ridge=ridge, **law).fit(x, y)
     mean, deviation = model.predict(test, return_std=True)
     torch.testing.assert_close(mean, learned @ y, **CLOSE)
-    wanted = variances(covariance, learned).sqrt()[:, None].expand(TEST, 2)
-    torch.testing.assert_close(deviation, wanted, **CLOSE)
+    expected = variances(covariance, learned).sqrt()[:, None].expand(TEST, 2)
+    torch.testing.assert_close(deviation, expected, **CLOSE)
     torch.testing.assert_close(model.predict(test), mean)
 
 
@@ -169,8 +169,8 @@ def test_the_linearised_limit_at_any_time(data, rate):
             left = torch.linalg.matrix_power(IDENTITY - rate * seen, time)
         learned = theta[TRAIN:, :TRAIN] / TRAIN @ torch.linalg.solve(seen, IDENTITY - left)
         torch.testing.assert_close(outputs[at], learned @ y, **CLOSE)
-        wanted = variances(covariance, learned).sqrt()[:, None].expand(TEST, 2)
-        torch.testing.assert_close(deviations[at], wanted, **CLOSE)
+        expected = variances(covariance, learned).sqrt()[:, None].expand(TEST, 2)
+        torch.testing.assert_close(deviations[at], expected, **CLOSE)
     model = fw.KernelRegression(dense(), kind="wide", **LAW).fit(x, y)
     mean, deviation = model.predict(test, return_std=True)
     torch.testing.assert_close(line.outputs(test), mean, rtol=1e-7, atol=1e-7)
@@ -228,8 +228,8 @@ def test_weights_do_not_matter_and_later_changes_neither(data):
     x, y, test = data
     network = dense()
     models = [fw.KernelRegression(net, kind="wide", **LAW).fit(x, y) for net in (network, dense())]
-    wanted = models[0].predict(test, return_std=True)
-    for one, other in zip(wanted, models[1].predict(test, return_std=True), strict=True):
+    expected = models[0].predict(test, return_std=True)
+    for one, other in zip(expected, models[1].predict(test, return_std=True), strict=True):
         assert torch.equal(one, other)
     fresh = clone(models[0]).fit(x, y)  # its deviations are computed after the changes
     line = fw.linearised(network, x, y, kind="wide", **LAW)
@@ -237,10 +237,10 @@ def test_weights_do_not_matter_and_later_changes_neither(data):
     network[1] = nn.Tanh()
     network.append(nn.Linear(2, 2))
     pairs = *models[0].predict(test, True), *fresh.predict(test, True)
-    for found, one in zip(pairs, wanted * 2, strict=True):
+    for found, one in zip(pairs, expected * 2, strict=True):
         assert torch.equal(found, one)
-    torch.testing.assert_close(line.deviations(test), wanted[1], rtol=1e-7, atol=1e-7)
-    assert (clone(fresh).fit(x, y).predict(test) - wanted[0]).norm() > 1e-3
+    torch.testing.assert_close(line.deviations(test), expected[1], rtol=1e-7, atol=1e-7)
+    assert (clone(fresh).fit(x, y).predict(test) - expected[0]).norm() > 1e-3
 
 
 def test_a_change_outside_the_network_is_refused(data):
@@ -268,11 +268,11 @@ def test_clones_pickles_pipelines_and_searches(data):
     variances_of_layers = {"0": 2.0, "2": 1.0}
     model = fw.KernelRegression(network, kind="wide", sigma_w2=variances_of_layers, sigma_b2=0.1)
     assert clone(model).get_params() == model.get_params()
-    wanted = model.fit(x, y).predict(test, return_std=True)
+    expected = model.fit(x, y).predict(test, return_std=True)
     variances_of_layers["0"] = 5.0  # the fit has a copy
     stored = pickle.loads(pickle.dumps(model))
     for fitted in (model, stored):
-        for found, one in zip(fitted.predict(test, return_std=True), wanted, strict=True):
+        for found, one in zip(fitted.predict(test, return_std=True), expected, strict=True):
             assert isinstance(found, np.ndarray)
             np.testing.assert_array_equal(found, one)
     pipeline = make_pipeline(StandardScaler(), clone(model).set_params(kind="wide_nngp"))
@@ -285,11 +285,13 @@ def test_clones_pickles_pipelines_and_searches(data):
 def test_the_type_of_the_network_and_a_tiny_budget_do_not_matter(data):
     x, y, test = data
     rounded = [part.float() for part in (x, test)]
-    wanted = fw.KernelRegression(dense(), kind="wide", **LAW).fit(rounded[0], y).predict(rounded[1])
+    expected = (
+        fw.KernelRegression(dense(), kind="wide", **LAW).fit(rounded[0], y).predict(rounded[1])
+    )
     for network in (dense(), dense().double(), dense().half()):
         model = fw.KernelRegression(network, kind="wide", budget=2000, **LAW)
         found = model.fit(rounded[0].double(), y).predict(rounded[1].double())
-        torch.testing.assert_close(found, wanted)
+        torch.testing.assert_close(found, expected)
 
 
 ERRORS = [
@@ -351,8 +353,8 @@ def test_inputs_of_several_arguments(data):
 
     theta = fw.wide_kernel(Two(), halves(torch.cat([x, test])), **LAW)
     model = fw.KernelRegression(Two(), kind="wide", **LAW).fit(halves(x), y)
-    wanted = theta[TRAIN:, :TRAIN] @ torch.linalg.solve(theta[:TRAIN, :TRAIN], y)
-    torch.testing.assert_close(model.predict(halves(test)), wanted, **CLOSE)
+    expected = theta[TRAIN:, :TRAIN] @ torch.linalg.solve(theta[:TRAIN, :TRAIN], y)
+    torch.testing.assert_close(model.predict(halves(test)), expected, **CLOSE)
     mapping = dict(zip(("left", "right"), halves(x), strict=True))
     _, deviation = model.fit(mapping, y).predict(mapping, return_std=True)
     assert deviation.max() < 1e-6

@@ -58,8 +58,8 @@ def test_means_are_those_of_a_loop_over_pairs():
     np.testing.assert_allclose(means.spread_diagonal, diagonal.std(0))
     np.testing.assert_allclose(means.spread_same, spread(same))
     np.testing.assert_allclose(means.spread_other, spread(other))
-    wanted = (means.same_class - means.other_class) / means.diagonal
-    np.testing.assert_allclose(gap(means), wanted)
+    expected = (means.same_class - means.other_class) / means.diagonal
+    np.testing.assert_allclose(gap(means), expected)
 
 
 @given(
@@ -128,21 +128,21 @@ def test_alignments_with_real_targets_by_their_matrix_form(columns, centred):
     H = centring() if centred else np.eye(6)
     K = H @ theta[1, 2] @ H
     L = H @ Y @ Y.T @ H
-    wanted = (K * L).sum() / np.sqrt((K**2).sum() * (L**2).sum())
-    np.testing.assert_allclose(alignment(theta, y, centred=centred)[1, 2], wanted)
+    expected = (K * L).sum() / np.sqrt((K**2).sum() * (L**2).sum())
+    np.testing.assert_allclose(alignment(theta, y, centred=centred)[1, 2], expected)
 
 
 @pytest.mark.parametrize("centred", [False, True])
 def test_classes_are_integers_booleans_or_names(centred):
     """The same classes as numbers, as names, as tensors and as one-hot rows of any type."""
     theta = kernels()[0, 0]
-    wanted = alignment(theta, LABELS, centred=centred)
+    expected = alignment(theta, LABELS, centred=centred)
     one_hot = np.eye(3)[LABELS]
     tensor = torch.tensor(LABELS)
     same = [LABELS.tolist(), LABELS.astype("uint8"), LABELS.astype(str), tensor, one_hot]
     same += [one_hot.astype(int), one_hot.astype(bool), torch.nn.functional.one_hot(tensor)]
     for targets in same:
-        assert alignment(theta, targets, centred=centred) == pytest.approx(wanted, rel=1e-14)
+        assert alignment(theta, targets, centred=centred) == pytest.approx(expected, rel=1e-14)
     two = LABELS > 0
     assert alignment(theta, two) == pytest.approx(alignment(theta, two.astype(int)))
 
@@ -157,16 +157,16 @@ def test_whole_numbers_of_a_floating_type_are_real_targets():
 def test_a_centred_alignment_does_not_see_constants():
     theta = kernels()[0, 0]
     y = np.random.default_rng(2).normal(size=6)
-    wanted = alignment(theta, y, centred=True)
-    assert alignment(theta + 5, y + 7, centred=True) == pytest.approx(wanted)
-    assert alignment(theta + 5, y + 7) != pytest.approx(wanted, rel=0.1)
+    expected = alignment(theta, y, centred=True)
+    assert alignment(theta + 5, y + 7, centred=True) == pytest.approx(expected)
+    assert alignment(theta + 5, y + 7) != pytest.approx(expected, rel=0.1)
 
 
 def test_tensors_that_need_gradients_are_taken():
     theta = torch.tensor(kernels()[0, 0], requires_grad=True)
     y = torch.randn(6, generator=torch.Generator().manual_seed(0), requires_grad=True)
-    wanted = alignment(theta.detach().numpy(), y.detach().numpy())
-    assert alignment(theta, y) == wanted
+    expected = alignment(theta.detach().numpy(), y.detach().numpy())
+    assert alignment(theta, y) == expected
     diagonal = block_means(theta, torch.tensor(LABELS)).diagonal
     assert diagonal == pytest.approx(float(theta.detach().diagonal().mean()))
 

@@ -94,11 +94,11 @@ def test_nc2_and_nc3_are_those_of_loops(normalise):
         gram[i, j] = columns[i] @ columns[j]
         frame[i, j] = ((i == j) - 1 / C) / np.sqrt(C - 1)
     np.testing.assert_allclose(np.linalg.norm(frame), 1)
-    wanted = np.linalg.norm(gram / np.linalg.norm(gram) - frame)
-    np.testing.assert_allclose(nc2(parts, normalise_columns=normalise), wanted)
+    expected = np.linalg.norm(gram / np.linalg.norm(gram) - frame)
+    np.testing.assert_allclose(nc2(parts, normalise_columns=normalise), expected)
     means = np.array(columns) / np.linalg.norm(columns)
-    wanted = np.linalg.norm(weight / np.linalg.norm(weight) - means)
-    np.testing.assert_allclose(nc3(parts, weight, normalise_columns=normalise), wanted)
+    expected = np.linalg.norm(weight / np.linalg.norm(weight) - means)
+    np.testing.assert_allclose(nc3(parts, weight, normalise_columns=normalise), expected)
 
 
 def test_terms_of_the_invariant_are_those_of_equation_26():
@@ -167,17 +167,17 @@ def test_the_invariant_does_not_change_in_the_flow_of_theorem_4_1():
 
 def test_no_measure_depends_on_the_order_of_inputs_or_on_a_rotation_of_features():
     features, weight, bias = batch(4)
-    wanted = measured(features, LABELS, weight, bias)
+    expected = measured(features, LABELS, weight, bias)
     order = np.random.default_rng(5).permutation(len(LABELS))
     permuted = measured(features[order], LABELS[order], weight, bias)
-    assert permuted == pytest.approx(wanted)
+    assert permuted == pytest.approx(expected)
     rotation = np.linalg.qr(np.random.default_rng(6).normal(size=(WIDTH, WIDTH)))[0]
     rotated = measured(features @ rotation, LABELS, weight @ rotation, bias)
-    free = set(wanted) - {"nc1"}  # a mean over coordinates
-    assert {name: rotated[name] for name in free} == pytest.approx({n: wanted[n] for n in free})
-    assert rotated["nc1"] != pytest.approx(wanted["nc1"])
+    free = set(expected) - {"nc1"}  # a mean over coordinates
+    assert {name: rotated[name] for name in free} == pytest.approx({n: expected[n] for n in free})
+    assert rotated["nc1"] != pytest.approx(expected["nc1"])
     renamed = measured(features, (LABELS + 1) % C, np.roll(weight, 1, 0), np.roll(bias, 1))
-    assert renamed == pytest.approx(wanted)
+    assert renamed == pytest.approx(expected)
 
 
 def test_dead_features_are_counted():

@@ -178,15 +178,15 @@ def test_uniform_weights_have_their_limit_and_variance(init, variance):
     for number, layer in enumerate(layers):
         weight = weights[f"{number}.weight"]
         window = 9 if layer.kind == "conv" else 1
-        wanted = variance(window * layer.fan_in, window * layer.fan_out)
+        expected = variance(window * layer.fan_in, window * layer.fan_out)
         assert weight.shape == weight_shape(layer)
         assert weight.dtype == torch.float32
         # largest of n uniform numbers; the variance of their squares is 4/5 of its square
         count = weight.numel()
-        limit = math.sqrt(3 * wanted)
+        limit = math.sqrt(3 * expected)
         assert limit * (1 - 10 / count) < weight.abs().max() <= limit * (1 + 1e-6)
-        assert weight.var() == pytest.approx(wanted, rel=5 * math.sqrt(0.8 / count))
-        assert abs(weight.mean()) < 5 * math.sqrt(wanted / count)
+        assert weight.var() == pytest.approx(expected, rel=5 * math.sqrt(0.8 / count))
+        assert abs(weight.mean()) < 5 * math.sqrt(expected / count)
         assert not weights[f"{number}.bias"].any()
 
 
@@ -216,10 +216,10 @@ def test_forward_and_gradients_agree_with_a_plain_module(kind, name, bias):
         for tensor in (weights or {}).values():
             tensor.requires_grad_()
     found = forward(layers, this.gating, *both, x)[0]
-    wanted = plain(x[0])
-    torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-6)
+    expected = plain(x[0])
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
     found.square().sum().backward()
-    wanted.square().sum().backward()
+    expected.square().sum().backward()
     parts = [(both[0], plain.value)] + ([(both[1], plain.feature)] if feature else [])
     for weights, modules in parts:
         for key, tensor in weights.items():

@@ -330,5 +330,5 @@ def test_all_rows_are_drawn_and_nothing_else(name, request, tmp_path):
             if line.get_gid() == style.PAPER:
                 levels.update(line.get_ydata())
     assert levels == set(rows.loc[rows["source"] == "paper", value])
-    wanted = {"fig1": {1, 2}, "fig9": {1, 2}, "fig7": {1, 2}, "fig2": {2}, "fig8": {2}}
-    assert levels == wanted.get(name, {0.25, 1})
+    expected = {"fig1": {1, 2}, "fig9": {1, 2}, "fig7": {1, 2}, "fig2": {2}, "fig8": {2}}
+    assert levels == expected.get(name, {0.25, 1})

@@ -68,9 +68,9 @@ def test_ratios_of_errors_are_independent_with_the_law_of_forward_ratios():
     moments = {0: 1.0, 1: chances @ active, 2: chances @ (active * (active + 2))}
     for powers in itertools.product(range(3), repeat=layers):
         sample = np.prod(ratios ** np.array(powers), axis=1)
-        wanted = math.prod(moments[power] for power in powers)
+        expected = math.prod(moments[power] for power in powers)
         error = sample.std(ddof=1) / len(sample) ** 0.5
-        assert abs(sample.mean() - wanted) <= 4.5 * error, powers
+        assert abs(sample.mean() - expected) <= 4.5 * error, powers
 
 
 def test_norms_of_one_network_follow_from_its_matrices():

@@ -179,6 +179,6 @@ def test_printed_ratios_count_the_diagonal_as_the_script_does():
     found = {(one.row, one.column): one for one in judges.kernel_ratio({"rows": rows})}
     end = rows.query("sigma_w2 == 2.2 and step == 3000")
     one = found["sigma_w2_2.2_step3000", "same_class_over_diagonal"]
-    wanted = (end["same_class_with_diagonal"] / end["diagonal"]).mean()
-    assert (one.value, one.runs) == (pytest.approx(wanted), 3)
+    expected = (end["same_class_with_diagonal"] / end["diagonal"]).mean()
+    assert (one.value, one.runs) == (pytest.approx(expected), 3)
     assert len(found) == 6

@@ -33,8 +33,8 @@ def test_eigenvalues_and_multiplicities_are_those_of_numpy(seed):
     values = diagonal, same, other
     matrix = np.array(block_kernel.kernel(classes, samples, values), dtype=float)
     stated = block_kernel.stated_eigenvalues(classes, samples, values)
-    wanted = np.repeat(stated, block_kernel.stated_multiplicities(classes, samples))
-    np.testing.assert_allclose(np.linalg.eigh(matrix).eigenvalues, np.sort(wanted), atol=1e-12)
+    expected = np.repeat(stated, block_kernel.stated_multiplicities(classes, samples))
+    np.testing.assert_allclose(np.linalg.eigh(matrix).eigenvalues, np.sort(expected), atol=1e-12)
     # the vectors span the eigenspaces that numpy finds
     for value, vectors in zip(stated, block_kernel.stated_vectors(classes, samples), strict=True):
         columns = np.array(vectors[0].row_join(vectors[-1]), dtype=float)

@@ -38,14 +38,14 @@ def norm(matrices):
 def test_the_rates_are_those_of_the_definition_sample_by_sample():
     given = definition
     state = given.random_state(rng())
-    wanted = given.flow(state)
+    expected = given.flow(state)
     rest = state.rest
-    rest_rate = given.second_part(wanted.features)
+    rest_rate = given.second_part(expected.features)
     parts = state.weights, state.biases, state.means, rest @ rest.T
     found = block_flow.rates(given.KERNEL, FlowState(*(part[None] for part in parts)))
-    np.testing.assert_allclose(found.weights[0], wanted.weights, atol=1e-12)
-    np.testing.assert_allclose(found.biases[0], wanted.biases, atol=1e-12)
-    np.testing.assert_allclose(found.means[0], given.first_part(wanted.features), atol=1e-12)
+    np.testing.assert_allclose(found.weights[0], expected.weights, atol=1e-12)
+    np.testing.assert_allclose(found.biases[0], expected.biases, atol=1e-12)
+    np.testing.assert_allclose(found.means[0], given.first_part(expected.features), atol=1e-12)
     np.testing.assert_allclose(found.scatter[0], given.product_rate(rest, rest_rate), atol=1e-11)
 
 
@@ -65,10 +65,10 @@ def test_eigenvalues_are_those_of_the_matrix_of_the_kernel():
 def test_the_invariant_is_conserved_and_nothing_else_is(frozen, scale):
     start = drawn(weight_scale=scale)
     path = block_flow.integrate(KERNEL, start, TIMES, 1e-11, frozen=frozen)
-    wanted = block_flow.invariant(KERNEL, start)
+    expected = block_flow.invariant(KERNEL, start)
     size = norm(start.weight_gram / KERNEL.samples)
     for state in path[1:]:
-        assert norm(block_flow.invariant(KERNEL, state) - wanted) <= 1e-10 * size
+        assert norm(block_flow.invariant(KERNEL, state) - expected) <= 1e-10 * size
         assert norm(state.weight_gram - start.weight_gram) > 0.1 * size
         assert (state.biases == start.biases).all() == frozen
     # with another alpha it changes
@@ -91,8 +91,8 @@ def test_stacked_states_flow_as_each_of_them_does():
     both = block_flow.integrate(KERNEL, stacked, TIMES, 1e-11)[-1]
     for place, start in enumerate((first, second)):
         alone = block_flow.integrate(KERNEL, start, TIMES, 1e-11)[-1]
-        for part, wanted in zip(both, alone, strict=True):
-            np.testing.assert_allclose(part[place], wanted[0], atol=1e-8)
+        for part, expected in zip(both, alone, strict=True):
+            np.testing.assert_allclose(part[place], expected[0], atol=1e-8)
 
 
 def test_runge_kutta_has_order_four():
@@ -127,11 +127,11 @@ def test_late_times_from_no_invariant_follow_the_leading_terms():
     leading = flow.leading_terms(KERNEL, times[1:])
     points = rng().standard_normal((100, 6))
     errors = []
-    for state, wanted in zip(path[1:], leading, strict=True):
+    for state, expected in zip(path[1:], leading, strict=True):
         found = flow.collapse_of(KERNEL, state, 0, points)
         assert found["nc2"] < 1e-8
         assert found["bias_gap"] < 1e-7
-        errors.append([abs(found[name] / wanted[name] - 1) for name in ("h2", "nc3")])
+        errors.append([abs(found[name] / expected[name] - 1) for name in ("h2", "nc3")])
     assert max(errors[1]) < 0.02
     assert all(late < early for early, late in zip(*errors, strict=True))
 
@@ -171,15 +171,15 @@ def test_variation_within_classes_that_stays_is_bounded_by_the_negative_part_of_
 def test_frozen_biases_end_at_the_corrected_gamma_and_theta(beta):
     start = drawn(weight_scale=None, bias=beta)
     end = block_flow.integrate(KERNEL, start, [0.0, 300.0], 1e-12, frozen=True)[-1]
-    wanted = flow.angles(KERNEL, beta)
+    expected = flow.angles(KERNEL, beta)
     grams = {"gamma": end.weights[0] @ end.weights[0].T, "theta": end.means[0].T @ end.means[0]}
     for name, gram in grams.items():
-        assert abs(flow.off_diagonal_part(gram) - wanted[name, "corrected"]) < 1e-6
+        assert abs(flow.off_diagonal_part(gram) - expected[name, "corrected"]) < 1e-6
         # (62) and (66): the whole matrix, and its scale
         scale = (KERNEL.samples / KERNEL.mu_class) ** (0.5 if name == "gamma" else -0.5)
-        frame = scale * (np.eye(4) - wanted[name, "corrected"])
+        frame = scale * (np.eye(4) - expected[name, "corrected"])
         np.testing.assert_allclose(gram, frame, atol=1e-6)
-    assert abs(wanted["theta", "printed"] / wanted["theta", "corrected"] - 1) > 0.1
+    assert abs(expected["theta", "printed"] / expected["theta", "corrected"] - 1) > 0.1
 
 
 def test_measures_of_a_state_are_those_of_samples_with_these_means_and_deviations():
@@ -191,7 +191,7 @@ def test_measures_of_a_state_are_those_of_samples_with_these_means_and_deviation
     state = FlowState(W[None], b[None], parts.means[None], parts.scatter[None] / 3)
     found = flow.collapse_of(KERNEL, state, 0, rng().standard_normal((10, 6)))
     kappa = (KERNEL.diagonal, KERNEL.same_class, KERNEL.other_class)
-    wanted = measures.collapse_measures(features, labels, W, b, kappa)
+    expected = measures.collapse_measures(features, labels, W, b, kappa)
     same = {
         "nc1": "nc1_ratio",
         "nc2": "nc2",
@@ -200,7 +200,7 @@ def test_measures_of_a_state_are_those_of_samples_with_these_means_and_deviation
         "alignment": "invariant_alignment",
     }
     for ours, theirs in same.items():
-        assert math.isclose(found[ours], wanted[theirs], rel_tol=1e-10), ours
+        assert math.isclose(found[ours], expected[theirs], rel_tol=1e-10), ours
 
 
 def test_components_of_residuals_fall_at_their_eigenvalues():

@@ -143,8 +143,8 @@ def test_smoothing_fits_lines_to_windows():
     x = np.arange(30)
     for middle in (5, 17, 24):
         part = slice(middle - 5, middle + 6)
-        wanted = np.polyval(np.polyfit(x[part], values[part], 1), middle)
-        assert found[middle] == pytest.approx(wanted)
+        expected = np.polyval(np.polyfit(x[part], values[part], 1), middle)
+        assert found[middle] == pytest.approx(expected)
     assert np.array_equal(models.smoothed(values[:14], smoothing), values[:14])
     broken = np.where(x == 3, np.inf, values)
     assert np.array_equal(models.smoothed(broken, smoothing), broken)
@@ -168,8 +168,8 @@ def test_rates_name_the_picked_models(inputs, tables):
     chosen = tables["picks"].query("found == 1")
     named = tables["rates"].query("picked != ''")
     key = ["init", "rate", "nc3"]
-    wanted = sorted(chosen[[*key, "model"]].itertuples(index=False, name=None))
-    assert sorted(named[[*key, "picked"]].itertuples(index=False, name=None)) == wanted
+    expected = sorted(chosen[[*key, "model"]].itertuples(index=False, name=None))
+    assert sorted(named[[*key, "picked"]].itertuples(index=False, name=None)) == expected
     history = inputs["history"].query("epoch == 3")
     assert list(tables["rates"]["train_accuracy"]) == list(history["train_accuracy"])
 
@@ -239,10 +239,10 @@ def test_heat_maps_are_those_of_the_chosen_network(inputs, tables):
         traced = tables["traced"][tables["traced"]["kernel"] == kernel]
         norm_rows = tables["norms"][tables["norms"]["kernel"] == kernel]
         means = tables["blocks"][tables["blocks"]["kernel"] == kernel]
-        wanted = np.einsum("kikj->ij", full)
-        np.testing.assert_allclose(square(traced), wanted, rtol=1e-3, atol=1e-4 * wanted.max())
-        end = np.quantile(wanted, 0.995)
-        np.testing.assert_allclose(square(traced, "share"), wanted / end, rtol=2e-3, atol=1e-4)
+        expected = np.einsum("kikj->ij", full)
+        np.testing.assert_allclose(square(traced), expected, rtol=1e-3, atol=1e-4 * expected.max())
+        end = np.quantile(expected, 0.995)
+        np.testing.assert_allclose(square(traced, "share"), expected / end, rtol=2e-3, atol=1e-4)
         assert traced["share"].max() > 1
         assert list(traced["class_row"]) == list(labels[traced["row"]])
         norms = np.sqrt((full**2).sum((1, 3)))
@@ -262,7 +262,7 @@ def test_heat_maps_are_those_of_the_chosen_network(inputs, tables):
                 if min(norms[i, i], norms[j, j]) > 0:
                     shares.append(norms[i, j] / min(norms[i, i], norms[j, j]))
         assert block["norm_over_smaller"] == pytest.approx(np.median(shares), rel=1e-3)
-        assert block["diagonal"] == pytest.approx(np.trace(wanted) / 20 / len(norms), rel=1e-4)
+        assert block["diagonal"] == pytest.approx(np.trace(expected) / 20 / len(norms), rel=1e-4)
         assert (block["choice"], block["rate"]) == ("collapsed", picked["rate"])
     measures = inputs["measures"]
     own = measures[measures["replica"] == picked["replica"]]

@@ -73,9 +73,9 @@ def test_a_network_does_not_depend_on_the_others_in_its_stack(tables):
     for found, replica in ((alone, 0), (pieces, 2)):
         measures = found["measures"]
         row = measures[(measures["replica"] == replica) & (measures["epoch"] == 2)]
-        wanted = tables["measures"].query("replica == 2 and epoch == 2")
+        expected = tables["measures"].query("replica == 2 and epoch == 2")
         columns = ["nc3", "kappa_c", "alignment_theta", "test_accuracy", "tau"]
-        np.testing.assert_allclose(row[columns], wanted[columns], rtol=1e-3)
+        np.testing.assert_allclose(row[columns], expected[columns], rtol=1e-3)
     assert list(pieces["measures"]["replica"]) == [0, 1, 2, 3] * 2
     assert list(pieces["weights"]["replica"]) == [0, 1]
 
@@ -121,8 +121,8 @@ def test_measures_of_a_stack_are_those_of_plain_networks(network):
         )
         weight, bias = (part.detach().numpy() for part in module.head.parameters())
         kappa = [kernels[f"kappa_{kind}"] for kind in "dcn"]
-        wanted = kernels | collapse.collapse_measures(features, labels, weight, bias, kappa)
-        assert row == pytest.approx(wanted, rel=1e-8)
+        expected = kernels | collapse.collapse_measures(features, labels, weight, bias, kappa)
+        assert row == pytest.approx(expected, rel=1e-8)
 
 
 def test_a_network_that_diverged_has_no_measures():

@@ -254,9 +254,9 @@ def test_energies_of_the_labels_are_those_by_projection():
     vectors = np.linalg.svd(kernel)[0]
     for k in range(1, 7):
         span = vectors[:, :k]
-        wanted = np.linalg.norm(span @ span.T @ y.numpy()) ** 2 / 6
+        expected = np.linalg.norm(span @ span.T @ y.numpy()) ** 2 / 6
         found = energy.loc[("energy", "epoch 3", k)]
-        assert found["y"] == pytest.approx(wanted, abs=1e-9)
+        assert found["y"] == pytest.approx(expected, abs=1e-9)
         assert (found["runs"], found["failed"]) == (1, 1)
         assert energy.loc[("energy", nu.CHANCE, k), "y"] == pytest.approx(k / 6)
     second = energy.loc[("top", "first 2", 3), "y"]

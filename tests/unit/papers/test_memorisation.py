@@ -78,8 +78,8 @@ def linear():
 @pytest.mark.parametrize(("samples", "depth", "mu"), [(7, 2, 0.5), (30, 5, 0.3), (4, 20, 0.9)])
 def test_ideal_eigenvalues_are_those_of_the_ideal_kernel(samples, depth, mu):
     kernel = np.where(np.eye(samples, dtype=bool), 1.0, mu ** (depth - 1))
-    wanted = np.linalg.eigvalsh(kernel)
-    np.testing.assert_allclose(ideal_eigenvalues(samples, depth, mu), wanted, atol=1e-10)
+    expected = np.linalg.eigvalsh(kernel)
+    np.testing.assert_allclose(ideal_eigenvalues(samples, depth, mu), expected, atol=1e-10)
 
 
 def test_ideal_spectra_sum_to_the_number_of_samples(ideal):
@@ -222,8 +222,8 @@ def test_one_example_in_closed_form(linear):
     output = np.array([_output(run) for run in first["run"]])
     error = output - 1
     step = 0.1 / 2
-    wanted = (1 - 2 * step + step**2 * error * output) ** 2
-    np.testing.assert_allclose(first["first_ratio"], wanted, rtol=1e-10)
+    expected = (1 - 2 * step + step**2 * error * output) ** 2
+    np.testing.assert_allclose(first["first_ratio"], expected, rtol=1e-10)
 
 
 def _output(run):

@@ -156,9 +156,9 @@ def test_errors_of_overlaps_follow_from_the_law_of_the_open_units(of_dgn):
         law = stats.binom.pmf(counts, chosen["width"], share)
         square = law @ (counts / (law @ counts)) ** 2
         for depth in chosen["depths"]:
-            wanted = ((square ** (depth - 1) - 1) / chosen["draws"]) ** 0.5
+            expected = ((square ** (depth - 1) - 1) / chosen["draws"]) ** 0.5
             case = f"{name} overlap / expectation, d={depth}"
-            assert found[case] == pytest.approx(wanted, rel=1e-9)
+            assert found[case] == pytest.approx(expected, rel=1e-9)
 
 
 def test_no_network_is_drawn_twice(monkeypatch):
@@ -181,14 +181,14 @@ def test_no_network_is_drawn_twice(monkeypatch):
 
 
 def test_measures_of_two_kernels():
-    wanted = np.array([[2.0, 1.0], [1.0, 3.0]])
-    assert relative_error(wanted, wanted) == 0
-    assert relative_error(3 * wanted, wanted) == pytest.approx(2)
-    stack = np.stack([wanted, 2 * wanted, wanted + 5])
-    np.testing.assert_allclose(scale(stack[:2], wanted), [1, 2])
-    np.testing.assert_allclose(correlation(stack, wanted), 1)
-    assert correlation([[2.0, 1.0], [1.0, 0.0]], wanted) == pytest.approx(-0.5)
+    expected = np.array([[2.0, 1.0], [1.0, 3.0]])
+    assert relative_error(expected, expected) == 0
+    assert relative_error(3 * expected, expected) == pytest.approx(2)
+    stack = np.stack([expected, 2 * expected, expected + 5])
+    np.testing.assert_allclose(scale(stack[:2], expected), [1, 2])
+    np.testing.assert_allclose(correlation(stack, expected), 1)
+    assert correlation([[2.0, 1.0], [1.0, 0.0]], expected) == pytest.approx(-0.5)
     with pytest.raises(ConfigError, match="zero"):
-        relative_error(wanted, 0 * wanted)
+        relative_error(expected, 0 * expected)
     with pytest.raises(ConfigError, match="all entries of a kernel are equal"):
-        correlation(wanted, np.ones((2, 2)))
+        correlation(expected, np.ones((2, 2)))

@@ -48,10 +48,10 @@ def test_windows_of_the_convolution_are_those_of_a_correlation(size, window):
     weights = rng.standard_normal((window, window))
     for end, own in edges.groupby("end"):
         top, left = divmod(int(end) - 1, size - window + 1)
-        wanted = (image[top : top + window, left : left + window] * weights).sum()
+        expected = (image[top : top + window, left : left + window] * weights).sum()
         starts = own["start"].astype(int).to_numpy() - 1
         taps = own["weight"].astype(int).to_numpy() - 1
-        assert math.isclose(image.ravel()[starts] @ weights.ravel()[taps], wanted)
+        assert math.isclose(image.ravel()[starts] @ weights.ravel()[taps], expected)
 
 
 def test_recurrent_connections_lead_back_and_identities_join_equal_units():
@@ -107,8 +107,8 @@ def test_risks_are_those_of_the_pseudoinverse(parameters):
     for signal, sigma2 in ((1.0, 0.25), (2.0, 4.0)):
         true = math.sqrt(signal) * weights
         found = np.linalg.pinv(x) @ (x @ true + math.sqrt(sigma2) * noise)
-        wanted = ((found - true) ** 2).sum(axis=0)
-        assert np.allclose(signal * bias + sigma2 * variance, wanted, rtol=1e-8)
+        expected = ((found - true) ** 2).sum(axis=0)
+        assert np.allclose(signal * bias + sigma2 * variance, expected, rtol=1e-8)
 
 
 def test_the_error_of_a_median_is_that_of_order_statistics():
@@ -162,9 +162,9 @@ def test_gradient_descent_reaches_the_weights_of_least_norm(parameters):
     x = rng.standard_normal((15, parameters))
     y = rng.standard_normal(15)
     rate = 1 / np.linalg.eigvalsh(x.T @ x).max()
-    wanted = np.linalg.pinv(x) @ y
+    expected = np.linalg.pinv(x) @ y
     found = risk.descend(x, y, rate, 5000)
-    assert np.allclose(found, wanted, atol=1e-9)
+    assert np.allclose(found, expected, atol=1e-9)
     one = risk.descend(x, y, rate, 1)
     assert np.allclose(one, rate * x.T @ y)
 

@@ -164,9 +164,9 @@ def test_rates_are_those_of_the_largest_eigenvalue_of_the_full_kernel(own):
         stack = initial_stack(("trust/descent", "relu"), [Draw(3, 1, 1)], [64, 6, 6, 10], "relu")
     stack = stack.copy(torch.float64)
     full = full_kernel(stack, x.double())
-    wanted = 20 / float(torch.linalg.eigvalsh(full.reshape(200, 200))[-1])
+    expected = 20 / float(torch.linalg.eigvalsh(full.reshape(200, 200))[-1])
     found = own["networks"].query("sigma_w2 == 3 and depth == 3 and seed == 1")
-    assert found["rate"].item() == pytest.approx(wanted, rel=1e-3)
+    assert found["rate"].item() == pytest.approx(expected, rel=1e-3)
     assert own["networks"]["eta_lambda"].between(0.9, 1.001).all()
     half = with_own_rates(rate=0.5, sigma_w2=[3], depths=[3])["networks"]["rate"]
     np.testing.assert_allclose(
@@ -199,9 +199,9 @@ def test_the_figure_shows_what_both_rules_have(control, tmp_path):
     own = own[own["activation"] == "tanh"]
     networks = control["tanh_scaled_networks"]
     ratios = networks["lowest_loss"] / networks["constant_loss"]
-    wanted = ratios.groupby([networks["sigma_w2"], networks["depth"]]).mean()
+    expected = ratios.groupby([networks["sigma_w2"], networks["depth"]]).mean()
     np.testing.assert_allclose(
-        own.set_index(["sigma_w2", "depth"])["value"].loc[wanted.index], wanted
+        own.set_index(["sigma_w2", "depth"])["value"].loc[expected.index], expected
     )
     assert [title.partition(",")[0] for title in titles(figure)] == ["tanh"] * 2 + ["ReLU"] * 2
     assert len(figure.axes) == 8

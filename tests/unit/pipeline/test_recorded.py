@@ -206,8 +206,8 @@ def test_other_packages_are_counted_and_are_a_reason_if_the_user_wants_so(made):
     mine = plans()
     assert mine.reasons("npf_nu") == ()
     assert mine.other_packages == {f"torch 1.0 → {now}": 1}
-    wanted = JobPlans(job_plan, ".", rerun_packages=True)
-    assert wanted.reasons("npf_nu") == (f"packages: torch 1.0 → {now}",)
+    expected = JobPlans(job_plan, ".", rerun_packages=True)
+    assert expected.reasons("npf_nu") == (f"packages: torch 1.0 → {now}",)
 
 
 def test_what_is_forced_is_made_again_with_what_rests_on_it(made):

@@ -153,7 +153,7 @@ def test_killed_between_two_checkpoints(name, smoke, files, tmp_path, monkeypatc
     """It ends with the bytes of an undisturbed run, and what was stored is not computed again."""
     with monkeypatch.context() as patch:
         whole = Saves(patch)
-        wanted = run(name, smoke, files, tmp_path, tmp_path / "whole")
+        expected = run(name, smoke, files, tmp_path, tmp_path / "whole")
     assert whole.count > 1, "there is nothing between two checkpoints"
     saved = 0
     for kill in sorted({1, whole.count // 2}):
@@ -164,7 +164,7 @@ def test_killed_between_two_checkpoints(name, smoke, files, tmp_path, monkeypatc
         saved += saves.count
     with monkeypatch.context() as patch, caplog.at_level(logging.INFO, "finitewidth"):
         saves = Saves(patch)
-        assert run(name, smoke, files, tmp_path, tmp_path / "killed") == wanted
+        assert run(name, smoke, files, tmp_path, tmp_path / "killed") == expected
     # a training saves the state that it continues from again
     assert whole.count <= saved + saves.count <= whole.count + 2
     assert re.search("continuing after|finished in an earlier run", caplog.text)

@@ -64,11 +64,11 @@ def with_their_own(requirements: list[str], extra: str = "") -> set[str]:
         requirement = Requirement(text)
         if requirement.marker and not requirement.marker.evaluate({"extra": extra}):
             continue
-        for wanted in ("", *requirement.extras):
-            if (requirement.name, wanted) not in found:
-                found.add((requirement.name, wanted))
+        for expected in ("", *requirement.extras):
+            if (requirement.name, expected) not in found:
+                found.add((requirement.name, expected))
                 of_its_own = distribution(requirement.name).requires or []
-                left += [(each, wanted) for each in of_its_own]
+                left += [(each, expected) for each in of_its_own]
     return {canonicalize_name(name) for name, _ in found}
 
 

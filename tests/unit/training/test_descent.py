@@ -56,11 +56,11 @@ def test_the_gradient_is_that_of_autograd(activation, depth):
     passes = Passes(stack, x, y)
     passes.forward()
     found = passes.gradient()
-    wanted = gradients_by_torch(stack.copy(), x, y)
-    for one, two in zip(found, wanted, strict=True):
+    expected = gradients_by_torch(stack.copy(), x, y)
+    for one, two in zip(found, expected, strict=True):
         assert (one - two).norm() <= 1e-12 * two.norm()
     np.testing.assert_allclose(passes.losses(), losses_by_torch(stack, x, y), rtol=1e-13)
-    for one, two in zip(passes.gradient(np.array([2.0, 0.5])), wanted, strict=True):
+    for one, two in zip(passes.gradient(np.array([2.0, 0.5])), expected, strict=True):
         assert torch.allclose(one[0], 2 * two[0], rtol=1e-12, atol=1e-15)
         assert torch.allclose(one[1], 0.5 * two[1], rtol=1e-12, atol=1e-15)
 
@@ -74,10 +74,10 @@ def test_the_largest_eigenvalue_is_that_of_the_full_kernel(activation):
     start = torch.randn(2, 12, OUTPUTS, generator=torch.Generator().manual_seed(1), **DOUBLE)
     found, vector = passes.largest_eigenvalue(start / start.flatten(1).norm(), 400)
     full = full_kernel(stack, x)
-    wanted = torch.linalg.eigvalsh(full.reshape(2, 12 * OUTPUTS, -1))[:, -1] / 12
-    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    expected = torch.linalg.eigvalsh(full.reshape(2, 12 * OUTPUTS, -1))[:, -1] / 12
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
     again, _ = passes.largest_eigenvalue(vector, 1)
-    np.testing.assert_allclose(again, wanted, rtol=1e-6)
+    np.testing.assert_allclose(again, expected, rtol=1e-6)
 
 
 def test_initial_weights():
@@ -123,10 +123,10 @@ def test_steps_are_those_of_a_plain_loop(activation):
     result = descended(stack, (x, y), rate=0.01, steps=12, times=(3,), mode="steps", stop=None)
     plain = stack.copy()
     kernels = []
-    wanted = {}
+    expected = {}
     for time in range(13):
         kernels.append(traced_kernel(plain, x))
-        wanted[time] = losses_by_torch(plain, x, y).detach()
+        expected[time] = losses_by_torch(plain, x, y).detach()
         gradients = gradients_by_torch(plain, x, y)
         plain = plain.with_parameters(
             [t.detach() - 0.01 * g for t, g in zip(plain.parameters, gradients, strict=True)]
@@ -134,13 +134,15 @@ def test_steps_are_those_of_a_plain_loop(activation):
     found = {(row["replica"], row["time"]): row for row in result.snapshots}
     assert list(found) == [(r, t) for r in range(2) for t in (0, 3, 12)]
     for (replica, time), row in found.items():
-        assert row["loss"] == pytest.approx(wanted[time][replica].item(), rel=1e-11)
+        assert row["loss"] == pytest.approx(expected[time][replica].item(), rel=1e-11)
         change = (kernels[time] - kernels[0])[replica].norm() / kernels[0][replica].norm()
         assert row["change"] == pytest.approx(change.item(), rel=1e-9)
     for replica, row in enumerate(result.ends):
         assert row["replica"] == replica
         assert row["steps_taken"] == row["gradients"] == 12
-        assert row["lowest_loss"] == pytest.approx(min(w[replica].item() for w in wanted.values()))
+        assert row["lowest_loss"] == pytest.approx(
+            min(w[replica].item() for w in expected.values())
+        )
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
@@ -189,8 +191,8 @@ def test_a_mode_of_a_quadratic_loss(rate):
     assert result.ends[0]["eta_lambda_start"] == pytest.approx(eta_lambda, rel=1e-9)
     assert result.ends[0]["gradients"] < 0.6 * result.ends[0]["steps_taken"]
     for row in result.snapshots[1:4]:
-        wanted = (1 - eta_lambda) ** row["time"]
-        assert abs((row["loss"] / first) ** 0.5 - wanted) <= 2e-3
+        expected = (1 - eta_lambda) ** row["time"]
+        assert abs((row["loss"] / first) ** 0.5 - expected) <= 2e-3
 
 
 def stops_by_brute_force(losses, fall, patience):
@@ -302,8 +304,8 @@ def test_removing_a_replica_changes_no_other(activation, mode):
         for number, place in enumerate(places):
             assert {**part.ends[number], "replica": place} == together.ends[place]
             found = [row for row in part.snapshots if row["replica"] == number]
-            wanted = [row for row in together.snapshots if row["replica"] == place]
-            assert [{**row, "replica": place} for row in found] == wanted
+            expected = [row for row in together.snapshots if row["replica"] == place]
+            assert [{**row, "replica": place} for row in found] == expected
 
 
 @pytest.mark.parametrize(

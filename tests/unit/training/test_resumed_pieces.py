@@ -31,8 +31,8 @@ def stored(folder, work, seconds=-1.0, pieces=PIECES, identity="0a", part="lette
     return list(stored_map(work, pieces, Checkpoints(folder, identity, seconds), part))
 
 
-def same(found, wanted):
-    assert repr(found) == repr(wanted)
+def same(found, expected):
+    assert repr(found) == repr(expected)
 
 
 WANTED = list(stored_map(Work(), PIECES))

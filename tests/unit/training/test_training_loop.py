@@ -44,7 +44,7 @@ def test_labels_mean_what_they_say():
 
         scores = [row["test_accuracy"] for row in rows]
         tied += scores.count(max(scores)) > 1
-        wanted = {
+        expected = {
             "best_test": best("test_accuracy"),
             "best_validation": best("test_accuracy_first"),
             "last": run.epochs,
@@ -53,8 +53,8 @@ def test_labels_mean_what_they_say():
             "best_so_far2": best("test_accuracy", 2),
             "best_so_far5": best("test_accuracy", 5),
         }
-        assert {name.split("/")[0] for name in weights} == set(wanted)
-        for label, epoch in wanted.items():
+        assert {name.split("/")[0] for name in weights} == set(expected)
+        for label, epoch in expected.items():
             for name, array in by_epoch[epoch].items():
                 np.testing.assert_array_equal(
                     weights[f"{label}/{name}"][place], array[place], err_msg=f"{label} {name}"
@@ -98,16 +98,16 @@ def test_a_diverged_replica_leaves_its_neighbours_alone(optimiser, caplog):
     (told,) = caplog.messages
     assert "1 of 3 replicas have diverged, now" in told
     assert "seed 1 (step size 1e+30)" in told
-    wanted = gated.train(described(replicas=calm, **changes), images)
+    expected = gated.train(described(replicas=calm, **changes), images)
     diverged = [row["diverged"] for row in found.history if row["seed"] == 1]
     assert diverged[-1] == 1
     assert diverged == sorted(diverged)
     assert len(diverged) == EPOCHS
     for seed in (0, 2):
-        rows = [[row for row in each.history if row["seed"] == seed] for each in (found, wanted)]
+        rows = [[row for row in each.history if row["seed"] == seed] for each in (found, expected)]
         assert rows[0] == rows[1]
         assert not any(row["diverged"] for row in rows[0])
-        for name, array in wanted.weights.items():
+        for name, array in expected.weights.items():
             np.testing.assert_array_equal(found.weights[name][seed], array[seed])
 
 
@@ -134,10 +134,10 @@ def test_pretrained_features_are_those_of_the_seed_and_its_best_step_size():
         assert earlier_run.replicas[place].seed == seed
         assert earlier_run.replicas[place].step_size == chosen
         for layer in (0, 1):
-            wanted = earlier.weights[f"best_test/value/{layer}.weight"][place]
+            expected = earlier.weights[f"best_test/value/{layer}.weight"][place]
             for label in ("epoch0", "last"):  # fixed: not learnt
                 found = weights[f"{label}/feature/{layer}.weight"][seed]
-                np.testing.assert_array_equal(found, wanted)
+                np.testing.assert_array_equal(found, expected)
     assert "last/feature/2.weight" not in weights
 
 

@@ -83,13 +83,13 @@ def test_interrupted_again_and_again(tmp_path_factory, pauses, regime, convoluti
 def test_interrupted_between_epochs(tmp_path, monkeypatch, method, call):
     run = described(optimiser="adam")
     store = CheckpointStore(tmp_path, "a", -1.0)
-    wanted = gated.train(run, IMAGES)
+    expected = gated.train(run, IMAGES)
     with monkeypatch.context() as patch:
         original = getattr(gated._Training, method)
         patch.setattr(gated._Training, method, killing(original, call - 1))
         with pytest.raises(KilledError):
             gated.train(run, IMAGES, checkpoints=store)
-    assert_same(gated.train(run, IMAGES, checkpoints=store), wanted)
+    assert_same(gated.train(run, IMAGES, checkpoints=store), expected)
 
 
 def test_two_checkpoints_are_kept_and_at_the_end_one(tmp_path):
