@@ -18,7 +18,7 @@ EQUAL = (4, 4, 4, 4)  # n_0, ..., n_(L-1) of networks of which the change of the
 
 @dataclass(frozen=True)
 class Networks:
-    """Random ReLU networks without biases, and what x = (1, 0, ..) makes of them.
+    """Random ReLU networks without biases, and their signals and errors for x = (1, 0, ..).
 
     Attributes:
         weights: W^l for l = 1..L; (draws, n_l, n_(l-1)) each.

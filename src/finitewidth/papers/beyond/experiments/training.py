@@ -141,7 +141,10 @@ def _tensors(
 def _train(
     images: _Images, draw: Draw, settings: Mapping[str, Any], **job: Any
 ) -> list[dict[str, Any]]:
-    """At each time blocks of the kernel and losses as a ``row``, at some the ``kernel`` (S, S)."""
+    """Train one network, and observe it at each time.
+
+    An observation has the ``row`` of blocks and losses, and at ``maps`` also the ``kernel``, (S, S).
+    """
     x, y = images.train
     hidden = [settings["width"]] * settings["hidden"]
     stack = initial_stack((NAME,), [draw], [x.shape[1], *hidden, y.shape[1]], "relu")

@@ -39,8 +39,7 @@ STARTS = {
 PATHS = 4
 NODES = 4  # per layer; four paths use at most four
 Way = tuple[tuple[int, ...], tuple[int, ...]]  # start and end nodes of the paths through a layer
-# each row: what an equation computes, the network that it belongs to (empty if there is one), and
-# its LaTeX
+# each row: the quantity that an equation defines, its network (empty if there is only one), LaTeX
 FEATURE, VALUE = "Feature network (NPF)", "Value network (NPV)"
 _DECOUPLED = [
     ("Input", FEATURE, "z^f_x(0) = x"),

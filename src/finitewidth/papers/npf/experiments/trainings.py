@@ -77,11 +77,11 @@ def stages(stages: Mapping[str, Any], regimes: Mapping[str, Any]) -> Iterator[Pl
 
 
 def nu(nu: Mapping[str, Any]) -> Iterator[PlannedTraining]:
-    """ReLU networks telling two digits apart, kept every few epochs."""
+    """ReLU networks that classify two digits; weights are stored every few epochs."""
     yield planned("nu", "nu", nu["network"], nu, replicas_of("relu", "npf/nu", nu))
 
 
 def kvf(kvf: Mapping[str, Any]) -> Iterator[PlannedTraining]:
-    """DLNPF networks, kept every few epochs."""
+    """DLNPF networks; weights are stored every few epochs."""
     replicas = replicas_of("dlnpf", "npf/kvf", kvf, **kvf["gate"])
     yield planned("kvf", "kvf", kvf["network"], kvf, replicas)

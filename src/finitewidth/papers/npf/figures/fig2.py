@@ -206,10 +206,11 @@ def _equations(axis: Axes, rows: pd.DataFrame) -> None:
 
 
 def _mathtext(formula: str) -> str:
-    """Write what mathtext lacks otherwise: indices of sums beside the sign.
+    """Rewrite a formula for mathtext.
 
-    Indices of indices would be too small: what an indicator is of stands on the line, and the
-    index of the output, which is drawn above, is left out.
+    The index of a sum stands beside its sign, since mathtext has no limits below it. Indices of
+    indices would be too small: the condition of an indicator stands on the line, and the index of
+    the output, which is drawn above, is left out.
     """
     text = formula.replace(r"\sum_j", r"\Sigma_j\,")
     text = re.sub(r"\\mathbf\{1\}_\{(\\\{.*?\\\})\}", r"\\mathbf{1}\1", text)

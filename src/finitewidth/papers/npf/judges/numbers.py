@@ -197,5 +197,5 @@ def _mean_of_cells(
 
 
 def _first_reason(numbers: Iterable[Ours]) -> str:
-    """Why the first of some numbers that rests on untrained networks does so; empty without any."""
+    """The first reason why a number rests on untrained networks; empty if none of them does."""
     return next((ours.untrained for ours in numbers if ours.untrained), "")

@@ -52,7 +52,7 @@ def untrained_stages(runs: pd.DataFrame, *stages: int) -> str:
 
 
 def _not_trained(runs: pd.DataFrame, key: str, names: Mapping[Any, str]) -> str:
-    """Say that runs of the first of some networks, by their names, are not trained.
+    """Say which network, the first of those named, has a run that is not trained; empty if none.
 
     All models of the paper are trained close to 100 % (caption of Table 2).
     """
@@ -336,7 +336,7 @@ def _rank_correlation(curves: pd.DataFrame, how: str = "", **thresholds: Any) ->
 
 
 def n22(tables: Tables) -> list[Part]:
-    """K^v and K^f are within a factor of ten of each other at every kept epoch."""
+    """K^v and K^f are within a factor of ten of each other at every stored epoch."""
     runs = tables["kernels"]
     if runs.empty:
         raise CannotDecideError("no kernel was measured")
