@@ -236,18 +236,24 @@ def mixed_terms() -> Evidence:
         depth = round(lam * width)
         x = 1 + 5 / width
         y = 1 + 1 / width
-        # pairs with l_1 > 1, by l_2 - l_1
-        apart = np.arange(1, depth - 1)
-        inner = ((depth - 1 - apart) * x ** (depth - 1 - apart) * y**apart).sum()
-        # pairs with l_1 = 1, by l_2
-        upper = np.arange(2, depth + 1)
-        first = (x ** (depth - upper) * y ** (upper - 1)).sum()
-        share = 4 * lam * (inner + first) / depth**2 / x**depth
+        share = 4 * lam * _sum_over_pairs(depth, x, y) / depth**2 / x**depth
         # the other terms of the paper's expression, divided in the same way
         others = (1 - (y / x) ** depth) * (1 + (5 - 4 * alpha_0) / width) / (4 * lam)
         coefficients.append(float(width * (share + others - 1)))
     truth, error = extrapolated(coefficients)
     return Evidence(truth, error, -5.0, -4.0)
+
+
+def _sum_over_pairs(depth: int, x: float, y: float) -> float:
+    """Sum of x^(L - l_2 + l_1 - 1) y^(l_2 - l_1) over all pairs of layers l_1 < l_2."""
+    # pairs with l_1 > 1, by l_2 - l_1
+    apart = np.arange(1, depth - 1)
+    number = depth - 1 - apart
+    inner = (number * x**number * y**apart).sum()
+    # pairs with l_1 = 1, by l_2
+    upper = np.arange(2, depth + 1)
+    first = (x ** (depth - upper) * y ** (upper - 1)).sum()
+    return inner + first
 
 
 def crossed_sums() -> Evidence:

@@ -143,7 +143,8 @@ def _train(
 ) -> list[dict[str, Any]]:
     """Train one network, and observe it at each time.
 
-    An observation has the ``row`` of blocks and losses, and at ``maps`` also the ``kernel``, (S, S).
+    An observation has the ``row`` of blocks and losses; at ``maps`` it also has the ``kernel``,
+    (S, S).
     """
     x, y = images.train
     hidden = [settings["width"]] * settings["hidden"]
