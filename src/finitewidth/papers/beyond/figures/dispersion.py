@@ -56,16 +56,16 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     """
     bands = settings["errors"] == "bands"
     curve, _ = GROUPS[settings["group"]]
-    estimates, theory = lines.of_group(tables, settings["group"], bands)
+    estimates, theory = lines.tables_of_group(tables, settings["group"], bands)
     numbers = {"high_variance": ("dispersion", "high_variance", "threshold")}
     printed = theory["curve"] == curve
     if curve == "printed_limit":  # the paper gives the limit of the ordered phase as a number
         numbers = {"ordered_limit": ("dispersion", "ordered", "limit"), **numbers}
         printed &= theory["sigma_w2"] >= EDGE
     curves = theory[printed | (theory["curve"] == "exact")]
-    ours = lines.joined(estimates, curves, "dispersion")
+    ours = lines.estimates_and_curves(estimates, curves, "dispersion")
     ours = ours.assign(marked=0) if bands else _marked(ours)
-    paper = lines.from_paper(tables["reported"], "dispersion", numbers).assign(marked=0)
+    paper = lines.printed_rows(tables["reported"], "dispersion", numbers).assign(marked=0)
     return pd.concat([ours, paper], ignore_index=True)
 
 

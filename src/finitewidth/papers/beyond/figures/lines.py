@@ -32,7 +32,7 @@ NETWORKS = {  # columns that say of which networks a value is
 }
 
 
-def of_group(
+def tables_of_group(
     tables: Mapping[str, pd.DataFrame], group: str, banded: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Estimates and theory of a group; with ``banded`` only what is shown with error bands."""
@@ -47,7 +47,7 @@ def _rows_of(table: pd.DataFrame, group: str, banded: bool) -> pd.DataFrame:
     return rows[rows["banded"].astype(bool)] if banded else rows
 
 
-def joined(estimates: pd.DataFrame, theory: pd.DataFrame, value: str) -> pd.DataFrame:
+def estimates_and_curves(estimates: pd.DataFrame, theory: pd.DataFrame, value: str) -> pd.DataFrame:
     """Join estimates and curves in one table.
 
     Both have ``x`` = L / M and ``y``, which becomes the column ``value``. ``series`` is
@@ -60,7 +60,7 @@ def joined(estimates: pd.DataFrame, theory: pd.DataFrame, value: str) -> pd.Data
     return rows.rename(columns=names).assign(cosine=rows.get("cosine", np.nan))
 
 
-def from_paper(reported: pd.DataFrame, value: str, keys: Mapping[str, Sequence]) -> pd.DataFrame:
+def printed_rows(reported: pd.DataFrame, value: str, keys: Mapping[str, Sequence]) -> pd.DataFrame:
     """Rows with numbers that the paper prints, series -> key, and that hold for all networks."""
     numbers = [printed_number(reported, "beyond", *key) for key in keys.values()]
     rows = pd.DataFrame({"series": keys.keys(), value: numbers})

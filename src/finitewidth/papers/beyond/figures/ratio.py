@@ -44,7 +44,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     at infinite width with both parts of the kernel.
     """
     bands = settings["errors"] == "bands"
-    estimates, theory = lines.of_group(tables, "ratio", bands)
+    estimates, theory = lines.tables_of_group(tables, "ratio", bands)
     if not bands:
         estimates = estimates[estimates["sample"] == lines.samples_of(estimates)[-1]]
     is_printed = (theory["curve"] == "printed") & (theory["sigma_w2"] < EDGE)
@@ -55,8 +55,8 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         "lower_bound": (quantity, "limit", "lower_bound"),
         "upper_bound": (quantity, "limit", "upper_bound"),
     }
-    ours = lines.joined(estimates, theory, "ratio")
-    paper = lines.from_paper(tables["reported"], "ratio", bounds)
+    ours = lines.estimates_and_curves(estimates, theory, "ratio")
+    paper = lines.printed_rows(tables["reported"], "ratio", bounds)
     return pd.concat([ours, paper], ignore_index=True)
 
 

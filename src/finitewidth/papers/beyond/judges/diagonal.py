@@ -68,7 +68,7 @@ def up_to_lambda(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["x"] <= TO_LAMBDA + 1e-9]
 
 
-def beside(
+def with_curves(
     rows: pd.DataFrame, theory: pd.DataFrame, *curves: str, more: tuple[str, ...] = ()
 ) -> pd.DataFrame:
     """Rows with a column for each of the curves, at the same networks and columns ``more``."""
@@ -124,7 +124,7 @@ def _exact_limits(doubled: pd.DataFrame, phase: str) -> Iterator[Part]:
 
 def _measured(tables: Tables, phase: str) -> Iterator[Part]:
     """The measured r over the printed limit at each sigma_w2 of a phase, for the widest network."""
-    rows = beside(drawn(tables["estimates"], "phases"), tables["theory"], "printed_limit")
+    rows = with_curves(drawn(tables["estimates"], "phases"), tables["theory"], "printed_limit")
     is_phase = rows["sigma_w2"] > 2 if phase == "chaotic" else rows["sigma_w2"] == 2
     is_widest = rows["width"] == rows["width"].max()
     rows = rows[is_phase & is_widest & (rows["depth"] >= FROM_DEPTH)]
@@ -234,7 +234,7 @@ def b04(tables: Tables) -> Iterator[Part]:
 def b07(tables: Tables) -> Iterator[Part]:
     """Near the edge of chaos Theorem 3.2 describes networks better than Theorem 3.1."""
     rows = drawn(tables["estimates"], "near")
-    rows = beside(rows, tables["theory"], "printed_limit", "printed_sums")
+    rows = with_curves(rows, tables["theory"], "printed_limit", "printed_sums")
     for alpha_0, line in rows[rows["depth"] >= FROM_DEPTH].groupby("alpha_0"):
         of_sums = np.log(line["y"] / line["printed_sums"]).to_numpy()
         of_limit = np.log(line["y"] / line["printed_limit"]).to_numpy()
@@ -264,7 +264,7 @@ def b08(tables: Tables) -> Iterator[Part]:
 
 def b09(tables: Tables) -> Iterator[Part]:
     """n_0 < M: r of ordered networks has a peak inside and is lower at the deepest."""
-    rows = beside(drawn(tables["estimates"], "near"), tables["theory"], "exact")
+    rows = with_curves(drawn(tables["estimates"], "near"), tables["theory"], "exact")
     rows = rows[(rows["alpha_0"] < 1) & (rows["sigma_w2"] < 2)]
     for (alpha_0, variance), line in rows.groupby(["alpha_0", "sigma_w2"]):
         peak = required(line[line["exact"] == line["exact"].max()], "exact values")

@@ -12,12 +12,12 @@ from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import Part
 from finitewidth.papers.beyond.judges.diagonal import (
     TO_LAMBDA,
-    beside,
     drawn,
     ends,
     estimated,
     limit_of,
     up_to_lambda,
+    with_curves,
 )
 
 FROM_DEPTH = 20
@@ -60,7 +60,7 @@ def b12(tables: Tables) -> Iterator[Part]:
         yield smallest(label, limits, low=0.25, paper=True)
         label = f"{name}: largest ratio of all widths and cosines"
         yield largest(label, estimated(ratios), high=1, paper=True)
-    rows = beside(drawn(tables["estimates"], "phases"), tables["theory"], "exact")
+    rows = with_curves(drawn(tables["estimates"], "phases"), tables["theory"], "exact")
     over_diagonal = []  # dispersions over the exact one of the diagonal
     for _, line in _at_lambda(rows).groupby(NETWORK):
         exact = float(line["exact"].iloc[0])
@@ -121,7 +121,7 @@ def _whole_rise(name: str, lines: list[pd.DataFrame]) -> Part:
 def _ordered(tables: Tables) -> pd.DataFrame:
     """Ratios of ordered networks, with (18) at the same networks, depths and cosines."""
     rows = drawn(tables["estimates"], "ratio")
-    rows = beside(rows, tables["theory"], "printed", more=("cosine",))
+    rows = with_curves(rows, tables["theory"], "printed", more=("cosine",))
     return rows[rows["sigma_w2"] < 2]
 
 
@@ -145,7 +145,7 @@ def b14(tables: Tables) -> Iterator[Part]:
 def b15(tables: Tables) -> Iterator[Part]:
     """Dispersion at most 1.3 times the prediction for the diagonal, nearly the same for angles."""
     for group, curve in PREDICTIONS.items():
-        rows = beside(drawn(tables["estimates"], group), tables["theory"], curve)
+        rows = with_curves(drawn(tables["estimates"], group), tables["theory"], curve)
         for (width, alpha_0, variance), line in _at_lambda(rows).groupby(NETWORK):
             line = line.sort_values("cosine")
             depth = line["depth"].iloc[0]

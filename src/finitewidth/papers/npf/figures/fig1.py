@@ -93,7 +93,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         title = f"paths {first} to {last}" if last > first else f"path {first}"
         line, column = divmod(number, 3)
         _paths(axis, places(line, 1 + column, title), rows, cartoon)
-    examples = sorted(set(_of(rows, "gate")["example"].astype(int)))
+    examples = sorted(set(_of_kind(rows, "gate")["example"].astype(int)))
     for number, example in enumerate(examples):
         units = places(lines - 1, 1 + number, f"gates for $x_{example}$")
         _gates(axis, units, rows, example)
@@ -107,7 +107,7 @@ def _routes(rows: pd.DataFrame) -> dict[int, tuple[int, ...]]:
     """Number of each path -> its units from the input on."""
     return {
         int(path): tuple(units["unit"].astype(int))
-        for path, units in _of(rows, "path").groupby("path")
+        for path, units in _of_kind(rows, "path").groupby("path")
     }
 
 
@@ -117,17 +117,17 @@ def _all_but_last(path_and_units: tuple[int, tuple[int, ...]]) -> tuple[int, ...
     return units[:-1]
 
 
-def _of(rows: pd.DataFrame, kind: str) -> pd.DataFrame:
+def _of_kind(rows: pd.DataFrame, kind: str) -> pd.DataFrame:
     return rows[rows["kind"] == kind]
 
 
 def _sizes(rows: pd.DataFrame) -> list[int]:
-    return [int(count) for count in _of(rows, "node").groupby("layer")["unit"].count()]
+    return [int(count) for count in _of_kind(rows, "node").groupby("layer")["unit"].count()]
 
 
 def _edges(rows: pd.DataFrame, kind: str = "edge") -> list[tuple[Unit, Unit]]:
     """The two units, as (layer, unit), that each edge joins."""
-    edges = _of(rows, kind)[["layer", "start", "unit"]].astype(int).to_numpy()
+    edges = _of_kind(rows, kind)[["layer", "start", "unit"]].astype(int).to_numpy()
     return [((layer - 1, start), (layer, end)) for layer, start, end in edges]
 
 
@@ -203,7 +203,7 @@ def _gates(axis: Axes, places: Units, rows: pd.DataFrame, example: int) -> None:
     for start, end in _edges(of_example, "active edge"):
         diagrams.edge(axis, places[start], places[end], colour=ACTIVE, width=1.8, above=1)
     gates = {}
-    for row in _of(of_example, "gate").to_dict("records"):
+    for row in _of_kind(of_example, "gate").to_dict("records"):
         gates[int(row["layer"]), int(row["unit"])] = int(row["value"])
     for unit, place in places.items():
         gate = gates.get(unit)  # inputs and output have none
@@ -232,7 +232,7 @@ def _overlap(axis: Axes, centre: Place, rows: pd.DataFrame) -> None:
     """Write Lambda as a matrix, and the paths that the first two examples share."""
     x, y = centre
     diagrams.write(axis, (x, y + 0.53), r"$\Lambda(s, s^\prime)$", size=7.5)
-    overlap = _of(rows, "overlap")
+    overlap = _of_kind(rows, "overlap")
     middle = (int(overlap["example"].max()) + 1) / 2
     for row in overlap.to_dict("records"):
         across = row["other"] - middle
@@ -246,7 +246,7 @@ def _overlap(axis: Axes, centre: Place, rows: pd.DataFrame) -> None:
             fill=diagrams.PALE if is_diagonal else "white",
         )
     both = overlap.query("example == 1 and other == 2").iloc[0]
-    shared = _path_names(list(_of(rows, "shared path")["path"].astype(int)))
+    shared = _path_names(list(_of_kind(rows, "shared path")["path"].astype(int)))
     diagrams.write(axis, (x, y - 0.37), f"$x_1$ and $x_2$ share {shared}:")
     diagrams.write(axis, (x, y - 0.53), rf"$\Lambda(1, 2) = {both['value']:g}$ per input node")
 

@@ -70,20 +70,20 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     figure, axis = diagrams.canvas(style.DOUBLE, HEIGHT)
     for height, letter in ((HEIGHT - 0.1, "a"), (EQUATIONS[0], "b"), (REGIMES[0], "c")):
         diagrams.letter(axis, (0.05, height), letter)
-    nodes = _of(rows, "node")
+    nodes = _of_kind(rows, "node")
     places = _places(nodes)
     _networks(axis, nodes)
     for row in nodes:
         _node(axis, places[row["name"]], row)
-    for row in _of(rows, "forward"):
+    for row in _of_kind(rows, "forward"):
         draw_arrow = _from_input if row["start"] == "x" else _forward
         draw_arrow(axis, places[row["start"]], places[row["end"]], row)
-    for row in _of(rows, "gate"):
+    for row in _of_kind(rows, "gate"):
         _gate(axis, places[row["start"]], places[row["end"]], f"${row['formula']}$")
-    for row in _of(rows, "gradient"):
+    for row in _of_kind(rows, "gradient"):
         _gradient(axis, places[row["start"]], row)
     _equations(axis, rows[rows["kind"] == "equation"])
-    _regimes(axis, _of(rows, "regime"))
+    _regimes(axis, _of_kind(rows, "regime"))
     return figure
 
 
@@ -92,7 +92,7 @@ def _is_layer(node: Mapping[str, str]) -> bool:
     return node["name"] not in ("x", "y")
 
 
-def _of(rows: pd.DataFrame, kind: str) -> list[dict[str, str]]:
+def _of_kind(rows: pd.DataFrame, kind: str) -> list[dict[str, str]]:
     return rows[rows["kind"] == kind].to_dict("records")
 
 
