@@ -61,7 +61,7 @@ def estimates_and_curves(estimates: pd.DataFrame, theory: pd.DataFrame, value: s
 
 
 def printed_rows(reported: pd.DataFrame, value: str, keys: Mapping[str, Sequence]) -> pd.DataFrame:
-    """Rows with numbers that the paper prints, series -> key, and that hold for all networks."""
+    """Rows with the numbers that the paper prints for all networks; ``keys`` are series -> key."""
     numbers = [printed_number(reported, "beyond", *key) for key in keys.values()]
     rows = pd.DataFrame({"series": keys.keys(), value: numbers})
     return rows.assign(source="paper", sample="none")
