@@ -10,6 +10,7 @@ from tests.helpers.kernels_by_definition import limiting_dispersion
 from finitewidth.common.errors import ConfigError
 from finitewidth.measures.kernels import correlation, relative_error, scale
 from finitewidth.papers.dgn.experiments import theory as dgn
+from finitewidth.papers.npf.experiments import kernel_means, kernel_variances
 from finitewidth.papers.npf.experiments import theory as npf
 
 NPF = {
@@ -163,7 +164,7 @@ def test_errors_of_overlaps_follow_from_the_law_of_the_open_units(of_dgn):
 
 def test_no_network_is_drawn_twice(monkeypatch):
     """They are drawn in pieces that fit in memory, each from a stream of its own."""
-    draw = npf.draw_weights
+    draw = kernel_means.draw_weights
     drawn = []
 
     def kept(*arguments, **options):
@@ -171,12 +172,13 @@ def test_no_network_is_drawn_twice(monkeypatch):
         drawn.extend(network.numpy().tobytes() for network in weights[1])
         return weights
 
-    monkeypatch.setattr(npf, "draw_weights", kept)
-    monkeypatch.setattr(npf, "PIECE", 5000)
+    for module in (kernel_means, kernel_variances):
+        monkeypatch.setattr(module, "draw_weights", kept)
+        monkeypatch.setattr(module, "PIECE", 5000)
     mean = {"enumerated": [], "width": 16, "depths": [3], "draws": 60}
-    npf.mean_rows(NPF | {"mean": mean})
+    kernel_means.mean_rows(NPF | {"mean": mean})
     few = {"widths": [16], "depths": [4], "draws": 60}
-    npf.variance_rows({"variance": {"widths": [64], "depths": [4], "drawn": few}})
+    kernel_variances.variance_rows({"variance": {"widths": [64], "depths": [4], "drawn": few}})
     assert len(set(drawn)) == len(drawn) >= 3 * 60
 
 

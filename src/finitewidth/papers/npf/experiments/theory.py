@@ -6,7 +6,6 @@ networks of a larger one.
 """
 
 import itertools
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -18,30 +17,21 @@ from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.progress import Progress
-from finitewidth.kernels.gated_moments import (
-    gate_counts,
-    leading_variance,
-    unit_counts,
-    value_kernel_moments,
-)
+from finitewidth.kernels.gated_moments import gate_counts, value_kernel_moments
 from finitewidth.kernels.gated_ntk import feature_gates, value_kernel
-from finitewidth.kernels.npk import npk
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
 from finitewidth.kernels.wide_limits import wide_limits
 from finitewidth.measures.kernels import correlation, relative_error, scale
-from finitewidth.networks.random_gated import Law, draw_gates, draw_weights, every_signed_network
-from finitewidth.networks.weights import generator
+from finitewidth.networks.random_gated import Law, draw_weights
+from finitewidth.papers.npf.experiments.fixed_gates import points, sigma_of, sizes_of
+from finitewidth.papers.npf.experiments.kernel_means import mean_rows
+from finitewidth.papers.npf.experiments.kernel_variances import variance_rows
 from finitewidth.records.provenance import seed_for
 
 LAWS = ("gaussian", "signed")  # of the weights
 # Theta^f is independent of Theta^v, or equal to it
 INDEPENDENT = "independent"
 OWN = "own"
-PIECE = 4_000_000  # weights per batch
-OPEN = 0.75  # share of open gates in enumerated networks, high so that some path is open
-X = np.ones((2, 1))  # the memorisation network: both inputs are 1
-# entry -> share of units open for one input, share open for both inputs
-SHARES = {"open": (1.0, 1.0), "half": (0.5, 0.5), "pair": (0.5, 0.25)}
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -222,122 +212,6 @@ def _one_network(
     return [weight[0] for weight in draw_weights(sizes, sigma, 1, stream, law, torch.float32)]
 
 
-def mean_rows(settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Compare the mean kernel over networks with the formula.
-
-    Columns: networks (enumerated, drawn), gates (bernoulli, relu), depth, width, draws (number of
-    networks), pairs of inputs, mean_error (largest difference divided by the formula's largest
-    entry), variance_error (likewise for the variance), max_z (largest difference in standard
-    errors; NaN if enumerated), trace_ratio (of mean kernel to formula), trace_ratio_se.
-    """
-    rows = [_enumerated(tuple(sizes)) for sizes in settings["mean"]["enumerated"]]
-    return pd.DataFrame([*rows, *_drawn(settings)])
-
-
-def _enumerated(sizes: tuple[int, ...]) -> dict[str, Any]:
-    """All networks with weights ±sigma at three inputs, sigma = sqrt(2 / first hidden width)."""
-    n0, width, *_ = sizes
-    stream = generator("npf/theory/enumerated", *sizes)
-    x = torch.randn(3, n0, generator=stream, dtype=torch.float64)
-    gates = [draw_gates((3, units), OPEN, stream) for units in sizes[1:-1]]
-    sigma = sigma_of(width)
-    weights = every_signed_network(sizes, sigma)
-    kernels = value_kernel(x, weights, None, gates, with_biases=False).numpy()  # (networks, 3, 3)
-    mean = kernels.mean(axis=0)
-    variance = kernels.var(axis=0)
-    formula = _formula(x, gates, sigma)
-    exact = value_kernel_moments(x, gate_counts(gates), sigma**2)
-    return {
-        "networks": "enumerated",
-        "gates": "bernoulli",
-        "depth": len(sizes) - 1,
-        "width": width,
-        "draws": len(kernels),
-        "pairs": 6,
-        "mean_error": _largest(mean - formula, formula),
-        "variance_error": _largest(variance - exact.variance, exact.variance),
-        "max_z": np.nan,
-        "trace_ratio": float(np.trace(mean) / np.trace(formula)),
-        "trace_ratio_se": 0.0,
-    }
-
-
-def _drawn(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Fixed gates of an independent ReLU network, or random ones; random value networks."""
-    count = settings["inputs"]
-    width = settings["mean"]["width"]
-    draws = settings["mean"]["draws"]
-    for kind, depth in itertools.product(("relu", "bernoulli"), settings["mean"]["depths"]):
-        if kind == "relu":
-            x = points(count, settings["n0"])
-            gates = _relu_gates(x, width, depth)
-        else:  # the memorisation network: every input is 1, only the gates differ
-            stream = generator("npf/theory/mean", kind, depth, width)
-            x = torch.ones(count, 1, dtype=torch.float64)
-            gates = [draw_gates((count, width), 0.5, stream) for _ in range(depth - 1)]
-        yield {
-            "networks": "drawn",
-            "gates": kind,
-            "depth": depth,
-            "width": width,
-            "draws": draws,
-            "pairs": count * (count + 1) // 2,
-            **_compared(x, gates, width, draws, kind),
-        }
-
-
-def _relu_gates(x: Tensor, width: int, depth: int) -> list[Tensor]:
-    """Gates of a ReLU network that is independent of the value networks."""
-    stream = np.random.default_rng(seed_for("npf/theory/mean gates", depth, width))
-    *feature, _ = draw_weights(sizes_of(x.shape[1], width, depth), sigma_of(width), 1, stream)
-    return feature_gates(x, [weight[0] for weight in feature], None)
-
-
-def _compared(x: Tensor, gates: list[Tensor], width: int, draws: int, kind: str) -> dict[str, Any]:
-    """Mean and variance of the kernels of many value networks, compared with the formulas."""
-    depth = len(gates) + 1
-    sigma = sigma_of(width)
-    formula = _formula(x, gates, sigma)
-    sizes = sizes_of(x.shape[1], width, depth)
-    weights_of_network = sum(below * above for below, above in itertools.pairwise(sizes))
-    piece = max(1, PIECE // weights_of_network)
-    # sums of the differences from the formula, which is near the mean, and of their squares
-    total = np.zeros_like(formula)
-    total_of_squares = np.zeros_like(formula)
-    trace_ratios = []
-    for start in range(0, draws, piece):
-        stream = np.random.default_rng(seed_for("npf/theory/mean", kind, depth, width, start))
-        weights = draw_weights(sizes, sigma, min(piece, draws - start), stream)
-        kernels = value_kernel(x, weights, None, gates, with_biases=False).numpy()
-        differences = kernels - formula
-        total = total + differences.sum(axis=0)
-        total_of_squares = total_of_squares + (differences**2).sum(axis=0)
-        trace_ratios.append(np.trace(kernels, axis1=1, axis2=2) / np.trace(formula))
-    mean = total / draws
-    variance = (total_of_squares - draws * mean**2) / (draws - 1)
-    exact = value_kernel_moments(x, gate_counts(gates), sigma**2)
-    ratios = np.concatenate(trace_ratios)
-    with np.errstate(invalid="ignore"):  # 0 / 0 for pairs without a common path
-        z = np.abs(mean) / np.sqrt(variance / draws)
-    return {
-        "mean_error": _largest(mean, formula),
-        "variance_error": _largest(variance - exact.variance, exact.variance),
-        "max_z": float(np.nanmax(z)),
-        "trace_ratio": float(ratios.mean()),
-        "trace_ratio_se": float(ratios.std(ddof=1)) / math.sqrt(draws),
-    }
-
-
-def _formula(x: Tensor, gates: list[Tensor], sigma: float) -> np.ndarray:
-    """The mean kernel of Theorem B.1: d sigma^(2 (d-1)) H."""
-    depth = len(gates) + 1
-    return (depth * sigma ** (2 * (depth - 1)) * npk(x, gates)).numpy()
-
-
-def _largest(difference: np.ndarray, size: np.ndarray) -> float:
-    return float(np.abs(difference).max() / np.abs(size).max())
-
-
 @contextmanager
 def named(section: str, width: int, depth: int) -> Iterator[None]:
     """Add the section to refusals of kernels that are zero or constant, as of a closed network."""
@@ -348,115 +222,3 @@ def named(section: str, width: int, depth: int) -> Iterator[None]:
             f"npf.theory.{section}: in a network of width {width} and depth {depth} "
             f"{error}; raise the width or lower the depth"
         ) from error
-
-
-def points(count: int, n0: int) -> Tensor:
-    """Inputs (count, n0), uniform on the unit sphere; the same in all jobs of a run."""
-    stream = generator("npf/theory/points", count, n0)
-    drawn = torch.randn(count, n0, generator=stream, dtype=torch.float64)
-    return drawn / drawn.norm(dim=1, keepdim=True)
-
-
-def sizes_of(n0: int, width: int, depth: int) -> tuple[int, ...]:
-    """Units per layer of a network with ``depth`` layers of weights, including input and output."""
-    return (n0, *[width] * (depth - 1), 1)
-
-
-def sigma_of(width: int) -> float:
-    """sqrt(2 / w) for every layer including the first (npf 5 and D.1)."""
-    return math.sqrt(2 / width)
-
-
-def variance_rows(settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Var[K] for fixed gates at sigma^2 = 1 / (open units), where E[K(s, s)] = d.
-
-    Columns: entry (of `SHARES`: K(s, s) with all or half of the gates open, or K(s, s')), form
-    (exact, drawn, or leading, the first order in 1 / w), width (0 for ``leading``), depth, draws,
-    variance, per_d3 = variance w / d^3, per_d2 = variance w / d^2, and their standard errors
-    ``spread``, per_d3_spread, per_d2_spread.
-    """
-    drawn = settings["variance"]["drawn"]
-    rows = list(_exact(settings["variance"]))
-    cells = list(itertools.product(drawn["widths"], drawn["depths"]))
-    progress = Progress(len(cells) * drawn["draws"], "networks for the variance")
-    for width, depth in cells:
-        rows += _drawn_variances(width, depth, drawn["draws"])
-        progress.advance(drawn["draws"])
-    progress.close()
-    return pd.DataFrame(rows)
-
-
-def _exact(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for entry, depth in itertools.product(SHARES, settings["depths"]):
-        open_share, shared = SHARES[entry]
-        for width in settings["widths"]:
-            # units of each layer that are open for both inputs, for the first, for the second
-            shares = (shared, open_share, open_share)
-            units = (np.full((depth - 1, 1, 1), width * share) for share in shares)
-            sigma2 = 1 / (open_share * width)
-            moments = value_kernel_moments(X[:1], unit_counts(*units), sigma2)
-            yield _row(entry, "exact", width, depth, float(moments.variance[0, 0]))
-        if entry != "pair":
-            # this is the variance times the width; the columns then hold its coefficient
-            yield _row(entry, "leading", 0, depth, leading_variance(depth, open_share))
-
-
-def _drawn_variances(width: int, depth: int, draws: int) -> Iterator[dict[str, Any]]:
-    """All three entries from random networks; both kernels of a network use the same weights."""
-    kernels: dict[str, list[np.ndarray]] = {entry: [] for entry in SHARES}
-    piece = max(1, PIECE // (width * width * depth))
-    sizes = sizes_of(1, width, depth)
-    halves = torch.zeros(2, width)  # of the two inputs, which share a quarter
-    halves[0, : width // 2] = 1
-    halves[1, width // 4 : width // 4 + width // 2] = 1
-    for start in range(0, draws, piece):
-        stream = np.random.default_rng(seed_for("npf/theory/variance", width, depth, start))
-        signs = draw_weights(sizes, 1.0, min(piece, draws - start), stream, dtype=torch.float32)
-        half_open = _kernels_of_signs(signs, halves)  # (networks, 2, 2)
-        all_open = _kernels_of_signs(signs, torch.ones(2, width))
-        kernels["half"].append(half_open[:, 0, 0])
-        kernels["pair"].append(half_open[:, 0, 1])
-        kernels["open"].append(all_open[:, 0, 0])
-    for entry, parts in kernels.items():
-        open_share, shared = SHARES[entry]
-        mean = depth * (shared / open_share) ** (depth - 1)
-        squares = (np.concatenate(parts) - mean) ** 2
-        spread = float(squares.std(ddof=1)) / np.sqrt(draws)
-        yield _row(entry, "drawn", width, depth, float(squares.mean()), spread, draws)
-
-
-def _kernels_of_signs(signs: list[Tensor], gate: Tensor) -> np.ndarray:
-    """Kernels (networks, 2, 2) of weights ±sigma, sigma^2 = 1 / (open units), in float32.
-
-    All layers have the gates (2, w) of the two inputs.
-    """
-    sigma = float(gate[0].sum()) ** -0.5
-    weights = [sigma * sign for sign in signs]
-    gates = [gate] * (len(signs) - 1)
-    x = torch.from_numpy(X)
-    kernels = value_kernel(x, weights, None, gates, with_biases=False, dtype=torch.float32)
-    return kernels.double().numpy()
-
-
-def _row(
-    entry: str,
-    form: str,
-    width: int,
-    depth: int,
-    variance: float,
-    spread: float = 0.0,
-    draws: int = 0,
-) -> dict[str, Any]:
-    row = {
-        "entry": entry,
-        "form": form,
-        "width": width,
-        "depth": depth,
-        "draws": draws,
-        "variance": variance,
-        "spread": spread,
-    }
-    for power in (2, 3):
-        row[f"per_d{power}"] = variance * max(width, 1) / depth**power
-        row[f"per_d{power}_spread"] = spread * max(width, 1) / depth**power
-    return row
