@@ -211,7 +211,8 @@ def _docstring(name: str, plan: Plan) -> str:
     if rule == "train":
         regimes = {replica.regime: None for replica in plan.jobs.trainings[name].run.replicas}
         return f"Networks of the regimes {', '.join(regimes)}"
-    return title_of(plan.jobs[name].declared, plan.root)
+    declared = plan.jobs.experiments.get(name) or plan.jobs.artifacts[name]
+    return title_of(declared, plan.root)
 
 
 def _outputs(name: str, plan: Plan, job_plan: JobPlan) -> dict[str, str]:
