@@ -80,11 +80,10 @@ def numbers(ours: Path, theirs: Path) -> str:
 
 def summary(found: list[str]) -> str:
     """Return the median and the largest relative difference of the tables that differ."""
-    sizes = {
-        line.split(":")[0]: float(size)
-        for line in found
-        for size in re.findall(r"relative ([\d.e+-]+)", line)
-    }
+    sizes = {}
+    for line in found:
+        for size in re.findall(r"relative ([\d.e+-]+)", line):
+            sizes[line.split(":")[0]] = float(size)
     if not sizes:
         return "; ".join(found)
     worst = max(sizes, key=sizes.get)
@@ -111,16 +110,12 @@ def main() -> int:
     options = parser.parse_args()
     found = list(differences(options.ours, options.theirs))
     count = len(files(options.ours))
-    print(
-        "\n".join(
-            [
-                *found,
-                f"{len(found)} of {count} files differ"
-                if found
-                else f"all {count} files are equal, byte for byte",
-            ]
-        )
-    )
+    for line in found:
+        print(line)
+    if found:
+        print(f"{len(found)} of {count} files differ")
+    else:
+        print(f"all {count} files are equal, byte for byte")
     if options.row:
         write_row(DOCUMENT, options.row, count, found)
     return int(bool(found) or not count)

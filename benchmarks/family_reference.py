@@ -77,10 +77,12 @@ def jacobian(
         outputs = called(function, rows_of(x, [at, (at + 1) % N]))[0]
         values.append(outputs.detach())
         rows.append([_gradient(output, parameters) for output in outputs])
-    by_name = {
-        name: torch.stack([torch.stack([of_one[name] for of_one in row]) for row in rows])
-        for name in parameters
-    }
+    by_name = {}
+    for name in parameters:
+        by_input = []  # N of (K, size)
+        for row in rows:
+            by_input.append(torch.stack([gradients[name] for gradients in row]))
+        by_name[name] = torch.stack(by_input)
     return torch.stack(values), by_name
 
 

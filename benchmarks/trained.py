@@ -105,8 +105,11 @@ def gradients(network: nn.Module, sample: Tensor) -> Tensor:
     """Gradients of all outputs for one input (K, parameters), one backward pass after another."""
     parameters = list(network.parameters())
     outputs = network(sample[None])[0]
-    found = (torch.autograd.grad(output, parameters, retain_graph=True) for output in outputs)
-    return torch.stack([torch.cat([part.flatten() for part in one]) for one in found])
+    rows = []
+    for output in outputs:
+        parts = torch.autograd.grad(output, parameters, retain_graph=True)
+        rows.append(torch.cat([part.flatten() for part in parts]))
+    return torch.stack(rows)
 
 
 def size_of(network: nn.Module, x: Tensor) -> int:

@@ -79,12 +79,12 @@ LIBRARY_MODULES = sorted(library_modules())
 
 def undeclared(files: list[Path], packages: set[str]) -> set[tuple[str, str]]:
     """File and name of every import of a package that is none of ``packages``."""
-    return {
-        (file.relative_to(SOURCE_ROOT).as_posix(), name)
-        for file in files
-        for name in others_imported(file)
-        if not distributions_of(name) & packages
-    }
+    imports = set()
+    for file in files:
+        for name in others_imported(file):
+            if not distributions_of(name) & packages:
+                imports.add((file.relative_to(SOURCE_ROOT).as_posix(), name))
+    return imports
 
 
 def test_the_library_imports_its_dependencies_only():

@@ -505,11 +505,11 @@ def made(make, dtype=torch.float64):
 
 def parameters_by_module(network):
     """Return what each module holds, to see whether a kernel leaves it as it is."""
-    return [
-        (module, name, id(p))
-        for module in network.modules()
-        for name, p in module._parameters.items()
-    ]
+    rows = []
+    for module in network.modules():
+        for name, p in module._parameters.items():
+            rows.append((module, name, id(p)))
+    return rows
 
 
 WORDS = {

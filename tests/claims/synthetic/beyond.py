@@ -18,14 +18,11 @@ def log_limit(x, variance):
 
 def grid(group, widths, alphas, variances):
     """Keys of a group of networks."""
+    rows = []
+    for width, alpha_0, variance, x in product(widths, alphas, variances, SHARES):
+        rows.append((group, width, alpha_0, variance, int(x * width), x))
     return pd.DataFrame(
-        [
-            (group, w, a, v, int(x * w), x)
-            for w in widths
-            for a in alphas
-            for v in variances
-            for x in SHARES
-        ],
+        rows,
         columns=KEY,
     )
 

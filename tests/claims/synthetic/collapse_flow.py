@@ -52,21 +52,21 @@ def curves(power=0.5, limit=0.0, nc2=1e-6, random=1.0, drift=1e-12, nc4=1.0, bou
 
 def uncentred(error=1e-7):
     """Ends of flows with a global mean; ``error`` is that of b - 1/C + W <h>, relative."""
-    return pd.DataFrame(
-        [
-            {
-                "case": name,
-                "run": run,
-                "time": time,
-                "residual": 1e-6,
-                "gap": 0.1,
-                "error": error / 10,
-            }
-            for name in ("E = 0", "random W, scale 0.1")
-            for run in RUNS
-            for time in TIMES[-2:]
-        ]
-    )
+    rows = []
+    for name in ("E = 0", "random W, scale 0.1"):
+        for run in RUNS:
+            for time in TIMES[-2:]:
+                rows.append(
+                    {
+                        "case": name,
+                        "run": run,
+                        "time": time,
+                        "residual": 1e-6,
+                        "gap": 0.1,
+                        "error": error / 10,
+                    }
+                )
+    return pd.DataFrame(rows)
 
 
 def frozen(gamma=1.0, theta=1.0, nc3=0.2, nc2=1e-9):
@@ -108,21 +108,21 @@ def formula(quantity, form, other, beta):
 
 
 def formulas():
-    return pd.DataFrame(
-        [
-            {
-                "case": case(other, beta),
-                "kappa_n": other,
-                "beta": beta,
-                "quantity": quantity,
-                "form": form,
-                "value": formula(quantity, form, other, beta),
-            }
-            for other, beta in PAIRS
-            for quantity in ("gamma", "theta")
-            for form in ("printed", "corrected")
-        ]
-    )
+    rows = []
+    for other, beta in PAIRS:
+        for quantity in ("gamma", "theta"):
+            for form in ("printed", "corrected"):
+                rows.append(
+                    {
+                        "case": case(other, beta),
+                        "kappa_n": other,
+                        "beta": beta,
+                        "quantity": quantity,
+                        "form": form,
+                        "value": formula(quantity, form, other, beta),
+                    }
+                )
+    return pd.DataFrame(rows)
 
 
 def residuals(order=("global", "class", "single")):

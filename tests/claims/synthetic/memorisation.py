@@ -36,7 +36,8 @@ def errors_and_trend(levels):
 
 def best_at(**depths):
     """log10 errors of width 25 and 500, smallest at the depths ``narrow`` and ``wide``."""
-    return {
-        width: {depth: abs(depth - best) / 10 - 3 for depth in DEPTHS}
-        for width, best in ((25, depths["narrow"]), (500, depths["wide"]))
-    }
+    return {25: _lowest_at(depths["narrow"]), 500: _lowest_at(depths["wide"])}
+
+
+def _lowest_at(best):
+    return {depth: abs(depth - best) / 10 - 3 for depth in DEPTHS}

@@ -34,15 +34,15 @@ def row(regime="relu", epoch=1, seed=0, accuracy=0.5, **over):
 
 def mnist_history(**over):
     variants = ("original", "random_labels", "random_pixels")
-    return pd.DataFrame(
-        [
-            row(regime, epoch, seed, 0.4 * epoch + 0.1 * seed, variant=variant, **over)
-            for regime in ("relu", "galu")
-            for variant in variants
-            for epoch in (1, 2)
-            for seed in range(2)
-        ]
-    )
+    rows = []
+    for regime in ("relu", "galu"):
+        for variant in variants:
+            for epoch in (1, 2):
+                for seed in range(2):
+                    rows.append(
+                        row(regime, epoch, seed, 0.4 * epoch + 0.1 * seed, variant=variant, **over)
+                    )
+    return pd.DataFrame(rows)
 
 
 def test_fig5_means_and_spreads_of_every_panel():
@@ -82,14 +82,12 @@ BINARY = ("relu", "soft_relu", "soft_galu", *FROZEN)
 
 
 def binary_history(regimes=BINARY):
-    return pd.DataFrame(
-        [
-            row(regime, epoch, seed, 0.9, test_loss=0.1 * number + 0.02 * seed)
-            for number, regime in enumerate(regimes)
-            for epoch in (1, 2)
-            for seed in range(2)
-        ]
-    )
+    rows = []
+    for number, regime in enumerate(regimes):
+        for epoch in (1, 2):
+            for seed in range(2):
+                rows.append(row(regime, epoch, seed, 0.9, test_loss=0.1 * number + 0.02 * seed))
+    return pd.DataFrame(rows)
 
 
 @pytest.mark.parametrize("soft_galu", ["soft_galu", "dlnpf"])

@@ -29,10 +29,14 @@ def history(accuracy=0.5, regime="relu", row="fc_sgd", **over):
 
 
 def printed(paper):
+    rows = []
+    for row in ROWS:
+        for _ in REGIMES:
+            rows.append(row)
     return pd.DataFrame(
         {
             "artifact": f"{paper}_table2",
-            "row": [row for row in ROWS for _ in REGIMES],
+            "row": rows,
             "column": REGIMES * len(ROWS),
             "value": 60.0,
             "spread": 2.0,
@@ -51,12 +55,12 @@ def measured(rows, **settings):
 
 
 def everywhere(**over):
-    return [
-        history(0.5 + 0.1 * seed, regime, row, seed=seed, **over)
-        for row in ROWS
-        for regime in REGIMES
-        for seed in range(2)
-    ]
+    rows = []
+    for row in ROWS:
+        for regime in REGIMES:
+            for seed in range(2):
+                rows.append(history(0.5 + 0.1 * seed, regime, row, seed=seed, **over))
+    return rows
 
 
 def test_table2_compares_with_both_versions():
@@ -275,6 +279,12 @@ def test_no_part_of_nu_comes_from_directions_a_kernel_lacks():
     assert np.isnan(parts[1])
 
 
+def first_network(arrays, part):
+    """Weights and biases of the first run at the start."""
+    weights, biases = network_at(arrays, 0, part)
+    return [weight[0] for weight in weights], [bias[0] for bias in biases]
+
+
 def test_kernel_sizes_are_those_of_jacobians():
     data = digits()
     arrays = kept(["value", "feature"], bias=True, outputs=10)
@@ -287,8 +297,8 @@ def test_kernel_sizes_are_those_of_jacobians():
     runs = kvf.measure({"data": data, "weights": arrays}, settings)["runs"]
     index = np.array([np.flatnonzero(data.train_labels == c)[0] for c in range(10)])
     x = torch.from_numpy(data.train_images[index].reshape(10, 64) / 255)
-    value = [[t[0] for t in part] for part in network_at(arrays, 0, "value")]
-    feature = [[t[0] for t in part] for part in network_at(arrays, 0, "feature")]
+    value = first_network(arrays, "value")
+    feature = first_network(arrays, "feature")
     gates = feature_gates(x, *feature, Gating(beta=4, eps=0.1))
     kv = reference.value_kernel_by_jacobian(x, *value, gates, with_biases=False)
     kf = reference.feature_kernel_by_jacobian(
