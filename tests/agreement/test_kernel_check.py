@@ -5,7 +5,8 @@ from itertools import product
 
 import pytest
 import torch
-from tests.helpers.unusual_modules import RIGHT, Scaled, jacobian_kernel, made
+from tests.helpers.kernels_by_jacobian import jacobian_kernel, made
+from tests.helpers.unusual_modules import RIGHT, Scaled
 from torch import nn
 
 from finitewidth.kernels import trained

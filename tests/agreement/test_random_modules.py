@@ -11,7 +11,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.helpers.unusual_modules import jacobian_kernel, parameters_by_module
+from tests.helpers.kernels_by_jacobian import jacobian_kernel, parameters_by_module
 from torch import nn
 from torch.func import functional_call
 from torch.nn import functional

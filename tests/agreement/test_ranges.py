@@ -10,7 +10,7 @@ import re
 import numpy as np
 import pytest
 import torch
-from tests.helpers.unusual_modules import jacobian_kernel
+from tests.helpers.kernels_by_jacobian import jacobian_kernel
 from torch import nn
 
 import finitewidth as fw

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 import torch
-from tests.helpers.unusual_modules import jacobian_kernel, made
+from tests.helpers.kernels_by_jacobian import jacobian_kernel, made
 from torch import nn
 
 from finitewidth.common.errors import ConfigError

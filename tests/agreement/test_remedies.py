@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 import torch
-from tests.helpers.unusual_modules import jacobian_kernel
+from tests.helpers.kernels_by_jacobian import jacobian_kernel
 from torch import nn
 from torch.nn import functional
 

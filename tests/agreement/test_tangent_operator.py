@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import torch
 from scipy.sparse.linalg import eigsh
+from tests.helpers.kernels_by_jacobian import made
 from tests.helpers.peak_memory import PeakMemory
 from tests.helpers.small_networks import NETWORKS, prepared
-from tests.helpers.unusual_modules import RIGHT, WORDS, Bag, Custom, made
+from tests.helpers.unusual_modules import RIGHT, WORDS, Bag, Custom
 from torch import nn
 
 import finitewidth as fw

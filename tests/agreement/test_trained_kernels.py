@@ -6,9 +6,9 @@ from functools import partial
 
 import pytest
 import torch
+from tests.helpers.kernels_by_jacobian import jacobian_kernel
 from tests.helpers.peak_memory import PeakMemory
 from tests.helpers.small_networks import NETWORKS, ResNet, Reused, prepared, vgg
-from tests.helpers.unusual_modules import jacobian_kernel
 from torch import nn
 from torch.nn import functional
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.kernels_by_jacobian import jacobian_kernel
 from tests.helpers.peak_memory import PeakMemory
-from tests.helpers.unusual_modules import jacobian_kernel
 from torch import nn
 
 from finitewidth.common.errors import ConfigError

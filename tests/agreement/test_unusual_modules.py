@@ -5,16 +5,8 @@ import warnings
 
 import pytest
 import torch
-from tests.helpers.unusual_modules import (
-    RIGHT,
-    WORDS,
-    Completing,
-    OtherType,
-    Remembering,
-    jacobian_kernel,
-    made,
-    parameters_by_module,
-)
+from tests.helpers.kernels_by_jacobian import jacobian_kernel, made, parameters_by_module
+from tests.helpers.unusual_modules import RIGHT, WORDS, Completing, OtherType, Remembering
 from torch import nn
 from torch.nn import functional
 

@@ -7,7 +7,7 @@ the convolution below. Such a bias counts as zero in every kernel, and no functi
 import numpy as np
 import pytest
 import torch
-from tests.helpers.unusual_modules import jacobian_kernel
+from tests.helpers.kernels_by_jacobian import jacobian_kernel
 from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 

@@ -1,4 +1,4 @@
-"""Unusual torch modules, and the kernel of any module from single backward passes."""
+"""Unusual torch modules."""
 
 from functools import partial
 
@@ -7,28 +7,6 @@ from torch import nn
 from torch.func import functional_call
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
-
-
-def jacobian_kernel(network, x, of=None, parameters=None):
-    """The full kernel from one backward pass for each input and each output.
-
-    An input is given twice, since torch's gradient of a batch norm is wrong for some inputs alone.
-    """
-    of = of or network
-    chosen = [p for name, p in network.named_parameters() if not parameters or parameters(name)]
-    rows = []
-    for sample in range(len(x)):
-        outputs = of(x[[sample, sample]])[0]
-        for output in outputs:
-            found = torch.autograd.grad(output, chosen, retain_graph=True, allow_unused=True)
-            flat = [
-                torch.zeros_like(p) if g is None else g.to_dense()
-                for p, g in zip(chosen, found, strict=True)
-            ]
-            rows.append(torch.cat([part.detach().double().flatten() for part in flat]))
-    flat = torch.stack(rows).view(len(x), -1, len(rows[0])).transpose(0, 1).flatten(0, 1)
-    K = len(flat) // len(x)
-    return (flat @ flat.mT).view(K, len(x), K, len(x))
 
 
 class Physics(nn.Module):
@@ -496,20 +474,6 @@ RIGHT = {
     "Hardsigmoid": (hard, VECTOR),
     "convolution, padding by name": (without_padding, IMAGE),
 }
-
-
-def made(make, dtype=torch.float64):
-    torch.manual_seed(0)
-    return make().to(dtype).eval()
-
-
-def parameters_by_module(network):
-    """Return what each module holds, to see whether a kernel leaves it as it is."""
-    rows = []
-    for module in network.modules():
-        for name, p in module._parameters.items():
-            rows.append((module, name, id(p)))
-    return rows
 
 
 WORDS = {

@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import pytest
 import torch
+from tests.helpers.kernels_by_jacobian import jacobian_kernel
 from tests.helpers.peak_memory import PeakMemory
-from tests.helpers.unusual_modules import jacobian_kernel
 from torch import nn
 
 import finitewidth as fw

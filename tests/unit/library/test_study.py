@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import torch
 from tests.helpers import picture_faults
-from tests.helpers.unusual_modules import jacobian_kernel
+from tests.helpers.kernels_by_jacobian import jacobian_kernel
 from torch import nn
 
 import finitewidth as fw

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from tests.helpers.collapse_trainings import TRAINING
-from tests.helpers.unusual_modules import jacobian_kernel
+from tests.helpers.kernels_by_jacobian import jacobian_kernel
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.data.bundled import digits
