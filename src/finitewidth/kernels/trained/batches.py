@@ -130,9 +130,11 @@ def as_batch(network: Network, x: Inputs | Batch, name: str = "x") -> Batch:
         strange = [key for key in x if not isinstance(key, str)]
         if strange:
             raise ConfigError(f"{name}: key {strange[0]!r} must be the name of an argument")
-        members, names = {f"{name}[{key!r}]": value for key, value in x.items()}, tuple(x)
+        names = tuple(x)
+        members = {f"{name}[{key!r}]": value for key, value in x.items()}
     elif is_several(x):
-        members, names = {f"{name}[{at}]": value for at, value in enumerate(x)}, None
+        names = None
+        members = {f"{name}[{at}]": value for at, value in enumerate(x)}
     else:
         return Batch((as_inputs(network, x, name),))
     if not members:

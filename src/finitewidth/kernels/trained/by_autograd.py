@@ -29,9 +29,10 @@ def rows(request: Request, names: Sequence[str], outputs: slice, at_once: int) -
     They are zero where an output does not depend on the parameter. `torch.func.vmap` computes
     ``at_once`` inputs together, if the network allows it; at 0, one input follows after another.
     """
-    x, count = request.padded(), outputs.stop - outputs.start
-    one = count * sum(request.counted[name].numel() for name in names)
-    at_once = min(at_once, max(1, FORMED // one))
+    x = request.padded()
+    count = outputs.stop - outputs.start
+    per_input = count * sum(request.counted[name].numel() for name in names)
+    at_once = min(at_once, max(1, FORMED // per_input))
     if at_once:
         # such as values that steer the forward pass, or operations that vmap does not know
         with suppress(RuntimeError, NotImplementedError, ValueError):
@@ -47,29 +48,29 @@ def _vectorised(
     def gradients(sample: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         """Return the gradients (k, ...) of the outputs for one input by each parameter."""
 
-        def answers(own: tuple[Tensor, ...]) -> Tensor:
-            named = dict(zip(names, own, strict=True))
+        def outputs_of(tensors: tuple[Tensor, ...]) -> Tensor:
+            named = dict(zip(names, tensors, strict=True))
             alone = replace(x, tensors=tuple(tensor[None] for tensor in sample))
             return outputs_with(request, named, alone)[0, outputs]
 
-        answered, pull_back = vjp(answers, parameters)
-        one_each = torch.eye(len(answered), dtype=answered.dtype, device=answered.device)
-        (found,) = vmap(pull_back)(one_each)
-        return found
+        answers, pull_back = vjp(outputs_of, parameters)
+        one_each = torch.eye(len(answers), dtype=answers.dtype, device=answers.device)
+        (by_parameter,) = vmap(pull_back)(one_each)
+        return by_parameter
 
-    def rows_of(some: Batch) -> list[Tensor]:
+    def rows_of(part: Batch) -> list[Tensor]:
         """Return the Jacobians (n, k, size) of some inputs."""
         with gradients_on(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="There is a performance drop")
-            found = vmap(gradients)(some.tensors)
-        return [gradient.detach().flatten(2).contiguous() for gradient in found]
+            by_parameter = vmap(gradients)(part.tensors)  # (n, k, ...) each
+        return [gradient.detach().flatten(2).contiguous() for gradient in by_parameter]
 
     if len(x) <= at_once:
         return rows_of(x)
     jacobians = _empty(parameters, len(x), outputs)
-    for some in pieces(len(x), at_once):
-        for jacobian, part in zip(jacobians, rows_of(x[some]), strict=True):
-            jacobian[some] = part
+    for inputs in pieces(len(x), at_once):
+        for jacobian, part in zip(jacobians, rows_of(x[inputs]), strict=True):
+            jacobian[inputs] = part
     return jacobians
 
 

@@ -2,7 +2,7 @@
 
 For random numbers c_ik, one more backward sweep gives the signals of sum_ik c_ik f_k(x_i) at every
 operation. At some channels and positions, the same sum of the signals of single outputs must agree,
-input by input: every input and output has a number of its own, so that a signal that belongs to
+input by input. Every input and output has its own number c_ik, so that a signal that belongs to
 another input is seen, too. For two of the inputs, autograd also goes on to the parameters, and its
 gradients must agree with those that follow from the signals by our rules; for convolutions of many
 weights, their products with random vectors must.

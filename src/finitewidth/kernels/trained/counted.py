@@ -45,18 +45,19 @@ def _named(network: nn.Module, chosen: str | Sequence[str]) -> Callable[[str], b
     Raises:
         ConfigError: there is no such parameter or module.
     """
-    wanted = [chosen] if isinstance(chosen, str) else list(chosen)
+    names = [chosen] if isinstance(chosen, str) else list(chosen)
     known = {name for name, _ in network.named_parameters()}
     modules = {name for name, _ in network.named_modules()}
-    for name in wanted:
-        if name not in known and not (name in modules and any(_within(one, name) for one in known)):
+    for name in names:
+        has_parameters = name in modules and any(_within(one, name) for one in known)
+        if name not in known and not has_parameters:
             near = difflib.get_close_matches(str(name), known | modules, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise ConfigError(
                 f"parameters: {name!r} is no parameter of the network, and no module that has some"
                 f"{hint}"
             )
-    return lambda name: any(name == one or _within(name, one) for one in wanted)
+    return lambda name: any(name == one or _within(name, one) for one in names)
 
 
 def _within(name: str, module: str) -> bool:

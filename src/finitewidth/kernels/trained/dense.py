@@ -113,36 +113,64 @@ def dense_terms(
         RangeError: a type is given for the result, and ``dtype`` has too small a range.
     """
     network, x, leading = stacked(network, x)
-    count, S, K = len(x), x.shape[-2], network.outputs
+    count = len(x)  # replicas
+    S = x.shape[-2]
+    K = network.outputs
     r, m = (S, S) if rows is None else (rows, S - rows)  # inputs of rows and of columns
-    columns = slice(rows or 0, None)
     shape = {"traced": (r, m), "full": (r, K, m, K), "diagonal": (S, K), "norms": (K, K)}[what]
     names = network.names if by_layer else ("",) * len(network.weights)
     check_result((count, *shape), len({*names}), x.device)
     totals = {name: x.new_zeros((count, *shape), dtype=result or dtype) for name in names}
     plan = _chunks(network, S, r, m, count, what, budget)
+    checked = result not in (None, dtype)
     for chosen in pieces(count, plan.replicas):
         run = forward(network, x, chosen, dtype)
-        full = run.inputs[0].new_zeros(len(run.inputs[0]), S, K, S, K) if what == "norms" else None
-        for part in pieces(K, plan.outputs):
-            for layer, signal in signals(run, part):
-                if result not in (None, dtype):
-                    _check_range(run.inputs[layer], signal)
-                total = totals[names[layer]][chosen] if full is None else full
-                A, bias = run.inputs[layer], run.with_biases
-                if what == "diagonal":
-                    total[..., part] += _diagonal(A, signal, bias)
-                    continue
-                terms = _traced if what == "traced" else _full
-                for some in pieces(r, plan.rows):
-                    total[:, some] += terms(A, signal, bias, some, columns)
-        if full is not None:
+        if what == "norms":
+            full = run.inputs[0].new_zeros(len(run.inputs[0]), S, K, S, K)
+            _add_layers([full] * len(names), run, what, plan, rows, checked)
             totals[""][chosen] = full.square_().sum((1, 3)).sqrt_()
+        else:
+            _add_layers([totals[name][chosen] for name in names], run, what, plan, rows, checked)
+    return {name: _ordered(total, what, leading) for name, total in totals.items()}
+
+
+def _ordered(total: Tensor, what: str, leading: tuple[int, ...]) -> Tensor:
+    """Return a kernel with outputs before inputs, and with the leading axes of the replicas."""
     order = {"traced": (1, 2), "full": (2, 1, 4, 3), "diagonal": (2, 1), "norms": (1, 2)}[what]
-    return {
-        name: total.permute(0, *order).reshape(*leading, *(shape[axis - 1] for axis in order))
-        for name, total in totals.items()
-    }
+    ordered = total.permute(0, *order)
+    return ordered.reshape(*leading, *ordered.shape[1:])
+
+
+def _add_layers(
+    totals: Sequence[Tensor],
+    run: Pass,
+    what: str,
+    plan: "_Plan",
+    rows: int | None,
+    checked: bool,
+) -> None:
+    """Add the part of each layer to its total, for some replicas.
+
+    A total is (R, r, m), (R, r, K, m, K) or (R, S, K), see `dense_terms`.
+
+    Raises:
+        RangeError: the range of the type is ``checked``, and is too small.
+    """
+    S = run.inputs[0].shape[1]
+    K = run.weights[-1].shape[-1]
+    columns = slice(rows or 0, None)
+    for part in pieces(K, plan.outputs):
+        for layer, signal in signals(run, part):
+            total = totals[layer]
+            A = run.inputs[layer]
+            if checked:
+                _check_range(A, signal)
+            if what == "diagonal":
+                total[..., part] += _diagonal(A, signal, run.with_biases)
+                continue
+            terms = _traced if what == "traced" else _full
+            for block in pieces(S if rows is None else rows, plan.rows):
+                total[:, block] += terms(A, signal, run.with_biases, block, columns)
 
 
 def _check_range(*factors: Tensor) -> None:
@@ -165,8 +193,8 @@ def stacked(network: FullyConnected, x: Tensor) -> tuple[FullyConnected, Tensor,
     check_network(x, network.weights, network.biases)
     leading = np.broadcast_shapes(x.shape[:-2], network.replicas)
 
-    def flat(tensor: Tensor, own: int) -> Tensor:
-        axes = tensor.shape[tensor.dim() - own :]
+    def flat(tensor: Tensor, dimensions: int) -> Tensor:
+        axes = tensor.shape[tensor.dim() - dimensions :]
         return tensor.expand(*leading, *axes).reshape(-1, *axes)
 
     weights = [flat(weight, 2) for weight in network.weights]
@@ -186,39 +214,53 @@ def forward(
     """
     weights = [weight[chosen].to(dtype) for weight in network.weights]
     biases = network.biases and [bias[chosen].to(dtype) for bias in network.biases]
-    phi, last = network.activation, len(weights) - 1
-    inputs, slopes = [x[chosen].to(dtype)], []
+    phi = network.activation
+    last = len(weights) - 1
+    inputs = [x[chosen].to(dtype)]  # (R, S, n) each
+    slopes = []
     for layer, weight in enumerate(weights):
         if layer == last and not network.activated_output:
             break
         h = inputs[-1] @ weight
-        h = h if biases is None else h + biases[layer][:, None, :]
+        if biases is not None:
+            h = h + biases[layer][:, None, :]
         value = phi.value(h)
-        slopes.append(phi.slope(h) if phi.slope_of_value is None else phi.slope_of_value(value))
+        if phi.slope_of_value is None:
+            slopes.append(phi.slope(h))
+        else:
+            slopes.append(phi.slope_of_value(value))
         inputs.append(value)
-    return Pass(weights, inputs[: last + 1], slopes, biases is not None, network.activated_output)
+    return Pass(
+        weights=weights,
+        inputs=inputs[: last + 1],
+        slopes=slopes,
+        with_biases=biases is not None,
+        activated=network.activated_output,
+    )
 
 
 def signals(run: Pass, outputs: slice) -> Iterator[tuple[int, Tensor]]:
     """Yield layers from 0, last first, with the derivatives (R, S, k, n_l) of k outputs by h_l."""
     last = len(run.weights) - 1
-    R, S, K = *run.inputs[0].shape[:2], run.weights[-1].shape[-1]
-    signal = torch.eye(K, dtype=run.inputs[0].dtype, device=run.inputs[0].device)[outputs]
+    x = run.inputs[0]
+    R, S, _ = x.shape
+    K = run.weights[-1].shape[-1]
+    signal = torch.eye(K, dtype=x.dtype, device=x.device)[outputs]
     signal = signal.expand(R, S, -1, K)
     if run.activated:
         signal = signal * run.slopes[last][:, :, None, :]
     yield last, signal
     for layer in range(last - 1, -1, -1):
-        back = run.weights[layer + 1].mT
-        if layer == last - 1:  # the signal above is diagonal
-            back = back[:, None, outputs, :]
+        W = run.weights[layer + 1].mT  # (R, n_(l+1), n_l)
+        slope = run.slopes[layer][:, :, None, :]  # (R, S, 1, n_l)
+        if layer < last - 1:
+            back = (signal.flatten(1, 2) @ W).view(R, S, -1, W.shape[-1])
+            signal = back.mul_(slope)  # in place, which saves a copy
+        else:  # the signal above is diagonal
+            back = W[:, None, outputs, :]
             if run.activated:
                 back = run.slopes[last][:, :, outputs, None] * back
-        else:
-            back = (signal.flatten(1, 2) @ back).view(R, S, -1, back.shape[-1])
-        slope = run.slopes[layer][:, :, None, :]
-        # a product of its own size is overwritten, which saves a copy of it
-        signal = back.mul_(slope) if layer < last - 1 else back * slope
+            signal = back * slope
         yield layer, signal
 
 
@@ -227,16 +269,19 @@ def times(run: Pass, vectors: Tensor) -> Tensor:
     """Return J J^T v for vectors v (R, S, K), by one backward and one tangent pass."""
     last = len(run.weights) - 1
     signal = vectors * run.slopes[last] if run.activated else vectors
-    back = [signal]
+    by_layer = [signal]  # (R, S, n_l) each, the last layer first
     for layer in range(last - 1, -1, -1):
-        back.append((back[-1] @ run.weights[layer + 1].mT) * run.slopes[layer])
-    tangent = torch.zeros_like(back[-1])
-    for layer, signal in enumerate(reversed(back)):
+        signal = signal @ run.weights[layer + 1].mT
+        signal = signal * run.slopes[layer]
+        by_layer.append(signal)
+    tangent = torch.zeros_like(signal)
+    for layer, signal in enumerate(reversed(by_layer)):
         if layer:
             tangent = (tangent * run.slopes[layer - 1]) @ run.weights[layer]
         A = run.inputs[layer]
         short = A.shape[1] <= A.shape[2]  # a Gram matrix is cheaper than two products with A
-        tangent = tangent + ((A @ A.mT) @ signal if short else A @ (A.mT @ signal))
+        product = (A @ A.mT) @ signal if short else A @ (A.mT @ signal)
+        tangent = tangent + product
         if run.with_biases:
             tangent = tangent + signal.sum(1, keepdim=True)
     return tangent * run.slopes[last] if run.activated else tangent
@@ -244,21 +289,27 @@ def times(run: Pass, vectors: Tensor) -> Tensor:
 
 def _traced(A: Tensor, G: Tensor, bias: bool, rows: slice, columns: slice) -> Tensor:
     """Return the part of some rows and columns, (R, r, m)."""
-    g = G.flatten(2)
-    return (A[:, rows] @ A[:, columns].mT).add_(float(bias)).mul_(g[:, rows] @ g[:, columns].mT)
+    g = G.flatten(2)  # (R, S, k n)
+    of_inputs = (A[:, rows] @ A[:, columns].mT).add_(float(bias))
+    of_signals = g[:, rows] @ g[:, columns].mT
+    return of_inputs.mul_(of_signals)
 
 
 def _full(A: Tensor, G: Tensor, bias: bool, rows: slice, columns: slice) -> Tensor:
     """Return the part of some rows and columns, (R, r, K, m, K)."""
-    left, right = G[:, rows], G[:, columns]
-    products = left.flatten(1, 2) @ right.flatten(1, 2).mT
-    products = products.view(*left.shape[:3], *right.shape[1:3])
-    inner = (A[:, rows] @ A[:, columns].mT).add_(float(bias))
-    return products.mul_(inner[:, :, None, :, None])
+    left = G[:, rows]  # (R, r, K, n)
+    right = G[:, columns]  # (R, m, K, n)
+    of_signals = left.flatten(1, 2) @ right.flatten(1, 2).mT  # (R, r K, m K)
+    of_signals = of_signals.view(*left.shape[:3], *right.shape[1:3])
+    of_inputs = (A[:, rows] @ A[:, columns].mT).add_(float(bias))  # (R, r, m)
+    return of_signals.mul_(of_inputs[:, :, None, :, None])
 
 
 def _diagonal(A: Tensor, G: Tensor, bias: bool) -> Tensor:
-    return (A.square().sum(-1) + float(bias))[:, :, None] * G.square().sum(-1)
+    """Return the squared gradients, (R, S, k)."""
+    of_inputs = A.square().sum(-1) + float(bias)  # (R, S)
+    of_signals = G.square().sum(-1)
+    return of_inputs[:, :, None] * of_signals
 
 
 @dataclass(frozen=True)
@@ -292,20 +343,23 @@ def _chunks(
     K = network.outputs
     together = what in ("full", "norms")  # all outputs at once
     forms_kernel = {"norms": (samples * K) ** 2}.get(what, 0)
+    pairs = K**2 if together else 1  # of outputs
+    fewest = K if together else 1  # outputs
     fixed = ITEM * (weights + 2 * samples * units + forms_kernel)
-    per_row = 0 if what == "diagonal" else ITEM * 3 * columns * (K**2 if together else 1)
+    per_row = 0 if what == "diagonal" else ITEM * 3 * columns * pairs
     per_output = ITEM * 3 * samples * max(widths)
     one = fixed + rows * per_row + K * per_output
-    least = fixed + per_row + (K if together else 1) * per_output
+    least = fixed + per_row + fewest * per_output
     if budget < least:
         remedy = ", or use fewer inputs" if samples > 1 else ""
         raise BudgetError("the kernel of one network", budget, least, remedy)
     if budget >= one:
         return _Plan(fitting(budget, one, replicas, "one network"), K, rows)
     # rows first: products of few rows are slow, and outputs need no work again
-    for_outputs = per_output * (K if together else 1)
-    some = fitting(budget, per_row, rows, "one row", fixed=fixed + for_outputs)
+    beside = fixed + fewest * per_output
+    rows_at_once = fitting(budget, per_row, rows, "one row", fixed=beside)
     if together:
-        return _Plan(1, K, some)
-    left = fixed + some * per_row
-    return _Plan(1, fitting(budget, per_output, K, "one output", fixed=left), some)
+        return _Plan(1, K, rows_at_once)
+    beside = fixed + rows_at_once * per_row
+    outputs_at_once = fitting(budget, per_output, K, "one output", fixed=beside)
+    return _Plan(1, outputs_at_once, rows_at_once)

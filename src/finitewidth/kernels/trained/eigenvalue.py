@@ -55,19 +55,24 @@ def largest_eigenpair(
     infinite = torch.full_like(start[:, 0], torch.inf)
     best = Eigenpair(start.new_zeros(R), _unit(_in_range(start)[0]), infinite, products)
     active = torch.ones(R, dtype=torch.bool, device=start.device)
-    used, factor = 0, None
+    used = 0
+    factor = None
     while used < products and bool(active.any()):
-        basis, alphas, betas = [best.vector], [], []
+        basis = [best.vector]  # (R, D) each
+        alphas: list[Tensor] = []  # (R,) each, the diagonal of Q^T Theta Q
+        betas: list[Tensor] = []  # (R,) each, the numbers beside it
         while used < products and len(alphas) < SPACE and bool(active.any()):
-            w, used = times(basis[-1]), used + 1
+            w = times(basis[-1])
+            used += 1
             if used == 1:
                 w, factor = _in_range(w)
             elif factor is not None:
                 w = w * factor
             alphas.append((w * basis[-1]).sum(-1))
-            Q = torch.stack(basis, 1)
+            Q = torch.stack(basis, 1)  # (R, n, D)
             for _ in range(2):
-                w = w - (Q.mT @ (Q @ w[:, :, None]))[:, :, 0]
+                parallel = Q.mT @ (Q @ w[:, :, None])
+                w = w - parallel[:, :, 0]
             betas.append(w.norm(dim=-1))
             best, active = _improved(best, active, Q, alphas, betas, tolerance)
             basis.append(_unit(w))
@@ -102,30 +107,34 @@ def _improved(
     tolerance: float,
 ) -> tuple[Eigenpair, Tensor]:
     """Return the Ritz pairs of the active matrices, and which of them go on."""
-    T = torch.diag_embed(torch.stack(alphas, -1))
+    T = torch.diag_embed(torch.stack(alphas, -1))  # (R, n, n), tridiagonal
     if len(betas) > 1:
         beside = torch.stack(betas[:-1], -1)
         T = T + torch.diag_embed(beside, 1) + torch.diag_embed(beside, -1)
     finite = T.isfinite().all(-1).all(-1) & betas[-1].isfinite()
     values, vectors = torch.linalg.eigh(T.where(finite[:, None, None], torch.zeros_like(T)))
-    value, weights = values[:, -1], vectors[:, :, -1]
+    value = values[:, -1]
+    weights = vectors[:, :, -1]  # (R, n), of the vectors of the basis
     error = betas[-1] * weights[:, -1].abs()
     residual = torch.where(value > 0, error / value, error)
     nan = torch.full_like(value, torch.nan)
-    value, residual = value.where(finite, nan), residual.where(finite, nan)
-    vector = _unit((Q * weights[:, :, None]).sum(1))
+    value = value.where(finite, nan)
+    residual = residual.where(finite, nan)
+    vector = _unit((Q * weights[:, :, None]).sum(1))  # (R, D)
+    moves = (active & finite)[:, None]
     best = Eigenpair(
-        torch.where(active, value, best.value),
-        torch.where(active[:, None] & finite[:, None], vector, best.vector),
-        torch.where(active, residual, best.residual),
-        best.products,
+        value=torch.where(active, value, best.value),
+        vector=torch.where(moves, vector, best.vector),
+        residual=torch.where(active, residual, best.residual),
+        products=best.products,
     )
     # beta = 0 in exact arithmetic means that the space is invariant; rounding remains
     return best, active & (residual > tolerance)
 
 
 def _unit(vectors: Tensor) -> Tensor:
-    return vectors / vectors.norm(dim=-1, keepdim=True).clamp_min(torch.finfo(vectors.dtype).tiny)
+    lengths = vectors.norm(dim=-1, keepdim=True)
+    return vectors / lengths.clamp_min(torch.finfo(vectors.dtype).tiny)
 
 
 def module_times(request: Request) -> tuple[Callable[[Tensor], Tensor], Tensor]:
@@ -143,8 +152,9 @@ def module_times(request: Request) -> tuple[Callable[[Tensor], Tensor], Tensor]:
         run = checked_pass(request)
         if request.check:
             check_together(request, run)
-    outputs, parameters = run.outputs, list(run.counted.values())
-    N, K = len(request.x), outputs.shape[1]
+    outputs = run.outputs
+    parameters = list(run.counted.values())
+    N = len(request.x)
     like = real(outputs.detach()[:N])
     try:
         with torch.enable_grad():
@@ -164,16 +174,22 @@ def module_times(request: Request) -> tuple[Callable[[Tensor], Tensor], Tensor]:
     except (RuntimeError, NotImplementedError):
         differentiable = False
     if not differentiable:
-        whole = 8 * (N * K) ** 2
-        if request.budget < whole:
-            needed = max(whole, sufficient_budget(request, "full"))
-            what = "the kernel, which is formed as the network cannot be differentiated twice,"
-            remedy = ", or use fewer inputs" if N > 1 else ""
-            raise BudgetError(what, request.budget, needed, remedy)
-        theta = module_terms(request, "full")[""].permute(1, 0, 3, 2).reshape(N * K, N * K)
-        like = like.double()
-        return lambda v: (theta @ v.reshape(-1)).view_as(v), like
+        return _times_of_formed(request, like)
     return times, like
+
+
+def _times_of_formed(request: Request, like: Tensor) -> tuple[Callable[[Tensor], Tensor], Tensor]:
+    """Return the same as `module_times`, with the kernel as a matrix."""
+    N, K = like.shape
+    whole = 8 * (N * K) ** 2
+    if request.budget < whole:
+        needed = max(whole, sufficient_budget(request, "full"))
+        what = "the kernel, which is formed as the network cannot be differentiated twice,"
+        remedy = ", or use fewer inputs" if N > 1 else ""
+        raise BudgetError(what, request.budget, needed, remedy)
+    theta = module_terms(request, "full")[""]  # (K, N, K, N)
+    theta = theta.permute(1, 0, 3, 2).reshape(N * K, N * K)
+    return lambda v: (theta @ v.reshape(-1)).view_as(v), like.double()
 
 
 def check_together(request: Request, run: Pass) -> None:
@@ -182,15 +198,15 @@ def check_together(request: Request, run: Pass) -> None:
     An input alone is given twice, because torch's gradient of it can be wrong; see `by_autograd`.
     """
     x = request.padded()
-    some = sorted({0, len(x) // 2, len(x) - 1})
+    chosen = sorted({0, len(x) // 2, len(x) - 1})
     stream = torch.Generator().manual_seed(0)
     given = torch.zeros_like(run.outputs)
-    given[some] = torch.randn(given[some].shape, generator=stream).to(given)
+    given[chosen] = torch.randn(given[chosen].shape, generator=stream).to(given)
 
     def apart(parameters: list[Tensor]) -> list[Tensor]:
         """Return the sums of the gradients of single inputs."""
         totals = [torch.zeros_like(parameter) for parameter in parameters]
-        for at in some:
+        for at in chosen:
             with gradients_on():
                 outputs = request.outputs(x[[at, at]])
             cotangent = torch.stack([given[at], torch.zeros_like(given[at])])
@@ -203,9 +219,11 @@ def check_together(request: Request, run: Pass) -> None:
         return max(float(vector_norm(gradient)) for gradient in apart(trained))
 
     parameters = list(run.counted.values())
-    found, wanted = _gradients(run.outputs, parameters, given), apart(parameters)
-    pairs = zip(run.counted, found, wanted, strict=True)
-    compared = {name: (ours, right, largest) for name, ours, right in pairs}
+    together = _gradients(run.outputs, parameters, given)
+    singly = apart(parameters)
+    compared = {}
+    for name, gradient, total in zip(run.counted, together, singly, strict=True):
+        compared[name] = (gradient, total, largest)
     wrong = differing(compared, torch.finfo(run.dtype).eps)
     if wrong:
         raise refusals.not_apart(wrong)
@@ -213,10 +231,10 @@ def check_together(request: Request, run: Pass) -> None:
 
 def _gradients(outputs: Tensor, parameters: list[Tensor], given: Tensor) -> list[Tensor]:
     """Return dense gradients by the parameters, zero where none arrives."""
-    found = torch.autograd.grad(
+    gradients = torch.autograd.grad(
         outputs, parameters, given, retain_graph=True, materialize_grads=True
     )
-    return [gradient.to_dense() for gradient in found]
+    return [gradient.to_dense() for gradient in gradients]
 
 
 def _is_product(
@@ -229,8 +247,10 @@ def _is_product(
     given[: len(v)] = v
     tangent = torch.autograd.grad(outputs, parameters, given, retain_graph=True)
     length = hypot(*(length_of(t.to_dense()) for t in tangent))
-    wanted = length * length
-    if length > 0 and wanted < torch.finfo(torch.float64).tiny:
+    square = length * length
+    if length > 0 and square < torch.finfo(torch.float64).tiny:
         return False  # the square vanishes
-    found = float((given[: len(v)].double() * times(v[None])[0]).sum())
-    return abs(found - wanted) <= torch.finfo(outputs.dtype).eps ** 0.5 * wanted
+    product = times(v[None])[0]
+    inner = float((given[: len(v)].double() * product).sum())
+    tolerance = torch.finfo(outputs.dtype).eps ** 0.5
+    return abs(inner - square) <= tolerance * square

@@ -65,9 +65,13 @@ def largest_of(kernel: Tensor, start: Tensor) -> Eigenpair:
     values, vectors = scipy.linalg.eigh(symmetric, subset_by_index=[last, last])
     value = torch.from_numpy(values).to(kernel)[0]
     vector = torch.from_numpy(vectors).to(kernel)[:, 0]
-    sign = torch.where(start[0].to(vector) @ vector < 0, -1.0, 1.0)
+    opposite = start[0].to(vector) @ vector < 0
+    sign = torch.where(opposite, -1.0, 1.0)
     error = vector_norm(kernel @ vector - value * vector)
     residual = error / value if value > 0 else error
     return Eigenpair(
-        value[None].to(start), sign.to(start) * vector[None].to(start), residual[None].to(start), 0
+        value=value[None].to(start),
+        vector=sign.to(start) * vector[None].to(start),
+        residual=residual[None].to(start),
+        products=0,
     )

@@ -151,28 +151,46 @@ def as_fully_connected(network: nn.Module) -> FullyConnected | None:
     """
     if type(network) is not nn.Sequential or any(map(_is_changed, network.modules())):
         return None
-    modules = list(_leaves(network))
-    if modules and type(modules[0][1]) is nn.Flatten and modules[0][1].start_dim == 1:
-        modules = modules[1:]
-    linear = [(name, module) for name, module in modules if type(module) is nn.Linear]
-    if not linear or modules[0][1] is not linear[0][1] or not all(map(_plain, linear)):
+    by_name = list(_leaves(network))
+    if by_name and _is_flatten(by_name[0][1]):
+        by_name = by_name[1:]
+    modules = [module for _, module in by_name]
+    names = [name for name, module in by_name if type(module) is nn.Linear]
+    layers = [module for module in modules if type(module) is nn.Linear]
+    if not layers or modules[0] is not layers[0] or not all(map(_is_plain, layers)):
         return None
-    parameters = [
-        id(p) for _, module in linear for p in module._parameters.values() if p is not None
-    ]
-    if len(set(parameters)) < len(parameters):
+    if _share_parameters(layers):
         return None
-    activation = _common_activation([module for _, module in modules])
-    with_bias = {module.bias is not None for _, module in linear}
-    if activation is None or len(with_bias) > 1:
+    activation = _common_activation(modules)
+    with_bias = [module.bias is not None for module in layers]
+    if activation is None or len({*with_bias}) > 1:
         return None
+    biases = [module.bias.detach() for module in layers] if with_bias[0] else None
     return FullyConnected(
-        weights=[module.weight.detach().mT for _, module in linear],
-        biases=[module.bias.detach() for _, module in linear] if True in with_bias else None,
+        weights=[module.weight.detach().mT for module in layers],
+        biases=biases,
         activation=activation,
-        activated_output=type(modules[-1][1]) is not nn.Linear,
-        names=tuple(name for name, _ in linear),
+        activated_output=type(modules[-1]) is not nn.Linear,
+        names=tuple(names),
     )
+
+
+def _is_flatten(module: nn.Module) -> bool:
+    """Tell whether a module flattens inputs (N, ...) to (N, n0)."""
+    return type(module) is nn.Flatten and module.start_dim == 1
+
+
+def _share_parameters(layers: Sequence[nn.Linear]) -> bool:
+    """Tell whether a parameter belongs to two layers."""
+    seen = set()
+    for layer in layers:
+        for parameter in layer._parameters.values():
+            if parameter is None:
+                continue
+            if id(parameter) in seen:
+                return True
+            seen.add(id(parameter))
+    return False
 
 
 def _leaves(network: nn.Sequential, prefix: str = "") -> Iterator[tuple[str, nn.Module]]:
@@ -183,13 +201,12 @@ def _leaves(network: nn.Sequential, prefix: str = "") -> Iterator[tuple[str, nn.
             yield prefix + name, module
 
 
-def _plain(named: tuple[str, nn.Module]) -> bool:
-    """Tell whether a linear layer has its own parameters, all trainable."""
-    module = named[1]
-    names = set(module._parameters) == {"weight", "bias"}
-    return names and all(
-        p is None or (p.requires_grad and not p.is_complex()) for p in module._parameters.values()
-    )
+def _is_plain(module: nn.Linear) -> bool:
+    """Tell whether a linear layer has a weight and a bias or none, real and trainable."""
+    if set(module._parameters) != {"weight", "bias"}:
+        return False
+    parameters = [p for p in module._parameters.values() if p is not None]
+    return all(p.requires_grad and not p.is_complex() for p in parameters)
 
 
 def _is_changed(module: nn.Module) -> bool:
@@ -214,10 +231,15 @@ def _common_activation(modules: Sequence[nn.Module]) -> Activation | None:
             runs[-1].append(module)
     if not runs[-1] and len(runs) > 1:  # a linear output
         runs = runs[:-1]
-    kinds = {tuple(repr(module).replace("inplace=True", "") for module in run) for run in runs}
+    kinds = {tuple(map(_kind, run)) for run in runs}
     if len(kinds) != 1 or len(runs[0]) > 1:
         return None
     return _activation(runs[0][0]) if runs[0] else IDENTITY
+
+
+def _kind(module: nn.Module) -> str:
+    """Return a text that is equal for modules that compute the same."""
+    return repr(module).replace("inplace=True", "")
 
 
 def _activation(module: nn.Module) -> Activation | None:

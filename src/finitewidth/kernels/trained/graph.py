@@ -91,24 +91,25 @@ class Graph:
         many, two = shape_of(node), shape_of(self.partners[node])
         if len(many) != len(two):
             return None
-        apart = [
-            axis for axis, sizes in enumerate(zip(many, two, strict=True)) if len({*sizes}) > 1
-        ]
+        apart = [axis for axis in range(len(many)) if many[axis] != two[axis]]
         if len(apart) != 1:
             return None
-        axis, inner = apart[0], many[apart[0]] // self.samples
-        same = many[axis] == inner * self.samples and two[axis] == inner * 2
-        return InputAxis(self.samples, axis, inner) if same else None
+        (axis,) = apart
+        inner = many[axis] // self.samples
+        if many[axis] != inner * self.samples or two[axis] != inner * 2:
+            return None
+        return InputAxis(self.samples, axis, inner)
 
     def merged(self) -> dict[Node, InputAxis]:
         """Return the operations on weights whose outputs have inputs and positions on one axis."""
-        used = [
-            node
-            for node in self.partners
-            if node not in self.weights and not self.weights.isdisjoint(children(node))
-        ]
-        axes = {node: self.input_axis(node) for node in used}
-        return {node: axis for node, axis in axes.items() if axis and axis.inner > 1}
+        axes = {}
+        for node in self.partners:
+            if node in self.weights or self.weights.isdisjoint(children(node)):
+                continue
+            axis = self.input_axis(node)
+            if axis and axis.inner > 1:
+                axes[node] = axis
+        return axes
 
     def ordered(self, outputs: Tensor, two: Tensor, cotangent: Tensor) -> "Graph":
         """Return the graph with the orders of inputs and positions on axes that hold both.
@@ -157,7 +158,9 @@ def children(node: Node) -> Iterator[Node]:
 
 def children_first(root: Node) -> list[Node]:
     """Return the nodes below a node, and it itself, each after all that it takes arguments from."""
-    order, seen, waiting = [], {root}, [(root, children(root))]
+    order = []
+    seen = {root}
+    waiting = [(root, children(root))]
     while waiting:
         node, rest = waiting[-1]
         child = next((child for child in rest if child not in seen), None)
@@ -203,7 +206,8 @@ def paired(
 
 def _partners(root: Node, other: Node) -> dict[Node, Node] | None:
     """Return for each node below the first root its node below the second, if they correspond."""
-    partners, waiting = {root: other}, [root]
+    partners = {root: other}
+    waiting = [root]
     while waiting:
         one = waiting.pop()
         two = partners[one]
@@ -214,10 +218,12 @@ def _partners(root: Node, other: Node) -> dict[Node, Node] | None:
         for (child, at), (twin, there) in zip(one.next_functions, two.next_functions, strict=True):
             if (child is None) != (twin is None) or at != there:
                 return None
-            if child is not None and child not in partners:
+            if child is None:
+                continue
+            if child not in partners:
                 partners[child] = twin
                 waiting.append(child)
-            elif child is not None and partners[child] is not twin:
+            elif partners[child] is not twin:
                 return None
     return partners
 
@@ -229,7 +235,8 @@ def _is_weight(node: Node, other: Node) -> bool:
 
 def _alike(node: Node, other: Node) -> bool:
     """Tell whether the outputs of two nodes have the same shapes."""
-    return [m.shape for m in node._input_metadata] == [m.shape for m in other._input_metadata]
+    shapes = [output.shape for output in node._input_metadata]
+    return shapes == [output.shape for output in other._input_metadata]
 
 
 def saved(node: Node, name: str) -> Any:
@@ -266,9 +273,11 @@ def backward(
     reached: list[int] = []
 
     def gradients(cotangent: Tensor) -> tuple[Tensor, ...]:
-        every = torch.autograd.grad(outputs, edges, cotangent, retain_graph=True, allow_unused=True)
-        reached[:] = [at for at, gradient in enumerate(every) if gradient is not None]
-        return tuple(every[at] for at in reached)
+        by_edge = torch.autograd.grad(
+            outputs, edges, cotangent, retain_graph=True, allow_unused=True
+        )
+        reached[:] = [at for at, gradient in enumerate(by_edge) if gradient is not None]
+        return tuple(by_edge[at] for at in reached)
 
     rows: Sequence[Tensor] | None = None
     if len(cotangents) > 1:
@@ -276,11 +285,12 @@ def backward(
             warnings.filterwarnings("ignore", message="There is a performance drop")
             rows = vmap(gradients)(cotangents)
     if rows is None:
-        singly = [gradients(one) for one in cotangents]
-        # a single row is not copied
-        rows = [
-            torch.stack(same) if len(same) > 1 else same[0][None]
-            for same in zip(*singly, strict=True)
-        ]
-    by_edge = dict(zip(reached, rows, strict=True))
-    return [by_edge.get(at) for at in range(len(edges))]
+        singly = [gradients(cotangent) for cotangent in cotangents]
+        rows = [_stacked(of_edge) for of_edge in zip(*singly, strict=True)]
+    by_number = dict(zip(reached, rows, strict=True))
+    return [by_number.get(at) for at in range(len(edges))]
+
+
+def _stacked(rows: Sequence[Tensor]) -> Tensor:
+    """Stack tensors; a single one is not copied."""
+    return torch.stack(rows) if len(rows) > 1 else rows[0][None]

@@ -48,9 +48,9 @@ class Options(TypedDict, total=False):
         budget: bytes for temporary arrays. By default `DEFAULT_BUDGET`, or what the smallest pieces
             of the work need, if half of the free memory suffices for them. The network, the graph
             of its forward pass, and the result are not counted.
-        dtype: for stacks: type of the computation and of the result of `traced_kernel`, `terms`,
-            `full_kernel` and `diagonal`; float64 by default. float32 takes half of the time and
-            has errors of about 1e-6.
+        dtype: for stacks: type of the computation and of the result of `traced_kernel`,
+            `kernel_terms`, `full_kernel` and `kernel_diagonal`; float64 by default. float32 takes
+            half of the time and has errors of about 1e-6.
     """
 
     of: Callable[..., Tensor] | None
@@ -166,9 +166,11 @@ def kernel_block(
         Float64, traced (..., N, N') or full (..., K, N, K, N').
     """
     _check_network(network)
-    x, other = as_batch(network, x), as_batch(network, other, "other")
+    x = as_batch(network, x)
+    other = as_batch(network, other, "other")
     x.check_alike(other, "other")
-    both, rows = joined([x, other]), len(x)
+    both = joined([x, other])
+    rows = len(x)
     stack, flat = closed_form(network, both, options)
     if stack is not None:
         block = closed_terms(network, stack, flat, kernel, False, options, rows)[""]
@@ -307,9 +309,16 @@ def closed_terms(
     rows: int | None = None,
 ) -> dict[str, Tensor]:
     """Compute the parts of a kernel of a network in closed form, see `kernel_terms`."""
-    dtype, budget = options.get("dtype", torch.float64), options.get("budget")
-    of_module = network is not stack
-    return dense.terms_within(stack, x, kernel, by_layer, budget, dtype, rows, of_module=of_module)
+    return dense.terms_within(
+        stack,
+        x,
+        kernel,
+        by_layer,
+        options.get("budget"),
+        options.get("dtype", torch.float64),
+        rows,
+        of_module=network is not stack,
+    )
 
 
 def request_of(
@@ -353,11 +362,8 @@ def closed_form(
     x = batch.only
     flat = x.flatten(1) if isinstance(network[0], nn.Flatten) else x
     first = stack.weights[0]
-    if (
-        flat.shape[1:] != first.shape[:1]
-        or flat.dtype != first.dtype
-        or flat.device != first.device
-    ):
+    same_size = flat.shape[1:] == first.shape[:1]
+    if not same_size or flat.dtype != first.dtype or flat.device != first.device:
         return None, batch
     if options.get("check", True) and not closed_form_agrees(stack, network, x, flat):
         return None, batch

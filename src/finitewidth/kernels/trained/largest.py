@@ -1,5 +1,6 @@
 """The largest eigenvalue of the full kernel of a given network."""
 
+from functools import partial
 from typing import Unpack
 
 import torch
@@ -72,7 +73,8 @@ def largest_eigenvalue(
         stack, x, leading = dense.stacked(stack, x)
         with torch.no_grad():
             run = dense.forward(stack, x)
-        shape, times = (len(x), x.shape[1], stack.outputs), lambda v: dense.times(run, v)
+        shape = (len(x), x.shape[1], stack.outputs)  # (R, S, K)
+        times = partial(dense.times, run)
         like = run.inputs[0]
     else:
         request = request_of(network, x, False, options)
@@ -81,24 +83,27 @@ def largest_eigenvalue(
             kernel, like = small
         else:
             times, like = within_memory(module_times, request, options)
-        shape, leading = (1, *like.shape), ()
+        shape = (1, *like.shape)
+        leading = ()
     flat = _start_vectors(start, shape, leading).to(like).reshape(shape).flatten(1)
     if not bool(flat.isfinite().all() & flat.any(dim=1).all()):
         raise ConfigError("start: it must hold finite numbers that are not all zero; leave it out")
     if kernel is not None:
-        found = formed.largest_of(kernel, flat)
+        pair = formed.largest_of(kernel, flat)
     else:
-        found = largest_eigenpair(
-            lambda v: times(v.view(shape)).flatten(1), flat, max(products, 2), tolerance
-        )
+
+        def flat_times(v: Tensor) -> Tensor:
+            return times(v.view(shape)).flatten(1)
+
+        pair = largest_eigenpair(flat_times, flat, max(products, 2), tolerance)
     if isinstance(network, nn.Module):
-        check_eigenvalue(found.value)
+        check_eigenvalue(pair.value)
     scale = shape[1] if per_input else 1
     return Eigenpair(
-        found.value.reshape(leading) / scale,
-        found.vector.reshape(*leading, *shape[1:]),
-        found.residual.reshape(leading),
-        found.products,
+        value=pair.value.reshape(leading) / scale,
+        vector=pair.vector.reshape(*leading, *shape[1:]),
+        residual=pair.residual.reshape(leading),
+        products=pair.products,
     )
 
 

@@ -28,12 +28,15 @@ def least_budget(recording: Recording, made: int, per_output: int, what: str) ->
         per_output: bytes of the signals of one output.
         what: "traced", "full", "diagonal" or "norms".
     """
-    (N, K), item = recording.outputs.shape, element_size(recording)
+    N, K = recording.outputs.shape
+    item = element_size(recording)
     products = [unit for unit in recording.units if isinstance(unit, ProductUnit)]
     if what in ("traced", "diagonal"):
-        shares, budget = 2, 2 * max(made + per_output, sum(other_bytes(recording)))
+        shares = 2
+        budget = shares * max(made + per_output, sum(other_bytes(recording)))
     else:
-        shares, budget = 4, 4 * max(made + per_output, full_block_bytes(N, K))
+        shares = 4
+        budget = shares * max(made + per_output, full_block_bytes(N, K))
         budget = max(budget, _kept_budget(recording))
 
     derived = [unit for unit in recording.units if isinstance(unit, RowUnit)]
@@ -43,9 +46,11 @@ def least_budget(recording: Recording, made: int, per_output: int, what: str) ->
     def largest(outputs: int) -> int:
         """Return the bytes that one unit takes beside the signals of some outputs."""
         if what == "traced":
-            return max((*of_derived, *(traced_bytes(unit, N, item) for unit in products), 0))
-        of_unit = diagonal_bytes if what == "diagonal" else rows_bytes
-        return max((*of_derived, *(of_unit(unit, outputs, item) for unit in products), 0))
+            of_products = [traced_bytes(unit, N, item) for unit in products]
+        else:
+            of_unit = diagonal_bytes if what == "diagonal" else rows_bytes
+            of_products = [of_unit(unit, outputs, item) for unit in products]
+        return max(of_derived + of_products, default=0)
 
     while True:
         # with a larger budget, a step has more outputs
@@ -74,7 +79,8 @@ def other_bytes(recording: Recording) -> tuple[int, int]:
     """
     if not recording.others:
         return 0, 0
-    N, item = len(recording.outputs), element_size(recording)
+    N = len(recording.outputs)
+    item = element_size(recording)
     size = item * sum(p.numel() for p in recording.others.values())
     graph = item * graph_size(children_first(recording.outputs.grad_fn)) // N
     return N * size, 3 * size + graph
@@ -116,26 +122,27 @@ def structured_units(recording: Recording, share: int, work: int) -> list[Unit]:
     Raises:
         ShortageError: even what takes the least does not fit.
     """
-    (N, K), item = recording.outputs.shape, element_size(recording)
+    N, K = recording.outputs.shape
+    item = element_size(recording)
     units = [unit for unit in recording.units if has_signals(unit)]
     plans = [unit_plans(unit, N, K) for unit in units]
     fits = [signals_bytes(unit, N, K, item) <= work for unit in units]
-    chosen = [
-        fit and structured[0] < direct[0]
-        for fit, (direct, structured) in zip(fits, plans, strict=True)
-    ]
+    chosen = []
+    for fit, (direct, structured) in zip(fits, plans, strict=True):
+        chosen.append(fit and structured[0] < direct[0])
 
     def kept(at: int, structured: bool) -> int:
+        """Return the bytes that are kept of a unit, in the structured or the direct order."""
         return item * plans[at][structured][1]
 
-    needed = sum(kept(at, structured) for at, structured in enumerate(chosen))
-    needed += row_bytes(recording)
-    swaps = [
-        (kept(at, structured) - kept(at, not structured), at)
-        for at, structured in enumerate(chosen)
-        if fits[at]
-    ]
-    for saved, at in sorted(swaps, reverse=True):
+    needed = row_bytes(recording)
+    savings = []  # by the other order
+    for at, structured in enumerate(chosen):
+        needed += kept(at, structured)
+        if fits[at]:
+            saved = kept(at, structured) - kept(at, not structured)
+            savings.append((saved, at))
+    for saved, at in sorted(savings, reverse=True):
         if needed > share and saved > 0:
             chosen[at] = not chosen[at]
             needed -= saved
@@ -153,7 +160,8 @@ def signals_bytes(unit: Unit, samples: int, outputs: int, item: int) -> int:
 
 def _kept_budget(recording: Recording) -> int:
     """Return a budget in which what the full kernel keeps takes half, and pairs a quarter."""
-    (N, K), item = recording.outputs.shape, element_size(recording)
+    N, K = recording.outputs.shape
+    item = element_size(recording)
     all_rows = fewest = row_bytes(recording)
     on_the_way = 0
     for unit in recording.units:

@@ -18,7 +18,7 @@ from finitewidth.kernels.trained.fully_connected import FullyConnected
 from finitewidth.kernels.trained.graph import FEWEST, children_first, graph_size
 from finitewidth.kernels.trained.interface import Options
 from finitewidth.kernels.trained.products import SMALL, Products, overflow, products_of
-from finitewidth.kernels.trained.recording import Request, checked_pass
+from finitewidth.kernels.trained.recording import Pass, Request, checked_pass
 from finitewidth.kernels.trained.surroundings import unchanged_surroundings
 
 AT_ONCE = 16  # vectors at most; more save little
@@ -53,22 +53,25 @@ class LinearMap:
         if not isinstance(vectors, Tensor | np.ndarray):
             return NotImplemented
         given = torch.as_tensor(vectors)
-        if given.dim() not in (1, 2) or len(given) != self.shape[1]:
+        columns = self.shape[1]
+        if given.dim() not in (1, 2) or len(given) != columns:
             raise ConfigError(
-                f"vectors: shape {tuple(given.shape)} must be ({self.shape[1]},) or "
-                f"({self.shape[1]}, m), as the matrix has the shape {self.shape}"
+                f"vectors: shape {tuple(given.shape)} must be ({columns},) or ({columns}, m), "
+                f"as the matrix has the shape {self.shape}"
             )
         if given.is_complex() or not bool(given.isfinite().all()):
             raise ConfigError("vectors: they must be finite real numbers")
-        rows = given.detach().double().reshape(len(given), -1).mT
-        product = self._times(rows).mT.reshape(-1, *given.shape[1:])
+        rows = given.detach().double().reshape(len(given), -1).mT  # (m, columns)
+        products = self._times(rows)  # (m, rows)
+        product = products.mT.reshape(-1, *given.shape[1:])
         return product if isinstance(vectors, Tensor) else product.cpu().numpy()
 
     def __rmatmul__(self, vectors: Any) -> Any:
         if not isinstance(vectors, Tensor | np.ndarray):
             return NotImplemented
-        flat = vectors.ndim < 2
-        return self.T @ vectors if flat else (self.T @ vectors.T).T
+        if vectors.ndim < 2:
+            return self.T @ vectors
+        return (self.T @ vectors.T).T
 
     def to_scipy(self) -> LinearOperator:
         """Return the matrix for the functions of `scipy.sparse.linalg`, such as ``eigsh``."""
@@ -156,15 +159,16 @@ def tangent_operator(
         network, x, options = _module_of(network, x, options)
     interface.check_options(network, options)
     request = interface.request_of(network, as_batch(network, x), False, options)
-    passes = interface.within_memory(lambda asked: _passes(asked, batch), request, options)
+    passes = interface.within_memory(lambda request: _passes(request, batch), request, options)
     rows = passes.outputs * len(request.x)
     jacobian = LinearMap((rows, passes.parameters), passes.times, passes.transposed)
 
     def diagonal() -> Tensor:
         passes.check_unchanged()
-        some = (request.x[part] for part in passes.parts())
-        parts = [interface.kernel_diagonal(network, one, **options) for one in some]
-        return torch.cat(parts, dim=1).flatten()
+        diagonals = []  # (K, n) each
+        for part in passes.parts():
+            diagonals.append(interface.kernel_diagonal(network, request.x[part], **options))
+        return torch.cat(diagonals, dim=1).flatten()
 
     return TangentOperator((rows, rows), passes.kernel, passes.kernel, jacobian, diagonal)
 
@@ -247,14 +251,15 @@ class _Passes:
         same = now.keys() == self.before.keys()
         changed = [name for name in now if same and not _equal(now[name], self.before[name])]
         if changed or not same:
-            what = f"its {changed[0]!r} has" if changed else "its parameters or buffers have"
+            change = f"its {changed[0]!r} has" if changed else "its parameters or buffers have"
             raise ConfigError(
-                f"network: {what} changed since the operator was made; call tangent_operator again"
+                f"network: {change} changed since the operator was made; call tangent_operator "
+                "again"
             )
 
     def kernel(self, vectors: Tensor) -> Tensor:
         """Return Theta v for vectors (m, K N)."""
-        return self._some_at_once(vectors, lambda some: self._times(self._transposed(some)))
+        return self._some_at_once(vectors, lambda block: self._times(self._transposed(block)))
 
     def times(self, vectors: Tensor) -> Tensor:
         """Return J w for vectors (m, P)."""
@@ -268,14 +273,14 @@ class _Passes:
     def _some_at_once(self, vectors: Tensor, product: Rows) -> Tensor:
         self.check_unchanged()
         vectors = vectors.to(self.x.device)
-        found = torch.cat([product(some) for some in vectors.split(self.at_once)])
-        if not bool(found.isfinite().all()):
+        products = torch.cat([product(block) for block in vectors.split(self.at_once)])
+        if not bool(products.isfinite().all()):
             raise overflow()
-        return found
+        return products
 
     def _transposed(self, vectors: Tensor) -> Tensor:
         vectors, scale = _scaled(vectors)
-        vectors = vectors.view(len(vectors), self.outputs, len(self.x))
+        vectors = vectors.view(len(vectors), self.outputs, len(self.x))  # (m, K, N)
         total = vectors.new_zeros(len(vectors), self.parameters)
 
         def add(row: int, gradients: list[Tensor]) -> None:
@@ -290,45 +295,58 @@ class _Passes:
     def _times(self, tangents: Tensor) -> Tensor:
         tangents, scale = _scaled(tangents)
         parameters = self.products.request.counted.values()
-        columns = tangents.split(self._sizes, dim=1)
-        shaped = [
-            column.view(-1, *p.shape).to(p) for column, p in zip(columns, parameters, strict=True)
-        ]
-        found = tangents.new_empty(len(tangents), self.outputs, len(self.x))
+        by_parameter = []  # (m, ...) each
+        for columns, p in zip(tangents.split(self._sizes, dim=1), parameters, strict=True):
+            by_parameter.append(columns.view(-1, *p.shape).to(p))
+        products = tangents.new_empty(len(tangents), self.outputs, len(self.x))  # (m, K, N)
         for part in self.parts(len(tangents)):
-            found[:, :, part] = self.products.times(self.x[part], shaped).mT
-        return found.flatten(1) * scale
+            products[:, :, part] = self.products.times(self.x[part], by_parameter).mT
+        return products.flatten(1) * scale
 
 
 def _passes(request: Request, batch: int | None) -> _Passes:
     """Check the network, and choose how many inputs and vectors go through it at once."""
     few = replace(request, x=request.x[:FEWEST])
     run = checked_pass(few)
-    K, eps = run.outputs.shape[1], torch.finfo(run.dtype).eps
-    # a graph of one input more is larger by the numbers of this input
-    of_two = graph_size(children_first(run.two.grad_fn))
-    numbers = max((graph_size(run.nodes) - of_two) // (len(run.outputs) - 2), 1)
-    of_weights = max(of_two - 2 * numbers, 0)
+    K = run.outputs.shape[1]
+    eps = torch.finfo(run.dtype).eps
+    of_input, of_weights = _graph_sizes(run)
     item = run.outputs.element_size()
+    del run
+    of_parameters = sum(p.numel() * (8 + 2 * p.element_size()) for p in request.counted.values())
     sizes = _Sizes(
         budget=request.budget,
         batch=batch,
         inputs=len(request.x),
-        of_input=numbers * item,
-        of_vector=sum(p.numel() * (8 + 2 * p.element_size()) for p in request.counted.values())
-        + of_weights * item,
+        of_input=of_input * item,
+        of_vector=of_parameters + of_weights * item,
     )
-    del run
     vectors = sizes.vectors()
     first = replace(request, x=request.x[: sizes.batch_of(1)])
     run = checked_pass(first)
     if request.check:
         check_together(first, run)
     del run
-    small = numbers * sizes.batch_of(vectors) <= SMALL
-    products = products_of(request, few.x, K, eps, small)
-    before = {name: tensor.clone() for name, tensor in _tensors(request.network).items()}
-    return _Passes(products, request.x, K, sizes, vectors, before)
+    small = of_input * sizes.batch_of(vectors) <= SMALL
+    return _Passes(
+        products=products_of(request, few.x, K, eps, small),
+        x=request.x,
+        outputs=K,
+        sizes=sizes,
+        at_once=vectors,
+        before={name: tensor.clone() for name, tensor in _tensors(request.network).items()},
+    )
+
+
+def _graph_sizes(run: Pass) -> tuple[int, int]:
+    """Return how many numbers the graph holds for each input, and for weights, at least 1 and 0.
+
+    A graph of more inputs is larger than one of two by the numbers of these inputs.
+    """
+    many = graph_size(run.nodes)
+    two = graph_size(children_first(run.two.grad_fn))
+    of_input = max((many - two) // (len(run.outputs) - 2), 1)
+    return of_input, max(two - 2 * of_input, 0)
 
 
 @dataclass(frozen=True)
@@ -358,9 +376,9 @@ class _Sizes:
         Raises:
             BudgetError: not one vector and one input fit.
         """
-        wanted = self.batch or min(self.inputs, ENOUGH)
+        inputs = self.batch or min(self.inputs, ENOUGH)
         vectors = AT_ONCE
-        while vectors > 1 and self._bytes(wanted, vectors) > self.budget:
+        while vectors > 1 and self._bytes(inputs, vectors) > self.budget:
             vectors //= 2
         needed = self._bytes(self.batch or 1, 1)
         if needed > self.budget:
@@ -388,8 +406,8 @@ def _scaled(vectors: Tensor) -> tuple[Tensor, Tensor]:
 
 def _tensors(network: nn.Module) -> dict[str, Tensor]:
     """Return parameters and buffers by name."""
-    found = {name: p.detach() for name, p in network.named_parameters()}
-    return found | {name: buffer.detach() for name, buffer in network.named_buffers()}
+    named = [*network.named_parameters(), *network.named_buffers()]
+    return {name: tensor.detach() for name, tensor in named}
 
 
 def _equal(one: Tensor, other: Tensor) -> bool:

@@ -104,14 +104,18 @@ def proposal(first: Any, second: Any, count: int, other: int) -> str | None:
     Returns:
         Such as ``{}.logits``; None if no part of the outputs has a row for each input.
     """
-    found = []
+    ranked = []
     for way, one, two in _parts(first, second):
         arranged = _arranged(way, one, two, count, other)
-        if arranged is not None:
-            name = way.rpartition(".")[2] if "." in way else way.strip("{}[]'\"")
-            rank = FIRST.index(name) if name in FIRST else len(FIRST)
-            found.append((rank, arranged))
-    return min(found, key=lambda pair: pair[0])[1] if found else None
+        if arranged is None:
+            continue
+        name = way.rpartition(".")[2] if "." in way else way.strip("{}[]'\"")
+        rank = FIRST.index(name) if name in FIRST else len(FIRST)
+        ranked.append((rank, arranged))
+    if not ranked:
+        return None
+    _, arranged = min(ranked, key=lambda pair: pair[0])
+    return arranged
 
 
 def _arranged(way: str, one: Tensor, two: Tensor, count: int, other: int) -> str | None:
@@ -149,19 +153,23 @@ def _parts(first: Any, second: Any, way: str = "{}", depth: int = 0) -> Iterator
 def _members(output: Any) -> Iterator[tuple[str, Any]]:
     """Yield the members of an output, with the expression that reads each."""
     if isinstance(output, tuple) and hasattr(output, "_fields"):  # a named tuple
-        yield from ((f".{name}", getattr(output, name)) for name in output._fields)
+        for name in output._fields:
+            yield f".{name}", getattr(output, name)
     elif isinstance(output, tuple | list):
-        yield from ((f"[{at}]", member) for at, member in enumerate(output))
+        for at, member in enumerate(output):
+            yield f"[{at}]", member
     elif is_dataclass(output):
         for entry in fields(output):
             yield f".{entry.name}", getattr(output, entry.name)
     elif isinstance(output, Mapping):
-        # braces would be read as those of a format
-        names = [key for key in output if isinstance(key, str) and not {"{", "}"} & {*key}]
-        yield from ((f"[{key!r}]", output[key]) for key in names)
+        for key, member in output.items():
+            # braces would be read as those of a format
+            if isinstance(key, str) and "{" not in key and "}" not in key:
+                yield f"[{key!r}]", member
     else:
-        names = [name for name in getattr(output, "__dict__", {}) if not name.startswith("_")]
-        yield from ((f".{name}", getattr(output, name)) for name in names)
+        for name in getattr(output, "__dict__", {}):
+            if not name.startswith("_"):
+                yield f".{name}", getattr(output, name)
 
 
 def _described(output: Any) -> str:

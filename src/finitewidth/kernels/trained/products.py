@@ -9,7 +9,6 @@ v of J^T v, which is linear in v, in the direction w: a second backward pass thr
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import torch
 from torch import Tensor
@@ -20,6 +19,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained import outputs as returned
 from finitewidth.kernels.trained.batches import Batch, joined
+from finitewidth.kernels.trained.budget import pieces
 from finitewidth.kernels.trained.graph import backward
 from finitewidth.kernels.trained.recording import Request, gradients_on, outputs_with
 
@@ -64,14 +64,16 @@ class Products:
             given = outputs.new_zeros(len(vectors), *outputs.shape)
             given[:, : len(x)] = vectors
             at_once = len(given) if self.vectorise else 1
-            for start in range(0, len(given), at_once):
-                found = backward(outputs, parameters, given[start : start + at_once])
-                for row in range(min(at_once, len(given) - start)):
-                    gradients = [
-                        torch.zeros_like(p) if part is None else part[row].to_dense()
-                        for p, part in zip(parameters, found, strict=True)
-                    ]
-                    add(start + row, gradients)
+            for part in pieces(len(given), at_once):
+                by_parameter = backward(outputs, parameters, given[part])  # (m, ...) each
+                for row in range(part.start, part.stop):
+                    gradients = []
+                    for p, rows in zip(parameters, by_parameter, strict=True):
+                        if rows is None:
+                            gradients.append(torch.zeros_like(p))
+                        else:
+                            gradients.append(rows[row - part.start].to_dense())
+                    add(row, gradients)
 
 
 def overflow() -> ConfigError:
@@ -140,17 +142,21 @@ def _check_adjoint(way: Products, x: Batch, outputs: int, eps: float) -> None:
     parameters = list(way.request.counted.values())
     vectors = torch.randn(2, len(x), outputs, generator=stream).to(x.device)
     tangents = [torch.randn(2, *p.shape, generator=stream).to(p) for p in parameters]
-    kept: list[list[Tensor]] = []
-    way.transposed(x, vectors, lambda _, gradients: kept.append(gradients))
-    products = way.times(x, tangents).double()
-    ours = vectors.double().flatten(1) @ products.flatten(1).mT
-    flat = [torch.cat([part.double().flatten() for part in gradients]) for gradients in kept]
-    backwards = torch.stack(flat)
+    flat: list[Tensor] = []  # J^T v of each v
+
+    def add(_: int, gradients: list[Tensor]) -> None:
+        flat.append(torch.cat([part.double().flatten() for part in gradients]))
+
+    way.transposed(x, vectors, add)
+    backwards = torch.stack(flat)  # (2, P)
+    products = way.times(x, tangents).double()  # (2, n, K)
     if not bool(backwards.isfinite().all()):
         raise overflow()
-    wanted = backwards @ torch.cat([part.double().flatten(1) for part in tangents], dim=1).mT
+    flat_tangents = torch.cat([part.double().flatten(1) for part in tangents], dim=1)  # (2, P)
+    from_the_right = vectors.double().flatten(1) @ products.flatten(1).mT  # <v, J w>
+    from_the_left = backwards @ flat_tangents.mT  # <J^T v, w>
     lengths = backwards.norm(dim=1, keepdim=True)
-    if not bool(((ours - wanted).abs() <= eps**0.5 * lengths).all()):
+    if not bool(((from_the_right - from_the_left).abs() <= eps**0.5 * lengths).all()):
         raise FailedError("products from both sides disagree")
 
 
@@ -161,27 +167,30 @@ def _two_or_more(x: Batch) -> Batch:
 
 def _vectorised(request: Request, x: Batch, tangents: Tangents) -> Tensor:
     """Return J w in forward mode, for all w at once."""
-    names, of = list(request.counted), partial(_outputs, request, x)
+    names = list(request.counted)
     parameters = tuple(p.detach() for p in request.counted.values())
 
+    def outputs(*tensors: Tensor) -> Tensor:
+        return _outputs(request, x, names, tensors)
+
     def along(*directions: Tensor) -> Tensor:
-        named = partial(of, names)
-        return torch.func.jvp(lambda *tensors: named(tensors), parameters, directions)[1]
+        _, derivative = torch.func.jvp(outputs, parameters, directions)
+        return derivative
 
     return vmap(along)(*tangents)
 
 
 def _one_by_one(request: Request, x: Batch, tangents: Tangents) -> Tensor:
     """Return J w in forward mode, for one w after another."""
-    names, found = list(request.counted), []
+    names = list(request.counted)
     parameters = [p.detach() for p in request.counted.values()]
+    products = []  # (n, K) each
     for directions in zip(*tangents, strict=True):
         with forward_ad.dual_level():
-            pairs = zip(parameters, directions, strict=True)
-            dual = [forward_ad.make_dual(p, direction) for p, direction in pairs]
+            dual = list(map(forward_ad.make_dual, parameters, directions))
             outputs, tangent = forward_ad.unpack_dual(_outputs(request, x, names, dual))
-        found.append(torch.zeros_like(outputs) if tangent is None else tangent.detach())
-    return torch.stack(found)
+        products.append(torch.zeros_like(outputs) if tangent is None else tangent.detach())
+    return torch.stack(products)
 
 
 def _outputs(request: Request, x: Batch, names: list[str], tensors: Sequence[Tensor]) -> Tensor:
@@ -193,13 +202,18 @@ def _double_backward(request: Request, x: Batch, tangents: Tangents) -> Tensor:
     parameters = list(request.counted.values())
     outputs = checked_outputs(request, x)
     vector = torch.zeros_like(outputs, requires_grad=True)
-    every = torch.autograd.grad(outputs, parameters, vector, create_graph=True, allow_unused=True)
-    pairs = list(zip(every, tangents, strict=True))
-    used = [(gradient, t) for gradient, t in pairs if getattr(gradient, "grad_fn", None)]
-    gradients = [gradient for gradient, _ in used]
-    found = []
+    by_parameter = torch.autograd.grad(
+        outputs, parameters, vector, create_graph=True, allow_unused=True
+    )
+    gradients = []  # that depend on the vector, with their tangents (m, ...)
+    used = []
+    for gradient, tangent in zip(by_parameter, tangents, strict=True):
+        if getattr(gradient, "grad_fn", None):
+            gradients.append(gradient)
+            used.append(tangent)
+    products = []  # (n, K) each
     for row in range(len(tangents[0])):
-        directions = [t[row] for _, t in used]
+        directions = [tangent[row] for tangent in used]
         (product,) = torch.autograd.grad(gradients, vector, directions, retain_graph=True)
-        found.append(product)
-    return torch.stack(found)
+        products.append(product)
+    return torch.stack(products)

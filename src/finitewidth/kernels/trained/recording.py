@@ -195,10 +195,11 @@ def _checked_pass(request: Request) -> Pass:
         pair = x.map(lambda tensor: rows_of(tensor, chosen))
         two = of(pair)
         returned.check_outputs(two, request.outputs, name, pair, more=x)
-        # a forward pass may differentiate, so that no_grad is not for it
-        first = of(x[:1]).detach() if request.check else None
-        reverse = x.map(lambda tensor: tensor.flip(0))
-        turned = of(reverse).detach() if request.check else None
+        if request.check:
+            # a forward pass may differentiate, so that no_grad is not for it
+            first = of(x[:1]).detach()
+            reverse = x.map(lambda tensor: tensor.flip(0))
+            reversed_outputs = of(reverse).detach()
         outputs = of(x)
         returned.check_outputs(outputs, request.outputs, name, x, more=pair)
         refusals.check_gradient(outputs)
@@ -206,16 +207,22 @@ def _checked_pass(request: Request) -> Pass:
         dtype = coarsest(nodes)
         pairs = [(two, rows_of(outputs, chosen))]
         if request.check:
-            pairs += [(first, outputs[:1]), (turned, outputs.flip(0))]
+            pairs.append((first, outputs[:1]))
+            pairs.append((reversed_outputs, outputs.flip(0)))
         refusals.check_apart(pairs, dtype, lambda: _rounding(request, x, outputs, dtype))
-        reached = {id(node.variable) for node in nodes if is_leaf(node)}
-        missing = {name: p for name, p in request.counted.items() if id(p) not in reached}
+        missing = _missing(request, nodes)
         if missing and _appear_after_forgetting(request, missing, pair):
             return _checked_pass(request)
         check_missing(request, missing, pair, two)
     counted = {name: p for name, p in request.counted.items() if name not in missing}
     refusals.check_counted(counted, name)
     return Pass(outputs, two, chosen, nodes, counted, dtype)
+
+
+def _missing(request: Request, nodes: Sequence[Node]) -> dict[str, nn.Parameter]:
+    """Return the counted parameters that are not in a graph."""
+    reached = {id(node.variable) for node in nodes if is_leaf(node)}
+    return {name: p for name, p in request.counted.items() if id(p) not in reached}
 
 
 def record(
@@ -234,16 +241,38 @@ def record(
     graph = paired(run.outputs, run.two, run.chosen, run.nodes)
     if graph and ordered and reference:
         graph = graph.ordered(run.outputs, run.two, reference.cotangent)
+    units, others = _found_units(graph, run)
+    left = _left_to_autograd(units, apart)
+    units = [unit for unit in units if not left & unit.parameters.keys()]
+    left = left.union(others)
+    if left and _is_cheaper_by_autograd(units, run):
+        units = []
+        left = set(run.counted)
+    by_autograd = {name: p for name, p in run.counted.items() if name in left}
+    return Recording(run.outputs, tuple(units), by_autograd, reference, run.dtype, graph)
+
+
+def _found_units(graph: Graph | None, run: Pass) -> tuple[list[Unit], list[str]]:
+    """Return the units in a graph, and the names of parameters without rules.
+
+    Raises:
+        ConfigError: a tensor was changed in place.
+    """
+    if graph is None:
+        return [], list(run.counted)
     try:
-        units, others = units_of(graph, run.counted) if graph else ([], list(run.counted))
+        return units_of(graph, run.counted)
     except RuntimeError as error:
         raise refusals.without_gradient(error) from None
-    left = {name for unit in units if apart & {*unit.parameters} for name in unit.parameters}
-    units = [unit for unit in units if not left & {*unit.parameters}]
-    if (others or left) and _is_cheaper_by_autograd(units, run):
-        units, others = [], list(run.counted)
-    others = {name: p for name, p in run.counted.items() if name in left or name in others}
-    return Recording(run.outputs, tuple(units), others, reference, run.dtype, graph)
+
+
+def _left_to_autograd(units: Sequence[Unit], apart: frozenset[str]) -> set[str]:
+    """Return the parameters ``apart``, and those that are computed together with them."""
+    left: set[str] = set()
+    for unit in units:
+        if apart & unit.parameters.keys():
+            left.update(unit.parameters)
+    return left
 
 
 def _is_cheaper_by_autograd(units: Sequence[Unit], run: Pass) -> bool:
@@ -271,12 +300,12 @@ def _reference(request: Request, run: Pass) -> Reference:
     cotangent = torch.randn(run.outputs.shape, generator=stream)
     cotangent[len(request.x) :] = 0
     cotangent = cotangent.to(run.outputs)
-    # for two inputs, oneDNN is slower than PyTorch itself, but for groups of channels
+    # for two inputs, oneDNN is slower than PyTorch itself, except for groups of channels
     groups = [saved(node, "groups") for node in run.nodes if node.name() == CONVOLUTION]
     plain = run.dtype == torch.float32 and set(groups) == {1}
     try:
         with _switched_off(torch.backends.mkldnn) if plain else nullcontext():
-            found = torch.autograd.grad(
+            by_parameter = torch.autograd.grad(
                 run.two,
                 list(run.counted.values()),
                 rows_of(cotangent, run.chosen),
@@ -285,11 +314,11 @@ def _reference(request: Request, run: Pass) -> Reference:
             )
     except RuntimeError as error:
         raise refusals.without_gradient(error) from None
-    dense = (part.to_dense() if part is not None and part.is_sparse else part for part in found)
-    by_name = zip(run.counted, dense, strict=True)
-    return Reference(
-        cotangent, run.chosen, {name: part for name, part in by_name if part is not None}
-    )
+    gradients = {}
+    for name, gradient in zip(run.counted, by_parameter, strict=True):
+        if gradient is not None:
+            gradients[name] = gradient.to_dense() if gradient.is_sparse else gradient
+    return Reference(cotangent, run.chosen, gradients)
 
 
 def _rounding(request: Request, x: Batch, outputs: Tensor, dtype: torch.dtype) -> Tensor:
@@ -297,7 +326,8 @@ def _rounding(request: Request, x: Batch, outputs: Tensor, dtype: torch.dtype) -
 
     Zero for a network that is random, which changes as much by itself.
     """
-    eps, parameters = torch.finfo(dtype).eps, dict(request.network.named_parameters())
+    eps = torch.finfo(dtype).eps
+    parameters = dict(request.network.named_parameters())
     moved = _moved(parameters, lambda p, noise: p * (1 + eps * noise))
     again = (request.outputs(x).detach() - outputs.detach()).abs().amax()
     changed = outputs_with(request, moved, x).detach()
@@ -309,7 +339,8 @@ def _moved(
     parameters: Mapping[str, nn.Parameter], change: Callable[[Tensor, Tensor], Tensor]
 ) -> dict[str, Tensor]:
     """Return parameters that are changed by random numbers."""
-    stream, moved = torch.Generator().manual_seed(0), {}
+    stream = torch.Generator().manual_seed(0)
+    moved = {}
     for name, p in parameters.items():
         noise = torch.randn(p.shape, generator=stream).to(p.device, p.dtype)
         moved[name] = change(p.detach(), noise)
@@ -326,9 +357,9 @@ def _appear_after_forgetting(
     """
     forget(request.network)
     outputs = request.outputs(pair)
-    wanted = {id(parameter) for parameter in missing.values()}
+    numbers = {id(parameter) for parameter in missing.values()}
     nodes = children_first(outputs.grad_fn) if outputs.grad_fn else []
-    return any(id(node.variable) in wanted for node in nodes if is_leaf(node))
+    return any(id(node.variable) in numbers for node in nodes if is_leaf(node))
 
 
 def check_missing(
@@ -358,16 +389,15 @@ def outputs_with(request: Request, tensors: Mapping[str, Tensor], x: Batch) -> T
     """
     parameters = dict(request.network.named_parameters())
     new = {id(parameters[name]): tensor for name, tensor in tensors.items()}
-    held = [
-        (module._parameters, name, p)
-        for module in request.network.modules()
-        for name, p in module._parameters.items()
-        if id(p) in new
-    ]
+    replaced = []
+    for module in request.network.modules():
+        for name, p in module._parameters.items():
+            if id(p) in new:
+                replaced.append((module._parameters, name, p))
     try:
-        for of_module, name, p in held:
+        for of_module, name, p in replaced:
             of_module[name] = new[id(p)]
         return request.outputs(x)
     finally:
-        for of_module, name, p in held:
+        for of_module, name, p in replaced:
             of_module[name] = p

@@ -158,12 +158,12 @@ def completes_itself(network: nn.Module, run: Callable[[], object]) -> bool:
 
 def _held_buffers(network: nn.Module) -> list[Held]:
     """Return where a network holds its buffers, with copies of their values."""
-    return [
-        (module._buffers, key, buffer, buffer.clone())
-        for module in network.modules()
-        for key, buffer in module._buffers.items()
-        if buffer is not None
-    ]
+    held = []
+    for module in network.modules():
+        for key, buffer in module._buffers.items():
+            if buffer is not None:
+                held.append((module._buffers, key, buffer, buffer.clone()))
+    return held
 
 
 def _put_back(held: Sequence[Held]) -> list[Tensor]:
@@ -201,7 +201,8 @@ def check_apart(
     else:
         apart = [(alone - together).detach().abs().amax() for alone, together in pairs]
         error = torch.stack(apart).amax()  # nan where outputs are not finite
-    tolerance = SAME[dtype] * torch.stack([t.detach().abs().amax() for _, t in pairs]).amax()
+    largest = torch.stack([together.detach().abs().amax() for _, together in pairs]).amax()
+    tolerance = SAME[dtype] * largest
     if error <= tolerance or error <= ROUNDINGS * rounding():
         return
     raise ConfigError(

@@ -47,15 +47,18 @@ def add_formed(
         ShortageError: too few columns fit.
     """
     like = of_operation(unit.operations[0])
-    (N, k), item = like.shape[:2], like.element_size()
+    N, k = like.shape[:2]
+    item = like.element_size()
     at_once = _at_once(unit, work, N * k, item)
     if at_once == N * k:
+        add = add_squares if diagonal else add_gram
         for name, rows in unit.rows(of_operation).items():
-            (add_squares if diagonal else add_gram)(totals[name], rows)
+            add(totals[name], rows)
         return
     if diagonal:
         for inputs, outputs in _pairs(N, k, at_once):
-            for name, rows in unit.rows(_of_outputs(of_operation, outputs), inputs).items():
+            of_pairs = unit.rows(_of_outputs(of_operation, outputs), inputs)
+            for name, rows in of_pairs.items():
                 add_squares(totals[name][inputs, outputs], rows)
         return
     size = sum(unit.sizes.values())
@@ -64,7 +67,8 @@ def add_formed(
         of_some = _of_outputs(of_operation, outputs)
         count = outputs.stop - outputs.start
         for columns in _column_groups(unit, work // 2, item * N * count):
-            for name, rows in _filled(unit, of_some, slice(0, N), count, columns, at_once).items():
+            gradients = _filled(unit, of_some, slice(0, N), count, columns, at_once)
+            for name, rows in gradients.items():
                 add_gram(totals[name], rows)
 
 
@@ -88,33 +92,39 @@ class FormedStore:
     """Signals (N, K, ...) of a unit, of which gradients are formed once all outputs are known."""
 
     def __init__(self, unit: RowUnit, outputs: int, like: Tensor) -> None:
-        self.unit, self.name = unit, unit.name
-        self.signals: dict[Operation, Tensor] = {
-            op: like.new_empty(len(like), outputs, *op.kept) for op in unit.operations
-        }
+        self.unit = unit
+        self.name = unit.name
+        self.signals: dict[Operation, Tensor] = {}
+        for op in unit.operations:
+            self.signals[op] = like.new_empty(len(like), outputs, *op.kept)
 
     def put(self, part: slice, of_operation: OfOperation) -> None:
         """Keep the signals of some outputs; those of an operation are (N, k, ...)."""
-        for op, kept in self.signals.items():
-            kept[:, part] = of_operation(op)
+        for op, signals in self.signals.items():
+            signals[:, part] = of_operation(op)
 
     def add_to(
         self, names: frozenset[str], total: Tensor, block: slice, columns: slice, work: int
     ) -> None:
         """Add the part of some parameters, see `contractions.SignalStore.add_to`."""
-        unit, (b, K, n, _) = self.unit, total.shape
+        unit = self.unit
+        b, K, n, _ = total.shape
         item = next(iter(self.signals.values())).element_size()
-        inside = block.start == columns.start
+        inside = block.start == columns.start  # the rows are the first of the columns
         at_once = _at_once(unit, work, (b + n) * K, item)
         per_column = item * K * (n if inside else n + b)
-        for some in _column_groups(unit, work // 2, per_column):
-            if not names & some.keys():
+        for group in _column_groups(unit, work // 2, per_column):
+            chosen = names & group.keys()
+            if not chosen:
                 continue
-            right = _filled(unit, self.signals.get, columns, K, some, at_once)
-            left = right if inside else _filled(unit, self.signals.get, block, K, some, at_once)
-            for name in names & some.keys():
-                rows = left[name][:b].flatten(0, 1) @ right[name].flatten(0, 1).mT
-                total += rows.view(total.shape)
+            right = _filled(unit, self.signals.get, columns, K, group, at_once)
+            left = right
+            if not inside:
+                left = _filled(unit, self.signals.get, block, K, group, at_once)
+            for name in chosen:
+                of_rows = left[name][:b].flatten(0, 1)  # (b K, columns)
+                of_columns = right[name].flatten(0, 1)  # (n K, columns)
+                total += (of_rows @ of_columns.mT).view(total.shape)
 
 
 def _at_once(unit: RowUnit, work: int, count: int, item: int) -> int:
@@ -127,8 +137,8 @@ def _pairs(samples: int, outputs: int, at_once: int) -> Iterator[tuple[slice, sl
     """Yield inputs and outputs, ``at_once`` pairs of them."""
     together = min(outputs, at_once)
     for inputs in pieces(samples, at_once // together):
-        for some in pieces(outputs, together):
-            yield inputs, some
+        for part in pieces(outputs, together):
+            yield inputs, part
 
 
 def _column_groups(unit: RowUnit, share: int, per_column: int) -> list[Columns]:
@@ -165,16 +175,15 @@ def _filled(
     """Return some columns of the gradients of some inputs, (n, k, columns)."""
     like = of_operation(unit.operations[0])
     start, stop, _ = inputs.indices(len(like))
-    kept = {
-        name: like.new_empty(stop - start, outputs, part.stop - part.start)
-        for name, part in columns.items()
-    }
-    for some, of_outputs in _pairs(stop - start, outputs, at_once):
-        moved = slice(start + some.start, start + some.stop)
-        formed = unit.rows(_of_outputs(of_operation, of_outputs), moved)
+    gradients = {}
+    for name, part in columns.items():
+        gradients[name] = like.new_empty(stop - start, outputs, part.stop - part.start)
+    for target, part_of_outputs in _pairs(stop - start, outputs, at_once):
+        source = slice(start + target.start, start + target.stop)
+        formed = unit.rows(_of_outputs(of_operation, part_of_outputs), source)
         for name, part in columns.items():
-            kept[name][some, of_outputs] = formed[name][..., part]
-    return kept
+            gradients[name][target, part_of_outputs] = formed[name][..., part]
+    return gradients
 
 
 def _of_outputs(of_operation: OfOperation, outputs: slice) -> OfOperation:

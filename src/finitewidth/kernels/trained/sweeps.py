@@ -2,10 +2,10 @@
 
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
-from math import prod
+from math import ceil, prod
 
 import torch
 from torch import Tensor
@@ -22,6 +22,7 @@ from finitewidth.kernels.trained.budget import (
     within_budget,
 )
 from finitewidth.kernels.trained.check import Check
+from finitewidth.kernels.trained.columns import arranged, write_gradients
 from finitewidth.kernels.trained.contractions import (
     SignalStore,
     add_diagonal,
@@ -29,7 +30,6 @@ from finitewidth.kernels.trained.contractions import (
     add_products,
     add_squares,
     add_traced,
-    put_rows,
 )
 from finitewidth.kernels.trained.graph import FEWEST, backward, edge_shape
 from finitewidth.kernels.trained.least import (
@@ -42,8 +42,8 @@ from finitewidth.kernels.trained.least import (
 from finitewidth.kernels.trained.operations import Operation, Product, real, real_dtype
 from finitewidth.kernels.trained.ranges import check_range
 from finitewidth.kernels.trained.recording import Recording, Request, record
-from finitewidth.kernels.trained.row_pieces import FormedStore, add_formed, put_formed
-from finitewidth.kernels.trained.units import OfOperation, ProductUnit, Unit, module_of
+from finitewidth.kernels.trained.row_pieces import FormedStore, add_formed
+from finitewidth.kernels.trained.units import OfOperation, ProductUnit, module_of
 
 # adds its part of some inputs of the rows and of the columns to the full kernel
 Adder = Callable[[Tensor, slice, slice, int], None]
@@ -106,11 +106,7 @@ def _terms(recording: Recording, request: Request, what: str, vectorise: bool) -
     r = request.rows
     n, m = (N, N) if r is None else (r, N - r)  # inputs of rows and of columns
     shape = {"traced": (n, m), "full": (K, n, K, m), "diagonal": (N, K), "norms": (K, K)}[what]
-    names = [
-        *(module_of(name) for unit in recording.units for name in unit.parameters),
-        *map(module_of, recording.others),
-    ]
-    keys = dict.fromkeys(name if request.by_layer else "" for name in (names or [""]))
+    keys = _modules(recording) if request.by_layer else [""]
     check_result(shape, len(keys), recording.outputs.device)
     totals = {key: recording.outputs.new_zeros(shape, dtype=torch.float64) for key in keys}
     check = Check(recording)
@@ -128,14 +124,32 @@ def _terms(recording: Recording, request: Request, what: str, vectorise: bool) -
         raise GradientError(wrong)
     trained = [p for p in request.network.parameters() if p.requires_grad]
     check_range(recording, totals, what, trained)
-    cut = slice(len(request.x))
+    given = len(request.x)
     if what == "diagonal":
-        return {name: total[cut].mT for name, total in totals.items()}
-    if len(request.x) < N and what != "norms":
-        rows, columns = (cut, cut) if r is None else (slice(None), slice(len(request.x) - r))
-        at = (rows, columns) if what == "traced" else (slice(None), rows, slice(None), columns)
-        return {name: total[at].clone() for name, total in totals.items()}
+        return {name: total[:given].mT for name, total in totals.items()}
+    if given < N and what != "norms":
+        return {name: _without_padding(total, what, r, given) for name, total in totals.items()}
     return totals
+
+
+def _modules(recording: Recording) -> list[str]:
+    """Return the modules of all parameters, each once, or [""] without parameters."""
+    names: list[str] = []
+    for unit in recording.units:
+        names += map(module_of, unit.parameters)
+    names += map(module_of, recording.others)
+    return list(dict.fromkeys(names)) or [""]
+
+
+def _without_padding(total: Tensor, what: str, rows: int | None, given: int) -> Tensor:
+    """Return a copy of a traced or full kernel for the given inputs, without those that fill up.
+
+    In a block, the inputs of the columns come last.
+    """
+    n, m = (given, given) if rows is None else (rows, given - rows)
+    if what == "traced":
+        return total[:n, :m].clone()
+    return total[:, :n, :, :m].clone()
 
 
 def sufficient_budget(request: Request, what: str) -> int:
@@ -162,8 +176,10 @@ class Sweeps:
     def __init__(
         self, recording: Recording, request: Request, check: Check, vectorise: bool
     ) -> None:
-        self.recording, self.request = recording, request
-        self.check, self.vectorise = check, vectorise
+        self.recording = recording
+        self.request = request
+        self.check = check
+        self.vectorise = vectorise
 
     def steps(self, share: int) -> Iterator[tuple[slice, OfOperation]]:
         """Yield some outputs after another, with the function that returns signals.
@@ -177,8 +193,9 @@ class Sweeps:
         if not self._operations:
             return
         K = self.recording.outputs.shape[1]
-        made, one = self.step_bytes()
-        count = fitting(share, one, K, "the backward sweep for one output", fixed=made)
+        fixed, per_output = self.step_bytes()
+        what = "the backward sweep for one output"
+        count = fitting(share, per_output, K, what, fixed=fixed)
         signals_are_small = K * (self._made + self._kept) <= AT_ONCE
         if signals_are_small and count == K:
             yield self._step_of_all_outputs()
@@ -199,17 +216,19 @@ class Sweeps:
         """Send one output back after another, and yield the signals of ``count`` of them."""
         N, K = self.recording.outputs.shape
         self._add_signals_of_c()
-        signals = {
-            op: self.recording.outputs.new_empty(N, count, *op.kept, dtype=real_dtype(op.edge.node))
-            for op in self._operations
-        }
+        signals = {}
+        for op in self._operations:
+            shape = (N, count, *op.kept)
+            dtype = real_dtype(op.edge.node)
+            signals[op] = self.recording.outputs.new_empty(shape, dtype=dtype)
         for part in pieces(K, count):
             for k in range(part.start, part.stop):
                 cotangent = self._one_each(slice(k, k + 1))  # (1, N, K)
                 for op, of_one in self._signals(cotangent, checked=False).items():
                     signals[op][:, k - part.start].copy_(of_one[:, 0])
             width = part.stop - part.start  # the last step may have fewer outputs
-            self.check.add_signals(part, {op: kept[:, :width] for op, kept in signals.items()})
+            of_step = {op: of_outputs[:, :width] for op, of_outputs in signals.items()}
+            self.check.add_signals(part, of_step)
             if part.stop == K:
                 self.check.compare()
             yield part, lambda op, width=width: signals[op][:, :width]
@@ -223,12 +242,14 @@ class Sweeps:
 
     def step_bytes(self) -> tuple[int, int]:
         """Return the bytes that a sweep makes, and those that are kept for one output."""
-        # signals of several operations on a weight are joined
-        several = [unit for unit in self.recording.units if len(unit.operations) > 1]
-        sizes = (sum(prod(op.kept) for op in unit.operations) for unit in several)
-        joined = self._item * len(self.recording.outputs) * max(sizes, default=0)
-        checked, checked_of_one = self.check.kept_bytes()
-        return self._made + checked, self._kept + joined + checked_of_one
+        # signals of several operations on a weight are copied to stand side by side
+        largest = 0
+        for unit in self.recording.units:
+            if len(unit.operations) > 1:
+                largest = max(largest, sum(prod(op.kept) for op in unit.operations))
+        side_by_side = self._item * len(self.recording.outputs) * largest
+        of_check, of_check_per_output = self.check.kept_bytes()
+        return self._made + of_check, self._kept + side_by_side + of_check_per_output
 
     @cached_property
     def _operations(self) -> list[Operation]:
@@ -256,19 +277,23 @@ class Sweeps:
 
     def _one_each(self, part: slice) -> Tensor:
         """Return the cotangents (k, N, K) of some outputs; inputs that fill up have none."""
-        outputs, given = self.recording.outputs, len(self.request.x)
-        (N, K), k = outputs.shape, part.stop - part.start
-        one_each = torch.eye(K, dtype=outputs.dtype, device=outputs.device)[part]
-        return functional.pad(one_each[:, None].expand(k, given, K), (0, 0, 0, N - given))
+        outputs = self.recording.outputs
+        N, K = outputs.shape
+        k = part.stop - part.start
+        given = len(self.request.x)
+        one_each = torch.eye(K, dtype=outputs.dtype, device=outputs.device)[part]  # (k, K)
+        of_inputs = one_each[:, None].expand(k, given, K)
+        return functional.pad(of_inputs, (0, 0, 0, N - given))
 
     def _signals(self, cotangents: Tensor, checked: bool) -> dict[Operation, Tensor]:
         """Return the signals (N, k, ...) of all operations for cotangents (k, N, K).
 
         If ``checked``, the last cotangent is c.
         """
-        outputs, signals = self.recording.outputs, {}
+        outputs = self.recording.outputs
         edges = self._edges
         by_edge = dict(zip(edges, backward(outputs, edges, cotangents), strict=True))
+        signals = {}
         for op in self._operations:
             g = by_edge[op.edge]
             if g is None:
@@ -293,14 +318,18 @@ class Sweeps:
         others = self.recording.others
         if not others:
             return
-        (N, K), given = self.recording.outputs.shape, len(self.request.x)
-        kept, formed = other_bytes(self.recording)
-        what = f"the Jacobian of one output by {', '.join(others)}"
-        steps = [outputs] if outputs else pieces(K, fitting(share, kept + formed, K, what))
+        N, K = self.recording.outputs.shape
+        given = len(self.request.x)
+        of_rows, per_input = other_bytes(self.recording)
+        if outputs:
+            steps = [outputs]
+        else:
+            what = f"the Jacobian of one output by {', '.join(others)}"
+            steps = pieces(K, fitting(share, of_rows + per_input, K, what))
         for part in steps:
             k = part.stop - part.start
-            left = share if outputs else share - k * kept
-            at_once = min(left // (k * formed), N) if self.vectorise else 0
+            left = share if outputs else share - k * of_rows
+            at_once = min(left // (k * per_input), N) if self.vectorise else 0
             jacobians = by_autograd.rows(self.request, list(others), part, at_once)
             for name, rows in zip(others, jacobians, strict=True):
                 rows = real(rows)
@@ -321,10 +350,13 @@ def _sum_up(sweeps: Sweeps, totals: dict[str, Tensor], diagonal: bool) -> None:
                 total = _total(totals, unit.name)[at]
                 add_product(total, unit, unit.signals(of_operation), half)
             else:
-                own = {name: _total(totals, module_of(name))[at] for name in unit.parameters}
-                add_formed(own, unit, of_operation, half, diagonal=diagonal)
+                by_parameter = {}
+                for name in unit.parameters:
+                    by_parameter[name] = _total(totals, module_of(name))[at]
+                add_formed(by_parameter, unit, of_operation, half, diagonal=diagonal)
     for name, part, rows in sweeps.other_rows(half):
-        add_rows(_total(totals, name)[(slice(None), part) if diagonal else ...], rows)
+        at = (slice(None), part) if diagonal else ...
+        add_rows(_total(totals, name)[at], rows)
 
 
 def _form(sweeps: Sweeps, totals: dict[str, Tensor], norms: bool) -> None:
@@ -357,34 +389,23 @@ def _blocks(adders: Sequence[Adder], sweeps: Sweeps, anew: bool) -> Iterator[tup
         ShortageError: the part of one input does not fit.
     """
     N, K = sweeps.recording.outputs.shape
-    share, rows = sweeps.request.budget // 2, sweeps.request.rows
-    if rows is None:
-        few = max(-(-N // FULL_BLOCKS), min(-(-N // 2), -(-FULL_ROWS // K)))
-        wanted = N if anew else few
-        first, count = 0, N
-    else:
-        wanted = count = first = rows
+    share = sweeps.request.budget // 2
+    rows = sweeps.request.rows
+    count = N if rows is None else rows
+    largest = count
+    if rows is None and not anew:
+        fewest = min(ceil(N / 2), ceil(FULL_ROWS / K))
+        largest = max(ceil(N / FULL_BLOCKS), fewest)
     one = full_block_bytes(N - (rows or 0), K)
     what = "the full kernel of one input with all others"
-    size = fitting(share // 2, one, min(wanted, count), what)
+    size = fitting(share // 2, one, min(largest, count), what)
     for block in pieces(count, size):
-        columns = slice(block.start if rows is None else first, N)
+        columns = slice(block.start if rows is None else rows, N)
         shape = (block.stop - block.start, K, N - columns.start, K)
         part = sweeps.recording.outputs.new_zeros(shape, dtype=torch.float64)
         for add in adders:
             add(part, block, columns, share // 2)
         yield block, part
-
-
-@dataclass(frozen=True)
-class _Columns:
-    """The columns of the gradients (N, K, size) of a module that belong to one parameter.
-
-    ``module`` is empty where the kernel is not divided by modules.
-    """
-
-    module: str
-    columns: slice
 
 
 def _filled(sweeps: Sweeps) -> tuple[dict[str, list[Adder]], bool]:
@@ -397,78 +418,39 @@ def _filled(sweeps: Sweeps) -> tuple[dict[str, list[Adder]], bool]:
         ShortageError: what is kept does not fit into half of the budget, or what is made on the way
             into a quarter.
     """
-    quarter, by_layer = sweeps.request.budget // 4, sweeps.request.by_layer
+    quarter = sweeps.request.budget // 4
+    by_layer = sweeps.request.by_layer
     outputs = real(sweeps.recording.outputs.detach())
     N, K = outputs.shape
     structured = structured_units(sweeps.recording, 2 * quarter, quarter)
     formed = [unit for unit in sweeps.recording.units if unit not in structured]
-    stores = [
-        (SignalStore if isinstance(unit, ProductUnit) else FormedStore)(unit, K, outputs)
-        for unit in structured
-    ]
-    columns, widths = _arranged(formed, by_layer)
+    stores: list[SignalStore | FormedStore] = []
+    for unit in structured:
+        kind = SignalStore if isinstance(unit, ProductUnit) else FormedStore
+        stores.append(kind(unit, K, outputs))
+    columns, widths = arranged(formed, by_layer)
     rows = {module: outputs.new_empty(N, K, width) for module, width in widths.items()}
     for part, of_operation in sweeps.steps(quarter):
         for store in stores:
             store.put(part, of_operation)
         for unit in formed:
-            _write_gradients(rows, columns, unit, part, of_operation, quarter)
+            write_gradients(rows, columns, unit, part, of_operation, quarter)
 
     adders: dict[str, list[Adder]] = defaultdict(list)
     for store in stores:
         if isinstance(store, SignalStore):
             adders[store.name if by_layer else ""].append(store.add_to)
             continue
-        names = frozenset(store.unit.parameters)
-        for module in dict.fromkeys(module_of(name) if by_layer else "" for name in names):
-            own = {name for name in names if not by_layer or module_of(name) == module}
-            adders[module].append(partial(store.add_to, frozenset(own)))
+        by_module: dict[str, set[str]] = defaultdict(set)
+        for name in store.unit.parameters:
+            by_module[module_of(name) if by_layer else ""].add(name)
+        for module, names in by_module.items():
+            adders[module].append(partial(store.add_to, frozenset(names)))
     for module, gradients in rows.items():
         adders[module].append(partial(add_products, gradients))
     for name, _, gradients in sweeps.other_rows(quarter, slice(0, K)):
         adders[name if by_layer else ""].append(partial(add_products, gradients))
     return adders, any(isinstance(store, FormedStore) for store in stores)
-
-
-def _arranged(units: Sequence[Unit], by_layer: bool) -> tuple[dict[str, _Columns], dict[str, int]]:
-    """Return the columns of each parameter, and the number of columns of each module.
-
-    Gradients stand side by side, since one product is faster than many.
-    """
-    columns: dict[str, _Columns] = {}
-    widths: dict[str, int] = defaultdict(int)
-    for unit in units:
-        for name, size in unit.sizes.items():
-            module = module_of(name) if by_layer else ""
-            start = widths[module]
-            columns[name] = _Columns(module, slice(start, start + size))
-            widths[module] += size
-    return columns, widths
-
-
-def _write_gradients(
-    rows: Mapping[str, Tensor],
-    columns: Mapping[str, _Columns],
-    unit: Unit,
-    part: slice,
-    of_operation: OfOperation,
-    work: int,
-) -> None:
-    """Write the gradients of the outputs ``part`` by a unit into rows (N, K, size) of modules.
-
-    Raises:
-        ShortageError: the arrays for one input do not fit into ``work`` bytes.
-    """
-    if isinstance(unit, ProductUnit):
-        target = columns[next(iter(unit.sizes))]
-        gradients = rows[target.module][:, part, target.columns]
-        put_rows(gradients, unit, unit.signals(of_operation), work)
-        return
-    targets = {}
-    for name in unit.parameters:
-        target = columns[name]
-        targets[name] = rows[target.module][:, part, target.columns]
-    put_formed(targets, unit, of_operation, work)
 
 
 def _total(totals: dict[str, Tensor], name: str) -> Tensor:

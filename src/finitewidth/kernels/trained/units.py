@@ -90,12 +90,16 @@ class ProductUnit(Weights):
     def shape(self) -> tuple[int, int, int, int]:
         """Return groups G, channels per group c, fan-in D, and positions P of all products."""
         G, c, D, _ = self.operations[0].shape
-        return G, c, D + (self.bias is not None), sum(op.shape[3] for op in self.operations)
+        P = sum(op.shape[3] for op in self.operations)
+        return G, c, D + (self.bias is not None), P
 
     def patches(self, samples: slice = slice(None)) -> Tensor:
         """Return the patches of all products for some inputs, (n, G, D, P)."""
-        a = _joined(op.patches(samples) for op in self.operations)
-        return torch.cat([a, torch.ones_like(a[:, :, :1])], dim=2) if self.bias else a
+        a = _side_by_side([op.patches(samples) for op in self.operations])
+        if self.bias is None:
+            return a
+        ones = torch.ones_like(a[:, :, :1])
+        return torch.cat([a, ones], dim=2)
 
     def gradients_of(self, samples: slice, signals: Tensor) -> Tensor:
         """Return the gradients of some inputs, (n, G, r, D), from signals (n, G, r, P)."""
@@ -111,12 +115,14 @@ class ProductUnit(Weights):
     @property
     def patch_size(self) -> int:
         """Return the number of elements of the patches of one input that gradients need."""
+        if self.operations[0].convolved and len(self.operations) == 1:
+            return 0
         G, _, D, P = self.shape
-        return 0 if self.operations[0].convolved and len(self.operations) == 1 else G * D * P
+        return G * D * P
 
     def signals(self, of_operation: OfOperation) -> Tensor:
         """Return the signals of all products, (N, k, G c, P), from those of single ones."""
-        signals = _joined(of_operation(op) for op in self.operations)
+        signals = _side_by_side([of_operation(op) for op in self.operations])
         return signals if self.factor == 1 else signals * self.factor
 
 
@@ -163,11 +169,11 @@ class RowUnit(Weights):
         for op in self.operations:
             signals = of_operation(op)[inputs]
             n, k = signals.shape[:2]
-            gradients = op.as_weight(formed(op, signals, inputs))
-            found = self.gradients(op, gradients.flatten(0, 1))
-            for at, part in enumerate(found):
-                if part is not None:
-                    totals[at] = totals[at] + part.reshape(n, k, -1)
+            by_weight = op.as_weight(formed(op, signals, inputs))  # (n, k, ...)
+            by_parameter = self.gradients(op, by_weight.flatten(0, 1))
+            for at, gradients in enumerate(by_parameter):
+                if gradients is not None:
+                    totals[at] = totals[at] + gradients.reshape(n, k, -1)
         return dict(zip(self.parameters, totals, strict=True))
 
 
@@ -184,7 +190,7 @@ def formed(op: Operation, signals: Tensor, inputs: slice) -> Tensor:
     G, c, _, P = op.shape
     N, k = signals.shape[:2]
     grouped = signals.view(N, k, G, c, P).transpose(1, 2).reshape(N, G, k * c, P)
-    rows = op.gradients(inputs, grouped)
+    rows = op.gradients(inputs, grouped)  # (N, G, k c, D)
     return rows.unflatten(2, (k, c)).transpose(1, 2)
 
 
@@ -210,17 +216,9 @@ def units_of(graph: Graph, counted: dict[str, nn.Parameter]) -> tuple[list[Unit]
         RuntimeError: an argument of an operation was changed in place after it.
     """
     names = {id(p): name for name, p in counted.items()}
-    leaves: dict[Node, frozenset[str]] = {}
-    uses: list[tuple[frozenset[str], Operation | None]] = []
-    for node in graph.partners:
-        if node in graph.weights:
-            continue
-        for at, (child, _) in enumerate(node.next_functions):
-            if child in graph.weights:
-                used = _leaves(child, names, leaves)
-                if used:
-                    uses.append((used, operation(graph, node, at)))
-    units, others = [], []
+    uses = _uses(graph, names)
+    units = []
+    others = []
     for group in _groups(used for used, _ in uses):
         operations = [op for used, op in uses if used <= group]
         if None in operations:
@@ -228,44 +226,70 @@ def units_of(graph: Graph, counted: dict[str, nn.Parameter]) -> tuple[list[Unit]
         else:
             parameters = {name: p for name, p in counted.items() if name in group}
             units.append(_unit(parameters, tuple(operations)))
-    order = {name: at for at, name in enumerate(counted)}
+    order = {name: number for number, name in enumerate(counted)}
     units.sort(key=lambda unit: order[next(iter(unit.parameters))])
     return _with_biases(units), others
 
 
+def _uses(graph: Graph, names: dict[int, str]) -> list[tuple[frozenset[str], Operation | None]]:
+    """Return all operations on weights, None without a rule, with the parameters of the weight."""
+    leaves: dict[Node, frozenset[str]] = {}
+    uses = []
+    for node in graph.partners:
+        if node in graph.weights:
+            continue
+        for at, (child, _) in enumerate(node.next_functions):
+            if child not in graph.weights:
+                continue
+            used = _leaves(child, names, leaves)
+            if used:
+                uses.append((used, operation(graph, node, at)))
+    return uses
+
+
 def _leaves(node: Node, names: dict[int, str], known: dict[Node, frozenset[str]]) -> frozenset[str]:
     """Return the names of the counted parameters that a weight follows from."""
-    if node not in known:
-        seen, waiting, found = {node}, [node], set()
-        while waiting:
-            below = waiting.pop()
-            if is_leaf(below):
-                found.add(names.get(id(below.variable), ""))
-            new = [child for child in children(below) if child not in seen]
-            seen.update(new)
-            waiting += new
-        known[node] = frozenset(found - {""})
+    if node in known:
+        return known[node]
+    seen = {node}
+    waiting = [node]
+    leaves = set()
+    while waiting:
+        below = waiting.pop()
+        if is_leaf(below):
+            leaves.add(names.get(id(below.variable), ""))
+        for child in children(below):
+            if child not in seen:
+                seen.add(child)
+                waiting.append(child)
+    known[node] = frozenset(leaves - {""})
     return known[node]
 
 
 def _groups(sets: Iterable[frozenset[str]]) -> list[frozenset[str]]:
     """Unite sets that have elements in common."""
     groups: list[frozenset[str]] = []
-    for one in sets:
-        apart = [group for group in groups if not group & one]
-        groups = [*apart, one.union(*(group for group in groups if group & one))]
+    for names in sets:
+        apart = []
+        for group in groups:
+            if group & names:
+                names = names | group
+            else:
+                apart.append(group)
+        groups = [*apart, names]
     return groups
 
 
 def _unit(parameters: dict[str, nn.Parameter], operations: tuple[Operation, ...]) -> Unit:
     ways = {_way(op.weight) for op in operations}
-    if len(parameters) == 1 and len(ways) == 1 and None not in ways:
-        ((_, factor),) = ways
-        if all(isinstance(op, Elementwise) for op in operations):
-            return RowUnit(parameters, operations, factor, arranged=True)
-        layouts = {isinstance(op, Product) and (op.layout, op.shape[:3]) for op in operations}
-        if len(layouts) == 1 and False not in layouts:
-            return ProductUnit(parameters, operations, factor)
+    if len(parameters) > 1 or len(ways) > 1 or None in ways:
+        return RowUnit(parameters, operations)
+    ((_, factor),) = ways
+    if all(isinstance(op, Elementwise) for op in operations):
+        return RowUnit(parameters, operations, factor, arranged=True)
+    products = all(isinstance(op, Product) for op in operations)
+    if products and len({(op.layout, op.shape[:3]) for op in operations}) == 1:
+        return ProductUnit(parameters, operations, factor)
     return RowUnit(parameters, operations)
 
 
@@ -274,51 +298,70 @@ def _way(weight: GradientEdge) -> tuple[tuple, float] | None:
 
     None if it is made in another way.
     """
-    steps, factor, node = [], 1.0, weight.node
+    steps = []
+    factor = 1.0
+    node = weight.node
     while not is_leaf(node):
         below = list(children(node))
         if len(below) != 1 or prod(shape_of(below[0])) != prod(shape_of(node)):
             return None
-        if node.name() in SCALING:
-            first = node.next_functions[0][0] is not None  # the weight is the first argument
-            number, divided = saved(node, "other" if first else "self"), "Div" in node.name()
-            if number is None or number.numel() != 1 or (divided and not first):
+        name = node.name()
+        if name in SCALING:
+            number = _scale(node)
+            if number is None:
                 return None
-            factor *= 1 / float(number) if divided else float(number)
-        elif node.name() not in ARRANGING:
+            factor *= number
+        elif name not in ARRANGING:
             return None
-        elif not node.name().startswith(("Alias", "Clone", "ToCopy")):
-            steps.append((node.name(), shape_of(node), settings_of(node)))
+        elif not name.startswith(("Alias", "Clone", "ToCopy")):
+            steps.append((name, shape_of(node), settings_of(node)))
         node = below[0]
     return tuple(steps), factor
 
 
+def _scale(node: Node) -> float | None:
+    """Return the number by which a node multiplies a weight; None if it does something else."""
+    weight_is_first = node.next_functions[0][0] is not None
+    number = saved(node, "other" if weight_is_first else "self")
+    if number is None or number.numel() != 1:
+        return None
+    if "Mul" in node.name():
+        return float(number)
+    return 1 / float(number) if weight_is_first else None
+
+
 def _with_biases(units: Sequence[Unit]) -> list[Unit]:
     """Join biases of dense layers with the weights of the same products."""
-    biases = {
-        unit.operations[0].edge.node: unit
-        for unit in units
-        if isinstance(unit, RowUnit)
-        and unit.arranged
-        and unit.factor == 1
-        and len(unit.operations) == 1
-    }
-    joined: list[Unit] = []
+    biases = {}
+    for unit in units:
+        if isinstance(unit, RowUnit) and unit.arranged and _is_single(unit):
+            biases[unit.operations[0].edge.node] = unit
+    with_biases: list[Unit] = []
     taken: set[int] = set()
     for unit in units:
-        if isinstance(unit, ProductUnit) and unit.factor == 1 and len(unit.operations) == 1:
-            G, c, _, P = unit.shape
+        bias = None
+        if isinstance(unit, ProductUnit) and _is_single(unit):
             bias = biases.get(unit.operations[0].edge.node)
-            same = bias and bias.name == unit.name and bias.operations[0].size == c
-            if same and G == P == 1:
-                taken.add(id(bias))
-                unit = ProductUnit(
-                    unit.parameters | bias.parameters, unit.operations, 1.0, bias.operations[0]
-                )
-        joined.append(unit)
-    return [unit for unit in joined if id(unit) not in taken]
+        if bias and _is_of_layer(bias, unit):
+            taken.add(id(bias))
+            parameters = unit.parameters | bias.parameters
+            unit = ProductUnit(parameters, unit.operations, 1.0, bias.operations[0])
+        with_biases.append(unit)
+    return [unit for unit in with_biases if id(unit) not in taken]
 
 
-def _joined(parts: Iterable[Tensor]) -> Tensor:
-    parts = list(parts)
+def _is_single(unit: Unit) -> bool:
+    """Tell whether a parameter is used once, as it is."""
+    return unit.factor == 1 and len(unit.operations) == 1
+
+
+def _is_of_layer(bias: RowUnit, unit: ProductUnit) -> bool:
+    """Tell whether a bias is that of a dense layer without further positions."""
+    G, c, _, P = unit.shape
+    same_module = bias.name == unit.name
+    return same_module and bias.operations[0].size == c and G == P == 1
+
+
+def _side_by_side(parts: list[Tensor]) -> Tensor:
+    """Return positions of several products on one axis, the last."""
     return parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)

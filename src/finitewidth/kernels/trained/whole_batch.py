@@ -54,8 +54,9 @@ def whole_batch_terms(request: Request, what: str) -> dict[str, Tensor]:
         outputs, counted = _checked_outputs(request)
         sweeps = _Sweeps(request, outputs, counted)
         N, K = outputs.shape
+        rows = N if what == "traced" else N * K  # that are multiplied with each other
         totals: dict[str, Tensor] = {}
-        for names in sweeps.groups(N if what == "traced" else N * K):
+        for names in sweeps.groups(rows):
             key = module_of(names[0]) if request.by_layer else ""
             part = _checked_part(sweeps, names, what)
             totals[key] = totals[key] + part if key in totals else part
@@ -82,7 +83,8 @@ def _checked_outputs(request: Request) -> tuple[Tensor, dict[str, nn.Parameter]]
     Raises:
         ConfigError: the network is random, or no gradient arrives at some parameters.
     """
-    name, x = "network" if request.of is request.network else "of", request.x
+    name = "network" if request.of is request.network else "of"
+    x = request.x
     refusals.check_modules(request.network, whole_batch=True)
     with restored_buffers(request.network):
         first = returned.outputs_of(request.outputs, name, x)
@@ -110,19 +112,25 @@ class _Sweeps:
     """
 
     def __init__(self, request: Request, outputs: Tensor, counted: dict[str, nn.Parameter]) -> None:
-        self.request, self.outputs, self.counted = request, outputs, counted
-        self.eps = torch.finfo(coarsest(children_first(outputs.grad_fn))).eps
-        self.graph = graph_size(children_first(outputs.grad_fn)) * outputs.element_size()
+        self.request = request
+        self.outputs = outputs
+        self.counted = counted
+        nodes = children_first(outputs.grad_fn)
+        self.eps = torch.finfo(coarsest(nodes)).eps
+        self.graph_bytes = graph_size(nodes) * outputs.element_size()
         self.vectorise = True
-        self.weights, self.wanted = self._reference() if request.check else (None, {})
+        self.weights: Tensor | None = None  # (N K,), of a sum of all rows
+        self.by_plain_sweep: dict[str, Tensor] = {}  # this sum by parameters
+        if request.check:
+            self.weights, self.by_plain_sweep = self._reference()
 
     def _reference(self) -> tuple[Tensor, dict[str, Tensor]]:
         """Return random numbers c for all rows, and the gradients of c f by one plain sweep."""
         stream = torch.Generator().manual_seed(0)
         c = torch.randn(self.outputs.mT.shape, generator=stream).to(self.outputs)
         parameters = list(self.counted.values())
-        found = torch.autograd.grad(self.outputs, parameters, c.mT, retain_graph=True)
-        dense = [gradient.to_dense() for gradient in found]
+        gradients = torch.autograd.grad(self.outputs, parameters, c.mT, retain_graph=True)
+        dense = [gradient.to_dense() for gradient in gradients]
         return c.flatten(), dict(zip(self.counted, dense, strict=True))
 
     def groups(self, rows: int) -> Iterator[list[str]]:
@@ -133,10 +141,13 @@ class _Sweeps:
         """
         group: list[str] = []
         for name in self.counted:
-            other = group and self.request.by_layer and module_of(name) != module_of(group[0])
-            if group and (other or rows * self._bytes([*group, name]) > self.request.budget // 2):
-                yield group
-                group = []
+            if group:
+                other_module = module_of(name) != module_of(group[0])
+                apart = self.request.by_layer and other_module
+                needed = rows * self._bytes([*group, name])
+                if apart or needed > self.request.budget // 2:
+                    yield group
+                    group = []
             group.append(name)
         yield group
 
@@ -146,7 +157,8 @@ class _Sweeps:
         Raises:
             BudgetError: two rows do not fit.
         """
-        one, budget = self._bytes(names), self.request.budget
+        one = self._bytes(names)
+        budget = self.request.budget
         size = rows if rows * one <= budget // 2 else budget // 4 // one
         if size < 1:
             needed = 4 * max(self._bytes([name]) for name in self.counted)
@@ -159,24 +171,34 @@ class _Sweeps:
 
     def jacobian(self, names: Sequence[str], rows: Sequence[int]) -> Tensor:
         """Return the rows of the Jacobian by some parameters, (n, size)."""
-        (N, K), quarter = self.outputs.shape, self.request.budget // 4
+        N, K = self.outputs.shape
         parameters = [self.counted[name] for name in names]
-        fitting = quarter // max(self.graph, self._bytes(names))
-        at_once = max(1, min(fitting, len(rows))) if self.vectorise else 1
         dtype = torch.promote_types(self.outputs.dtype, torch.float32)
         size = sum(p.numel() for p in parameters)
         jacobian = self.outputs.new_empty(len(rows), size, dtype=dtype)
-        for part in pieces(len(rows), at_once):
-            numbers = torch.tensor(rows[part], device=self.outputs.device)
-            given = torch.zeros_like(self.outputs).expand(len(numbers), N, K).clone()
-            given[torch.arange(len(numbers)), numbers % N, numbers // N] = 1
+        for part in pieces(len(rows), self._rows_at_once(names, len(rows))):
+            numbers = torch.tensor(rows[part], device=self.outputs.device)  # k N + i
+            n = len(numbers)
+            cotangents = torch.zeros_like(self.outputs).expand(n, N, K).clone()
+            cotangents[torch.arange(n), numbers % N, numbers // N] = 1
+            gradients = backward(self.outputs, parameters, cotangents)  # (n, ...) each
             start = 0
-            for p, found in zip(parameters, backward(self.outputs, parameters, given), strict=True):
+            for p, gradient in zip(parameters, gradients, strict=True):
                 columns = slice(start, start + p.numel())
-                flat = None if found is None else found.to_dense().flatten(1)
-                jacobian[part, columns] = 0 if flat is None else flat.to(dtype)
+                if gradient is None:
+                    jacobian[part, columns] = 0
+                else:
+                    jacobian[part, columns] = gradient.to_dense().flatten(1).to(dtype)
                 start = columns.stop
         return jacobian
+
+    def _rows_at_once(self, names: Sequence[str], rows: int) -> int:
+        """Return how many rows are computed by one sweep, in a quarter of the budget."""
+        if not self.vectorise:
+            return 1
+        quarter = self.request.budget // 4
+        fits = quarter // max(self.graph_bytes, self._bytes(names))
+        return max(1, min(fits, rows))
 
     def check(self, names: Sequence[str], sums: Tensor) -> None:
         """Check the sum of c-weighted rows (size,) against one plain sweep.
@@ -184,12 +206,12 @@ class _Sweeps:
         Raises:
             WrongRowsError: they differ, as `torch.func.vmap` of an operation is wrong.
         """
-        largest = max(float(vector_norm(part)) for part in self.wanted.values())
+        largest = max(float(vector_norm(part)) for part in self.by_plain_sweep.values())
         parts = sums.split([self.counted[name].numel() for name in names])
-        compared = {
-            name: (part.view_as(self.wanted[name]), self.wanted[name], lambda: largest)
-            for name, part in zip(names, parts, strict=True)
-        }
+        compared = {}
+        for name, part in zip(names, parts, strict=True):
+            right = self.by_plain_sweep[name]
+            compared[name] = (part.view_as(right), right, lambda: largest)
         if differing(compared, self.eps):
             raise WrongRowsError
 
@@ -214,18 +236,19 @@ def _part(sweeps: _Sweeps, names: Sequence[str], what: str) -> Tensor:
         shape = (N * K,) if what == "diagonal" else (N * K, N * K)
         total = sweeps.outputs.new_zeros(shape, dtype=torch.float64)
     sums: Tensor | int = 0
-    for some in outputs:
-        blocks = sweeps.blocks(names, len(some))
+    for numbers in outputs:
+        blocks = sweeps.blocks(names, len(numbers))
         for at, block in enumerate(blocks):
-            jacobian = sweeps.jacobian(names, some[block])
+            jacobian = sweeps.jacobian(names, numbers[block])
             if sweeps.weights is not None:
-                sums = sums + sweeps.weights[some[block]].to(jacobian) @ jacobian
+                c = sweeps.weights[numbers[block]].to(jacobian)
+                sums = sums + c @ jacobian
             if what == "diagonal":
                 total[block] += jacobian.square().sum(1)
                 continue
             total[block, block] += jacobian @ jacobian.mT
             for later in blocks[at + 1 :]:
-                product = jacobian @ sweeps.jacobian(names, some[later]).mT
+                product = jacobian @ sweeps.jacobian(names, numbers[later]).mT
                 total[block, later] += product
                 total[later, block] += product.mT
     if sweeps.weights is not None:
