@@ -61,9 +61,11 @@ def module_terms(request: Request, what: str, *, grows: bool = False) -> dict[st
 
     They are traced (N, N), full (K, N, K, N), diagonal (K, N), and norms of all pairs of outputs
     (K, K). With ``rows`` in the request, traced and full ones are the blocks (r, N - r) and
-    (K, r, K, N - r) of the first r inputs and the others. Where gradients do not
-    agree with those of autograd, inputs may not come first on an axis that holds positions, too:
-    the order is found out. What still does not agree is computed by autograd, with a warning.
+    (K, r, K, N - r) of the first r inputs and the others.
+
+    Gradients may disagree with those of autograd because inputs do not come first on an axis that
+    holds positions, too. The order on such axes is then found out. Parameters that still disagree
+    are left to autograd, with a warning.
 
     If the budget ``grows``, one that suffices takes its place where it is too small, see
     `within_budget`.
@@ -72,7 +74,8 @@ def module_terms(request: Request, what: str, *, grows: bool = False) -> dict[st
         ConfigError: the kernel would be wrong, or the budget is too small (`BudgetError`).
     """
     apart: frozenset[str] = frozenset()
-    ordered, vectorise = False, True
+    ordered = False
+    vectorise = True
     while True:
         recording = record(request, apart, ordered=ordered)
 
