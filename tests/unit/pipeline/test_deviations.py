@@ -12,8 +12,11 @@ from finitewidth.settings.nested import merged
 def deviations(job, **over):
     """Name -> (ours, theirs, origin, kind), of one job at preset paper with other settings."""
     jobs = Jobs(PAPERS, merged(PRESETS["paper"], over))
-    each = Deviations(jobs, JOBS["paper"], SOURCES).of_job(job, View())
-    return {one.name: (one.ours, one.theirs, one.origin, one.kind) for one in each}
+    values = {}
+    for deviation in Deviations(jobs, JOBS["paper"], SOURCES).of_job(job, View()):
+        described = (deviation.ours, deviation.theirs, deviation.origin, deviation.kind)
+        values[deviation.name] = described
+    return values
 
 
 def test_a_run_of_the_paper_has_none():

@@ -36,8 +36,8 @@ def differs(preset="paper", table="npf_regimes.runs", rows=(), **over):
 
 def test_what_differs_from_the_paper_is_told_in_words():
     three = {"npf": {"regimes": {"runs": 3}}}
-    told = differs("laptop", rows=["fc_sgd"], **three)
-    assert told == ("MNIST", "epochs 30 of 300", "runs 3 of 5")
+    words = differs("laptop", rows=["fc_sgd"], **three)
+    assert words == ("MNIST", "epochs 30 of 300", "runs 3 of 5")
     assert differs("laptop", rows=["fc_sgd", "fc_adam"])[1] == "epochs 30 of 300 and 20 of 100"
     jpeg = differs("laptop", rows=["gconv_sgd"], data={"cifar10": "cifar10_jpeg"}, **three)
     assert (jpeg[0], jpeg[-1]) == ("CIFAR-10 (JPEG re-encoded)", "and 2 more")

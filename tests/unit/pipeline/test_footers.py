@@ -13,7 +13,7 @@ def test_runs_of_all_jobs_upstream_are_counted():
 
 
 @pytest.mark.parametrize(
-    ("artifact", "over", "said"),
+    ("artifact", "over", "amount"),
     [
         ("npf_fig7", {}, "20 runs drawn, 10 shown"),
         ("npf_fig7", {"npf": {"memorisation": {"runs": 8}}}, "8 runs"),
@@ -23,8 +23,8 @@ def test_runs_of_all_jobs_upstream_are_counted():
         ("npf_table3", {}, "equations, shows no result"),
     ],
 )
-def test_what_a_figure_shows_of_the_runs(artifact, over, said):
-    assert footer(artifact, "paper", **over).split(" · ")[1] == said
+def test_what_a_figure_shows_of_the_runs(artifact, over, amount):
+    assert footer(artifact, "paper", **over).split(" · ")[1] == amount
 
 
 # ---- what a figure or table shows, and no other part of the experiments behind it
@@ -48,16 +48,16 @@ def test_figures_without_descents_are_judged_without_them(artifact):
 def test_a_figure_is_judged_by_its_own_number_of_runs():
     """More runs for verdicts, or more in another figure, change nothing in this one."""
 
-    def said(over, artifact):
+    def split_footer(over, artifact):
         return footer(artifact, "paper", **over).split(" · ", 1)
 
     for over in ({"runs": 5}, {"runs": 6}):
-        head, rest = said({"dgn": {"deep_linear": over}}, "dgn_fig10")
+        head, rest = split_footer({"dgn": {"deep_linear": over}}, "dgn_fig10")
         assert FEWER not in rest
         assert "modified" not in head
-    assert said({"dgn": {"deep_linear": {"shown": 4}}}, "dgn_fig10")[1].endswith(FEWER)
+    assert split_footer({"dgn": {"deep_linear": {"shown": 4}}}, "dgn_fig10")[1].endswith(FEWER)
     others = {"npf": {"memorisation": {"shown": {"npf_fig7": 3}}}}
-    assert "modified" not in said(others, "dgn_fig1")[0]
-    assert said(others, "npf_fig7")[1].endswith(FEWER)
+    assert "modified" not in split_footer(others, "dgn_fig1")[0]
+    assert split_footer(others, "npf_fig7")[1].endswith(FEWER)
     first = {"beyond": {"training": {"runs": 1}}}
     assert FEWER not in footer("thesis_fig2_5", "paper", **first)

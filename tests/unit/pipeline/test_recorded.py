@@ -106,8 +106,8 @@ def made(project):
 
 def reasons(**settings):
     """Why each of the two jobs would run again."""
-    mine = plans(**settings)
-    return {name: mine.reasons(name) for name in JOBS}
+    job_plans = plans(**settings)
+    return {name: job_plans.reasons(name) for name in JOBS}
 
 
 GOOD = {"npf_nu": (), "npf_fig3": ()}
@@ -116,7 +116,7 @@ AFTER = ("what it rests on: npf_nu", "runs again: npf_nu")
 
 def problems(**settings):
     """The lines of `verify`."""
-    return [each.text for each in verified.problems(RESULTS, JOBS, plans(**settings))]
+    return [problem.text for problem in verified.problems(RESULTS, JOBS, plans(**settings))]
 
 
 def test_a_provenance_holds_digests_code_settings_versions_time_and_memory(made):
@@ -182,10 +182,10 @@ def test_a_provenance_that_is_lost_or_damaged_is_a_reason(made, content):
     file.unlink()
     if content is not None:
         file.write_text(content)
-    said = "is missing" if content is None else "is damaged, or of an earlier version"
-    ours = f"{RESULTS}/provenance/npf/npf_nu.json {said}"
-    assert reasons() == {"npf_nu": (ours,), "npf_fig3": ("runs again: npf_nu",)}
-    assert f"npf_nu: {ours}; the next run makes it again" in problems()
+    problem = "is missing" if content is None else "is damaged, or of an earlier version"
+    reason = f"{RESULTS}/provenance/npf/npf_nu.json {problem}"
+    assert reasons() == {"npf_nu": (reason,), "npf_fig3": ("runs again: npf_nu",)}
+    assert f"npf_nu: {reason}; the next run makes it again" in problems()
 
 
 @pytest.mark.parametrize("change", [{"digests": {"inputs": {}}}, {"job": "\ud800"}])
@@ -203,17 +203,17 @@ def test_other_packages_are_counted_and_are_a_reason_if_the_user_wants_so(made):
     now = stamp["versions"]["torch"]
     stamp["versions"]["torch"] = "1.0"
     result_files.write_json(file, stamp)
-    mine = plans()
-    assert mine.reasons("npf_nu") == ()
-    assert mine.other_packages == {f"torch 1.0 → {now}": 1}
-    expected = JobPlans(job_plan, ".", rerun_packages=True)
-    assert expected.reasons("npf_nu") == (f"packages: torch 1.0 → {now}",)
+    job_plans = plans()
+    assert job_plans.reasons("npf_nu") == ()
+    assert job_plans.other_packages == {f"torch 1.0 → {now}": 1}
+    rerunning = JobPlans(job_plan, ".", rerun_packages=True)
+    assert rerunning.reasons("npf_nu") == (f"packages: torch 1.0 → {now}",)
 
 
 def test_what_is_forced_is_made_again_with_what_rests_on_it(made):
-    mine = plans()
-    mine.forced = {"npf_nu"}
-    assert mine.reasons("npf_fig3") == ("runs again: npf_nu",)
+    job_plans = plans()
+    job_plans.forced = {"npf_nu"}
+    assert job_plans.reasons("npf_fig3") == ("runs again: npf_nu",)
 
 
 def test_dates_of_plans_are_older_than_results_or_newer(made):
@@ -246,12 +246,12 @@ def test_results_without_a_date_get_one_where_they_are_made_again(made):
     assert (os.path.getmtime(FIGURE), os.path.getmtime(TABLE)) == (1, 0)
 
 
-@pytest.mark.parametrize("what", [SCRIPT, TABLE, NUMBERS])
-def test_a_job_fails_if_its_code_or_its_input_changes_meanwhile(made, what):
+@pytest.mark.parametrize("file", [SCRIPT, TABLE, NUMBERS])
+def test_a_job_fails_if_its_code_or_its_input_changes_meanwhile(made, file):
     os.remove(made / RESULTS / "provenance/npf/npf_fig3.json")
 
     def change():
-        with open(what, "a") as stream:
+        with open(file, "a") as stream:
             stream.write("print(3)\n")
 
     with pytest.raises(SystemExit, match="changed"):
@@ -293,7 +293,7 @@ def test_verify_tells_lost_altered_made_otherwise_foreign_and_at_work_apart(made
         f"{other}: no job of this run makes it; delete it if you do not need it",
     ]
     working = verified.problems(RESULTS, JOBS, plans(), working=JOBS)
-    assert [each.kind for each in working] == [verified.WORKING] * 2 + [verified.FOREIGN]
+    assert [problem.kind for problem in working] == [verified.WORKING] * 2 + [verified.FOREIGN]
 
 
 @pytest.mark.parametrize("file", ["/dev/zero", "/", "..", "results/../../x", "results/a\0b"])
@@ -308,5 +308,5 @@ def test_files_that_a_provenance_names_elsewhere_are_not_read(made, file):
 def test_a_pipe_in_the_place_of_a_result_is_named(made):
     os.remove(FIGURE)
     os.mkfifo(FIGURE)
-    said = "cannot be read (it is no regular file)"
-    assert problems() == [f"{FIGURE}: {said}; delete it and run again"]
+    problem = "cannot be read (it is no regular file)"
+    assert problems() == [f"{FIGURE}: {problem}; delete it and run again"]

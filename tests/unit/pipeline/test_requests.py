@@ -19,7 +19,7 @@ def requests(preset="quick", **over):
     return plan(preset, **over).requests
 
 
-def of(job):
+def rule_and_wildcards(job):
     """Rule and wildcards of a job."""
     if "/" in job:
         return "train", dict(zip(("paper", "training"), job.split("/"), strict=True))
@@ -29,38 +29,40 @@ def of(job):
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_job_asks_for_more_than_it_took(preset):
-    mine = plan(preset)
-    for job, row in mine.costs.items():
-        minutes = mine.requests.minutes(*of(job))
-        memory = mine.requests.memory(*of(job))
+    run = plan(preset)
+    for job, row in run.costs.items():
+        minutes = run.requests.minutes(*rule_and_wildcards(job))
+        memory = run.requests.memory(*rule_and_wildcards(job))
         assert minutes >= min(max(3 * row.seconds / 60, LEAST), 1440)
         assert memory >= START_MB + row.memory_mb
 
 
 @pytest.mark.parametrize("limit", [1440, 480])
 def test_no_attempt_of_what_continues_asks_for_more_than_the_partition_allows(limit):
-    mine = requests("paper", training_minutes=limit)
+    asked = requests("paper", training_minutes=limit)
     for job in ("npf/vconv_sgd-relu", "npf_cntk"):
-        assert [mine.minutes(*of(job), n) for n in (1, 2, 3)] == [limit] * 3
-    assert mine.minutes(*of("npf/nu")) < limit
-    assert mine.minutes(*of("npf_text"), 100) == 100 * LEAST  # it starts anew at each attempt
+        assert [asked.minutes(*rule_and_wildcards(job), n) for n in (1, 2, 3)] == [limit] * 3
+    assert asked.minutes(*rule_and_wildcards("npf/nu")) < limit
+    assert (
+        asked.minutes(*rule_and_wildcards("npf_text"), 100) == 100 * LEAST
+    )  # it starts anew at each attempt
 
 
 def test_a_job_without_a_row_asks_for_something_and_travels_alone():
-    mine = requests()
-    assert (mine.minutes("npf_new", {}), mine.memory("npf_new", {})) == WITHOUT_ROW
-    assert mine.group("train", {"paper": "npf", "training": "new"}) is None
+    asked = requests()
+    assert (asked.minutes("npf_new", {}), asked.memory("npf_new", {})) == WITHOUT_ROW
+    assert asked.group("train", {"paper": "npf", "training": "new"}) is None
 
 
 def test_long_jobs_go_alone_and_short_ones_by_kind():
     small = requests("smoke")
     large = requests("paper")
     for job, group in (("npf/vconv_sgd-relu", "trainings"), ("npf_memorisation", "experiments")):
-        assert small.group(*of(job)) == group
-        assert large.group(*of(job)) is None
+        assert small.group(*rule_and_wildcards(job)) == group
+        assert large.group(*rule_and_wildcards(job)) is None
     for job in ("npf_fig3", "claims npf", "captions_npf"):
-        assert large.group(*of(job)) == "results"
-    assert large.group(*of("dataset mnist")) == "datasets"
+        assert large.group(*rule_and_wildcards(job)) == "results"
+    assert large.group(*rule_and_wildcards("dataset mnist")) == "datasets"
     assert not any(large.group_of(rule) for rule in ("all", "datapackages", "report", "npf"))
 
 
@@ -91,10 +93,10 @@ def groups(seconds):
     """The groups of one job of each kind, if trainings and experiments take so long."""
     smoke = plan("smoke")
     rows = {job: Cost("smoke", job, seconds, 100, "estimated") for job in ("npf/nu", "npf_nu")}
-    found = Requests(smoke.jobs, rows, smoke.graph)
+    of_smoke = Requests(smoke.jobs, rows, smoke.graph)
     wildcards = {"train": {"paper": "npf", "training": "nu"}}
     every = ("dataset", "train", "claims", "captions_npf", "npf_nu", "npf_fig3")
-    return {found.group(rule, wildcards.get(rule, {})) for rule in every} - {None}
+    return {of_smoke.group(rule, wildcards.get(rule, {})) for rule in every} - {None}
 
 
 @pytest.mark.parametrize("name", PROFILES)

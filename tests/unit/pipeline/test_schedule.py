@@ -30,8 +30,8 @@ def test_jobs_start_by_priority_as_soon_as_their_inputs_are_there():
 
 def test_running_jobs_take_what_is_left_of_them_and_the_others_their_pace():
     rest = {name: step for name, step in STEPS.items() if name != "data"}
-    found = ends(rest, 2, running={"long": 5.0}, pace=2.0)
-    assert found == pytest.approx({"short": 4, "figure": 10, "long": 5, "report": 18})
+    end_of = ends(rest, 2, running={"long": 5.0}, pace=2.0)
+    assert end_of == pytest.approx({"short": 4, "figure": 10, "long": 5, "report": 18})
 
 
 def test_short_jobs_say_little_of_the_pace_and_long_ones_much():

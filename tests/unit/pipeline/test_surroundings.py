@@ -22,7 +22,7 @@ def other_clone(folder: Path) -> Path:
     return folder
 
 
-def said_by_another_user(program: str, **variables: str) -> str:
+def output_of_another_user(program: str, **variables: str) -> str:
     """What a program says that becomes a user without an entry in passwd, as in containers."""
     begin = """
 import getpass, os, pathlib
@@ -94,7 +94,7 @@ def test_a_user_without_an_entry_gets_a_name_and_a_home(variables):
 surroundings.name_user()
 print(getpass.getuser(), pathlib.Path.home())
 """
-    assert said_by_another_user(program, **variables) == "12345 /\n"
+    assert output_of_another_user(program, **variables) == "12345 /\n"
 
 
 def test_a_user_keeps_name_and_home(monkeypatch):
@@ -123,6 +123,6 @@ try:
 except ResultError as error:
     print(error)
 """
-    said = said_by_another_user(program)
-    assert said.startswith("cannot write /")
-    assert "no permission to write there" in said
+    message = output_of_another_user(program)
+    assert message.startswith("cannot write /")
+    assert "no permission to write there" in message
