@@ -67,5 +67,7 @@ def _source(jobs: Jobs, role: str | None) -> Source:
 def _dataset(jobs: Jobs, role: str) -> int:
     """Bytes of a dataset: its images, and their labels."""
     source = _source(jobs, role)
+    assert source.shape is not None
+    assert source.images is not None
     bytes_of_an_image = prod(source.shape) + LABEL
     return sum(source.images) * bytes_of_an_image

@@ -9,7 +9,9 @@ look at other settings, as by a dry run, leaves the files of a run at work alone
 import json
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from finitewidth.common.errors import ResultError, unwritable
 from finitewidth.pipeline.folders import DATASETS, PLANS
@@ -97,7 +99,7 @@ class PlanFiles:
         return file
 
 
-def _write(file: Path, record: dict, date: float) -> None:
+def _write(file: Path, record: Mapping[str, Any], date: float) -> None:
     """Write a record in one step, with a date in seconds since 1970."""
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_suffix(f".{os.getpid()}")
