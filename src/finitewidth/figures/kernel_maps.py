@@ -72,11 +72,12 @@ def draw_map(axis: Axes, rows: pd.DataFrame, labels: str = "") -> Any:
     """
     # entries below 0 get the darkest colour; a logarithm would leave them out
     share = symmetric(rows, rows["share"].clip(lower=LEAST / 2))
-    centres, borders = classes_of(rows)
     drawn = image(axis, share, norm=LogNorm(LEAST, MOST))
+    centres, borders = classes_of(rows)
+    positions = list(centres.values())
     for name, ticks in (("x", axis.xaxis), ("y", axis.yaxis)):
-        names = list(centres) if name in labels else []
-        class_ticks(ticks, list(centres.values()), names, borders, 2)
+        classes = list(centres) if name in labels else []
+        class_ticks(ticks, positions, classes, borders, 2)
     return drawn
 
 

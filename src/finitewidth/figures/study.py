@@ -58,10 +58,10 @@ def dispersion(tables: Mapping[str, pd.DataFrame]) -> Figure:
 def _distribution(axis: Axes, rows: pd.DataFrame) -> None:
     """Draw which share of draws and images has at most a value, for both kinds of outputs."""
     for number, (name, group) in enumerate(rows.groupby("outputs", sort=False)):
-        ratio = group["theta"] / group.groupby("image")["theta"].transform("mean")
-        values = np.sort(ratio.to_numpy())
-        share = np.arange(1, len(values) + 1) / len(values)
-        axis.plot(values, share, color=COLOURS[number], linestyle=STYLES[number], label=name)
+        mean_of_image = group.groupby("image")["theta"].transform("mean")
+        ratios = np.sort((group["theta"] / mean_of_image).to_numpy())
+        shares = np.arange(1, len(ratios) + 1) / len(ratios)
+        axis.plot(ratios, shares, color=COLOURS[number], linestyle=STYLES[number], label=name)
     axis.plot([1, 1], [0, 1], color=GREY, linewidth=0.8, linestyle=(0, (5, 2)), zorder=0)
     axis.set(xlabel=r"$\Theta(x, x)$ over its mean", ylabel="share of values")
     axis.set_xlim(left=0)

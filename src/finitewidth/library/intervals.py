@@ -33,7 +33,8 @@ def mean_interval(values: np.ndarray) -> Interval:
     count = len(values)
     mean = float(np.mean(values))
     error = float(np.std(values, ddof=1)) / count**0.5
-    factor = float(np.exp(t.ppf((1 + COVERED) / 2, count - 1) * error / mean))
+    quantile = float(t.ppf((1 + COVERED) / 2, count - 1))
+    factor = float(np.exp(quantile * error / mean))
     return Interval(mean, mean / factor, mean * factor)
 
 
@@ -62,9 +63,13 @@ def slope_interval(positions: Sequence[float], groups: Sequence[np.ndarray]) -> 
     x = np.log(positions)
     x = x - x.mean()
     weights = x / (x @ x)  # of the mean logarithm of each group
-    means = np.array([np.log(group).mean() for group in groups])
-    variances = np.array([np.log(group).var(ddof=1) / len(group) for group in groups])
-    slope = float(weights @ means)
-    error = float(np.sqrt(weights**2 @ variances))
+    means = []
+    variances = []  # of these means
+    for group in groups:
+        logs = np.log(group)
+        means.append(logs.mean())
+        variances.append(logs.var(ddof=1) / len(group))
+    slope = float(weights @ np.array(means))
+    error = float(np.sqrt(weights**2 @ np.array(variances)))
     half = float(norm.ppf((1 + COVERED) / 2)) * error
     return Interval(slope, slope - half, slope + half)

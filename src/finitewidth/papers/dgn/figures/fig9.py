@@ -56,16 +56,18 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     paths = rows[rows["kind"] == "path"]
     bundles = list(paths.groupby("strength"))
     lines = -(-len(bundles) // ACROSS)
-    bundles_height = lines * CELL[1]
+    cell_width, cell_height = CELL
+    bundles_height = lines * cell_height
     height = bundles_height + ABOVE + LINE * connections["tap"].max()
-    figure, axis = diagrams.canvas(ACROSS * CELL[0], height)
+    figure, axis = diagrams.canvas(ACROSS * cell_width, height)
 
     inputs = int(connections["start"].max())
     layers = int(connections["layer"].max())
     sizes = [inputs] * (layers + 1) + [1]
-    positions = diagrams.columns(sizes, (2.75, height - 1.0), NETWORK)
+    middle = height - 1.0  # of the network
+    positions = diagrams.columns(sizes, (2.75, middle), NETWORK)
     _network(axis, positions, connections, inputs)
-    _counts(axis, (6.05, height - 1.0), paths, inputs)
+    _counts(axis, (6.05, middle), paths, inputs)
     titles = (
         (height - 0.1, "a", "the network and its weights"),
         (bundles_height + 0.09, "b", "paths of equal strength"),
@@ -75,8 +77,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         diagrams.write(axis, (0.2, y), title, size=7.5, across="left")
     for number, (_, bundle) in enumerate(bundles):
         line, column = divmod(number, ACROSS)
-        x = (column + 0.5) * CELL[0]
-        y = (lines - line - 0.5) * CELL[1] - 0.14
+        x = (column + 0.5) * cell_width
+        y = (lines - line - 0.5) * cell_height - 0.14
         units = diagrams.columns(sizes, (x, y), CARTOON)
         _bundle(axis, units, connections, bundle)
         diagrams.write(axis, (x, y + 0.41), _strength(bundle, inputs), size=LARGE)
@@ -95,25 +97,27 @@ def _strength(paths: pd.DataFrame, inputs: int) -> str:
 def _network(axis: Axes, positions: Units, connections: pd.DataFrame, inputs: int) -> None:
     """Draw every connection in the colour and line style of its weight."""
     last = max(layer for layer, _ in positions)
+    low = min(y for _, y in positions.values())
     for row in connections.rename(columns={"unit": "end"}).to_dict("records"):
         colour, style = TAPS[int(row["tap"]) - 1]
         start, end = diagrams.ends(row)
         diagrams.edge(axis, positions[start], positions[end], colour=colour, style=style, width=1.4)
-    output = positions[last, 1]
+    output_x, output_y = positions[last, 1]
     for unit in range(1, inputs + 1):
-        diagrams.edge(axis, positions[last - 1, unit], output, colour="0.45", width=1.1)
+        start = positions[last - 1, unit]
+        diagrams.edge(axis, start, (output_x, output_y), colour="0.45", width=1.1)
     for (layer, unit), position in positions.items():
         number = str(unit) if layer < last else ""
         diagrams.node(axis, position, number, radius=0.12)
         if layer == 0:
-            left = (position[0] - 0.18, position[1])
-            diagrams.write(axis, left, f"$x({unit})$", size=LARGE, across="right")
+            x, y = position
+            diagrams.write(axis, (x - 0.18, y), f"$x({unit})$", size=LARGE, across="right")
     _weights(axis, positions, int(connections["tap"].max()))
 
-    low = min(y for _, y in positions.values())
-    x = (positions[last - 1, 1][0] + output[0]) / 2
-    diagrams.write(axis, (x + 0.05, low - 0.25), f"average, $1/{inputs}$", colour="0.35")
-    diagrams.write(axis, (output[0] + 0.18, output[1]), r"$\hat{y}$", size=9, across="left")
+    middle = (positions[last - 1, 1][0] + output_x) / 2
+    average = f"average, $1/{inputs}$"
+    diagrams.write(axis, (middle + 0.05, low - 0.25), average, colour="0.35")
+    diagrams.write(axis, (output_x + 0.18, output_y), r"$\hat{y}$", size=9, across="left")
 
 
 def _weights(axis: Axes, positions: Units, taps: int) -> None:
