@@ -15,6 +15,7 @@ from finitewidth.cli import comparing, network, running, show, status, summary, 
 from finitewidth.cli.names import complete_papers, file_of
 from finitewidth.cli.options import Count, File, More, Preset, Results, Settings
 from finitewidth.cli.outputs import try_file, written
+from finitewidth.cli.project import find_project
 from finitewidth.common.errors import ConfigError, FinitewidthError, ResultError
 from finitewidth.common.interrupts import MESSAGE, status_of
 from finitewidth.common.machine import usable_cores
@@ -109,23 +110,6 @@ def _in_project(
     if command in (running.make, running.report):  # the Snakefile says the same in more lines
         surroundings.refuse_unwritable(".snakemake", "results")
     return command(*bound.args, **bound.kwargs, **dict.fromkeys(unbound, more))
-
-
-def find_project(start: Path, given: Path | None = None) -> Path:
-    """Return the folder of the project: ``given``, or ``start`` or a folder above it.
-
-    Raises:
-        ConfigError: there is none, or it is not the one that this package belongs to.
-    """
-    folders = (start.resolve(), *start.resolve().parents) if given is None else (given.resolve(),)
-    for folder in folders:
-        if (folder / "Snakefile").exists() and (folder / "workflow/papers").exists():
-            surroundings.refuse_other_package(folder)
-            return folder
-    raise ConfigError(
-        f"{given or start} has no Snakefile and workflow/papers, so it is no clone "
-        "of finitewidth; go to one, or name it with --project DIR"
-    )
 
 
 # --- short commands: each imports what it needs, so that the others start at once -----------------

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from finitewidth.cli.project import find_project
 from finitewidth.declarations.papers import FOLDER, Artifact, Paper, artifacts_of, read_papers
 from finitewidth.settings.presets import preset_names
 
@@ -39,12 +40,12 @@ def target_names(papers: Iterable[Paper]) -> dict[str, str]:
 
 def complete_targets(context: Any) -> dict[str, str]:
     """The targets of ``finitewidth run`` in the project of the user."""
-    return target_names(read_papers(_project() / FOLDER))
+    return target_names(read_papers(find_project(Path.cwd()) / FOLDER))
 
 
 def complete_jobs(context: Any) -> dict[str, str]:
     """The artifacts and experiments in the project of the user."""
-    papers = read_papers(_project() / FOLDER)
+    papers = read_papers(find_project(Path.cwd()) / FOLDER)
     names = {}
     for artifact in artifacts_of(papers):
         names[artifact.artifact] = f"{artifact.label}: {artifact.title}"
@@ -56,21 +57,15 @@ def complete_jobs(context: Any) -> dict[str, str]:
 
 def complete_papers(context: Any) -> dict[str, str]:
     """The papers in the project of the user."""
-    return {paper.name: paper.title for paper in read_papers(_project() / FOLDER)}
+    return {paper.name: paper.title for paper in read_papers(find_project(Path.cwd()) / FOLDER)}
 
 
 def complete_presets(context: Any) -> list[str]:
     """The presets in the project of the user."""
-    return preset_names(_project() / "config")
+    return preset_names(find_project(Path.cwd()) / "config")
 
 
 def complete_runs(context: Any) -> list[str]:
     """The folders of ``results`` with verdicts, in the project of the user."""
-    verdicts = (_project() / "results").glob("*/claims/*_verdicts.csv")
+    verdicts = (find_project(Path.cwd()) / "results").glob("*/claims/*_verdicts.csv")
     return sorted({file.parents[1].name for file in verdicts})
-
-
-def _project() -> Path:
-    from finitewidth.cli.main import find_project  # main imports this module
-
-    return find_project(Path.cwd())

@@ -48,9 +48,15 @@ def show(
 
 def _options(results: Results, config: Settings) -> str:
     """The options of the user, as a shell reads them."""
-    words = ["--preset", results.preset] * (results.preset != Results().preset)
-    words += ["--seed", str(results.seed)] * bool(results.seed)
-    words += ["--images", str(results.images)] * bool(results.images)
-    words += ["--name", str(results.name)] * bool(results.name)
-    words += ["--config", *config] * bool(config)
+    words = []
+    if results.preset != Results().preset:
+        words += ["--preset", results.preset]
+    if results.seed:
+        words += ["--seed", str(results.seed)]
+    if results.images:
+        words += ["--images", str(results.images)]
+    if results.name:
+        words += ["--name", str(results.name)]
+    if config:
+        words += ["--config", *config]
     return shlex.join(words)

@@ -14,7 +14,8 @@ from tests.helpers.project import ROOT
 
 from finitewidth.cli import comparing, options, running
 from finitewidth.cli import main as commands
-from finitewidth.cli.main import app, find_project, main
+from finitewidth.cli.main import app, main
+from finitewidth.cli.project import find_project
 from finitewidth.common.errors import ConfigError
 
 

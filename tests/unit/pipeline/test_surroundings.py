@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from finitewidth.cli.main import find_project, main
+from finitewidth.cli.main import main
+from finitewidth.cli.project import find_project
 from finitewidth.common.errors import ConfigError, ResultError
 from finitewidth.pipeline.runs import surroundings
 from finitewidth.records.provenance import SOURCE_ROOT
