@@ -131,7 +131,7 @@ class Descent(Section):
     fall: float = paper("fall of the loss that the stopping rule asks for", gt=0, le=1)
     patience: int = paper("number of steps of the stopping rule", ge=1, le=1_000_000)
     mode: Literal["steps", "graded", "flow"] = paper(
-        "how steps are made: one by one; graded and flow: see training/descent.py"
+        "how steps are made: one by one; graded and flow: see training/descent_state.py"
     )
     cap: float = ours("largest graded step, in units of 1/lambda_max", ge=0, le=0.5)
     share: int = ours(
