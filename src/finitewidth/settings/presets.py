@@ -84,11 +84,13 @@ def overrides(config: Mapping[str, Any], folder: str | Path) -> list[str]:
 
 def assignments(config: Mapping[str, Any]) -> list[str]:
     """Return settings as Snakemake's ``--config`` takes them: ``["npf={nu: {runs: 2}}"]``."""
-    flow = {"default_flow_style": True, "width": 10**6, "sort_keys": False, "allow_unicode": True}
-    return [
-        f"{key}={yaml.safe_dump(value, **flow).removesuffix('...' + chr(10)).strip()}"
-        for key, value in config.items()
-    ]
+    words = []
+    for key, value in config.items():
+        text = yaml.safe_dump(
+            value, default_flow_style=True, width=10**6, sort_keys=False, allow_unicode=True
+        )
+        words.append(f"{key}={text.removesuffix('...' + chr(10)).strip()}")
+    return words
 
 
 def _changed(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
