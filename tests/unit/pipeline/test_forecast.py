@@ -1,21 +1,12 @@
 """The forecast of a run: sums of the table of costs, wall times, and memory."""
 
 import pytest
+from tests.helpers.job_chain import NEEDS, SECONDS
 from tests.helpers.workflow_plans import plan
 
 from finitewidth.pipeline.costs import Cost
 from finitewidth.pipeline.forecast import cost_table, memory_at_once, wall_times
 from finitewidth.pipeline.runs.schedule import JOB, Step, ends
-
-NEEDS = {
-    "data": [],
-    "short": ["data"],
-    "long": ["data"],
-    "fig": ["short", "long"],
-    "text": ["short"],
-    "report": ["fig", "text"],
-}
-SECONDS = {"data": 1, "short": 2, "long": 50, "fig": 3, "report": 4}
 
 
 def row(job, seconds, source="estimated"):

@@ -1,16 +1,8 @@
 """Chains of jobs, and what jobs rest on."""
 
-from finitewidth.pipeline.graph import behind, chains, length
+from tests.helpers.job_chain import NEEDS, SECONDS
 
-NEEDS = {
-    "data": [],
-    "short": ["data"],
-    "long": ["data"],
-    "fig": ["short", "long"],
-    "text": ["short"],
-    "report": ["fig", "text"],
-}
-SECONDS = {"data": 1, "short": 2, "long": 50, "fig": 3, "report": 4}
+from finitewidth.pipeline.graph import behind, chains, length
 
 
 def test_the_longest_chain_and_what_a_job_rests_on():
