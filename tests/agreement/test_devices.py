@@ -114,7 +114,7 @@ def test_a_training_goes_on_from_a_checkpoint_on_either_device(optimiser, gpu, t
 def tables_on(measure, settings, device, gpu):
     """What an experiment returns on a device."""
     with gpu(), base_seed(0):
-        return measure({"data": digits()}, settings | {"device": device})
+        return measure({"data": digits()}, settings, device=device)
 
 
 def assert_same_tables(found, expected):

@@ -15,7 +15,7 @@ LAYERS = [
     "declarations",
     "data",
     "networks",
-    "papers settings",
+    ("papers settings", "papers columns"),
     "kernels",
     "training",
     "measures",

@@ -5,7 +5,9 @@ from pathlib import Path
 from tests.helpers.project import ROOT
 
 from finitewidth.figures import job
-from finitewidth.records import fields, result_files
+from finitewidth.records import result_files
+from finitewidth.records import tables as records
+from finitewidth.settings.typed import settings_for
 
 
 def reported(paper):
@@ -24,11 +26,13 @@ def redrawn(renderer, tables, settings, folder):
     """
     kept = {name: table.copy() for name, table in tables.items()}
     file = Path(folder) / "rows.csv"
-    fields.write(file, renderer.select(tables, settings), renderer.FIELDS)
+    table = records.data_table(renderer)
+    rows = renderer.select(tables, settings_for(renderer.select, settings))
+    records.write(file, rows, table)
     for name, table in tables.items():
         assert table.equals(kept[name]), f"select changes the table {name}"
     figure = job.redraw(file, renderer.__name__, settings, mark="")
-    return fields.read(file, renderer.FIELDS), figure
+    return records.read(file, table), figure
 
 
 def words(figure):

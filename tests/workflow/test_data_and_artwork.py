@@ -18,7 +18,7 @@ from tests.helpers import picture_faults
 from tests.helpers.workflow_plans import ROOT, plan
 
 from finitewidth.common.errors import ResultError
-from finitewidth.figures import job
+from finitewidth.figures import job, picture_files
 
 DONE = plan("smoke").artifacts
 FIGURES = [entry for entry in DONE if entry.kind == "figure"]
@@ -45,7 +45,7 @@ def test_a_figure_is_drawn_from_its_data_file_and_can_be_printed(smoke, entry, t
     folder = results / entry.paper / "figures"
     # not in the order of the job: all files have one layout; a PNG takes longest
     for kind in ("png", "svg") if FIGURES.index(entry) % 8 == 0 else ("svg",):
-        job.save(figure, tmp_path / f"again.{kind}", footer)
+        picture_files.save(figure, tmp_path / f"again.{kind}", footer)
         theirs = (folder / f"{entry.artifact}.{kind}").read_bytes()
         assert (tmp_path / f"again.{kind}").read_bytes() == theirs
     figure.set_layout_engine("none")  # what is looked at below has the places of the files

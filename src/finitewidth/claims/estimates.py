@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # that a number is above or below 0, as the paper says
-ABOVE = {"low": 0, "strict": True, "paper": True}
-BELOW = {"high": 0, "strict": True, "paper": True}
+ABOVE: PartFacts = {"low": 0, "strict": True, "paper": True}
+BELOW: PartFacts = {"high": 0, "strict": True, "paper": True}
 
 
 class Estimate(NamedTuple):

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from finitewidth.figures import style
-from finitewidth.records import fields
+from finitewidth.records.tables import Table, integer, number, text
 
 SCALE = {"name": "inferno", "bright": 0.65}  # brighter colours are too pale on white
 MARKS = "os^DvPX"
@@ -22,43 +22,51 @@ MARKED = 5  # how many points of a curve have a mark, about
 NAMED = 2  # at most so many depths are named that average fewer runs than the others
 
 # columns of figures with both kinds of panels
-FIELDS = {
-    "panel": fields.text("kind of panel: spectrum or errors"),
-    "network": fields.text("kind of network"),
-    "width": fields.number("units of each hidden layer"),
-    "depth": fields.integer("number of layers of weights"),
-    "dynamics": fields.text("gradient descent or linear recursion; none for a spectrum"),
-    "index": fields.number("number of an eigenvalue in ascending order; missing for errors"),
-    "sum": fields.number(
-        "sum of the eigenvalues up to this one, in the unit of the figure; missing for errors"
+TABLE = Table(
+    text("panel", "kind of panel: spectrum or errors"),
+    text("network", "kind of network"),
+    number("width", "units of each hidden layer"),
+    integer("depth", "number of layers of weights"),
+    text("dynamics", "gradient descent or linear recursion; none for a spectrum"),
+    number("index", "number of an eigenvalue in ascending order", missing="the row is an error"),
+    number(
+        "sum",
+        "sum of the eigenvalues up to this one, in the unit of the figure",
+        missing="the row is an error",
     ),
-    "step": fields.number("number of steps of gradient descent; missing for a spectrum", "step"),
-    "error_ratio": fields.number(
-        "squared error over that at the start, mean over runs; missing for a spectrum"
+    number("step", "number of steps of gradient descent", "step", missing="the row is a spectrum"),
+    number(
+        "error_ratio",
+        "squared error over that at the start, mean over runs",
+        missing="the row is a spectrum",
     ),
-    "runs": fields.integer("number of runs in the mean"),
-    "diverged": fields.integer("number of runs left out, because they diverged"),
-}
+    integer("runs", "number of runs in the mean"),
+    integer("diverged", "number of runs left out, because they diverged"),
+)
 
 
 # columns that `rows_of` adds if they are asked for
-GEOMETRIC = {
-    "geometric_mean": fields.number(
-        "squared error over that at the start, geometric mean over runs; missing for a spectrum"
+GEOMETRIC = Table(
+    number(
+        "geometric_mean",
+        "squared error over that at the start, geometric mean over runs",
+        missing="the row is a spectrum",
     ),
-    "lowest": fields.number(
-        "the geometric mean, less two standard errors of the mean logarithm; "
-        "missing for a spectrum and for a single run"
+    number(
+        "lowest",
+        "the geometric mean, less two standard errors of the mean logarithm",
+        missing="the row is a spectrum or of a single run",
     ),
-    "highest": fields.number(
-        "the geometric mean, plus two standard errors of the mean logarithm; "
-        "missing for a spectrum and for a single run"
+    number(
+        "highest",
+        "the geometric mean, plus two standard errors of the mean logarithm",
+        missing="the row is a spectrum or of a single run",
     ),
-}
+)
 
 
 def rows_of(
-    tables: Mapping[str, pd.DataFrame], figure: str, sums: str, columns: Iterable[str] = FIELDS
+    tables: Mapping[str, pd.DataFrame], figure: str, sums: str, table: Table = TABLE
 ) -> pd.DataFrame:
     """Join the spectra and errors that are means over the runs of a figure in one table.
 
@@ -71,7 +79,7 @@ def rows_of(
             diverged.
         figure: the key of the figure in these tables, which may hold the rows of several.
         sums: ``cumulative`` (of K_0 / d) or ``scaled`` (of K_0 over its largest eigenvalue).
-        columns: names of the result's columns, of `FIELDS` and `GEOMETRIC`. The latter need the
+        table: the result, with columns of `TABLE` and `GEOMETRIC`. The latter need the
             columns geometric, geometric_low and geometric_high of ``errors``.
     """
     spectra = tables["spectra"]
@@ -92,7 +100,7 @@ def rows_of(
     both = [spectra, errors]
     # an empty table would change the types of the columns
     rows = pd.concat([part for part in both if len(part)] or both, ignore_index=True)
-    return rows.reindex(columns=list(columns))
+    return rows.reindex(columns=table.names)
 
 
 def looks(depths: Iterable[int]) -> dict[int, dict[str, Any]]:
@@ -124,10 +132,10 @@ def curves(
         line: style of the lines.
         thick: depth whose curve has a thick line.
     """
-    for number, (depth, look) in enumerate(look_of.items()):
+    for order, (depth, look) in enumerate(look_of.items()):
         curve = rows[rows["depth"] == depth].sort_values(x)
         every = max(1, len(curve) // MARKED)
-        first = round(number * every / len(look_of)) if every > 1 else 0
+        first = round(order * every / len(look_of)) if every > 1 else 0
         thickness = {"linewidth": THICK, "zorder": 3} if depth == thick else {}
         axis.plot(curve[x], curve[y], linestyle=line, markevery=(first, every), **look, **thickness)
 

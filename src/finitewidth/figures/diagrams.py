@@ -111,7 +111,7 @@ def edge(
     colour: str = FAINT,
     width: float = 0.8,
     shift: float = 0.0,
-    style: str = "-",
+    style: Any = "-",
     above: int = 0,
 ) -> None:
     """Draw a straight line moved sideways by ``shift``; a larger ``above`` draws it over others."""
@@ -151,7 +151,7 @@ def arrow(
     *,
     colour: str = INK,
     width: float = 1.1,
-    style: str = "-",
+    style: Any = "-",
     bend: float = 0.0,
     gaps: tuple[float, float] = (0.0, 0.0),
 ) -> None:

@@ -1,25 +1,18 @@
 """The job of one figure: read tables, select rows, write them, and draw what was written."""
 
 import json
-import logging
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from finitewidth.common.errors import ResultError
-from finitewidth.records import fields, result_files
+from finitewidth.figures.picture_files import KINDS, save
+from finitewidth.records import result_files, tables
+from finitewidth.settings.typed import settings_for
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-# leave out time and version, so that equal figures are equal files
-METADATA = {
-    "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
-    "svg": {"Date": None, "Creator": None},
-    "png": {"Software": None},
-}
-ABOUT = {"pdf": "Subject", "svg": "Description", "png": "Description"}
 
 
 def render_figure(
@@ -43,10 +36,13 @@ def render_figure(
         mark: what stands in for the paper's data and sizes; empty if nothing does.
     """
     renderer = import_module(module)
-    tables = {name: result_files.read_table(path) for name, path in inputs.items()}
-    fields.write(outputs["csv"], renderer.select(tables, settings), renderer.FIELDS)
+    rows = renderer.select(
+        {name: result_files.read_table(path) for name, path in inputs.items()},
+        settings_for(renderer.select, settings),
+    )
+    tables.write(outputs["csv"], rows, tables.data_table(renderer))
     figure = redraw(outputs["csv"], module, settings, mark)
-    for kind in METADATA:
+    for kind in KINDS:
         save(figure, outputs[kind], footer)
 
 
@@ -80,7 +76,8 @@ def redraw(
         mark = original["mark"] if mark is None else mark
     style.apply()
     renderer = import_module(module)
-    figure = renderer.draw(fields.read(file, renderer.FIELDS), settings)
+    rows = tables.read(file, tables.data_table(renderer))
+    figure = renderer.draw(rows, settings_for(renderer.draw, settings))
     style.add_mark(figure, mark)
     return figure
 
@@ -102,13 +99,3 @@ def _drawn_with(file: Path) -> Mapping[str, Any]:
             f"{file}: neither {provenance} nor {package} says what it was drawn with; "
             "name module, settings and mark, or run again"
         ) from error
-
-
-def save(figure: "Figure", file: str | Path, footer: str) -> None:
-    """Write a figure as PDF, SVG or PNG, as the suffix says, with ``footer`` as its description."""
-    # fontTools takes the dates of some fonts for errors, and says so on the terminal
-    logging.getLogger("fontTools").setLevel(logging.ERROR)
-    kind = Path(file).suffix.removeprefix(".")
-    metadata = {**METADATA[kind], ABOUT[kind]: footer}
-    with result_files.atomic(file) as temporary:
-        figure.savefig(temporary, format=kind, metadata=metadata)

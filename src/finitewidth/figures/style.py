@@ -177,6 +177,12 @@ def subplots(
     return figure, figure.subplots(rows, columns, **layout, gridspec_kw=ratios)
 
 
+def one_panel(*, height: float, width: float = SINGLE) -> tuple[Figure, Axes]:
+    """Create a figure with a single axis; see `subplots`."""
+    figure = empty(height=height, width=width)
+    return figure, figure.subplots()
+
+
 def empty(*, height: float, width: float = DOUBLE) -> Figure:
     """Create a figure of a printed width without axes; see `subplots`."""
     if width not in (SINGLE, DOUBLE) or not 0 < height <= TALLEST:

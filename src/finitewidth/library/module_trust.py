@@ -129,7 +129,7 @@ class NetworkTrust:
         """
         import matplotlib as mpl
 
-        from finitewidth.figures.job import save
+        from finitewidth.figures.picture_files import save
         from finitewidth.figures.style import apply
 
         folder = Path(folder)

@@ -91,7 +91,7 @@ class Study:
         """
         import matplotlib as mpl
 
-        from finitewidth.figures.job import save
+        from finitewidth.figures.picture_files import save
         from finitewidth.figures.style import apply
 
         folder = Path(folder)

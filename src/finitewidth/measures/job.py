@@ -14,6 +14,7 @@ from finitewidth.records.provenance import (
     fingerprint,
     versions_of,
 )
+from finitewidth.settings.typed import settings_for
 
 
 def run_experiment(
@@ -32,8 +33,8 @@ def run_experiment(
 
     Args:
         module: name of a module with a function ``measure``, which takes the inputs read and the
-            settings and returns name -> table. If it continues from checkpoints, it takes
-            `finitewidth.training.checkpoints.Checkpoints` as a third argument.
+            settings and returns name -> table; see `finitewidth.settings.typed`. ``TABLES`` of the
+            module has the columns of each table.
         inputs: name -> file or files. CSV files are read as tables (several are concatenated), the
             file ``data`` as a dataset, and any other ``.npz`` as arrays by name.
         outputs: name of a table -> CSV file, and ``weights`` -> ``.npz`` file of arrays.
@@ -41,38 +42,43 @@ def run_experiment(
         code: digest of the code that measures.
         threads: of torch, if the experiment uses it.
         seed: the base seed of all random numbers.
-        device: a further entry of the settings, if the experiment asks for it.
-        checkpoints: their folder, if the experiment uses them.
+        device: a further argument of ``measure``, if the experiment asks for it.
+        checkpoints: the folder of `finitewidth.training.checkpoints.Checkpoints`, which are a
+            further argument of ``measure``, if the experiment uses them.
         checkpoint_seconds: time between two checkpoints.
 
     Returns:
         What the provenance adds to the plan of the job: threads, device and, if it uses
         checkpoints, the ``fingerprint`` that names their folder.
     """
-    measure = import_module(module).measure
+    experiment = import_module(module)
     if "torch" in sys.modules:
         from finitewidth.common.torch_setup import prepare_torch
 
         prepare_torch(threads)
     facts: dict[str, Any] = {"threads": threads, "device": device or "cpu"}
-    measure_settings = settings if device is None else {**settings, "device": device}
-    arguments: list[Any] = [
-        {name: _read(name, paths) for name, paths in inputs.items()},
-        measure_settings,
-    ]
+    arguments: dict[str, Any] = {
+        "inputs": {name: _read(name, paths) for name, paths in inputs.items()},
+        "settings": settings_for(experiment.measure, settings),
+    }
+    if device is not None:
+        arguments["device"] = device
     if checkpoints is not None:
         from finitewidth.training.checkpoints import Checkpoints
 
         identity = _identity(module, inputs, settings, code, seed)
         facts["fingerprint"] = identity
-        arguments.append(Checkpoints(checkpoints, identity, checkpoint_seconds))
+        arguments["checkpoints"] = Checkpoints(checkpoints, identity, checkpoint_seconds)
     with base_seed(seed):
-        tables = measure(*arguments)
+        tables = experiment.measure(**arguments)
     for name, path in outputs.items():
         if name == WEIGHTS:
             result_files.write_arrays(path, **tables[name])
         else:
-            result_files.write_table(path, tables[name])
+            rows = tables[name]
+            if hasattr(experiment, "TABLES"):
+                rows = experiment.TABLES[name].checked_all(rows)
+            result_files.write_table(path, rows)
     return facts
 
 

@@ -54,12 +54,18 @@ class Files:
         return files
 
     def package(self, paper: str) -> str:
-        """The description of the data package of a paper."""
+        """The description of the data package of the figures and tables of a paper."""
         return f"{self.results}/{paper}/datapackage.json"
+
+    def experiments_package(self, paper: str) -> str:
+        """The description of the data package of the experiments of a paper."""
+        return f"{self.results}/{paper}/experiments/datapackage.json"
 
     def packages(self) -> list[str]:
         """The descriptions of the data packages of all papers."""
-        return [self.package(paper) for paper in self._papers]
+        packages = [self.package(paper) for paper in self._papers]
+        with_experiments = {entry.paper: None for entry in self._jobs.experiments.values()}
+        return packages + [self.experiments_package(paper) for paper in with_experiments]
 
     def log(self, name: str) -> str:
         """The log of a job."""

@@ -56,7 +56,10 @@ class Graph:
         for paper, caption in zip(self._papers, captions, strict=True):
             needs[caption] = [f"claims {judge}" for judge in self._captions.judges_of(paper)]
         makers = [maker for maker in self._report.headers().values() if maker]
-        needs["datapackages"] = list(dict.fromkeys([*makers, *self._jobs.artifacts, *captions]))
+        experiments = self._jobs.experiments
+        needs["datapackages"] = list(
+            dict.fromkeys([*makers, *experiments, *self._jobs.artifacts, *captions])
+        )
         needs["errata"] = []
         return needs
 

@@ -26,7 +26,6 @@ from finitewidth.training.planned import PlannedTraining
 TRAINING_FILES = {"history": "history.csv", "weights": "weights.npz"}
 SETTING = re.compile(r"\{([\w.]+)\}")  # within a reference
 CONFIG = "config."  # before the path of a setting, in the params of a declaration
-CONFIG = "config."  # before the path of a setting, in the params of a declaration
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from finitewidth.data.catalogue import ROLES, describe
-from finitewidth.declarations.papers import Artifact, Paper
+from finitewidth.declarations.papers import Artifact, Experiment
 from finitewidth.pipeline.evidence import Evidence
 from finitewidth.pipeline.files import Files
 from finitewidth.pipeline.footers import Footers
@@ -30,18 +30,43 @@ class ReportInput:
                 headers[item.files[0]] = makers.get(item.files[0])
         return headers
 
-    def packages(self) -> dict[str, dict[str, Any]]:
-        """File of a data package -> its content, one for each paper."""
-        return {
-            self._files.package(paper.name): self._package(paper) for paper in self._jobs.papers
-        }
+    def experiment_tables(self) -> dict[str, str]:
+        """The tables of all experiments -> the job that makes each."""
+        tables: dict[str, str] = {}
+        for name in self._jobs.experiments:
+            tables |= dict.fromkeys(self._tables(name).values(), name)
+        return tables
 
-    def _package(self, paper: Paper) -> dict[str, Any]:
+    def _tables(self, experiment: str) -> dict[str, str]:
+        """Name -> file of the tables of an experiment, without arrays and provenance."""
+        outputs = self._jobs.outputs(experiment)
+        return {name: file for name, file in outputs.items() if file.endswith(".csv")}
+
+    def packages(self) -> dict[str, dict[str, Any]]:
+        """File of a data package -> its content: the artifacts of a paper, or its experiments."""
+        packages = {}
+        for paper in self._jobs.papers:
+            about = {
+                "paper": paper.name,
+                "title": paper.title,
+                "preset": self._config["preset"],
+            }
+            artifacts = [self._resource(entry) for entry in paper.artifacts]
+            packages[self._files.package(paper.name)] = {**about, "artifacts": artifacts}
+            if paper.experiments:
+                experiments = [self._experiment(entry) for entry in paper.experiments]
+                file = self._files.experiments_package(paper.name)
+                packages[file] = {**about, "experiments": experiments}
+        return packages
+
+    def _experiment(self, entry: Experiment) -> dict[str, Any]:
+        """The tables of an experiment in a data package."""
         return {
-            "paper": paper.name,
-            "title": paper.title,
-            "preset": self._config["preset"],
-            "resources": [self._resource(entry) for entry in paper.artifacts],
+            "experiment": entry.name,
+            "module": entry.module,
+            "settings": self._evidence.params(entry.name),
+            "tables": self._tables(entry.name),
+            "inputs": [item.reference for item in self._jobs[entry.name].inputs],
         }
 
     def _resource(self, entry: Artifact) -> dict[str, Any]:

@@ -9,6 +9,7 @@ start.
 
 import ast
 import hashlib
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +19,9 @@ from typing import Any
 from finitewidth.records.provenance import SOURCE_ROOT, fingerprint, remembered
 
 PACKAGE = "finitewidth"
+SECTIONS = "finitewidth.settings.sections"
+COLUMNS = "finitewidth.declarations.columns"
+DESCRIPTIONS = re.compile(r"finitewidth\.papers\.\w+\.(columns|settings)(\.\w+)*")
 # How a name is used follows from the place where it stands; the others say how a text was written.
 WORDING = ("ctx", "kind", "type_comment", "type_ignores")
 
@@ -114,6 +118,21 @@ def source_of(module: str) -> Path | None:
     return None
 
 
+def describes(module: str) -> bool:
+    """Whether a module only describes settings or columns: what they mean, and their ranges.
+
+    It is not among the code of a job. The values of settings are among its parameters, and a
+    better text for one of them must not train a network again.
+    """
+    return module in (SECTIONS, COLUMNS) or bool(DESCRIPTIONS.fullmatch(module))
+
+
+def column_modules(papers: Iterable[str]) -> list[str]:
+    """The modules that define the columns of tables: those of some papers, and the shared one."""
+    modules = [f"{PACKAGE}.papers.{paper}.columns" for paper in papers]
+    return list(filter(source_of, [*modules, COLUMNS]))
+
+
 def names_imported(tree: ast.AST) -> set[str]:
     """Return the imported names within the package, parents included; not all are modules."""
     names: set[str] = set()
@@ -190,7 +209,8 @@ def _module_digest(module: str) -> tuple[str, frozenset[str]]:
     if file is None:
         raise ModuleNotFoundError(f"{module} is not a module below {SOURCE_ROOT}")
     digest, names = _parsed(file)
-    return digest, frozenset(filter(source_of, names))
+    modules = filter(source_of, names)
+    return digest, frozenset(name for name in modules if not describes(name))
 
 
 def _parsed(file: Path) -> tuple[str, list[str]]:

@@ -31,6 +31,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
+from finitewidth.common.errors import ConfigError
+
+
+class SettingNotDeclaredError(ConfigError, AttributeError):
+    """A job reads a setting that its declaration does not name."""
+
 
 class Section(BaseModel):
     """A section of the settings. Unknown keys, values of another type, NaN and inf are refused."""
@@ -38,6 +44,17 @@ class Section(BaseModel):
     model_config = ConfigDict(
         extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True
     )
+
+    if not TYPE_CHECKING:  # a checker shall find names that no setting has
+
+        def __getattr__(self, name: str) -> Any:
+            """Say of a setting that a job did not ask for how it can; see `settings.typed`."""
+            if name in type(self).model_fields:
+                raise SettingNotDeclaredError(
+                    f"{type(self).__name__} is without the setting {name!r} here: add it to the "
+                    "params of this job in workflow/papers"
+                )
+            return super().__getattr__(name)
 
 
 class Limits(TypedDict, total=False):

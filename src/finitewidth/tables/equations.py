@@ -5,26 +5,29 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.records import fields
+from finitewidth.records.tables import Table, text
 from finitewidth.tables.latex_text import escaped
 from finitewidth.tables.typeset import Typeset
 
-FIELDS = {
-    "kind": fields.text("equation, or note (a line below the table)"),
-    "label": fields.text("what an equation computes, the name of its line; none for a note"),
-    "network": fields.text(
+TABLE = Table(
+    text("kind", "equation, or note (a line below the table)"),
+    text("label", "what an equation computes, the name of its line; none for a note"),
+    text(
+        "network",
         "the network that an equation belongs to, the name of its column; equation if the table "
-        "has one column or the equation belongs to both networks; none for a note"
+        "has one column or the equation belongs to both networks; none for a note",
     ),
-    "text": fields.text("equation or note as plain text"),
-    "latex": fields.text("equation in LaTeX's mathematics, or note in LaTeX"),
-    "printed_text": fields.text(
-        "right-hand side as the paper prints it, as plain text; none if it is printed as here"
+    text("text", "equation or note as plain text"),
+    text("latex", "equation in LaTeX's mathematics, or note in LaTeX"),
+    text(
+        "printed_text",
+        "right-hand side as the paper prints it, as plain text; none if it is printed as here",
     ),
-    "printed_latex": fields.text(
-        "right-hand side as the paper prints it, in LaTeX; none if it is printed as here"
+    text(
+        "printed_latex",
+        "right-hand side as the paper prints it, in LaTeX; none if it is printed as here",
     ),
-}
+)
 NONE = "none"
 
 

@@ -5,7 +5,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from finitewidth.records import fields, result_files
+from finitewidth.records import result_files, tables
+from finitewidth.settings.typed import settings_for
 from finitewidth.tables.latex import latex
 from finitewidth.tables.typeset import markdown
 
@@ -30,9 +31,13 @@ def render_table(
         footer: one line below the table.
     """
     renderer = import_module(module)
-    tables = {name: result_files.read_table(path) for name, path in inputs.items()}
-    fields.write(outputs["csv"], renderer.select(tables, settings), renderer.FIELDS)
-    table = renderer.typeset(fields.read(outputs["csv"], renderer.FIELDS), settings)
+    rows = renderer.select(
+        {name: result_files.read_table(path) for name, path in inputs.items()},
+        settings_for(renderer.select, settings),
+    )
+    tables.write(outputs["csv"], rows, tables.data_table(renderer))
+    rows = tables.read(outputs["csv"], tables.data_table(renderer))
+    table = renderer.typeset(rows, settings_for(renderer.typeset, settings))
     result_files.write_text(outputs["md"], markdown(table, footer))
     name = Path(outputs["tex"]).stem
     result_files.write_text(outputs["tex"], latex(table, footer, name))

@@ -7,34 +7,44 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.data.catalogue import ROLES
-from finitewidth.records import fields
+from finitewidth.records.tables import Table, number, text
 from finitewidth.tables.numbers import plain, uncertain
 from finitewidth.tables.typeset import Typeset, left_out, marked, not_trained
 
-FIELDS = {
-    "what": fields.text("what the number is"),
-    "data": fields.text(
-        "images of the number: ours with what they stand in for; the paper's name its dataset"
+TABLE = Table(
+    text("what", "what the number is"),
+    text(
+        "data",
+        "images of the number: ours with what they stand in for; the paper's name its dataset",
     ),
-    "source": fields.text("ours, or paper (as printed)"),
-    "mean": fields.number(
-        "the paper's number, or our mean over runs; a gain is in percentage points", "percent"
+    text("source", "ours, or paper (as printed)"),
+    number(
+        "mean",
+        "the paper's number, or our mean over runs; a gain is in percentage points",
+        "percent",
     ),
-    "standard_deviation": fields.number(
-        "sample standard deviation over our runs; NaN for a single run and for the paper", "percent"
+    number(
+        "standard_deviation",
+        "sample standard deviation over our runs",
+        "percent",
+        missing="a single run, or the paper's number",
     ),
-    "runs": fields.number("number of runs that are averaged; NaN for the paper"),
-    "diverged": fields.number("number of runs that diverged and are left out; NaN for the paper"),
-    "epoch": fields.text(
+    number("runs", "number of runs that are averaged", missing="the paper's number"),
+    number(
+        "diverged", "number of runs that diverged and are left out", missing="the paper's number"
+    ),
+    text(
+        "epoch",
         "epoch of our accuracy: best epoch (highest test accuracy), cross-fitted (chosen on the "
-        "other half of the test images) or last epoch; none for the paper"
+        "other half of the test images) or last epoch; none for the paper",
     ),
-    "trained": fields.number(
-        "1 if every run reached the train accuracy that counts as trained, 0 if not, NaN if the "
-        "table does not say it or for the paper"
+    number(
+        "trained",
+        "1 if every run reached the train accuracy that counts as trained, 0 if not",
+        missing="the table does not say it, or the paper's number",
     ),
-    "place": fields.text("where the number stands in the paper"),
-}
+    text("place", "where the number stands in the paper"),
+)
 SELECTIONS = {
     "best_test": "best epoch",
     "cross_fitted": "cross-fitted",
@@ -67,37 +77,37 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
     lines: list[dict[str, Any]] = []
     titles_of_ours = set()
-    for number in tables["rows"].to_dict("records"):
-        title, roles = about[number["quantity"], number["row"], number["column"]]
+    for row in tables["rows"].to_dict("records"):
+        title, roles = about[row["quantity"], row["row"], row["column"]]
         if title not in titles_of_ours:
             titles_of_ours.add(title)
             images = ", ".join(datasets[role] for role in roles)
-            lines.append(_our_line(number, title, images, "trained" in settings))
+            lines.append(_our_line(row, title, images, "trained" in settings))
         paper = {
             "what": title,
-            "place": number["place"],
+            "place": row["place"],
             "source": "paper",
             "data": ", ".join(ROLES[role] for role in roles),
-            "mean": number["reported"],
+            "mean": row["reported"],
             "epoch": "none",
         }
         lines.append(paper)
-    return pd.DataFrame(lines, columns=list(FIELDS))
+    return pd.DataFrame(lines, columns=TABLE.names)
 
 
-def _our_line(number: Mapping[str, Any], title: str, images: str, trained: bool) -> dict[str, Any]:
+def _our_line(row: Mapping[str, Any], title: str, images: str, trained: bool) -> dict[str, Any]:
     """The row of ours; ``trained``: whether the table says which networks are not trained."""
     return {
         "what": title,
-        "place": number["place"],
+        "place": row["place"],
         "source": "ours",
         "data": images,
-        "mean": number["mean"],
-        "standard_deviation": number["spread"] if number["runs"] > 1 else nan,
-        "runs": number["runs"],
-        "diverged": number["diverged"],
-        "epoch": SELECTIONS[number["select"]],
-        "trained": number["trained"] if trained else nan,
+        "mean": row["mean"],
+        "standard_deviation": row["spread"] if row["runs"] > 1 else nan,
+        "runs": row["runs"],
+        "diverged": row["diverged"],
+        "epoch": SELECTIONS[row["select"]],
+        "trained": row["trained"] if trained else nan,
     }
 
 
@@ -109,17 +119,17 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     ours = rows[rows["source"] == "ours"]
     printed = rows[rows["source"] == "paper"].groupby("what")["mean"]
     lines = []
-    for number in ours.to_dict("records"):
-        mean = uncertain(number["mean"], number["standard_deviation"])
-        ends = sorted(printed.get_group(number["what"]))  # of the printed range, or one number
+    for row in ours.to_dict("records"):
+        mean = uncertain(row["mean"], row["standard_deviation"])
+        ends = sorted(printed.get_group(row["what"]))  # of the printed range, or one number
         line = {
-            "what": number["what"],
-            "data": number["data"],
-            "ours (%)": marked(mean, number["trained"]),
-            "epoch": number["epoch"],
-            "runs": f"{number['runs']:.0f}",
+            "what": row["what"],
+            "data": row["data"],
+            "ours (%)": marked(mean, row["trained"]),
+            "epoch": row["epoch"],
+            "runs": f"{row['runs']:.0f}",
             "paper (%)": "–".join(plain(end) for end in ends),
-            "where": number["place"],
+            "where": row["place"],
         }
         lines.append(line)
     title = (

@@ -18,17 +18,19 @@ from finitewidth.papers.thesis.experiments.risk import (
     printed_root,
 )
 from finitewidth.papers.thesis.figures import fig2_4
+from finitewidth.papers.thesis.settings import Image, Settings
 from finitewidth.settings.presets import preset_only
+from finitewidth.settings.typed import section_from
 
-CONFIG = preset_only("quick", "config")["thesis"]
-SMALL = preset_only("smoke", "config")["thesis"]
+CONFIG = section_from(Settings, preset_only("quick", "config")["thesis"])
+SMALL = section_from(Settings, preset_only("smoke", "config")["thesis"])
 
 
 # drawings
 
 
 def test_the_network_has_the_sizes_and_the_parameters_that_its_caption_gives():
-    rows = concepts.measure({}, CONFIG["concepts"])["network"]
+    rows = concepts.measure({}, CONFIG.concepts)["network"]
     nodes = rows[rows["kind"] == "node"]
     edges = rows[rows["kind"] == "weight"]
     sizes = nodes.groupby("layer").size().tolist()
@@ -41,7 +43,7 @@ def test_the_network_has_the_sizes_and_the_parameters_that_its_caption_gives():
 
 @pytest.mark.parametrize(("size", "window"), [(6, 3), (4, 2), (3, 3), (3, 1)])
 def test_windows_of_the_convolution_are_those_of_a_correlation(size, window):
-    rows = pd.DataFrame(concepts.convolution(size, window))
+    rows = pd.DataFrame(concepts.convolution(section_from(Image, {"size": size, "window": window})))
     edges = rows[rows["kind"] == "weight"]
     rng = np.random.default_rng(0)
     image = rng.standard_normal((size, size))
@@ -55,10 +57,10 @@ def test_windows_of_the_convolution_are_those_of_a_correlation(size, window):
 
 
 def test_recurrent_connections_lead_back_and_identities_join_equal_units():
-    rows = concepts.measure({}, CONFIG["concepts"])["layers"]
+    rows = concepts.measure({}, CONFIG.concepts)["layers"]
     back = rows[rows["kind"] == "recurrent"]
     assert set(back["start_layer"]) == set(back["layer"]) == {1}
-    assert len(back) == CONFIG["concepts"]["recurrent"]["units"] ** 2
+    assert len(back) == CONFIG.concepts.recurrent.units**2
     added = rows[rows["kind"] == "identity"]
     assert (added["start"] == added["end"]).all()
     assert (added["layer"] - added["start_layer"] == 2).all()
@@ -68,28 +70,28 @@ def test_recurrent_connections_lead_back_and_identities_join_equal_units():
 
 
 def test_risks_of_polynomials_are_those_of_fits_made_one_by_one():
-    given = CONFIG["classical"] | {"draws": 5}
+    given = CONFIG.classical.model_copy(update={"draws": 5})
     training, expected = classical.risks(given, np.random.default_rng(3))
     rng = np.random.default_rng(3)
-    x = rng.uniform(-1, 1, (5, given["samples"]))
-    noise = math.sqrt(given["noise"]) * rng.standard_normal(x.shape)
+    x = rng.uniform(-1, 1, (5, given.samples))
+    noise = math.sqrt(given.noise) * rng.standard_normal(x.shape)
 
     def truth(at):
-        return np.sin(np.pi * (given["frequency"] * at + given["phase"]))
+        return np.sin(np.pi * (given.frequency * at + given.phase))
 
     grid = np.linspace(-1, 1, 20001)
     for draw, degree in ((0, 0), (1, 3), (4, 6)):
         y = truth(x[draw]) + noise[draw]
         fit = Legendre.fit(x[draw], y, degree, domain=(-1, 1))
         assert math.isclose(training[draw, degree], ((fit(x[draw]) - y) ** 2).mean(), rel_tol=1e-9)
-        error = np.trapezoid((fit(grid) - truth(grid)) ** 2, grid) / 2 + given["noise"]
+        error = np.trapezoid((fit(grid) - truth(grid)) ** 2, grid) / 2 + given.noise
         assert math.isclose(expected[draw, degree], error, rel_tol=1e-5)
 
 
 def test_every_training_risk_falls_and_no_expected_risk_is_below_the_noise():
-    training, expected = classical.risks(CONFIG["classical"], np.random.default_rng(4))
+    training, expected = classical.risks(CONFIG.classical, np.random.default_rng(4))
     assert (np.diff(training, axis=1) <= 1e-12).all()
-    assert (expected >= CONFIG["classical"]["noise"]).all()
+    assert (expected >= CONFIG.classical.noise).all()
 
 
 # Figure 2.4
@@ -140,7 +142,7 @@ def test_exact_means_tend_to_the_corrected_limit_and_not_to_the_printed_one(rati
 
 @pytest.fixture(scope="module")
 def tables():
-    return risk.measure({}, SMALL["risk"])
+    return risk.measure({}, SMALL.risk)
 
 
 def test_figure_2_4_shows_means_with_errors_and_medians_where_there_is_no_variance(tables):
@@ -170,7 +172,7 @@ def test_gradient_descent_reaches_the_weights_of_least_norm(parameters):
 
 
 def test_a_removed_ratio_changes_no_other(tables):
-    part = risk.measure({}, SMALL["risk"] | {"ratios": [2.0]})["drawn"]
+    part = risk.measure({}, SMALL.risk.model_copy(update={"ratios": [2.0]}))["drawn"]
     kept = tables["drawn"].query("x == 2").reset_index(drop=True)
     pd.testing.assert_frame_equal(kept, part)
 

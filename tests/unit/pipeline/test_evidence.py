@@ -3,6 +3,7 @@
 from importlib import import_module
 
 import pytest
+from tests.helpers.measuring import measured
 from tests.helpers.project import ROOT
 from tests.helpers.workflow_evidence import JOBS, PAPERS, evidence
 
@@ -104,9 +105,9 @@ def test_tables_do_not_depend_on_the_settings_that_they_are_said_not_to(name):
     if name == "thesis_risk":  # more points are at all whole numbers of parameters
         settings = settings | {"ratios": [0.5, 2.0, 3.0], "points": 5}
     measure = import_module(experiment.module).measure
-    before = measure({}, settings)
+    before = measured(measure, {}, settings)
     for key in set().union(*experiment.independent.values()):
-        after = measure({}, changed_below(settings, key))
+        after = measured(measure, {}, changed_below(settings, key))
         unchanged = {table for table, rows in before.items() if rows.equals(after[table])}
         declared = {table for table, keys in experiment.independent.items() if key in keys}
         assert unchanged == declared, key

@@ -42,10 +42,11 @@ def test_what_takes_more_than_ten_minutes_resumes(preset):
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_measure_takes_checkpoints_if_and_only_if_the_declaration_says_so(name):
+def test_measure_takes_a_device_and_checkpoints_if_and_only_if_the_declaration_says_so(name):
     declared = EXPERIMENTS[name]
     taken = list(signature(import_module(declared.module).measure).parameters)
-    assert taken == ["inputs", "settings", *["checkpoints"] * declared.resumes]
+    further = ["device"] * declared.gpu + ["checkpoints"] * declared.resumes
+    assert taken == ["inputs", "settings", *further]
 
 
 class Saves:

@@ -14,7 +14,7 @@ from tests.helpers.pickle_trap import Trap
 
 from finitewidth.common.errors import ResultError
 from finitewidth.pipeline.runs.finished import clear_finished
-from finitewidth.records import fields, result_files
+from finitewidth.records import result_files
 
 FLOATS = st.floats(allow_nan=False) | st.sampled_from([0.1, 1 / 3, 5e-324, -0.0, 1e300])
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=8)
@@ -199,31 +199,6 @@ def test_json_comes_back_in_order(tmp_path):
     (tmp_path / "a.json").write_text('{"a": ')
     with pytest.raises(ResultError, match="damaged"):
         result_files.read_json(tmp_path / "a.json")
-
-
-# ---- columns of data files
-def test_a_field_refuses_what_its_type_does_not_allow(tmp_path):
-    declared = {
-        "series": fields.text("name of the curve"),
-        "step": fields.integer("step"),
-        "loss": fields.number("loss"),
-    }
-    rows = pd.DataFrame({"series": ["a"], "step": [3], "loss": [float("nan")], "more": [1]})
-    fields.write(tmp_path / "rows.csv", rows, declared)
-    assert (tmp_path / "rows.csv").read_text() == "series,step,loss\na,3,NaN\n"
-    pd.testing.assert_frame_equal(
-        fields.read(tmp_path / "rows.csv", declared), fields.checked(rows, declared)
-    )
-    for column, value, message in (
-        ("series", "", "missing or empty word"),
-        ("series", None, "missing or empty word"),
-        ("step", 1.5, "no whole number"),
-        ("loss", "x", "not a number"),
-    ):
-        with pytest.raises(ResultError, match=message):
-            fields.checked(rows.assign(**{column: [value]}), declared)
-    with pytest.raises(ResultError, match="lack the column 'loss'"):
-        fields.checked(rows.drop(columns="loss"), declared)
 
 
 # ---- links that lead elsewhere: what deletes there leaves their targets alone

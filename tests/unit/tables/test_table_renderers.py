@@ -9,7 +9,9 @@ from tests.helpers import table_rows
 from finitewidth.common.errors import ResultError
 from finitewidth.papers.npf.experiments import limits
 from finitewidth.papers.npf.tables import table2
-from finitewidth.records import fields, result_files
+from finitewidth.records import result_files
+from finitewidth.records.tables import data_table, read
+from finitewidth.settings.typed import settings_for
 from finitewidth.tables.job import render_table
 from finitewidth.tables.typeset import markdown
 
@@ -39,8 +41,18 @@ SETTINGS = {
 
 def typeset(module, rows, settings=None, table="rows"):
     """The table of these rows, as from its data file."""
-    rows = fields.checked(module.select({table: rows}, settings or {}), module.FIELDS)
-    return module.typeset(rows, settings or {})
+    return drawn(module, selected(module, {table: rows}, settings or {}), settings or {})
+
+
+def selected(module, tables, settings):
+    """The rows of a renderer, as its data file has them."""
+    rows = module.select(tables, settings_for(module.select, settings))
+    return data_table(module).checked(rows)
+
+
+def drawn(module, rows, settings):
+    """The table of the rows of a data file."""
+    return module.typeset(rows, settings_for(module.typeset, settings))
 
 
 @pytest.mark.parametrize("artifact", sorted(MODULES))
@@ -53,28 +65,29 @@ def test_a_table_is_typeset_from_its_data_file(tmp_path, artifact):
     outputs = {kind: str(tmp_path / f"t.{kind}") for kind in ("csv", "md", "tex")}
     render_table(MODULES[artifact], inputs, outputs, settings, "f")
     cells = pd.read_csv(outputs["csv"], dtype=str, keep_default_na=False)
-    assert list(cells.columns) == list(module.FIELDS)
+    assert list(cells.columns) == data_table(module).names
     assert not (cells == "").any(axis=None)
     constant = []
-    for name, field in module.FIELDS.items():
-        if field.type == "number" and (cells[name] == "NaN").all():
+    for name, column in data_table(module).columns.items():
+        if column.type == "number" and (cells[name] == "NaN").all():
             constant.append(name)
     assert constant in ([], ["trained"]), "a column without a number"
-    selected = module.select({k: result_files.read_table(f) for k, f in inputs.items()}, settings)
+    read_tables = {key: result_files.read_table(file) for key, file in inputs.items()}
+    rows = module.select(read_tables, settings_for(module.select, settings))
     text = (tmp_path / "t.md").read_text(encoding="utf-8")
-    assert markdown(module.typeset(selected, settings), "f") == text
+    assert markdown(drawn(module, rows, settings), "f") == text
     damaged = cells.drop(columns=cells.columns[0])
     result_files.write_table(outputs["csv"], damaged)
     with pytest.raises(ResultError):
-        fields.read(outputs["csv"], module.FIELDS)
+        read(outputs["csv"], data_table(module))
 
 
 def test_a_number_of_the_paper_is_of_the_paper_s_images():
     found = set()
     for artifact, (tables, settings) in table_rows.cases().items():
         module = import_module(MODULES[artifact])
-        if {"source", "data"} <= set(module.FIELDS):
-            rows = fields.checked(module.select(tables, settings), module.FIELDS)
+        if {"source", "data"} <= set(data_table(module).names):
+            rows = selected(module, tables, settings)
             assert set(rows["source"]) == {"ours", "paper"}
             told = rows["data"].str.contains("stand-in for")
             assert (told == (rows["source"] == "ours")).all()
@@ -94,15 +107,15 @@ def test_every_number_shown_is_one_of_the_data_file(tmp_path, artifact):
     """Another value in any column of numbers changes the table, or the column is not needed."""
     tables, settings = table_rows.cases()[artifact]
     module = import_module(MODULES[artifact])
-    rows = fields.checked(module.select(tables, settings), module.FIELDS)
+    rows = selected(module, tables, settings)
 
     def written(rows):
-        table = module.typeset(fields.checked(rows, module.FIELDS), settings)
+        table = drawn(module, data_table(module).checked(rows), settings)
         return markdown(table, "f"), table.formulas and table.formulas[0].to_dict()
 
     before = written(rows)
-    for name, field in module.FIELDS.items():
-        if field.type != "string" and rows[name].notna().any():
+    for name, column in data_table(module).columns.items():
+        if column.type != "text" and rows[name].notna().any():
             changed = rows.assign(
                 **{name: OTHER.get(name, lambda value: 2 * value + 7)(rows[name])}
             )

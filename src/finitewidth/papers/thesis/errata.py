@@ -84,7 +84,7 @@ def new_output() -> Evidence:
 def _change_at_test_point(rate: float) -> float:
     """-kernel(test, inputs) kernel^-1 (1 - exp(-rate time kernel)) (f - y)."""
     kernel, test, errors, _ = _regression()
-    return -test @ np.linalg.solve(kernel, errors - _decay(rate) @ errors)
+    return float(-test @ np.linalg.solve(kernel, errors - _decay(rate) @ errors))
 
 
 def least_norm_risk(networks: int) -> Evidence:

@@ -8,21 +8,21 @@ import numpy as np
 from finitewidth.claims import estimates
 from finitewidth.claims.estimates import Estimate, required
 from finitewidth.claims.ledger import Tables
-from finitewidth.claims.verdicts import CannotDecideError, Part
+from finitewidth.claims.verdicts import CannotDecideError, Part, PartFacts
 
 if TYPE_CHECKING:
     import pandas as pd
 
 AWAY = 0.25  # distance from ratio 1 from which on drawn means are compared
 BESIDE = (0.5, 2.0)  # ratios that the peak is compared with
-MEANS = {
+MEANS: PartFacts = {
     "low": 0.95,
     "high": 1.05,
     "late": True,
     "ours": "the paper states a limit, not how near to it finite N are; means of 200 draws have "
     "errors of up to 1 %",
 }
-REACHED = {
+REACHED: PartFacts = {
     "high": 1e-6,
     "ours": "the theorem speaks of a limit; 1e-6 is far above rounding and above what the number "
     "of steps leaves",

@@ -16,7 +16,7 @@ from finitewidth.pipeline.jobs import Job, makers_of
 from finitewidth.pipeline.plan import Plan
 from finitewidth.pipeline.plans.job_plan import JobPlan, plain
 from finitewidth.pipeline.plans.job_plans import JobPlans
-from finitewidth.records.code import Code, code_of
+from finitewidth.records.code import Code, code_of, column_modules
 from finitewidth.report.build import assets_digest
 
 # kind of a job -> the module that its script calls
@@ -171,9 +171,13 @@ class PlannedJobs:
         headers = self._plan.report_input.headers()
         makers = {file: maker for file, maker in headers.items() if maker}
         makers |= tables
+        experiment_tables = self._plan.report_input.experiment_tables()
+        makers |= experiment_tables
         makers |= self._makers_of_captions()
         packages = self._plan.report_input.packages()
-        renderers = sorted({entry.module for entry in self._plan.artifacts})
+        modules = {entry.module for entry in self._plan.artifacts}
+        modules |= {entry.module for entry in self._jobs.experiments.values()}
+        modules |= set(column_modules(self._plan.paper_names))
         return JobPlan(
             name="datapackages",
             provenance=self._files.provenance("datapackages"),
@@ -183,11 +187,12 @@ class PlannedJobs:
                 "tables": list(tables),
                 "captions": self._files.captions(),
                 "headers": list(headers),
+                "experiments": list(experiment_tables),
             },
             makers=makers,
             parameters=plain({"packages": packages}),
             code=self._code_of(
-                "finitewidth.report.datapackages", *renderers, script="datapackages"
+                "finitewidth.report.datapackages", *sorted(modules), script="datapackages"
             ),
         )
 

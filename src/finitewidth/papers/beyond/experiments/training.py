@@ -35,7 +35,10 @@ QUANTITIES = {  # of the curves, and the spread of entries that belongs to each
 
 
 def measure(
-    inputs: Mapping[str, Any], settings: Mapping[str, Any], checkpoints: Checkpoints | None = None
+    inputs: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    device: str = "cpu",
+    checkpoints: Checkpoints | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Train networks by full-batch Adam, and follow their losses and the blocks of their kernels.
 
@@ -55,7 +58,7 @@ def measure(
         ``kernels``: entries of run 0 at ``maps``; images are grouped by class, and share is the
         value over the mean diagonal. Rows from the diagonal on; the rest is symmetric.
     """
-    device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
+    device = prepare_torch(torch.get_num_threads(), device)
     data = stratified_subset(inputs["data"], settings["train"], settings["test"], (NAME,))
     images = _Images(data, settings["per_class"], device)
     rows: list[dict[str, Any]] = []

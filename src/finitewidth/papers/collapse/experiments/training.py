@@ -36,12 +36,15 @@ GIB = 2**30  # bytes
 
 
 def measure(
-    inputs: Mapping[str, Any], settings: Mapping[str, Any], checkpoints: Checkpoints | None = None
+    inputs: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    device: str = "cpu",
+    checkpoints: Checkpoints | None = None,
 ) -> dict[str, Any]:
     """Train the networks of a pair on ``data``, and measure them during training.
 
-    The settings are those of `finitewidth.papers.collapse.settings.pairs.Pair`, and ``device``
-    (``cpu``, ``cuda`` or ``auto``; ``cpu`` if it is left out).
+    The settings are those of `finitewidth.papers.collapse.settings.pairs.Pair`; the device is
+    ``cpu``, ``cuda`` or ``auto``.
 
     Returns:
         ``history``: a row for each network and epoch. Columns: replica, pair, init, rate_index,
@@ -55,7 +58,7 @@ def measure(
         ``weights``: entry of the state of a network -> array (saved networks, ...) at the end, and
         `REPLICA`, the numbers of these networks. Saved are those of the initialisations ``keep``.
     """
-    device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
+    device = prepare_torch(torch.get_num_threads(), device)
     images = balanced_images(inputs["data"], **settings["images"], device=device)
     network = Network.from_mapping(settings["network"])
     module = build(network, images.shape, images.outputs)

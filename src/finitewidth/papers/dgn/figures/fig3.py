@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from finitewidth.figures import by_depth
 
-FIELDS = by_depth.FIELDS
+TABLE = by_depth.TABLE
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:

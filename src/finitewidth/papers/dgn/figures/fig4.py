@@ -8,12 +8,12 @@ from matplotlib.figure import Figure
 
 from finitewidth.figures import by_depth
 
-FIELDS = {name: field for name, field in by_depth.FIELDS.items() if name != "width"}
+TABLE = by_depth.TABLE.without("width")
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the rows to draw, from the tables ``spectra`` and ``errors``."""
-    return by_depth.rows_of(tables, "dgn_fig4", "scaled", FIELDS)
+    return by_depth.rows_of(tables, "dgn_fig4", "scaled", TABLE)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

@@ -19,6 +19,6 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw one panel with mean and standard deviation over runs."""
-    figure, axis = style.subplots(1, 1, height=2.1, width=style.SINGLE)
+    figure, axis = style.one_panel(height=2.1)
     nu_panel.draw_nu(axis, rows, symbol="M")
     return figure

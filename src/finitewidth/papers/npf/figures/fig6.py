@@ -25,7 +25,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw one panel with a curve per depth."""
-    figure, axis = style.subplots(1, 1, height=2.3, width=style.SINGLE)
+    figure, axis = style.one_panel(height=2.3)
     looks = by_depth.looks(rows["depth"])
     by_depth.spectra(axis, rows, looks)
     axis.set_ylabel("sum of eigenvalues of $E[K_0]/d$")

@@ -7,15 +7,13 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from finitewidth.figures import by_depth, style
-from finitewidth.records import fields
+from finitewidth.records.tables import Table, text
 
-FIELDS = (
-    by_depth.FIELDS
-    | by_depth.GEOMETRIC
-    | {
-        "panel": fields.text("kind of row: spectrum, errors, or best depth of the paper"),
-        "source": fields.text("ours or paper"),
-    }
+TABLE = Table(
+    text("panel", "kind of row: spectrum, errors, or best depth of the paper"),
+    *by_depth.TABLE.without("panel"),
+    *by_depth.GEOMETRIC,
+    text("source", "ours or paper"),
 )
 NETWORKS = ("narrow", "wide")
 BEST = "best depth"
@@ -23,7 +21,7 @@ BEST = "best depth"
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return means over this figure's runs, and the best depths that the paper names."""
-    ours = by_depth.rows_of(tables, "npf_fig7", "cumulative", FIELDS).assign(source="ours")
+    ours = by_depth.rows_of(tables, "npf_fig7", "cumulative", TABLE).assign(source="ours")
     return pd.concat([ours, _best(tables["reported"], ours)], ignore_index=True)
 
 
@@ -48,7 +46,7 @@ def _best(reported: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
                 "source": "paper",
             }
         )
-    return pd.DataFrame(rows, columns=list(FIELDS))
+    return pd.DataFrame(rows, columns=TABLE.names)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

@@ -11,18 +11,34 @@ import numpy as np
 import pandas as pd
 from numpy.polynomial import legendre
 
+from finitewidth.papers.thesis import columns
+from finitewidth.papers.thesis.settings import Classical
 from finitewidth.records.provenance import seed_for
+from finitewidth.records.tables import Table
 
 NODES = 64  # of the quadrature; it is exact up to degree 127
+TABLES = {
+    "risks": Table(
+        columns.DEGREE,
+        columns.COEFFICIENTS,
+        columns.RISK_KIND,
+        columns.MEDIAN_RISK,
+        columns.LOW_RISK,
+        columns.HIGH_RISK,
+        columns.MEAN_RISK,
+        columns.BEST,
+        columns.NOISE,
+        columns.SAMPLES,
+        columns.DATASETS,
+    ),
+}
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: Classical) -> dict[str, pd.DataFrame]:
     """Risks of least-squares polynomials of every degree, over datasets.
 
     Returns:
-        ``risks``: degree, parameters, kind (training, expected), median, low, high (from 10 to
-        90 % of the datasets), mean, best (the degree with the lowest median of this kind), noise,
-        samples, draws.
+        ``risks``, see `TABLES`.
     """
     training, expected = risks(settings, np.random.default_rng(seed_for("thesis/classical")))
     rows = []
@@ -40,23 +56,23 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
                 "high": float(highs[degree]),
                 "mean": float(values[:, degree].mean()),
                 "best": degree == best,
-                "noise": settings["noise"],
-                "samples": settings["samples"],
-                "draws": settings["draws"],
+                "noise": settings.noise,
+                "samples": settings.samples,
+                "draws": settings.draws,
             }
             rows.append(row)
     return {"risks": pd.DataFrame(rows)}
 
 
-def risks(settings: Mapping[str, Any], rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def risks(settings: Classical, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Training and expected risk (2.34) of each dataset and degree, (draws, degrees) each.
 
     The squared error is expected over x, uniform in [-1, 1], by quadrature, and over the noise.
     """
-    draws = settings["draws"]
-    samples = settings["samples"]
-    largest = settings["largest_degree"]
-    noise = settings["noise"]
+    draws = settings.draws
+    samples = settings.samples
+    largest = settings.largest_degree
+    noise = settings.noise
     x = rng.uniform(-1, 1, (draws, samples))
     y = _truth(x, settings) + np.sqrt(noise) * rng.standard_normal((draws, samples))
 
@@ -79,5 +95,5 @@ def risks(settings: Mapping[str, Any], rng: np.random.Generator) -> tuple[np.nda
     return residual / samples, np.stack(expected, axis=1)
 
 
-def _truth(x: np.ndarray, settings: Mapping[str, Any]) -> np.ndarray:
-    return np.sin(np.pi * (settings["frequency"] * x + settings["phase"]))
+def _truth(x: np.ndarray, settings: Classical) -> np.ndarray:
+    return np.sin(np.pi * (settings.frequency * x + settings.phase))

@@ -6,24 +6,48 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.papers.thesis import columns
+from finitewidth.papers.thesis.settings import Concepts, Image, Recurrent, Residual
+from finitewidth.records.tables import Table
+
 Rows = Iterator[dict[str, Any]]
+TABLES = {
+    "network": Table(
+        columns.DRAWING,
+        columns.UNIT_OR_CONNECTION,
+        columns.LAYER,
+        columns.END,
+        columns.START_LAYER,
+        columns.START,
+    ),
+    "layers": Table(
+        columns.DRAWING,
+        columns.UNIT_OR_CONNECTION,
+        columns.LAYER,
+        columns.END,
+        columns.START_LAYER,
+        columns.START,
+        columns.WEIGHT,
+        columns.WINDOW,
+    ),
+}
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: Concepts) -> dict[str, pd.DataFrame]:
     """List the nodes and connections of all drawings.
 
     Returns:
-        ``network`` and ``layers``, with the columns drawing, kind (node, or the kind of the
-        connection), layer and end of a node; start_layer, start, layer and end of a connection.
-        Units are counted from 1. Pixels are counted line by line; ``weight`` is the number of the
-        shared weight of a connection, and ``window`` the number of the window to which the
-        connection belongs.
+        ``network`` and ``layers``, see `TABLES`.
     """
-    network = [{"drawing": "network"} | row for row in dense(settings["network"])]
+    network = [{"drawing": "network"} | row for row in dense(settings.network)]
+    drawings = {
+        "convolution": convolution(settings.convolution),
+        "recurrent": recurrent(settings.recurrent),
+        "residual": residual(settings.residual),
+    }
     layers = []
-    for drawing in (convolution, recurrent, residual):
-        name = drawing.__name__
-        layers += [{"drawing": name} | row for row in drawing(**settings[name])]
+    for name, rows in drawings.items():
+        layers += [{"drawing": name} | row for row in rows]
     return {"network": pd.DataFrame(network), "layers": pd.DataFrame(layers)}
 
 
@@ -56,22 +80,20 @@ def connections(kind: str, below: tuple[int, int], above: tuple[int, int]) -> Ro
             }
 
 
-def convolution(size: int, window: int) -> Rows:
+def convolution(image: Image) -> Rows:
     """A convolution of a square image, stride 1, no padding, for its first and last position.
 
     Every output pixel is connected to the pixels of its window by the same weights.
-
-    Args:
-        size: side of the image in pixels.
-        window: side of the window in pixels.
     """
-    across = size - window + 1  # side of the output
+    size = image.size
+    across = size - image.window + 1  # side of the output
     last = across**2
     yield from nodes(0, size**2)
     yield from nodes(1, last)
     for number, end in enumerate(sorted({1, last}), start=1):
         top, left = divmod(end - 1, across)
-        for weight, (down, right) in enumerate(itertools.product(range(window), repeat=2), start=1):
+        pixels = itertools.product(range(image.window), repeat=2)
+        for weight, (down, right) in enumerate(pixels, start=1):
             start = (top + down) * size + left + right + 1
             yield {
                 "kind": "weight",
@@ -84,26 +106,27 @@ def convolution(size: int, window: int) -> Rows:
             }
 
 
-def recurrent(inputs: int, units: int, outputs: int) -> Rows:
+def recurrent(sizes: Recurrent) -> Rows:
     """A fully connected recurrent layer between an input and an output layer.
 
     Layer 1 is the recurrent layer. Its outputs are inputs to all of its units one step later.
     """
-    yield from dense([inputs, units, outputs])
-    yield from connections("recurrent", (1, units), (1, units))
+    yield from dense([sizes.inputs, sizes.units, sizes.outputs])
+    yield from connections("recurrent", (1, sizes.units), (1, sizes.units))
 
 
-def residual(inputs: int, units: int, hidden: int, outputs: int) -> Rows:
-    """A network with one residual block of ``hidden`` layers, which follow layer 1.
+def residual(sizes: Residual) -> Rows:
+    """A network with one residual block, whose hidden layers follow layer 1.
 
     Each unit of the last layer of the block adds the unit of layer 1 with the same number.
     """
-    yield from dense([inputs, units, *[units] * hidden, outputs])
-    for unit in range(1, units + 1):
+    block = [sizes.units] * sizes.hidden
+    yield from dense([sizes.inputs, sizes.units, *block, sizes.outputs])
+    for unit in range(1, sizes.units + 1):
         yield {
             "kind": "identity",
             "start_layer": 1,
             "start": unit,
-            "layer": hidden + 1,
+            "layer": sizes.hidden + 1,
             "end": unit,
         }

@@ -11,24 +11,67 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from finitewidth.papers.thesis import columns
+from finitewidth.papers.thesis.settings import Risk
 from finitewidth.records.provenance import seed_for
+from finitewidth.records.tables import Table
 
 NEAR = 20  # parameters next to N at which curves have every point
+TABLES = {
+    "drawn": Table(
+        columns.CASE,
+        columns.SIGMA2,
+        columns.RATIO,
+        columns.SIZE,
+        columns.PARAMETERS,
+        columns.DRAWS,
+        columns.RISK_MEAN,
+        columns.RISK_MEAN_ERROR,
+        columns.RISK_MEDIAN,
+        columns.RISK_MEDIAN_ERROR,
+        columns.RISK_LOW,
+        columns.RISK_HIGH,
+        columns.EXACT,
+        columns.HAS_MEAN,
+        columns.HAS_VARIANCE,
+    ),
+    "curves": Table(
+        columns.CASE,
+        columns.SIGMA2,
+        columns.CURVE,
+        columns.RATIO,
+        columns.SIZE,
+        columns.RISK_ON_CURVE,
+    ),
+    "shape": Table(
+        columns.CASE,
+        columns.SIGMA2,
+        columns.LOWEST_RATIO,
+        columns.PRINTED_ROOT,
+    ),
+    "doubled": Table(
+        columns.CASE,
+        columns.SIGMA2,
+        columns.RATIO,
+        columns.SIZE,
+        columns.EXACT,
+        columns.LIMIT,
+    ),
+    "descent": Table(
+        columns.RATIO,
+        columns.SIZE,
+        columns.STEPS,
+        columns.CONDITION,
+        columns.DISTANCE,
+    ),
+}
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: Risk) -> dict[str, pd.DataFrame]:
     """Drawn risks, exact means and limits, and gradient descent beside the pseudoinverse.
 
     Returns:
-        In the first four tables ``case`` names r^2 / sigma^2, ``x`` is P/N, ``size`` is N.
-        ``drawn``: case, noise, x, size, parameters, draws, mean, mean_error, median, median_error,
-        low, high (from 10 to 90 % of the draws), exact (mean), has_mean, has_variance.
-        ``curves``: case, noise, curve (exact, corrected, printed), x, size, y.
-        ``shape``: case, noise, lowest (ratio above 1 where the limit is lowest, nan if there is
-        none), printed_root (ratio up to which the limit as printed is negative).
-        ``doubled``: case, noise, x, size, exact, limit.
-        ``descent``: x, size, steps, condition (largest over smallest nonzero eigenvalue of X'X),
-        distance (to the weights of the pseudoinverse, over their norm).
+        ``drawn``, ``curves``, ``shape``, ``doubled`` and ``descent``, see `TABLES`.
     """
     parts = {
         "drawn": _drawn,
@@ -40,19 +83,19 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     return {name: pd.DataFrame(rows(settings)) for name, rows in parts.items()}
 
 
-def _cases(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for noise in settings["noises"]:
-        yield {"case": f"r^2/sigma^2 = {settings['signal'] / noise:g}", "noise": noise}
+def _cases(settings: Risk) -> Iterator[dict[str, Any]]:
+    for noise in settings.noises:
+        yield {"case": f"r^2/sigma^2 = {settings.signal / noise:g}", "noise": noise}
 
 
-def _drawn(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    samples = settings["samples"]
-    signal = settings["signal"]
-    draws = settings["draws"]
-    for ratio in settings["ratios"]:
+def _drawn(settings: Risk) -> Iterator[dict[str, Any]]:
+    samples = settings.samples
+    signal = settings.signal
+    draws = settings.draws
+    for ratio in settings.ratios:
         parameters = round(ratio * samples)
         rng = np.random.default_rng(seed_for("thesis/risk", samples, parameters))
-        parts = [unit_risks(parameters, samples, settings["targets"], rng) for _ in range(draws)]
+        parts = [unit_risks(parameters, samples, settings.targets, rng) for _ in range(draws)]
         bias, variance = np.mean(parts, axis=-1).T  # (draws,) each, means over targets
         for case in _cases(settings):
             exact = exact_mean(parameters, samples, signal, case["noise"])
@@ -122,10 +165,10 @@ def _summary(risks: np.ndarray) -> dict[str, float]:
     }
 
 
-def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    samples = settings["samples"]
-    signal = settings["signal"]
-    grid = _grid(samples, settings["ratios"], settings["points"])
+def _curves(settings: Risk) -> Iterator[dict[str, Any]]:
+    samples = settings.samples
+    signal = settings.signal
+    grid = _grid(samples, settings.ratios, settings.points)
     for case in _cases(settings):
         noise = case["noise"]
         for curve in ("exact", "corrected", "printed"):
@@ -147,8 +190,8 @@ def _grid(samples: int, ratios: Sequence[float], points: int) -> list[int]:
     return sorted({*spaced, *near})
 
 
-def _shape(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    signal = settings["signal"]
+def _shape(settings: Risk) -> Iterator[dict[str, Any]]:
+    signal = settings.signal
     for case in _cases(settings):
         yield {
             **case,
@@ -157,14 +200,14 @@ def _shape(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         }
 
 
-def _doubled(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    signal = settings["signal"]
+def _doubled(settings: Risk) -> Iterator[dict[str, Any]]:
+    signal = settings.signal
     for case in _cases(settings):
         noise = case["noise"]
-        for ratio in settings["ratios"]:
+        for ratio in settings.ratios:
             if ratio == 1:  # has neither a mean nor a limit
                 continue
-            for samples in settings["doubled"]:
+            for samples in settings.doubled:
                 yield {
                     **case,
                     "x": ratio,
@@ -174,14 +217,14 @@ def _doubled(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 }
 
 
-def _descent(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _descent(settings: Risk) -> Iterator[dict[str, Any]]:
     """Gradient descent (2.42) from zero at the largest rate of Theorem 2.4.
 
     It takes as many steps as its slowest direction needs to come within the tolerance.
     """
-    samples = settings["samples"]
-    tolerance = settings["descent"]["tolerance"]
-    for ratio in settings["descent"]["ratios"]:
+    samples = settings.samples
+    tolerance = settings.descent.tolerance
+    for ratio in settings.descent.ratios:
         parameters = round(ratio * samples)
         rng = np.random.default_rng(seed_for("thesis/risk/descent", samples, parameters))
         x = rng.standard_normal((samples, parameters))

@@ -9,24 +9,25 @@ from matplotlib.figure import Figure
 from finitewidth.figures import diagrams
 from finitewidth.figures.diagrams import INK
 from finitewidth.figures.style import COLOURS, DOUBLE
-from finitewidth.records import fields
+from finitewidth.papers.thesis import columns
+from finitewidth.records.tables import Table
 
 HEIGHT = 2.78  # inches
 NETWORK = (5.2, 1.7)
 CENTRE = (3.4, 1.42)
 ENDS = {"input": COLOURS[0], "hidden": INK, "output": COLOURS[2]}
 CONNECTIONS = "0.55"
-FIELDS = {
-    "kind": fields.text("node: a unit; weight: a connection of two units"),
-    "layer": fields.integer("layer of the unit, or of the unit at the end of a connection"),
-    "end": fields.integer("number of this unit in its layer, from 1"),
-    "start": fields.number("unit of the layer before at the start of a connection"),
-}
+TABLE = Table(
+    columns.UNIT_OR_CONNECTION,
+    columns.LAYER,
+    columns.END,
+    columns.START,
+)
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the table ``network``: its nodes and connections."""
-    return tables["network"][list(FIELDS)]
+    return tables["network"][TABLE.names]
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

@@ -11,7 +11,8 @@ from matplotlib.patches import Rectangle
 from finitewidth.figures import diagrams
 from finitewidth.figures.diagrams import INK, PALE, Place, Units
 from finitewidth.figures.style import COLOURS, DOUBLE
-from finitewidth.records import fields
+from finitewidth.papers.thesis import columns
+from finitewidth.records.tables import Table
 
 HEIGHT = 2.15  # inches
 MIDDLE = 1.1  # height at which the drawings are centred
@@ -28,16 +29,16 @@ TITLES = {
     "recurrent": (2.62, r"$\mathbf{b}$  recurrent layer"),
     "residual": (4.78, r"$\mathbf{c}$  residual block"),
 }
-FIELDS = {
-    "drawing": fields.text("convolution, recurrent or residual"),
-    "kind": fields.text("node: a unit; weight, recurrent, identity: a connection of two units"),
-    "layer": fields.integer("layer of the unit, or of the unit at the end of a connection"),
-    "end": fields.integer("number of this unit in its layer, from 1"),
-    "start_layer": fields.number("layer of the unit at the start of a connection"),
-    "start": fields.number("number of this unit in its layer"),
-    "weight": fields.number("number of the weight in the window of a convolution"),
-    "window": fields.number("1 for the first window that is drawn, 2 for the last"),
-}
+TABLE = Table(
+    columns.DRAWING,
+    columns.UNIT_OR_CONNECTION,
+    columns.LAYER,
+    columns.END,
+    columns.START_LAYER,
+    columns.START,
+    columns.WEIGHT,
+    columns.WINDOW,
+)
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:

@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator
 
 from finitewidth.figures import style
-from finitewidth.records import fields
+from finitewidth.papers.thesis import columns
+from finitewidth.records.tables import Table
 
 HEIGHT = 2.5  # inches
 ROOM = 12  # upper limit of the axis over the largest median; it leaves room for the legend
@@ -19,15 +20,15 @@ LOOKS = {  # colour, line, marker, label
     "expected": (style.COLOURS[3], "-", "o", "expected risk"),
 }
 INK = "0.15"
-FIELDS = {
-    "degree": fields.integer("degree of the polynomial"),
-    "risk": fields.text("training: on the samples of the fit; expected: on new samples"),
-    "median": fields.number("median of the risk over the datasets"),
-    "lowest": fields.number("lower end of the band: the quantile 10 % over the datasets"),
-    "highest": fields.number("upper end of the band: the quantile 90 % over the datasets"),
-    "optimum": fields.integer("1 at the degree of the lowest median expected risk, else 0"),
-    "noise_variance": fields.number("variance of the noise, below which no expected risk can be"),
-}
+TABLE = Table(
+    columns.DEGREE,
+    columns.RISK_SHOWN,
+    columns.MEDIAN_RISK,
+    columns.LOWEST_RISK,
+    columns.HIGHEST_RISK,
+    columns.OPTIMUM,
+    columns.NOISE_VARIANCE,
+)
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -35,12 +36,12 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     names = {"kind": "risk", "low": "lowest", "high": "highest", "noise": "noise_variance"}
     rows = tables["risks"].rename(columns=names)
     best = rows["best"].astype(bool) & (rows["risk"] == "expected")
-    return rows.assign(optimum=best.astype(int))[list(FIELDS)]
+    return rows.assign(optimum=best.astype(int))[TABLE.names]
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw medians, the band from 10 to 90 % of the datasets, and the degree of lowest risk."""
-    figure, axis = style.subplots(1, 1, height=HEIGHT, width=style.SINGLE)
+    figure, axis = style.one_panel(height=HEIGHT)
     for risk, (colour, line, marker, label) in LOOKS.items():
         curve = rows[rows["risk"] == risk].sort_values("degree")
         style.band(axis, curve["degree"], curve["lowest"], curve["highest"], colour)

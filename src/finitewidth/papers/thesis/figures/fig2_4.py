@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
 
 from finitewidth.figures import style
-from finitewidth.records import fields
+from finitewidth.papers.thesis import columns
+from finitewidth.records.tables import Table
 
 HEIGHT = 2.5  # inches
 ERRORS = 2  # standard errors in a bar
@@ -26,25 +27,17 @@ MARKS = {  # marker, face, label
     "median": ("D", "white", "drawn: median, 10 to 90 %"),
 }
 TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
-FIELDS = {
-    "signal_to_noise": fields.number("r^2 / sigma^2, squared norm of the weights over the noise"),
-    "noise_variance": fields.number("sigma^2, variance of the noise"),
-    "series": fields.text(
-        "mean or median of drawn risks; exact: their exact mean; corrected: its limit; printed: "
-        "the limit with the sign that the paper prints; printed_root: the ratio up to which the "
-        "latter is negative; lowest: where the limit is lowest above ratio 1"
-    ),
-    "ratio": fields.number("gamma = P/N, parameters over samples"),
-    "samples": fields.number(
-        "N, number of samples of the drawn risks and the exact mean; missing for a single ratio"
-    ),
-    "risk": fields.number(
-        "risk beyond the noise, squared distance from the true weights; missing for a single ratio"
-    ),
-    "standard_error": fields.number("standard error of a mean"),
-    "lowest": fields.number("quantile 10 % of the drawn risks, of a median"),
-    "highest": fields.number("quantile 90 % of the drawn risks, of a median"),
-}
+TABLE = Table(
+    columns.SIGNAL_TO_NOISE,
+    columns.SIGMA2_SHOWN,
+    columns.SERIES,
+    columns.RATIO_SHOWN,
+    columns.SAMPLES_SHOWN,
+    columns.RISK,
+    columns.STANDARD_ERROR,
+    columns.LOWEST_DRAWN,
+    columns.HIGHEST_DRAWN,
+)
 COLUMNS = ("case", "noise", "series", "x", "size", "risk", "standard_error", "lowest", "highest")
 
 
@@ -69,7 +62,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     rows = rows.rename(columns={"x": "ratio", "size": "samples", "noise": "noise_variance"})
     # a case is named like "r^2/sigma^2 = 4"
     signal_to_noise = rows["case"].str.rpartition("= ")[2].astype(float)
-    return rows.assign(signal_to_noise=signal_to_noise).reindex(columns=list(FIELDS))
+    return rows.assign(signal_to_noise=signal_to_noise).reindex(columns=TABLE.names)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -166,7 +159,7 @@ def _all_ratios(axis: Axes, rows: pd.DataFrame) -> None:
     root = rows.loc[rows["series"] == "printed_root", "ratio"].iloc[0]
     end = min(root, highest)
     along = axis.get_xaxis_transform()
-    words = {"fontsize": style.SMALLEST, "transform": along}
+    words: dict[str, Any] = {"fontsize": style.SMALLEST, "transform": along}
     axis.text(
         0.88, 0.98, "interpolation\nthreshold", color=style.GREY, ha="right", va="top", **words
     )

@@ -7,23 +7,24 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from finitewidth.figures import kernel_maps, style
-from finitewidth.records import fields
+from finitewidth.papers.thesis import columns
+from finitewidth.records.tables import Table
 
 HEIGHT = 2.15  # inches
-FIELDS = {
-    "sigma_w2": fields.number("variance of the initial weights, times the width of the layer"),
-    "step": fields.integer("step of the training", "step"),
-    "row": fields.integer("place of the first image; images are sorted by class"),
-    "column": fields.integer("place of the second image, not before the first: maps are symmetric"),
-    "class_row": fields.integer("class of the first image"),
-    "class_column": fields.integer("class of the second image"),
-    "share": fields.number("kernel of both images over the mean of its diagonal at this step"),
-}
+TABLE = Table(
+    columns.SIGMA_W2,
+    columns.STEP,
+    columns.ROW,
+    columns.COLUMN,
+    columns.CLASS_ROW,
+    columns.CLASS_COLUMN,
+    columns.SHARE,
+)
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the kernels of the smallest variance; the thesis does not give the variance."""
-    kernels = tables["kernels"][list(FIELDS)]
+    kernels = tables["kernels"][TABLE.names]
     return kernels[kernels["sigma_w2"] == kernels["sigma_w2"].min()]
 
 

@@ -41,7 +41,10 @@ NETWORK = [*CELL, "seed"]
 
 
 def measure(
-    inputs: Mapping[str, Any], settings: Mapping[str, Any], checkpoints: Checkpoints | None = None
+    inputs: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    device: str = "cpu",
+    checkpoints: Checkpoints | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Descend in every cell (sigma_w^2, L) of every map, and record the traced kernel.
 
@@ -64,7 +67,7 @@ def measure(
 
         ``cells``: see `cells_of`.
     """
-    device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
+    device = prepare_torch(torch.get_num_threads(), device)
     x, y = images(inputs["data"], settings["samples"])  # (S, n_0), (S, K)
     best_constant = constant_loss(y)
     changes: list[dict[str, Any]] = []
