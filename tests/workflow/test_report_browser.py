@@ -124,6 +124,20 @@ def test_a_word_finds_a_claim_by_its_id(browser, report):
     opened(browser, (report / "claims.html").as_uri())
     browser.find_element(By.CSS_SELECTOR, ".fw-filter input").send_keys("N14")
     assert shown(browser) == ["N14"]
+    assert browser.current_url.endswith("claims.html?words=N14")
+    opened(browser, browser.current_url)
+    assert shown(browser) == ["N14"]
+
+
+def test_a_greek_letter_is_found_by_its_name(browser, report):
+    page = (report / "claims.html").as_uri()
+    opened(browser, page)
+    field = browser.find_element(By.CSS_SELECTOR, ".fw-filter input")
+    field.send_keys("sigma_w")
+    by_name = shown(browser)
+    field.clear()
+    field.send_keys("σ_w")
+    assert by_name == shown(browser) != []
 
 
 def test_a_permalink_shows_its_claim(browser, report):
@@ -147,20 +161,52 @@ def test_a_link_to_a_folded_list_opens_it(browser, report):
     assert not browser.find_element(By.CSS_SELECTOR, ".fw-news").is_displayed()
 
 
-@pytest.mark.parametrize(
-    ("screen", "extent", "most"), [(PHONE, "Width", 390), (DESK, "Height", 12 * 900)]
-)
-def test_no_page_is_wider_than_a_phone_or_longer_than_twelve_screens(
-    browser, report, screen, extent, most
-):
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+def test_no_page_is_wider_than_a_phone(browser, report):
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
     try:
         for page in pages(report):
             opened(browser, page.as_uri())
-            size = browser.execute_script(f"return document.documentElement.scroll{extent}")
-            assert size <= most, page.name
+            width = browser.execute_script("return document.documentElement.scrollWidth")
+            assert width <= PHONE["width"], page.name
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_figures_are_as_wide_as_the_column_or_larger_than_in_print(browser, report):
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", DESK)
+    try:
+        for page in ("npf", "collapse"):
+            opened(browser, (report / f"{page}.html").as_uri())
+            pictures = browser.execute_script(
+                "return [...document.querySelectorAll('.fw-shown img')].map((picture) => ["
+                "picture.clientWidth, picture.closest('.fw-picture').clientWidth,"
+                "parseFloat(picture.style.getPropertyValue('--fw-width'))])"
+            )
+            assert pictures
+            for width, column, inches in pictures:
+                edge = 30  # of the white paper
+                assert width >= min(column - edge, 1.3 * 96 * inches)
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_print_has_the_whole_page_with_figures_and_captions(browser, report):
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        for page in ("errata", "collapse", "npf"):
+            opened(browser, (report / f"{page}.html").as_uri())
+            cut, hidden, closed = browser.execute_script(
+                "window.dispatchEvent(new Event('beforeprint'));"
+                "const article = document.querySelector('.bd-article-container');"
+                "const figures = [...document.querySelectorAll('.fw-shown')];"
+                "const folds = [...document.querySelectorAll('.fw-caption, .fw-claim > details')];"
+                "return [getComputedStyle(article).overflowY != 'visible',"
+                " figures.filter((figure) => !figure.checkVisibility()).length,"
+                " folds.filter((fold) => !fold.open).length]"
+            )
+            assert (cut, hidden, closed) == (False, 0, 0), page
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def test_a_column_of_numbers_is_sorted_as_numbers(browser, report):

@@ -173,7 +173,7 @@ def _run_sphinx(preset: str, sources: Path, folder: Path) -> None:
 
 
 def licences() -> str:
-    """The licences of the packages whose files the pages carry, with what these bundle."""
+    """The licences of the packages and fonts that the pages carry, with what these bundle."""
     texts = []
     for name in CARRIED:
         package = distribution(name)
@@ -183,6 +183,8 @@ def licences() -> str:
         for file in files:
             text = Path(str(file.locate())).read_text(encoding="utf-8").strip()
             texts.append(f"{name} {package.version}: {file.name}\n\n{text}")
+    for file in sorted((FOLDER / "static").glob("*.license.txt")):
+        texts.append(f"{file.name}\n\n{file.read_text(encoding='utf-8').strip()}")
     return f"\n\n\n{'-' * 72}\n\n".join(texts) + "\n"
 
 

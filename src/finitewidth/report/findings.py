@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from finitewidth.claims import facts, ledger, reported, verdicts
+from finitewidth.claims import facts, grades, ledger, reported, verdicts
 from finitewidth.claims.captions import what_is_drawn
 from finitewidth.claims.facts import CONFIRMED, counted
 from finitewidth.claims.verdicts import NOT_RUN, VERDICTS, Verdict
@@ -28,6 +28,7 @@ REPORT = "report"  # the job that shows all others
 ALTERED = "altered"  # a file is not what its job wrote, so nothing of the artifact is shown
 OTHER_SETTINGS = "made with other settings"  # than those of the report
 OTHER_RUN = "of another run"  # its job had other code, or read other files than those of now
+STATUSES = (*grades.STATUSES, OTHER_SETTINGS, OTHER_RUN, NOT_MADE, ALTERED)
 
 
 class _Judged:
@@ -69,6 +70,11 @@ class Artifact(_Judged):
     log: str = ""
     benchmark: str = ""
 
+    @property
+    def status(self) -> str:
+        """The scale of an artifact that was made, the state of another one."""
+        return self.scale if self.state == MADE else self.state
+
 
 @dataclass(frozen=True, kw_only=True)
 class Citation:
@@ -102,9 +108,8 @@ class Paper(_Judged):
 
     @property
     def states(self) -> dict[str, int]:
-        """State of the original tables and figures -> count, without states that do not occur."""
-        states = [artifact.state for artifact in self.originals]
-        return counted(states, (MADE, NOT_MADE, ALTERED))
+        """Status of the original tables and figures -> count, without those that do not occur."""
+        return counted([artifact.status for artifact in self.originals], STATUSES)
 
     @property
     def title(self) -> str:

@@ -11,7 +11,6 @@ TONES = {
         (
             "supported",
             "supported with a caveat",
-            "seen on the stand-in",
             "reproduced",
             "close at reduced scale",
             "misprint confirmed",
@@ -20,6 +19,7 @@ TONES = {
             "at the paper's sizes",
         ),
     ),
+    "seen": ("✓", ("seen on the stand-in",)),
     "bad": (
         "✗",
         ("contradicted", "contradicted in part", "off", "not confirmed", "fails", "altered"),

@@ -42,7 +42,13 @@ CLOSE = (  # as TeX sets them: angle brackets of the size of the text, no space 
     (re.compile(r"</msqrt>"), '<mspace width="0" height=".85em" depth=".15em"></mspace></msqrt>'),
 )
 MATH = re.compile(r'<tt class="math">(.*?)</tt>', re.DOTALL)
-SENTENCE = re.compile(r"((?:[^\n]|\n(?!\n)){30,}?[.:])\s+(?=[A-Z(]|[a-z]['′]?\))")
+SENTENCE = re.compile(r"((?:[^\n]|\n(?!\n)){30,}?\.)\s+(?=[A-Z(]|[a-z]['′]?\))")
+FRACTION = re.compile(
+    r"\\[td]?frac\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}"
+)
+FONT = re.compile(
+    r"\\(?:math(?:bb|bf|cal|rm|sf)|text(?:rm|bf)?|operatorname|hat|tilde|bar)\{([^{}]*)\}"
+)
 TAG = re.compile(r"\\tag\{(.*?)\}")
 NAMES = "alpha|beta|gamma|delta|epsilon|eta|theta|kappa|lambda|mu|nu|rho|sigma|tau|phi|chi"
 
@@ -161,16 +167,16 @@ def as_html(caption: str) -> Markup:
 
 
 def as_text(caption: str) -> str:
-    """Return the caption as one line of plain text, the alternative text of the figure.
+    """Return the caption as one line of plain text, without the commands of its formulas."""
 
-    Its formulas are LaTeX without dollar signs, with Greek letters.
-    """
-
-    def letters(formula: re.Match) -> str:
-        return re.sub(r"\\([A-Za-z]+)", lambda name: _letter(name[1]), formula[1])
+    def spoken(formula: re.Match) -> str:
+        text = FRACTION.sub(r"\1/\2", formula[1])
+        text = FONT.sub(r"\1", text)
+        text = re.sub(r"\\([A-Za-z]+)", lambda name: _letter(name[1]), text)
+        return re.sub(r"[{}\\]", "", text)
 
     text = re.sub(r":math:`([^`]*)`", r"$\1$", caption)
-    text = FORMULA.sub(letters, text)
+    text = FORMULA.sub(spoken, text)
     text = text.replace("``", "").replace("*", "")
     return " ".join(text.split())
 

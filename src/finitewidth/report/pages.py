@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -21,11 +21,10 @@ from finitewidth.records.usage import Usage, total
 from finitewidth.report import formatting, formulas, summary
 from finitewidth.report.build import Page, Section
 from finitewidth.report.downloads import Download, Downloads
-from finitewidth.report.findings import MADE, Artifact, Findings, Paper
+from finitewidth.report.findings import Artifact, Findings, Paper
 from finitewidth.report.jobs import Job, all_upstream, upstream
 
 DPI = 300  # of the pictures
-OPEN = 6  # artifacts of a page that are shown without a click, at most
 COLUMN = 3.5  # inches; wider figures have several panels beside each other
 SUMMARY = "summary.md"
 
@@ -164,32 +163,14 @@ def paper_page(paper: Paper, findings: Findings, downloads: Downloads) -> Page:
     name = paper.name
     head = _rendered("paper.html", paper=paper, pictures=_pictures(paper.artifacts, downloads))
     sections = [Section(html=head)]
-    for artifact, folded in _folded(paper.artifacts):
-        sections.append(_artifact_section(artifact, findings, downloads, folded))
+    for artifact in paper.artifacts:
+        sections.append(_artifact_section(artifact, findings, downloads))
     in_text = [number for number in paper.numbers if number["artifact"] == f"{name}_text"]
     if in_text:
         html = _rendered("numbers.html", numbers=in_text)
         sections.append(Section(html=html, title="Numbers in the text", anchor=f"{name}-text"))
     sections += _experiments(name, findings, downloads)
     return Page(name=name, title=paper.title, label=paper.short, sections=tuple(sections))
-
-
-def _folded(artifacts: Sequence[Artifact]) -> Iterator[tuple[Artifact, bool]]:
-    """Yield each artifact with whether it is folded, so that it opens at a click.
-
-    On a page of more than `OPEN` artifacts, an artifact is folded if all of its claims already
-    stand above it, or if `OPEN` others are open above it. One that was not made is never folded.
-    """
-    claims_above: set[str] = set()
-    opened = 0
-    for artifact in artifacts:
-        claims = {claim["claim"] for claim in artifact.claims}
-        may_fold = len(artifacts) > OPEN and artifact.state == MADE
-        folded = may_fold and (claims <= claims_above or opened >= OPEN)
-        if not folded:
-            opened += 1
-        claims_above |= claims
-        yield artifact, folded
 
 
 def errata_page(findings: Findings, downloads: Downloads) -> Page:
@@ -218,6 +199,8 @@ def runs_page(findings: Findings, downloads: Downloads) -> Page:
         "findings": findings,
         "environments": environments(stamps),
         "total": total(findings.usage.values()),
+        "costs": sorted(findings.usage.items(), key=lambda item: -item[1].cpu),
+        "longest": max((usage.cpu for usage in findings.usage.values()), default=0),
     }
     sections = (
         Section(html=_rendered("runs.html", **facts)),
@@ -271,10 +254,8 @@ def _pixels(file: str) -> tuple[int, int]:
         raise ResultError(f"{file} is no picture ({error}); delete it and run again") from error
 
 
-def _artifact_section(
-    artifact: Artifact, findings: Findings, downloads: Downloads, folded: bool
-) -> Section:
-    """Return the section of one table or figure; if ``folded``, it opens at a click."""
+def _artifact_section(artifact: Artifact, findings: Findings, downloads: Downloads) -> Section:
+    """Return the section of one table or figure."""
     pixels = None
     inches = 0.0
     if "png" in artifact.files:
@@ -283,10 +264,9 @@ def _artifact_section(
     html = _rendered(
         "artifact.html",
         artifact=artifact,
-        folded=folded,
         downloads=_copies(artifact, downloads),
         caption=_caption(artifact),
-        alt=f"{artifact.label}: {formulas.as_text(artifact.caption)}",
+        alt=f"{artifact.label}: {formulas.as_text(formulas.first_sentence(artifact.caption)[0])}",
         pixels=pixels,
         inches=inches,
         wide=inches > COLUMN,
@@ -305,8 +285,8 @@ def _copies(artifact: Artifact, downloads: Downloads) -> dict[str, Download]:
     """Format -> the copy of the file of an artifact, without files that may not be shown."""
     copies = {}
     for kind, file in artifact.files.items():
-        # a data package names its files, so they keep their names
-        copy = downloads.put(file, compress=kind != "csv")
+        # a data package names its files, so they keep their names; browsers open plain SVG only
+        copy = downloads.put(file, compress=kind not in ("csv", "svg"))
         if copy:
             copies[kind] = copy
     return copies

@@ -22,19 +22,15 @@ STRONGEST = 4  # claims of each verdict on the first page
 def overview(findings: Findings) -> dict[str, Any]:
     """The counts of the tiles on the first page."""
     artifacts = [artifact for paper in findings.papers for artifact in paper.artifacts]
-    # the scale of an artifact that was made, the state of others
-    states_and_scales = []
-    for artifact in findings.originals:
-        made = artifact.state == states.MADE
-        states_and_scales.append(artifact.scale if made else artifact.state)
+    statuses = [artifact.status for artifact in findings.originals]
     alarms = []
     for claim in findings.claims:
         if claim.get("false_alarm"):
             alarms.append(float(claim["false_alarm"]))
     return {
         "findings": findings,
-        "states": counted(states_and_scales, (*SCALE_WORDS, states.NOT_MADE, states.ALTERED)),
-        "scales": counted(states_and_scales, SCALE_WORDS),
+        "states": counted(statuses, states.STATUSES),
+        "scales": counted(statuses, SCALE_WORDS),
         "scale_words": SCALE_WORDS,
         "judged": judged(findings),
         "numbers": _outcomes_by_kind(findings),

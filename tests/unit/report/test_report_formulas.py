@@ -37,6 +37,8 @@ def test_the_name_of_a_comparison_has_letters_indices_and_powers():
 def test_a_caption_and_a_page_in_markdown_keep_formulas():
     assert "<msub>" in as_html(r"Kernel :math:`\Theta_d` of *all*.")
     assert as_text(r"Kernel :math:`\Theta_d` of *all*.") == "Kernel Θ_d of all."
+    ratio = r"Dispersion :math:`\frac{\mathbb{E}[\Theta^2]}{\mathbb{E}[\Theta]^2}`"
+    assert as_text(ratio) == "Dispersion E[Θ^2]/E[Θ]^2"
     assert in_markdown("$|x_0|$ of a_b") == r"$\vert x_0\vert $ of a\_b"
 
 

@@ -30,6 +30,17 @@ function sortable(table) {
   });
 }
 
+// A text with the names of Greek letters in place of them: "σ_w" is "sigma_w". Indices of formulas
+// follow their letter without a sign: "σw" is found by "sigma_w".
+const GREEK = {
+  α: "alpha", β: "beta", γ: "gamma", δ: "delta", ε: "epsilon", ϵ: "epsilon", η: "eta", θ: "theta", κ: "kappa",
+  λ: "lambda", μ: "mu", ν: "nu", ρ: "rho", σ: "sigma", τ: "tau", φ: "phi", ϕ: "phi", χ: "chi", ω: "omega",
+};
+function spelled(text) {
+  return text.normalize("NFKC").replace(/[α-ωϵϕ]/g, (letter) => GREEK[letter] ?? letter).replace(/[\s_^{}]+/g, (gap) =>
+    (/\s/.test(gap) ? " " : ""));
+}
+
 // Above the table: a field for words, and a list of values for each column with data-filter. An
 // address such as claims.html?paper=npf&verdict=contradicted chooses values.
 function filterable(table) {
@@ -43,6 +54,8 @@ function filterable(table) {
     form.append(label);
     return field;
   };
+  // Greek letters are found by their names, too
+  const searched = rows.map((row) => spelled(row.textContent.toLowerCase()));
   const lists = heads.flatMap((head, column) => {
     const name = head.dataset.filter;
     if (!name) return [];
@@ -54,25 +67,35 @@ function filterable(table) {
   });
   const words = add("words", document.createElement("input"));
   words.type = "search";
+  words.value = asked.get("words") ?? "";
   const clear = document.createElement("button");
   clear.type = "reset";
   clear.className = "fw-button";
   clear.textContent = "Clear filters";
   form.append(clear, count);
   const apply = () => {
-    const wanted = words.value.toLowerCase().split(/\s+/);
-    for (const row of rows) {
-      const text = row.textContent.toLowerCase();
+    const wanted = spelled(words.value.toLowerCase()).split(/\s+/);
+    rows.forEach((row, index) => {
+      const text = searched[index];
       row.hidden = !(lists.every(([list, column]) => !list.value || content(row, column) === list.value)
         && wanted.every((word) => text.includes(word)));
-    }
+    });
     count.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length}`;
   };
-  form.addEventListener("input", apply);
+  // the address has the filters, so that it can be sent or kept
+  const remember = () => {
+    const filters = new URLSearchParams();
+    lists.forEach(([list, column]) => { if (list.value) filters.set(heads[column].dataset.filter, list.value); });
+    if (words.value.trim()) filters.set("words", words.value.trim());
+    const query = filters.toString();
+    history.replaceState(null, "", location.pathname + (query && `?${query}`) + location.hash);
+  };
+  form.addEventListener("input", () => { apply(); remember(); });
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", () => {
     lists.forEach(([list]) => list.options[0].defaultSelected = true);
-    setTimeout(apply);
+    words.defaultValue = "";
+    setTimeout(() => { apply(); remember(); });
   });
   table.parentElement.before(form);
   apply();
@@ -100,7 +123,19 @@ function reachFormulas() {
   });
 }
 
+// print has all captions
+function printCaptions() {
+  let closed = [];
+  window.addEventListener("beforeprint", () => {
+    closed = [...document.querySelectorAll("details.fw-caption:not([open]), details.fw-beside:not([open]), "
+      + ".fw-claim > details:not([open])")];
+    closed.forEach((box) => { box.open = true; });
+  });
+  window.addEventListener("afterprint", () => closed.forEach((box) => { box.open = false; }));
+}
+
 function start() {
+  printCaptions();
   reachFormulas();
   window.addEventListener("resize", reachFormulas);
   document.querySelectorAll("table[data-table]").forEach(sortable);
