@@ -45,14 +45,17 @@ toc_object_entries = False  # every entry has a heading
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = f"finitewidth {release}"
-html_static_path = ["_static"]
+# the second folder has the font of formulas
+html_static_path = ["_static", "../src/finitewidth/report/static/texgyretermes-math.woff2"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_search_summary = False  # it needs a web server, and the pages open from disk
 html_permalinks_icon = "#"
 html_context = {"default_mode": "auto"}
-html_sidebars = {"index": [], "tutorial": []}
+# pages that need the width: wide formulas, pictures
+WIDE = ("index", "tutorial", "theory", "collapse", "generated/gallery")
+html_sidebars = dict.fromkeys(WIDE, [])
 html_theme_options = {
     "logo": {"text": "finitewidth"},
     "navbar_align": "left",

@@ -1,22 +1,32 @@
-"""The counts and the list of papers of the start page, and what each artifact is made from."""
+"""The counts and the list of papers of the start page, a page for each paper, and the gallery."""
 
 from pathlib import Path
+
+import gallery
+from sphinx.util.logging import getLogger
 
 from finitewidth.declarations.papers import Experiment, Paper, artifacts_of, read_papers
 from finitewidth.report.findings import Citation, read_citations
 
+LOGGER = getLogger(__name__)
+
 
 def write(root: Path, folder: Path) -> None:
-    """Write the parts ``count`` and ``papers``, and one page per paper."""
+    """Write the parts ``count`` and ``papers``, the gallery, and one page per paper."""
     papers = read_papers(root / "workflow/papers")
     citations = read_citations(root / "CITATION.cff", [paper.name for paper in papers])
     parts = folder / "parts"
     parts.mkdir(exist_ok=True)
     (parts / "count.md").write_text(_count(papers), encoding="utf-8")
     (parts / "papers.md").write_text(_listed(papers, citations), encoding="utf-8")
+    run = gallery.run_of(root)
+    gallery.write(run, papers, folder)
+    for problem in gallery.stale(run, root / "docs"):
+        LOGGER.warning(problem)
     (folder / "papers").mkdir(exist_ok=True)
+    (folder / "papers/index.md").write_text(_index(papers), encoding="utf-8")
     for paper in papers:
-        text = "\n".join(_page(paper, citations[paper.name]))
+        text = "\n".join(_page(paper, citations[paper.name], run))
         (folder / "papers" / f"{paper.name}.md").write_text(text, encoding="utf-8")
 
 
@@ -40,8 +50,14 @@ def _listed(papers: tuple[Paper, ...], citations: dict[str, Citation]) -> str:
             f"| [`{paper.name}`](/generated/papers/{paper.name}.md) "
             f"| {cited(citations[paper.name], paper)} | {len(own)} |"
         )
-    pages = [f"{paper.name} </generated/papers/{paper.name}>" for paper in papers]
-    return "\n".join([*lines, "", "```{toctree}", ":hidden:", "", *pages, "```", ""])
+    return "\n".join([*lines, ""])
+
+
+def _index(papers: tuple[Paper, ...]) -> str:
+    """The page that leads to the gallery and to the papers."""
+    lines = ["# Papers", "", "```{toctree}", ":maxdepth: 1", "", "/generated/gallery"]
+    lines += [f"{paper.name}: {paper.title} <{paper.name}>" for paper in papers]
+    return "\n".join([*lines, "```", ""])
 
 
 def cited(citation: Citation, paper: Paper) -> str:
@@ -51,7 +67,7 @@ def cited(citation: Citation, paper: Paper) -> str:
     return f"{title}{earlier}. {citation.authors}, {citation.year}"
 
 
-def _page(paper: Paper, citation: Citation) -> list[str]:
+def _page(paper: Paper, citation: Citation, run: gallery.Run) -> list[str]:
     lines = [
         f"# {paper.name}",
         "",
@@ -61,14 +77,13 @@ def _page(paper: Paper, citation: Citation) -> list[str]:
         f"in `workflow/papers/{paper.name}.yaml`, the settings in "
         f"`config/papers/{paper.name}.yaml`.",
         "",
+        f"{run.described} The report of a run has the claims and the data of each.",
+        "",
         "## Tables and figures",
         "",
-        "| name | in the paper | what it shows | input |",
-        "|---|---|---|---|",
     ]
-    for a in paper.artifacts:
-        sources = ", ".join(f"`{source}`" for source in a.input.values())
-        lines.append(f"| `{a.artifact}` | {a.label} | {a.title} | {sources} |")
+    for artifact in paper.artifacts:
+        lines += gallery.shown(artifact, run)
     if paper.experiments:
         lines += [
             "",
