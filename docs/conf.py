@@ -4,6 +4,8 @@ import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
+from finitewidth.report.build import FOLDER as REPORT
+
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 
@@ -45,8 +47,7 @@ toc_object_entries = False  # every entry has a heading
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = f"finitewidth {release}"
-# the second folder has the font of formulas
-html_static_path = ["_static", "../src/finitewidth/report/static/texgyretermes-math.woff2"]
+html_static_path = ["_static", str(REPORT / "static/texgyretermes-math.woff2")]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
