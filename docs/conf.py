@@ -56,7 +56,7 @@ html_permalinks_icon = "#"
 html_context = {"default_mode": "auto"}
 # pages that need the width: wide formulas, pictures
 WIDE = ("index", "tutorial", "theory", "collapse", "generated/gallery")
-html_sidebars = dict.fromkeys(WIDE, [])
+html_sidebars = {page: [] for page in WIDE}
 html_theme_options = {
     "logo": {"text": "finitewidth"},
     "navbar_align": "left",
