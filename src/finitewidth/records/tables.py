@@ -119,11 +119,19 @@ class Table:
         return pd.DataFrame(columns).reset_index(drop=True)
 
     def checked_all(self, rows: "pd.DataFrame") -> "pd.DataFrame":
-        """Return `checked` rows, which must have no further columns."""
+        """Return `checked` rows, which must have no further columns.
+
+        A column of numbers that are all integers stays one: variances 1 and 2 are written as they
+        are in the settings.
+        """
         unknown = [name for name in rows.columns if name not in self.columns]
         if unknown:
             raise ResultError(f"the rows have columns that the table does not define: {unknown}")
-        return self.checked(rows)
+        checked = self.checked(rows)
+        for column in self:
+            if column.type == "number" and rows[column.name].dtype == int:
+                checked[column.name] = rows[column.name].to_numpy()
+        return checked
 
     def schema(self, missing: str = "") -> dict[str, Any]:
         """The Table Schema of a CSV file that has ``missing`` in place of missing values."""

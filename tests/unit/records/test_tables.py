@@ -55,6 +55,13 @@ def test_a_table_refuses_rows_without_a_column_and_the_tables_of_experiments_one
     assert list(TABLE.checked_all(ROWS.drop(columns="more"))) == TABLE.names
 
 
+def test_numbers_of_an_experiment_that_are_all_integers_stay_integers():
+    rows = ROWS.drop(columns="more")
+    assert TABLE.checked_all(rows)["rate"].tolist() == [1]
+    assert TABLE.checked_all(rows)["rate"].dtype == int
+    assert TABLE.checked_all(rows.assign(rate=1.0))["rate"].dtype == float
+
+
 def test_two_columns_of_one_name_are_refused():
     with pytest.raises(ValueError, match="one name"):
         Table(text("a", "one"), integer("a", "another"))
