@@ -21,19 +21,21 @@ def regression(turn=0.0, limits=1.0, peak=30.0, means=1.0, distance=1e-8):
     for noise in (0.25, 4.0):
         case = {"case": f"r^2/sigma^2 = {1 / noise:g}", "noise": noise}
         for x in sorted([*RATIOS, 1.0]):
-            mean = limit(x, noise) if x != 1 else float("nan")
-            median = peak * noise if x == 1 else mean
+            # no mean exists at the ratio 1, but draws have one
+            exact = limit(x, noise) if x != 1 else float("nan")
+            median = peak * noise if x == 1 else exact
+            mean = 100 * median if x == 1 else means * exact
             drawn.append(
                 {
                     **case,
                     "x": x,
                     "size": 200,
                     "draws": 200,
-                    "mean": means * mean,
+                    "mean": mean,
                     "mean_error": 0.005 * mean,
                     "median": median,
                     "median_error": 0.02 * median,
-                    "exact": mean,
+                    "exact": exact,
                 }
             )
         for x in (*RATIOS, 3.0, 5.0):
