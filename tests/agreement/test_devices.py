@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import torch
 from tests.helpers import collapse_trainings, small_trainings
+from tests.helpers.measuring import measured
 from tests.helpers.pretended_gpu import DevicesDifferError, OnGpu, pretended_gpu
 from tests.helpers.project import ROOT
 from tests.helpers.small_settings import BEYOND_TRAINING, TRUST_DESCENT
@@ -114,7 +115,7 @@ def test_a_training_goes_on_from_a_checkpoint_on_either_device(optimiser, gpu, t
 def tables_on(measure, settings, device, gpu):
     """What an experiment returns on a device."""
     with gpu(), base_seed(0):
-        return measure({"data": digits()}, settings, device=device)
+        return measured(measure, {"data": digits()}, settings, device=device)
 
 
 def assert_same_tables(found, expected):

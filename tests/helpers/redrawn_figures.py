@@ -29,8 +29,8 @@ def redrawn(renderer, tables, settings, folder):
     table = records.data_table(renderer)
     rows = renderer.select(tables, settings_for(renderer.select, settings))
     records.write(file, rows, table)
-    for name, table in tables.items():
-        assert table.equals(kept[name]), f"select changes the table {name}"
+    for name, given in tables.items():
+        assert given.equals(kept[name]), f"select changes the table {name}"
     figure = job.redraw(file, renderer.__name__, settings, mark="")
     return records.read(file, table), figure
 

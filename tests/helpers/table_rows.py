@@ -3,6 +3,7 @@
 from functools import cache
 
 import pandas as pd
+from tests.helpers.measuring import measured
 
 from finitewidth.declarations.papers import artifacts_of, read_papers
 from finitewidth.papers.collapse.experiments import block_kernel
@@ -88,7 +89,7 @@ def _concepts() -> dict[str, dict[str, pd.DataFrame]]:
     return {
         "npf": npf.measure({}, config["npf"]["concepts"]),
         "dgn": dgn.measure({}, config["dgn"]["concepts"]),
-        "collapse": block_kernel.measure({}, config["collapse"]["block_kernel"]),
+        "collapse": measured(block_kernel.measure, {}, config["collapse"]["block_kernel"]),
     }
 
 

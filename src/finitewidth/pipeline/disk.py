@@ -7,6 +7,7 @@ from math import prod
 
 from finitewidth.data.catalogue import ROLES, SOURCES, Source, source_for
 from finitewidth.pipeline.jobs import Job, Jobs
+from finitewidth.settings.typed import settings_for
 from finitewidth.training.disk import Disk, of_training
 
 # Tables, figures, the report, logs: at `quick` those of a run; else estimated
@@ -55,7 +56,8 @@ def _written(jobs: Jobs, job: Job) -> Disk:
     module = f"finitewidth.papers.{job.paper}.experiments.disk"
     if not find_spec(module):
         return Disk()
-    return import_module(module).disk(job.params, source)
+    written = import_module(module).disk
+    return written(settings_for(written, job.params), source)
 
 
 def _source(jobs: Jobs, role: str | None) -> Source:

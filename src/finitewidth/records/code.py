@@ -129,8 +129,12 @@ def describes(module: str) -> bool:
 
 def column_modules(papers: Iterable[str]) -> list[str]:
     """The modules that define the columns of tables: those of some papers, and the shared one."""
-    modules = [f"{PACKAGE}.papers.{paper}.columns" for paper in papers]
-    return list(filter(source_of, [*modules, COLUMNS]))
+    modules = [COLUMNS]
+    for paper in papers:
+        module = f"{PACKAGE}.papers.{paper}.columns"
+        folder = SOURCE_ROOT.joinpath(*module.split("."))  # of a paper with many
+        modules += [module, *(f"{module}.{file.stem}" for file in sorted(folder.glob("[!_]*.py")))]
+    return list(filter(source_of, modules))
 
 
 def names_imported(tree: ast.AST) -> set[str]:

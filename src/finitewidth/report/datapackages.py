@@ -99,6 +99,8 @@ def _experiment_resources(
     described: dict[str, Table] = getattr(import_module(module), "TABLES", {})
     resources = []
     for name, table in described.items():
+        if name not in tables:  # of a job that shares its module with others, and makes fewer
+            continue
         resources.append(
             {
                 **_file_facts(folder, tables[name]),

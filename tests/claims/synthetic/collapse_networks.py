@@ -39,7 +39,7 @@ def networks(pair, late=0.3, far=0.6, apart=1.0):
                     "pair": pair,
                     "init": init,
                     "rate": rate,
-                    "picked": PICKED.get(place, ""),
+                    "picked": PICKED.get(place, np.nan),
                     "nc1": 0.4 * nc3,
                     "nc1_ratio": 0.1 * nc3**2,
                     "nc2": 0.1 + 0.5 * nc3,

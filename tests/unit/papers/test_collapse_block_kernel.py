@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.helpers.measuring import measured
 
 from finitewidth.papers.collapse.experiments import block_kernel
 from finitewidth.settings.presets import preset_only
@@ -11,7 +12,7 @@ SETTINGS = preset_only("quick", "config")["collapse"]["block_kernel"]
 
 @pytest.fixture(scope="module")
 def tables():
-    return block_kernel.measure({}, SETTINGS)
+    return measured(block_kernel.measure, {}, SETTINGS)
 
 
 def test_what_is_printed_is_right_without_any_remainder(tables):
@@ -49,7 +50,7 @@ def test_a_wrong_eigenvalue_or_kernel_leaves_a_remainder(monkeypatch):
         return [single, per_class + values[2], overall]
 
     monkeypatch.setattr(block_kernel, "stated_eigenvalues", wrong)
-    rows = block_kernel.measure({}, SETTINGS)["rows"].set_index("component")
+    rows = measured(block_kernel.measure, {}, SETTINGS)["rows"].set_index("component")
     assert rows["residual"].tolist() == [0, 1, 0]
     assert rows.loc["class", "symbolic"] > 0
     assert rows["power"].tolist() == [3, 0, 1]

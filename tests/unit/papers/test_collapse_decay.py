@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from tests.helpers.measuring import measured
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.data.bundled import digits
@@ -16,7 +17,9 @@ from finitewidth.papers.collapse.experiments.over_seeds import (
     over_seeds,
 )
 from finitewidth.papers.collapse.figures import decay as figure_of_decay
+from finitewidth.papers.collapse.settings.decay import Sweep
 from finitewidth.records.provenance import base_seed
+from finitewidth.settings.typed import section_from
 
 RULE = {"trained": 0.95, "end": 6.0}
 SWEEP = {
@@ -75,11 +78,16 @@ def made_up():
 
 def swept(**changes):
     with base_seed(0):
-        return sweep.measure({"data": digits()}, SWEEP | changes)["runs"]
+        return measured(sweep.measure, {"data": digits()}, SWEEP | changes)["runs"]
 
 
-def measured(sweeps):
-    return decay.measure({"sweeps": sweeps}, RULE)
+def summarised(sweeps):
+    return measured(decay.measure, {"sweeps": sweeps}, RULE)
+
+
+def cases_of(largest_rate):
+    settings = section_from(Sweep, SWEEP | {"largest_rate": largest_rate})
+    return sweep.cases_of(settings, 240, SWEEP["control_rates"])
 
 
 @pytest.fixture(scope="module")
@@ -88,18 +96,18 @@ def runs():
 
 
 def test_every_decay_has_the_rate_that_gives_tau(runs):
-    assert list(runs.columns) == list(sweep.COLUMNS)
+    assert list(runs.columns) == sweep.TABLES["runs"].names
     decayed = runs[runs["decay"] > 0]
     np.testing.assert_allclose(decayed["tau"], decayed["rates"] * decayed["decay"])
     total = (120 + 12) / (1 - 0.9)  # half of 240 steps at a tenth of the rate
     np.testing.assert_allclose(runs["rates"], runs["rate"] * total)
     assert set(runs.loc[runs["decay"] == 0, "tau"]) == {0.0}
-    few = sweep.cases_of(SWEEP | {"largest_rate": 0.05}, 240)
-    cases = sweep.cases_of(SWEEP | {"largest_rate": 1.0}, 240)
+    few = cases_of(0.05)
+    cases = cases_of(1.0)
     assert len(few) < len(cases)
     assert all(case in cases for case in few)
     with pytest.raises(ConfigError, match="largest_rate"):
-        sweep.cases_of(SWEEP | {"largest_rate": 1e-6}, 240)
+        cases_of(1e-6)
 
 
 def test_without_normalisation_imbalance_falls_with_exp_of_minus_two_tau(runs):
@@ -110,7 +118,7 @@ def test_without_normalisation_imbalance_falls_with_exp_of_minus_two_tau(runs):
 
 
 def test_a_power_of_tau_alone_is_found_and_judged():
-    tables = measured(made_up())
+    tables = summarised(made_up())
     powers = tables["powers"].set_index(["sweep", "exponent"])["value"]
     assert powers["vgg", "tau"] == pytest.approx(-0.6, abs=0.03)
     assert powers["vgg", "decay"] == pytest.approx(0, abs=0.02)
@@ -123,14 +131,14 @@ def test_a_power_of_tau_alone_is_found_and_judged():
     assert set(judged["with_normalisation"].drop(overlap)) == {"holds"}
     shuffled = made_up()
     shuffled["nc3"] = np.random.default_rng(0).permutation(shuffled["nc3"])
-    judged = measured(shuffled)["judged"].set_index(["sweep", "criterion"])
+    judged = summarised(shuffled)["judged"].set_index(["sweep", "criterion"])
     assert judged.loc[("vgg", "rank correlation with tau"), "outcome"] != "holds"
 
 
 def test_a_value_on_the_threshold_is_undecided():
     rows = made_up().query("sweep == 'vgg' and decay > 0")
     rows = rows.assign(decay=rows["tau"])  # they have the same ranks
-    judged = measured(rows)["judged"].set_index(["sweep", "criterion"])
+    judged = summarised(rows)["judged"].set_index(["sweep", "criterion"])
     row = judged.loc["vgg", "rank correlation with tau minus that with decay"]
     assert (row["value"], row["same"], row["outcome"]) == (0, 1, "undecided")
 
@@ -138,7 +146,7 @@ def test_a_value_on_the_threshold_is_undecided():
 def test_networks_that_do_not_fit_count_nowhere():
     rows = made_up()
     rows.loc[rows["sweep"] == "resnet", "train_accuracy"] = 0.5
-    tables = measured(rows)
+    tables = summarised(rows)
     assert "resnet" not in set(tables["ranks"]["sweep"])
     assert set(tables["cells"].query("sweep == 'resnet'")["trained"]) == {0}
 
@@ -155,7 +163,7 @@ def test_a_power_and_an_exponential_are_told_apart():
 
 
 def test_fitted_curves_are_drawn_from_the_least_to_the_largest_tau_of_the_fit():
-    fits = measured(made_up())["fits"].set_index(["sweep", "form"]).sort_index()
+    fits = summarised(made_up())["fits"].set_index(["sweep", "form"]).sort_index()
     curve = fits.loc[("vgg", "power")]
     assert (curve["tau"].min(), curve["tau"].max()) == pytest.approx((0.6, 5.4))
     slopes = np.diff(np.log(curve["nc3"])) / np.diff(np.log(curve["tau"]))
@@ -199,7 +207,7 @@ def test_intervals_end_at_the_bounds_of_the_statistic():
 def test_a_perfect_order_is_as_strong_as_equal_values_of_tau_allow():
     rows = made_up()
     rows = rows.assign(nc3=rows["tau"] * 0.1 + rows["decay"] + 0.01)
-    ranks = measured(rows)["ranks"].set_index(["sweep", "against"])
+    ranks = summarised(rows)["ranks"].set_index(["sweep", "against"])
     row = ranks.loc[("resnet", "tau")]
     # two networks at each of three values of tau: mean ranks 1.5, 3.5, 5.5 beside 1 to 6
     expected = np.corrcoef([1, 2, 3, 4, 5, 6], [1.5, 1.5, 3.5, 3.5, 5.5, 5.5])[0, 1]
@@ -214,7 +222,7 @@ def test_seeds_without_a_statistic_are_counted_apart():
     lost = (rows["sweep"] == "patches") & (rows["seed"] == 1) & (rows["decay"] > 0.001)
     rows.loc[lost, "train_accuracy"] = 0.5
     rows.loc[(rows["sweep"] == "patches") & (rows["tau"] > 5), "train_accuracy"] = 0.5
-    row = measured(rows)["ranks"].set_index(["sweep", "against"]).loc[("patches", "tau")]
+    row = summarised(rows)["ranks"].set_index(["sweep", "against"]).loc[("patches", "tau")]
     assert (row["seeds"], row["all_seeds"]) == (2, 3)
 
 
@@ -223,10 +231,11 @@ def figure():
     """The figure of made-up sweeps, of which two networks have lost the memory of their start."""
     rows = made_up()
     rows.loc[(rows["sweep"] == "patches") & (rows["decay"] < 0.01), "overlap"] = -0.003
-    tables = measured(rows)
-    selected = figure_of_decay.select(tables, {})
+    tables = summarised(rows)
+    look = section_from(figure_of_decay.Look, {"datasets": {}})
+    selected = figure_of_decay.select(tables, look)
     style.apply()
-    return figure_of_decay.draw(selected, {"datasets": {}})
+    return figure_of_decay.draw(selected, look)
 
 
 def test_a_decay_keeps_its_mark_where_other_decays_are_not_shown(figure):
@@ -273,10 +282,10 @@ def test_the_legend_has_the_decays_of_every_network(figure):
 
 def test_a_power_of_decay_at_equal_tau_refutes_the_statement():
     rows = made_up()
-    statement = measured(rows)["statements"].iloc[0]
+    statement = summarised(rows)["statements"].iloc[0]
     assert (statement["outcome"], statement["refuted_by"]) == ("holds", "none")
     rows["nc3"] *= rows["decay"].where(rows["decay"] > 0, 1) ** 0.15
-    statement = measured(rows)["statements"].iloc[0]
+    statement = summarised(rows)["statements"].iloc[0]
     assert (statement["outcome"], statement["refuted_by"]) == (
         "fails",
         "power of decay at equal tau",
@@ -284,7 +293,7 @@ def test_a_power_of_decay_at_equal_tau_refutes_the_statement():
 
 
 def test_a_statement_needs_all_its_criteria():
-    judged = measured(made_up())["judged"].query("sweep == 'with_normalisation'")
+    judged = summarised(made_up())["judged"].query("sweep == 'with_normalisation'")
     [(_, [criterion, *_])] = decay.STATEMENTS.items()
     row = judged["criterion"] == criterion
     for outcome, refuted_by in (("fails", criterion), ("undecided", "none")):

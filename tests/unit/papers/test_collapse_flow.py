@@ -13,12 +13,15 @@ from finitewidth.measures import collapse as measures
 from finitewidth.papers.collapse.errata import dynamics as definition
 from finitewidth.papers.collapse.experiments import block_flow, flow
 from finitewidth.papers.collapse.experiments.block_flow import BlockKernel, FlowState
+from finitewidth.papers.collapse.settings.flow import Flow, Start
 from finitewidth.settings.presets import preset_only
+from finitewidth.settings.typed import section_from
 
 CONFIG = preset_only("quick", "config")["collapse"]["flow"]
-SMOKE = preset_only("smoke", "config")["collapse"]["flow"]
+SMOKE = section_from(Flow, preset_only("smoke", "config")["collapse"]["flow"])
 KERNEL = BlockKernel(4, 3, 0.3, 0.2, 0.05)
-START = {"features": 6, "means": 0.4, "within": 0.2}
+FEATURES = 6
+START = section_from(Start, {"means": 0.4, "within": 0.2})
 TIMES = [0.0, 1.0, 4.0]
 
 
@@ -28,7 +31,7 @@ def rng(*key):
 
 def drawn(*, seed=0, **given):
     arguments = {"centred": False, "bias": 0.1, "weight_scale": 0.5} | given
-    return block_flow.random_start(KERNEL, START, rng(seed), **arguments)
+    return block_flow.random_start(KERNEL, FEATURES, START, rng(seed), **arguments)
 
 
 def norm(matrices):
@@ -152,7 +155,7 @@ def test_variation_within_classes_is_bounded_from_a_positive_invariant(seed, exc
     for time, state in zip(times, block_flow.integrate(KERNEL, start, times, 1e-11), strict=True):
         scatter = float(np.trace(state.scatter[0]))
         rate = float(np.trace(block_flow.rates(KERNEL, state).scatter[0]))
-        assert rate <= -2 * KERNEL.samples / min(START["features"], KERNEL.classes) * scatter**2
+        assert rate <= -2 * KERNEL.samples / min(FEATURES, KERNEL.classes) * scatter**2
         assert math.sqrt(scatter) <= flow.bound_within(KERNEL, 6, first, time) * (1 + 1e-9)
 
 
@@ -162,7 +165,7 @@ def test_variation_within_classes_that_stays_is_bounded_by_the_negative_part_of_
     assert negative > 0
     late = block_flow.integrate(KERNEL, start, [0.0, 2000.0], 1e-9)[-1]
     scatter = float(np.trace(late.scatter[0]))
-    assert scatter <= START["features"] * KERNEL.mu_single * negative
+    assert scatter <= FEATURES * KERNEL.mu_single * negative
     early = float(np.trace(start.scatter[0]))
     assert math.sqrt(scatter) > 2 * flow.bound_within(KERNEL, 6, early, 2000.0)  # it does not apply
 
@@ -215,17 +218,17 @@ def test_components_of_residuals_fall_at_their_eigenvalues():
 def test_biases_of_features_with_a_global_mean_tend_to_another_value_than_one_over_c():
     """b - 1/C + W <h> is the mean of a row of R1, and falls with R1; |b - 1/C| does not."""
     rows = pd.DataFrame(flow._uncentred(SMOKE)).set_index(["case", "run", "time"])
-    early = rows.xs(SMOKE["time"] / 4, level="time")
-    last = rows.xs(SMOKE["time"], level="time")
+    early = rows.xs(SMOKE.time / 4, level="time")
+    last = rows.xs(SMOKE.time, level="time")
     assert (rows["error"] <= rows["residual"] * (1 + 1e-9)).all()
     assert (last["error"] < early["error"]).all()
     assert (last["gap"] > 0.5 * early["gap"]).all()
-    assert len(last) == (1 + len(SMOKE["weights"])) * SMOKE["runs"]
+    assert len(last) == (1 + len(SMOKE.weights)) * SMOKE.runs
 
 
 def test_cases_of_the_formulas_differ_although_a_grid_point_is_nearly_a_bias():
     frozen = CONFIG["frozen"] | {"points": 3, "margin": 0.1, "biases": [0.0, 0.1 + 1e-15]}
-    rows = pd.DataFrame(flow._formulas(frozen, CONFIG))
+    rows = pd.DataFrame(flow._formulas(section_from(Flow, CONFIG | {"frozen": frozen})))
     assert not rows.duplicated(["case", "quantity", "form"]).any()
 
 

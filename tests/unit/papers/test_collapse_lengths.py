@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from tests.helpers.made_up_lengths import made_up_lengths
+from tests.helpers.measuring import measured
 
 from finitewidth.data.bundled import digits
 from finitewidth.figures import style
@@ -11,9 +12,11 @@ from finitewidth.networks.normalised.plain import build, initial_state
 from finitewidth.networks.normalised.specs import Network
 from finitewidth.networks.normalised.stacked import StackedNetwork
 from finitewidth.papers.collapse.experiments import length_effects, lengths, sweep
+from finitewidth.papers.collapse.experiments.images import chosen_images
 from finitewidth.papers.collapse.figures import length as figure_of_length
+from finitewidth.papers.collapse.settings.decay import Lengths
 from finitewidth.records.provenance import base_seed
-from finitewidth.training.images import balanced_images
+from finitewidth.settings.typed import section_from
 
 LENGTHS = {
     "dataset": "mnist",
@@ -36,19 +39,19 @@ LENGTHS = {
 @pytest.fixture(scope="module")
 def runs():
     with base_seed(0):
-        return lengths.measure({"data": digits()}, LENGTHS)["runs"]
+        return measured(lengths.measure, {"data": digits()}, LENGTHS)["runs"]
 
 
 RULE = {"trained": 0.95, "small_tau": 2.0, "strong_decay": 0.005}
 
 
 def outcomes(table="judged", **powers):
-    tables = length_effects.measure({"runs": made_up_lengths(**powers)}, RULE)
+    tables = measured(length_effects.measure, {"runs": made_up_lengths(**powers)}, RULE)
     return dict(zip(tables[table].iloc[:, 0], tables[table]["outcome"], strict=True))
 
 
 def test_every_length_has_the_same_taus_and_a_smaller_intrinsic_rate(runs):
-    assert list(runs.columns) == list(lengths.COLUMNS)
+    assert list(runs.columns) == lengths.TABLES["runs"].names
     cell = ["seed", "decay", "tau"]
     short = runs[runs["epochs"] == 6].set_index(cell)
     long = runs[runs["epochs"] == 12].set_index(cell)
@@ -60,10 +63,10 @@ def test_every_length_has_the_same_taus_and_a_smaller_intrinsic_rate(runs):
 
 
 def test_a_length_is_trained_as_alone(runs):
-    images = balanced_images(digits(), **LENGTHS["images"])
-    settings = LENGTHS | {"epochs": 12, "control_rates": []}
+    settings = section_from(Lengths, LENGTHS)
+    images = chosen_images(digits(), settings.images)
     with base_seed(0):
-        alone = sweep.trained(images, settings, "collapse/lengths/1")
+        alone = sweep.trained(images, settings, 12, "collapse/lengths/1")
     together = runs[(runs["epochs"] == 12) & (runs["seed"] == 1)]
     np.testing.assert_array_equal(together["nc3"], [row["nc3"] for row in alone])
 
@@ -140,7 +143,7 @@ def test_networks_that_do_not_fit_count_in_no_mean():
     runs = made_up_lengths()
     unfit = (runs["epochs"] == 10) & (runs["decay"] == 0.02) & (runs["seed"] == 0)
     runs.loc[unfit, ["train_accuracy", "nc3"]] = (0.5, 99.0)
-    tables = length_effects.measure({"runs": runs}, RULE)
+    tables = measured(length_effects.measure, {"runs": runs}, RULE)
     cells = tables["cells"].set_index(["epochs", "decay", "tau"])
     assert set(cells.loc[(10, 0.02), "trained"]) == {2}
     assert cells["nc3"].max() < 2
@@ -161,7 +164,7 @@ def test_statements_of_the_finding_are_refuted_by_networks_that_contradict_them(
 
 def test_the_figure_shows_every_cell_and_the_factors_at_the_largest_tau():
     runs = made_up_lengths()
-    tables = length_effects.measure({"runs": runs}, RULE)
+    tables = measured(length_effects.measure, {"runs": runs}, RULE)
     cells = tables["cells"]
     spreads = tables["spreads"]
     rows = figure_of_length.select(tables, {})

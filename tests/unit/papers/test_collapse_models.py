@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.helpers.collapse_trainings import TRAINING
+from tests.helpers.measuring import measured
 from tests.helpers.redrawn_figures import redrawn
 
 from finitewidth.common.errors import ConfigError
@@ -12,7 +13,9 @@ from finitewidth.kernels.trained import full_kernel
 from finitewidth.papers.collapse.experiments import heat_maps, models, training
 from finitewidth.papers.collapse.experiments.models import picks
 from finitewidth.papers.collapse.figures import blocks
+from finitewidth.papers.collapse.settings.pairs import Map, Pair, Picking, Smoothing
 from finitewidth.records.provenance import base_seed
+from finitewidth.settings.typed import section_from
 
 PICKING = {
     "within": 0.01,
@@ -64,8 +67,12 @@ USUAL = {
 }
 
 
+def picking(**changes):
+    return section_from(Picking, PICKING | changes)
+
+
 def picked(rows, **changes):
-    found = picks(runs(rows), PICKING | changes).set_index("model")
+    found = picks(runs(rows), picking(**changes)).set_index("model")
     return found.loc["collapsed"], found.loc["other"]
 
 
@@ -117,7 +124,7 @@ def test_the_other_model_is_clearly_farther_from_collapse(nc3, found):
 
 def test_networks_with_many_dead_features_are_not_picked():
     rates = runs(USUAL).assign(dead_share=[0.0, 0.25, 0.0, 0.0, 0.26])
-    found = picks(rates, PICKING).set_index("model")["rate"]
+    found = picks(rates, picking()).set_index("model")["rate"]
     # distances are from the best of the others
     assert (found["collapsed"], found["other"]) == (0.3, 0.05)
 
@@ -131,14 +138,14 @@ def test_networks_that_diverged_are_not_picked():
 
 def test_initialisations_are_picked_by_themselves():
     both = pd.concat([runs(USUAL), runs({0.3: USUAL[0.3]}, "he")], ignore_index=True)
-    found = picks(both, PICKING)
+    found = picks(both, picking())
     assert list(found["init"]) == ["lecun"] * 2 + ["he"] * 2
     assert list(found["found"]) == [1, 1, 1, 0]
 
 
 def test_smoothing_fits_lines_to_windows():
     values = np.random.default_rng(0).normal(size=30)
-    smoothing = SETTINGS["smoothing"]
+    smoothing = section_from(Smoothing, SETTINGS["smoothing"])
     found = models.smoothed(values, smoothing)
     x = np.arange(30)
     for middle in (5, 17, 24):
@@ -153,20 +160,20 @@ def test_smoothing_fits_lines_to_windows():
 @pytest.fixture(scope="module")
 def inputs():
     with base_seed(0):
-        found = training.measure({"data": digits()}, TRAINING)
+        found = measured(training.measure, {"data": digits()}, TRAINING)
     return found | {"data": digits()}
 
 
 @pytest.fixture(scope="module")
 def tables(inputs):
     with base_seed(0):
-        return models.measure(inputs, SETTINGS)
+        return measured(models.measure, inputs, SETTINGS)
 
 
 def test_rates_name_the_picked_models(inputs, tables):
     assert len(tables["rates"]) == 4
     chosen = tables["picks"].query("found == 1")
-    named = tables["rates"].query("picked != ''")
+    named = tables["rates"].dropna(subset=["picked"])
     key = ["init", "rate", "nc3"]
     expected = sorted(chosen[[*key, "model"]].itertuples(index=False, name=None))
     assert sorted(named[[*key, "picked"]].itertuples(index=False, name=None)) == expected
@@ -228,12 +235,11 @@ def square(table, column="value"):
 
 def test_heat_maps_are_those_of_the_chosen_network(inputs, tables):
     picked = tables["picks"].query("init == 'lecun' and model == 'collapsed'").iloc[0]
-    images, labels = heat_maps.map_images(inputs["data"], TRAINING["images"], 2)
+    pair = section_from(Pair, TRAINING)
+    images, labels = heat_maps.map_images(inputs["data"], pair.images, 2)
     assert list(labels) == sorted(labels)
     weights = inputs["weights"]
-    module = heat_maps.trained_network(
-        TRAINING["network"], weights, picked["replica"], images
-    ).double()
+    module = heat_maps.trained_network(pair.network, weights, picked["replica"], images).double()
     for kernel, of in (("theta", module), ("theta_h", module.features)):
         full = full_kernel(module, images.double(), of=of).numpy()  # (K, N, K, N)
         traced = tables["traced"][tables["traced"]["kernel"] == kernel]
@@ -272,17 +278,18 @@ def test_heat_maps_are_those_of_the_chosen_network(inputs, tables):
 
 def test_the_printed_rate_comes_first_and_the_best_accuracy_last():
     ends = runs({10 ** (-4 + 4.25 * 19 / 30): USUAL[0.05], 1.0: USUAL[1.0], 2.0: USUAL[0.1]})
-    empty = picks(ends, PICKING | {"collapsed_nc3": 0.0}).query("found == 1")
-    maps = {"init": "lecun", "rate_index": 19}
-    run, choice = models.mapped(ends, empty, maps, TRAINING)
+    empty = picks(ends, picking(collapsed_nc3=0.0)).query("found == 1")
+    pair = section_from(Pair, TRAINING)
+    maps = section_from(Map, {"init": "lecun", "rate_index": 19})
+    run, choice = models.mapped(ends, empty, maps, pair)
     assert (run["rate_index"], choice) == (0, "printed")
-    maps["rate_index"] = 20
-    found = models.mapped(ends, empty, maps, TRAINING)
+    maps = section_from(Map, {"init": "lecun", "rate_index": 20})
+    found = models.mapped(ends, empty, maps, pair)
     assert (found[0]["rate"], found[1]) == (1.0, "best")
-    found = models.mapped(ends, picks(ends, PICKING).query("found == 1"), maps, TRAINING)
+    found = models.mapped(ends, picks(ends, picking()).query("found == 1"), maps, pair)
     assert (found[0]["rate"], found[1]) == (1.0, "collapsed")
     with pytest.raises(ConfigError, match=r"maps\.init"):
-        models.mapped(ends, empty, {"init": "he", "rate_index": None}, TRAINING)
+        models.mapped(ends, empty, section_from(Map, {"init": "he", "rate_index": None}), pair)
 
 
 def letter_of(axis):

@@ -7,6 +7,7 @@ import pytest
 import torch
 from tests.helpers.collapse_trainings import TRAINING
 from tests.helpers.kernels_by_jacobian import jacobian_kernel
+from tests.helpers.measuring import measured
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.data.bundled import digits
@@ -18,20 +19,23 @@ from finitewidth.networks.normalised.stacked import StackedNetwork
 from finitewidth.papers.collapse.experiments import training
 from finitewidth.papers.collapse.experiments.disk import disk
 from finitewidth.papers.collapse.experiments.heat_maps import trained_network
-from finitewidth.papers.collapse.experiments.training import kernels_of, measured
+from finitewidth.papers.collapse.experiments.images import chosen_images
+from finitewidth.papers.collapse.experiments.training import kernels_of
+from finitewidth.papers.collapse.settings.pairs import Pair, Rates
 from finitewidth.records.provenance import base_seed
-from finitewidth.training.images import balanced_images
+from finitewidth.settings.typed import section_from
 
 NETWORKS = [
     {"kind": "vgg", "convolutions": [4, "M", 8, "M"], "dense": [8, 6]},
     {"kind": "resnet", "channels": [4, 6], "blocks": [1, 1]},
     {"kind": "densenet", "growth": 3, "blocks": [1, 1], "stem": 4},
 ]
+PAIR = section_from(Pair, TRAINING)
 
 
 def trained(**changes):
     with base_seed(0):
-        return training.measure({"data": digits()}, TRAINING | changes)
+        return measured(training.measure, {"data": digits()}, TRAINING | changes)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +58,7 @@ def test_every_network_is_there_at_every_epoch(tables):
 
 def test_the_kept_weights_take_as_much_disk_as_the_settings_say(tables):
     written = sum(a.nbytes for name, a in tables["weights"].items() if name != training.REPLICA)
-    assert disk(TRAINING, SOURCES["digits"]).weights == written
+    assert disk(PAIR, SOURCES["digits"]).weights == written
 
 
 def test_networks_of_one_initialisation_start_alike():
@@ -82,7 +86,7 @@ def test_a_network_does_not_depend_on_the_others_in_its_stack(tables):
 
 def test_rates_are_those_that_the_captions_print():
     settings = TRAINING["rates"] | {"values": None, "indices": [19, 20, 21, 22]}
-    found = training.rates_of(settings)
+    found = training.rates_of(section_from(Rates, settings))
     assert [index for index, _ in found] == [19, 20, 21, 22]
     assert [round(rate, 3) for _, rate in found] == [0.049, 0.068, 0.094, 0.131]
 
@@ -103,7 +107,7 @@ def test_measures_of_a_stack_are_those_of_plain_networks(network):
     spec, stack, images, labels = stack_of(network)
     before = {name: tensor.clone() for name, tensor in stack.buffers.items()}
     with torch.no_grad():
-        found = measured(build(spec, (1, 8, 8), 10), TRAINING, stack, images, labels, 1)
+        found = training.measured(build(spec, (1, 8, 8), 10), PAIR, stack, images, labels, 1)
     for name, tensor in stack.buffers.items():
         assert torch.equal(before[name], tensor)
     for replica, row in enumerate(found):
@@ -130,7 +134,7 @@ def test_a_network_that_diverged_has_no_measures():
     with torch.no_grad():
         stack.parameters["head.weight"][1, 0, 0] = float("nan")
         module = build(spec, (1, 8, 8), 10)
-        whole, broken = measured(module, TRAINING, stack, images, labels, 1)
+        whole, broken = training.measured(module, PAIR, stack, images, labels, 1)
     assert np.isnan(list(broken.values())).all()
     assert np.isfinite(list(whole.values())).all()
 
@@ -138,8 +142,8 @@ def test_a_network_that_diverged_has_no_measures():
 def test_kept_weights_give_the_measured_features(tables):
     """The state in the table, with its running statistics, is that of the last measurement."""
     weights = tables["weights"]
-    images = balanced_images(digits(), **TRAINING["images"])
-    module = trained_network(TRAINING["network"], weights, 1, images.test_x)
+    images = chosen_images(digits(), PAIR.images)
+    module = trained_network(PAIR.network, weights, 1, images.test_x)
     with torch.no_grad():
         right = (module(images.test_x).argmax(dim=1) == images.test_y).double().mean()
     last = tables["measures"].query("epoch == 3 and replica == 1").iloc[0]

@@ -6,13 +6,14 @@ enters: by (25), dS/dt = -mu_single (W^T W S + S W^T W). Several states are inte
 are stacked along a first axis.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.papers.collapse.settings.flow import Start
 
 MOST_RATES = 600_000  # evaluations of `rates`: ten times as many as for the paper's settings
 
@@ -128,7 +129,8 @@ def invariant(kernel: BlockKernel, state: FlowState) -> np.ndarray:
 
 def random_start(
     kernel: BlockKernel,
-    start: Mapping[str, Any],
+    features: int,
+    start: Start,
     rng: np.random.Generator,
     *,
     centred: bool = False,
@@ -140,8 +142,8 @@ def random_start(
 
     Args:
         kernel: the sizes C and m, and the kernel that the invariant E belongs to.
-        start: ``features`` is n, at least C. ``means`` and ``within`` are the standard deviations
-            of the entries of H1 and of features within a class.
+        features: n, at least C.
+        start: standard deviations of the entries of H1 and of features within a class.
         rng: the source of all random numbers.
         centred: whether the class means sum to 0.
         bias: the value of all biases.
@@ -152,14 +154,13 @@ def random_start(
             semidefinite matrix of rank 1 in this subspace.
     """
     classes = kernel.classes
-    features = start["features"]
     dimensions = classes if weight_scale is None else features  # D, of the space of the features
     frame, _ = np.linalg.qr(rng.standard_normal((features, dimensions)))  # (n, D)
-    means = start["means"] * frame @ rng.standard_normal((dimensions, classes))  # (n, C)
+    means = start.means * frame @ rng.standard_normal((dimensions, classes))  # (n, C)
     if centred:
         means = means - means.mean(axis=1, keepdims=True)
     count = classes * kernel.samples
-    deviations = start["within"] * frame @ rng.standard_normal((dimensions, count))  # (n, N)
+    deviations = start.within * frame @ rng.standard_normal((dimensions, count))  # (n, N)
     by_class = deviations.reshape(features, classes, kernel.samples)
     within = (by_class - by_class.mean(axis=-1, keepdims=True)).reshape(features, -1)
     drawn = FlowState(

@@ -11,33 +11,47 @@ from typing import Any
 import pandas as pd
 import sympy
 
-from finitewidth.papers.collapse.experiments.block_flow import BlockKernel
+from finitewidth.papers.collapse.columns import flow as columns
+from finitewidth.papers.collapse.experiments import block_flow
+from finitewidth.papers.collapse.settings.flow import BlockKernel
+from finitewidth.records.tables import Table
 
 NAMES = ("gamma_d", "gamma_c", "gamma_n")
 COMPONENTS = ("single", "class", "global")
+TABLES = {
+    "rows": Table(
+        columns.COMPONENT,
+        columns.CLASSES,
+        columns.SAMPLES,
+        columns.GAMMA_D,
+        columns.GAMMA_C,
+        columns.GAMMA_N,
+        columns.EIGENVALUE_OF_EXAMPLE,
+        columns.MULTIPLICITY,
+        columns.VECTORS,
+        columns.RANK,
+        columns.RESIDUAL,
+        columns.SYMBOLIC,
+        columns.SMALL_CLASSES,
+        columns.SMALL_SAMPLES,
+        columns.SMALL_STATED,
+        columns.POWER,
+    ),
+    "products": Table(columns.COMPONENT, columns.EQUATION, columns.ENTRIES, columns.DIFFERING),
+}
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: BlockKernel) -> dict[str, pd.DataFrame]:
     """Check every entry of Table 1, and the inner products of Section 4.1.
 
-    The settings are those of `finitewidth.papers.collapse.settings.flow.BlockKernel`.
-
     Returns:
-        ``rows``: a row for each component of Table 1. Columns: component (single, class, global);
-        classes, samples, gamma_d, gamma_c and gamma_n of the example; value, its eigenvalue;
-        multiplicity that the paper states for it; vectors, the number of eigenvectors printed;
-        rank of these; residual, the largest absolute entry of K v - lambda v for the example;
-        symbolic, the number of entries of K v - lambda v that are not 0 with symbols;
-        small_classes and small_samples of the kernel of symbols; small_stated, the multiplicity
-        stated for it; power of the eigenvalue in its characteristic polynomial.
+        ``rows``: a row for each component of Table 1.
 
-        ``products``: inner products of eigenvectors with a residual of symbols. Columns: component;
-        equation; entries, the number of inner products; differing, how many of them differ from the
-        printed form.
+        ``products``: inner products of eigenvectors with a residual of symbols.
     """
     return {
         "rows": pd.DataFrame(_rows(settings)),
-        "products": pd.DataFrame(_products(settings["classes"], settings["samples"])),
+        "products": pd.DataFrame(_products(settings.classes, settings.samples)),
     }
 
 
@@ -55,7 +69,7 @@ def kernel(classes: int, samples: int, values: Sequence[Any]) -> sympy.Matrix:
 
 def stated_eigenvalues(classes: int, samples: int, values: Sequence[Any]) -> list[Any]:
     """lambda_single, lambda_class and lambda_global as Table 1 states them."""
-    stated = BlockKernel(classes, samples, *values)
+    stated = block_flow.BlockKernel(classes, samples, *values)
     return [stated.mu_single, stated.mu_class, stated.mu_global]
 
 
@@ -88,16 +102,16 @@ def stated_vectors(classes: int, samples: int) -> list[list[sympy.Matrix]]:
     ]
 
 
-def _rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A row for each component of Table 1, the columns ``rows`` of `measure`."""
-    classes = settings["classes"]
-    samples = settings["samples"]
-    numbers = [sympy.nsimplify(value, rational=True) for value in settings["kernel"]]
-    sizes = {"classes": classes, "samples": samples}
+def _rows(settings: BlockKernel) -> list[dict[str, Any]]:
+    """A row for each component of Table 1, see `measure`."""
+    classes = settings.classes
+    samples = settings.samples
+    numbers = [sympy.nsimplify(value, rational=True) for value in settings.kernel]
+    sizes: dict[str, float] = {"classes": classes, "samples": samples}
     sizes |= {name: float(number) for name, number in zip(NAMES, numbers, strict=True)}
     examples = _examples(classes, samples, numbers)
     differing = _differing_entries(classes, samples)
-    polynomial = _polynomial(settings["symbols"]["classes"], settings["symbols"]["samples"])
+    polynomial = _polynomial(settings.symbols.classes, settings.symbols.samples)
     rows = []
     for index, component in enumerate(COMPONENTS):
         row = {

@@ -7,17 +7,17 @@ version was seen. The module `length_effects` has those of other lengths of trai
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from finitewidth.papers.collapse.columns import networks as of_networks
+from finitewidth.papers.collapse.columns import sweeps as columns
 from finitewidth.papers.collapse.experiments.over_seeds import (
     FEWEST,
-    JUDGED,
-    SUMMARY,
     fitting,
     judged_row,
     outcomes_of_statements,
@@ -25,6 +25,8 @@ from finitewidth.papers.collapse.experiments.over_seeds import (
     rank_correlation,
     strongest,
 )
+from finitewidth.papers.collapse.settings.decay import Decay
+from finitewidth.records.tables import Table
 
 CELL = ["sweep", "data", "network", "normalised", "decay", "tau", "rate", "rates"]
 MEASURED = ("nc3", "overlap", "imbalance")
@@ -35,7 +37,7 @@ SHARED = "mnist"
 # the k of exp(-k tau) by which decay alone shrinks weights, and imbalances
 SHRINKING = {"overlap": 1.0, "imbalance": 2.0}
 # form of a fit -> the function of tau in which the logarithm of NC3 is linear
-FORMS = {"power": np.log, "exponential": np.asarray}
+FORMS: dict[str, Callable[..., np.ndarray]] = {"power": np.log, "exponential": np.asarray}
 CURVE_POINTS = 25  # points of the curve of a fit
 Rows = Iterator[dict[str, Any]]
 # criterion -> the least value, and the value below which it must be
@@ -58,57 +60,102 @@ RULE = ONE_CURVE | {
     IMBALANCE: (1.8, 2.2),
 }
 STATEMENTS = {"at one length NC3 is nearly a function of tau": list(ONE_CURVE)}
+TABLES = {
+    "cells": Table(
+        columns.SWEEP,
+        columns.DATA,
+        of_networks.NETWORK,
+        columns.NORMALISED,
+        columns.DECAY,
+        columns.TAU,
+        of_networks.RATE,
+        columns.RATES,
+        columns.RUNS_OF_CELL,
+        columns.FITTING_RUNS,
+        columns.NC3_MEAN,
+        columns.NC3_ERROR,
+        columns.OVERLAP_MEAN,
+        columns.OVERLAP_ERROR,
+        columns.IMBALANCE_MEAN,
+        columns.IMBALANCE_ERROR,
+    ),
+    "ranks": Table(
+        columns.SWEEP_OR_JOINED,
+        columns.AGAINST,
+        columns.ALL_SEEDS,
+        columns.SEEDS,
+        columns.RANK_CORRELATION,
+        columns.LOW,
+        columns.HIGH,
+        columns.SAME,
+        columns.STRONGEST,
+    ),
+    "powers": Table(
+        columns.SWEEP_OR_JOINED,
+        columns.EXPONENT_OF,
+        columns.SEEDS,
+        columns.VALUE_OVER_SEEDS,
+        columns.LOW,
+        columns.HIGH,
+        columns.SAME,
+    ),
+    "fits": Table(
+        columns.SWEEP_OR_JOINED,
+        columns.FORM_OF_FIT,
+        columns.EXPONENT,
+        columns.MISFIT,
+        columns.TAU_OF_FIT,
+        columns.NC3_OF_FIT,
+    ),
+    "mechanisms": Table(
+        columns.SWEEP_OR_JOINED,
+        columns.MECHANISM,
+        columns.TAU,
+        columns.MEASURED,
+        columns.PREDICTED,
+    ),
+    "judged": Table(columns.SWEEP_OR_JOINED, *columns.JUDGED),
+    "statements": Table(*columns.STATEMENTS),
+}
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: Decay) -> dict[str, pd.DataFrame]:
     """Summarise the networks over seeds, and compare NC3 with tau, rates and decay.
 
     A network counts if it was trained with decay, fits at least ``trained`` of the training images
     and has a finite NC3. Low and high are ends of 95 per cent intervals of means over seeds, see
     `finitewidth.papers.collapse.experiments.over_seeds.over_seeds`. The input ``sweeps`` has the
-    ``runs`` of all sweeps, one below the other, and the settings are those of
-    `finitewidth.papers.collapse.settings.decay.Decay`.
+    ``runs`` of all sweeps, one below the other.
 
     Returns:
-        ``cells``: a row for each group of networks that differ in their seed only. Columns: `CELL`;
-        seeds; trained, the number of networks that fit the images; nc3, overlap and imbalance,
-        means over these; nc3_error, overlap_error and imbalance_error, their standard errors (nan
-        for fewer than two networks).
+        ``cells``: a row for each group of networks that differ in their seed only.
 
-        ``ranks``: a row for each sweep, or `JOINED`, and each of `AGAINST`. Columns: sweep;
-        against; all_seeds, the seeds of the sweep; seeds, those that have a rank correlation;
-        rank_correlation of NC3 (Spearman's), mean over seeds; low; high; same; strongest, the mean
-        size that a strict order of NC3 would have.
+        ``ranks``: a row for each sweep, or `JOINED`, and each of `AGAINST`.
 
-        ``powers``: the exponents of NC3 = c tau^p decay^q up to ``end``. Columns: sweep; exponent
-        (tau, decay); seeds; value; low; high; same.
+        ``powers``: the exponents of NC3 = c tau^p decay^q up to ``end``.
 
-        ``fits``: points of curves fitted to all networks up to ``end``. Columns: sweep; form
-        (power: c tau^p; exponential: c exp(p tau)); exponent, p; misfit, the root mean square
-        residual of log NC3; tau and nc3 of the point.
+        ``fits``: points of curves fitted to all networks up to ``end``.
 
-        ``mechanisms``: what decay alone explains. Columns: sweep; quantity (overlap, imbalance);
-        tau; measured, the mean over networks up to ``end``; predicted, exp(-tau) or exp(-2 tau).
+        ``mechanisms``: what decay alone explains of the networks up to ``end``.
 
-        ``judged``: the criteria of `RULE`. Columns: sweep; criterion; seeds; value; low; high;
-        same; at_least; at_most; outcome.
+        ``judged``: the criteria of `RULE`.
 
         ``statements``: the outcomes of `STATEMENTS` for the networks of `JOINED`, as in
         `finitewidth.papers.collapse.experiments.over_seeds.outcomes_of_statements`.
     """
     sweeps = inputs["sweeps"]
-    trained = settings["trained"]
+    trained = settings.trained
     fitted = fitting(sweeps, trained)
     normalised = fitted[(fitted["normalised"] == 1) & (fitted["data"] == SHARED)]
     groups = pd.concat([fitted, normalised.assign(sweep=JOINED)]).groupby("sweep", sort=False)
     tables = {"cells": cells(sweeps, trained)}
-    for table, (rows_of_sweep, columns) in TABLES.items():
+    for table, rows_of_sweep in BY_SWEEP.items():
         rows = []
         for sweep, networks in groups:
-            early = networks[networks["tau"] <= settings["end"]]
+            early = networks[networks["tau"] <= settings.end]
             for row in rows_of_sweep(networks, early):
                 rows.append({"sweep": sweep, **row})
-        tables[table] = pd.DataFrame(rows, columns=["sweep", *columns])
+        tables[table] = pd.DataFrame(rows, columns=TABLES[table].names)
     judged = tables["judged"]
     judged_together = judged[judged["sweep"] == JOINED]
     tables["statements"] = outcomes_of_statements(judged_together, STATEMENTS)
@@ -257,15 +304,12 @@ def _mean_of(networks: pd.DataFrame, column: str) -> float:
     return float(networks[column].mean())
 
 
-# table -> the function that makes its rows from the networks of a sweep, all and those up to
-# ``end``; and its columns
-TABLES = {
-    "ranks": (
-        _ranks,
-        ["against", "all_seeds", "seeds", "rank_correlation", "low", "high", "same", "strongest"],
-    ),
-    "powers": (_powers, ["exponent", *SUMMARY]),
-    "fits": (_fits, ["form", "exponent", "misfit", "tau", "nc3"]),
-    "mechanisms": (_mechanisms, ["quantity", "tau", "measured", "predicted"]),
-    "judged": (_judged, JUDGED),
+# table -> the function that makes its rows from the networks of a sweep: all of them, and those up
+# to ``end``
+BY_SWEEP: dict[str, Callable[[pd.DataFrame, pd.DataFrame], Rows]] = {
+    "ranks": _ranks,
+    "powers": _powers,
+    "fits": _fits,
+    "mechanisms": _mechanisms,
+    "judged": _judged,
 }

@@ -6,7 +6,6 @@ blocks, so that no network is trained.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import product
 from typing import Any
 
@@ -14,9 +13,12 @@ import numpy as np
 import pandas as pd
 
 from finitewidth.measures.collapse import ClassParts, bias_gap, nc2, nc3, nc4
+from finitewidth.papers.collapse.columns import flow as columns
 from finitewidth.papers.collapse.experiments import block_flow
 from finitewidth.papers.collapse.experiments.block_flow import BlockKernel, FlowState
+from finitewidth.papers.collapse.settings.flow import Flow
 from finitewidth.records.provenance import seed_for
+from finitewidth.records.tables import Table
 
 # kinds of starts
 ZERO = "zero_invariant"
@@ -24,63 +26,108 @@ FREE = "free_biases"
 RANDOM = "random_weights"
 POSITIVE = "positive_invariant"
 COMPONENTS = ("global", "class", "single")
+# kind of start, name, and keyword arguments of `block_flow.random_start`
+Case = tuple[str, str, dict[str, Any]]
 EARLIER = 4  # quantities of the last time are also given at this fraction of it
+TABLES = {
+    "curves": Table(
+        columns.START,
+        columns.CASE,
+        columns.RUN,
+        columns.TIME,
+        columns.NC1,
+        columns.NC2_OF_FLOW,
+        columns.NC3_OF_FLOW,
+        columns.NC4,
+        columns.H2,
+        columns.MEAN,
+        columns.BIAS_GAP,
+        columns.ALIGNMENT,
+        columns.DRIFT,
+        columns.BOUND,
+    ),
+    "uncentred": Table(
+        columns.CASE_OF_WEIGHTS,
+        columns.RUN,
+        columns.TIME,
+        columns.LARGEST_RESIDUAL,
+        columns.GAP,
+        columns.ERROR,
+    ),
+    "leading": Table(columns.TIME, columns.H2, columns.NC3_OF_FLOW),
+    "frozen": Table(
+        columns.CASE_OF_BIASES,
+        columns.KAPPA_N,
+        columns.BETA,
+        columns.RUN,
+        columns.QUANTITY,
+        columns.VALUE,
+    ),
+    "formulas": Table(
+        columns.CASE_OF_BIASES,
+        columns.KAPPA_N,
+        columns.BETA,
+        columns.ANGLE,
+        columns.FORM,
+        columns.ANGLE_BY_FORMULA,
+    ),
+    "residuals": Table(
+        columns.BLOCKS,
+        columns.RESIDUAL_PART,
+        columns.RUN,
+        columns.REACHED,
+        columns.EIGENVALUE,
+        columns.PREDICTED,
+    ),
+    "orders": Table(columns.METHOD, columns.STEP, columns.DISTANCE, columns.DRIFT),
+}
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: Flow) -> dict[str, pd.DataFrame]:
     """Integrate the flow from five kinds of starts, with frozen biases, and the residuals.
 
-    The settings are those of `finitewidth.papers.collapse.settings.flow.Flow`.
-
     Returns:
-        ``curves``: a row for each start and time. Columns: start (zero_invariant, free_biases,
-        random_weights, positive_invariant); case; run; time; nc1, the variance within classes over
-        the variance of class means; nc2; nc3; nc4, the share of random points at which both rules
-        agree; h2, |H2|; mean, |<h>| over the root mean square norm of centred class means;
-        bias_gap; alignment of W^T W with the features' part of E; drift, |E - E at the start| over
-        |W^T W / m| + |features' part| at the start; bound of h2 where E is positive semidefinite,
-        see `bound_within` (nan elsewhere).
+        ``curves``: a row for each start and time, see `collapse_of`; the bound is `bound_within`.
 
-        ``uncentred``: flows from <h> != 0 and b = 0, at the last time and a quarter of it. Columns:
-        case; run; time; residual, the largest size of an entry of R1; gap, the largest |b - 1/C|;
-        error, the largest |b - 1/C + W <h>|, which is 0 where R1 = 0.
+        ``uncentred``: flows from <h> != 0 and b = 0, at the last time and a quarter of it.
 
-        ``leading``: leading terms from zero_invariant, see `leading_terms`. Columns: time, h2, nc3.
+        ``leading``: leading terms from zero_invariant, see `leading_terms`.
 
-        ``frozen``: flows with frozen biases, at the last time. Columns: case, kappa_n, beta, run,
-        quantity (gamma, theta, nc2, nc3, nc3_earlier, h2, drift), value.
+        ``frozen``: flows with frozen biases, at the last time.
 
-        ``formulas``: gamma and theta by the formulas. Columns: case, kappa_n, beta, quantity, form
-        (printed, corrected), value.
+        ``formulas``: gamma and theta by the formulas.
 
-        ``residuals``: how fast components of residuals fall. Columns: kernel; component; run;
-        eigenvalue; reached, the time at which the norm has fallen to ``below`` of its start;
-        predicted, the same by the eigenvalue.
+        ``residuals``: how fast components of residuals fall.
 
-        ``orders``: a second integrator. Columns: method; step; distance of the state from that of
-        DOP853, relative; drift.
+        ``orders``: a second integrator.
     """
     return {
         "curves": pd.DataFrame(_curves(settings)),
         "uncentred": pd.DataFrame(_uncentred(settings)),
         "leading": pd.DataFrame(leading_terms(_kernel(settings), _times(settings)[1:])),
         "frozen": pd.DataFrame(_frozen(settings)),
-        "formulas": pd.DataFrame(_formulas(settings["frozen"], settings)),
+        "formulas": pd.DataFrame(_formulas(settings)),
         "residuals": pd.DataFrame(_residuals(settings)),
         "orders": pd.DataFrame(_orders(settings)),
     }
 
 
-def _kernel(settings: Mapping[str, Any], **changes: float) -> BlockKernel:
-    """The kernel of the settings, with other values of some blocks."""
-    blocks = {**settings["kernel"], **changes}
-    return BlockKernel(settings["classes"], settings["samples"], **blocks)
+def _kernel(settings: Flow, other_class: float | None = None) -> BlockKernel:
+    """The kernel of the settings, or one with another value between classes."""
+    blocks = settings.kernel
+    return BlockKernel(
+        classes=settings.classes,
+        samples=settings.samples,
+        diagonal=blocks.diagonal,
+        same_class=blocks.same_class,
+        other_class=blocks.other_class if other_class is None else other_class,
+    )
 
 
-def _times(settings: Mapping[str, Any]) -> list[float]:
+def _times(settings: Flow) -> list[float]:
     """0, and the last time divided by powers of the square root of 2."""
-    count = 2 * settings["halvings"]
-    return [0.0, *(settings["time"] * 2 ** (-k / 2) for k in range(count, -1, -1))]
+    count = 2 * settings.halvings
+    return [0.0, *(settings.time * 2 ** (-k / 2) for k in range(count, -1, -1))]
 
 
 def _stream(*words: str | int) -> np.random.Generator:
@@ -89,7 +136,7 @@ def _stream(*words: str | int) -> np.random.Generator:
 
 
 def _path(
-    settings: Mapping[str, Any],
+    settings: Flow,
     kernel: BlockKernel,
     starts: Iterable[tuple[Sequence[str | int], dict[str, Any]]],
     times: Sequence[float],
@@ -100,53 +147,49 @@ def _path(
     Each of ``starts`` is the name of its random numbers, see `_stream`, and the keyword arguments
     of `block_flow.random_start`.
     """
-    sizes = {"features": settings["features"], **settings["start"]}
     states = []
     for words, arguments in starts:
-        states.append(block_flow.random_start(kernel, sizes, _stream(*words), **arguments))
+        rng = _stream(*words)
+        state = block_flow.random_start(kernel, settings.features, settings.start, rng, **arguments)
+        states.append(state)
     start = FlowState(
         weights=np.concatenate([state.weights for state in states]),
         biases=np.concatenate([state.biases for state in states]),
         means=np.concatenate([state.means for state in states]),
         scatter=np.concatenate([state.scatter for state in states]),
     )
-    return block_flow.integrate(kernel, start, times, settings["tolerance"], frozen=frozen)
+    return block_flow.integrate(kernel, start, times, settings.tolerance, frozen=frozen)
 
 
-def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _curves(settings: Flow) -> Iterator[dict[str, Any]]:
     """Rows of ``curves``."""
-    fitting = {"centred": True, "bias": 1 / settings["classes"]}
-    cases = [
+    fitting: dict[str, Any] = {"centred": True, "bias": 1 / settings.classes}
+    cases: list[Case] = [
         (ZERO, "E = 0, b = 1/C", fitting),
         (FREE, "E = 0, b = 0", {"centred": True}),
     ]
-    for scale in settings["weights"]:
+    for scale in settings.weights:
         cases.append((RANDOM, f"random W, scale {scale:g}", fitting | {"weight_scale": scale}))
     # positive semidefinite E, features with a global mean, and biases 0
-    positive = [(POSITIVE, "E >= 0", {"excess": settings["excess"]})]
+    positive: list[Case] = [(POSITIVE, "E >= 0", {"excess": settings.excess})]
     # the steps of an integration depend on all states that are integrated together
     yield from _curves_of(cases, settings)
     yield from _curves_of(positive, settings)
 
 
-def _curves_of(
-    cases: Sequence[tuple[str, str, dict[str, Any]]], settings: Mapping[str, Any]
-) -> Iterator[dict[str, Any]]:
-    """Rows of ``curves`` of cases that are integrated together.
-
-    A case is its kind of start, its name and the keyword arguments of `block_flow.random_start`.
-    """
+def _curves_of(cases: Sequence[Case], settings: Flow) -> Iterator[dict[str, Any]]:
+    """Rows of ``curves`` of cases that are integrated together."""
     kernel = _kernel(settings)
     times = _times(settings)
-    points = _stream("points").standard_normal((settings["probes"], settings["features"]))
-    runs = list(product(cases, range(settings["runs"])))
+    points = _stream("points").standard_normal((settings.probes, settings.features))
+    runs = list(product(cases, range(settings.runs)))
     starts = [((case, run), arguments) for (_, case, arguments), run in runs]
     path = _path(settings, kernel, starts, times)
     drifts = _drifts(kernel, path)
     for index, ((start, case, _), run) in enumerate(runs):
         scatter = float(np.trace(path[0].scatter[index]))
         for time, states, drift in zip(times, path, drifts, strict=True):
-            bound = bound_within(kernel, settings["features"], scatter, time)
+            bound = bound_within(kernel, settings.features, scatter, time)
             yield {
                 "start": start,
                 "case": case,
@@ -171,14 +214,14 @@ def bound_within(kernel: BlockKernel, features: int, scatter: float, time: float
     return math.sqrt(scatter / (1 + 2 * kernel.samples * time * scatter / rank))
 
 
-def _uncentred(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _uncentred(settings: Flow) -> Iterator[dict[str, Any]]:
     """Rows of ``uncentred``: biases at the end of flows whose features have a global mean."""
     kernel = _kernel(settings)
-    times = [0.0, settings["time"] / EARLIER, settings["time"]]
-    scales = {"E = 0": None}
-    for scale in settings["weights"]:
+    times = [0.0, settings.time / EARLIER, settings.time]
+    scales: dict[str, float | None] = {"E = 0": None}
+    for scale in settings.weights:
         scales[f"random W, scale {scale:g}"] = scale
-    runs = list(product(scales, range(settings["runs"])))
+    runs = list(product(scales, range(settings.runs)))
     starts = [(("uncentred", case, run), {"weight_scale": scales[case]}) for case, run in runs]
     path = _path(settings, kernel, starts, times)
     for time, states in zip(times[1:], path[1:], strict=True):
@@ -198,16 +241,20 @@ def _uncentred(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _drifts(kernel: BlockKernel, path: Sequence[FlowState]) -> list[np.ndarray]:
     """|E - E at the start| over the norms of both parts of E at the start, (R,) for each state."""
-    norms = partial(np.linalg.norm, axis=(-2, -1))
     first = path[0]
     at_the_start = block_flow.invariant(kernel, first)
-    scale = norms(first.weight_gram / kernel.samples)
-    scale = scale + norms(block_flow.feature_terms(kernel, first))
+    scale = _norms(first.weight_gram / kernel.samples)
+    scale = scale + _norms(block_flow.feature_terms(kernel, first))
     drifts = []
     for states in path:
         change = block_flow.invariant(kernel, states) - at_the_start
-        drifts.append(norms(change) / scale)
+        drifts.append(_norms(change) / scale)
     return drifts
+
+
+def _norms(matrices: np.ndarray) -> np.ndarray:
+    """Frobenius norm of each of some matrices, (R, n, n)."""
+    return np.asarray(np.linalg.norm(matrices, axis=(-2, -1)))
 
 
 def collapse_of(
@@ -229,12 +276,12 @@ def collapse_of(
     classes = np.arange(len(points)) % kernel.classes
     features = means.T[classes] + radius / math.sqrt(len(means)) * points  # (P, n)
     return {
-        "nc1": scatter / centred**2,
+        "nc1": float(scatter / centred**2),
         "nc2": nc2(parts),
         "nc3": nc3(parts, weights),
         "nc4": nc4(parts, features, weights, biases),
         "h2": math.sqrt(max(scatter, 0.0)),
-        "mean": float(np.linalg.norm(parts.mean)) / radius,
+        "mean": float(np.linalg.norm(parts.mean) / radius),
         "bias_gap": bias_gap(biases),
         "alignment": _cosine(weights.T @ weights, terms),
     }
@@ -266,16 +313,16 @@ def leading_terms(kernel: BlockKernel, times: Sequence[float]) -> list[dict[str,
 # equal biases that are held fixed
 
 
-def _frozen(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _frozen(settings: Flow) -> Iterator[dict[str, Any]]:
     """Rows of ``frozen``."""
-    frozen = settings["frozen"]
-    times = [0.0, settings["time"] / EARLIER, settings["time"]]
-    for other_class, beta in product(frozen["other_class"], frozen["biases"]):
+    frozen = settings.frozen
+    times = [0.0, settings.time / EARLIER, settings.time]
+    for other_class, beta in product(frozen.other_class, frozen.biases):
         kernel = _kernel(settings, other_class=other_class)
         case = _case(other_class, beta)
-        starts = [((case, run), {"bias": beta}) for run in range(settings["runs"])]
+        starts = [((case, run), {"bias": beta}) for run in range(settings.runs)]
         path = _path(settings, kernel, starts, times, frozen=True)
-        for run in range(settings["runs"]):
+        for run in range(settings.runs):
             for quantity, value in _ends_of_frozen(kernel, path, run).items():
                 yield {
                     "case": case,
@@ -319,14 +366,15 @@ def off_diagonal_part(gram: np.ndarray) -> float:
     return float(-off_diagonal / (diagonal - off_diagonal))
 
 
-def _formulas(frozen: Mapping[str, Any], settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _formulas(settings: Flow) -> Iterator[dict[str, Any]]:
     """Values of gamma and theta at the biases that are integrated, and on a grid around them."""
-    biases = frozen["biases"]
-    first = min(biases) - frozen["margin"]
-    last = max(biases) + frozen["margin"]
-    grid = np.linspace(first, last, frozen["points"])
+    frozen = settings.frozen
+    biases = frozen.biases
+    first = min(biases) - frozen.margin
+    last = max(biases) + frozen.margin
+    grid = np.linspace(first, last, frozen.points)
     between = [float(beta) for beta in grid if not np.isclose(beta, biases, rtol=0).any()]
-    for other_class in frozen["other_class"]:
+    for other_class in frozen.other_class:
         kernel = _kernel(settings, other_class=other_class)
         for beta in sorted({*between, *biases}):
             for (quantity, form), value in angles(kernel, beta).items():
@@ -360,15 +408,15 @@ def angles(kernel: BlockKernel, beta: float) -> dict[tuple[str, str], float]:
 # residuals of one output under its own block kernel
 
 
-def _residuals(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _residuals(settings: Flow) -> Iterator[dict[str, Any]]:
     """Rows of ``residuals``."""
-    chosen = settings["residuals"]
-    count = settings["classes"] * settings["samples"]
-    for values in chosen["kernels"]:
-        kernel = BlockKernel(settings["classes"], settings["samples"], *values)
+    chosen = settings.residuals
+    count = settings.classes * settings.samples
+    for values in chosen.kernels:
+        kernel = BlockKernel(settings.classes, settings.samples, *values)
         name = ", ".join(f"{value:g}" for value in values)
-        starts = _stream("residuals", name).standard_normal((count, settings["runs"]))
-        reached = times_to_fall(kernel, starts, chosen["below"], chosen["step"])  # (3, R)
+        starts = _stream("residuals", name).standard_normal((count, settings.runs))
+        reached = times_to_fall(kernel, starts, chosen.below, chosen.step)  # (3, R)
         eigenvalues = (kernel.mu_global, kernel.mu_class, kernel.mu_single)
         for component, eigenvalue, times in zip(COMPONENTS, eigenvalues, reached, strict=True):
             for run, time in enumerate(times):
@@ -378,7 +426,7 @@ def _residuals(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                     "run": run,
                     "reached": float(time),
                     "eigenvalue": eigenvalue,
-                    "predicted": -math.log(chosen["below"]) / eigenvalue,
+                    "predicted": -math.log(chosen.below) / eigenvalue,
                 }
 
 
@@ -420,17 +468,17 @@ def _components(kernel: BlockKernel, residuals: np.ndarray) -> np.ndarray:
 # a second integrator
 
 
-def _orders(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _orders(settings: Flow) -> Iterator[dict[str, Any]]:
     """Rows of ``orders``: the classical Runge-Kutta method beside DOP853, from random weights."""
     kernel = _kernel(settings)
-    time = settings["steps"]["time"]
+    time = settings.steps.time
     starts = []
-    for run, scale in enumerate(settings["weights"]):
+    for run, scale in enumerate(settings.weights):
         starts.append((("orders", run), {"weight_scale": scale}))
     first, exact = _path(settings, kernel, starts, [0.0, time])
     size = np.linalg.norm(exact.flat())
     ends = [("DOP853", math.nan, exact)]
-    for step in settings["steps"]["steps"]:
+    for step in settings.steps.steps:
         ends.append(("RK4", step, block_flow.runge_kutta_4(kernel, first, time, step)))
     for method, step, end in ends:
         drift = _drifts(kernel, [first, end])[-1].max()

@@ -6,58 +6,97 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.data.store import Dataset
 from finitewidth.kernels.trained import output_norms
 from finitewidth.measures.blocks import block_means
 from finitewidth.measures.diagonal import over_smaller_diagonal
-from finitewidth.networks.normalised.plain import build
+from finitewidth.networks.normalised.plain import NormalisedNetwork, build
 from finitewidth.networks.normalised.specs import Network
+from finitewidth.papers.collapse.columns import networks as columns
+from finitewidth.papers.collapse.experiments.images import chosen_images
 from finitewidth.papers.collapse.experiments.training import REPLICA, budget_of, kernels_of
-from finitewidth.training.images import balanced_images
+from finitewidth.papers.collapse.settings.pairs import Images as ChosenImages
+from finitewidth.papers.collapse.settings.pairs import NormalisedNetwork as ChosenNetwork
+from finitewidth.papers.collapse.settings.pairs import Pair
+from finitewidth.records.tables import Table
 
 DIGITS = 6  # significant digits of the entries of kernels in the tables
 END = 0.995  # share of the entries of a map that are at most the value where its colours end
 KERNELS = {"theta": "alignment_theta", "theta_h": "alignment_theta_h"}
+TABLES = {
+    "traced": Table(
+        columns.KERNEL,
+        columns.IMAGE_ROW,
+        columns.IMAGE_COLUMN,
+        columns.CLASS_ROW,
+        columns.CLASS_COLUMN,
+        columns.TRACED,
+        columns.SHARE,
+    ),
+    "norms": Table(
+        columns.KERNEL,
+        columns.UNIT_ROW,
+        columns.UNIT_COLUMN,
+        columns.UNIT_NORM,
+        columns.SHARE,
+    ),
+    "blocks": Table(
+        columns.PAIR,
+        columns.KERNEL,
+        columns.INIT,
+        columns.RATE,
+        columns.EPOCH,
+        columns.MAP_PER_CLASS,
+        columns.DIAGONAL,
+        columns.SAME_CLASS,
+        columns.OTHER_CLASS,
+        columns.BLOCK_RATIO,
+        columns.NORM_RATIO,
+        columns.NORM_OVER_SMALLER,
+        columns.CHOICE,
+        columns.NETWORK,
+        columns.PIXELS,
+    ),
+    "alignments": Table(
+        columns.PAIR,
+        columns.KERNEL,
+        columns.EPOCH,
+        columns.ALIGNMENT,
+    ),
+}
 
 
 def heat_maps(
-    inputs: Mapping[str, Any], settings: Mapping[str, Any], run: pd.Series, facts: Mapping[str, Any]
+    inputs: Mapping[str, Any],
+    training: Pair,
+    per_class: int,
+    run: "pd.Series[Any]",
+    facts: Mapping[str, Any],
 ) -> dict[str, pd.DataFrame]:
     """Compute the maps of one network, and the alignments of its kernels in time.
 
-    Inputs and settings are those of `finitewidth.papers.collapse.experiments.models.measure`.
-    ``run`` is the network at the last epoch, and ``facts`` are further columns of ``blocks``.
+    Inputs are those of `finitewidth.papers.collapse.experiments.models.measure`. The maps are of
+    ``per_class`` images of each class. ``run`` is the network at the last epoch, and ``facts`` are
+    further columns of ``blocks``.
 
     Returns:
-        In all tables, kernel is theta (of the outputs) or theta_h (of the features). Rows of maps
-        are those from the diagonal on; the rest is symmetric. share is the value over the quantile
-        `END` of its map, so that a few large entries do not dim the others, or over its largest
-        entry where this quantile is not positive.
+        Rows of maps are those from the diagonal on; the rest is symmetric. A share is the value
+        over the quantile `END`, so that a few large entries do not dim the others.
 
-        ``traced``: a row for each pair of images, which are grouped by class. Columns: kernel, row,
-        column, class_row, class_column, value, share.
+        ``traced``: a row for each pair of images.
 
         ``norms``: |Theta_ks|_F over these images, a row for each pair of outputs or features.
-        Columns: kernel, row, column, value, share.
 
-        ``blocks``: a row for each kernel. Columns: pair; kernel; init; rate; epoch; per_class;
-        diagonal, same_class and other_class, means over outputs or features; ratio, same over other
-        class; norm_ratio, the median norm off the diagonal over the median norm on it;
-        norm_over_smaller, the median of norms off the diagonal over the smaller of both on it, of
-        pairs where that is not 0; choice, why this network (``printed``, ``collapsed`` or
-        ``best``); network, its name with the number of its layers; pixels, the height of the
-        images.
+        ``blocks``: a row for each kernel.
 
-        ``alignments``: a row for each kernel and measured epoch. Columns: pair, kernel, epoch,
-        value (on the batch of training).
+        ``alignments``: a row for each kernel and measured epoch.
     """
-    training = settings["training"]
-    per_class = settings["maps"]["per_class"]
-    images, labels = map_images(inputs["data"], training["images"], per_class)
-    module = trained_network(training["network"], inputs["weights"], run["replica"], images)
-    gib = training["kernel_gib"]
+    images, labels = map_images(inputs["data"], training.images, per_class)
+    module = trained_network(training.network, inputs["weights"], run["replica"], images)
+    gib = training.kernel_gib
     theta, theta_h = kernels_of(module, images, gib)
     traced = []
     norms = []
@@ -122,9 +161,9 @@ def _alignments(measures: pd.DataFrame, replica: int) -> pd.DataFrame:
     return alignments[["pair", "kernel", "epoch", "value"]]
 
 
-def map_images(data: Any, settings: Mapping[str, Any], per_class: int) -> tuple[Tensor, np.ndarray]:
+def map_images(data: Dataset, chosen: ChosenImages, per_class: int) -> tuple[Tensor, np.ndarray]:
     """The first training images of each class, (S, C, H, W), grouped by class, and their labels."""
-    images = balanced_images(data, **settings)
+    images = chosen_images(data, chosen)
     if per_class > images.per_class:
         raise ConfigError(f"maps.per_class = {per_class}: set at most {images.per_class}")
     index = images.by_class()[:, :per_class].flatten()
@@ -132,8 +171,8 @@ def map_images(data: Any, settings: Mapping[str, Any], per_class: int) -> tuple[
 
 
 def trained_network(
-    network: Mapping[str, Any], weights: Mapping[str, np.ndarray], replica: int, images: Tensor
-) -> nn.Module:
+    network: ChosenNetwork, weights: Mapping[str, np.ndarray], replica: int, images: Tensor
+) -> NormalisedNetwork:
     """A network of a training as a module in eval mode."""
     index = weights[REPLICA].tolist().index(replica)
     state = {}
@@ -141,7 +180,8 @@ def trained_network(
         if name != REPLICA:
             state[name] = torch.from_numpy(np.asarray(array[index]))
     classes = len(state["head.bias"])
-    module = build(Network.from_mapping(network), tuple(images.shape[1:]), classes)
+    _, channels, height, width = images.shape
+    module = build(Network.from_mapping(dict(network)), (channels, height, width), classes)
     module.load_state_dict(state)
     return module.eval()
 

@@ -16,17 +16,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from finitewidth.papers.collapse.columns import networks as of_networks
+from finitewidth.papers.collapse.columns import sweeps as columns
 from finitewidth.papers.collapse.experiments.over_seeds import (
-    JUDGED,
     fitting,
     judged_row,
     outcomes_of_statements,
     over_seeds,
     rank_correlation,
 )
+from finitewidth.papers.collapse.settings.decay import Decay
+from finitewidth.records.tables import Table
 
 CELL = ["network", "epochs", "decay", "tau", "rate", "intrinsic_rate", "rates"]
-SPREAD = ["tau", "across", "at", "least", "most", "seeds", "factor", "low", "high"]
 OTHER = {"decay": "epochs", "epochs": "decay"}  # the column that is equal where one differs
 # criterion -> least and largest value. A power is that of NC3, fitted with a constant for each cell
 # of what is equal: tau and decay, or tau and length.
@@ -58,30 +60,56 @@ STATEMENTS = {
         f"{LARGE}: {OF_DECAY}",
     ],
 }
+TABLES = {
+    "cells": Table(
+        of_networks.NETWORK,
+        columns.EPOCHS,
+        columns.DECAY,
+        columns.TAU,
+        of_networks.RATE,
+        columns.INTRINSIC_RATE,
+        columns.RATES,
+        columns.RUNS_OF_CELL,
+        columns.FITTING_RUNS,
+        columns.NC3_MEAN,
+        columns.NC3_ERROR,
+    ),
+    "spreads": Table(
+        columns.TAU,
+        columns.ACROSS,
+        columns.AT,
+        columns.LEAST,
+        columns.MOST,
+        columns.SEEDS,
+        columns.FACTOR,
+        columns.LOW,
+        columns.HIGH,
+    ),
+    "judged": Table(*columns.JUDGED),
+    "statements": Table(*columns.STATEMENTS),
+}
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: Decay) -> dict[str, pd.DataFrame]:
     """Compare NC3 at equal tau between lengths of training and between decays.
 
     A network counts if it fits at least ``trained`` of the training images and has a finite NC3.
-    The input ``runs`` is that of `collapse_lengths`, and the settings are those of
-    `finitewidth.papers.collapse.settings.decay.Decay`.
+    The input ``runs`` is that of `collapse_lengths`.
 
     Returns:
         ``cells`` and ``spreads``: those of `cells` and `spreads`.
 
-        ``judged``: a row for each criterion of `RULE`. Columns: criterion, seeds, value, low, high,
-        same, at_least, at_most, outcome; see
+        ``judged``: a row for each criterion of `RULE`; see
         `finitewidth.papers.collapse.experiments.over_seeds`.
 
         ``statements``: the outcomes of `STATEMENTS`.
     """
     runs = inputs["runs"]
-    networks = fitting(runs, settings["trained"])
-    rows = judged(networks, settings["small_tau"], settings["strong_decay"])
-    table = pd.DataFrame(rows, columns=JUDGED)
+    networks = fitting(runs, settings.trained)
+    rows = judged(networks, settings.small_tau, settings.strong_decay)
+    table = pd.DataFrame(rows, columns=TABLES["judged"].names)
     return {
-        "cells": cells(runs, settings["trained"]),
+        "cells": cells(runs, settings.trained),
         "spreads": spreads(networks),
         "judged": table,
         "statements": outcomes_of_statements(table, STATEMENTS),
@@ -92,8 +120,7 @@ def cells(runs: pd.DataFrame, trained: float) -> pd.DataFrame:
     """Means over the seeds of the networks that fit ``trained`` of the training images.
 
     Returns:
-        A row for each cell of the grid. Columns: `CELL`; seeds; trained, how many of them fit; nc3;
-        nc3_error, its standard error (nan for fewer than two).
+        A row for each cell of the grid.
     """
     rows = []
     for key, networks in runs.groupby(CELL, sort=False):
@@ -115,9 +142,7 @@ def spreads(fitted: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         A row for each tau and length, across decays, and for each tau and decay, across lengths.
-        Columns: tau; across (decay, epochs); at, the length or decay that is equal; least and most,
-        the two ends; seeds; factor, the geometric mean over seeds of NC3 at ``least`` over NC3 at
-        ``most``; low and high, its interval by Student's t.
+        The interval is that by Student's t.
     """
     rows = []
     for across, equal in OTHER.items():
@@ -139,7 +164,7 @@ def spreads(fitted: pd.DataFrame) -> pd.DataFrame:
                 "high": math.exp(logs["high"]),
             }
             rows.append(row)
-    return pd.DataFrame(rows, columns=SPREAD)
+    return pd.DataFrame(rows, columns=TABLES["spreads"].names)
 
 
 def log_ratio(networks: pd.DataFrame, across: str, least: float, most: float) -> float:
@@ -166,7 +191,7 @@ def power(networks: pd.DataFrame, column: str, equal: list[str]) -> float:
     return float((x * y).sum()) / norm2
 
 
-def judged(fitted: pd.DataFrame, small_tau: float, strong_decay: float) -> Iterator[dict]:
+def judged(fitted: pd.DataFrame, small_tau: float, strong_decay: float) -> Iterator[dict[str, Any]]:
     """Rows of the table ``judged``: each criterion of `RULE` that some seed has."""
     large = fitted["tau"] > small_tau
     ranges = {

@@ -12,59 +12,65 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.papers.collapse.columns import networks, sweeps
 from finitewidth.papers.collapse.experiments import sweep
+from finitewidth.papers.collapse.experiments.images import chosen_images
+from finitewidth.papers.collapse.settings.decay import Lengths
+from finitewidth.records.tables import Table
 from finitewidth.training.checkpoints import Checkpoints, stored_map
-from finitewidth.training.images import Images, balanced_images
+from finitewidth.training.images import Images
 
-COLUMNS = (
-    "network",
-    "seed",
-    "epochs",
-    "decay",
-    "rate",
-    "intrinsic_rate",
-    "rates",
-    "tau",
-    *sweep.MEASURED,
-    "train_accuracy",
-    "test_accuracy",
-)
+TABLES = {
+    "runs": Table(
+        networks.NETWORK,
+        sweeps.SEED,
+        sweeps.EPOCHS,
+        sweeps.DECAY,
+        networks.RATE,
+        sweeps.INTRINSIC_RATE,
+        sweeps.RATES,
+        sweeps.TAU,
+        networks.NC1_RATIO,
+        networks.NC2,
+        networks.NC3,
+        sweeps.OVERLAP,
+        sweeps.IMBALANCE,
+        networks.TRAIN_ACCURACY,
+        networks.TEST_ACCURACY,
+    ),
+}
 
 
 def measure(
-    inputs: Mapping[str, Any], settings: Mapping[str, Any], checkpoints: Checkpoints | None = None
+    inputs: Mapping[str, Any], settings: Lengths, checkpoints: Checkpoints | None = None
 ) -> dict[str, pd.DataFrame]:
     """Train the networks of all seeds on ``data`` at every length, and measure them at the end.
 
     Every length has the same shape of schedule (``decay_rate_at`` are shares of the epochs).
     Networks of one seed start from the same weights at every length, and see the same batches in
-    the epochs that they share. The settings are those of
-    `finitewidth.papers.collapse.settings.decay.Lengths`.
+    the epochs that they share.
 
     Returns:
-        ``runs``: a row for each network, with `COLUMNS`. intrinsic_rate is rate * decay / (1 -
-        momentum) at the start. The others are those of
-        `finitewidth.papers.collapse.experiments.sweep`.
+        ``runs``: a row for each network, as in `finitewidth.papers.collapse.experiments.sweep`.
     """
-    images = balanced_images(inputs["data"], **settings["images"])
-    lengths_and_seeds = list(product(settings["epochs"], range(settings["runs"])))
+    images = chosen_images(inputs["data"], settings.images)
+    lengths_and_seeds = list(product(settings.epochs, range(settings.runs)))
     train = partial(networks_of, images, settings)
     rows = []
-    for networks in stored_map(train, lengths_and_seeds, checkpoints, "lengths and seeds"):
-        rows += networks
-    return {"runs": pd.DataFrame(rows)[list(COLUMNS)]}
+    for trained in stored_map(train, lengths_and_seeds, checkpoints, "lengths and seeds"):
+        rows += trained
+    return {"runs": pd.DataFrame(rows)[TABLES["runs"].names]}
 
 
 def networks_of(
-    images: Images, settings: Mapping[str, Any], length_and_seed: tuple[int, int]
+    images: Images, settings: Lengths, length_and_seed: tuple[int, int]
 ) -> list[dict[str, Any]]:
     """Rows of ``runs`` for a length, in epochs, and a seed."""
     epochs, seed = length_and_seed
-    training = {**settings, "epochs": epochs, "control_rates": []}
     stream = f"collapse/lengths/{seed}"
-    rows = sweep.trained(images, training, stream, start_decay=settings["start_decay"])
+    rows = sweep.trained(images, settings, epochs, stream, start_decay=settings.start_decay)
     for row in rows:
         row["seed"] = seed
         row["epochs"] = epochs
-        row["intrinsic_rate"] = row["rate"] * row["decay"] / (1 - settings["momentum"])
+        row["intrinsic_rate"] = row["rate"] * row["decay"] / (1 - settings.momentum)
     return rows

@@ -14,8 +14,18 @@ import pandas as pd
 from finitewidth.common.errors import ConfigError
 from finitewidth.data.store import Dataset
 from finitewidth.networks.normalised.specs import Network, feature_count, title
-from finitewidth.papers.collapse.experiments.heat_maps import heat_maps
+from finitewidth.papers.collapse.columns import networks as columns
+from finitewidth.papers.collapse.experiments import heat_maps
 from finitewidth.papers.collapse.experiments.training import grid_rate
+from finitewidth.papers.collapse.settings.pairs import (
+    Images,
+    Map,
+    Pair,
+    Picking,
+    ShownModels,
+    Smoothing,
+)
+from finitewidth.records.tables import Table
 
 LAST = (
     "pair",
@@ -67,57 +77,101 @@ PICKED = (
 )
 NONE = "none"  # step of a model that was not found
 EQUAL = 1e-9  # accuracies that differ by less are equal
+TABLES = {
+    "rates": Table(
+        columns.PAIR,
+        columns.INIT,
+        columns.RATE_INDEX,
+        columns.RATE,
+        columns.TAU,
+        columns.NC1,
+        columns.NC1_RATIO,
+        columns.NC2,
+        columns.NC3,
+        columns.TEST_ACCURACY,
+        columns.TRAIN_ACCURACY,
+        columns.E_NORM,
+        columns.E_RELATIVE,
+        columns.INVARIANT_ALIGNMENT,
+        columns.ALIGNMENT_THETA_H,
+        columns.DEAD,
+        columns.PICKED,
+        columns.TRAINED,
+        columns.KERNEL_PER_CLASS,
+        columns.NETWORK,
+        columns.PIXELS,
+    ),
+    "picks": Table(
+        columns.PAIR,
+        columns.INIT,
+        columns.MODEL,
+        columns.FOUND,
+        columns.CONDITION,
+        columns.TRIED,
+        *columns.PICKED_NETWORK,
+    ),
+    "curves": Table(
+        columns.PAIR,
+        columns.INIT,
+        columns.MODEL,
+        columns.RATE,
+        columns.EPOCH,
+        columns.QUANTITY,
+        columns.MEASURE,
+        columns.SMOOTH_MEASURE,
+    ),
+    "ends": Table(
+        columns.PAIR, columns.INIT, columns.MODEL, columns.QUANTITY_AT_END, columns.MEASURE
+    ),
+    "lines": Table(
+        columns.PAIR, columns.INIT, columns.MODEL, columns.FITTING_EPOCH, columns.THRESHOLD
+    ),
+    **heat_maps.TABLES,
+}
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: ShownModels) -> dict[str, pd.DataFrame]:
     """Choose the models of a pair, and collect what the figures show of them.
 
     The inputs are ``history``, ``measures`` and ``weights`` of the training of the pair, and
-    ``data``, its dataset. The settings are those of
-    `finitewidth.papers.collapse.settings.pairs.Models`, and three more: ``training`` has those of
-    the training, ``trained`` is the training accuracy from which a network counts as trained, and
-    ``maps`` has those of `finitewidth.papers.collapse.settings.pairs.Map`, or is null for no maps.
+    ``data``, its dataset.
 
     Returns:
-        ``rates``: a row for each network at the last epoch. Columns: `LAST`; picked (collapsed,
-        other or empty); trained, 1 if the training accuracy reaches the setting ``trained`` and 0
-        if not; per_class, the images of each class in its kernels; network, its name with the
-        number of its layers; pixels, the height of the images that it sees.
+        ``rates``: a row for each network at the last epoch.
 
         ``picks``: see `picks`.
 
-        ``curves``: a row for each picked model, measured epoch and quantity of `CURVES`. Columns:
-        pair, init, model, rate, epoch, quantity, value, smooth.
+        ``curves``: a row for each picked model, measured epoch and quantity of `CURVES`.
 
-        ``ends``: the picked models at the last epoch. Columns: pair, init, model, quantity (`ENDS`,
-        and kappa_ratio and gamma_ratio, same class over other class), value.
+        ``ends``: the picked models at the last epoch, a row for each quantity of `ENDS` and two
+        ratios of kernels.
 
-        ``lines``: when the picked models fit the images. Columns: pair; init; model; epoch, the
-        first whose last ten batches have at least the training accuracy ``threshold`` (nan if
-        there is none); threshold.
+        ``lines``: when the picked models fit the images.
 
         ``traced``, ``norms``, ``blocks``, ``alignments``: see
         `finitewidth.papers.collapse.experiments.heat_maps`. They are missing if ``maps`` is null.
     """
     history = inputs["history"]
     measures = inputs["measures"]
-    training = settings["training"]
-    network = Network.from_mapping(training["network"])
+    training = settings.training
+    network = Network.from_mapping(dict(training.network))
     ends = _ends(history, measures, feature_count(network))
-    chosen = picks(ends, settings["picking"])
+    chosen = picks(ends, settings.picking)
     models = chosen.loc[chosen["found"] == 1, [*MODEL, "replica"]]
-    facts = {"network": title(network), "pixels": _pixels(training["images"], inputs["data"])}
+    facts = {"network": title(network), "pixels": _pixels(training.images, inputs["data"])}
     last = ends.merge(models, on=NETWORK)
     tables = {
         "rates": _rates(ends, models, settings, facts),
         "picks": chosen,
-        "curves": curves(measures.merge(models, on=NETWORK), settings["smoothing"]),
+        "curves": curves(measures.merge(models, on=NETWORK), settings.smoothing),
         "ends": _quantities(last),
-        "lines": lines(history, models, settings["threshold"]),
+        "lines": lines(history, models, settings.threshold),
     }
-    if settings["maps"] is not None:
-        run, choice = mapped(ends, models, settings["maps"], training)
-        tables |= heat_maps(inputs, settings, run, {"choice": choice, **facts})
+    maps = settings.maps
+    if maps is not None:
+        run, choice = mapped(ends, models, maps, training)
+        why = {"choice": choice, **facts}
+        tables |= heat_maps.heat_maps(inputs, training, maps.per_class, run, why)
     return tables
 
 
@@ -133,25 +187,24 @@ def _ends(history: pd.DataFrame, measures: pd.DataFrame, features: int) -> pd.Da
     return ends.merge(history[[*key, "train_accuracy"]], on=key)
 
 
-def _pixels(images: Mapping[str, Any], data: Dataset) -> int:
+def _pixels(images: Images, data: Dataset) -> int:
     """Height of the images that the networks see."""
-    return images["size"] or data.train_images.shape[1] // images["pool"]
+    return images.size or data.train_images.shape[1] // images.pool
 
 
 def _rates(
     ends: pd.DataFrame,
     models: pd.DataFrame,
-    settings: Mapping[str, Any],
+    settings: ShownModels,
     facts: Mapping[str, Any],
 ) -> pd.DataFrame:
     """The table ``rates`` of `measure`."""
     picked = models.rename(columns={"model": "picked"})
     rates = ends[["replica", *LAST]].merge(picked, on=NETWORK, how="left").drop(columns="replica")
-    trained = rates["train_accuracy"] >= settings["trained"]
-    rates = rates.fillna({"picked": ""})
+    trained = rates["train_accuracy"] >= settings.trained
     return rates.assign(
         trained=trained.astype(int),
-        per_class=settings["training"]["kernel_per_class"],
+        per_class=settings.training.kernel_per_class,
         **facts,
     )
 
@@ -165,7 +218,7 @@ def _quantities(last: pd.DataFrame) -> pd.DataFrame:
     return quantities.melt(MODEL, var_name="quantity", value_name="value")
 
 
-def picks(rates: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
+def picks(rates: pd.DataFrame, picking: Picking) -> pd.DataFrame:
     """Choose the two models of each initialisation from the networks at the last epoch.
 
     Networks of which more than the share ``dead`` of the features is 0 on the whole batch (their
@@ -185,19 +238,18 @@ def picks(rates: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     Of those that meet it, ``other`` has the largest sum of NC2 and NC3.
 
     Returns:
-        Columns: pair; init; model; found, 0 or 1; step, the condition that was met, or `NONE`;
-        tried, the number of networks that met its accuracies (for `NONE` those of the last
-        condition); and `PICKED`, nan if there is no such model.
+        Two rows for each initialisation, with `NONE` as the condition that was met and nan in
+        `PICKED` where there is no such model.
     """
     rows = []
     for (pair, init), runs in rates.groupby(["pair", "init"], sort=False):
         finite = np.isfinite(runs[[*RANKED, "test_accuracy"]]).all(axis=1)
-        sound = runs[finite & (runs["dead_share"] <= settings["dead"])]
-        near = _near(sound, settings["within"])
-        collapsed = _collapsed(near, settings["collapsed_nc3"])
+        sound = runs[finite & (runs["dead_share"] <= picking.dead)]
+        near = _near(sound, picking.within)
+        collapsed = _collapsed(near, picking.collapsed_nc3)
         models = {
-            COLLAPSED: (collapsed, _step(settings["within"]), len(near)),
-            OTHER: _other(sound, collapsed, settings),
+            COLLAPSED: (collapsed, _step(picking.within), len(near)),
+            OTHER: _other(sound, collapsed, picking),
         }
         for model, (run, step, tried) in models.items():
             key = {"pair": pair, "init": init, "model": model}
@@ -222,15 +274,15 @@ def _collapsed(near: pd.DataFrame, bound: float | None) -> pd.Series | None:
 
 
 def _other(
-    runs: pd.DataFrame, collapsed: pd.Series | None, settings: Mapping[str, Any]
+    runs: pd.DataFrame, collapsed: pd.Series | None, picking: Picking
 ) -> tuple[pd.Series | None, str, int]:
     """The model, the condition that it meets, and how many meet the accuracies of this one."""
-    for within, train, step in _steps(settings):
+    for within, train, step in _steps(picking):
         near = _near(runs, within)
         near = near[near["train_accuracy"] >= train - EQUAL]
-        far = near[near["nc3"] > settings["nc3"]]
+        far = near[near["nc3"] > picking.nc3]
         if collapsed is not None:
-            far = far[far["nc3"] >= settings["contrast"] * collapsed["nc3"]]
+            far = far[far["nc3"] >= picking.contrast * collapsed["nc3"]]
             far = far.drop(index=collapsed.name, errors="ignore")
         if not far.empty:
             farthest = (far["nc2"] + far["nc3"]).idxmax()
@@ -238,12 +290,12 @@ def _other(
     return None, NONE, len(near)
 
 
-def _steps(settings: Mapping[str, Any]) -> Iterator[tuple[float, float, str]]:
+def _steps(picking: Picking) -> Iterator[tuple[float, float, str]]:
     """Distance from the best test accuracy, training accuracy, and the words for both."""
-    near = settings["other_within"]
-    far = settings["widened"]
-    train = settings["train"]
-    relaxed = settings["relaxed_train"]
+    near = picking.other_within
+    far = picking.widened
+    train = picking.train
+    relaxed = picking.relaxed_train
     yield near, train, _step(near)
     yield far, train, _step(far)
     yield far, relaxed, f"{_step(far)}, training accuracy {relaxed:g}"
@@ -263,7 +315,7 @@ def _step(within: float) -> str:
 
 
 def mapped(
-    ends: pd.DataFrame, models: pd.DataFrame, maps: Mapping[str, Any], training: Mapping[str, Any]
+    ends: pd.DataFrame, models: pd.DataFrame, maps: Map, training: Pair
 ) -> tuple[pd.Series, str]:
     """Choose the network that the heat maps show, a row of ``ends``, with the reason.
 
@@ -274,14 +326,14 @@ def mapped(
     Raises:
         ConfigError: no network of the initialisation has finite measures.
     """
-    runs = ends[(ends["init"] == maps["init"]) & np.isfinite(ends["nc3"])]
+    runs = ends[(ends["init"] == maps.init) & np.isfinite(ends["nc3"])]
     if runs.empty:
         raise ConfigError(
-            f"maps.init = {maps['init']}: no network of this initialisation has finite measures at "
+            f"maps.init = {maps.init}: no network of this initialisation has finite measures at "
             "the end; use smaller rates"
         )
-    if maps["rate_index"] is not None:
-        printed_rate = grid_rate(training["rates"], maps["rate_index"])
+    if maps.rate_index is not None:
+        printed_rate = grid_rate(training.rates, maps.rate_index)
         printed = runs[np.isclose(runs["rate"], printed_rate, rtol=1e-6, atol=0)]
         if not printed.empty:
             return printed.iloc[0], "printed"
@@ -292,7 +344,7 @@ def mapped(
     return runs.loc[runs["test_accuracy"].idxmax()], "best"
 
 
-def curves(rows: pd.DataFrame, smoothing: Mapping[str, Any]) -> pd.DataFrame:
+def curves(rows: pd.DataFrame, smoothing: Smoothing) -> pd.DataFrame:
     """Measures of the picked models in time, raw and smoothed."""
     keys = [*MODEL, "rate"]
     parts = []
@@ -314,16 +366,16 @@ def curves(rows: pd.DataFrame, smoothing: Mapping[str, Any]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def smoothed(values: np.ndarray, smoothing: Mapping[str, Any]) -> np.ndarray:
+def smoothed(values: np.ndarray, smoothing: Smoothing) -> np.ndarray:
     """Smooth a curve (T,) as ``collapse`` Figure 2 does, by the filter of Savitzky and Golay.
 
     A curve with fewer than ``fewest`` points, or with a value that is not finite, stays as it is.
     """
     from scipy.signal import savgol_filter
 
-    if len(values) < smoothing["fewest"] or not np.isfinite(values).all():
+    if len(values) < smoothing.fewest or not np.isfinite(values).all():
         return values
-    return savgol_filter(values, smoothing["window"], smoothing["degree"])
+    return savgol_filter(values, smoothing.window, smoothing.degree)
 
 
 def lines(history: pd.DataFrame, models: pd.DataFrame, threshold: float) -> pd.DataFrame:

@@ -14,8 +14,6 @@ LEVEL = 0.95  # of intervals over seeds
 HOLDS = "holds"
 FAILS = "fails"
 UNDECIDED = "undecided"
-SUMMARY = ("seeds", "value", "low", "high", "same")  # columns of a summary, see `over_seeds`
-JUDGED = ["criterion", *SUMMARY, "at_least", "at_most", "outcome"]
 
 
 def fitting(runs: pd.DataFrame, trained: float) -> pd.DataFrame:
@@ -117,7 +115,7 @@ def outcomes_of_statements(
     of a criterion are missing.
 
     Returns:
-        Each statement: statement, outcome, refuted_by (the first criterion that fails, or none).
+        A row for each statement.
     """
     known = judged.set_index("criterion")["outcome"].to_dict()
     rows = []

@@ -5,7 +5,7 @@ gives it. So NC3 at equal tau can be compared between decays and rates that diff
 have their own initial weights and batches; networks of one seed share both.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import product
 from typing import Any
@@ -20,90 +20,98 @@ from finitewidth.measures.collapse import class_parts, nc1_ratio, nc2, nc3
 from finitewidth.networks.normalised.plain import build, initial_state
 from finitewidth.networks.normalised.specs import Network, title
 from finitewidth.networks.normalised.stacked import StackedNetwork
+from finitewidth.papers.collapse.columns import networks, sweeps
+from finitewidth.papers.collapse.experiments.images import chosen_images, shape_of
+from finitewidth.papers.collapse.settings.decay import DecayedTraining, Sweep
+from finitewidth.records.tables import Table
 from finitewidth.training.checkpoints import Checkpoints, CheckpointStore
-from finitewidth.training.images import Images, balanced_images
+from finitewidth.training.images import Images
 from finitewidth.training.normalised import NormalisedPlan, train
 from finitewidth.training.optimisers import Schedule
 
 HEAD = "head.weight"
 MEASURED = ("nc1_ratio", "nc2", "nc3", "overlap", "imbalance")
-COLUMNS = (
-    "sweep",
-    "data",
-    "network",
-    "normalised",
-    "seed",
-    "decay",
-    "rate",
-    "rates",
-    "tau",
-    *MEASURED,
-    "train_accuracy",
-    "test_accuracy",
-)
+TABLES = {
+    "runs": Table(
+        sweeps.SWEEP,
+        sweeps.DATA,
+        networks.NETWORK,
+        sweeps.NORMALISED,
+        sweeps.SEED,
+        sweeps.DECAY,
+        networks.RATE,
+        sweeps.RATES,
+        sweeps.TAU,
+        networks.NC1_RATIO,
+        networks.NC2,
+        networks.NC3,
+        sweeps.OVERLAP,
+        sweeps.IMBALANCE,
+        networks.TRAIN_ACCURACY,
+        networks.TEST_ACCURACY,
+    ),
+}
 
 
 def measure(
-    inputs: Mapping[str, Any], settings: Mapping[str, Any], checkpoints: Checkpoints | None = None
+    inputs: Mapping[str, Any], settings: Sweep, checkpoints: Checkpoints | None = None
 ) -> dict[str, pd.DataFrame]:
     """Train the networks of all seeds on ``data``, and measure them at the end.
 
-    The settings are those of `finitewidth.papers.collapse.settings.decay.Sweep`.
-
     Returns:
-        ``runs``: a row for each network. Columns: sweep; data, the role of the dataset; network,
-        its name with the number of layers; normalised, 1 with batch normalisation and 0 without;
-        seed; those of `cases_of`; nc1_ratio, nc2 and nc3, in eval mode on the last batch; overlap,
-        <W, W0> / |W0|^2 of the last layer W with itself at the start; imbalance, |imbalances| over
-        that at the start, see `imbalances` (nan with batch normalisation); train_accuracy in the
-        last epoch; test_accuracy.
+        ``runs``: a row for each network, with the values at the end of its training. Those of
+        neural collapse are in eval mode on the last batch; see `imbalances`.
     """
-    images = balanced_images(inputs["data"], **settings["images"])
-    key = {"sweep": settings["sweep"], "data": settings["dataset"]}
+    images = chosen_images(inputs["data"], settings.images)
+    key = {"sweep": settings.sweep, "data": settings.dataset}
     rows = []
-    for seed in in_turn(range(settings["runs"]), "seeds"):
-        stream = f"collapse/sweep/{settings['sweep']}/{seed}"
+    for seed in in_turn(range(settings.runs), "seeds"):
+        stream = f"collapse/sweep/{settings.sweep}/{seed}"
         store = checkpoints.store(stream) if checkpoints else None
-        for row in trained(images, settings, stream, store):
+        for row in trained(
+            images, settings, settings.epochs, stream, store, controls=settings.control_rates
+        ):
             rows.append({**row, **key, "seed": seed})
-    return {"runs": pd.DataFrame(rows)[list(COLUMNS)]}
+    return {"runs": pd.DataFrame(rows)[TABLES["runs"].names]}
 
 
 def trained(
     images: Images,
-    settings: Mapping[str, Any],
+    settings: DecayedTraining,
+    epochs: int,
     stream: str,
     store: CheckpointStore | None = None,
+    *,
+    controls: Sequence[float] = (),
     start_decay: float | None = None,
 ) -> list[dict[str, Any]]:
     """Train the networks of a seed for ``epochs``, and measure them at the end.
 
-    The settings are those of `finitewidth.papers.collapse.settings.decay.DecayedTraining`, with
-    ``epochs`` and ``control_rates``. Initial weights and batches are drawn from ``stream``,
-    whatever the length of the training. ``start_decay`` is that of `start_of`.
+    Initial weights and batches are drawn from ``stream``, whatever the length of the training.
+    ``controls`` are the rates of networks without decay, and ``start_decay`` is that of `start_of`.
 
     Returns:
         Each network: network, normalised, those of `cases_of` and of `MEASURED`, train_accuracy
         and test_accuracy, as in `measure`.
     """
-    network = Network.from_mapping(settings["network"])
-    epochs = settings["epochs"]
-    steps = epochs * (images.per_class // settings["batch_per_class"])
-    cases = cases_of(settings, steps)
-    module = build(network, images.shape, images.outputs)
-    state = initial_state(module, settings["init"], stream)
+    network = Network.from_mapping(dict(settings.network))
+    steps = epochs * (images.per_class // settings.batch_per_class)
+    cases = cases_of(settings, steps, controls)
+    shape = shape_of(images)
+    module = build(network, shape, images.outputs)
+    state = initial_state(module, settings.init, stream)
     states = [start_of(network, state, case["decay"], start_decay) for case in cases]
-    stack = StackedNetwork(network, images.shape, images.outputs, states)
+    stack = StackedNetwork(network, shape, images.outputs, states)
     plan = NormalisedPlan(
         rates=tuple(case["rate"] for case in cases),
         order=stream,
         decay=tuple(case["decay"] for case in cases),
-        decay_rate_at=tuple(settings["decay_rate_at"]),
+        decay_rate_at=tuple(settings.decay_rate_at),
         measure_at=(epochs,),
         epochs=epochs,
-        batch_per_class=settings["batch_per_class"],
-        momentum=settings["momentum"],
-        loss=settings["loss"],
+        batch_per_class=settings.batch_per_class,
+        momentum=settings.momentum,
+        loss=settings.loss,
     )
     result = train(stack, images, plan, partial(_ends, network, state), store)
     last_epoch = [row for row in result.history if row["epoch"] == epochs]
@@ -114,29 +122,32 @@ def trained(
     return rows
 
 
-def cases_of(settings: Mapping[str, Any], steps: int) -> list[dict[str, float]]:
+def cases_of(
+    settings: DecayedTraining, steps: int, controls: Sequence[float] = ()
+) -> list[dict[str, float]]:
     """Weight decay and initial rate of the networks of a seed, and sums over this many steps.
 
     ``rates`` is the sum of the rate, over 1 - momentum; ``tau`` is ``rates * decay``. Networks that
-    would need more than ``largest_rate`` are left out. Those of ``control_rates`` have no decay.
+    would need more than ``largest_rate`` are left out. Those at the rates ``controls`` have no
+    decay.
 
     Raises:
         ConfigError: no network with decay is left.
     """
-    schedule = Schedule(settings["decay_rate_at"], steps)
-    total = schedule.total(steps) / (1 - settings["momentum"])  # ``rates`` at the rate 1
+    schedule = Schedule(settings.decay_rate_at, steps)
+    total = schedule.total(steps) / (1 - settings.momentum)  # ``rates`` at the rate 1
     cases = []
-    for decay, tau in product(settings["decays"], settings["taus"]):
+    for decay, tau in product(settings.decays, settings.taus):
         rates = tau / decay
         rate = rates / total
-        if rate <= settings["largest_rate"]:
+        if rate <= settings.largest_rate:
             cases.append({"decay": decay, "rate": rate, "rates": rates, "tau": tau})
     if not cases:
         raise ConfigError(
-            f"largest_rate = {settings['largest_rate']}: {steps} steps need a larger rate for "
+            f"largest_rate = {settings.largest_rate}: {steps} steps need a larger rate for "
             "every one of taus; set a larger one, or train for longer"
         )
-    for rate in settings["control_rates"]:
+    for rate in controls:
         cases.append({"decay": 0.0, "rate": rate, "rates": rate * total, "tau": 0.0})
     return cases
 

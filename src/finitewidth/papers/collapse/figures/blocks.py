@@ -10,8 +10,9 @@ from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 
 from finitewidth.figures import kernel_maps, style
+from finitewidth.papers.collapse.columns import networks as columns
 from finitewidth.papers.collapse.figures.looks import SEEN, name_network
-from finitewidth.records import fields
+from finitewidth.records.tables import Table
 
 UPPER = 2.75  # inches, height of the line of panes a and b
 LOWER = 2.0  # inches, height of the line of panes c to e
@@ -31,18 +32,18 @@ TITLES = {
     "e": r"alignment with the labels",
 }
 MAPS = {"a": "theta", "b": "theta_h", "c": "theta", "d": "theta_h"}
-FIELDS = {
-    "panel": fields.text("letter of the pane; a to d are maps, e are curves"),
-    "kernel": fields.text("theta: of the outputs; theta_h: of the features"),
-    "row": fields.number("place of the first image, output or feature, from 0"),
-    "column": fields.number("place of the second one, not before the first: maps are symmetric"),
-    "class_row": fields.number("class of the first image, in a and b"),
-    "class_column": fields.number("class of the second image, in a and b"),
-    "share": fields.number("entry of a map over the 99.5th percentile of its entries"),
-    "epoch": fields.number("epoch of the training, in e", "epoch"),
-    "alignment": fields.number("cosine of the traced kernel and that of the labels, in e"),
-    **SEEN,
-}
+TABLE = Table(
+    columns.PANE_OF_MAPS,
+    columns.KERNEL,
+    columns.ROW_SHOWN,
+    columns.COLUMN_SHOWN,
+    columns.CLASS_ROW_SHOWN,
+    columns.CLASS_COLUMN_SHOWN,
+    columns.SHARE_SHOWN,
+    columns.EPOCH_OF_CURVE,
+    columns.ALIGNMENT_SHOWN,
+    *SEEN,
+)
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -57,9 +58,9 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         parts.append(rows[rows["kernel"] == kernel].assign(panel=letter))
     curves = tables["alignments"].rename(columns={"value": "alignment"})
     parts.append(curves.assign(panel="e"))
-    network = {name: tables["blocks"][name].iloc[0] for name in SEEN}
+    network = {column.name: tables["blocks"][column.name].iloc[0] for column in SEEN}
     rows = pd.concat(parts, ignore_index=True).assign(**network)
-    return rows.reindex(columns=list(FIELDS))
+    return rows.reindex(columns=TABLE.names)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

@@ -13,7 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
 from finitewidth.figures import style
-from finitewidth.records import fields
+from finitewidth.papers.collapse.columns import sweeps as columns
+from finitewidth.records.tables import Table
+from finitewidth.settings.sections import Section
 
 HEIGHT = 5.1  # inches
 JOINED = "with_normalisation"  # what the experiment calls all sweeps with batch normalisation
@@ -45,38 +47,40 @@ FIT_LINES = {  # form of a fit -> its line and its formula
     "exponential": (":", r"$e^{{{0:.2f}\tau}}$"),
 }
 ROOM = 0.34  # share of a panel below the lowest bar, for rank correlations
-FIELDS = {
-    "panel": fields.text(
-        "cell: mean over seeds; rank: rank correlation; fit: a point of a fitted "
-        "curve; decay_alone: a prediction"
-    ),
-    "sweep": fields.text("vgg, resnet, fully_connected, patches, or with_normalisation"),
-    "quantity": fields.text(
-        "column on the axis of a rank correlation; overlap or imbalance; power or exponential"
-    ),
-    "decay": fields.number("weight decay"),
-    "rate": fields.number("initial learning rate"),
-    "rates": fields.number("sum over all steps of the rate, over 1 - momentum"),
-    "tau": fields.number("sum over all steps of rate times weight decay, over 1 - momentum"),
-    "trained": fields.number("networks that fit the training images, of the seeds"),
-    "seeds": fields.number("networks, or seeds of a mean"),
-    "nc3": fields.number("distance of last-layer weights and class means"),
-    "nc3_error": fields.number("standard error of nc3 over seeds"),
-    "overlap": fields.number("of the last layer with itself at the start"),
-    "overlap_error": fields.number("standard error of overlap over seeds"),
-    "imbalance": fields.number("of the last two layers, over that at the start"),
-    "imbalance_error": fields.number("standard error of imbalance over seeds"),
-    "value": fields.number("rank correlation with NC3, exponent of a fit, or prediction"),
-    "low": fields.number("lower end of the 95 per cent interval over seeds"),
-    "high": fields.number("upper end of the 95 per cent interval over seeds"),
-    "same": fields.number("1 if a rank correlation is the same in all its seeds, else 0"),
-    "all_seeds": fields.number("seeds of the sweep; some may lack networks for the statistic"),
-    "strongest": fields.number("size of the rank correlation if NC3 were in strict order"),
-    "misfit": fields.number("root mean square of what a fit leaves of log NC3"),
-}
+TABLE = Table(
+    columns.PANEL_OF_DECAY,
+    columns.SWEEP_SHOWN,
+    columns.QUANTITY_OF_DECAY,
+    columns.DECAY_SHOWN,
+    columns.RATE_OF_CELL,
+    columns.RATES_SHOWN,
+    columns.TAU_SHOWN,
+    columns.TRAINED_SHOWN,
+    columns.SEEDS_SHOWN,
+    columns.NC3_SHOWN,
+    columns.NC3_ERROR_SHOWN,
+    columns.OVERLAP_SHOWN,
+    columns.OVERLAP_ERROR_SHOWN,
+    columns.IMBALANCE_SHOWN,
+    columns.IMBALANCE_ERROR_SHOWN,
+    columns.VALUE_OF_DECAY,
+    columns.LOW_SHOWN,
+    columns.HIGH_SHOWN,
+    columns.SAME_SHOWN,
+    columns.ALL_SEEDS_SHOWN,
+    columns.STRONGEST_SHOWN,
+    columns.MISFIT_SHOWN,
+)
 
 
-def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+class Look(Section):
+    """What the figure says of its images."""
+
+    artifact: str
+    datasets: dict[str, str]  # role -> what plays its part
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Look) -> pd.DataFrame:
     """Return the rows to draw, from the tables of ``collapse_decay``."""
     ranks = tables["ranks"].rename(columns={"against": "quantity", "rank_correlation": "value"})
     fits = tables["fits"].rename(columns={"form": "quantity", "exponent": "value"})
@@ -87,13 +91,13 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         fits.assign(panel=FIT),
         predictions.assign(panel=DECAY_ALONE),
     ]
-    rows = pd.concat([part.reindex(columns=list(FIELDS)) for part in parts])
-    numbers = [name for name in FIELDS if name not in ("panel", "sweep", "quantity")]
+    rows = pd.concat([part.reindex(columns=TABLE.names) for part in parts])
+    numbers = [column.name for column in TABLE if column.type == "number"]
     rows[numbers] = rows[numbers].astype(float)
     return rows.fillna({"quantity": "none"}).reset_index(drop=True)
 
 
-def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+def draw(rows: pd.DataFrame, settings: Look) -> Figure:
     """Draw NC3 against three variables, and below other data and two explanations."""
     figure, axes = style.subplots(2, 3, height=HEIGHT)
     over_tau = axes[0][0]
@@ -124,7 +128,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for axis in axes[1]:
         axis.set_xlabel(r"$\tau$")
     # the images of `OTHER`, without the dataset that they stand for
-    images = settings["datasets"].get("cifar10", "CIFAR-10").partition(" (")[0]
+    images = settings.datasets.get("cifar10", "CIFAR-10").partition(" (")[0]
     titles = ["", "", "", images, r"dashed: $e^{-\tau}$", r"dashed: $e^{-2\tau}$"]
     style.title_panels(axes.flat, titles)
     _legend(figure, cells, markers)

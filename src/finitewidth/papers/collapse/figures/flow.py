@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from finitewidth.figures import style
-from finitewidth.records import fields
+from finitewidth.papers.collapse.columns import flow as columns
+from finitewidth.records.tables import Table
 
 HEIGHT = 3.9  # inches
 PANELS = {  # quantity -> title of its panel, and label of the values
@@ -32,32 +33,31 @@ STARTS = {  # start -> colour, line and name of its curves
     POSITIVE: (style.COLOURS[3], "-", r"$E \succeq 0$, $b = 0$"),
     RANDOM: ("", "-", "random $W$"),
 }
-SHADES = {"name": "Greys_r", "dark": 0.05, "bright": 0.42}  # of random weights
+SHADES: dict[str, Any] = {"name": "Greys_r", "dark": 0.05, "bright": 0.42}  # of random weights
 KERNELS = (style.COLOURS[4], style.COLOURS[3], style.COLOURS[2], style.COLOURS[0])
 FORMS = {  # form of the formula -> line, line width and name
     "corrected": ("-", 1.1, "formula, corrected"),
     "printed": (":", 1.3, "as printed"),
 }
-LINE = {"color": "black", "linestyle": "--", "linewidth": 1.1}
-BOUND = {"color": style.COLOURS[3], "linestyle": ":", "linewidth": 1.3}
-RING = {"marker": "o", "markerfacecolor": "white", "markersize": 4, "linestyle": "none"}
-FIELDS = {
-    "quantity": fields.text("nc1, nc2, nc3, h2, gamma or theta; a panel each"),
-    "series": fields.text(
-        "flow: in time; leading: the leading term at late times; bound: of the flow from the same "
-        "start, where E is positive semidefinite; end: of a flow with biases held fixed; "
-        "corrected, printed: the formula"
-    ),
-    "start": fields.text(
-        "zero_invariant, free_biases, positive_invariant or random_weights; none for others"
-    ),
-    "weight_scale": fields.number("standard deviation of the random weights at the start"),
-    "run": fields.number("number of the random start"),
-    "time": fields.number("time of the flow"),
-    "kappa_n": fields.number("value of the kernel between classes, where biases are held fixed"),
-    "beta": fields.number("the value of all biases, where they are held fixed"),
-    "value": fields.number("the value of the quantity"),
+LINE: dict[str, Any] = {"color": "black", "linestyle": "--", "linewidth": 1.1}
+BOUND: dict[str, Any] = {"color": style.COLOURS[3], "linestyle": ":", "linewidth": 1.3}
+RING: dict[str, Any] = {
+    "marker": "o",
+    "markerfacecolor": "white",
+    "markersize": 4,
+    "linestyle": "none",
 }
+TABLE = Table(
+    columns.QUANTITY_SHOWN,
+    columns.SERIES,
+    columns.START_SHOWN,
+    columns.WEIGHT_SCALE,
+    columns.RUN_SHOWN,
+    columns.TIME_SHOWN,
+    columns.KAPPA_N_SHOWN,
+    columns.BETA_SHOWN,
+    columns.VALUE_SHOWN,
+)
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -75,7 +75,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         frozen[frozen["quantity"].isin(ANGLES)].assign(series="end"),
         tables["formulas"].rename(columns={"form": "series"}),
     ]
-    rows = pd.concat([part.reindex(columns=list(FIELDS)) for part in parts], ignore_index=True)
+    rows = pd.concat([part.reindex(columns=TABLE.names) for part in parts], ignore_index=True)
     below = rows["value"] < rows["quantity"].map(FLOORS)
     return rows[~below].fillna({"start": "none"})
 

@@ -8,12 +8,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import SubplotSpec
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
 from finitewidth.figures import style
+from finitewidth.papers.collapse.columns import networks as columns
 from finitewidth.papers.collapse.figures.looks import SEEN, name_network
-from finitewidth.records import fields
+from finitewidth.records.tables import Table
+from finitewidth.settings.sections import Section
 
 INITS = {  # initialisation -> its name, marker and grey
     "lecun": ("LeCun", "o", "0.2"),
@@ -115,25 +118,29 @@ NAMED = {
 }
 ACROSS = {"epoch": "epoch", "rate": r"initial rate $\eta$"}
 PERCENT = ("test_accuracy", "train_accuracy")
-FIELDS = {
-    "panel": fields.text(
-        "letter of the pane; lines: an epoch at which a network fits the training images; legend: "
-        "what the legend says of a picked network"
-    ),
-    "source": fields.text("ours or paper"),
-    "initialisation": fields.text("lecun, torch (PyTorch's default) or he; none for a constant"),
-    "model": fields.text("collapsed or other: a picked network; none: another network"),
-    "quantity": fields.text("what the value is, named as in the tables of collapse_models"),
-    "rate": fields.number("initial learning rate"),
-    "epoch": fields.number("epoch of the training; missing for values at its end", "epoch"),
-    "value": fields.number("the value; accuracies in percent"),
-    "smooth": fields.number("the value after smoothing along the epochs"),
-    "train_accuracy": fields.number("training accuracy in the last epoch, over rates", "percent"),
-    **SEEN,
-}
+TABLE = Table(
+    columns.PANE,
+    columns.SOURCE,
+    columns.INITIALISATION,
+    columns.MODEL_OR_NONE,
+    columns.QUANTITY_SHOWN,
+    columns.RATE_SHOWN,
+    columns.EPOCH_SHOWN,
+    columns.VALUE_SHOWN,
+    columns.SMOOTH_SHOWN,
+    columns.TRAIN_ACCURACY_SHOWN,
+    *SEEN,
+)
 
 
-def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+class Look(Section):
+    """How the figure is drawn."""
+
+    artifact: str
+    ends: bool  # whether panes i to n are shown
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Look) -> pd.DataFrame:
     """Return the rows to draw, from tables of ``collapse_models_<pair>`` and the paper's values.
 
     Panes i to n are shown if the setting ``ends`` is true; i and j need the table ``ends``.
@@ -144,7 +151,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         "end": tables.get("ends"),
     }
     parts = []
-    for letter in PANES if settings["ends"] else FIRST:
+    for letter in PANES if settings.ends else FIRST:
         pane = PANES[letter]
         table = by_abscissa[pane.across]
         for quantity in pane.quantities:
@@ -160,31 +167,32 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     shares = rows["quantity"].isin(PERCENT) & (rows["source"] != "paper")
     rows["value"] = rows["value"].where(~shares, 100 * rows["value"])
     rows["train_accuracy"] *= 100
-    for name in SEEN:
-        rows[name] = tables["rates"][name].iloc[0]
-    return rows.fillna({"source": "ours", "model": "none"})[list(FIELDS)]
+    for column in SEEN:
+        rows[column.name] = tables["rates"][column.name].iloc[0]
+    return rows.fillna({"source": "ours", "model": "none"})[TABLE.names]
 
 
 def _rates(rates: pd.DataFrame) -> pd.DataFrame:
     """All networks at the end of their training, one row for each quantity."""
-    quantities = []
+    quantities: list[str] = []
     for pane in PANES.values():
         if pane.across == "rate":
             quantities += pane.quantities
     rates = rates.rename(columns={"picked": "model"})
     key = ["init", "model", "rate", "train_accuracy"]
-    long = rates[[*key, *quantities]].melt(key, var_name="quantity")
-    return long.assign(model=long["model"].replace("", None))
+    return rates[[*key, *quantities]].melt(key, var_name="quantity")
 
 
-def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+def draw(rows: pd.DataFrame, settings: Look) -> Figure:
     """Draw lines of four panes; the legend fills the last line, or stands below."""
     last = rows.loc[rows["panel"].isin(PANES), "panel"].max()
     letters = [letter for letter in PANES if letter <= last]
     lines, left = divmod(len(letters), COLUMNS)
     heights = [HEIGHT] * lines + [HEIGHT if left else LEGEND]
     figure = style.empty(height=sum(heights) + TOP)
-    figure.get_layout_engine().set(wspace=0.01, hspace=0.02)
+    engine = figure.get_layout_engine()
+    assert isinstance(engine, ConstrainedLayoutEngine)
+    engine.set(wspace=0.01, hspace=0.02)
     grid = figure.add_gridspec(lines + 1, COLUMNS, height_ratios=heights)
     first_axes = []
     for number, letter in enumerate(letters):

@@ -3,7 +3,7 @@
 ``tau`` is the sum over all steps of rate times weight decay, over 1 - momentum.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from finitewidth.figures import style
-from finitewidth.records import fields
+from finitewidth.papers.collapse.columns import sweeps as columns
+from finitewidth.records.tables import Table
 
 HEIGHT = 2.7  # inches
 # panels of the table
@@ -22,24 +23,24 @@ MARKERS = ("o", "s", "^", "D", "v", "P")  # of lengths in ascending order
 MARGIN = 1.35  # factor between the ends of an axis and what is drawn
 BRIGHT = 0.55  # shade of the largest weight decay; lighter marks are hard to see on white
 SHIFT = 0.05  # distance of the marks of neighbouring lengths, in powers of e
-FIELDS = {
-    "panel": fields.text("cell: mean over seeds; spread: factor across weight decays or lengths"),
-    "across": fields.text("decay or epochs, for a spread"),
-    "epochs": fields.number("passes over the training images"),
-    "decay": fields.number("weight decay"),
-    "rate": fields.number("initial learning rate"),
-    "intrinsic_rate": fields.number("initial rate times weight decay, over 1 - momentum"),
-    "tau": fields.number("sum over all steps of rate times weight decay, over 1 - momentum"),
-    "trained": fields.number("networks that fit the training images, of the seeds"),
-    "seeds": fields.number("networks, or seeds of a spread"),
-    "nc3": fields.number("distance of last-layer weights and class means"),
-    "nc3_error": fields.number("standard error of nc3 over seeds"),
-    "least": fields.number("least decay or length of a spread"),
-    "most": fields.number("largest decay or length of a spread"),
-    "factor": fields.number("NC3 at the least over NC3 at the largest, geometric mean over seeds"),
-    "low": fields.number("lower end of the 95 per cent interval of the factor over seeds"),
-    "high": fields.number("upper end of the 95 per cent interval of the factor over seeds"),
-}
+TABLE = Table(
+    columns.PANEL_OF_LENGTH,
+    columns.ACROSS_SHOWN,
+    columns.EPOCHS_SHOWN,
+    columns.DECAY_OF_LENGTH,
+    columns.RATE_OF_CELL,
+    columns.INTRINSIC_RATE_SHOWN,
+    columns.TAU_OF_LENGTH,
+    columns.TRAINED_SHOWN,
+    columns.SEEDS_OF_LENGTH,
+    columns.NC3_SHOWN,
+    columns.NC3_ERROR_SHOWN,
+    columns.LEAST_SHOWN,
+    columns.MOST_SHOWN,
+    columns.FACTOR_SHOWN,
+    columns.LOW_FACTOR,
+    columns.HIGH_FACTOR,
+)
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -53,8 +54,8 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         tables["cells"].assign(panel=CELL, across="none"),
         spreads.assign(panel=SPREAD),
     ]
-    rows = pd.concat([part.reindex(columns=list(FIELDS)) for part in parts])
-    numbers = [name for name in FIELDS if name not in ("panel", "across")]
+    rows = pd.concat([part.reindex(columns=TABLE.names) for part in parts])
+    numbers = [column.name for column in TABLE if column.type == "number"]
     rows[numbers] = rows[numbers].astype(float)
     return rows.reset_index(drop=True)
 
@@ -75,7 +76,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     _marks(over_tau, cells, "tau", markers, colours, SHIFT)
     _over_decay(over_decay, cells[cells["tau"] == largest], across_decays, markers, colours)
     _over_intrinsic_rate(over_rate, cells, markers, colours)
-    _logarithmic_scales(axes, cells)
+    _logarithmic_scales(axes, over_tau, cells)
     style.numbers(over_tau.xaxis, taus)
     style.numbers(over_decay.xaxis, decays)
     style.logarithmic(over_rate.xaxis)
@@ -90,12 +91,11 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def _logarithmic_scales(axes: Sequence[Axes], cells: pd.DataFrame) -> None:
-    """Make all axes logarithmic, with limits for NC3 and, in the first panel, for tau."""
+def _logarithmic_scales(axes: Iterable[Axes], over_tau: Axes, cells: pd.DataFrame) -> None:
+    """Make all axes logarithmic, with limits for NC3 and, over tau, for tau."""
     for axis in axes:
         axis.set_xscale("log")
         axis.set_yscale("log")
-    over_tau = axes[0]
     low = cells["nc3"].min()
     high = cells["nc3"].max()
     if low > 0:  # some network is trained
@@ -105,7 +105,12 @@ def _logarithmic_scales(axes: Sequence[Axes], cells: pd.DataFrame) -> None:
 
 
 def _marks(
-    axis: Axes, cells: pd.DataFrame, across: str, markers: Mapping, colours: Mapping, shift: float
+    axis: Axes,
+    cells: pd.DataFrame,
+    across: str,
+    markers: Mapping[float, str],
+    colours: Mapping[float, Any],
+    shift: float,
 ) -> None:
     """Draw means over seeds with standard errors, and how many seeds count if some do not.
 
@@ -136,7 +141,11 @@ def _marks(
 
 
 def _over_decay(
-    axis: Axes, cells: pd.DataFrame, spreads: pd.DataFrame, markers: Mapping, colours: Mapping
+    axis: Axes,
+    cells: pd.DataFrame,
+    spreads: pd.DataFrame,
+    markers: Mapping[float, str],
+    colours: Mapping[float, Any],
 ) -> None:
     """Draw a line for each length, and write the factors across weight decays."""
     in_order = cells.dropna(subset=["nc3"]).sort_values("decay")
@@ -161,7 +170,7 @@ def _over_decay(
 
 
 def _over_intrinsic_rate(
-    axis: Axes, cells: pd.DataFrame, markers: Mapping, colours: Mapping
+    axis: Axes, cells: pd.DataFrame, markers: Mapping[float, str], colours: Mapping[float, Any]
 ) -> None:
     """Draw a line for each tau and weight decay, along which the length differs."""
     in_order = cells.dropna(subset=["nc3"]).sort_values("intrinsic_rate")
@@ -177,7 +186,7 @@ def _epochs(length: float) -> str:
     return "1 epoch" if length == 1 else f"{length:.0f} epochs"
 
 
-def _legend(figure: Figure, markers: Mapping[float, str], colours: Mapping[float, str]) -> None:
+def _legend(figure: Figure, markers: Mapping[float, str], colours: Mapping[float, Any]) -> None:
     """Name colours and markers."""
     handles = []
     for decay, colour in colours.items():

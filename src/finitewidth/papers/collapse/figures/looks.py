@@ -3,12 +3,9 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from finitewidth.records import fields
+from finitewidth.papers.collapse.columns import networks as columns
 
-SEEN = {  # columns of the rows of a figure of one network
-    "network": fields.text("name of the network, with the number of its layers with weights"),
-    "pixels": fields.number("height and width of the images that it sees", "pixels"),
-}
+SEEN = (columns.NETWORK, columns.PIXELS_SHOWN)  # columns of the rows of a figure of one network
 
 
 def name_network(figure: Figure, rows: pd.DataFrame, more: str = "") -> None:

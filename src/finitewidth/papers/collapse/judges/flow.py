@@ -9,12 +9,12 @@ extrapolated with this power.
 import itertools
 import math
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from finitewidth.claims.estimates import exactly, largest, required, smallest
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
-from finitewidth.claims.verdicts import CannotDecideError, Part
+from finitewidth.claims.verdicts import CannotDecideError, Part, PartFacts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,59 +22,59 @@ if TYPE_CHECKING:
 NAMES = {"global": "global mean", "class": "class means", "single": "single samples"}
 EARLIER = 4  # the last time is compared with the last time over this
 CASE = "kappa_n = 0.01, beta = 0"  # where NC3 is judged
-PERCENT = {
+PERCENT: PartFacts = {
     "low": 0.99,
     "high": 1.01,
     "paper": True,
     "tolerance": "1 %: the formula is the limit of a flow that ends at a finite time",
 }
-DRIFT = {
+DRIFT: PartFacts = {
     "high": 1e-8,
     "paper": True,
     "tolerance": "the paper has 0; 1e-8 is far above what the integration leaves",
 }
-ORDER = {
+ORDER: PartFacts = {
     "low": 3.7,
     "high": 4.3,
     "ours": "what drift there is belongs to the integrator if it falls with the order of that",
 }
-POWER = {
+POWER: PartFacts = {
     "low": -0.55,
     "high": -0.45,
     "ours": "the paper states no rate; at leading order (25) gives the power -1/2",
 }
-LIMIT = {
+LIMIT: PartFacts = {
     "low": -0.005,
     "high": 0.005,
     "paper": True,
     "tolerance": "the paper has 0; the extrapolation leaves terms of higher order in 1/t",
 }
 FRAME = "the paper has 0 in the limit; the flow ends at a finite time"
-STAYS = {
+STAYS: PartFacts = {
     "high": 0.05,
     "late": True,
     "ours": "the paper says that there is no collapse, not how fast; collapse has the power 1/2",
 }
-BOUND = {
+BOUND: PartFacts = {
     "high": 1 + 1e-9,
     "ours": "a bound of docs/collapse.md, which needs no end of training; 1e-9 is for rounding",
 }
-AGREE = {
+AGREE: PartFacts = {
     "low": 0.99,
     "late": True,
     "ours": "the paper has 1 in the limit, for all points; at a finite time some lie in between",
 }
-UNALIGNED = {
+UNALIGNED: PartFacts = {
     "high": 0.9,
     "late": True,
     "ours": "the claim is about such flows; the paper gives no bound for what counts as aligned",
 }
-NEAR = {
+NEAR: PartFacts = {
     "high": 0.02,
     "paper": True,
     "tolerance": "the paper has an equality at the end of training; the flow ends at a finite time",
 }
-SHIFTED = {
+SHIFTED: PartFacts = {
     "low": 0.01,
     "strict": True,
     "late": True,
@@ -165,8 +165,11 @@ def k06(tables: Tables) -> Iterator[Part]:
         yield largest(f"{case}: largest |b - 1/C + W <h>| over |b - 1/C|", shares, **NEAR)
         yield smallest(f"{case}: smallest |b - 1/C|", exactly(ends["gap"]), **SHIFTED)
     name = "E = 0, <h> = 0 and b = 0 at the start: largest |b - 1/C| at the end"
-    outside = "the global mean of the features is near 0 there, not 0"
-    yield largest(name, exactly(free["bias_gap"]), outside=outside, **NEAR)
+    near: PartFacts = {
+        **NEAR,
+        "outside": "the global mean of the features is near 0 there, not 0",
+    }
+    yield largest(name, exactly(free["bias_gap"]), **near)
 
 
 def k07(tables: Tables) -> Iterator[Part]:
@@ -245,7 +248,9 @@ def _power(before: float, after: float, factor: float) -> float:
     return math.log(before / after) / math.log(factor)
 
 
-def _farthest(name: str, values: Iterable[float], at: float = 0, **thresholds: object) -> Part:
+def _farthest(
+    name: str, values: Iterable[float], at: float = 0, **thresholds: Unpack[PartFacts]
+) -> Part:
     """The comparison of what differs most from ``at``; nan if one of the values is nan."""
 
     def distance(value: float) -> float:

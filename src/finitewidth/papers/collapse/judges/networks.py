@@ -10,14 +10,14 @@ networks, since models that were picked by NC3 cannot show how the alignment goe
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from finitewidth.claims import samples
 from finitewidth.claims.estimates import ABOVE, BELOW, required
 from finitewidth.claims.ledger import Tables
-from finitewidth.claims.verdicts import CannotDecideError, Part
+from finitewidth.claims.verdicts import CannotDecideError, Part, PartFacts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,59 +42,63 @@ RANK_STEP = 0.01  # resolution of a mean of rank correlations
 EQUAL = 1e-9  # accuracies that differ by less are equal
 KERNELS = {"theta": "Theta", "theta_h": "Theta^h"}
 
-MOST = {
+MOST: PartFacts = {
     "low": 0.5,
     "strict": True,
     "bounds": (0, 1),
     "ours": "the paper says most, but not which networks count as accurate and as collapsed",
 }
-IDENTIFIED = {
+IDENTIFIED: PartFacts = {
     "low": COLLAPSED,
     "strict": True,
     "ours": "the paper gives no bound of NC3, and no distance of comparable accuracies",
 }
-CLEARLY = {"high": -0.5, "late": True, "ours": "the paper gives no size of the correlation"}
-SMALLER_E = {
+CLEARLY: PartFacts = {
+    "high": -0.5,
+    "late": True,
+    "ours": "the paper gives no size of the correlation",
+}
+SMALLER_E: PartFacts = {
     "low": 0,
     "strict": True,
     "ours": "pane a shows |E|; the words on its size are about cross-entropy (Figure 12)",
 }
-RELATIVE_E = {
+RELATIVE_E: PartFacts = {
     "low": 0,
     "strict": True,
     "late": True,
     "ours": "not in the paper: |E| is about |W^T W| in trained networks, so that |E| alone "
     "measures |W^T W|",
 }
-STRONGLY = {
+STRONGLY: PartFacts = {
     "low": 0.5,
     "ours": "the paper gives no level; a kernel of equal entries has 0.32 for ten classes",
 }
-BLOCKS = {
+BLOCKS: dict[str, PartFacts] = {
     "theta": {"high": 1 / 1.5, "ours": "the paper says larger; 1.5 times as large is meant"},
     "theta_h": {"high": 1 / 2, "ours": "the paper says larger; twice as large is meant"},
 }
-HALF = {"high": 0.5, "ours": "the paper says smaller; half is meant"}
-SMALL_MEAN = {
+HALF: PartFacts = {"high": 0.5, "ours": "the paper says smaller; half is meant"}
+SMALL_MEAN: PartFacts = {
     "high": 0.05,
     "late": True,
     "ours": "half of the largest value that is possible: for ten classes 1/C = 0.1",
 }
-SMALL_H2 = {"high": 0.1, "ours": "the paper says small and gives no number"}
-SMALLER_H2 = {
+SMALL_H2: PartFacts = {"high": 0.1, "ours": "the paper says small and gives no number"}
+SMALLER_H2: PartFacts = {
     "high": 0,
     "strict": True,
     "ours": "the paper says small for models with neural collapse, and makes no comparison",
 }
-MUCH = {"low": math.log10(5), "ours": "the paper says much larger; 5 times is meant"}
-SCALE_FREE = {
+MUCH: PartFacts = {"low": math.log10(5), "ours": "the paper says much larger; 5 times is meant"}
+SCALE_FREE: PartFacts = {
     "high": 0,
     "strict": True,
     "ours": "the paper's NC1 scales with the features, whose size cross-entropy does not fix; "
     "variance within over variance between classes does not",
 }
-BELOW_ONE = {"high": 1, "strict": True, "paper": True}
-NEARLY_SURE = BELOW_ONE | {
+BELOW_ONE: PartFacts = {"high": 1, "strict": True, "paper": True}
+NEARLY_SURE: PartFacts = BELOW_ONE | {
     "certain": "hardly can fail: a block of a positive semidefinite matrix has at most the "
     "geometric mean of the norms of its two diagonal blocks",
 }
@@ -130,9 +134,11 @@ def k10(tables: Tables) -> Iterator[Part]:
         ("|E|", SMALLER_E),
         ("|E| / |W^T W|", RELATIVE_E),
     ):
-        yield correlation(name, squared, columns[name], artifacts=OF_SQUARED, **thresholds)
+        facts: PartFacts = {**thresholds, "artifacts": OF_SQUARED}
+        yield correlation(name, squared, columns[name], **facts)
     for name, thresholds in (("alignment of the invariant", BELOW), ("|E|", ABOVE)):
-        yield ranks(name, entropy, columns[name], artifacts=OF_ENTROPY, **thresholds)
+        facts = {**thresholds, "artifacts": OF_ENTROPY}
+        yield ranks(name, entropy, columns[name], **facts)
 
 
 def k11(tables: Tables) -> Iterator[Part]:
@@ -168,7 +174,7 @@ def k13(tables: Tables) -> Iterator[Part]:
 
 
 def _both_kernels(
-    name: str, rows: "pd.DataFrame", column: str, bounds: Mapping[str, Mapping[str, Any]]
+    name: str, rows: "pd.DataFrame", column: str, bounds: Mapping[str, PartFacts]
 ) -> Iterator[Part]:
     """The comparison of a column for each kernel with its bound."""
     for kernel, title in KERNELS.items():
@@ -269,7 +275,9 @@ def together(tables: Tables, kind: str, key: list[str]) -> "pd.DataFrame":
     return rows
 
 
-def difference(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) -> Part:
+def difference(
+    name: str, rows: "pd.DataFrame", column: str, **thresholds: Unpack[PartFacts]
+) -> Part:
     """Mean over pairs: a model close to collapse minus one far from it, of one initialisation."""
     values = rows.set_index(["pair", "init"])[column]
     picked = rows["picked"].to_numpy()
@@ -281,11 +289,16 @@ def difference(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) 
 
 
 def over_pairs(
-    name: str, rows: "pd.DataFrame", column: str, lacking: str = "networks", **thresholds: Any
+    name: str,
+    rows: "pd.DataFrame",
+    column: str,
+    lacking: str = "networks",
+    resolution: float = 0.0,
+    **thresholds: Unpack[PartFacts],
 ) -> Part:
     """The mean over pairs of a column, averaged over the rows of each pair.
 
-    ``lacking`` is what there must be in `FEWEST` pairs.
+    ``lacking`` is what there must be in `FEWEST` pairs; for ``resolution`` see `samples.mean`.
     """
     by_pair = rows.groupby("pair", sort=False)[column]
     means = [values.mean(skipna=False) for _, values in by_pair]
@@ -294,10 +307,12 @@ def over_pairs(
             f"{name}: {lacking} in {len(means)} pairs of a network and a "
             f"dataset; {FEWEST} are needed"
         )
-    return samples.mean(f"{name}, mean over pairs", means, **thresholds)
+    return samples.mean(f"{name}, mean over pairs", means, resolution, **thresholds)
 
 
-def correlation(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) -> Part:
+def correlation(
+    name: str, rows: "pd.DataFrame", column: str, **thresholds: Unpack[PartFacts]
+) -> Part:
     """Rank correlation of NC3 and a column over all rates, mean over initialisations and pairs.
 
     An initialisation with fewer than `FEWEST_RATES` trained networks is left out.
@@ -308,12 +323,11 @@ def correlation(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any)
         title += ", ours"
     values = values[values["networks"] >= FEWEST_RATES]
     lacking = f"{FEWEST_RATES} trained networks of one initialisation"
-    return over_pairs(
-        title, values, "value", lacking, resolution=RANK_STEP, bounds=(-1, 1), **thresholds
-    )
+    facts: PartFacts = {**thresholds, "bounds": (-1, 1)}
+    return over_pairs(title, values, "value", lacking, RANK_STEP, **facts)
 
 
-def ranks(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) -> Part:
+def ranks(name: str, rows: "pd.DataFrame", column: str, **thresholds: Unpack[PartFacts]) -> Part:
     """Rank correlation of NC3 and a column over the rates, mean over initialisations.
 
     The initialisations are few, and so are the networks of one. Therefore it is judged by
@@ -338,7 +352,7 @@ def ranks(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) -> Pa
 def _rank_correlations(rows: "pd.DataFrame", column: str) -> "pd.DataFrame":
     """Spearman's rank correlation of NC3 and a column for each initialisation of a pair.
 
-    Columns: pair, networks (how many), value; nan if a value is missing or all are alike.
+    The value is nan if one of a network is missing or all are alike; ``networks`` is how many.
     """
     import pandas as pd
 

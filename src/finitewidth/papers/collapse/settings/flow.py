@@ -1,5 +1,6 @@
 """Settings of collapse: flows and block kernels. Imports no torch."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import Field, model_validator
@@ -8,7 +9,7 @@ from finitewidth.papers.collapse.settings.ranges import Positive, Share
 from finitewidth.settings.sections import Distinct, Runs, Section, ours, paper, refused
 
 
-def _check_kernel(key: str, values: list[float]) -> None:
+def _check_kernel(key: str, values: Sequence[float]) -> None:
     """Refuse three values that are no block kernel as in Definition 3.1."""
     if not values[0] > values[1] > values[2] >= 0:
         allowed = (

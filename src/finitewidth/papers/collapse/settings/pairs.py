@@ -262,6 +262,14 @@ class Map(Section):
     per_class: int = paper("images of each class in the map", ge=2, le=1000)
 
 
+class ShownModels(Models):
+    """What the jobs `collapse_models_<pair>` read: a training, and how its models are shown."""
+
+    trained: Share
+    training: Pair
+    maps: Map | None
+
+
 class Maps(Section):
     """Figures 1 and 13 to 20."""
 

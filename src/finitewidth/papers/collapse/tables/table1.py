@@ -5,33 +5,32 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.records import fields
+from finitewidth.papers.collapse.columns import flow as columns
+from finitewidth.records.tables import Table
 from finitewidth.tables.numbers import plain
 from finitewidth.tables.typeset import Typeset
 
-FIELDS = {
-    "component": fields.text("single (samples within a class), class (classes), or global"),
-    "eigenvalue_text": fields.text("eigenvalue as the paper prints it, as plain text"),
-    "eigenvector_text": fields.text("eigenvectors as the paper prints them, as plain text"),
-    "multiplicity_text": fields.text("multiplicity as the paper prints it, as plain text"),
-    "eigenvalue_latex": fields.text("eigenvalue as the paper prints it, in LaTeX"),
-    "eigenvector_latex": fields.text("eigenvectors as the paper prints them, in LaTeX"),
-    "multiplicity_latex": fields.text("multiplicity as the paper prints it, in LaTeX"),
-    "classes": fields.integer("C, number of classes of the example"),
-    "samples": fields.integer("m, number of samples in each class of the example"),
-    "gamma_d": fields.number("γ_d of the example, the kernel of a sample with itself"),
-    "gamma_c": fields.number("γ_c of the example, the kernel of two samples of one class"),
-    "gamma_n": fields.number("γ_n of the example, the kernel of samples of two classes"),
-    "value": fields.number("λ, eigenvalue of the example by the printed formula"),
-    "vectors": fields.integer("number of eigenvectors that the paper prints, for the example"),
-    "rank": fields.integer("how many of these are linearly independent"),
-    "residual": fields.number("max |K v - λ v| over entries and printed eigenvectors, exact"),
-    "small_classes": fields.integer("number of classes of the kernel of symbols"),
-    "small_samples": fields.integer("number of samples per class of the kernel of symbols"),
-    "power": fields.integer(
-        "power of the eigenvalue's factor in the characteristic polynomial of that kernel"
-    ),
-}
+TABLE = Table(
+    columns.COMPONENT,
+    columns.EIGENVALUE_TEXT,
+    columns.EIGENVECTOR_TEXT,
+    columns.MULTIPLICITY_TEXT,
+    columns.EIGENVALUE_LATEX,
+    columns.EIGENVECTOR_LATEX,
+    columns.MULTIPLICITY_LATEX,
+    columns.CLASSES,
+    columns.SAMPLES,
+    columns.GAMMA_D,
+    columns.GAMMA_C,
+    columns.GAMMA_N,
+    columns.EIGENVALUE_OF_EXAMPLE,
+    columns.VECTORS,
+    columns.RANK,
+    columns.RESIDUAL,
+    columns.SMALL_CLASSES,
+    columns.SMALL_SAMPLES,
+    columns.POWER,
+)
 TITLE = "Eigenvalues and eigenvectors of a kernel made of class blocks"
 # form -> component -> eigenvalue, eigenvector and multiplicity as printed; 1_m is a vector of ones
 PRINTED = {
