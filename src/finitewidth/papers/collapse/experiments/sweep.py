@@ -91,8 +91,8 @@ def trained(
     ``controls`` are the rates of networks without decay, and ``start_decay`` is that of `start_of`.
 
     Returns:
-        Each network: network, normalised, those of `cases_of` and of `MEASURED`, train_accuracy
-        and test_accuracy, as in `measure`.
+        A row for each network, as in `measure`, without the name of the sweep, the dataset and the
+        seed.
     """
     network = Network.from_mapping(dict(settings.network))
     steps = epochs * (images.per_class // settings.batch_per_class)

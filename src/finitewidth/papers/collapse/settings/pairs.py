@@ -21,6 +21,7 @@ from finitewidth.settings.sections import (
     Section,
     Source,
     code,
+    general,
     ours,
     paper,
     refused,
@@ -265,7 +266,7 @@ class Map(Section):
 class ShownModels(Models):
     """What the jobs `collapse_models_<pair>` read: a training, and how its models are shown."""
 
-    trained: Share
+    trained: Share = general("least training accuracy of a network that counts")
     training: Pair
     maps: Map | None
 
