@@ -140,3 +140,10 @@ def test_a_digest_is_the_same_in_every_version_of_python():
     """Computed under 3.11, 3.12, 3.13 and 3.14, whose syntax trees differ in several of these."""
     digest = hashlib.sha256(statements(EVERY_KIND).encode()).hexdigest()[:16]
     assert digest == "33a187a9e099fe7c"
+
+
+def test_columns_of_a_paper_stand_in_one_module_or_in_a_folder():
+    found = code.column_modules(["thesis", "collapse"])
+    assert "finitewidth.papers.thesis.columns" in found
+    assert "finitewidth.papers.collapse.columns.flow" in found
+    assert all(map(code.describes, found))

@@ -32,13 +32,16 @@ TRAIN_LOSS = number(
 TRAIN_ACCURACY = number(
     "train_accuracy",
     f"{ACCURACY.format('training')}, mean over the batches of the epoch as they were seen",
+    "fraction",
 )
 TRAIN_ACCURACY_LAST10 = number(
-    "train_accuracy_last10", "the same, mean over the last ten batches of the training so far"
+    "train_accuracy_last10",
+    f"{ACCURACY.format('training')}, mean over the last ten batches so far",
+    "fraction",
 )
 DIVERGED = integer("diverged", "1 if the loss of some step so far is not finite, else 0")
 TEST_LOSS = number("test_loss", "mean loss of the test images", missing=DIVERGED_NETWORK)
-TEST_ACCURACY = number("test_accuracy", ACCURACY.format("test"))
+TEST_ACCURACY = number("test_accuracy", ACCURACY.format("test"), "fraction")
 NETWORK = text("network", "name of the network, with the number of its layers with weights")
 PIXELS = integer("pixels", "height and width of the images that the network sees", "pixels")
 PIXELS_SHOWN = number("pixels", PIXELS.meaning, PIXELS.unit)
@@ -173,7 +176,9 @@ FITTING_EPOCH = number(
     "epoch",
     missing="there is none",
 )
-THRESHOLD = number("threshold", "training accuracy from which a network fits the images")
+THRESHOLD = number(
+    "threshold", "training accuracy from which a network fits the images", "fraction"
+)
 
 # Figures 1 and 13 to 20: heat maps of kernels
 KERNEL = text("kernel", "theta: the kernel of the outputs; theta_h: that of the features")
