@@ -73,7 +73,7 @@ def heat_maps(
     inputs: Mapping[str, Any],
     training: Pair,
     per_class: int,
-    run: "pd.Series[Any]",
+    run: pd.Series,
     facts: Mapping[str, Any],
 ) -> dict[str, pd.DataFrame]:
     """Compute the maps of one network, and the alignments of its kernels in time.
