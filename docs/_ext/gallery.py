@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from finitewidth.claims.captions import what_is_drawn
+from finitewidth.claims.captions import result_below, what_is_drawn
 from finitewidth.declarations.papers import Artifact, Paper
 from finitewidth.report.formulas import as_text, first_sentence
 
@@ -54,10 +54,12 @@ class Run:
         return self._file(artifact, "figures", f"{artifact.artifact}.png")
 
     def sentence(self, artifact: Artifact) -> str:
-        """The first sentence of the caption of an artifact, or its title."""
+        """The result of an artifact, or else the first sentence of its caption, or its title."""
         caption = self._file(artifact, "captions", f"{artifact.artifact}.rst")
         if caption is None:
             return f"{artifact.title}."
+        if result := result_below(caption):
+            return result
         return as_text(first_sentence(what_is_drawn(caption))[0])
 
     def _file(self, artifact: Artifact, kind: str, name: str) -> Path | None:

@@ -24,6 +24,7 @@ LAYERS = [
     "papers errata",
     ("figures", "tables"),
     ("papers figures", "papers tables"),
+    "papers results",
     "claims",
     "papers judges",
     "report",

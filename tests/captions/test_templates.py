@@ -44,7 +44,7 @@ def test_all_captions_can_be_written_at_every_preset(paper, preset):
 def test_an_unknown_setting_is_refused_with_its_template(tmp_path):
     plan = Plan(preset_only("smoke", ROOT / "config"), ROOT)
     templates = plan.caption_input.files("npf")["templates"]
-    captions = CaptionInput(plan.jobs, plan.files, plan.footers, tmp_path)
+    captions = CaptionInput(plan.jobs, plan.files, plan.evidence, plan.footers, tmp_path)
     for template in templates:
         file = tmp_path / template
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,11 @@
-"""Captions: what an artifact shows, the verdicts on the claims it carries, and its footer.
+"""Captions: what an artifact shows, its result, the verdicts on its claims, and its footer.
 
 A template, ``src/finitewidth/papers/<paper>/captions/<artifact>.rst``, is reStructuredText in
 paragraphs. ``{{ trust.depth.draws }}`` stands for the value of this setting. There is nothing else
-to fill in, and no condition: a caption says nothing about results. Verdicts are added below it. The
-comments ``.. claims`` and ``.. footer`` separate the three parts of the written caption, so that
+to fill in, and no condition: a template says nothing about results. What this artifact shows is a
+sentence that ``result(rows, settings)`` writes from its data file, in the module
+``finitewidth.papers.<paper>.results.<renderer>``. Verdicts are added below. The comments
+``.. result``, ``.. claims`` and ``.. footer`` separate the parts of the written caption, so that
 the report and the data package can show each in its place.
 """
 
@@ -11,14 +13,17 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from finitewidth.claims.sentences import sentence_below
 from finitewidth.common.number_words import listed
-from finitewidth.records import result_files
+from finitewidth.records import result_files, tables
+from finitewidth.settings.typed import settings_for
 
 LINE = 100  # characters
+PARTS = ("text", "result", "claims", "footer")
 _SETTING = re.compile(r"\{\{\s+([\w.]+)\s+\}\}")
 
 
@@ -26,8 +31,9 @@ def write_captions(captions: Mapping[str, Mapping[str, Any]], verdicts: Sequence
     """Write the captions of a paper's finished artifacts.
 
     Of each, ``captions`` has ``template`` (a file), ``settings`` (those that the template names),
-    ``footer`` (text without a full stop) and ``output`` (the file to write). The tables of
-    ``verdicts`` have the claims that these artifacts carry.
+    ``footer`` (text without a full stop), ``output`` (the file to write) and, if the artifact has a
+    sentence of result, ``result`` (arguments of `result_of`). The tables of ``verdicts`` have the
+    claims that these artifacts carry.
     """
     rows = []
     for file in verdicts:
@@ -37,7 +43,23 @@ def write_captions(captions: Mapping[str, Mapping[str, Any]], verdicts: Sequence
         carried = [row for row in rows if artifact in row["artifacts"].split()]
         claims = [_claim_text(artifact, row) for row in carried]
         text = filled(template, caption["settings"])
-        result_files.write_text(caption["output"], written(text, claims, f"{caption['footer']}."))
+        result = result_of(**caption["result"]) if "result" in caption else ""
+        footer = f"{caption['footer']}."
+        result_files.write_text(caption["output"], written(text, claims, footer, result))
+
+
+def result_of(module: str, renderer: str, data: str, settings: Mapping[str, Any]) -> str:
+    """The sentence on what an artifact shows, from its data file.
+
+    Args:
+        module: with the function ``result``.
+        renderer: of the artifact.
+        data: its data file.
+        settings: those of the renderer.
+    """
+    rows = tables.read(data, tables.data_table(import_module(renderer)))
+    function = import_module(module).result
+    return function(rows, settings_for(function, settings))
 
 
 def _claim_text(artifact: str, row: Mapping[str, Any]) -> str:
@@ -74,33 +96,45 @@ def in_lines(text: str) -> str:
     )
 
 
-def written(text: str, claims: Sequence[str], footer: str) -> str:
-    """Return the file of a caption: what is drawn, as reStructuredText, claims and footer.
+def written(text: str, claims: Sequence[str], footer: str, result: str = "") -> str:
+    """Return the file of a caption: text as reStructuredText, result, claims and footer.
 
-    Texts of claims have no markup but formulas, which are LaTeX between dollar signs.
+    The result and texts of claims have no markup but formulas, which are LaTeX between dollar signs.
     """
     parts = [text]
+    parts += [".. result", in_lines(_as_rst(result))] if result else []
     parts += [".. claims", *(in_lines(_as_rst(claim)) for claim in claims)] if claims else []
     return "\n\n".join([*parts, ".. footer", in_lines(footer)]) + "\n"
 
 
 def what_is_drawn(file: str | Path) -> str:
     """Return the first part of a caption of a run; empty if there is no such file."""
-    return _parts(file)[0]
+    return _parts(file)["text"]
+
+
+def result_below(file: str | Path) -> str:
+    """Return the sentence of result of a caption of a run; empty if it has none."""
+    return _from_rst(" ".join(_parts(file)["result"].split()))
 
 
 def claims_below(file: str | Path) -> list[str]:
     """Return the claims below a caption of a run, each as it was given to `written`."""
-    return [_from_rst(" ".join(claim.split())) for claim in _parts(file)[1].split("\n\n") if claim]
+    claims = _parts(file)["claims"].split("\n\n")
+    return [_from_rst(" ".join(claim.split())) for claim in claims if claim]
 
 
-def _parts(file: str | Path) -> tuple[str, str]:
-    """What is drawn, and the claims; empty if there is no such file."""
+def _parts(file: str | Path) -> dict[str, str]:
+    """Name -> part of a caption of a run: ``text``, ``result``, ``claims``, ``footer``."""
+    parts = dict.fromkeys(PARTS, "")
     if not Path(file).is_file():
-        return "", ""
-    above = Path(file).read_text(encoding="utf-8").partition("\n.. footer\n")[0]
-    text, _, claims = above.partition("\n.. claims\n")
-    return text.strip(), claims.strip()
+        return parts
+    name = "text"
+    for line in Path(file).read_text(encoding="utf-8").splitlines():
+        if line.startswith(".. ") and line[3:] in PARTS:
+            name = line[3:]
+        else:
+            parts[name] += f"{line}\n"
+    return {name: part.strip() for name, part in parts.items()}
 
 
 def _as_rst(text: str) -> str:

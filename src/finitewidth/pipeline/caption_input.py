@@ -6,22 +6,26 @@ from typing import Any
 from finitewidth.claims import ledger
 from finitewidth.claims.captions import settings_of
 from finitewidth.common.errors import ConfigError
+from finitewidth.declarations.papers import Artifact
+from finitewidth.pipeline.evidence import Evidence
 from finitewidth.pipeline.files import Files
 from finitewidth.pipeline.footers import Footers
 from finitewidth.pipeline.jobs import Jobs, chosen
+from finitewidth.records.code import source_of
 
 
 class CaptionInput:
     """The input of the rule of captions, for each paper."""
 
-    def __init__(self, jobs: Jobs, files: Files, footers: Footers, root: Path):
+    def __init__(self, jobs: Jobs, files: Files, evidence: Evidence, footers: Footers, root: Path):
         self._jobs = jobs
         self._files = files
+        self._evidence = evidence
         self._footers = footers
         self._root = root
 
     def files(self, paper: str) -> dict[str, list[str]]:
-        """The templates of the captions of a paper, and the tables of verdicts.
+        """The templates of the captions of a paper, data files, and the tables of verdicts.
 
         Raises:
             ConfigError: an artifact has no template.
@@ -33,7 +37,25 @@ class CaptionInput:
                 raise ConfigError(f"{entry.artifact} has no caption; write {template}")
             templates.append(template)
         verdicts = [self._files.verdict_table(judge) for judge in self.judges_of(paper)]
-        return {"templates": templates, "verdicts": verdicts}
+        data = list(self.data_files(paper))
+        return {"templates": templates, "verdicts": verdicts, "data": data}
+
+    def data_files(self, paper: str) -> dict[str, str]:
+        """The data files of the artifacts that have a sentence of result -> artifact."""
+        files = {}
+        for entry in self._jobs.artifacts_of(paper):
+            if result_module(entry):
+                files[self._files.table(entry.artifact)] = entry.artifact
+        return files
+
+    def modules(self, paper: str) -> list[str]:
+        """The modules of the sentences of result of a paper, and of their artifacts."""
+        modules = set()
+        for entry in self._jobs.artifacts_of(paper):
+            module = result_module(entry)
+            if module:
+                modules |= {module, entry.module}
+        return sorted(modules)
 
     def settings(self, paper: str) -> dict[str, dict[str, Any]]:
         """Artifact -> what its caption is written from.
@@ -50,6 +72,14 @@ class CaptionInput:
                 "output": self._files.caption(entry.artifact),
                 "footer": self._footers.footer(entry.artifact),
             }
+            module = result_module(entry)
+            if module:
+                settings[entry.artifact]["result"] = {
+                    "module": module,
+                    "renderer": entry.module,
+                    "data": self._files.table(entry.artifact),
+                    "settings": self._evidence.params(entry.artifact),
+                }
         return settings
 
     def _named_settings(self, template: str) -> dict[str, Any]:
@@ -69,6 +99,20 @@ class CaptionInput:
             if any(artifacts.intersection(claim.artifacts) for claim in claims):
                 judges.append(other.name)
         return judges
+
+
+def result_module(artifact: Artifact) -> str:
+    """The module with the sentence of result of an artifact; empty if it has none.
+
+    It has the name of the renderer, in the folder ``results`` of the renderer's paper or, if all
+    papers share the renderer, of the artifact's.
+    """
+    folder, _, name = artifact.module.rpartition(".")
+    package = folder.rpartition(".")[0]
+    if not package.startswith("finitewidth.papers."):
+        package = f"finitewidth.papers.{artifact.paper}"
+    module = f"{package}.results.{name}"
+    return module if source_of(module) else ""
 
 
 def _template(paper: str, artifact: str) -> str:

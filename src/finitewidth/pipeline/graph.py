@@ -55,6 +55,7 @@ class Graph:
         captions = [f"captions_{paper}" for paper in self._papers]
         for paper, caption in zip(self._papers, captions, strict=True):
             needs[caption] = [f"claims {judge}" for judge in self._captions.judges_of(paper)]
+            needs[caption] += self._captions.data_files(paper).values()
         makers = [maker for maker in self._report.headers().values() if maker]
         experiments = self._jobs.experiments
         needs["datapackages"] = list(

@@ -67,7 +67,9 @@ class Plan:
         self.footers = Footers(self.jobs, self.evidence)
         self.files = Files(self.jobs)
         self.claim_input = ClaimInput(self.jobs, self.evidence, self.footers, self.root)
-        self.caption_input = CaptionInput(self.jobs, self.files, self.footers, self.root)
+        self.caption_input = CaptionInput(
+            self.jobs, self.files, self.evidence, self.footers, self.root
+        )
         self.report_input = ReportInput(self.jobs, self.files, self.evidence, self.footers)
         self.graph = Graph(self.jobs, self.claim_input, self.caption_input, self.report_input)
         self.gpus = int(self.config["device"] != "cpu")

@@ -5,8 +5,8 @@ its experiments, which lies beside them.
 
 A package follows the Data Package and Table Schema specifications, version 1
 (https://specs.frictionlessdata.io). Some properties are our own: a column's ``unit``, ``missing``
-(what a missing value means) and ``source``; ``claims`` and ``renderer`` of an artifact, and
-``experiment`` of a table. The last two are the module that made it, and its settings.
+(what a missing value means) and ``source``; ``claims``, ``result`` and ``renderer`` of an artifact,
+and ``experiment`` of a table. The last two are the module that made it, and its settings.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from finitewidth.claims.captions import claims_below, what_is_drawn
+from finitewidth.claims.captions import claims_below, result_below, what_is_drawn
 from finitewidth.records import result_files
 from finitewidth.records.provenance import digest_of
 from finitewidth.records.tables import MISSING, Table, data_table
@@ -80,6 +80,7 @@ def _artifact_resource(
         "name": artifact,
         "title": title,
         "description": f"{as_text(what_is_drawn(caption))} {footer}.",
+        "result": result_below(caption),
         "claims": claims_below(caption),
         "sources": [{"title": reference} for reference in inputs],
         "renderer": renderer,

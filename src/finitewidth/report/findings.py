@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from finitewidth.claims import facts, grades, ledger, reported, verdicts
-from finitewidth.claims.captions import what_is_drawn
+from finitewidth.claims.captions import result_below, what_is_drawn
 from finitewidth.claims.facts import CONFIRMED, counted
 from finitewidth.claims.verdicts import NOT_RUN, VERDICTS, Verdict
 from finitewidth.common.errors import ConfigError
@@ -62,6 +62,7 @@ class Artifact(_Judged):
     files: Mapping[str, str] = field(default_factory=dict)  # format -> file; none if altered
     problems: Mapping[str, str] = field(default_factory=dict)  # file -> what is wrong with it
     caption: str = ""  # what is drawn, as reStructuredText
+    result: str = ""  # the sentence on what it shows, formulas between dollar signs
     footer: str = ""  # the line below it
     scale: str = ""  # one of `grades.STATUSES`, `OTHER_SETTINGS` if ``footer`` is, or `OTHER_RUN`
     outdated: tuple[str, ...] = ()  # why its files are not those of the settings of the report
@@ -457,6 +458,7 @@ def _content(entry: Mapping[str, Any], provenances: Provenances) -> dict[str, An
         "files": files,
         "problems": {},
         "caption": what_is_drawn(entry["caption"]),
+        "result": result_below(entry["caption"]),
     }
 
 

@@ -155,6 +155,8 @@ class PlannedJobs:
         makers = {}
         for judge in caption_input.judges_of(paper):
             makers[self._files.verdict_table(judge)] = f"claims {judge}"
+        makers |= caption_input.data_files(paper)
+        modules = caption_input.modules(paper)
         return JobPlan(
             name=name,
             provenance=self._files.provenance(name),
@@ -163,7 +165,7 @@ class PlannedJobs:
             inputs=caption_input.files(paper),
             makers=makers,
             parameters=plain({"captions": caption_input.settings(paper)}),
-            code=self._code_of("finitewidth.claims.captions", script="captions"),
+            code=self._code_of("finitewidth.claims.captions", *modules, script="captions"),
         )
 
     def _packages_plan(self) -> JobPlan:
