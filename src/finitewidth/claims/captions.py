@@ -99,7 +99,7 @@ def in_lines(text: str) -> str:
 def written(text: str, claims: Sequence[str], footer: str, result: str = "") -> str:
     """Return the file of a caption: text as reStructuredText, result, claims and footer.
 
-    The result and texts of claims have no markup but formulas, which are LaTeX between dollar signs.
+    The result and the claims have no markup but formulas, which are LaTeX between dollar signs.
     """
     parts = [text]
     parts += [".. result", in_lines(_as_rst(result))] if result else []
