@@ -22,7 +22,7 @@ from matplotlib.text import Text
 from finitewidth.figures import style
 
 LINES, TEXTS = 3.0, 4.5  # contrast with the background
-SCRIPT = 5.5  # points, of indices and powers
+SCRIPT = 5.2  # points
 APART = 9.0  # CIEDE2000 between series that differ in nothing but colour
 NOTHING = ("none", "None", "", " ", None)
 # Machado, Oliveira and Fernandes (2009), severity 1, for linear RGB

@@ -1,7 +1,7 @@
 """The style of all figures: sizes, fonts, colours, panel letters and the mark of a stand-in.
 
 A figure is drawn at the size at which it is printed: one column (`SINGLE`) or the width of a page
-(`DOUBLE`). No text is smaller than `SMALLEST`, and none with indices than `FORMULA`.
+(`DOUBLE`). Titles, labels, ticks and legends have one size, `TEXT`; notes in a panel, `SMALLEST`.
 """
 
 import string
@@ -16,7 +16,6 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
-from matplotlib.text import Text
 from matplotlib.ticker import (
     FixedLocator,
     Locator,
@@ -30,8 +29,8 @@ from matplotlib.ticker import (
 SINGLE = 3.3  # one column of a journal
 DOUBLE = 6.9  # the width of its page
 TALLEST = 8.8  # inches: leaves room for a caption
-SMALLEST = 6.5  # points
-FORMULA = 8.0  # points, of texts with indices or exponents, which are 0.7 times as large
+TEXT = 7.5  # points, of titles, labels, ticks and legends; indices have 0.7 of it
+SMALLEST = 6.5  # points, of notes within a panel
 
 # blue, orange, green, red, purple, brown: contrast with white at least 3.2:1, CIEDE2000 between any
 # two at least 17, also with deuteranopia and protanopia; half of seaborn's "colorblind" is paler
@@ -46,7 +45,7 @@ CAPS = ("_", "|", 0, 1, 2, 3)  # marks that matplotlib draws at the ends of erro
 INK = ".15"  # of seaborn: nearly black
 TICKS = {
     "color": INK,
-    "labelsize": SMALLEST,
+    "labelsize": TEXT,
     "major.width": 0.6,
     "minor.width": 0.4,
     "major.size": 2.5,
@@ -66,12 +65,13 @@ RC = {
     "text.color": INK,
     "axes.prop_cycle": mpl.cycler(color=COLOURS),
     "font.family": "DejaVu Sans",  # ships with matplotlib, so it is the same everywhere
-    "font.size": 7.0,
-    "axes.titlesize": 7.5,
-    "axes.labelsize": 7.0,
-    "legend.fontsize": SMALLEST,
-    "legend.title_fontsize": SMALLEST,
-    "figure.titlesize": 7.5,
+    "font.size": TEXT,
+    "axes.titlesize": TEXT,
+    "axes.labelsize": TEXT,
+    "legend.fontsize": TEXT,
+    "legend.title_fontsize": TEXT,
+    "figure.titlesize": TEXT,
+    "figure.labelsize": TEXT,
     "axes.titlelocation": "left",
     "axes.titley": 1.0,  # without it every draw looks for labels that a title could cover
     "axes.titlepad": 4.0,
@@ -126,8 +126,6 @@ class _Printed(Figure):
         super().savefig(*args, **kwargs)
 
     def draw(self, renderer: Any) -> None:
-        if not self.laid_out:
-            enlarge_formulas(self)
         only_for_layout = self.canvas.is_saving() and self.laid_out and self._has_layout()
         if not only_for_layout:
             super().draw(renderer)
@@ -142,7 +140,6 @@ class _Printed(Figure):
         Positions are rounded. Their last bits depend on addresses in memory, and could move an edge
         that lies between two pixels.
         """
-        enlarge_formulas(self)
         dpi = self.dpi
         self.dpi = mpl.rcParams["savefig.dpi"]
         self.get_layout_engine().execute(self)
@@ -215,12 +212,11 @@ def grids(
 def title_panels(axes: Iterable[Axes], titles: Sequence[str]) -> None:
     """Give every panel, in reading order, its letter in bold and a title, also of mathematics."""
     panels = list(axes)
-    size = FORMULA if any(map(_has_index, titles)) else None
     for letter, axis, title in zip(_letters(len(panels)), panels, titles, strict=True):
         label = rf"$\mathbf{{{letter}}}$"
         if title:
             label += f"  {title}"
-        axis.set_title(label, loc="left", fontsize=size)
+        axis.set_title(label, loc="left")
 
 
 def _letters(count: int) -> list[str]:
@@ -228,36 +224,6 @@ def _letters(count: int) -> list[str]:
     alphabet = string.ascii_lowercase
     pairs = [first + second for first in alphabet for second in alphabet]
     return [*alphabet, *pairs][:count]
-
-
-def enlarge_formulas(figure: Figure) -> None:
-    """Enlarge texts with indices or exponents, so that these can be read.
-
-    All numbers along an axis have one size, and so have all entries of a legend in a panel.
-    """
-    for text in figure.findobj(Text):
-        _enlarge([text])
-    for axis in figure.axes:
-        legend = axis.get_legend()
-        if legend:
-            _enlarge(legend.get_texts())
-    for axis in figure.axes:
-        for ruler in (axis.xaxis, axis.yaxis):
-            labels = ruler.get_ticklabels(which="both")
-            if any(_has_index(label.get_text()) for label in labels):
-                ruler.set_tick_params(which="both", labelsize=FORMULA)
-
-
-def _enlarge(texts: Sequence[Text]) -> None:
-    """Enlarge all of some texts if one of them has an index or an exponent."""
-    if any(_has_index(text.get_text()) for text in texts):
-        for text in texts:
-            text.set_fontsize(max(text.get_fontsize(), FORMULA))
-
-
-def _has_index(text: str) -> bool:
-    formulas = text.split("$")[1::2]
-    return any("_" in formula or "^" in formula for formula in formulas)
 
 
 def numbers(ruler: Axis, ticks: Locator | Sequence[float] | None = None) -> None:

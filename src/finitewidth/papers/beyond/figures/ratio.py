@@ -89,7 +89,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         axis.set_ylabel(f"$M$ = {width:g}")
     for axis in axes[-1]:
         axis.set_xlabel(r"$\lambda = L/M$")
-    figure.supylabel(r"$E\,\Theta(x,\tilde x)\,/\,E\,\Theta(x,x)$", fontsize=7)
+    figure.supylabel(r"$E\,\Theta(x,\tilde x)\,/\,E\,\Theta(x,x)$")
     style.legend_above(figure, _handles(rows, looks), 4)
     return figure
 

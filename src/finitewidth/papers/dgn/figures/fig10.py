@@ -115,7 +115,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     printed = rows[rows["source"] == "paper"]
     style.paper_values(axes[0, 1], printed["step"], printed["value"])
     by_depth.legends(figure, look_of)
-    style.legend_above(figure, _handles(printed), handlelength=2.4, fontsize=style.FORMULA)
+    style.legend_above(figure, _handles(printed), handlelength=2.4)
     return figure
 
 
@@ -166,7 +166,7 @@ def _start(axis: Axes, measured: pd.DataFrame, ideal: pd.DataFrame) -> None:
     axis.set_xlabel("depth $d$")
     axis.set_ylabel("$K_0$")
     axis.set_ylim(bottom=0)
-    axis.legend(loc="upper left", fontsize=style.FORMULA)
+    axis.legend(loc="upper left")
 
 
 def _over_time(axis: Axes, rows: pd.DataFrame, look_of: dict) -> None:

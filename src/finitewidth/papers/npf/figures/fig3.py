@@ -215,4 +215,4 @@ def _sizes(axis: Axes, rows: pd.DataFrame, networks: Sequence[str]) -> None:
     if rows["size"].min() > 0:  # all sizes are 0 for the output softmax_sum
         axis.set_yscale("log")
     axis.set(xlabel="epoch", ylabel="size")
-    _legend(axis, length=2.2, size=style.FORMULA)
+    _legend(axis, length=2.2, size=style.TEXT)
