@@ -6,22 +6,22 @@ import pytest
 import torch
 
 from finitewidth.kernels.gated_ntk import feature_gates
-from finitewidth.measures.dynamics import Networks, follow
+from finitewidth.measures.dynamics import Descent, Networks, follow
 from finitewidth.networks.random_gated import bernoulli_gates, equal_variance_weights
 from finitewidth.training.full_batch import error_ratios, gradient_descent
 
 RUNS, SAMPLES, WIDTH = 3, 7, 9
 
 
-def settings(rate, steps, linear_steps, precision="float64"):
-    return {
-        "rate": rate,
-        "rho": "kernel",
-        "loss_half": True,
-        "steps": steps,
-        "linear_steps": linear_steps,
-        "precision": precision,
-    }
+def descent(rate, steps, linear_steps, precision="float64", loss_half=True):
+    return Descent(
+        rate=rate,
+        rho="kernel",
+        loss_half=loss_half,
+        steps=steps,
+        linear_steps=linear_steps,
+        precision=precision,
+    )
 
 
 def networks(gates, depth=4, inputs=2, width=WIDTH):
@@ -122,7 +122,7 @@ def test_both_dynamics_agree_to_first_order_in_the_step(loss_half):
     found = networks("external")
     gaps = []
     for rate in (1e-2, 1e-3):
-        given = settings(rate, 1, 1) | {"loss_half": loss_half}
+        given = descent(rate, 1, 1, loss_half=loss_half)
         dynamics = follow(found, given, RUNS).ratios
         gap = dynamics["gradient descent"][1][1] - dynamics["linear recursion"][1][1]
         gaps.append(abs(gap).max())
@@ -131,17 +131,17 @@ def test_both_dynamics_agree_to_first_order_in_the_step(loss_half):
 
 def test_the_gradient_of_the_whole_sum_of_squares_is_twice_as_large():
     found = networks("external")
-    whole = follow(found, settings(0.05, 3, 3) | {"loss_half": False}, RUNS).ratios
-    half = follow(found, settings(0.1, 3, 3), RUNS).ratios
+    whole = follow(found, descent(0.05, 3, 3, loss_half=False), RUNS).ratios
+    half = follow(found, descent(0.1, 3, 3), RUNS).ratios
     for name, (_, ratios) in whole.items():
         assert (ratios == half[name][1]).all()
 
 
 def test_adapted_precision_follows_errors_far_below_where_float32_stalls():
     found = networks("external", depth=8, width=60)
-    double = follow(found, settings(0.2, 1000, 1, "float64"), RUNS).ratios["gradient descent"][1]
-    single = follow(found, settings(0.2, 1000, 1, "float32"), RUNS).ratios["gradient descent"][1]
-    adapted = follow(found, settings(0.2, 1000, 1, "adapted"), RUNS).ratios["gradient descent"][1]
+    double = follow(found, descent(0.2, 1000, 1, "float64"), RUNS).ratios["gradient descent"][1]
+    single = follow(found, descent(0.2, 1000, 1, "float32"), RUNS).ratios["gradient descent"][1]
+    adapted = follow(found, descent(0.2, 1000, 1, "adapted"), RUNS).ratios["gradient descent"][1]
     assert double.min() < 1e-13
     near = double > 1e-20
     assert abs(adapted / double - 1)[near].max() < 0.01
@@ -150,7 +150,7 @@ def test_adapted_precision_follows_errors_far_below_where_float32_stalls():
 
 def test_a_replica_is_the_same_alone_and_beside_others():
     found = networks("external")
-    given = settings(0.1, 20, 20)
+    given = descent(0.1, 20, 20)
     together = follow(found, given, 3)
     alone = follow(found.first(1), given, 1)
     for name in together.ratios:

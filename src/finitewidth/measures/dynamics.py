@@ -86,6 +86,30 @@ class Networks:
         return (z @ self.weights[-1].double())[..., 0]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Descent:
+    """How networks descend.
+
+    Attributes:
+        rate: the step size is ``rate`` divided by the largest eigenvalue of a kernel
+        rho: this kernel: K_0 of each run (``kernel``) or K_0/d (``kernel_over_depth``)
+        loss_half: whether the loss is 1/2 sum e^2 rather than sum e^2
+        steps: number of steps of gradient descent
+        linear_steps: number of steps of the linear recursion. They cost nearly nothing, as it is
+            evaluated in closed form.
+        precision: of gradient descent. ``float32`` takes half the time of ``float64``, but squared
+            errors do not fall below about 1e-11 of the first; ``adapted`` is ``float32`` until they
+            have fallen to a millionth, and ``float64`` from there on.
+    """
+
+    rate: float
+    rho: str
+    loss_half: bool
+    steps: int
+    linear_steps: int
+    precision: str
+
+
 @dataclass(frozen=True)
 class Dynamics:
     """Kernels and errors of R replicas.
@@ -102,47 +126,37 @@ class Dynamics:
     growth: np.ndarray
 
 
-def follow(networks: Networks, settings: Mapping[str, Any], descents: int) -> Dynamics:
+def follow(networks: Networks, descent: Descent, descents: int) -> Dynamics:
     """Compute the kernels and the dynamics of R replicas.
 
     The first ``descents`` replicas are trained by gradient descent. The linear recursion is
-    computed for all of them. These settings are used:
-
-    ``rho`` and ``rate``: the step size is ``rate`` divided by the largest eigenvalue of K_0 of each
-    run (``kernel``) or of K_0/d (``kernel_over_depth``).
-    ``loss_half``: whether the loss is 1/2 sum e^2 rather than sum e^2.
-    ``steps``: number of steps of gradient descent.
-    ``linear_steps``: number of steps of the linear recursion. They cost nearly nothing, as it is
-    evaluated in closed form.
-    ``precision``: of gradient descent. ``float32`` takes half the time of ``float64``, but squared
-    errors do not fall below about 1e-11 of the first; ``adapted`` is ``float32`` until they have
-    fallen to a millionth, and ``float64`` from there on.
+    computed for all of them.
     """
     kernel = networks.kernel()
     eigenvalues, eigenvectors = torch.linalg.eigh(kernel)
     rho = eigenvalues[:, -1]
-    if settings["rho"] == "kernel_over_depth":
+    if descent.rho == "kernel_over_depth":
         rho = rho / networks.depth
-    rate = settings["rate"] * (1 if settings["loss_half"] else 2)
+    rate = descent.rate * (1 if descent.loss_half else 2)
     step = rate / rho
-    times = log_times(settings["linear_steps"])
+    times = log_times(descent.linear_steps)
     errors = networks.outputs() - networks.y
     linear = error_ratios(eigenvalues, eigenvectors, errors, step=step, times=times)
     ratios = {LINEAR: (times, linear.numpy())}
     growth = np.empty(0)
     if descents:
         descending = networks.first(descents)
-        ratios[DESCENT], trained = _descend(descending, step[:descents], settings)
+        ratios[DESCENT], trained = _descend(descending, step[:descents], descent)
         growth = (trace(trained.kernel()) / trace(kernel[:descents])).numpy()
     return Dynamics(kernel.numpy(), eigenvalues.numpy(), ratios, growth)
 
 
 def _descend(
-    networks: Networks, step: Tensor, settings: Mapping[str, Any]
+    networks: Networks, step: Tensor, descent: Descent
 ) -> tuple[tuple[list[int], np.ndarray], Networks]:
     """Train all networks; return times and error ratios, and the trained networks."""
-    times = log_times(settings["steps"])
-    dtype, double_below = PRECISIONS[settings["precision"]]
+    times = log_times(descent.steps)
+    dtype, double_below = PRECISIONS[descent.precision]
     states = gradient_descent(
         networks.x,
         networks.y,

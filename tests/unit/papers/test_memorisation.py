@@ -174,7 +174,11 @@ def test_narrow_networks_by_depth_are_others_than_those_of_the_figures(memorised
     assert not set(found["ratio"]) & set(shown["ratio"])
     # a run is the same network as one of that number that a figure would show
     first = memorisation.networks(5, 4, [1000], MEMORISATION)
-    own = dynamics.follow(first, settings | {"steps": steps, "linear_steps": 1}, 1)
+    asked = ("rate", "rho", "loss_half", "precision")
+    descent = dynamics.Descent(
+        steps=steps, linear_steps=1, **{name: settings[name] for name in asked}
+    )
+    own = dynamics.follow(first, descent, 1)
     ratio = found.query("depth == 4 and run == 1000")["ratio"].item()
     assert ratio == pytest.approx(own.ratios["gradient descent"][1][-1, 0], rel=1e-9)
     none = depth_trend.measure({}, settings | {"trend": {"runs": 0, "steps": 5}})["errors"]

@@ -31,6 +31,14 @@ def measure(
     """
     runs = settings["runs"]
     gates_of_layer = settings["samples"] * settings["width"]  # numbers that a run needs
+    descent = dynamics.Descent(
+        rate=settings["rate"],
+        rho=settings["rho"],
+        loss_half=settings["loss_half"],
+        steps=settings["steps"],
+        linear_steps=settings["linear_steps"],
+        precision=settings["precision"],
+    )
     cells = []
     for name in ("galu", "relu"):
         for depth in settings["depths"]:
@@ -38,7 +46,7 @@ def measure(
 
     def rows_of_batch(cell: Mapping[str, Any], batch: range) -> dynamics.Rows:
         drawn = networks(cell["network"], cell["depth"], batch, settings)
-        followed = dynamics.follow(drawn, settings, len(batch))
+        followed = dynamics.follow(drawn, descent, len(batch))
         return dynamics.rows_of(followed, batch.start, cell["depth"])
 
     return dynamics.tables_of(cells, runs, rows_of_batch, {"dgn_fig4": runs}, checkpoints)

@@ -48,7 +48,14 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     """The errors of a batch of runs, at the times of which claims speak."""
     runs = range(FIRST_RUN + batch.start, FIRST_RUN + batch.stop)
-    descent = settings | {"steps": settings["trend"]["steps"], "linear_steps": 1}
+    descent = dynamics.Descent(
+        rate=settings["rate"],
+        rho=settings["rho"],
+        loss_half=settings["loss_half"],
+        steps=settings["trend"]["steps"],
+        linear_steps=1,
+        precision=settings["precision"],
+    )
     result = dynamics.follow(networks(width, depth, runs, settings), descent, len(batch))
     times, ratios = result.ratios[dynamics.DESCENT]  # (T,), (T, runs)
     for time, ratios_at_time in zip(times, ratios, strict=True):

@@ -89,8 +89,16 @@ def _rows(place: Mapping[str, Any], batch: range, settings: Mapping[str, Any]) -
     """The rows of a batch of runs of one network; only the first runs descend."""
     depth = place["depth"]
     mu = settings["mu"]
-    descents = settings["descent"][place["network"]]
-    descent = settings["descent"] | {"steps": descents["steps"]}
+    chosen = settings["descent"]
+    descents = chosen[place["network"]]
+    descent = dynamics.Descent(
+        rate=chosen["rate"],
+        rho=chosen["rho"],
+        loss_half=chosen["loss_half"],
+        steps=descents["steps"],
+        linear_steps=chosen["linear_steps"],
+        precision=chosen["precision"],
+    )
     descending = max(descents["runs"] - batch.start, 0)
     drawn = networks(place["width"], depth, batch, settings)
     result = dynamics.follow(drawn, descent, descending)
