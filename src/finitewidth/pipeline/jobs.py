@@ -21,6 +21,7 @@ from finitewidth.declarations.references import table_file
 from finitewidth.pipeline.folders import DATASETS
 from finitewidth.settings.nested import at
 from finitewidth.settings.presets import results_folder
+from finitewidth.settings.typed import sections_for
 from finitewidth.training.planned import PlannedTraining
 
 TRAINING_FILES = {"history": "history.csv", "weights": "weights.npz"}
@@ -133,7 +134,8 @@ class Jobs:
         """Plan the trainings of a family, from the sections of settings that it is made of."""
         module = import_module(f"finitewidth.papers.{paper.name}.experiments.trainings")
         settings = [self.config[paper.name][section] for section in paper.trainings[family]]
-        return getattr(module, family)(*settings)
+        plan = getattr(module, family)
+        return plan(*sections_for(plan, *settings))
 
     def artifacts_of(self, paper: str | None) -> list[Artifact]:
         """The artifacts of one paper or, for None, of all papers."""

@@ -24,7 +24,18 @@ def settings_for(function: Callable[..., Any], values: Mapping[str, Any]) -> Any
 
     They stay a mapping if the annotation of the argument is not a section.
     """
-    annotation = inspect.signature(function).parameters["settings"].annotation
+    return _asked_for(inspect.signature(function).parameters["settings"], values)
+
+
+def sections_for(function: Callable[..., Any], *sections: Mapping[str, Any]) -> list[Any]:
+    """Return the arguments of a function that takes some sections, each as it asks for it."""
+    parameters = inspect.signature(function).parameters.values()
+    return [_asked_for(*pair) for pair in zip(parameters, sections, strict=True)]
+
+
+def _asked_for(parameter: inspect.Parameter, values: Mapping[str, Any]) -> Any:
+    """Some settings as the section that an argument is annotated with, if it is."""
+    annotation = parameter.annotation
     if isinstance(annotation, type) and issubclass(annotation, Section):
         return section_from(annotation, values)
     return values

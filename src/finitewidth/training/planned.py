@@ -5,7 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from finitewidth.networks.architecture import Architecture
+from finitewidth.settings.sections import Section
 from finitewidth.training.run import DataChoice, Replica, TrainingRun
+
+Settings = (
+    Section | Mapping[str, Any]
+)  # of a training: a section, or what is put together from some
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,9 +23,7 @@ class PlannedTraining:
     earlier: str | None = None  # name of the training whose weights it starts from
 
 
-def replicas_of(
-    regime: str, stream: str, settings: Mapping[str, Any], **more: Any
-) -> tuple[Replica, ...]:
+def replicas_of(regime: str, stream: str, settings: Settings, **more: Any) -> tuple[Replica, ...]:
     """Return a replica for each run.
 
     Replicas of one stream start with the same weights and see the images in the same order.
@@ -28,9 +31,10 @@ def replicas_of(
     The settings have ``runs`` and ``step_size``; ``more`` are further attributes of a `Replica`,
     such as another ``step_size``.
     """
-    attributes = {"regime": regime, "step_size": settings["step_size"], **more}
+    values = dict(settings)
+    attributes = {"regime": regime, "step_size": values["step_size"], **more}
     replicas = []
-    for seed in range(settings["runs"]):
+    for seed in range(values["runs"]):
         replicas.append(Replica(name=f"{stream}/run{seed}", seed=seed, **attributes))
     return tuple(replicas)
 
@@ -38,8 +42,8 @@ def replicas_of(
 def planned(
     name: str,
     row: str,
-    network: Mapping[str, Any],
-    settings: Mapping[str, Any],
+    network: Settings,
+    settings: Settings,
     replicas: Iterable[Replica],
     earlier: str | None = None,
     **more: Any,
@@ -51,24 +55,25 @@ def planned(
     ``every`` if weights are kept every few epochs. ``more`` are other attributes of its
     `TrainingRun`.
     """
-    classes = settings.get("classes")
-    epochs = settings["epochs"]
-    every = settings.get("every")
+    values = dict(settings)
+    classes = values.get("classes")
+    epochs = values["epochs"]
+    every = values.get("every")
     attributes = {
         "row": row,
-        "architecture": Architecture.from_mapping(network),
+        "architecture": Architecture.from_mapping(dict(network)),
         "data": DataChoice(
             classes=tuple(classes) if classes else None,
-            pool=settings.get("pool", 1),
-            train=settings["train"],
-            test=settings["test"],
+            pool=values.get("pool", 1),
+            train=values["train"],
+            test=values["test"],
         ),
         "loss": "squared" if classes else "cross_entropy",
         "snapshots": tuple(range(0, epochs + 1, every)) if every else (),
         "replicas": tuple(replicas),
-        "optimiser": settings["optimiser"],
-        "batch_size": settings["batch_size"],
+        "optimiser": values["optimiser"],
+        "batch_size": values["batch_size"],
         "epochs": epochs,
     }
     run = TrainingRun(**attributes | more)
-    return PlannedTraining(name=name, run=run, dataset=settings["dataset"], earlier=earlier)
+    return PlannedTraining(name=name, run=run, dataset=values["dataset"], earlier=earlier)

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from finitewidth.common.errors import nearest, one_of
 from finitewidth.settings import sections as types
-from finitewidth.settings.sections import Section, code, ours, paper, section
+from finitewidth.settings.sections import Section, code, general, ours, paper, section
 
 Checkpoint = Literal["best_test", "best_validation", "last"]
 NetworkName = Annotated[str, Field(max_length=100, pattern=r"^[a-z0-9_]+$")]
@@ -151,6 +151,21 @@ class Cntk(Section):
     trained: types.Trained = ours("best train accuracy from which a run counts as trained")
 
 
+class CntkOnImages(Section):
+    """The job ``npf_cntk``: settings of `Cntk`, with the layers of its network."""
+
+    train: int = general("number of training images")
+    test: int = general("number of test images")
+    pool: int = general("side, in pixels, of squares averaged to one")
+    sizes: list[int] = general("further numbers of training images, for the kernel alone")
+    ridges: list[float] = general("ridges that are tried, in units of the kernel's mean diagonal")
+    trained: types.Trained = general("best train accuracy from which a run counts as trained")
+    network: types.Convolutional
+    comparable: dict[str, bool] = general(
+        "datasets, and whether what rests on each is at the paper's scale"
+    )
+
+
 class Stages(Section):
     """Figure 3 left: gates learnt for ever longer, frozen, and the rest trained from scratch."""
 
@@ -170,6 +185,12 @@ class Stages(Section):
         paper_also=["epoch"],
     )
     trained: types.Trained = ours("best train accuracy from which a run counts as trained")
+
+
+class SelectedStages(Stages):
+    """The job ``npf_stages``."""
+
+    select: types.Select = general("epoch whose test accuracy is reported, as in `Regimes`")
 
 
 class Nu(types.Evaluated):
@@ -365,6 +386,14 @@ class Memorisation(Section):
     shown: Shown
     descent: Descent
     trend: Trend
+
+
+class DrawnTask(Task, Memorisation):
+    """The job ``npf_memorisation``."""
+
+
+class DepthTrend(Task, Memorisation, Descent):
+    """The job ``npf_depth_trend``."""
 
 
 class Toy(Section):
