@@ -6,13 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from tests.helpers.measuring import measured
 
 from finitewidth.kernels.gated_moments import ideal_eigenvalues
 from finitewidth.measures import dynamics
 from finitewidth.measures.dynamics import mean_curves, means_of_first
 from finitewidth.networks.random_gated import equal_variance_weights
 from finitewidth.papers.dgn.experiments import deep_linear, planar, planar_spectra
+from finitewidth.papers.dgn.settings import Planar
 from finitewidth.papers.npf.experiments import depth_trend, memorisation, memorisation_ideal
+from finitewidth.settings.typed import section_from
 
 TASK = {"samples": 10, "mu": 0.5, "depths": [2, 4]}
 MEMORISATION = {
@@ -44,6 +47,7 @@ PLANAR = {
     "linear_steps": 20,
     "precision": "float32",
 }
+POINTS = section_from(Planar, PLANAR)
 LINEAR = {
     "runs": 6,
     "shown": 3,
@@ -67,12 +71,12 @@ def ideal():
 
 @pytest.fixture(scope="module")
 def points():
-    return planar.measure({}, PLANAR)
+    return measured(planar.measure, {}, PLANAR)
 
 
 @pytest.fixture(scope="module")
 def linear():
-    return deep_linear.measure({}, LINEAR)
+    return measured(deep_linear.measure, {}, LINEAR)
 
 
 @pytest.mark.parametrize(("samples", "depth", "mu"), [(7, 2, 0.5), (30, 5, 0.3), (4, 20, 0.9)])
@@ -174,9 +178,13 @@ def test_narrow_networks_by_depth_are_others_than_those_of_the_figures(memorised
     assert not set(found["ratio"]) & set(shown["ratio"])
     # a run is the same network as one of that number that a figure would show
     first = memorisation.networks(5, 4, [1000], MEMORISATION)
-    asked = ("rate", "rho", "loss_half", "precision")
     descent = dynamics.Descent(
-        steps=steps, linear_steps=1, **{name: settings[name] for name in asked}
+        rate=0.1,
+        rho="kernel",
+        loss_half=True,
+        steps=steps,
+        linear_steps=1,
+        precision="float64",
     )
     own = dynamics.follow(first, descent, 1)
     ratio = found.query("depth == 4 and run == 1000")["ratio"].item()
@@ -188,12 +196,12 @@ def test_narrow_networks_by_depth_are_others_than_those_of_the_figures(memorised
 
 def test_further_spectra_are_those_of_galu_networks_that_are_not_trained(points):
     settings = PLANAR | {"draws": 3}
-    found = planar_spectra.measure({}, settings)["kernels"]
+    found = measured(planar_spectra.measure, {}, settings)["kernels"]
     assert found.groupby("depth")["run"].unique().map(list).to_dict() == {
         2: [1000, 1001, 1002],
         4: [1000, 1001, 1002],
     }
-    kernel = planar.networks("galu", 4, [1001], PLANAR).kernel()[0].numpy()
+    kernel = planar.networks("galu", 4, [1001], POINTS).kernel()[0].numpy()
     ratio = np.trace(kernel) / np.linalg.eigvalsh(kernel)[-1]
     row = found.query("depth == 4 and run == 1001")
     assert row["trace_over_rho_max"].item() == pytest.approx(ratio)
@@ -202,20 +210,20 @@ def test_further_spectra_are_those_of_galu_networks_that_are_not_trained(points)
 
 def test_a_step_too_large_diverges_without_a_complaint():
     wild = PLANAR | {"rate": 1e6, "depths": [4], "steps": 30}
-    curves = planar.measure({}, wild)["error_curves"]
+    curves = measured(planar.measure, {}, wild)["error_curves"]
     assert not (curves["dynamics"] == "gradient descent").any()
     assert np.isfinite(curves["ratio"]).all()
 
 
 def test_galu_and_relu_share_points_targets_and_weights():
-    galu = planar.networks("galu", 4, [0, 1], PLANAR)
-    relu = planar.networks("relu", 4, [0, 1], PLANAR)
+    galu = planar.networks("galu", 4, [0, 1], POINTS)
+    relu = planar.networks("relu", 4, [0, 1], POINTS)
     assert torch.equal(galu.x, relu.x)
     assert torch.equal(galu.y, relu.y)
     assert all(map(torch.equal, galu.weights, relu.weights))
     assert not torch.equal(galu.x[0], galu.x[1])
     assert float(galu.x.abs().max()) <= 1
-    shallow = planar.networks("relu", 2, [0, 1], PLANAR)
+    shallow = planar.networks("relu", 2, [0, 1], POINTS)
     assert torch.equal(shallow.x, relu.x)
 
 

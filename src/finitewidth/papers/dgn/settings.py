@@ -235,6 +235,10 @@ class Planar(Section):
     spectra: Spectra
 
 
+class FurtherSpectra(Planar, Spectra):
+    """The settings of job `dgn_planar_spectra`: networks of experiment 2, and how many further."""
+
+
 class DeepLinear(Section):
     """Experiment 8, Figure 10: a deep linear network and one example, (x, y) = (1, 1)."""
 

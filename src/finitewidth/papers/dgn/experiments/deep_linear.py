@@ -11,12 +11,13 @@ import torch
 
 from finitewidth.measures.dynamics import DESCENT, LINEAR, Networks, batches, means_of_first
 from finitewidth.networks.random_gated import equal_variance_weights
+from finitewidth.papers.dgn.settings import DeepLinear
 from finitewidth.training.full_batch import error_ratios, gradient_descent
 
 FIGURE = "dgn_fig10"
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: DeepLinear) -> dict[str, pd.DataFrame]:
     """Kernel, error and weights over time for (x, y) = (1, 1), sigma^2 = 1/w and step size rate/d.
 
     Returns:
@@ -28,9 +29,9 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         (relative to time 0; errors are squared), value_spread, runs, diverged. The dynamics
         ``ideal`` is that of a constant kernel d.
     """
-    parts = [_depth_rows(depth, settings) for depth in settings["depths"]]
+    parts = [_depth_rows(depth, settings) for depth in settings.depths]
     paths, runs = (pd.concat(tables, ignore_index=True) for tables in zip(*parts, strict=True))
-    shown = {FIGURE: settings["shown"]}
+    shown = {FIGURE: settings.shown}
     keys = ["depth", "quantity", "dynamics"]
     curves = means_of_first(paths, keys, ["value"], shown, along="time")
     start = means_of_first(runs, ["depth"], ["kernel"], shown)
@@ -67,11 +68,11 @@ class Trajectories:
         }
 
 
-def _depth_rows(depth: int, settings: Mapping[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _depth_rows(depth: int, settings: DeepLinear) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Values over time of the runs shown, and one summary row for every run."""
     paths = []
     summaries = []
-    for runs in batches(settings["runs"], depth * settings["width"] ** 2):
+    for runs in batches(settings.runs, depth * settings.width**2):
         trajectories = _trajectories(depth, runs, settings)
         for column, run in enumerate(runs):
             path = trajectories.of_run(column)
@@ -85,7 +86,7 @@ def _depth_rows(depth: int, settings: Mapping[str, Any]) -> tuple[pd.DataFrame, 
                 "kernel_growth": path["kernel", DESCENT][-1],
             }
             summaries.append(summary)
-            if run < settings["shown"]:
+            if run < settings.shown:
                 paths += _curves_of_run(depth, run, path)
     return pd.concat(paths), pd.DataFrame(summaries)
 
@@ -107,10 +108,10 @@ def _curves_of_run(
         )
 
 
-def _trajectories(depth: int, runs: Sequence[int], settings: Mapping[str, Any]) -> Trajectories:
+def _trajectories(depth: int, runs: Sequence[int], settings: DeepLinear) -> Trajectories:
     """Train the networks of some runs on (x, y) = (1, 1), and follow the linear recursion."""
-    width = settings["width"]
-    times = range(settings["steps"] + 1)
+    width = settings.width
+    times = range(settings.steps + 1)
     x = torch.ones(1, 1).double()  # (S, n0)
     y = torch.ones(len(runs), 1).double()  # (R, S)
     sizes = [1, *[width] * (depth - 1), 1]
@@ -140,9 +141,9 @@ def _trajectories(depth: int, runs: Sequence[int], settings: Mapping[str, Any]) 
     )
 
 
-def steepness(settings: Mapping[str, Any]) -> float:
+def steepness(settings: DeepLinear) -> float:
     """The rate for 1/2 sum e^2 that makes the same steps as that of the settings for their loss."""
-    return settings["rate"] * (1 if settings["loss_half"] else 2)
+    return settings.rate * (1 if settings.loss_half else 2)
 
 
 def steps_to(ratios: np.ndarray, level: float) -> float:
@@ -160,9 +161,9 @@ def steps_to(ratios: np.ndarray, level: float) -> float:
     return float(first - 1 + (before - np.log(level)) / (before - after))
 
 
-def _ideal(settings: Mapping[str, Any]) -> pd.DataFrame:
+def _ideal(settings: DeepLinear) -> pd.DataFrame:
     """(1 - rate)^(2t): the squared error at step size rate/d if the kernel stays equal to d."""
-    times = np.arange(settings["steps"] + 1)
+    times = np.arange(settings.steps + 1)
     values = pd.DataFrame(
         {
             "figure": FIGURE,
@@ -172,5 +173,5 @@ def _ideal(settings: Mapping[str, Any]) -> pd.DataFrame:
             "value": (1 - steepness(settings)) ** (2 * times),
         }
     )
-    depths = pd.DataFrame({"depth": settings["depths"]})
+    depths = pd.DataFrame({"depth": settings.depths})
     return pd.merge(depths, values, how="cross")

@@ -10,14 +10,16 @@ from torch import Tensor
 from finitewidth.kernels.gated_ntk import feature_gates
 from finitewidth.measures import dynamics
 from finitewidth.networks.random_gated import equal_variance_weights, uniform
+from finitewidth.papers.dgn.settings import Planar
 from finitewidth.training.checkpoints import Checkpoints
+from finitewidth.training.fully_connected import Gates
 
 NAME = "dgn/planar"
 
 
 def measure(
     inputs: Mapping[str, Any],
-    settings: Mapping[str, Any],
+    settings: Planar,
     checkpoints: Checkpoints | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Initial kernels, their spectra, and errors under gradient descent and the linear recursion.
@@ -29,19 +31,19 @@ def measure(
         ``errors``: network, depth, dynamics, run, time, ratio = |e_t|^2/|e_0|^2.
         ``error_curves``: network, depth, dynamics, time, ratio, ratio_spread, runs, diverged.
     """
-    runs = settings["runs"]
-    gates_of_layer = settings["samples"] * settings["width"]  # numbers that a run needs
+    runs = settings.runs
     descent = dynamics.Descent(
-        rate=settings["rate"],
-        rho=settings["rho"],
-        loss_half=settings["loss_half"],
-        steps=settings["steps"],
-        linear_steps=settings["linear_steps"],
-        precision=settings["precision"],
+        rate=settings.rate,
+        rho=settings.rho,
+        loss_half=settings.loss_half,
+        steps=settings.steps,
+        linear_steps=settings.linear_steps,
+        precision=settings.precision,
     )
+    gates_of_layer = settings.samples * settings.width  # numbers that a run needs
     cells = []
     for name in ("galu", "relu"):
-        for depth in settings["depths"]:
+        for depth in settings.depths:
             cells.append(({"network": name, "depth": depth}, gates_of_layer * depth))
 
     def rows_of_batch(cell: Mapping[str, Any], batch: range) -> dynamics.Rows:
@@ -52,25 +54,23 @@ def measure(
     return dynamics.tables_of(cells, runs, rows_of_batch, {"dgn_fig4": runs}, checkpoints)
 
 
-def networks(
-    name: str, depth: int, runs: Sequence[int], settings: Mapping[str, Any]
-) -> dynamics.Networks:
+def networks(name: str, depth: int, runs: Sequence[int], settings: Planar) -> dynamics.Networks:
     """The networks of some runs.
 
     A run's points, targets and initial (value) weights are the same for both kinds of network, and
     its points and targets are the same for all depths. The value networks of ``galu`` are gated by
     an independent ReLU network.
     """
-    sizes = [2, *[settings["width"]] * (depth - 1), 1]
-    sigma = math.sqrt(settings["gain"] / settings["width"])
-    points = uniform([settings["samples"], 2], [(NAME, run, "points") for run in runs])
-    targets = uniform([settings["samples"]], [(NAME, run, "targets") for run in runs])
+    sizes = [2, *[settings.width] * (depth - 1), 1]
+    sigma = math.sqrt(settings.gain / settings.width)
+    points = uniform([settings.samples, 2], [(NAME, run, "points") for run in runs])
+    targets = uniform([settings.samples], [(NAME, run, "targets") for run in runs])
 
     def draw(sizes: Sequence[int], purpose: str) -> list[Tensor]:
         streams = [(NAME, depth, run, purpose) for run in runs]
-        return equal_variance_weights(sizes, sigma, streams, settings["weights"])
+        return equal_variance_weights(sizes, sigma, streams, settings.weights)
 
-    gates = "own"
+    gates: Gates = "own"
     if name == "galu":
         gates = feature_gates(points, draw(sizes[:-1], "feature weights"), None)
     return dynamics.Networks(points, targets, draw(sizes, "weights"), gates)

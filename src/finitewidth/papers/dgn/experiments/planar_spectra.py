@@ -12,20 +12,21 @@ import torch
 
 from finitewidth.measures.dynamics import batches
 from finitewidth.papers.dgn.experiments.planar import networks
+from finitewidth.papers.dgn.settings import FurtherSpectra
 
 FIRST_RUN = 1000  # the runs of `dgn_planar` have smaller numbers, and thus other streams
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: FurtherSpectra) -> dict[str, pd.DataFrame]:
     """Eigenvalues of the tangent kernels K_0 of GaLU networks.
 
     Returns:
         ``kernels``: network, depth, run, trace_over_rho_max.
     """
     rows = []
-    for depth in settings["depths"]:
-        numbers_per_run = settings["samples"] * settings["width"] * depth
-        for batch in batches(settings["draws"], numbers_per_run):
+    for depth in settings.depths:
+        numbers_per_run = settings.samples * settings.width * depth
+        for batch in batches(settings.draws, numbers_per_run):
             runs = range(FIRST_RUN + batch.start, FIRST_RUN + batch.stop)
             kernels = networks("galu", depth, runs, settings).kernel()  # (R, S, S)
             largest = torch.linalg.eigvalsh(kernels)[:, -1]
