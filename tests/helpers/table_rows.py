@@ -88,7 +88,7 @@ def _concepts() -> dict[str, dict[str, pd.DataFrame]]:
     config = preset_only("quick", "config")
     return {
         "npf": npf.measure({}, config["npf"]["concepts"]),
-        "dgn": dgn.measure({}, config["dgn"]["concepts"]),
+        "dgn": measured(dgn.measure, {}, config["dgn"]["concepts"]),
         "collapse": measured(block_kernel.measure, {}, config["collapse"]["block_kernel"]),
     }
 

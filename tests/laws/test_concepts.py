@@ -14,14 +14,17 @@ from finitewidth.kernels import paths as definitions
 from finitewidth.measures.equations import as_text
 from finitewidth.papers.dgn.experiments import concepts as circular
 from finitewidth.papers.dgn.experiments.concepts import regimes, variant
+from finitewidth.papers.dgn.settings import Convolution
 from finitewidth.papers.npf.experiments import concepts
 from finitewidth.settings.presets import preset_only
+from finitewidth.settings.typed import section_from
 
 TOY = preset_only("quick", "config")["npf"]["concepts"]["toy"]
 
 
-def net(inputs, kernel, layers):
-    return {"inputs": inputs, "kernel": kernel, "layers": layers}
+def net(inputs, kernel, layers, examples=()):
+    values = {"inputs": inputs, "kernel": kernel, "layers": layers, "examples": list(examples)}
+    return section_from(Convolution, values)
 
 
 @st.composite
@@ -133,14 +136,14 @@ def test_paths_share_strengths(inputs, kernel, layers):
 @settings(max_examples=10, deadline=None)
 @given(st.lists(st.lists(st.integers(-5, 5), min_size=3, max_size=3), min_size=1, max_size=2))
 def test_the_lemma_holds_and_shifts_change_nothing_but_only_with_the_average(examples):
-    kernel = circular.kernels(net(3, 2, 2), examples)
+    kernel = circular.kernels(net(3, 2, 2, examples))
     np.testing.assert_allclose(kernel["pooled"], kernel["lemma"], atol=1e-12 * 10**4)
     spread = kernel.groupby(["gating", "s", "s_prime"])["pooled"].agg(np.ptp)
     assert spread.max() <= 1e-9
 
 
 def test_without_the_average_a_shift_does_change_the_kernel():
-    kernel = circular.kernels(net(3, 2, 3), [[3, -1, 2]])
+    kernel = circular.kernels(net(3, 2, 3, [[3, -1, 2]]))
     assert kernel.groupby(["gating", "s", "s_prime"])["unpooled"].agg(np.ptp).max() > 1
 
 

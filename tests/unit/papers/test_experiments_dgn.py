@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from tests.helpers.measuring import measured
 from tests.helpers.small_histories import history_row, kept_weights
 from tests.helpers.small_trainings import planned_trainings
 
@@ -46,7 +47,7 @@ def mnist_history(**over):
 
 
 def test_fig5_means_and_spreads_of_every_panel():
-    tables = mnist.measure({"histories": mnist_history()}, MNIST)
+    tables = measured(mnist.measure, {"histories": mnist_history()}, MNIST)
     curves = tables["curves"]
     assert curves.groupby(["panel", "series"]).size().to_dict() == {
         (panel, series): 2
@@ -94,7 +95,7 @@ def binary_history(regimes=BINARY):
 def test_fig7_puts_every_network_where_it_belongs(soft_galu):
     regimes = tuple(soft_galu if r == "soft_galu" else r for r in BINARY)
     inputs = {"histories": binary_history(regimes), "data": digits()}
-    tables = binary.measure(inputs, TWO_DIGITS | {"classes": [4, 7], "test": None})
+    tables = measured(binary.measure, inputs, TWO_DIGITS | {"classes": [4, 7], "test": None})
     curves = tables["curves"].set_index(["panel", "series", "split", "x"])["y"]
     assert curves["test", "soft-GaLU", "test", 2] == pytest.approx(0.21)
     assert curves["adaptable", "frozen ReLU", "test", 2] == pytest.approx(0.31)
@@ -109,9 +110,10 @@ def test_fig7_puts_every_network_where_it_belongs(soft_galu):
 def test_test_images_are_counted_as_a_training_chooses_them():
     data = digits()
     labels = data.test_labels
-    two = {"classes": [4, 7], "test": None}
-    assert binary.count_test_images(data, two) == int(((labels == 4) | (labels == 7)).sum())
-    few = binary.count_test_images(data, two | {"test": 50})
+    assert binary.count_test_images(data, None, [4, 7]) == int(
+        ((labels == 4) | (labels == 7)).sum()
+    )
+    few = binary.count_test_images(data, 50, [4, 7])
     assert 8 <= few <= 12  # of ten classes two, exact to one image per class
 
 
@@ -139,7 +141,7 @@ def nu_inputs():
 def test_fig8_takes_each_kernel_from_its_own_network():
     """Against the definition, yᵀ K⁻¹ y by a general solver, K from one network at a time."""
     inputs = nu_inputs()
-    runs = nu.measure(inputs, NU)["runs"].set_index(["panel", "series", "epoch", "seed"])
+    runs = measured(nu.measure, inputs, NU)["runs"].set_index(["panel", "series", "epoch", "seed"])
     x, y = binary_examples(inputs["data"], [4, 7], 2)
 
     def weights(name, part, replica):
@@ -241,7 +243,7 @@ PRINTED = pd.DataFrame(
 
 def swept():
     inputs = {"histories": sweep_history(), "reported": PRINTED}
-    return sweep.measure(inputs, {"select": "best_test", "trained": 0.75})
+    return measured(sweep.measure, inputs, {"select": "best_test", "trained": 0.75})
 
 
 def test_table4_names_its_rows_as_the_printed_ones():
@@ -261,13 +263,13 @@ def test_the_text_table_takes_each_number_from_its_own_run():
     gates_only = [row("gates_only", 1, seed, 0.5, beta=8.0, eps=0.1) for seed in range(2)]
     inputs = {
         "gates_only": pd.DataFrame(gates_only),
-        "mnist": mnist.measure({"histories": mnist_history()}, MNIST)["runs"],
+        "mnist": measured(mnist.measure, {"histories": mnist_history()}, MNIST)["runs"],
         "sweep": swept()["runs"],
         "reported": PRINTED,
     }
     select = {"mnist": "best_test", "sweep": "best_test", "gates_only": "last"}
     settings = {"in_text": {"beta": 8, "eps": 0.1}, "select": select, "trained": 0.5}
-    rows = text.measure(inputs, settings)["rows"].set_index(["quantity", "row", "column"])
+    rows = measured(text.measure, inputs, settings)["rows"].set_index(["quantity", "row", "column"])
     means = rows.loc["test_accuracy", "mean"]
     assert means["cifar10", "gates_only"] == pytest.approx(25)
     assert means["cifar10", "soft_relu"] == pytest.approx(32.5)

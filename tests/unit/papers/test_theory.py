@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 from scipy.optimize import minimize_scalar
 from tests.helpers.kernels_by_definition import limiting_dispersion
+from tests.helpers.measuring import measured
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.measures.kernels import correlation, relative_error, scale
@@ -47,7 +48,7 @@ def tables():
 
 @pytest.fixture(scope="module")
 def of_dgn():
-    return dgn.measure({}, DGN)
+    return measured(dgn.measure, {}, DGN)
 
 
 def test_mean_over_all_networks_is_the_formula(tables):

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from finitewidth.common.errors import one_of
 from finitewidth.settings import sections as types
-from finitewidth.settings.sections import Section, code, ours, paper, section
+from finitewidth.settings.sections import Section, code, general, ours, paper, section
 
 MAX_SIGNED_WEIGHTS = 8  # all signs of so many weights are listed
 
@@ -158,6 +158,24 @@ class GatesOnly(Section):
     )
 
 
+class SelectInText(Section):
+    """The epochs whose test accuracies job `dgn_text` reports, by the section of the training."""
+
+    mnist: types.Select = general("epoch whose test accuracy is reported, as in `Mnist`")
+    sweep: types.Select = general("epoch whose test accuracy is reported, as in `Sweep`")
+    gates_only: types.Select = general("epoch whose test accuracy is reported, as in `GatesOnly`")
+
+
+class NumbersInText(Section):
+    """The settings of job `dgn_text`."""
+
+    in_text: types.Gate
+    trained: types.Trained = general(
+        "best train accuracy from which a run counts as trained, as in `GatesOnly`"
+    )
+    select: SelectInText
+
+
 class FittedNetwork(Section):
     """A network that is fitted to two points."""
 
@@ -236,7 +254,7 @@ class Planar(Section):
 
 
 class FurtherSpectra(Planar, Spectra):
-    """The settings of job `dgn_planar_spectra`: networks of experiment 2, and how many further."""
+    """The settings of job `dgn_planar_spectra`: networks of experiment 2, and how many."""
 
 
 class DeepLinear(Section):

@@ -1,6 +1,6 @@
 """Experiments 3 to 5 of dgn, job `dgn_binary`: adaptable, learnt and frozen gates (Figure 7)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -8,6 +8,7 @@ import pandas as pd
 from finitewidth.data.select import binary, stratified_subset
 from finitewidth.data.store import Dataset
 from finitewidth.measures.accuracy import curve, scores_by_replica, train_accuracies
+from finitewidth.papers.dgn.settings import Binary
 
 # series -> regimes; soft-GaLU is DLNPF of npf if the hidden units of its gating network are hard
 FOUR = {
@@ -24,7 +25,7 @@ PANELS = (
 )
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: Binary) -> dict[str, pd.DataFrame]:
     """Mean squared errors of all networks over epochs.
 
     Returns:
@@ -36,16 +37,17 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     history = inputs["histories"]
     last = history[history["epoch"] == history["epoch"].max()]
     losses = last[["regime", "seed", "train_loss", "test_loss"]]
-    runs = scores_by_replica(history, settings["trained"]).merge(losses, on=["regime", "seed"])
-    images = count_test_images(inputs["data"], settings)
+    runs = scores_by_replica(history, settings.trained).merge(losses, on=["regime", "seed"])
+    images = count_test_images(inputs["data"], settings.test, settings.classes)
     curves = pd.DataFrame(_curves(history, runs)).assign(test_images=images)
     return {"runs": runs.drop(columns=["row", "stage", "variant"]), "curves": curves}
 
 
-def count_test_images(data: Dataset, settings: Mapping[str, Any]) -> int:
-    """Number of test images of both classes in a training."""
-    subset = stratified_subset(data, None, settings["test"], ("subset", data.name))
-    return len(binary(subset, *settings["classes"]).test_labels)
+def count_test_images(data: Dataset, test: int | None, classes: Sequence[int]) -> int:
+    """Number of images of two classes among the ``test`` images of a training; None for all."""
+    subset = stratified_subset(data, None, test, ("subset", data.name))
+    negative, positive = classes
+    return len(binary(subset, negative, positive).test_labels)
 
 
 def _curves(history: pd.DataFrame, runs: pd.DataFrame) -> Iterator[dict[str, Any]]:

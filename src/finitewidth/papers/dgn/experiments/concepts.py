@@ -5,7 +5,7 @@ convolution whose paths share their strengths (Figure 9, Lemma 4.1).
 """
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,10 @@ import pandas as pd
 
 from finitewidth.measures.equations import Rows, as_text, equation_rows
 from finitewidth.networks.regimes import Regime, regime
+from finitewidth.papers.dgn.settings import Concepts, Convolution
 
 GATING = "Gating network"
 WEIGHT = "Weight network"
-# numbers of ``inputs``, weights of the ``kernel`` and ``layers`` of the circular convolution
-Net = Mapping[str, Any]
 # each row: what an equation computes, the network that it belongs to (empty if there is one), and
 # its LaTeX
 EQUATIONS: dict[str, Rows] = {
@@ -75,15 +74,15 @@ EQUATIONS: dict[str, Rows] = {
 }
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: Concepts) -> dict[str, pd.DataFrame]:
     """Compute all tables; each is described where it is made."""
-    net = settings["convolution"]
+    net = settings.convolution
     return {
         "equations": equation_rows(EQUATIONS),
         "variants": pd.DataFrame([variant(*named) for named in regimes().items()]),
         "connections": connections(net),
         "paths": paths(net),
-        "kernel": kernels(net, net["examples"]),
+        "kernel": kernels(net),
     }
 
 
@@ -141,17 +140,17 @@ def _time_or_dagger(learns: bool) -> str:
     return "t" if learns else r"\dagger"
 
 
-def _tap(net: Net, below: int, unit: int) -> int | None:
+def _tap(net: Convolution, below: int, unit: int) -> int | None:
     """The tap (from 0) that connects ``unit`` to the unit ``below``; None if there is none."""
-    tap = (below - unit) % net["inputs"]
-    return tap if tap < net["kernel"] else None
+    tap = (below - unit) % net.inputs
+    return tap if tap < net.kernel else None
 
 
-def connections(net: Net) -> pd.DataFrame:
+def connections(net: Convolution) -> pd.DataFrame:
     """Connections between units: ``layer``, ``start``, ``end``, ``tap``, all counted from 1."""
-    units = range(net["inputs"])
+    units = range(net.inputs)
     rows = []
-    for layer in range(1, net["layers"] + 1):
+    for layer in range(1, net.layers + 1):
         for start, end in itertools.product(units, units):
             tap = _tap(net, start, end)
             if tap is not None:
@@ -159,14 +158,14 @@ def connections(net: Net) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["layer", "start", "end", "tap"])
 
 
-def paths(net: Net) -> pd.DataFrame:
+def paths(net: Convolution) -> pd.DataFrame:
     """Every path from an input to the last layer, and the bundle of paths that share its weights.
 
     ``path`` and ``bundle`` are counted from 1, bundles in the order of their weights. ``taps`` are
     those of the layers, e.g. ``1 2 1``; a column ``unit_0``, ``unit_1``, … per layer has the units.
     """
     paths_found = []  # (taps, units) of each
-    for units in itertools.product(range(net["inputs"]), repeat=net["layers"] + 1):
+    for units in itertools.product(range(net.inputs), repeat=net.layers + 1):
         taps = tuple(_tap(net, below, unit) for below, unit in itertools.pairwise(units))
         if None not in taps:
             paths_found.append((taps, units))
@@ -183,7 +182,7 @@ def paths(net: Net) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def kernels(net: Net, examples: Sequence[Sequence[int]]) -> pd.DataFrame:
+def kernels(net: Convolution) -> pd.DataFrame:
     """The expected output kernel of all pairs of examples, the second one shifted circularly.
 
     Weights are ±1 with all signs equally likely. Expectations are means over all signs and are
@@ -194,11 +193,11 @@ def kernels(net: Net, examples: Sequence[Sequence[int]]) -> pd.DataFrame:
         gating (number of the gating network), s, s_prime, shift, pooled (E[ŷ(x) ŷ(x')]), lemma (the
         sum over bundles of Lemma 4.1), unpooled (E<x(L), x'(L)>, without the average over units).
     """
-    signs = _all_signs(net["layers"], net["kernel"])  # (W, layers, kernel)
-    shifts = range(net["inputs"])
-    shifted = [np.roll(x, shift) for x in examples for shift in shifts]
+    signs = _all_signs(net.layers, net.kernel)  # (W, layers, kernel)
+    shifts = range(net.inputs)
+    shifted = [np.roll(x, shift) for x in net.examples for shift in shifts]
     inputs = np.array(shifted, float)  # (S, inputs)
-    pairs = list(itertools.combinations_with_replacement(range(len(examples)), 2))
+    pairs = list(itertools.combinations_with_replacement(range(len(net.examples)), 2))
     network_paths = paths(net)
     rows = []
     for number, gating in enumerate(signs):
@@ -209,7 +208,7 @@ def kernels(net: Net, examples: Sequence[Sequence[int]]) -> pd.DataFrame:
         unpooled = np.einsum("wsi,wti->st", outputs, outputs) / len(signs)
         lemma = _by_bundles(net, network_paths, inputs, gates)
         for (first, second), shift in itertools.product(pairs, shifts):
-            entry = (first * net["inputs"], second * net["inputs"] + shift)
+            entry = (first * net.inputs, second * net.inputs + shift)
             row = {
                 "gating": number,
                 "s": first + 1,
@@ -245,17 +244,17 @@ def _forward(
 
 
 def _by_bundles(
-    net: Net, network_paths: pd.DataFrame, x: np.ndarray, gates: np.ndarray
+    net: Convolution, network_paths: pd.DataFrame, x: np.ndarray, gates: np.ndarray
 ) -> np.ndarray:
     """The sum over bundles of Lemma 4.1: the squared sum of input times activity of its paths."""
-    columns = [f"unit_{layer}" for layer in range(net["layers"] + 1)]
+    columns = [f"unit_{layer}" for layer in range(net.layers + 1)]
     units = network_paths[columns].to_numpy() - 1  # (paths, layers + 1)
     features = x[:, units[:, 0]]  # (S, paths)
-    for layer in range(net["layers"]):
+    for layer in range(net.layers):
         features = features * gates[layer][:, units[:, layer + 1]]
     bundles = network_paths["bundle"].to_numpy()
     sums = []
     for bundle in np.unique(bundles):
         sums.append(features[:, bundles == bundle].sum(axis=1))
     sums = np.stack(sums)  # (bundles, S)
-    return sums.T @ sums / net["inputs"] ** 2
+    return sums.T @ sums / net.inputs**2

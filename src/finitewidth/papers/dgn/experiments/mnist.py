@@ -7,12 +7,13 @@ import numpy as np
 import pandas as pd
 
 from finitewidth.measures.accuracy import curve, scores_by_replica, train_accuracies
+from finitewidth.papers.dgn.settings import Mnist
 
 MOST_IMAGES = 100_000  # that `images_of` tells from accuracies
 LEARNT = 0.99  # train accuracy from which a network counts as trained (claims D14, D16)
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: Mnist) -> dict[str, pd.DataFrame]:
     """Train accuracy over epochs on three kinds of images, and test accuracy on the original ones.
 
     Returns:
@@ -22,7 +23,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         `train_accuracies`; accuracies are fractions.
     """
     history = inputs["histories"]
-    runs = scores_by_replica(history, settings["trained"])
+    runs = scores_by_replica(history, settings.trained)
     keys = ["regime", "variant", "seed"]
     epochs = []
     for run in runs[keys].to_dict("records"):
@@ -64,13 +65,11 @@ def images_of(accuracies: pd.Series) -> int:
     return MOST_IMAGES
 
 
-def _curves(
-    history: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str, Any]
-) -> Iterator[dict[str, Any]]:
+def _curves(history: pd.DataFrame, runs: pd.DataFrame, settings: Mnist) -> Iterator[dict[str, Any]]:
     panels = {
         "mnist": ("original", "train_accuracy"),
         "labels": ("random_labels", "train_accuracy"),
-        "pixels": (settings["pixels"], "train_accuracy"),
+        "pixels": (settings.pixels, "train_accuracy"),
         "test": ("original", "test_accuracy"),
     }
     for panel, (variant, column) in panels.items():

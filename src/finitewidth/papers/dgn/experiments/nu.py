@@ -18,6 +18,7 @@ from finitewidth.measures import nu_values
 from finitewidth.measures.accuracy import scores_by_replica, train_accuracies
 from finitewidth.measures.nu_values import network_at
 from finitewidth.papers.dgn.experiments.trainings import FROZEN
+from finitewidth.papers.dgn.settings import Binary
 
 # panel -> its lines; the last two panels compare one kernel with its initial value
 LINES = {
@@ -36,7 +37,7 @@ REGIMES = {
 }
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: Binary) -> dict[str, pd.DataFrame]:
     """Compute nu_t = yᵀ K⁻¹ y at every kept epoch of every run, for four choices of K.
 
     Panels ``gates`` and ``adaptable`` use the tangent kernel of all trained weights divided by its
@@ -49,7 +50,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``curves``: panel, series, x, y, spread, runs, failed, ridged, condition_number, and
         those of `finitewidth.measures.accuracy.train_accuracies` of the network after its training.
     """
-    x, y = nu_values.binary_examples(inputs["data"], settings["classes"], settings["per_class"])
+    x, y = nu_values.binary_examples(inputs["data"], settings.classes, settings.per_class)
     rows = []
     for epoch in nu_values.epochs_kept(inputs["relu"]):
         for (panel, series), kernels in _kernels(inputs, epoch, x, settings).items():
@@ -57,7 +58,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
                 row = {"panel": panel, "series": series, "epoch": epoch, "seed": seed}
                 rows += [row | nu for nu in _nu(y, kernel, panel)]
     runs = pd.DataFrame(rows)
-    scores = scores_by_replica(inputs["histories"], settings["trained"])
+    scores = scores_by_replica(inputs["histories"], settings.trained)
     trained = {}
     for series, regimes in REGIMES.items():
         trained[series] = train_accuracies(scores[scores["regime"].isin(regimes)])
@@ -65,22 +66,24 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def _kernels(
-    inputs: Mapping[str, Any], epoch: int, x: Tensor, settings: Mapping[str, Any]
+    inputs: Mapping[str, Any], epoch: int, x: Tensor, settings: Binary
 ) -> dict[tuple[str, str], Tensor]:
     """(panel, series) -> kernels (R, S, S) at one epoch, not normalised, for inputs x (S, n0).
 
     They are of all trained weights; for panel ``ka``, of the gating weights.
     """
-    gate = settings["gate"]  # beta and eps of soft gates
-    frozen = _frozen_kernels(inputs["frozen"], epoch, x, settings["runs"])
+    gate = settings.gate
+    frozen = _frozen_kernels(inputs["frozen"], epoch, x, settings.runs)
 
     relu = FullyConnected(*network_at(inputs["relu"], epoch, "value"), "relu")
     weights, biases = network_at(inputs["soft_relu"], epoch, "value")
-    soft_relu = soft_relu_ntk(x, weights, biases, **gate, with_biases=biases is not None)
+    soft_relu = soft_relu_ntk(
+        x, weights, biases, beta=gate.beta, eps=gate.eps, with_biases=biases is not None
+    )
 
     values = network_at(inputs["soft_galu"], epoch, "value")
     features = network_at(inputs["soft_galu"], epoch, "feature")
-    gating = Gating(**gate, hidden=settings["feature_hidden"])
+    gating = Gating(beta=gate.beta, eps=gate.eps, hidden=settings.feature_hidden)
     has_biases = features[1] is not None
     soft_galu = feature_kernel(x, features, values, gating, with_biases=has_biases)
     return {

@@ -7,9 +7,10 @@ import pandas as pd
 
 from finitewidth.measures.accuracy import SELECTIONS, means_of_runs, scores_by_replica
 from finitewidth.papers.dgn.experiments.mnist import images_of
+from finitewidth.papers.dgn.settings import Sweep
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: Sweep) -> dict[str, pd.DataFrame]:
     """Accuracies of all runs, and their means next to the printed ones, as fractions.
 
     Returns:
@@ -21,7 +22,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``reported_test`` (empty if the paper does not have this network).
     """
     histories = inputs["histories"]
-    runs = scores_by_replica(histories, settings["trained"])
+    runs = scores_by_replica(histories, settings.trained)
     runs.insert(0, "network", [network_name(run) for run in runs.to_dict("records")])
     runs["train_images"] = images_of(histories["train_accuracy"])
     reported = inputs["reported"]
@@ -33,7 +34,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         row = {
             "network": name,
             **group[["regime", "beta", "eps"]].iloc[0],
-            **means_of_runs(group, accuracies, settings["select"]),
+            **means_of_runs(group, accuracies, settings.select),
             "train_accuracy_lowest": group["best_train"].min(),
             "trained": int(group["trained"].min()),
             "reported_train": printed.get((name, "train")),
@@ -44,8 +45,13 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def network_name(run: Mapping[str, Any]) -> str:
-    """Name of a network in ``config/reported/dgn.csv``, e.g. ``soft_relu_eps0.1_beta8``."""
+    """Name of the network of a run in ``config/reported/dgn.csv``."""
     regime = run["regime"]
     if regime == "soft_relu":
-        return f"soft_relu_eps{run['eps']:g}_beta{run['beta']:g}"
+        return soft_relu_name(run["eps"], run["beta"])
     return "dln" if regime == "linear" else regime
+
+
+def soft_relu_name(eps: float, beta: float) -> str:
+    """Name of a soft-ReLU network in ``config/reported/dgn.csv``, ``soft_relu_eps0.1_beta8``."""
+    return f"soft_relu_eps{eps:g}_beta{beta:g}"

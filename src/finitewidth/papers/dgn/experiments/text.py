@@ -7,10 +7,11 @@ import pandas as pd
 
 from finitewidth.measures.accuracy import scores_by_replica, train_accuracies
 from finitewidth.measures.text_numbers import KEYS, printed_in_text, text_row
-from finitewidth.papers.dgn.experiments.sweep import network_name
+from finitewidth.papers.dgn.experiments.sweep import soft_relu_name
+from finitewidth.papers.dgn.settings import NumbersInText
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: NumbersInText) -> dict[str, pd.DataFrame]:
     """Compute our accuracies, in percent, for the printed numbers.
 
     Returns:
@@ -22,17 +23,17 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     images = inputs["mnist"][inputs["mnist"]["variant"] == "original"]
     galu = images[images["regime"] == "galu"]
     relu = images[images["regime"] == "relu"]
-    gates_only = scores_by_replica(inputs["gates_only"], settings["trained"])
+    gates_only = scores_by_replica(inputs["gates_only"], settings.trained)
     sweep = inputs["sweep"]
-    name = network_name({"regime": "soft_relu", **settings["in_text"]})
+    name = soft_relu_name(settings.in_text.eps, settings.in_text.beta)
     soft_relu = sweep[sweep["network"] == name]
 
-    select = settings["select"]  # section -> how the epoch of the test accuracy is chosen
+    select = settings.select
     parts = [
-        _part("test_accuracy", "cifar10", "gates_only", gates_only, select["gates_only"]),
-        _part("test_accuracy", "cifar10", "soft_relu", soft_relu, select["sweep"]),
-        _part("test_accuracy", "mnist", "galu", galu, select["mnist"]),
-        _part("test_accuracy", "mnist", "relu", relu, select["mnist"]),
+        _part("test_accuracy", "cifar10", "gates_only", gates_only, select.gates_only),
+        _part("test_accuracy", "cifar10", "soft_relu", soft_relu, select.sweep),
+        _part("test_accuracy", "mnist", "galu", galu, select.mnist),
+        _part("test_accuracy", "mnist", "relu", relu, select.mnist),
         _part("train_accuracy", "mnist", "all", images, "train_last"),
     ]
     runs = pd.concat(parts)

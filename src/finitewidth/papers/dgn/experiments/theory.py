@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.kernels.npk import overlap
 from finitewidth.networks.random_gated import draw_gates, draw_weights
 from finitewidth.networks.weights import generator
+from finitewidth.papers.dgn.settings import Fit, Linear, Overlaps, Theory
 from finitewidth.records.provenance import seed_for
 
 LABELS = (1.0, -1.0)  # of x and of 2x
@@ -24,7 +26,7 @@ LABELS = (1.0, -1.0)  # of x and of 2x
 FLOOR = 9 / 5
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: Theory) -> dict[str, pd.DataFrame]:
     """Train networks on two points of one direction, and average overlaps and kernels.
 
     Returns:
@@ -33,45 +35,52 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         follows from the exact variance, because samples of such products are skewed and
         underestimate it.
     """
-    identities = [*_overlaps(settings["overlaps"]), *_linear(settings["linear"])]
+    identities = [*_overlaps(settings.overlaps), *_linear(settings.linear)]
     return {"fits": _fits(settings), "identities": pd.DataFrame(identities)}
 
 
-def _fits(settings: Mapping[str, Any]) -> pd.DataFrame:
-    fit = settings["fit"]
-    runs = settings["runs"]
-    progress = Progress(2 * len(fit["networks"]), "fits of two points of one direction")
+def _fits(settings: Theory) -> pd.DataFrame:
+    fit = settings.fit
+    runs = settings.runs
+    progress = Progress(2 * len(fit.networks), "fits of two points of one direction")
     rows = []
-    for network, biases in itertools.product(fit["networks"], (False, True)):
-        lowest = _train(network["hidden"], network["width"], biases, runs, fit)
+    for network, biases in itertools.product(fit.networks, (False, True)):
+        lowest = _train(network.hidden, network.width, biases, runs, fit)
         for run, value in enumerate(lowest.tolist()):
-            row = {"biases": int(biases), "run": run, "lowest": value, "floor": FLOOR}
-            rows.append({**network, **row})
+            row = {
+                "hidden": network.hidden,
+                "width": network.width,
+                "biases": int(biases),
+                "run": run,
+                "lowest": value,
+                "floor": FLOOR,
+            }
+            rows.append(row)
         progress.advance()
     progress.close()
     return pd.DataFrame(rows)
 
 
-def _train(hidden: int, width: int, biases: bool, runs: int, fit: Mapping[str, Any]) -> Tensor:
+def _train(hidden: int, width: int, biases: bool, runs: int, fit: Fit) -> Tensor:
     """The smallest loss of each run of Adam from Gaussian weights of variance 2 / fan_in."""
     stream = generator("dgn/theory/fit", hidden, width, int(biases))
-    normal = {"generator": stream, "dtype": torch.float64}
-    sizes = [fit["n0"], *[width] * hidden, 1]
-    x = torch.randn(runs, 1, sizes[0], **normal)
+    draw = partial(torch.randn, generator=stream, dtype=torch.float64)
+    sizes = [fit.n0, *[width] * hidden, 1]
+    x = draw(runs, 1, sizes[0])
     points = torch.cat([x, 2 * x], dim=1)  # (R, 2, n0)
     labels = torch.tensor(LABELS, dtype=torch.float64)
     weights = []
     offsets = []
     for fan_in, fan_out in itertools.pairwise(sizes):
-        weights.append(torch.randn(runs, fan_in, fan_out, **normal) * math.sqrt(2 / fan_in))
+        weights.append(draw(runs, fan_in, fan_out) * math.sqrt(2 / fan_in))
         offsets.append(torch.zeros(runs, 1, fan_out, dtype=torch.float64))
     trained = weights + offsets if biases else weights
     for tensor in trained:
         tensor.requires_grad_()
 
-    optimiser = torch.optim.Adam(trained, lr=fit["step_size"])
+    optimiser = torch.optim.Adam(trained, lr=fit.step_size)
     lowest = torch.full((runs,), math.inf, dtype=torch.float64)
-    for _ in range(fit["steps"]):
+    for _ in range(fit.steps):
         z = points
         for layer, (weight, offset) in enumerate(zip(weights, offsets, strict=True)):
             q = z @ weight + offset  # (R, 2, fan_out)
@@ -84,15 +93,15 @@ def _train(hidden: int, width: int, biases: bool, runs: int, fit: Mapping[str, A
     return lowest
 
 
-def _overlaps(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _overlaps(settings: Overlaps) -> Iterator[dict[str, Any]]:
     """Lemma 2.4: mean overlaps under random gates, relative to their expectation.
 
     The expectation is (mu w)^{d-1} for an input with itself and (mu^2 w)^{d-1} for two inputs.
     """
-    width = settings["width"]
-    mu = settings["mu"]
-    draws = settings["draws"]
-    for depth in settings["depths"]:
+    width = settings.width
+    mu = settings.mu
+    draws = settings.draws
+    for depth in settings.depths:
         stream = generator("dgn/theory/overlaps", depth)
         gates = draw_gates((depth - 1, draws, 2, width), mu, stream)
         counts = overlap(gates).numpy()  # (draws, 2, 2)
@@ -105,12 +114,12 @@ def _overlaps(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield _identity("D03", name, 1.0, variance, relative)
 
 
-def _linear(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _linear(settings: Linear) -> Iterator[dict[str, Any]]:
     """Corollary 8.1: E[K_0] = d for deep linear networks with weights ±sqrt(1/w) at the input 1."""
-    width = settings["width"]
-    draws = settings["draws"]
+    width = settings.width
+    draws = settings.draws
     x = torch.ones(1, 1)
-    for depth in settings["depths"]:
+    for depth in settings.depths:
         gates = [torch.ones(1, width)] * (depth - 1)
         exact = value_kernel_moments(x, gate_counts(gates), 1 / width)
         sizes = (1, *[width] * (depth - 1), 1)
