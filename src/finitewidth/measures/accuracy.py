@@ -10,39 +10,50 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from finitewidth.declarations import columns
+from finitewidth.records.tables import Table
+
 SELECTIONS = ("best_test", "cross_fitted", "last")  # how the epoch of a test accuracy is chosen
-REPLICA = ["row", "regime", "stage", "beta", "eps", "variant", "seed", "step_size"]
+# what describes a replica in a history
+REPLICA = Table(
+    columns.ROW,
+    columns.REGIME,
+    columns.STAGE,
+    columns.BETA,
+    columns.EPS,
+    columns.VARIANT,
+    columns.SEED,
+    columns.STEP_SIZE,
+)
+SCORES = Table(
+    *REPLICA,
+    columns.EPOCHS,
+    columns.BEST_TEST,
+    columns.CROSS_FITTED,
+    columns.LAST,
+    columns.TRAIN_LAST,
+    columns.BEST_TRAIN,
+    columns.DIVERGED,
+    columns.TRAINED_RUN,
+)
 
 
 def scores_by_replica(history: pd.DataFrame, trained_from: float) -> pd.DataFrame:
-    """Summarise a training history in one row per replica.
+    """Summarise a training history in one row per replica, with the columns of `SCORES`.
+
+    The best test accuracy over epochs is what the papers report. It is optimistic, because the
+    same images select the epoch and measure the accuracy. The cross-fitted one is not, and it needs
+    no training images.
 
     Args:
-        history: one row per replica and epoch, with the columns `REPLICA`, ``epoch``,
-            ``test_accuracy``, ``test_accuracy_first`` and ``test_accuracy_second`` (the two halves
-            of the test set), ``train_accuracy`` and ``diverged``.
-        trained_from: train accuracy from which a run counts as trained, a fraction.
-
-    Returns:
-        A table with the columns `REPLICA` and the following ones. Accuracies are fractions.
-
-        epochs: the number of epochs.
-        best_test: the best test accuracy over epochs, as the papers report it. It is optimistic,
-            because the same images select the epoch and measure the accuracy.
-        cross_fitted: the epoch is selected on one half of the test images and the accuracy is
-            measured on the other half; the mean of both directions. It is not optimistic, and it
-            needs no training images.
-        last: the test accuracy after the last epoch.
-        train_last: the training accuracy during the last epoch.
-        best_train: the best training accuracy of any epoch.
-        diverged: 1 if the training loss was not finite in some epoch, otherwise 0.
-        trained: 1 if the run did not diverge and its train accuracy is at least ``trained_from`` in
-            some epoch, otherwise 0. A last epoch alone may fall into one of the short drops that
+        history: one row per replica and epoch, of `finitewidth.training.gated`.
+        trained_from: train accuracy, a fraction, from which a run counts as trained if it is
+            reached in some epoch. A last epoch alone may fall into one of the short drops that
             follow a large step of Adam.
     """
     rows = []
-    for replica, epochs in history.groupby(REPLICA, sort=False, dropna=False):
-        description = dict(zip(REPLICA, replica, strict=True))
+    for replica, epochs in history.groupby(REPLICA.names, sort=False, dropna=False):
+        description = dict(zip(REPLICA.names, replica, strict=True))
         rows.append(description | _scores(epochs))
     runs = pd.DataFrame(rows)
     trained = (runs["best_train"] >= trained_from) & (runs["diverged"] == 0)

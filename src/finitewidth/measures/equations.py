@@ -5,7 +5,19 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-Rows = Sequence[tuple[str, str, str]]  # label, network, LaTeX
+from finitewidth.declarations import columns
+from finitewidth.records.tables import Table
+
+TABLE = Table(  # rows of `equation_rows`
+    columns.ARTIFACT,
+    columns.EQUATION,
+    columns.NETWORK_OF_EQUATION,
+    columns.EQUATION_AS_TEXT,
+    columns.EQUATION_IN_LATEX,
+    columns.PRINTED_AS_TEXT,
+    columns.PRINTED_IN_LATEX,
+)
+Rows = Sequence[tuple[str, str, str]]  # label, network (empty if there is only one), LaTeX
 Printed = Mapping[tuple[str, str, str], str]
 SIGNS = {
     "Theta": "Θ",
@@ -58,9 +70,8 @@ def as_text(latex: str) -> str:
 def equation_rows(tables: Mapping[str, Rows], printed: Printed | None = None) -> pd.DataFrame:
     """Return the equations of all artifacts, and their notes, which have the label ``note``.
 
-    The columns are artifact, row (the label), column (the network), text and latex; and, where the
-    paper prints another right-hand side than ours, that of ``printed`` as printed_text and
-    printed_latex.
+    ``printed`` are right-hand sides that the paper prints differently. The columns are those of
+    `TABLE`.
     """
     rows = []
     for artifact, equations in tables.items():
@@ -70,7 +81,7 @@ def equation_rows(tables: Mapping[str, Rows], printed: Printed | None = None) ->
                 {
                     "artifact": artifact,
                     "row": label,
-                    "column": network,
+                    "column": network or None,
                     "text": as_text(latex),
                     "latex": latex,
                     "printed_text": printed_latex and as_text(printed_latex),

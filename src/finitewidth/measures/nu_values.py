@@ -10,10 +10,26 @@ from torch import Tensor
 
 from finitewidth.data.select import first_per_class, scaled
 from finitewidth.data.store import Dataset
+from finitewidth.declarations import columns
 from finitewidth.kernels.npk import SingularKernelError, nu
 from finitewidth.measures.accuracy import averaged
 from finitewidth.networks.weights import as_lists
+from finitewidth.records.tables import Table
 
+TABLE = Table(  # rows of `nu_row`
+    columns.NU,
+    columns.CONDITION_NUMBER,
+    columns.RIDGE_OF_NU,
+    columns.PROBLEM,
+)
+POINT = Table(  # points of a curve, of `nu_point`
+    columns.MEAN_NU,
+    columns.SPREAD,
+    columns.RUNS,
+    columns.FAILED_RUNS,
+    columns.RIDGED_RUNS,
+    columns.LARGEST_CONDITION_NUMBER,
+)
 RIDGE = 1e-10  # times the mean eigenvalue; used if a kernel cannot be inverted without a ridge
 
 
@@ -21,8 +37,7 @@ def nu_row(y: Tensor, kernel: Callable[[], Tensor]) -> dict[str, Any]:
     """Return the value of nu without a ridge or, if the kernel cannot be inverted, with one.
 
     The labels are (S,). ``kernel`` returns K, (S, S); it may raise `SingularKernelError`, e.g. for
-    a dead network. The row has nu; condition_number of the matrix inverted (float64); ridge, in
-    units of the mean eigenvalue; problem, the reason for the ridge or for the missing value.
+    a dead network. The row has the columns of `TABLE`.
     """
     try:
         matrix = kernel()
@@ -54,9 +69,7 @@ def _row_without_value(ridge: float, problem: str | None) -> dict[str, Any]:
 def nu_point(runs: pd.DataFrame) -> dict[str, float | int]:
     """Return one point of a curve of nu from rows of `nu_row`, and how kernels were inverted.
 
-    It has the mean of nu, see `finitewidth.measures.accuracy.averaged`; ``ridged``, the number of
-    runs with a value of nu that needed a ridge; ``condition_number``, the largest of all runs with
-    a value.
+    It has the columns of `POINT`.
     """
     known = runs[runs["nu"].notna()]
     return averaged(runs["nu"]) | {

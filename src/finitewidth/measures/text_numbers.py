@@ -5,9 +5,23 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.declarations import columns
 from finitewidth.measures.accuracy import averaged
+from finitewidth.records.tables import Table
 
 KEYS = ("quantity", "row", "column")
+TABLE = Table(  # rows of `text_row`
+    columns.QUANTITY,
+    columns.PRINTED_ROW,
+    columns.PRINTED_COLUMN,
+    columns.MEAN_ACCURACY,
+    columns.SPREAD_OF_ACCURACY,
+    columns.RUNS,
+    columns.DIVERGED_RUNS,
+    columns.SELECT,
+    columns.PRINTED,
+    columns.PLACE,
+)
 
 
 def printed_in_text(reported: pd.DataFrame, paper: str) -> pd.DataFrame:

@@ -18,17 +18,45 @@ from finitewidth.common.progress import in_turn
 from finitewidth.data.select import averaged, channels_first, scaled, stratified_subset
 from finitewidth.data.store import Dataset
 from finitewidth.kernels.cntk import cntk
-from finitewidth.measures.accuracy import scores_by_replica, train_accuracies
+from finitewidth.measures.accuracy import SCORES, scores_by_replica, train_accuracies
 from finitewidth.networks.architecture import Architecture
+from finitewidth.papers.npf import columns
 from finitewidth.papers.npf.experiments.regimes import in_percent
+from finitewidth.papers.npf.settings import CntkOnImages
+from finitewidth.records.tables import Table
 from finitewidth.training.checkpoints import Checkpoints, stored_map
 
 CHECKED = 6  # images on which float32 is compared with float64
+TABLES = {
+    "runs": Table(
+        *SCORES.without("stage"),
+    ),
+    "rows": Table(
+        columns.METHOD,
+        columns.METHOD_REGIME,
+        columns.TRAIN_IMAGES,
+        columns.TEST_IMAGES,
+        columns.TEST_ACCURACY,
+        columns.STANDARD_ERROR,
+        columns.RIDGE,
+        columns.RIDGED_CONDITION_NUMBER,
+        columns.ROUNDING,
+        columns.NETWORK_RUNS,
+        columns.DOF,
+        columns.MEAN_BEST_TEST,
+        columns.MEAN_LAST,
+        columns.MEAN_TRAIN_ACCURACY,
+        columns.LOWEST_OF_NETWORK,
+        columns.NETWORK_TRAINED,
+        columns.TRAINED_FROM,
+        columns.COMPARABLE,
+    ),
+}
 
 
 def measure(
     inputs: Mapping[str, Any],
-    settings: Mapping[str, Any],
+    settings: CntkOnImages,
     checkpoints: Checkpoints | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Test accuracy of the kernel for several numbers of images and of all regimes for the largest.
@@ -37,43 +65,41 @@ def measure(
     of the kernel is chosen without the test images too.
 
     Returns:
-        ``runs``: accuracies of each network, and whether it is trained.
-        ``rows``: the CNTK by number of images, the regimes, and the printed number; accuracy and
-        standard error in percent. Regimes have the columns of `train_accuracies`, in percent, with
-        the threshold ``trained_from``. Diverged runs are excluded from all means. ``comparable``
-        says whether results at this size may be compared with the paper.
+        ``runs``: accuracies of each network, as fractions; and ``rows``: the CNTK by number of
+        images, the regimes, and the printed number, in percent. Diverged runs are excluded from all
+        means. See `TABLES`.
     """
     data = inputs["data"]
-    data = stratified_subset(data, settings["train"], settings["test"], ("subset", data.name))
-    runs = scores_by_replica(inputs["histories"], settings["trained"]).drop(columns="stage")
+    data = stratified_subset(data, settings.train, settings.test, ("subset", data.name))
+    runs = scores_by_replica(inputs["histories"], settings.trained).drop(columns="stage")
     printed = inputs["reported_npf"].query("artifact == 'npf_fig3' and column == 'cntk'")
     rows = [
         *_kernel_rows(data, settings, checkpoints),
         *_network_rows(runs, data),
         {"kind": "printed", "regime": "cntk", "accuracy": float(printed["value"].iloc[0])},
     ]
-    table = pd.DataFrame(rows).assign(
-        trained_from=100 * settings["trained"],
-        comparable=int(all(settings["comparable"].values())),
-    )
-    return {"runs": runs, "rows": table}
+    trained_from = 100 * settings.trained
+    comparable = int(all(settings.comparable.values()))
+    # without any network that did not diverge, there are fewer columns in the rows
+    table = pd.DataFrame(rows, columns=TABLES["rows"].names)
+    return {"runs": runs, "rows": table.assign(trained_from=trained_from, comparable=comparable)}
 
 
 def _kernel_rows(
-    data: Dataset, settings: Mapping[str, Any], checkpoints: Checkpoints | None
+    data: Dataset, settings: CntkOnImages, checkpoints: Checkpoints | None
 ) -> list[dict[str, Any]]:
     """Accuracies of the kernel, for each number of training images."""
-    architecture = Architecture.from_mapping(settings["network"])
-    train = _pooled(data.train_images, settings["pool"])
-    test = _pooled(data.test_images, settings["pool"])
+    architecture = Architecture.from_mapping(dict(settings.network))
+    train = _pooled(data.train_images, settings.pool)
+    test = _pooled(data.test_images, settings.pool)
     kernel, across = _kernels(train, test, architecture, checkpoints)  # (N, N), (N', N)
     exact = cntk(train[:CHECKED], architecture=architecture).numpy()
     rounding = float(np.abs(kernel[:CHECKED, :CHECKED] / exact - 1).max())
     rows = []
-    for size in (*settings["sizes"], len(train)):
+    for size in (*settings.sizes, len(train)):
         labels = data.train_labels[:size]
         of_size = kernel[:size, :size]
-        ridge = _best_ridge(of_size, labels, settings["ridges"])
+        ridge = _best_ridge(of_size, labels, settings.ridges)
         predicted = _regression(of_size, across[:, :size], labels, ridge)
         accuracy = float((predicted == data.test_labels).mean())
         eigenvalues = np.linalg.eigvalsh(_ridged(of_size, ridge))

@@ -12,8 +12,12 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.measures import equations
 from finitewidth.measures.equations import Rows, equation_rows
 from finitewidth.networks.regimes import regime
+from finitewidth.papers.npf import columns
+from finitewidth.papers.npf.settings import Concepts, DrawnPadding, Toy
+from finitewidth.records.tables import Table
 
 # names of the compared regimes in each version of the paper
 REGIMES = {
@@ -38,6 +42,59 @@ STARTS = {
 }
 PATHS = 4
 NODES = 4  # per layer; four paths use at most four
+TABLES = {
+    "toy": Table(
+        columns.KIND,
+        columns.LAYER,
+        columns.END,
+        *columns.ACTIVE,
+        columns.START,
+    ),
+    "paths": Table(
+        columns.PATH,
+        *columns.LAYERS_OF_PATH,
+        *columns.ACTIVE_PATHS,
+    ),
+    "overlap": Table(
+        columns.S,
+        columns.S_PRIME,
+        columns.OVERLAP,
+        columns.SHARED,
+    ),
+    "blocks": Table(
+        columns.BLOCK,
+        columns.BLOCK_NAME,
+        columns.BLOCK_NETWORK,
+        columns.BLOCK_LAYER,
+        columns.LABEL,
+        columns.BLOCK_START,
+        columns.BLOCK_END,
+        columns.PAPER,
+    ),
+    "layouts": Table(
+        columns.LAYOUT,
+        columns.STARTS,
+        columns.ENDS,
+        columns.WEIGHTS,
+        columns.WAYS,
+        columns.NODES,
+        columns.PATH_OF_FOUR,
+        columns.PATH_START,
+        columns.PATH_END,
+    ),
+    "successors": Table(
+        columns.LAYOUT,
+        columns.NEXT,
+        columns.SUCCESSIONS,
+    ),
+    "padding": Table(
+        columns.PADDED_LAYER,
+        columns.PADDED_UNIT,
+        columns.COPY,
+        columns.GATE,
+    ),
+    "equations": equations.TABLE,
+}
 Way = tuple[tuple[int, ...], tuple[int, ...]]  # start and end nodes of the paths through a layer
 # each row: the quantity that an equation defines, its network (empty if there is only one), LaTeX
 FEATURE, VALUE = "Feature network (NPF)", "Value network (NPV)"
@@ -154,40 +211,34 @@ PRINTED = {
 }
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Compute all tables; each is described where it is made."""
-    toy = settings["toy"]
+def measure(inputs: Mapping[str, Any], settings: Concepts) -> dict[str, pd.DataFrame]:
+    """Compute all tables, see `TABLES`."""
+    toy = settings.toy
     paths = toy_paths(toy)
     ways = weight_pairings()
     letters = layouts(ways)
-    blocks = [
-        pd.DataFrame(_blocks(paper, settings["beta"])).assign(paper=paper) for paper in SYMBOLS
-    ]
+    blocks = [pd.DataFrame(_blocks(paper, settings.beta)).assign(paper=paper) for paper in SYMBOLS]
     return {
         "toy": toy_rows(toy),
         "paths": paths,
-        "overlap": overlaps(paths, len(toy["gates"]), toy["inputs"]),
+        "overlap": overlaps(paths, len(toy.gates), toy.inputs),
         "blocks": pd.concat(blocks, ignore_index=True),
         "layouts": _examples(ways, letters),
         "successors": _successors(ways, letters),
-        "padding": padding(settings["padding"]),
+        "padding": padding(settings.padding),
         "equations": equation_rows(EQUATIONS, PRINTED),
     }
 
 
-def _numbered_gates(toy: Mapping[str, Any]) -> Iterator[tuple[int, list[list[int]]]]:
+def _numbered_gates(toy: Toy) -> Iterator[tuple[int, list[list[int]]]]:
     """Number of each example, from 1, and its gates of the hidden layers."""
-    yield from enumerate(toy["gates"], start=1)
+    yield from enumerate(toy.gates, start=1)
 
 
-def toy_paths(toy: Mapping[str, Any]) -> pd.DataFrame:
-    """All paths of the toy network in lexicographic order.
-
-    ``layer_<l>`` is the unit in each layer; ``active_<s>`` says whether all gates on the path are
-    open for example s.
-    """
-    hidden_layers = len(toy["gates"][0])
-    sizes = [toy["inputs"], *[toy["width"]] * hidden_layers]
+def toy_paths(toy: Toy) -> pd.DataFrame:
+    """All paths of the toy network in lexicographic order."""
+    hidden_layers = len(toy.gates[0])
+    sizes = [toy.inputs, *[toy.width] * hidden_layers]
     rows = []
     for number, units in enumerate(itertools.product(*map(range, sizes)), start=1):
         row = {"path": number}
@@ -211,20 +262,16 @@ def overlaps(paths: pd.DataFrame, examples: int, inputs: int) -> pd.DataFrame:
                 "s": s,
                 "s_prime": other,
                 "overlap": len(shared) / inputs,
-                "shared": " ".join(map(str, shared)),
+                "shared": " ".join(map(str, shared)) or None,
             }
         )
     return pd.DataFrame(rows)
 
 
-def toy_rows(toy: Mapping[str, Any]) -> pd.DataFrame:
-    """Nodes (layer, unit) and edges (layer, start, end) of the toy network.
-
-    The column ``active_<s>`` is the gate of a node, or whether an edge lies on an active path, for
-    example s.
-    """
-    hidden_layers = len(toy["gates"][0])
-    sizes = [toy["inputs"], *[toy["width"]] * hidden_layers, 1]
+def toy_rows(toy: Toy) -> pd.DataFrame:
+    """Nodes (layer, unit) and edges (layer, start, end) of the toy network."""
+    hidden_layers = len(toy.gates[0])
+    sizes = [toy.inputs, *[toy.width] * hidden_layers, 1]
     # example -> gates of all layers; input and output nodes have no gate and count as open
     opened = {s: [[1] * sizes[0], *gates, [1]] for s, gates in _numbered_gates(toy)}
     rows = []
@@ -248,23 +295,20 @@ def _some_path_is_open(gates: list[list[int]]) -> int:
     return int(all(any(layer) for layer in gates))
 
 
-def padding(sizes: Mapping[str, int]) -> pd.DataFrame:
-    """The unit whose gate i each hidden unit k w + i of copy k uses (npf Definition C.1).
-
-    Units are counted from 1, copies from 0.
-    """
-    width = sizes["width"]
+def padding(sizes: DrawnPadding) -> pd.DataFrame:
+    """The unit whose gate i each hidden unit k w + i of copy k uses (npf Definition C.1)."""
+    width = sizes.width
     rows = []
-    for layer in range(1, sizes["hidden"] + 1):
-        for copy, i in itertools.product(range(sizes["copies"]), range(1, width + 1)):
+    for layer in range(1, sizes.hidden + 1):
+        for copy, i in itertools.product(range(sizes.copies), range(1, width + 1)):
             rows.append({"layer": layer, "unit": copy * width + i, "copy": copy, "gate": i})
     return pd.DataFrame(rows)
 
 
-Block = dict[str, str]
+Block = dict[str, str | None]
 
 
-def _node(name: str, network: str, layer: str, label: str) -> Block:
+def _node(name: str, network: str | None, layer: str, label: str) -> Block:
     return {"kind": "node", "name": name, "network": network, "layer": layer, "label": label}
 
 
@@ -280,7 +324,7 @@ def _blocks(paper: str, beta: float) -> Iterator[Block]:
     network, and the networks that learn.
     """
     letters, unit, weight, gate, output = SYMBOLS[paper]
-    yield _node("x", "", "0", "x")
+    yield _node("x", None, "0", "x")
     for network, letter in zip(("feature", "value"), letters, strict=True):
         below = "x"
         for layer in SHOWN:
@@ -302,7 +346,7 @@ def _blocks(paper: str, beta: float) -> Iterator[Block]:
             "name": title,
             "start": STARTS[learnt.feature_start],
             "label": "hard" if learnt.gating.beta is None else "soft",
-            "network": " and ".join(networks),
+            "network": " and ".join(networks) or None,
         }
 
 

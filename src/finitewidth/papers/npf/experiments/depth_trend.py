@@ -9,30 +9,41 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.declarations import columns as shared
 from finitewidth.measures import dynamics
 from finitewidth.papers.npf.experiments.memorisation import networks
+from finitewidth.papers.npf.settings import DepthTrend
+from finitewidth.records.tables import Table
 from finitewidth.training.checkpoints import Checkpoints, stored_map
 
 FIRST_RUN = 1000  # the runs of `npf_memorisation` have smaller numbers, and thus other streams
 TIMES = (100, 1000)  # of which claims speak
-COLUMNS = ("width", "depth", "dynamics", "run", "time", "ratio")
+TABLES = {
+    "errors": Table(
+        shared.WIDTH,
+        shared.DEPTH,
+        shared.DYNAMICS,
+        shared.RUN,
+        shared.TIME,
+        shared.RATIO,
+    ),
+}
 
 
 def measure(
-    inputs: Mapping[str, Any], settings: Mapping[str, Any], checkpoints: Checkpoints | None = None
+    inputs: Mapping[str, Any], settings: DepthTrend, checkpoints: Checkpoints | None = None
 ) -> dict[str, pd.DataFrame]:
     """Descend with the narrow networks of every depth.
 
     Returns:
-        ``errors``: width, depth, dynamics, run, time, ratio = |e_t|^2/|e_0|^2, at `TIMES` and at
-        the last step. No rows if ``trend.runs`` is 0.
+        ``errors`` at `TIMES` and at the last step, see `TABLES`. No rows if ``trend.runs`` is 0.
     """
-    runs = settings["trend"]["runs"]
-    width = settings["widths"]["narrow"]
+    runs = settings.trend.runs
+    width = settings.widths.narrow
     batches = [
         (depth, batch)
-        for depth in settings["depths"]
-        for batch in dynamics.batches(runs, settings["samples"] * width * depth)
+        for depth in settings.depths
+        for batch in dynamics.batches(runs, settings.samples * width * depth)
     ]
 
     def rows_of_batch(depth_and_batch: tuple[int, range]) -> list[dict[str, Any]]:
@@ -40,21 +51,19 @@ def measure(
 
     parts = stored_map(rows_of_batch, batches, checkpoints, "batches of runs")
     rows = [row for part in parts for row in part]
-    return {"errors": pd.DataFrame(rows, columns=COLUMNS)}
+    return {"errors": pd.DataFrame(rows, columns=TABLES["errors"].names)}
 
 
-def _rows(
-    width: int, depth: int, batch: range, settings: Mapping[str, Any]
-) -> Iterator[dict[str, Any]]:
+def _rows(width: int, depth: int, batch: range, settings: DepthTrend) -> Iterator[dict[str, Any]]:
     """The errors of a batch of runs, at the times of which claims speak."""
     runs = range(FIRST_RUN + batch.start, FIRST_RUN + batch.stop)
     descent = dynamics.Descent(
-        rate=settings["rate"],
-        rho=settings["rho"],
-        loss_half=settings["loss_half"],
-        steps=settings["trend"]["steps"],
+        rate=settings.rate,
+        rho=settings.rho,
+        loss_half=settings.loss_half,
+        steps=settings.trend.steps,
         linear_steps=1,
-        precision=settings["precision"],
+        precision=settings.precision,
     )
     result = dynamics.follow(networks(width, depth, runs, settings), descent, len(batch))
     times, ratios = result.ratios[dynamics.DESCENT]  # (T,), (T, runs)

@@ -5,7 +5,7 @@ The means are over all networks of a small size, or over many random networks of
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,20 +19,15 @@ from finitewidth.kernels.npk import npk
 from finitewidth.networks.random_gated import draw_gates, draw_weights, every_signed_network
 from finitewidth.networks.weights import generator
 from finitewidth.papers.npf.experiments.fixed_gates import PIECE, points, sigma_of, sizes_of
+from finitewidth.papers.npf.settings import Theory
 from finitewidth.records.provenance import seed_for
 
 OPEN = 0.75  # share of open gates in enumerated networks, high so that some path is open
 
 
-def mean_rows(settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Compare the mean kernel over networks with the formula.
-
-    Columns: networks (enumerated, drawn), gates (bernoulli, relu), depth, width, draws (number of
-    networks), pairs of inputs, mean_error (largest difference divided by the formula's largest
-    entry), variance_error (likewise for the variance), max_z (largest difference in standard
-    errors; NaN if enumerated), trace_ratio (of mean kernel to formula), trace_ratio_se.
-    """
-    rows = [_enumerated(tuple(sizes)) for sizes in settings["mean"]["enumerated"]]
+def mean_rows(settings: Theory) -> pd.DataFrame:
+    """Compare the mean kernel over networks with the formula."""
+    rows = [_enumerated(tuple(sizes)) for sizes in settings.mean.enumerated]
     return pd.DataFrame([*rows, *_drawn(settings)])
 
 
@@ -64,14 +59,14 @@ def _enumerated(sizes: tuple[int, ...]) -> dict[str, Any]:
     }
 
 
-def _drawn(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _drawn(settings: Theory) -> Iterator[dict[str, Any]]:
     """Fixed gates of an independent ReLU network, or random ones; random value networks."""
-    count = settings["inputs"]
-    width = settings["mean"]["width"]
-    draws = settings["mean"]["draws"]
-    for kind, depth in itertools.product(("relu", "bernoulli"), settings["mean"]["depths"]):
+    count = settings.inputs
+    width = settings.mean.width
+    draws = settings.mean.draws
+    for kind, depth in itertools.product(("relu", "bernoulli"), settings.mean.depths):
         if kind == "relu":
-            x = points(count, settings["n0"])
+            x = points(count, settings.n0)
             gates = _relu_gates(x, width, depth)
         else:  # the memorisation network: every input is 1, only the gates differ
             stream = generator("npf/theory/mean", kind, depth, width)

@@ -4,7 +4,7 @@ It is exact, or that of many random networks.
 """
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from finitewidth.kernels.gated_moments import leading_variance, unit_counts, val
 from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.networks.random_gated import draw_weights
 from finitewidth.papers.npf.experiments.fixed_gates import PIECE, sizes_of
+from finitewidth.papers.npf.settings import Variance
 from finitewidth.records.provenance import seed_for
 
 X = np.ones((2, 1))  # the memorisation network: both inputs are 1
@@ -24,29 +25,26 @@ X = np.ones((2, 1))  # the memorisation network: both inputs are 1
 SHARES = {"open": (1.0, 1.0), "half": (0.5, 0.5), "pair": (0.5, 0.25)}
 
 
-def variance_rows(settings: Mapping[str, Any]) -> pd.DataFrame:
+def variance_rows(settings: Variance) -> pd.DataFrame:
     """Var[K] for fixed gates at sigma^2 = 1 / (open units), where E[K(s, s)] = d.
 
-    Columns: entry (of `SHARES`: K(s, s) with all or half of the gates open, or K(s, s')), form
-    (exact, drawn, or leading, the first order in 1 / w), width (0 for ``leading``), depth, draws,
-    variance, per_d3 = variance w / d^3, per_d2 = variance w / d^2, and their standard errors
-    ``spread``, per_d3_spread, per_d2_spread.
+    The entries are those of `SHARES`: K(s, s) with all or half of the gates open, and K(s, s').
     """
-    drawn = settings["variance"]["drawn"]
-    rows = list(_exact(settings["variance"]))
-    cells = list(itertools.product(drawn["widths"], drawn["depths"]))
-    progress = Progress(len(cells) * drawn["draws"], "networks for the variance")
+    drawn = settings.drawn
+    rows = list(_exact(settings))
+    cells = list(itertools.product(drawn.widths, drawn.depths))
+    progress = Progress(len(cells) * drawn.draws, "networks for the variance")
     for width, depth in cells:
-        rows += _drawn_variances(width, depth, drawn["draws"])
-        progress.advance(drawn["draws"])
+        rows += _drawn_variances(width, depth, drawn.draws)
+        progress.advance(drawn.draws)
     progress.close()
     return pd.DataFrame(rows)
 
 
-def _exact(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for entry, depth in itertools.product(SHARES, settings["depths"]):
+def _exact(settings: Variance) -> Iterator[dict[str, Any]]:
+    for entry, depth in itertools.product(SHARES, settings.depths):
         open_share, shared = SHARES[entry]
-        for width in settings["widths"]:
+        for width in settings.widths:
             # units of each layer that are open for both inputs, for the first, for the second
             shares = (shared, open_share, open_share)
             units = (np.full((depth - 1, 1, 1), width * share) for share in shares)

@@ -9,23 +9,45 @@ import torch
 from torch import Tensor
 
 from finitewidth.data.select import first_per_class, scaled
+from finitewidth.declarations import columns as shared
 from finitewidth.kernels.gated_ntk import Gating, feature_gates, feature_kernel, value_kernel
 from finitewidth.measures.accuracy import averaged
 from finitewidth.measures.nu_values import epochs_kept, network_at
+from finitewidth.papers.npf import columns
+from finitewidth.papers.npf.settings import Kvf
+from finitewidth.records.tables import Table
 
 SIZES = {"trace": "trace", "frobenius": "Frobenius norm"}
+TABLES = {
+    "runs": Table(
+        shared.EPOCH,
+        shared.SEED,
+        columns.TRACE_KV,
+        columns.TRACE_KF,
+        columns.FROBENIUS_KV,
+        columns.FROBENIUS_KF,
+    ),
+    "curves": Table(
+        columns.PANEL,
+        columns.SERIES_OF_SIZES,
+        columns.EPOCH_OF_CURVE,
+        columns.SIZE_OF_KERNEL,
+        shared.SPREAD,
+        shared.RUNS,
+        shared.FAILED_RUNS,
+    ),
+}
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: Kvf) -> dict[str, pd.DataFrame]:
     """Trace and Frobenius norm of both kernels at every stored epoch of every run.
 
     Returns:
-        ``runs``: epoch, seed and the four quantities.
-        ``curves``: panel, series, x, and those of `averaged`, where a diverged run has failed.
+        ``runs``, and ``curves``, where a diverged run has failed; see `TABLES`.
     """
     data = inputs["data"]
     classes = list(range(len(data.class_names)))
-    index = first_per_class(data.train_labels, classes, settings["per_class"])
+    index = first_per_class(data.train_labels, classes, settings.per_class)
     x = torch.from_numpy(scaled(data.train_images[index])).flatten(1).double()  # (N, n_0)
     labels = torch.from_numpy(data.train_labels[index])
     rows = []
@@ -41,22 +63,32 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def _kernels(
-    arrays: Mapping[str, Any], epoch: int, x: Tensor, labels: Tensor, settings: Mapping[str, Any]
+    arrays: Mapping[str, Any], epoch: int, x: Tensor, labels: Tensor, settings: Kvf
 ) -> dict[str, Tensor]:
     """K^v and K^f of all runs at an epoch, (runs, N, N) each."""
     value = network_at(arrays, epoch, "value")
     feature = network_at(arrays, epoch, "feature")
-    gating = Gating(**settings["gate"])
-    options = {
-        "with_biases": settings["with_biases"],
-        "output": settings["output"],
-        "labels": labels if settings["output"] == "true_class_logit" else None,
-    }
+    gating = Gating(settings.gate.beta, settings.gate.eps)
+    used_labels = labels if settings.output == "true_class_logit" else None
     gates = feature_gates(x, *feature, gating)
-    return {
-        "kv": value_kernel(x, *value, gates, **options),
-        "kf": feature_kernel(x, feature, value, gating, **options),
-    }
+    value_part = value_kernel(
+        x,
+        *value,
+        gates,
+        with_biases=settings.with_biases,
+        output=settings.output,
+        labels=used_labels,
+    )
+    feature_part = feature_kernel(
+        x,
+        feature,
+        value,
+        gating,
+        with_biases=settings.with_biases,
+        output=settings.output,
+        labels=used_labels,
+    )
+    return {"kv": value_part, "kf": feature_part}
 
 
 def _curves(runs: pd.DataFrame) -> Iterator[dict[str, Any]]:

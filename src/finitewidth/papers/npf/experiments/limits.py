@@ -5,21 +5,38 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.declarations import columns as shared
+from finitewidth.papers.npf import columns
+from finitewidth.records.tables import Table
+
 # weights -> limit -> the output variance for which the limit applies
 LIMITS = {
     "gaussian": {"tangent": "2/w", "halved": "1/w"},
     "signed": {"signed": "2/w", "halved": None},
 }
 PLACE = ["weights", "depth", "output_variance", "limit"]
+TABLES = {
+    "rows": Table(
+        columns.LAW,
+        shared.DEPTH,
+        columns.OUTPUT_VARIANCE,
+        columns.LIMIT,
+        columns.EXPECTED,
+        columns.MEAN_SCALE,
+        columns.SCALE_ERROR,
+        columns.MEAN_CORRELATION,
+        columns.CORRELATION_ERROR,
+        columns.NETWORKS,
+        shared.WIDTH,
+    ),
+}
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """The factor that fits a limit to the kernels, and the correlation with it.
 
     Returns:
-        ``rows``: weights, depth, output_variance, limit, expected (1 if the limit applies to these
-        networks, otherwise empty), scale and correlation with their standard errors
-        ``<name>_error``, networks, width.
+        ``rows``, see `TABLES`.
     """
     rows = []
     for (weights, depth, variance, limit), group in inputs["limits"].groupby(PLACE, sort=False):

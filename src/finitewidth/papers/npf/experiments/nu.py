@@ -8,28 +8,50 @@ import numpy as np
 import pandas as pd
 from torch import Tensor
 
+from finitewidth.declarations import columns as shared
 from finitewidth.kernels.gated_ntk import relu_gates
 from finitewidth.kernels.npk import SingularKernelError, npk
 from finitewidth.measures import nu_values
 from finitewidth.measures.accuracy import averaged
 from finitewidth.measures.kernels import label_energy
+from finitewidth.papers.npf import columns
+from finitewidth.papers.npf.settings import Nu
+from finitewidth.records.tables import Table
 
 TOP = (1, 2, 5, 10, 20, 50)  # numbers of eigenvectors whose energy is shown over epochs
 CHANCE = "by chance"
+TABLES = {
+    "runs": Table(
+        shared.EPOCH,
+        shared.SEED,
+        *nu_values.TABLE,
+    ),
+    "curves": Table(
+        columns.PANEL,
+        columns.SERIES_OF_NU,
+        columns.EPOCH_OF_CURVE,
+        *nu_values.POINT,
+    ),
+    "energy": Table(
+        columns.ENERGY_PANEL,
+        columns.ENERGY_SERIES,
+        columns.ENERGY_X,
+        columns.ENERGY,
+        columns.ENERGY_SPREAD,
+        columns.ENERGY_RUNS,
+        columns.ENERGY_FAILED,
+    ),
+}
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: Nu) -> dict[str, pd.DataFrame]:
     """Compute nu of the trace-normalised path kernel at every stored epoch of every run.
 
     Returns:
-        ``runs``: epoch, seed, nu, condition_number (of the normalised kernel, float64), ridge,
-        problem, as returned by `nu_row`. A diverged network has no nu.
-        ``curves``: panel, series, x, y, spread, runs, failed, ridged, condition_number.
-        ``energy``: see `energy_curves`.
+        ``runs``, where a diverged network has no nu, ``curves`` and ``energy``, see `TABLES`.
     """
     arrays = inputs["weights"]
-    classes = settings["classes"]
-    images, y = nu_values.binary_examples(inputs["data"], classes, settings["per_class"])
+    images, y = nu_values.binary_examples(inputs["data"], settings.classes, settings.per_class)
     rows = []
     splits = {}
     for epoch in nu_values.epochs_kept(arrays):

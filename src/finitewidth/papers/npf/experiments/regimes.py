@@ -5,28 +5,62 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.declarations import columns as shared
 from finitewidth.measures.accuracy import (
+    SCORES,
     SELECTIONS,
     means_of_runs,
     scores_by_replica,
     train_accuracies,
 )
 from finitewidth.measures.compare import difference_in_standard_errors, standard_error
+from finitewidth.papers.npf import columns
+from finitewidth.papers.npf.settings import Regimes
+from finitewidth.records.tables import Table
 from finitewidth.training.selection import chosen_step_sizes
 
+TABLES = {
+    "runs": Table(
+        *SCORES.without("stage"),
+        columns.CHOSEN,
+    ),
+    "rows": Table(
+        columns.PAPER,
+        columns.CELL_ROW,
+        shared.REGIME,
+        shared.STEP_SIZE,
+        shared.RUNS,
+        shared.DIVERGED_RUNS,
+        columns.SELECTED_EPOCH,
+        columns.BEST_TEST_MEAN,
+        columns.BEST_TEST_SPREAD,
+        columns.CROSS_FITTED_MEAN,
+        columns.CROSS_FITTED_SPREAD,
+        columns.LAST_MEAN,
+        columns.LAST_SPREAD,
+        columns.TRAIN_ACCURACY_PERCENT,
+        columns.LOWEST_TRAIN_ACCURACY_PERCENT,
+        columns.ALL_TRAINED,
+        columns.TRAINED_FROM,
+        columns.PRINTED_MEAN,
+        columns.PRINTED_SPREAD,
+        columns.PRINTED_RUNS,
+        columns.DIFFERENCE,
+        columns.DIFFERENCE_SE,
+    ),
+}
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+
+def measure(inputs: Mapping[str, Any], settings: Regimes) -> dict[str, pd.DataFrame]:
     """Accuracies of all runs, and their means next to the numbers printed in both versions.
 
+    If several step sizes were tried, the means use the chosen one only.
+
     Returns:
-        ``runs``: one row per run (see `scores_by_replica`), accuracies as fractions.
-        ``rows``: one row per paper, row and regime, in percent: the columns of `means_of_runs` for
-        all three selections and of `train_accuracies` with the threshold ``trained_from``,
-        ``reported_mean`` and ``_spread``, ``difference`` (for the selection ``select``) and
-        ``difference_se`` (in combined standard errors). If several step sizes were tried, only the
-        chosen one is used.
+        ``runs``: one row per run, accuracies as fractions; and ``rows``: one row per paper, row and
+        regime, in percent. See `TABLES`.
     """
-    runs = scores_by_replica(inputs["histories"], settings["trained"])
+    runs = scores_by_replica(inputs["histories"], settings.trained)
     runs["chosen"] = 0
     for row, history in inputs["histories"].groupby("row", sort=False):
         for regime, step_size in chosen_step_sizes(history.to_dict("records")).items():
@@ -44,10 +78,10 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def _row(
-    paper: str, printed: Mapping[str, Any], runs: pd.DataFrame, settings: Mapping[str, Any]
+    paper: str, printed: Mapping[str, Any], runs: pd.DataFrame, settings: Regimes
 ) -> dict[str, Any]:
     """Our accuracies in one cell of Table 2, and their difference from the printed one."""
-    select = settings["select"]
+    select = settings.select
     row = {
         "paper": paper,
         "row": printed["row"],
@@ -56,7 +90,7 @@ def _row(
     }
     row |= means_of_runs(runs, SELECTIONS, select, unit=100)
     row |= in_percent(train_accuracies(runs))
-    row["trained_from"] = 100 * settings["trained"]
+    row["trained_from"] = 100 * settings.trained
     ours = row[f"{select}_mean"]
     our_error = standard_error(row[f"{select}_spread"], row["runs"], ddof=1)
     theirs = float(printed["value"])

@@ -6,7 +6,9 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.measures import text_numbers
 from finitewidth.measures.text_numbers import printed_in_text, text_row
+from finitewidth.papers.npf.settings import Regimes
 
 # rows of Table 2
 ADAM = "gconv_adam"
@@ -17,20 +19,21 @@ LEARNT = ("dlnpf", "flnpf", "relu")
 # test accuracy at an epoch chosen on other test images, and train accuracy at the last epoch
 HONEST = "cross_fitted"
 TRAINED = "train_last"
+TABLES = {"rows": text_numbers.TABLE}
 # (quantity, row, column) -> values by seed, and how the epoch was selected
 Numbers = dict[tuple[str, str, str], tuple[pd.Series, str]]
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: Regimes) -> dict[str, pd.DataFrame]:
     """Compute our accuracies, in percent, for the printed numbers.
 
-    The table ``rows`` has the columns of `text_row`. A number that combines several networks is
-    computed for each seed; one with a diverged network counts in ``diverged`` alone.
+    A number that combines several networks is computed for each seed; one with a diverged network
+    counts in ``diverged`` alone.
     """
     printed = printed_in_text(inputs["reported_npf"], "npf")
     rows = [
         text_row(key, 100 * values, select, printed)
-        for key, (values, select) in _numbers(inputs, settings["select"]).items()
+        for key, (values, select) in _numbers(inputs, settings.select).items()
     ]
     return {"rows": pd.DataFrame(rows)}
 

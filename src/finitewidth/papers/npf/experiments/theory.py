@@ -17,51 +17,114 @@ from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.progress import Progress
+from finitewidth.declarations import columns as shared
 from finitewidth.kernels.gated_moments import gate_counts, value_kernel_moments
 from finitewidth.kernels.gated_ntk import feature_gates, value_kernel
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
 from finitewidth.kernels.wide_limits import wide_limits
 from finitewidth.measures.kernels import correlation, relative_error, scale
 from finitewidth.networks.random_gated import Law, draw_weights
+from finitewidth.papers.npf import columns
 from finitewidth.papers.npf.experiments.fixed_gates import points, sigma_of, sizes_of
 from finitewidth.papers.npf.experiments.kernel_means import mean_rows
 from finitewidth.papers.npf.experiments.kernel_variances import variance_rows
+from finitewidth.papers.npf.settings import Theory
 from finitewidth.records.provenance import seed_for
+from finitewidth.records.tables import Table
 
 LAWS = ("gaussian", "signed")  # of the weights
 # Theta^f is independent of Theta^v, or equal to it
 INDEPENDENT = "independent"
 OWN = "own"
+TABLES = {
+    "mean": Table(
+        columns.HOW_NETWORKS,
+        columns.GATES,
+        shared.DEPTH,
+        columns.FIRST_WIDTH,
+        columns.DRAWS,
+        columns.PAIRS,
+        columns.MEAN_ERROR,
+        columns.VARIANCE_ERROR,
+        columns.MAX_Z,
+        columns.TRACE_RATIO,
+        columns.TRACE_RATIO_SE,
+    ),
+    "runs": Table(
+        columns.GROWS,
+        shared.DEPTH,
+        columns.FEATURE_WIDTH,
+        columns.COPIES,
+        shared.RUN,
+        columns.WHOSE_GATES,
+        columns.KERNEL_ERROR,
+        columns.PREDICTED,
+        columns.CORRELATION,
+        columns.SELF_OVERLAP,
+    ),
+    "curves": Table(
+        columns.GROWS,
+        columns.WHOSE_GATES,
+        columns.DEPTH_OF_CURVE,
+        columns.CURVE,
+        columns.GROWN,
+        columns.ROOT_MEAN_SQUARE,
+        columns.ROOT_MEAN_SQUARE_ERROR,
+        columns.CURVE_RUNS,
+    ),
+    "variance": Table(
+        columns.ENTRY,
+        columns.FORM,
+        columns.WIDTH_OR_NONE,
+        shared.DEPTH,
+        columns.DRAWS_OR_NONE,
+        columns.VARIANCE,
+        columns.VARIANCE_ERROR_BAR,
+        columns.PER_D2,
+        columns.PER_D2_SPREAD,
+        columns.PER_D3,
+        columns.PER_D3_SPREAD,
+    ),
+    "limits": Table(
+        columns.LAW,
+        columns.OUTPUT_VARIANCE,
+        columns.LIMIT,
+        shared.DEPTH,
+        shared.WIDTH,
+        shared.RUN,
+        columns.SCALE,
+        columns.LIMIT_CORRELATION,
+        columns.LIMIT_ERROR,
+    ),
+}
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: Theory) -> dict[str, pd.DataFrame]:
     """Run all checks of section ``npf.theory``. The inputs are random points, not a dataset.
 
     Returns:
-        ``mean`` and ``variance``: see `mean_rows` and `variance_rows`.
-        ``runs`` and ``curves``: see `error_runs` and `error_curves`.
-        ``limits``: ReLU networks compared with infinite-width limits: weights (gaussian, signed),
-        output_variance (2/w, 1/w), limit (tangent, halved, signed, see
-        `finitewidth.kernels.wide_limits`), depth, width, run, scale, correlation, error.
+        ``mean`` and ``variance`` of K^v; ``runs`` and ``curves``, its errors; and ``limits``, ReLU
+        networks compared with infinite-width limits (`finitewidth.kernels.wide_limits`). See
+        `TABLES`.
     """
     runs = error_runs(settings)
     return {
         "mean": mean_rows(settings),
         "runs": runs,
         "curves": error_curves(runs, settings),
-        "variance": variance_rows(settings),
+        "variance": variance_rows(settings.variance),
         "limits": pd.DataFrame(_limits(settings)),
     }
 
 
-def _limits(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    x = points(settings["inputs"], settings["n0"])
-    width = settings["limits"]["width"]
-    for law, depth in itertools.product(LAWS, settings["limits"]["depths"]):
+def _limits(settings: Theory) -> Iterator[dict[str, Any]]:
+    x = points(settings.inputs, settings.n0)
+    width = settings.limits.width
+    for law, depth in itertools.product(LAWS, settings.limits.depths):
         gaussian = wide_limits(x.numpy(), depth, "gaussian")
         signed = wide_limits(x.numpy(), depth, "signed")
         limits = {"tangent": gaussian.tangent, "halved": gaussian.halved, "signed": signed.tangent}
-        for run in range(settings["limits"]["runs"]):
+        for run in range(settings.limits.runs):
             for variance, kernel in _relu_kernels(x, law, depth, width, run):
                 key = {"weights": law, "output_variance": variance}
                 for name, limit in limits.items():
@@ -94,23 +157,21 @@ def _fit(kernel: np.ndarray, limit: np.ndarray) -> dict[str, float]:
     }
 
 
-def error_runs(settings: Mapping[str, Any]) -> pd.DataFrame:
+def error_runs(settings: Theory) -> pd.DataFrame:
     """Relative errors of K^v with respect to d sigma^{2(d-1)} H, run by run.
 
-    Width or copies of the gates grow; ``width`` is that of the feature network. ``predicted`` is
-    the exact root mean square error over value weights given the gates (NaN for gates of the
-    network itself), ``self_overlap`` the mean of sigma^{2(d-1)} Lambda(s, s).
+    Width or copies of the gates grow.
     """
-    widths = settings["widths"]
-    padding = settings["padding"]
+    widths = settings.widths
+    padding = settings.padding
     # what grows, depth, width and copies
-    cells = [("width", d, w, 1) for d in widths["depths"] for w in widths["widths"]]
-    for depth, copies in itertools.product(padding["depths"], padding["copies"]):
-        cells.append(("copies", depth, padding["width"], copies))
-    x = points(settings["inputs"], settings["n0"])
-    progress = Progress(len(cells) * settings["runs"], "networks of fixed gates")
+    cells = [("width", d, w, 1) for d in widths.depths for w in widths.widths]
+    for depth, copies in itertools.product(padding.depths, padding.copies):
+        cells.append(("copies", depth, padding.width, copies))
+    x = points(settings.inputs, settings.n0)
+    progress = Progress(len(cells) * settings.runs, "networks of fixed gates")
     rows = []
-    for (grows, depth, width, copies), run in itertools.product(cells, range(settings["runs"])):
+    for (grows, depth, width, copies), run in itertools.product(cells, range(settings.runs)):
         key = {"grows": grows, "depth": depth, "width": width, "copies": copies, "run": run}
         with named("widths" if grows == "width" else "padding", width, depth):
             rows += [key | row for row in _run(x, **key)]
@@ -119,17 +180,14 @@ def error_runs(settings: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def error_curves(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
+def error_curves(runs: pd.DataFrame, settings: Theory) -> pd.DataFrame:
     """Root mean squares over runs (drawn), their expected values, and a line of slope -1/2.
 
-    ``x`` is the width or the copies, ``spread`` a standard error. Curves: drawn; exact, the root
-    mean square of ``predicted``; limit, at infinite width for gates of the network itself; guide,
-    with depth 0.
+    A limit, at infinite width, is for gates of the network itself.
     """
     rows = [*_mean_errors(runs), *_limiting_errors(settings)]
     rows += _guides(pd.DataFrame(rows))
-    columns = ["grows", "gates", "depth", "curve", "x", "y", "spread", "runs"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=TABLES["curves"].names)
 
 
 def _mean_errors(runs: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -146,11 +204,11 @@ def _mean_errors(runs: pd.DataFrame) -> Iterator[dict[str, Any]]:
                 yield key | {"curve": "exact", "y": exact}
 
 
-def _limiting_errors(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _limiting_errors(settings: Theory) -> Iterator[dict[str, Any]]:
     """Errors of infinitely wide networks whose gates are their own, as horizontal lines."""
-    x = points(settings["inputs"], settings["n0"]).numpy()
-    widths = settings["widths"]["widths"]
-    for depth in settings["widths"]["depths"]:
+    x = points(settings.inputs, settings.n0).numpy()
+    widths = settings.widths.widths
+    for depth in settings.widths.depths:
         wide = wide_limits(x, depth, "signed")
         limit = float(relative_error(wide.tangent, wide.path))
         for width in (min(widths), max(widths)):
