@@ -29,7 +29,7 @@ def output_layer() -> Evidence:
     second = (first @ weights[1]) * gates[1]  # (1, 4)
     printed = second[0] @ weights[1][:, 0]
     corrected = second[0] @ weights[2][:, 0]
-    return exactly(path_output(x, weights, gates), printed, corrected)
+    return exactly(float(path_output(x, weights, gates)), float(printed), float(corrected))
 
 
 def soft_gate() -> Evidence:
@@ -74,7 +74,7 @@ def half_output_variance() -> Evidence:
     mean = kernels.mean(dim=0)[0, 1]
     path_kernel = float((x @ x.T * overlap(gates))[0, 1])
     per_layer = sigma ** (2 * (d - 1)) * path_kernel
-    return exactly(mean, d * per_layer, (d + 1) / 2 * per_layer)
+    return exactly(float(mean), d * per_layer, (d + 1) / 2 * per_layer)
 
 
 MU = 0.5  # probability of an open gate
@@ -172,7 +172,7 @@ def both_weights_in_one_layer() -> Evidence:
     term_one = sigma ** (4 * (d - 1))
     term_two = sigma**2
     term_three = sigma**2
-    return exactly(truth, term_one * term_two * term_three, term_one)
+    return exactly(float(truth), term_one * term_two * term_three, term_one)
 
 
 def crossings_in_the_first_layer() -> Evidence:
@@ -189,7 +189,7 @@ def crossings_in_the_first_layer() -> Evidence:
     kernels = value_kernel(x, weights, None, gates, with_biases=False)[:, 0, 0]
     pairs = 2 * 2  # (p_a, p'_a) and (p_b, p'_b), each from the inputs (1, 2) or (2, 1)
     by_crossings = width * pairs * sigma**4 * float((x[0, 0] * x[0, 1]) ** 2)
-    return exactly(kernels.var(correction=0), 0.0, by_crossings)
+    return exactly(float(kernels.var(correction=0)), 0.0, by_crossings)
 
 
 def layers_of_a_path() -> Evidence:

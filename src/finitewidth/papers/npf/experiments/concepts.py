@@ -35,7 +35,7 @@ SYMBOLS = {
     "npf0": ("FV", "z^{}_{{x,t}}", r"\Theta^{}_t", "G_{x,t}", r"\hat{y}_t(x)"),
 }
 SHOWN = ("1", "l", "d-1")  # hidden layers drawn; dots stand for the others
-STARTS = {
+STARTS: dict[str | None, str] = {
     "independent": "at random",
     "value": "as the value network",
     "pretrained": "from a trained ReLU network",

@@ -54,7 +54,7 @@ def measure(inputs: Mapping[str, Any], settings: Kvf) -> dict[str, pd.DataFrame]
     for epoch in epochs_kept(inputs["weights"]):
         kernels = _kernels(inputs["weights"], epoch, x, labels, settings)
         for seed in range(len(kernels["kv"])):
-            row = {"epoch": epoch, "seed": seed}
+            row: dict[str, Any] = {"epoch": epoch, "seed": seed}
             row |= {f"trace_{name}": float(k[seed].trace()) for name, k in kernels.items()}
             row |= {f"frobenius_{name}": float(k[seed].norm()) for name, k in kernels.items()}
             rows.append(row)

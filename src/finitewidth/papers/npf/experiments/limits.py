@@ -10,7 +10,7 @@ from finitewidth.papers.npf import columns
 from finitewidth.records.tables import Table
 
 # weights -> limit -> the output variance for which the limit applies
-LIMITS = {
+LIMITS: dict[str, dict[str, str | None]] = {
     "gaussian": {"tangent": "2/w", "halved": "1/w"},
     "signed": {"signed": "2/w", "halved": None},
 }

@@ -32,7 +32,7 @@ from finitewidth.papers.npf.settings import Theory
 from finitewidth.records.provenance import seed_for
 from finitewidth.records.tables import Table
 
-LAWS = ("gaussian", "signed")  # of the weights
+LAWS: tuple[Law, ...] = ("gaussian", "signed")  # of the weights
 # Theta^f is independent of Theta^v, or equal to it
 INDEPENDENT = "independent"
 OWN = "own"
@@ -174,7 +174,7 @@ def error_runs(settings: Theory) -> pd.DataFrame:
     for (grows, depth, width, copies), run in itertools.product(cells, range(settings.runs)):
         key = {"grows": grows, "depth": depth, "width": width, "copies": copies, "run": run}
         with named("widths" if grows == "width" else "padding", width, depth):
-            rows += [key | row for row in _run(x, **key)]
+            rows += [key | row for row in _run(x, grows, depth, width, copies, run)]
         progress.advance()
     progress.close()
     return pd.DataFrame(rows)

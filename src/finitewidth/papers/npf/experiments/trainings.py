@@ -6,6 +6,7 @@ that results stay the same. Imports no torch.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from finitewidth.papers.npf.settings import Cntk, Kvf, Nu, Regimes, Stages
 from finitewidth.training.planned import PlannedTraining, Settings, planned, replicas_of
@@ -84,7 +85,9 @@ def stages(stages: Stages, regimes: Regimes) -> Iterator[PlannedTraining]:
     network = dict(regimes.networks)[stages.network]
     checkpoint = stages.checkpoint
     epochs = tuple(stages.stage_epochs * stage for stage in range(1, stages.stages + 1))
-    stored = {"snapshots": epochs} if checkpoint == "epoch" else {"best_so_far": epochs}
+    stored: dict[str, Any] = {"best_so_far": epochs}
+    if checkpoint == "epoch":
+        stored = {"snapshots": epochs}
     relu = replicas_of("relu", "npf/stages/relu", stages)
     yield planned("stages-relu", "stages", network, stages, relu, epochs=epochs[-1], **stored)
     frozen = [*replicas_of("frnpf_ii", "npf/stages", stages, stage=0)]

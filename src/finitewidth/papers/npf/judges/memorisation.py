@@ -28,13 +28,13 @@ def narrow_errors(tables: Tables) -> pd.DataFrame:
     return tables["errors"] if trend.empty else trend
 
 
-def log_ratios(errors: pd.DataFrame, width: int, depth: int, time: int) -> np.ndarray:
+def log_ratios(errors: pd.DataFrame, width: int, depth: int, time: int) -> list[float]:
     """log10 of |e_t|^2/|e_0|^2 of every run that descended; an error if there is none."""
     rows = errors[(errors["dynamics"] == DESCENT) & (errors["time"] == time)]
     rows = rows[(rows["width"] == width) & (rows["depth"] == depth)]
     if rows.empty:
         raise CannotDecideError(f"no descent at w = {width}, d = {depth} of {time} steps")
-    return np.log10(rows["ratio"].to_numpy(float))
+    return np.log10(rows["ratio"].to_numpy(float)).tolist()
 
 
 def _best_at(errors: pd.DataFrame, width: int, time: int) -> list[Part]:
@@ -71,7 +71,7 @@ def best_depths(tables: Tables) -> list[Ours]:
             ratios = {depth: log_ratios(tables["errors"], width, depth, 100) for depth in DEPTHS}
         except CannotDecideError:
             continue
-        means = [ratios[depth].mean() for depth in DEPTHS]
+        means = [np.mean(ratios[depth]) for depth in DEPTHS]
         best = DEPTHS[int(np.argmin(means))]
         runs = len(ratios[best])
         numbers.append(Ours(row=f"width{width}", column="memorisation", value=best, runs=runs))

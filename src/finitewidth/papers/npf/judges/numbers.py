@@ -190,7 +190,7 @@ def _mean_of_cells(
             value=float(np.mean([mean.value for mean in means])),
             standard_error=math.hypot(*errors) / len(means),
             part=part,
-            runs=min(mean.runs for mean in means),
+            runs=min(mean.runs for mean in means if mean.runs is not None),
             untrained=_first_reason(means),
         )
     ]

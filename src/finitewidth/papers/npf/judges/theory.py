@@ -1,14 +1,14 @@
 """Claims of npf on the tangent kernel of fixed gates at initialisation."""
 
 import math
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
 
 from finitewidth.claims import samples
 from finitewidth.claims.ledger import Tables
-from finitewidth.claims.verdicts import CannotDecideError, Part
+from finitewidth.claims.verdicts import CannotDecideError, Part, PartFacts
 
 DEPTHS = (3, 5, 8)
 VARIANCE_DEPTHS = (4, 8, 16, 32)
@@ -181,7 +181,7 @@ def _rows(rows: pd.DataFrame, **values: object) -> pd.DataFrame:
     return rows
 
 
-def _slope(name: str, runs: pd.DataFrame, over: str, **thresholds: Any) -> Part:
+def _slope(name: str, runs: pd.DataFrame, over: str, **thresholds: Unpack[PartFacts]) -> Part:
     x = np.log(runs[over].to_numpy(float))
     y = np.log(runs["error"].to_numpy(float))
     return samples.slope(f"{name}, log-log", x, y, **thresholds)

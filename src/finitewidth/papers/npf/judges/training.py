@@ -4,14 +4,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise, product
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
 
 from finitewidth.claims import samples
 from finitewidth.claims.ledger import Tables
-from finitewidth.claims.verdicts import LEVEL, CannotDecideError, Part, holm
+from finitewidth.claims.verdicts import LEVEL, CannotDecideError, Part, PartFacts, holm
 
 POINT = 1.0  # percent of accuracy, for settings that the paper leaves open
 CNTK = 77.43  # percent on CIFAR-10, printed in section 6.2 (2)
@@ -82,7 +82,9 @@ def some_trained(parts: list[Part]) -> list[Part]:
     return parts
 
 
-def _difference(runs: pd.DataFrame, row: str, first: str, second: str, **thresholds: Any) -> Part:
+def _difference(
+    runs: pd.DataFrame, row: str, first: str, second: str, **thresholds: Unpack[PartFacts]
+) -> Part:
     """A regime minus another in one row, in points; undecided unless both are trained.
 
     If one of them is not, a single sound run is enough, and without any there is no value.
@@ -162,7 +164,7 @@ def n25(tables: Tables) -> list[Part]:
         printed = cell["reported_mean"]
         allowed = 2 * cell["reported_spread"] + POINT
         name = f"{row}, {regime}: accuracy, percent"
-        bounds = {
+        bounds: PartFacts = {
             "low": printed - allowed,
             "high": printed + allowed,
             "paper": True,
@@ -247,10 +249,14 @@ def n17(tables: Tables) -> list[Part]:
 def _compared(tables: Tables, below: tuple[str, ...], above: tuple[str, ...]) -> list[Part]:
     """Comparisons on the same images; at the paper's scale also those with the printed 77.43."""
     rows = tables["cntk"]
-    bounds: dict[str, dict[str, Any]] = {}  # of the difference from the CNTK, by regime
+    bounds: dict[str, PartFacts] = {}  # of the difference from the CNTK, by regime
     for regime in (*below, *above):
-        bounds[regime] = {"high": 0} if regime in below else {"low": 0}
-        bounds[regime] |= {"ours": LEFT_OUT} if regime == "dlnpf" else {"paper": True}
+        bound: PartFacts = {"high": 0} if regime in below else {"low": 0}
+        if regime == "dlnpf":
+            bound["ours"] = LEFT_OUT
+        else:
+            bound["paper"] = True
+        bounds[regime] = bound
     parts = [_same_images(rows, regime, **bound) for regime, bound in bounds.items()]
     printed = rows[(rows["kind"] == "printed") & (rows["comparable"] == 1)]
     for line in printed["accuracy"]:
@@ -262,7 +268,7 @@ def _compared(tables: Tables, below: tuple[str, ...], above: tuple[str, ...]) ->
     return some_trained(parts)
 
 
-def _same_images(rows: pd.DataFrame, regime: str, **bounds: Any) -> Part:
+def _same_images(rows: pd.DataFrame, regime: str, **bounds: Unpack[PartFacts]) -> Part:
     """The difference on the same images, with errors as if the test images were independent.
 
     Both accuracies are measured on the same test images, so that this error is too large. The paper
@@ -280,13 +286,13 @@ def _same_images(rows: pd.DataFrame, regime: str, **bounds: Any) -> Part:
     outside = ""
     if kernel["train"] < IMAGES:
         outside = f"{images} images, the paper has all of CIFAR-10"
+    facts: PartFacts = {**bounds, "outside": outside}
     part = Part(
         name=f"{TITLES[regime]} - CNTK on the same {images} images, points",
         value=float(network["accuracy"] - kernel["accuracy"]),
         standard_error=error,
         dof=float(network["dof"] * (error / network["standard_error"]) ** 4),
-        outside=outside,
-        **bounds,
+        **facts,
     )
     return decides_nothing(part, untrained_beside_cntk(network))
 
@@ -321,7 +327,7 @@ def n21(tables: Tables) -> list[Part]:
     ]
 
 
-def _rank_correlation(curves: pd.DataFrame, how: str = "", **thresholds: Any) -> Part:
+def _rank_correlation(curves: pd.DataFrame, how: str = "", **thresholds: Unpack[PartFacts]) -> Part:
     """Mean over runs of the rank correlation of nu with the epoch.
 
     If all curves fall at every step, they have no spread. Half of the smallest possible change,
@@ -332,7 +338,8 @@ def _rank_correlation(curves: pd.DataFrame, how: str = "", **thresholds: Any) ->
     name = f"rank correlation of nu with the epoch, mean over {len(correlations)} runs{how}"
     count = len(curves)
     step = 12 / (count * (count**2 - 1))
-    return samples.mean(name, correlations, resolution=step, bounds=(-1, 1), **thresholds)
+    facts: PartFacts = {**thresholds, "bounds": (-1, 1)}
+    return samples.mean(name, correlations, resolution=step, **facts)
 
 
 def n22(tables: Tables) -> list[Part]:
