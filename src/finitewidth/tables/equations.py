@@ -1,11 +1,11 @@
 """A table of equations: those of the forward pass of a network, in the notation of a paper."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import pandas as pd
 
 from finitewidth.records.tables import Table, text
+from finitewidth.settings.sections import Section
 from finitewidth.tables.latex_text import escaped
 from finitewidth.tables.typeset import Typeset
 
@@ -31,10 +31,17 @@ TABLE = Table(
 NONE = "none"
 
 
-def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the equations and notes of the table ``settings["artifact"]``."""
+class Look(Section):
+    """Which table it is, and its title."""
+
+    artifact: str
+    title: str
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Look) -> pd.DataFrame:
+    """Return the equations and notes of a table."""
     rows = tables["equations"]
-    rows = rows[rows["artifact"] == settings["artifact"]].astype(object)
+    rows = rows[rows["artifact"] == settings.artifact].astype(object)
     rows = rows.rename(columns={"row": "label", "column": "network"})
     note = rows["label"] == "note"
     rows["kind"] = note.map({True: "note", False: "equation"})
@@ -43,15 +50,15 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     return rows.fillna(NONE)
 
 
-def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
+def typeset(rows: pd.DataFrame, settings: Look) -> Typeset:
     """Typeset one line per label and one column per network.
 
-    A dagger marks a formula that the paper prints differently. ``settings["title"]`` is the title.
+    A dagger marks a formula that the paper prints differently.
     """
     cells = _cells(rows, "text")
     notes = _notes(rows, "text")
     formulas = (_cells(rows, "latex"), _notes(rows, "latex"))
-    return Typeset(cells, settings["title"], notes, formulas, variables=("m",))
+    return Typeset(cells, settings.title, notes, formulas, variables=("m",))
 
 
 def _cells(rows: pd.DataFrame, form: str) -> pd.DataFrame:

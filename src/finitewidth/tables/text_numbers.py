@@ -8,6 +8,7 @@ import pandas as pd
 
 from finitewidth.data.catalogue import ROLES
 from finitewidth.records.tables import Table, number, text
+from finitewidth.settings.sections import Gate, Section
 from finitewidth.tables.numbers import plain, uncertain
 from finitewidth.tables.typeset import Typeset, left_out, marked, not_trained
 
@@ -22,6 +23,7 @@ TABLE = Table(
         "mean",
         "the paper's number, or our mean over runs; a gain is in percentage points",
         "percent",
+        missing="all of our runs diverged",
     ),
     number(
         "standard_deviation",
@@ -53,25 +55,32 @@ SELECTIONS = {
 }
 
 
-def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+class Look(Section):
+    """The numbers of the table, and what they rest on."""
+
+    artifact: str
+    # of each its quantity, row and column, a title, and the role of its dataset or ``all``. A title
+    # may name a network of ``gates``
+    numbers: list[list[str]]
+    datasets: dict[str, str]  # role of a dataset -> title of what was used
+    # training -> accuracy from which a run counts as trained. With it, the table says which
+    # networks are not trained
+    trained: dict[str, float]
+    gates: dict[str, Gate]  # name of a network -> its gates
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Look) -> pd.DataFrame:
     """Return a row of ours and one of the paper's per number of the table ``rows``.
 
     Numbers with one title are the ends of a range that the paper prints; ours is one number.
-
-    Args:
-        tables: ``rows`` has a row per number, with ours (mean, spread, runs, diverged, trained) and
-            the printed one (reported, place).
-        settings: ``numbers`` has for each number its quantity, row and column, a title, and the
-            role of its dataset or ``all``. A title may name a network of ``gates``, which has slope
-            ``beta`` and ``eps`` of its gates. ``datasets`` maps each role to the title of the
-            dataset that was used. If there is ``trained``, the table says which networks are not.
     """
-    datasets = settings["datasets"]
+    datasets = settings.datasets
+    says_trained = hasattr(settings, "trained")
     gates = {}
-    for name, gate in settings.get("gates", {}).items():
-        gates[name] = f"ε = {gate['eps']:g}, β = {gate['beta']:g}"
+    for name, gate in getattr(settings, "gates", {}).items():
+        gates[name] = f"ε = {gate.eps:g}, β = {gate.beta:g}"
     about = {}  # key of a number -> its title, and the roles of its datasets
-    for quantity, row, column, title, role in settings["numbers"]:
+    for quantity, row, column, title, role in settings.numbers:
         roles = list(datasets) if role == "all" else [role]
         about[quantity, row, column] = (title.format(**gates), roles)
 
@@ -82,7 +91,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         if title not in titles_of_ours:
             titles_of_ours.add(title)
             images = ", ".join(datasets[role] for role in roles)
-            lines.append(_our_line(row, title, images, "trained" in settings))
+            lines.append(_our_line(row, title, images, says_trained))
         paper = {
             "what": title,
             "place": row["place"],
@@ -111,11 +120,8 @@ def _our_line(row: Mapping[str, Any], title: str, images: str, trained: bool) ->
     }
 
 
-def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
-    """Typeset one line per number.
-
-    ``settings["trained"]`` maps each training to the accuracy from which a run counts as trained.
-    """
+def typeset(rows: pd.DataFrame, settings: Look) -> Typeset:
+    """Typeset one line per number."""
     ours = rows[rows["source"] == "ours"]
     printed = rows[rows["source"] == "paper"].groupby("what")["mean"]
     lines = []
@@ -136,6 +142,6 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
         "Numbers that stand only in the text, trained networks: mean ± sample standard deviation "
         "over runs"
     )
-    thresholds = list(settings.get("trained", {}).values())
+    thresholds = list(getattr(settings, "trained", {}).values())
     notes = not_trained(ours["trained"], thresholds) + left_out(ours["what"], ours)
     return Typeset(pd.DataFrame(lines), title, notes, spans=("data",))

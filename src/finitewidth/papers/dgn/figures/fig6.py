@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from finitewidth.figures import style
 from finitewidth.papers.npf.figures import nu_panel
 
-FIELDS = nu_panel.FIELDS
+TABLE = nu_panel.TABLE
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:

@@ -20,7 +20,7 @@ from finitewidth.data.store import Dataset
 from finitewidth.kernels.cntk import cntk
 from finitewidth.measures.accuracy import SCORES, scores_by_replica, train_accuracies
 from finitewidth.networks.architecture import Architecture
-from finitewidth.papers.npf import columns
+from finitewidth.papers.npf.columns import networks as columns
 from finitewidth.papers.npf.experiments.regimes import in_percent
 from finitewidth.papers.npf.settings import CntkOnImages
 from finitewidth.records.tables import Table

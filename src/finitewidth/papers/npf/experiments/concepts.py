@@ -15,7 +15,8 @@ import pandas as pd
 from finitewidth.measures import equations
 from finitewidth.measures.equations import Rows, equation_rows
 from finitewidth.networks.regimes import regime
-from finitewidth.papers.npf import columns
+from finitewidth.papers.npf.columns import concepts as columns
+from finitewidth.papers.npf.columns.networks import PAPER
 from finitewidth.papers.npf.settings import Concepts, DrawnPadding, Toy
 from finitewidth.records.tables import Table
 
@@ -69,7 +70,7 @@ TABLES = {
         columns.LABEL,
         columns.BLOCK_START,
         columns.BLOCK_END,
-        columns.PAPER,
+        PAPER,
     ),
     "layouts": Table(
         columns.LAYOUT,

@@ -13,7 +13,7 @@ from finitewidth.declarations import columns as shared
 from finitewidth.kernels.gated_ntk import Gating, feature_gates, feature_kernel, value_kernel
 from finitewidth.measures.accuracy import averaged
 from finitewidth.measures.nu_values import epochs_kept, network_at
-from finitewidth.papers.npf import columns
+from finitewidth.papers.npf.columns import networks as columns
 from finitewidth.papers.npf.settings import Kvf
 from finitewidth.records.tables import Table
 

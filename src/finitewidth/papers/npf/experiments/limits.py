@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.declarations import columns as shared
-from finitewidth.papers.npf import columns
+from finitewidth.papers.npf.columns import theory as columns
 from finitewidth.records.tables import Table
 
 # weights -> limit -> the output variance for which the limit applies

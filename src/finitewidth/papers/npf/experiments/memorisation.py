@@ -18,7 +18,7 @@ from finitewidth.declarations import columns as shared
 from finitewidth.kernels.gated_moments import ideal_eigenvalues, ideal_overlap
 from finitewidth.measures import dynamics
 from finitewidth.networks.random_gated import bernoulli_gates, equal_variance_weights, uniform
-from finitewidth.papers.npf import columns
+from finitewidth.papers.npf.columns import theory as columns
 from finitewidth.papers.npf.settings import DrawnTask, Task
 from finitewidth.records.tables import Table
 from finitewidth.training.checkpoints import Checkpoints

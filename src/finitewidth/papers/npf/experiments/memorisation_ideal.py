@@ -11,7 +11,7 @@ import pandas as pd
 
 from finitewidth.declarations import columns as shared
 from finitewidth.kernels.gated_moments import ideal_eigenvalues
-from finitewidth.papers.npf import columns
+from finitewidth.papers.npf.columns import theory as columns
 from finitewidth.papers.npf.settings import Task
 from finitewidth.records.tables import Table
 

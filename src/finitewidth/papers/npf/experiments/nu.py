@@ -14,7 +14,7 @@ from finitewidth.kernels.npk import SingularKernelError, npk
 from finitewidth.measures import nu_values
 from finitewidth.measures.accuracy import averaged
 from finitewidth.measures.kernels import label_energy
-from finitewidth.papers.npf import columns
+from finitewidth.papers.npf.columns import networks as columns
 from finitewidth.papers.npf.settings import Nu
 from finitewidth.records.tables import Table
 

@@ -14,7 +14,7 @@ from finitewidth.measures.accuracy import (
     train_accuracies,
 )
 from finitewidth.measures.compare import difference_in_standard_errors, standard_error
-from finitewidth.papers.npf import columns
+from finitewidth.papers.npf.columns import networks as columns
 from finitewidth.papers.npf.settings import Regimes
 from finitewidth.records.tables import Table
 from finitewidth.training.selection import chosen_step_sizes

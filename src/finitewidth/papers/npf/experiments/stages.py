@@ -7,7 +7,7 @@ import pandas as pd
 
 from finitewidth.declarations import columns as shared
 from finitewidth.measures.accuracy import SCORES, averaged, scores_by_replica, train_accuracies
-from finitewidth.papers.npf import columns
+from finitewidth.papers.npf.columns import networks as columns
 from finitewidth.papers.npf.settings import SelectedStages
 from finitewidth.records.tables import Table
 from finitewidth.training.selection import chosen_step_sizes

@@ -24,7 +24,7 @@ from finitewidth.kernels.trained import FullyConnected, traced_kernel
 from finitewidth.kernels.wide_limits import wide_limits
 from finitewidth.measures.kernels import correlation, relative_error, scale
 from finitewidth.networks.random_gated import Law, draw_weights
-from finitewidth.papers.npf import columns
+from finitewidth.papers.npf.columns import theory as columns
 from finitewidth.papers.npf.experiments.fixed_gates import points, sigma_of, sizes_of
 from finitewidth.papers.npf.experiments.kernel_means import mean_rows
 from finitewidth.papers.npf.experiments.kernel_variances import variance_rows

@@ -9,21 +9,20 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
 from finitewidth.figures import style
-from finitewidth.records import fields
+from finitewidth.papers.npf.columns import networks as columns
+from finitewidth.records.tables import Table
 
 CHANCE = "by chance"
 LABELS = "labels"
-FIELDS = {
-    "panel": fields.text("energy, nu (both by number of eigenvectors) or top (energy by epoch)"),
-    "series": fields.text("labels, or by chance: labels without a preferred direction"),
-    "epoch": fields.number("epoch of the training; NaN by chance", "epoch"),
-    "eigenvectors": fields.integer("number k of first eigenvectors"),
-    "share": fields.number("mean over runs of the share of |y|^2 in the first k eigenvectors"),
-    "nu": fields.number("mean over runs of what the first k eigenvectors add to nu_t"),
-    "standard_deviation": fields.number(
-        "sample standard deviation over runs of the share or of nu"
-    ),
-}
+TABLE = Table(
+    columns.ENERGY_PANEL_SHOWN,
+    columns.LABELS_OR_CHANCE,
+    columns.ENERGY_EPOCH,
+    columns.EIGENVECTORS,
+    columns.SHARE,
+    columns.PART_OF_NU,
+    columns.SHARE_SPREAD,
+)
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -42,7 +41,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         "share": rows["y"].where(~is_nu),
         "nu": rows["y"].where(is_nu),
     }
-    return rows.assign(**columns)[list(FIELDS)]
+    return rows.assign(**columns)[TABLE.names]
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

@@ -10,19 +10,20 @@ from matplotlib.ticker import StrMethodFormatter
 
 from finitewidth.figures import style
 from finitewidth.figures.style import GREY
-from finitewidth.records import fields
+from finitewidth.papers.npf.columns import theory as columns
+from finitewidth.records.tables import Table
 
-FIELDS = {
-    "panel": fields.text("width or copies (what grows); d3 or d2 (what divides the variance)"),
-    "gates": fields.text("independent of the values, own (of the same network), open or half open"),
-    "curve": fields.text("drawn (networks), exact, limit (of infinite width) or guide (a slope)"),
-    "depth": fields.number("depth d of the network; NaN for a guide"),
-    "width": fields.number("width w of the network; NaN for the limit or if copies grow"),
-    "copies": fields.number("number m of copies of each gate; NaN if the width grows"),
-    "error": fields.number("root mean square of the relative Frobenius error of K^v"),
-    "variance": fields.number("Var[K(s, s)] w / d^3 in panel d3, over d^2 in panel d2"),
-    "standard_error": fields.number("standard error of the error or of the variance"),
-}
+TABLE = Table(
+    columns.THEORY_PANEL,
+    columns.THEORY_GATES,
+    columns.THEORY_CURVE,
+    columns.THEORY_DEPTH,
+    columns.THEORY_WIDTH,
+    columns.THEORY_COPIES,
+    columns.THEORY_ERROR,
+    columns.THEORY_VARIANCE,
+    columns.THEORY_STANDARD_ERROR,
+)
 BARS = 2  # standard errors
 GROWTHS = {
     "width": ("Theorem 5.1: gates and values widen", "width $w$"),
@@ -44,7 +45,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         errors[name] = errors["x"].where(errors["panel"] == name)
     errors["depth"] = errors["depth"].where(errors["curve"] != "guide")
     parts = [errors, *(_variance(tables["variance"], panel) for panel in BOUNDS)]
-    return pd.concat(parts, ignore_index=True).reindex(columns=list(FIELDS))
+    return pd.concat(parts, ignore_index=True).reindex(columns=TABLE.names)
 
 
 def _variance(table: pd.DataFrame, panel: str) -> pd.DataFrame:

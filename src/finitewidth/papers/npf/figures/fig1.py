@@ -12,21 +12,19 @@ from matplotlib.figure import Figure
 from finitewidth.common.number_words import listed
 from finitewidth.figures import diagrams
 from finitewidth.figures.diagrams import ACTIVE, FAINT, INK, LINES, SMALL, Place, Unit, Units
-from finitewidth.records import fields
+from finitewidth.papers.npf.columns import concepts as columns
+from finitewidth.records.tables import Table
 
-FIELDS = {
-    "kind": fields.text(
-        "what the row describes: node, edge, path (one unit of it), gate, active edge, "
-        "active path, overlap or shared path"
-    ),
-    "layer": fields.number("layer, 0 for the inputs; an edge belongs to the layer that it enters"),
-    "start": fields.number("unit of the layer before at which an edge starts, from 1"),
-    "unit": fields.number("unit of the layer, from 1; for an edge the unit at which it ends"),
-    "path": fields.number("number of the path, from 1"),
-    "example": fields.number("number s of the example, from 1"),
-    "other": fields.number("number s' of the other example of a pair, from 1"),
-    "value": fields.number("gate (0 or 1), or the entry Lambda(s, s') of an overlap"),
-}
+TABLE = Table(
+    columns.KIND_SHOWN,
+    columns.LAYER_SHOWN,
+    columns.START_SHOWN,
+    columns.UNIT_SHOWN,
+    columns.PATH_SHOWN,
+    columns.EXAMPLE,
+    columns.OTHER_EXAMPLE,
+    columns.GATE_OR_OVERLAP,
+)
 CELL = (1.675, 1.36)  # inches, size of one small drawing
 NETWORK = (1.15, 0.72)
 MARGIN = 0.2  # inches on the left, for the names of the inputs
@@ -53,7 +51,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         pairs.assign(kind="overlap"),
         _shared_paths(pairs).assign(kind="shared path"),
     ]
-    return pd.concat(parts, ignore_index=True).reindex(columns=list(FIELDS))
+    return pd.concat(parts, ignore_index=True).reindex(columns=TABLE.names)
 
 
 def _units_of_paths(paths: pd.DataFrame) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Literal
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -10,19 +10,30 @@ from matplotlib.figure import Figure
 
 from finitewidth.figures import diagrams, style
 from finitewidth.figures.diagrams import LARGE, LINES, PALE, PLAIN, SMALL, Place
-from finitewidth.records import fields
+from finitewidth.papers.npf.columns import concepts as columns
+from finitewidth.records.tables import Table
+from finitewidth.settings.sections import Section
 
-FIELDS = {
-    "kind": fields.text("node, forward, gate or gradient (arrows), equation or regime"),
-    "name": fields.text("name of a node, an equation or a regime"),
-    "network": fields.text("network that the row belongs to; for a regime the networks that learn"),
-    "layer": fields.text("layer of a node"),
-    "start": fields.text("node at which an arrow starts"),
-    "end": fields.text("node, or network for gradients, at which an arrow ends"),
-    "formula": fields.text("formula of a node, an arrow or an equation, in LaTeX"),
-    "gates": fields.text("gates of a regime: hard or soft"),
-    "initialised": fields.text("how the feature network of a regime starts"),
-}
+TABLE = Table(
+    columns.BLOCK_SHOWN,
+    columns.NAME_SHOWN,
+    columns.NETWORK_SHOWN,
+    columns.BLOCK_LAYER_SHOWN,
+    columns.BLOCK_START_SHOWN,
+    columns.BLOCK_END_SHOWN,
+    columns.FORMULA,
+    columns.HARD_OR_SOFT,
+    columns.INITIALISED,
+)
+
+
+class Look(Section):
+    """Which version of the paper the figure belongs to."""
+
+    artifact: str
+    paper: Literal["npf", "npf0"]
+
+
 # all lengths in inches
 HEIGHT = 4.8
 TOP = 4.28  # height of the feature network
@@ -40,9 +51,9 @@ REGIMES = (0.72, 0.145)
 TABS = {"regime": 0.25, "gates": 1.3, "feature network starts": 2.0, "learns": 3.8}
 
 
-def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return blocks, arrows, regimes and equations of ``settings["paper"]``, npf or npf0."""
-    paper = settings["paper"]
+def select(tables: Mapping[str, pd.DataFrame], settings: Look) -> pd.DataFrame:
+    """Return blocks, arrows, regimes and equations of one version of the paper."""
+    paper = settings.paper
     blocks = tables["blocks"]
     blocks = blocks[blocks["paper"] == paper].rename(columns={"label": "formula"})
     # of a regime the label has the gates, and the start says how its feature network starts
@@ -61,11 +72,11 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         network=equations["column"],
         formula=equations["latex"],
     )
-    rows = pd.concat([blocks, equations]).reindex(columns=list(FIELDS)).astype(object)
+    rows = pd.concat([blocks, equations]).reindex(columns=TABLE.names).astype(object)
     return rows.where(rows.notna() & (rows != ""), "none")
 
 
-def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+def draw(rows: pd.DataFrame, settings: Look) -> Figure:
     """Draw blocks above, equations and regimes below."""
     figure, axis = diagrams.canvas(style.DOUBLE, HEIGHT)
     for height, letter in ((HEIGHT - 0.1, "a"), (EQUATIONS[0], "b"), (REGIMES[0], "c")):

@@ -1,7 +1,7 @@
 """npf Figure 3 and npf0 Figure 3: accuracy by stage, nu and kernel sizes during training."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -12,33 +12,37 @@ from matplotlib.transforms import ScaledTranslation
 
 from finitewidth.figures import style
 from finitewidth.figures.style import COLOURS
+from finitewidth.papers.npf.columns import networks as columns
 from finitewidth.papers.npf.figures import nu_panel
-from finitewidth.records import fields
+from finitewidth.records.tables import Table
+from finitewidth.settings.sections import Section
 
-FIELDS = {
-    "panel": fields.text("stages (accuracy by stage), nu, or sizes (of the kernels)"),
-    "source": fields.text("ours, or paper (the values printed, for CIFAR-10)"),
-    "series": fields.text("what the curve or the reference line shows"),
-    "stage": fields.number(
-        "stage up to which the gates have learnt; NaN for a reference line, which is a cell of "
-        "Table 2, or a number of the paper"
-    ),
-    "epoch": nu_panel.FIELDS["epoch"],
-    "accuracy": fields.number("mean over runs of the test accuracy", "fraction"),
-    "nu": nu_panel.FIELDS["nu"],
-    "size": fields.number("mean over runs of the trace or of the Frobenius norm of a kernel"),
-    "standard_deviation": fields.number(
-        "sample standard deviation over runs of the accuracy, nu or size"
-    ),
-    "reading_error": fields.number(
-        "error of reading the paper's value off its picture", "fraction"
-    ),
-    "runs": nu_panel.FIELDS["runs"],
-    "ridged": nu_panel.FIELDS["ridged"],
-    "trained": fields.number(
-        "1 if every run reached the train accuracy that counts as trained, 0 if not, NaN if unknown"
-    ),
-}
+TABLE = Table(
+    columns.PANEL_SHOWN,
+    columns.ACCURACY_SOURCE,
+    columns.SERIES_SHOWN,
+    columns.STAGE_SHOWN,
+    columns.EPOCH_SHOWN,
+    columns.ACCURACY_SHOWN,
+    columns.NU_SHOWN,
+    columns.SIZE_SHOWN,
+    columns.SPREAD_SHOWN,
+    columns.READING_ERROR,
+    columns.RUNS_SHOWN,
+    columns.RIDGED_SHOWN,
+    columns.TRAINED_SHOWN,
+)
+
+
+class Look(Section):
+    """The notation of a version of the paper."""
+
+    artifact: str
+    unit: Literal["percent", "fraction"]  # of the accuracy in the first panels
+    decoupled: str  # the paper's name for the networks of the last panel
+    networks: list[str]  # its letters for their value and their feature network
+
+
 FLNPF = "FLNPF"
 UNTRAINED = ", not trained"
 REFERENCES = {"ReLU": (2, "--"), "FRNPF": (3, ":"), "CNTK": (4, "-.")}  # colour, line
@@ -51,7 +55,7 @@ SIZES = {  # network (value or feature), colour, line, mark, label
 }
 
 
-def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Look) -> pd.DataFrame:
     """Return the rows of ``stages``, ``nu`` and ``kvf``, and the paper's values of ``reported``.
 
     The CNTK is a value of the paper alone: it was not computed on our images.
@@ -66,7 +70,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     named = [part.rename(columns={"spread": "standard_deviation"}) for part in parts]
     ours = pd.concat(named).assign(source="ours")
     rows = pd.concat([ours, _printed(tables["reported"])], ignore_index=True)
-    return rows.reindex(columns=list(FIELDS))
+    return rows.reindex(columns=TABLE.names)
 
 
 def _printed(reported: pd.DataFrame) -> pd.DataFrame:
@@ -86,13 +90,11 @@ def _printed(reported: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+def draw(rows: pd.DataFrame, settings: Look) -> Figure:
     """Draw the stages of our runs, those of the paper, nu, and sizes of kernels.
 
     The paper's values have a panel of their own, on the same scale, since they may be for other
-    images than ours. Settings: ``unit`` of the accuracy in the first panels, ``percent`` (npf) or
-    ``fraction`` (npf0); ``decoupled``, the paper's name for the networks of the last panel; and
-    ``networks``, its letters for their value and their feature network.
+    images than ours.
     """
     has_untrained = (rows["trained"] == 0).any()
     height = 2.5 if has_untrained else 2.2  # for a longer legend
@@ -103,7 +105,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     stages = rows[rows["panel"] == "stages"]
     _stages(ours, stages[stages["source"] == "ours"])
     _paper(paper, stages[stages["source"] == "paper"])
-    if settings["unit"] == "percent":
+    if settings.unit == "percent":
         ours.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=""))
         ours.set(ylabel="test accuracy (%)")
     else:
@@ -113,8 +115,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
         axis.set(xlabel="stage")
     nu_panel.draw_nu(middle, rows[rows["panel"] == "nu"])
-    _sizes(right, rows[rows["panel"] == "sizes"], settings["networks"])
-    kernels = f"kernels, {settings['decoupled']} learns"
+    _sizes(right, rows[rows["panel"] == "sizes"], settings.networks)
+    kernels = f"kernels, {settings.decoupled} learns"
     titles = ["stages, ours", "paper (CIFAR-10)", r"$\nu$, ReLU learns", kernels]
     style.title_panels(axes, titles)
     return figure

@@ -9,16 +9,17 @@ from matplotlib.figure import Figure
 
 from finitewidth.figures import diagrams
 from finitewidth.figures.diagrams import FAINT, INK, LINES
-from finitewidth.records import fields
+from finitewidth.papers.npf.columns import concepts as columns
+from finitewidth.records.tables import Table
 
-FIELDS = {
-    "layout": fields.text("letter of the layout, as in npf Table 3"),
-    "path": fields.integer("number of the path, from 1"),
-    "start": fields.integer("unit of the layer before at which the path enters, from 1"),
-    "end": fields.integer("unit at which the path leaves, from 1"),
-    "weights": fields.integer("number of different weights that the four paths take"),
-    "next": fields.text("letters of the layouts that may follow in the next layer"),
-}
+TABLE = Table(
+    columns.LAYOUT,
+    columns.PATH_OF_FOUR,
+    columns.PATH_START,
+    columns.PATH_END,
+    columns.WEIGHTS,
+    columns.FOLLOWING,
+)
 CELL = (1.725, 1.32)
 SPREAD = 0.045
 NAMES = ("p_a", r"p^\prime_a", "p_b", r"p^\prime_b")  # [P] the four paths
@@ -27,7 +28,7 @@ NAMES = ("p_a", r"p^\prime_a", "p_b", r"p^\prime_b")  # [P] the four paths
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return one example of each layout, a row per path, with the layouts that may follow."""
     following = tables["successors"].groupby("layout")["next"].agg(" ".join).reset_index()
-    return tables["layouts"].merge(following, on="layout")[list(FIELDS)]
+    return tables["layouts"].merge(following, on="layout")[TABLE.names]
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

@@ -10,14 +10,15 @@ from matplotlib.figure import Figure
 
 from finitewidth.figures import diagrams
 from finitewidth.figures.diagrams import INK, LARGE, LINES, PALE, PLAIN, SMALL
-from finitewidth.records import fields
+from finitewidth.papers.npf.columns import concepts as columns
+from finitewidth.records.tables import Table
 
-FIELDS = {
-    "layer": fields.integer("hidden layer, from 1"),
-    "unit": fields.integer("unit of the layer of the value network, from 1"),
-    "copy": fields.integer("copy k of the gates that the unit belongs to, from 0"),
-    "gate": fields.integer("unit of the feature network whose gate the unit uses, from 1"),
-}
+TABLE = Table(
+    columns.PADDED_LAYER,
+    columns.PADDED_UNIT,
+    columns.COPY,
+    columns.GATE,
+)
 # all lengths in inches
 UNIT = 0.235  # between units
 COLUMN = 1.13  # between layers

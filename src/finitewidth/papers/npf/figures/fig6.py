@@ -6,16 +6,16 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
+from finitewidth.declarations import columns as shared
 from finitewidth.figures import by_depth, style
-from finitewidth.records import fields
+from finitewidth.papers.npf.columns import theory as columns
+from finitewidth.records.tables import Table
 
-FIELDS = {
-    "depth": fields.integer("number of layers of weights"),
-    "index": fields.integer("number of the eigenvalue in ascending order"),
-    "sum": fields.number(
-        "sum of the eigenvalues of the expected kernel over the depth, up to this one"
-    ),
-}
+TABLE = Table(
+    shared.DEPTH,
+    shared.INDEX,
+    columns.IDEAL_SUM,
+)
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:

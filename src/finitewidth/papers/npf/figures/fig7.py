@@ -7,13 +7,14 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from finitewidth.figures import by_depth, style
-from finitewidth.records.tables import Table, text
+from finitewidth.papers.npf.columns import theory as columns
+from finitewidth.records.tables import Table
 
 TABLE = Table(
-    text("panel", "kind of row: spectrum, errors, or best depth of the paper"),
+    columns.ROW_KIND,
     *by_depth.TABLE.without("panel"),
     *by_depth.GEOMETRIC,
-    text("source", "ours or paper"),
+    columns.OURS_OR_PAPER,
 )
 NETWORKS = ("narrow", "wide")
 BEST = "best depth"

@@ -4,21 +4,29 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from finitewidth.figures import style
-from finitewidth.records import fields
+from finitewidth.records.tables import Table, number
 
-FIELDS = {
-    "epoch": fields.number("epoch of the training", "epoch"),
-    "nu": fields.number("mean over runs of nu_t, the energy of the labels in the inverse kernel"),
-    "standard_deviation": fields.number("sample standard deviation of nu_t over runs"),
-    "runs": fields.number("number of runs with a value"),
-    "ridged": fields.number("number of runs whose kernel could only be inverted with a ridge"),
-}
+TABLE = Table(
+    number("epoch", "epoch of the training", "epoch"),
+    number(
+        "nu",
+        "mean over runs of nu_t, the energy of the labels in the inverse kernel",
+        missing="no run has a value",
+    ),
+    number(
+        "standard_deviation",
+        "sample standard deviation of nu_t over runs",
+        missing="fewer than two runs have a value",
+    ),
+    number("runs", "number of runs with a value"),
+    number("ridged", "number of runs whose kernel could only be inverted with a ridge"),
+)
 
 
 def nu_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table ``nu`` of the experiments with the columns ``FIELDS``."""
+    """Return the table ``nu`` of the experiments with the columns of `TABLE`."""
     named = table.rename(columns={"x": "epoch", "y": "nu", "spread": "standard_deviation"})
-    return named[list(FIELDS)]
+    return named[TABLE.names]
 
 
 def draw_nu(axis: Axes, rows: pd.DataFrame, symbol: str = "H") -> None:

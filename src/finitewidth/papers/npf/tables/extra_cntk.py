@@ -6,51 +6,47 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.data.catalogue import ROLES
+from finitewidth.papers.npf.columns import networks as columns
 from finitewidth.papers.npf.tables.table2 import REGIMES, untrained
-from finitewidth.records import fields
+from finitewidth.records.tables import Table
+from finitewidth.settings.sections import Section
 from finitewidth.tables.numbers import fixed, scientific, uncertain, whole
 from finitewidth.tables.typeset import Typeset, marked
 
-FIELDS = {
-    "method": fields.text("cntk, or the gate regime of a trained network, such as relu"),
-    "data": fields.text(
-        "images of the accuracy: ours with what they stand in for; the paper's name its dataset, "
-        "of which it uses all"
-    ),
-    "source": fields.text("ours, or paper (as printed)"),
-    "training_images": fields.number("number of training images; NaN for the paper"),
-    "runs": fields.number("number of runs that are averaged; NaN for a kernel and for the paper"),
-    "accuracy": fields.number(
-        "test accuracy; of networks the mean over runs, with the epoch chosen on the other half of "
-        "the test images",
-        "percent",
-    ),
-    "standard_error": fields.number(
-        "standard error of our accuracy, over test images and, for networks, runs", "percent"
-    ),
-    "best_epoch_accuracy": fields.number(
-        "highest test accuracy of any epoch, mean over runs; NaN for a kernel", "percent"
-    ),
-    "train_accuracy": fields.number(
-        "highest train accuracy of any epoch, mean over runs; NaN for a kernel", "percent"
-    ),
-    "train_accuracy_lowest": fields.number("the same of the run with the lowest one", "percent"),
-    "trained_from": fields.number(
-        "train accuracy from which a run counts as trained; NaN for a kernel", "percent"
-    ),
-    "trained": fields.number("1 if every run is trained, 0 if not; NaN for a kernel"),
-    "ridge": fields.number("ridge of the kernel, in units of its mean diagonal; NaN for a network"),
-    "condition_number": fields.number("condition number of the kernel with the ridge"),
-}
+TABLE = Table(
+    columns.METHOD_SHOWN,
+    columns.CNTK_IMAGES,
+    columns.SOURCE,
+    columns.TRAIN_IMAGES_SHOWN,
+    columns.CNTK_RUNS,
+    columns.CNTK_ACCURACY,
+    columns.CNTK_STANDARD_ERROR,
+    columns.BEST_EPOCH_ACCURACY,
+    columns.CNTK_TRAIN_ACCURACY,
+    columns.CNTK_LOWEST_TRAIN,
+    columns.CNTK_TRAINED_FROM,
+    columns.CNTK_TRAINED,
+    columns.RIDGE_SHOWN,
+    columns.CONDITION_SHOWN,
+)
+
+
+class Look(Section):
+    """What the numbers rest on."""
+
+    artifact: str
+    datasets: dict[str, str]  # role of a dataset -> title of what was used
+    comparable: dict[str, bool]  # role of a dataset -> whether numbers may be compared
+
+
 ROLE = "cifar10"  # of the images
 NOTE = "Standard error: of the kernel over test images, of the networks over test images and runs"
 
 
-def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Look) -> pd.DataFrame:
     """Return the kernel by number of images, the printed number, and the networks.
 
-    The networks are ordered from random to learnt gates. ``settings["datasets"]`` maps each role
-    to the title of the dataset that was used.
+    The networks are ordered from random to learnt gates.
     """
     order = ["cntk", *REGIMES["npf"]]
     rows = tables["rows"].sort_values(
@@ -62,12 +58,12 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     ours = rows["kind"] != "printed"
     return rows.assign(
         source=ours.map({True: "ours", False: "paper"}),
-        data=ours.map({True: settings["datasets"][ROLE], False: ROLES[ROLE]}),
+        data=ours.map({True: settings.datasets[ROLE], False: ROLES[ROLE]}),
         trained_from=rows["trained_from"].where(rows["kind"] == "network"),
     )
 
 
-def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
+def typeset(rows: pd.DataFrame, settings: Look) -> Typeset:
     """Typeset one line per row."""
     lines = [_line(row) for row in rows.to_dict("records")]
     images = rows["data"][rows["source"] == "ours"].iloc[0]

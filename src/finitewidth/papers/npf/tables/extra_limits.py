@@ -5,30 +5,24 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.records import fields
+from finitewidth.papers.npf.columns import theory as columns
+from finitewidth.records.tables import Table
 from finitewidth.tables.numbers import plain, uncertain, whole
 from finitewidth.tables.typeset import Typeset
 
-FIELDS = {
-    "weights": fields.text("law of the weights: gaussian, or signed (±σ with equal probability)"),
-    "depth": fields.integer("d, number of layers of weights", "layer"),
-    "output_variance_times_width": fields.number(
-        "variance of the output layer's weights, times the width w of the networks"
-    ),
-    "limit": fields.text(
-        "kernel of infinite width: tangent (of Gaussian weights), halved (K⁽ᵈ⁾ of the paper) or "
-        "signed (tangent kernel of weights ±σ)"
-    ),
-    "expected": fields.number(
-        "the factor that theory gives: 1 if the limit is that of these networks, else NaN"
-    ),
-    "factor": fields.number("factor that fits the limit to a network's kernel, mean over networks"),
-    "factor_standard_error": fields.number("standard error of the factor, over networks"),
-    "correlation": fields.number("correlation of limit and kernel, mean over networks"),
-    "correlation_standard_error": fields.number("standard error of the correlation, over networks"),
-    "networks": fields.integer("number of networks"),
-    "width": fields.integer("w, width of the networks", "unit"),
-}
+TABLE = Table(
+    columns.LAW,
+    columns.LIMIT_DEPTH,
+    columns.OUTPUT_VARIANCE_TIMES_WIDTH,
+    columns.WIDE_LIMIT,
+    columns.EXPECTED,
+    columns.FACTOR,
+    columns.FACTOR_ERROR,
+    columns.MEAN_CORRELATION,
+    columns.CORRELATION_ERROR_SHOWN,
+    columns.NETWORKS,
+    columns.LIMIT_WIDTH,
+)
 WEIGHTS = {"gaussian": "Gaussian weights", "signed": "weights ±σ"}
 NAMES = {
     "tangent": "tangent kernel, Gaussian",

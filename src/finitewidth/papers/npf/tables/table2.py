@@ -2,58 +2,48 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import nan
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
 from finitewidth.data.catalogue import ROLES
-from finitewidth.records import fields
+from finitewidth.papers.npf.columns import networks as columns
+from finitewidth.records.tables import Table
+from finitewidth.settings.sections import Section
 from finitewidth.tables.numbers import MISSING, as_printed, rounded_down, runs_said, uncertain
 from finitewidth.tables.typeset import Typeset, left_out, marked, not_trained
 
-FIELDS = {
-    "network": fields.text("FC (fully connected), VCONV or GCONV (convolutional)"),
-    "optimiser": fields.text("SGD or Adam"),
-    "data": fields.text(
-        "images of the accuracy: ours with what they stand in for; the paper's name its dataset"
-    ),
-    "regime": fields.text("gates: frnpf_ii, frnpf_di (random), dlnpf, flnpf or relu (learnt)"),
-    "source": fields.text("ours, or paper (as printed)"),
-    "epoch": fields.text(
-        "epoch of our accuracy: best_test (highest test accuracy), cross_fitted (chosen on the "
-        "other half of the test images) or last; none for the paper"
-    ),
-    "mean": fields.number("test accuracy, mean over runs", "percent"),
-    "standard_deviation": fields.number(
-        "standard deviation of the test accuracy over runs: ours in the sample form, the paper's "
-        "in the population form; NaN for a single run of ours",
-        "percent",
-    ),
-    "runs": fields.integer("number of runs that are averaged"),
-    "diverged": fields.number("number of runs that diverged and are left out; NaN for the paper"),
-    "compared": fields.integer(
-        "1 if this accuracy is compared with the paper's, 0 if not: another epoch, other data or "
-        "sizes"
-    ),
-    "difference": fields.number(
-        "our mean minus the paper's; NaN if they are not compared", "percentage points"
-    ),
-    "difference_standard_errors": fields.number(
-        "the difference in combined standard errors; NaN if they are not compared"
-    ),
-    "bold": fields.integer(
-        "1 for our highest mean of a line, for all means at most its standard deviation below it, "
-        "and for what the paper prints in bold; else 0"
-    ),
-    "train_accuracy_lowest": fields.number(
-        "highest train accuracy of any epoch, of the run with the lowest one; NaN for the paper",
-        "percent",
-    ),
-    "trained_from": fields.number(
-        "train accuracy from which a run counts as trained; NaN for the paper", "percent"
-    ),
-    "trained": fields.number("1 if every run is trained, 0 if not; NaN for the paper"),
-}
+TABLE = Table(
+    columns.NETWORK_OF_ROW,
+    columns.OPTIMISER_OF_ROW,
+    columns.IMAGES,
+    columns.GATES_OF_CELL,
+    columns.SOURCE,
+    columns.EPOCH_OF_ACCURACY,
+    columns.CELL_MEAN,
+    columns.CELL_SPREAD,
+    columns.CELL_RUNS,
+    columns.DIVERGED_SHOWN,
+    columns.COMPARED,
+    columns.DIFFERENCE_SHOWN,
+    columns.DIFFERENCE_SE_SHOWN,
+    columns.BOLD,
+    columns.LOWEST_TRAIN_SHOWN,
+    columns.TRAINED_FROM_SHOWN,
+    columns.CELL_TRAINED,
+)
+
+
+class Look(Section):
+    """Which version of the paper the table belongs to, and what its numbers rest on."""
+
+    artifact: str
+    paper: Literal["npf", "npf0"]
+    beta: float  # slope of the gates of DLNPF; npf alone has it
+    datasets: dict[str, str]  # role of a dataset -> title of what was used
+    comparable: dict[str, bool]  # role of a dataset -> whether numbers may be compared
+
+
 ROWS = {
     "fc_sgd": ("FC", "SGD", "mnist"),
     "fc_adam": ("FC", "Adam", "mnist"),
@@ -83,26 +73,26 @@ PAPER = "none"  # the epoch of a number of the paper
 SHARED = ("runs", "diverged", "train_accuracy_lowest", "trained_from", "trained")
 
 
-def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Look) -> pd.DataFrame:
     """Return four rows per network, optimiser and regime, for one version of the paper.
 
     These are our accuracies for three choices of the epoch, and the paper's. The difference stands
     beside our accuracy that is compared with the paper's, if they are comparable.
     """
     rows = tables["rows"]
-    rows = rows[rows["paper"] == settings["paper"]]
+    rows = rows[rows["paper"] == settings.paper]
     selected = []
     for row in rows.to_dict("records"):
         network, optimiser, dataset = ROWS[row["row"]]
         cell = {"network": network, "optimiser": optimiser, "regime": row["regime"]}
-        ours = cell | {"data": settings["datasets"][dataset], "source": "ours"}
+        ours = cell | {"data": settings.datasets[dataset], "source": "ours"}
         for epoch in OURS:
-            compared = settings["comparable"][dataset] and epoch == row["select"]
+            compared = settings.comparable[dataset] and epoch == row["select"]
             selected.append(ours | _our_numbers(row, epoch, compared))
         paper = cell | {"data": ROLES[dataset], "source": "paper"}
         selected.append(paper | _printed_numbers(row))
     table = pd.DataFrame(selected)
-    return table.assign(bold=_bold(table, settings["paper"]))
+    return table.assign(bold=_bold(table, settings.paper))
 
 
 def _our_numbers(row: Mapping[str, Any], epoch: str, compared: bool) -> dict[str, Any]:
@@ -145,16 +135,16 @@ def _bold(rows: pd.DataFrame, paper: str) -> pd.Series:
     return bold.astype(int)
 
 
-def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
+def typeset(rows: pd.DataFrame, settings: Look) -> Typeset:
     """Typeset four or five lines per network and optimiser.
 
     These are our accuracies for three choices of the epoch, the paper's, and the difference if it
-    is known. Cells of networks that are not trained are marked. npf prints ``beta``, slope of the
-    gates of DLNPF, in the header.
+    is known. Cells of networks that are not trained are marked. npf prints the slope of the gates
+    of DLNPF in the header.
     """
-    regimes = dict(REGIMES[settings["paper"]])
-    if "beta" in settings:
-        regimes["dlnpf"] += f" (β\u00a0=\u00a0{settings['beta']:g})"
+    regimes = dict(REGIMES[settings.paper])
+    if settings.paper == "npf":
+        regimes["dlnpf"] += f" (β\u00a0=\u00a0{settings.beta:g})"
     lines = []
     bold = []
     for network, optimiser, _ in ROWS.values():
@@ -172,7 +162,7 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
         for row in once.to_dict("records")
     ]
     bold_note = BOLD_NOTE
-    if settings["paper"] in BOLD:
+    if settings.paper in BOLD:
         bold_note += "; in the paper's lines as printed"
     notes = (*_notes(rows), *untrained(once, names), *left_out(names, once), bold_note)
     title = f"Test accuracy (%), mean ± sample standard deviation {runs_said(once['runs'])}"

@@ -5,18 +5,19 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.records import fields
+from finitewidth.papers.npf.columns import concepts as columns
+from finitewidth.records.tables import Table
 from finitewidth.tables.typeset import Typeset
 
-FIELDS = {
-    "layout": fields.text("letter of the layout of a layer"),
-    "starts": fields.integer("number of different nodes at which the four paths enter the layer"),
-    "ends": fields.integer("number of different nodes at which they leave it"),
-    "weights": fields.integer("number of different weights that they take"),
-    "ways": fields.integer("number of ways in which four paths can have this layout"),
-    "nodes": fields.integer("number of nodes on either side of the layer"),
-    "next": fields.text("letter of a layout that the next layer may have; one row for each"),
-}
+TABLE = Table(
+    columns.LAYOUT,
+    columns.STARTS,
+    columns.ENDS,
+    columns.WEIGHTS,
+    columns.WAYS,
+    columns.NODES,
+    columns.NEXT,
+)
 COUNTS = {"starts": "start nodes", "ends": "end nodes", "weights": "weights"}
 
 
