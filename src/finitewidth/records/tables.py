@@ -10,7 +10,7 @@ An experiment names its tables in ``TABLES``, and a renderer of a figure or a ta
 ``TABLE``. Every table is checked when it is written.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -83,11 +83,17 @@ def flag(name: str, meaning: str) -> Column:
 
 
 class Table:
-    """The columns of a table, in their order."""
+    """The columns of a table, in their order.
 
-    def __init__(self, *columns: Column):
-        self.columns = {column.name: column for column in columns}
-        if len(self.columns) < len(columns):
+    The ``optional`` ones come last; a table of an experiment has as many of them as its settings
+    ask for, such as one per layer.
+    """
+
+    def __init__(self, *columns: Column, optional: Sequence[Column] = ()):
+        everything = (*columns, *optional)
+        self.columns = {column.name: column for column in everything}
+        self.optional = {column.name for column in optional}
+        if len(self.columns) < len(everything):
             raise ValueError("two columns of a table have one name")
 
     def __iter__(self) -> Iterator[Column]:
@@ -101,6 +107,10 @@ class Table:
     def without(self, *names: str) -> "Table":
         """Return this table without some of its columns."""
         return Table(*(column for column in self if column.name not in names))
+
+    def with_columns_of(self, header: Collection[str]) -> "Table":
+        """Return this table without the optional columns that a header does not name."""
+        return self.without(*(name for name in self.optional if name not in header))
 
     def checked(self, rows: "pd.DataFrame") -> "pd.DataFrame":
         """Return the columns of the table in their order, with their types.
@@ -119,7 +129,7 @@ class Table:
         return pd.DataFrame(columns).reset_index(drop=True)
 
     def checked_all(self, rows: "pd.DataFrame") -> "pd.DataFrame":
-        """Return `checked` rows, which must have no further columns.
+        """Return `checked` rows, which may lack optional columns and must have no further ones.
 
         A column of numbers that are all integers stays one: variances 1 and 2 are written as they
         are in the settings.
@@ -127,8 +137,9 @@ class Table:
         unknown = [name for name in rows.columns if name not in self.columns]
         if unknown:
             raise ResultError(f"the rows have columns that the table does not define: {unknown}")
-        checked = self.checked(rows)
-        for column in self:
+        table = self.with_columns_of(rows.columns)
+        checked = table.checked(rows)
+        for column in table:
             if column.type == "number" and rows[column.name].dtype == int:
                 checked[column.name] = rows[column.name].to_numpy()
         return checked

@@ -39,7 +39,7 @@ def write_packages(packages: Mapping[str, Mapping[str, Any]], root: str | Path =
         for artifact in package.get("artifacts", ()):
             resources.append(_artifact_resource(folder, Path(root), **artifact))
         for experiment in package.get("experiments", ()):
-            resources += _experiment_resources(folder, **experiment)
+            resources += _experiment_resources(folder, Path(root), **experiment)
         part = "experiments" if "experiments" in package else "figures and tables"
         name = f"finitewidth-{package['paper']}-{package['preset']}"
         title = package["title"]
@@ -90,6 +90,7 @@ def _artifact_resource(
 
 def _experiment_resources(
     folder: Path,
+    root: Path,
     experiment: str,
     module: str,
     settings: Mapping[str, Any],
@@ -102,6 +103,7 @@ def _experiment_resources(
     for name, table in described.items():
         if name not in tables:  # of a job that shares its module with others, and makes fewer
             continue
+        columns = _columns_of(tables[name], root)
         resources.append(
             {
                 **_file_facts(folder, tables[name]),
@@ -109,7 +111,7 @@ def _experiment_resources(
                 "title": f"Table {name} of the experiment {experiment}",
                 "sources": [{"title": reference} for reference in inputs],
                 "experiment": {"module": module, "settings": settings},
-                "schema": table.schema(),
+                "schema": table.with_columns_of(columns).schema(),
             }
         )
     return resources

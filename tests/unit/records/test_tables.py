@@ -62,6 +62,14 @@ def test_numbers_of_an_experiment_that_are_all_integers_stay_integers():
     assert TABLE.checked_all(rows.assign(rate=1.0))["rate"].dtype == float
 
 
+def test_rows_may_lack_optional_columns_but_no_others():
+    table = Table(integer("a", "one"), optional=(integer("b", "another"), integer("c", "a third")))
+    assert list(table.checked_all(pd.DataFrame({"a": [1], "b": [2]}))) == ["a", "b"]
+    assert table.with_columns_of(["a", "b"]).names == ["a", "b"]
+    with pytest.raises(ResultError, match="lack the column 'a'"):
+        table.checked_all(pd.DataFrame({"b": [1], "c": [2]}))
+
+
 def test_two_columns_of_one_name_are_refused():
     with pytest.raises(ValueError, match="one name"):
         Table(text("a", "one"), integer("a", "another"))

@@ -7,8 +7,11 @@ import pandas as pd
 
 from finitewidth.data.select import binary, stratified_subset
 from finitewidth.data.store import Dataset
-from finitewidth.measures.accuracy import curve, scores_by_replica, train_accuracies
+from finitewidth.declarations import columns as shared
+from finitewidth.measures.accuracy import SCORES, curve, scores_by_replica, train_accuracies
+from finitewidth.papers.dgn import columns
 from finitewidth.papers.dgn.settings import Binary
+from finitewidth.records.tables import Table
 
 # series -> regimes; soft-GaLU is DLNPF of npf if the hidden units of its gating network are hard
 FOUR = {
@@ -23,16 +26,35 @@ PANELS = (
     ("gates", {"learnt gates": ("flnpf",), "unlearnt gates": ("galu",)}, ("train", "test")),
     ("adaptable", {"ReLU": ("relu",), "frozen ReLU": ("frnpf_di",)}, ("train", "test")),
 )
+TABLES = {
+    "runs": Table(
+        *SCORES.without("row", "stage", "variant"),
+        columns.LAST_TRAIN_LOSS,
+        columns.LAST_TEST_LOSS,
+    ),
+    "curves": Table(
+        columns.PANEL_OF_GATES,
+        columns.SERIES_OF_GATES,
+        columns.SPLIT,
+        columns.EPOCH_OF_CURVE,
+        columns.MEAN_SQUARED_ERROR,
+        columns.SQUARED_ERROR_SPREAD,
+        shared.RUNS,
+        shared.DIVERGED_RUNS,
+        columns.TEST_ACCURACY_AT_EPOCH,
+        columns.TRAIN_ACCURACY,
+        columns.LOWEST_TRAIN_ACCURACY,
+        columns.ALL_TRAINED,
+        columns.TEST_IMAGES,
+    ),
+}
 
 
 def measure(inputs: Mapping[str, Any], settings: Binary) -> dict[str, pd.DataFrame]:
     """Mean squared errors of all networks over epochs.
 
     Returns:
-        ``runs``: one row per run with its accuracies (see `scores_by_replica`) and with
-        ``train_loss`` and ``test_loss`` of the last epoch.
-        ``curves``: panel, series, split, x, y, spread, runs, diverged (see `curve`), test_accuracy
-        (the mean at the same epoch), test_images (their number), and those of `train_accuracies`.
+        ``runs``, a row per run, and ``curves``, see `TABLES`.
     """
     history = inputs["histories"]
     last = history[history["epoch"] == history["epoch"].max()]

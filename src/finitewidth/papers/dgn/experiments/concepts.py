@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from finitewidth.measures import equations
 from finitewidth.measures.equations import Rows, as_text, equation_rows
 from finitewidth.networks.regimes import Regime, regime
+from finitewidth.papers.dgn import columns
 from finitewidth.papers.dgn.settings import Concepts, Convolution
+from finitewidth.records.tables import Table
 
 GATING = "Gating network"
 WEIGHT = "Weight network"
@@ -72,10 +75,51 @@ EQUATIONS: dict[str, Rows] = {
         ("note", "", r"$l \in [d-1]$"),
     ],
 }
+TABLES = {
+    "equations": Table(
+        *equations.TABLE,
+    ),
+    "variants": Table(
+        columns.NAME,
+        columns.NOTATION_TEXT,
+        columns.NOTATION_LATEX,
+        columns.GATES_FROM,
+        columns.GATE_TEXT,
+        columns.GATE_LATEX,
+        columns.NETWORKS,
+        columns.NETWORKS_TRAINED,
+    ),
+    "connections": Table(
+        columns.LAYER,
+        columns.START,
+        columns.END,
+        columns.TAP,
+    ),
+    "paths": Table(
+        columns.PATH,
+        columns.BUNDLE,
+        columns.TAPS,
+        *columns.UNITS[:2],
+        optional=columns.UNITS[2:],
+    ),
+    "kernel": Table(
+        columns.GATING,
+        columns.S,
+        columns.S_PRIME,
+        columns.SHIFT,
+        columns.POOLED,
+        columns.LEMMA,
+        columns.UNPOOLED,
+    ),
+}
 
 
 def measure(inputs: Mapping[str, Any], settings: Concepts) -> dict[str, pd.DataFrame]:
-    """Compute all tables; each is described where it is made."""
+    """Compute all tables.
+
+    Returns:
+        ``equations``, ``variants``, ``connections``, ``paths`` and ``kernel``, see `TABLES`.
+    """
     net = settings.convolution
     return {
         "equations": equation_rows(EQUATIONS),
@@ -102,7 +146,7 @@ def regimes() -> dict[str, Regime]:
     }
 
 
-def variant(name: str, network: Regime) -> dict[str, str]:
+def variant(name: str, network: Regime) -> dict[str, str | int]:
     """One row of Table 3: a network as N(gating weights, slope; weights), and its properties.
 
     A † marks weights that keep their initial values.
@@ -147,7 +191,7 @@ def _tap(net: Convolution, below: int, unit: int) -> int | None:
 
 
 def connections(net: Convolution) -> pd.DataFrame:
-    """Connections between units: ``layer``, ``start``, ``end``, ``tap``, all counted from 1."""
+    """Connections between units."""
     units = range(net.inputs)
     rows = []
     for layer in range(1, net.layers + 1):
@@ -161,17 +205,17 @@ def connections(net: Convolution) -> pd.DataFrame:
 def paths(net: Convolution) -> pd.DataFrame:
     """Every path from an input to the last layer, and the bundle of paths that share its weights.
 
-    ``path`` and ``bundle`` are counted from 1, bundles in the order of their weights. ``taps`` are
-    those of the layers, e.g. ``1 2 1``; a column ``unit_0``, ``unit_1``, … per layer has the units.
+    There is a column of units for each layer.
     """
     paths_found = []  # (taps, units) of each
     for units in itertools.product(range(net.inputs), repeat=net.layers + 1):
-        taps = tuple(_tap(net, below, unit) for below, unit in itertools.pairwise(units))
-        if None not in taps:
+        found = [_tap(net, below, unit) for below, unit in itertools.pairwise(units)]
+        taps = tuple(tap for tap in found if tap is not None)
+        if len(taps) == net.layers:
             paths_found.append((taps, units))
     paths_found.sort()
 
-    bundles = {}  # taps -> number
+    bundles: dict[tuple[int, ...], int] = {}  # taps -> number
     rows = []
     for number, (taps, units) in enumerate(paths_found, start=1):
         bundle = bundles.setdefault(taps, len(bundles) + 1)
@@ -188,10 +232,6 @@ def kernels(net: Convolution) -> pd.DataFrame:
     Weights are ±1 with all signs equally likely. Expectations are means over all signs and are
     exact if the examples are integers. The hard gates come from a gating network of the same form;
     all signs of its weights are enumerated too.
-
-    Returns:
-        gating (number of the gating network), s, s_prime, shift, pooled (E[ŷ(x) ŷ(x')]), lemma (the
-        sum over bundles of Lemma 4.1), unpooled (E<x(L), x'(L)>, without the average over units).
     """
     signs = _all_signs(net.layers, net.kernel)  # (W, layers, kernel)
     shifts = range(net.inputs)
@@ -247,14 +287,14 @@ def _by_bundles(
     net: Convolution, network_paths: pd.DataFrame, x: np.ndarray, gates: np.ndarray
 ) -> np.ndarray:
     """The sum over bundles of Lemma 4.1: the squared sum of input times activity of its paths."""
-    columns = [f"unit_{layer}" for layer in range(net.layers + 1)]
-    units = network_paths[columns].to_numpy() - 1  # (paths, layers + 1)
+    of_layers = [f"unit_{layer}" for layer in range(net.layers + 1)]
+    units = network_paths[of_layers].to_numpy() - 1  # (paths, layers + 1)
     features = x[:, units[:, 0]]  # (S, paths)
     for layer in range(net.layers):
         features = features * gates[layer][:, units[:, layer + 1]]
     bundles = network_paths["bundle"].to_numpy()
-    sums = []
+    parts = []
     for bundle in np.unique(bundles):
-        sums.append(features[:, bundles == bundle].sum(axis=1))
-    sums = np.stack(sums)  # (bundles, S)
+        parts.append(features[:, bundles == bundle].sum(axis=1))
+    sums = np.stack(parts)  # (bundles, S)
     return sums.T @ sums / net.inputs**2

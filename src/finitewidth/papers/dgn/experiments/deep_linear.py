@@ -9,25 +9,52 @@ import numpy as np
 import pandas as pd
 import torch
 
+from finitewidth.declarations import columns as shared
 from finitewidth.measures.dynamics import DESCENT, LINEAR, Networks, batches, means_of_first
 from finitewidth.networks.random_gated import equal_variance_weights
+from finitewidth.papers.dgn import columns
 from finitewidth.papers.dgn.settings import DeepLinear
+from finitewidth.records.tables import Table
 from finitewidth.training.full_batch import error_ratios, gradient_descent
 
 FIGURE = "dgn_fig10"
+TABLES = {
+    "runs": Table(
+        shared.DEPTH,
+        shared.RUN,
+        columns.KERNEL,
+        columns.FIRST_RATIO,
+        columns.STEPS_TO_HUNDREDTH,
+        columns.KERNEL_GROWTH,
+    ),
+    "start": Table(
+        shared.DEPTH,
+        columns.MEAN_KERNEL,
+        columns.KERNEL_SPREAD,
+        shared.RUNS,
+        shared.DIVERGED_RUNS,
+        shared.FIGURE,
+        columns.IDEAL_KERNEL,
+    ),
+    "curves": Table(
+        shared.DEPTH,
+        columns.QUANTITY_OVER_TIME,
+        columns.LINEAR_DYNAMICS,
+        shared.TIME,
+        columns.VALUE,
+        columns.VALUE_SPREAD,
+        columns.RUNS_OF_VALUE,
+        columns.DIVERGED_OF_VALUE,
+        shared.FIGURE,
+    ),
+}
 
 
 def measure(inputs: Mapping[str, Any], settings: DeepLinear) -> dict[str, pd.DataFrame]:
     """Kernel, error and weights over time for (x, y) = (1, 1), sigma^2 = 1/w and step size rate/d.
 
     Returns:
-        ``runs``: depth, run, kernel (K_0), first_ratio (e_1^2/e_0^2), steps_to_hundredth
-        (interpolated number of steps until e_t^2/e_0^2 = 0.01; NaN if never), kernel_growth
-        (K_T/K_0 after the last step).
-        ``start``: depth, kernel, kernel_spread, runs, diverged, ideal (= d), of the runs shown.
-        ``curves``: depth, quantity (``error``, ``kernel``, ``weights``), dynamics, time, value
-        (relative to time 0; errors are squared), value_spread, runs, diverged. The dynamics
-        ``ideal`` is that of a constant kernel d.
+        ``runs``, a row per run, and ``start`` and ``curves`` of the runs shown, see `TABLES`.
     """
     parts = [_depth_rows(depth, settings) for depth in settings.depths]
     paths, runs = (pd.concat(tables, ignore_index=True) for tables in zip(*parts, strict=True))

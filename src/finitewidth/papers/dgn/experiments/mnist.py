@@ -6,21 +6,40 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from finitewidth.measures.accuracy import curve, scores_by_replica, train_accuracies
+from finitewidth.declarations import columns as shared
+from finitewidth.measures.accuracy import SCORES, curve, scores_by_replica, train_accuracies
+from finitewidth.papers.dgn import columns
 from finitewidth.papers.dgn.settings import Mnist
+from finitewidth.records.tables import Table
 
 MOST_IMAGES = 100_000  # that `images_of` tells from accuracies
 LEARNT = 0.99  # train accuracy from which a network counts as trained (claims D14, D16)
+TABLES = {
+    "runs": Table(
+        *SCORES.without("row", "stage", "beta", "eps"),
+        columns.EPOCHS_TO_99,
+        columns.TRAIN_IMAGES,
+    ),
+    "curves": Table(
+        columns.PANEL_OF_IMAGES,
+        columns.RELU_OR_GALU,
+        columns.EPOCH_OF_CURVE,
+        columns.MEAN_ACCURACY_AT_EPOCH,
+        columns.ACCURACY_SPREAD,
+        shared.RUNS,
+        shared.DIVERGED_RUNS,
+        columns.TRAIN_ACCURACY,
+        columns.LOWEST_TRAIN_ACCURACY,
+        columns.ALL_TRAINED,
+    ),
+}
 
 
 def measure(inputs: Mapping[str, Any], settings: Mnist) -> dict[str, pd.DataFrame]:
     """Train accuracy over epochs on three kinds of images, and test accuracy on the original ones.
 
     Returns:
-        ``runs``: one row per run (see `scores_by_replica`) with ``epochs_to_99``, see `epochs_to`,
-        and ``train_images``, see `images_of`.
-        ``curves``: panel, series, x, y, spread, runs, diverged (see `curve`), and the columns of
-        `train_accuracies`; accuracies are fractions.
+        ``runs``, a row per run, and ``curves``, see `TABLES`.
     """
     history = inputs["histories"]
     runs = scores_by_replica(history, settings.trained)

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 from torch import Tensor
 
+from finitewidth.declarations import columns as shared
 from finitewidth.kernels.gated_ntk import (
     Gating,
     feature_gates,
@@ -17,8 +18,10 @@ from finitewidth.kernels.trained import FullyConnected, traced_kernel
 from finitewidth.measures import nu_values
 from finitewidth.measures.accuracy import scores_by_replica, train_accuracies
 from finitewidth.measures.nu_values import network_at
+from finitewidth.papers.dgn import columns
 from finitewidth.papers.dgn.experiments.trainings import FROZEN
 from finitewidth.papers.dgn.settings import Binary
+from finitewidth.records.tables import Table
 
 # panel -> its lines; the last two panels compare one kernel with its initial value
 LINES = {
@@ -35,6 +38,30 @@ REGIMES = {
     "frozen ReLU": ("frnpf_di",),
     "soft-GaLU": ("soft_galu", "dlnpf"),
 }
+TABLES = {
+    "runs": Table(
+        columns.PANEL_OF_KERNELS,
+        columns.SERIES_OF_KERNELS,
+        shared.EPOCH,
+        shared.SEED,
+        columns.NU_OF_KERNEL,
+        *nu_values.TABLE.without("nu"),
+    ),
+    "curves": Table(
+        columns.PANEL_OF_KERNELS,
+        columns.SERIES_WITH_START,
+        columns.EPOCH_OR_NONE,
+        columns.MEAN_NU_OF_KERNEL,
+        columns.NU_SPREAD,
+        columns.RUNS_WITH_VALUE,
+        shared.FAILED_RUNS,
+        shared.RIDGED_RUNS,
+        shared.LARGEST_CONDITION_NUMBER,
+        columns.TRAIN_ACCURACY,
+        columns.LOWEST_TRAIN_ACCURACY,
+        columns.ALL_TRAINED,
+    ),
+}
 
 
 def measure(inputs: Mapping[str, Any], settings: Binary) -> dict[str, pd.DataFrame]:
@@ -45,10 +72,7 @@ def measure(inputs: Mapping[str, Any], settings: Binary) -> dict[str, pd.DataFra
     same kernel divided by its trace.
 
     Returns:
-        ``runs``: panel, series, epoch, seed, nu, condition_number (of the matrix inverted, in
-        float64), ridge (in units of the mean eigenvalue), problem (why nu is missing).
-        ``curves``: panel, series, x, y, spread, runs, failed, ridged, condition_number, and
-        those of `finitewidth.measures.accuracy.train_accuracies` of the network after its training.
+        ``runs``, a row per kernel, and ``curves``, see `TABLES`.
     """
     x, y = nu_values.binary_examples(inputs["data"], settings.classes, settings.per_class)
     rows = []

@@ -7,14 +7,60 @@ from typing import Any
 import pandas as pd
 from torch import Tensor
 
+from finitewidth.declarations import columns as shared
 from finitewidth.kernels.gated_ntk import feature_gates
 from finitewidth.measures import dynamics
 from finitewidth.networks.random_gated import equal_variance_weights, uniform
 from finitewidth.papers.dgn.settings import Planar
+from finitewidth.records.tables import Table
 from finitewidth.training.checkpoints import Checkpoints
 from finitewidth.training.fully_connected import Gates
 
 NAME = "dgn/planar"
+TABLES = {
+    "kernels": Table(
+        shared.RUN,
+        shared.RHO_MAX,
+        shared.RHO_MIN,
+        shared.TRACE_OVER_RHO_MAX,
+        shared.GROWTH,
+        shared.NETWORK,
+        shared.DEPTH,
+    ),
+    "spectra": Table(
+        shared.NETWORK,
+        shared.DEPTH,
+        shared.INDEX,
+        shared.CUMULATIVE,
+        shared.SCALED,
+        shared.CUMULATIVE_SPREAD,
+        shared.SCALED_SPREAD,
+        shared.RUNS,
+        shared.DIVERGED_RUNS,
+        shared.FIGURE,
+    ),
+    "errors": Table(
+        shared.DYNAMICS,
+        shared.RUN,
+        shared.TIME,
+        shared.RATIO,
+        shared.NETWORK,
+        shared.DEPTH,
+    ),
+    "error_curves": Table(
+        shared.NETWORK,
+        shared.DEPTH,
+        shared.DYNAMICS,
+        shared.TIME,
+        shared.MEAN_RATIO,
+        shared.LOG_RATIO,
+        shared.RATIO_SPREAD,
+        shared.LOG_RATIO_SPREAD,
+        shared.RUNS,
+        shared.DIVERGED_RUNS,
+        shared.FIGURE,
+    ),
+}
 
 
 def measure(
@@ -25,11 +71,7 @@ def measure(
     """Initial kernels, their spectra, and errors under gradient descent and the linear recursion.
 
     Returns:
-        ``kernels``: network, depth, run, rho_max, rho_min, trace_over_rho_max, growth.
-        ``spectra``: network, depth, index, cumulative (of K_0/d), scaled (of K_0/rho_max), their
-        spreads, runs, diverged.
-        ``errors``: network, depth, dynamics, run, time, ratio = |e_t|^2/|e_0|^2.
-        ``error_curves``: network, depth, dynamics, time, ratio, ratio_spread, runs, diverged.
+        ``kernels``, ``spectra``, ``errors`` and ``error_curves``, see `TABLES`.
     """
     runs = settings.runs
     descent = dynamics.Descent(

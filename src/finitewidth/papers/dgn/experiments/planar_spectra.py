@@ -10,18 +10,28 @@ from typing import Any
 import pandas as pd
 import torch
 
+from finitewidth.declarations import columns as shared
 from finitewidth.measures.dynamics import batches
 from finitewidth.papers.dgn.experiments.planar import networks
 from finitewidth.papers.dgn.settings import FurtherSpectra
+from finitewidth.records.tables import Table
 
 FIRST_RUN = 1000  # the runs of `dgn_planar` have smaller numbers, and thus other streams
+TABLES = {
+    "kernels": Table(
+        shared.NETWORK,
+        shared.DEPTH,
+        shared.RUN,
+        shared.TRACE_OVER_RHO_MAX,
+    ),
+}
 
 
 def measure(inputs: Mapping[str, Any], settings: FurtherSpectra) -> dict[str, pd.DataFrame]:
     """Eigenvalues of the tangent kernels K_0 of GaLU networks.
 
     Returns:
-        ``kernels``: network, depth, run, trace_over_rho_max.
+        ``kernels``, see `TABLES`.
     """
     rows = []
     for depth in settings.depths:

@@ -5,21 +5,48 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.measures.accuracy import SELECTIONS, means_of_runs, scores_by_replica
+from finitewidth.declarations import columns as shared
+from finitewidth.measures.accuracy import SCORES, SELECTIONS, means_of_runs, scores_by_replica
+from finitewidth.papers.dgn import columns
 from finitewidth.papers.dgn.experiments.mnist import images_of
 from finitewidth.papers.dgn.settings import Sweep
+from finitewidth.records.tables import Table
+
+TABLES = {
+    "runs": Table(
+        columns.NETWORK_OF_TABLE,
+        *SCORES.without("row", "stage", "variant"),
+        columns.TRAIN_IMAGES,
+    ),
+    "rows": Table(
+        columns.NETWORK_OF_TABLE,
+        shared.REGIME,
+        shared.BETA,
+        shared.EPS,
+        shared.RUNS,
+        shared.DIVERGED_RUNS,
+        columns.SELECTED_EPOCH,
+        columns.BEST_TRAIN_MEAN,
+        columns.BEST_TRAIN_SPREAD,
+        columns.BEST_TEST_MEAN,
+        columns.BEST_TEST_SPREAD,
+        columns.CROSS_FITTED_MEAN,
+        columns.CROSS_FITTED_SPREAD,
+        columns.LAST_MEAN,
+        columns.LAST_SPREAD,
+        columns.LOWEST_TRAIN_ACCURACY,
+        columns.ALL_TRAINED,
+        columns.PRINTED_TRAIN,
+        columns.PRINTED_TEST,
+    ),
+}
 
 
 def measure(inputs: Mapping[str, Any], settings: Sweep) -> dict[str, pd.DataFrame]:
     """Accuracies of all runs, and their means next to the printed ones, as fractions.
 
     Returns:
-        ``runs``: one row per run (see `scores_by_replica`); ``network`` is the name of its row in
-        ``reported``; ``train_images``: see `images_of`.
-        ``rows``: one row per network with the columns of `means_of_runs` for the best train
-        accuracy and each selection of the test accuracy, ``train_accuracy_lowest`` and ``trained``
-        (see `finitewidth.measures.accuracy.train_accuracies`), ``reported_train`` and
-        ``reported_test`` (empty if the paper does not have this network).
+        ``runs``, a row per run, and ``rows``, a row per network, see `TABLES`.
     """
     histories = inputs["histories"]
     runs = scores_by_replica(histories, settings.trained)

@@ -5,19 +5,41 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.declarations import columns as shared
+from finitewidth.measures import text_numbers
 from finitewidth.measures.accuracy import scores_by_replica, train_accuracies
 from finitewidth.measures.text_numbers import KEYS, printed_in_text, text_row
+from finitewidth.papers.dgn import columns
 from finitewidth.papers.dgn.experiments.sweep import soft_relu_name
 from finitewidth.papers.dgn.settings import NumbersInText
+from finitewidth.records.tables import Table
+
+TABLES = {
+    "runs": Table(
+        shared.QUANTITY,
+        shared.PRINTED_ROW,
+        shared.PRINTED_COLUMN,
+        shared.SEED,
+        columns.ACCURACY_OF_RUN,
+        shared.DIVERGED,
+        shared.SELECT,
+        columns.BEST_TRAIN_PERCENT,
+        shared.TRAINED_RUN,
+    ),
+    "rows": Table(
+        *text_numbers.TABLE,
+        columns.TRAIN_ACCURACY_PERCENT,
+        columns.LOWEST_TRAIN_ACCURACY_PERCENT,
+        columns.ALL_TRAINED,
+    ),
+}
 
 
 def measure(inputs: Mapping[str, Any], settings: NumbersInText) -> dict[str, pd.DataFrame]:
     """Compute our accuracies, in percent, for the printed numbers.
 
     Returns:
-        ``runs``: quantity, row, column, seed, value, diverged, select, best_train, trained.
-        ``rows``: the columns of `text_row`, and those of `train_accuracies` of the networks that
-        the number is about; also in percent.
+        ``runs``, a row per run, and ``rows``, a row per number, see `TABLES`.
     """
     # the images themselves, with neither random labels nor random pixels
     images = inputs["mnist"][inputs["mnist"]["variant"] == "original"]

@@ -12,28 +12,47 @@ import torch
 from torch import Tensor
 
 from finitewidth.common.progress import Progress
+from finitewidth.declarations import columns as shared
 from finitewidth.kernels.gated_moments import gate_counts, value_kernel_moments
 from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.kernels.npk import overlap
 from finitewidth.networks.random_gated import draw_gates, draw_weights
 from finitewidth.networks.weights import generator
+from finitewidth.papers.dgn import columns
 from finitewidth.papers.dgn.settings import Fit, Linear, Overlaps, Theory
 from finitewidth.records.provenance import seed_for
+from finitewidth.records.tables import Table
 
 LABELS = (1.0, -1.0)  # of x and of 2x
 # A network with f(2x) = 2 f(x) cannot have a smaller sum of squares on (x, 1) and (2x, -1), the
 # hard dataset of section 1: it is the minimum of (a - 1)^2 + (2a + 1)^2 over a, at a = -1/5.
 FLOOR = 9 / 5
+TABLES = {
+    "fits": Table(
+        columns.HIDDEN,
+        shared.WIDTH,
+        columns.BIASES,
+        shared.RUN,
+        columns.LOWEST_LOSS,
+        columns.FLOOR,
+    ),
+    "identities": Table(
+        columns.IDENTITY,
+        columns.CASE,
+        columns.EXPECTED,
+        columns.DRAWN_MEAN,
+        columns.EXACT_ERROR,
+        columns.DRAWS,
+    ),
+}
 
 
 def measure(inputs: Mapping[str, Any], settings: Theory) -> dict[str, pd.DataFrame]:
     """Train networks on two points of one direction, and average overlaps and kernels.
 
     Returns:
-        ``fits``: hidden, width, biases, run, lowest (smallest sum of squares at any step), floor.
-        ``identities``: identity, case, expected, value, standard_error, draws. The standard error
-        follows from the exact variance, because samples of such products are skewed and
-        underestimate it.
+        ``fits`` and ``identities``, see `TABLES`. The standard error of an identity follows from
+        the exact variance, because samples of such products are skewed and underestimate it.
     """
     identities = [*_overlaps(settings.overlaps), *_linear(settings.linear)]
     return {"fits": _fits(settings), "identities": pd.DataFrame(identities)}

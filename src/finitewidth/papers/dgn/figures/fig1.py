@@ -6,20 +6,20 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
+from finitewidth.declarations import columns as shared
 from finitewidth.figures import by_depth, style
-from finitewidth.records import fields
+from finitewidth.papers.dgn import columns
+from finitewidth.records.tables import Table
 
-FIELDS = {
-    "network": fields.text("wide, narrow, or ideal for the expected kernel"),
-    "width": fields.number("units of each hidden layer; missing for the expected kernel"),
-    "depth": fields.integer("number of layers of weights"),
-    "index": fields.integer("number of the eigenvalue in ascending order"),
-    "sum": fields.number(
-        "sum of the eigenvalues of the kernel over the depth, up to this one; mean over runs"
-    ),
-    "runs": fields.integer("number of runs in the mean; 0 for the expected kernel"),
-    "diverged": fields.integer("number of runs left out, because they diverged"),
-}
+TABLE = Table(
+    columns.NETWORK_OR_IDEAL,
+    columns.WIDTH_OR_NONE,
+    shared.DEPTH,
+    shared.INDEX,
+    columns.SUM_OF_EIGENVALUES,
+    columns.RUNS_OR_EXPECTED,
+    shared.DIVERGED_RUNS,
+)
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -28,7 +28,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     ideal = tables["ideal"].assign(network="ideal", runs=0, diverged=0)
     # an empty table would change the types of the columns
     rows = pd.concat([part for part in (ideal, drawn) if len(part)], ignore_index=True)
-    return rows.rename(columns={"cumulative": "sum"}).reindex(columns=list(FIELDS))
+    return rows.rename(columns={"cumulative": "sum"}).reindex(columns=TABLE.names)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

@@ -10,28 +10,22 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator
 
+from finitewidth.declarations import columns as shared
 from finitewidth.figures import by_depth, style
-from finitewidth.records import fields
+from finitewidth.papers.dgn import columns
+from finitewidth.records.tables import Table
 
-FIELDS = {
-    "quantity": fields.text(
-        "start (kernel at the start), error (squared, over that at the start), "
-        "kernel (over that at the start) or growth (of the norm of all "
-        "weights, relative to the start)"
-    ),
-    "dynamics": fields.text(
-        "gradient descent, linear recursion, or ideal for a kernel that stays at its expected value"
-    ),
-    "source": fields.text("ours or paper"),
-    "depth": fields.number("number of layers of weights; missing if the value is of no one depth"),
-    "step": fields.integer("number of steps of gradient descent", "step"),
-    "value": fields.number("the quantity; mean over runs"),
-    "standard_deviation": fields.number(
-        "sample standard deviation over runs; missing where none is drawn"
-    ),
-    "runs": fields.integer("number of runs in the mean; 0 if it is no mean"),
-    "diverged": fields.integer("number of runs left out, because they diverged"),
-}
+TABLE = Table(
+    columns.QUANTITY_SHOWN,
+    columns.LINEAR_DYNAMICS,
+    columns.SOURCE,
+    columns.DEPTH_OR_NONE,
+    columns.STEP,
+    columns.VALUE,
+    columns.VALUE_DEVIATION,
+    columns.RUNS_SHOWN,
+    shared.DIVERGED_RUNS,
+)
 LABELS = {
     "error": r"$e_t^2 / e_0^2$",
     "kernel": "$K_t / K_0$",
@@ -65,7 +59,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
             "diverged": 0,
         }
     )
-    return pd.concat([ours, paper], ignore_index=True).reindex(columns=list(FIELDS))
+    return pd.concat([ours, paper], ignore_index=True).reindex(columns=TABLE.names)
 
 
 def _curves(curves: pd.DataFrame) -> pd.DataFrame:

@@ -7,19 +7,21 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator
 
+from finitewidth.declarations import columns as shared
 from finitewidth.figures import by_depth, style
-from finitewidth.records import fields
+from finitewidth.papers.dgn import columns
+from finitewidth.records.tables import Table
 
-FIELDS = {
-    "entry": fields.text("diagonal or off_diagonal entry of the kernel over the depth"),
-    "width": fields.integer("units of each hidden layer"),
-    "depth": fields.integer("number of layers of weights"),
-    "mean": fields.number("mean over runs"),
-    "standard_error": fields.number("standard error of the mean"),
-    "ideal": fields.number("expected value"),
-    "runs": fields.integer("number of runs"),
-    "diverged": fields.integer("number of runs left out, because they diverged"),
-}
+TABLE = Table(
+    columns.ENTRY,
+    shared.WIDTH,
+    shared.DEPTH,
+    columns.MEAN_ENTRY,
+    columns.ENTRY_ERROR,
+    columns.EXPECTED_ENTRY,
+    shared.RUNS,
+    shared.DIVERGED_RUNS,
+)
 PANELS = {
     "diagonal": ("one diagonal entry", "$K_0(s, s)/d$"),
     "off_diagonal": ("one off-diagonal entry", "$K_0(s, s')/d$"),
@@ -38,7 +40,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
             ideal=wide[f"{entry}_ideal"],
         )
         parts.append(part)
-    return pd.concat(parts, ignore_index=True)[list(FIELDS)]
+    return pd.concat(parts, ignore_index=True)[TABLE.names]
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

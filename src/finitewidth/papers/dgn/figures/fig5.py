@@ -4,34 +4,36 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
+from finitewidth.declarations import columns as shared
 from finitewidth.figures import by_depth, style
+from finitewidth.papers.dgn import columns
 from finitewidth.papers.dgn.figures import gates
-from finitewidth.records import fields
+from finitewidth.records.tables import Table
+from finitewidth.settings.sections import Section
 
-PANELS = {
+PANELS = {  # the title of ``pixels`` is one of `PIXELS`
     "mnist": "images",
     "labels": "random labels",
-    "pixels": {"random_pixels": "random pixels", "permuted_pixels": "pixels permuted"},
+    "pixels": "",
     "test": "images, test",
 }
-FIELDS = {
-    "panel": fields.text(
-        "mnist (train accuracy on the images), labels (on random labels), pixels "
-        "(on random or permuted pixels) or test (test accuracy on the images)"
-    ),
-    "series": fields.text("ReLU or GaLU; all for a value of the paper for both"),
-    "source": fields.text("ours, or paper, whose values are for MNIST"),
-    "epoch": fields.number("epoch of the training; missing for a value of the paper", "epoch"),
-    "accuracy": fields.number("mean over runs of the train or test accuracy", "fraction"),
-    "standard_deviation": fields.number("sample standard deviation over runs", "fraction"),
-    "runs": fields.integer("number of runs in the mean; 0 for a value of the paper"),
-    "diverged": fields.integer("number of runs left out, because they diverged"),
-    "trained": gates.TRAINED,
-}
+PIXELS = {"random_pixels": "random pixels", "permuted_pixels": "pixels permuted"}
+TABLE = Table(
+    columns.PANEL_OF_IMAGES,
+    columns.SERIES_OF_IMAGES,
+    columns.SOURCE_OF_ACCURACY,
+    columns.EPOCH_OF_ACCURACY,
+    columns.ACCURACY,
+    columns.ACCURACY_DEVIATION,
+    columns.RUNS_OF_ACCURACY,
+    shared.DIVERGED_RUNS,
+    columns.ALL_TRAINED_SHOWN,
+)
 SERIES = {"ReLU": "-", "GaLU": (0, (3.5, 1.5))}
 PRINTED = {
     ("test_accuracy", "relu"): ("test", "ReLU"),
@@ -40,6 +42,13 @@ PRINTED = {
 }
 PAPER = "paper (MNIST), in grey with the same marks"
 BESIDE = 1.08  # place of a value of the paper, in units of the last epoch
+
+
+class Look(Section):
+    """What the figure reads of the settings."""
+
+    artifact: str
+    pixels: str  # how the third kind of images is made: random_pixels or permuted_pixels
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -60,17 +69,16 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
                 "diverged": 0,
             }
         )
-    return pd.concat([ours, pd.DataFrame(paper)], ignore_index=True).reindex(columns=list(FIELDS))
+    return pd.concat([ours, pd.DataFrame(paper)], ignore_index=True).reindex(columns=TABLE.names)
 
 
-def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+def draw(rows: pd.DataFrame, settings: Look) -> Figure:
     """Draw train accuracy on three kinds of images, and test accuracy.
 
-    ``settings["pixels"]`` says how the third kind of images is made: ``random_pixels`` or
-    ``permuted_pixels``. The paper's values stand beside the curves, since they belong to no epoch.
+    The paper's values stand beside the curves, since they belong to no epoch.
     """
     figure, axes = style.subplots(1, 4, height=2.4)
-    titles = PANELS | {"pixels": PANELS["pixels"][settings["pixels"]]}
+    titles = PANELS | {"pixels": PIXELS[settings.pixels]}
     style.title_panels(axes, list(titles.values()))
     ours = rows[rows["source"] == "ours"]
     for axis, panel in zip(axes, PANELS, strict=True):
@@ -81,7 +89,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     axes[0].set_ylabel("train accuracy (%)")
     axes[3].set_ylabel("test accuracy (%)")
 
-    handles = {}  # label -> the first handle with this label
+    handles: dict[str, Artist] = {}  # label -> the first handle with this label
     for axis in axes:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)

@@ -7,9 +7,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from finitewidth.declarations import columns as shared
 from finitewidth.figures import by_depth, style
+from finitewidth.papers.dgn import columns
 from finitewidth.papers.dgn.figures import gates
-from finitewidth.records import fields
+from finitewidth.records.tables import Table
 
 FOUR = ("soft-GaLU", "soft-ReLU", "ReLU", "GaLU")
 PANELS = {
@@ -19,27 +21,25 @@ PANELS = {
     "adaptable": ("same start, gates adaptable or frozen", ("ReLU", "frozen ReLU")),
 }
 LINES = {"train": "-", "test": (0, (1, 1.2))}
-FIELDS = {
-    "panel": fields.text("train, test, gates (learnt or not) or adaptable (or frozen)"),
-    "series": fields.text("the network"),
-    "split": fields.text("images whose error it is: train or test"),
-    "epoch": fields.integer("epoch of the training", "epoch"),
-    "squared_error": fields.number("mean squared error, mean over runs"),
-    "standard_deviation": fields.number("sample standard deviation over runs of the squared error"),
-    "test_accuracy": fields.number(
-        "share of test images classified rightly at this epoch, mean over runs", "fraction"
-    ),
-    "test_images": fields.number("number of test images"),
-    "runs": fields.integer("number of runs in the mean"),
-    "diverged": fields.integer("number of runs left out, because they diverged"),
-    "trained": gates.TRAINED,
-}
+TABLE = Table(
+    columns.PANEL_OF_GATES,
+    columns.SERIES_OF_GATES,
+    columns.SPLIT,
+    columns.EPOCH_SHOWN,
+    columns.SQUARED_ERROR,
+    columns.SQUARED_ERROR_DEVIATION,
+    columns.TEST_ACCURACY_AT_EPOCH,
+    columns.TEST_IMAGES_SHOWN,
+    shared.RUNS,
+    shared.DIVERGED_RUNS,
+    columns.ALL_TRAINED_OF_CURVE,
+)
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return all rows of the table ``curves``."""
     names = {"x": "epoch", "y": "squared_error", "spread": "standard_deviation"}
-    return tables["curves"].rename(columns=names).reindex(columns=list(FIELDS))
+    return tables["curves"].rename(columns=names).reindex(columns=TABLE.names)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

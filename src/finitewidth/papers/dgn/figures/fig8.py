@@ -8,10 +8,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
+from finitewidth.declarations import columns as shared
 from finitewidth.figures import by_depth, style
+from finitewidth.papers.dgn import columns
 from finitewidth.papers.dgn.figures import gates
 from finitewidth.papers.npf.figures.nu_panel import note_ridges
-from finitewidth.records import fields
+from finitewidth.records.tables import Table
 
 PANELS = {
     "gates": ("frozen gates, learnt or not", r"$y^\top \hat{K}_t^{-1} y$"),
@@ -20,25 +22,23 @@ PANELS = {
     "ka_hat": ("the same kernel over its trace", r"$y^\top (\hat{K}^a_t)^{-1} y$"),
 }
 LINES = {"unlearnt gates": "--", "frozen ReLU": "--", "soft-ReLU": (0, (1, 1.2))}
-FIELDS = {
-    "panel": fields.text("kernel and networks: gates, adaptable, ka or ka_hat"),
-    "series": fields.text("the network, or the value at t = 0"),
-    "epoch": fields.number("epoch of the training; missing for the value at t = 0", "epoch"),
-    "nu": fields.number("mean over runs of the energy of the labels in the inverse kernel"),
-    "standard_deviation": fields.number(
-        "sample standard deviation over runs; missing for the value at t = 0"
-    ),
-    "runs": fields.integer("number of runs with a value"),
-    "failed": fields.integer("number of runs without a value"),
-    "ridged": fields.integer("number of runs whose kernel could only be inverted with a ridge"),
-    "trained": gates.TRAINED,
-}
+TABLE = Table(
+    columns.PANEL_OF_KERNELS,
+    columns.SERIES_WITH_START,
+    columns.EPOCH_OR_NONE_SHOWN,
+    columns.NU_SHOWN,
+    columns.NU_DEVIATION,
+    columns.RUNS_WITH_VALUE,
+    shared.FAILED_RUNS,
+    shared.RIDGED_RUNS,
+    columns.ALL_TRAINED_OF_CURVE,
+)
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return all rows of the table ``curves``."""
     names = {"x": "epoch", "y": "nu", "spread": "standard_deviation"}
-    return tables["curves"].rename(columns=names).reindex(columns=list(FIELDS))
+    return tables["curves"].rename(columns=names).reindex(columns=TABLE.names)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

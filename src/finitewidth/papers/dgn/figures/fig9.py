@@ -10,17 +10,18 @@ from matplotlib.figure import Figure
 
 from finitewidth.figures import diagrams
 from finitewidth.figures.diagrams import FAINT, INK, LARGE, LINES, PLAIN, Place, Units
-from finitewidth.records import fields
+from finitewidth.papers.dgn import columns
+from finitewidth.records.tables import Table
 
-FIELDS = {
-    "kind": fields.text("connection, or path (one unit of it)"),
-    "layer": fields.integer("layer of the unit, 0 for the inputs"),
-    "start": fields.number("unit of the layer before at which a connection starts, from 1"),
-    "unit": fields.integer("unit of the layer, from 1; for a connection the unit where it ends"),
-    "tap": fields.number("number of the weight, from 1, that leads into the unit"),
-    "path": fields.number("number of the path, from 1"),
-    "strength": fields.number("number of the path's strength, from 1"),
-}
+TABLE = Table(
+    columns.KIND,
+    columns.LAYER_OF_UNIT,
+    columns.START_OR_NONE,
+    columns.UNIT,
+    columns.TAP_OR_NONE,
+    columns.PATH_OR_NONE,
+    columns.STRENGTH,
+)
 NETWORK = (4.3, 1.3)  # inches between the outer units
 CELL = (1.725, 1.0)  # inches for a small drawing
 CARTOON = (1.25, 0.5)  # between its outer units

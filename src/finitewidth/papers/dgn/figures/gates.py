@@ -7,7 +7,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from finitewidth.figures import style
-from finitewidth.records import fields
 
 # frozen gates that were never learnt have one colour
 LOOKS = {
@@ -22,9 +21,6 @@ LOOKS = {
 UNTRAINED = ", not trained"
 MARKED = 5  # how many points of a long curve have a mark and a bar, about
 BARS = {"elinewidth": 0.7, "capsize": 1.2}
-TRAINED = fields.number(
-    "1 if every run reached the train accuracy that counts as trained, 0 if not, NaN if unknown"
-)
 
 
 def curve(

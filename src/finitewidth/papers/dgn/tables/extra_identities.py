@@ -5,21 +5,21 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.records import fields
+from finitewidth.declarations import columns as shared
+from finitewidth.papers.dgn import columns
+from finitewidth.records.tables import Table
 from finitewidth.tables.numbers import plain, uncertain, whole
 from finitewidth.tables.typeset import Typeset
 
-FIELDS = {
-    "place": fields.text("where the paper states the mean"),
-    "quantity": fields.text("what is averaged over random gates and weights"),
-    "depth": fields.integer("d, number of layers of weights", "layer"),
-    "source": fields.text("ours (averaged over draws), or paper (stated)"),
-    "mean": fields.number("the mean"),
-    "standard_error": fields.number(
-        "standard error of our mean, from the exact variance; NaN for the paper"
-    ),
-    "draws": fields.number("number of draws that we average; NaN for the paper"),
-}
+TABLE = Table(
+    columns.STATED_AT,
+    columns.AVERAGED,
+    shared.DEPTH,
+    columns.DRAWN_OR_STATED,
+    columns.MEAN,
+    columns.ERROR_OF_OURS,
+    columns.DRAWS_OF_OURS,
+)
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:

@@ -5,22 +5,21 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.records import fields
+from finitewidth.papers.dgn import columns
+from finitewidth.records.tables import Table
 from finitewidth.tables.latex_text import escaped
 from finitewidth.tables.typeset import Typeset
 
-FIELDS = {
-    "network": fields.text("name of the network"),
-    "notation_text": fields.text(
-        "the network as N(weights that make the gates, slope of the gates; weights), as plain text"
-    ),
-    "notation_latex": fields.text("the same in LaTeX's mathematics"),
-    "gates_from": fields.text("what makes the gates"),
-    "gate_text": fields.text("set of the values of a gate, as plain text"),
-    "gate_latex": fields.text("the same in LaTeX's mathematics"),
-    "networks": fields.integer("number of networks, each with dₙₑₜ weights"),
-    "networks_trained": fields.integer("number of networks whose weights are trained"),
-}
+TABLE = Table(
+    columns.NAME,
+    columns.NOTATION_TEXT_SHOWN,
+    columns.NOTATION_LATEX_SHOWN,
+    columns.GATES_FROM,
+    columns.GATE_TEXT,
+    columns.GATE_LATEX,
+    columns.NETWORKS,
+    columns.NETWORKS_TRAINED_SHOWN,
+)
 NOTES = (
     "N(weights that make the gates, slope of the gates; weights of the network). †: as "
     "initialised; dₙₑₜ: number of weights of one network",

@@ -7,38 +7,27 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.data.catalogue import ROLES
-from finitewidth.records import fields
+from finitewidth.declarations import columns as shared
+from finitewidth.papers.dgn import columns
+from finitewidth.records.tables import Table
+from finitewidth.settings.sections import Section
 from finitewidth.tables.numbers import plain, runs_said, uncertain
 from finitewidth.tables.typeset import Typeset, left_out, marked, not_trained
 
-FIELDS = {
-    "network": fields.text("linear (deep linear), relu or soft_relu"),
-    "eps": fields.number("ε of the soft gates; NaN for other networks"),
-    "beta": fields.number("β, slope of the soft gates; NaN for other networks"),
-    "data": fields.text(
-        "images of the accuracy: ours with what they stand in for; the paper's name its dataset"
-    ),
-    "source": fields.text("ours, or paper (as printed)"),
-    "split": fields.text("images of the accuracy: train or test"),
-    "epoch": fields.text(
-        "epoch of our accuracy: best_train or best_test (highest train or test accuracy), "
-        "cross_fitted (chosen on the other half of the test images) or last; none for the paper"
-    ),
-    "mean": fields.number(
-        "accuracy: ours is a mean over runs; NaN if the paper does not have this network",
-        "fraction",
-    ),
-    "standard_deviation": fields.number(
-        "sample standard deviation over our runs; NaN for a single run and for the paper",
-        "fraction",
-    ),
-    "runs": fields.number("number of runs that are averaged; NaN for the paper"),
-    "diverged": fields.number("number of runs that diverged and are left out; NaN for the paper"),
-    "trained": fields.number(
-        "1 if every run reached the train accuracy that counts as trained, 0 if not, NaN for the "
-        "paper"
-    ),
-}
+TABLE = Table(
+    columns.NETWORK_SHOWN,
+    shared.EPS,
+    shared.BETA,
+    columns.IMAGES_SHOWN,
+    columns.OURS_OR_PRINTED,
+    columns.SPLIT_OF_ACCURACY,
+    columns.EPOCH_OF_OURS,
+    columns.MEAN_SHOWN,
+    columns.DEVIATION_SHOWN,
+    columns.RUNS_AVERAGED,
+    columns.RUNS_LEFT_OUT,
+    columns.ALL_TRAINED_SHOWN,
+)
 TITLES = {"linear": "deep linear", "relu": "ReLU", "soft_relu": "soft-ReLU"}
 OURS = {
     "best_train": "train",
@@ -50,14 +39,19 @@ DECIMALS = 3  # of a fraction: the paper has two, and four for the deep linear n
 ROLE = "cifar10"  # of the images
 
 
-def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return six rows per network: our accuracies, computed in four ways, and the paper's two.
+class Look(Section):
+    """What the table reads of the settings."""
 
-    ``settings["datasets"]`` maps each role to the title of the dataset that was used.
-    """
-    rows = []
+    artifact: str
+    trained: float  # train accuracy from which a run counts as trained
+    datasets: dict[str, str]  # role -> title of the dataset that was used
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Look) -> pd.DataFrame:
+    """Return six rows per network: our accuracies, computed in four ways, and the paper's two."""
+    rows: list[dict[str, Any]] = []
     for network in tables["rows"].to_dict("records"):
-        rows += _our_rows(network, settings["datasets"][ROLE])
+        rows += _our_rows(network, settings.datasets[ROLE])
         rows += _paper_rows(network)
     return pd.DataFrame(rows)
 
@@ -94,11 +88,8 @@ def _paper_rows(network: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         }
 
 
-def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
-    """Typeset one line per network: our accuracies, computed in four ways, and the paper's.
-
-    ``settings["trained"]`` is the train accuracy from which a run counts as trained.
-    """
+def typeset(rows: pd.DataFrame, settings: Look) -> Typeset:
+    """Typeset one line per network: our accuracies, computed in four ways, and the paper's."""
     lines = []
     networks = rows.groupby(["network", "eps", "beta"], sort=False, dropna=False)
     for (network, eps, beta), numbers in networks:
@@ -116,7 +107,7 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     once = rows[rows["epoch"] == "best_train"]  # a row per network
     images = once["data"].iloc[0]
     title = f"Accuracy on {images}, mean ± sample standard deviation {runs_said(once['runs'])}"
-    notes = not_trained(once["trained"], [settings["trained"]])
+    notes = not_trained(once["trained"], [settings.trained])
     notes += left_out([_name(network) for network in once.to_dict("records")], once)
     return Typeset(pd.DataFrame(lines), title, notes)
 
