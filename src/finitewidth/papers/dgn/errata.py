@@ -25,7 +25,7 @@ from finitewidth.networks.random_gated import every_signed_network
 
 def path_sensitivities(weights: list[torch.Tensor], paths: torch.Tensor) -> torch.Tensor:
     """Inner products (P, P) of the derivatives of path strengths (3) of paths (P, d + 1)."""
-    total = 0.0
+    total = torch.zeros(len(paths), len(paths), dtype=weights[0].dtype)
     factors = [w[paths[:, k], paths[:, k + 1]] for k, w in enumerate(weights)]  # (P,) each
     for k in range(len(weights)):
         # the derivative by a weight of layer k is the product of the others
@@ -51,7 +51,7 @@ def paths_from_two_inputs() -> Evidence:
     same_input = (paths[:, None, 0] == paths[None, :, 0]).double()
     printed = features @ (sensitivities * same_input) @ features
     corrected = features @ sensitivities @ features
-    return exactly(truth, printed, corrected)
+    return exactly(float(truth), float(printed), float(corrected))
 
 
 def linear_variance(depth: int, width: int) -> float:
@@ -83,7 +83,7 @@ def kernel_of_weights() -> Evidence:
     weights = every_signed_network((2, 2, 2, 1), sigma)
     kernels = value_kernel(x, weights, None, gates, with_biases=False)
     printed = sigma ** (2 * (d - 1)) * float((x @ x.T * overlap(gates))[0, 1])
-    return exactly(kernels.mean(dim=0)[0, 1], printed, d * printed)
+    return exactly(float(kernels.mean(dim=0)[0, 1]), printed, d * printed)
 
 
 def overlap_ratio() -> Evidence:
@@ -130,7 +130,7 @@ def paths_through_first_layer() -> Evidence:
     d = 3
     paths = enumerate_paths((d_in, w, w, 1))
     through = (paths[:, :2] == 0).all(dim=1).sum()
-    return exactly(through, d_in * w ** (d - 2), w ** (d - 2))
+    return exactly(float(through), d_in * w ** (d - 2), w ** (d - 2))
 
 
 def lumped_cases() -> Evidence:
@@ -156,4 +156,4 @@ def one_input() -> Evidence:
     inputs = torch.full((1, 1), x, dtype=torch.float64)
     kernels = value_kernel(inputs, weights, None, gates, with_biases=False)
     printed = d * (w * sigma**2) ** (d - 1)
-    return exactly(kernels.mean(), printed, x**2 * printed)
+    return exactly(float(kernels.mean()), printed, x**2 * printed)

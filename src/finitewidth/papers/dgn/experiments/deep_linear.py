@@ -97,7 +97,7 @@ class Trajectories:
 
 def _depth_rows(depth: int, settings: DeepLinear) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Values over time of the runs shown, and one summary row for every run."""
-    paths = []
+    paths: list[pd.DataFrame] = []
     summaries = []
     for runs in batches(settings.runs, depth * settings.width**2):
         trajectories = _trajectories(depth, runs, settings)
@@ -152,7 +152,8 @@ def _trajectories(depth: int, runs: Sequence[int], settings: DeepLinear) -> Traj
     for state in gradient_descent(x, y, weights, "open", step=step, times=times):
         errors.append(state.errors[:, 0].clone())
         kernels.append(Networks(x, y, state.weights, "open").kernel()[:, 0, 0])
-        squares = sum((weight**2).sum((-2, -1)) for weight in state.weights)
+        nothing = torch.zeros(len(runs), dtype=torch.float64)
+        squares = sum(((weight**2).sum((-2, -1)) for weight in state.weights), start=nothing)
         norms.append(squares.sqrt())
 
     # a kernel of one input is its own eigenvalue, with the eigenvector 1

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
+import torch
 from torch import Tensor
 
 from finitewidth.declarations import columns as shared
@@ -128,7 +129,7 @@ def _frozen_kernels(
     weights, biases = network_at(arrays, epoch, "value")
     gates = feature_gates(x, feature_weights, feature_biases)
     kernels = value_kernel(x, weights, biases, gates, with_biases=biases is not None)
-    return dict(zip(FROZEN, kernels.split(runs), strict=True))  # kernels: (3 R, S, S)
+    return dict(zip(FROZEN, torch.split(kernels, runs), strict=True))  # kernels: (3 R, S, S)
 
 
 def _nu(y: Tensor, kernel: Tensor, panel: str) -> Iterator[dict[str, Any]]:

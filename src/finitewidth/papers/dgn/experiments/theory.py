@@ -107,7 +107,7 @@ def _train(hidden: int, width: int, biases: bool, runs: int, fit: Fit) -> Tensor
         losses = ((z[..., 0] - labels) ** 2).sum(dim=1)  # (R,)
         lowest = torch.minimum(lowest, losses.detach())
         optimiser.zero_grad()
-        losses.sum().backward()
+        torch.autograd.backward(losses.sum())
         optimiser.step()
     return lowest
 
@@ -123,7 +123,7 @@ def _overlaps(settings: Overlaps) -> Iterator[dict[str, Any]]:
     for depth in settings.depths:
         stream = generator("dgn/theory/overlaps", depth)
         gates = draw_gates((depth - 1, draws, 2, width), mu, stream)
-        counts = overlap(gates).numpy()  # (draws, 2, 2)
+        counts = overlap(gates.unbind()).numpy()  # (draws, 2, 2)
         for case, entry, share in (("self", (0, 0), mu), ("cross", (0, 1), mu**2)):
             first, second = entry
             # relative to the expectation, because the numbers grow exponentially with depth

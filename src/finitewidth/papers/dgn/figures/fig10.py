@@ -163,7 +163,7 @@ def _start(axis: Axes, measured: pd.DataFrame, ideal: pd.DataFrame) -> None:
     axis.legend(loc="upper left")
 
 
-def _over_time(axis: Axes, rows: pd.DataFrame, look_of: dict) -> None:
+def _over_time(axis: Axes, rows: pd.DataFrame, look_of: dict[int, dict[str, Any]]) -> None:
     """Plot a curve per depth and kind of dynamics; bars show the standard deviation over runs."""
     for number, (depth, look) in enumerate(look_of.items()):
         first = 2 * number % EVERY  # bars and marks of each depth begin at another step
@@ -173,7 +173,7 @@ def _over_time(axis: Axes, rows: pd.DataFrame, look_of: dict) -> None:
             if curve.empty:
                 continue
             if dynamics == by_depth.RECURSION:
-                marks = {"marker": ""}
+                marks: dict[str, Any] = {"marker": ""}
             else:
                 marks = {"markevery": (first, EVERY)}
             has_bar = np.arange(len(curve)) % EVERY == first

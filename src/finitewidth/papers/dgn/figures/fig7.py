@@ -1,7 +1,7 @@
 """dgn Figure 7: two digits classified with adaptable, learnt and frozen gates."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -72,7 +72,7 @@ def _panel(axis: Axes, rows: pd.DataFrame, series: tuple[str, ...]) -> None:
         for shift, (split, curve) in enumerate(network.groupby("split", sort=False)):
             if split == "test":
                 at_end = curve.sort_values("epoch")["test_accuracy"].iloc[-1]
-                label = f"{title}: {100 * at_end:.1f} %"
+                label: str | None = f"{title}: {100 * at_end:.1f} %"
             else:
                 label = None if has_both else title
             first_mark = (number + shift / 2) / len(series)
@@ -94,6 +94,7 @@ def _legend(axis: Axes, rows: pd.DataFrame) -> None:
     if not splits:
         return
     # errors of test images stay above those of training images, which share the axis
+    corner: Literal["lower left", "upper right"]
     corner = "lower left" if splits == {"test"} else "upper right"
     title = None
     if "test" in splits:

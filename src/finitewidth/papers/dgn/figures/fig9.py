@@ -105,8 +105,8 @@ def _network(axis: Axes, positions: Units, connections: pd.DataFrame, inputs: in
         diagrams.edge(axis, positions[start], positions[end], colour=colour, style=style, width=1.4)
     output_x, output_y = positions[last, 1]
     for unit in range(1, inputs + 1):
-        start = positions[last - 1, unit]
-        diagrams.edge(axis, start, (output_x, output_y), colour="0.45", width=1.1)
+        last_unit = positions[last - 1, unit]
+        diagrams.edge(axis, last_unit, (output_x, output_y), colour="0.45", width=1.1)
     for (layer, unit), position in positions.items():
         number = str(unit) if layer < last else ""
         diagrams.node(axis, position, number, radius=0.12)

@@ -72,10 +72,11 @@ def _log_spreads(kernels: pd.DataFrame, network: str) -> pd.DataFrame:
     return _by_depth(kernels, network, "trace_over_rho_max", "kernels")
 
 
-def _slopes(values: pd.DataFrame, depths: Sequence[int]) -> np.ndarray:
+def _slopes(values: pd.DataFrame, depths: Sequence[int]) -> list[float]:
     """The slope of a least-squares line over the depth, of every run."""
     centred = np.asarray(depths, float) - np.mean(depths)
-    return values[list(depths)].to_numpy(float) @ centred / (centred @ centred)
+    slopes = values[list(depths)].to_numpy(float) @ centred / (centred @ centred)
+    return slopes.tolist()
 
 
 def d07(tables: Tables) -> list[Part]:
@@ -106,14 +107,14 @@ def d08(tables: Tables) -> list[Part]:
     shallowest = SHALLOW[:1]
     for depths in (shallowest, SHALLOW[1:], DEEP[1:]):
         prefix = f"d = {', '.join(map(str, depths))}"
-        origin = {"paper": True, "outside": SHALLOWEST if depths == shallowest else ""}
+        outside = SHALLOWEST if depths == shallowest else ""
         for time in galu:
             gaps = (galu[time] - relu[time])[list(depths)].mean(axis=1, skipna=False)
             name = f"{prefix}, t = {time}: log10 error, GaLU minus ReLU"
-            parts.append(samples.mean(name, gaps, high=0, **origin))
+            parts.append(samples.mean(name, gaps, high=0, paper=True, outside=outside))
         gaps = spread[list(depths)].mean(axis=1, skipna=False)
         name = f"{prefix}: log10 of trace over largest eigenvalue, GaLU minus ReLU"
-        parts.append(samples.mean(name, gaps, low=0, **origin))
+        parts.append(samples.mean(name, gaps, low=0, paper=True, outside=outside))
     return parts
 
 
@@ -203,8 +204,8 @@ def d04(tables: Tables) -> list[Part]:
     for depth, deeper in pairwise(FALLING):
         part = samples.difference(
             f"off-diagonal entry of K_0/d at d = {depth} minus at d = {deeper}",
-            off_diagonal[depth][0],
-            off_diagonal[deeper][0],
+            off_diagonal[depth][0].tolist(),
+            off_diagonal[deeper][0].tolist(),
             low=0,
             paper=True,
         )
@@ -217,7 +218,7 @@ def d04(tables: Tables) -> list[Part]:
             allowed = max(RELATIVE * ideal, least)
             part = samples.mean(
                 f"d = {depth}: {name} entry of K_0/d minus ideal",
-                values - ideal,
+                (values - ideal).tolist(),
                 low=-allowed,
                 high=allowed,
                 ours=BY_EYE if RELATIVE * ideal >= least else BY_SCALE,

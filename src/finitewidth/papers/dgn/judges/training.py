@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import pairwise, product
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from finitewidth.claims import samples
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.samples import by_seed, mean_of
-from finitewidth.claims.verdicts import CannotDecideError, Part
+from finitewidth.claims.verdicts import CannotDecideError, Part, PartFacts
 
 # of the soft-ReLU networks of Table 4
 EPS = (0.1, 0.4)
@@ -30,7 +30,9 @@ PIXELS = ("random_pixels", "permuted_pixels")
 ROWS = {("cifar10", "gates_only"): "gates_only", ("cifar10", "soft_relu"): "table4"}
 
 
-def _paired(name: str, first: pd.Series, second: pd.Series, **thresholds: Any) -> Part:
+def _paired(
+    name: str, first: pd.Series, second: pd.Series, **thresholds: Unpack[PartFacts]
+) -> Part:
     """The difference run by run, over the seeds that both have."""
     seeds = first.index.intersection(second.index)
     return samples.paired(name, first[seeds], second[seeds], **thresholds)
@@ -69,7 +71,7 @@ def d16(tables: Tables) -> list[Part]:
     """Both networks reach 99 % train accuracy on all three kinds of images."""
     runs = tables["runs"]
     ours = "the paper says that networks fit, on MNIST to close to 100 %"
-    bounds = _bounds_of_accuracy(runs)
+    step = _one_image(runs)
     epochs = runs["epochs"].max()
     parts = []
     for regime, variant in product(("relu", "galu"), (*VARIANTS, PIXELS)):
@@ -79,16 +81,14 @@ def d16(tables: Tables) -> list[Part]:
         if best.mean() < FITTED and may_need_longer:
             reached = f"{best.mean():.3g} at best within {epochs:.0f} epochs"
             raise CannotDecideError(f"{name}: {reached}; it needs at least {ENOUGH_EPOCHS}")
-        parts.append(samples.mean(name, best, low=FITTED, **bounds, ours=ours))
+        part = samples.mean(name, best, low=FITTED, resolution=step, bounds=(0, 1), ours=ours)
+        parts.append(part)
     return parts
 
 
-def _bounds_of_accuracy(runs: pd.DataFrame) -> dict[str, Any]:
-    """What is known of the mean of train accuracies: its bounds, and their step of one image.
-
-    Of runs on different numbers of images the step is that of the fewest.
-    """
-    return {"resolution": 1 / float(runs["train_images"].min()), "bounds": (0, 1)}
+def _one_image(runs: pd.DataFrame) -> float:
+    """The step in which train accuracies are known; of runs on different numbers, the largest."""
+    return 1 / float(runs["train_images"].min())
 
 
 def _log_errors(runs: pd.DataFrame, name: str, *regimes: str) -> pd.Series:
@@ -190,7 +190,7 @@ def d22(tables: Tables) -> list[Part]:
     soft = {}  # eps -> beta -> test accuracies
     for eps in EPS:
         soft[eps] = {beta: _table4_tests(runs, _soft_relu(eps, beta)) for beta in BETAS}
-    parts = []
+    parts: list[Part] = []
     for eps, accuracies in soft.items():
         parts += _along_beta(eps, accuracies, relu)
     few, many = EPS
@@ -212,7 +212,9 @@ def _along_beta(eps: float, soft: dict[int, pd.Series], relu: pd.Series) -> Iter
     prefix = f"eps {eps:g}: test accuracy"
     for beta, larger in pairwise(BETAS):
         name = f"{prefix}, beta {larger:g} - beta {beta:g}"
-        rises = {"low": 0, "paper": True} if larger <= SATURATED else {"low": -0.01, "ours": LEVEL}
+        rises: PartFacts = {"low": 0, "paper": True}
+        if larger > SATURATED:
+            rises = {"low": -0.01, "ours": LEVEL}
         yield _paired(name, soft[larger], soft[beta], **rises)
     name = f"{prefix}, beta 24 - beta 8"
     yield _paired(name, soft[24], soft[8], high=0.015, ours=LEVEL)
@@ -247,8 +249,14 @@ def d24(tables: Tables) -> list[Part]:
 def _fits(runs: pd.DataFrame, network: str) -> Part:
     """The best train accuracy of a network of Table 4 against the .99 printed there."""
     best = by_seed(runs, "best_train", network, network=network)
-    bounds = _bounds_of_accuracy(runs)
-    return samples.mean(f"train accuracy, {network}", best, low=PRINTED, **bounds, paper=True)
+    return samples.mean(
+        f"train accuracy, {network}",
+        best,
+        low=PRINTED,
+        resolution=_one_image(runs),
+        bounds=(0, 1),
+        paper=True,
+    )
 
 
 def table4_numbers(tables: Tables) -> list[Ours]:
