@@ -25,7 +25,9 @@ ALL_TRAINED_SHOWN = number("trained", ALL_TRAINED.meaning, missing="the row is o
 ALL_TRAINED_OF_CURVE = number("trained", ALL_TRAINED.meaning)
 EPOCH_OF_CURVE = integer("x", "epoch of the training", "epoch")
 TRAIN_IMAGES = integer(
-    "train_images", "number of train images, or a divisor of it, told from the train accuracies"
+    "train_images",
+    "least number of images of which all train accuracies are whole shares: that of the training, "
+    "or fewer if the accuracies are few",
 )
 
 # Figure 5: images, random labels and random pixels
@@ -122,7 +124,6 @@ NU_SPREAD = number(
 EPOCH_OR_NONE_SHOWN = number("epoch", EPOCH_OF_CURVE.meaning, "epoch", missing="the value at t = 0")
 NU_SHOWN = number("nu", MEAN_NU_OF_KERNEL.meaning, missing=MEAN_NU_OF_KERNEL.missing)
 NU_DEVIATION = number("standard_deviation", NU_SPREAD.meaning, missing=NU_SPREAD.missing)
-RUNS_WITH_VALUE = integer("runs", "number of runs with a finite value, which are in the mean")
 
 # Table 4: deep linear, ReLU and soft-ReLU networks
 NETWORK_OF_TABLE = text(
@@ -253,17 +254,19 @@ BUNDLE = integer(
 )
 TAPS = text("taps", "numbers of the weights of the path in its layers, such as 1 2 1")
 UNITS = tuple(
-    integer(f"unit_{layer}", f"unit of layer {layer} that is on the path, from 1; 0: the inputs")
+    integer(f"unit_{layer}", f"unit of layer {layer} on the path, from 1; layer 0 are the inputs")
     for layer in range(5)
 )
-GATING = integer("gating", "number of the weights of the gating network, all signs in their order")
+GATING = integer(
+    "gating", "number of the gating network, from 0: all signs of its weights in order"
+)
 S = integer("s", "number of the first example, from 1")
 S_PRIME = integer("s_prime", "number of the second example, from 1")
 SHIFT = integer("shift", "number of units by which the second example is shifted circularly")
 POOLED = number("pooled", "mean over all weights ±1 of the product of the outputs of both examples")
 LEMMA = number("lemma", "the same mean as Lemma 4.1 has it, a sum over bundles of paths")
 UNPOOLED = number(
-    "unpooled", "mean over all weights ±1 of the product of the last layers, without averaging"
+    "unpooled", "mean over all weights ±1 of the inner product of the last layers of both examples"
 )
 KIND = text("kind", "connection, or path (one unit of it)")
 LAYER_OF_UNIT = integer("layer", "layer of the unit, 0 for the inputs")
@@ -292,7 +295,7 @@ NOTATION_LATEX_SHOWN = text("notation_latex", NOTATION_LATEX.meaning)
 NETWORKS_TRAINED_SHOWN = integer("networks_trained", NETWORKS_TRAINED.meaning)
 
 # Figure 10: a deep linear network and one example
-KERNEL = number("kernel", "kernel K_0 at the start")
+KERNEL = number("kernel", "tangent kernel K_0 at the start")
 FIRST_RATIO = number(
     "first_ratio",
     "squared error after the first step over that at the start, e_1^2/e_0^2",
@@ -309,7 +312,7 @@ KERNEL_GROWTH = number(
     "kernel K_T after the last step, over K_0",
     missing="the run diverged",
 )
-MEAN_KERNEL = number("kernel", "kernel K_0 at the start, mean over runs")
+MEAN_KERNEL = number("kernel", "tangent kernel K_0 at the start, mean over runs")
 KERNEL_SPREAD = number(
     "kernel_spread", "sample standard deviation over runs of K_0", missing="a single run"
 )

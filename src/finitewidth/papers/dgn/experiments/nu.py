@@ -54,7 +54,7 @@ TABLES = {
         columns.EPOCH_OR_NONE,
         columns.MEAN_NU_OF_KERNEL,
         columns.NU_SPREAD,
-        columns.RUNS_WITH_VALUE,
+        shared.RUNS,
         shared.FAILED_RUNS,
         shared.RIDGED_RUNS,
         shared.LARGEST_CONDITION_NUMBER,

@@ -28,7 +28,7 @@ TABLE = Table(
     columns.EPOCH_OR_NONE_SHOWN,
     columns.NU_SHOWN,
     columns.NU_DEVIATION,
-    columns.RUNS_WITH_VALUE,
+    shared.RUNS,
     shared.FAILED_RUNS,
     shared.RIDGED_RUNS,
     columns.ALL_TRAINED_OF_CURVE,
