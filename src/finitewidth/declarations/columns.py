@@ -22,8 +22,8 @@ STAGE = number(
     "stage of an earlier training from which the gates are, from 1; 0: random gates",
     missing="the training has no stages",
 )
-BETA = number("beta", "slope beta of the soft gates", missing="hard gates")
-EPS = number("eps", "offset eps of the soft gates", missing="hard gates")
+BETA = number("beta", "slope beta of the soft gates", missing="no soft gates")
+EPS = number("eps", "offset eps of the soft gates", missing="no soft gates")
 VARIANT = text("variant", "training images: original, or how they were altered")
 STEP_SIZE = number("step_size", "step size of the optimiser")
 EPOCHS = integer("epochs", "number of epochs of the training", "epoch")

@@ -61,7 +61,9 @@ def measure(inputs: Mapping[str, Any], settings: Binary) -> dict[str, pd.DataFra
     losses = last[["regime", "seed", "train_loss", "test_loss"]]
     runs = scores_by_replica(history, settings.trained).merge(losses, on=["regime", "seed"])
     images = count_test_images(inputs["data"], settings.test, settings.classes)
-    curves = pd.DataFrame(_curves(history, runs)).assign(test_images=images)
+    # if all runs diverged, there are no curves
+    curves = pd.DataFrame(_curves(history, runs), columns=TABLES["curves"].names)
+    curves = curves.assign(test_images=images)
     return {"runs": runs.drop(columns=["row", "stage", "variant"]), "curves": curves}
 
 

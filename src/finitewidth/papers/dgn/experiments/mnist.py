@@ -50,10 +50,9 @@ def measure(inputs: Mapping[str, Any], settings: Mnist) -> dict[str, pd.DataFram
         epochs.append(epochs_to(LEARNT, history[of_run]))
     runs["epochs_to_99"] = epochs
     runs["train_images"] = images_of(history["train_accuracy"])
-    return {
-        "runs": runs.drop(columns=["row", "stage", "beta", "eps"]),
-        "curves": pd.DataFrame(_curves(history, runs, settings)),
-    }
+    # if all runs diverged, there are no curves
+    curves = pd.DataFrame(_curves(history, runs, settings), columns=TABLES["curves"].names)
+    return {"runs": runs.drop(columns=["row", "stage", "beta", "eps"]), "curves": curves}
 
 
 def epochs_to(accuracy: float, history: pd.DataFrame) -> float:
