@@ -118,6 +118,7 @@ def test_paths_share_strengths(inputs, kernel, layers):
     taps = min(kernel, inputs)
     circle = net(inputs, taps, layers)
     listed = circular.paths(circle)
+    assert list(circular.TABLES["paths"].checked_all(listed)) == list(listed)
     assert len(listed) == inputs * taps**layers
     assert listed["taps"].nunique() == listed["bundle"].nunique() == taps**layers
     assert (

@@ -117,6 +117,15 @@ def test_test_images_are_counted_as_a_training_chooses_them():
     assert 8 <= few <= 12  # of ten classes two, exact to one image per class
 
 
+def test_without_a_run_that_converged_there_are_no_curves_but_their_columns():
+    history = mnist_history().assign(diverged=1)
+    tables = measured(mnist.measure, {"histories": history}, MNIST)
+    assert mnist.TABLES["curves"].checked_all(tables["curves"]).empty
+    inputs = {"histories": binary_history().assign(diverged=1), "data": digits()}
+    tables = measured(binary.measure, inputs, TWO_DIGITS | {"classes": [4, 7], "test": None})
+    assert binary.TABLES["curves"].checked_all(tables["curves"]).empty
+
+
 NU = {
     "classes": [4, 7],
     "per_class": 2,
