@@ -87,7 +87,7 @@ def declared():
 def _concepts() -> dict[str, dict[str, pd.DataFrame]]:
     config = preset_only("quick", "config")
     return {
-        "npf": npf.measure({}, config["npf"]["concepts"]),
+        "npf": measured(npf.measure, {}, config["npf"]["concepts"]),
         "dgn": measured(dgn.measure, {}, config["dgn"]["concepts"]),
         "collapse": measured(block_kernel.measure, {}, config["collapse"]["block_kernel"]),
     }

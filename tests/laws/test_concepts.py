@@ -9,6 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.helpers.kernels_by_definition import overlap_by_definition
+from tests.helpers.measuring import measured
 
 from finitewidth.kernels import paths as definitions
 from finitewidth.measures.equations import as_text
@@ -16,10 +17,12 @@ from finitewidth.papers.dgn.experiments import concepts as circular
 from finitewidth.papers.dgn.experiments.concepts import regimes, variant
 from finitewidth.papers.dgn.settings import Convolution
 from finitewidth.papers.npf.experiments import concepts
+from finitewidth.papers.npf.settings import DrawnPadding, Toy
 from finitewidth.settings.presets import preset_only
 from finitewidth.settings.typed import section_from
 
-TOY = preset_only("quick", "config")["npf"]["concepts"]["toy"]
+CONCEPTS = preset_only("quick", "config")["npf"]["concepts"]
+TOY = section_from(Toy, CONCEPTS["toy"])
 
 
 def net(inputs, kernel, layers, examples=()):
@@ -33,22 +36,23 @@ def toys(draw):
     gates = st.lists(
         st.lists(st.integers(0, 1), min_size=width, max_size=width), min_size=2, max_size=2
     )
-    return {
+    values = {
         "inputs": draw(st.integers(1, 3)),
         "width": width,
         "gates": draw(st.lists(gates, min_size=3, max_size=3)),
     }
+    return section_from(Toy, values)
 
 
 @settings(max_examples=50, deadline=None)
 @given(toys())
 def test_toy_paths_and_overlaps_are_those_of_the_definitions(toy):
     listed = concepts.toy_paths(toy)
-    sizes = (toy["inputs"], toy["width"], toy["width"], 1)
+    sizes = (toy.inputs, toy.width, toy.width, 1)
     wanted = definitions.enumerate_paths(sizes)
     assert (listed[["layer_0", "layer_1", "layer_2"]].to_numpy() - 1 == wanted[:, :3].numpy()).all()
-    gates = [torch.tensor(layer).double() for layer in zip(*toy["gates"], strict=True)]
-    overlap = concepts.overlaps(listed, 3, toy["inputs"])["overlap"].to_numpy().reshape(3, 3)
+    gates = [torch.tensor(layer).double() for layer in zip(*toy.gates, strict=True)]
+    overlap = concepts.overlaps(listed, 3, toy.inputs)["overlap"].to_numpy().reshape(3, 3)
     assert (overlap == overlap_by_definition(gates, wanted).numpy()).all()
 
 
@@ -70,7 +74,7 @@ def test_a_red_edge_lies_on_an_active_path(toy):
 
 
 def test_the_gates_drawn_are_as_the_paper_says():
-    overlap = concepts.overlaps(concepts.toy_paths(TOY), 3, TOY["inputs"])
+    overlap = concepts.overlaps(concepts.toy_paths(TOY), 3, TOY.inputs)
     both = overlap[(overlap["s"] == 1) & (overlap["s_prime"] == 2)].iloc[0]
     assert (both["shared"], both["overlap"]) == ("3 12", 1)
 
@@ -87,7 +91,7 @@ def test_formulas_are_written_as_text():
 
 
 def test_four_layouts_and_their_successors():
-    tables = concepts.measure({}, preset_only("quick", "config")["npf"]["concepts"])
+    tables = measured(concepts.measure, {}, CONCEPTS)
     four = tables["layouts"]
     successors = tables["successors"]
     seen = four.drop_duplicates("layout").set_index("layout")[["starts", "ends", "weights"]]
@@ -161,7 +165,8 @@ def test_table_3_as_the_paper_has_it_and_one_more():
 
 
 def test_a_padded_unit_takes_the_gate_of_its_place_in_its_copy():
-    rows = concepts.padding({"width": 3, "hidden": 1, "copies": 2})
+    sizes = section_from(DrawnPadding, {"width": 3, "hidden": 1, "copies": 2})
+    rows = concepts.padding(sizes)
     assert rows["unit"].tolist() == [1, 2, 3, 4, 5, 6]
     assert rows["gate"].tolist() == [1, 2, 3, 1, 2, 3]
 

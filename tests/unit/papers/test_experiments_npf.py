@@ -8,6 +8,7 @@ import pytest
 import torch
 from tests.helpers import kernels_by_definition as reference
 from tests.helpers.cntk_by_definition import cntk_by_definition
+from tests.helpers.measuring import measured
 from tests.helpers.small_histories import history_row
 from tests.helpers.small_histories import kept_weights as kept
 from tests.helpers.small_trainings import planned_trainings
@@ -45,13 +46,13 @@ def printed(paper):
     )
 
 
-def measured(rows, **settings):
+def of_table2(rows, **settings):
     inputs = {
         "histories": pd.DataFrame(rows),
         "reported_npf": printed("npf"),
         "reported_npf0": printed("npf0"),
     }
-    return regimes.measure(inputs, {"select": "best_test", "trained": 0.95, **settings})
+    return measured(regimes.measure, inputs, {"select": "best_test", "trained": 0.95, **settings})
 
 
 def everywhere(**over):
@@ -64,7 +65,7 @@ def everywhere(**over):
 
 
 def test_table2_compares_with_both_versions():
-    rows = measured(everywhere())["rows"]
+    rows = of_table2(everywhere())["rows"]
     assert rows.groupby("paper").size().to_dict() == {"npf": 30, "npf0": 30}
     cell = rows.iloc[0]
     assert (cell["best_test_mean"], cell["best_test_spread"]) == (
@@ -77,10 +78,10 @@ def test_table2_compares_with_both_versions():
 
 
 def test_table2_takes_the_step_size_with_the_best_mean():
-    tables = measured(everywhere(step_size=0.1) + everywhere(step_size=0.01))
+    tables = of_table2(everywhere(step_size=0.1) + everywhere(step_size=0.01))
     assert set(tables["rows"]["step_size"]) == {0.1}  # equal means: the larger step
     better = [row | {"test_accuracy": row["test_accuracy"] + 0.2} for row in everywhere()]
-    tables = measured(everywhere() + [row | {"step_size": 0.01} for row in better])
+    tables = of_table2(everywhere() + [row | {"step_size": 0.01} for row in better])
     assert set(tables["rows"]["step_size"]) == {0.01}
     assert tables["runs"]["chosen"].sum() == 60
 
@@ -117,7 +118,7 @@ def staged(diverged=(), fitted=()):
     histories = {"frozen": frozen, "relu": relu, "random": random}
     inputs = {name: pd.DataFrame(rows) for name, rows in histories.items()}
     settings = {"select": "best_test", "trained": 0.95}
-    return stages.measure(inputs, settings)
+    return measured(stages.measure, inputs, settings)
 
 
 def test_stages_average_runs_and_draw_references():
@@ -186,7 +187,7 @@ def regime_runs(diverged):
 
 
 def text_rows(inputs):
-    rows = text.measure(inputs, {"select": "best_test"})["rows"]
+    rows = measured(text.measure, inputs, {"select": "best_test"})["rows"]
     return rows.set_index(["row", "column"])
 
 
@@ -219,7 +220,7 @@ TWO_DIGITS = {"classes": [4, 7], "per_class": 3}
 def test_nu_is_that_of_the_kernel_by_definition():
     data = digits()
     arrays = kept(["value"], width=12)
-    tables = nu.measure({"data": data, "weights": arrays}, TWO_DIGITS)
+    tables = measured(nu.measure, {"data": data, "weights": arrays}, TWO_DIGITS)
     runs = tables["runs"]
     assert runs[["epoch", "seed"]].to_numpy().tolist() == [[0, 0], [0, 1], [3, 0], [3, 1]]
     index = np.concatenate([np.flatnonzero(data.train_labels == c)[:3] for c in (4, 7)])
@@ -235,7 +236,7 @@ def test_nu_is_that_of_the_kernel_by_definition():
 def test_nu_of_a_run_that_diverged_is_recorded_and_left_out():
     arrays = kept(["value"], width=12)
     arrays["epoch3/value/1.weight"][0] = np.nan
-    tables = nu.measure({"data": digits(), "weights": arrays}, TWO_DIGITS)
+    tables = measured(nu.measure, {"data": digits(), "weights": arrays}, TWO_DIGITS)
     dead = tables["runs"].iloc[2]
     assert np.isnan(dead["nu"])
     assert "network is dead" in dead["problem"]
@@ -250,7 +251,7 @@ def test_energies_of_the_labels_are_those_by_projection():
     data = digits()
     arrays = kept(["value"], width=12)
     arrays["epoch3/value/1.weight"][0] = np.nan
-    tables = nu.measure({"data": data, "weights": arrays}, TWO_DIGITS)
+    tables = measured(nu.measure, {"data": data, "weights": arrays}, TWO_DIGITS)
     energy = tables["energy"].set_index(["panel", "series", "x"])
     x, y = binary_examples(data, [4, 7], 3)
     weights = [w[1] for w in network_at(arrays, 3, "value")[0]]
@@ -294,7 +295,7 @@ def test_kernel_sizes_are_those_of_jacobians():
         "with_biases": False,
         "output": "logits_trace",
     }
-    runs = kvf.measure({"data": data, "weights": arrays}, settings)["runs"]
+    runs = measured(kvf.measure, {"data": data, "weights": arrays}, settings)["runs"]
     index = np.array([np.flatnonzero(data.train_labels == c)[0] for c in range(10)])
     x = torch.from_numpy(data.train_images[index].reshape(10, 64) / 255)
     value = first_network(arrays, "value")
@@ -315,7 +316,9 @@ def test_differentiating_the_sum_of_the_softmax_gives_rounding_noise_only():
     arrays = kept(["value", "feature"], bias=True, outputs=10)
     settings = {"per_class": 1, "gate": {"beta": 4, "eps": 0.1}, "with_biases": False}
     sizes = {
-        output: kvf.measure({"data": digits(), "weights": arrays}, {**settings, "output": output})
+        output: measured(
+            kvf.measure, {"data": digits(), "weights": arrays}, {**settings, "output": output}
+        )
         for output in ("logits_trace", "softmax_sum", "true_class_logit")
     }
     real = sizes["logits_trace"]["runs"]
@@ -376,7 +379,7 @@ def test_the_cntk_scores_as_ridge_regression_on_its_definition_does():
     }
     histories[-1] |= {"diverged": 1}
     inputs = {"data": data, "histories": pd.DataFrame(histories), "reported_npf": reported}
-    rows = cntk.measure(inputs, settings)["rows"]
+    rows = measured(cntk.measure, inputs, settings)["rows"]
     assert rows["kind"].tolist() == ["kernel"] * 2 + ["network"] * 5 + ["printed"]
     assert (rows["comparable"] == 0).all()
     assert rows["rounding"].max() < 1e-5

@@ -15,9 +15,11 @@ from finitewidth.networks.random_gated import equal_variance_weights
 from finitewidth.papers.dgn.experiments import deep_linear, planar, planar_spectra
 from finitewidth.papers.dgn.settings import Planar
 from finitewidth.papers.npf.experiments import depth_trend, memorisation, memorisation_ideal
+from finitewidth.papers.npf.settings import Task
 from finitewidth.settings.typed import section_from
 
 TASK = {"samples": 10, "mu": 0.5, "depths": [2, 4]}
+NETWORKS = section_from(Task, TASK)
 MEMORISATION = {
     **TASK,
     "runs": 4,
@@ -61,12 +63,12 @@ LINEAR = {
 
 @pytest.fixture(scope="module")
 def memorised():
-    return memorisation.measure({}, MEMORISATION)
+    return measured(memorisation.measure, {}, MEMORISATION)
 
 
 @pytest.fixture(scope="module")
 def ideal():
-    return memorisation_ideal.measure({}, TASK)["spectrum"]
+    return measured(memorisation_ideal.measure, {}, TASK)["spectrum"]
 
 
 @pytest.fixture(scope="module")
@@ -93,12 +95,12 @@ def test_ideal_spectra_sum_to_the_number_of_samples(ideal):
 
 
 def test_weights_and_gates_are_what_they_are_said_to_be():
-    networks = memorisation.networks(20, 4, [0, 1], MEMORISATION)
+    networks = memorisation.networks(20, 4, [0, 1], NETWORKS)
     for weight in networks.weights:
         np.testing.assert_allclose(weight.abs(), math.sqrt(2 / 20))
     share = torch.cat([gate.flatten() for gate in networks.gates]).mean()
     assert abs(share - 0.5) < 4.5 * 0.5 / math.sqrt(2 * 10 * 20 * 3)
-    other = memorisation.networks(20, 2, [1], MEMORISATION)
+    other = memorisation.networks(20, 2, [1], NETWORKS)
     assert torch.equal(networks.y[1:], other.y)  # a run has one task
     assert not torch.equal(networks.y[0], networks.y[1])
 
@@ -139,7 +141,7 @@ def test_ideal_entries_are_those_of_the_ideal_kernel(memorised):
 
 def test_runs_do_not_depend_on_how_many_there_are_or_fit_in_memory(memorised, monkeypatch):
     monkeypatch.setattr(dynamics, "BATCH_ELEMENTS", 1)
-    fewer = memorisation.measure({}, MEMORISATION | {"runs": 2})["errors"]
+    fewer = measured(memorisation.measure, {}, MEMORISATION | {"runs": 2})["errors"]
     both = memorised["errors"].merge(
         fewer, on=["network", "depth", "dynamics", "run", "time"], suffixes=("", "_fewer")
     )
@@ -167,8 +169,10 @@ def test_a_diverged_run_counts_as_such_on_its_whole_curve_and_nowhere_else():
 
 def test_narrow_networks_by_depth_are_others_than_those_of_the_figures(memorised):
     steps = MEMORISATION["descent"]["narrow"]["steps"]
-    settings = MEMORISATION | MEMORISATION["descent"] | {"trend": {"runs": 3, "steps": steps}}
-    found = depth_trend.measure({}, settings)["errors"]
+    rate = {name: MEMORISATION["descent"][name] for name in ("rate", "rho", "loss_half")}
+    widths = {"widths": MEMORISATION["widths"], "precision": "float64"}
+    settings = TASK | widths | rate | {"trend": {"runs": 3, "steps": steps}}
+    found = measured(depth_trend.measure, {}, settings)["errors"]
     assert found.groupby(["width", "depth"])["run"].unique().map(list).to_dict() == {
         (5, 2): [1000, 1001, 1002],
         (5, 4): [1000, 1001, 1002],
@@ -177,7 +181,7 @@ def test_narrow_networks_by_depth_are_others_than_those_of_the_figures(memorised
     shown = memorised["errors"].query(f"network == 'narrow' and time == {steps}")
     assert not set(found["ratio"]) & set(shown["ratio"])
     # a run is the same network as one of that number that a figure would show
-    first = memorisation.networks(5, 4, [1000], MEMORISATION)
+    first = memorisation.networks(5, 4, [1000], NETWORKS)
     descent = dynamics.Descent(
         rate=0.1,
         rho="kernel",
@@ -189,7 +193,9 @@ def test_narrow_networks_by_depth_are_others_than_those_of_the_figures(memorised
     own = dynamics.follow(first, descent, 1)
     ratio = found.query("depth == 4 and run == 1000")["ratio"].item()
     assert ratio == pytest.approx(own.ratios["gradient descent"][1][-1, 0], rel=1e-9)
-    none = depth_trend.measure({}, settings | {"trend": {"runs": 0, "steps": 5}})["errors"]
+    none = measured(depth_trend.measure, {}, settings | {"trend": {"runs": 0, "steps": 5}})[
+        "errors"
+    ]
     assert none.empty
     assert list(none) == list(found)
 

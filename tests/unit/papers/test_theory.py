@@ -13,6 +13,8 @@ from finitewidth.measures.kernels import correlation, relative_error, scale
 from finitewidth.papers.dgn.experiments import theory as dgn
 from finitewidth.papers.npf.experiments import kernel_means, kernel_variances
 from finitewidth.papers.npf.experiments import theory as npf
+from finitewidth.papers.npf.settings import Theory, Variance
+from finitewidth.settings.typed import section_from
 
 NPF = {
     "runs": 12,
@@ -43,7 +45,7 @@ DGN = {
 
 @pytest.fixture(scope="module")
 def tables():
-    return npf.measure({}, NPF)
+    return measured(npf.measure, {}, NPF)
 
 
 @pytest.fixture(scope="module")
@@ -177,9 +179,10 @@ def test_no_network_is_drawn_twice(monkeypatch):
         monkeypatch.setattr(module, "draw_weights", kept)
         monkeypatch.setattr(module, "PIECE", 5000)
     mean = {"enumerated": [], "width": 16, "depths": [3], "draws": 60}
-    kernel_means.mean_rows(NPF | {"mean": mean})
+    kernel_means.mean_rows(section_from(Theory, NPF | {"mean": mean}))
     few = {"widths": [16], "depths": [4], "draws": 60}
-    kernel_variances.variance_rows({"variance": {"widths": [64], "depths": [4], "drawn": few}})
+    variance = {"widths": [64], "depths": [4], "drawn": few}
+    kernel_variances.variance_rows(section_from(Variance, variance))
     assert len(set(drawn)) == len(drawn) >= 3 * 60
 
 
