@@ -1,11 +1,15 @@
 """Arrays and lists that users pass where tensors are computed with."""
 
+from typing import TypeAlias
+
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
+
+Array: TypeAlias = Tensor | ArrayLike
 
 
 def array_of_numbers(values: ArrayLike, name: str) -> np.ndarray:
@@ -29,6 +33,6 @@ def array_of_numbers(values: ArrayLike, name: str) -> np.ndarray:
     return array
 
 
-def as_tensor(values: Tensor | ArrayLike, name: str) -> Tensor:
+def as_tensor(values: Array, name: str) -> Tensor:
     """Return a tensor as it is, and anything else as a tensor of the type that NumPy gives it."""
     return values if isinstance(values, Tensor) else torch.tensor(array_of_numbers(values, name))

@@ -7,10 +7,11 @@ from typing import Any, Unpack
 import torch
 from torch import Tensor, nn
 
+from finitewidth.common.arrays import Array
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_number
 from finitewidth.kernels.trained import Options
-from finitewidth.kernels.trained.batches import Array, Inputs, as_batch
+from finitewidth.kernels.trained.batches import Inputs, as_batch
 from finitewidth.kernels.wide.law import Variance
 from finitewidth.library.fixed_kernel import FixedKernel, as_outputs, as_rows
 from finitewidth.library.limit_kernel import Law, LimitKernel, kernel_of

@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 from torch import nn
 
+from finitewidth.common.arrays import Array
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.initialisation import checked_count
-from finitewidth.kernels.trained.batches import Array, Inputs
+from finitewidth.kernels.trained.batches import Inputs
 from finitewidth.kernels.wide.law import Variance
 from finitewidth.library.dispersion import Dispersion, interval_text
 from finitewidth.library.drawn_networks import (

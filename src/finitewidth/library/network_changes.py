@@ -5,10 +5,10 @@ import pandas as pd
 import torch
 from torch import nn
 
+from finitewidth.common.arrays import Array
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.initialisation import checked_number
 from finitewidth.kernels.trained import largest_eigenvalue
-from finitewidth.kernels.trained.batches import Array
 from finitewidth.kernels.wide.law import Variance
 from finitewidth.library.drawn_networks import Draws, Make, first_output_kernel, with_width
 from finitewidth.library.intervals import FEWEST, Interval, median_interval, slope_interval

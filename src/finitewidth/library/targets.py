@@ -7,8 +7,9 @@ import torch
 from sklearn.utils.validation import check_array
 from torch import Tensor
 
+from finitewidth.common.arrays import Array
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels.trained.batches import Array, Inputs, is_several
+from finitewidth.kernels.trained.batches import Inputs, is_several
 from finitewidth.kernels.trained.inputs import check_tensor
 
 

@@ -10,7 +10,8 @@ from finitewidth.library.law_trust import Trust, trust_of_law
 if TYPE_CHECKING:
     from torch import nn
 
-    from finitewidth.kernels.trained.batches import Array, Inputs
+    from finitewidth.common.arrays import Array
+    from finitewidth.kernels.trained.batches import Inputs
     from finitewidth.kernels.wide.law import Variance
     from finitewidth.library.module_trust import NetworkTrust
 

@@ -8,14 +8,12 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from finitewidth.common.arrays import array_of_numbers
+from finitewidth.common.arrays import Array, array_of_numbers
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained.fully_connected import FullyConnected
 from finitewidth.kernels.trained.inputs import check_tensor
 
 Network = FullyConnected | nn.Module
-Array: TypeAlias = Tensor | ArrayLike
-Inputs: TypeAlias = Array | Mapping[str, Array] | tuple[Array, ...]
 Rows: TypeAlias = slice | Sequence[int] | Tensor
 
 
@@ -104,13 +102,16 @@ class Batch:
                 )
 
 
+Inputs: TypeAlias = Array | Mapping[str, Array] | tuple[Array, ...] | Batch
+
+
 def joined(batches: Sequence[Batch]) -> Batch:
     """Return batches of the same arguments one after another."""
     columns = zip(*(batch.tensors for batch in batches), strict=True)
     return replace(batches[0], tensors=tuple(torch.cat(column) for column in columns))
 
 
-def as_batch(network: Network, x: Inputs | Batch, name: str = "x") -> Batch:
+def as_batch(network: Network, x: Inputs, name: str = "x") -> Batch:
     """Return the inputs of a network as tensors.
 
     Args:
