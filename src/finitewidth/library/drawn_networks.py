@@ -153,7 +153,7 @@ def _check_variance(argument: str, name: str, values: Tensor, factor: int, law: 
         )
 
 
-def width_argument(make: Make, width: int | None) -> tuple[str | None, int | None]:
+def width_argument(make: Make, width: int | None) -> tuple[str, int] | None:
     """Return the argument of a function that is its width, and the width; None if it has none.
 
     It is the argument called ``width``, or else the first one if this has no default.
@@ -161,6 +161,7 @@ def width_argument(make: Make, width: int | None) -> tuple[str | None, int | Non
     Raises:
         ConfigError: a width is missing, or there is no argument for it.
     """
+    arguments: Mapping[str, inspect.Parameter]
     try:
         arguments = inspect.signature(make).parameters
     except ValueError:  # some functions in C have no signature
@@ -169,7 +170,7 @@ def width_argument(make: Make, width: int | None) -> tuple[str | None, int | Non
     if name is None:
         if width is not None:
             raise ConfigError("width: make_network takes none; give it an argument width")
-        return None, None
+        return None
     if width is not None:
         return name, width
     default = arguments[name].default

@@ -7,7 +7,7 @@ and input, and the targets are one column.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -61,7 +61,7 @@ class FixedKernel:
         network: nn.Module,
         x: Batch,
         *,
-        kind: str,
+        kind: Literal["traced", "full"],
         from_network: bool,
         options: Mapping[str, Any],
     ):
@@ -73,7 +73,7 @@ class FixedKernel:
         self.outputs = output_count(network, x, **self.options)
         self._snapshot = Snapshot(network)
         self._first_outputs = self._outputs(x[:1])
-        self._first_rows: Tensor | None = None
+        self._first_rows: Tensor  # from `matrix`, which comes before `at`
 
     @property
     def eps(self) -> float:

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
+from finitewidth.common.arrays import Array
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels.trained.batches import Inputs
 from finitewidth.library.fixed_kernel import At
 from finitewidth.library.targets import as_array
 
@@ -40,7 +40,7 @@ def check_symmetric(kernel: Tensor) -> None:
         )
 
 
-def at_given(block: Tensor, return_std: bool, prior_variance: Inputs | None) -> At:
+def at_given(block: Tensor, return_std: bool, prior_variance: Array | None) -> At:
     """Return what predictions at N' inputs need.
 
     Args:

@@ -1,12 +1,13 @@
 """Kernels of described networks at initialisation: one function for all samplers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.kernels.ntk_init.activations import ActivationLike
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.moments import LogMoments, log_moments
 from finitewidth.kernels.ntk_init.phases import border
@@ -55,7 +56,9 @@ def network(
     )
 
 
-def described(init: Initialisation | Sequence[int], activation: Any = "relu") -> Initialisation:
+def described(
+    init: Initialisation | Sequence[int], activation: ActivationLike = "relu"
+) -> Initialisation:
     """Return a network at initialisation, also from a list of all its widths.
 
     The list stands for the network at the border of the phases of ``activation``, without biases.
@@ -75,7 +78,7 @@ def draw_ntk(
     init: Initialisation | Sequence[int],
     inputs: Any = None,
     *,
-    activation: "str | Callable" = "relu",
+    activation: ActivationLike = "relu",
     draws: int = 1000,
     seed: int = 0,
     input_norm2: float = 1.0,
@@ -131,7 +134,7 @@ def draw_ntk(
 def dispersion(
     theta: Any,
     *,
-    activation: "str | Callable" = "relu",
+    activation: ActivationLike = "relu",
     draws: int = 2000,
     estimator: str = "naive",
     seed: int = 0,

@@ -5,13 +5,14 @@ kernel of infinite width, and which step sizes are stable. Whether the kernel th
 during training is another question (``trust``, section 4).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.kernels.ntk_init.activations import ActivationLike
 from finitewidth.kernels.ntk_init.infinite_width import infinite_width_of_gram
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_count
 from finitewidth.kernels.ntk_init.phases import border, phase
@@ -158,7 +159,7 @@ def _percent(value: float, low: float, high: float) -> str:
 def trust_of_law(
     init: Initialisation | Sequence[int],
     *,
-    activation: "str | Callable" = "relu",
+    activation: ActivationLike = "relu",
     input_norm2: float = 1.0,
     draws: int = 2000,
     inputs: Any = 32,
@@ -205,7 +206,7 @@ def trust_of_law(
     )
 
 
-def _name_of(activation: "str | Callable") -> str:
+def _name_of(activation: ActivationLike) -> str:
     if isinstance(activation, str):
         return activation
     return getattr(activation, "__name__", "callable")
@@ -220,7 +221,7 @@ def _depth_over_width(init: Initialisation) -> float:
 
 
 def _largest_steps(
-    inputs: Any, init: Initialisation, activation: Any, input_norm2: float, seed: int
+    inputs: Any, init: Initialisation, activation: ActivationLike, input_norm2: float, seed: int
 ) -> tuple[np.ndarray, int]:
     """Return 2 S / lambda_max of independent networks, sorted, and S.
 
@@ -236,7 +237,7 @@ def _largest_steps(
     return np.sort(steps), len(x)
 
 
-def _border(activation: Any, sigma_b2: float) -> float:
+def _border(activation: ActivationLike, sigma_b2: float) -> float:
     """The sigma_w2 of the border of the phases; nan if there is none."""
     try:
         return border(activation, sigma_b2)

@@ -8,7 +8,7 @@ layers and on which parameters are frozen, but not on the values of its weights.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -20,8 +20,9 @@ from finitewidth.kernels.wide.law import Variance
 from finitewidth.library.fixed_kernel import At, FixedKernel
 from finitewidth.library.snapshot import Snapshot
 
+LimitKind = Literal["wide", "wide_nngp"]
 # what `wide_kernel` calls the kernel of each kind of regression
-LIMITS = {"wide": "ntk", "wide_nngp": "nngp"}
+LIMITS: dict[str, str] = {"wide": "ntk", "wide_nngp": "nngp"}
 EPS = 1e-12  # errors of entries by quadrature, relative
 CHANGED = 1e-6  # difference of a row, relative, from which on the network is another one
 SQUARE = 16  # inputs whose kernel is computed for its diagonal
@@ -75,7 +76,7 @@ class LimitKernel:
 
     eps = EPS
 
-    def __init__(self, network: nn.Module, x: Batch, *, kind: str, law: Law, **budget: int):
+    def __init__(self, network: nn.Module, x: Batch, *, kind: LimitKind, law: Law, **budget: int):
         self.network = network
         self.kind = kind
         self.x = x.map(Tensor.clone)  # the caller may change them in place
@@ -148,7 +149,7 @@ def kernel_of(
     network: nn.Module,
     x: Batch,
     *,
-    kind: str,
+    kind: Literal["traced", "full"] | LimitKind,
     from_network: bool,
     law: Law,
     options: Mapping[str, Any],
@@ -167,7 +168,7 @@ def kernel_of(
         ConfigError: an argument is not for this kind, or is missing.
     """
     law.check_kind(kind)
-    if kind not in LIMITS:
+    if kind == "traced" or kind == "full":
         return FixedKernel(network, x, kind=kind, from_network=from_network, options=options)
     if from_network:
         raise ConfigError(

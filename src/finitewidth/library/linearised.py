@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Literal, Unpack
 
 import torch
 from torch import Tensor, nn
@@ -28,8 +28,8 @@ def linearised(
     x: Inputs,
     y: Array,
     *,
-    loss: str | Loss = "squared",
-    kind: str = "full",
+    loss: Literal["squared", "cross_entropy"] | Loss = "squared",
+    kind: Literal["traced", "full", "wide"] = "full",
     from_network: bool | None = None,
     rate: float | None = None,
     tolerance: float = TOLERANCE,
@@ -143,7 +143,8 @@ class Linearised:
         self._kernel = kernel
         self._targets = targets
         self._one_column = one_column
-        self._loss = LOSSES.get(loss, loss)
+        self._loss = LOSSES[loss] if isinstance(loss, str) else loss
+        self._training: ClosedForm | Flow | Descent
         self._count = len(kernel.x)
         matrix = kernel.matrix()
         start = kernel.start()
@@ -260,7 +261,7 @@ def _squared(outputs: Tensor, targets: Tensor) -> Tensor:
     return (outputs - targets).square().sum() / (2 * len(outputs))
 
 
-LOSSES: dict[Any, Loss] = {
+LOSSES: dict[str, Loss] = {
     "squared": _squared,
     "cross_entropy": nn.functional.cross_entropy,
 }
@@ -270,7 +271,7 @@ def _targets(y: Array, loss: str | Loss, kernel: FixedKernel | LimitKernel) -> T
     """Return targets in the type that the loss needs."""
     count = len(kernel.x)
     outputs = kernel.outputs
-    if callable(loss):
+    if not isinstance(loss, str):
         return _targets_of_function(y, count)
     targets = as_targets(y, count)
     if loss == "squared":

@@ -225,8 +225,8 @@ def trust_of_modules(
     seed: int = 0,
 ) -> NetworkTrust:
     """Compare networks that a function draws with their limit; see `finitewidth.trust`."""
-    argument, width = _checked(make, width, draws, steps, seed)
-    networks = Draws(with_width(make, argument, width) if argument else make, x, seed)
+    sized = _checked(make, width, draws, steps, seed)
+    networks = Draws(with_width(make, *sized) if sized else make, x, seed)
     limit, no_limit = networks.limit(sigma_w2, sigma_b2)
     drawn = networks.kernels(draws, min(draws, EIGENVALUE_DRAWS))
     diagonals = np.diagonal(drawn.kernels, axis1=1, axis2=2)  # (draws, N)
@@ -238,14 +238,12 @@ def trust_of_modules(
         over_limit = mean_interval((diagonals / np.diagonal(limit)).mean(axis=1))
         distances = distances_of(drawn.kernels, limit)
         distance = median_interval(distances)
-        if argument and width is not None:
-            growth, slope = growth_of(
-                make, argument, width, networks, sigma_w2, sigma_b2, distances
-            )
+        if sized:
+            growth, slope = growth_of(make, *sized, networks, sigma_w2, sigma_b2, distances)
     return NetworkTrust(
         inputs=len(networks.x),
         draws=draws,
-        width=width,
+        width=sized[1] if sized else None,
         no_limit=no_limit,
         limit=limit,
         diagonals=diagonals,
@@ -270,15 +268,15 @@ def _dispersion(diagonals: np.ndarray, seed: int) -> Dispersion:
         standard_error=ratio["standard_error"],
         low=ratio["low"],
         high=ratio["high"],
-        draws=ratio["draws"],
-        enough=ratio["enough"],
+        draws=int(ratio["draws"]),
+        enough=int(ratio["enough"]),
     )
 
 
 def _checked(
     make: Make, width: int | None, draws: int, steps: int, seed: int
-) -> tuple[str | None, int | None]:
-    """Check arguments; return the argument of the function that is its width, and the width."""
+) -> tuple[str, int] | None:
+    """Check arguments; return the argument that is the width, and the width, if it has one."""
     checked_count("draws", draws, FEWEST)
     checked_count("steps", steps)
     checked_count("seed", seed, 0)
@@ -286,7 +284,7 @@ def _checked(
         raise ConfigError(
             "make_network: it is a module; give a function that makes one with new weights"
         )
-    argument, width = width_argument(make, width)
-    if width is not None:
-        checked_count("width", width, 2)
-    return argument, width
+    sized = width_argument(make, width)
+    if sized:
+        checked_count("width", sized[1], 2)
+    return sized

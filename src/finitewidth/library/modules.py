@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import torch
 from torch import Tensor, nn
@@ -95,7 +95,7 @@ def cross_kernel(
     x: Inputs,
     other: Inputs,
     *,
-    kind: str = "traced",
+    kind: Literal["traced", "full"] = "traced",
     **options: Unpack[Options],
 ) -> Tensor:
     """Compute the tangent kernel between two sets of inputs, such as test and training inputs.

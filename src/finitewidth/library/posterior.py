@@ -33,6 +33,7 @@ def posterior_variances(at: At, cholesky: Tensor) -> Tensor:
     Returns:
         Theta(x, x) - Theta(x, X) (Theta(X, X) + ridge)^-1 Theta(X, x), (N',).
     """
+    assert at.variances is not None
     explained = torch.linalg.solve_triangular(cholesky, at.block.mT, upper=False)
     return (at.variances - explained.square().sum(0)).clamp_min(0)
 
@@ -51,6 +52,8 @@ def ensemble_variances(at: At, weights: Tensor, start_covariance: Tensor) -> Ten
     Returns:
         (N',).
     """
+    assert at.variances is not None
+    assert at.start_block is not None
     across = at.start_block.mT  # K(X, x), (N, N')
     changes = (weights * (start_covariance @ weights - 2 * across)).sum(0)
     return (at.variances + changes).clamp_min(0)

@@ -1,7 +1,7 @@
 """Regression with the tangent kernel of the user's own network, as an estimator of scikit-learn."""
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 import sklearn.exceptions
@@ -11,29 +11,31 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 from torch import Tensor, nn
 
+from finitewidth.common.arrays import Array
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_number
 from finitewidth.kernels.trained import DEFAULT_BUDGET
 from finitewidth.kernels.trained.batches import Batch, Inputs, as_batch, is_several
+from finitewidth.kernels.trained.counted import Chosen
 from finitewidth.kernels.trained.inputs import check_tensor
-from finitewidth.kernels.trained.interface import Chosen
 from finitewidth.kernels.wide.law import Variance
-from finitewidth.library.fixed_kernel import At, as_outputs, as_rows
+from finitewidth.library.fixed_kernel import At, FixedKernel, as_outputs, as_rows
 from finitewidth.library.given_kernel import at_given, check_symmetric, refuse_unused
-from finitewidth.library.limit_kernel import LIMITS, Law, kernel_of
+from finitewidth.library.limit_kernel import Law, LimitKernel, kernel_of
 from finitewidth.library.posterior import ensemble_variances, factor, in_range, posterior_variances
 from finitewidth.library.targets import as_array, as_targets, check_columns, finite, like_inputs
 
 # Options of the kernels; those at their defaults are not passed on.
 OPTIONS = {"of": None, "parameters": None, "budget": DEFAULT_BUDGET, "check": True}
-KINDS = ("traced", "full", *LIMITS, "precomputed")
+KernelKind = Literal["traced", "full", "wide", "wide_nngp", "precomputed"]
+KINDS = get_args(KernelKind)
 
 
-class NotFittedError(ConfigError, sklearn.exceptions.NotFittedError):
+class NotFittedError(ConfigError, sklearn.exceptions.NotFittedError):  # type: ignore[misc]  # no types
     """`KernelRegression.predict` was called before `KernelRegression.fit`."""
 
 
-class KernelRegression(RegressorMixin, BaseEstimator):
+class KernelRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # no types
     """Predictions of the linearised network, trained to the end on squared errors.
 
     f(x) = f_0(x) + Theta(x, X) (Theta(X, X) + ridge)^-1 (y - f_0(X)), where f_0 is the network.
@@ -103,7 +105,7 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         self,
         network: nn.Module | None = None,
         *,
-        kind: str = "traced",
+        kind: KernelKind = "traced",
         ridge: float = 0.0,
         from_network: bool = False,
         of: Callable[..., Any] | None = None,
@@ -126,7 +128,7 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         self.sigma_b2 = sigma_b2
         self.parametrisation = parametrisation
 
-    def fit(self, X: Inputs, y: Inputs) -> Self:
+    def fit(self, X: Inputs, y: Array) -> Self:
         """Solve for the coefficients.
 
         Args:
@@ -142,18 +144,29 @@ class KernelRegression(RegressorMixin, BaseEstimator):
                 symmetric, or the kernel is singular and ``ridge`` is 0.
         """
         self._check_arguments()
-        x = self._inputs(X, reset=True)
-        targets = as_targets(y, len(x)).to(x.device)
-        theta, start = self._kernel_and_start(x, targets)
-        residual = targets.reshape(len(x), -1).double() - start
+        theta: Tensor
+        start: Tensor | float
+        if self.kind == "precomputed":
+            given = self._given_kernel(X, reset=True)
+            targets = as_targets(y, len(given)).to(given.device)
+            check_symmetric(given)
+            theta = given.double()
+            start = 0.0
+        else:
+            x = as_batch(self._module(), self._inputs(X, reset=True), "X")
+            targets = as_targets(y, len(x)).to(x.device)
+            kernel = self._kernel_of(x, targets)
+            theta = kernel.matrix()
+            start = kernel.start()
+        residual = targets.reshape(len(targets), -1).double() - start
         self._factor = factor(theta, self.ridge)
         right = as_rows(residual, self.kind)
         solved = in_range(torch.cholesky_solve(right, self._factor), "coefficients")
-        self.coefficients_ = as_outputs(solved, len(x), self.kind).reshape(targets.shape)
+        self.coefficients_ = as_outputs(solved, len(targets), self.kind).reshape(targets.shape)
         return self
 
     def predict(
-        self, X: Inputs, return_std: bool = False, *, prior_variance: Inputs | None = None
+        self, X: Inputs, return_std: bool = False, *, prior_variance: Array | None = None
     ) -> Any:
         """Return predictions (N', C) or (N',), as the targets are.
 
@@ -196,7 +209,7 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         mean = like_inputs(X, prediction.reshape(shape))
         if not return_std:
             return mean
-        if self.kind == "wide":
+        if self.kind == "wide" and isinstance(self._kernel, LimitKernel):
             weights = torch.cholesky_solve(at.block.mT, self._factor)  # (N, N')
             variances = ensemble_variances(at, weights, self._kernel.start_covariance)
         else:
@@ -204,7 +217,7 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         deviations = as_outputs(variances.sqrt()[:, None], at.count, self.kind)
         return mean, like_inputs(X, deviations.expand_as(change).reshape(shape))
 
-    def score(self, X: Inputs, y: Inputs, sample_weight: np.ndarray | None = None) -> float:
+    def score(self, X: Inputs, y: Array, sample_weight: np.ndarray | None = None) -> float:
         """Return the coefficient of determination R^2 of the predictions, the mean over columns.
 
         Args:
@@ -237,11 +250,7 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         checked_choice("kind", self.kind, KINDS)
         checked_number("ridge", self.ridge)
         if self.kind != "precomputed":
-            if not isinstance(self.network, nn.Module):
-                raise ConfigError(
-                    f"network: {type(self.network).__name__} must be a torch module; leave it out "
-                    "only with kind='precomputed'"
-                )
+            self._module()
             return
         self._law().check_kind(self.kind)
         unused = []
@@ -250,6 +259,15 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         if self.from_network:
             unused.append("from_network")
         refuse_unused([*unused, *self._options()])
+
+    def _module(self) -> nn.Module:
+        """Return the network, which every kind but "precomputed" needs."""
+        if not isinstance(self.network, nn.Module):
+            raise ConfigError(
+                f"network: {type(self.network).__name__} must be a torch module; leave it out "
+                "only with kind='precomputed'"
+            )
+        return self.network
 
     def _law(self) -> Law:
         return Law(self.sigma_w2, self.sigma_b2, self.parametrisation)
@@ -263,11 +281,15 @@ class KernelRegression(RegressorMixin, BaseEstimator):
                 options[name] = value
         return options
 
-    def _inputs(self, X: Inputs, *, reset: bool) -> Batch | Tensor:
-        """Return inputs as a batch, and a precomputed kernel as a tensor; ``reset`` when fitting.
+    def _given_kernel(self, X: Inputs, *, reset: bool) -> Tensor:
+        """Return a precomputed kernel as a tensor; ``reset`` when fitting."""
+        given = self._inputs(X, reset=reset)
+        return finite(given if isinstance(given, Tensor) else torch.tensor(given), "X")
 
-        A prediction takes arrays with the type that the network had at the fit, so that they stay
-        arrays here.
+    def _inputs(self, X: Inputs, *, reset: bool) -> Any:
+        """Return inputs as scikit-learn has checked them; ``reset`` when fitting.
+
+        Arrays stay arrays: a prediction takes them with the type that the network had at the fit.
         """
         given: Any = X.detach() if isinstance(X, Tensor) else X
         if isinstance(X, Tensor):
@@ -279,19 +301,13 @@ class KernelRegression(RegressorMixin, BaseEstimator):
                 given = validate_data(self, X, reset=reset, allow_nd=True)
         except ValueError as error:
             raise ConfigError(str(error)) from error
-        if self.kind == "precomputed":
-            return finite(given if isinstance(given, Tensor) else torch.tensor(given), "X")
-        return as_batch(self.network, given, "X") if reset else given
+        return given
 
-    def _kernel_and_start(
-        self, x: Batch | Tensor, targets: Tensor
-    ) -> tuple[Tensor, Tensor | float]:
-        """Return the kernel of the training inputs, and f_0; keep what predictions need."""
-        if self.kind == "precomputed":
-            check_symmetric(x)
-            return x.double(), 0.0
+    def _kernel_of(self, x: Batch, targets: Tensor) -> FixedKernel | LimitKernel:
+        """Return the kernel of the training inputs; keep what predictions need."""
+        assert self.kind != "precomputed"
         kernel = kernel_of(
-            self.network,
+            self._module(),
             x,
             kind=self.kind,
             from_network=self.from_network,
@@ -304,13 +320,13 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         self._kernel = kernel
         self.x_ = kernel.x.given()
         self.n_outputs_ = kernel.outputs
-        return kernel.matrix(), kernel.start()
+        return kernel
 
-    def _at(self, X: Inputs, return_std: bool, prior_variance: Inputs | None) -> At:
+    def _at(self, X: Inputs, return_std: bool, prior_variance: Array | None) -> At:
         """Return what predictions at inputs need."""
         if self.kind != "precomputed":
             if prior_variance is not None:
                 raise ConfigError("prior_variance: it is for kind='precomputed'; leave it out")
             return self._kernel.at(self._inputs(X, reset=False), variances=return_std)
-        block = self._inputs(X, reset=False).double()
+        block = self._given_kernel(X, reset=False).double()
         return at_given(block, return_std, prior_variance)

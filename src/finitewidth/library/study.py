@@ -333,10 +333,10 @@ class _TrainingRecord:
 
     def _add_losses(self, step: int) -> None:
         row: dict[str, Any] = {"step": step}
-        for split in ("train", "test"):
-            pair = getattr(self.images, split)
+        for split, pair in (("train", self.images.train), ("test", self.images.test)):
             if pair:
-                loss, accuracy = loss_and_accuracy(self.network, *pair, self.loss)
+                x, labels = pair
+                loss, accuracy = loss_and_accuracy(self.network, x, labels, self.loss)
                 row[f"{split}_loss"] = loss
                 row[f"{split}_accuracy"] = accuracy
         user_network.forget(self.network)  # losses are computed without gradients

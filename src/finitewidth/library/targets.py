@@ -1,6 +1,7 @@
 """Targets of regressions, as users give them."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import torch
@@ -52,7 +53,7 @@ def finite(values: Tensor, name: str) -> Tensor:
     return values
 
 
-def as_array(values: Tensor | np.ndarray | list) -> np.ndarray:
+def as_array(values: Array) -> np.ndarray:
     """Return a tensor on any device, an array or lists as an array."""
     if isinstance(values, Tensor):
         return values.detach().cpu().numpy()
@@ -61,9 +62,11 @@ def as_array(values: Tensor | np.ndarray | list) -> np.ndarray:
 
 def like_inputs(x: Inputs, values: Tensor) -> Tensor | np.ndarray:
     """Return values as a tensor or an array, as the inputs are."""
-    members = [x]
-    if is_several(x):
-        members = list(x.values() if isinstance(x, Mapping) else x)
+    members: list[Any] = [x]
+    if isinstance(x, Mapping):
+        members = list(x.values())
+    elif isinstance(x, tuple) and is_several(x):
+        members = list(x)
     tensors = any(isinstance(member, Tensor) for member in members)
     return values if tensors else values.cpu().numpy()
 

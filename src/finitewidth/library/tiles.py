@@ -45,7 +45,6 @@ def tiled_kernel(
     x: Inputs,
     *,
     tile: int = TILE,
-    budget: int = BUDGET,
     folder: str | Path | None = None,
     progress: bool = True,
     **options: Unpack[Options],
@@ -64,12 +63,11 @@ def tiled_kernel(
         network: a torch module in eval mode; see `traced_kernel`.
         x: inputs, (N, ...), as for `traced_kernel`.
         tile: number of inputs of a block.
-        budget: bytes for temporary arrays.
         folder: where to write the tiles and the result, ``kernel.npy``; None to compute in memory.
             A folder belongs to one kernel: the same parameters, buffers, inputs, options and
             version of the kernels. Only ``budget`` may change.
         progress: whether a bar is shown.
-        **options: those of `traced_kernel`.
+        **options: those of `traced_kernel`; ``budget`` is 1.5 GiB by default.
 
     Returns:
         Float64, (N, N), on the CPU, exactly symmetric. With ``folder`` its memory is the file: only
@@ -88,7 +86,7 @@ def tiled_kernel(
         tensor([[2., 1.],
                 [1., 2.]], dtype=torch.float64)
     """
-    options["budget"] = budget
+    options.setdefault("budget", BUDGET)
     check_options(network, options)
     x = as_batch(network, x)
     parts = checked_blocks(len(x), tile)
@@ -221,7 +219,7 @@ def _digest(tensors: Iterable[tuple[Any, Tensor]]) -> str:
     for name, tensor in tensors:
         digest.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}\n".encode())
         numbers = tensor.detach().cpu().contiguous().flatten()
-        digest.update(numbers.view(torch.uint8).numpy())
+        digest.update(numbers.view(torch.uint8).numpy().data)
     return digest.hexdigest()
 
 

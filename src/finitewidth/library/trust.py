@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.kernels.ntk_init.activations import ActivationLike
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.library.law_trust import Trust, trust_of_law
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def trust(
     init: Initialisation | Sequence[int],
     *,
-    activation: "str | Callable" = "relu",
+    activation: ActivationLike = "relu",
     input_norm2: float = 1.0,
     draws: int = 2000,
     inputs: Any = 32,

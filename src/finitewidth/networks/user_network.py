@@ -29,7 +29,9 @@ Shape = tuple[int, ...]
 class Arguments(Protocol):
     """Inputs of a network that takes several, as `finitewidth.kernels.trained.batches.Batch`."""
 
-    tensors: "tuple[Tensor, ...]"
+    @property
+    def tensors(self) -> "tuple[Tensor, ...]":
+        """Return one tensor (N, ...) for each argument."""
 
     def passed_to(self, function: Callable[..., Any]) -> Any:
         """Call a function with these inputs."""
@@ -89,7 +91,7 @@ class UserNetwork:
 
         return checked
 
-    def _function_of(self, module: ModuleType) -> Callable:
+    def _function_of(self, module: ModuleType) -> Callable[..., Any]:
         """Return the function from the module of the executed file."""
         members = vars(module)
         if self.function in members:
@@ -238,7 +240,9 @@ def placed(network: "nn.Module", x: "Tensor | Arguments") -> "nn.Module":
 
 def _tensors_of(x: "Tensor | Arguments") -> "tuple[Tensor, ...]":
     """Return the tensors of one input, or of several."""
-    return getattr(x, "tensors", (x,))
+    import torch
+
+    return (x,) if isinstance(x, torch.Tensor) else x.tensors
 
 
 def check(network: "nn.Module", x: "Tensor | Arguments", classes: int) -> None:
