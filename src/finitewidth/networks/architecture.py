@@ -60,7 +60,7 @@ class Architecture:
         self._check_choice("init", INITS)
 
     def _check_integers(self, name: str, numbers: Sequence[Any]) -> None:
-        if not all(isinstance(number, Integral) and number >= 1 for number in numbers):
+        if not all(isinstance(number, Integral) and int(number) >= 1 for number in numbers):
             raise ConfigError(f"{name}: {getattr(self, name)!r} must be integers of at least 1")
 
     def _check_choice(self, name: str, allowed: Sequence[str]) -> None:
@@ -130,7 +130,7 @@ def layers_of(
         channels = fan_out
     if architecture.channels and architecture.global_average_pooling:
         fan_in = channels
-        reduce = "average"
+        reduce: str | None = "average"
     else:
         fan_in = height * width * channels
         reduce = "flatten"

@@ -138,6 +138,7 @@ def _forward(
         if given is not None:
             z_value = q * _as_factors(given[number], q.detach())
         elif gating.source == "feature":
+            assert feature is not None
             q_feature = preactivation(layer, number, feature, z_feature)
             gates = gate(q_feature, gating)
             # hidden units of a feature network: ReLU (NPF), or q times gates (DGN Table 2)

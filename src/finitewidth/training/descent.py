@@ -69,7 +69,7 @@ class _DescentRun(Training):
     def __init__(self, state: DescentState, title: str) -> None:
         self.title = title
         self.total = state.plan.steps * state.initial.count
-        self.state = state
+        self.descent = state
         self._phases = PHASES[state.plan.mode]
         self._phase = 0  # index of the present phase
         self._gradients = 0  # of each network since the phase began
@@ -79,11 +79,11 @@ class _DescentRun(Training):
     @property
     def done(self) -> int:
         """Steps that all networks together have made."""
-        return self.state.steps_done()
+        return self.descent.steps_done()
 
     def measure(self) -> None:
         """Take account of the losses, until no network leaves; begin the next phase after that."""
-        state = self.state
+        state = self.descent
         while state.active.size or self._phase + 1 < len(self._phases):
             if not state.active.size:
                 self._begin_next_phase()
@@ -104,18 +104,20 @@ class _DescentRun(Training):
         self._gradients = 0
         self._method = None
         self._passes = None
-        self.state.begin_phase(self._phases[self._phase])
+        self.descent.begin_phase(self._phases[self._phase])
 
     def _method_of_phase(self) -> GradedSteps | Flow:
         phase = self._phases[self._phase]
         if phase == "flow":
-            return Flow(self.state)
-        until = self.state.plan.flow_from if phase == "start" else None
-        return GradedSteps(self.state, until)
+            return Flow(self.descent)
+        until = self.descent.plan.flow_from if phase == "start" else None
+        return GradedSteps(self.descent, until)
 
     def step(self) -> None:
         """Compute a gradient of each network that descends now, and move it."""
-        state = self.state
+        assert self._method is not None  # `measure` comes first
+        assert self._passes is not None
+        state = self.descent
         tracked = self._method.tracked
         if tracked and self._gradients % tracked == 0:
             state.measure_slope(self._passes, np.arange(state.active.size), 1)
@@ -125,7 +127,7 @@ class _DescentRun(Training):
 
     def result(self) -> dict[str, Any]:
         """Return the entries of `Descent`."""
-        state = self.state
+        state = self.descent
         state.ends.sort(key=lambda row: row["replica"])
         state.snapshots.sort(key=lambda row: (row["replica"], row["time"]))
         return {"snapshots": state.snapshots, "ends": state.ends}
@@ -135,14 +137,14 @@ class _DescentRun(Training):
         return {
             "phase": self._phase,
             "gradients": self._gradients,
-            "state": self.state.checkpoint(),
+            "state": self.descent.checkpoint(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Bring the run into a state that `checkpoint` returned."""
         self._phase = state["phase"]
         self._gradients = state["gradients"]
-        self.state.restore(state["state"])
+        self.descent.restore(state["state"])
 
 
 def largest_eigenvalues(stack: FullyConnected, x: Tensor, y: Tensor) -> np.ndarray:

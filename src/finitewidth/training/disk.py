@@ -49,9 +49,11 @@ def of_training(run: TrainingRun, source: Source) -> Disk:
 
 def _parameters(run: TrainingRun, source: Source) -> tuple[int, int]:
     """Return the numbers of parameters of a value network, and of its output layer."""
+    assert source.shape is not None
     height, width, channels = source.shape
     pool = run.data.pool
     outputs = 1 if run.data.classes else source.classes
+    assert outputs is not None
     layers = layers_of(run.architecture, (height // pool, width // pool, channels), outputs)
     counts = [_parameter_count(layer) for layer in layers]
     return sum(counts), counts[-1]

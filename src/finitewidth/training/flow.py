@@ -16,7 +16,7 @@ whole numbers, so that clocks stay whole. Stages are kept as differences from th
 stages of float32 weights would lose the small changes of late times.
 """
 
-from functools import cache
+from functools import cache, reduce
 from math import acosh, cosh, sinh, sqrt
 
 import numpy as np
@@ -233,5 +233,6 @@ class Flow:
 
 def _norms(tensors: list[Tensor]) -> np.ndarray:
     """Return the norm of all tensors (R, ...) of a network together, (R,) in float64."""
-    squares = sum(tensor.flatten(1).double().square().sum(dim=1) for tensor in tensors)
-    return np.array([sqrt(value) for value in squares.tolist()])
+    squares = [tensor.flatten(1).double().square().sum(dim=1) for tensor in tensors]
+    total = reduce(torch.add, squares)
+    return np.array([sqrt(value) for value in total.tolist()])

@@ -146,12 +146,13 @@ class _Adam(Training):
         self.times = times
         self.observe = observe
         self.passes = Passes(stack, x, y)
-        for tensor in stack.parameters:
-            tensor.grad = torch.empty_like(tensor)
+        self.gradients = [torch.empty_like(tensor) for tensor in stack.parameters]
+        for tensor, gradient in zip(stack.parameters, self.gradients, strict=True):
+            tensor.grad = gradient
 
     def step(self) -> None:
         self.passes.forward()
-        self.passes.gradient(out=[tensor.grad for tensor in self.weights])
+        self.passes.gradient(out=self.gradients)
         self.optimiser.step()
         self.state.done += 1
 

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from finitewidth.kernels.ntk_init.activations import activation_of
 from finitewidth.kernels.trained import FullyConnected
 from finitewidth.networks.weights import generator
 
@@ -93,7 +94,7 @@ class Passes:
 
     def __init__(self, stack: FullyConnected, x: Tensor, y: Tensor, gates: Gates = "own"):
         self.stack = stack
-        self.relu = stack.activation.name == "relu"
+        self.relu = activation_of(stack.activation).name == "relu"
         self.samples = x.shape[-2]
         like = stack.weights[0]
         self.targets = y.to(like)

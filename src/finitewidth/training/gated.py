@@ -50,13 +50,13 @@ class GatedStack:
 
     def trained(self) -> list[Tensor]:
         """Return the tensors that training changes, in a fixed order."""
-        tensors = []
+        tensors: list[Tensor] = []
         if "value" in self.learns:
             tensors += self.value.values()
         if "output" in self.learns:
             prefix = f"{len(self.layers) - 1}."
             tensors += [self.value[name] for name in self.value if name.startswith(prefix)]
-        if "feature" in self.learns:
+        if self.feature is not None and "feature" in self.learns:
             tensors += self.feature.values()
         return tensors
 
@@ -71,8 +71,9 @@ class GatedStack:
         They take a third to a half of a step of networks with frozen gates, and need to be computed
         only once. None if gates are learnt or soft, or take more than `GATES_AT_MOST` bytes.
         """
-        frozen = self.gating.source == "feature" and "feature" not in self.learns
-        if not frozen or self.gating.beta is not None or not len(x):
+        if self.feature is None or "feature" in self.learns:
+            return None
+        if self.gating.beta is not None or not len(x):
             return None
         inputs = x.expand(len(self.spoilt), *x.shape)  # (R, n, …)
         gates_of_one = hard_gates(self.layers, self.feature, inputs[:, :1])
@@ -108,15 +109,17 @@ def build_stack(run: TrainingRun, images: Images, earlier: Trained | None = None
         stream = generator(replica.name, "value weights")
         value = initial_weights(layers, run.architecture.init, stream)
         values.append(value)
-        features.append(_feature_start(run, replica, layers, value, earlier))
-    has_features = features[0] is not None
+        feature = _feature_start(run, replica, layers, value, earlier)
+        if feature is not None:  # the same for all replicas
+            features.append(feature)
+    spoilt = [not _is_finite(feature) for feature in features]
     stack = GatedStack(
         layers=layers,
         gating=_gating(run, device),
         value=_on(device, stacked(values)),
-        feature=_on(device, stacked(features)) if has_features else None,
+        feature=_on(device, stacked(features)) if features else None,
         learns=run.replicas[0].gate_regime.learns,
-        spoilt=tuple(has_features and not _is_finite(weights) for weights in features),
+        spoilt=tuple(spoilt or [False] * len(run.replicas)),
     )
     for tensor in stack.trained():
         tensor.requires_grad_()
@@ -131,12 +134,16 @@ def _is_finite(weights: Weights) -> bool:
 def _gating(run: TrainingRun, device: torch.device) -> Gating:
     """Return the gating of the stack; beta or eps is a float64 tensor (R,) if it differs."""
     gatings = [replica.gate_regime.gating for replica in run.replicas]
-    differing = {}
-    for name in ("beta", "eps"):
-        numbers = [getattr(gating, name) for gating in gatings]
-        if len(set(numbers)) > 1:
-            differing[name] = torch.tensor(numbers, dtype=torch.float64, device=device)
-    return replace(gatings[0], **differing)
+    beta = _of_stack([gating.beta for gating in gatings], device)
+    eps = _of_stack([gating.eps for gating in gatings], device)
+    return replace(gatings[0], beta=beta, eps=eps)
+
+
+def _of_stack(numbers: list[Any], device: torch.device) -> Any:
+    """Return the number of all replicas, or a tensor (R,) if they differ."""
+    if len(set(numbers)) == 1:
+        return numbers[0]
+    return torch.tensor(numbers, dtype=torch.float64, device=device)
 
 
 def _on(device: torch.device, weights: Weights) -> Weights:
@@ -163,6 +170,7 @@ def _feature_start(
     if start == "value":
         return {name: value[name].clone() for name in names}
     # those of the earlier training with the same seed and its best step size
+    assert earlier is not None
     number = replica_number(earlier.history, replica.seed)
     weights = {}
     for name in names:

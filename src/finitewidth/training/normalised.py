@@ -143,13 +143,13 @@ class _Training(EpochTraining):
         self.schedule = Schedule(plan.decay_rate_at, self.total)
         self.rates = torch.tensor(plan.rates, dtype=torch.float64)
         self.factor: float | None = None  # of the present rates
-        self.scaled_rates: Tensor | None = None  # times this factor, on the device
+        self.scaled_rates = self.rates  # times this factor, on the device
 
     def _draw_batches(self, epoch: int) -> Sequence[Tensor]:
         """Return the indices of the images of each batch, (b,), the same for all networks."""
         words = (self.plan.order, "batches", epoch)
         batches = epoch_batches(self.by_class, self.plan.batch_per_class, words)
-        return batches.to(self.images.train_x.device)
+        return batches.to(self.images.train_x.device).unbind()
 
     def _step(self, batch: Tensor) -> None:
         """Take one step of every network on the same batch, of image indices (b,)."""

@@ -10,6 +10,7 @@ from torch import Tensor
 # the defaults of Keras, which the authors used
 KERAS_EPSILON = 1e-7
 KERAS_RHO = 0.9
+Tensors = list[Tensor] | tuple[Tensor, ...]  # what torch takes and returns
 FLOATS_IN_CACHE_LINE = 16  # unit in which torch divides a fused step among threads
 
 
@@ -88,15 +89,17 @@ class NesterovSGD:
     ):
         """Start with velocities 0; the decay is that of all replicas or of each, (R,)."""
         self._weights = [tensor.detach() for tensor in parameters.values()]
-        self._velocities = [torch.zeros_like(tensor) for tensor in self._weights]
+        self._velocities: Tensors = [torch.zeros_like(tensor) for tensor in self._weights]
         self._momentum = momentum
-        self._decay = decay
         self._decayed = []  # numbers of the tensors on which the decay acts
         if decay:
             axes = [weight.dim() for weight in self._weights]
             self._decayed = [number for number, count in enumerate(axes) if count > 2]
+        self._decay = 0.0  # of all replicas
         self._decays: list[Tensor] | None = None  # for each of them, if replicas differ
-        if not isinstance(decay, float | int):
+        if isinstance(decay, float | int):
+            self._decay = decay
+        else:
             decays = torch.tensor(decay, dtype=torch.float64).to(self._weights[0])
             self._decays = [_by_replica(decays, self._weights[n]) for n in self._decayed]
 
@@ -121,11 +124,11 @@ class NesterovSGD:
         rates_of_tensors = [_by_replica(rates, step) for step in steps]
         torch._foreach_addcmul_(self._weights, steps, rates_of_tensors, value=-1)
 
-    def state_dict(self) -> dict[str, list[Tensor]]:
+    def state_dict(self) -> dict[str, Tensors]:
         """Return the velocities, for a checkpoint."""
         return {"velocities": self._velocities}
 
-    def load_state_dict(self, state: dict[str, list[Tensor]]) -> None:
+    def load_state_dict(self, state: dict[str, Tensors]) -> None:
         """Restore what `state_dict` returned, on the device of the weights."""
         # not copied into the old ones: another order in memory could change the last bits of steps
         self._velocities = state["velocities"]

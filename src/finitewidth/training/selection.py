@@ -1,6 +1,6 @@
 """Choice of epochs and step sizes by accuracy. Does not import torch."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -24,7 +24,7 @@ def chosen_step_sizes(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     return best.reindex(history["regime"].unique()).to_dict()
 
 
-def replica_number(rows: list[Mapping[str, Any]], seed: int) -> int:
+def replica_number(rows: Sequence[Mapping[str, Any]], seed: int) -> int:
     """Return the index in a stack of one regime of the replica with a seed and the best step size.
 
     ``rows`` are the history of the stack, in the order written.

@@ -118,7 +118,7 @@ class FullyConnected:
             [t.to(dtype or t.dtype, copy=True).contiguous() for t in self.parameters]
         )
 
-    def select(self, places: Sequence[int]) -> "FullyConnected":
+    def select(self, places: Sequence[int] | np.ndarray) -> "FullyConnected":
         """Return a copy of the networks at some places of a stack, in that order."""
         index = torch.as_tensor(places, dtype=torch.int64, device=self.weights[0].device)
         return self.with_parameters([t.index_select(0, index) for t in self.parameters])

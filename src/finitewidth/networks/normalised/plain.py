@@ -13,7 +13,7 @@ import torch.nn.functional as F  # noqa: N812  (the usual name in torch code)
 from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.networks.normalised.specs import POOL, Network, block_channels, feature_count
+from finitewidth.networks.normalised.specs import Network, block_channels, feature_count
 from finitewidth.networks.weights import generator
 
 Parts = Iterator[tuple[str, nn.Module]]
@@ -108,7 +108,7 @@ def _vgg(network: Network, shape: tuple[int, int, int]) -> Parts:
     convolutions = 0
     pools = 0
     for entry in network.convolutions:
-        if entry == POOL:
+        if isinstance(entry, str):  # POOL
             pools += 1
             yield f"pool{pools}", nn.MaxPool2d(2)
             height, width = _halved(height, width, network, shape)

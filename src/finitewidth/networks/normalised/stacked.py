@@ -73,7 +73,7 @@ class StackedNetwork:
 
     def _step(self, module: nn.Module, name: str) -> Step:
         """Return the stacked form of one module."""
-        simple = {
+        simple: dict[type[nn.Module], Step] = {
             nn.ReLU: F.relu_,
             nn.Identity: lambda x: x,
             nn.MaxPool2d: lambda x: F.max_pool2d(x, 2),
@@ -87,10 +87,15 @@ class StackedNetwork:
         if isinstance(module, nn.Sequential):
             return self._sequence(module, name)
         if isinstance(module, plain.ResidualBlock):
-            return partial(self._residual_block, **self._parts(module, name))
+            parts = self._parts(module, name)
+            return lambda x: self._residual_block(x, **parts)
         if isinstance(module, plain.DenseLayer):
-            return partial(self._dense_layer, **self._parts(module, name))
-        layers = {nn.Conv2d: self._convolution, nn.Linear: self._dense}
+            parts = self._parts(module, name)
+            return lambda x: self._dense_layer(x, **parts)
+        layers: dict[type[nn.Module], Callable[..., Tensor]] = {
+            nn.Conv2d: self._convolution,
+            nn.Linear: self._dense,
+        }
         layer = layers.get(type(module), self._normalised)
         return partial(layer, name=name, module=module)
 
@@ -144,6 +149,7 @@ class StackedNetwork:
 
     def _normalised(self, x: Tensor, name: str, module: nn.BatchNorm1d | nn.BatchNorm2d) -> Tensor:
         """Normalise (b, R·C, H, W) over b, H, W, or (R, n, b) over b."""
+        assert module.momentum is not None
         images = x.dim() == 4
         result = F.batch_norm(
             x if images else x.reshape(1, -1, x.shape[-1]),
