@@ -200,7 +200,7 @@ def errors(
     without_marks = {depth: look | {"marker": ""} for depth, look in look_of.items()}
     curves(axis, recursion, "step", mean, without_marks, LINES[RECURSION])
     curves(axis, descent, "step", mean, look_of, LINES[DESCENT], thick)
-    if mean in GEOMETRIC:
+    if mean in GEOMETRIC.names:
         for depth, look in look_of.items():
             curve = descent[descent["depth"] == depth].sort_values("step")
             style.band(axis, curve["step"], curve["lowest"], curve["highest"], look["color"])
