@@ -96,9 +96,9 @@ def _rows(run: RunState, lines: Sequence[Line]) -> list["Row"]:
         left = time_left(line.left) if line.left else ""
         rows.append(Row(f"{line.job}: {line.doing()}", _share(line), left))
     rows += [Row(text, 0.0, "") for text in _more(lines)]
-    left = run.left()
-    share = run.elapsed / max(run.elapsed + left, 1e-9)
-    rows.append(Row(f"{len(run.done)} of {len(run.steps)} jobs", share, time_left(left)))
+    seconds = run.left()
+    share = run.elapsed / max(run.elapsed + seconds, 1e-9)
+    rows.append(Row(f"{len(run.done)} of {len(run.steps)} jobs", share, time_left(seconds)))
     return rows
 
 

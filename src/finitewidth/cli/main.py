@@ -1,6 +1,7 @@
 """The command line: its commands, and their exit status."""
 
 import contextlib
+import io
 import os
 import signal
 import sys
@@ -49,7 +50,7 @@ app = App(
     version_flags=("--version",),
     default_parameter=Parameter(negative=(), show_default=_default),
 )
-RAISES = {"exit_on_error": False, "print_error": False}  # so that `main` writes the message
+RAISES: dict[str, Any] = {"exit_on_error": False, "print_error": False}  # `main` writes the message
 app.command(running.make, name="run")
 app.command(running.report)
 app.command(show.show)
@@ -69,7 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     for stream in (sys.stdout, sys.stderr):  # an ASCII terminal shows \u00d7 for a times sign
         with contextlib.suppress(OSError):  # a stream that has been written to stays as it is
-            stream.reconfigure(errors="backslashreplace")
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
     words = list(sys.argv[1:] if arguments is None else arguments)
     end = words.index("--") if "--" in words else len(words)
     more = words[end + 1 :]

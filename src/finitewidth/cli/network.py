@@ -110,4 +110,5 @@ def dataset_of(images: Path | None, data: str | None, settings: Mapping[str, Any
 
     if images:
         return build_dataset(name_of(images), {**settings, "images": str(images)})
+    assert data is not None
     return build_dataset(data, settings)

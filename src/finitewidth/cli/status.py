@@ -24,6 +24,7 @@ def lines(folder: str, now: float) -> list[str]:
         return [f"{folder}: nothing is running"]
     texts = []
     for run in runs:
+        assert run.left is not None  # as that of a job may be
         left = time_left(_left(run.left, run, now))
         texts.append(f"{folder}: {run.what}, {left}")
     for job in jobs:

@@ -47,6 +47,9 @@ MESSAGES = {
     "killed it; fewer --cores need less memory at once",
 }
 
+# a `LogRecord`, with what Snakemake adds to it for an event
+EventRecord = Any
+
 
 class LogHandler(LogHandlerBase):
     """Handles the log records of Snakemake."""
@@ -85,7 +88,7 @@ class LogHandler(LogHandlerBase):
         except Exception:  # a display must never stop a run
             self.handleError(record)
 
-    def _emit(self, record: LogRecord, event: LogEvent | None) -> None:
+    def _emit(self, record: EventRecord, event: LogEvent | None) -> None:
         if event == LogEvent.RESOURCES_INFO:
             self._provided(record)
         if self.plain:
@@ -186,7 +189,8 @@ class LogHandler(LogHandlerBase):
                 "rerun=packages they are made again."
             )
 
-    def _started(self, record: LogRecord) -> None:
+    def _started(self, record: EventRecord) -> None:
+        assert self.run is not None
         name = _name_of(record)
         if name in self.run.steps:  # else a target, such as `all`
             log = str(record.log[0]) if record.log else ""
@@ -194,23 +198,24 @@ class LogHandler(LogHandlerBase):
             self.run.start(record.jobid, Job(name, time.time(), log, outputs))
 
     def _ended(self, number: int, failed: bool) -> None:
+        assert self.run is not None
         ended = self.run.end(number, failed)
         if ended is None:
             return
         job, seconds = ended
         if not failed:
-            self._line(self._line_of(job, seconds))
+            self._line(self._line_of(self.run, job, seconds))
         elif not self.interrupted:
             self._line(f"FAILED {job.name} after {duration(seconds)}; log: {job.log}")
             self._line(_end_of(job.log))
 
-    def _line_of(self, job: Job, seconds: float) -> str:
+    def _line_of(self, run: RunState, job: Job, seconds: float) -> str:
         """A job that is done: ``[ 3/214] npf/nu   12 s   about 14 min left``."""
-        total = len(self.run.steps)
-        count = f"[{self.run.ended:>{len(str(total))}}/{total}]"
+        total = len(run.steps)
+        count = f"[{run.ended:>{len(str(total))}}/{total}]"
         line = f"{count} {job.name:<32} {duration(seconds):>12}"
-        if self.run.ended < total:
-            line += f"   {time_left(self.run.left())}"
+        if run.ended < total:
+            line += f"   {time_left(run.left())}"
         return line
 
     def close(self) -> None:
@@ -252,7 +257,7 @@ def _same_command() -> str:
     return shlex.join([program, *sys.argv[1:]])
 
 
-def _name_of(record: LogRecord) -> str:
+def _name_of(record: EventRecord) -> str:
     """The name of the job of a record."""
     return job_name(record.rule_name, dict(record.wildcards or {}))
 

@@ -115,11 +115,12 @@ def prepare(network: Path, options: Kernel) -> Path:
         raise ConfigError("name the images: --images FOLDER or --data NAME")
     folder = _folder(options, user)
     x, labels, classes = _images_of(options)
+    budget = options.budget * 2**20  # bytes
     record = {
         "network": str(network),
         "classes": classes,
         "seed": options.seed,
-        "budget": options.budget * 2**20,  # bytes
+        "budget": budget,
         "blocks": [named(block) for block in checked_blocks(len(x), options.tile)],
     }
     make = user.factory()
@@ -128,7 +129,7 @@ def prepare(network: Path, options: Kernel) -> Path:
     module = draw(lambda: make(shape, classes), pair, classes, options.seed)
     # a network without a kernel is refused here, and not in every job
     with budget_in_mib():
-        traced_kernel(module, pair, budget=record["budget"])
+        traced_kernel(module, pair, budget=budget)
     weights = io.BytesIO()
     torch.save(module.state_dict(), weights)
     _write_if_changed(folder / "images.npy", _npy(x))

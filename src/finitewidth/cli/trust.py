@@ -126,7 +126,7 @@ def _function(user: UserNetwork, shape: tuple[int, ...], classes: int) -> Callab
     width = inspect.Parameter(
         "width", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=width_of_user.default
     )
-    of_width.__signature__ = inspect.Signature([width])
+    of_width.__signature__ = inspect.Signature([width])  # type: ignore[attr-defined]  # of inspect
     return of_width
 
 

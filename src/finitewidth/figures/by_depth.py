@@ -11,11 +11,13 @@ from matplotlib.figure import Figure
 from finitewidth.figures import style
 from finitewidth.records.tables import Table, integer, number, text
 
-SCALE = {"name": "inferno", "bright": 0.65}  # brighter colours are too pale on white
+SCALE = "inferno"
+BRIGHT = 0.65  # brighter colours are too pale on white
 MARKS = "os^DvPX"
 DESCENT = "gradient descent"
 RECURSION = "linear recursion"
 LINES = {DESCENT: "-", RECURSION: (0, (3.5, 1.5)), "ideal": ":"}
+Looks = dict[int, dict[str, Any]]  # depth -> colour and mark
 SMALLEST = 1e-8  # lowest limit of a logarithmic axis of squared errors
 THICK = 2.2  # points, of a curve that is set off
 MARKED = 5  # how many points of a curve have a mark, about
@@ -103,9 +105,9 @@ def rows_of(
     return rows.reindex(columns=table.names)
 
 
-def looks(depths: Iterable[int]) -> dict[int, dict[str, Any]]:
+def looks(depths: Iterable[int]) -> Looks:
     """Map each depth to a colour and a mark: dark for shallow networks, bright for deep ones."""
-    shades = style.shades(depths, **SCALE)
+    shades = style.shades(depths, name=SCALE, bright=BRIGHT)
     looks_of_depths = {}
     for (depth, shade), mark in zip(shades.items(), cycle(MARKS), strict=False):
         looks_of_depths[depth] = {"color": shade, "marker": mark}
@@ -117,7 +119,7 @@ def curves(
     rows: pd.DataFrame,
     x: str,
     y: str,
-    look_of: dict,
+    look_of: Looks,
     line: Any = "-",
     thick: float | None = None,
 ) -> None:
@@ -136,12 +138,12 @@ def curves(
         curve = rows[rows["depth"] == depth].sort_values(x)
         every = max(1, len(curve) // MARKED)
         first = round(order * every / len(look_of)) if every > 1 else 0
-        thickness = {"linewidth": THICK, "zorder": 3} if depth == thick else {}
+        thickness: dict[str, Any] = {"linewidth": THICK, "zorder": 3} if depth == thick else {}
         axis.plot(curve[x], curve[y], linestyle=line, markevery=(first, every), **look, **thickness)
 
 
 def spectra(
-    axis: Axes, rows: pd.DataFrame, look_of: dict, unit: str = "d", lowest: float | None = None
+    axis: Axes, rows: pd.DataFrame, look_of: Looks, unit: str = "d", lowest: float | None = None
 ) -> None:
     r"""Plot cumulative sums of the ascending eigenvalues against their index.
 
@@ -171,7 +173,7 @@ def spectra(
 def errors(
     axis: Axes,
     rows: pd.DataFrame,
-    look_of: dict,
+    look_of: Looks,
     scale: str,
     note: str = "",
     *,
@@ -287,7 +289,9 @@ def same_limits(axes: Iterable[Axes]) -> None:
         axis.set_ylim(low, high)
 
 
-def legends(figure: Figure, look_of: dict, parts: Mapping[str, pd.DataFrame] | None = None) -> None:
+def legends(
+    figure: Figure, look_of: Looks, parts: Mapping[str, pd.DataFrame] | None = None
+) -> None:
     """Add a legend of the depths to the right of all panels, and one of the lines above.
 
     Args:

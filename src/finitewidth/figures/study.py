@@ -158,7 +158,9 @@ def gates(tables: Mapping[str, pd.DataFrame]) -> Figure:
     _curves(axis, kernels, GATE_KERNEL, "blocks, alignment")
     axis.set_ylim(0, 1.02)
     handles, labels = axis.get_legend_handles_labels()
-    axis.get_legend().remove()
+    legend = axis.get_legend()
+    assert legend is not None
+    legend.remove()
     figure.legend(handles, labels, title=f"c  {name}", loc="outside upper right")
     _maps(figure, maps, entries, steps, f"{name}\nover mean diagonal")
     titles = ["", "", "", *(f"step {step:g}" for step in steps)]

@@ -6,6 +6,7 @@ A figure is drawn at the size at which it is printed: one column (`SINGLE`) or t
 
 import string
 from collections.abc import Iterable, Sequence
+from math import prod
 from typing import Any
 
 import matplotlib as mpl
@@ -16,6 +17,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
+from matplotlib.rcsetup import cycler
 from matplotlib.ticker import (
     FixedLocator,
     Locator,
@@ -52,7 +54,7 @@ TICKS = {
     "minor.size": 1.5,
     "major.pad": 2.0,
 }
-RC = {
+RC: dict[Any, Any] = {  # by the names of matplotlib
     # seaborn's theme "ticks" where it differs from matplotlib's defaults; written out, because
     # importing seaborn takes half a second in every job
     "axes.axisbelow": True,
@@ -63,7 +65,7 @@ RC = {
     "patch.edgecolor": "w",
     "patch.force_edgecolor": True,
     "text.color": INK,
-    "axes.prop_cycle": mpl.cycler(color=COLOURS),
+    "axes.prop_cycle": cycler(color=COLOURS),
     "font.family": "DejaVu Sans",  # ships with matplotlib, so it is the same everywhere
     "font.size": TEXT,
     "axes.titlesize": TEXT,
@@ -142,7 +144,9 @@ class _Printed(Figure):
         """
         dpi = self.dpi
         self.dpi = mpl.rcParams["savefig.dpi"]
-        self.get_layout_engine().execute(self)
+        engine = self.get_layout_engine()
+        assert engine is not None
+        engine.execute(self)
         self.dpi = dpi
         for axis in self.axes:
             in_layout = axis.get_in_layout()
@@ -167,7 +171,7 @@ def subplots(
         layout: arguments of ``Figure.subplots``, and ``height_ratios`` and ``width_ratios``.
     """
     figure = empty(height=height, width=width)
-    ratios = {}
+    ratios: dict[str, Any] = {}
     for name in ("height_ratios", "width_ratios"):
         if name in layout:
             ratios[name] = layout.pop(name)
@@ -203,9 +207,9 @@ def grids(
     figure = empty(height=sum(heights) + legend)
     cells = figure.add_gridspec(len(heights), 1, height_ratios=heights)
     panels = []
-    for cell, shape in zip(cells, shapes, strict=True):
-        grid = cell.subgridspec(*shape)
-        panels.append([figure.add_subplot(position) for position in grid])
+    for row, shape in zip(range(len(heights)), shapes, strict=True):
+        grid = cells[row].subgridspec(*shape)
+        panels.append([figure.add_subplot(grid[number]) for number in range(prod(shape))])
     return figure, panels
 
 
@@ -275,7 +279,7 @@ def legend_above(
 
 def shades(
     values: Iterable[Any], *, name: str = SHADES, dark: float = 0.0, bright: float = 0.85
-) -> dict:
+) -> dict[Any, str]:
     """Map ordered values to colours of one scale, the smallest to the darkest.
 
     Args:

@@ -31,11 +31,11 @@ KernelKind = Literal["traced", "full", "wide", "wide_nngp", "precomputed"]
 KINDS = get_args(KernelKind)
 
 
-class NotFittedError(ConfigError, sklearn.exceptions.NotFittedError):  # type: ignore[misc]  # no types
+class NotFittedError(ConfigError, sklearn.exceptions.NotFittedError):  # type: ignore[misc]  # untyped
     """`KernelRegression.predict` was called before `KernelRegression.fit`."""
 
 
-class KernelRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # no types
+class KernelRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Predictions of the linearised network, trained to the end on squared errors.
 
     f(x) = f_0(x) + Theta(x, X) (Theta(X, X) + ridge)^-1 (y - f_0(X)), where f_0 is the network.

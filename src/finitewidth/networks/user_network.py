@@ -59,7 +59,7 @@ class UserNetwork:
         """SHA-256 of the file's content. Modules that the file imports are not looked at."""
         return hashlib.sha256(self.source).hexdigest()
 
-    def factory(self) -> "Callable[[Shape, int], nn.Module]":
+    def factory(self) -> "Callable[..., nn.Module]":
         """Execute the file and return its function; the file may import torchvision.
 
         The result checks that the function returns a module.

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import yaml
 
@@ -31,11 +31,18 @@ OTHER_RUN = "of another run"  # its job had other code, or read other files than
 STATUSES = (*grades.STATUSES, OTHER_SETTINGS, OTHER_RUN, NOT_MADE, ALTERED)
 
 
+class _Results(Protocol):
+    @property
+    def claims(self) -> Sequence[dict[str, Any]]: ...
+    @property
+    def numbers(self) -> Sequence[dict[str, str]]: ...
+
+
 class _Judged:
     """Anything with ``claims`` and ``numbers``, whose verdicts and outcomes can be counted."""
 
     @cached_property
-    def rollup(self) -> dict[str, dict[str, int]]:
+    def rollup(self: _Results) -> dict[str, dict[str, int]]:
         """The counts of verdicts and of outcomes."""
         judged = [claim["verdict"] for claim in self.claims]
         compared = [number["outcome"] for number in self.numbers]
@@ -99,7 +106,7 @@ class Paper(_Judged):
     artifacts: tuple[Artifact, ...]
     claims: tuple[dict[str, Any], ...]
     numbers: tuple[dict[str, str], ...]
-    errata: tuple[dict[str, str], ...]
+    errata: tuple[Mapping[str, str], ...]
     version_of: str = ""
 
     @property
@@ -142,7 +149,7 @@ class Findings(_Judged):
     usage: Mapping[str, Usage]  # name of a job -> its usage, the longest wall time first
     errata_file: str
     errata_known: bool  # whether the errata were checked
-    errata: tuple[dict[str, str], ...]
+    errata: tuple[Mapping[str, str], ...]
     datasets: tuple[str, ...]
     provenances: Provenances
 

@@ -69,8 +69,8 @@ def in_html(text: str) -> Markup:
     parts = FORMULA.split(str(text))  # every second one is a formula
     converted = [html.escape(parts[0], quote=False)]
     for formula, after in zip(parts[1::2], parts[2::2], strict=True):
-        sign = re.match(r"[,.;:)”]*", after)[0]  # stays with the formula: no line begins with it
-        rest = after[len(sign) :]
+        rest = after.lstrip(",.;:)”")
+        sign = after[: len(after) - len(rest)]  # stays with the formula: no line begins with it
         converted.append(_inline(formula, sign))
         converted.append(html.escape(rest, quote=False))
     return Markup("".join(converted))
@@ -92,7 +92,7 @@ def in_markdown(text: Any) -> str:
 def in_markup(markup: str) -> Markup:
     """HTML with its formulas as MathML."""
 
-    def converted(formula: re.Match) -> str:
+    def converted(formula: re.Match[str]) -> str:
         return _inline(html.unescape(formula[1]), "")
 
     return Markup(FORMULA.sub(converted, markup))
@@ -126,13 +126,13 @@ def label_in_html(text: object) -> Markup:
     Such names stand in tables of results, in plain text.
     """
 
-    def greek(name: re.Match) -> str:
+    def greek(name: re.Match[str]) -> str:
         return _letter(name[1])
 
-    def lowered(index: re.Match) -> str:
+    def lowered(index: re.Match[str]) -> str:
         return f"{index[1]}<sub>{index[2].strip('{}')}</sub>"
 
-    def raised(power: re.Match) -> str:
+    def raised(power: re.Match[str]) -> str:
         return f"<sup>{power[1].strip('{}')}</sup>"
 
     script = r"(\{[^{}]*\}|\([^()]*\)|-?\w+)"  # what follows _ or ^
@@ -169,7 +169,7 @@ def as_html(caption: str) -> Markup:
 def as_text(caption: str) -> str:
     """Return the caption as one line of plain text, without the commands of its formulas."""
 
-    def spoken(formula: re.Match) -> str:
+    def spoken(formula: re.Match[str]) -> str:
         text = FRACTION.sub(r"\1/\2", formula[1])
         text = FONT.sub(r"\1", text)
         text = re.sub(r"\\([A-Za-z]+)", lambda name: _letter(name[1]), text)
