@@ -1,7 +1,7 @@
 """The dispersion of the tangent kernel with an interval that holds up with heavy tails."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from finitewidth.kernels.ntk_init.tail_errors import (
     log_variance,
     sufficient,
 )
+
+if TYPE_CHECKING:
+    from finitewidth.common.arrays import Array
 
 COVERED = "95 % interval"
 MOST_DRAWS = 10**12  # looked at, for the number of draws that would suffice
@@ -58,7 +61,7 @@ def exactly(value: float) -> Dispersion:
 
 
 def estimated(
-    theta: Any, *, estimator: str = "naive", seed: int = 0, resamples: int = 1000
+    theta: "Array", *, estimator: str = "naive", seed: int = 0, resamples: int = 1000
 ) -> Dispersion:
     """Estimate the dispersion of draws, (draws,), with an interval.
 

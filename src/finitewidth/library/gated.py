@@ -1,7 +1,7 @@
 """Training of a stack of gated networks on arrays."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -14,16 +14,19 @@ if TYPE_CHECKING:
     import pandas as pd
     import torch
 
+    from finitewidth.common.arrays import Array
+    from finitewidth.training.images import Images
+
 
 def train_gated(
-    train: tuple[Any, Any],
-    test: tuple[Any, Any],
+    train: "tuple[Array, Array]",
+    test: "tuple[Array, Array]",
     *,
     architecture: Architecture,
     regime: str = "relu",
     seeds: Sequence[int] = (0, 1, 2),
     step_size: float = 0.001,
-    optimiser: str = "adam",
+    optimiser: Literal["adam", "sgd", "rmsprop"] = "adam",
     epochs: int = 10,
     batch_size: int = 32,
     beta: float | None = None,
@@ -106,8 +109,11 @@ def train_gated(
 
 
 def _images(
-    train: tuple[Any, Any], test: tuple[Any, Any], architecture: Architecture, device: str
-) -> Any:
+    train: "tuple[Array, Array]",
+    test: "tuple[Array, Array]",
+    architecture: Architecture,
+    device: str,
+) -> "Images":
     """Arrays as `Images`, after checks of their shapes."""
     from finitewidth.training.images import Images
 
@@ -119,7 +125,7 @@ def _images(
 
 
 def _tensors(
-    name: str, pair: tuple[Any, Any], axes: int, device: str
+    name: str, pair: "tuple[Array, Array]", axes: int, device: str
 ) -> "tuple[torch.Tensor, torch.Tensor]":
     """Inputs with so many axes, and labels, as tensors on the device.
 

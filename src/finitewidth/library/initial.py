@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.moments import LogMoments, log_moments
 from finitewidth.kernels.ntk_init.phases import border
 from finitewidth.library.dispersion import Dispersion, estimated, exactly
+
+if TYPE_CHECKING:
+    from finitewidth.common.arrays import Array
 
 
 def network(
@@ -56,12 +59,13 @@ def network(
     )
 
 
-def described(
-    init: Initialisation | Sequence[int], activation: ActivationLike = "relu"
-) -> Initialisation:
+def described(init: Any, activation: ActivationLike = "relu") -> Initialisation:
     """Return a network at initialisation, also from a list of all its widths.
 
     The list stands for the network at the border of the phases of ``activation``, without biases.
+
+    Raises:
+        ConfigError: it is neither.
     """
     if isinstance(init, Initialisation):
         return init
@@ -76,7 +80,7 @@ def described(
 
 def draw_ntk(
     init: Initialisation | Sequence[int],
-    inputs: Any = None,
+    inputs: "Array | None" = None,
     *,
     activation: ActivationLike = "relu",
     draws: int = 1000,
@@ -132,7 +136,7 @@ def draw_ntk(
 
 
 def dispersion(
-    theta: Any,
+    theta: "Array | Initialisation",
     *,
     activation: ActivationLike = "relu",
     draws: int = 2000,

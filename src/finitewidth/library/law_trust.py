@@ -7,7 +7,7 @@ during training is another question (``trust``, section 4).
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from finitewidth.records.provenance import seed_for
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from finitewidth.common.arrays import Array
 
 EIGENVALUE_DRAWS = 20
 # The median lies between the 6th and the 15th of 20 independent numbers with probability .959.
@@ -162,7 +164,7 @@ def trust_of_law(
     activation: ActivationLike = "relu",
     input_norm2: float = 1.0,
     draws: int = 2000,
-    inputs: Any = 32,
+    inputs: "int | Array" = 32,
     seed: int = 0,
 ) -> Trust:
     """Answer for a law of fully connected networks; see `trust`."""
@@ -221,7 +223,11 @@ def _depth_over_width(init: Initialisation) -> float:
 
 
 def _largest_steps(
-    inputs: Any, init: Initialisation, activation: ActivationLike, input_norm2: float, seed: int
+    inputs: "int | Array",
+    init: Initialisation,
+    activation: ActivationLike,
+    input_norm2: float,
+    seed: int,
 ) -> tuple[np.ndarray, int]:
     """Return 2 S / lambda_max of independent networks, sorted, and S.
 
@@ -246,7 +252,7 @@ def _border(activation: ActivationLike, sigma_b2: float) -> float:
 
 
 def _inputs(
-    inputs: Any, init: Initialisation, input_norm2: float, seed: tuple[int, int]
+    inputs: "int | Array", init: Initialisation, input_norm2: float, seed: tuple[int, int]
 ) -> np.ndarray:
     """Return given inputs, or random ones on the sphere |x|^2 = ``input_norm2``."""
     if not isinstance(inputs, int | np.integer):

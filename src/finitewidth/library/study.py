@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,11 @@ import torch
 from torch import nn
 from tqdm.auto import tqdm
 
+from finitewidth.common.arrays import Array
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init import initialisation as checks
 from finitewidth.kernels.trained import largest_eigenvalue, traced_kernel
+from finitewidth.kernels.trained.batches import Inputs
 from finitewidth.kernels.trained.surroundings import unchanged_surroundings
 from finitewidth.library.study_draws import entries, initialisation_tables
 from finitewidth.library.study_images import Images, images_of
@@ -119,17 +121,17 @@ class Study:
 
 def study(
     network: nn.Module | Callable[[], nn.Module],
-    images: tuple[Any, Any],
+    images: tuple[Inputs, Array],
     *,
-    test: tuple[Any, Any] | None = None,
+    test: tuple[Inputs, Array] | None = None,
     draws: int = 50,
     steps: int = 1000,
     times: Sequence[int] | None = None,
     per_class: int = 5,
-    optimiser: str = "adam",
+    optimiser: Literal["adam", "sgd"] = "adam",
     rate: float = 0.001,
     batch_size: int = 32,
-    loss: str = "squared",
+    loss: Literal["squared", "cross_entropy"] = "squared",
     seed: int = 0,
     device: str = "auto",
     progress: bool = True,

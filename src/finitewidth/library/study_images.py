@@ -8,9 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from finitewidth.common.arrays import Array
 from finitewidth.common.errors import ConfigError
 from finitewidth.data.select import first_per_class
-from finitewidth.kernels.trained.batches import Batch, is_several
+from finitewidth.kernels.trained.batches import Batch, Inputs, is_several
 from finitewidth.kernels.trained.inputs import check_tensor
 
 Pair = tuple[Batch, Tensor]  # inputs (N, ...) and labels (N,)
@@ -33,7 +34,7 @@ class Images:
 
 
 def images_of(
-    train: tuple[Any, Any], test: tuple[Any, Any] | None, per_class: int, device: str
+    train: tuple[Inputs, Array], test: tuple[Inputs, Array] | None, per_class: int, device: str
 ) -> Images:
     """Check inputs and labels, and choose the first inputs of each class for the kernels."""
     x, y = _tensors("images", train, device)
@@ -47,7 +48,7 @@ def images_of(
     )
 
 
-def _tensors(name: str, pair: tuple[Any, Any], device: str) -> Pair:
+def _tensors(name: str, pair: tuple[Inputs, Array], device: str) -> Pair:
     x = _as_batch(pair[0])
     labels = torch.as_tensor(pair[1])
     check_tensor(labels, name)

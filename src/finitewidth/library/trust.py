@@ -24,7 +24,7 @@ def trust(
     activation: ActivationLike = "relu",
     input_norm2: float = 1.0,
     draws: int = 2000,
-    inputs: Any = 32,
+    inputs: "int | Array" = 32,
     seed: int = 0,
 ) -> Trust: ...
 

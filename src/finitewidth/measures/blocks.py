@@ -4,11 +4,14 @@ All functions take kernels (..., S, S) and the labels of the inputs.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from finitewidth.common.errors import ConfigError
+
+if TYPE_CHECKING:
+    from finitewidth.common.arrays import Array
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class BlockMeans:
     spread_other: np.ndarray
 
 
-def block_means(kernel: Any, labels: Any) -> BlockMeans:
+def block_means(kernel: "Array", labels: "Array") -> BlockMeans:
     """Return the means of a block-structured kernel over kinds of pairs of inputs.
 
     The result has ``diagonal``, ``same_class``, ``other_class`` and others, each (...,).
@@ -87,7 +90,7 @@ def gap(means: BlockMeans) -> np.ndarray:
     return (means.same_class - means.other_class) / means.diagonal
 
 
-def label_alignment(kernel: Any, targets: Any, *, centred: bool = False) -> Any:
+def label_alignment(kernel: "Array", targets: "Array", *, centred: bool = False) -> Any:
     """Return the cosine of kernels and of the target matrix, <K, Y Y^T> / (|K| |Y Y^T|).
 
     Classes: Y Y^T is 1 for pairs of one class and 0 otherwise (thesis, equation 2.63), as with
