@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from tests.helpers.project import ROOT
+from tests.helpers.python_blocks import ELSEWHERE, PAGES, blocks
 from torch import nn
 
 import finitewidth as fw
@@ -20,21 +20,7 @@ from finitewidth.claims.verdicts import Part
 from finitewidth.library.study import Study
 from finitewidth.settings.sections import Section, ours
 
-PAGES = {
-    page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8")
-    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
-}
-BLOCK = re.compile(r"^( *)```python\n(.*?)^\1```", re.M | re.S)
 SHAPE = re.compile(r"^(\w+) = .*  # (\([\d, ]+\))", re.M)  # of an array, in a comment
-ELSEWHERE = {
-    "docs/howto/module.md": "a Snakefile, which tests/workflow/test_smoke.py runs",
-    "docs/howto/restyle.md": "needs results: tests/workflow/test_data_and_artwork.py",
-}
-
-
-def blocks(page: str) -> list[str]:
-    """The Python blocks of a page, without their indentation."""
-    return [re.sub(f"(?m)^{indent}", "", code) for indent, code in BLOCK.findall(PAGES[page])]
 
 
 def small_network(num_classes: int = 10) -> nn.Module:
