@@ -194,7 +194,7 @@ def output_count(network: Network, x: Inputs, **options: Unpack[Options]) -> int
 
 
 @unchanged_surroundings()
-def module_outputs(network: nn.Module, x: Inputs, **options: Unpack[Options]) -> Tensor:
+def module_outputs(network: nn.Module, x: Inputs | Batch, **options: Unpack[Options]) -> Tensor:
     """Return the outputs (N, K) of a network or of ``of``, in their type, without a graph.
 
     Arguments are those of `traced_kernel`; the outputs are not checked.
@@ -337,7 +337,9 @@ def request_of(
     )
 
 
-def closed_form(network: Network, x: Inputs, options: Options) -> tuple[FullyConnected | None, Any]:
+def closed_form(
+    network: Network, x: Inputs | Batch, options: Options
+) -> tuple[FullyConnected | None, Any]:
     """Return a network in closed form, with its inputs (S, n0); else None and a `Batch`.
 
     Raises:
