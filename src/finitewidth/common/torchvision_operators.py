@@ -42,9 +42,9 @@ def _declare() -> None:
     # declaring an operator twice aborts the process without an exception
     missing = [name for name in OPERATORS if not hasattr(torch.ops.torchvision, name)]
     if missing:
-        library = torch.library.Library("torchvision", "FRAGMENT")  # type: ignore[no-untyped-call]
+        library = torch.library.Library("torchvision", "FRAGMENT")
         for name in missing:
-            library.define(name + SIGNATURE)  # type: ignore[no-untyped-call]
+            library.define(name + SIGNATURE)
         _declared.append(library)
 
 
