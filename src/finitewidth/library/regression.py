@@ -1,7 +1,7 @@
 """Regression with the tangent kernel of the user's own network, as an estimator of scikit-learn."""
 
 from collections.abc import Callable
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self, get_args, overload
 
 import numpy as np
 import sklearn.exceptions
@@ -164,6 +164,25 @@ class KernelRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # 
         solved = in_range(torch.cholesky_solve(right, self._factor), "coefficients")
         self.coefficients_ = as_outputs(solved, len(targets), self.kind).reshape(targets.shape)
         return self
+
+    @overload
+    def predict(
+        self,
+        X: Tensor,
+        return_std: Literal[False] = False,
+        *,
+        prior_variance: Array | None = None,
+    ) -> Tensor: ...
+
+    @overload
+    def predict(
+        self, X: Tensor, return_std: Literal[True], *, prior_variance: Array | None = None
+    ) -> tuple[Tensor, Tensor]: ...
+
+    @overload
+    def predict(
+        self, X: Inputs, return_std: bool = False, *, prior_variance: Array | None = None
+    ) -> Any: ...
 
     def predict(
         self, X: Inputs, return_std: bool = False, *, prior_variance: Array | None = None

@@ -36,8 +36,10 @@ tiles: Tensor = fw.tiled_kernel(network, x, tile=2, budget=10**9)
 times: Tensor = fw.kernel_over_training(network, x, step, [0, 10], kernel=fw.full_kernel)
 wide: Tensor = fw.wide_kernel(network, x, sigma_w2={"0": 1.0, "2": 2.0}, sigma_b2="torch")
 late: Tensor = fw.linearised(network, x, y, loss="cross_entropy", rate=0.1).outputs(x, [1, 2])
-model = fw.KernelRegression(network, kind="wide", sigma_w2="torch").fit(x, y).predict(x)
-accuracy = fw.study(lambda: make(8), (x, [0, 1, 0, 1, 0]), optimiser="sgd").tables["training"]
+model = fw.KernelRegression(network, kind="wide", sigma_w2="torch").fit(x, y)
+mean, spread = model.predict(x, return_std=True)
+error: Tensor = (model.predict(x) - mean) / spread
+losses = fw.study(lambda: make(8), (x, [0, 1, 0, 1, 0]), optimiser="sgd").tables["training"]
 draws = fw.draw_ntk(fw.constant_width(20, 100, sigma_w2=2.0), np.eye(20), activation="tanh")
 ratio: float = fw.dispersion([20] * 20 + [1], draws=100).low
 deviation: float = fw.trust([784, 500, 10], inputs=8).relative_deviation
@@ -101,6 +103,7 @@ MISSING = {
     "fw.traced_kernel(network, x).misspelt": "misspelt",
     "fw.largest_eigenvalue(network, x).values": "values",
     "fw.linearised(network, x, y).output": "output",
+    "fw.KernelRegression(network).fit(x, y).predict(x).mode_of": "mode_of",
     "fw.study(network, (x, labels)).table": "table",
     "fw.dispersion([784, 500, 10]).lower": "lower",
     "fw.trust([784, 500, 10]).deviation": "deviation",
