@@ -1,7 +1,7 @@
 """The dispersion of the tangent kernel with an interval that holds up with heavy tails."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from finitewidth.common.arrays import Array
 
 COVERED = "95 % interval"
+Estimator = Literal["naive", "leave_one_out", "printed_leave_one_out", "bias_corrected"]
 MOST_DRAWS = 10**12  # looked at, for the number of draws that would suffice
 
 
@@ -61,7 +62,7 @@ def exactly(value: float) -> Dispersion:
 
 
 def estimated(
-    theta: "Array", *, estimator: str = "naive", seed: int = 0, resamples: int = 1000
+    theta: "Array", *, estimator: Estimator = "naive", seed: int = 0, resamples: int = 1000
 ) -> Dispersion:
     """Estimate the dispersion of draws, (draws,), with an interval.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from finitewidth.kernels.ntk_init.activations import ActivationLike
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.moments import LogMoments, log_moments
 from finitewidth.kernels.ntk_init.phases import border
-from finitewidth.library.dispersion import Dispersion, estimated, exactly
+from finitewidth.library.dispersion import Dispersion, Estimator, estimated, exactly
 
 if TYPE_CHECKING:
     from finitewidth.common.arrays import Array
@@ -22,7 +22,7 @@ def network(
     *,
     sigma_w2: float,
     sigma_b2: float = 0.0,
-    parametrisation: str = "standard",
+    parametrisation: Literal["standard", "ntk"] = "standard",
 ) -> Initialisation:
     """Describe a fully connected network at initialisation by all its widths.
 
@@ -140,7 +140,7 @@ def dispersion(
     *,
     activation: ActivationLike = "relu",
     draws: int = 2000,
-    estimator: str = "naive",
+    estimator: Estimator = "naive",
     seed: int = 0,
     resamples: int = 1000,
 ) -> Dispersion:

@@ -35,7 +35,7 @@ def linearised(
     tolerance: float = TOLERANCE,
     sigma_w2: Variance | None = None,
     sigma_b2: Variance = 0.0,
-    parametrisation: str = "ntk",
+    parametrisation: Literal["ntk", "standard"] = "ntk",
     **options: Unpack[Options],
 ) -> "Linearised":
     """Train the linearised network f_0(x) + J(x) (theta - theta_0), at all times at once.

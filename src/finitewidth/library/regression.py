@@ -114,7 +114,7 @@ class KernelRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # 
         check: bool = True,
         sigma_w2: Variance | None = None,
         sigma_b2: Variance = 0.0,
-        parametrisation: str = "ntk",
+        parametrisation: Literal["ntk", "standard"] = "ntk",
     ):
         self.network = network
         self.kind = kind

@@ -95,7 +95,9 @@ OF_ANOTHER_TYPE = {
     "fw.KernelRegression(network, kind='width')": "kind",
     "fw.study(network, (x, labels), optimiser='adm')": "optimiser",
     "fw.network([784, 10], sigma_w2='2')": "sigma_w2",
+    "fw.network([784, 10], sigma_w2=2.0, parametrisation='mup')": "parametrisation",
     "fw.draw_ntk([784, 500, 10], activation=3)": "activation",
+    "fw.dispersion([784, 500, 10], estimator='naiv')": "estimator",
     "fw.trust(make_network, x, width='64')": "No overload",
     "fw.train_gated((x, y), (x, y), architecture='dense')": "architecture",
 }
