@@ -183,8 +183,8 @@ def licences() -> str:
         for file in files:
             text = Path(str(file.locate())).read_text(encoding="utf-8").strip()
             texts.append(f"{name} {package.version}: {file.name}\n\n{text}")
-    for file in sorted((FOLDER / "static").glob("*.license.txt")):
-        texts.append(f"{file.name}\n\n{file.read_text(encoding='utf-8').strip()}")
+    for licence in sorted((FOLDER / "static").glob("*.license.txt")):
+        texts.append(f"{licence.name}\n\n{licence.read_text(encoding='utf-8').strip()}")
     return f"\n\n\n{'-' * 72}\n\n".join(texts) + "\n"
 
 
