@@ -99,6 +99,10 @@ class Table:
     def __iter__(self) -> Iterator[Column]:
         return iter(self.columns.values())
 
+    def __contains__(self, name: object) -> bool:
+        """Whether a column has this name."""
+        return name in self.columns
+
     @property
     def names(self) -> list[str]:
         """The names of the columns."""

@@ -70,6 +70,11 @@ def test_rows_may_lack_optional_columns_but_no_others():
         table.checked_all(pd.DataFrame({"b": [1], "c": [2]}))
 
 
+def test_a_table_contains_the_names_of_its_columns():
+    assert "loss" in TABLE
+    assert "gain" not in TABLE
+
+
 def test_two_columns_of_one_name_are_refused():
     with pytest.raises(ValueError, match="one name"):
         Table(text("a", "one"), integer("a", "another"))
