@@ -130,7 +130,7 @@ def assert_same_tables(found, expected):
 
 def test_training_by_adam_with_kernels(gpu):
     found = tables_on(beyond.measure, BEYOND_TRAINING, "cuda", gpu)
-    assert_same_tables(found, beyond.measure({"data": digits()}, BEYOND_TRAINING))
+    assert_same_tables(found, measured(beyond.measure, {"data": digits()}, BEYOND_TRAINING))
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,8 @@ from finitewidth.kernels.ntk_init.samplers import sample_kernels, sample_vectors
 from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
 from finitewidth.papers.beyond.experiments.shapes import Reversal, networks, random_reversal
 from finitewidth.papers.beyond.experiments.theory import widths_of
+from finitewidth.papers.beyond.settings import RandomShapes
+from finitewidth.settings.typed import section_from
 
 QUICK = settings(max_examples=30, deadline=None, derandomize=True)
 WIDTHS = st.lists(st.integers(1, 40), min_size=1, max_size=8).map(tuple)
@@ -129,13 +131,16 @@ def test_the_order_of_architectures_does_not_follow_the_phase(sigma_w2, depth, o
 # docs/findings.md, section 3: hidden widths that grow from at least 10 units, with reciprocals of
 # the sum 2 at most, and input dimensions from half their mean on
 NARROWEST, MOST_RECIPROCALS, SUFFICIENT = 10, 2.0, 0.5
-DRAWN = {
-    "deepest": 200,
-    "narrowest": NARROWEST,
-    "widest": 200,
-    "growth": 20.0,
-    "most_reciprocals": MOST_RECIPROCALS,
-}
+DRAWN = section_from(
+    RandomShapes,
+    {
+        "deepest": 200,
+        "narrowest": NARROWEST,
+        "widest": 200,
+        "growth": 20.0,
+        "most_reciprocals": MOST_RECIPROCALS,
+    },
+)
 
 
 def reversals():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.helpers.measuring import measured
 from tests.helpers.redrawn_figures import redrawn, reported, titles, words
 
 from finitewidth.figures import style
@@ -14,6 +15,7 @@ from finitewidth.papers.beyond.experiments.grids import network
 from finitewidth.papers.beyond.experiments.power_sums import PairSums, PowerSums
 from finitewidth.papers.beyond.figures import dispersion as dispersion_figure
 from finitewidth.papers.beyond.figures import extra_shapes, ratio
+from finitewidth.settings.typed import section_from
 
 PHASES = {"group": "phases", "errors": "bars"}
 NEAR = {"group": "near", "errors": "bars"}
@@ -103,27 +105,27 @@ def _style():
 
 @pytest.fixture(scope="module")
 def on_diagonal():
-    return diagonal.measure({}, DIAGONAL)
+    return measured(diagonal.measure, {}, DIAGONAL)
 
 
 @pytest.fixture(scope="module")
 def beside_diagonal():
-    return off_diagonal.measure({}, OFF)
+    return measured(off_diagonal.measure, {}, OFF)
 
 
 @pytest.fixture(scope="module")
 def closed_forms():
-    return theory.measure({}, THEORY)
+    return measured(theory.measure, {}, THEORY)
 
 
 @pytest.fixture(scope="module")
 def compared():
-    return shapes.measure({}, SHAPES)
+    return measured(shapes.measure, {}, SHAPES)
 
 
 @pytest.fixture(scope="module")
 def drawn_in_full():
-    return theorem31.measure({}, THEOREM)
+    return measured(theorem31.measure, {}, THEOREM)
 
 
 def test_sums_over_blocks_give_what_the_estimators_give():
@@ -163,9 +165,11 @@ def test_diagonal_estimates_agree_with_the_exact_dispersion(on_diagonal):
 
 
 def test_no_second_sample_where_we_draw_as_many_as_the_paper():
-    tables = {**diagonal.measure({}, {**DIAGONAL, "draws": 200}), "reported": REPORTED}
+    found = measured(diagonal.measure, {}, {**DIAGONAL, "draws": 200})
+    tables = {**found, "reported": REPORTED}
     assert set(tables["estimates"]["sample"]) == {"paper"}
-    figure = dispersion_figure.draw(dispersion_figure.select(tables, PHASES), PHASES)
+    look = section_from(dispersion_figure.Look, PHASES)
+    figure = dispersion_figure.draw(dispersion_figure.select(tables, look), look)
     assert len(figure.axes) == 2  # one row
 
 

@@ -13,12 +13,15 @@ from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.papers.beyond.experiments import lemmas
 from finitewidth.papers.beyond.experiments.grids import network
+from finitewidth.papers.beyond.settings import Estimators, GradientSteps, Moments, Products
+from finitewidth.settings.typed import section_from
 
 
 @pytest.fixture(scope="module")
 def drawn():
-    settings = {"draws": 40_000, "width": 8, "layers": 3, "sigma_w2": 2.2}
-    return {(row["quantity"], row["weights"]): row for row in lemmas.moments(settings)}
+    values = {"draws": 40_000, "width": 8, "layers": 3, "sigma_w2": 2.2}
+    rows = lemmas.moments(section_from(Moments, values))
+    return {(row["quantity"], row["weights"]): row for row in rows}
 
 
 def test_moments_of_networks_are_the_exact_ones(drawn):
@@ -41,7 +44,7 @@ def test_the_printed_product_is_that_of_independent_backward_weights(drawn):
 
 
 def test_exact_products_are_the_closed_form_and_those_of_drawn_networks(drawn):
-    (small, wide) = lemmas.products({"ratio": 0.375, "widths": [8, 80]})
+    (small, wide) = lemmas.products(section_from(Products, {"ratio": 0.375, "widths": [8, 80]}))
     assert (small["layers"], wide["layers"]) == (3, 30)
     for row in (small, wide):
         n = row["width"]
@@ -104,7 +107,7 @@ def test_a_step_of_the_weights_leaves_out_the_biases():
 def test_steps_start_from_networks_of_the_right_law():
     """The mean kernel before a step of size 0 is unchanged, and the rows name both phases."""
     settings = {"draws": 30, "depths": [2, 3], "ratio": 0.5, "sigma_w2": [1.0, 2.5], "rate": 1e-9}
-    rows = lemmas.steps(settings)
+    rows = lemmas.steps(section_from(GradientSteps, settings))
     assert {(row["phase"], row["width"]) for row in rows} == {
         ("ordered", 4),
         ("ordered", 6),
@@ -120,7 +123,8 @@ def test_steps_start_from_networks_of_the_right_law():
 
 def test_estimators_of_a_constant_kernel_know_it():
     """No spread: all estimators but the printed prefactor give 1, that one N / (N - 2)."""
-    rows = lemmas.estimators({"draws": 3, "sizes": [10], "dispersions": [1.0]})
+    settings = {"draws": 3, "sizes": [10], "dispersions": [1.0]}
+    rows = lemmas.estimators(section_from(Estimators, settings))
     found = {row["estimator"]: row["value"] for row in rows}
     assert found.pop("printed_leave_one_out") == pytest.approx(10 / 8)
     assert list(found.values()) == pytest.approx([1.0] * 3)
@@ -138,7 +142,7 @@ def test_the_mean_change_to_first_order_is_the_exact_one():
 
 def test_rows_of_steps_have_the_sign_and_the_exact_mean_of_the_derivative():
     settings = {"draws": 50, "depths": [3], "ratio": 0.5, "sigma_w2": [2.5], "rate": 0.5}
-    rows = {row["change"]: row for row in lemmas.steps(settings)}
+    rows = {row["change"]: row for row in lemmas.steps(section_from(GradientSteps, settings))}
     init = network(3, 6, 1.0, 2.5)
     mean = np.exp(log_moments(init).mean)
     changes = lemmas.kernel_changes(init, 0.5, 50)

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import torch
 from tests.claims.synthetic.beyond import blocks
+from tests.helpers.measuring import measured
 from tests.helpers.redrawn_figures import redrawn, reported, words
 from tests.helpers.small_settings import BEYOND_TRAINING as SETTINGS
 from torch import nn
@@ -34,7 +35,7 @@ def images():
 
 @pytest.fixture(scope="module")
 def tables(images):
-    return training.measure({"data": images}, SETTINGS)
+    return measured(training.measure, {"data": images}, SETTINGS)
 
 
 def by_autograd(images, variance, seed):
@@ -87,7 +88,7 @@ def test_a_loss_in_pieces_is_the_loss(monkeypatch):
 
 
 def test_no_network_depends_on_the_others(images, tables):
-    alone = training.measure({"data": images}, SETTINGS | {"runs": 1, "sigma_w2": [2.0]})
+    alone = measured(training.measure, {"data": images}, SETTINGS | {"runs": 1, "sigma_w2": [2.0]})
     whole = tables["rows"].query("sigma_w2 == 2 and seed == 0").reset_index(drop=True)
     pd.testing.assert_frame_equal(alone["rows"], whole)
     kernels = tables["kernels"].query("sigma_w2 == 2").reset_index(drop=True)

@@ -262,6 +262,10 @@ class Shapes(Section):
     random: RandomShapes
 
 
+class ComparedShapes(Shapes, Architectures):
+    """What `beyond_shapes` reads: the comparisons, and the widths of Figure 6."""
+
+
 class Training(Section):
     """Figure 4, and Figure 2.5 of the thesis: training by Adam with full batches."""
 

@@ -260,7 +260,7 @@ def crossed_sums() -> Evidence:
     """The sum over pairs l_1 < l_2 with C in Lemma A.7, at a = 1.3, x = 1.8, y = 1.1, L = 5."""
     a, x, y = 1.3, 1.8, 1.1
     depth = 5
-    truth = 0
+    truth = 0.0
     for high in range(1, depth + 1):
         for low in range(1, high):
             powers = a ** (2 * depth - low - 1) * y ** (high - low)
@@ -276,7 +276,9 @@ def crossed_sums() -> Evidence:
 def equal_draws() -> Evidence:
     """The estimator for a kernel that does not vary."""
     sample = np.ones(5)
-    return exactly(1.0, printed_leave_one_out(sample), leave_one_out(sample))
+    printed = float(printed_leave_one_out(sample))
+    corrected = float(leave_one_out(sample))
+    return exactly(1.0, printed, corrected)
 
 
 def mean_of_estimator() -> Evidence:
@@ -288,7 +290,7 @@ def mean_of_estimator() -> Evidence:
     squares = 3 + 8 * counts
     mean_of_products = (total**2 - squares) / 6
     inverse = (chance / mean_of_products).sum()
-    return exactly(leave_one_out(samples).mean(), 5 / 4, 5 * inverse)
+    return exactly(float(leave_one_out(samples).mean()), 5 / 4, 5 * inverse)
 
 
 def widening() -> Evidence:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -225,7 +226,7 @@ def output(parameters: np.ndarray, x: np.ndarray) -> complex:
     return signal[0]
 
 
-def slopes(function: Callable[[np.ndarray], complex], at: np.ndarray) -> np.ndarray:
+def slopes(function: Callable[[np.ndarray], Any], at: np.ndarray) -> np.ndarray:
     """Gradient of a function of parameters that is analytic around ``at``.
 
     The imaginary part of function(at + i h) is h times the derivative, without cancellation.
@@ -293,5 +294,5 @@ def scaled_parameters() -> Evidence:
     scale = sigma_w / width**0.5
     by_trained = slopes(lambda w: (scale * w) @ signal, start)
     by_weights = slopes(lambda w: w @ signal, scale * start)
-    truth = np.linalg.norm(by_trained) / np.linalg.norm(by_weights)
-    return exactly(truth, sigma_w / width, scale)
+    ratio = np.linalg.norm(by_trained) / np.linalg.norm(by_weights)
+    return exactly(float(ratio), sigma_w / width, scale)

@@ -11,33 +11,63 @@ from finitewidth.kernels.ntk_init import estimators
 from finitewidth.kernels.ntk_init.depth_sweep import Cell, sample_depths
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.tail_errors import exact_dispersion_error, sufficient
+from finitewidth.papers.beyond import columns
 from finitewidth.papers.beyond.experiments.grids import depths, dispersion_curves, network
 from finitewidth.papers.beyond.experiments.power_sums import PowerSums
+from finitewidth.papers.beyond.settings import Diagonal
 from finitewidth.records.provenance import seed_for
+from finitewidth.records.tables import Table
 
 Estimates = Iterator[tuple[Cell, dict[str, Any]]]  # of each depth and weight variance
+TABLES = {
+    "estimates": Table(
+        columns.GROUP,
+        columns.SAMPLE,
+        columns.WIDTH,
+        columns.ALPHA_0,
+        columns.SIGMA_W2,
+        columns.DEPTH,
+        columns.LAMBDA,
+        columns.DISPERSION_ESTIMATE,
+        columns.DISPERSION_ERROR,
+        columns.DRAWS,
+        columns.BOOTSTRAP,
+        columns.BANDED,
+    ),
+    "theory": Table(
+        columns.GROUP,
+        columns.WIDTH,
+        columns.ALPHA_0,
+        columns.SIGMA_W2,
+        columns.DEPTH,
+        columns.LAMBDA,
+        columns.CURVE_OF_DISPERSION,
+        columns.DISPERSION,
+        columns.BANDED,
+    ),
+}
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: Diagonal) -> dict[str, pd.DataFrame]:
     """Estimates of E[Theta(x,x)^2] / E[Theta(x,x)]^2, and the theoretical curves.
 
-    In ``estimates`` the spread is the standard error from exact moments, nan if the draws do not
-    suffice; bootstrap is that from the draws alone, for the sample ``paper``, whose spread is the
-    larger of both. The sample ``many`` uses the same random numbers for all depths and weight
-    variances. The sample ``paper`` has the paper's number of draws, its estimator, and independent
-    random numbers for every depth. The curves of ``theory`` are those of `dispersion_curves`.
+    The sample ``many`` uses the same random numbers for all depths and weight variances. The sample
+    ``paper`` has the paper's number of draws, its estimator, and independent random numbers for
+    every depth. The curves of ``theory`` are those of `dispersion_curves`.
+
+    Returns:
+        ``estimates`` and ``theory``, see `TABLES`.
     """
     estimates: list[dict[str, Any]] = []
     theory: list[dict[str, Any]] = []
-    for group in ("phases", "near"):
-        networks = settings[group]
-        variances = networks["sigma_w2"]
-        banded = {variance: {"banded": variance in networks["banded"]} for variance in variances}
-        for width, alpha_0 in product(networks["widths"], networks["alpha_0"]):
-            grid = depths(width, settings["max_lambda"], settings["points"])
+    for group, networks in (("phases", settings.phases), ("near", settings.near)):
+        variances = networks.sigma_w2
+        banded = {variance: {"banded": variance in networks.banded} for variance in variances}
+        for width, alpha_0 in product(networks.widths, networks.alpha_0):
+            grid = depths(width, settings.max_lambda, settings.points)
             samples = {"paper": _paper_sized(width, alpha_0, variances, grid, settings)}
-            if settings["draws"] != settings["paper_draws"]:
-                samples["many"] = _many(width, alpha_0, variances, grid, settings["draws"])
+            if settings.draws != settings.paper_draws:
+                samples["many"] = _many(width, alpha_0, variances, grid, settings.draws)
             for sample, rows in samples.items():
                 key = {"group": group, "sample": sample, "width": width, "alpha_0": alpha_0}
                 for (depth, variance), row in rows:
@@ -74,10 +104,10 @@ def _paper_sized(
     alpha_0: float,
     variances: Sequence[float],
     grid: Sequence[int],
-    settings: Mapping[str, Any],
+    settings: Diagonal,
 ) -> Estimates:
     """Leave-one-out ratios of the paper's number of draws (C.3, with prefactor 1/N)."""
-    draws = settings["paper_draws"]
+    draws = settings.paper_draws
     for depth in grid:
         seed = seed_for("beyond/diagonal/paper", width, repr(alpha_0), depth)
         drawn_init = network(depth, width, alpha_0)
@@ -86,7 +116,7 @@ def _paper_sized(
             estimate = estimators.dispersion(
                 drawn.scaled_theta,
                 estimator="leave_one_out",
-                resamples=settings["resamples"],
+                resamples=settings.resamples,
                 seed=seed_for("bootstrap", seed, repr(variance)),
             )
             bootstrap = estimate.standard_error

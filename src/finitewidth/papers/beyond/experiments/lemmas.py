@@ -19,24 +19,78 @@ from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.normals import Normals
 from finitewidth.kernels.ntk_init.phases import phase as phase_of
+from finitewidth.papers.beyond import columns
 from finitewidth.papers.beyond.experiments.grids import network
+from finitewidth.papers.beyond.settings import (
+    Estimators,
+    GradientSteps,
+    Lemmas,
+    Moments,
+    Products,
+)
 from finitewidth.records.provenance import seed_for
+from finitewidth.records.tables import Table
 
 PIECE = 10_000  # networks per batch, for moments
 STEPPED = 25  # networks per batch, for gradient steps
 REPEATS = 1000  # samples per batch, for estimators
+TABLES = {
+    "moments": Table(
+        columns.INPUT_AND_HIDDEN_WIDTH,
+        columns.HIDDEN_LAYERS,
+        columns.MOMENT,
+        columns.WEIGHTS,
+        columns.MEAN_MOMENT,
+        columns.MEAN_MOMENT_ERROR,
+        columns.MOMENT_DRAWS,
+        columns.PRINTED_MOMENT,
+        columns.EXACT_MOMENT,
+    ),
+    "products": Table(
+        columns.INPUT_AND_HIDDEN_WIDTH,
+        columns.HIDDEN_LAYERS,
+        columns.EXACT_PRODUCT,
+        columns.PRINTED_PRODUCT,
+    ),
+    "steps": Table(
+        columns.SIGMA_W2,
+        columns.PHASE,
+        columns.DEPTH,
+        columns.WIDTH,
+        columns.CHANGE,
+        columns.RELATIVE_CHANGE,
+        columns.RELATIVE_CHANGE_ERROR,
+        columns.DRAWS,
+        columns.SIGNED_CHANGE,
+        columns.SIGNED_CHANGE_ERROR,
+        columns.EXACT_CHANGE,
+    ),
+    "estimators": Table(
+        columns.ESTIMATOR,
+        columns.SAMPLE_SIZE,
+        columns.TRUE_DISPERSION,
+        columns.MEAN_ESTIMATE,
+        columns.MEAN_ESTIMATE_ERROR,
+        columns.SAMPLES,
+    ),
+}
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: Lemmas) -> dict[str, pd.DataFrame]:
     """Moments of norm ratios, their products, changes in one step, and means of estimators.
 
-    Each table is that of the function of its name.
+    Returns:
+        A table of the rows of each function of its name, see `TABLES`.
     """
-    parts = {"moments": moments, "products": products, "steps": steps, "estimators": estimators}
-    return {name: pd.DataFrame(part(settings[name])) for name, part in parts.items()}
+    return {
+        "moments": pd.DataFrame(moments(settings.moments)),
+        "products": pd.DataFrame(products(settings.products)),
+        "steps": pd.DataFrame(steps(settings.steps)),
+        "estimators": pd.DataFrame(estimators(settings.estimators)),
+    }
 
 
-def moments(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+def moments(settings: Moments) -> list[dict[str, Any]]:
     """Moments of N_x^l = |x^l|^2 / |x^(l-1)|^2 and N_d^l = |delta^l|^2 / |delta^(l+1)|^2.
 
     All weights of the ReLU networks are drawn. They have ``layers`` hidden layers, ``width`` units
@@ -48,10 +102,10 @@ def moments(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     over layers, and the same for products over all layers (``chain``). The parts are phi(U)^2 and
     phi'(U) V^2 of the proofs of the lemmas, where U and V are standard normal.
     """
-    width = settings["width"]
-    layers = settings["layers"]
-    draws = settings["draws"]
-    sigma_w2 = settings["sigma_w2"]
+    width = settings.width
+    layers = settings.layers
+    draws = settings.draws
+    sigma_w2 = settings.sigma_w2
     rng = np.random.default_rng(seed_for("beyond/lemmas/moments", width, layers))
     parts = []
     for first in range(0, draws, PIECE):
@@ -202,7 +256,7 @@ def _mean(sample: np.ndarray) -> dict[str, Any]:
     }
 
 
-def products(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+def products(settings: Products) -> list[dict[str, Any]]:
     """E[prod N_x N_d] over all hidden layers, exactly, at several widths n and one s / n.
 
     J is the matrix of derivatives of the last of s hidden layers with respect to the
@@ -214,13 +268,10 @@ def products(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
 
     because a row w of its weights adds (w x)^2 to |x|^2 and |J^T w|^2 to |J|_F^2 if its unit is
     active. The first layer obeys the same rule from S = n / (2 a), T = 0.
-
-    ``exact`` is the mean over the product of the means, ``printed`` that of Lemma A.4 without its
-    remainder.
     """
     rows = []
-    for width in settings["widths"]:
-        layers = round(settings["ratio"] * width)
+    for width in settings.widths:
+        layers = round(settings.ratio * width)
         step = np.array([[1 + 1 / width, 4 / width], [2 / width, 1 + 3 / width]])
         exact = float(np.linalg.matrix_power(step, layers)[0, 0])
         printed = (1 + 1 / width) ** layers
@@ -228,25 +279,22 @@ def products(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def steps(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+def steps(settings: GradientSteps) -> list[dict[str, Any]]:
     """Change of Theta(x, x) in one step on (x, y), with |x| = 1, y = 1 and loss (f - y)^2 / 2.
 
     All weights of the ReLU networks are drawn. The ratio of depth to width is constant, as in the
-    limit of the theorem. The values are the mean size of the changes of `kernel_changes`, divided
-    by the exact mean of Theta. ``with_sign`` is their mean with its sign, divided in the same way,
-    and ``with_sign_error`` its standard error. ``exact_with_sign`` is the exact mean to first order
-    in the rate, in the rows of the derivative; nan in the others.
+    limit of the theorem. The changes are those of `kernel_changes`, over the exact mean of Theta.
     """
-    rate = settings["rate"]
+    rate = settings.rate
     rows = []
-    for variance, depth in product(settings["sigma_w2"], settings["depths"]):
-        width = max(1, round(depth / settings["ratio"]))
+    for variance, depth in product(settings.sigma_w2, settings.depths):
+        width = max(1, round(depth / settings.ratio))
         init = network(depth, width, 1.0, variance)
         log_mean = log_moments(init).mean
         exact = -rate * float(np.exp(log_mean_decrease(init) - log_mean))
         phase = phase_of("relu", variance)
         key = {"sigma_w2": variance, "phase": phase, "depth": depth, "width": width}
-        for name, changes in kernel_changes(init, rate, settings["draws"]).items():
+        for name, changes in kernel_changes(init, rate, settings.draws).items():
             relative = changes / float(np.exp(log_mean))
             signed = _mean(relative)
             columns = {
@@ -311,17 +359,17 @@ def _changes(
     }
 
 
-def estimators(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+def estimators(settings: Estimators) -> list[dict[str, Any]]:
     """Means of estimators of the dispersion over samples of known dispersion, divided by it.
 
     The kernels are lognormal: theta = exp(s z) with z standard normal has the dispersion e^(s^2).
     """
     rows = []
-    for size, truth in product(settings["sizes"], settings["dispersions"]):
+    for size, truth in product(settings.sizes, settings.dispersions):
         rng = np.random.default_rng(seed_for("beyond/lemmas/estimators", size, repr(truth)))
         ratios: dict[str, list[np.ndarray]] = {name: [] for name in ESTIMATORS}
-        for first in range(0, settings["draws"], REPEATS):
-            count = min(REPEATS, settings["draws"] - first)
+        for first in range(0, settings.draws, REPEATS):
+            count = min(REPEATS, settings.draws - first)
             normal = rng.standard_normal((count, size))
             theta = np.exp(np.sqrt(np.log(truth)) * normal)
             for name, estimator in ESTIMATORS.items():

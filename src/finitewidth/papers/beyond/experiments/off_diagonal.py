@@ -11,15 +11,44 @@ from finitewidth.common.progress import Progress
 from finitewidth.kernels.ntk_init import estimators, off_diagonal
 from finitewidth.kernels.ntk_init.pair_chain import sample_pairs
 from finitewidth.kernels.ntk_init.tail_errors import log_variance, robust_error
+from finitewidth.papers.beyond import columns
 from finitewidth.papers.beyond.experiments.grids import depths, dispersion_curves, network
 from finitewidth.papers.beyond.experiments.power_sums import PairSums, TailedSums
+from finitewidth.papers.beyond.settings import OffDiagonal, PairGroup, RatioBands
 from finitewidth.records.provenance import seed_for
+from finitewidth.records.tables import Table
 from finitewidth.training.checkpoints import Checkpoints, stored_map
 
 RATIO = "ratio"
-DISPERSIONS = ("phases", "near")
-GROUPS = (RATIO, *DISPERSIONS)
 POWER = 2.0  # the ratio changes fast in the first few layers and slowly afterwards
+TABLES = {
+    "estimates": Table(
+        columns.GROUP,
+        columns.WIDTH,
+        columns.ALPHA_0,
+        columns.SIGMA_W2,
+        columns.COSINE,
+        columns.DEPTH,
+        columns.LAMBDA,
+        columns.SAMPLE,
+        columns.PAIR_ESTIMATE,
+        columns.PAIR_ERROR,
+        columns.DRAWS,
+        columns.BANDED_PAIR,
+    ),
+    "theory": Table(
+        columns.GROUP,
+        columns.COSINE_OF_CURVE,
+        columns.WIDTH,
+        columns.ALPHA_0,
+        columns.SIGMA_W2,
+        columns.DEPTH,
+        columns.LAMBDA,
+        columns.CURVE_OF_PAIRS,
+        columns.PAIR_CURVE,
+        columns.BANDED_PAIR,
+    ),
+}
 
 
 class _Cell(NamedTuple):
@@ -37,70 +66,74 @@ class _Cell(NamedTuple):
 
 
 def measure(
-    inputs: Mapping[str, Any], settings: Mapping[str, Any], checkpoints: Checkpoints | None = None
+    inputs: Mapping[str, Any], settings: OffDiagonal, checkpoints: Checkpoints | None = None
 ) -> dict[str, pd.DataFrame]:
     """Estimates of E[Theta(x,x~)] / E[Theta(x,x)] and E[Theta(x,x~)^2] / E[Theta(x,x~)]^2.
 
-    Checkpoints store the estimates of each width.
+    Checkpoints store the estimates of each width. All depths, weight variances and cosines of a
+    width use the same random numbers.
 
-    The ``estimates`` are ratios for the group ``ratio``, otherwise dispersions; the spread is their
-    standard error, nan if the draws do not suffice for a dispersion. All depths, weight variances
-    and cosines of a width use the same random numbers. The curves of ``theory`` are, for ``ratio``,
-    equation 18 (``printed``) and the infinite-width ratio with both parts (``infinite_width``);
-    otherwise those of Theta(x, x).
+    Returns:
+        ``estimates`` and ``theory``, see `TABLES`.
     """
-    widths = sorted({width for group in GROUPS for width in settings[group]["widths"]})
+    groups = _groups(settings)
+    widths = sorted({width for networks in groups.values() for width in networks.widths})
     parts = stored_map(lambda width: _estimates(width, settings), widths, checkpoints, "widths")
     estimates = [row for part in parts for row in part]
     theory = [*_dispersion_theory(settings), *_ratio_theory(settings)]
     for row in estimates + theory:
-        row["banded"] = _is_banded(row, settings[RATIO]["banded"])
+        row["banded"] = _is_banded(row, settings.ratio.banded)
     return {"estimates": pd.DataFrame(estimates), "theory": pd.DataFrame(theory)}
 
 
-def _dispersion_theory(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for group in DISPERSIONS:
-        networks = settings[group]
-        for width, alpha_0 in product(networks["widths"], networks["alpha_0"]):
+def _groups(settings: OffDiagonal) -> dict[str, PairGroup]:
+    """Name of a group -> its networks and pairs of inputs; the ratio comes first."""
+    return {RATIO: settings.ratio, "phases": settings.phases, "near": settings.near}
+
+
+def _dispersion_theory(settings: OffDiagonal) -> Iterator[dict[str, Any]]:
+    for group, networks in _groups(settings).items():
+        if group == RATIO:
+            continue
+        for width, alpha_0 in product(networks.widths, networks.alpha_0):
             grid = _depths(width, settings)
-            for row in dispersion_curves(width, alpha_0, networks["sigma_w2"], grid):
+            for row in dispersion_curves(width, alpha_0, networks.sigma_w2, grid):
                 yield {"group": group, "cosine": np.nan, **row}
 
 
-def _ratio_theory(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for width in settings[RATIO]["widths"]:
+def _ratio_theory(settings: OffDiagonal) -> Iterator[dict[str, Any]]:
+    for width in settings.ratio.widths:
         for cell in _cells(width, settings):
             if cell.group == RATIO:
                 yield from _ratio_curves(cell)
 
 
-def _is_banded(row: Mapping[str, Any], banded: Mapping[str, Any]) -> bool:
+def _is_banded(row: Mapping[str, Any], banded: RatioBands) -> bool:
     """Whether Figure 11 shows a row with error bands."""
     return (
         row["group"] == RATIO
-        and row["sigma_w2"] in banded["sigma_w2"]
-        and row["cosine"] in banded["cosines"]
+        and row["sigma_w2"] in banded.sigma_w2
+        and row["cosine"] in banded.cosines
     )
 
 
-def _depths(width: int, settings: Mapping[str, Any]) -> list[int]:
-    return depths(width, settings["max_lambda"], settings["points"], POWER)
+def _depths(width: int, settings: OffDiagonal) -> list[int]:
+    return depths(width, settings.max_lambda, settings.points, POWER)
 
 
-def _cells(width: int, settings: Mapping[str, Any]) -> list[_Cell]:
+def _cells(width: int, settings: OffDiagonal) -> list[_Cell]:
     grid = _depths(width, settings)
     cells = []
-    for group in GROUPS:
-        networks = settings[group]
-        if width in networks["widths"]:
-            axes = (networks["alpha_0"], networks["sigma_w2"], networks["cosines"], grid)
+    for group, networks in _groups(settings).items():
+        if width in networks.widths:
+            axes = (networks.alpha_0, networks.sigma_w2, networks.cosines, grid)
             cells += [_Cell(group, width, *point) for point in product(*axes)]
     return cells
 
 
-def _estimates(width: int, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    draws = settings["draws"]
-    paper_draws = settings["paper_draws"]
+def _estimates(width: int, settings: OffDiagonal) -> list[dict[str, Any]]:
+    draws = settings.draws
+    paper_draws = settings.paper_draws
     sums, first_draws = _sums(width, settings)
     rows = []
     for cell, total in sums.items():
@@ -108,13 +141,13 @@ def _estimates(width: int, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
             value, spread = total.estimate()
             many = {"sample": "many", "y": value, "spread": spread, "draws": draws}
             rows.append(cell.key() | many)
-        paper = _paper_sized(cell, first_draws[cell], settings["resamples"])
+        paper = _paper_sized(cell, first_draws[cell], settings.resamples)
         rows.append(cell.key() | {"sample": "paper"} | paper)
     return rows
 
 
 def _sums(
-    width: int, settings: Mapping[str, Any]
+    width: int, settings: OffDiagonal
 ) -> tuple[dict[_Cell, PairSums | TailedSums], dict[_Cell, np.ndarray]]:
     """Draw all pairs of a width: sums over all draws, and the paper's number of first draws.
 
@@ -122,8 +155,8 @@ def _sums(
     """
     cells = _cells(width, settings)
     cosines = sorted({cell.cosine for cell in cells})
-    draws = settings["draws"]
-    paper_draws = settings["paper_draws"]
+    draws = settings.draws
+    paper_draws = settings.paper_draws
     sums: dict[_Cell, PairSums | TailedSums] = {}
     first_draws: dict[_Cell, list[np.ndarray]] = {cell: [] for cell in cells}
     done = 0

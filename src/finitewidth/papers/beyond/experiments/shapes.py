@@ -22,18 +22,81 @@ from finitewidth.kernels.ntk_init.moments import (
     reversal_input,
 )
 from finitewidth.kernels.ntk_init.phases import phase
+from finitewidth.papers.beyond import columns
 from finitewidth.papers.beyond.experiments.grids import depths
 from finitewidth.papers.beyond.experiments.theory import ARCHITECTURES, widths_of
+from finitewidth.papers.beyond.settings import ComparedShapes, RandomShapes, Range
 from finitewidth.records.provenance import seed_for
+from finitewidth.records.tables import Table
 
 INPUTS = ("own", "common")
 # each against the constant one, and growing against shrinking
 PAIRS = (("growing", "constant"), ("shrinking", "constant"), ("growing", "shrinking"))
 DENSE = 1.5  # more depths where networks are shallow
 EDGE = 2.0  # weight variance of the edge of chaos of ReLU networks
+TABLES = {
+    "dispersions": Table(
+        columns.INPUT_KIND,
+        columns.SIGMA_W2,
+        columns.DEPTH,
+        columns.ARCHITECTURE,
+        columns.INPUT_WIDTH,
+        columns.SHAPE_DISPERSION,
+        columns.SHAPE_EXCESS,
+    ),
+    "ratios": Table(
+        columns.INPUT_KIND,
+        columns.SIGMA_W2,
+        columns.DEPTH,
+        columns.FIRST,
+        columns.SECOND,
+        columns.LOG10_RATIO,
+        columns.EXCESS_DIFFERENCE,
+    ),
+    "layers": Table(
+        columns.INPUT_KIND,
+        columns.SIGMA_W2,
+        columns.DEPTH,
+        columns.ARCHITECTURE,
+        columns.HIDDEN_LAYER,
+        columns.LAYER_OVER_DEPTH,
+        columns.COEFFICIENT,
+    ),
+    "inputs": Table(
+        columns.SIGMA_W2,
+        columns.DEPTH,
+        columns.INPUT_WIDTH,
+        columns.LOG10_RATIO_TO_REVERSE,
+    ),
+    "thresholds": Table(
+        columns.SIGMA_W2,
+        columns.DEPTH,
+        columns.THRESHOLD_TO_FIRST_ORDER,
+        columns.THRESHOLD,
+    ),
+    "random": Table(
+        columns.SHAPE,
+        columns.PHASE,
+        columns.SIGMA_W2,
+        columns.DEPTH,
+        columns.NARROWEST,
+        columns.WIDEST,
+        columns.INPUT_WIDTH,
+        columns.INPUT_OVER_WIDTH,
+        columns.LOG10_RATIO_TO_REVERSE,
+        columns.REVERSE_EXCESS,
+    ),
+    "counts": Table(
+        columns.PHASE,
+        columns.SHAPES,
+        columns.HIGHER,
+        columns.LARGEST_LOG10_RATIO,
+        columns.LAST_INPUT_OVER_WIDTH,
+    ),
+}
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: ComparedShapes) -> dict[str, pd.DataFrame]:
     """Exact dispersions r of the architectures of Figure 6, and the part of each layer.
 
     Two kinds of ``input`` are compared. ``own``: n_0 as in Figure 6, which differs between the
@@ -42,22 +105,12 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     and the same widths reversed, and in ``random`` those of random widths.
 
     Returns:
-        ``dispersions``: y (exact r) and excess (the first-order term of r - 1).
-        ``ratios``: y (log10 of the exact ratio r_first / r_second) and excess (difference of the
-        first-order terms).
-        ``layers``: x (layer / L) and y (the coefficient of 1 / n_layer in r - 1 to first order).
-        ``inputs``: y (log10 of the exact ratio r_growing / r_reversed) by ``input_width``, n_0.
-        ``thresholds``: the input dimension up to which the growing network has the larger
-        dispersion. ``first_order`` is that of `reversal_input`. ``exact`` is the largest integer
-        up to the last n_0 of ``inputs``, 0 if there is none.
-        ``random``: y as in ``inputs``, excess (difference of the first-order terms) and x (n_0 over
-        the mean of the hidden widths) for random growing widths.
-        ``counts``: of each phase, the number of random ``shapes``, of those for which the growing
-        network has the larger dispersion at some n_0 (``higher``), the largest y (``largest``) and
-        the largest x with y > 0 (``last``, 0 if there is none).
+        ``dispersions`` and their ``ratios``; ``layers``, the part of each in r - 1 to first order;
+        ``inputs``, and ``thresholds`` up to which the growing network has the larger dispersion;
+        ``random`` and ``counts`` for each phase of those widths. See `TABLES`.
     """
     dispersions = pd.DataFrame(_dispersions(settings))
-    random = pd.DataFrame(_random(settings["random"]))
+    random = pd.DataFrame(_random(settings.random))
     return {
         "dispersions": dispersions,
         "ratios": pd.DataFrame(_ratios(dispersions)),
@@ -118,21 +171,19 @@ class Reversal:
         return bisect_left(inputs, True, key=lambda width: self.log_ratio(width) <= 0)
 
 
-def random_reversal(
-    rng: np.random.Generator, sigma_w2: float, settings: Mapping[str, Any]
-) -> Reversal:
+def random_reversal(rng: np.random.Generator, sigma_w2: float, settings: RandomShapes) -> Reversal:
     """Draw a depth and growing widths, whose reciprocals have at most the sum ``most_reciprocals``.
 
     The logarithms of the depth, of the narrowest width and of the widest over the narrowest are
     uniform. A power of the place, whose logarithm is uniform, interpolates between both.
     """
     while True:
-        depth = round(_log_uniform(rng, 3, settings["deepest"]))
-        narrow = _log_uniform(rng, settings["narrowest"], settings["widest"])
-        wide = narrow * _log_uniform(rng, 1, settings["growth"])
+        depth = round(_log_uniform(rng, 3, settings.deepest))
+        narrow = _log_uniform(rng, settings.narrowest, settings.widest)
+        wide = narrow * _log_uniform(rng, 1, settings.growth)
         places = np.linspace(0, 1, depth - 1) ** _log_uniform(rng, 1 / 8, 8)
         widths = np.ceil(narrow + (wide - narrow) * places)
-        if widths[0] < widths[-1] and (1 / widths).sum() <= settings["most_reciprocals"]:
+        if widths[0] < widths[-1] and (1 / widths).sum() <= settings.most_reciprocals:
             return Reversal(tuple(widths.astype(int).tolist()), sigma_w2)
 
 
@@ -146,24 +197,24 @@ def _log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
     return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
 
-def _reversals(settings: Mapping[str, Any]) -> Iterator[Reversal]:
+def _reversals(settings: ComparedShapes) -> Iterator[Reversal]:
     """Yield the growing widths of Figure 6 for each depth and weight variance."""
-    narrow = settings["narrow"]
-    wide = settings["wide"]
-    lambdas = settings["inputs"]["lambdas"]
-    for lam, variance in product(lambdas, _variances(settings["inputs"]["sigma_w2"])):
+    narrow = settings.narrow
+    wide = settings.wide
+    lambdas = settings.inputs.lambdas
+    for lam, variance in product(lambdas, _variances(settings.inputs.sigma_w2)):
         depth = round(lam * (narrow + wide) / 2)
         _, *hidden = widths_of("growing", depth, narrow, wide)
         yield Reversal(tuple(hidden), float(variance))
 
 
-def _compared_inputs(settings: Mapping[str, Any]) -> list[int]:
+def _compared_inputs(settings: ComparedShapes) -> list[int]:
     """The input dimensions at which the widths of Figure 6 are compared with their reverse."""
-    mean = (settings["narrow"] + settings["wide"]) / 2
-    return input_widths(mean, settings["inputs"]["largest"], settings["inputs"]["points"])
+    mean = (settings.narrow + settings.wide) / 2
+    return input_widths(mean, settings.inputs.largest, settings.inputs.points)
 
 
-def _inputs(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _inputs(settings: ComparedShapes) -> Iterator[dict[str, Any]]:
     for reversal, width in product(_reversals(settings), _compared_inputs(settings)):
         yield {
             "sigma_w2": reversal.sigma_w2,
@@ -173,7 +224,7 @@ def _inputs(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         }
 
 
-def _thresholds(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _thresholds(settings: ComparedShapes) -> Iterator[dict[str, Any]]:
     last = _compared_inputs(settings)[-1]
     for reversal in _reversals(settings):
         yield {
@@ -184,13 +235,12 @@ def _thresholds(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         }
 
 
-def _random(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _random(settings: RandomShapes) -> Iterator[dict[str, Any]]:
     rng = np.random.default_rng(seed_for("beyond/shapes/random"))
-    ranges = settings["sigma_w2"]
-    ordered = (ranges["first"], EDGE)
+    ordered = (settings.sigma_w2.first, EDGE)
     critical = (EDGE, EDGE)
-    chaotic = (EDGE, ranges["last"])
-    for shape in range(settings["shapes"]):
+    chaotic = (EDGE, settings.sigma_w2.last)
+    for shape in range(settings.shapes):
         low, high = (ordered, critical, chaotic)[shape % 3]
         reversal = random_reversal(rng, float(rng.uniform(low, high)), settings)
         mean = float(np.mean(reversal.hidden))
@@ -202,7 +252,7 @@ def _random(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "narrow": reversal.hidden[0],
             "wide": reversal.hidden[-1],
         }
-        for width in input_widths(mean, settings["largest"], settings["points"]):
+        for width in input_widths(mean, settings.largest, settings.points):
             yield key | {
                 "input_width": width,
                 "x": width / mean,
@@ -235,12 +285,12 @@ def networks(
         yield "common", architecture, Initialisation(widths=common, sigma_w2=sigma_w2)
 
 
-def _dispersions(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    narrow = settings["narrow"]
-    wide = settings["wide"]
-    maps = settings["maps"]
-    grid = depths((narrow + wide) // 2, maps["max_lambda"], maps["points"], power=DENSE)
-    for depth, variance in product(grid, _variances(maps["sigma_w2"])):
+def _dispersions(settings: ComparedShapes) -> Iterator[dict[str, Any]]:
+    narrow = settings.narrow
+    wide = settings.wide
+    maps = settings.maps
+    grid = depths((narrow + wide) // 2, maps.max_lambda, maps.points, power=DENSE)
+    for depth, variance in product(grid, _variances(maps.sigma_w2)):
         # the constant network is the same with both kinds of input
         known: dict[Initialisation, tuple[float, float]] = {}
         for kind, architecture, init in networks(depth, narrow, wide, float(variance)):
@@ -258,9 +308,9 @@ def _dispersions(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             }
 
 
-def _variances(axis: Mapping[str, Any]) -> np.ndarray:
+def _variances(axis: Range) -> np.ndarray:
     """Return the weight variances of a map; rounded, so that 2 is on the grid exactly."""
-    return np.linspace(axis["first"], axis["last"], axis["points"]).round(12)
+    return np.linspace(axis.first, axis.last, axis.points).round(12)
 
 
 def _ratios(dispersions: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -280,13 +330,13 @@ def _ratios(dispersions: pd.DataFrame) -> Iterator[dict[str, Any]]:
             }
 
 
-def _layers(settings: Mapping[str, Any]) -> Iterator[pd.DataFrame]:
-    narrow = settings["narrow"]
-    wide = settings["wide"]
-    lam = settings["layers"]["lambda"]
+def _layers(settings: ComparedShapes) -> Iterator[pd.DataFrame]:
+    narrow = settings.narrow
+    wide = settings.wide
+    lam = settings.layers.lambda_
     depth = max(2, round(lam * (narrow + wide) / 2))
     layers = np.arange(1, depth)
-    for variance in settings["layers"]["sigma_w2"]:
+    for variance in settings.layers.sigma_w2:
         for kind, architecture, init in networks(depth, narrow, wide, variance):
             yield pd.DataFrame(
                 {

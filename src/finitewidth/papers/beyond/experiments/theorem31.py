@@ -17,26 +17,62 @@ from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.phases import phase as phase_of
 from finitewidth.kernels.ntk_init.tail_errors import exact_dispersion_error, sufficient
+from finitewidth.papers.beyond import columns
 from finitewidth.papers.beyond.experiments.grids import dispersion_curves, network
 from finitewidth.papers.beyond.experiments.power_sums import PowerSums
+from finitewidth.papers.beyond.settings import Doubled, Small, Theorem31
 from finitewidth.records.provenance import seed_for
+from finitewidth.records.tables import Table
 
 PIECE = 50_000  # networks per batch
+TABLES = {
+    "curves": Table(
+        columns.PHASE,
+        columns.SIGMA_W2,
+        columns.CURVE_OF_THEOREM,
+        columns.WIDTH_OR_LIMIT,
+        columns.LAMBDA,
+        columns.DISPERSION,
+        columns.OVER_PRINTED_LIMIT,
+    ),
+    "doubled": Table(
+        columns.PHASE,
+        columns.SIGMA_W2,
+        columns.LAMBDA,
+        columns.WIDTH,
+        columns.DEPTH,
+        columns.EXACT_DISPERSION,
+        columns.PRINTED_LIMIT,
+        columns.GAP_TO_LIMIT,
+        columns.LIMIT_OF_GAP,
+    ),
+    "small": Table(
+        columns.WIDTH,
+        columns.ALPHA_0,
+        columns.SIGMA_W2,
+        columns.DEPTH,
+        columns.LAMBDA,
+        columns.CURVE_OF_SMALL,
+        columns.SMALL_DISPERSION,
+        columns.SMALL_ERROR,
+        columns.SMALL_DRAWS,
+        columns.OVER_PRINTED_SUMS,
+        columns.OVER_PRINTED_SUMS_ERROR,
+    ),
+}
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: Theorem31) -> dict[str, pd.DataFrame]:
     """Limits and exact dispersions up to a large lambda, and dispersions of random networks.
 
     Returns:
-        ``curves``: limits, their lower bound and exact values at finite width; width 0 for limits.
-        ``doubled``: exact values and the printed limit at the same x; gap (width times the distance
-        of the exact value from the corrected limit) and constant (that the gap tends to).
+        ``curves``: limits, their lower bound and exact values at finite width.
+        ``doubled``: exact values at doubled widths, and how fast they tend to their limit.
         ``small``: dispersions of small networks by Theorem 3.2, exactly, and of drawn networks.
-        ``relative`` is y divided by what the paper prints: the limit at the same lambda, or
-        Theorem 3.2 for the same network.
+        See `TABLES`.
     """
     curves = pd.DataFrame(_curves(settings))
-    small = pd.DataFrame(_small(settings["small"], settings["draws"]))
+    small = pd.DataFrame(_small(settings.small, settings.draws))
     limit = [
         limits.dispersion_limit(float(row.x), row.phase, form="printed")
         for row in curves.itertuples()
@@ -46,14 +82,14 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     sums = printed.loc[pd.MultiIndex.from_frame(small[network_of])].to_numpy()
     return {
         "curves": curves.assign(relative=curves["y"] / limit),
-        "doubled": pd.DataFrame(_doubled(settings["doubled"])),
+        "doubled": pd.DataFrame(_doubled(settings.doubled)),
         "small": small.assign(relative=small["y"] / sums, relative_spread=small["spread"] / sums),
     }
 
 
-def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    lambdas = np.linspace(0, settings["max_lambda"], settings["points"] + 1)[1:]
-    for variance, lam in product(settings["sigma_w2"], lambdas):
+def _curves(settings: Theorem31) -> Iterator[dict[str, Any]]:
+    lambdas = np.linspace(0, settings.max_lambda, settings.points + 1)[1:]
+    for variance, lam in product(settings.sigma_w2, lambdas):
         phase = phase_of("relu", variance)
         key = {"phase": phase, "sigma_w2": variance}
         limit_values = {
@@ -63,7 +99,7 @@ def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         }
         for curve, value in limit_values.items():
             yield key | {"curve": curve, "width": 0, "x": lam, "y": value}
-        for width in settings["widths"]:
+        for width in settings.widths:
             depth = max(2, round(lam * width))
             value = _exact(depth, width, variance)
             yield key | {"curve": "exact", "width": width, "x": depth / width, "y": value}
@@ -73,14 +109,14 @@ def _exact(depth: int, width: int, sigma_w2: float) -> float:
     return log_moments(network(depth, width, 1.0, sigma_w2)).dispersion
 
 
-def _doubled(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _doubled(settings: Doubled) -> list[dict[str, Any]]:
     """Exact dispersions at each width beside the limits that they should tend to, and how fast."""
     rows = []
-    for variance, lam in product(settings["sigma_w2"], settings["lambdas"]):
+    for variance, lam in product(settings.sigma_w2, settings.lambdas):
         phase = phase_of("relu", variance)
         printed = limits.dispersion_limit(lam, phase, form="printed")
         corrected = limits.dispersion_limit(lam, phase)
-        for width in settings["widths"]:
+        for width in settings.widths:
             depth = round(lam * width)
             exact = _exact(depth, width, variance)
             rows.append(
@@ -99,11 +135,11 @@ def _doubled(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def _small(settings: Mapping[str, Any], draws: int) -> list[dict[str, Any]]:
+def _small(settings: Small, draws: int) -> list[dict[str, Any]]:
     """Dispersions of small networks: in closed form, and of networks whose weights are drawn."""
-    width = settings["width"]
-    grid = settings["depths"]
-    variances = settings["sigma_w2"]
+    width = settings.width
+    grid = settings.depths
+    variances = settings.sigma_w2
     rows = []
     for row in dispersion_curves(width, 1.0, variances, grid):
         if row["curve"] in ("printed_sums", "exact"):

@@ -19,6 +19,9 @@ from finitewidth.data.store import Dataset
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
 from finitewidth.measures.blocks import block_means, gap, label_alignment
 from finitewidth.measures.diagonal import over_smaller_diagonal
+from finitewidth.papers.beyond import columns
+from finitewidth.papers.beyond.settings import Training
+from finitewidth.records.tables import Table
 from finitewidth.training.checkpoints import Checkpoints
 from finitewidth.training.full_batch import adam
 from finitewidth.training.fully_connected import Draw, Passes, initial_stack
@@ -32,11 +35,50 @@ QUANTITIES = {  # of the curves, and the spread of entries that belongs to each
     "same_class_with_diagonal": None,
     "other_class": "spread_other",
 }
+TABLES = {
+    "rows": Table(
+        columns.SIGMA_W2_AT_START,
+        columns.SEED,
+        columns.STEP,
+        columns.DIAGONAL,
+        columns.SAME_CLASS,
+        columns.SAME_CLASS_WITH_DIAGONAL,
+        columns.OTHER_CLASS,
+        columns.SPREAD_DIAGONAL,
+        columns.SPREAD_SAME,
+        columns.SPREAD_OTHER,
+        columns.CLASS_GAP,
+        columns.OVER_SMALLER_DIAGONAL,
+        columns.ALIGNMENT,
+        columns.TRAIN_LOSS,
+        columns.TEST_LOSS,
+    ),
+    "curves": Table(
+        columns.SIGMA_W2_AT_START,
+        columns.STEP,
+        columns.QUANTITY_OF_CURVE,
+        columns.MIDDLE_OF_RUNS,
+        columns.LEAST_OF_RUNS,
+        columns.MOST_OF_RUNS,
+        columns.SPREAD_OF_ENTRIES,
+        columns.RUNS,
+    ),
+    "kernels": Table(
+        columns.SIGMA_W2_AT_START,
+        columns.STEP,
+        columns.ROW,
+        columns.COLUMN,
+        columns.CLASS_ROW,
+        columns.CLASS_COLUMN,
+        columns.KERNEL,
+        columns.KERNEL_SHARE,
+    ),
+}
 
 
 def measure(
     inputs: Mapping[str, Any],
-    settings: Mapping[str, Any],
+    settings: Training,
     device: str = "cpu",
     checkpoints: Checkpoints | None = None,
 ) -> dict[str, pd.DataFrame]:
@@ -49,18 +91,15 @@ def measure(
     Checkpoints store each network and what was observed of it.
 
     Returns:
-        ``rows``: blocks as in `finitewidth.measures.blocks.BlockMeans`, gap, alignment and losses;
-        over_smaller_diagonal (mean over pairs of the value over the smaller of both diagonal ones).
-        ``curves``: losses, and means of blocks over the mean diagonal. y is the median of the runs
-        for a loss; else their mean, so that the distance of two curves is the mean distance of the
-        runs; low and high are the range of the runs; spread is that of the entries over the mean
-        diagonal, mean of the runs, nan where there is none.
-        ``kernels``: entries of run 0 at ``maps``; images are grouped by class, and share is the
-        value over the mean diagonal. Rows from the diagonal on; the rest is symmetric.
+        ``rows``: blocks as in `finitewidth.measures.blocks.BlockMeans`, gap, alignment and losses.
+        ``curves``: losses, and means of blocks over the mean diagonal, summarised over runs. Of
+        blocks it is the mean, so that the distance of two curves is the mean distance of the runs.
+        ``kernels``: entries of run 0 at ``maps``.
+        See `TABLES`.
     """
     device = prepare_torch(torch.get_num_threads(), device)
-    data = stratified_subset(inputs["data"], settings["train"], settings["test"], (NAME,))
-    images = _Images(data, settings["per_class"], device)
+    data = stratified_subset(inputs["data"], settings.train, settings.test, (NAME,))
+    images = _Images(data, settings.per_class, device)
     rows: list[dict[str, Any]] = []
     kernels: list[pd.DataFrame] = []
     for network, state in _observations(images, settings, checkpoints):
@@ -78,17 +117,17 @@ def measure(
 
 
 def _observations(
-    images: "_Images", settings: Mapping[str, Any], checkpoints: Checkpoints | None
+    images: "_Images", settings: Training, checkpoints: Checkpoints | None
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Train one network after the other; yield it at each time, with what `_train` observed."""
-    variances = [float(variance) for variance in settings["sigma_w2"]]
-    networks = list(product(variances, range(settings["runs"])))
+    variances = [float(variance) for variance in settings.sigma_w2]
+    networks = list(product(variances, range(settings.runs)))
     for sigma_w2, seed in in_turn(networks, "networks"):
         name = f"sigma_w2 {sigma_w2}, seed {seed}"
         store = checkpoints.store(name) if checkpoints else None
         draw = Draw(sigma_w2, 0.0, seed)
         states = _train(images, draw, settings, title=name, checkpoints=store)
-        for step, state in zip(settings["times"], states, strict=True):
+        for step, state in zip(settings.times, states, strict=True):
             yield {"sigma_w2": sigma_w2, "seed": seed, "step": step}, state
 
 
@@ -141,16 +180,14 @@ def _tensors(
     return x.to(device), y.to(device)
 
 
-def _train(
-    images: _Images, draw: Draw, settings: Mapping[str, Any], **job: Any
-) -> list[dict[str, Any]]:
+def _train(images: _Images, draw: Draw, settings: Training, **job: Any) -> list[dict[str, Any]]:
     """Train one network, and observe it at each time.
 
     An observation has the ``row`` of blocks and losses; at ``maps`` it also has the ``kernel``,
     (S, S).
     """
     x, y = images.train
-    hidden = [settings["width"]] * settings["hidden"]
+    hidden = [settings.width] * settings.hidden
     stack = initial_stack((NAME,), [draw], [x.shape[1], *hidden, y.shape[1]], "relu")
     stack = stack.with_parameters([tensor.to(x.device) for tensor in stack.parameters])
 
@@ -159,9 +196,9 @@ def _train(
         row = _kernel_row(kernel.numpy(), images.labels)
         row["train_loss"] = loss(now, *images.train)
         row["test_loss"] = loss(now, *images.test)
-        return {"row": row, "kernel": kernel} if step in settings["maps"] else {"row": row}
+        return {"row": row, "kernel": kernel} if step in settings.maps else {"row": row}
 
-    return adam(stack, x, y, rate=settings["rate"], times=settings["times"], observe=observe, **job)
+    return adam(stack, x, y, rate=settings.rate, times=settings.times, observe=observe, **job)
 
 
 def _kernel_row(kernel: np.ndarray, labels: np.ndarray) -> dict[str, float]:
@@ -177,7 +214,7 @@ def _kernel_row(kernel: np.ndarray, labels: np.ndarray) -> dict[str, float]:
 def loss(stack: FullyConnected, x: Tensor, y: Tensor) -> float:
     """Mean over images of half the squared error of the first network of a stack, in pieces."""
     total = 0.0
-    for inputs, targets in zip(x.split(CHUNK), y.split(CHUNK), strict=True):
+    for inputs, targets in zip(torch.split(x, CHUNK), torch.split(y, CHUNK), strict=True):
         passes = Passes(stack, inputs, targets)
         passes.forward()
         total += float(passes.losses()[0]) * len(inputs)

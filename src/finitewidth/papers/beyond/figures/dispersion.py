@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import cycle
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -11,14 +11,16 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from finitewidth.figures import style
+from finitewidth.papers.beyond import columns
 from finitewidth.papers.beyond.figures import lines
 from finitewidth.papers.beyond.figures.lines import EDGE, MARKERS, NEUTRAL
-from finitewidth.records import fields
+from finitewidth.records.tables import Table
+from finitewidth.settings.sections import Section
 
 # of Theorem 3.1: there is one limit at the edge, and one for all weight variances above it
 LIMITS = {"at the edge": (0, (3, 1)), "chaotic": "-"}
 PRINTED = "#8c8c8c"  # 3.4:1 on white; wide and behind all others
-FORMULAS = {
+FORMULAS: dict[str, tuple[str, dict[str, Any]]] = {
     "printed_sums": ("Theorem 3.2, form of its proof", {"linestyle": "-", "linewidth": 1.0}),
     "exact": ("exact at finite width", {"linestyle": ":", "linewidth": 1.2}),
 }
@@ -33,30 +35,32 @@ BARS = 5  # error bars of a curve between its first and its last
 # heights in inches: of a row of panels, and of the legend and labels
 ROW = 1.85
 LEGEND = 0.75
-FIELDS = {
-    "series": fields.text(
-        "estimate, exact (diagonal), printed_limit (Theorem 3.1), printed_sums (Theorem 3.2 in the "
-        "form of its proof), ordered_limit (Theorem 3.1, part 3) or high_variance (section 3.1)"
-    ),
-    "source": fields.text("ours, or paper for a number that the paper prints"),
-    **lines.NETWORKS,
-    "dispersion": fields.number("second moment of a kernel element over its squared mean"),
-    "standard_error": fields.number(
-        "standard error of an estimate; NaN for a formula, where no bar is drawn, and where the "
-        "draws do not suffice"
-    ),
-    "marked": fields.integer("1 for a mark with a bar, hollow if the error is unknown, else 0"),
-}
+TABLE = Table(
+    columns.SERIES_OF_DISPERSION,
+    columns.SOURCE,
+    *lines.NETWORKS,
+    columns.DISPERSION_SHOWN,
+    columns.DISPERSION_ERROR_SHOWN,
+    columns.MARKED,
+)
 
 
-def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+class Look(Section):
+    """What differs between the figures."""
+
+    artifact: str
+    group: Literal["phases", "near"]  # of networks
+    errors: Literal["bars", "bands"]
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Look) -> pd.DataFrame:
     """Select the estimates of a ``group``, the paper's curve, the exact curve and printed numbers.
 
     With ``errors`` as bands, only the variances are selected that are shown with them.
     """
-    bands = settings["errors"] == "bands"
-    curve, _ = GROUPS[settings["group"]]
-    estimates, theory = lines.tables_of_group(tables, settings["group"], bands)
+    bands = settings.errors == "bands"
+    curve, _ = GROUPS[settings.group]
+    estimates, theory = lines.tables_of_group(tables, settings.group, bands)
     numbers = {"high_variance": ("dispersion", "high_variance", "threshold")}
     printed = theory["curve"] == curve
     if curve == "printed_limit":  # the paper gives the limit of the ordered phase as a number
@@ -108,13 +112,13 @@ def _joined_by_lines(rows: pd.DataFrame) -> pd.Series:
     return (rows["sample"] != "many") | rows["cosine"].notna().any()
 
 
-def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+def draw(rows: pd.DataFrame, settings: Look) -> Figure:
     """Draw one row of panels with the paper's number of draws and one with ours.
 
     As in the paper, estimates are dashed and its theory is solid. The last row also shows
     the exact curve of the diagonal elements.
     """
-    _, column = GROUPS[settings["group"]]
+    _, column = GROUPS[settings.group]
     estimates = rows[rows["series"] == "estimate"]
     samples = lines.samples_of(rows)
     values = list(estimates[column].unique())
@@ -136,7 +140,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
             panel = rows[(rows[column] == value) | (rows["source"] == "paper")]
             _theory(axis, panel, shades, exact=sample == samples[-1])
             drawn = panel[panel["sample"] == sample]
-            with_line = settings["errors"] == "bands" or are_joined[drawn.index].all()
+            with_line = settings.errors == "bands" or are_joined[drawn.index].all()
             _estimates(axis, drawn, shades, "--" if with_line else "none")
     style.title_panels(axes.flat, titles)
     for axis in axes[-1]:
@@ -147,7 +151,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     low = rows["dispersion"] - error
     high = rows["dispersion"] + error
     lines.log_dispersion_axis(list(axes.flat), float(low.min()), max(1.3, float(high.max())))
-    style.legend_above(figure, _handles(rows, shades, settings["errors"]), 4)
+    style.legend_above(figure, _handles(rows, shades, settings.errors), 4)
     return figure
 
 
@@ -192,10 +196,10 @@ def _estimate(axis: Axes, curve: pd.DataFrame, look: dict[str, Any], line: str) 
     if not marked.any():
         style.band(axis, x, y - error, y + error, look["color"])
         return
-    mark = look | {"linestyle": "none", "markersize": 3.0}
+    mark: dict[str, Any] = look | {"linestyle": "none", "markersize": 3.0}
     known = marked & np.isfinite(error)
     unknown = marked & ~np.isfinite(error)
-    hollow = {"markerfacecolor": "white", "markeredgewidth": 0.7, "zorder": 3}
+    hollow: dict[str, Any] = {"markerfacecolor": "white", "markeredgewidth": 0.7, "zorder": 3}
     axis.errorbar(x[known], y[known], error[known], elinewidth=0.8, markeredgewidth=0.4, **mark)
     axis.plot(x[unknown], y[unknown], **hollow, **mark)
 

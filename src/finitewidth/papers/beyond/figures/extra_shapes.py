@@ -11,7 +11,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import SymLogNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from matplotlib.patheffects import withStroke
+from matplotlib.patheffects import AbstractPathEffect, withStroke
 
 from finitewidth.figures.style import (
     COLOURS,
@@ -22,10 +22,14 @@ from finitewidth.figures.style import (
     subplots,
     title_panels,
 )
+from finitewidth.papers.beyond import columns
 from finitewidth.papers.beyond.figures.lines import EDGE, NEUTRAL
-from finitewidth.records import fields
+from finitewidth.records.tables import Table
+from finitewidth.settings.sections import Section
 
-STROKE = [withStroke(linewidth=2.2, foreground="white")]  # lines are seen on all colours
+STROKE: list[AbstractPathEffect] = [
+    withStroke(linewidth=2.2, foreground="white")
+]  # lines are seen on all colours
 # kind of input, and architectures whose dispersions are divided
 MAPS = (
     ("common", "growing", "constant"),
@@ -44,60 +48,50 @@ HATCH = "/////"
 HATCHED = "#6b3a34"
 MAP_COLOURS = "RdBu_r"
 BAR_STEPS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
-EQUAL = {"color": "black", "linewidth": 1.0, "path_effects": STROKE}
-FIRST_ORDER = {
+EQUAL: dict[str, Any] = {"color": "black", "linewidth": 1.0, "path_effects": STROKE}
+FIRST_ORDER: dict[str, Any] = {
     "color": "black",
     "linestyle": (0, (3, 2)),
     "linewidth": 1.2,
     "path_effects": STROKE,
 }
-EDGE_LINE = {"color": NEUTRAL, "linestyle": ":", "linewidth": 1.1}
+EDGE_LINE: dict[str, Any] = {"color": NEUTRAL, "linestyle": ":", "linewidth": 1.1}
 PHASES = {
     "ordered": ("ordered", "s", COLOURS[0]),
     "critical": ("at the edge", "x", "black"),
     "chaotic": ("chaotic", "^", COLOURS[3]),
 }
 SUFFICIENT = 0.5  # n_0 over the mean width from which on docs/theory.md proves the first order
-SUFFICIENT_LINE = {"color": NEUTRAL, "linestyle": "-.", "linewidth": 1.0}
-FIELDS = {
-    "panel": fields.text(
-        "inputs (ratio at an input dimension), threshold (first-order input dimension of equal "
-        "dispersions), random (ratio for random widths), counts (of random widths), map (a pair of "
-        "architectures) or layers (coefficients of layers)"
-    ),
-    "input": fields.text(
-        "of map and layers, own: input dimensions of Figure 6, common: that of constant widths; "
-        "none for others"
-    ),
-    "phase": fields.text("ordered, critical or chaotic; none except for random and counts"),
-    "sigma_w2": fields.number("variance of the weights times the width; NaN for counts"),
-    "depth": fields.number("layers with weights, L; NaN for counts"),
-    "input_width": fields.number("input dimension, n_0; NaN for map, layers and counts"),
-    "input_over_width": fields.number(
-        "input dimension over the mean of the hidden widths; NaN except for random"
-    ),
-    "first": fields.text("architecture in the numerator; none for threshold, counts and layers"),
-    "second": fields.text("architecture in the denominator; none as for the first"),
-    "log10_ratio": fields.number(
-        "logarithm to the base 10 of the exact dispersion of the first over that of the second; "
-        "NaN without them"
-    ),
-    "shapes": fields.number("random widths of this phase; NaN except for counts"),
-    "higher": fields.number(
-        "those for which the growing network has the larger dispersion at some input dimension; "
-        "NaN except for counts"
-    ),
-    "architecture": fields.text("growing, constant or shrinking widths; none except for layers"),
-    "layer_over_depth": fields.number("number of a hidden layer over L; NaN except for layers"),
-    "coefficient": fields.number(
-        "coefficient of the layer's reciprocal width in the dispersion to first order; NaN except "
-        "for layers"
-    ),
-}
+SUFFICIENT_LINE: dict[str, Any] = {"color": NEUTRAL, "linestyle": "-.", "linewidth": 1.0}
+TABLE = Table(
+    columns.PANEL_OF_SHAPES,
+    columns.INPUT_SHOWN,
+    columns.PHASE_SHOWN,
+    columns.SIGMA_W2_OF_PANEL,
+    columns.DEPTH_OF_PANEL,
+    columns.INPUT_WIDTH_SHOWN,
+    columns.INPUT_OVER_WIDTH_SHOWN,
+    columns.FIRST_SHOWN,
+    columns.SECOND_SHOWN,
+    columns.LOG10_RATIO_SHOWN,
+    columns.SHAPES_SHOWN,
+    columns.HIGHER_SHOWN,
+    columns.ARCHITECTURE_SHOWN,
+    columns.LAYER_OVER_DEPTH_SHOWN,
+    columns.COEFFICIENT_SHOWN,
+)
 WORDS = ("input", "phase", "first", "second", "architecture")
 
 
-def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+class Look(Section):
+    """The scale of logarithms of ratios, which is linear around 0."""
+
+    artifact: str
+    largest: float  # size at which colours end
+    linear: float  # size up to which the scale is linear
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Look) -> pd.DataFrame:
     """Return the ratios of dispersions, where they are 1, and the coefficients of layers."""
     ratios = tables["ratios"]
     is_drawn = ratios.set_index(["input", "first", "second"]).index.isin(MAPS)
@@ -123,12 +117,12 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     return rows.fillna(dict.fromkeys(WORDS, "none"))
 
 
-def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+def draw(rows: pd.DataFrame, settings: Look) -> Figure:
     """Draw maps over input dimensions and random widths, maps over depths, and coefficients."""
     figure, axes = subplots(3, 3, height=6.0, height_ratios=(1, 1, 0.9))
     parts = dict(iter(rows.groupby("panel")))
-    largest = settings["largest"]
-    linear = settings["linear"]
+    largest = settings.largest
+    linear = settings.linear
     scale = SymLogNorm(linear, vmin=-largest, vmax=largest)
     top, middle, bottom = axes
     # the titles of the panels, row by row
@@ -138,7 +132,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     titles += _depths_row(middle, parts["map"], scale)
     for axis in (*top[:2], *middle):
         axis.set_xlabel(r"weight variance $\sigma_w^2$")
-    _bar(figure, scale, axes[:2])
+    _bar(figure, scale, largest, axes[:2])
     titles += _layers_row(bottom, parts["layers"])
     for axis in (top[1], *middle[1:], *bottom[1:]):
         axis.tick_params(labelleft=False)
@@ -245,11 +239,10 @@ def _random(axis: Axes, rows: pd.DataFrame, linear: float) -> None:
     axis.set(xlabel="$n_0$ over the mean width", ylabel=r"$\log_{10}$ of the ratio")
 
 
-def _bar(figure: Figure, scale: SymLogNorm, axes: np.ndarray) -> None:
+def _bar(figure: Figure, scale: SymLogNorm, largest: float, axes: np.ndarray) -> None:
     """Draw the bar of colours of all maps."""
     colours = ScalarMappable(scale, MAP_COLOURS)
     bar = figure.colorbar(colours, ax=axes, extend="both", aspect=35, pad=0.02)
-    largest = scale.vmax
     steps = [step for step in BAR_STEPS if scale.linthresh <= step <= largest]
     ticks = [*(-step for step in reversed(steps)), 0, *steps]
     labels = ["equal" if tick == 0 else f"{tick:g}".replace("-", "−") for tick in ticks]

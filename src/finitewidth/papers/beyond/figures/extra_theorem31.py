@@ -12,8 +12,9 @@ from matplotlib.ticker import MaxNLocator
 
 from finitewidth.figures.style import COLOURS, handle, legend_above, subplots, title_panels
 from finitewidth.kernels.ntk_init.phases import phase as phase_of
+from finitewidth.papers.beyond import columns
 from finitewidth.papers.beyond.figures.lines import log_dispersion_axis
-from finitewidth.records import fields
+from finitewidth.records.tables import Table
 
 PAPER = "#8c8c8c"  # the paper's limits and sums
 LINES = {  # of limits and sums: colour, width, dashes, label
@@ -29,26 +30,20 @@ HEIGHTS = {
     "dispersion": r"$E[\Theta(x,x)^2]\,/\,E[\Theta(x,x)]^2$",
     "over_printed": "the same / grey line",
 }
-FIELDS = {
-    "panel": fields.text("curves (panels of a phase) or small (networks drawn in full)"),
-    "phase": fields.text("critical for the edge of chaos, chaotic or ordered"),
-    "curve": fields.text(
-        "printed_limit or corrected_limit (Theorem 3.1), lower_bound, printed_sums (Theorem 3.2 "
-        "in the form of its proof), exact, or networks for an estimate"
-    ),
-    "sigma_w2": fields.number("variance of the weights times the width"),
-    "width": fields.number("units of each hidden layer, M; NaN for a limit"),
-    "depth": fields.number("layers with weights, L, of a small network; NaN otherwise"),
-    "depth_over_width": fields.number("L / M"),
-    "networks": fields.number("networks drawn for an estimate; NaN otherwise"),
-    "dispersion": fields.number("second moment of Theta(x, x) over its squared mean"),
-    "standard_error": fields.number("standard error of an estimated dispersion; NaN otherwise"),
-    "over_printed": fields.number(
-        "the dispersion over the printed limit; in the panel small over Theorem 3.2 in the form of "
-        "its proof"
-    ),
-    "over_printed_standard_error": fields.number("standard error of over_printed"),
-}
+TABLE = Table(
+    columns.PANEL_OF_THEOREM,
+    columns.PHASE,
+    columns.CURVE_SHOWN,
+    columns.SIGMA_W2,
+    columns.WIDTH_OF_CURVE,
+    columns.DEPTH_OF_SMALL,
+    columns.DEPTH_OVER_WIDTH,
+    columns.NETWORKS_DRAWN,
+    columns.DISPERSION_OF_CURVE,
+    columns.ERROR_OF_ESTIMATE,
+    columns.OVER_PRINTED,
+    columns.OVER_PRINTED_ERROR,
+)
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -107,7 +102,9 @@ def _title(rows: pd.DataFrame) -> str:
     return rf"{NAMES[phase]}, $\sigma_w^2$ = {variance:g}"
 
 
-def _column(top: Axes, bottom: Axes, rows: pd.DataFrame, across: str, dashes: Mapping) -> None:
+def _column(
+    top: Axes, bottom: Axes, rows: pd.DataFrame, across: str, dashes: Mapping[float, str]
+) -> None:
     """Draw dispersions, and below them their ratio to those of the paper."""
     for axis, height in zip((top, bottom), HEIGHTS, strict=True):
         _curves(axis, rows, across, height, dashes)
@@ -116,7 +113,9 @@ def _column(top: Axes, bottom: Axes, rows: pd.DataFrame, across: str, dashes: Ma
     log_dispersion_axis([top], min(1.0, lowest), highest)
 
 
-def _curves(axis: Axes, rows: pd.DataFrame, across: str, height: str, dashes: Mapping) -> None:
+def _curves(
+    axis: Axes, rows: pd.DataFrame, across: str, height: str, dashes: Mapping[float, str]
+) -> None:
     rows = rows.sort_values(across)
     for curve, (colour, width, dash, _) in LINES.items():
         line = rows[rows["curve"] == curve]

@@ -13,8 +13,10 @@ from matplotlib.lines import Line2D
 
 from finitewidth.data.catalogue import ROLES
 from finitewidth.figures import kernel_maps, style
+from finitewidth.papers.beyond import columns
 from finitewidth.papers.beyond.figures.lines import colours
-from finitewidth.records import fields
+from finitewidth.records.tables import Table
+from finitewidth.settings.sections import Section
 
 # heights in inches: of the losses, of each line below them, of the legend
 TOP = 1.6
@@ -37,34 +39,35 @@ PRINTED = {
 }
 PAPER_MARKS = {"same_class_with_diagonal": "o", "other_class": "s"}
 PLACE = re.compile(r"sigma_w2_(?P<sigma_w2>[0-9.]+)_step(?P<step>[0-9]+)")
-FIELDS = {
-    "panel": fields.text("curve or map"),
-    "source": fields.text("ours, or paper for a value of the paper"),
-    "data": fields.text("the images of the training"),
-    "sigma_w2": fields.number("variance of the initial weights times the width"),
-    "step": fields.integer("step of the training with all images", "step"),
-    "quantity": fields.text(
-        "test_loss, train_loss, or a mean over pairs of images, over the mean diagonal: "
-        "same_class, same_class_with_diagonal, other_class; kernel for maps"
-    ),
-    "value": fields.number("median of the runs for a loss, else their mean; NaN for maps"),
-    "lowest": fields.number("smallest loss of the runs; NaN otherwise"),
-    "highest": fields.number("largest loss of the runs; NaN otherwise"),
-    "standard_deviation": fields.number(
-        "standard deviation of single entries over the mean diagonal, mean of the runs; NaN if "
-        "there is none"
-    ),
-    "reading_error": fields.number("error of reading the paper's value off its picture; else NaN"),
-    "runs": fields.number("networks behind a value; NaN for maps and values of the paper"),
-    "row": fields.number("number of an image in a map, sorted by class; NaN for curves"),
-    "column": fields.number("number of the other image, not below the row; NaN for curves"),
-    "class_row": fields.number("class of the image of the row; NaN for curves"),
-    "class_column": fields.number("class of the image of the column; NaN for curves"),
-    "share": fields.number("kernel of both images over the mean diagonal; NaN for curves"),
-}
+TABLE = Table(
+    columns.PANEL_OF_TRAINING,
+    columns.SOURCE_OF_TRAINING,
+    columns.DATA,
+    columns.SIGMA_W2_AT_START,
+    columns.STEP,
+    columns.QUANTITY_SHOWN,
+    columns.VALUE_SHOWN,
+    columns.LOWEST_LOSS,
+    columns.HIGHEST_LOSS,
+    columns.DEVIATION_OF_ENTRIES,
+    columns.READING_ERROR,
+    columns.RUNS_SHOWN,
+    columns.ROW_SHOWN,
+    columns.COLUMN_SHOWN,
+    columns.CLASS_ROW_SHOWN,
+    columns.CLASS_COLUMN_SHOWN,
+    columns.SHARE_SHOWN,
+)
 
 
-def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+class Look(Section):
+    """What the figure says of its data."""
+
+    artifact: str
+    datasets: dict[str, str]  # role of a dataset -> the images that play it
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Look) -> pd.DataFrame:
     """Return curves, kernels, and the paper's values at the end of its training."""
     names = {"y": "value", "spread": "standard_deviation", "low": "lowest", "high": "highest"}
     curves = tables["curves"].rename(columns=names).assign(panel="curve")
@@ -72,10 +75,10 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     curves[["lowest", "highest"]] = curves[["lowest", "highest"]].where(is_loss)
     maps = tables["kernels"][kernel_maps.COLUMNS].assign(panel="map", quantity="kernel")
     ours = pd.concat([curves, maps], ignore_index=True)
-    ours = ours.assign(source="ours", data=settings["datasets"]["mnist"])
+    ours = ours.assign(source="ours", data=settings.datasets["mnist"])
     paper = _paper_rows(tables["reported"])
     paper = paper[paper["sigma_w2"].isin(curves["sigma_w2"])]
-    return pd.concat([ours, paper], ignore_index=True).reindex(columns=list(FIELDS))
+    return pd.concat([ours, paper], ignore_index=True).reindex(columns=TABLE.names)
 
 
 def _paper_rows(reported: pd.DataFrame) -> pd.DataFrame:
@@ -96,14 +99,15 @@ def _paper_rows(reported: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+def draw(rows: pd.DataFrame, settings: Look) -> Figure:
     """Draw the losses above, and below a line of ratios and heat maps for each variance."""
     variances = sorted(rows["sigma_w2"].unique())
     curves = rows[rows["panel"] == "curve"]
     maps = rows[rows["panel"] == "map"]
     steps = sorted(maps["step"].unique())
     figure = style.empty(height=LEGEND + TOP + LINE * len(variances))
-    top, bottom = figure.add_gridspec(2, 1, height_ratios=(TOP, LINE * len(variances)))
+    both = figure.add_gridspec(2, 1, height_ratios=(TOP, LINE * len(variances)))
+    top, bottom = both[0], both[1]
     loss_axes = _loss_panels(figure, top, curves)
     axes = list(loss_axes)
     titles = [""] * len(loss_axes)
@@ -210,6 +214,7 @@ def _handles(curves: pd.DataFrame) -> Iterator[Line2D]:
     for variance, marker in zip(variances, cycle(MARKERS), strict=False):
         label = rf"$\sigma_w^2$ = {variance:g} (losses)"
         yield style.handle(label, color=shades[variance], marker=marker)
+    look: dict[str, Any]
     for colour, marker, dashes, label in BLOCKS.values():
         look = {"color": colour, "marker": marker, "linestyle": dashes}
         yield style.handle(label, linewidth=1, markersize=2.6, **look)

@@ -9,22 +9,28 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from finitewidth.figures.style import subplots, title_panels
+from finitewidth.papers.beyond import columns
 from finitewidth.papers.beyond.figures.lines import log_dispersion_axis
-from finitewidth.records import fields
+from finitewidth.records.tables import Table
 
 TITLES = {"printed": "Theorem 3.1, printed", "corrected": "corrected"}
 RATIO = "corrected over printed"
 # violet to orange, as in the paper from 0.1 to 1; the yellow beyond is too faint on white
 SCALE = mpl.colors.ListedColormap(mpl.colormaps["plasma"](range(10, 155)))
-CHAOTIC = {"color": "black", "linewidth": 1.6, "zorder": 3, "label": "chaotic phase"}
-FIELDS = {
-    "form": fields.text("printed or corrected: the form of Theorem 3.1"),
-    "phase": fields.text("chaotic, or critical for the edge of chaos"),
-    "alpha_0": fields.number("input dimension over width; of no effect in the chaotic phase"),
-    "depth_over_width": fields.number("L / M, as both go to infinity"),
-    "dispersion": fields.number("limit of the second moment of Theta(x, x) over its squared mean"),
-    "over_printed": fields.number("the dispersion over that of the printed form"),
+CHAOTIC: dict[str, Any] = {
+    "color": "black",
+    "linewidth": 1.6,
+    "zorder": 3,
+    "label": "chaotic phase",
 }
+TABLE = Table(
+    columns.FORM,
+    columns.PHASE_OF_LIMIT,
+    columns.ALPHA_0_OF_LIMIT,
+    columns.LIMIT_OF_DEPTH_OVER_WIDTH,
+    columns.LIMIT_SHOWN,
+    columns.LIMIT_OVER_PRINTED,
+)
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:

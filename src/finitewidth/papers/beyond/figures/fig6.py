@@ -9,8 +9,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from finitewidth.figures.style import SMALLEST, handle, legend_above, subplots, title_panels
+from finitewidth.papers.beyond import columns
 from finitewidth.papers.beyond.figures.lines import NEUTRAL, colours, log_dispersion_axis
-from finitewidth.records import fields
+from finitewidth.records.tables import Table
 
 NAMES = ("growing", "constant", "shrinking")
 CURVES = {"printed_sums": ("-", "Theorem 3.2, form of its proof"), "exact": (":", "exact")}
@@ -18,20 +19,16 @@ LAYER = 0.62  # width of the bar that shows a layer
 THINNEST = 0.03  # least height of a bar, relative to the tallest
 END = "#737373"  # input and output
 HIDDEN = "#56b4e9"  # hidden layers
-FIELDS = {
-    "panel": fields.text("dispersion (upper row) or drawing (lower row)"),
-    "architecture": fields.text("growing, constant or shrinking widths"),
-    "curve": fields.text(
-        "printed_sums (Theorem 3.2 in the form of its proof) or exact; none in a drawing"
-    ),
-    "sigma_w2": fields.number("variance of the weights times the width; NaN in a drawing"),
-    "depth_over_width": fields.number("L over the mean of both widths; NaN in a drawing"),
-    "dispersion": fields.number(
-        "second moment of Theta(x, x) over its squared mean; NaN in a drawing"
-    ),
-    "layer": fields.number("layer of a drawing, from the input, 0; NaN of a curve"),
-    "width": fields.number("units of this layer; NaN of a curve"),
-}
+TABLE = Table(
+    columns.PANEL_OF_SHAPE,
+    columns.ARCHITECTURE,
+    columns.CURVE_OF_SHAPE_SHOWN,
+    columns.SIGMA_W2_OF_SHAPE,
+    columns.DEPTH_OVER_MEAN_WIDTH,
+    columns.DISPERSION_OF_SHAPE,
+    columns.LAYER_SHOWN,
+    columns.LAYER_WIDTH_SHOWN,
+)
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:

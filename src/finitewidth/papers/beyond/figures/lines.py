@@ -9,7 +9,7 @@ from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.ticker import FixedLocator, ScalarFormatter
 
 from finitewidth.measures.text_numbers import printed_number
-from finitewidth.records import fields
+from finitewidth.papers.beyond import columns
 
 EDGE = 2.0  # sigma_w^2 at the edge of chaos
 SAMPLES = ("paper", "many")
@@ -18,18 +18,16 @@ PHASES = {"ordered": ("#4a98c9", "#08306b"), "chaotic": ("#ec620f", "#8b0010")} 
 DISPERSION_TICKS = (1, 1.1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 200)
 NEUTRAL = "#404040"  # kinds of lines in a legend, unlike the black of the edge of chaos
 
-NETWORKS = {  # columns that say of which networks a value is
-    "sample": fields.text(
-        "paper: as many networks as the paper has; many: more; none: not estimated"
-    ),
-    "networks": fields.number("networks of which a value is the estimate; NaN for a formula"),
-    "width": fields.number("units of each hidden layer, M; NaN where a value holds for all"),
-    "alpha_0": fields.number("input dimension over width; NaN where a value holds for all"),
-    "sigma_w2": fields.number("variance of the weights times the width; NaN as for the width"),
-    "cosine": fields.number("cosine of both inputs; NaN for a diagonal element"),
-    "depth": fields.number("layers with weights, L; NaN for a value without a depth"),
-    "depth_over_width": fields.number("L / M"),
-}
+NETWORKS = (  # columns that say of which networks a value is
+    columns.SAMPLE_SHOWN,
+    columns.NETWORKS,
+    columns.WIDTH_SHOWN,
+    columns.ALPHA_0_SHOWN,
+    columns.SIGMA_W2_SHOWN,
+    columns.COSINE_SHOWN,
+    columns.DEPTH_SHOWN,
+    columns.DEPTH_OVER_WIDTH_SHOWN,
+)
 
 
 def tables_of_group(
@@ -60,7 +58,9 @@ def estimates_and_curves(estimates: pd.DataFrame, theory: pd.DataFrame, value: s
     return rows.rename(columns=names).assign(cosine=rows.get("cosine", np.nan))
 
 
-def printed_rows(reported: pd.DataFrame, value: str, keys: Mapping[str, Sequence]) -> pd.DataFrame:
+def printed_rows(
+    reported: pd.DataFrame, value: str, keys: Mapping[str, Sequence[str]]
+) -> pd.DataFrame:
     """Rows with the numbers that the paper prints for all networks; ``keys`` are series -> key."""
     numbers = [printed_number(reported, "beyond", *key) for key in keys.values()]
     rows = pd.DataFrame({"series": keys.keys(), value: numbers})

@@ -1,7 +1,7 @@
 """Ratio of off-diagonal to diagonal mean against depth over width: ``beyond`` Figures 3 and 11."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -11,39 +11,46 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from finitewidth.figures import style
+from finitewidth.papers.beyond import columns
 from finitewidth.papers.beyond.figures import lines
 from finitewidth.papers.beyond.figures.lines import EDGE, MARKERS, NEUTRAL
-from finitewidth.records import fields
+from finitewidth.records.tables import Table
+from finitewidth.settings.sections import Section
 
 BRIGHT = 0.55  # of the scale of colours; brighter ones are too faint on white
 THEORY = {  # line, label
     "equation_18": ("-", "equation 18, printed"),
     "infinite_width": (":", "infinite width, both parts"),
 }
-BOUND = {"linestyle": "-.", "linewidth": 0.7}
+BOUND: dict[str, Any] = {"linestyle": "-.", "linewidth": 0.7}
 # heights in inches: of a row of panels, and of the legend and labels
 ROW = 1.3
 LEGEND = 0.75
 TICKS = (0, 0.02, 0.1, 0.3, 0.5)
-FIELDS = {
-    "series": fields.text(
-        "estimate, equation_18, infinite_width, or lower_bound and upper_bound (Theorem 3.3)"
-    ),
-    "source": fields.text("ours, or paper for a number that the paper prints"),
-    **lines.NETWORKS,
-    "ratio": fields.number("mean of an off-diagonal element over the mean of a diagonal one"),
-    "standard_error": fields.number("standard error of an estimate; NaN for a formula"),
-}
+TABLE = Table(
+    columns.SERIES_OF_RATIO,
+    columns.SOURCE,
+    *lines.NETWORKS,
+    columns.MEAN_RATIO,
+    columns.MEAN_RATIO_ERROR,
+)
 
 
-def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+class Look(Section):
+    """What differs between the figures."""
+
+    artifact: str
+    errors: Literal["bars", "bands"]
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Look) -> pd.DataFrame:
     """Select the estimates, equation 18 below the edge of chaos, and the bounds of Theorem 3.3.
 
     With ``errors`` as bars, only the larger sample is selected. With bands the paper's sample is
     selected as well, and only the variances and cosines that are shown with them, beside the ratio
     at infinite width with both parts of the kernel.
     """
-    bands = settings["errors"] == "bands"
+    bands = settings.errors == "bands"
     estimates, theory = lines.tables_of_group(tables, "ratio", bands)
     if not bands:
         estimates = estimates[estimates["sample"] == lines.samples_of(estimates)[-1]]
@@ -60,7 +67,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     return pd.concat([ours, paper], ignore_index=True)
 
 
-def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+def draw(rows: pd.DataFrame, settings: Look) -> Figure:
     """Draw a row of panels for each width and a column for each weight variance.
 
     Depth over width is drawn on a square-root scale, because the ratio changes most in the first

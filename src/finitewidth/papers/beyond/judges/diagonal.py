@@ -16,39 +16,41 @@ from finitewidth.claims import estimates
 from finitewidth.claims.estimates import ABOVE, Estimate, exactly, mean, required, smallest
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
-from finitewidth.claims.verdicts import CannotDecideError, Part
+from finitewidth.claims.verdicts import CannotDecideError, Part, PartFacts
 
 KEY = ["group", "width", "alpha_0", "sigma_w2", "depth"]
 # depth and L / M between which limits are compared with networks
 FROM_DEPTH = 20
 TO_LAMBDA = 0.3
-ACCURATE = {
+ACCURATE: PartFacts = {
     "high": 0.1,
     "late": True,
     "ours": "the paper says that the sums describe networks accurately; 0.1 is about 10 %",
 }
 SHAPES_FROM_DEPTH = 50
-NOT_SHALLOW = {
+NOT_SHALLOW: PartFacts = {
+    "low": 0,
+    "strict": True,
     "paper": True,
     "cut": "growing ones have their peak at what the paper calls relatively shallow; 50 is ours",
 }
 FORMS = {"printed_sums": "Theorem 3.2, form of its proof", "exact": "exact"}
-REMAINDER = {
+REMAINDER: PartFacts = {
     "low": 0.95,
     "high": 1.05,
     "late": True,
     "ours": "the paper gives remainders as O(1/sqrt(M)) without a constant; 1/sqrt(500) is 4.5 %",
 }
-LOW_R = {
+LOW_R: PartFacts = {
     "high": 1.1,
     "ours": "the paper has 1 in the limit; 1.1 is a standard deviation of 32 % of the mean",
 }
-NO_GROWTH = {
+NO_GROWTH: PartFacts = {
     "high": 0.01,
     "late": True,
     "ours": "the limit allows remainders of order 1/M, which is 1 % at M = 100",
 }
-INVERSE_WIDTH = {
+INVERSE_WIDTH: PartFacts = {
     "low": -1.2,
     "high": -0.8,
     "late": True,
@@ -297,7 +299,7 @@ def b10(tables: Tables) -> Iterator[Part]:
         for other in ("constant", "shrinking"):
             gaps = exactly(deep[other] - deep["growing"])
             name = f"{case}, L >= {SHAPES_FROM_DEPTH}: smallest log r ({other}) - (growing)"
-            yield smallest(name, gaps, low=0, strict=True, **NOT_SHALLOW)
+            yield smallest(name, gaps, **NOT_SHALLOW)
             yield gaps[-1].part(f"{case}, largest depth: log r ({other}) - (growing)", **ABOVE)
         rises = exactly(np.diff(np.log(lines["shrinking"])))
         name = f"{case}, shrinking: smallest rise of log r from depth to depth"

@@ -16,7 +16,7 @@ from finitewidth.claims.estimates import (
 )
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
-from finitewidth.claims.verdicts import CannotDecideError, Part
+from finitewidth.claims.verdicts import CannotDecideError, Part, PartFacts
 from finitewidth.papers.beyond.judges.diagonal import doubled_widths
 
 NAMES = {
@@ -30,22 +30,22 @@ NAMES = {
     "chain_product": "E[prod N_x N_d]",
 }
 # printed without a remainder: 1 within what the draws resolve
-PRINTED = {
+PRINTED: PartFacts = {
     "low": 0.98,
     "high": 1.02,
     "paper": True,
     "tolerance": "the means of the draws are known to less than 2 %",
 }
 # printed with a remainder of order n^(-3/2) for each layer; wider for the fourth powers of (30)
-REMAINDER = {
+REMAINDER: PartFacts = {
     "low": 0.95,
     "high": 1.05,
     "late": True,
     "ours": "the paper gives no constant for its remainder of n^(-3/2); that of 4 layers is 6 %",
 }
-WITH_REMAINDER = {
+WITH_REMAINDER: dict[str, PartFacts] = {
     "chain_product": REMAINDER,
-    "chain_backward_square": REMAINDER | {"low": 0.94, "high": 1.06},
+    "chain_backward_square": {**REMAINDER, "low": 0.94, "high": 1.06},
 }
 # quantity of the table -> row and column of the printed number
 LEMMAS = {
@@ -68,9 +68,10 @@ def b16(tables: Tables) -> Iterator[Part]:
         growth = changes[-1].log().minus(changes[0].log())
         depths = f"L = {line['depth'].max()} - at {line['depth'].min()}"
         name = f"{phase}, {change}: log relative change at {depths}"
-        bound = {"low": 0.0} if phase == "chaotic" else {"high": 0.0}
         outside = NOT_BOTH if change == "step_of_weights" else ""
-        yield growth.part(name, **bound, paper=True, outside=outside)
+        rises: PartFacts = {"low": 0.0, "paper": True, "outside": outside}
+        falls: PartFacts = {"high": 0.0, "paper": True, "outside": outside}
+        yield growth.part(name, **(rises if phase == "chaotic" else falls))
     if not {"ordered", "chaotic"} <= set(rows["phase"]):
         raise CannotDecideError("not both phases")
     yield from _signs(rows[rows["phase"] == "chaotic"])

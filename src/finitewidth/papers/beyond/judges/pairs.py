@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from finitewidth.claims.estimates import Estimate, at, largest, mean, required, smallest
+from finitewidth.claims.estimates import ABOVE, Estimate, at, largest, mean, required, smallest
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
-from finitewidth.claims.verdicts import Part
+from finitewidth.claims.verdicts import Part, PartFacts
 from finitewidth.papers.beyond.judges.diagonal import (
     TO_LAMBDA,
     drawn,
@@ -25,24 +25,32 @@ DEPTHS = (5, 20, 50)  # between which the ratio is to rise
 NETWORK = ["width", "alpha_0", "sigma_w2"]
 # group -> the curve that its figure shows as the prediction for the diagonal
 PREDICTIONS = {"phases": "printed_limit", "near": "printed_sums"}
-ABOVE_A_QUARTER = {
+ABOVE_A_QUARTER: PartFacts = {
     "low": 0.23,
     "late": True,
     "ours": "the paper bounds a limit of depth and width together; 0.02 is left at finite depth",
 }
-QUICKLY = {
+QUICKLY: PartFacts = {
     "low": 0.9,
     "late": True,
     "ours": "the paper says that the ratio rises quickly; 0.9 at L = 50 is near its limit 1",
 }
-NO_DEPTHS = {
+NO_DEPTHS: PartFacts = {
+    "low": 0,
     "paper": True,
     "cut": "the paper names no depths, and its own (18) falls near the edge of chaos",
 }
-DEEP = {"paper": True, "cut": "the paper says sufficiently deep; 20 is ours"}
-GOOD = {"high": 0.03, "ours": "the paper calls (18) a good approximation; 0.03 is 3 % of 1"}
-SLIGHTLY = {"high": 1.3, "ours": "the paper says only slightly higher; 1.3 is 30 %"}
-ANGLE = {
+DEEP: PartFacts = {
+    "low": 0,
+    "paper": True,
+    "cut": "the paper says sufficiently deep; 20 is ours",
+}
+GOOD: PartFacts = {
+    "high": 0.03,
+    "ours": "the paper calls (18) a good approximation; 0.03 is 3 % of 1",
+}
+SLIGHTLY: PartFacts = {"high": 1.3, "ours": "the paper says only slightly higher; 1.3 is 30 %"}
+ANGLE: PartFacts = {
     "low": -float(np.log(1.15)),
     "high": float(np.log(1.15)),
     "late": True,
@@ -99,7 +107,7 @@ def b13(tables: Tables) -> Iterator[Part]:
             pairs = zip(ratios[shallow], ratios[deep], strict=True)
             rises = [later.minus(earlier) for earlier, later in pairs]
             label = f"{name}: smallest rise of the ratio from L = {shallow} to {deep}"
-            yield smallest(label, rises, low=0, **NO_DEPTHS)
+            yield smallest(label, rises, **NO_DEPTHS)
         if variance <= 1:
             label = f"{name}: smallest ratio at L = {DEPTHS[-1]}"
             yield smallest(label, ratios[DEPTHS[-1]], **QUICKLY)
@@ -114,8 +122,8 @@ def _whole_rise(name: str, lines: list[pd.DataFrame]) -> Part:
         rises.append(ratios[-1].minus(ratios[0]))
         printed_rises.append(line["printed"].iloc[-1] - line["printed"].iloc[0])
     label = f"{name}: smallest rise of the ratio from the smallest depth to the largest"
-    basis = {"paper": True} if min(printed_rises) > 0 else NO_DEPTHS
-    return smallest(label, rises, low=0, strict=True, **basis)
+    above: PartFacts = ABOVE if min(printed_rises) > 0 else {**NO_DEPTHS, "strict": True}
+    return smallest(label, rises, **above)
 
 
 def _ordered(tables: Tables) -> pd.DataFrame:
@@ -134,7 +142,7 @@ def b14(tables: Tables) -> Iterator[Part]:
         all_gaps = estimated(of_variance)
         name = f"sigma_w^2 = {variance:g}, L >= {FROM_DEPTH}"
         label = f"{name}: smallest of ratio - (18), all widths, cosines and depths"
-        yield smallest(label, all_gaps, low=0, **DEEP)
+        yield smallest(label, all_gaps, **DEEP)
         label = f"sigma_w^2 = {variance:g}, L/M = 0.5: smallest of ratio - (18)"
         yield smallest(label, estimated(ends(of_variance)), low=0, paper=True)
         sizes = [Estimate(abs(gap.value), gap.error) for gap in all_gaps]

@@ -11,7 +11,7 @@ from finitewidth.claims import samples
 from finitewidth.claims.estimates import ABOVE
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
-from finitewidth.claims.verdicts import CannotDecideError, Part
+from finitewidth.claims.verdicts import CannotDecideError, Part, PartFacts
 
 EARLY = 6  # the early stage is this part of all steps: 500 of 3000
 RISEN = 0.6  # share of the rise of the gap that is to be done by then
@@ -19,7 +19,7 @@ SMALL = 0.1  # gap up to which a kernel counts as label-agnostic
 POSITIVE = "cannot fail: a positive semidefinite kernel has no larger mean off its diagonal"
 BLIND = "the paper gives no size; images of one class are more alike whatever the kernel"
 DOUBLE = "the paper only says that blocks develop; twice is more than the gap at the start"
-SOON = "the paper says early stages; a sixth of the steps is ours"
+SOON: PartFacts = {**ABOVE, "cut": "the paper says early stages; a sixth of the steps is ours"}
 MOST = "the paper says more rapidly in the early stages; most of the rise in a sixth of the steps"
 
 
@@ -43,11 +43,12 @@ def b19(tables: Tables) -> Iterator[Part]:
         at = f"sigma_w^2 = {sigma_w2:g}, step 0"
         ratio = _at(rows, 0, "same_class") / _at(rows, 0, "diagonal")
         label = f"{at}: class mean over diagonal"
-        yield samples.mean(label, ratio, high=1, strict=True, paper=True, certain=POSITIVE)
+        yield samples.mean(label, ratio.tolist(), high=1, strict=True, paper=True, certain=POSITIVE)
         label = f"{at}: value of a pair over the smaller of its diagonal values, mean over pairs"
         shares = _at(rows, 0, "over_smaller_diagonal")
-        yield samples.mean(label, shares, high=1, strict=True, paper=True)
-        yield samples.mean(f"{at}: gap of classes", _at(rows, 0, "gap"), high=SMALL, ours=BLIND)
+        yield samples.mean(label, shares.tolist(), high=1, strict=True, paper=True)
+        gaps = _at(rows, 0, "gap")
+        yield samples.mean(f"{at}: gap of classes", gaps.tolist(), high=SMALL, ours=BLIND)
 
 
 def b20(tables: Tables) -> Iterator[Part]:
@@ -64,7 +65,7 @@ def b20(tables: Tables) -> Iterator[Part]:
         early_speed = (gap_early - gap_at_start) / early
         late_speed = (gap_at_end - gap_early) / (last - early)
         label = f"{at}: rise of the gap per 100 steps, up to step {early:g} minus after"
-        yield samples.mean(label, 100 * (early_speed - late_speed), cut=SOON, **ABOVE)
+        yield samples.mean(label, 100 * (early_speed - late_speed), **SOON)
         alignment = _at(rows, last, "alignment") - _at(rows, 0, "alignment")
         yield samples.mean(f"{at}: rise of the alignment", alignment, **ABOVE)
         label = f"{at}: gap at the end minus twice that at the start"
