@@ -8,52 +8,11 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.claims import ledger, reported
+from finitewidth.claims.columns import PARTS, VERDICTS
 from finitewidth.claims.verdicts import CannotDecideError
 from finitewidth.declarations import reported_numbers
 from finitewidth.declarations.references import table_file
 from finitewidth.records import result_files
-
-VERDICT_COLUMNS = (
-    "claim",
-    "paper",
-    "place",
-    "kind",
-    "statement",
-    "hedge",
-    "sizes",
-    "rule",
-    "artifacts",
-    "tables",
-    "preset",
-    "context",
-    "grade",
-    "verdict",
-    "reason",
-    "caveat",
-    "comparisons",
-    "failing",
-    "undecided",
-    "false_alarm",
-    *ledger.DECISIVE,
-)
-PART_COLUMNS = (
-    "claim",
-    "part",
-    "value",
-    "standard_error",
-    "interval_low",
-    "interval_high",
-    "threshold_low",
-    "threshold_high",
-    "strict",
-    "threshold_of",
-    "reason",
-    "late",
-    "outside",
-    "p_outside",
-    "p_inside_holm",
-    "outcome",
-)
 
 
 def run_claims(
@@ -102,8 +61,8 @@ def _judged(
         verdicts.append(ledger.verdict_row(claim, judged, settings["preset"], situation))
         parts += [{"claim": claim.id, **part} for part in judged.parts]
     return (
-        pd.DataFrame(verdicts, columns=VERDICT_COLUMNS),
-        pd.DataFrame(parts, columns=PART_COLUMNS),
+        pd.DataFrame(verdicts, columns=VERDICTS.names),
+        pd.DataFrame(parts, columns=PARTS.names),
     )
 
 
