@@ -1,4 +1,4 @@
-"""The columns of the tables that judge the claims of a paper: verdicts, and comparisons."""
+"""The columns of the tables that judge a paper: verdicts, comparisons and printed numbers."""
 
 from finitewidth.records.tables import Table, flag, integer, number, text
 
@@ -74,3 +74,67 @@ PARTS = Table(
     ),
     text("outcome", "holds, fails, undecided or not judged"),
 )
+
+# of a printed number
+NO_NUMBER = "this run has no counterpart"
+PRINTED = Table(
+    text("artifact", "table or figure of the number; <paper>_text: it stands in the text"),
+    text("quantity", "quantity of the number, as in config/reported"),
+    text("row", "row of the table or point of the figure, as in config/reported"),
+    text("column", "column of the table or curve of the figure, as in config/reported"),
+    text("unit", "unit of the number, its errors and the difference"),
+    text("place", "where the paper prints the number"),
+    text("read_method", "printed, or read_off_figure"),
+    text("printed", "the number as printed"),
+    text("printed_spread", "spread or standard error as printed", missing="none is printed"),
+    text("note", "misprints and disagreements", missing="there are none"),
+)
+COMPUTED = Table(
+    text("kind", "constant, or measured"),
+    number("ours", "our counterpart of the number", missing=NO_NUMBER),
+    number(
+        "standard_error",
+        "standard error of our number; 0 if it is exact",
+        missing=f"it is unknown, or {NO_NUMBER}",
+    ),
+    number(
+        "runs",
+        "number of runs that our number averages",
+        missing=f"it averages none, or {NO_NUMBER}",
+    ),
+    number(
+        "difference",
+        "our number less the printed one; of losses, our logarithm less that of the printed one",
+        missing=f"a loss is not above 0, or {NO_NUMBER}",
+    ),
+    number(
+        "difference_low",
+        "lower end of the 95 % interval of the difference",
+        missing="its error is unknown",
+    ),
+    number(
+        "difference_high",
+        "upper end of the 95 % interval of the difference",
+        missing="its error is unknown",
+    ),
+    number(
+        "difference_se",
+        "the difference in standard errors",
+        missing="its error is unknown, or 0",
+    ),
+    number(
+        "allowed",
+        "largest difference with which both agree: the tolerance, or two standard errors",
+        missing=f"the error is unknown, or {NO_NUMBER}",
+    ),
+    text("outcome", "outcome of the comparison, see docs/verdicts.md"),
+    text(
+        "why",
+        "why both cannot be compared, or why a network is not trained",
+        missing="they are compared, or there is no counterpart",
+    ),
+    text("differs", "what differs from the paper, in words", missing="nothing, or not run"),
+    text("grade", "how good the evidence is", missing=NO_NUMBER),
+    text("context", "preset, data and numbers of runs, in words", missing="not told"),
+)
+NUMBERS = Table(*PRINTED, *COMPUTED)

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.claims import ledger, reported
-from finitewidth.claims.columns import PARTS, VERDICTS
+from finitewidth.claims.columns import NUMBERS, PARTS, VERDICTS
 from finitewidth.claims.verdicts import CannotDecideError
 from finitewidth.declarations import reported_numbers
 from finitewidth.declarations.references import table_file
@@ -84,7 +84,7 @@ def _compared(
         parts = settings["numbers"]["/".join(key)]
         bases[key] = {part: reported.Basis(**fields) for part, fields in parts.items()}
     rows = reported.compare(printed, ours, bases)
-    return pd.DataFrame(rows, columns=reported.PRINTED + reported.COMPUTED)
+    return pd.DataFrame(rows, columns=NUMBERS.names)
 
 
 def refuse_equal_names(claim: str, names: Sequence[str]) -> None:

@@ -31,35 +31,6 @@ UNTRAINED = "not trained"
 OUTCOMES = (REPRODUCED, OFF, CLOSE, DIFFERS, UNTRAINED, NOT_COMPARABLE, NOT_RUN)
 IMPRECISE = 0.1  # of a number; the largest standard error with which it is compared
 LOSS = "loss"  # the unit of losses
-# columns of the table of numbers: what is printed, and what is computed
-PRINTED = (
-    "artifact",
-    "quantity",
-    "row",
-    "column",
-    "unit",
-    "place",
-    "read_method",
-    "printed",
-    "printed_spread",
-    "note",
-)
-COMPUTED = (
-    "kind",
-    "ours",
-    "standard_error",
-    "runs",
-    "difference",
-    "difference_low",
-    "difference_high",
-    "difference_se",
-    "allowed",
-    "outcome",
-    "why",
-    "differs",
-    "grade",
-    "context",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +69,8 @@ def compare(
     ``ours`` has (artifact, quantity) -> what the run found, and ``bases`` the same -> part (see
     `Ours`) -> what it was computed with.
     """
+    from finitewidth.claims.columns import PRINTED  # it needs numpy
+
     counterparts = {
         (artifact, quantity, number.row, number.column): number
         for (artifact, quantity), numbers in ours.items()
@@ -105,7 +78,7 @@ def compare(
     }
     rows = []
     for number in printed:
-        row = {name: getattr(number, name) for name in PRINTED}
+        row = {name: getattr(number, name) for name in PRINTED.names}
         counterpart = counterparts.get(number.key)
         parts = bases.get((number.artifact, number.quantity)) or {"": Basis()}
         if counterpart is None or not math.isfinite(counterpart.value):
@@ -117,8 +90,10 @@ def compare(
 
 
 def _not_compared(basis: Basis) -> dict[str, Any]:
-    """The columns `COMPUTED` of a printed number without a counterpart."""
-    empty = dict.fromkeys(COMPUTED)
+    """The columns ``COMPUTED`` of a printed number without a counterpart."""
+    from finitewidth.claims.columns import COMPUTED
+
+    empty: dict[str, Any] = dict.fromkeys(COMPUTED.names)
     return empty | {
         "why": "",
         "differs": "",
@@ -159,7 +134,7 @@ class _Difference:
 
 
 def _compared(printed: Reported, ours: Ours, basis: Basis) -> dict[str, Any]:
-    """The columns `COMPUTED` of a printed number that has a counterpart."""
+    """The columns ``COMPUTED`` of a printed number that has a counterpart."""
     difference = _difference_of(printed, ours, basis.kind)
     near = _is_near(difference, ours)
     why = _obstacle(difference, printed, ours, basis)
