@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,16 @@ from finitewidth.declarations.references import table_file
 from finitewidth.records import result_files
 
 
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What a run tells of itself to those who judge a paper."""
+
+    preset: str
+    results: str  # folder of its results
+    situations: Mapping[str, ledger.Situation]  # of every claim that has a judge
+    bases: Mapping[str, Mapping[str, reported.Basis]]  # ``artifact/quantity`` -> part -> basis
+
+
 def run_claims(
     paper: str,
     tables: Sequence[str],
@@ -25,40 +36,57 @@ def run_claims(
     """Judge all claims of a paper and compare all its printed numbers.
 
     All files are CSV: the ``tables`` that claims and numbers read, the printed numbers, if there
-    are any, and the ``outputs``: ``verdicts``, ``parts`` and ``numbers``. The settings are
-    ``preset``; ``results``, the folder of its results; ``situations``, the id of every claim that
-    has a judge -> the fields of its `ledger.Situation`; ``numbers``, ``artifact/quantity`` -> part
-    -> the fields of its `reported.Basis`.
+    are any, and the ``outputs``: ``verdicts``, ``parts`` and ``numbers``. The settings are those of
+    `run_of`.
 
     Raises:
         ValueError: if two comparisons of a claim have the same name.
     """
-    by_file = {
-        Path(file).relative_to(settings["results"]).as_posix(): result_files.read_table(file)
-        for file in tables
-    }
-    verdicts, parts = _judged(paper, by_file, settings)
+    run = run_of(settings)
+    by_file = {}
+    for file in tables:
+        name = Path(file).relative_to(run.results).as_posix()
+        by_file[name] = result_files.read_table(file)
+    verdicts, parts = _judged(paper, by_file, run)
     printed = []
     if reported_file:
         printed = reported_numbers.read_reported(Path(reported_file).parent, paper)
     result_files.write_table(outputs["verdicts"], verdicts)
     result_files.write_table(outputs["parts"], parts)
-    result_files.write_table(outputs["numbers"], _compared(paper, printed, by_file, settings))
+    result_files.write_table(outputs["numbers"], _compared(paper, printed, by_file, run))
+
+
+def run_of(settings: Mapping[str, Any]) -> Run:
+    """The run of `finitewidth.pipeline.claim_input.ClaimInput.settings`.
+
+    There, ``situations`` has the fields of a `ledger.Situation` for each claim, and ``numbers``
+    those of a `reported.Basis` for each part of printed numbers.
+    """
+    situations = {}
+    for claim, fields in settings["situations"].items():
+        situations[claim] = ledger.Situation(**fields)
+    bases = {}
+    for quantity, parts in settings["numbers"].items():
+        bases[quantity] = {part: reported.Basis(**fields) for part, fields in parts.items()}
+    return Run(
+        preset=settings["preset"],
+        results=settings["results"],
+        situations=situations,
+        bases=bases,
+    )
 
 
 def _judged(
-    paper: str, by_file: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]
+    paper: str, by_file: Mapping[str, pd.DataFrame], run: Run
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The verdicts on all claims of a paper, and their comparisons."""
     verdicts = []
     parts = []
     for claim in ledger.claims_of(paper):
-        situation = ledger.Situation()
-        if claim.judge:
-            situation = ledger.Situation(**settings["situations"][claim.id])
+        situation = run.situations[claim.id] if claim.judge else ledger.Situation()
         judged = ledger.judge(claim, _tables(by_file, claim.reads), situation)
         refuse_equal_names(claim.id, [part["part"] for part in judged.parts])
-        verdicts.append(ledger.verdict_row(claim, judged, settings["preset"], situation))
+        verdicts.append(ledger.verdict_row(claim, judged, run.preset, situation))
         parts += [{"claim": claim.id, **part} for part in judged.parts]
     return (
         pd.DataFrame(verdicts, columns=VERDICTS.names),
@@ -70,7 +98,7 @@ def _compared(
     paper: str,
     printed: Sequence[reported_numbers.Reported],
     by_file: Mapping[str, pd.DataFrame],
-    settings: Mapping[str, Any],
+    run: Run,
 ) -> pd.DataFrame:
     """The printed numbers of a paper beside ours."""
     ours = {}
@@ -81,8 +109,7 @@ def _compared(
             ours[key] = tuple(numbers.find(_tables(by_file, numbers.reads)))
         except CannotDecideError:  # this run has no rows of what the paper speaks about
             ours[key] = ()
-        parts = settings["numbers"]["/".join(key)]
-        bases[key] = {part: reported.Basis(**fields) for part, fields in parts.items()}
+        bases[key] = run.bases["/".join(key)]
     rows = reported.compare(printed, ours, bases)
     return pd.DataFrame(rows, columns=NUMBERS.names)
 
