@@ -8,6 +8,7 @@ from tests.claims.synthetic import npf
 from tests.claims.synthetic.trust import trained
 from tests.helpers.project import ROOT
 
+from finitewidth.claims.columns import NUMBERS
 from finitewidth.claims.ledger import numbers_of
 from finitewidth.claims.reported import Basis, Ours, compare, half_unit
 from finitewidth.declarations.papers import read_papers
@@ -54,6 +55,15 @@ def outcome(theirs, value, error=0.0, runs=None, bounded=False, **basis):
     bases = {("npf_table2", "q"): {"": Basis(**{"papers": True} | basis)}}
     (row,) = compare([theirs], {("npf_table2", "q"): [number]}, bases)
     return row
+
+
+def test_rows_have_the_columns_of_the_table_whether_there_is_a_counterpart_or_not():
+    number = printed()
+    ours = Ours(row="r", column="c", value=80.0, standard_error=0.1, runs=5)
+    key = ("npf_table2", "q")
+    for found in ({}, {key: [ours]}):
+        (row,) = compare([number], found, {key: {"": Basis()}})
+        assert set(row) == set(NUMBERS.names)
 
 
 def test_within_twice_the_combined_uncertainty_is_reproduced():
