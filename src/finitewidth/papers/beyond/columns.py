@@ -1,5 +1,6 @@
 """The columns of the tables of beyond, each once. Theta is the tangent kernel at initialisation."""
 
+from finitewidth.declarations import columns as shared
 from finitewidth.records.tables import flag, integer, number, text
 
 # Networks
@@ -11,14 +12,12 @@ GROUP = text(
 PHASE = text(
     "phase", "ordered (sigma_w^2 < 2), critical (the edge of chaos, sigma_w^2 = 2) or chaotic"
 )
-WIDTH = integer("width", "M, units of each hidden layer")
 WIDTH_OR_LIMIT = integer("width", "M, units of each hidden layer; 0 for a limit M -> infinity")
 ALPHA_0 = number("alpha_0", "n_0 / M, input dimension over width")
 ALPHA_0_OF_LIMIT = number(
     "alpha_0", "n_0 / M, input dimension over width; of no effect in the chaotic phase"
 )
 SIGMA_W2 = number("sigma_w2", "sigma_w^2, variance of a weight times its fan-in")
-DEPTH = integer("depth", "L, number of layers with weights")
 LAMBDA = number("x", "lambda = L / M, depth over width")
 LIMIT_OF_LAMBDA = number("x", "limit of L / M as both go to infinity")
 LAMBDA_OF_SHAPE = number("x", "lambda = 2 L / (M1 + M2), depth over the mean of both widths")
@@ -170,7 +169,6 @@ LAST_INPUT_OVER_WIDTH = number(
 SIGMA_W2_AT_START = number(
     "sigma_w2", "sigma_w^2, variance of a weight at the start times its fan-in"
 )
-SEED = integer("seed", "number of the run, from which its random numbers follow")
 STEP = integer("step", "step of the training with all images", "step")
 DIVERGED = "the training diverged"
 DIAGONAL = number(
@@ -313,13 +311,13 @@ SOURCE = text("source", "ours, or paper for a number that the paper prints")
 SAMPLE_SHOWN = text("sample", f"{SAMPLE.meaning}; none: not estimated")
 NETWORKS = number("networks", "networks of which a value is the estimate", missing="a formula")
 OF_ALL = "a number of the paper that holds for all networks"
-WIDTH_SHOWN = number("width", WIDTH.meaning, missing=OF_ALL)
+WIDTH_SHOWN = number("width", shared.WIDTH.meaning, missing=OF_ALL)
 ALPHA_0_SHOWN = number("alpha_0", ALPHA_0.meaning, missing=OF_ALL)
 SIGMA_W2_SHOWN = number("sigma_w2", SIGMA_W2.meaning, missing=OF_ALL)
 COSINE_SHOWN = number(
     "cosine", COSINE.meaning, missing=f"a value of a diagonal element, or {OF_ALL}"
 )
-DEPTH_SHOWN = number("depth", DEPTH.meaning, missing=OF_ALL)
+DEPTH_SHOWN = number("depth", shared.DEPTH.meaning, missing=OF_ALL)
 DEPTH_OVER_WIDTH_SHOWN = number("depth_over_width", "L / M", missing=OF_ALL)
 DEPTH_OVER_WIDTH = number("depth_over_width", "L / M")
 SERIES_OF_DISPERSION = text(
@@ -401,8 +399,8 @@ CURVE_SHOWN = text(
     "printed_limit or corrected_limit (Theorem 3.1), lower_bound of the limit, printed_sums "
     "(Theorem 3.2 in the form of its proof), exact, or networks for an estimate",
 )
-WIDTH_OF_CURVE = number("width", WIDTH.meaning, missing="a limit")
-DEPTH_OF_SMALL = number("depth", DEPTH.meaning, missing="no small network")
+WIDTH_OF_CURVE = number("width", shared.WIDTH.meaning, missing="a limit")
+DEPTH_OF_SMALL = number("depth", shared.DEPTH.meaning, missing="no small network")
 NETWORKS_DRAWN = number("networks", "networks drawn for an estimate", missing="no estimate")
 DISPERSION_OF_CURVE = number("dispersion", "second moment of Theta(x,x) over its squared mean")
 NO_ERROR = "no estimate, or the draws do not suffice"
@@ -428,7 +426,7 @@ PANEL_OF_SHAPES = text(
 INPUT_SHOWN = text("input", f"of map and layers, {INPUT_KIND.meaning}; none for others")
 PHASE_SHOWN = text("phase", "ordered, critical or chaotic; none except for random and counts")
 SIGMA_W2_OF_PANEL = number("sigma_w2", SIGMA_W2.meaning, missing="counts")
-DEPTH_OF_PANEL = number("depth", DEPTH.meaning, missing="counts")
+DEPTH_OF_PANEL = number("depth", shared.DEPTH.meaning, missing="counts")
 INPUT_WIDTH_SHOWN = number("input_width", INPUT_WIDTH.meaning, missing="map, layers or counts")
 INPUT_OVER_WIDTH_SHOWN = number(
     "input_over_width", INPUT_OVER_WIDTH.meaning, missing="not of the panel random"

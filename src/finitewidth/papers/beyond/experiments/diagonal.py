@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from finitewidth.declarations import columns as shared
 from finitewidth.kernels.ntk_init import estimators
 from finitewidth.kernels.ntk_init.depth_sweep import Cell, sample_depths
 from finitewidth.kernels.ntk_init.moments import log_moments
@@ -23,10 +24,10 @@ TABLES = {
     "estimates": Table(
         columns.GROUP,
         columns.SAMPLE,
-        columns.WIDTH,
+        shared.WIDTH,
         columns.ALPHA_0,
         columns.SIGMA_W2,
-        columns.DEPTH,
+        shared.DEPTH,
         columns.LAMBDA,
         columns.DISPERSION_ESTIMATE,
         columns.DISPERSION_ERROR,
@@ -36,10 +37,10 @@ TABLES = {
     ),
     "theory": Table(
         columns.GROUP,
-        columns.WIDTH,
+        shared.WIDTH,
         columns.ALPHA_0,
         columns.SIGMA_W2,
-        columns.DEPTH,
+        shared.DEPTH,
         columns.LAMBDA,
         columns.CURVE_OF_DISPERSION,
         columns.DISPERSION,

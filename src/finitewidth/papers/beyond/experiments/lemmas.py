@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import torch
 
+from finitewidth.declarations import columns as shared
 from finitewidth.kernels.ntk_init.brute_force import drawn_network, tangent_kernel
 from finitewidth.kernels.ntk_init.estimators import ESTIMATORS
 from finitewidth.kernels.ntk_init.gradient_step import log_mean_decrease
@@ -55,8 +56,8 @@ TABLES = {
     "steps": Table(
         columns.SIGMA_W2,
         columns.PHASE,
-        columns.DEPTH,
-        columns.WIDTH,
+        shared.DEPTH,
+        shared.WIDTH,
         columns.CHANGE,
         columns.RELATIVE_CHANGE,
         columns.RELATIVE_CHANGE_ERROR,

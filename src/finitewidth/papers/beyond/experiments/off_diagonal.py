@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from finitewidth.common.progress import Progress
+from finitewidth.declarations import columns as shared
 from finitewidth.kernels.ntk_init import estimators, off_diagonal
 from finitewidth.kernels.ntk_init.pair_chain import sample_pairs
 from finitewidth.kernels.ntk_init.tail_errors import log_variance, robust_error
@@ -24,11 +25,11 @@ POWER = 2.0  # the ratio changes fast in the first few layers and slowly afterwa
 TABLES = {
     "estimates": Table(
         columns.GROUP,
-        columns.WIDTH,
+        shared.WIDTH,
         columns.ALPHA_0,
         columns.SIGMA_W2,
         columns.COSINE,
-        columns.DEPTH,
+        shared.DEPTH,
         columns.LAMBDA,
         columns.SAMPLE,
         columns.PAIR_ESTIMATE,
@@ -39,10 +40,10 @@ TABLES = {
     "theory": Table(
         columns.GROUP,
         columns.COSINE_OF_CURVE,
-        columns.WIDTH,
+        shared.WIDTH,
         columns.ALPHA_0,
         columns.SIGMA_W2,
-        columns.DEPTH,
+        shared.DEPTH,
         columns.LAMBDA,
         columns.CURVE_OF_PAIRS,
         columns.PAIR_CURVE,

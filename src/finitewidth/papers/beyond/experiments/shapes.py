@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from finitewidth.declarations import columns as shared
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.moments import (
     layer_coefficients,
@@ -38,7 +39,7 @@ TABLES = {
     "dispersions": Table(
         columns.INPUT_KIND,
         columns.SIGMA_W2,
-        columns.DEPTH,
+        shared.DEPTH,
         columns.ARCHITECTURE,
         columns.INPUT_WIDTH,
         columns.SHAPE_DISPERSION,
@@ -47,7 +48,7 @@ TABLES = {
     "ratios": Table(
         columns.INPUT_KIND,
         columns.SIGMA_W2,
-        columns.DEPTH,
+        shared.DEPTH,
         columns.FIRST,
         columns.SECOND,
         columns.LOG10_RATIO,
@@ -56,7 +57,7 @@ TABLES = {
     "layers": Table(
         columns.INPUT_KIND,
         columns.SIGMA_W2,
-        columns.DEPTH,
+        shared.DEPTH,
         columns.ARCHITECTURE,
         columns.HIDDEN_LAYER,
         columns.LAYER_OVER_DEPTH,
@@ -64,13 +65,13 @@ TABLES = {
     ),
     "inputs": Table(
         columns.SIGMA_W2,
-        columns.DEPTH,
+        shared.DEPTH,
         columns.INPUT_WIDTH,
         columns.LOG10_RATIO_TO_REVERSE,
     ),
     "thresholds": Table(
         columns.SIGMA_W2,
-        columns.DEPTH,
+        shared.DEPTH,
         columns.THRESHOLD_TO_FIRST_ORDER,
         columns.THRESHOLD,
     ),
@@ -78,7 +79,7 @@ TABLES = {
         columns.SHAPE,
         columns.PHASE,
         columns.SIGMA_W2,
-        columns.DEPTH,
+        shared.DEPTH,
         columns.NARROWEST,
         columns.WIDEST,
         columns.INPUT_WIDTH,

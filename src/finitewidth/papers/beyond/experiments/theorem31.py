@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from finitewidth.common.progress import Progress
+from finitewidth.declarations import columns as shared
 from finitewidth.kernels.ntk_init import limits
 from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
 from finitewidth.kernels.ntk_init.moments import log_moments
@@ -39,18 +40,18 @@ TABLES = {
         columns.PHASE,
         columns.SIGMA_W2,
         columns.LAMBDA,
-        columns.WIDTH,
-        columns.DEPTH,
+        shared.WIDTH,
+        shared.DEPTH,
         columns.EXACT_DISPERSION,
         columns.PRINTED_LIMIT,
         columns.GAP_TO_LIMIT,
         columns.LIMIT_OF_GAP,
     ),
     "small": Table(
-        columns.WIDTH,
+        shared.WIDTH,
         columns.ALPHA_0,
         columns.SIGMA_W2,
-        columns.DEPTH,
+        shared.DEPTH,
         columns.LAMBDA,
         columns.CURVE_OF_SMALL,
         columns.SMALL_DISPERSION,

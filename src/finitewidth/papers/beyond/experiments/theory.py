@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from finitewidth.declarations import columns as shared
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.limits import dispersion_limit
 from finitewidth.kernels.ntk_init.moments import log_moments, printed_log_moments
@@ -29,7 +30,7 @@ TABLES = {
     "architectures": Table(
         columns.ARCHITECTURE,
         columns.SIGMA_W2,
-        columns.DEPTH,
+        shared.DEPTH,
         columns.LAMBDA_OF_SHAPE,
         columns.CURVE_OF_SHAPE,
         columns.DISPERSION,

@@ -16,6 +16,7 @@ from finitewidth.common.progress import in_turn
 from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.data.select import first_per_class, scaled, stratified_subset
 from finitewidth.data.store import Dataset
+from finitewidth.declarations import columns as shared
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
 from finitewidth.measures.blocks import block_means, gap, label_alignment
 from finitewidth.measures.diagonal import over_smaller_diagonal
@@ -38,7 +39,7 @@ QUANTITIES = {  # of the curves, and the spread of entries that belongs to each
 TABLES = {
     "rows": Table(
         columns.SIGMA_W2_AT_START,
-        columns.SEED,
+        shared.SEED,
         columns.STEP,
         columns.DIAGONAL,
         columns.SAME_CLASS,
