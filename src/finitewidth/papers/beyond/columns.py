@@ -309,7 +309,8 @@ SAMPLES = integer("draws", "number of samples drawn")
 # Figures
 SOURCE = text("source", "ours, or paper for a number that the paper prints")
 SAMPLE_SHOWN = text("sample", f"{SAMPLE.meaning}; none: not estimated")
-NETWORKS = number("networks", "networks of which a value is the estimate", missing="a formula")
+NO_ESTIMATE = "a formula or a number of the paper"
+NETWORKS = number("networks", "networks of which a value is the estimate", missing=NO_ESTIMATE)
 OF_ALL = "a number of the paper that holds for all networks"
 WIDTH_SHOWN = number("width", shared.WIDTH.meaning, missing=OF_ALL)
 ALPHA_0_SHOWN = number("alpha_0", ALPHA_0.meaning, missing=OF_ALL)
@@ -329,7 +330,7 @@ DISPERSION_SHOWN = number("dispersion", "second moment of a kernel element over 
 DISPERSION_ERROR_SHOWN = number(
     "standard_error",
     "standard error of an estimate",
-    missing="a formula, a point without a bar, or the draws do not suffice",
+    missing=f"{NO_ESTIMATE}, a point without a bar, or the draws do not suffice",
 )
 MARKED = integer("marked", "1 for a mark with a bar, hollow if the error is unknown, else 0")
 SERIES_OF_RATIO = text(
@@ -337,7 +338,7 @@ SERIES_OF_RATIO = text(
     "estimate, equation_18, infinite_width, or lower_bound and upper_bound (Theorem 3.3)",
 )
 MEAN_RATIO = number("ratio", "mean of an off-diagonal element over the mean of a diagonal one")
-MEAN_RATIO_ERROR = number("standard_error", "standard error of an estimate", missing="a formula")
+MEAN_RATIO_ERROR = number("standard_error", "standard error of an estimate", missing=NO_ESTIMATE)
 
 # Figure 4
 PANEL_OF_TRAINING = text("panel", "curve or map")
