@@ -164,3 +164,7 @@ SCALED_SPREAD = number(
     "sample standard deviation over runs of the sum of eigenvalues of K_0/rho_max",
     missing="a single run",
 )
+
+# Variances of random networks
+SIGMA_W2 = number("sigma_w2", "sigma_w^2, variance of a weight at the start times its fan-in")
+SIGMA_B2 = number("sigma_b2", "sigma_b^2, variance of a bias at the start")

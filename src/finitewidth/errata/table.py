@@ -12,9 +12,57 @@ import pandas as pd
 
 from finitewidth.declarations import paper_files
 from finitewidth.errata.evidence import Evidence
+from finitewidth.records.tables import Table, flag, number, text
+from finitewidth.settings.sections import Section
 
 # docs/errata.md says what they are
 KINDS = ("misprint", "wrong result", "imprecise remark", "convention")
+NOT_COMPUTED = "nothing is computed"
+NOT_GIVEN = "it is not given"
+TABLES = {
+    "errata": Table(
+        text("id", "the paper and a number, such as beyond-3"),
+        text("paper", "name of the paper"),
+        text("place", "equation, lemma, table or section of the paper", missing=NOT_GIVEN),
+        text("kind", f"one of: {', '.join(KINDS)}"),
+        text("printed", "what the paper prints", missing=NOT_GIVEN),
+        text("corrected", "what it should read", missing=NOT_GIVEN),
+        text("evidence", "what is computed, or why nothing is", missing=NOT_GIVEN),
+        text("quantity", "the number that is computed", missing=NOT_COMPUTED),
+        number("truth", "its value by a route that uses neither formula", missing=NOT_COMPUTED),
+        number(
+            "truth_error",
+            "standard error of a sample, numerical error of an extrapolated limit, otherwise 0",
+            missing=NOT_COMPUTED,
+        ),
+        number("printed_value", "its value by the printed formula", missing=NOT_COMPUTED),
+        number("corrected_value", "its value by the corrected formula", missing=NOT_COMPUTED),
+        text("outcome", "misprint confirmed, not confirmed or not computed"),
+        flag("transcribed", "whether only copies read from pictures have the words"),
+        text(
+            "sources",
+            'quotes of the words, each as text: line, "words", separated by semicolons',
+            missing="no words are quoted",
+        ),
+        text(
+            "claims",
+            "claims that state the same fact, separated by blanks",
+            missing="there are none",
+        ),
+        text(
+            "numbers",
+            "printed numbers that are the same fact, separated by blanks",
+            missing="there are none",
+        ),
+    ),
+}
+
+
+class Checked(Section):
+    """Which errata are checked, and how, in job `errata`."""
+
+    papers: list[str]  # in the order of the report
+    networks: int  # small networks that a check draws; wide ones are fewer
 
 
 @dataclass(frozen=True)
@@ -82,18 +130,10 @@ def _errata(paper: str) -> tuple[Erratum, ...]:
     return tuple(errata)
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Compute every erratum of ``papers`` with that many small ``networks``, or fewer wide ones.
-
-    Returns:
-        ``errata``: id, paper, place, kind, printed, corrected, evidence; quantity, truth,
-        truth_error, printed_value, corrected_value (empty if nothing is computed); outcome;
-        transcribed, whether only transcribed copies have the words; sources, the quotes, each as
-        ``text: line, "words"``, separated by semicolons; claims and numbers that state the same
-        fact, separated by blanks.
-    """
-    errata = errata_of(settings["papers"])
-    return {"errata": pd.DataFrame([row(erratum, settings["networks"]) for erratum in errata])}
+def measure(inputs: Mapping[str, Any], settings: Checked) -> dict[str, pd.DataFrame]:
+    """Compute every erratum of the papers."""
+    errata = errata_of(settings.papers)
+    return {"errata": pd.DataFrame([row(erratum, settings.networks) for erratum in errata])}
 
 
 def row(erratum: Erratum, networks: int) -> dict[str, Any]:
@@ -115,7 +155,7 @@ def row(erratum: Erratum, networks: int) -> dict[str, Any]:
         "corrected_value": evidence.corrected if evidence else None,
         "outcome": outcome(evidence),
         "transcribed": erratum.transcribed,
-        "sources": "; ".join(sources),
-        "claims": " ".join(erratum.claims),
-        "numbers": " ".join(erratum.numbers),
+        "sources": "; ".join(sources) or None,
+        "claims": " ".join(erratum.claims) or None,
+        "numbers": " ".join(erratum.numbers) or None,
     }

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.helpers.measuring import measured
 from tests.helpers.picture_faults import faults
 from tests.helpers.redrawn_figures import redrawn, reported, titles, words
 
@@ -42,17 +43,17 @@ FIELD = {
 
 @pytest.fixture(scope="module")
 def maps():
-    return heat.measure({}, HEAT)
+    return measured(heat.measure, {}, HEAT)
 
 
 @pytest.fixture(scope="module")
 def curves():
-    return depth.measure({}, DEPTH)
+    return measured(depth.measure, {}, DEPTH)
 
 
 @pytest.fixture(scope="module")
 def field():
-    return mean_field.measure({}, FIELD)
+    return measured(mean_field.measure, {}, FIELD)
 
 
 def test_every_cell_of_every_map_is_there_once(maps):
@@ -80,7 +81,7 @@ def test_cells_at_the_border_agree_with_exact_dispersions():
         "widths": [10, 20],
         "depths": [2, 4],
     }
-    cells = border.measure({}, settings)["cells"]
+    cells = measured(border.measure, {}, settings)["cells"]
     assert len(cells) == 4
     for row in cells.itertuples():
         init = constant_width(row.depth, row.width, sigma_w2=2.0)
@@ -108,7 +109,7 @@ def test_only_draws_of_the_size_of_the_paper_s_differ_from_depth_to_depth():
     means = []
     for seed in range(40):
         with base_seed(seed):
-            rows = depth.measure({}, settings)["curves"]
+            rows = measured(depth.measure, {}, settings)["curves"]
         means.append(rows.pivot(index="sample", columns="depth", values="log_mean"))
     for sample, low, high in (("paper", -0.6, 0.6), ("ours", 0.6, 1)):
         pairs = np.array([table.loc[sample, [4, 5]] for table in means])
@@ -147,7 +148,7 @@ def test_maps_show_one_sample_and_its_borders(maps, tmp_path):
 
 def test_the_limit_of_the_paper_is_drawn_in_the_ordered_phase_only(tmp_path):
     with base_seed(0):
-        curves = depth.measure({}, DEPTH | {"draws": 200, "pairs": [[1, 1], [3, 1]]})
+        curves = measured(depth.measure, {}, DEPTH | {"draws": 200, "pairs": [[1, 1], [3, 1]]})
     tables = {**curves, "reported": reported("trust")}
     rows, figure = redrawn(fig2, tables, {}, tmp_path)
     stated = rows.loc[rows["source"] == "paper", ["sigma_w2", "dispersion"]]
@@ -162,7 +163,7 @@ def test_the_limit_of_the_paper_is_drawn_in_the_ordered_phase_only(tmp_path):
 @pytest.mark.parametrize("show", ["kappa_2", "kappa_ratio"])
 def test_mean_fields_are_drawn(field, tmp_path, show):
     tables = {**field, "reported": reported("trust")}
-    rows, figure = redrawn(kappa, tables, {"show": show}, tmp_path)
+    rows, figure = redrawn(kappa, tables, {"artifact": "trust_fig5", "show": show}, tmp_path)
     ours = rows[rows["source"] == "ours"]
     assert len(field["kappa"]) - len(ours) == 5  # depth 1, covariance 0, five panels
     at = ours.query("activation == 'relu' and phase == 'border' and depth == 10")

@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
+from tests.helpers import measuring
 from tests.helpers.picture_faults import faults
 from tests.helpers.project import ROOT
 from tests.helpers.redrawn_figures import redrawn, reported, titles, words
@@ -22,12 +23,13 @@ from finitewidth.training.fully_connected import Draw, initial_stack
 CONFIG = read_yaml(ROOT / "config/papers/trust.yaml")["trust"]
 RELU = CONFIG["descent_relu"] | TRUST_DESCENT
 PRINTED = {"reported": reported("trust")}
+LOOK = {"artifact": "trust_fig4", "width": RELU["width"]}
 CELL = ["sigma_b2", "sigma_w2", "depth", "width"]
 
 
 def measured(**changes):
     with base_seed(0):
-        return descent.measure({"data": digits()}, RELU | changes)
+        return measuring.measured(descent.measure, {"data": digits()}, RELU | changes)
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +93,7 @@ def test_a_stopped_network_keeps_its_last_change():
 
 
 def test_the_figure_of_the_end_shows_means_and_ranges(tables, tmp_path):
-    rows, figure = redrawn(change, tables | PRINTED, RELU, tmp_path)
+    rows, figure = redrawn(change, tables | PRINTED, LOOK, tmp_path)
     cells = rows[rows["series"] == "cell"]
     assert len(cells) == 2 * 2 * 3 * 2
     ends = tables["changes"].query("time == 60 and width == 6 and sigma_b2 == 0")
@@ -117,7 +119,7 @@ def test_what_the_paper_states_is_marked(tables, tmp_path, deepest):
     """The bound on the scale of changes; the depth as a line, or above a map that ends before."""
     cells = tables["cells"]
     deep = {"cells": cells.assign(depth=cells["depth"].replace(5, deepest))}
-    _, figure = redrawn(change, tables | deep | PRINTED, RELU, tmp_path)
+    _, figure = redrawn(change, tables | deep | PRINTED, LOOK, tmp_path)
     of_the_paper = []
     for axis in figure.axes:
         of_the_paper.append([line for line in axis.lines if line.get_gid() == "paper"])

@@ -18,31 +18,74 @@ from finitewidth.common.progress import in_turn
 from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.data.select import scaled, stratified_subset
 from finitewidth.data.store import Dataset
+from finitewidth.declarations.columns import DEPTH, SIGMA_B2, SIGMA_W2, WIDTH
 from finitewidth.kernels.ntk_init.phases import border, clear_phase
 from finitewidth.kernels.trained import FullyConnected
+from finitewidth.papers.trust import columns
+from finitewidth.papers.trust.settings import Descent as DescentSettings
+from finitewidth.records.tables import Table
 from finitewidth.training.checkpoints import Checkpoints
-from finitewidth.training.descent import Descent, DescentPlan, descend, largest_eigenvalues
+from finitewidth.training.descent import Descent, descend, largest_eigenvalues
+from finitewidth.training.descent_state import DescentPlan
 from finitewidth.training.fully_connected import Draw, in_span_of_inputs, initial_stack
 
 NAME = "trust/descent"
-MEASURED = (  # of `Descent.ends`, in the table ``networks``
-    "rate",
-    "steps_taken",
-    "method",
-    "gradients",
-    "first_loss",
-    "lowest_loss",
-    "stop_window",
-    "stop_each",
-    "diverged",
-)
 CELL = ["sigma_b2", "sigma_w2", "depth", "width"]
 NETWORK = [*CELL, "seed"]
+WHICH = Table(columns.ACTIVATION, columns.MAP, SIGMA_B2, SIGMA_W2, DEPTH, WIDTH, columns.SEED)
+END = Table(  # of `Descent.ends`
+    columns.RATE,
+    columns.STEPS_TAKEN,
+    columns.METHOD,
+    columns.GRADIENTS,
+    columns.FIRST_LOSS,
+    columns.LOWEST_LOSS,
+    columns.STOP_WINDOW,
+    columns.STOP_EACH,
+    columns.DIVERGED,
+)
+TABLES = {
+    "changes": Table(
+        *WHICH,
+        columns.TIME,
+        columns.REACHED,
+        columns.CHANGE,
+        columns.LOSS,
+        columns.ETA_LAMBDA,
+    ),
+    "networks": Table(
+        *WHICH,
+        *END,
+        columns.CONSTANT_LOSS,
+        columns.ETA_LAMBDA_AT_START,
+        columns.EXCEEDS,
+    ),
+    "borders": Table(columns.ACTIVATION, SIGMA_B2, columns.BORDER),
+    "cells": Table(
+        columns.ACTIVATION,
+        SIGMA_B2,
+        SIGMA_W2,
+        DEPTH,
+        WIDTH,
+        columns.TIME,
+        columns.VALUE,
+        columns.LOWEST,
+        columns.HIGHEST,
+        columns.SEEDS,
+        columns.SEEDS_DIVERGED,
+        columns.SEEDS_STOPPED,
+        columns.MEAN_ETA_LAMBDA,
+        columns.CONSTANT_LOSS,
+        columns.QUANTITY,
+        columns.CLEAR_PHASE,
+        columns.MEAN_LOWEST_LOSS,
+    ),
+}
 
 
 def measure(
     inputs: Mapping[str, Any],
-    settings: Mapping[str, Any],
+    settings: DescentSettings,
     device: str = "cpu",
     checkpoints: Checkpoints | None = None,
 ) -> dict[str, pd.DataFrame]:
@@ -54,25 +97,17 @@ def measure(
     depth, and its result.
 
     Returns:
-        ``changes``: a row per network and each of ``times`` and ``steps``: time (this number of
-        steps), reached (the number after which the network was measured, smaller if it had
-        stopped), change (Frobenius norm of the change of its traced kernel over that of the kernel
-        at the start), loss, eta_lambda. After a divergence the last three are nan.
-
-        ``networks``: a row per network at the end, with columns of
-        `finitewidth.training.descent.Descent`. eta_lambda is that at the start, and exceeds is 1 if
-        it is above 2.
-
-        ``borders``: the sigma_w2 at which chi_1 = 1, per bias variance.
-
+        ``changes``: a row per network and each of ``times`` and ``steps``.
+        ``networks``: a row per network at the end.
+        ``borders``: a row per bias variance.
         ``cells``: see `cells_of`.
     """
     device = prepare_torch(torch.get_num_threads(), device)
-    x, y = images(inputs["data"], settings["samples"])  # (S, n_0), (S, K)
+    x, y = images(inputs["data"], settings.samples)  # (S, n_0), (S, K)
     best_constant = constant_loss(y)
     changes: list[dict[str, Any]] = []
     networks: list[dict[str, Any]] = []
-    stacks = list(product(_maps(settings), settings["depths"]))
+    stacks = list(product(_maps(settings), settings.depths))
     costs = [depth**2 * width for (_, width), depth in stacks]  # about the time of each
     for (sigma_b2, width), depth in in_turn(stacks, "stacks", costs):
         draws = _draws(settings, sigma_b2, width)
@@ -91,31 +126,31 @@ def measure(
     return tables | {"cells": cells_of(**tables)}
 
 
-def _maps(settings: Mapping[str, Any]) -> list[tuple[float, int]]:
+def _maps(settings: DescentSettings) -> list[tuple[float, int]]:
     """Bias variance and width of each map: all widths at the first one, one width at the others."""
-    first, *others = settings["sigma_b2"]
-    maps = [(first, width) for width in settings["widths"]]
-    maps += [(sigma_b2, settings["width"]) for sigma_b2 in others]
+    first, *others = settings.sigma_b2
+    maps = [(first, width) for width in settings.widths]
+    maps += [(sigma_b2, settings.width) for sigma_b2 in others]
     return maps
 
 
-def _draws(settings: Mapping[str, Any], sigma_b2: float, width: int) -> list[Draw]:
+def _draws(settings: DescentSettings, sigma_b2: float, width: int) -> list[Draw]:
     """The networks of a map at one depth: each seed at each sigma_w^2.
 
     The widest networks have a number of seeds of their own, unless theirs is the width shown.
     """
-    runs = settings["runs"]
-    if width == max(settings["widths"]) and width != settings["width"]:
-        runs = settings["widest"]["runs"]
-    draws = product(range(runs), settings["sigma_w2"])
+    runs = settings.runs
+    if width == max(settings.widths) and width != settings.width:
+        runs = settings.widest.runs
+    draws = product(range(runs), settings.sigma_w2)
     return [Draw(sigma_w2, sigma_b2, seed) for seed, sigma_w2 in draws]
 
 
-def _cell(settings: Mapping[str, Any], draw: Draw, width: int, depth: int) -> dict[str, Any]:
-    """The columns of ``changes`` and ``networks`` that say which network a row is about."""
+def _cell(settings: DescentSettings, draw: Draw, width: int, depth: int) -> dict[str, Any]:
+    """The columns `WHICH` of a network."""
     return {
-        "activation": settings["activation"],
-        "map": "shown" if width == settings["width"] else "width",
+        "activation": settings.activation,
+        "map": "shown" if width == settings.width else "width",
         "sigma_b2": draw.sigma_b2,
         "sigma_w2": draw.sigma_w2,
         "depth": depth,
@@ -126,31 +161,26 @@ def _cell(settings: Mapping[str, Any], draw: Draw, width: int, depth: int) -> di
 
 def _at_the_end(end: Mapping[str, Any], best_constant: float) -> dict[str, Any]:
     """The other columns of ``networks`` of one network, from its row of `Descent.ends`."""
-    row = {name: end[name] for name in MEASURED}
+    row = {name: end[name] for name in END.names}
     row["constant_loss"] = best_constant
     row["eta_lambda"] = end["eta_lambda_start"]
     row["exceeds"] = int(end["eta_lambda_start"] > 2)
     return row
 
 
-def _borders(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _borders(settings: DescentSettings) -> list[dict[str, Any]]:
     """The critical weight variance at each bias variance."""
-    activation = settings["activation"]
+    activation = settings.activation
     return [
         {"activation": activation, "sigma_b2": bias, "sigma_w2": border(activation, bias)}
-        for bias in settings["sigma_b2"]
+        for bias in settings.sigma_b2
     ]
 
 
 def cells_of(changes: pd.DataFrame, networks: pd.DataFrame, borders: pd.DataFrame) -> pd.DataFrame:
     """Mean and range over the seeds of every cell, of the change and of the lowest loss.
 
-    Columns: activation, sigma_b2, sigma_w2, depth, width, time. quantity is ``change`` at every
-    time, and ``lowest_loss``, over that of the best constant output, at the largest time. value is
-    the mean, lowest and highest are the range, over the seeds that did not diverge. seeds is the
-    number of all seeds, diverged and stopped how many of them diverged or had stopped before this
-    number of steps. eta_lambda is that at the start, mean over seeds. constant_loss is the loss of
-    the best constant output, and loss is the mean lowest loss itself.
+    The change is there at every time, the lowest loss at the largest one.
     """
     shares = networks["lowest_loss"] / networks["constant_loss"]
     shares = shares.where(networks["diverged"] == 0)
@@ -200,7 +230,7 @@ def constant_loss(y: Tensor) -> float:
 
 
 def _descended(
-    settings: Mapping[str, Any],
+    settings: DescentSettings,
     draws: list[Draw],
     width: int,
     depth: int,
@@ -211,7 +241,7 @@ def _descended(
     """Train the networks of one map and depth on x (S, n_0) and y (S, K), on the device of y."""
     title = f"width {width}, depth {depth}, sigma_b2 {draws[0].sigma_b2}"
     store = checkpoints.store(title) if checkpoints else None
-    activation = settings["activation"]
+    activation = settings.activation
     widths = [x.shape[1], *[width] * (depth - 1), y.shape[1]]
     stack = initial_stack((NAME, activation), draws, widths, activation)
     stack, x = in_span_of_inputs(stack, x)
@@ -219,34 +249,34 @@ def _descended(
     x = x.to(y.device)
     plan = DescentPlan(
         rates=_rates(settings, stack, x, y),
-        times=tuple(settings["times"]),
-        steps=settings["steps"],
-        mode=settings["mode"],
-        cap=settings["cap"],
-        share=settings["share"],
-        stop=settings["stop"],
-        fall=settings["fall"],
-        patience=settings["patience"],
+        times=tuple(settings.times),
+        steps=settings.steps,
+        mode=settings.mode,
+        cap=settings.cap,
+        share=settings.share,
+        stop=settings.stop,
+        fall=settings.fall,
+        patience=settings.patience,
     )
     return descend(stack, x, y, plan, store, title=title)
 
 
 def _rates(
-    settings: Mapping[str, Any], stack: FullyConnected, x: Tensor, y: Tensor
+    settings: DescentSettings, stack: FullyConnected, x: Tensor, y: Tensor
 ) -> tuple[float, ...]:
     """The rate of each network: a common one, or one in units of 1/lambda_max of the network."""
-    rate = settings["rate"]
-    if settings["rate_rule"] == "scaled":
+    rate = settings.rate
+    if settings.rate_rule == "scaled":
         return tuple((rate / largest_eigenvalues(stack, x, y)).tolist())
     return (rate,) * stack.count
 
 
 def _at_times(
-    rows: list[dict[str, Any]], end: Mapping[str, Any], settings: Mapping[str, Any]
+    rows: list[dict[str, Any]], end: Mapping[str, Any], settings: DescentSettings
 ) -> Iterator[dict[str, Any]]:
     """Rows of ``changes`` of one network: the last of its snapshots up to each time."""
     reached = np.array([row["time"] for row in rows])
-    for time in sorted({*settings["times"], settings["steps"]}):
+    for time in sorted({*settings.times, settings.steps}):
         last = int(np.searchsorted(reached, time, "right")) - 1
         row = rows[last]
         measured = {name: row[name] for name in ("change", "loss", "eta_lambda")}

@@ -11,8 +11,12 @@ from finitewidth.kernels.ntk_init.draws import NtkDraws, concatenated
 from finitewidth.kernels.ntk_init.estimators import linearised_dispersion
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.papers.trust import columns
+from finitewidth.records.tables import Table
 
-COLUMNS = ("sample", "log_mean", "dispersion", "error", "draws")
+TABLE = Table(  # columns of a row that are about the kernel
+    columns.SAMPLE, columns.LOG_MEAN, columns.DISPERSION, columns.ERROR, columns.DRAWS
+)
 
 
 def collected(blocks: Iterable[Mapping[Cell, NtkDraws]]) -> dict[Cell, NtkDraws]:
@@ -27,7 +31,7 @@ def collected(blocks: Iterable[Mapping[Cell, NtkDraws]]) -> dict[Cell, NtkDraws]
 def estimated(
     draws: NtkDraws, sample: str, relu: Initialisation | None = None, input_norm2: float = 1.0
 ) -> dict[str, Any]:
-    """The `COLUMNS` of a row, estimated from draws of the kernel.
+    """The `TABLE` of a row, estimated from draws of the kernel.
 
     ``relu`` is the law of the networks if their activation is ReLU. If it is given and has no
     random biases, the error follows from exact moments, but is at least that of the draws. If not,
@@ -44,11 +48,11 @@ def estimated(
         error = tail_errors.sufficient(value, max(error, known))
     mean = float(np.log(theta.mean()) + draws.log_growth)
     values = (sample, mean, value, error, len(draws))
-    return dict(zip(COLUMNS, values, strict=True))
+    return dict(zip(TABLE.names, values, strict=True))
 
 
 def exact(init: Initialisation, input_norm2: float) -> dict[str, Any]:
-    """The `COLUMNS` of a row, from the closed form for ReLU networks without biases."""
+    """The `TABLE` of a row, from the closed form for ReLU networks without biases."""
     moments = log_moments(init, input_norm2=input_norm2)
     values = ("exact", moments.mean, moments.dispersion, 0.0, 0)
-    return dict(zip(COLUMNS, values, strict=True))
+    return dict(zip(TABLE.names, values, strict=True))

@@ -10,31 +10,42 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from finitewidth.declarations.columns import DEPTH, SIGMA_B2, SIGMA_W2
 from finitewidth.kernels.ntk_init.infinite_width import infinite_width_of_gram
 from finitewidth.kernels.ntk_init.initialisation import constant_width
 from finitewidth.kernels.ntk_init.phases import border, phase
+from finitewidth.papers.trust import columns
+from finitewidth.papers.trust.settings import MeanField, MeanFieldPairs
+from finitewidth.records.tables import Table
 
 LARGEST_LOG = 700  # the exponential of larger ones overflows
+PAIR = Table(columns.ACTIVATION, columns.PHASE, SIGMA_W2, SIGMA_B2)  # columns of `pairs_of`
+TABLES = {
+    "kappa": Table(
+        *PAIR,
+        columns.COVARIANCE,
+        DEPTH,
+        columns.LOG_KAPPA_1,
+        columns.LOG_KAPPA_2,
+        columns.LOG_RATIO,
+        columns.KAPPA_2,
+        columns.KAPPA_RATIO,
+    ),
+}
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: MeanField) -> dict[str, pd.DataFrame]:
     """Sums over layers kappa = sum_l qhat^(l-1) p^l for every depth, by the corrected recursions.
 
-    The inputs have |x|^2 = n_0. Logarithms are natural.
-
-    Returns:
-        ``kappa``: the columns of `pairs_of`; covariance of the two inputs of kappa_2, depth,
-        log_kappa_1, log_kappa_2, log_ratio; and the exponentials of the last two, kappa_2 and
-        kappa_ratio (kappa_1 over kappa_2), which are cut off at exp(700), since larger ones
-        overflow.
+    The inputs have |x|^2 = n_0. Logarithms are stored, since kappa can overflow.
     """
-    covariances = settings["covariances"]
+    covariances = settings.covariances
     # Gram matrix of one input and others with the given covariances with it, all of norm 1
     first = np.array([1.0, *covariances])
     gram = np.outer(first, first) + np.diag(np.sqrt(1 - first**2)) ** 2
-    depths = range(1, settings["depth"] + 1)
+    depths = range(1, settings.depth + 1)
     rows = []
-    for pair, depth in product(pairs_of(settings["pairs"]), depths):
+    for pair, depth in product(pairs_of(settings.pairs), depths):
         # the recursions do not depend on the width
         init = constant_width(depth, 1, sigma_w2=pair["sigma_w2"], sigma_b2=pair["sigma_b2"])
         field = infinite_width_of_gram(init, gram, activation=pair["activation"])
@@ -56,12 +67,13 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     return {"kappa": kappa}
 
 
-def pairs_of(pairs: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Activation, phase, sigma_w2 and sigma_b2 of all pairs.
+def pairs_of(pairs: MeanFieldPairs) -> Iterator[dict[str, Any]]:
+    """The columns `PAIR` of all pairs.
 
     ``border`` is replaced by the weight variance at the border between the phases.
     """
-    for activation, variances in pairs.items():
+    by_activation: dict[str, list[Any]] = {"erf": pairs.erf, "relu": pairs.relu}
+    for activation, variances in by_activation.items():
         for variance, bias in variances:
             if variance == "border":
                 sigma_w2 = border(activation, bias)

@@ -7,10 +7,27 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from finitewidth.declarations.columns import DEPTH
 from finitewidth.kernels.ntk_init.infinite_width import infinite_width_of_gram
 from finitewidth.kernels.ntk_init.initialisation import constant_width
-from finitewidth.papers.trust.experiments.mean_field import pairs_of
+from finitewidth.papers.trust import columns
+from finitewidth.papers.trust.experiments.mean_field import PAIR, pairs_of
+from finitewidth.papers.trust.settings import Solutions
 from finitewidth.records.provenance import seed_for
+from finitewidth.records.tables import Table
+
+TABLES = {
+    "solutions": Table(
+        *PAIR,
+        DEPTH,
+        columns.KERNEL,
+        columns.VARIANCE,
+        columns.FORMULA,
+        columns.VARIANCE_RATIO,
+        columns.VARIANCE_RATIO_ERROR,
+        columns.OUTPUTS_OR_DATASETS,
+    ),
+}
 
 # the tangent kernel and the outputs' covariance of a dataset, see `_kernels`
 Kernels = tuple[np.ndarray, np.ndarray]
@@ -25,19 +42,14 @@ class Means(NamedTuple):
     q_sr: float
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(inputs: Mapping[str, Any], settings: Solutions) -> dict[str, pd.DataFrame]:
     """Var f(x) after infinite training on S samples, compared with the formula of the theorem.
 
     By equation 10, f = f_0(x) - K(x, X) K(X)^-1 f_0(X) plus a term fixed by the labels. Here f_0 is
     normal with covariance q^L, and K = kappa. Inputs have |x|^2 = n_0 and random directions.
-
-    The variance and the formula are in units of q^L; the error is that of their ratio. The kernel
-    ``constant`` has the means kappa_1 and kappa_2 as entries, as in the theorem, and its variance
-    is estimated from ``draws`` random outputs. The kernel ``infinite_width`` has its own entries;
-    its variance is exact, and the three numbers are averaged over ``draws`` datasets.
     """
     rows = []
-    for pair, depth in product(pairs_of(settings["pairs"]), settings["depths"]):
+    for pair, depth in product(pairs_of(settings.pairs), settings.depths):
         seed = seed_for(
             "trust/solutions",
             pair["activation"],
@@ -46,19 +58,19 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
             depth,
         )
         rng = np.random.default_rng(seed)
-        kernels = [_kernels(pair, depth, settings, rng) for _ in range(settings["datasets"])]
+        kernels = [_kernels(pair, depth, settings, rng) for _ in range(settings.datasets)]
         tag = {**pair, "depth": depth}
         rows.append(tag | _of_constant_kernel(kernels, settings, rng))
-        rows.append(tag | _of_real_kernels(kernels, settings["samples"]))
+        rows.append(tag | _of_real_kernels(kernels, settings.samples))
     return {"solutions": pd.DataFrame(rows)}
 
 
 def _of_constant_kernel(
-    kernels: Sequence[Kernels], settings: Mapping[str, Any], rng: np.random.Generator
+    kernels: Sequence[Kernels], settings: Solutions, rng: np.random.Generator
 ) -> dict[str, Any]:
     """Variance for a kernel of constant entries, the means of ``kernels``, from random outputs."""
-    samples = settings["samples"]
-    draws = settings["draws"]
+    samples = settings.samples
+    draws = settings.draws
     means = [means_of(*pair) for pair in kernels]
     typical = Means(*np.mean(means, axis=0))
     variance = drawn_variance(typical, samples, draws, rng)
@@ -90,13 +102,13 @@ def _of_real_kernels(kernels: Sequence[Kernels], samples: int) -> dict[str, Any]
 
 
 def _kernels(
-    pair: Mapping[str, Any], depth: int, settings: Mapping[str, Any], rng: np.random.Generator
+    pair: Mapping[str, Any], depth: int, settings: Solutions, rng: np.random.Generator
 ) -> Kernels:
     """Kernels of random inputs, the last of which is the test point.
 
     These are kappa over its largest entry, and q^L over its diagonal; (S + 1, S + 1) each.
     """
-    x = rng.standard_normal((settings["samples"] + 1, settings["input_width"]))
+    x = rng.standard_normal((settings.samples + 1, settings.input_width))
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     # the recursions do not depend on the width
     init = constant_width(depth, 1, sigma_w2=pair["sigma_w2"], sigma_b2=pair["sigma_b2"])

@@ -14,18 +14,17 @@ from matplotlib.ticker import NullLocator
 
 from finitewidth.figures import style
 from finitewidth.measures.text_numbers import printed_number
+from finitewidth.papers.trust import columns
 from finitewidth.papers.trust.figures import descent_maps
-from finitewidth.papers.trust.figures.looks import NAMES
-from finitewidth.records import fields
+from finitewidth.papers.trust.figures.looks import NAMES, Look
+from finitewidth.records.tables import Table
 
-FIELDS = {
-    **descent_maps.FIELDS,
-    **descent_maps.RANGES,
-    "loss": fields.number(
-        "lowest loss itself, mean over seeds that did not diverge; of the series constant, that of "
-        "the best constant output; NaN for other rows"
-    ),
-}
+TABLE = Table(
+    *descent_maps.TABLE,
+    columns.LOWEST_OF_CELL,
+    columns.HIGHEST_OF_CELL,
+    columns.LOSS_SHOWN,
+)
 QUANTITIES = {"change": "change of the NTK at the end", "lowest_loss": "lowest loss"}
 RATIO = "lowest loss over that of the best constant output"
 # smallest and largest end of the colours of losses, over the loss of the best constant output
@@ -39,9 +38,15 @@ UNTRAINED = ("untrainable_depth", "ordered", "depth")  # the printed number
 HEIGHT = 1.85  # inches, of a row of maps, whose cells have two lines of text
 
 
-def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+class EndLook(Look):
+    """Which networks are shown."""
+
+    width: int
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: EndLook) -> pd.DataFrame:
     """Return the rows to draw: of both quantities, borders, and what the paper states."""
-    rows = descent_maps.ends(tables["cells"], tables["borders"], settings["width"])
+    rows = descent_maps.ends(tables["cells"], tables["borders"], settings.width)
     if rows["sigma_w2"].nunique() > descent_maps.MOST_COLUMNS:
         rows = rows.assign(lowest=float("nan"), highest=float("nan"))
     maps = rows[descent_maps.MAP].drop_duplicates().assign(source="paper", phase="none")
@@ -53,7 +58,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     return pd.concat([rows, bound, untrained])
 
 
-def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+def draw(rows: pd.DataFrame, settings: EndLook) -> Figure:
     """Draw a row of two maps per bias variance; losses have two scales below their colours."""
     activation = rows["activation"].iloc[0]
     biases = list(rows["sigma_b2"].unique())
@@ -86,10 +91,16 @@ def _colour_bar(
 
 def _scale_of_losses(bar: Colorbar, constant: float) -> None:
     """Write the losses themselves above a bar of losses over that of the best constant output."""
-    above = bar.ax.secondary_xaxis(
-        "top", functions=(lambda ratio: ratio * constant, lambda loss: loss / constant)
-    )
-    style.numbers(above.xaxis, _ticks(constant * bar.norm.vmin, constant * bar.norm.vmax))
+
+    def loss_of(ratio: Any) -> Any:
+        return ratio * constant
+
+    def ratio_of(loss: Any) -> Any:
+        return loss / constant
+
+    above = bar.ax.secondary_xaxis("top", functions=(loss_of, ratio_of))
+    ends: Any = bar.norm
+    style.numbers(above.xaxis, _ticks(loss_of(ends.vmin), loss_of(ends.vmax)))
     for axis in (bar.ax, above):
         axis.xaxis.set_minor_locator(NullLocator())
     above.set_xlabel("lowest loss")

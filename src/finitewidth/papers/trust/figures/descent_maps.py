@@ -22,45 +22,34 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.patheffects import withStroke
 
+from finitewidth.declarations.columns import SIGMA_B2, WIDTH
 from finitewidth.figures import style
 from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
+from finitewidth.papers.trust import columns
 from finitewidth.papers.trust.figures import looks
-from finitewidth.records import fields
+from finitewidth.records.tables import Table
+
+Colour = tuple[float, ...]  # red, green, blue and opacity
 
 MOST_COLUMNS = 8  # of a map whose cells have their numbers written in them
 MAP = ["activation", "width", "sigma_b2", "time"]
-FIELDS = {
-    "activation": fields.text("activation: tanh or relu"),
-    "width": fields.integer("width M of the networks", "neurons"),
-    "sigma_b2": fields.number("bias variance"),
-    "time": fields.integer("number of gradient descent steps", "step"),
-    "quantity": fields.text(
-        "change (of the kernel, over its norm at the start) or lowest_loss (reached in training, "
-        "over that of the best constant output)"
-    ),
-    "series": fields.text(
-        "cell of a map, border of the phases, or what the paper states: bound (of the change at "
-        "the border) or untrained (depth at which most ordered networks do not learn)"
-    ),
-    "source": fields.text("ours or paper"),
-    "phase": fields.text(
-        f"of a cell: ordered, up to {ORDERED_UP_TO:g} of the border's weight variance; chaotic, "
-        f"from {CHAOTIC_FROM:g} of it on; or between. none for other rows"
-    ),
-    "sigma_w2": fields.number("weight variance; NaN for what the paper states"),
-    "depth": fields.number("depth L; NaN for borders and bounds", "weight layers"),
-    "value": fields.number("mean of the quantity over seeds that did not diverge"),
-    "seeds": fields.number("number of seeds"),
-    "diverged": fields.number("number of seeds that diverged"),
-    "stopped": fields.number("number of seeds that had stopped before this number of steps"),
-    "eta_lambda": fields.number(
-        "learning rate times largest eigenvalue of the kernel at the start, mean over seeds"
-    ),
-}
-RANGES = {  # columns that `ends` has besides
-    "lowest": fields.number("smallest value of all seeds; NaN where it is not shown"),
-    "highest": fields.number("largest value of all seeds; NaN where it is not shown"),
-}
+TABLE = Table(
+    columns.ACTIVATION,
+    WIDTH,
+    SIGMA_B2,
+    columns.TIME,
+    columns.QUANTITY,
+    columns.SERIES,
+    columns.SOURCE,
+    columns.PHASE_OF_CELL,
+    columns.SIGMA_W2_OF_CELL,
+    columns.DEPTH_OF_MAP,
+    columns.VALUE_OF_CELL,
+    columns.SEEDS_OF_CELL,
+    columns.DIVERGED_OF_CELL,
+    columns.STOPPED_OF_CELL,
+    columns.ETA_LAMBDA_OF_CELL,
+)
 BOUNDED = ("relative_ntk_change", "edge_of_chaos", "upper_bound")  # the printed number
 CHANGE = r"change $\|\Theta^t-\Theta^0\|_F\,/\,\|\Theta^0\|_F$"
 LOST = "0.8"  # grey of a cell whose seeds all diverged
@@ -69,15 +58,15 @@ LEAST = 1e-3  # on a logarithmic scale: the colour is the same for all smaller c
 STEEP = 2.0  # eta_lambda from which on a rate is not stable at the start
 HATCH = "///"
 HATCHED = r"rate above $2/\lambda_{\max}$ at the start"
-MARKS = {
+MARKS: dict[str, dict[str, Any]] = {
     "dot": {"marker": "o", "markersize": 2.0, "linestyle": "none"},
     "cross": {"marker": "x", "markersize": 3.5, "markeredgewidth": 0.9, "linestyle": "none"},
 }
-BOUND = {**looks.PRINTED_MARK, "marker": "D", "markersize": 3.8}
-BEYOND = {**looks.PRINTED_MARK, "marker": "^"}  # a depth that the map does not have
+BOUND: dict[str, Any] = {**looks.PRINTED_MARK, "marker": "D", "markersize": 3.8}
+BEYOND: dict[str, Any] = {**looks.PRINTED_MARK, "marker": "^"}  # a depth that the map does not have
 # bars below the ordered and the chaotic weight variances, in the colours of the lines of ``beyond``
 PHASES = {"ordered": "#2a6fa8", "chaotic": "#c2410c"}
-PHASE_BAR = {
+PHASE_BAR: dict[str, Any] = {
     "linewidth": 3.2,
     "solid_capstyle": "butt",
     "zorder": 4,
@@ -102,7 +91,8 @@ def with_borders(cells: pd.DataFrame, borders: pd.DataFrame) -> pd.DataFrame:
 def ends(cells: pd.DataFrame, borders: pd.DataFrame, width: int) -> pd.DataFrame:
     """The change at the end of training, and the lowest loss over that of the best constant.
 
-    The columns are `FIELDS`, `RANGES` and ``loss``, the lowest loss itself.
+    Beside those of `TABLE` it has the columns ``lowest`` and ``highest``, the range over seeds, and
+    ``loss``, the lowest loss itself.
     """
     last = cells[(cells["width"] == width) & (cells["time"] == cells["time"].max())]
     losses = last["quantity"] == "lowest_loss"
@@ -112,12 +102,12 @@ def ends(cells: pd.DataFrame, borders: pd.DataFrame, width: int) -> pd.DataFrame
     return pd.concat([with_borders(last, borders), constant])
 
 
-def grid(count: int, columns: int, height: float = 1.6) -> tuple[Figure, np.ndarray]:
-    """A figure of ``count`` maps, ``columns`` in a row; the ``height`` of a row is in inches."""
-    lines = math.ceil(count / columns)
+def grid(count: int, across: int, height: float = 1.6) -> tuple[Figure, np.ndarray]:
+    """A figure of ``count`` maps, so many ``across``; the ``height`` of a row is in inches."""
+    lines = math.ceil(count / across)
     figure, axes = style.subplots(
         lines,
-        columns,
+        across,
         height=0.85 + height * lines,
         squeeze=False,
         sharex=True,
@@ -188,7 +178,7 @@ def _annotate(
 ) -> None:
     """Draw the marks of the cell with this lower left corner; ``numbered`` maps have its number."""
     known = np.isfinite(row["value"])
-    colour = scale.cmap(scale.norm(row["value"])) if known else mpl.colors.to_rgba(LOST)
+    colour: Any = scale.cmap(scale.norm(row["value"])) if known else mpl.colors.to_rgba(LOST)
     mark_at = (0.88, 0.85) if numbered else (0.5, 0.5)
     _mark(axis, row, corner, colour, mark_at)
     if numbered and known:
@@ -231,7 +221,7 @@ def _handles(rows: pd.DataFrame) -> Iterator[Artist]:
 
 def phase_bar(axis: Axes, phase: str, ends: tuple[float, float], **options: Any) -> None:
     """Underline the weight variances of a phase, from one to the other end."""
-    look = {"color": PHASES[phase], "clip_on": False, "gid": style.CLIPPED}
+    look: dict[str, Any] = {"color": PHASES[phase], "clip_on": False, "gid": style.CLIPPED}
     axis.plot(ends, [0, 0], **look, **PHASE_BAR, **options)
 
 
@@ -260,7 +250,7 @@ def _mark(
     axis: Axes,
     row: Mapping[str, Any],
     corner: tuple[int, int],
-    colour: tuple,
+    colour: Colour,
     mark_at: tuple[float, float],
 ) -> None:
     """Hatch the cell with this lower left corner, and draw a cross or dot at ``mark_at`` in it."""
@@ -269,7 +259,10 @@ def _mark(
         axis.add_patch(
             Rectangle(corner, 1, 1, fill=False, hatch=HATCH, linewidth=0, edgecolor=(*ink, 0.3))
         )
-    look = {"color": ink, "path_effects": [withStroke(linewidth=2, foreground=colour)]}
+    look: dict[str, Any] = {
+        "color": ink,
+        "path_effects": [withStroke(linewidth=2, foreground=colour)],
+    }
     x = corner[0] + mark_at[0]
     y = corner[1] + mark_at[1]
     if row["diverged"]:
@@ -278,7 +271,7 @@ def _mark(
         axis.plot(x, y, **look, **MARKS["dot"])
 
 
-def _write(axis: Axes, row: Mapping[str, Any], corner: tuple[int, int], colour: tuple) -> None:
+def _write(axis: Axes, row: Mapping[str, Any], corner: tuple[int, int], colour: Colour) -> None:
     """Write the number of a cell on its colour, clear of lines, and below it the range of seeds."""
     text = short(row["value"])
     several = row["seeds"] - row["diverged"] > 1
@@ -313,7 +306,7 @@ def short(value: float) -> str:
     return "<.001" if value > 0 else "0"
 
 
-def _ink(colour: tuple) -> tuple[float, float, float]:
+def _ink(colour: Colour) -> tuple[float, float, float]:
     """Black or white, whichever has the larger contrast with a colour (WCAG 2.2)."""
     from seaborn.utils import relative_luminance
 

@@ -9,32 +9,33 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from finitewidth.declarations.columns import SIGMA_B2, SIGMA_W2
 from finitewidth.figures import style
 from finitewidth.kernels.ntk_init.phases import phase as phase_of
 from finitewidth.measures.text_numbers import printed_number
+from finitewidth.papers.trust import columns
 from finitewidth.papers.trust.figures import looks
-from finitewidth.records import fields
+from finitewidth.records.tables import Table
 
-FIELDS = {
-    "sigma_w2": fields.number("weight variance"),
-    "sigma_b2": fields.number("bias variance"),
-    "source": fields.text("ours or paper"),
-    "series": fields.text(
-        "many draws, exact, few draws (the paper's number), printed limit and corrected limit "
-        "(Theorem 3.1 of beyond), or limit (which the paper states for the ordered phase)"
-    ),
-    "width": fields.number("width M; NaN for limits", "neurons"),
-    "depth": fields.number("depth L; NaN for limits", "weight layers"),
-    "depth_over_width": fields.number("L/M; NaN for a limit at all of them", "layers per neuron"),
-    "dispersion": fields.number("mean square over squared mean of the kernel"),
-    "standard_error": fields.number(
-        "standard error of the dispersion, 0 if it is exact, NaN where none is drawn"
-    ),
-}
+TABLE = Table(
+    SIGMA_W2,
+    SIGMA_B2,
+    columns.SOURCE,
+    columns.CURVE_OR_LIMIT,
+    columns.WIDTH_OF_CURVE,
+    columns.DEPTH_OF_CURVE,
+    columns.DEPTH_OVER_WIDTH,
+    columns.DISPERSION,
+    columns.ERROR_OF_CURVE,
+)
 SERIES = {"ours": "many draws", "exact": "exact", "paper": "few draws"}  # sample -> series
 MANY = ("many draws", "exact")
-FEW = {"marker": "o", "markersize": 1.7, "markeredgewidth": 0, "linestyle": "none"}
-LIMIT = {"color": style.COLOURS[3], "linewidth": 1.1, "zorder": 3}  # no width has this colour
+FEW: dict[str, Any] = {"marker": "o", "markersize": 1.7, "markeredgewidth": 0, "linestyle": "none"}
+LIMIT: dict[str, Any] = {
+    "color": style.COLOURS[3],
+    "linewidth": 1.1,
+    "zorder": 3,
+}  # no width has this colour
 LIMITS = {
     "printed limit": (LIMIT | {"linestyle": (0, (1, 1.2))}, r"limit $L, M \to \infty$, as printed"),
     "corrected limit": (LIMIT | {"linestyle": (0, (4, 1, 1, 1))}, "the same, corrected"),
@@ -58,7 +59,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     stated = printed_number(tables["reported"], "trust", "dispersion", "ordered", "limit")
     printed = ordered.assign(series="limit", source="paper", dispersion=stated)
     parts = [part for part in (curves, limits, printed) if len(part)]
-    return pd.concat(parts).reindex(columns=list(FIELDS))
+    return pd.concat(parts).reindex(columns=TABLE.names)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

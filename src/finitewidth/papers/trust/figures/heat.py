@@ -14,24 +14,24 @@ from matplotlib.patches import Patch, PathPatch
 from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
 
+from finitewidth.declarations.columns import SIGMA_B2, WIDTH
 from finitewidth.figures import style
 from finitewidth.measures.text_numbers import printed_number
+from finitewidth.papers.trust import columns
 from finitewidth.papers.trust.figures.looks import BORDER, NAMES, PRINTED_MARK
-from finitewidth.records import fields
+from finitewidth.records.tables import Table
 
-FIELDS = {
-    "activation": fields.text("activation: tanh or relu"),
-    "width": fields.integer("width M of the networks", "neurons"),
-    "sigma_b2": fields.number("bias variance"),
-    "series": fields.text("cell of a map, or border of the phases"),
-    "source": fields.text("ours, or paper for the border as the paper prints it"),
-    "sigma_w2": fields.number("weight variance; of a border, where it lies"),
-    "depth": fields.number("depth L; NaN for a border, which has none", "weight layers"),
-    "dispersion": fields.number("mean square over squared mean of the kernel"),
-    "standard_error": fields.number(
-        "standard error of the dispersion, 0 if it is exact, NaN if the draws do not suffice for it"
-    ),
-}
+TABLE = Table(
+    columns.ACTIVATION,
+    WIDTH,
+    SIGMA_B2,
+    columns.CELL_OR_BORDER,
+    columns.SOURCE,
+    columns.WHERE,
+    columns.DEPTH_OF_CELL,
+    columns.DISPERSION_OF_CELL,
+    columns.STANDARD_ERROR,
+)
 # the paper's zones black, red and blue; lightness increases, so they differ in grey as well
 ZONES = LinearSegmentedColormap.from_list(
     "zones",
@@ -47,12 +47,12 @@ ZONES = LinearSegmentedColormap.from_list(
 LARGEST = 4.0  # the colour is the same for all larger ratios
 EQUAL = 2.0  # ratio at which the standard deviation is the mean
 RATIO = r"$\mathrm{E}[\Theta(x,x)^2]\,/\,\mathrm{E}[\Theta(x,x)]^2$"
-CONTOUR = {
+CONTOUR: dict[str, Any] = {
     "color": "black",
     "linewidth": 0.6,
     "path_effects": [withStroke(linewidth=1.6, foreground="white")],
 }
-PRINTED = {**PRINTED_MARK, "marker": "v"}
+PRINTED: dict[str, Any] = {**PRINTED_MARK, "marker": "v"}
 HATCH = "/////"
 HATCH_COLOUR = "#5f7481"
 
@@ -75,24 +75,24 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         sigma_w = printed_number(tables["reported"], "trust", "edge_of_chaos", "relu", "sigma_w")
         unbiased = maps[(maps["activation"] == "relu") & (maps["sigma_b2"] == 0)]
         parts.append(unbiased.assign(series="border", source="paper", sigma_w2=sigma_w**2))
-    return pd.concat(parts).reindex(columns=list(FIELDS))
+    return pd.concat(parts).reindex(columns=TABLE.names)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw one row of maps per activation, and a map per width or bias variance in it."""
     activations = list(rows["activation"].unique())
     maps = rows[["width", "sigma_b2"]].drop_duplicates().sort_values(["width", "sigma_b2"])
-    columns = list(maps.itertuples(index=False, name=None))
+    pairs = list(maps.itertuples(index=False, name=None))
     figure, axes = style.subplots(
         len(activations),
-        len(columns),
+        len(pairs),
         height=0.65 + 1.45 * len(activations),
         squeeze=False,
         sharex="row",
         sharey=True,
     )
     for across, activation in zip(axes, activations, strict=True):
-        for axis, (width, bias) in zip(across, columns, strict=True):
+        for axis, (width, bias) in zip(across, pairs, strict=True):
             in_map = (rows["width"] == width) & (rows["sigma_b2"] == bias)
             image = _map(axis, rows[in_map & (rows["activation"] == activation)])
     column_titles = _column_titles(maps)

@@ -1,7 +1,7 @@
 """trust Figures 5 and 6: kappa_2, and kappa_1 / kappa_2, of infinitely wide networks by depth."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -11,22 +11,24 @@ from matplotlib.colors import Colormap, ListedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from finitewidth.declarations.columns import SIGMA_B2, SIGMA_W2
 from finitewidth.figures import style
 from finitewidth.measures.text_numbers import printed_number
-from finitewidth.papers.trust.figures.looks import NAMES
-from finitewidth.records import fields
+from finitewidth.papers.trust import columns
+from finitewidth.papers.trust.figures.looks import NAMES, Look
+from finitewidth.records.tables import Table
 
-FIELDS = {
-    "activation": fields.text("activation: erf or relu"),
-    "phase": fields.text("ordered, border or chaotic"),
-    "sigma_w2": fields.number("weight variance"),
-    "sigma_b2": fields.number("bias variance"),
-    "source": fields.text("ours, or paper for the limit that it states"),
-    "quantity": fields.text("kappa_2 or kappa_ratio (kappa_1 over kappa_2)"),
-    "covariance": fields.number("covariance of the inputs over n_0; NaN for the paper's limit"),
-    "depth": fields.number("depth L; NaN for the paper's limit", "weight layers"),
-    "value": fields.number("the quantity"),
-}
+TABLE = Table(
+    columns.ACTIVATION,
+    columns.PHASE_OF_PANEL,
+    SIGMA_W2,
+    SIGMA_B2,
+    columns.SOURCE,
+    columns.KAPPA,
+    columns.COVARIANCE_OF_CURVE,
+    columns.DEPTH_OF_KAPPA,
+    columns.KAPPA_VALUE,
+)
 PANEL = ["activation", "phase", "sigma_w2", "sigma_b2"]  # columns that tell the panels apart
 PHASES = {"ordered": "ordered", "critical": "border", "chaotic": "chaotic"}
 LABELS = {"kappa_2": r"$\kappa_2$", "kappa_ratio": r"$\kappa_1\,/\,\kappa_2$"}
@@ -34,22 +36,28 @@ STATED = r"paper: limit of the ordered phase, $L \to \infty$"
 STEEP = 100.0  # value at the largest depth from which on an axis is logarithmic
 
 
-def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+class KappaLook(Look):
+    """Which of the two quantities is shown."""
+
+    show: Literal["kappa_2", "kappa_ratio"]
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: KappaLook) -> pd.DataFrame:
     """Return the quantity ``show`` of the table ``kappa``; kappa_2 = 0 at depth 1 is left out."""
-    quantity = settings["show"]
+    quantity = settings.show
     positive = np.isfinite(tables["kappa"]["log_kappa_2"])
     kappa = tables["kappa"][positive].rename(columns={quantity: "value"})
     ours = kappa.assign(phase=kappa["phase"].map(PHASES), source="ours", quantity=quantity)
     if quantity != "kappa_ratio":
-        return ours[list(FIELDS)]
+        return ours[TABLE.names]
     panels = ours[PANEL].drop_duplicates()
     stated = printed_number(tables["reported"], "trust", quantity, "ordered", "limit")
     ordered = panels[panels["phase"] == "ordered"]
     limit = ordered.assign(source="paper", quantity=quantity, value=stated)
-    return pd.concat([ours, limit]).reindex(columns=list(FIELDS))
+    return pd.concat([ours, limit]).reindex(columns=TABLE.names)
 
 
-def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+def draw(rows: pd.DataFrame, settings: KappaLook) -> Figure:
     """Draw a row of panels per activation, and a panel per pair of variances in it."""
     import seaborn as sns
 

@@ -10,39 +10,37 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
+from finitewidth.declarations.columns import SIGMA_B2, WIDTH
 from finitewidth.figures import style
 from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
 from finitewidth.measures.text_numbers import printed_number
+from finitewidth.papers.trust import columns
 from finitewidth.papers.trust.figures import descent_maps, looks
-from finitewidth.records import fields
+from finitewidth.records.tables import Table
 
-COLUMNS = (  # those of the maps that the curves have, too
-    "activation",
-    "width",
-    "sigma_b2",
-    "quantity",
-    "series",
-    "source",
-    "phase",
-    "sigma_w2",
-    "depth",
-    "value",
-    "lowest",
-    "highest",
-    "seeds",
-    "diverged",
-    "eta_lambda",
+TABLE = Table(
+    columns.ACTIVATION,
+    WIDTH,
+    SIGMA_B2,
+    columns.QUANTITY,
+    columns.SERIES,
+    columns.SOURCE,
+    columns.PHASE_OF_CELL,
+    columns.SIGMA_W2_OF_CELL,
+    columns.DEPTH_OF_MAP,
+    columns.VALUE_OF_CELL,
+    columns.LOWEST_OF_CELL,
+    columns.HIGHEST_OF_CELL,
+    columns.SEEDS_OF_CELL,
+    columns.DIVERGED_OF_CELL,
+    columns.ETA_LAMBDA_OF_CELL,
+    columns.RATE_RULE,
 )
-MAP_FIELDS = descent_maps.FIELDS | descent_maps.RANGES
-FIELDS = {
-    **{name: MAP_FIELDS[name] for name in COLUMNS},
-    "rate_rule": fields.text("common to all networks, or scaled to each of them"),
-}
 RULES = {"common": "common rate", "scaled": r"rate $1/\lambda_{\max}$"}
 QUANTITIES = {
     "lowest_loss": "lowest loss over\nthat of the best constant",
@@ -50,11 +48,11 @@ QUANTITIES = {
 }
 HIGHEST = {"lowest_loss": 50.0, "change": 1.5}  # larger values are triangles at the upper edge
 TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)  # of the axis of losses
-BORDER = {"color": "black", "linestyle": (0, (2, 2)), "linewidth": 0.7}
-CONSTANT = {"color": "0.4", "linestyle": (0, (1, 1.2)), "linewidth": 0.8}
+BORDER: dict[str, Any] = {"color": "black", "linestyle": (0, (2, 2)), "linewidth": 0.7}
+CONSTANT: dict[str, Any] = {"color": "0.4", "linestyle": (0, (1, 1.2)), "linewidth": 0.8}
 STATED = "paper (MNIST): bound at the border"
-CURVE = {"marker": "o", "markersize": 2.6}
-MARKS = {  # looks of a mark, and its label
+CURVE: dict[str, Any] = {"marker": "o", "markersize": 2.6}
+MARKS: dict[str, tuple[dict[str, Any], str]] = {  # looks of a mark, and its label
     "steep": ({"marker": "o", "markerfacecolor": "white", "markersize": 3.6}, descent_maps.HATCHED),
     "diverged": ({"marker": "x", "markersize": 5, "markeredgewidth": 1.0}, "a seed diverged"),
     "above": ({"marker": "^", "markersize": 4.5, "gid": style.CLIPPED}, "above the axis"),
@@ -86,20 +84,20 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw a row of panels for losses and one for changes, a column per activation and rule."""
-    columns = list(product(rows["activation"].unique(), RULES))
+    pairs = list(product(rows["activation"].unique(), RULES))
     figure, axes = style.subplots(
-        len(QUANTITIES), len(columns), height=3.7, squeeze=False, sharex="col", sharey="row"
+        len(QUANTITIES), len(pairs), height=3.7, squeeze=False, sharex="col", sharey="row"
     )
     colours = style.shades(rows.loc[rows["series"] == "cell", "depth"], **looks.SHADES)
     for (quantity, label), across in zip(QUANTITIES.items(), axes, strict=True):
         line = rows[rows["quantity"] == quantity]
-        for axis, (activation, rule) in zip(across, columns, strict=True):
+        for axis, (activation, rule) in zip(across, pairs, strict=True):
             in_panel = (line["activation"] == activation) & (line["rate_rule"] == rule)
             _panel(axis, line[in_panel], quantity, colours)
         across[0].set_ylabel(label)
         _scale(across[0], line, quantity)
-    titles = [f"{looks.NAMES[activation]}, {RULES[rule]}" for activation, rule in columns]
-    style.title_panels(axes.flat, titles + [""] * len(columns))
+    titles = [f"{looks.NAMES[activation]}, {RULES[rule]}" for activation, rule in pairs]
+    style.title_panels(axes.flat, titles + [""] * len(pairs))
     for axis in axes[-1]:
         axis.set_xlabel(r"weight variance $\sigma_w^2$")
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -173,7 +171,7 @@ def _scale(axis: Axes, rows: pd.DataFrame, quantity: str) -> None:
     axis.yaxis.set_minor_locator(NullLocator())
 
 
-def _handles(rows: pd.DataFrame, colours: Mapping[float, str]) -> Iterator[Line2D]:
+def _handles(rows: pd.DataFrame, colours: Mapping[float, str]) -> Iterator[Artist]:
     """Entries of the legend, for what occurs in the rows."""
     for depth, colour in colours.items():
         yield style.handle(f"$L = {depth:g}$", color=colour, **CURVE)

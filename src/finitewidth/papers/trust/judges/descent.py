@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise, product
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from finitewidth.claims.estimates import ABOVE, BELOW, required
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.needs import FEWEST_RUNS
 from finitewidth.claims.reported import Ours
-from finitewidth.claims.verdicts import CannotDecideError, Part
+from finitewidth.claims.verdicts import CannotDecideError, Part, PartFacts
 from finitewidth.kernels.ntk_init.phases import clear_phase
 
 Statistic = Callable[[pd.DataFrame], float]
@@ -47,6 +47,9 @@ WHY_MOSTLY = (
 )
 WHY_CORRELATED = "the paper says mostly; a correlation of -0.3, as planned"
 WHY_EARLY = "the paper says significant, and very low; a factor of 10, as planned"
+BELOW_FOR_CORRELATIONS: PartFacts = {**BELOW, "bounds": (-1, 1)}
+ABOVE_IF_DEEP: PartFacts = {**ABOVE, "cut": WHY_DEEP}
+ABOVE_IF_DEEPER: PartFacts = {**ABOVE, "cut": WHY_DEEPER}
 
 
 @dataclass(frozen=True)
@@ -76,14 +79,19 @@ class Map:
         return self.rows[self.rows["time"] == self.rows["time"].max()]
 
     def mean(
-        self, label: str, statistic: Statistic, rows: pd.DataFrame | None = None, **thresholds: Any
+        self,
+        label: str,
+        statistic: Statistic,
+        rows: pd.DataFrame | None = None,
+        **thresholds: Unpack[PartFacts],
     ) -> Part:
         """The comparison of a statistic of each seed's rows, by default of those at the end."""
         if rows is None:
             rows = self.ends
         by_seed = required(rows, label).groupby("seed")
         values = [statistic(network_rows) for _, network_rows in by_seed]
-        return samples.mean(f"{self.name}: {label}", values, outside=self.outside, **thresholds)
+        facts: PartFacts = {**thresholds, "outside": self.outside}
+        return samples.mean(f"{self.name}: {label}", values, **facts)
 
 
 def maps(tables: Tables, shown: bool = True, steep: bool = False) -> Iterator[Map]:
@@ -193,11 +201,16 @@ def t11(tables: Tables) -> Iterator[Part]:
         deepest = chaotic(group.ends)["depth"].max()
         yield group.mean(
             f"mean change, chaotic, L = {deepest}",
-            lambda rows, deepest=deepest: _mean_at(chaotic(rows), deepest),
+            partial(_chaotic_mean, deepest=deepest),
             low=0.5,
             strict=True,
             ours=WHY_LARGE,
         )
+
+
+def _chaotic_mean(rows: pd.DataFrame, deepest: int) -> float:
+    """Mean change of chaotic networks at the largest depth."""
+    return _mean_at(chaotic(rows), deepest)
 
 
 def _chaotic_slope(rows: pd.DataFrame) -> float:
@@ -218,8 +231,7 @@ def t12(tables: Tables) -> Iterator[Part]:
         yield group.mean(
             f"mean change at the border - in the ordered phase, L >= {FROM_DEPTH}",
             lambda rows: _mean(near_border(rows)) - _mean(ordered(rows, FROM_DEPTH)),
-            cut=WHY_DEEP,
-            **ABOVE,
+            **ABOVE_IF_DEEP,
         )
         yield group.mean(
             f"mean change at the border, L >= {FROM_DEPTH}",
@@ -245,20 +257,19 @@ def t13(tables: Tables) -> Iterator[Part]:
             raise CannotDecideError(f"{group.name}: too few seeds or weight variances for a rise")
         without_one = [_steepest(variances, np.delete(changes, i, axis=0)) for i in range(count)]
         error = float(np.sqrt((count - 1) * np.var(without_one)))
-        if error:
-            uncertainty = {"standard_error": error, "dof": count - 1}
-        else:
-            uncertainty = {"chance": 0.5**count}
         label = f"place of the steepest rise of the change, L >= {DEEP}, over the border"
-        yield Part(
+        part = Part(
             name=f"{group.name}: {label}",
             value=_steepest(variances, changes),
             low=0.85,
             high=1.15,
             ours=WHY_AROUND,
             outside=group.outside,
-            **uncertainty,
         )
+        if error:
+            yield replace(part, standard_error=error, dof=count - 1)
+        else:
+            yield replace(part, chance=0.5**count)
 
 
 def _curves_over_variance(ends: pd.DataFrame) -> pd.DataFrame:
@@ -332,7 +343,7 @@ def t15(tables: Tables) -> Iterator[Part]:
             reason = f"fewer than {STOPPED:.0%} of the networks met the stopping rule"
             raise CannotDecideError(f"{group.name}: {reason}")
         label = "Spearman's correlation of steps taken and change"
-        yield group.mean(label, _correlation, bounds=(-1, 1), **BELOW)
+        yield group.mean(label, _correlation, **BELOW_FOR_CORRELATIONS)
         yield group.mean(
             f"{label}, clearly",
             _correlation,
@@ -360,9 +371,9 @@ def t16(tables: Tables) -> Iterator[Part]:
             moment = f"L = {depth} after {time} steps"
             early = required(rows[(rows["depth"] == depth) & (rows["time"] == time)], moment)
             label = f"log10 of the change at {moment}, chaotic/ordered"
-            yield group.mean(label, _log_ratio, early, cut=WHY_DEEPER, **ABOVE)
+            yield group.mean(label, _log_ratio, early, **ABOVE_IF_DEEPER)
             label += ", by a factor of 10"
-            factor = {"low": 1, "strict": True, "ours": WHY_EARLY, "late": True}
+            factor: PartFacts = {"low": 1, "strict": True, "ours": WHY_EARLY, "late": True}
             yield group.mean(label, _log_ratio, early, **factor)
 
 

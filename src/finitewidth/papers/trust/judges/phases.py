@@ -12,7 +12,7 @@ from finitewidth.claims import estimates
 from finitewidth.claims.estimates import ABOVE, BELOW, Estimate, at, largest, mean, required
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
-from finitewidth.claims.verdicts import CannotDecideError, Part
+from finitewidth.claims.verdicts import CannotDecideError, Part, PartFacts
 from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
 
 NAMES = {"relu": "ReLU", "tanh": "tanh"}
@@ -31,10 +31,12 @@ APART = float(np.log(1.15))  # distance in log r up to which curves of two width
 COLLAPSE = (0.1, 0.2, 0.3)  # L / M at which curves of different widths are compared
 
 ROOTS = "the roots are found to 1e-12"
-SMALL = {
+SMALL: PartFacts = {
     "high": 1.15,
     "ours": "the paper says small; at 1.15 the standard deviation is 39 % of the mean",
 }
+DEEPER: PartFacts = {**ABOVE, "cut": "the paper says sufficiently shallow; L = 2 is ours"}
+SMALL_IF_SHALLOW: PartFacts = {**SMALL, "late": True}
 WHY_NO_GROWTH = "the paper says does not increase, but no estimate shows that a change is exactly 0"
 WHY_POWER = "the paper says vanishes or decreases; the variance of wide networks goes as 1 / M"
 WHY_STRAIGHT = "the paper says exponentially, and gives no measure of how straight log r is"
@@ -286,12 +288,12 @@ def t05(tables: Tables) -> Iterator[Part]:
         shallow = heat.cells[heat.cells["depth"] <= SHALLOW]
         rs = estimates.estimates(shallow, "dispersion", "error")
         label = f"{heat.name}: largest r for L <= {SHALLOW}"
-        yield largest(label, rs, late=True, **SMALL)
+        yield largest(label, rs, **SMALL_IF_SHALLOW)
         curve = _curve_at(heat.cells, heat.cells["sigma_w2"].max())
         deep, _ = heat.depth_and_half
         more = _r(curve, deep).minus(_r(curve, SHALLOW))
         label = f"{heat.name}, highest sigma_w^2: r at L = {deep} - at {SHALLOW}"
-        yield more.part(label, cut="the paper says sufficiently shallow; L = 2 is ours", **ABOVE)
+        yield more.part(label, **DEEPER)
 
 
 def t06(tables: Tables) -> Iterator[Part]:
@@ -425,10 +427,9 @@ def t09(tables: Tables) -> list[Part]:
     range_of_tanh = Estimate(max(tanh.values()) - min(tanh.values()))
     larger = Estimate(tanh[1] - relu[1])
     label = "largest - smallest border"
-    exact = {"paper": True, "tolerance": ROOTS}
     return [
-        range_of_relu.part(f"ReLU: {label}", high=1e-9, **exact),
-        range_of_tanh.part(f"tanh: {label}", low=1e-9, strict=True, **exact),
+        range_of_relu.part(f"ReLU: {label}", high=1e-9, paper=True, tolerance=ROOTS),
+        range_of_tanh.part(f"tanh: {label}", low=1e-9, strict=True, paper=True, tolerance=ROOTS),
         larger.part("sigma_b^2 = 1: border of tanh - of ReLU", **ABOVE),
     ]
 

@@ -9,7 +9,7 @@ import pandas as pd
 from finitewidth.claims.estimates import ABOVE, BELOW, Estimate, exactly, largest, required
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
-from finitewidth.claims.verdicts import Part
+from finitewidth.claims.verdicts import Part, PartFacts
 
 SHALLOW = 2  # layers
 FROM_DEPTH = 10  # layers at which the planned rules begin
@@ -80,7 +80,8 @@ def _early_growth(name: str, group: pd.DataFrame) -> Part:
     mean_ratio = _mean_ratio(group)
     gain = Estimate(float(mean_ratio[depths.index(FROM_DEPTH)] - mean_ratio[0]))
     label = f"{name}: log of kappa_1 / mean kappa_2, L = {FROM_DEPTH} - {depths[0]}"
-    return gain.part(label, outside=LIMITS, **ABOVE)
+    facts: PartFacts = {**ABOVE, "outside": LIMITS}
+    return gain.part(label, **facts)
 
 
 def t19(tables: Tables) -> Iterator[Part]:
