@@ -6,6 +6,7 @@ Quotes are compared if ``FINITEWIDTH_PAPERS`` names a folder with the texts.
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from tests.helpers.project import ROOT
@@ -132,6 +133,7 @@ def test_a_row_names_sources_claims_and_numbers():
     assert row["sources"] == 'trust: 2, "a"; thesis: 3, "b"'
     assert (row["claims"], row["numbers"]) == ("B01 B02", "x/y/z")
     assert row["transcribed"] is False
+    table.TABLES["errata"].checked_all(pd.DataFrame([row]))
 
 
 @pytest.mark.parametrize(

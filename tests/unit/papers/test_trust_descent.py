@@ -12,7 +12,9 @@ from tests.helpers.redrawn_figures import redrawn, reported, titles, words
 from tests.helpers.small_settings import TRUST_DESCENT
 
 from finitewidth.data.bundled import digits
+from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
 from finitewidth.kernels.trained import full_kernel
+from finitewidth.papers.trust import columns
 from finitewidth.papers.trust.experiments import descent
 from finitewidth.papers.trust.figures import change, scaled
 from finitewidth.records.provenance import base_seed
@@ -47,6 +49,20 @@ def test_every_network_is_there_at_every_time(tables):
     assert set(networks.loc[networks["width"] == 12, "seed"]) == {0}
     assert set(networks.loc[networks["sigma_b2"] == 0, "width"]) == {6}
     np.testing.assert_allclose(tables["borders"]["sigma_w2"], 2)
+
+
+def test_the_phases_of_a_cell_are_described_with_the_margins_that_are_used():
+    meaning = columns.CLEAR_PHASE.meaning
+    assert meaning.startswith(f"ordered, up to {ORDERED_UP_TO:g} of the border's weight variance;")
+    assert f"chaotic, from {CHAOTIC_FROM:g} of it on" in meaning
+
+
+@pytest.mark.parametrize("changes", [{}, {"rate": 1000.0, "runs": 1}], ids=["ends", "diverges"])
+def test_the_tables_have_their_columns_in_this_order(changes):
+    found = measured(**changes)
+    for name, table in descent.TABLES.items():
+        assert list(found[name].columns) == table.names
+        table.checked_all(found[name])
 
 
 def test_a_network_is_that_of_a_descent_of_its_own(tables):
