@@ -101,8 +101,8 @@ RATE = number("rate", "learning rate", missing="it is set by an undefined kernel
 STEPS_TAKEN = integer("steps_taken", "number of steps at which the network ended", "step")
 METHOD = text(
     "method",
-    "how the steps were made: steps (one by one), graded (several at once), flow, or flow, then "
-    "graded",
+    "how the steps were made: steps, one by one; graded, several at once; flow; or 'flow, then "
+    "graded'",
 )
 GRADIENTS = integer("gradients", "number of gradients computed")
 FIRST_LOSS = number("first_loss", "loss at the start", missing="it is undefined")
