@@ -43,9 +43,9 @@ TRAINED_RUN = integer(
 )
 
 # Histories of trainings
-TRAIN_LOSS = number("train_loss", "mean loss of the batches of this epoch", missing="diverged")
+TRAIN_LOSS = number("train_loss", "mean loss of the batches of this epoch", missing="it diverged")
 TRAIN_ACCURACY = number("train_accuracy", "train accuracy during this epoch", "fraction")
-TEST_LOSS = number("test_loss", "mean loss of the test images", missing="diverged")
+TEST_LOSS = number("test_loss", "mean loss of the test images", missing="it diverged")
 TEST_ACCURACY = number("test_accuracy", "test accuracy after this epoch", "fraction")
 TEST_ACCURACY_FIRST = number(
     "test_accuracy_first",
@@ -56,8 +56,11 @@ TEST_ACCURACY_SECOND = number(
     "test_accuracy_second",
     "test accuracy on the test images of odd number, the second half",
     "fraction",
+    missing="there is a single test image",
 )
-DIVERGED_YET = integer("diverged", "1 if the training has diverged by this epoch, else 0")
+DIVERGED_IN_EPOCH = integer(
+    "diverged", "1 if the train loss of this epoch, or a given gate, is not finite, else 0"
+)
 
 # nu of a kernel
 NU = number(

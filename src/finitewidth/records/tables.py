@@ -10,7 +10,7 @@ An experiment names its tables in ``TABLES``, and a renderer of a figure or a ta
 ``TABLE``. Every table is checked when it is written.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MISSING = "NaN"  # how the data file of a figure or table has a missing number
+VALUES: dict[str, tuple[type, ...]] = {
+    "text": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "flag": (bool,),
+}
 TYPES = {"text": "string", "integer": "integer", "number": "number", "flag": "boolean"}
 
 
@@ -147,6 +153,21 @@ class Table:
             if column.type == "number" and rows[column.name].dtype == int:
                 checked[column.name] = rows[column.name].to_numpy()
         return checked
+
+    def check_rows(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Refuse rows as `checked_all` does, without pandas, whose import takes time.
+
+        Raises:
+            ResultError: a row has other columns, or a value of another type or a missing one.
+        """
+        for row in rows:
+            if list(row) != self.names:
+                raise ResultError(f"a row has the columns {list(row)}, not {self.names}")
+            for column in self:
+                value = row[column.name]
+                is_missing = value is None or value != value
+                if not (column.missing if is_missing else isinstance(value, VALUES[column.type])):
+                    raise ResultError(f"column {column.name!r} has the value {value!r}")
 
     def schema(self, missing: str = "") -> dict[str, Any]:
         """The Table Schema of a CSV file that has ``missing`` in place of missing values."""

@@ -16,6 +16,7 @@ from finitewidth.records.provenance import (
 )
 from finitewidth.training.checkpoints import CheckpointStore
 from finitewidth.training.gated import Trained, train
+from finitewidth.training.history import HISTORY
 from finitewidth.training.images import load_images
 from finitewidth.training.run import TrainingRun
 
@@ -71,6 +72,7 @@ def run_training(
     with base_seed(seed):
         trained = train(run, images, earlier, checkpoints)
     result_files.write_arrays(outputs["weights"], **trained.weights)
+    HISTORY.check_rows(trained.history)
     result_files.write_rows(outputs["history"], trained.history)
     checkpoints.keep_newest()
     return {"fingerprint": identity, **facts, "threads": runtime["threads"]}

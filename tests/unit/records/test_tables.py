@@ -62,6 +62,14 @@ def test_numbers_of_an_experiment_that_are_all_integers_stay_integers():
     assert TABLE.checked_all(rows.assign(rate=1.0))["rate"].dtype == float
 
 
+def test_dictionaries_are_rows_of_a_table_too():
+    row = {"series": "a", "step": 3, "loss": math.nan, "rate": 1, "best": True}
+    TABLE.check_rows([row, row | {"loss": None, "rate": 0.5}])
+    for wrong in ({"rate": math.nan}, {"step": 3.5}, {"series": 1}, {"best": 1}, {"more": 1}):
+        with pytest.raises(ResultError, match=next(iter(wrong))):
+            TABLE.check_rows([row, row | wrong])
+
+
 def test_rows_may_lack_optional_columns_but_no_others():
     table = Table(integer("a", "one"), optional=(integer("b", "another"), integer("c", "a third")))
     assert list(table.checked_all(pd.DataFrame({"a": [1], "b": [2]}))) == ["a", "b"]

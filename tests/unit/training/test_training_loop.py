@@ -12,6 +12,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.networks.architecture import Architecture
 from finitewidth.training import gated
 from finitewidth.training.gated import build_stack
+from finitewidth.training.history import HISTORY
 from finitewidth.training.run import DataChoice, Replica, TrainingRun
 from finitewidth.training.selection import chosen_step_sizes, replica_number
 
@@ -84,6 +85,7 @@ def test_one_test_image_is_enough():
     result = gated.train(described(), make_images(tested=1))
     assert {row["test_accuracy"] for row in result.history} <= {0.0, 1.0}
     assert all(np.isnan(row["test_accuracy_second"]) for row in result.history)
+    HISTORY.check_rows(result.history)
 
 
 @pytest.mark.parametrize("optimiser", ["sgd", "adam"])
@@ -103,6 +105,7 @@ def test_a_diverged_replica_leaves_its_neighbours_alone(optimiser, caplog):
     assert diverged[-1] == 1
     assert diverged == sorted(diverged)
     assert len(diverged) == EPOCHS
+    HISTORY.check_rows(found.history)
     for seed in (0, 2):
         rows = [[row for row in each.history if row["seed"] == seed] for each in (found, expected)]
         assert rows[0] == rows[1]

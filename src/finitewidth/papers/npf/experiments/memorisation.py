@@ -109,7 +109,7 @@ def measure(
         means over the runs that a figure shows. See `TABLES`.
     """
     cells = []  # a network, and its number of gates times samples
-    for (name, width), depth in product(settings.widths, settings.depths):
+    for (name, width), depth in product(dict(settings.widths).items(), settings.depths):
         network = {"network": name, "width": width, "depth": depth}
         cells.append((network, settings.samples * width * depth))
     rows = partial(_rows, settings=settings)

@@ -21,7 +21,7 @@ def regimes(regimes: Regimes) -> Iterator[PlannedTraining]:
     The ReLU runs have random streams of their own, since FLNPF takes their gates and must start
     from weights that know nothing of them; the other regimes share streams run by run.
     """
-    for name, row in regimes.rows:
+    for name, row in dict(regimes.rows).items():
         step_sizes = [row.step_size]
         if regimes.sgd_search and row.optimiser == "sgd":
             step_sizes = regimes.sgd_step_sizes
