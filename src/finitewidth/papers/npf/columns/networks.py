@@ -225,7 +225,9 @@ ENERGY_PANEL = text(
 ENERGY_SERIES = text(
     "series", "epoch, or number of first eigenvectors; by chance: labels without a direction"
 )
-ENERGY_X = integer("x", "number of first eigenvectors; in panel top the epoch")
+ENERGY_X = integer(
+    "x", "number of eigenvectors, those of the largest eigenvalues first; in panel top the epoch"
+)
 ENERGY = number(
     "y",
     "share of |y|^2 in the first eigenvectors, or their part of nu, mean over runs",

@@ -79,7 +79,10 @@ PREDICTED = number(
     "exact root mean square of the error over value weights, given the gates",
     missing="the gates are those of the network itself",
 )
-CORRELATION = number("correlation", "correlation of the entries of K^v and of d sigma^(2(d-1)) H")
+CORRELATION = number(
+    "correlation",
+    "Pearson's correlation of K^v and d sigma^(2(d-1)) H, of entries on and above the diagonal",
+)
 SELF_OVERLAP = number("self_overlap", "mean over inputs of sigma^(2(d-1)) Lambda(s, s)")
 DEPTH_OF_CURVE = integer("depth", "number of layers of weights; 0 for the guide")
 CURVE = text(
@@ -113,7 +116,10 @@ LIMIT = text(
     "signed (tangent kernel of signed weights)",
 )
 SCALE = number("scale", "factor that fits the limit to the tangent kernel")
-LIMIT_CORRELATION = number("correlation", "correlation of limit and tangent kernel")
+LIMIT_CORRELATION = number(
+    "correlation",
+    "Pearson's correlation of limit and tangent kernel, of entries on and above the diagonal",
+)
 LIMIT_ERROR = number("error", "Frobenius norm of tangent kernel less limit, over that of the limit")
 EXPECTED = number(
     "expected",
