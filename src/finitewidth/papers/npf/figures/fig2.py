@@ -25,15 +25,6 @@ TABLE = Table(
     columns.HARD_OR_SOFT,
     columns.INITIALISED,
 )
-
-
-class Look(Section):
-    """Which version of the paper the figure belongs to."""
-
-    artifact: str
-    paper: Literal["npf", "npf0"]
-
-
 # all lengths in inches
 HEIGHT = 4.8
 TOP = 4.28  # height of the feature network
@@ -49,6 +40,13 @@ NESTED = 11.4  # points, of a formula with an index of an index
 EQUATIONS = (2.34, 0.23)
 REGIMES = (0.72, 0.145)
 TABS = {"regime": 0.25, "gates": 1.3, "feature network starts": 2.0, "learns": 3.8}
+
+
+class Look(Section):
+    """Which version of the paper the figure belongs to."""
+
+    artifact: str
+    paper: Literal["npf", "npf0"]
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Look) -> pd.DataFrame:

@@ -32,17 +32,6 @@ TABLE = Table(
     columns.RIDGED_SHOWN,
     columns.TRAINED_SHOWN,
 )
-
-
-class Look(Section):
-    """The notation of a version of the paper."""
-
-    artifact: str
-    unit: Literal["percent", "fraction"]  # of the accuracy in the first panels
-    decoupled: str  # the paper's name for the networks of the last panel
-    networks: list[str]  # its letters for their value and their feature network
-
-
 FLNPF = "FLNPF"
 UNTRAINED = ", not trained"
 REFERENCES = {"ReLU": (2, "--"), "FRNPF": (3, ":"), "CNTK": (4, "-.")}  # colour, line
@@ -53,6 +42,15 @@ SIZES = {  # network (value or feature), colour, line, mark, label
     "trace of K^f": (1, 3, "-", "s", "trace $K^{}$"),
     "Frobenius norm of K^f": (1, 3, "--", "s", r"$\Vert K^{}\Vert_F$"),
 }
+
+
+class Look(Section):
+    """The notation of a version of the paper."""
+
+    artifact: str
+    unit: Literal["percent", "fraction"]  # of the accuracy in the first panels
+    decoupled: str  # the paper's name for the networks of the last panel
+    networks: list[str]  # its letters for their value and their feature network
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Look) -> pd.DataFrame:

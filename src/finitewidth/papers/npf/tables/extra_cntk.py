@@ -29,6 +29,8 @@ TABLE = Table(
     columns.RIDGE_SHOWN,
     columns.CONDITION_SHOWN,
 )
+ROLE = "cifar10"  # of the images
+NOTE = "Standard error: of the kernel over test images, of the networks over test images and runs"
 
 
 class Look(Section):
@@ -37,10 +39,6 @@ class Look(Section):
     artifact: str
     datasets: dict[str, str]  # role of a dataset -> title of what was used
     comparable: dict[str, bool]  # role of a dataset -> whether numbers may be compared
-
-
-ROLE = "cifar10"  # of the images
-NOTE = "Standard error: of the kernel over test images, of the networks over test images and runs"
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Look) -> pd.DataFrame:

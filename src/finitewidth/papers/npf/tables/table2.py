@@ -32,18 +32,6 @@ TABLE = Table(
     columns.TRAINED_FROM_SHOWN,
     columns.CELL_TRAINED,
 )
-
-
-class Look(Section):
-    """Which version of the paper the table belongs to, and what its numbers rest on."""
-
-    artifact: str
-    paper: Literal["npf", "npf0"]
-    beta: float  # slope of the gates of DLNPF; npf alone has it
-    datasets: dict[str, str]  # role of a dataset -> title of what was used
-    comparable: dict[str, bool]  # role of a dataset -> whether numbers may be compared
-
-
 ROWS = {
     "fc_sgd": ("FC", "SGD", "mnist"),
     "fc_adam": ("FC", "Adam", "mnist"),
@@ -71,6 +59,16 @@ OURS = {
 }
 PAPER = "none"  # the epoch of a number of the paper
 SHARED = ("runs", "diverged", "train_accuracy_lowest", "trained_from", "trained")
+
+
+class Look(Section):
+    """Which version of the paper the table belongs to, and what its numbers rest on."""
+
+    artifact: str
+    paper: Literal["npf", "npf0"]
+    beta: float  # slope of the gates of DLNPF; npf alone has it
+    datasets: dict[str, str]  # role of a dataset -> title of what was used
+    comparable: dict[str, bool]  # role of a dataset -> whether numbers may be compared
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Look) -> pd.DataFrame:
