@@ -26,7 +26,7 @@ def redrawn(renderer, tables, settings, folder):
     """
     kept = {name: table.copy() for name, table in tables.items()}
     file = Path(folder) / "rows.csv"
-    table = records.data_table(renderer)
+    table = renderer.TABLE
     rows = renderer.select(tables, settings_for(renderer.select, settings))
     records.write(file, rows, table)
     for name, given in tables.items():

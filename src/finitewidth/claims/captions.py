@@ -57,7 +57,7 @@ def result_of(module: str, renderer: str, data: str, settings: Mapping[str, Any]
         data: its data file.
         settings: those of the renderer.
     """
-    rows = tables.read(data, tables.data_table(import_module(renderer)))
+    rows = tables.read(data, import_module(renderer).TABLE)
     function = import_module(module).result
     return function(rows, settings_for(function, settings))
 

@@ -40,7 +40,7 @@ def render_figure(
         {name: result_files.read_table(path) for name, path in inputs.items()},
         settings_for(renderer.select, settings),
     )
-    tables.write(outputs["csv"], rows, tables.data_table(renderer))
+    tables.write(outputs["csv"], rows, renderer.TABLE)
     figure = redraw(outputs["csv"], module, settings, mark)
     for kind in KINDS:
         save(figure, outputs[kind], footer)
@@ -76,7 +76,7 @@ def redraw(
         mark = original["mark"] if mark is None else mark
     style.apply()
     renderer = import_module(module)
-    rows = tables.read(file, tables.data_table(renderer))
+    rows = tables.read(file, renderer.TABLE)
     figure = renderer.draw(rows, settings_for(renderer.draw, settings))
     style.add_mark(figure, mark)
     return figure

@@ -223,16 +223,3 @@ def read(path: str | Path, table: Table) -> "pd.DataFrame":
         path, table.names, dtype=types, keep_default_na=False, na_values=missing
     )
     return table.checked(rows)
-
-
-def data_table(renderer: Any) -> Table:
-    """The table of a renderer; of one with the older ``FIELDS``, made from them."""
-    if hasattr(renderer, "TABLE"):
-        return renderer.TABLE
-    types = {"string": "text", "integer": "integer", "number": "number"}
-    columns = []
-    for name, field in renderer.FIELDS.items():
-        missing = "not said" if field.type == "number" else ""
-        kind: Any = types[field.type]
-        columns.append(Column(name, field.meaning, kind, field.unit, missing))
-    return Table(*columns)

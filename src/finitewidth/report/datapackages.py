@@ -17,7 +17,7 @@ from typing import Any
 from finitewidth.claims.captions import claims_below, result_below, what_is_drawn
 from finitewidth.records import result_files
 from finitewidth.records.provenance import digest_of
-from finitewidth.records.tables import MISSING, Table, data_table
+from finitewidth.records.tables import MISSING, Table
 from finitewidth.report.formulas import as_text
 
 
@@ -72,7 +72,7 @@ def _artifact_resource(
     for reference, files in inputs.items():
         columns[reference] = _columns_of(files[0], root)
     module = renderer["module"]
-    schema = data_table(import_module(module)).schema(MISSING)
+    schema = import_module(module).TABLE.schema(MISSING)
     for field in schema["fields"]:
         field["source"] = _source_of(field["name"], columns, module)
     return {

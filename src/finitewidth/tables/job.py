@@ -35,8 +35,8 @@ def render_table(
         {name: result_files.read_table(path) for name, path in inputs.items()},
         settings_for(renderer.select, settings),
     )
-    tables.write(outputs["csv"], rows, tables.data_table(renderer))
-    rows = tables.read(outputs["csv"], tables.data_table(renderer))
+    tables.write(outputs["csv"], rows, renderer.TABLE)
+    rows = tables.read(outputs["csv"], renderer.TABLE)
     table = renderer.typeset(rows, settings_for(renderer.typeset, settings))
     result_files.write_text(outputs["md"], markdown(table, footer))
     name = Path(outputs["tex"]).stem

@@ -10,7 +10,7 @@ from finitewidth.common.errors import ResultError
 from finitewidth.papers.npf.experiments import limits
 from finitewidth.papers.npf.tables import table2
 from finitewidth.records import result_files
-from finitewidth.records.tables import data_table, read
+from finitewidth.records.tables import read
 from finitewidth.settings.typed import settings_for
 from finitewidth.tables.job import render_table
 from finitewidth.tables.typeset import markdown
@@ -49,7 +49,7 @@ def typeset(module, rows, settings=None, table="rows"):
 def selected(module, tables, settings):
     """The rows of a renderer, as its data file has them."""
     rows = module.select(tables, settings_for(module.select, settings))
-    return data_table(module).checked(rows)
+    return module.TABLE.checked(rows)
 
 
 def drawn(module, rows, settings):
@@ -67,10 +67,10 @@ def test_a_table_is_typeset_from_its_data_file(tmp_path, artifact):
     outputs = {kind: str(tmp_path / f"t.{kind}") for kind in ("csv", "md", "tex")}
     render_table(MODULES[artifact], inputs, outputs, settings, "f")
     cells = pd.read_csv(outputs["csv"], dtype=str, keep_default_na=False)
-    assert list(cells.columns) == data_table(module).names
+    assert list(cells.columns) == module.TABLE.names
     assert not (cells == "").any(axis=None)
     constant = []
-    for name, column in data_table(module).columns.items():
+    for name, column in module.TABLE.columns.items():
         if column.type == "number" and (cells[name] == "NaN").all():
             constant.append(name)
     assert constant in ([], ["trained"]), "a column without a number"
@@ -81,14 +81,14 @@ def test_a_table_is_typeset_from_its_data_file(tmp_path, artifact):
     damaged = cells.drop(columns=cells.columns[0])
     result_files.write_table(outputs["csv"], damaged)
     with pytest.raises(ResultError):
-        read(outputs["csv"], data_table(module))
+        read(outputs["csv"], module.TABLE)
 
 
 def test_a_number_of_the_paper_is_of_the_paper_s_images():
     found = set()
     for artifact, (tables, settings) in table_rows.cases().items():
         module = import_module(MODULES[artifact])
-        if {"source", "data"} <= set(data_table(module).names):
+        if {"source", "data"} <= set(module.TABLE.names):
             rows = selected(module, tables, settings)
             assert set(rows["source"]) == {"ours", "paper"}
             told = rows["data"].str.contains("stand-in for")
@@ -112,11 +112,11 @@ def test_every_number_shown_is_one_of_the_data_file(tmp_path, artifact):
     rows = selected(module, tables, settings)
 
     def written(rows):
-        table = drawn(module, data_table(module).checked(rows), settings)
+        table = drawn(module, module.TABLE.checked(rows), settings)
         return markdown(table, "f"), table.formulas and table.formulas[0].to_dict()
 
     before = written(rows)
-    for name, column in data_table(module).columns.items():
+    for name, column in module.TABLE.columns.items():
         if column.type != "text" and rows[name].notna().any():
             changed = rows.assign(
                 **{name: OTHER.get(name, lambda value: 2 * value + 7)(rows[name])}
