@@ -62,7 +62,7 @@ def test_the_page_on_restyling(smoke, tmp_path, monkeypatch):
     for code in re.findall(r"```python\n(.*?)```", page, re.S):
         exec(compile(code, "restyle.md", "exec"), given)
     assert (tmp_path / "mine.pdf").stat().st_size > 0
-    assert list(given["rows"]) == list(import_module("finitewidth.papers.npf.figures.fig3").FIELDS)
+    assert list(given["rows"]) == import_module("finitewidth.papers.npf.figures.fig3").TABLE.names
 
 
 def test_a_figure_of_which_nothing_says_what_it_was_drawn_with(tmp_path):
