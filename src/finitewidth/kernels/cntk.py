@@ -275,7 +275,7 @@ def _recursion(first: _Side, second: _Side, law: _Law, same: bool) -> tuple[Tens
     """
     scale = law.sigma_w2 / SHIFTS
     products = (first.images * second.images).mean(dim=0)
-    below = None  # Theta E relu' relu' of the layer below
+    below: Tensor | None = None  # Theta E relu' relu' of the layer below
     for layer in range(law.convolutions):
         sums = box_sum(products)
         theta = (law.gains[layer] / SHIFTS * sums).add_(law.bias_gain)
@@ -287,6 +287,7 @@ def _recursion(first: _Side, second: _Side, law: _Law, same: bool) -> tuple[Tens
             _equal_positions(deviations).copy_(_equal_positions(q).clamp_min(TINY**2))
         products, slopes = _relu(q, deviations)
         below = theta.mul_(slopes)
+    assert below is not None  # there is at least one convolution
     return products, below
 
 

@@ -116,7 +116,7 @@ def value_kernel(
     x = x.to(dtype)
     W = _cast(weights, dtype)
     gates = _cast(gates, dtype)
-    inputs, _, logits = _value_pass(x, W, _cast(biases, dtype), gates)
+    inputs, _, logits = _value_pass(x, W, biases and _cast(biases, dtype), gates)
     covectors = _covectors(logits, output, labels)
     signals = (_value_signals(covector, W, gates) for covector in covectors)
     return _layer_sum(signals, inputs, with_biases)
@@ -151,8 +151,8 @@ def feature_kernel(
         labels: (S,) or (R, S) integers, for ``true_class_logit``.
     """
     x = x.double()
-    V, feature_biases = (_cast(tensors, torch.float64) for tensors in features)
-    W, value_biases = (_cast(tensors, torch.float64) for tensors in values)
+    V, feature_biases = _doubled(features)
+    W, value_biases = _doubled(values)
     inputs, q_f, gates = _feature_pass(x, V, feature_biases, gating)
     _, q_v, logits = _value_pass(x, W, value_biases, gates)
     to_feature = []  # q_v^l G'(q_f^l): from a value unit to the pre-activation of its gate
@@ -185,8 +185,7 @@ def soft_relu_ntk(
     """
     gating = Gating(beta, eps, hidden="soft")
     x = x.double()
-    W = _cast(weights, torch.float64)
-    b = _cast(biases, torch.float64)
+    W, b = _doubled((weights, biases))
     _, q, gates = _feature_pass(x, W[:-1], b and b[:-1], gating)
     inputs, _, logits = _value_pass(x, W, b, gates)
     slopes = [
@@ -236,8 +235,14 @@ def _affine(z: Tensor, weights: Sequence[Tensor], biases: Biases, layer: int) ->
     return product if biases is None else product + biases[layer][..., None, :]
 
 
-def _cast(tensors: Biases, dtype: torch.dtype) -> list[Tensor] | None:
-    return None if tensors is None else [tensor.to(dtype) for tensor in tensors]
+def _cast(tensors: Sequence[Tensor], dtype: torch.dtype) -> list[Tensor]:
+    return [tensor.to(dtype) for tensor in tensors]
+
+
+def _doubled(layers: Layers) -> Layers:
+    """Return weights and biases in float64."""
+    weights, biases = layers
+    return _cast(weights, torch.float64), biases and _cast(biases, torch.float64)
 
 
 def _layer_sum(
@@ -294,6 +299,7 @@ def _covectors(logits: Tensor, output: str, labels: Tensor | None) -> Iterator[T
         for unit in torch.eye(classes).to(logits):
             yield unit.expand_as(logits)
     elif output == "true_class_logit":
+        assert labels is not None  # this output needs them
         one_hot = torch.nn.functional.one_hot(labels.long(), classes)
         yield one_hot.to(logits).expand_as(logits)
     else:

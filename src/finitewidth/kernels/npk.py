@@ -103,7 +103,8 @@ def npk(
     if normalise == "none":
         return gram * overlap(gates)
     # logarithms of counts would sum to large numbers and lose digits, so ratios are used
-    log_counts = sum(torch.log(_over_largest(shared)) for shared in _shared_units(gates))
+    logarithms = [torch.log(_over_largest(shared)) for shared in _shared_units(gates)]
+    log_counts = sum(logarithms, start=torch.zeros((), dtype=torch.float64))
     # by Cauchy-Schwarz the largest entry of Lambda is on its diagonal; if all are -inf, the
     # result is nan
     largest = log_counts.diagonal(dim1=-2, dim2=-1).amax(-1)[..., None, None]

@@ -7,6 +7,7 @@ kernels of weights and of biases for any network; its closed form for dense netw
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from finitewidth.kernels.ntk_init import streams
@@ -41,7 +42,7 @@ def tangent_kernel(
     inputs: torch.Tensor,
     *,
     activation: ActivationLike,
-    weight_gains: Sequence[float] | None = None,
+    weight_gains: Sequence[float] | np.ndarray | None = None,
     bias_gain: float = 1.0,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Compute the S C x S C kernel of given networks in closed form, without Jacobians.
@@ -62,8 +63,8 @@ def tangent_kernel(
     stack, x, leading = stacked(stack, inputs)
     run = forward(stack, x, dtype=inputs.dtype)
     gains = [1.0] * len(weights) if weight_gains is None else weight_gains
-    theta_w = 0.0
-    theta_b = 0.0
+    theta_w = x.new_zeros(())
+    theta_b = x.new_zeros(())
     for layer, signal in signals(run, slice(None)):
         delta = signal.flatten(1, 2)  # (R, S C, n_l)
         below = run.inputs[layer]  # (R, S, n_(l-1))
@@ -73,9 +74,13 @@ def tangent_kernel(
             inner = inner.repeat_interleave(stack.outputs, axis)
         theta_w = theta_w + float(gains[layer]) * errors * inner
         theta_b = theta_b + bias_gain * errors
+    assert stack.biases is not None  # those of the argument
     output = run.inputs[-1] @ run.weights[-1] + stack.biases[-1][:, None, :]
-    results = (theta_w, theta_b, output)
-    return tuple(part.reshape(*leading, *part.shape[1:]) for part in results)
+
+    def with_replicas(part: torch.Tensor) -> torch.Tensor:
+        return part.reshape(*leading, *part.shape[1:])
+
+    return with_replicas(theta_w), with_replicas(theta_b), with_replicas(output)
 
 
 def sample_by_brute_force(

@@ -171,8 +171,8 @@ def _one_pass(
     input_width = init.widths[0]
     width = init.widths[-1]
     normal = rng.standard_normal(BLOCK)
-    grown = 2.0  # 2 chi-square of the lowest layer
-    kernel = 0.0  # T
+    grown: float | np.ndarray = 2.0  # 2 chi-square of the lowest layer
+    kernel: float | np.ndarray = 0.0  # T
     error = np.ones(BLOCK)  # D
     ratio = normal**2  # R
     biases = np.zeros((len(a), BLOCK))

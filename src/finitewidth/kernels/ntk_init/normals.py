@@ -21,25 +21,26 @@ class Normals:
         self._block = block
         self._device = device
         self.draws = len(blocks) * block
+        self._numpy_streams: list[np.random.Generator] = []
+        self._torch_streams: list[torch.Generator] = []
         if device.type == "cpu":
-            self._streams = [generator(seed, number) for number in blocks]
+            self._numpy_streams += [generator(seed, number) for number in blocks]
         else:
-            self._streams = []
             for number in blocks:
                 sequence = np.random.SeedSequence(seed, spawn_key=(number,))
                 state = int(sequence.generate_state(1, np.uint64)[0] >> 1)
-                self._streams.append(torch.Generator(device).manual_seed(state))
+                self._torch_streams.append(torch.Generator(device).manual_seed(state))
 
     def __call__(self, *shape: int) -> torch.Tensor:
         """Draw independent standard normal numbers, float64 (draws, ``*shape``)."""
         out = torch.empty((self.draws, *shape), dtype=torch.float64, device=self._device)
-        view = out.numpy() if self._device.type == "cpu" else None
-        for number, stream in enumerate(self._streams):
-            part = slice(number * self._block, (number + 1) * self._block)
-            if view is None:
-                out[part].normal_(generator=stream)
-            else:
-                stream.standard_normal(out=view[part])
+        parts = out.split(self._block)
+        if self._device.type == "cpu":
+            for part, numpy_stream in zip(parts, self._numpy_streams, strict=True):
+                numpy_stream.standard_normal(out=part.numpy())
+        else:
+            for part, torch_stream in zip(parts, self._torch_streams, strict=True):
+                part.normal_(generator=torch_stream)
         return out
 
 

@@ -116,6 +116,7 @@ def _block(
             errors = output if errors is None else errors.with_networks_of(output)
             networks.append(layer)
         input_gram = np.stack([gram[0], gram[1]])  # (x, x) and (x, x~), (2, C, draws)
+        assert errors is not None  # the highest layer is the output of the deepest network
         for network, depth in enumerate(networks):
             error_gram = np.stack([errors.gram[0][network], errors.gram[1][network]])
             draws = by_depth[depth]
@@ -141,6 +142,12 @@ def _forward_pass(
         layers.append(layer)
         grams.append(layer.activations)
     return grams, layers
+
+
+def _times(factor: float, gram: Triple) -> Triple:
+    """Multiply a matrix by a number."""
+    g11, g12, g22 = gram
+    return factor * g11, factor * g12, factor * g22
 
 
 def cholesky(gram: Triple) -> Triple:
@@ -224,7 +231,7 @@ class Layer:
 
     def __init__(self, rng: np.random.Generator, width: int, gram: Triple):
         self.rate = 2 / width
-        scale, along, across = cholesky(tuple(self.rate * part for part in gram))
+        scale, along, across = cholesky(_times(self.rate, gram))
         self.counts, p11, p12, p22 = _group_sums(rng, width, scale, along, across)
         # Gram matrices of h_1 = scale z1 and h_2 = along z1 + across z2, (3 groups, cosines, draws)
         s11 = scale**2 * p11
@@ -251,13 +258,13 @@ class Errors:
             is (2, 2, depths, cosines, draws).
     """
 
-    gram: Sequence[np.ndarray]
+    gram: Triple
     tied: np.ndarray
 
     @classmethod
     def of_output(cls, rng: np.random.Generator, width: int, gram: Triple) -> "Errors":
         """Return the errors of an output layer, which are 1, so that <h_s, delta_r> = f_s."""
-        scale, along, across = cholesky(tuple(2 / width * part for part in gram))
+        scale, along, across = cholesky(_times(2 / width, gram))
         g1, g2 = rng.standard_normal((2, *scale.shape))
         f1 = (scale * g1)[None]  # (1, cosines, draws)
         f2 = (along * g1 + across * g2)[None]
@@ -266,8 +273,8 @@ class Errors:
 
     def with_networks_of(self, other: "Errors") -> "Errors":
         """Append the networks of ``other``."""
-        gram = np.concatenate([self.gram, other.gram], axis=1)
-        return Errors(gram, np.concatenate([self.tied, other.tied], axis=2))
+        g11, g12, g22 = np.concatenate([self.gram, other.gram], axis=1)
+        return Errors((g11, g12, g22), np.concatenate([self.tied, other.tied], axis=2))
 
     def below(self, rng: np.random.Generator, layer: Layer) -> "Errors":
         """Draw the errors of the hidden layer below, ``layer``.
@@ -276,7 +283,7 @@ class Errors:
         noise Z, W^T Delta = Z + X (X^T X)^+ (U - X^T Z), of which the open gates are kept. Source:
         docs/theory.md, section 2, two inputs.
         """
-        factor = cholesky(tuple(layer.rate * part for part in self.gram))
+        factor = cholesky(_times(layer.rate, self.gram))
         noise = _noise(rng, layer, factor)
         errors = _errors_in_span(layer, noise, self.tied)
         rest = _rest(rng, layer, factor)

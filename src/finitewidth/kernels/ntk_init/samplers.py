@@ -203,8 +203,8 @@ def _matrix_draws(
     # column s C + k of delta^L is the unit vector k for every s
     delta = torch.eye(outputs, dtype=torch.float64, device=inputs.device).tile(1, len(inputs))
     delta = delta.expand(normals.draws, -1, -1)  # (draws, n_l, S C)
-    theta_w = 0.0
-    theta_b = 0.0
+    theta_w = inputs.new_zeros(())
+    theta_b = inputs.new_zeros(())
     for number in range(depth, 0, -1):
         layer = layers[number - 1]
         errors = delta.mT @ delta  # (draws, S C, S C)
@@ -221,8 +221,9 @@ def _matrix_draws(
             noise = normals(width, factor.shape[1]) @ factor * variance**0.5
             missing = layer.image.mT @ delta - layer.basis.mT @ noise
             back = scale * (noise + layer.basis @ missing)
-            slope = layers[number - 2].slope.repeat_interleave(outputs, dim=2)
-            delta = slope * back
+            slope = layers[number - 2].slope
+            assert slope is not None  # of a hidden layer
+            delta = slope.repeat_interleave(outputs, dim=2) * back
     return _draws(init, growth, theta_w, theta_b, output)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import torch
 from numpy.typing import ArrayLike
@@ -145,7 +145,7 @@ def as_batch(network: Network, x: Inputs, name: str = "x") -> Batch:
     return Batch(tuple(tensors.values()), names)
 
 
-def as_inputs(network: Network, x: Array, name: str = "x") -> Tensor:
+def as_inputs(network: Network, x: Inputs | Batch, name: str = "x") -> Tensor:
     """Return the inputs of a network with one argument as a tensor.
 
     Args:
@@ -161,11 +161,11 @@ def as_inputs(network: Network, x: Array, name: str = "x") -> Tensor:
         words = isinstance(network, nn.Module) and any(
             isinstance(module, nn.Embedding | nn.EmbeddingBag) for module in network.modules()
         )
-        x = _as_tensor(network, x, name, words)
+        x = _as_tensor(network, x, name, words)  # type: ignore[arg-type]  # refuses other types
     return _checked(x, name)
 
 
-def is_several(x: Any) -> bool:
+def is_several(x: Any) -> TypeGuard[Mapping[str, Any] | tuple[Any, ...]]:
     """Tell whether inputs are a mapping or a tuple of arguments, and not one array or list."""
     return isinstance(x, Mapping) or (isinstance(x, tuple) and any(map(_is_array, x)))
 

@@ -53,7 +53,7 @@ def _vectorised(
             alone = replace(x, tensors=tuple(tensor[None] for tensor in sample))
             return outputs_with(request, named, alone)[0, outputs]
 
-        answers, pull_back = vjp(outputs_of, parameters)
+        answers, pull_back, *_ = vjp(outputs_of, parameters)
         one_each = torch.eye(len(answers), dtype=answers.dtype, device=answers.device)
         (by_parameter,) = vmap(pull_back)(one_each)
         return by_parameter

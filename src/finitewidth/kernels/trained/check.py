@@ -23,7 +23,7 @@ from finitewidth.kernels.trained.fully_connected import FullyConnected
 from finitewidth.kernels.trained.graph import rows_of
 from finitewidth.kernels.trained.operations import Elementwise, Operation, Product
 from finitewidth.kernels.trained.ranges import SMALLEST, length_of
-from finitewidth.kernels.trained.recording import Recording
+from finitewidth.kernels.trained.recording import Recording, Reference
 from finitewidth.kernels.trained.units import ProductUnit, Unit, parameter_at
 
 Size = Callable[[], Tensor | float]  # returns the root of the sum of squares of terms
@@ -53,7 +53,7 @@ class Check:
         operations.sort(key=lambda op: isinstance(op, Product))
         self.summed = {op.edge: op for op in operations if prod(op.kept)}
         self.cotangent = self.reference.cotangent if self.reference and self.summed else None
-        self.sums: Tensor | float = 0.0  # (N, size), of all edges side by side
+        self.sums = torch.zeros(())  # (N, size), of all edges side by side
         self.signals_of_c: Tensor | None = None  # (N, size), what the sums must be
         self.widths: list[int] = []  # of the edges
         # signals by autograd of two inputs (2, ...), of elementwise operations their sum
@@ -131,6 +131,7 @@ class Check:
         if self.cotangent is None:
             return
         sizes = [partial(self._length, op) for op in self.summed.values()]
+        assert self.signals_of_c is not None  # they come with the last outputs
         apart = _apart(self.sums, self.signals_of_c, self.widths, sizes, self._eps)
         edges = set(compress(self.summed, apart))
         compared: dict[str, Compared] = {}
@@ -138,8 +139,8 @@ class Check:
             operations = (*unit.operations, unit.bias)
             if edges and edges.intersection(op.edge for op in operations if op):
                 self.wrong += unit.parameters
-            elif self._is_large(unit):
-                compared |= self._projected(unit)
+            elif (large := self._large(unit)) is not None:
+                compared |= self._projected(unit, large)
             else:
                 compared |= self._gradients_of_two(unit)
         self.wrong += differing(compared, self._eps)
@@ -171,9 +172,15 @@ class Check:
         return torch.finfo(self.recording.dtype).eps
 
     @property
+    def _by_autograd(self) -> Reference:
+        """What autograd gives, where something is compared."""
+        assert self.reference is not None
+        return self.reference
+
+    @property
     def _two(self) -> slice:
         """The two inputs."""
-        first, second = self.reference.chosen
+        first, second = self._by_autograd.chosen
         return slice(first, second + 1, second - first)
 
     def _gradients_of_two(self, unit: Unit) -> dict[str, Compared]:
@@ -185,12 +192,13 @@ class Check:
             if arranged and parameter_at(op.weight) is None:
                 # a kernel has the length of the gradient by the weight, whatever autograd
                 # multiplies it by on the way to the parameter
-                first = next(iter(totals))
-                totals[first] = _scaled(totals[first], vector_norm(gradient) * abs(unit.factor))
+                first, total = next(iter(totals.items()))
+                if total is not None:
+                    totals[first] = _scaled(total, vector_norm(gradient) * abs(unit.factor))
         if unit.bias:
             *_, bias = totals
             totals[bias] = self.pairs[unit.bias]
-        by_autograd = self.reference.gradients
+        by_autograd = self._by_autograd.gradients
         size = partial(self._size, unit)
         return {name: (total, by_autograd.get(name), size) for name, total in totals.items()}
 
@@ -212,7 +220,8 @@ class Check:
         """
         gradients = [(op, self._gradient(op)) for op in unit.operations]
         if arranged and len(gradients) > 1:
-            return [(unit.operations[0], sum(gradient for _, gradient in gradients))]
+            total = sum((gradient for _, gradient in gradients), start=torch.zeros(()))
+            return [(unit.operations[0], total)]
         return gradients
 
     def _gradient(self, op: Operation) -> Tensor:
@@ -222,25 +231,27 @@ class Check:
         G, c, _, P = op.shape
         return op.gradients(self._two, self.pairs[op].reshape(2, G, c, P)).sum(0)
 
-    def _is_large(self, unit: Unit) -> bool:
-        """Tell whether gradients are compared by their products with some vectors."""
+    def _large(self, unit: Unit) -> Product | None:
+        """Return the one product of a unit whose gradients are compared by products with vectors.
+
+        None if they are compared themselves.
+        """
         op, *more = unit.operations
         if more or unit.bias or not isinstance(op, Product) or prod(op.shape[:3]) <= LARGE:
-            return False
-        known = self.reference.gradients.keys() >= unit.parameters.keys()
+            return None
+        known = self._by_autograd.gradients.keys() >= unit.parameters.keys()
         leaf = known and parameter_at(op.weight) is not None
-        return leaf and op.layout == "convolution" and not op.convolved
+        return op if leaf and op.layout == "convolution" and not op.convolved else None
 
-    def _projected(self, unit: Unit) -> dict[str, Compared]:
+    def _projected(self, unit: Unit, op: Product) -> dict[str, Compared]:
         """Return the same as `_gradients_of_two`, multiplied by n random vectors: (G, c, n).
 
         Two matrices differ if their products with these do. Ours is not formed.
         """
-        (op,) = unit.operations
         (name,) = unit.parameters
         G, c, D, P = op.shape
         signals = self.pairs[op].reshape(2, G, c, P)
-        gradient = self.reference.gradients[name]
+        gradient = self._by_autograd.gradients[name]
         vectors = _vectors(D).to(signals)  # (n, D)
         seen = vectors @ op.patches(self._two)  # (2, G, n, P)
         ours = (signals @ seen.mT).sum(0)
@@ -342,14 +353,14 @@ def differing(compared: Mapping[str, Compared], eps: float) -> list[str]:
         eps: the rounding unit of the type of the computation.
     """
     wrong = []
-    small = []
+    small: dict[str, tuple[Tensor, Tensor, Size]] = {}
     for name, (ours, theirs, size) in compared.items():
         if ours is None or not ours.numel():
             agree = theirs is None or not theirs.any()
         elif theirs is None:
             agree = length_of(ours) <= eps**0.5 * size()
         elif theirs.numel() <= LARGE:
-            small.append(name)
+            small[name] = (ours, theirs, size)
             continue
         else:
             theirs = theirs.to(ours.dtype)
@@ -358,11 +369,11 @@ def differing(compared: Mapping[str, Compared], eps: float) -> list[str]:
         if not agree:
             wrong.append(name)
     if small:
-        wrong += compress(small, _small_apart([compared[name] for name in small], eps))
+        wrong += compress(small, _small_apart(list(small.values()), eps))
     return wrong
 
 
-def _small_apart(compared: Sequence[Compared], eps: float) -> Iterator[bool]:
+def _small_apart(compared: Sequence[tuple[Tensor, Tensor, Size]], eps: float) -> Iterator[bool]:
     """Tell of small gradients whether they differ by more than rounding, all side by side."""
     ours = torch.cat([by_us.flatten() for by_us, _, _ in compared])
     theirs = torch.cat([by_autograd.flatten() for _, by_autograd, _ in compared])

@@ -409,8 +409,7 @@ def full_plans(
     # each gradient is a sum over positions, and is multiplied with half of all gradients
     direct_cost = gradients * (P + K * N / 2 + ELEMENT)
     if G == P == 1:  # products of patches and of signals of two inputs are numbers
-        structured_cost = (K * N) ** 2 * (c + ELEMENT)
-        return (direct_cost, gradients), (structured_cost, signals)
+        return (direct_cost, gradients), ((K * N) ** 2 * (c + ELEMENT), signals)
     # products of patches, (N, P, N, P), and these times signals, for one group
     patches = N**2 * P**2 * (D + K * c)
     # the result (N, P c, N, K) times signals

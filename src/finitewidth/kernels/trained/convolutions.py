@@ -5,9 +5,9 @@ from math import prod
 
 import torch
 from torch import Tensor
-from torch.autograd.graph import GradientEdge, Node
+from torch.autograd.graph import Node
 
-from finitewidth.kernels.trained.graph import edge_shape, saved, shape_of
+from finitewidth.kernels.trained.graph import argument_edge, edge_shape, saved, shape_of
 
 CONVOLVED = 10**7  # multiplications for one input and output, from which on patches are not made
 
@@ -36,7 +36,7 @@ def convolved(
     stride = for_each_axis(node, "stride")
     padding = for_each_axis(node, "padding")
     dilation = for_each_axis(node, "dilation")
-    weight_edge = GradientEdge(*node.next_functions[1])
+    weight_edge = argument_edge(node, 1)
     size = edge_shape(weight_edge)[1:]
 
     def gradients(sample: int, signals: Tensor) -> Tensor:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from torch import nn
-from torch.nn.parameter import UninitializedTensorMixin
+from torch.nn.parameter import is_lazy
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained.inputs import check_tensor
@@ -29,7 +29,7 @@ def counted_parameters(network: nn.Module, chosen: Chosen | None) -> dict[str, n
             "Hold real and imaginary parts, or leave it out with parameters="
         )
     for name, parameter in counted.items():
-        if not isinstance(parameter, UninitializedTensorMixin):  # refused with the modules
+        if not is_lazy(parameter):  # refused with the modules
             check_tensor(parameter, f"network: parameter {name!r}")
     if not counted:
         raise ConfigError(

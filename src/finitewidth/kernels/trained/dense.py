@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from finitewidth.kernels.ntk_init.activations import activation_of
 from finitewidth.kernels.shapes import check_network
 from finitewidth.kernels.trained.budget import (
     BudgetError,
@@ -214,7 +215,7 @@ def forward(
     """
     weights = [weight[chosen].to(dtype) for weight in network.weights]
     biases = network.biases and [bias[chosen].to(dtype) for bias in network.biases]
-    phi = network.activation
+    phi = activation_of(network.activation)
     last = len(weights) - 1
     inputs = [x[chosen].to(dtype)]  # (R, S, n) each
     slopes = []

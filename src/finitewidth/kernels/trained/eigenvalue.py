@@ -1,6 +1,6 @@
 """The largest eigenvalue of kernels that are given by products, and these products of a module."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import hypot, log2
 
@@ -203,7 +203,7 @@ def check_together(request: Request, run: Pass) -> None:
     given = torch.zeros_like(run.outputs)
     given[chosen] = torch.randn(given[chosen].shape, generator=stream).to(given)
 
-    def apart(parameters: list[Tensor]) -> list[Tensor]:
+    def apart(parameters: Sequence[Tensor]) -> list[Tensor]:
         """Return the sums of the gradients of single inputs."""
         totals = [torch.zeros_like(parameter) for parameter in parameters]
         for at in chosen:
@@ -229,7 +229,7 @@ def check_together(request: Request, run: Pass) -> None:
         raise refusals.not_apart(wrong)
 
 
-def _gradients(outputs: Tensor, parameters: list[Tensor], given: Tensor) -> list[Tensor]:
+def _gradients(outputs: Tensor, parameters: Sequence[Tensor], given: Tensor) -> list[Tensor]:
     """Return dense gradients by the parameters, zero where none arrives."""
     gradients = torch.autograd.grad(
         outputs, parameters, given, retain_graph=True, materialize_grads=True
@@ -238,7 +238,10 @@ def _gradients(outputs: Tensor, parameters: list[Tensor], given: Tensor) -> list
 
 
 def _is_product(
-    times: Callable[[Tensor], Tensor], outputs: Tensor, parameters: list[Tensor], like: Tensor
+    times: Callable[[Tensor], Tensor],
+    outputs: Tensor,
+    parameters: Sequence[Tensor],
+    like: Tensor,
 ) -> bool:
     """Tell whether <v, J J^T v> = |J^T v|^2 for a random v; some operations stop gradients."""
     stream = torch.Generator().manual_seed(1)

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 from torch import Tensor
@@ -146,9 +146,28 @@ def edge_shape(edge: GradientEdge) -> tuple[int, ...]:
     return shape_of(edge.node, edge.output_nr)
 
 
-def is_leaf(node: Node) -> bool:
+class Leaf(Node):
+    """The node of a leaf, for type checkers: torch has no name for its class."""
+
+    variable: Tensor
+
+
+def is_leaf(node: Node) -> TypeGuard[Leaf]:
     """Tell whether a node stands for a leaf, such as a parameter."""
     return hasattr(node, "variable")
+
+
+def root_of(outputs: Tensor) -> Node:
+    """Return the node of a tensor that has a gradient."""
+    assert outputs.grad_fn is not None
+    return outputs.grad_fn
+
+
+def argument_edge(node: Node, at: int) -> GradientEdge:
+    """Return an argument of an operation, which has a gradient."""
+    child, output = node.next_functions[at]
+    assert child is not None
+    return GradientEdge(child, output)
 
 
 def children(node: Node) -> Iterator[Node]:
@@ -192,7 +211,7 @@ def paired(
 
     ``nodes`` are those of the first graph, from `children_first`. None if the graphs differ.
     """
-    partners = _partners(outputs.grad_fn, two.grad_fn)
+    partners = _partners(root_of(outputs), root_of(two))
     if partners is None:
         return None
     weights: set[Node] = set()
@@ -218,7 +237,7 @@ def _partners(root: Node, other: Node) -> dict[Node, Node] | None:
         for (child, at), (twin, there) in zip(one.next_functions, two.next_functions, strict=True):
             if (child is None) != (twin is None) or at != there:
                 return None
-            if child is None:
+            if child is None or twin is None:
                 continue
             if child not in partners:
                 partners[child] = twin
@@ -263,7 +282,9 @@ def settings_of(node: Node) -> tuple[tuple[str, Any], ...]:
 
 
 def backward(
-    outputs: Tensor | GradientEdge, edges: Sequence[GradientEdge | Tensor], cotangents: Tensor
+    outputs: Tensor | GradientEdge,
+    edges: Sequence[GradientEdge] | Sequence[Tensor],
+    cotangents: Tensor,
 ) -> list[Tensor | None]:
     """Return the gradients (k, ...) of a tensor at edges of a graph; None where none arrives.
 
@@ -291,6 +312,6 @@ def backward(
     return [by_number.get(at) for at in range(len(edges))]
 
 
-def _stacked(rows: Sequence[Tensor]) -> Tensor:
+def _stacked(rows: tuple[Tensor, ...]) -> Tensor:
     """Stack tensors; a single one is not copied."""
     return torch.stack(rows) if len(rows) > 1 else rows[0][None]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args
+from typing import Literal, NamedTuple, TypedDict, TypeVar, Unpack, get_args
 
 import torch
 from torch import Tensor, nn
@@ -166,18 +166,17 @@ def kernel_block(
         Float64, traced (..., N, N') or full (..., K, N, K, N').
     """
     _check_network(network)
-    x = as_batch(network, x)
-    other = as_batch(network, other, "other")
-    x.check_alike(other, "other")
-    both = joined([x, other])
-    rows = len(x)
-    stack, flat = closed_form(network, both, options)
-    if stack is not None:
-        block = closed_terms(network, stack, flat, kernel, False, options, rows)[""]
-        if stack is not network:
+    of_rows = as_batch(network, x)
+    of_columns = as_batch(network, other, "other")
+    of_rows.check_alike(of_columns, "other")
+    rows = len(of_rows)
+    form = closed_form(network, joined([of_rows, of_columns]), options)
+    if isinstance(form, ClosedForm):
+        block = closed_terms(network, form, kernel, False, options, rows)[""]
+        if form.stack is not network:
             check_finite([block], torch.float64)
         return block
-    request = request_of(network, both, False, options, rows)
+    request = request_of(form.network, form.x, False, options, rows)
     return module_terms(request, kernel, grows=options.get("budget") is None)[""]
 
 
@@ -187,10 +186,10 @@ def output_count(network: Network, x: Inputs, **options: Unpack[Options]) -> int
 
     Arguments and errors are those of `traced_kernel`.
     """
-    stack, x = closed_form(network, as_batch(network, x)[:1], options)
-    if stack is not None:
-        return stack.outputs
-    return checked_pass(request_of(network, x, False, options)).outputs.shape[1]
+    form = closed_form(network, as_batch(network, x)[:1], options)
+    if isinstance(form, ClosedForm):
+        return form.stack.outputs
+    return checked_pass(request_of(form.network, form.x, False, options)).outputs.shape[1]
 
 
 @unchanged_surroundings()
@@ -282,13 +281,13 @@ def _terms(
             raise ConfigError("whole_batch: it is for torch modules; stacks do not mix inputs")
         request = request_of(network, as_batch(network, x), by_layer, options)
         return within_memory(lambda asked: whole_batch_terms(asked, kernel), request, options)
-    stack, x = closed_form(network, x, options)
-    if stack is not None:
-        terms = closed_terms(network, stack, x, kernel, by_layer, options)
-        if stack is not network:
+    form = closed_form(network, x, options)
+    if isinstance(form, ClosedForm):
+        terms = closed_terms(network, form, kernel, by_layer, options)
+        if form.stack is not network:
             check_finite(terms.values(), torch.float64)
         return terms
-    request = request_of(network, x, by_layer, options)
+    request = request_of(form.network, form.x, by_layer, options)
     return module_terms(request, kernel, grows=options.get("budget") is None)
 
 
@@ -299,10 +298,23 @@ def within_memory(run: Callable[[Request], T], request: Request, options: Option
     )
 
 
+class ClosedForm(NamedTuple):
+    """A network in closed form, with its inputs (S, n0) or (R, S, n0)."""
+
+    stack: FullyConnected
+    x: Tensor
+
+
+class OfModule(NamedTuple):
+    """A module that has no closed form, with its inputs."""
+
+    network: nn.Module
+    x: Batch
+
+
 def closed_terms(
     network: Network,
-    stack: FullyConnected,
-    x: Tensor,
+    form: ClosedForm,
     kernel: str,
     by_layer: bool,
     options: Options,
@@ -310,14 +322,14 @@ def closed_terms(
 ) -> dict[str, Tensor]:
     """Compute the parts of a kernel of a network in closed form, see `kernel_terms`."""
     return dense.terms_within(
-        stack,
-        x,
+        form.stack,
+        form.x,
         kernel,
         by_layer,
         options.get("budget"),
         options.get("dtype", torch.float64),
         rows,
-        of_module=network is not stack,
+        of_module=network is not form.stack,
     )
 
 
@@ -337,10 +349,8 @@ def request_of(
     )
 
 
-def closed_form(
-    network: Network, x: Inputs | Batch, options: Options
-) -> tuple[FullyConnected | None, Any]:
-    """Return a network in closed form, with its inputs (S, n0); else None and a `Batch`.
+def closed_form(network: Network, x: Inputs | Batch, options: Options) -> ClosedForm | OfModule:
+    """Return a network in closed form with its inputs, or else the module with its own.
 
     Raises:
         ConfigError: an option is unknown, or is not for this network.
@@ -353,21 +363,22 @@ def closed_form(
                 "of, parameters: they are for torch modules; for a stack use without_output(), or "
                 "biases=None"
             )
-        return network, as_inputs(network, x)
+        return ClosedForm(network, as_inputs(network, x))
     batch = as_batch(network, x)
     autocast = torch.is_autocast_enabled(batch.device.type)
     stack = None if special or autocast else as_fully_connected(network)
     if stack is None or batch.only is None:
-        return None, batch
-    x = batch.only
-    flat = x.flatten(1) if isinstance(network[0], nn.Flatten) else x
+        return OfModule(network, batch)
+    given = batch.only
+    flattens = isinstance(next(network.children()), nn.Flatten)
+    flat = given.flatten(1) if flattens else given
     first = stack.weights[0]
     same_size = flat.shape[1:] == first.shape[:1]
     if not same_size or flat.dtype != first.dtype or flat.device != first.device:
-        return None, batch
-    if options.get("check", True) and not closed_form_agrees(stack, network, x, flat):
-        return None, batch
-    return stack, flat
+        return OfModule(network, batch)
+    if options.get("check", True) and not closed_form_agrees(stack, network, given, flat):
+        return OfModule(network, batch)
+    return ClosedForm(stack, flat)
 
 
 def check_options(network: Network, options: Options) -> None:

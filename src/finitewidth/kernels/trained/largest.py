@@ -1,5 +1,6 @@
 """The largest eigenvalue of the full kernel of a given network."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Unpack
 
@@ -12,6 +13,7 @@ from finitewidth.kernels.trained.batches import Inputs, Network
 from finitewidth.kernels.trained.eigenvalue import Eigenpair, largest_eigenpair, module_times
 from finitewidth.kernels.trained.fully_connected import FullyConnected
 from finitewidth.kernels.trained.interface import (
+    ClosedForm,
     Options,
     closed_form,
     closed_terms,
@@ -66,25 +68,27 @@ def largest_eigenvalue(
         >>> round(float(found.value), 3)
         3.0
     """
-    stack, x = closed_form(network, x, options)
+    form = closed_form(network, x, options)
     kernel = None
-    if stack is not None:
-        kernel = _small_closed_form(network, stack, x, options)
-        stack, x, leading = dense.stacked(stack, x)
+    shape: tuple[int, ...]  # (R, S, K)
+    leading: tuple[int, ...] = ()
+    times: Callable[[Tensor], Tensor]
+    if isinstance(form, ClosedForm):
+        kernel = _small_closed_form(network, form, options)
+        stack, inputs, leading = dense.stacked(form.stack, form.x)
         with torch.no_grad():
-            run = dense.forward(stack, x)
-        shape = (len(x), x.shape[1], stack.outputs)  # (R, S, K)
+            run = dense.forward(stack, inputs)
+        shape = (len(inputs), inputs.shape[1], stack.outputs)
         times = partial(dense.times, run)
         like = run.inputs[0]
     else:
-        request = request_of(network, x, False, options)
+        request = request_of(form.network, form.x, False, options)
         small = formed.small_kernel(request)
         if small is not None:
             kernel, like = small
         else:
             times, like = within_memory(module_times, request, options)
         shape = (1, *like.shape)
-        leading = ()
     flat = _start_vectors(start, shape, leading).to(like).reshape(shape).flatten(1)
     if not bool(flat.isfinite().all() & flat.any(dim=1).all()):
         raise ConfigError("start: it must hold finite numbers that are not all zero; leave it out")
@@ -122,13 +126,12 @@ def _start_vectors(
     return start
 
 
-def _small_closed_form(
-    network: Network, stack: FullyConnected, x: Tensor, options: Options
-) -> Tensor | None:
+def _small_closed_form(network: Network, form: ClosedForm, options: Options) -> Tensor | None:
     """Return the full kernel of a module in closed form, rows as its outputs, if it is small."""
-    rows = len(x) * stack.outputs
-    if isinstance(network, FullyConnected) or not formed.is_small(len(x), stack.outputs):
+    K = form.stack.outputs
+    rows = len(form.x) * K
+    if isinstance(network, FullyConnected) or not formed.is_small(len(form.x), K):
         return None
-    kernel = closed_terms(network, stack, x, "full", False, options)[""]
+    kernel = closed_terms(network, form, "full", False, options)[""]
     check_finite([kernel], torch.float64)
     return kernel.permute(1, 0, 3, 2).reshape(rows, rows)

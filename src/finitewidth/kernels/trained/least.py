@@ -13,7 +13,7 @@ from finitewidth.kernels.trained.contractions import (
     rows_bytes,
     traced_bytes,
 )
-from finitewidth.kernels.trained.graph import children_first, graph_size
+from finitewidth.kernels.trained.graph import children_first, graph_size, root_of
 from finitewidth.kernels.trained.recording import Recording
 from finitewidth.kernels.trained.row_pieces import formed_bytes
 from finitewidth.kernels.trained.units import ProductUnit, RowUnit, Unit
@@ -82,7 +82,7 @@ def other_bytes(recording: Recording) -> tuple[int, int]:
     N = len(recording.outputs)
     item = element_size(recording)
     size = item * sum(p.numel() for p in recording.others.values())
-    graph = item * graph_size(children_first(recording.outputs.grad_fn)) // N
+    graph = item * graph_size(children_first(root_of(recording.outputs))) // N
     return N * size, 3 * size + graph
 
 
@@ -128,8 +128,8 @@ def structured_units(recording: Recording, share: int, work: int) -> list[Unit]:
     plans = [unit_plans(unit, N, K) for unit in units]
     fits = [signals_bytes(unit, N, K, item) <= work for unit in units]
     chosen = []
-    for fit, (direct, structured) in zip(fits, plans, strict=True):
-        chosen.append(fit and structured[0] < direct[0])
+    for fit, (with_gradients, with_signals) in zip(fits, plans, strict=True):
+        chosen.append(fit and with_signals[0] < with_gradients[0])
 
     def kept(at: int, structured: bool) -> int:
         """Return the bytes that are kept of a unit, in the structured or the direct order."""

@@ -22,7 +22,14 @@ from torch.autograd.graph import GradientEdge, Node
 from torch.nn import functional
 
 from finitewidth.kernels.trained.convolutions import convolved, for_each_axis
-from finitewidth.kernels.trained.graph import Graph, InputAxis, edge_shape, saved, shape_of
+from finitewidth.kernels.trained.graph import (
+    Graph,
+    InputAxis,
+    argument_edge,
+    edge_shape,
+    saved,
+    shape_of,
+)
 from finitewidth.kernels.trained.patches import unfolded
 
 
@@ -116,7 +123,7 @@ class Use:
     @property
     def weight(self) -> GradientEdge:
         """Return the weight in the graph."""
-        return GradientEdge(*self.node.next_functions[self.at])
+        return argument_edge(self.node, self.at)
 
     def argument(self, name: str, axis: int) -> tuple[Tensor, InputAxis] | None:
         """Return what the node keeps of an argument, and where it holds the inputs on an axis.
@@ -335,7 +342,7 @@ def real_dtype(node: Node) -> torch.dtype:
 
 
 def _elementwise(
-    use: Use, factor: Callable[[], Tensor] | None = None, *, align: int | None = None
+    use: Use, factor: Callable[[], Tensor | float] | None = None, *, align: int | None = None
 ) -> Elementwise | None:
     """The rule of an operation that adds a weight, or multiplies by it, with broadcasting.
 

@@ -10,12 +10,13 @@ from scipy.sparse.linalg import LinearOperator
 from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.kernels.ntk_init.activations import activation_of
 from finitewidth.kernels.trained import interface, refusals
-from finitewidth.kernels.trained.batches import Batch, Inputs, Network, as_batch
+from finitewidth.kernels.trained.batches import Batch, Inputs, Network, as_batch, as_inputs
 from finitewidth.kernels.trained.budget import BudgetError, pieces
 from finitewidth.kernels.trained.eigenvalue import check_together
 from finitewidth.kernels.trained.fully_connected import FullyConnected
-from finitewidth.kernels.trained.graph import FEWEST, children_first, graph_size
+from finitewidth.kernels.trained.graph import FEWEST, children_first, graph_size, root_of
 from finitewidth.kernels.trained.interface import Options
 from finitewidth.kernels.trained.products import SMALL, Products, overflow, products_of
 from finitewidth.kernels.trained.recording import Pass, Request, checked_pass
@@ -167,7 +168,7 @@ def tangent_operator(
         passes.check_unchanged()
         diagonals = []  # (K, n) each
         for part in passes.parts():
-            diagonals.append(interface.kernel_diagonal(network, request.x[part], **options))
+            diagonals.append(interface.kernel_diagonal(network, request.x[part].given(), **options))
         return torch.cat(diagonals, dim=1).flatten()
 
     return TangentOperator((rows, rows), passes.kernel, passes.kernel, jacobian, diagonal)
@@ -190,7 +191,7 @@ class _Stack(nn.Module):
             if self.stack.biases is not None:
                 x = x + self.biases[layer]
             if layer < last or self.stack.activated_output:
-                x = self.stack.activation.value(x)
+                x = activation_of(self.stack.activation).value(x)
         return x
 
 
@@ -204,7 +205,7 @@ def _module_of(
         )
     dtype = options.get("dtype", torch.float64)
     others: Any = {name: value for name, value in options.items() if name != "dtype"}
-    return _Stack(stack, dtype), interface.as_inputs(stack, x).to(dtype), others
+    return _Stack(stack, dtype), as_inputs(stack, x).to(dtype), others
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,7 +345,7 @@ def _graph_sizes(run: Pass) -> tuple[int, int]:
     A graph of more inputs is larger than one of two by the numbers of these inputs.
     """
     many = graph_size(run.nodes)
-    two = graph_size(children_first(run.two.grad_fn))
+    two = graph_size(children_first(root_of(run.two)))
     of_input = max((many - two) // (len(run.outputs) - 2), 1)
     return of_input, max(two - 2 * of_input, 0)
 

@@ -137,7 +137,9 @@ def _arranged(way: str, one: Tensor, two: Tensor, count: int, other: int) -> str
     return f"{way}.flatten(1)" if one.dim() + last - 1 > 2 else way
 
 
-def _parts(first: Any, second: Any, way: str = "{}", depth: int = 0) -> Iterator[tuple]:
+def _parts(
+    first: Any, second: Any, way: str = "{}", depth: int = 0
+) -> Iterator[tuple[str, Tensor, Tensor]]:
     """Yield the tensors in two outputs of the same kind, with how they are reached."""
     if isinstance(first, Tensor) and isinstance(second, Tensor):
         yield way, first, second

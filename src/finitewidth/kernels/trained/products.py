@@ -174,8 +174,7 @@ def _vectorised(request: Request, x: Batch, tangents: Tangents) -> Tensor:
         return _outputs(request, x, names, tensors)
 
     def along(*directions: Tensor) -> Tensor:
-        _, derivative = torch.func.jvp(outputs, parameters, directions)
-        return derivative
+        return torch.func.jvp(outputs, parameters, directions)[1]
 
     return vmap(along)(*tangents)
 

@@ -52,24 +52,27 @@ def check_range(
     inputs = len(recording.outputs)
     diagonals = {name: _diagonal(total, what, inputs) for name, total in totals.items()}
     check_finite(diagonals.values(), dtype)
-    if recording.reference is None:
+    reference = recording.reference
+    if reference is None:
         return
-    lengths = _lengths(recording.reference, totals)
-    c = rows_of(recording.reference.cotangent, recording.reference.chosen)
+    lengths = _lengths(reference, totals)
+    c = rows_of(reference.cotangent, reference.chosen)
     size = length_of(c)
     for name, length in lengths.items():
         vanishes = 0 < length / size < SMALLEST[dtype]
-        too_small = _trace(diagonals[name], recording, what) < (length / size) ** 2 / 2
-        if vanishes or (too_small and not _is_rounding(length, recording, trained)):
+        too_small = _trace(diagonals[name], recording, reference, what) < (length / size) ** 2 / 2
+        if vanishes or (too_small and not _is_rounding(length, recording, reference, trained)):
             raise _out_of_range("are too small", dtype)
 
 
-def _is_rounding(length: float, recording: Recording, trained: Sequence[Tensor]) -> bool:
+def _is_rounding(
+    length: float, recording: Recording, reference: Reference, trained: Sequence[Tensor]
+) -> bool:
     """Tell whether a gradient is zero up to rounding, beside those by all parameters."""
     gradients = torch.autograd.grad(
         recording.outputs,
         trained,
-        recording.reference.cotangent,
+        reference.cotangent,
         retain_graph=True,
         materialize_grads=True,
     )
@@ -115,13 +118,13 @@ def _diagonal(total: Tensor, what: str, inputs: int) -> Tensor:
     return total.reshape(K * N, K * N).diagonal().view(K, N)
 
 
-def _trace(diagonal: Tensor, recording: Recording, what: str) -> float:
+def _trace(diagonal: Tensor, recording: Recording, reference: Reference, what: str) -> float:
     """Return a bound from above on the sum of Theta_kk(i, i) over outputs and two inputs."""
     if what == "norms":  # tr A <= N^1/2 |A|
         return float(diagonal.diagonal().sum()) * len(recording.outputs) ** 0.5
     if diagonal.shape[-1] != len(recording.outputs):  # a block between rows and columns
         return torch.inf
-    first, second = recording.reference.chosen
+    first, second = reference.chosen
     return float(diagonal[..., first].sum() + diagonal[..., second].sum())
 
 

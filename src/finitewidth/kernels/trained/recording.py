@@ -39,7 +39,13 @@ class PlainRecurrence(TorchFunctionMode):
 
     NAMES = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 
-    def __torch_function__(self, func, types, args=(), kwargs=None):
+    def __torch_function__(
+        self,
+        func: Function,
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
         if getattr(func, "__name__", "") not in self.NAMES:
             return func(*args, **(kwargs or {}))
         with _switched_off(torch.backends.mkldnn, torch.backends.cudnn):
@@ -389,7 +395,8 @@ def outputs_with(request: Request, tensors: Mapping[str, Tensor], x: Batch) -> T
     """
     parameters = dict(request.network.named_parameters())
     new = {id(parameters[name]): tensor for name, tensor in tensors.items()}
-    replaced = []
+    # any tensor may take the place of a parameter
+    replaced: list[tuple[dict[str, Any], str, nn.Parameter | None]] = []
     for module in request.network.modules():
         for name, p in module._parameters.items():
             if id(p) in new:

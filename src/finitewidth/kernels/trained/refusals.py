@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
-from torch.nn.parameter import UninitializedTensorMixin
+from torch.nn.parameter import is_lazy
 
 from finitewidth.common.errors import ConfigError
 
@@ -40,7 +40,7 @@ def check_modules(network: nn.Module, whole_batch: bool = False) -> None:
         if reason:
             raise ConfigError(f"network: module {name or 'itself'!r} ({_kind(module)}) {reason}")
     for name, parameter in network.named_parameters():
-        if isinstance(parameter, UninitializedTensorMixin):
+        if is_lazy(parameter):
             raise ConfigError(
                 f"network: parameter {name!r} has no shape yet; run the network once on an input"
             )
@@ -197,7 +197,7 @@ def check_apart(
     less its initial value. ``dtype`` is the type of the lowest precision in the network.
     """
     if any(alone.shape != together.shape for alone, together in pairs):
-        error = torch.inf
+        error: float | Tensor = torch.inf
     else:
         apart = [(alone - together).detach().abs().amax() for alone, together in pairs]
         error = torch.stack(apart).amax()  # nan where outputs are not finite

@@ -117,10 +117,10 @@ class FormedStore:
             chosen = names & group.keys()
             if not chosen:
                 continue
-            right = _filled(unit, self.signals.get, columns, K, group, at_once)
+            right = _filled(unit, self.signals.__getitem__, columns, K, group, at_once)
             left = right
             if not inside:
-                left = _filled(unit, self.signals.get, block, K, group, at_once)
+                left = _filled(unit, self.signals.__getitem__, block, K, group, at_once)
             for name in chosen:
                 of_rows = left[name][:b].flatten(0, 1)  # (b K, columns)
                 of_columns = right[name].flatten(0, 1)  # (n K, columns)

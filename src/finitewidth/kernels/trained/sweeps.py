@@ -2,7 +2,7 @@
 
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from math import ceil, prod
@@ -234,7 +234,7 @@ class Sweeps:
             self.check.add_signals(part, of_step)
             if part.stop == K:
                 self.check.compare()
-            yield part, lambda op, width=width: signals[op][:, :width]
+            yield part, partial(_of_first, signals, width)
 
     def _add_signals_of_c(self) -> None:
         """Send c of the check back alone, where it has one; it counts as output K."""
@@ -325,7 +325,7 @@ class Sweeps:
         given = len(self.request.x)
         of_rows, per_input = other_bytes(self.recording)
         if outputs:
-            steps = [outputs]
+            steps: Iterable[slice] = [outputs]
         else:
             what = f"the Jacobian of one output by {', '.join(others)}"
             steps = pieces(K, fitting(share, of_rows + per_input, K, what))
@@ -429,8 +429,10 @@ def _filled(sweeps: Sweeps) -> tuple[dict[str, list[Adder]], bool]:
     formed = [unit for unit in sweeps.recording.units if unit not in structured]
     stores: list[SignalStore | FormedStore] = []
     for unit in structured:
-        kind = SignalStore if isinstance(unit, ProductUnit) else FormedStore
-        stores.append(kind(unit, K, outputs))
+        if isinstance(unit, ProductUnit):
+            stores.append(SignalStore(unit, K, outputs))
+        else:
+            stores.append(FormedStore(unit, K, outputs))
     columns, widths = arranged(formed, by_layer)
     rows = {module: outputs.new_empty(N, K, width) for module, width in widths.items()}
     for part, of_operation in sweeps.steps(quarter):
@@ -454,6 +456,11 @@ def _filled(sweeps: Sweeps) -> tuple[dict[str, list[Adder]], bool]:
     for name, _, gradients in sweeps.other_rows(quarter, slice(0, K)):
         adders[name if by_layer else ""].append(partial(add_products, gradients))
     return adders, any(isinstance(store, FormedStore) for store in stores)
+
+
+def _of_first(signals: Mapping[Operation, Tensor], count: int, op: Operation) -> Tensor:
+    """Return the signals of an operation for the first outputs of a step."""
+    return signals[op][:, :count]
 
 
 def _total(totals: dict[str, Tensor], name: str) -> Tensor:

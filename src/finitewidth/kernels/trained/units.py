@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -84,6 +85,7 @@ class ProductUnit(Weights):
     ``bias`` is the bias of the same products, as a weight of a further input that is 1.
     """
 
+    operations: tuple[Product, ...]
     bias: Elementwise | None = None
 
     @property
@@ -163,9 +165,10 @@ class RowUnit(Weights):
         """
         inputs = inputs or slice(0, len(of_operation(self.operations[0])))
         if self.arranged:
-            total = sum(of_operation(op)[inputs] for op in self.operations)
+            parts = [of_operation(op)[inputs] for op in self.operations]
+            total = sum(parts, start=torch.zeros(()))
             return {next(iter(self.parameters)): total * self.factor}
-        totals: list[Tensor | int] = [0] * len(self.parameters)
+        totals = [torch.zeros(())] * len(self.parameters)
         for op in self.operations:
             signals = of_operation(op)[inputs]
             n, k = signals.shape[:2]
@@ -217,15 +220,16 @@ def units_of(graph: Graph, counted: dict[str, nn.Parameter]) -> tuple[list[Unit]
     """
     names = {id(p): name for name, p in counted.items()}
     uses = _uses(graph, names)
-    units = []
-    others = []
+    units: list[Unit] = []
+    others: list[str] = []
     for group in _groups(used for used, _ in uses):
-        operations = [op for used, op in uses if used <= group]
-        if None in operations:
+        found = [op for used, op in uses if used <= group]
+        operations = tuple(op for op in found if op is not None)
+        if len(operations) < len(found):
             others += [name for name in counted if name in group]
         else:
             parameters = {name: p for name, p in counted.items() if name in group}
-            units.append(_unit(parameters, tuple(operations)))
+            units.append(_unit(parameters, operations))
     order = {name: number for number, name in enumerate(counted)}
     units.sort(key=lambda unit: order[next(iter(unit.parameters))])
     return _with_biases(units), others
@@ -239,7 +243,7 @@ def _uses(graph: Graph, names: dict[int, str]) -> list[tuple[frozenset[str], Ope
         if node in graph.weights:
             continue
         for at, (child, _) in enumerate(node.next_functions):
-            if child not in graph.weights:
+            if child is None or child not in graph.weights:
                 continue
             used = _leaves(child, names, leaves)
             if used:
@@ -282,18 +286,20 @@ def _groups(sets: Iterable[frozenset[str]]) -> list[frozenset[str]]:
 
 def _unit(parameters: dict[str, nn.Parameter], operations: tuple[Operation, ...]) -> Unit:
     ways = {_way(op.weight) for op in operations}
-    if len(parameters) > 1 or len(ways) > 1 or None in ways:
+    way, *more = ways
+    if len(parameters) > 1 or more or way is None:
         return RowUnit(parameters, operations)
-    ((_, factor),) = ways
+    _, factor = way
     if all(isinstance(op, Elementwise) for op in operations):
         return RowUnit(parameters, operations, factor, arranged=True)
-    products = all(isinstance(op, Product) for op in operations)
-    if products and len({(op.layout, op.shape[:3]) for op in operations}) == 1:
-        return ProductUnit(parameters, operations, factor)
+    products = tuple(op for op in operations if isinstance(op, Product))
+    layouts = {(op.layout, op.shape[:3]) for op in products}
+    if len(products) == len(operations) and len(layouts) == 1:
+        return ProductUnit(parameters, products, factor)
     return RowUnit(parameters, operations)
 
 
-def _way(weight: GradientEdge) -> tuple[tuple, float] | None:
+def _way(weight: GradientEdge) -> tuple[tuple[Any, ...], float] | None:
     """Return how a weight is arranged from one parameter, and by which number it is multiplied.
 
     None if it is made in another way.
@@ -339,13 +345,13 @@ def _with_biases(units: Sequence[Unit]) -> list[Unit]:
     with_biases: list[Unit] = []
     taken: set[int] = set()
     for unit in units:
-        bias = None
         if isinstance(unit, ProductUnit) and _is_single(unit):
             bias = biases.get(unit.operations[0].edge.node)
-        if bias and _is_of_layer(bias, unit):
-            taken.add(id(bias))
-            parameters = unit.parameters | bias.parameters
-            unit = ProductUnit(parameters, unit.operations, 1.0, bias.operations[0])
+            operation_of_bias = _of_layer(bias, unit) if bias else None
+            if bias and operation_of_bias:
+                taken.add(id(bias))
+                parameters = unit.parameters | bias.parameters
+                unit = ProductUnit(parameters, unit.operations, 1.0, operation_of_bias)
         with_biases.append(unit)
     return [unit for unit in with_biases if id(unit) not in taken]
 
@@ -355,11 +361,13 @@ def _is_single(unit: Unit) -> bool:
     return unit.factor == 1 and len(unit.operations) == 1
 
 
-def _is_of_layer(bias: RowUnit, unit: ProductUnit) -> bool:
-    """Tell whether a bias is that of a dense layer without further positions."""
+def _of_layer(bias: RowUnit, unit: ProductUnit) -> Elementwise | None:
+    """Return the operation of the bias of a dense layer without further positions, else None."""
     G, c, _, P = unit.shape
-    same_module = bias.name == unit.name
-    return same_module and bias.operations[0].size == c and G == P == 1
+    (op,) = bias.operations
+    if bias.name != unit.name or not isinstance(op, Elementwise) or op.size != c:
+        return None
+    return op if G == P == 1 else None
 
 
 def _side_by_side(parts: list[Tensor]) -> Tensor:

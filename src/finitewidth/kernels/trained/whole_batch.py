@@ -29,6 +29,7 @@ from finitewidth.kernels.trained.graph import (
     coarsest,
     graph_size,
     is_leaf,
+    root_of,
 )
 from finitewidth.kernels.trained.recording import Request, check_missing, gradients_on
 from finitewidth.kernels.trained.units import module_of
@@ -96,7 +97,7 @@ def _checked_outputs(request: Request) -> tuple[Tensor, dict[str, nn.Parameter]]
             "Switch off what draws random numbers"
         )
     refusals.check_gradient(outputs)
-    reached = {id(node.variable) for node in children_first(outputs.grad_fn) if is_leaf(node)}
+    reached = {id(node.variable) for node in children_first(root_of(outputs)) if is_leaf(node)}
     missing = {name: p for name, p in request.counted.items() if id(p) not in reached}
     with restored_buffers(request.network):
         check_missing(request, missing, x, first)
@@ -115,7 +116,7 @@ class _Sweeps:
         self.request = request
         self.outputs = outputs
         self.counted = counted
-        nodes = children_first(outputs.grad_fn)
+        nodes = children_first(root_of(outputs))
         self.eps = torch.finfo(coarsest(nodes)).eps
         self.graph_bytes = graph_size(nodes) * outputs.element_size()
         self.vectorise = True
@@ -235,7 +236,7 @@ def _part(sweeps: _Sweeps, names: Sequence[str], what: str) -> Tensor:
         outputs = [rows]
         shape = (N * K,) if what == "diagonal" else (N * K, N * K)
         total = sweeps.outputs.new_zeros(shape, dtype=torch.float64)
-    sums: Tensor | int = 0
+    sums = torch.zeros(())
     for numbers in outputs:
         blocks = sweeps.blocks(names, len(numbers))
         for at, block in enumerate(blocks):

@@ -23,7 +23,7 @@ def as_arguments(network: nn.Module, x: Inputs, name: str = "x") -> Batch:
     elif is_several(x):
         x = tuple(as_tensor(value, f"{name}[{number}]") for number, value in enumerate(x))
     else:
-        x = as_tensor(x, name)
+        x = as_tensor(x, name)  # type: ignore[arg-type]  # a tuple of rows is one array
     has_embedding = any(isinstance(module, TOKENS) for module in network.modules())
 
     def converted(tensor: Tensor) -> Tensor:

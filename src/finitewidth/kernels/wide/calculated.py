@@ -22,7 +22,7 @@ def flat(args: Any, kwargs: Mapping[str, Any]) -> list[Any]:
 
 
 def calculated(
-    operation: str, function: Callable, args: tuple, kwargs: Mapping[str, Any]
+    operation: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Signal:
     """Apply a function without weights to the inputs themselves.
 
@@ -37,11 +37,15 @@ def calculated(
 
 
 def _by_twos(
-    operation: str, function: Callable, args: tuple, kwargs: Mapping[str, Any], side: int
+    operation: str,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    side: int,
 ) -> Tensor:
     """Return a function of the inputs of rows (``side`` 0) or columns (1), (n, ...)."""
     signals = [value for value in flat(args, kwargs) if isinstance(value, Signal)]
-    count = len(signals[0].inputs[side])
+    count = len(signals[0].given[side])
 
     def result(rows: list[int]) -> Tensor:
         values = [_with_rows(value, side, rows) for value in args]
@@ -60,12 +64,16 @@ def _with_rows(value: Any, side: int, rows: list[int]) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(_with_rows(member, side, rows) for member in value)
     if isinstance(value, Signal):
-        return value.inputs[side][rows]
+        return value.given[side][rows]
     return value
 
 
 def scaled(
-    operation: str, function: Callable, args: tuple, signal: Signal, root: Root | None
+    operation: str,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    signal: Signal,
+    root: Root | None,
 ) -> Signal:
     """Multiply by a number, or divide by one.
 
@@ -77,4 +85,4 @@ def scaled(
         raise refused(operation, "combines a tensor with something else than a number")
     one = torch.ones((), dtype=torch.float64)
     factor = function(*(one if isinstance(value, Signal) else value for value in args))
-    return replace(signal, field=signal.field.scaled(float(factor)), root=root)
+    return replace(signal, field=signal.law.scaled(float(factor)), root=root)

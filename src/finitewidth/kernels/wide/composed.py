@@ -5,6 +5,7 @@ Any elementwise function of a Gaussian tensor is an activation, whose means a se
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from finitewidth.kernels.wide.layers import Root, Signal
@@ -19,7 +20,9 @@ ELEMENTWISE = {
 }
 
 
-def function_of_one(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Root | None:
+def function_of_one(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Root | None:
     """Return a result as a function of the Gaussian tensor from which all arguments follow.
 
     It is None if there is no such tensor.
@@ -28,23 +31,29 @@ def function_of_one(function: Callable, args: tuple, kwargs: Mapping[str, Any]) 
         return None
     if not all(isinstance(value, NUMBERS) for value in kwargs.values()):
         return None
-    roots = [_root(value) for value in args if isinstance(value, Signal)]
-    if None in roots or any(base is not roots[0][0] for base, _ in roots):
+    bases: list[Signal] = []
+    functions: list[Callable[[Any], Any]] = []  # of the Gaussian tensor, by argument
+    for value in args:
+        if not isinstance(value, Signal):
+            functions.append(partial(_number, value))
+            continue
+        root = _root(value)
+        if root is None:
+            return None
+        bases.append(root[0])
+        functions.append(root[1])
+    if any(base is not bases[0] for base in bases):
         return None
 
     def composed(h: Any) -> Any:
-        return function(*(_value_at(h, value) for value in args), **kwargs)
+        return function(*(argument(h) for argument in functions), **kwargs)
 
-    base, _ = roots[0]
-    return base, composed
+    return bases[0], composed
 
 
-def _value_at(h: Any, value: Any) -> Any:
-    """Return the value of an argument where its Gaussian tensor is h; numbers stay as they are."""
-    if not isinstance(value, Signal):
-        return value
-    _, function = _root(value)
-    return function(h)
+def _number(value: Any, h: Any) -> Any:
+    """Return an argument that does not depend on the Gaussian tensor h."""
+    return value
 
 
 def _root(signal: Signal) -> Root | None:

@@ -23,6 +23,7 @@ TEMPORARY = 8  # arrays of the size of a covariance that one operation makes at 
 CACHED = 2**16  # numbers of a covariance; operations on more of them wait for memory
 BAR_AFTER = 1.0  # seconds
 
+Law = Inputs | Derived
 VariancesByField = dict[Field, Tensor]  # (N, *space) of each law that an activation needs
 
 
@@ -30,10 +31,10 @@ VariancesByField = dict[Field, Tensor]  # (N, *space) of each law that an activa
 class Program:
     """The laws that an output depends on, each after those that it follows from."""
 
-    order: tuple[Field, ...]
+    order: tuple[Law, ...]
 
     @property
-    def output(self) -> Field:
+    def output(self) -> Law:
         """The law of the output."""
         return self.order[-1]
 
@@ -84,10 +85,11 @@ class Program:
 
 def program_of(output: Field) -> Program:
     """Order the laws that an output depends on."""
-    order: dict[Field, None] = {}  # a set that keeps its order
-    waiting = [output]
+    order: dict[Law, None] = {}  # a set that keeps its order
+    waiting: list[Field] = [output]
     while waiting:
         field = waiting[-1]
+        assert isinstance(field, Inputs | Derived)  # there are no other laws
         missing = [parent for parent in field.parents if parent not in order]
         if missing:
             waiting += missing
@@ -131,7 +133,7 @@ def kernel_of(program: Program, same: bool, ntk: bool, budget: int, progress: bo
     for rows, columns in bar:
         on_diagonal = same and rows == columns
         tile = _tile(program, rows, columns, variances, on_diagonal, ntk)
-        part = tile.ntk if ntk else tile.nngp
+        part = tile.nngp if tile.ntk is None else tile.ntk
         if on_diagonal:  # both halves may differ by rounding
             part = part.triu() + part.triu(1).mT
         kernel[rows, columns] = part.cpu()
@@ -177,7 +179,7 @@ def variances_of(program: Program, count: int, axis: str, budget: int) -> Varian
 
 
 def _self_covariance(
-    field: Field, held: dict[Field, Tensor], piece: slice, axis: str, pairs: bool
+    field: Law, held: dict[Field, Tensor], piece: slice, axis: str, pairs: bool
 ) -> Tensor:
     """Return the covariance of each input of a piece with itself, (n, *positions)."""
     if isinstance(field, Inputs):

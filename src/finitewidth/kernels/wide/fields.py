@@ -222,8 +222,10 @@ class Sum(Derived):
     ) -> Kernels:
         """Return the sums."""
         first, second = parents
-        ntk = None if first.ntk is None else first.ntk + second.ntk
-        return Kernels(first.nngp + second.nngp, ntk)
+        nngp = first.nngp + second.nngp
+        if first.ntk is None or second.ntk is None:
+            return Kernels(nngp, None)
+        return Kernels(nngp, first.ntk + second.ntk)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,6 +239,7 @@ class Activated(Derived):
         self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None
     ) -> Tensor:
         """Return E phi(u)^2, or E phi(u) phi(v) of two positions."""
+        assert variances is not None  # this law needs them
         return self.dual.value(parents[0], *variances)
 
     def kernels(
@@ -244,6 +247,7 @@ class Activated(Derived):
     ) -> Kernels:
         """Return E phi(u) phi(v), and E phi'(u) phi'(v) times the NTK."""
         (below,) = parents
+        assert variances is not None
         if below.ntk is None:
             return Kernels(self.dual.value(below.nngp, *variances), None)
         value, slope = self.dual.means(below.nngp, *variances)
@@ -267,6 +271,7 @@ class Normalised(Derived):
         self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None
     ) -> Tensor:
         """Return K / sqrt(a b)."""
+        assert variances is not None  # this law needs them
         return parents[0] * self._inverse(variances)
 
     def kernels(
@@ -274,6 +279,7 @@ class Normalised(Derived):
     ) -> Kernels:
         """Return K / sqrt(a b), and Theta / sqrt(a b) with the parts of gamma and beta."""
         (below,) = parents
+        assert variances is not None
         inverse = self._inverse(variances)
         nngp = below.nngp * inverse
         if below.ntk is None:

@@ -46,6 +46,18 @@ class Signal:
     alike: bool = True
     root: "Root | None" = None
 
+    @property
+    def law(self) -> Field:
+        """Return the law of a tensor that weights acted on."""
+        assert self.field is not None
+        return self.field
+
+    @property
+    def given(self) -> tuple[Tensor, Tensor]:
+        """Return the tensor itself, for rows and for columns, if no weight acted on it."""
+        assert self.inputs is not None
+        return self.inputs
+
 
 Root = tuple[Signal, Callable[[Tensor], Tensor]]
 
@@ -59,7 +71,8 @@ def field_of(signal: Signal, channel: int) -> Field:
     """Return the law of a signal; the channels of inputs must lie on an axis."""
     if signal.field is not None:
         return signal.field
-    return input_field(*signal.inputs, channel)
+    rows, columns = signal.given
+    return input_field(rows, columns, channel)
 
 
 def activated(operation: str, dual: Dual | None, signal: Signal, root: Root | None) -> Signal:
@@ -75,10 +88,10 @@ def activated(operation: str, dual: Dual | None, signal: Signal, root: Root | No
         ConfigError: the result is no function of one Gaussian tensor.
     """
     if dual is not None and signal.gaussian:
-        field = signal.field.activated(dual)
+        field = signal.law.activated(dual)
     elif root is not None:
         signal, function = root
-        field = signal.field.activated(by_series(function))
+        field = signal.law.activated(by_series(function))
     else:
         reason = "acts on a tensor that is not the output of a layer with weights, or a sum of such"
         raise refused(operation, reason)
@@ -115,7 +128,7 @@ def _is_independent(signal: Signal, other: Signal) -> bool:
 
 def _same_axes(first: Signal, second: Signal) -> bool:
     """Tell whether channels and positions of two tensors lie on the same axes."""
-    same_space = first.field.space == second.field.space
+    same_space = first.law.space == second.law.space
     same_channel = first.channel == second.channel and first.flat == second.flat
     return first.shape == second.shape and same_space and same_channel
 
@@ -130,13 +143,13 @@ def concatenated(operation: str, parts: list[Signal], axis: int, shape: torch.Si
     axis %= len(shape)
     if any(part.field is None or part.channel != axis for part in parts):
         raise refused(operation, "joins tensors, but not along their channels")
-    layouts = {(part.flat, part.field.space) for part in parts}
+    layouts = {(part.flat, part.law.space) for part in parts}
     if len(layouts) > 1:
         raise refused(operation, "joins tensors with different positions")
     total = sum(part.shape[axis] for part in parts)
-    field = first.field.times(first.shape[axis] / total)
+    field = first.law.times(first.shape[axis] / total)
     for part in parts[1:]:
-        field = field.plus(part.field.times(part.shape[axis] / total))
+        field = field.plus(part.law.times(part.shape[axis] / total))
     return Signal(
         tuple(shape),
         field=field,
@@ -157,7 +170,7 @@ def normalised(operation: str, module: nn.LayerNorm, signal: Signal) -> Signal:
     if not signal.gaussian or not last or len(module.normalized_shape) != 1:
         reason = "must normalise the channels, on the last axis, after a linear layer"
         raise refused(operation, reason)
-    field = signal.field.normalised(
+    field = signal.law.normalised(
         module.eps, scale=is_trained(module.weight), shift=is_trained(module.bias)
     )
     return replace(signal, field=field, root=None)

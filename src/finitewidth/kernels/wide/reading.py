@@ -65,7 +65,7 @@ class Limit(fx.Interpreter):
     def run_node(self, node: fx.Node) -> Any:
         """Carry out one operation."""
         args, kwargs = self.fetch_args_kwargs_from_env(node)
-        if node.op == "get_attr" and isinstance(self.fetch_attr(node.target), nn.Parameter):
+        if node.op == "get_attr" and isinstance(self.fetch_attr(str(node.target)), nn.Parameter):
             raise refused(f"parameter {node.target!r}", "is used outside a layer that has a rule")
         if node.op == "output":
             return super().run_node(node)
@@ -79,24 +79,26 @@ class Limit(fx.Interpreter):
                 reason = "must be given one tensor by position"
                 raise refused(f"module {str(node.target)!r}", reason)
             return self._module(str(node.target), args[0])
-        if node.op == "call_method":
+        if isinstance(node.target, str):  # a method
             return self._call(node.target, operation, getattr(Tensor, node.target), args, kwargs)
         return self._call(_name(node.target), operation, node.target, args, kwargs)
 
     def _check_constant(self, node: fx.Node) -> None:
         """Refuse a module with weights that acts on what does not depend on the inputs."""
-        if node.op == "call_module" and list(self.fetch_attr(node.target).parameters()):
+        if node.op == "call_module" and list(self.fetch_attr(str(node.target)).parameters()):
             reason = "does not act on the inputs, or on a tensor that depends on them"
             raise refused(f"module {str(node.target)!r}", reason)
 
     def _check_in_place(self, node: fx.Node, operation: str) -> None:
         """Refuse to change a tensor in place that is used later."""
-        module = self.fetch_attr(node.target) if node.op == "call_module" else None
+        module = self.fetch_attr(str(node.target)) if node.op == "call_module" else None
         name = _name(node.target)
         by_name = name.endswith("_") or name in ("iadd", "imul", "isub", "itruediv")
         if not (by_name or node.kwargs.get("inplace") or getattr(module, "inplace", False)):
             return
-        later = [user for user in node.args[0].users if self.order[user] > self.order[node]]
+        changed = node.args[0]
+        assert isinstance(changed, fx.Node)
+        later = [user for user in changed.users if self.order[user] > self.order[node]]
         if later:
             raise refused(operation, "changes a tensor in place that is used later; change a copy")
 
@@ -141,7 +143,12 @@ class Limit(fx.Interpreter):
         return weighted(name, module, self.laws[name], signal, module(example).shape)
 
     def _call(
-        self, name: str, operation: str, function: Callable, args: tuple, kwargs: dict[str, Any]
+        self,
+        name: str,
+        operation: str,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
     ) -> Any:
         """Apply a function or method.
 
@@ -173,7 +180,11 @@ class Limit(fx.Interpreter):
 
 
 def _elementwise(
-    name: str, operation: str, function: Callable, args: tuple, kwargs: dict[str, Any]
+    name: str,
+    operation: str,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
 ) -> Signal:
     """Apply a sum, a product with a number, or an activation."""
     signals = [value for value in flat(args, kwargs) if isinstance(value, Signal)]
@@ -197,7 +208,9 @@ def _elementwise(
     raise refused(operation, "has no rule for its limit")
 
 
-def _argument(name: str, position: int, args: tuple, kwargs: dict[str, Any], default: Any) -> Any:
+def _argument(
+    name: str, position: int, args: tuple[Any, ...], kwargs: dict[str, Any], default: Any
+) -> Any:
     """Return an argument of a function that was given by name, by position, or not at all."""
     if name in kwargs:
         return kwargs[name]

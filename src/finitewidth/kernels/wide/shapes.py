@@ -51,7 +51,7 @@ def shaped(operation: str, signal: Signal, function: Callable[[Tensor], Tensor])
 
 def _flattened(signal: Signal, shape: torch.Size) -> Signal:
     """Lay channels and positions on one axis."""
-    field = signal.field
+    field = signal.law
     flat = prod(field.space) > 1
     if not flat:
         field = field.over_positions()
@@ -66,7 +66,7 @@ def averaged(operation: str, signal: Signal, function: Callable[[Tensor], Tensor
     """
     shape = function(like(signal)).shape
     channel = _channel_after(function, signal, shape)
-    has_positions = not signal.flat and signal.field.space
+    has_positions = not signal.flat and signal.law.space
     if not has_positions or not channel or not _is_same_for_channels(function, signal, channel):
         raise refused(operation, "averages over channels or inputs, and not over positions alone")
 
@@ -74,7 +74,7 @@ def averaged(operation: str, signal: Signal, function: Callable[[Tensor], Tensor
         """Average (B, 1, *space), with the axes in the order of the network."""
         return function(k.movedim(1, signal.channel)).movedim(channel, 1)
 
-    field = signal.field.averaged(average)
+    field = signal.law.averaged(average)
     return replace(signal, shape=tuple(shape), field=field, channel=channel, root=None)
 
 

@@ -18,9 +18,9 @@ def weighted(
     Raises:
         ConfigError: the layer has no limit.
     """
-    convolution = isinstance(module, nn.Conv1d | nn.Conv2d)
-    channel = 1 if convolution else len(shape) - 1
-    if convolution:
+    channel = len(shape) - 1
+    if isinstance(module, nn.Conv1d | nn.Conv2d):
+        channel = 1
         mean = _convolved(name, module, signal)
     elif isinstance(module, TOKENS):
         mean = field_of_tokens(name, module, signal)
@@ -67,14 +67,15 @@ def _window(module: nn.Conv1d | nn.Conv2d, axis: int) -> Window:
     """Return the window of a convolution along one axis of positions."""
     taps = module.kernel_size[axis]
     dilation = module.dilation[axis]
-    if module.padding == "valid":
-        before = 0
-        after = 0
-    elif module.padding == "same":
+    padding = module.padding
+    if padding == "same":
         total = dilation * (taps - 1)
         before = total // 2
         after = total - before
+    elif isinstance(padding, str):  # "valid"
+        before = 0
+        after = 0
     else:
-        before = module.padding[axis]
+        before = padding[axis]
         after = before
     return taps, module.stride[axis], before, after, dilation
