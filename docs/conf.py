@@ -4,7 +4,12 @@ import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
+import jaxtyping
+
+from finitewidth.common import shapes
 from finitewidth.report.build import FOLDER as REPORT
+
+shapes.read_by(jaxtyping)  # signatures say shapes as the code does: Float[Tensor, "N N"]
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))

@@ -6,7 +6,10 @@ import signal
 import sys
 
 import pytest
+from tests.helpers import shape_checks
 from tests.workflow import fork_server as forks
+
+shape_checks.install()
 
 # Two workers share two cores. Torch on two threads in each takes twice the time, and rounds sums
 # otherwise from one machine to the next.

@@ -23,6 +23,7 @@ from torch import Tensor
 
 from finitewidth.common.arrays import as_tensor
 from finitewidth.common.errors import ConfigError
+from finitewidth.common.shapes import Float, Int, Num
 from finitewidth.kernels.ntk_init.activations import relu_means
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_number, refuse
 from finitewidth.networks.architecture import KERNEL_SIZE, Architecture, layers_of
@@ -61,7 +62,7 @@ def cntk(
     parametrisation: str = "ntk",
     dtype: torch.dtype = torch.float64,
     each: Callable[..., Iterable[Tensor]] = map,
-) -> Tensor:
+) -> Float[Tensor, "N M"]:
     """Compute the kernel of one output between all images of ``x`` and all images of ``other``.
 
     Weights are N(0, sigma_w2 / fan-in). The fan-in of a convolution is 9 times its input channels,
@@ -115,7 +116,7 @@ def cntk(
     return torch.from_numpy(_dense(covariance, tangent, diagonals, law))
 
 
-def _checked(images: Tensor | ArrayLike, name: str) -> Tensor:
+def _checked(images: Tensor | ArrayLike, name: str) -> Num[Tensor, "N C H W"]:
     """Return images as a tensor; refuse other shapes, and numbers that are not finite."""
     images = as_tensor(images, name)
     if images.dim() != 4 or not images.numel():
@@ -161,11 +162,11 @@ def _law(
 class _Side:
     """A batch of images (C, H, W, N), and the deviations of pre-activations by layer, (H, W, N)."""
 
-    images: Tensor
-    deviations: list[Tensor]
+    images: Float[Tensor, "C *positions N"]
+    deviations: list[Float[Tensor, "*positions N"]]
 
     @classmethod
-    def of(cls, images: Tensor, law: _Law, dtype: torch.dtype) -> "_Side":
+    def of(cls, images: Num[Tensor, "N C H W"], law: _Law, dtype: torch.dtype) -> "_Side":
         """Compute the deviations of images (N, C, H, W)."""
         pixels = images.double().permute(1, 2, 3, 0).contiguous()  # (C, H, W, N)
         square = pixels.square().mean(dim=0)  # mean over channels, (H, W, N)
@@ -177,7 +178,7 @@ class _Side:
             square = variance / 2  # E relu(u)² of a centred Gaussian
         return cls(pixels.to(dtype), deviations)
 
-    def take(self, index: Tensor) -> "_Side":
+    def take(self, index: Int[Tensor, "pairs"]) -> "_Side":
         """Select images by their indices, which may repeat."""
         index = index.to(self.images.device)
         images = self.images.index_select(-1, index)
@@ -194,9 +195,9 @@ def _pairs(
     first: _Side,
     second: _Side,
     law: _Law,
-    diagonal: np.ndarray | None,
+    diagonal: Float[np.ndarray, "2 N"] | None,
     each: Callable[..., Iterable[Tensor]],
-) -> np.ndarray:
+) -> Float[np.ndarray, "2 N M"]:
     """Return the covariance of the inputs of the dense part and the tangent kernel below it.
 
     They are (2, N, N'), for all pairs of images. If both sides are the same images, ``diagonal`` is
@@ -221,8 +222,12 @@ def _pairs(
 
 
 def _group(
-    first: _Side, second: _Side, law: _Law, size: int, pairs: tuple[Tensor, Tensor]
-) -> Tensor:
+    first: _Side,
+    second: _Side,
+    law: _Law,
+    size: int,
+    pairs: tuple[Int[Tensor, "pairs"], Int[Tensor, "pairs"]],
+) -> Float[Tensor, "2 pairs"]:
     """Return the result of `_readout` for pairs of images (i, j), computed ``size`` at a time."""
     rows, columns = pairs
     parts = []
@@ -231,7 +236,7 @@ def _group(
     return torch.cat(parts, dim=1)
 
 
-def _diagonal(side: _Side, law: _Law) -> np.ndarray:
+def _diagonal(side: _Side, law: _Law) -> Float[np.ndarray, "2 N"]:
     """Return the result of `_pairs` for each image with itself, (2, N)."""
     blocks = torch.arange(side.images.shape[-1]).split(_block(side, law))
     parts = [_readout(side.take(i), side.take(i), law, same=True) for i in blocks]
@@ -245,7 +250,9 @@ def _block(side: _Side, law: _Law) -> int:
     return max(FEWEST, BLOCK_BYTES // (numbers * side.images.element_size()))
 
 
-def _readout(first: _Side, second: _Side, law: _Law, same: bool = False) -> Tensor:
+def _readout(
+    first: _Side, second: _Side, law: _Law, same: bool = False
+) -> Float[Tensor, "2 pairs"]:
     """Average E relu relu and Theta E relu' relu' over pairs of positions, for B pairs of images.
 
     The result is (2, B). With ``same``, both images of each pair are the same, and cosines at
@@ -268,7 +275,9 @@ def _readout(first: _Side, second: _Side, law: _Law, same: bool = False) -> Tens
     return total.cpu() / (positions**2 if law.average else positions)
 
 
-def _recursion(first: _Side, second: _Side, law: _Law, same: bool) -> tuple[Tensor, Tensor]:
+def _recursion(
+    first: _Side, second: _Side, law: _Law, same: bool
+) -> tuple[Float[Tensor, "rows columns others pairs"], Float[Tensor, "rows columns others pairs"]]:
     """Run the recursion over the convolutions for one vertical offset.
 
     Return E relu relu and Theta E relu' relu', both (rows, columns, columns or 1, B).
@@ -291,12 +300,14 @@ def _recursion(first: _Side, second: _Side, law: _Law, same: bool) -> tuple[Tens
     return products, below
 
 
-def _equal_positions(z: Tensor) -> Tensor:
+def _equal_positions(z: Float[Tensor, "rows columns others pairs"]) -> Tensor:
     """Return the entries of (rows, columns, columns or 1, B) at which both columns are equal."""
     return z if z.shape[2] == 1 else z.diagonal(dim1=1, dim2=2)
 
 
-def _relu(q: Tensor, deviations: Tensor) -> tuple[Tensor, Tensor]:
+def _relu(
+    q: Float[Tensor, "*shape"], deviations: Float[Tensor, "*shape"]
+) -> tuple[Float[Tensor, "*shape"], Float[Tensor, "*shape"]]:
     """Compute `activations.relu_means` with few passes over memory; overwrites both arguments.
 
     The angle and the root are computed from the same rounded cosine, so its error cancels between
@@ -310,7 +321,9 @@ def _relu(q: Tensor, deviations: Tensor) -> tuple[Tensor, Tensor]:
     return products, angle.mul_(0.5 / pi)
 
 
-def box_sum(z: Tensor) -> Tensor:
+def box_sum(
+    z: Float[Tensor, "rows columns others pairs"],
+) -> Float[Tensor, "rows columns others pairs"]:
     """Sum (rows, columns, columns or 1, B) over 3×3 neighbours, with zeros around the image.
 
     The sums over rows and over columns are taken one after the other. If there are two axes of
@@ -333,8 +346,11 @@ def _shortened(z: Tensor, axes: tuple[int, ...], start: int) -> Tensor:
 
 
 def _dense(
-    covariance: np.ndarray, tangent: np.ndarray, diagonals: list[np.ndarray], law: _Law
-) -> np.ndarray:
+    covariance: Float[np.ndarray, "N M"],
+    tangent: Float[np.ndarray, "N M"],
+    diagonals: list[Float[np.ndarray, "2 _"]],
+    law: _Law,
+) -> Float[np.ndarray, "N M"]:
     """Compute the kernel of the output, (N, N'), from the kernels of the convolutional part.
 
     ``diagonals`` holds both kernels of each image with itself, (2, N), of rows and columns. It has

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from finitewidth.common.shapes import Float
+
 # kurtosis E[w^4] / E[w^2]^2 of a weight
 SIGNED = 1.0
 GAUSSIAN = 3.0
@@ -21,11 +23,11 @@ GAUSSIAN = 3.0
 class KernelMoments(NamedTuple):
     """Mean and variance of every entry of K^v, (..., S, S)."""
 
-    mean: np.ndarray
-    variance: np.ndarray
+    mean: Float[np.ndarray, "*R S S"]
+    variance: Float[np.ndarray, "*R S S"]
 
 
-def unit_counts(both: Any, first: Any, second: Any) -> np.ndarray:
+def unit_counts(both: Any, first: Any, second: Any) -> Float[np.ndarray, "layers 3 *pairs"]:
     """Return numbers of open units on which the first two moments of the kernel depend.
 
     In a hidden layer, a = ``both`` units are open for both inputs, s = ``first`` for the first
@@ -39,7 +41,7 @@ def unit_counts(both: Any, first: Any, second: Any) -> np.ndarray:
     return np.stack([a, a * (a - 1), s * s_prime - a], axis=1)
 
 
-def gate_counts(gates: Sequence[Any]) -> np.ndarray:
+def gate_counts(gates: Sequence[Any]) -> Float[np.ndarray, "layers 3 *R S S"]:
     """Return `unit_counts` of all pairs of S inputs, (L-1, 3, ..., S, S), from hard gates.
 
     There is one array (..., S, width) of zeros and ones per hidden layer.
@@ -51,7 +53,7 @@ def gate_counts(gates: Sequence[Any]) -> np.ndarray:
 
 
 def value_kernel_moments(
-    x: Any, counts: np.ndarray, sigma2: float, *, kurtosis: float = SIGNED
+    x: Any, counts: Float[np.ndarray, "layers 3 *pairs"], sigma2: float, *, kurtosis: float = SIGNED
 ) -> KernelMoments:
     """Compute the mean and the variance of K^v of a network with one output.
 
@@ -108,7 +110,7 @@ def ideal_overlap(depth: int, mu: float) -> float:
     return mu ** (depth - 1)
 
 
-def ideal_eigenvalues(samples: int, depth: int, mu: float) -> np.ndarray:
+def ideal_eigenvalues(samples: int, depth: int, mu: float) -> Float[np.ndarray, "samples"]:
     """Return the n eigenvalues of E[K_0]/d in ascending order.
 
     The first n - 1 are 1 - mu^(d-1). The last is 1 + (n-1) mu^(d-1).
@@ -119,7 +121,7 @@ def ideal_eigenvalues(samples: int, depth: int, mu: float) -> np.ndarray:
     return values
 
 
-def _input_invariants(x: np.ndarray) -> np.ndarray:
+def _input_invariants(x: Float[np.ndarray, "S n0"]) -> Float[np.ndarray, "4 S S"]:
     """Return the invariants of M = x x'^T for all pairs of inputs, (4, S, S).
 
     They are (tr M)^2, tr M M^T, tr M^2 and sum_j M_jj^2.
@@ -131,8 +133,11 @@ def _input_invariants(x: np.ndarray) -> np.ndarray:
 
 
 def _through(
-    invariants: np.ndarray, layer: np.ndarray, sigma2: float, kurtosis: float
-) -> np.ndarray:
+    invariants: Float[np.ndarray, "4 *below"],
+    layer: Float[np.ndarray, "3 *pairs"],
+    sigma2: float,
+    kurtosis: float,
+) -> Float[np.ndarray, "4 *above"]:
     """Return the mean invariants of G W M W^T G' from those of M.
 
     They are ordered as in `_input_invariants`, and ``layer`` as in `unit_counts`.

@@ -18,6 +18,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from finitewidth.common.shapes import Float, Int, Num, Shaped
+
 # logits_trace: the sum of the kernels of all outputs.
 # true_class_logit: for each input, the output that ``labels`` names.
 # softmax_sum: the sum of the softmax outputs, which the authors' published code differentiates. It
@@ -42,24 +44,31 @@ class Gating:
     eps: float = 0.0
     hidden: Literal["hard", "soft"] = "hard"
 
-    def gates(self, q: Tensor) -> Tensor:
+    def gates(self, q: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
         """Return G(q)."""
         if self.beta is None:
             return (q > 0).to(q.dtype)
         return (1 + self.eps) * torch.sigmoid(self.beta * q)
 
-    def gate_slopes(self, q: Tensor) -> Tensor:
+    def gate_slopes(self, q: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
         """Return G'(q), which is 0 for hard gates."""
         if self.beta is None:
             return torch.zeros_like(q)
         sigmoid = torch.sigmoid(self.beta * q)
         return (1 + self.eps) * self.beta * sigmoid * (1 - sigmoid)
 
-    def units(self, q: Tensor, gates: Tensor) -> Tensor:
+    def units(
+        self, q: Float[Tensor, "*shape"], gates: Float[Tensor, "*shape"]
+    ) -> Float[Tensor, "*shape"]:
         """Return the hidden units, from q and G(q)."""
         return torch.relu(q) if self.hidden == "hard" else q * gates
 
-    def unit_slopes(self, q: Tensor, gates: Tensor, gate_slopes: Tensor) -> Tensor:
+    def unit_slopes(
+        self,
+        q: Float[Tensor, "*shape"],
+        gates: Float[Tensor, "*shape"],
+        gate_slopes: Float[Tensor, "*shape"],
+    ) -> Float[Tensor, "*shape"]:
         """Return the derivatives of the hidden units by q, from G(q) and G'(q)."""
         if self.hidden == "hard":
             return (q > 0).to(q.dtype)
@@ -69,14 +78,19 @@ class Gating:
 HARD = Gating()
 
 
-def relu_gates(weights: Sequence[Tensor], biases: Biases, x: Tensor) -> list[Tensor]:
+def relu_gates(
+    weights: Sequence[Float[Tensor, "... _ _"]], biases: Biases, x: Num[Tensor, "... S n0"]
+) -> list[Float[Tensor, "... S _"]]:
     """Return the gates 1{q > 0} of a ReLU network (NPF Table 1) in the dtype of ``weights``."""
     return feature_gates(x, weights[:-1], biases and biases[:-1])
 
 
 def feature_gates(
-    x: Tensor, weights: Sequence[Tensor], biases: Biases, gating: Gating = HARD
-) -> list[Tensor]:
+    x: Num[Tensor, "... S n0"],
+    weights: Sequence[Float[Tensor, "... _ _"]],
+    biases: Biases,
+    gating: Gating = HARD,
+) -> list[Float[Tensor, "... S _"]]:
     """Return the gates that a feature network computes (NPF section 4, Figure 2).
 
     They have the dtype of ``weights``.
@@ -86,16 +100,16 @@ def feature_gates(
 
 
 def value_kernel(
-    x: Tensor,
-    weights: Sequence[Tensor],
+    x: Num[Tensor, "... S n0"],
+    weights: Sequence[Float[Tensor, "... _ _"]],
     biases: Biases,
-    gates: Sequence[Tensor],
+    gates: Sequence[Shaped[Tensor, "... S _"]],
     *,
     with_biases: bool,
     output: Output = "logits_trace",
-    labels: Tensor | None = None,
+    labels: Int[Tensor, "... S"] | None = None,
     dtype: torch.dtype = torch.float64,
-) -> Tensor:
+) -> Float[Tensor, "... S S"]:
     """Compute K^v(s, s') = <grad y(s), grad y(s')> over the value weights, with external gates.
 
     K^v = sum_l <delta^l, delta'^l> (<z^{l-1}, z'^{l-1}> [+ 1]), where delta^l is the derivative of
@@ -123,15 +137,15 @@ def value_kernel(
 
 
 def feature_kernel(
-    x: Tensor,
+    x: Num[Tensor, "... S n0"],
     features: Layers,
     values: Layers,
     gating: Gating,
     *,
     with_biases: bool,
     output: Output = "logits_trace",
-    labels: Tensor | None = None,
-) -> Tensor:
+    labels: Int[Tensor, "... S"] | None = None,
+) -> Float[Tensor, "... S S"]:
     """Compute K^f(s, s') = <grad y(s), grad y(s')> over the feature weights.
 
     K^f = sum_l <e^l, e'^l> (<z_f^{l-1}, z_f'^{l-1}> [+ 1]), where e^l is the derivative of the
@@ -167,16 +181,16 @@ def feature_kernel(
 
 
 def soft_relu_ntk(
-    x: Tensor,
-    weights: Sequence[Tensor],
+    x: Num[Tensor, "... S n0"],
+    weights: Sequence[Float[Tensor, "... _ _"]],
     biases: Biases,
     *,
     beta: float | None,
     eps: float = 0.0,
     with_biases: bool,
     output: Output = "logits_trace",
-    labels: Tensor | None = None,
-) -> Tensor:
+    labels: Int[Tensor, "... S"] | None = None,
+) -> Float[Tensor, "... S S"]:
     """Compute the neural tangent kernel of a soft-ReLU network (DGN Table 3).
 
     The hidden units are q·G(q). The gates depend on the same weights, so the derivative of a hidden
@@ -198,8 +212,13 @@ def soft_relu_ntk(
 
 
 def _value_pass(
-    x: Tensor, weights: Sequence[Tensor], biases: Biases, gates: Sequence[Tensor]
-) -> tuple[list[Tensor], list[Tensor], Tensor]:
+    x: Float[Tensor, "... S n0"],
+    weights: Sequence[Tensor],
+    biases: Biases,
+    gates: Sequence[Float[Tensor, "... S _"]],
+) -> tuple[
+    list[Float[Tensor, "... S _"]], list[Float[Tensor, "... S _"]], Float[Tensor, "... S K"]
+]:
     """Return layer inputs z^0 .. z^{L-1}, pre-activations q^1 .. q^{L-1} and outputs."""
     inputs = [x]
     preactivations = []
@@ -212,8 +231,10 @@ def _value_pass(
 
 
 def _feature_pass(
-    x: Tensor, weights: Sequence[Tensor], biases: Biases, gating: Gating
-) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+    x: Float[Tensor, "... S n0"], weights: Sequence[Tensor], biases: Biases, gating: Gating
+) -> tuple[
+    list[Float[Tensor, "... S _"]], list[Float[Tensor, "... S _"]], list[Float[Tensor, "... S _"]]
+]:
     """Return layer inputs z_f^0 .. z_f^{L-2}, pre-activations q_f^1 .. q_f^{L-1} and gates."""
     inputs = []
     preactivations = []
@@ -229,7 +250,9 @@ def _feature_pass(
     return inputs, preactivations, gates
 
 
-def _affine(z: Tensor, weights: Sequence[Tensor], biases: Biases, layer: int) -> Tensor:
+def _affine(
+    z: Float[Tensor, "... S fan_in"], weights: Sequence[Tensor], biases: Biases, layer: int
+) -> Float[Tensor, "... S fan_out"]:
     """Return z W + b of a layer, (..., S, fan_out)."""
     product = z @ weights[layer]
     return product if biases is None else product + biases[layer][..., None, :]
@@ -246,8 +269,10 @@ def _doubled(layers: Layers) -> Layers:
 
 
 def _layer_sum(
-    signals: Iterable[Sequence[Tensor]], inputs: Sequence[Tensor], with_biases: bool
-) -> Tensor:
+    signals: Iterable[Sequence[Tensor]],
+    inputs: Sequence[Float[Tensor, "... S _"]],
+    with_biases: bool,
+) -> Float[Tensor, "... S S"]:
     """Sum <signal, signal'> (<z, z'> [+ 1]) over outputs and layers.
 
     Each of the signals begins with the output layer, ``inputs`` with the first layer.
@@ -260,7 +285,11 @@ def _layer_sum(
     return kernel
 
 
-def _value_signals(covector: Tensor, W: Sequence[Tensor], gates: Sequence[Tensor]) -> list[Tensor]:
+def _value_signals(
+    covector: Float[Tensor, "... S K"],
+    W: Sequence[Tensor],
+    gates: Sequence[Float[Tensor, "... S _"]],
+) -> list[Float[Tensor, "... S _"]]:
     """Return the derivatives delta^L .. delta^1 of the output by q_v, output layer first."""
     signals = [covector]
     for weight, gate in zip(W[:0:-1], gates[::-1], strict=True):
@@ -269,13 +298,13 @@ def _value_signals(covector: Tensor, W: Sequence[Tensor], gates: Sequence[Tensor
 
 
 def _feature_signals(
-    covector: Tensor,
+    covector: Float[Tensor, "... S K"],
     W: Sequence[Tensor],
     V: Sequence[Tensor],
-    gates: Sequence[Tensor],
-    to_feature: Sequence[Tensor],
-    through: Sequence[Tensor],
-) -> list[Tensor]:
+    gates: Sequence[Float[Tensor, "... S _"]],
+    to_feature: Sequence[Float[Tensor, "... S _"]],
+    through: Sequence[Float[Tensor, "... S _"]],
+) -> list[Float[Tensor, "... S _"]]:
     """Return the derivatives e^{L-1} .. e^1 of the output by q_f, last hidden layer first.
 
     ``to_feature`` is q_v^l G'(q_f^l) and ``through`` z_f'(q_f^l), one tensor per layer.
@@ -292,7 +321,9 @@ def _feature_signals(
     return signals
 
 
-def _covectors(logits: Tensor, output: str, labels: Tensor | None) -> Iterator[Tensor]:
+def _covectors(
+    logits: Float[Tensor, "... S K"], output: str, labels: Int[Tensor, "... S"] | None
+) -> Iterator[Float[Tensor, "... S K"]]:
     """Yield the derivatives of the chosen outputs by the logits, one (..., S, K) per output."""
     classes = logits.shape[-1]
     if output == "logits_trace":
@@ -307,5 +338,5 @@ def _covectors(logits: Tensor, output: str, labels: Tensor | None) -> Iterator[T
         yield probabilities * (1 - probabilities.sum(-1, keepdim=True))
 
 
-def _gram(z: Tensor) -> Tensor:
+def _gram(z: Float[Tensor, "... S n"]) -> Float[Tensor, "... S S"]:
     return z @ z.mT

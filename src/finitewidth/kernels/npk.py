@@ -13,6 +13,7 @@ from torch import Tensor
 
 from finitewidth.common.arrays import as_tensor
 from finitewidth.common.errors import ConfigError, FinitewidthError
+from finitewidth.common.shapes import Bool, Float, Shaped
 from finitewidth.kernels.shapes import check_replicas
 
 
@@ -29,12 +30,12 @@ class NuValue(NamedTuple):
         ridge: the number that was added to the diagonal of Ĥ.
     """
 
-    nu: Tensor
-    condition_number: Tensor
+    nu: Float[Tensor, "*R"]
+    condition_number: Float[Tensor, "*R"]
     ridge: float
 
 
-def overlap(gates: Sequence[Tensor | ArrayLike]) -> Tensor:
+def overlap(gates: Sequence[Tensor | ArrayLike]) -> Float[Tensor, "*R S S"]:
     """Return Lambda(s, s') = prod_l sum_i G_s(i,l) G_s'(i,l) (NPF Definition C.2).
 
     For hard gates, entries below 2⁵³ are exact.
@@ -72,7 +73,7 @@ def npk(
     x: Tensor | ArrayLike,
     gates: Sequence[Tensor | ArrayLike],
     normalise: Literal["none", "trace"] = "none",
-) -> Tensor:
+) -> Float[Tensor, "*R S S"]:
     """Compute the neural path kernel H = Sigma ⊙ Lambda (NPF Lemma 2.1).
 
     Args:
@@ -160,12 +161,12 @@ def nu(y: Tensor | ArrayLike, H: Tensor | ArrayLike, ridge: float = 0.0) -> NuVa
     return NuValue((labels * solution).sum(-1), largest / smallest, ridge)
 
 
-def _shared_units(gates: Sequence[Tensor | ArrayLike]) -> list[Tensor]:
+def _shared_units(gates: Sequence[Tensor | ArrayLike]) -> list[Float[Tensor, "... S S"]]:
     """Return tau_l(s, s') = sum_i G_s(i,l) G_s'(i,l) for each layer l (NPF Definition C.2)."""
     return [gate.double() @ gate.double().mT for gate in _checked(gates)]
 
 
-def _checked(gates: Sequence[Tensor | ArrayLike]) -> list[Tensor]:
+def _checked(gates: Sequence[Tensor | ArrayLike]) -> list[Shaped[Tensor, "... S _"]]:
     """Return gates as tensors; refuse negative ones, and shapes that do not match."""
     tensors = [as_tensor(gate, f"gates[{layer}]") for layer, gate in enumerate(gates)]
     if not tensors:
@@ -184,13 +185,13 @@ def _checked(gates: Sequence[Tensor | ArrayLike]) -> list[Tensor]:
     return tensors
 
 
-def _over_largest(counts: Tensor) -> Tensor:
+def _over_largest(counts: Float[Tensor, "*R S S"]) -> Float[Tensor, "*R S S"]:
     """Return counts (..., S, S) over the largest of them; they stay 0 if all are 0."""
     largest = counts.amax((-2, -1), keepdim=True)
     return counts / torch.where(largest > 0, largest, 1.0)
 
 
-def _input_gram(x: Tensor, gates: Sequence[Tensor]) -> Tensor:
+def _input_gram(x: Tensor, gates: Sequence[Tensor]) -> Float[Tensor, "... S S"]:
     """Return Sigma, the Gram matrix of the inputs, (..., S, S)."""
     samples = gates[0].shape[-2]
     if x.dim() < 2 or x.shape[-2] != samples:
@@ -202,7 +203,7 @@ def _input_gram(x: Tensor, gates: Sequence[Tensor]) -> Tensor:
     return x.double() @ x.double().mT
 
 
-def trace(kernels: Tensor) -> Tensor:
+def trace(kernels: Float[Tensor, "*R S S"]) -> Float[Tensor, "*R"]:
     """Return the traces, (...,), of kernels (..., S, S)."""
     return kernels.diagonal(dim1=-2, dim2=-1).sum(-1)
 
@@ -228,7 +229,12 @@ def _check_kernel(labels: Tensor, kernels: Tensor, ridge: float) -> None:
         )
 
 
-def _explain_singular(singular: Tensor, smallest: Tensor, largest: Tensor, size: int) -> str:
+def _explain_singular(
+    singular: Bool[Tensor, "*R"],
+    smallest: Float[Tensor, "*R"],
+    largest: Float[Tensor, "*R"],
+    size: int,
+) -> str:
     """Return the message for kernels of which some are singular."""
     worst = float((smallest / largest).min())
     subject = "H"

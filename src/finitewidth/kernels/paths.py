@@ -10,8 +10,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from finitewidth.common.shapes import Float, Int, Num, Shaped
 
-def enumerate_paths(sizes: Sequence[int], output: int = 0) -> Tensor:
+
+def enumerate_paths(sizes: Sequence[int], output: int = 0) -> Int[Tensor, "P layers"]:
     """List all paths to one output unit in lexicographic order.
 
     ``sizes`` are the units per layer, (n0, w_1, .., w_{L-1}, n_out). The result is (P, L+1)
@@ -23,7 +25,9 @@ def enumerate_paths(sizes: Sequence[int], output: int = 0) -> Tensor:
     return torch.stack([grid.flatten() for grid in grids], dim=-1)
 
 
-def path_activity(gates: Sequence[Tensor], paths: Tensor) -> Tensor:
+def path_activity(
+    gates: Sequence[Shaped[Tensor, "... S _"]], paths: Int[Tensor, "P layers"]
+) -> Float[Tensor, "... S P"]:
     """Compute the activity A(x, p), the product of the gates along path p (NPF Definition 2.1 i).
 
     It is (..., S, P) in float64; 0 or 1 for hard gates.
@@ -34,7 +38,11 @@ def path_activity(gates: Sequence[Tensor], paths: Tensor) -> Tensor:
     return activity
 
 
-def path_features(x: Tensor, gates: Sequence[Tensor], paths: Tensor) -> Tensor:
+def path_features(
+    x: Num[Tensor, "... S n0"],
+    gates: Sequence[Shaped[Tensor, "... S _"]],
+    paths: Int[Tensor, "P layers"],
+) -> Float[Tensor, "... S P"]:
     """Compute the neural path features phi (NPF Definition 2.1 ii), (..., S, P) in float64.
 
     The feature of a path is the input at its start times its activity. This is the transpose of the
@@ -43,7 +51,9 @@ def path_features(x: Tensor, gates: Sequence[Tensor], paths: Tensor) -> Tensor:
     return x.double()[..., paths[:, 0]] * path_activity(gates, paths)
 
 
-def path_values(weights: Sequence[Tensor], paths: Tensor) -> Tensor:
+def path_values(
+    weights: Sequence[Float[Tensor, "... _ _"]], paths: Int[Tensor, "P layers"]
+) -> Float[Tensor, "... P"]:
     """Compute the neural path values v, (..., P), the product of the weights along each path.
 
     Source: NPF Definition 2.1 iii. The result is differentiable by the weights.
@@ -55,8 +65,11 @@ def path_values(weights: Sequence[Tensor], paths: Tensor) -> Tensor:
 
 
 def path_output(
-    x: Tensor, weights: Sequence[Tensor], gates: Sequence[Tensor], output: int = 0
-) -> Tensor:
+    x: Num[Tensor, "... S n0"],
+    weights: Sequence[Float[Tensor, "... _ _"]],
+    gates: Sequence[Shaped[Tensor, "... S _"]],
+    output: int = 0,
+) -> Float[Tensor, "... S"]:
     """Compute one output unit as <phi, v>, the sum over its paths, (..., S) in float64.
 
     Source: NPF equation 1 and Proposition 2.1.

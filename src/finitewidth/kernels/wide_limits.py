@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from finitewidth.common.shapes import Float, Num
 from finitewidth.kernels.ntk_init.infinite_width import infinite_width_of_gram
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.networks.random_gated import every_signed_network
@@ -27,13 +28,13 @@ class WideLimits:
             a value network that is independent of its gates (npf Theorem 5.1).
     """
 
-    tangent: np.ndarray
-    halved: np.ndarray
-    path: np.ndarray
+    tangent: Float[np.ndarray, "S S"]
+    halved: Float[np.ndarray, "S S"]
+    path: Float[np.ndarray, "S S"]
 
 
 def wide_limits(
-    x: np.ndarray, depth: int, weights: Literal["gaussian", "signed"] = "gaussian"
+    x: Num[np.ndarray, "S n0"], depth: int, weights: Literal["gaussian", "signed"] = "gaussian"
 ) -> WideLimits:
     """Compute the limits for one depth.
 
@@ -67,7 +68,9 @@ def wide_limits(
     )
 
 
-def _layers(gram: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+def _layers(
+    gram: Num[np.ndarray, "S S"], depth: int
+) -> tuple[Float[np.ndarray, "layers S S"], Float[np.ndarray, "layers S S"]]:
     """Return Sigma^(l) and p^l for l = 1..depth and Gaussian weights, each (depth, S, S)."""
     # the recursion divides <x, x'> by n_0; with n_0 = 1 layer 1 has the scale of the paper
     init = Initialisation(widths=(1,) * depth, sigma_w2=2.0)
@@ -76,7 +79,9 @@ def _layers(gram: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
     return field.scaled_qhat * growth, field.sign_p * np.exp(field.log_p)
 
 
-def _first_of_signs(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _first_of_signs(
+    x: Num[np.ndarray, "S n0"],
+) -> tuple[Float[np.ndarray, "S S"], Float[np.ndarray, "S S"]]:
     """Return Sigma^(2) and hat Sigma^(2) for weights ±sigma, each (S, S).
 
     With q = <signs, x> they are 2 E[chi(q) chi(q')] and 2 E[1{q > 0} 1{q' > 0}].

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from finitewidth.common.shapes import Float
 from finitewidth.kernels.ntk_init.initialisation import refuse
 
 if TYPE_CHECKING:  # closed forms do not need torch, whose import takes longer than most of them
@@ -84,7 +85,9 @@ def activation_of(activation: ActivationLike) -> Activation:
     return Activation(f"{name} (callable)", activation, slope)
 
 
-def mean_products(activation: Activation, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def mean_products(
+    activation: Activation, q: Float[np.ndarray, "S S"]
+) -> tuple[Float[np.ndarray, "S S"], Float[np.ndarray, "S S"]]:
     """Return E phi(u_s) phi(u_r) and E phi'(u_s) phi'(u_r) for u ~ N(0, q), q and both (S, S)."""
     variances = np.diagonal(q)
     if activation.name == "relu":
@@ -99,7 +102,9 @@ def mean_products(activation: Activation, q: np.ndarray) -> tuple[np.ndarray, np
     return _quadrature(activation, q)
 
 
-def relu_means(q: np.ndarray, deviations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def relu_means(
+    q: Float[np.ndarray, "*shape"], deviations: Float[np.ndarray, "*shape"]
+) -> tuple[Float[np.ndarray, "*shape"], Float[np.ndarray, "*shape"]]:
     """Return E relu(u) relu(v) and E relu'(u) relu'(v) for centred Gaussian u and v.
 
     They are the arc-cosine kernels of orders 1 and 0 (``trust`` E.1, with a^2 instead of a), for
@@ -111,7 +116,7 @@ def relu_means(q: np.ndarray, deviations: np.ndarray) -> tuple[np.ndarray, np.nd
     return products, angle / (2 * np.pi)
 
 
-def nodes(q: float) -> tuple[np.ndarray, np.ndarray]:
+def nodes(q: float) -> tuple[Float[np.ndarray, "nodes"], Float[np.ndarray, "nodes"]]:
     """Return nodes and weights of the trapezoidal rule for means of functions of sqrt(q) z.
 
     z is standard normal. The error of the rule is of order exp(-2 pi d / h), where h is the step
@@ -124,7 +129,7 @@ def nodes(q: float) -> tuple[np.ndarray, np.ndarray]:
     return z, weights / weights.sum()
 
 
-def _on(function: TensorMap, values: np.ndarray) -> np.ndarray:
+def _on(function: TensorMap, values: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
     """Apply a function of tensors to an array."""
     import torch
 
@@ -145,7 +150,9 @@ def mean_squares(activation: Activation, q: float) -> tuple[float, float]:
     return float(weights @ (value * value)), float(weights @ (slope * slope))
 
 
-def _quadrature(activation: Activation, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _quadrature(
+    activation: Activation, q: Float[np.ndarray, "S S"]
+) -> tuple[Float[np.ndarray, "S S"], Float[np.ndarray, "S S"]]:
     """Compute `mean_products` by the trapezoidal rule, in two dimensions for different inputs."""
     products = np.empty_like(q)
     slopes = np.empty_like(q)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from finitewidth.common.shapes import Float
 from finitewidth.kernels.ntk_init import streams
 from finitewidth.kernels.ntk_init.activations import ActivationLike, activation_of
 from finitewidth.kernels.ntk_init.draws import NtkDraws
@@ -23,7 +24,7 @@ Tensors = Sequence[torch.Tensor]
 
 def drawn_network(
     init: Initialisation, normals: Normals
-) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+) -> tuple[list[Float[torch.Tensor, "draws _ _"]], list[Float[torch.Tensor, "draws _"]]]:
     """Draw weights (draws, n_l, n_(l-1)) and biases (draws, n_l), one tensor per layer each."""
     weights = []
     biases = []
@@ -37,14 +38,16 @@ def drawn_network(
 
 
 def tangent_kernel(
-    weights: Tensors,
-    biases: Tensors,
-    inputs: torch.Tensor,
+    weights: Sequence[Float[torch.Tensor, "... _ _"]],
+    biases: Sequence[Float[torch.Tensor, "... _"]],
+    inputs: Float[torch.Tensor, "... S n0"],
     *,
     activation: ActivationLike,
     weight_gains: Sequence[float] | np.ndarray | None = None,
     bias_gain: float = 1.0,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[
+    Float[torch.Tensor, "*R SC SC"], Float[torch.Tensor, "*R SC SC"], Float[torch.Tensor, "*R S C"]
+]:
     """Compute the S C x S C kernel of given networks in closed form, without Jacobians.
 
     Theta = sum_l <delta^l_s, delta^l_r> (gain_l <x^(l-1)_s, x^(l-1)_r> + bias gain), from

@@ -12,6 +12,7 @@ from itertools import product
 
 import numpy as np
 
+from finitewidth.common.shapes import Bool, Float, Num
 from finitewidth.kernels.ntk_init import streams
 from finitewidth.kernels.ntk_init.draws import Growth, NtkDraws, growth_of
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
@@ -106,11 +107,15 @@ def _shared_numbers(
 def _errors(
     init: Initialisation,
     growths: Sequence[Growth],
-    norms: Sequence[np.ndarray],
-    alive: Sequence[np.ndarray],
-    noise: Sequence[np.ndarray],
+    norms: Sequence[Num[np.ndarray, "block"]],
+    alive: Sequence[Bool[np.ndarray, "block"]],
+    noise: Sequence[Float[np.ndarray, "block"]],
     normals: Sequence[np.ndarray],
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[
+    Float[np.ndarray, "depths block"],
+    Float[np.ndarray, "depths block"],
+    Float[np.ndarray, "depths block"],
+]:
     """Run the backward pass of `scalar_chain` for several depths, in descending order.
 
     With ``norms`` |x^l|^2 over the growth, (block,) per layer, it returns Theta_W and Theta_b,

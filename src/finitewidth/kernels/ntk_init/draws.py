@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.common.shapes import Float
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, refuse
 
 LOG_MAX = float(np.log(np.finfo(np.float64).max))
@@ -73,7 +74,9 @@ def growth_of(init: Initialisation, relu: bool, depth: int | None = None) -> Gro
     return Growth(depth, layer, max(1.0, a), init.sigma_b2)
 
 
-def grown(name: str, scaled: np.ndarray, log_growth: Any, depth: int, remedy: str) -> np.ndarray:
+def grown(
+    name: str, scaled: Float[np.ndarray, "*shape"], log_growth: Any, depth: int, remedy: str
+) -> Float[np.ndarray, "*shape"]:
     """Return numbers times exp(log_growth); refuse those that overflow float64."""
     with np.errstate(divide="ignore"):
         largest = float(np.max(np.log(np.abs(scaled)) + log_growth))
@@ -102,25 +105,31 @@ class NtkDraws:
         depth: L, used in error messages.
     """
 
-    scaled_theta_w: np.ndarray
-    scaled_theta_b: np.ndarray
-    scaled_output: np.ndarray
+    scaled_theta_w: Float[np.ndarray, "draws *kernel"]
+    scaled_theta_b: Float[np.ndarray, "draws *kernel"]
+    scaled_output: Float[np.ndarray, "draws *outputs"]
     log_growth: float
     depth: int
 
     @property
-    def scaled_theta(self) -> np.ndarray:
+    def scaled_theta(self) -> Float[np.ndarray, "draws *kernel"]:
         """Theta / exp(log_growth)."""
         return self.scaled_theta_w + self.scaled_theta_b
 
     @property
-    def theta(self) -> np.ndarray:
+    def theta(self) -> Float[np.ndarray, "draws *kernel"]:
         """Theta = Theta_W + Theta_b. Raises ConfigError if it overflows float64."""
         remedy = "use a smaller depth or sigma_w2, or ntk_moments, whose results are logarithms"
         return grown("theta", self.scaled_theta, self.log_growth, self.depth, remedy)
 
     @property
-    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def arrays(
+        self,
+    ) -> tuple[
+        Float[np.ndarray, "draws *kernel"],
+        Float[np.ndarray, "draws *kernel"],
+        Float[np.ndarray, "draws *outputs"],
+    ]:
         """The two parts of the kernel and the output, as they are stored."""
         return self.scaled_theta_w, self.scaled_theta_b, self.scaled_output
 

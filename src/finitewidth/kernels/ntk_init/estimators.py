@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.common.shapes import Float
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_count
 
 Statistic = Callable[[np.ndarray], np.ndarray]
@@ -18,7 +19,7 @@ LEAST = 3
 BOOTSTRAP_NUMBERS = 2**21
 
 
-def checked_sample(theta: Any, least: int = 2) -> np.ndarray:
+def checked_sample(theta: Any, least: int = 2) -> Float[np.ndarray, "draws"]:
     """Return draws as a float64 vector divided by its largest absolute value.
 
     The division does not change ratios of moments. Refuse what is no vector of at least ``least``
@@ -38,7 +39,7 @@ def checked_sample(theta: Any, least: int = 2) -> np.ndarray:
     return sample / np.abs(sample).max()
 
 
-def naive(theta: np.ndarray) -> np.ndarray:
+def naive(theta: Float[np.ndarray, "*samples draws"]) -> np.ndarray:
     """Return the mean of the squares over the squared mean, along the last axis.
 
     It is biased downwards if the law has heavy tails.
@@ -46,7 +47,7 @@ def naive(theta: np.ndarray) -> np.ndarray:
     return (theta * theta).mean(axis=-1) / theta.mean(axis=-1) ** 2
 
 
-def leave_one_out(theta: np.ndarray) -> np.ndarray:
+def leave_one_out(theta: Float[np.ndarray, "*samples draws"]) -> np.ndarray:
     """Return the paper's estimator (``beyond`` C.3) with the prefactor 1/N, along the last axis.
 
     Each theta_i^2 is divided by an estimate of E[Theta]^2 from the other draws,
@@ -62,13 +63,13 @@ def leave_one_out(theta: np.ndarray) -> np.ndarray:
     return (square / others).mean(axis=-1)
 
 
-def printed_leave_one_out(theta: np.ndarray) -> np.ndarray:
+def printed_leave_one_out(theta: Float[np.ndarray, "*samples draws"]) -> np.ndarray:
     """Return `leave_one_out` with the printed prefactor 1/(N-2)."""
     count = theta.shape[-1]
     return leave_one_out(theta) * count / (count - 2)
 
 
-def bias_corrected(theta: np.ndarray) -> np.ndarray:
+def bias_corrected(theta: Float[np.ndarray, "*samples draws"]) -> np.ndarray:
     """Return the naive ratio minus its bias of order 1/N, along the last axis.
 
     With m_k = E[Theta^k] / E[Theta]^k, a Taylor expansion gives E[naive] =

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from finitewidth.common.shapes import Float
 from finitewidth.kernels.ntk_init.activations import ActivationLike, activation_of, mean_products
 from finitewidth.kernels.ntk_init.draws import grown, growth_of
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_inputs, refuse
@@ -33,18 +34,18 @@ class MeanField:
     """
 
     init: Initialisation
-    log_signal: np.ndarray
-    scaled_q: np.ndarray
-    scaled_qhat: np.ndarray
-    log_p: np.ndarray
-    sign_p: np.ndarray
+    log_signal: Float[np.ndarray, "L"]
+    scaled_q: Float[np.ndarray, "L S S"]
+    scaled_qhat: Float[np.ndarray, "L S S"]
+    log_p: Float[np.ndarray, "L S S"]
+    sign_p: Float[np.ndarray, "L S S"]
 
     @property
-    def nngp(self) -> np.ndarray:
+    def nngp(self) -> Float[np.ndarray, "S S"]:
         """Covariance of the outputs, q^L, (S, S). Raises ConfigError if it overflows float64."""
         return self._grown("nngp", self.scaled_q[-1], float(self.log_signal[-1]))
 
-    def kernel_parts(self) -> tuple[np.ndarray, np.ndarray, float]:
+    def kernel_parts(self) -> tuple[Float[np.ndarray, "S S"], Float[np.ndarray, "S S"], float]:
         """Return Theta_W and Theta_b, (S, S), divided by a factor, and its logarithm.
 
         To leading order in the widths, Theta_W = sum_l gain_l n_(l-1) qhat^(l-1) p^l and
@@ -60,13 +61,13 @@ class MeanField:
         return theta_w, theta_b, top
 
     @property
-    def ntk(self) -> np.ndarray:
+    def ntk(self) -> Float[np.ndarray, "S S"]:
         """Theta = Theta_W + Theta_b, (S, S). Raises ConfigError if it overflows float64."""
         theta_w, theta_b, top = self.kernel_parts()
         return self._grown("ntk", theta_w + theta_b, top)
 
     @property
-    def log_kappa(self) -> tuple[np.ndarray, np.ndarray]:
+    def log_kappa(self) -> tuple[Float[np.ndarray, "S S"], Float[np.ndarray, "S S"]]:
         """Sign of kappa and log |kappa|, each (S, S), with kappa_sr = sum_l qhat^(l-1)_sr p^l_sr.
 
         The diagonal is kappa_1 and the other entries are kappa_2 (``trust``, Lemma 5.2, for equal
@@ -79,12 +80,14 @@ class MeanField:
             return np.sign(kappa), np.log(np.abs(kappa)) + top
 
     @property
-    def kappa(self) -> np.ndarray:
+    def kappa(self) -> Float[np.ndarray, "S S"]:
         """kappa_1 and kappa_2 as in `log_kappa`, (S, S). Raises ConfigError if they overflow."""
         sign, log = self.log_kappa
         return sign * self._grown("kappa", np.ones_like(log), log)
 
-    def _grown(self, name: str, scaled: np.ndarray, log_growth: Any) -> np.ndarray:
+    def _grown(
+        self, name: str, scaled: Float[np.ndarray, "S S"], log_growth: Any
+    ) -> Float[np.ndarray, "S S"]:
         remedy = "use log_kappa, kernel_parts or scaled_q, which store the growth as a logarithm"
         return grown(name, scaled, log_growth, self.init.depth, remedy)
 
@@ -167,7 +170,7 @@ def infinite_width_of_gram(
     )
 
 
-def _checked_gram(gram: Any) -> np.ndarray:
+def _checked_gram(gram: Any) -> Float[np.ndarray, "S S"]:
     """Return a Gram matrix in float64; refuse what is not symmetric or has no positive diagonal."""
     array = np.asarray(gram, dtype=np.float64)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or not np.allclose(array, array.T):

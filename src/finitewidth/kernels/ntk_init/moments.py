@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from finitewidth.common.shapes import Float
 from finitewidth.kernels.ntk_init.biased_moments import biased_log_moments
 from finitewidth.kernels.ntk_init.draws import LOG_MAX
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, refuse
@@ -94,7 +95,7 @@ def log_moments(init: Initialisation, *, input_norm2: float = 1.0) -> LogMoments
     )
 
 
-def _from_top(init: Initialisation) -> np.ndarray:
+def _from_top(init: Initialisation) -> Float[np.ndarray, "L"]:
     """Return log a^(L-l) for the layers l = 1..L, (L,)."""
     layers_above = init.depth - np.arange(1, init.depth + 1)
     return layers_above * np.log(init.sigma_w2 / 2)
@@ -202,7 +203,7 @@ def _printed_weights_squared(
     return np.logaddexp(squares, pairs)
 
 
-def layer_coefficients(init: Initialisation) -> np.ndarray:
+def layer_coefficients(init: Initialisation) -> Float[np.ndarray, "layers"]:
     """Coefficients c_k in E[Theta^2] / E[Theta]^2 = 1 + sum_k c_k / n_k + O(1/n^2), at |x| = 1.
 
     docs/theory.md, section 5, derives them from the exact moments.

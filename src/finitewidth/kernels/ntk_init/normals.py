@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
+from finitewidth.common.shapes import Float
 from finitewidth.kernels.ntk_init.draws import NtkDraws, checked_finite, concatenated
 from finitewidth.kernels.ntk_init.initialisation import refuse
 from finitewidth.kernels.ntk_init.streams import Blocks, generator
@@ -31,7 +32,7 @@ class Normals:
                 state = int(sequence.generate_state(1, np.uint64)[0] >> 1)
                 self._torch_streams.append(torch.Generator(device).manual_seed(state))
 
-    def __call__(self, *shape: int) -> torch.Tensor:
+    def __call__(self, *shape: int) -> Float[torch.Tensor, "draws *shape"]:
         """Draw independent standard normal numbers, float64 (draws, ``*shape``)."""
         out = torch.empty((self.draws, *shape), dtype=torch.float64, device=self._device)
         parts = out.split(self._block)

@@ -19,11 +19,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from finitewidth.common.shapes import Float
 from finitewidth.kernels.ntk_init import streams
 from finitewidth.kernels.ntk_init.streams import half_chi_square
 
 UNITS_PER_BLOCK = 2**16
-Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
+Triple = tuple[
+    Float[np.ndarray, "*shape"], Float[np.ndarray, "*shape"], Float[np.ndarray, "*shape"]
+]
 SINGULAR = 1e-13
 SMALLEST = 1e-150
 UNITS_AT_ONCE = 2**13  # of which the groups are in the cache of the processor
@@ -39,11 +42,11 @@ class PairDraws:
     """
 
     width: int
-    first: np.ndarray
-    above: np.ndarray
-    errors: np.ndarray
+    first: Float[np.ndarray, "2 *draws"]
+    above: Float[np.ndarray, "2 *draws"]
+    errors: Float[np.ndarray, "2 L *draws"]
 
-    def scaled_theta(self, sigma_w2: float, input_width: int) -> np.ndarray:
+    def scaled_theta(self, sigma_w2: float, input_width: int) -> Float[np.ndarray, "2 draws"]:
         """Return Theta(x, x) and Theta(x, x~), divided by max(1, sigma_w2 / 2)^(L - 1), (2, draws).
 
         Activations and errors are homogeneous in the weights: with a = sigma_w2 / 2, |x^l|^2 is
@@ -89,7 +92,11 @@ def sample_pairs(
 
 
 def _block(
-    rng: np.random.Generator, width: int, depths: list[int], cosines: np.ndarray, size: int
+    rng: np.random.Generator,
+    width: int,
+    depths: list[int],
+    cosines: Float[np.ndarray, "C"],
+    size: int,
 ) -> dict[int, PairDraws]:
     """Draw one block for all of the sorted depths.
 
@@ -127,7 +134,7 @@ def _block(
 
 
 def _forward_pass(
-    rng: np.random.Generator, width: int, depth: int, cosines: np.ndarray, size: int
+    rng: np.random.Generator, width: int, depth: int, cosines: Float[np.ndarray, "C"], size: int
 ) -> tuple[list[Triple], list["Layer"]]:
     """Draw the hidden layers of a network.
 
@@ -162,7 +169,7 @@ def cholesky(gram: Triple) -> Triple:
     return a, b, c
 
 
-def _cleared(triple: Triple, count: np.ndarray) -> Triple:
+def _cleared(triple: Triple, count: Float[np.ndarray, "*shape"]) -> Triple:
     """Set the second row of a factor to zero if a group has fewer than 2 units."""
     return triple[0], triple[1], np.where(count >= 2, triple[2], 0.0)
 
@@ -170,10 +177,10 @@ def _cleared(triple: Triple, count: np.ndarray) -> Triple:
 def _group_sums(
     rng: np.random.Generator,
     width: int,
-    scale: np.ndarray,
-    along: np.ndarray,
-    across: np.ndarray,
-) -> np.ndarray:
+    scale: Float[np.ndarray, "C draws"],
+    along: Float[np.ndarray, "C draws"],
+    across: Float[np.ndarray, "C draws"],
+) -> Float[np.ndarray, "4 3 C draws"]:
     """Draw the units of a layer and sum them up by group.
 
     A unit has the standard normal numbers z1 and z2 and the pre-activations ``scale`` z1 and
@@ -259,7 +266,7 @@ class Errors:
     """
 
     gram: Triple
-    tied: np.ndarray
+    tied: Float[np.ndarray, "2 2 *shape"]
 
     @classmethod
     def of_output(cls, rng: np.random.Generator, width: int, gram: Triple) -> "Errors":
@@ -304,10 +311,10 @@ class _ErrorsInSpan:
         only_2: at input 2, of the units that are active for input 2 only.
     """
 
-    both_1: tuple[np.ndarray, np.ndarray]
-    both_2: tuple[np.ndarray, np.ndarray]
-    only_1: tuple[np.ndarray, np.ndarray]
-    only_2: tuple[np.ndarray, np.ndarray]
+    both_1: tuple[Float[np.ndarray, "*shape"], Float[np.ndarray, "*shape"]]
+    both_2: tuple[Float[np.ndarray, "*shape"], Float[np.ndarray, "*shape"]]
+    only_1: tuple[Float[np.ndarray, "*shape"], Float[np.ndarray, "*shape"]]
+    only_2: tuple[Float[np.ndarray, "*shape"], Float[np.ndarray, "*shape"]]
 
     def gram(self, rest: Triple) -> Triple:
         """Return the Gram matrix of the errors; ``rest`` is that in all other directions."""
@@ -320,7 +327,7 @@ class _ErrorsInSpan:
         gram_22 = p2**2 + q2**2 + only_2_p**2 + only_2_q**2 + rest[2]
         return gram_11, gram_12, gram_22
 
-    def times_pre_activations(self, layer: Layer) -> np.ndarray:
+    def times_pre_activations(self, layer: Layer) -> Float[np.ndarray, "2 2 depths C draws"]:
         """Return <h_s, delta_r> at [s - 1, r - 1], (2, 2, depths, cosines, draws)."""
         p1, q1 = self.both_1
         p2, q2 = self.both_2
@@ -336,7 +343,9 @@ class _ErrorsInSpan:
         return np.array([[h1_delta1, h1_delta2], [h2_delta1, h2_delta2]])
 
 
-def _noise(rng: np.random.Generator, layer: Layer, factor: Triple) -> np.ndarray:
+def _noise(
+    rng: np.random.Generator, layer: Layer, factor: Triple
+) -> Float[np.ndarray, "3 2 2 depths C draws"]:
     """Draw the noise Z = N F of all groups in their two directions, for both inputs.
 
     F^T F = sigma_w2 / M G, where G is the Gram matrix of the errors above. A group of fewer than 2
@@ -352,7 +361,11 @@ def _noise(rng: np.random.Generator, layer: Layer, factor: Triple) -> np.ndarray
     return np.stack([column_1 * f1, column_1 * f12 + column_2 * f2], axis=2)
 
 
-def _errors_in_span(layer: Layer, noise: np.ndarray, tied: np.ndarray) -> _ErrorsInSpan:
+def _errors_in_span(
+    layer: Layer,
+    noise: Float[np.ndarray, "3 2 2 depths C draws"],
+    tied: Float[np.ndarray, "2 2 depths C draws"],
+) -> _ErrorsInSpan:
     """Return Z + X (X^T X)^+ (U - X^T Z) in the span of the pre-activations, with open gates.
 
     ``noise`` is Z, see `_noise`, and ``tied`` is U, see `Errors`. Arrays of both inputs are

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from finitewidth.common.shapes import Float
 from finitewidth.kernels.ntk_init import streams
 from finitewidth.kernels.ntk_init.activations import Activation, ActivationLike, activation_of
 from finitewidth.kernels.ntk_init.draws import Growth, NtkDraws, growth_of
@@ -61,10 +62,10 @@ class _VectorLayer(NamedTuple):
     ``x`` are the activations, (draws, n_l), and ``norm2`` is their |x|^2, (draws,).
     """
 
-    along: torch.Tensor
-    slope: torch.Tensor
-    x: torch.Tensor
-    norm2: torch.Tensor
+    along: Float[torch.Tensor, "draws units"]
+    slope: Float[torch.Tensor, "draws units"]
+    x: Float[torch.Tensor, "draws units"]
+    norm2: Float[torch.Tensor, "draws"]
 
 
 def _vector_draws(
@@ -185,14 +186,17 @@ class _MatrixLayer(NamedTuple):
     (draws, n_l, S), None for the output layer.
     """
 
-    basis: torch.Tensor
-    image: torch.Tensor
-    gram: torch.Tensor
-    slope: torch.Tensor | None
+    basis: Float[torch.Tensor, "draws below k"]
+    image: Float[torch.Tensor, "draws units k"]
+    gram: Float[torch.Tensor, "draws S S"]
+    slope: Float[torch.Tensor, "draws units S"] | None
 
 
 def _matrix_draws(
-    init: Initialisation, activation: Activation, inputs: torch.Tensor, normals: Normals
+    init: Initialisation,
+    activation: Activation,
+    inputs: Float[torch.Tensor, "S n0"],
+    normals: Normals,
 ) -> NtkDraws:
     """Draw one group of blocks for `sample_kernels`, with S inputs and C outputs."""
     growth = growth_of(init, activation.name == "relu")
@@ -231,9 +235,9 @@ def _matrix_layers(
     init: Initialisation,
     activation: Activation,
     growth: Growth,
-    inputs: torch.Tensor,
+    inputs: Float[torch.Tensor, "S n0"],
     normals: Normals,
-) -> tuple[list[_MatrixLayer], torch.Tensor]:
+) -> tuple[list[_MatrixLayer], Float[torch.Tensor, "draws S C"]]:
     """Draw the forward pass of inputs (S, n_0); return its layers and the outputs (draws, S, C)."""
     layers = []
     x = inputs.T.expand(normals.draws, -1, -1)  # (draws, n_(l-1), S)

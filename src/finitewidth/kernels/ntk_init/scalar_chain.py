@@ -9,6 +9,7 @@ docs/theory.md, section 2.
 
 import numpy as np
 
+from finitewidth.common.shapes import Float, Num
 from finitewidth.kernels.ntk_init import streams
 from finitewidth.kernels.ntk_init.draws import Growth, NtkDraws, concatenated, growth_of
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_number, refuse
@@ -51,7 +52,7 @@ def _block(rng: np.random.Generator, init: Initialisation, norm2: float) -> NtkD
 
 def _forward(
     rng: np.random.Generator, init: Initialisation, growth: Growth, norm2: float
-) -> tuple[list[np.ndarray], list[np.ndarray]]:
+) -> tuple[list[Num[np.ndarray, "block"]], list[Float[np.ndarray, "block"]]]:
     """Draw X_l / g^l, with g as in `Growth`, and K_l / 2, for l = 0..L-1; K_0 is not used."""
     norms = [np.full(BLOCK, norm2)]
     halves_on = [np.zeros(BLOCK)]

@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.common.shapes import Float
 from finitewidth.kernels.ntk_init.initialisation import checked_count
 
 MEMORY = 2**30  # bytes that blocks and results take together
@@ -71,7 +72,7 @@ def planned(draws: int, block: int, bytes_per_draw: int, result: int) -> Blocks:
 
 
 @lru_cache(maxsize=256)
-def _alias_table(width: int) -> tuple[np.ndarray, np.ndarray]:
+def _alias_table(width: int) -> tuple[Float[np.ndarray, "cells"], Float[np.ndarray, "cells"]]:
     """Return Walker's alias table of Bin(width, 1/2): thresholds, and halves of alternatives."""
     cells = width + 1
     # weights[k] = cells * binomial(width, k) / 2^width, from whole numbers, each rounded once
@@ -97,7 +98,7 @@ def _alias_table(width: int) -> tuple[np.ndarray, np.ndarray]:
     return np.arange(cells) + keep, alternative / 2
 
 
-def half_units_on(rng: np.random.Generator, width: int, size: int) -> np.ndarray:
+def half_units_on(rng: np.random.Generator, width: int, size: int) -> Float[np.ndarray, "draws"]:
     """Draw ``size`` numbers K / 2, half the number of active units, with K ~ Bin(``width``, 1/2).
 
     Up to a width of 4,096 an alias table is used, which is exact to 2^-53 and whose time does not
@@ -112,7 +113,9 @@ def half_units_on(rng: np.random.Generator, width: int, size: int) -> np.ndarray
     return np.where(uniform < threshold[cell], 0.5 * cell, half_alternative[cell])
 
 
-def half_chi_square(rng: np.random.Generator, half_freedom: np.ndarray) -> np.ndarray:
+def half_chi_square(
+    rng: np.random.Generator, half_freedom: Float[np.ndarray, "*shape"]
+) -> Float[np.ndarray, "*shape"]:
     """Draw half a chi-square variable of 2 ``half_freedom`` degrees of freedom.
 
     The result is 0 if ``half_freedom`` is 0 or negative.

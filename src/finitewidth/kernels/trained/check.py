@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.linalg import vector_norm
 
+from finitewidth.common.shapes import Float, Int
 from finitewidth.kernels.trained import dense
 from finitewidth.kernels.trained.fully_connected import FullyConnected
 from finitewidth.kernels.trained.graph import rows_of
@@ -85,7 +86,9 @@ class Check:
         if isinstance(op, Elementwise):
             self.sizes[op] = vector_norm(terms)
 
-    def add_signals(self, part: slice, signals: Mapping[Operation, Tensor]) -> None:
+    def add_signals(
+        self, part: slice, signals: Mapping[Operation, Float[Tensor, "N k ..."]]
+    ) -> None:
         """Add c_ik times the signals of some of the K outputs.
 
         Signals are (N, k, ...). Those for c count as output K, and are subtracted.
@@ -146,7 +149,7 @@ class Check:
         self.wrong += differing(compared, self._eps)
         self.pairs.clear()
 
-    def add_rows(self, name: str, part: slice, rows: Tensor) -> None:
+    def add_rows(self, name: str, part: slice, rows: Float[Tensor, "N k size"]) -> None:
         """Add gradients (N, k, size) by one parameter."""
         if self.reference is None:
             return
@@ -279,7 +282,12 @@ class Check:
         return (a.square().sum(2) * g.square().sum(2)).sum()
 
 
-def closed_form_agrees(stack: FullyConnected, network: nn.Module, x: Tensor, flat: Tensor) -> bool:
+def closed_form_agrees(
+    stack: FullyConnected,
+    network: nn.Module,
+    x: Float[Tensor, "N ..."],
+    flat: Float[Tensor, "N n0"],
+) -> bool:
     """Tell whether a closed form gives the gradients of a module, for its largest input.
 
     All inputs take the same steps in a closed form. The inputs of the module are ``x`` (N, ...),
@@ -310,7 +318,10 @@ def _parameters(network: nn.Module) -> list[nn.Parameter]:
 
 
 def _compared_layers(
-    stack: FullyConnected, x: Tensor, c: Tensor, gradients: Sequence[Tensor]
+    stack: FullyConnected,
+    x: Float[Tensor, "1 n0"],
+    c: Float[Tensor, "1 K"],
+    gradients: Sequence[Tensor],
 ) -> dict[str, Compared]:
     """Return gradients of sum_k c_k f_k(x) by the closed form, beside those by autograd.
 
@@ -383,7 +394,11 @@ def _small_apart(compared: Sequence[tuple[Tensor, Tensor, Size]], eps: float) ->
 
 
 def _apart(
-    errors: Tensor, sums: Tensor, widths: Sequence[int], sizes: Sequence[Size], eps: float
+    errors: Float[Tensor, "*axes size"],
+    sums: Float[Tensor, "*axes size"],
+    widths: Sequence[int],
+    sizes: Sequence[Size],
+    eps: float,
 ) -> Iterator[bool]:
     """Tell of arrays that stand side by side, (..., size), whether errors are more than rounding.
 
@@ -402,7 +417,9 @@ def _apart(
         yield not _is_rounding(error, length, size, eps)
 
 
-def _sums_of_squares(arrays: Tensor, starts: np.ndarray) -> np.ndarray:
+def _sums_of_squares(
+    arrays: Float[Tensor, "2 ... size"], starts: Int[np.ndarray, "n"]
+) -> Float[np.ndarray, "2 n"]:
     """Return the sums of squares of arrays (2, ..., size) that begin at ``starts``, (2, n)."""
     squares = arrays.square()
     squares = squares.flatten(1, -2).sum(1) if squares.dim() > 2 else squares
@@ -418,7 +435,7 @@ def _is_rounding(error: float, length: float, size: Size, eps: float) -> bool:
     return error <= eps**0.5 * length or error <= eps**0.5 * (length + float(size()))
 
 
-def _selected(signals: Tensor) -> list[Tensor]:
+def _selected(signals: Float[Tensor, "N k C ..."]) -> list[Float[Tensor, "N k _"]]:
     """Return signals (N, k, size) of a few channels and positions, from those of an operation.
 
     The first and the last position are among them, since a network may use one of these alone.
@@ -437,6 +454,6 @@ def _scaled(gradient: Tensor, length: Tensor) -> Tensor:
     return gradient * (length / present if present else 1.0)
 
 
-def _vectors(size: int) -> Tensor:
+def _vectors(size: int) -> Float[Tensor, "n size"]:
     """Return random vectors, (n, size)."""
     return torch.randn(PROJECTIONS, size, generator=torch.Generator().manual_seed(0))

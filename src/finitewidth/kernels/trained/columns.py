@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from finitewidth.common.shapes import Float
 from finitewidth.kernels.trained.contractions import put_rows
 from finitewidth.kernels.trained.row_pieces import put_formed
 from finitewidth.kernels.trained.units import OfOperation, ProductUnit, Unit, module_of
@@ -39,7 +40,7 @@ def arranged(units: Sequence[Unit], by_layer: bool) -> tuple[dict[str, Columns],
 
 
 def write_gradients(
-    rows: Mapping[str, Tensor],
+    rows: Mapping[str, Float[Tensor, "N K _"]],
     columns: Mapping[str, Columns],
     unit: Unit,
     part: slice,

@@ -23,6 +23,7 @@ from math import ceil
 import torch
 from torch import Tensor
 
+from finitewidth.common.shapes import Float
 from finitewidth.kernels.trained.budget import fitting, pieces
 from finitewidth.kernels.trained.operations import real_dtype
 from finitewidth.kernels.trained.units import OfOperation, ProductUnit
@@ -37,7 +38,7 @@ LENGTH = 2048  # at least of rows that are multiplied, as far as they fit: a res
 GRAM_ROWS = 48  # at least in a block, because products of few rows are slow
 
 
-def add_gram(total: Tensor, rows: Tensor) -> None:
+def add_gram(total: Float[Tensor, "r c"], rows: Float[Tensor, "n ..."]) -> None:
     """Add rows rows^T, forming little more than the part above the diagonal.
 
     The rows are (n, ...), the total (n, n); or (r, n - r), the block of the first r rows and the
@@ -55,14 +56,14 @@ def add_gram(total: Tensor, rows: Tensor) -> None:
         _add_symmetric(total, block, part)
 
 
-def _add_symmetric(total: Tensor, block: slice, part: Tensor) -> None:
+def _add_symmetric(total: Float[Tensor, "n n"], block: slice, part: Float[Tensor, "b _"]) -> None:
     """Add rows (b, n - block.start) from the diagonal on, and what follows by symmetry."""
     size = block.stop - block.start
     total[block, block.start :] += part
     total[block.stop :, block] += part[:, size:].mT
 
 
-def add_squares(total: Tensor, rows: Tensor) -> None:
+def add_squares(total: Float[Tensor, "n k"], rows: Float[Tensor, "n k size"]) -> None:
     """Add the squared lengths (n, k) of rows (n, k, size)."""
     total += rows.square().sum(-1)
 
@@ -80,7 +81,9 @@ def traced_costs(unit: ProductUnit, samples: int, outputs: int) -> tuple[float, 
     return direct, structured
 
 
-def add_traced(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
+def add_traced(
+    total: Float[Tensor, "r c"], unit: ProductUnit, g: Float[Tensor, "N k C P"], work: int
+) -> None:
     """Add the sum over outputs of the products of gradients by the weights of a product.
 
     The total is (N, N), or (r, N - r) as in `add_gram`, the signals of some outputs (N, k, C, P).
@@ -104,7 +107,9 @@ def add_traced(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
         _add_traced_direct(total, unit, g, work)
 
 
-def _add_traced_structured(total: Tensor, unit: ProductUnit, g: Tensor, size: int) -> None:
+def _add_traced_structured(
+    total: Float[Tensor, "r c"], unit: ProductUnit, g: Float[Tensor, "N k C P"], size: int
+) -> None:
     """Add sum_pq <a_ip, a_jq> <g_ip, g_jq>, for at most ``size`` inputs i at once."""
     G, c, D, P = unit.shape
     N, k = g.shape[:2]
@@ -133,7 +138,9 @@ def _add_traced_structured(total: Tensor, unit: ProductUnit, g: Tensor, size: in
                 total[block] += part
 
 
-def _add_traced_direct(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
+def _add_traced_direct(
+    total: Float[Tensor, "r c"], unit: ProductUnit, g: Float[Tensor, "N k C P"], work: int
+) -> None:
     """Add <r_i, r_j>, the products of gradients, for some channels after another."""
     G, c, D, P = unit.shape
     N, k = g.shape[:2]
@@ -158,7 +165,7 @@ def _add_traced_direct(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -
         add_gram(total, rows)
 
 
-def _direct_pieces(unit: ProductUnit, g: Tensor, work: int) -> tuple[int, int]:
+def _direct_pieces(unit: ProductUnit, g: Float[Tensor, "N k C P"], work: int) -> tuple[int, int]:
     """Return how many inputs have their patches, and how many channels their gradients, at once.
 
     Half of the space is for patches of all inputs, if they fit. Else they are made anew for each
@@ -189,7 +196,9 @@ def traced_bytes(unit: ProductUnit, samples: int, item: int) -> int:
     return 2 * max(_direct_bytes(unit, samples, item))
 
 
-def add_diagonal(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
+def add_diagonal(
+    total: Float[Tensor, "N k"], unit: ProductUnit, g: Float[Tensor, "N k C P"], work: int
+) -> None:
     """Add the squared gradients (N, k) by the weights of a product, from signals (N, k, C, P).
 
     Raises:
@@ -245,7 +254,9 @@ class SignalStore:
         g = self.unit.signals(of_operation)
         self.array[..., part] = g.view(len(g), -1, G, c, P).permute(2, 0, 4, 3, 1)
 
-    def add_to(self, total: Tensor, block: slice, columns: slice, work: int) -> None:
+    def add_to(
+        self, total: Float[Tensor, "b K n K"], block: slice, columns: slice, work: int
+    ) -> None:
         """Add the part of some inputs of the rows and of the columns, (b, K, n, K).
 
         Columns that start with the first of these rows hold all of them.
@@ -265,7 +276,7 @@ class SignalStore:
         else:
             self._add_pairs(total, block, columns, work)
 
-    def _add_numbers(self, total: Tensor, block: slice, columns: slice) -> None:
+    def _add_numbers(self, total: Float[Tensor, "b K n K"], block: slice, columns: slice) -> None:
         """Add <a_i, a_j> <g_ik, g_js>, of one group and position."""
         a = self.unit.patches().flatten(1)  # (N, D)
         g = self.array[0, :, 0].mT  # (N, K, c)
@@ -273,7 +284,9 @@ class SignalStore:
         of_signals = g[block].flatten(0, 1) @ g[columns].flatten(0, 1).mT  # (b K, n K)
         total += of_signals.view(total.shape).mul_(of_patches[:, None, :, None])
 
-    def _channels_at_once(self, total: Tensor, block: slice, columns: slice, work: int) -> int:
+    def _channels_at_once(
+        self, total: Float[Tensor, "b K n K"], block: slice, columns: slice, work: int
+    ) -> int:
         """Return of how many channels the gradients fit, and stay in the cache; 0 if none."""
         G, _, D, P = self.unit.shape
         b, K, n, _ = total.shape
@@ -285,7 +298,9 @@ class SignalStore:
         cached = FORMED // (inputs * K * G * D)
         return min(fits, max(1, cached))
 
-    def _add_gradients(self, total: Tensor, block: slice, columns: slice, size: int) -> None:
+    def _add_gradients(
+        self, total: Float[Tensor, "b K n K"], block: slice, columns: slice, size: int
+    ) -> None:
         b, K, _, _ = total.shape
         a = self.unit.patches(columns).mT if self.unit.patch_size else None
         for channels in pieces(self.unit.shape[1], size):
@@ -296,7 +311,9 @@ class SignalStore:
                 left = self._gradients(block, channels, None)  # (b K, G r D)
             total += (left @ right.mT).view(total.shape)
 
-    def _gradients(self, inputs: slice, channels: slice, a: Tensor | None) -> Tensor:
+    def _gradients(
+        self, inputs: slice, channels: slice, a: Float[Tensor, "n G P D"] | None
+    ) -> Float[Tensor, "n_K size"]:
         """Return the gradients (n K, G r D) of some inputs by r channels.
 
         ``a`` are the patches (n, G, P, D) of these inputs, if they are made already.
@@ -307,7 +324,9 @@ class SignalStore:
         gradients = self.unit.gradients_of(inputs, g) if a is None else g @ a  # (n, G, K r, D)
         return gradients.view(n, G, K, -1).transpose(1, 2).reshape(n * K, -1)
 
-    def _add_pairs(self, total: Tensor, block: slice, columns: slice, work: int) -> None:
+    def _add_pairs(
+        self, total: Float[Tensor, "b K n K"], block: slice, columns: slice, work: int
+    ) -> None:
         """Add the products of patches times the products of signals, over pairs of positions."""
         G, c, _, P = self.unit.shape
         b, K, n, _ = total.shape
@@ -333,7 +352,12 @@ class SignalStore:
                 total[rows, :, others] += part
 
 
-def _products_of_pairs(a_left: Tensor, g_left: Tensor, a_right: Tensor, g_right: Tensor) -> Tensor:
+def _products_of_pairs(
+    a_left: Float[Tensor, "n P D"],
+    g_left: Float[Tensor, "n P c K"],
+    a_right: Float[Tensor, "m P D"],
+    g_right: Float[Tensor, "m P c K"],
+) -> Float[Tensor, "n K m K"]:
     """Return sum_pq <a_ip, a_jq> <g_ipk, g_jqs> for n inputs i and m inputs j, (n, K, m, K).
 
     Patches of one group are (n, P, D) and (m, P, D), signals (n, P, c, K) and (m, P, c, K).
@@ -349,13 +373,21 @@ def _products_of_pairs(a_left: Tensor, g_left: Tensor, a_right: Tensor, g_right:
     return products.view(n, K, m, K)
 
 
-def add_products(rows: Tensor, total: Tensor, block: slice, columns: slice, work: int) -> None:
+def add_products(
+    rows: Float[Tensor, "N K size"],
+    total: Float[Tensor, "b K n K"],
+    block: slice,
+    columns: slice,
+    work: int,
+) -> None:
     """Add the part of gradients (N, K, size) of a module, see `SignalStore.add_to`."""
     products = rows[block].flatten(0, 1) @ rows[columns].flatten(0, 1).mT
     total += products.view(total.shape)
 
 
-def put_rows(rows: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
+def put_rows(
+    rows: Float[Tensor, "N k size"], unit: ProductUnit, g: Float[Tensor, "N k C P"], work: int
+) -> None:
     """Write the gradients (N, k, G c D) of some outputs from their signals (N, k, C, P).
 
     Raises:

@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from finitewidth.common.shapes import Float
 from finitewidth.kernels.ntk_init.activations import activation_of
 from finitewidth.kernels.shapes import check_network
 from finitewidth.kernels.trained.budget import (
@@ -51,9 +52,9 @@ class Pass:
         activated: whether the output has an activation.
     """
 
-    weights: Sequence[Tensor]
-    inputs: Sequence[Tensor]
-    slopes: Sequence[Tensor]
+    weights: Sequence[Float[Tensor, "R _ _"]]
+    inputs: Sequence[Float[Tensor, "R S _"]]
+    slopes: Sequence[Float[Tensor, "R S _"]]
     with_biases: bool
     activated: bool
 
@@ -185,7 +186,9 @@ def _check_range(*factors: Tensor) -> None:
             raise RangeError
 
 
-def stacked(network: FullyConnected, x: Tensor) -> tuple[FullyConnected, Tensor, tuple[int, ...]]:
+def stacked(
+    network: FullyConnected, x: Tensor
+) -> tuple[FullyConnected, Float[Tensor, "R S n0"], tuple[int, ...]]:
     """Return networks and inputs with one leading axis of R replicas, and their leading axes.
 
     Raises:
@@ -205,7 +208,7 @@ def stacked(network: FullyConnected, x: Tensor) -> tuple[FullyConnected, Tensor,
 
 def forward(
     network: FullyConnected,
-    x: Tensor,
+    x: Float[Tensor, "R S n0"],
     chosen: slice = slice(None),
     dtype: torch.dtype = torch.float64,
 ) -> Pass:
@@ -240,7 +243,7 @@ def forward(
     )
 
 
-def signals(run: Pass, outputs: slice) -> Iterator[tuple[int, Tensor]]:
+def signals(run: Pass, outputs: slice) -> Iterator[tuple[int, Float[Tensor, "R S k n"]]]:
     """Yield layers from 0, last first, with the derivatives (R, S, k, n_l) of k outputs by h_l."""
     last = len(run.weights) - 1
     x = run.inputs[0]
@@ -266,7 +269,7 @@ def signals(run: Pass, outputs: slice) -> Iterator[tuple[int, Tensor]]:
 
 
 @torch.no_grad()
-def times(run: Pass, vectors: Tensor) -> Tensor:
+def times(run: Pass, vectors: Float[Tensor, "R S K"]) -> Float[Tensor, "R S K"]:
     """Return J J^T v for vectors v (R, S, K), by one backward and one tangent pass."""
     last = len(run.weights) - 1
     signal = vectors * run.slopes[last] if run.activated else vectors
@@ -288,7 +291,9 @@ def times(run: Pass, vectors: Tensor) -> Tensor:
     return tangent * run.slopes[last] if run.activated else tangent
 
 
-def _traced(A: Tensor, G: Tensor, bias: bool, rows: slice, columns: slice) -> Tensor:
+def _traced(
+    A: Float[Tensor, "R S n"], G: Float[Tensor, "R S k m"], bias: bool, rows: slice, columns: slice
+) -> Float[Tensor, "R r c"]:
     """Return the part of some rows and columns, (R, r, m)."""
     g = G.flatten(2)  # (R, S, k n)
     of_inputs = (A[:, rows] @ A[:, columns].mT).add_(float(bias))
@@ -296,7 +301,9 @@ def _traced(A: Tensor, G: Tensor, bias: bool, rows: slice, columns: slice) -> Te
     return of_inputs.mul_(of_signals)
 
 
-def _full(A: Tensor, G: Tensor, bias: bool, rows: slice, columns: slice) -> Tensor:
+def _full(
+    A: Float[Tensor, "R S n"], G: Float[Tensor, "R S K m"], bias: bool, rows: slice, columns: slice
+) -> Float[Tensor, "R r K c K"]:
     """Return the part of some rows and columns, (R, r, K, m, K)."""
     left = G[:, rows]  # (R, r, K, n)
     right = G[:, columns]  # (R, m, K, n)
@@ -306,7 +313,9 @@ def _full(A: Tensor, G: Tensor, bias: bool, rows: slice, columns: slice) -> Tens
     return of_signals.mul_(of_inputs[:, :, None, :, None])
 
 
-def _diagonal(A: Tensor, G: Tensor, bias: bool) -> Tensor:
+def _diagonal(
+    A: Float[Tensor, "R S n"], G: Float[Tensor, "R S k m"], bias: bool
+) -> Float[Tensor, "R S k"]:
     """Return the squared gradients, (R, S, k)."""
     of_inputs = A.square().sum(-1) + float(bias)  # (R, S)
     of_signals = G.square().sum(-1)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.linalg import vector_norm
 
+from finitewidth.common.shapes import Float
 from finitewidth.kernels.trained import outputs as returned
 from finitewidth.kernels.trained import refusals
 from finitewidth.kernels.trained.budget import BudgetError
@@ -26,7 +27,7 @@ def is_small(inputs: int, outputs: int) -> bool:
     return outputs <= SWEEPS and inputs * outputs <= ROWS
 
 
-def small_kernel(request: Request) -> tuple[Tensor, Tensor] | None:
+def small_kernel(request: Request) -> tuple[Float[Tensor, "NK NK"], Float[Tensor, "N K"]] | None:
     """Return the full kernel (N K, N K) and an empty tensor (N, K) of the type of the outputs.
 
     The rows are in the order of the flattened outputs (N, K). None where products with the kernel
@@ -55,7 +56,7 @@ def small_kernel(request: Request) -> tuple[Tensor, Tensor] | None:
     return kernel.permute(1, 0, 3, 2).reshape(N * K, N * K), outputs.new_empty(N, K)
 
 
-def largest_of(kernel: Tensor, start: Tensor) -> Eigenpair:
+def largest_of(kernel: Float[Tensor, "D D"], start: Float[Tensor, "1 D"]) -> Eigenpair:
     """Return the largest eigenpair of a kernel (D, D), in the type of ``start``, (1, D).
 
     The sign of the vector is that of its product with ``start``.

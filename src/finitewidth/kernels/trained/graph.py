@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.autograd.graph import GradientEdge, Node
 from torch.func import vmap
 
+from finitewidth.common.shapes import Shaped
 from finitewidth.kernels.trained.refusals import alike
 
 FEWEST = 3  # inputs of a graph, so that it differs from a graph of two
@@ -131,7 +132,7 @@ class Graph:
         return replace(self, orders=orders)
 
 
-def rows_of(tensor: Tensor, chosen: tuple[int, int]) -> Tensor:
+def rows_of(tensor: Shaped[Tensor, "N ..."], chosen: tuple[int, int]) -> Shaped[Tensor, "2 ..."]:
     """Return the rows of two inputs."""
     return torch.stack([tensor[at] for at in chosen])
 

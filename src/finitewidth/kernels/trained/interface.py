@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.common.shapes import Float, Shaped
 from finitewidth.kernels.trained import dense
 from finitewidth.kernels.trained.batches import (
     Batch,
@@ -92,7 +93,7 @@ def kernel_terms(
 
 def traced_kernel(
     network: Network, x: Inputs, *, whole_batch: bool = False, **options: Unpack[Options]
-) -> Tensor:
+) -> Float[Tensor, "*R N N"]:
     """Compute Theta(i, j) = sum_k <grad f_k(x_i), grad f_k(x_j)> over all counted parameters.
 
     Stacks are computed in closed form in float64. `torch.nn.Sequential` of linear layers with one
@@ -193,7 +194,9 @@ def output_count(network: Network, x: Inputs, **options: Unpack[Options]) -> int
 
 
 @unchanged_surroundings()
-def module_outputs(network: nn.Module, x: Inputs | Batch, **options: Unpack[Options]) -> Tensor:
+def module_outputs(
+    network: nn.Module, x: Inputs | Batch, **options: Unpack[Options]
+) -> Shaped[Tensor, "N K"]:
     """Return the outputs (N, K) of a network or of ``of``, in their type, without a graph.
 
     Arguments are those of `traced_kernel`; the outputs are not checked.
@@ -211,7 +214,7 @@ def module_outputs(network: nn.Module, x: Inputs | Batch, **options: Unpack[Opti
 
 def full_kernel(
     network: Network, x: Inputs, *, whole_batch: bool = False, **options: Unpack[Options]
-) -> Tensor:
+) -> Float[Tensor, "*R K N K N"]:
     """Compute Theta_ks(i, j) = <grad f_k(x_i), grad f_s(x_j)>.
 
     Arguments and errors are those of `traced_kernel`.
@@ -230,7 +233,7 @@ def full_kernel(
 
 def kernel_diagonal(
     network: Network, x: Inputs, *, whole_batch: bool = False, **options: Unpack[Options]
-) -> Tensor:
+) -> Float[Tensor, "*R K N"]:
     """Compute |grad f_k(x_i)|^2.
 
     Arguments and errors are those of `traced_kernel`.
@@ -247,7 +250,9 @@ def kernel_diagonal(
     return _terms(network, x, "diagonal", False, options, whole_batch)[""]
 
 
-def output_norms(network: Network, x: Inputs, **options: Unpack[Options]) -> Tensor:
+def output_norms(
+    network: Network, x: Inputs, **options: Unpack[Options]
+) -> Float[Tensor, "*R K K"]:
     """Compute |Theta_ks|_F, the Frobenius norms over inputs for all pairs of outputs.
 
     The full kernel is formed for some inputs after another and is not kept. Arguments and errors
@@ -302,7 +307,7 @@ class ClosedForm(NamedTuple):
     """A network in closed form, with its inputs (S, n0) or (R, S, n0)."""
 
     stack: FullyConnected
-    x: Tensor
+    x: Float[Tensor, "... S n0"]
 
 
 class OfModule(NamedTuple):

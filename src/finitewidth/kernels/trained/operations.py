@@ -21,6 +21,7 @@ from torch import Tensor
 from torch.autograd.graph import GradientEdge, Node
 from torch.nn import functional
 
+from finitewidth.common.shapes import Float
 from finitewidth.kernels.trained.convolutions import convolved, for_each_axis
 from finitewidth.kernels.trained.graph import (
     Graph,
@@ -64,7 +65,9 @@ class Product:
         G, c, _, P = self.shape
         return G * c, P
 
-    def gradients(self, samples: slice, signals: Tensor) -> Tensor:
+    def gradients(
+        self, samples: slice, signals: Float[Tensor, "n G r P"]
+    ) -> Float[Tensor, "n G r D"]:
         """Return the gradients of some inputs, (n, G, r, D), from signals (n, G, r, P)."""
         if self.convolved is None:
             return signals @ self.patches(samples).mT

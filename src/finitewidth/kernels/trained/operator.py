@@ -10,6 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.common.shapes import Float
 from finitewidth.kernels.ntk_init.activations import activation_of
 from finitewidth.kernels.trained import interface, refusals
 from finitewidth.kernels.trained.batches import Batch, Inputs, Network, as_batch, as_inputs
@@ -258,15 +259,15 @@ class _Passes:
                 "again"
             )
 
-    def kernel(self, vectors: Tensor) -> Tensor:
+    def kernel(self, vectors: Float[Tensor, "m KN"]) -> Float[Tensor, "m KN"]:
         """Return Theta v for vectors (m, K N)."""
         return self._some_at_once(vectors, lambda block: self._times(self._transposed(block)))
 
-    def times(self, vectors: Tensor) -> Tensor:
+    def times(self, vectors: Float[Tensor, "m P"]) -> Float[Tensor, "m KN"]:
         """Return J w for vectors (m, P)."""
         return self._some_at_once(vectors, self._times)
 
-    def transposed(self, vectors: Tensor) -> Tensor:
+    def transposed(self, vectors: Float[Tensor, "m KN"]) -> Float[Tensor, "m P"]:
         """Return J^T v for vectors (m, K N)."""
         return self._some_at_once(vectors, self._transposed)
 
@@ -398,7 +399,9 @@ class _Sizes:
         return max(inputs, 2) * self.of_input * (2 + vectors) + vectors * self.of_vector
 
 
-def _scaled(vectors: Tensor) -> tuple[Tensor, Tensor]:
+def _scaled(
+    vectors: Float[Tensor, "m size"],
+) -> tuple[Float[Tensor, "m size"], Float[Tensor, "m 1"]]:
     """Return vectors (m, size) whose largest number is 1, and their factors (m, 1)."""
     largest = vectors.abs().amax(1, keepdim=True)
     factors = largest.where(largest > 0, torch.ones_like(largest))

@@ -5,8 +5,12 @@ from math import prod
 from torch import Tensor
 from torch.nn import functional
 
+from finitewidth.common.shapes import Float
 
-def unfolded(x: Tensor, taps: tuple[tuple[int, int, int, int], ...], groups: int) -> Tensor:
+
+def unfolded(
+    x: Float[Tensor, "N channels ..."], taps: tuple[tuple[int, int, int, int], ...], groups: int
+) -> Float[Tensor, "N G D P"]:
     """Return what the weights of a convolution see at each position, (N, G, D, P).
 
     ``taps`` are size, stride, padding and dilation along each axis of space of (N, channels, ...).

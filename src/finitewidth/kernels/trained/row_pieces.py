@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from torch import Tensor
 
+from finitewidth.common.shapes import Float
 from finitewidth.kernels.trained.budget import ShortageError, fitting, pieces
 from finitewidth.kernels.trained.contractions import add_gram, add_squares
 from finitewidth.kernels.trained.operations import Operation
@@ -73,7 +74,10 @@ def add_formed(
 
 
 def put_formed(
-    targets: Mapping[str, Tensor], unit: RowUnit, of_operation: OfOperation, work: int
+    targets: Mapping[str, Float[Tensor, "N k _"]],
+    unit: RowUnit,
+    of_operation: OfOperation,
+    work: int,
 ) -> None:
     """Write the gradients (N, k, size) by each parameter of a unit.
 
@@ -104,7 +108,12 @@ class FormedStore:
             signals[:, part] = of_operation(op)
 
     def add_to(
-        self, names: frozenset[str], total: Tensor, block: slice, columns: slice, work: int
+        self,
+        names: frozenset[str],
+        total: Float[Tensor, "b K n K"],
+        block: slice,
+        columns: slice,
+        work: int,
     ) -> None:
         """Add the part of some parameters, see `contractions.SignalStore.add_to`."""
         unit = self.unit
@@ -171,7 +180,7 @@ def _filled(
     outputs: int,
     columns: Columns,
     at_once: int,
-) -> dict[str, Tensor]:
+) -> dict[str, Float[Tensor, "n k _"]]:
     """Return some columns of the gradients of some inputs, (n, k, columns)."""
     like = of_operation(unit.operations[0])
     start, stop, _ = inputs.indices(len(like))

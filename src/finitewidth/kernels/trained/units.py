@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.graph import GradientEdge, Node
 
+from finitewidth.common.shapes import Float
 from finitewidth.kernels.trained.graph import (
     Graph,
     backward,
@@ -95,7 +96,7 @@ class ProductUnit(Weights):
         P = sum(op.shape[3] for op in self.operations)
         return G, c, D + (self.bias is not None), P
 
-    def patches(self, samples: slice = slice(None)) -> Tensor:
+    def patches(self, samples: slice = slice(None)) -> Float[Tensor, "n G D P"]:
         """Return the patches of all products for some inputs, (n, G, D, P)."""
         a = _side_by_side([op.patches(samples) for op in self.operations])
         if self.bias is None:
@@ -103,7 +104,9 @@ class ProductUnit(Weights):
         ones = torch.ones_like(a[:, :, :1])
         return torch.cat([a, ones], dim=2)
 
-    def gradients_of(self, samples: slice, signals: Tensor) -> Tensor:
+    def gradients_of(
+        self, samples: slice, signals: Float[Tensor, "n G r P"]
+    ) -> Float[Tensor, "n G r D"]:
         """Return the gradients of some inputs, (n, G, r, D), from signals (n, G, r, P)."""
         if len(self.operations) == 1 and not self.bias:
             return self.operations[0].gradients(samples, signals)
@@ -122,7 +125,7 @@ class ProductUnit(Weights):
         G, _, D, P = self.shape
         return G * D * P
 
-    def signals(self, of_operation: OfOperation) -> Tensor:
+    def signals(self, of_operation: OfOperation) -> Float[Tensor, "N k C P"]:
         """Return the signals of all products, (N, k, G c, P), from those of single ones."""
         signals = _side_by_side([of_operation(op) for op in self.operations])
         return signals if self.factor == 1 else signals * self.factor
@@ -158,7 +161,9 @@ class RowUnit(Weights):
             largest = max(largest, 2 * prod(edge_shape(op.weight)) + derived)
         return size + largest
 
-    def rows(self, of_operation: OfOperation, inputs: slice | None = None) -> dict[str, Tensor]:
+    def rows(
+        self, of_operation: OfOperation, inputs: slice | None = None
+    ) -> dict[str, Float[Tensor, "n k _"]]:
         """Return the gradients by each parameter for some inputs, (n, k, size).
 
         ``of_operation`` returns the signals (N, k, ...) of all inputs.
@@ -183,7 +188,9 @@ class RowUnit(Weights):
 Unit = ProductUnit | RowUnit
 
 
-def formed(op: Operation, signals: Tensor, inputs: slice) -> Tensor:
+def formed(
+    op: Operation, signals: Float[Tensor, "n k ..."], inputs: slice
+) -> Float[Tensor, "n k ..."]:
     """Return gradients of some inputs from their signals (n, k, ...).
 
     They are (n, k, G, c, D) of products, and (n, k, size) else.

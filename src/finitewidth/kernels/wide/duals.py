@@ -18,6 +18,8 @@ from math import pi
 import torch
 from torch import Tensor
 
+from finitewidth.common.shapes import Float
+
 Mean = Callable[[Tensor, Tensor, Tensor], Tensor]
 Means = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
 TINY = 1e-300  # replaces a product of standard deviations that is 0
@@ -35,12 +37,16 @@ class Dual:
     means: Means
     value: Mean
 
-    def slope(self, q: Tensor, a: Tensor, b: Tensor) -> Tensor:
+    def slope(
+        self, q: Float[Tensor, "*#shape"], a: Float[Tensor, "*#shape"], b: Float[Tensor, "*#shape"]
+    ) -> Float[Tensor, "*#shape"]:
         """Return E phi'(u) phi'(v)."""
         return self.means(q, a, b)[1]
 
 
-def correlation(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+def correlation(
+    q: Float[Tensor, "*#shape"], a: Float[Tensor, "*#shape"], b: Float[Tensor, "*#shape"]
+) -> tuple[Float[Tensor, "*#shape"], Float[Tensor, "*#shape"]]:
     """Return the correlation, in [-1, 1], and the product of standard deviations.
 
     The root is taken of the product: for equal variances it is exactly the variance.
@@ -82,13 +88,17 @@ def piecewise_linear(below: float, above: float) -> Dual:
     return _dual_of(means)
 
 
-def _erf_value(q: Tensor, a: Tensor, b: Tensor) -> Tensor:
+def _erf_value(
+    q: Float[Tensor, "*#shape"], a: Float[Tensor, "*#shape"], b: Float[Tensor, "*#shape"]
+) -> Float[Tensor, "*#shape"]:
     """Return 2/pi arcsin(2 q / sqrt((1 + 2 a) (1 + 2 b)))."""
     product = (1 + 2 * a) * (1 + 2 * b)
     return (2 * q).div_(product.sqrt_()).asin_().mul_(2 / pi)
 
 
-def _erf_means(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+def _erf_means(
+    q: Float[Tensor, "*#shape"], a: Float[Tensor, "*#shape"], b: Float[Tensor, "*#shape"]
+) -> tuple[Float[Tensor, "*#shape"], Float[Tensor, "*#shape"]]:
     """Return also the slope, 4/pi / sqrt((1 + 2 a) (1 + 2 b) - 4 q^2)."""
     product = (1 + 2 * a) * (1 + 2 * b)
     slope = (product - (2 * q).square_()).rsqrt_().mul_(4 / pi)
@@ -96,7 +106,9 @@ def _erf_means(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     return value, slope
 
 
-def _waves(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+def _waves(
+    q: Float[Tensor, "*#shape"], a: Float[Tensor, "*#shape"], b: Float[Tensor, "*#shape"]
+) -> tuple[Float[Tensor, "*#shape"], Float[Tensor, "*#shape"]]:
     """Return E cos(u - v) / 2 and E cos(u + v) / 2."""
     half = (a + b) / 2
     difference = torch.exp(q - half).div_(2)
@@ -104,18 +116,24 @@ def _waves(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     return difference, total
 
 
-def _sin_means(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+def _sin_means(
+    q: Float[Tensor, "*#shape"], a: Float[Tensor, "*#shape"], b: Float[Tensor, "*#shape"]
+) -> tuple[Float[Tensor, "*#shape"], Float[Tensor, "*#shape"]]:
     # sin u sin v = (cos(u - v) - cos(u + v)) / 2, and the slope of sin is cos
     difference, total = _waves(q, a, b)
     return difference - total, difference + total
 
 
-def _cos_means(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+def _cos_means(
+    q: Float[Tensor, "*#shape"], a: Float[Tensor, "*#shape"], b: Float[Tensor, "*#shape"]
+) -> tuple[Float[Tensor, "*#shape"], Float[Tensor, "*#shape"]]:
     difference, total = _waves(q, a, b)
     return difference + total, difference - total
 
 
-def _gelu_means(q: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+def _gelu_means(
+    q: Float[Tensor, "*#shape"], a: Float[Tensor, "*#shape"], b: Float[Tensor, "*#shape"]
+) -> tuple[Float[Tensor, "*#shape"], Float[Tensor, "*#shape"]]:
     # phi(u) = u Phi(u) with the normal density n. By Stein's lemma for u and for v, with
     # T = E n(u) n(v) = 1 / (2 pi sqrt(det(I + C))) and C the covariance matrix of u and v,
     #   value = q E Phi Phi + T (ab + q^2 (1 - ab) / ((1 + a) (1 + b)))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from finitewidth.common.shapes import Float, Int, Num
 from finitewidth.kernels.wide.fields import Field, Inputs
 from finitewidth.kernels.wide.law import Table
 from finitewidth.kernels.wide.layers import Signal, refused
@@ -24,13 +25,17 @@ class Tokens(Inputs):
 
     padding: int | None
 
-    def self_covariance(self, x: Tensor, pairs: bool) -> Tensor:
+    def self_covariance(
+        self, x: Num[Tensor, "n 1 P"], pairs: bool
+    ) -> Float[Tensor, "n *positions"]:
         """Compare tokens (n, 1, P) of each input, (n, P, P), or (n, P) at equal positions."""
         if pairs:
             return self._equal(x.mT, x)
         return self._equal(x[:, 0], x[:, 0])
 
-    def products(self, first: Tensor, second: Tensor, pairs: bool) -> Tensor:
+    def products(
+        self, first: Num[Tensor, "n 1 P"], second: Num[Tensor, "m 1 P"], pairs: bool
+    ) -> Float[Tensor, "n m *positions"]:
         """Compare tokens (n, 1, P) and (m, 1, P), (n, m, P, P), or (n, m, P)."""
         if pairs:
             return self._equal(first.mT[:, None], second[None])
@@ -63,7 +68,7 @@ def field_of_tokens(name: str, module: Table, signal: Signal) -> Field:
     return Tokens(signal.shape[1:], (), rows, columns, module.padding_idx)
 
 
-def _bags(x: Tensor, other: Tensor, module: nn.EmbeddingBag) -> Field:
+def _bags(x: Int[Tensor, "N T"], other: Int[Tensor, "M T"], module: nn.EmbeddingBag) -> Field:
     """Return the covariance of sums or means of the vectors of tokens (N, T) and (M, T)."""
     tokens, index = torch.cat([x, other]).unique(return_inverse=True)  # index: (N + M, T)
     counts = torch.zeros(len(index), len(tokens), dtype=torch.float64, device=x.device)

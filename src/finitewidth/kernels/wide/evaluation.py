@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from tqdm.auto import tqdm
 
+from finitewidth.common.shapes import Float
 from finitewidth.kernels.trained.budget import BudgetError, pieces
 from finitewidth.kernels.wide.fields import Derived, Field, Inputs, Kernels, Variances
 from finitewidth.kernels.wide.positions import equal_positions
@@ -99,7 +100,9 @@ def program_of(output: Field) -> Program:
     return Program(tuple(order))
 
 
-def kernel_of(program: Program, same: bool, ntk: bool, budget: int, progress: bool) -> Tensor:
+def kernel_of(
+    program: Program, same: bool, ntk: bool, budget: int, progress: bool
+) -> Float[Tensor, "N M"]:
     """Compute the NTK or the NNGP of an output for all rows and columns.
 
     Args:
@@ -180,7 +183,7 @@ def variances_of(program: Program, count: int, axis: str, budget: int) -> Varian
 
 def _self_covariance(
     field: Law, held: dict[Field, Tensor], piece: slice, axis: str, pairs: bool
-) -> Tensor:
+) -> Float[Tensor, "n *positions"]:
     """Return the covariance of each input of a piece with itself, (n, *positions)."""
     if isinstance(field, Inputs):
         x = getattr(field, axis)[piece]
@@ -232,7 +235,9 @@ def _tile(
     return held[program.output]
 
 
-def _products(inputs: Inputs, rows: slice, columns: slice, pairs: bool) -> Tensor:
+def _products(
+    inputs: Inputs, rows: slice, columns: slice, pairs: bool
+) -> Float[Tensor, "n m *positions"]:
     """Return the covariances of given inputs, (n, m, *positions)."""
     first = inputs.rows[rows]
     second = inputs.columns[columns]
@@ -240,7 +245,9 @@ def _products(inputs: Inputs, rows: slice, columns: slice, pairs: bool) -> Tenso
     return products.reshape(len(first), len(second), *_positions(inputs, pairs))
 
 
-def _by_position(first: Tensor, second: Tensor, pairs: bool) -> tuple[Tensor, Tensor]:
+def _by_position(
+    first: Float[Tensor, "n *space"], second: Float[Tensor, "m *space"], pairs: bool
+) -> tuple[Float[Tensor, "n ..."], Float[Tensor, "m ..."]]:
     """Arrange variances (n, *space) as those of the first and of the second position.
 
     For pairs of positions they become (n, *space, *ones) and (n, *ones, *space).
@@ -254,7 +261,9 @@ def _by_position(first: Tensor, second: Tensor, pairs: bool) -> tuple[Tensor, Te
     return by_first, by_second
 
 
-def _set_variances(nngp: Tensor, variances: Tensor, pairs: bool) -> None:
+def _set_variances(
+    nngp: Float[Tensor, "n n *positions"], variances: Float[Tensor, "n *space"], pairs: bool
+) -> None:
     """Write the exact variance of an input that is in rows and in columns.
 
     With a rounded one the correlation could be above 1.

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from finitewidth.common.shapes import Float, Num
 from finitewidth.kernels.wide.duals import Dual
 from finitewidth.kernels.wide.law import LayerLaw
 from finitewidth.kernels.wide.positions import (
@@ -33,8 +34,8 @@ from finitewidth.kernels.wide.positions import (
 class Kernels(NamedTuple):
     """Both kernels of a tile, (n, m, *positions)."""
 
-    nngp: Tensor
-    ntk: Tensor | None  # None if only the NNGP is computed
+    nngp: Float[Tensor, "n m *positions"]
+    ntk: Float[Tensor, "n m *positions"] | None  # None if only the NNGP is computed
 
 
 class Variances(NamedTuple):
@@ -115,16 +116,20 @@ class Field:
 class Inputs(Field):
     """Given inputs of rows (N, C, P) and of columns (M, C, P): products, averaged over channels."""
 
-    rows: Tensor
-    columns: Tensor
+    rows: Num[Tensor, "N C P"]
+    columns: Num[Tensor, "M C P"]
 
-    def self_covariance(self, x: Tensor, pairs: bool) -> Tensor:
+    def self_covariance(
+        self, x: Float[Tensor, "n C P"], pairs: bool
+    ) -> Float[Tensor, "n *positions"]:
         """Return the covariance of inputs (n, C, P) with themselves, (n, P), or (n, P, P)."""
         if pairs:
             return torch.einsum("ncp,ncq->npq", x, x) / x.shape[1]
         return x.square().mean(1)
 
-    def products(self, first: Tensor, second: Tensor, pairs: bool) -> Tensor:
+    def products(
+        self, first: Float[Tensor, "n C P"], second: Float[Tensor, "m C P"], pairs: bool
+    ) -> Float[Tensor, "n m *positions"]:
         """Return the covariance of (n, C, P) and (m, C, P), (n, m, P), or (n, m, P, P)."""
         products = "ncp,mcq->nmpq" if pairs else "ncp,mcp->nmp"
         return torch.einsum(products, first, second) / first.shape[1]
@@ -143,8 +148,8 @@ class Derived(Field, ABC):
 
     @abstractmethod
     def self_covariance(
-        self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None
-    ) -> Tensor:
+        self, parents: Sequence[Float[Tensor, "n ..."]], pairs: bool, variances: Variances | None
+    ) -> Float[Tensor, "n *positions"]:
         """Return the covariance of each input with itself, (n, *positions), from those below."""
 
     @abstractmethod
@@ -162,8 +167,8 @@ class Mapped(Derived):
     averages: bool = False
 
     def self_covariance(
-        self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None
-    ) -> Tensor:
+        self, parents: Sequence[Float[Tensor, "n ..."]], pairs: bool, variances: Variances | None
+    ) -> Float[Tensor, "n *positions"]:
         """Apply the map."""
         return self.change(parents[0], pairs)
 
@@ -187,8 +192,8 @@ class Weighted(Derived):
     law: LayerLaw
 
     def self_covariance(
-        self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None
-    ) -> Tensor:
+        self, parents: Sequence[Float[Tensor, "n ..."]], pairs: bool, variances: Variances | None
+    ) -> Float[Tensor, "n *positions"]:
         """Return sigma_w2 K + sigma_b2."""
         return (parents[0] * self.law.sigma_w2).add_(self.law.sigma_b2)
 
@@ -212,8 +217,8 @@ class Sum(Derived):
     """A sum of independent tensors."""
 
     def self_covariance(
-        self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None
-    ) -> Tensor:
+        self, parents: Sequence[Float[Tensor, "n ..."]], pairs: bool, variances: Variances | None
+    ) -> Float[Tensor, "n *positions"]:
         """Return the sum."""
         return parents[0] + parents[1]
 
@@ -236,8 +241,8 @@ class Activated(Derived):
     needs_variances = True
 
     def self_covariance(
-        self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None
-    ) -> Tensor:
+        self, parents: Sequence[Float[Tensor, "n ..."]], pairs: bool, variances: Variances | None
+    ) -> Float[Tensor, "n *positions"]:
         """Return E phi(u)^2, or E phi(u) phi(v) of two positions."""
         assert variances is not None  # this law needs them
         return self.dual.value(parents[0], *variances)
@@ -268,8 +273,8 @@ class Normalised(Derived):
     needs_variances = True
 
     def self_covariance(
-        self, parents: Sequence[Tensor], pairs: bool, variances: Variances | None
-    ) -> Tensor:
+        self, parents: Sequence[Float[Tensor, "n ..."]], pairs: bool, variances: Variances | None
+    ) -> Float[Tensor, "n *positions"]:
         """Return K / sqrt(a b)."""
         assert variances is not None  # this law needs them
         return parents[0] * self._inverse(variances)
@@ -296,7 +301,7 @@ class Normalised(Derived):
         return (a * b).rsqrt_()
 
 
-def input_field(x: Tensor, other: Tensor, channel: int) -> Inputs:
+def input_field(x: Num[Tensor, "N ..."], other: Num[Tensor, "M ..."], channel: int) -> Inputs:
     """Return the law of inputs (N, ...) and (M, ...), whose channels lie on an axis."""
     rows = x.movedim(channel, 1).double()  # (N, C, *space)
     columns = other.movedim(channel, 1).double()

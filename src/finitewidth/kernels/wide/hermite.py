@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.common.shapes import Float, Int
 from finitewidth.kernels.ntk_init.activations import ActivationLike, TensorMap, activation_of
 from finitewidth.kernels.trained.budget import pieces
 from finitewidth.kernels.wide.duals import Dual, correlation
@@ -55,7 +56,12 @@ def by_series(activation: ActivationLike) -> Dual:
     return Dual(means, value)
 
 
-def _mean(function: TensorMap, q: Tensor, a: Tensor, b: Tensor) -> Tensor:
+def _mean(
+    function: TensorMap,
+    q: Float[Tensor, "*#shape"],
+    a: Float[Tensor, "*#shape"],
+    b: Float[Tensor, "*#shape"],
+) -> Float[Tensor, "*#shape"]:
     """Return E f(u) f(v) for covariances q and variances a and b of u and v."""
     c, _ = correlation(q, a, b)
     same = a.shape == b.shape and torch.equal(a, b)
@@ -76,7 +82,7 @@ def _mean(function: TensorMap, q: Tensor, a: Tensor, b: Tensor) -> Tensor:
     return total.mul_(c) if terms.start else total
 
 
-def _terms(largest: Tensor, c: float) -> range:
+def _terms(largest: Float[Tensor, "k"], c: float) -> range:
     """Return the numbers of the terms that matter up to a correlation c.
 
     Odd and even functions have terms of one parity alone.
@@ -101,12 +107,12 @@ class _Coefficients:
         largest: (k,), the largest coefficients.
     """
 
-    series: Tensor
-    polynomials: Tensor
-    bins: Tensor
-    largest: Tensor
+    series: Float[Tensor, "bins k d"]
+    polynomials: Float[Tensor, "d n"]
+    bins: Int[Tensor, "n"]
+    largest: Float[Tensor, "k"]
 
-    def at_terms(self, terms: range) -> Tensor:
+    def at_terms(self, terms: range) -> Float[Tensor, "k n"]:
         """Return the coefficients of the terms k of a range, (k, n)."""
         series = self.series[:, terms.start : terms.stop : terms.step]
         if len(series) == 1:
@@ -118,7 +124,7 @@ class _Coefficients:
         return alpha
 
 
-def _coefficients(function: TensorMap, variances: Tensor) -> _Coefficients:
+def _coefficients(function: TensorMap, variances: Float[Tensor, "n"]) -> _Coefficients:
     """Return the coefficients for variances (n,).
 
     Those of many variances are interpolated in the logarithm of the variance, of which they are
@@ -158,7 +164,7 @@ def _coefficients(function: TensorMap, variances: Tensor) -> _Coefficients:
     return _Coefficients(series, polynomials, bins, alpha.abs().amax(1))
 
 
-def _integrated(function: TensorMap, variances: Tensor) -> Tensor:
+def _integrated(function: TensorMap, variances: Float[Tensor, "n"]) -> Float[Tensor, "k n"]:
     """Return the coefficients (k, n) for variances (n,), by integrals."""
     terms = FIRST
     size = max(1, BLOCK // len(_nodes()[0]))
@@ -174,7 +180,9 @@ def _integrated(function: TensorMap, variances: Tensor) -> Tensor:
         terms *= 2
 
 
-def _coefficients_at(function: TensorMap, variances: Tensor, terms: int) -> tuple[Tensor, bool]:
+def _coefficients_at(
+    function: TensorMap, variances: Float[Tensor, "n"], terms: int
+) -> tuple[Float[Tensor, "k n"], bool]:
     """Return the coefficients (k, n) for variances (n,), and whether they are enough."""
     z, weights = (tensor.to(variances.device) for tensor in _nodes())
     polynomials = _polynomials(terms).to(variances.device)  # (k, nodes), times the weights
@@ -186,7 +194,7 @@ def _coefficients_at(function: TensorMap, variances: Tensor, terms: int) -> tupl
 
 
 @lru_cache(maxsize=1)
-def _nodes() -> tuple[Tensor, Tensor]:
+def _nodes() -> tuple[Float[Tensor, "nodes"], Float[Tensor, "nodes"]]:
     """Return nodes and weights for means over a standard normal variable."""
     points, weights = np.polynomial.legendre.leggauss(PANEL_NODES)
     starts = np.arange(-REACH, REACH, PANEL)[:, None]
@@ -197,7 +205,7 @@ def _nodes() -> tuple[Tensor, Tensor]:
 
 
 @lru_cache(maxsize=8)
-def _polynomials(terms: int) -> Tensor:
+def _polynomials(terms: int) -> Float[Tensor, "k nodes"]:
     """Return h_k at the nodes, times their weights, (terms, nodes)."""
     z, weights = _nodes()
     rows = [torch.ones_like(z), z]

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError, FinitewidthError
+from finitewidth.common.shapes import Float
 from finitewidth.kernels.ntk_init.initialisation import checked_choice
 from finitewidth.kernels.trained.batches import Batch, Inputs
 from finitewidth.kernels.trained.budget import within_budget
@@ -28,7 +29,7 @@ def wide_kernel(
     parametrisation: str = "ntk",
     budget: int | None = None,
     progress: bool = True,
-) -> Tensor:
+) -> Float[Tensor, "N M"]:
     """Compute the kernel of one output of a torch module whose channels become infinitely many.
 
     The operations of the module are read; its weights are not. Weights are N(0, sigma_w2 / fan-in)

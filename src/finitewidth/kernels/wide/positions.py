@@ -9,12 +9,16 @@ from math import prod
 import torch
 from torch import Tensor
 
+from finitewidth.common.shapes import Float
+
 Average = Callable[[Tensor], Tensor]
 # a window of a convolution along each axis: size, stride, padding before, padding after, dilation
 Window = tuple[int, int, int, int, int]
 
 
-def equal_positions(k: Tensor, space: tuple[int, ...], pairs: bool) -> Tensor:
+def equal_positions(
+    k: Float[Tensor, "..."], space: tuple[int, ...], pairs: bool
+) -> Float[Tensor, "... P"]:
     """Return a covariance at equal positions, (..., P)."""
     if pairs:
         leading = k.shape[: k.dim() - 2 * len(space)]

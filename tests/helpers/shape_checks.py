@@ -1,0 +1,53 @@
+"""Checks of the shapes of arrays in calls of kernels, while tests run, by their annotations."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from operator import or_
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+import jaxtyping
+from beartype import beartype
+from beartype.vale import Is
+
+from finitewidth.common import shapes
+
+
+def checked(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Check the arguments and the result whose annotations say shapes; mypy checks the others."""
+    hints = function.__annotations__.items()
+    function.__annotations__ = {name: _of_all(hint) for name, hint in hints if _says_shape(hint)}
+    return beartype(function) if function.__annotations__ else function
+
+
+def _says_shape(hint: Any) -> bool:
+    """Tell whether an annotation is an array with a shape, or has one within."""
+    return _is_array(hint) or any(map(_says_shape, get_args(hint)))
+
+
+def _is_array(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, jaxtyping.AbstractArray)
+
+
+def _of_all(hint: Any) -> Any:
+    """Return an annotation that is about all members of lists; beartype checks one, by chance."""
+    kind = get_origin(hint)
+    parts = get_args(hint)
+    if kind in (Union, UnionType):
+        return reduce(or_, map(_of_all, parts))
+    if kind is tuple:
+        return tuple[tuple(map(_of_all, parts))]
+    if kind not in (list, Sequence, dict, Mapping) or not _is_array(parts[-1]):
+        return hint
+
+    def fit(members: Any) -> bool:
+        arrays = members.values() if isinstance(members, Mapping) else members
+        return all(isinstance(array, parts[-1]) for array in arrays)
+
+    return Annotated[kind, Is[fit]]
+
+
+def install() -> None:
+    """Have all calls of kernels checked; to be called before the first import of a kernel."""
+    shapes.read_by(jaxtyping)
+    jaxtyping.install_import_hook("finitewidth.kernels", f"{__name__}.checked")
