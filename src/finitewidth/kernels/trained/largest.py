@@ -95,10 +95,7 @@ def largest_eigenvalue(
     if kernel is not None:
         pair = formed.largest_of(kernel, flat)
     else:
-
-        def flat_times(v: Tensor) -> Tensor:
-            return times(v.view(shape)).flatten(1)
-
+        flat_times = partial(_flat_times, times, shape)
         pair = largest_eigenpair(flat_times, flat, max(products, 2), tolerance)
     if isinstance(network, nn.Module):
         check_eigenvalue(pair.value)
@@ -109,6 +106,13 @@ def largest_eigenvalue(
         residual=pair.residual.reshape(leading),
         products=pair.products,
     )
+
+
+def _flat_times(
+    times: Callable[[Tensor], Tensor], shape: tuple[int, ...], vectors: Tensor
+) -> Tensor:
+    """Return products with flat vectors (R, S K), from those with vectors (R, S, K)."""
+    return times(vectors.view(shape)).flatten(1)
 
 
 def _start_vectors(
