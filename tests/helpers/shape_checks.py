@@ -4,13 +4,18 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from operator import or_
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Any, Union, get_args, get_origin
 
 import jaxtyping
 from beartype import beartype
-from beartype.vale import Is
 
 from finitewidth.common import shapes
+
+
+def install() -> None:
+    """Have all calls of kernels checked; to be called before the first import of a kernel."""
+    shapes.read_by(jaxtyping)
+    jaxtyping.install_import_hook("finitewidth.kernels", f"{__name__}.checked")
 
 
 def checked(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -37,17 +42,20 @@ def _of_all(hint: Any) -> Any:
         return reduce(or_, map(_of_all, parts))
     if kind is tuple:
         return tuple[tuple(map(_of_all, parts))]
-    if kind not in (list, Sequence, dict, Mapping) or not _is_array(parts[-1]):
-        return hint
-
-    def fit(members: Any) -> bool:
-        arrays = members.values() if isinstance(members, Mapping) else members
-        return all(isinstance(array, parts[-1]) for array in arrays)
-
-    return Annotated[kind, Is[fit]]
+    if kind in (list, Sequence, dict, Mapping) and _is_array(parts[-1]):
+        name = f"{kind.__name__} of {parts[-1].__name__}"
+        return _Arrays(name, (), {"kind": kind, "member": parts[-1]})
+    return hint
 
 
-def install() -> None:
-    """Have all calls of kernels checked; to be called before the first import of a kernel."""
-    shapes.read_by(jaxtyping)
-    jaxtyping.install_import_hook("finitewidth.kernels", f"{__name__}.checked")
+class _Arrays(type):
+    """The type of lists, or of values of mappings, whose members are all of one type of arrays."""
+
+    kind: type
+    member: type
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        if not isinstance(value, cls.kind):
+            return False
+        members = value.values() if isinstance(value, Mapping) else value
+        return all(isinstance(member, cls.member) for member in members)
