@@ -11,18 +11,31 @@ from beartype import beartype
 
 from finitewidth.common import shapes
 
+jaxtyped = jaxtyping.jaxtyped
+
 
 def install() -> None:
     """Have all calls of kernels checked; to be called before the first import of a kernel."""
     shapes.read_by(jaxtyping)
+    jaxtyping.jaxtyped = _where_said  # the decorator that the hook gives to functions and classes
     jaxtyping.install_import_hook("finitewidth.kernels", f"{__name__}.checked")
+
+
+def _where_said(**settings: Any) -> Callable[[Any], Any]:
+    """Decorate functions and classes that say shapes; it takes time in each call of the others."""
+
+    def decorated(thing: Any) -> Any:
+        says_some = any(map(_says_shape, getattr(thing, "__annotations__", {}).values()))
+        return jaxtyped(**settings)(thing) if says_some else thing
+
+    return decorated
 
 
 def checked(function: Callable[..., Any]) -> Callable[..., Any]:
     """Check the arguments and the result whose annotations say shapes; mypy checks the others."""
     hints = function.__annotations__.items()
     function.__annotations__ = {name: _of_all(hint) for name, hint in hints if _says_shape(hint)}
-    return beartype(function) if function.__annotations__ else function
+    return beartype(function)
 
 
 def _says_shape(hint: Any) -> bool:
