@@ -10,7 +10,12 @@ FITTED = re.compile(r"(:ivar \w+)_:")  # an attribute of an estimator
 
 
 def escaped(line: str) -> str:
-    """Escape bars outside literals, and the last letter of ``x_``; examples stay as they are."""
+    """Escape bars outside literals, and the last letter of ``x_``; examples stay as they are.
+
+    In types of attributes, stars are those of shapes.
+    """
+    if line.startswith(":vartype"):
+        return line.replace("*", r"\*")
     if line.lstrip().startswith((">>>", "...")):
         return line
     parts = LITERAL.split(FITTED.sub(r"\1\_:", line))
