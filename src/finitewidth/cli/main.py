@@ -16,7 +16,6 @@ from finitewidth.cli import comparing, network, running, show, status, summary, 
 from finitewidth.cli.names import complete_papers, file_of
 from finitewidth.cli.options import Count, File, More, Preset, Results, Settings
 from finitewidth.cli.outputs import try_file, written
-from finitewidth.cli.project import find_project
 from finitewidth.common.errors import ConfigError, FinitewidthError, ResultError
 from finitewidth.common.interrupts import MESSAGE, status_of
 from finitewidth.common.machine import usable_cores
@@ -106,7 +105,7 @@ def _in_project(
     """
     command, bound, unbound = app.parse_args(words, **RAISES)
     if command not in (network.network, trust.trust, completion):
-        os.chdir(find_project(Path.cwd(), project))
+        os.chdir(surroundings.find_project(Path.cwd(), project))
         surroundings.name_user()
         surroundings.refuse_missing_target("results")
     if command in (running.make, running.report):  # the Snakefile says the same in more lines

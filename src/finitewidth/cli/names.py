@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from finitewidth.cli.project import find_project
 from finitewidth.declarations.papers import FOLDER, Artifact, Paper, artifacts_of, read_papers
+from finitewidth.pipeline.runs.surroundings import find_project
 from finitewidth.settings.presets import preset_names
 
 

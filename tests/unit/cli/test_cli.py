@@ -15,8 +15,8 @@ from tests.helpers.project import ROOT
 from finitewidth.cli import comparing, options, running
 from finitewidth.cli import main as commands
 from finitewidth.cli.main import app, main
-from finitewidth.cli.project import find_project
 from finitewidth.common.errors import ConfigError
+from finitewidth.pipeline.runs.surroundings import find_project
 
 
 @pytest.mark.parametrize("folder", [ROOT, ROOT / "src/finitewidth", ROOT / "docs"])

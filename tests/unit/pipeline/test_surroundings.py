@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from finitewidth.cli.main import main
-from finitewidth.cli.project import find_project
 from finitewidth.common.errors import ConfigError, ResultError
 from finitewidth.pipeline.runs import surroundings
+from finitewidth.pipeline.runs.surroundings import find_project
 from finitewidth.records.provenance import SOURCE_ROOT
 
 as_another_user = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
