@@ -47,6 +47,7 @@ GROUPS = {
     ),
     "Gates and paths": ("Architecture", "train_gated", "overlap", "npk", "nu"),
     "Networks of infinite width": ("wide_kernel", "cntk"),
+    "Results of the papers": ("load",),
     "Errors": ("FinitewidthError", "ConfigError"),
 }
 # what the functions of a group return or take; it has no public name of its own
@@ -70,6 +71,10 @@ BESIDE = {
         "finitewidth.library.study.Study",
     ),
     "Gates and paths": ("finitewidth.kernels.npk.NuValue",),
+    "Results of the papers": (
+        "finitewidth.library.loaded.Loaded",
+        "finitewidth.records.tables.Column",
+    ),
 }
 
 # what follows the entries of a group: a file beside this one

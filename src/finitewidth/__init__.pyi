@@ -33,6 +33,7 @@ from finitewidth.library.initial import draw_ntk as draw_ntk
 from finitewidth.library.initial import network as network
 from finitewidth.library.initial import ntk_moments as ntk_moments
 from finitewidth.library.linearised import linearised as linearised
+from finitewidth.library.load import load as load
 from finitewidth.library.modules import cross_kernel as cross_kernel
 from finitewidth.library.modules import kernel_over_training as kernel_over_training
 from finitewidth.library.regression import KernelRegression as KernelRegression

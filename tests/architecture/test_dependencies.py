@@ -25,6 +25,8 @@ PARTS = {
 }
 # Scales of colours of the papers' figures, in a branch that no figure of a study takes
 BEYOND_THE_LIBRARY = {("finitewidth/figures/style.py", "seaborn")}
+# What `fw.load` imports when it is called: it reads the results of a project
+IN_A_PROJECT = {"finitewidth.library.project_results"}
 FILES = sorted((SOURCE_ROOT / "finitewidth").rglob("*.py"))
 
 
@@ -62,7 +64,7 @@ def distributions_of(name: str) -> set[str]:
 
 
 def library_modules() -> set[str]:
-    """The modules of all public names, and all that they import at any place."""
+    """The modules of all public names, and all that they import, but not what a project needs."""
     stub = Path(finitewidth.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
     left = set(re.findall(r"^from (\S+) import", stub, re.M))
     found = set()
@@ -70,7 +72,7 @@ def library_modules() -> set[str]:
         module = left.pop()
         found.add(module)
         imported = names_imported(tree_of(source_of(module)))
-        left |= set(filter(source_of, imported)) - found
+        left |= set(filter(source_of, imported)) - found - IN_A_PROJECT
     return found
 
 

@@ -10,6 +10,7 @@ PAGES = {
 }
 BLOCK = re.compile(r"^( *)```python\n(.*?)^\1```", re.M | re.S)
 ELSEWHERE = {
+    "docs/howto/load.md": "needs results: tests/workflow/test_data_and_artwork.py",
     "docs/howto/module.md": "a Snakefile, which tests/workflow/test_smoke.py runs",
     "docs/howto/restyle.md": "needs results: tests/workflow/test_data_and_artwork.py",
 }

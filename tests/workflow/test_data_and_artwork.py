@@ -11,14 +11,19 @@ import shutil
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 from tests.helpers import picture_faults
+from tests.helpers.linked_project import link_project
 from tests.helpers.workflow_plans import ROOT, plan
 
+import finitewidth as fw
+from finitewidth.claims.ledger import claims_of
 from finitewidth.common.errors import ResultError
 from finitewidth.figures import job, picture_files
+from finitewidth.records.tables import data_table
 
 DONE = plan("smoke").artifacts
 FIGURES = [entry for entry in DONE if entry.kind == "figure"]
@@ -52,17 +57,51 @@ def test_a_figure_is_drawn_from_its_data_file_and_can_be_printed(smoke, entry, t
     assert picture_faults.faults(figure) == []
 
 
-def test_the_page_on_restyling(smoke, tmp_path, monkeypatch):
-    """Where the provenance of the figure is there, it says with what it was drawn."""
+@pytest.fixture
+def results_here(smoke, tmp_path, monkeypatch):
+    """The current folder is a project with the smoke run, whose results are those of quick, too."""
+    link_project(tmp_path)
     (tmp_path / "results").mkdir()
-    (tmp_path / "results/quick").symlink_to(smoke.path / "results/smoke")
+    for run in ("quick", "smoke"):
+        (tmp_path / "results" / run).symlink_to(smoke.path / "results/smoke")
     monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs/howto/restyle.md").read_text(encoding="utf-8")
-    given = {}
-    for code in re.findall(r"```python\n(.*?)```", page, re.S):
-        exec(compile(code, "restyle.md", "exec"), given)
-    assert (tmp_path / "mine.pdf").stat().st_size > 0
-    assert list(given["rows"]) == import_module("finitewidth.papers.npf.figures.fig3").TABLE.names
+    load = fw.load
+    monkeypatch.setattr(fw, "load", lambda name: load(name, run="smoke"), raising=False)
+    return tmp_path
+
+
+def names_of(page: str) -> dict[str, Any]:
+    """What the Python blocks of a page define."""
+    text = (ROOT / "docs/howto" / page).read_text(encoding="utf-8")
+    given: dict[str, Any] = {}
+    for code in re.findall(r"```python\n(.*?)```", text, re.S):
+        exec(compile(code, page, "exec"), given)
+    return given
+
+
+def test_the_page_on_restyling(results_here):
+    """Where the provenance of the figure is there, it says with what it was drawn."""
+    rows = names_of("restyle.md")["rows"]
+    assert (results_here / "mine.pdf").stat().st_size > 0
+    table = data_table(import_module("finitewidth.papers.npf.figures.fig3"))
+    assert list(rows) == table.names
+
+
+def test_the_page_on_loading(results_here):
+    given = names_of("load.md")
+    assert given["figure"].title.startswith("Figure 3")
+    assert given["claim"].verdict["claim"] == "N07"
+
+
+def test_every_result_is_loaded(results_here):
+    for paper in plan_of("smoke").papers:
+        for artifact in paper.artifacts:
+            assert fw.load(artifact.artifact).columns
+        for experiment in paper.experiments:
+            for table in experiment.output:
+                fw.load(f"{experiment.name}.{table}")
+        for claim in claims_of(paper.name):
+            assert fw.load(claim.id).verdict
 
 
 def test_a_figure_of_which_nothing_says_what_it_was_drawn_with(tmp_path):

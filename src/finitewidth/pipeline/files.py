@@ -1,6 +1,7 @@
 """Where the files of a run are: results, logs, benchmarks, provenances."""
 
 from finitewidth.pipeline.folders import DATASETS
+from finitewidth.pipeline.job_names import rule_of
 from finitewidth.pipeline.jobs import Jobs
 
 VERDICTS = ("verdicts", "parts", "numbers")  # tables that judge the claims of a paper
@@ -83,14 +84,16 @@ class Files:
             return f"{DATASETS}/provenance/{name.removeprefix('dataset ')}.json"
         if name == "errata":
             return f"{self.results}/errata/experiments/errata_provenance.json"
-        if name in self._jobs.experiments or name in self._jobs.trainings:
+        if name in self._jobs.experiments or rule_of(name) == "train":
             return self._jobs.outputs(name)["provenance"]
         return f"{self.results}/provenance/{self._stem(name)}.json"
 
     def _stem(self, name: str) -> str:
         """The path of the files of a job in each of their folders."""
-        if name in self._jobs.experiments or name in self._jobs.artifacts:
-            return f"{self._jobs[name].paper}/{name}"
+        if name in self._jobs.experiments:
+            return f"{self._jobs.experiments[name].paper}/{name}"
+        if name in self._jobs.artifacts:
+            return f"{self._jobs.artifacts[name].paper}/{name}"
         if name.startswith("captions_"):
             return f"{name.removeprefix('captions_')}/captions"
         if name == "errata":

@@ -215,11 +215,19 @@ def write(path: str | Path, rows: "pd.DataFrame", table: Table) -> None:
     result_files.write_table(path, table.checked(rows), missing=MISSING)
 
 
-def read(path: str | Path, table: Table) -> "pd.DataFrame":
-    """Read what `write` wrote; the values are equal, and so are their types."""
-    types = {column.name: str for column in table if column.type == "text"}
-    missing = {name: [MISSING] for name in table.names if name not in types}
+def read(path: str | Path, table: Table, missing: str = MISSING) -> "pd.DataFrame":
+    """Read what `write` wrote; the values are equal, and so are their types.
+
+    The tables of experiments and claims have an empty cell for what is ``missing``.
+    """
+    types = {}
+    missing_words = {}
+    for column in table:
+        if column.type == "text":
+            types[column.name] = str
+        if column.type != "text" or column.missing:
+            missing_words[column.name] = [missing]
     rows = result_files.read_table(
-        path, table.names, dtype=types, keep_default_na=False, na_values=missing
+        path, table.names, dtype=types, keep_default_na=False, na_values=missing_words
     )
     return table.checked(rows)

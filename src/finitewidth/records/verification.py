@@ -13,10 +13,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from finitewidth.common.errors import ResultError
 from finitewidth.records.provenance import digest_of
 from finitewidth.records.usage import provenance_files
 
 REMEDY = "delete it and run again"
+ALTERED = "was altered after its job had written it"
 LARGEST = 64 * 2**20  # bytes of a provenance
 Digests = dict[str, str]
 
@@ -86,6 +88,23 @@ def read_provenance(file: str | Path) -> dict[str, Any] | None:
     return provenance
 
 
+def provenance_of(file: str | Path, stamp: str | Path) -> dict[str, Any]:
+    """Read ``stamp``, the provenance of the job that made a file.
+
+    Raises:
+        ResultError: it is missing or damaged. The message has the remedy.
+    """
+    try:
+        provenance = read_provenance(stamp)
+    except DamagedProvenanceError as error:
+        raise ResultError(f"{stamp} is damaged; {REMEDY}") from error
+    if provenance is None:
+        raise ResultError(
+            f"{stamp}, the provenance of {file}, is missing; delete {file} and run again"
+        )
+    return provenance
+
+
 class Provenances:
     """The provenances of one run, and what they say of its files.
 
@@ -126,7 +145,7 @@ class Provenances:
             return "has no provenance of this run"
         try:
             if self._digest(str(file)) != self.stamps[name]["digests"]["outputs"][str(file)]:
-                return "was altered after its job had written it"
+                return ALTERED
         except OSError as error:
             return f"cannot be read ({error.strerror or error})"
         return None

@@ -45,6 +45,7 @@ ratio: float = fw.dispersion([20] * 20 + [1], draws=100).low
 deviation: float = fw.trust([784, 500, 10], inputs=8).relative_deviation
 slope = fw.trust(make, x, y, width=64, steps=10).slope
 history, weights = fw.train_gated((x, y), (x, y), architecture=fw.Architecture(dense=(16, 16)))
+title: str = fw.load("npf_fig3", run="laptop").columns["nu"].meaning
 same: float = float(fw.block_means(theta, [0, 1, 0, 1, 0]).same_class)
 """
 GIVEN = """
@@ -83,6 +84,7 @@ MISSPELT = {
     "fw.trust([784, 500, 10], input=8)": "No overload",
     "fw.trust(make_network, x, widht=64)": "No overload",
     "fw.train_gated((x, y), (x, y), architecture=fw.Architecture(), epoch=2)": "epoch",
+    "fw.load('npf_fig3', preset='quick')": "preset",
 }
 OF_ANOTHER_TYPE = {
     "fw.traced_kernel(network, x, budget='1 GiB')": "budget",
@@ -100,6 +102,7 @@ OF_ANOTHER_TYPE = {
     "fw.dispersion([784, 500, 10], estimator='naiv')": "estimator",
     "fw.trust(make_network, x, width='64')": "No overload",
     "fw.train_gated((x, y), (x, y), architecture='dense')": "architecture",
+    "fw.load('npf_fig3', run=3)": "run",
 }
 MISSING = {
     "fw.traced_kernel(network, x).misspelt": "misspelt",
@@ -112,6 +115,7 @@ MISSING = {
     "fw.trust(make_network, x).distances": "distances",
     "fw.nu(y, x).values": "values",
     "fw.block_means(x, labels).same": "same",
+    "fw.load('npf_fig3').columns['nu'].meening": "meening",
     "fw.trace_kernel": "trace_kernel",
 }
 REFUSED = {**MISSPELT, **OF_ANOTHER_TYPE, **MISSING}

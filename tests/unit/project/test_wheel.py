@@ -1,6 +1,7 @@
 """The wheel in an environment that has no more than the declared dependencies and their own."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -122,6 +123,14 @@ def test_every_public_name_works_with_the_dependencies_alone(environment, tmp_pa
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith(str(environment))
     assert (tmp_path / "study/training.png").is_file()
+
+
+def test_results_of_a_project_need_more_and_it_says_what(environment):
+    code = "import finitewidth as fw; fw.load('npf_fig3')"
+    done = run(environment / "bin/python", "-c", code)
+    last = done.stderr.splitlines()[-1]
+    assert re.search(r"ConfigError: (pydantic|yaml) is not installed; load needs more", last)
+    assert last.endswith("pip install 'finitewidth[papers]'")
 
 
 @pytest.mark.parametrize("command", [["finitewidth"], ["python", "-m", "finitewidth"]])

@@ -20,7 +20,7 @@ from finitewidth.common.progress import logged_to
 from finitewidth.records.code import code_of_record, forget_modules
 from finitewidth.records.provenance import digest_of, environment, fingerprint
 from finitewidth.records.running import shown
-from finitewidth.records.verification import REMEDY, DamagedProvenanceError, read_provenance
+from finitewidth.records.verification import ALTERED, REMEDY, provenance_of
 
 PROVENANCE = "provenance"  # name of the output
 PLAN = "plan"  # name of the input
@@ -145,21 +145,14 @@ def _refuse_other_inputs(digests: Mapping[str, str], plan: Mapping[str, Any], ro
 def _refuse_other_result(file: str, name: str, digest: str, plan: Mapping[str, Any]) -> None:
     """Check that an input is what its job wrote; plans have it under ``name``."""
     stamp = plan["makers"][name]
-    try:
-        maker = read_provenance(stamp)
-    except DamagedProvenanceError as error:
-        raise ResultError(f"{stamp} is damaged; {REMEDY}") from error
-    if maker is None:
-        raise ResultError(
-            f"{stamp}, the provenance of {file}, is missing; delete {file} and run again"
-        )
+    maker = provenance_of(file, stamp)
     if maker["plan"] != plan["upstream"][maker["job"]]:
         raise ResultError(
             f"{file} was made with other settings or code than this job was "
             "planned with; start the run again"
         )
     if maker["digests"]["outputs"].get(name) != digest:
-        raise ResultError(f"{file} was altered after its job had written it; {REMEDY}")
+        raise ResultError(f"{file} {ALTERED}; {REMEDY}")
 
 
 def _in_project(file: str, root: Path) -> str:
