@@ -46,7 +46,7 @@ def bare(**facts):
 
 
 def test_all_claims_of_the_papers_are_entered():
-    assert len({claim.id for claim in ALL}) == len(ALL) == 91
+    assert len({claim.id for claim in ALL}) == len(ALL) >= 91
 
 
 @pytest.mark.parametrize("claim", ALL, ids=lambda claim: claim.id)

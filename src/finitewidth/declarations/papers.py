@@ -65,7 +65,7 @@ class Experiment(_Declaration):
 
     name: str  # `<paper>_<name>`, the name of the rule and of the result files
     paper: str
-    module: str  # with the function `measure(inputs, settings)`
+    module: str  # with `measure(inputs, settings)`; of the same name, if none is declared
     # What it computes, and the file of its rule, workflow/rules/<stage>.smk: `theory` draws and
     # trains nothing; `sampling` draws random networks or data; `training` trains networks itself;
     # `evaluation` measures trained networks. Checked against the inputs.
@@ -107,7 +107,8 @@ class Artifact(_Declaration):
     number: str  # that the paper prints, such as `2.5`, or the name of an extra
     title: str  # one line that says what is shown
     extra: bool = False  # the paper has no such figure or table
-    module: str  # of the renderer
+    # of the renderer: that of the same name or, to share one, `renderer: beyond/dispersion`
+    module: str
     input: References  # name of an input -> reference to a table
     params: Params = {}  # settings of the renderer, as for an experiment
     facts: Facts = ()  # about its inputs, which the plan adds to its settings

@@ -16,6 +16,7 @@ from finitewidth.cli import comparing, options, running
 from finitewidth.cli import main as commands
 from finitewidth.cli.main import app, main
 from finitewidth.common.errors import ConfigError
+from finitewidth.declarations.papers import FOLDER, artifacts_of, read_papers
 from finitewidth.pipeline.runs.surroundings import find_project
 
 
@@ -88,7 +89,8 @@ def test_cores_are_a_number_or_all_that_may_be_used(words, cores, started):
 
 
 def test_force_makes_the_artifacts_of_a_paper_anew(started, capsys):
-    made = " ".join(f"thesis_fig2_{number}" for number in range(1, 6))
+    papers = read_papers(ROOT / FOLDER)
+    made = " ".join(entry.artifact for entry in artifacts_of(papers) if entry.paper == "thesis")
     assert started("npf_fig3", "-f") == "snakemake --cores 6 npf_fig3 --force"
     assert started("npf_nu", "thesis", "--force") == f"snakemake --cores 6 npf_nu {made} --force"
     assert started("thesis", "--forceall") == "snakemake --cores 6 thesis --forceall"
@@ -337,8 +339,9 @@ def test_the_short_list_counts_what_is_made_and_at_which_sizes(tmp_path, monkeyp
         path.touch()
     monkeypatch.chdir(tmp_path)
     assert main(["list", "--short", "--paper", "thesis"]) == 0
+    count = len([a for a in artifacts_of(read_papers(ROOT / FOLDER)) if a.paper == "thesis"])
     assert capsys.readouterr().out.splitlines() == [
-        "thesis     2 of  5 made: 1 at the paper's sizes, 1 drawings or equations",
+        f"thesis     2 of {count:2} made: 1 at the paper's sizes, 1 drawings or equations",
         "report: not made yet",
     ]
     report = tmp_path / "results/quick/report/index.html"

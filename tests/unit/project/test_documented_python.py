@@ -7,18 +7,13 @@ from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from tests.helpers.python_blocks import ELSEWHERE, PAGES, blocks
 from torch import nn
 
 import finitewidth as fw
-from finitewidth.claims.estimates import Estimate, required
-from finitewidth.claims.ledger import Tables
-from finitewidth.claims.verdicts import Part
 from finitewidth.library.study import Study
-from finitewidth.settings.sections import Section, ours
 
 SHAPE = re.compile(r"^(\w+) = .*  # (\([\d, ]+\))", re.M)  # of an array, in a comment
 
@@ -89,12 +84,6 @@ def given(tmp_path, monkeypatch):
         "test_images": images,
         "test_labels": labels,
         "targets": torch.rand(15, 3),
-        "Section": Section,
-        "ours": ours,
-        "Tables": Tables,
-        "Part": Part,
-        "required": required,
-        "Estimate": Estimate,
     }
     torch.set_num_threads(1)
 
@@ -114,14 +103,3 @@ def test_networks_of_the_pages_map_images_to_classes(page, given):
     (code,) = (code for code in blocks(page) if "def make(" in code)
     exec(compile(code, page, "exec"), given)
     assert given["make"]((1, 28, 28), 5)(torch.rand(2, 1, 28, 28)).shape == (2, 5)
-
-
-def test_settings_and_a_judge_as_in_contributing(given):
-    for code in blocks("CONTRIBUTING.md"):
-        exec(compile(code, "CONTRIBUTING.md", "exec"), given)
-    assert given["Risk"](draws=200, signal=1.0).draws == 200
-    with pytest.raises(ValueError, match="draws"):
-        given["Risk"](draws=2, signal=1.0)
-    rows = {"case": ["noise"] * 2, "x": [1, 2], "median": [9.0, 3.0], "median_error": [0.1, 0.1]}
-    (part,) = given["h02"]({"drawn": pd.DataFrame(rows)})
-    assert part.value == pytest.approx(np.log(3))
