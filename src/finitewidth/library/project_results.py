@@ -142,7 +142,8 @@ class ProjectResults:
             return Loaded(**facts, title=title, rows=rows, columns={})
         columns: Table = described[table]
         rows = self._read(file, columns, experiment)
-        return Loaded(**facts, title=title, rows=rows, columns=columns.columns)
+        present = columns.with_columns_of(rows.columns)
+        return Loaded(**facts, title=title, rows=rows, columns=present.columns)
 
     def _claim(self, claim: Claim) -> Loaded:
         """The comparisons of a claim, and its verdict."""
@@ -187,13 +188,14 @@ class ProjectResults:
         """
         path = self.root / file
         with path.open(encoding="utf-8") as stream:
-            columns = stream.readline().strip().split(",")
-        if columns != table.names:
+            header = stream.readline().strip().split(",")
+        present = table.with_columns_of(header)
+        if header != present.names:
             raise ResultError(
                 f"{path} has other columns than the code defines now, so it was made by another "
                 f"version; make it again with {self._command(target)}"
             )
-        return tables.read(path, table, missing)
+        return tables.read(path, present, missing)
 
     def _command(self, target: str) -> str:
         """The command that makes a result of this run."""

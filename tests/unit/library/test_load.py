@@ -10,6 +10,7 @@ import finitewidth as fw
 from finitewidth.claims import ledger, verdicts
 from finitewidth.claims.columns import PARTS, VERDICTS
 from finitewidth.common.errors import ResultError
+from finitewidth.papers.dgn.experiments import concepts as dgn
 from finitewidth.papers.thesis.experiments import classical
 from finitewidth.papers.thesis.figures import fig2_4
 from finitewidth.records import result_files, tables
@@ -85,6 +86,15 @@ def test_the_table_of_an_experiment_has_the_types_of_its_columns(project):
     pd.testing.assert_frame_equal(loaded.rows, table.checked_all(rows_of(table)))
     assert loaded.columns == table.columns
     assert fw.load("thesis_classical").file == loaded.file  # its only table
+
+
+def test_a_table_may_lack_its_optional_columns(project):
+    table = dgn.TABLES["paths"]
+    rows = rows_of(table).drop(columns=list(table.optional))
+    stamp = "dgn/experiments/concepts_provenance.json"
+    made(project, stamp, {"dgn/experiments/concepts_paths.csv": rows})
+    loaded = fw.load("dgn_concepts.paths")
+    assert list(loaded.columns) == list(loaded.rows) == list(rows)
 
 
 def test_of_several_tables_one_is_named(project):
