@@ -23,7 +23,6 @@ import finitewidth as fw
 from finitewidth.claims.ledger import claims_of
 from finitewidth.common.errors import ResultError
 from finitewidth.figures import job, picture_files
-from finitewidth.records.tables import data_table
 
 DONE = plan("smoke").artifacts
 FIGURES = [entry for entry in DONE if entry.kind == "figure"]
@@ -83,8 +82,7 @@ def test_the_page_on_restyling(results_here):
     """Where the provenance of the figure is there, it says with what it was drawn."""
     rows = names_of("restyle.md")["rows"]
     assert (results_here / "mine.pdf").stat().st_size > 0
-    table = data_table(import_module("finitewidth.papers.npf.figures.fig3"))
-    assert list(rows) == table.names
+    assert list(rows) == import_module("finitewidth.papers.npf.figures.fig3").TABLE.names
 
 
 def test_the_page_on_loading(results_here):

@@ -103,7 +103,7 @@ class ProjectResults:
         name = declared.artifact
         file = self.files.table(name)
         provenance = self._provenance(name, file, name)
-        table = tables.data_table(import_module(declared.module))
+        table: Table = import_module(declared.module).TABLE
         return Loaded(
             name=name,
             title=f"{declared.label}: {declared.title}",
@@ -136,11 +136,7 @@ class ProjectResults:
             title = f"Arrays of the experiment {experiment}"
             return Loaded(**facts, title=title, rows=rows, columns=ARRAYS.columns, arrays=arrays)
         title = f"Table {table} of the experiment {experiment}"
-        described = getattr(import_module(declared.module), "TABLES", {})
-        if not described:  # an experiment that does not define its columns
-            rows = result_files.read_table(self.root / file)
-            return Loaded(**facts, title=title, rows=rows, columns={})
-        columns: Table = described[table]
+        columns: Table = import_module(declared.module).TABLES[table]
         rows = self._read(file, columns, experiment)
         present = columns.with_columns_of(rows.columns)
         return Loaded(**facts, title=title, rows=rows, columns=present.columns)
