@@ -171,3 +171,37 @@ SCALED_SPREAD = number(
 # Variances of random networks
 SIGMA_W2 = number("sigma_w2", "sigma_w^2, variance of a weight at the start times its fan-in")
 SIGMA_B2 = number("sigma_b2", "sigma_b^2, variance of a bias at the start")
+
+# of several papers
+NO_RUN = "all runs diverged"
+IMAGE_ROW = integer("row", "place of the first image; images are sorted by class")
+IMAGE_COLUMN = integer(
+    "column", "place of the second image, not before the first: maps are symmetric"
+)
+CLASS_ROW = integer("class_row", "class of the first image")
+CLASS_COLUMN = integer("class_column", "class of the second image")
+TRAINING_EPOCH = integer("epoch", "epoch of the training", "epoch")
+SOURCE = text("source", "ours or paper")
+BEST_TRAIN_ACCURACY = number(
+    "train_accuracy",
+    "highest train accuracy of any epoch, mean over runs",
+    "fraction",
+    missing=NO_RUN,
+)
+LOWEST_TRAIN_ACCURACY = number(
+    "train_accuracy_lowest",
+    "highest train accuracy of any epoch, of the run with the lowest one",
+    "fraction",
+)
+EPOCH_OF_CURVE = integer("x", "epoch of the training", "epoch")
+IMAGES = text(
+    "data",
+    "images of the accuracy: ours with what they stand in for; the paper's name its dataset",
+)
+OURS_OR_PRINTED = text("source", "ours, or paper (as printed)")
+TRAIN_ACCURACY_PERCENT = number(
+    "train_accuracy", BEST_TRAIN_ACCURACY.meaning, "percent", missing=NO_RUN
+)
+LOWEST_TRAIN_ACCURACY_PERCENT = number(
+    "train_accuracy_lowest", LOWEST_TRAIN_ACCURACY.meaning, "percent"
+)

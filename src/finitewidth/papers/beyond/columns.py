@@ -166,9 +166,7 @@ LAST_INPUT_OVER_WIDTH = number(
 )
 
 # Figure 4: training with all images
-SIGMA_W2_AT_START = number(
-    "sigma_w2", "sigma_w^2, variance of a weight at the start times its fan-in"
-)
+SIGMA_W2_AT_START = shared.SIGMA_W2
 STEP = integer("step", "step of the training with all images", "step")
 DIVERGED = "the training diverged"
 DIAGONAL = number(
@@ -242,10 +240,10 @@ SPREAD_OF_ENTRIES = number(
     missing="a loss, or the mean with the diagonal; or all trainings diverged",
 )
 RUNS = integer("runs", "number of networks trained")
-ROW = integer("row", "place of the first image; images are sorted by class")
-COLUMN = integer("column", "place of the second image, not before the first: maps are symmetric")
-CLASS_ROW = integer("class_row", "class of the first image")
-CLASS_COLUMN = integer("class_column", "class of the second image")
+ROW = shared.IMAGE_ROW
+COLUMN = shared.IMAGE_COLUMN
+CLASS_ROW = shared.CLASS_ROW
+CLASS_COLUMN = shared.CLASS_COLUMN
 KERNEL = number("value", "kernel of both images, in six digits", missing=DIVERGED)
 KERNEL_SHARE = number(
     "share",

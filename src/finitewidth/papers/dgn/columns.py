@@ -1,29 +1,21 @@
 """The columns of the tables of dgn, each once; those that npf has too are in declarations."""
 
+from finitewidth.declarations import columns as shared
 from finitewidth.records.tables import integer, number, text
 
-NO_RUN = "all runs diverged"
+NO_RUN = shared.NO_RUN
 ONE_RUN = "fewer than two runs have a finite value"
 
 # Trained networks: what all their figures and tables show
 RUNS_SHOWN = integer("runs", "number of runs in the mean; 0 if it is no mean")
-TRAIN_ACCURACY = number(
-    "train_accuracy",
-    "highest train accuracy of any epoch, mean over runs",
-    "fraction",
-    missing=NO_RUN,
-)
-LOWEST_TRAIN_ACCURACY = number(
-    "train_accuracy_lowest",
-    "highest train accuracy of any epoch, of the run with the lowest one",
-    "fraction",
-)
+TRAIN_ACCURACY = shared.BEST_TRAIN_ACCURACY
+LOWEST_TRAIN_ACCURACY = shared.LOWEST_TRAIN_ACCURACY
 ALL_TRAINED = integer(
     "trained", "1 if every run reached the train accuracy that counts as trained, 0 if not"
 )
 ALL_TRAINED_SHOWN = number("trained", ALL_TRAINED.meaning, missing="the row is of the paper")
 ALL_TRAINED_OF_CURVE = number("trained", ALL_TRAINED.meaning)
-EPOCH_OF_CURVE = integer("x", "epoch of the training", "epoch")
+EPOCH_OF_CURVE = shared.EPOCH_OF_CURVE
 TRAIN_IMAGES = integer(
     "train_images",
     "least number of images of which all train accuracies are whole shares: that of the training, "
@@ -88,7 +80,7 @@ TEST_ACCURACY_AT_EPOCH = number(
     "test_accuracy", "test accuracy at this epoch, mean over runs", "fraction"
 )
 TEST_IMAGES = integer("test_images", "number of test images")
-EPOCH_SHOWN = integer("epoch", EPOCH_OF_CURVE.meaning, "epoch")
+EPOCH_SHOWN = shared.TRAINING_EPOCH
 SQUARED_ERROR = number(
     "squared_error", MEAN_SQUARED_ERROR.meaning, missing=MEAN_SQUARED_ERROR.missing
 )
@@ -103,7 +95,7 @@ PANEL_OF_KERNELS = text(
     "kernel and networks: gates and adaptable (of all trained weights, over its trace), ka (of the "
     "gating weights) or ka_hat (the same over its trace)",
 )
-SERIES_OF_KERNELS = text("series", "network, named by its gates")
+SERIES_OF_KERNELS = SERIES_OF_GATES
 NU_OF_KERNEL = number(
     "nu",
     "y' K^-1 y for the labels y and the kernel K of the panel",
@@ -193,11 +185,8 @@ PRINTED_TEST = number(
     missing="the paper does not have this network",
 )
 NETWORK_SHOWN = text("network", "linear (deep linear), relu or soft_relu")
-IMAGES_SHOWN = text(
-    "data",
-    "images of the accuracy: ours with what they stand in for; the paper's name its dataset",
-)
-OURS_OR_PRINTED = text("source", "ours, or paper (as printed)")
+IMAGES_SHOWN = shared.IMAGES
+OURS_OR_PRINTED = shared.OURS_OR_PRINTED
 SPLIT_OF_ACCURACY = text("split", "images of the accuracy: train or test")
 EPOCH_OF_OURS = text(
     "epoch",
@@ -224,10 +213,8 @@ RUNS_LEFT_OUT = number(
 # Numbers that stand only in the text
 ACCURACY_OF_RUN = number("value", "accuracy of the run", "percent")
 BEST_TRAIN_PERCENT = number("best_train", "highest train accuracy of any epoch", "percent")
-TRAIN_ACCURACY_PERCENT = number("train_accuracy", TRAIN_ACCURACY.meaning, "percent", missing=NO_RUN)
-LOWEST_TRAIN_ACCURACY_PERCENT = number(
-    "train_accuracy_lowest", LOWEST_TRAIN_ACCURACY.meaning, "percent"
-)
+TRAIN_ACCURACY_PERCENT = shared.TRAIN_ACCURACY_PERCENT
+LOWEST_TRAIN_ACCURACY_PERCENT = shared.LOWEST_TRAIN_ACCURACY_PERCENT
 
 # Figures 1 and 2: fixed random gates
 NETWORK_OR_IDEAL = text("network", "wide, narrow, or ideal for the expected kernel")
@@ -341,7 +328,7 @@ QUANTITY_SHOWN = text(
     "start (kernel at the start), error (squared, over that at the start), kernel (over that at "
     "the start) or growth (of the norm of all weights, relative to the start)",
 )
-SOURCE = text("source", "ours or paper")
+SOURCE = shared.SOURCE
 DEPTH_OR_NONE = number(
     "depth", "number of layers of weights", missing="the value is of no one depth"
 )

@@ -1,5 +1,6 @@
 """The columns of the tables of the thesis, each once."""
 
+from finitewidth.declarations import columns as shared
 from finitewidth.records.tables import flag, integer, number, text
 
 # Figures 2.1 and 2.2: the units of a drawing and their connections
@@ -119,8 +120,8 @@ HIGHEST_DRAWN = number(
 # Figure 2.5: kernels of trained networks
 SIGMA_W2 = number("sigma_w2", "variance of the initial weights, times the width of the layer")
 STEP = integer("step", "step of the training", "step")
-ROW = integer("row", "place of the first image; images are sorted by class")
-COLUMN = integer("column", "place of the second image, not before the first: maps are symmetric")
-CLASS_ROW = integer("class_row", "class of the first image")
-CLASS_COLUMN = integer("class_column", "class of the second image")
+ROW = shared.IMAGE_ROW
+COLUMN = shared.IMAGE_COLUMN
+CLASS_ROW = shared.CLASS_ROW
+CLASS_COLUMN = shared.CLASS_COLUMN
 SHARE = number("share", "kernel of both images over the mean of its diagonal at this step")

@@ -1,5 +1,6 @@
 """The columns of the tables of trust, each once."""
 
+from finitewidth.declarations import columns as shared
 from finitewidth.declarations.columns import DEPTH, WIDTH
 from finitewidth.records.tables import integer, number, text
 
@@ -155,7 +156,7 @@ MEAN_LOWEST_LOSS = number(
 )
 
 # what figures show
-SOURCE = text("source", "ours or paper")
+SOURCE = shared.SOURCE
 STANDARD_ERROR = number(
     "standard_error",
     ERROR.meaning,

@@ -7,6 +7,7 @@ images of each of C classes.
 
 from dataclasses import replace
 
+from finitewidth.declarations import columns as shared
 from finitewidth.records.tables import integer, number, text
 
 ACCURACY = "share of the {} images that are classified correctly"
@@ -22,7 +23,7 @@ RATE_INDEX = integer(
     "rate_index", "number of the rate on the grid of rates, or among those given, from 0"
 )
 RATE = number("rate", "initial learning rate")
-EPOCH = integer("epoch", "epoch of the training", "epoch")
+EPOCH = shared.TRAINING_EPOCH
 TAU = number("tau", "sum over the steps so far of rate times weight decay, over 1 - momentum")
 TRAIN_LOSS = number(
     "train_loss",
@@ -184,15 +185,13 @@ THRESHOLD = number(
 KERNEL = text("kernel", "theta: the kernel of the outputs; theta_h: that of the features")
 NOT_FINITE = "the kernel is not finite"
 IMAGE_ROW = integer("row", "place of the first image, from 0; images are grouped by class")
-IMAGE_COLUMN = integer(
-    "column", "place of the second image, not before the first: maps are symmetric"
-)
+IMAGE_COLUMN = shared.IMAGE_COLUMN
 UNIT_ROW = integer("row", "number of the first output or feature, from 0")
 UNIT_COLUMN = integer(
     "column", "number of the second output or feature, not before the first: maps are symmetric"
 )
-CLASS_ROW = integer("class_row", "class of the first image")
-CLASS_COLUMN = integer("class_column", "class of the second image")
+CLASS_ROW = shared.CLASS_ROW
+CLASS_COLUMN = shared.CLASS_COLUMN
 TRACED = number(
     "value", "kernel of both images, summed over outputs or features", missing=NOT_FINITE
 )
@@ -278,7 +277,7 @@ PANE = text(
     "letter of the pane; lines: an epoch at which a network fits the training images; legend: "
     "what the legend says of a picked network",
 )
-SOURCE = text("source", "ours or paper")
+SOURCE = shared.SOURCE
 INITIALISATION = text(
     "initialisation", "lecun, torch (PyTorch's default) or he; none for a constant"
 )

@@ -123,7 +123,7 @@ DECAY_OF_LENGTH = number(
 )
 RATE_OF_CELL = number("rate", RATE.meaning, missing=NO_CELL)
 RATES_SHOWN = number("rates", RATES.meaning, missing=NO_CELL)
-TAU_OF_LENGTH = number("tau", TAU.meaning)
+TAU_OF_LENGTH = TAU
 TAU_SHOWN = number("tau", TAU.meaning, missing="the row is a rank correlation")
 INTRINSIC_RATE_SHOWN = number(
     "intrinsic_rate", INTRINSIC_RATE.meaning, missing="the row is of a spread"

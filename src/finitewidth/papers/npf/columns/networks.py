@@ -1,5 +1,6 @@
 """Columns of trained networks: Table 2, Figure 3, the energy of the labels and the CNTK."""
 
+from finitewidth.declarations import columns as shared
 from finitewidth.records.tables import integer, number, text
 
 # Table 2
@@ -44,17 +45,8 @@ LAST_SPREAD = number(
     "percent",
     missing="fewer than two runs did not diverge",
 )
-TRAIN_ACCURACY_PERCENT = number(
-    "train_accuracy",
-    "highest train accuracy of any epoch, mean over runs",
-    "percent",
-    missing="all runs diverged",
-)
-LOWEST_TRAIN_ACCURACY_PERCENT = number(
-    "train_accuracy_lowest",
-    "highest train accuracy of any epoch, of the run with the lowest one",
-    "percent",
-)
+TRAIN_ACCURACY_PERCENT = shared.TRAIN_ACCURACY_PERCENT
+LOWEST_TRAIN_ACCURACY_PERCENT = shared.LOWEST_TRAIN_ACCURACY_PERCENT
 ALL_TRAINED = integer("trained", "1 if every run is trained, 0 if not")
 TRAINED_FROM = number(
     "trained_from", "train accuracy from which a run counts as trained", "percent"
@@ -146,19 +138,10 @@ ACCURACY = number(
     "fraction",
     missing="all runs diverged",
 )
-TRAIN_ACCURACY = number(
-    "train_accuracy",
-    "highest train accuracy of any epoch, mean over runs",
-    "fraction",
-    missing="all runs diverged",
-)
-LOWEST_TRAIN_ACCURACY = number(
-    "train_accuracy_lowest",
-    "highest train accuracy of any epoch, of the run with the lowest one",
-    "fraction",
-)
+TRAIN_ACCURACY = shared.BEST_TRAIN_ACCURACY
+LOWEST_TRAIN_ACCURACY = shared.LOWEST_TRAIN_ACCURACY
 SERIES_OF_NU = text("series", "nu, the only curve")
-EPOCH_OF_CURVE = integer("x", "epoch of the training", "epoch")
+EPOCH_OF_CURVE = shared.EPOCH_OF_CURVE
 TRACE_KV = number("trace_kv", "trace of K^v, the kernel of the values", missing="diverged")
 TRACE_KF = number("trace_kf", "trace of K^f, the kernel of the features", missing="diverged")
 FROBENIUS_KV = number("frobenius_kv", "Frobenius norm of K^v", missing="diverged")
@@ -304,11 +287,8 @@ COMPARABLE = integer(
 )
 
 # Data files of figures and tables: what several of them have
-SOURCE = text("source", "ours, or paper (as printed)")
-IMAGES = text(
-    "data",
-    "images of the accuracy: ours with what they stand in for; the paper's name its dataset",
-)
+SOURCE = shared.OURS_OR_PRINTED
+IMAGES = shared.IMAGES
 DIVERGED_SHOWN = number(
     "diverged", "number of runs that diverged and are left out", missing="the paper's number"
 )

@@ -1,5 +1,6 @@
 """Columns of networks with fixed gates: memorisation, mean, convergence and variance of K^v."""
 
+from finitewidth.declarations import columns as shared
 from finitewidth.records.tables import integer, number, text
 
 # Memorisation networks
@@ -143,7 +144,7 @@ IDEAL_SUM = number(
     "sum", "sum of the eigenvalues of the expected kernel over the depth, up to this one"
 )
 ROW_KIND = text("panel", "kind of row: spectrum, errors, or best depth of the paper")
-OURS_OR_PAPER = text("source", "ours or paper")
+OURS_OR_PAPER = shared.SOURCE
 
 # The figure of fixed gates
 THEORY_PANEL = text("panel", "width or copies (what grows); d3 or d2 (what divides the variance)")
