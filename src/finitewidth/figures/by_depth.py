@@ -48,6 +48,11 @@ TABLE = Table(
 
 
 # columns that `rows_of` adds if they are asked for
+SPREAD = number(
+    "standard_deviation",
+    "sample standard deviation over runs of the sum of eigenvalues",
+    missing="the row is an error or of a single run",
+)
 GEOMETRIC = Table(
     number(
         "geometric_mean",
@@ -63,6 +68,19 @@ GEOMETRIC = Table(
         "highest",
         "the geometric mean, plus two standard errors of the mean logarithm",
         missing="the row is a spectrum or of a single run",
+    ),
+)
+# columns that `with_ranges` adds
+RANGE = Table(
+    number(
+        "least",
+        "least squared error over that at the start of any run in the mean",
+        missing="the row is a spectrum",
+    ),
+    number(
+        "greatest",
+        "greatest squared error over that at the start of any run in the mean",
+        missing="the row is a spectrum",
     ),
 )
 
@@ -81,11 +99,13 @@ def rows_of(
             diverged.
         figure: the key of the figure in these tables, which may hold the rows of several.
         sums: ``cumulative`` (of K_0 / d) or ``scaled`` (of K_0 over its largest eigenvalue).
-        table: the result, with columns of `TABLE` and `GEOMETRIC`. The latter need the
-            columns geometric, geometric_low and geometric_high of ``errors``.
+        table: the result, with columns of `TABLE`, `SPREAD` and `GEOMETRIC`. `SPREAD` needs the
+            column ``sums``_spread of ``spectra``, `GEOMETRIC` the columns geometric,
+            geometric_low and geometric_high of ``errors``.
     """
     spectra = tables["spectra"]
-    spectra = spectra[spectra["figure"] == figure].rename(columns={sums: "sum"})
+    spectra_names = {sums: "sum", f"{sums}_spread": "standard_deviation"}
+    spectra = spectra[spectra["figure"] == figure].rename(columns=spectra_names)
     spectra = spectra.assign(dynamics="none", panel="spectrum")
 
     errors = tables["errors"]
@@ -105,6 +125,23 @@ def rows_of(
     return rows.reindex(columns=table.names)
 
 
+def with_ranges(rows: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """Add the columns `RANGE` to the rows of a figure: the ends of its runs at each step.
+
+    Args:
+        rows: those of `rows_of`.
+        runs: network, depth, dynamics, run, time and ratio of every run, also of those that the
+            figure does not show.
+    """
+    shown = (rows["runs"] + rows["diverged"]).max()  # the first runs of all
+    curves_of_run = [runs[key] for key in ("network", "depth", "dynamics", "run")]
+    converged = runs["ratio"].notna().groupby(curves_of_run).transform("all")
+    in_means = runs[converged & (runs["run"] < shown)].rename(columns={"time": "step"})
+    points = ["network", "depth", "dynamics", "step"]
+    ends = in_means.groupby(points)["ratio"].agg(least="min", greatest="max")
+    return rows.drop(columns=RANGE.names, errors="ignore").join(ends, on=points)
+
+
 def looks(depths: Iterable[int]) -> Looks:
     """Map each depth to a colour and a mark: dark for shallow networks, bright for deep ones."""
     shades = style.shades(depths, name=SCALE, bright=BRIGHT)
@@ -122,6 +159,7 @@ def curves(
     look_of: Looks,
     line: Any = "-",
     thick: float | None = None,
+    spread: str | None = None,
 ) -> None:
     """Plot a curve per depth, with marks at different places for different depths.
 
@@ -133,6 +171,7 @@ def curves(
         look_of: depth -> its look, of `looks`.
         line: style of the lines.
         thick: depth whose curve has a thick line.
+        spread: column with half the length of the error bars at the marks; None for no bars.
     """
     for order, (depth, look) in enumerate(look_of.items()):
         curve = rows[rows["depth"] == depth].sort_values(x)
@@ -140,6 +179,10 @@ def curves(
         first = round(order * every / len(look_of)) if every > 1 else 0
         thickness: dict[str, Any] = {"linewidth": THICK, "zorder": 3} if depth == thick else {}
         axis.plot(curve[x], curve[y], linestyle=line, markevery=(first, every), **look, **thickness)
+        if spread:
+            marked = curve.iloc[first::every]
+            bars = {"linestyle": "none", "color": look["color"], "elinewidth": 0.7}
+            style.bars(axis, marked[x], marked[y], marked[spread], **bars)
 
 
 def spectra(
@@ -149,14 +192,15 @@ def spectra(
 
     Args:
         axis: the panel.
-        rows: depth, index and sum.
+        rows: depth, index and sum, and standard_deviation if there are error bars.
         look_of: depth -> its look, of `looks`.
         unit: what the kernel is divided by: ``d`` or ``\rho_{\max}``.
         lowest: lower end of a logarithmic vertical axis, at which the curves begin, too; None for
             a linear axis.
     """
     drawn = rows if lowest is None else rows[rows["sum"] >= lowest]
-    curves(axis, drawn, "index", "sum", look_of)
+    spread = "standard_deviation" if "standard_deviation" in drawn else None
+    curves(axis, drawn, "index", "sum", look_of, spread=spread)
     axis.set_xlabel("eigenvalue, in ascending order")
     axis.set_ylabel(f"sum of eigenvalues of $K_0/{unit}$")
     if rows.empty:
@@ -192,7 +236,8 @@ def errors(
         scale: of the vertical axis, ``log`` or ``linear``.
         note: a text for the lower left corner.
         mean: ``error_ratio``, or ``geometric_mean`` with a band from ``lowest`` to ``highest``
-            around the curves of gradient descent.
+            around the curves of gradient descent. The band of ``error_ratio`` goes from ``least``
+            to ``greatest`` if ``rows`` have them.
         thick: depth whose curve of gradient descent is thick.
     """
     axis.set(xscale="log", yscale=scale, xlabel="step $t$")
@@ -202,10 +247,11 @@ def errors(
     without_marks = {depth: look | {"marker": ""} for depth, look in look_of.items()}
     curves(axis, recursion, "step", mean, without_marks, LINES[RECURSION])
     curves(axis, descent, "step", mean, look_of, LINES[DESCENT], thick)
-    if mean in GEOMETRIC.names:
+    low, high = ("lowest", "highest") if mean in GEOMETRIC.names else ("least", "greatest")
+    if low in descent:
         for depth, look in look_of.items():
             curve = descent[descent["depth"] == depth].sort_values("step")
-            style.band(axis, curve["step"], curve["lowest"], curve["highest"], look["color"])
+            style.band(axis, curve["step"], curve[low], curve[high], look["color"])
     if len(rows):
         limiting = descent if len(descent) else rows
         _limit_errors(axis, scale, limiting[mean].min())

@@ -224,6 +224,11 @@ WIDTH_OR_NONE = number(
 SUM_OF_EIGENVALUES = number(
     "sum", "sum of the eigenvalues of the kernel over the depth, up to this one; mean over runs"
 )
+SUM_DEVIATION = number(
+    "standard_deviation",
+    "sample standard deviation over runs of this sum",
+    missing="the expected kernel, or a single run",
+)
 RUNS_OR_EXPECTED = integer("runs", "number of runs in the mean; 0 for the expected kernel")
 ENTRY = text("entry", "diagonal or off_diagonal entry of the kernel over the depth")
 MEAN_ENTRY = number("mean", "the entry, mean over runs")

@@ -17,6 +17,7 @@ TABLE = Table(
     shared.DEPTH,
     shared.INDEX,
     columns.SUM_OF_EIGENVALUES,
+    columns.SUM_DEVIATION,
     columns.RUNS_OR_EXPECTED,
     shared.DIVERGED_RUNS,
 )
@@ -28,7 +29,8 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     ideal = tables["ideal"].assign(network="ideal", runs=0, diverged=0)
     # an empty table would change the types of the columns
     rows = pd.concat([part for part in (ideal, drawn) if len(part)], ignore_index=True)
-    return rows.rename(columns={"cumulative": "sum"}).reindex(columns=TABLE.names)
+    names = {"cumulative": "sum", "cumulative_spread": "standard_deviation"}
+    return rows.rename(columns=names).reindex(columns=TABLE.names)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

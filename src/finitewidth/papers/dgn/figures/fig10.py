@@ -164,7 +164,10 @@ def _start(axis: Axes, measured: pd.DataFrame, ideal: pd.DataFrame) -> None:
 
 
 def _over_time(axis: Axes, rows: pd.DataFrame, look_of: dict[int, dict[str, Any]]) -> None:
-    """Plot a curve per depth and kind of dynamics; bars show the standard deviation over runs."""
+    """Plot a curve per depth and kind of dynamics; bars show the standard deviation over runs.
+
+    Of a bar with a negative end, only the upper half is drawn.
+    """
     for number, (depth, look) in enumerate(look_of.items()):
         first = 2 * number % EVERY  # bars and marks of each depth begin at another step
         for dynamics in (by_depth.RECURSION, by_depth.DESCENT):
@@ -179,11 +182,14 @@ def _over_time(axis: Axes, rows: pd.DataFrame, look_of: dict[int, dict[str, Any]
             has_bar = np.arange(len(curve)) % EVERY == first
             has_bar[[0, -1]] = True
             error = curve["standard_deviation"].where(has_bar)
+            # a logarithmic axis has no place for a negative end
+            has_lower_half = error.isna() | (error < curve["value"])
+            ends = np.vstack([error.where(has_lower_half, 0), error])
             style.bars(
                 axis,
                 curve["step"],
                 curve["value"],
-                error,
+                ends,
                 elinewidth=0.7,
                 linestyle=by_depth.LINES[dynamics],
                 **look | marks,

@@ -7,13 +7,19 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from finitewidth.figures import by_depth
+from finitewidth.records.tables import Table
 
-TABLE = by_depth.TABLE
+MEANS = Table(*by_depth.TABLE, by_depth.SPREAD)
+TABLE = Table(*MEANS, *by_depth.RANGE)
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows of ``spectra`` and ``errors`` that are means over this figure's runs."""
-    return by_depth.rows_of(tables, "dgn_fig3", "scaled")
+    """Return means over this figure's runs, and the range of these runs.
+
+    The means are rows of ``spectra`` and ``errors``; ``runs`` has the errors of every run.
+    """
+    means = by_depth.rows_of(tables, "dgn_fig3", "scaled", MEANS)
+    return by_depth.with_ranges(means, tables["runs"])
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

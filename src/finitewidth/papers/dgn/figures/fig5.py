@@ -109,7 +109,8 @@ def _panel(axis: Axes, rows: pd.DataFrame) -> None:
     for number, (series, line) in enumerate(SERIES.items()):
         curve = ours[ours["series"] == series]
         if len(curve):
-            gates.curve(axis, curve, "accuracy", series, number / 2, linestyle=line, label=series)
+            looks = {"linestyle": line, "label": series}
+            gates.curve(axis, curve, "accuracy", series, number / 2, most=1.0, **looks)
     last = ours["epoch"].max() if len(ours) else 1
     for row in rows[rows["source"] == "paper"].to_dict("records"):
         look = gates.LOOKS.get(row["series"], {"marker": "D"})
@@ -121,4 +122,5 @@ def _panel(axis: Axes, rows: pd.DataFrame) -> None:
     if untrained:
         label += f"\nnot trained: {', '.join(untrained)}"
     axis.set_xlabel(label)
+    gates.epochs(axis)
     axis.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=""))

@@ -52,6 +52,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         axis.set_ylabel("mean squared error")
     for axis in axes[1]:
         axis.set_xlabel("epoch")
+        gates.epochs(axis)
     handles = []
     for split, line in LINES.items():
         if split in set(rows["split"]):

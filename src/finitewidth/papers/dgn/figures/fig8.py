@@ -53,6 +53,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         axis.legend()
     for axis in axes[1]:
         axis.set_xlabel("epoch")
+        gates.epochs(axis)
     runs = by_depth.runs_of(rows.assign(diverged=rows["failed"]), "series")
     figure.legend(
         handles=[], loc="outside upper center", title=f"mean and sample standard deviation, {runs}"
@@ -64,18 +65,14 @@ def _panel(axis: Axes, rows: pd.DataFrame) -> None:
     axis.set_yscale("log")
     style.numbers(axis.yaxis, LogLocator(subs=(1, 2, 3, 5)))
     untrained = gates.untrained(rows)
-    for series, curve in rows.groupby("series", sort=False):
+    names = list(dict.fromkeys(rows["series"]))
+    for number, series in enumerate(names):
+        curve = rows[rows["series"] == series]
         if series == "value at t = 0":
             axis.axhline(curve["nu"].iloc[0], color="black", linestyle=":", label=series)
             continue
-        curve = curve.sort_values("epoch")
-        style.bars(
-            axis,
-            curve["epoch"],
-            curve["nu"],
-            curve["standard_deviation"],
-            linestyle=LINES.get(series, "-"),
-            label=series + gates.UNTRAINED if series in untrained else series,
-            **gates.BARS,
-            **gates.LOOKS[series],
-        )
+        looks = {
+            "linestyle": LINES.get(series, "-"),
+            "label": series + gates.UNTRAINED if series in untrained else series,
+        }
+        gates.curve(axis, curve, "nu", series, number / len(names), **looks)

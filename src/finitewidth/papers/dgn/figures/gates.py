@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from finitewidth.figures import style
 
@@ -24,7 +25,13 @@ BARS = {"elinewidth": 0.7, "capsize": 1.2}
 
 
 def curve(
-    axis: Axes, rows: pd.DataFrame, y: str, series: str, first_mark: float, **line: Any
+    axis: Axes,
+    rows: pd.DataFrame,
+    y: str,
+    series: str,
+    first_mark: float,
+    most: float | None = None,
+    **line: Any,
 ) -> None:
     """Plot a curve over epochs with marks, and with bars of the standard deviation over runs.
 
@@ -35,6 +42,7 @@ def curve(
         series: the network, a key of `LOOKS`.
         first_mark: where the marks begin, as a fraction of their distance; it is different for
             each curve of a panel.
+        most: where bars are cut, the largest possible value; None if there is none.
         line: arguments of ``Axes.errorbar``.
     """
     rows = rows.sort_values("epoch")
@@ -43,16 +51,22 @@ def curve(
     has_bar = np.arange(len(rows)) % every == first
     has_bar[[0, -1]] = True
     error = rows["standard_deviation"].where(has_bar)
+    above = error if most is None else error.clip(upper=most - rows[y])
     style.bars(
         axis,
         rows["epoch"],
         rows[y],
-        error,
+        np.vstack([error, above]),
         markevery=(first, every),
         **BARS,
         **LOOKS[series],
         **line,
     )
+
+
+def epochs(axis: Axes) -> None:
+    """Write whole numbers along the horizontal axis."""
+    axis.xaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 5, 10], integer=True))
 
 
 def untrained(rows: pd.DataFrame) -> list[str]:
