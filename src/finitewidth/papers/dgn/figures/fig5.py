@@ -49,6 +49,7 @@ class Look(Section):
 
     artifact: str
     pixels: str  # how the third kind of images is made: random_pixels or permuted_pixels
+    trained: float  # train accuracy from which a run counts as trained
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
