@@ -33,7 +33,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     figure = by_depth.two_networks(parts, panels, same=panels, lowest=1e-3)
     for axis, part in zip(figure.axes, parts.values(), strict=False):
         note = few_eigenvalues(part[part["panel"] == "spectrum"])
-        corner = {"transform": axis.transAxes, "va": "top"}
+        corner: dict[str, Any] = {"transform": axis.transAxes, "va": "top"}
         axis.text(0.03, 0.97, note, fontsize=style.SMALLEST, color=style.GREY, **corner)
     return figure
 
