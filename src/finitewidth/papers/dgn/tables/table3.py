@@ -71,7 +71,7 @@ def _line_of_latex(network: Mapping[str, Any]) -> dict[str, str]:
         "notation": f"${network['notation_latex']}$",
         "gates made by": escaped(network["gates_from"]),
         "gates in": gate,
-        "weights trained": _trained(network, r"$d_{\mathrm{net}}$"),
+        "weights trained": _trained(network, r"d_{\mathrm{net}}", "$"),
     }
 
 
@@ -79,11 +79,11 @@ def _has_soft_gates(network: Mapping[str, Any]) -> bool:
     return "ε" in network["gate_text"]
 
 
-def _trained(network: Mapping[str, Any], size: str) -> str:
-    """``size of 2 size``: weights that are trained, of all weights."""
+def _trained(network: Mapping[str, Any], size: str, mark: str = "") -> str:
+    """``size of 2 size``: weights that are trained, of all weights, each between two marks."""
     trained = _times(network["networks_trained"], size)
     networks = _times(network["networks"], size)
-    return f"{trained} of {networks}"
+    return f"{mark}{trained}{mark} of {mark}{networks}{mark}"
 
 
 def _times(count: int, size: str) -> str:
