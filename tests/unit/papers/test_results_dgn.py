@@ -386,6 +386,7 @@ def sweep(soft, relu=0.6):
             "network": network,
             "eps": 0.1 if network == "soft_relu" else math.nan,
             "beta": beta,
+            "data": "patches" if source == "ours" else "CIFAR-10",
             "source": source,
             "standard_deviation": 0.02 if source == "ours" else math.nan,
             "runs": 3.0,
@@ -401,7 +402,10 @@ def sweep(soft, relu=0.6):
 @pytest.mark.parametrize(
     ("soft", "said"),
     [
-        ({1: 0.5, 8: 0.7}, "1 of 2 soft-ReLU networks have a higher mean test accuracy than ReLU"),
+        (
+            {1: 0.5, 8: 0.7},
+            "On patches, 1 of 2 soft-ReLU networks have a higher mean test accuracy than",
+        ),
         ({1: 0.5, 8: 0.7}, "(0.600 ± 0.020, best epochs, 3 runs), in the paper 0 of 2;"),
         ({1: 0.5, 8: 0.7}, r"from 0.5 at $\beta$ = 1 to 0.7 at 8 (the highest; paper: 0.7, 0.7)"),
         ({1: 0.5, 4: 0.8, 8: 0.7}, "to 0.7 at 8 (highest at 4, 0.8; paper"),
@@ -451,13 +455,17 @@ def test_the_table_of_identities_names_the_farthest_mean(means, error, said):
 @pytest.mark.parametrize(
     ("mean", "trained", "said"),
     [
-        (54.0, 1.0, "in percent: 54.0 ± 1.0 and 56 (gates only)."),
+        (
+            54.0,
+            1.0,
+            "Ours, on digits, and the paper's numbers, in percent: 54.0 ± 1.0 and 56 (gates only).",
+        ),
         (54.0, 0.0, "Of ours, 1 of 1 are of networks not trained."),
         (math.nan, 0.0, "– and 56 (gates only)"),
     ],
 )
 def test_the_numbers_of_the_text_stand_beside_the_printed_ones(mean, trained, said):
-    about = {"what": "gates only"}
+    about = {"what": "gates only", "data": "digits"}
     ours = {"source": "ours", "mean": mean, "standard_deviation": 1.0, "trained": trained}
     rows = pd.DataFrame([about | ours, about | {"source": "paper", "mean": 56.0}])
     assert said in text_numbers.result(rows, {})
