@@ -17,10 +17,11 @@ def result(rows: pd.DataFrame, settings: Look) -> str:
         return "Networks diverged: ReLU and soft-ReLU cannot be compared."
     accuracy = uncertain(relu["mean"].iloc[0], relu["standard_deviation"].iloc[0], 3)
     trends = [trend(of_eps, paper[paper["eps"] == eps]) for eps, of_eps in soft.groupby("eps")]
+    runs = count_of_runs(ours["runs"].max())
     return (
-        f"On {ours['data'].iloc[0]}, {above_relu(ours)} soft-ReLU networks have a higher mean test accuracy than ReLU "
-        f"({accuracy}, best epochs, {count_of_runs(ours['runs'].max())}), in the paper "
-        f"{above_relu(paper)}; {' and '.join(trends)}. {on_training_images(rows)}"
+        f"On {ours['data'].iloc[0]}, {above_relu(ours)} soft-ReLU networks have a higher mean test "
+        f"accuracy than ReLU ({accuracy}, best epochs, {runs}), in the paper {above_relu(paper)}; "
+        f"{' and '.join(trends)}. {on_training_images(rows)}"
     )
 
 
