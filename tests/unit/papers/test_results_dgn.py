@@ -32,6 +32,7 @@ def test_numbers_and_counts_in_words():
     assert words.plainly(3823.2) == "3,820"
     assert words.plainly(-586.1, 2) == "−590"
     assert words.plainly(math.nan) == "–"
+    assert words.spread_of_runs(1) == "1 run"
     assert words.between(pd.Series([2.0, 2.0])) == "2"
     assert words.between(pd.Series([2.0, 3.0])) == "2 to 3"
     assert (words.share(2, 2), words.share(1, 2)) == ("all 2", "1 of 2")
@@ -244,8 +245,14 @@ def test_figure_5_names_the_panel_that_is_never_learnt():
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ((3000.0, 2500.0, 2000.0), "falls from 3000 ± 100 to 2000 ± 100 after 2 epochs (5 runs)."),
-        ((3000.0, 1500.0, 2000.0), "with the least, 1,500, at epoch 1 (5 runs)"),
+        (
+            (3000.0, 2500.0, 2000.0),
+            "falls from 3000 ± 100 to 2000 ± 100 after 2 epochs (± standard ",
+        ),
+        (
+            (3000.0, 1500.0, 2000.0),
+            "with the least, 1,500, at epoch 1 (± standard deviation of 5 runs).",
+        ),
         ((2000.0, 1500.0, 3000.0), "does not fall: it goes from 2000 ± 100"),
         ((2000.0,), "does not fall: it goes from 2000 ± 100 to 2000 ± 100 after 0 epochs"),
         ((math.nan,), "No run has a value"),
@@ -406,7 +413,7 @@ def sweep(soft, relu=0.6):
             {1: 0.5, 8: 0.7},
             "On patches, 1 of 2 soft-ReLU networks have a higher mean test accuracy than",
         ),
-        ({1: 0.5, 8: 0.7}, "(0.600 ± 0.020, best epochs, 3 runs), in the paper 0 of 2;"),
+        ({1: 0.5, 8: 0.7}, "(0.600 ± 0.020, best epochs, ± standard deviation of 3 runs), in"),
         ({1: 0.5, 8: 0.7}, r"from 0.5 at $\beta$ = 1 to 0.7 at 8 (the highest; paper: 0.7, 0.7)"),
         ({1: 0.5, 4: 0.8, 8: 0.7}, "to 0.7 at 8 (highest at 4, 0.8; paper"),
         ({1: 0.5}, r"it is 0.5 at the only $\beta$, 1."),
@@ -458,7 +465,8 @@ def test_the_table_of_identities_names_the_farthest_mean(means, error, said):
         (
             54.0,
             1.0,
-            "Ours, on digits, and the paper's numbers, in percent: 54.0 ± 1.0 and 56 (gates only).",
+            "Ours (± standard deviation over runs), on digits, and the paper's numbers, in percent: "
+            "54.0 ± 1.0 and 56 (gates only).",
         ),
         (54.0, 0.0, "Of ours, 1 of 1 are of networks not trained."),
         (math.nan, 0.0, "– and 56 (gates only)"),

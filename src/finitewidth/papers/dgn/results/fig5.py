@@ -4,7 +4,7 @@ import pandas as pd
 
 from finitewidth.common.number_words import listed
 from finitewidth.papers.dgn.figures.fig5 import PIXELS, Look
-from finitewidth.papers.dgn.results.words import count_of_runs, untrained
+from finitewidth.papers.dgn.results.words import spread_of_runs, untrained
 from finitewidth.tables.numbers import uncertain
 
 LEARNT = 0.99  # of the training images; the mark is ours
@@ -25,7 +25,7 @@ def result(rows: pd.DataFrame, settings: Look) -> str:
     return (
         f"On {listed(panels.values())}, the mean train accuracy reaches 99 % "
         f"{' and '.join(times)}. After the last epoch the test accuracy is {accuracies(test)} "
-        f"({count_of_runs(ours['runs'].max())}); the paper has {accuracies(paper)} on MNIST."
+        f"({spread_of_runs(ours['runs'].max())}); the paper has {accuracies(paper)} on MNIST."
         f"{untrained(named, settings.trained)}"
     )
 

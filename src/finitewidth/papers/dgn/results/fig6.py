@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.papers.dgn.results.words import count_of_runs, plainly
+from finitewidth.papers.dgn.results.words import plainly, spread_of_runs
 from finitewidth.tables.numbers import uncertain
 
 
@@ -25,4 +25,4 @@ def result(rows: pd.DataFrame, settings: Mapping[str, Any]) -> str:
     )
     if falls and lowest["epoch"] < last["epoch"]:
         sentence += f", with the least, {plainly(lowest['nu'])}, at epoch {lowest['epoch']:g}"
-    return f"{sentence} ({count_of_runs(last['runs'])})."
+    return f"{sentence} ({spread_of_runs(last['runs'])})."

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.common.number_words import listed
-from finitewidth.papers.dgn.results.words import count_of_runs, untrained
+from finitewidth.papers.dgn.results.words import spread_of_runs, untrained
 from finitewidth.tables.numbers import uncertain
 
 # panel -> network whose gates were not learnt, and those that the paper observes to be better
@@ -37,7 +37,7 @@ def result(rows: pd.DataFrame, settings: Mapping[str, Any]) -> str:
     return (
         "After the last epoch the mean squared error on test images is smaller with gates that "
         f"adapt or were learnt in {sum(smaller)} of {len(smaller)} pairs, in the paper in all: "
-        f"{'; '.join(comparisons)} (± standard deviation, {count_of_runs(test['runs'].max())}). "
+        f"{'; '.join(comparisons)} ({spread_of_runs(test['runs'].max())}). "
         f"Of {test['test_images'].iloc[0]:g} test images {right.min():.1f} to {right.max():.1f} % "
         f"are classified rightly.{untrained(rows, settings['trained'])}"
     )

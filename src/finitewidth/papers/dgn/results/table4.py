@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from finitewidth.papers.dgn.results.words import between, count_of_runs, plainly
+from finitewidth.papers.dgn.results.words import between, plainly, spread_of_runs
 from finitewidth.papers.dgn.tables.table4 import Look
 from finitewidth.tables.numbers import uncertain
 
@@ -17,7 +17,7 @@ def result(rows: pd.DataFrame, settings: Look) -> str:
         return "Networks diverged: ReLU and soft-ReLU cannot be compared."
     accuracy = uncertain(relu["mean"].iloc[0], relu["standard_deviation"].iloc[0], 3)
     trends = [trend(of_eps, paper[paper["eps"] == eps]) for eps, of_eps in soft.groupby("eps")]
-    runs = count_of_runs(ours["runs"].max())
+    runs = spread_of_runs(ours["runs"].max())
     return (
         f"On {ours['data'].iloc[0]}, {above_relu(ours)} soft-ReLU networks have a higher mean test "
         f"accuracy than ReLU ({accuracy}, best epochs, {runs}), in the paper {above_relu(paper)}; "

@@ -23,6 +23,11 @@ def count_of_runs(runs: float) -> str:
     return "1 run" if runs == 1 else f"{runs:g} runs"
 
 
+def spread_of_runs(runs: float) -> str:
+    """What stands behind ±: ``± standard deviation of 5 runs``; ``1 run`` has none."""
+    return "1 run" if runs == 1 else f"± standard deviation of {runs:g} runs"
+
+
 def share(count: int, total: int) -> str:
     """``all 7`` or ``6 of 7``."""
     return f"all {total}" if count == total else f"{count} of {total}"
