@@ -465,8 +465,8 @@ def test_the_table_of_identities_names_the_farthest_mean(means, error, said):
         (
             54.0,
             1.0,
-            "Ours (± standard deviation over runs), on digits, and the paper's numbers, in percent: "
-            "54.0 ± 1.0 and 56 (gates only).",
+            "Ours (± standard deviation over runs), on digits, and the paper's numbers, in "
+            "percent: 54.0 ± 1.0 and 56 (gates only).",
         ),
         (54.0, 0.0, "Of ours, 1 of 1 are of networks not trained."),
         (math.nan, 0.0, "– and 56 (gates only)"),

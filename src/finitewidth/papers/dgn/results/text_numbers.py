@@ -20,7 +20,10 @@ def result(rows: pd.DataFrame, settings: Mapping[str, Any]) -> str:
         what = row["what"]
         mean = uncertain(row["mean"], row["standard_deviation"], 1)
         beside.append(f"{mean} and {plainly(printed[what])} ({what})")
-    sentence = f"Ours (± standard deviation over runs), on {images}, and the paper's numbers, in percent: {'; '.join(beside)}"
+    sentence = (
+        f"Ours (± standard deviation over runs), on {images}, and the paper's numbers, in "
+        f"percent: {'; '.join(beside)}"
+    )
     untrained = int((ours["trained"] == 0).sum())
     if untrained:
         return f"{sentence}. Of ours, {untrained} of {len(ours)} are of networks not trained."
