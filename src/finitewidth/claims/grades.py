@@ -8,6 +8,10 @@ DRAWING = "drawing"
 GRADES = (EXACT, PAPER, REDUCED, STAND_IN, DRAWING)
 
 # What a figure or table shows. It says nothing about the claims that are judged from the same data.
-AT_SIZES, SMALLER = "at the paper's sizes", "reduced"
-ON_STAND_IN, DRAWN = "on a stand-in", "drawing"
-STATUSES = (AT_SIZES, SMALLER, ON_STAND_IN, DRAWN)
+AT_SIZES = "at the paper's sizes"
+FEWER_RUNS = "the paper's sizes, fewer runs"
+OWN_SIZES = "at sizes of our own"  # the paper states none
+SMALLER = "reduced"
+ON_STAND_IN = "on a stand-in"
+DRAWN = "drawing"
+STATUSES = (AT_SIZES, FEWER_RUNS, OWN_SIZES, SMALLER, ON_STAND_IN, DRAWN)

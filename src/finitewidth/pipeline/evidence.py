@@ -14,7 +14,7 @@ from finitewidth.claims.needs import is_original
 from finitewidth.data.catalogue import describe
 from finitewidth.pipeline import wording
 from finitewidth.pipeline.deviations import Deviation, Deviations, Kind, Path
-from finitewidth.pipeline.jobs import Input, Jobs, direct_jobs
+from finitewidth.pipeline.jobs import Input, Jobs, direct_jobs, named_settings
 from finitewidth.pipeline.repetitions import repetitions_of
 from finitewidth.pipeline.views import View
 from finitewidth.settings.sections import Source
@@ -51,6 +51,13 @@ class Scale:
         return not any(deviation.kind is Kind.SIZE for deviation in self.deviations)
 
     @property
+    def fewer_runs(self) -> bool:
+        """Whether a number of runs or draws that the paper states is another one here."""
+        return any(
+            deviation.stated and deviation.kind is Kind.REPETITION for deviation in self.deviations
+        )
+
+    @property
     def choices(self) -> tuple[str, ...]:
         """Our own choices that differ from those of preset ``paper``, if nothing else differs."""
         return () if self.reduced else wording.statements(self.deviations)
@@ -76,6 +83,7 @@ class Evidence:
         self.jobs = jobs
         self._preset = preset
         self._paper = paper
+        self._sources = sources
         self._deviations = Deviations(jobs, paper, sources)
         self._scales: dict[Any, Scale] = {}  # a start of Snakemake asks for many of them often
 
@@ -213,7 +221,27 @@ class Evidence:
         scale = self.scale_of_artifact(name)
         if scale.stand_in:
             return grades.ON_STAND_IN
-        return grades.AT_SIZES if scale.sizes and scale.originals else grades.SMALLER
+        if not (scale.sizes and scale.originals):
+            return grades.SMALLER
+        if scale.fewer_runs:
+            return grades.FEWER_RUNS
+        return grades.OWN_SIZES if self._is_of_our_own(name) else grades.AT_SIZES
+
+    def _is_of_our_own(self, name: str) -> bool:
+        """Whether the paper states no setting of any experiment behind an artifact."""
+        _, behind = self.jobs.closure(self.jobs[name].inputs)
+        if not behind or any(job in self.jobs.trainings for job in behind):
+            return False
+        return not any(self._has_stated_setting(job) for job in behind)
+
+    def _has_stated_setting(self, experiment: str) -> bool:
+        """Whether the paper or its code states a setting that an experiment declares."""
+        declared = self.jobs.experiments[experiment]
+        sections = [(declared.paper, *path) for path in named_settings(declared.params)]
+        for path, source in self._sources.items():
+            if source.stated and any(path[: len(section)] == section for section in sections):
+                return True
+        return False
 
     def params(self, name: str) -> dict[str, Any]:
         """The settings of an experiment or a renderer, with the facts about its inputs."""

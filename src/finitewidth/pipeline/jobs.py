@@ -380,6 +380,21 @@ def chosen(section: Mapping[str, Any], params: Any) -> Any:
     return settings
 
 
+def named_settings(params: Any) -> list[tuple[str, ...]]:
+    """The paths of all settings that the ``params`` of a declaration name, see `chosen`."""
+    if isinstance(params, str) and params.startswith(CONFIG):
+        return [tuple(params.removeprefix(CONFIG).split("."))]
+    paths: list[tuple[str, ...]] = []
+    if isinstance(params, Mapping):
+        for name, value in params.items():
+            if name.startswith(CONFIG):
+                section = tuple(name.removeprefix(CONFIG).split("."))
+                paths += [(*section, key) for key in value]
+            else:
+                paths += named_settings(value)
+    return paths
+
+
 def _looked_up(section: Mapping[str, Any], text: str) -> str:
     """A text with the values of settings in place of their paths in braces."""
     return SETTING.sub(lambda match: str(at(section, match[1])), text)

@@ -46,6 +46,8 @@ TONES = {
             "not judged",
             "not computed",
             "reduced",
+            "the paper's sizes, fewer runs",
+            "at sizes of our own",
             "drawing",
         ),
     ),

@@ -10,6 +10,8 @@ from finitewidth.report.findings import Findings
 
 SCALE_WORDS = {
     grades.AT_SIZES: "at the paper's sizes",
+    grades.FEWER_RUNS: "at the paper's sizes with fewer runs",
+    grades.OWN_SIZES: "at sizes of our own",
     grades.SMALLER: "at reduced sizes",
     grades.ON_STAND_IN: "on a stand-in for the paper's data",
     grades.DRAWN: "drawings and tables of equations",

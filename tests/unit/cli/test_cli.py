@@ -342,7 +342,7 @@ def test_the_short_list_counts_what_is_made_and_at_which_sizes(tmp_path, monkeyp
     artifacts = artifacts_of(read_papers(ROOT / FOLDER))
     count = len([artifact for artifact in artifacts if artifact.paper == "thesis"])
     assert capsys.readouterr().out.splitlines() == [
-        f"thesis     2 of {count:2} made: 1 at the paper's sizes, 1 drawings or equations",
+        f"thesis     2 of {count:2} made: 1 at sizes of our own, 1 drawings or equations",
         "report: not made yet",
     ]
     report = tmp_path / "results/quick/report/index.html"
@@ -351,5 +351,5 @@ def test_the_short_list_counts_what_is_made_and_at_which_sizes(tmp_path, monkeyp
     assert main(["list", "--short"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 9
-    assert lines[-2].startswith(f"all        2 of {len(artifacts)} made: 1 at the paper's sizes")
+    assert lines[-2].startswith(f"all        2 of {len(artifacts)} made: 1 at sizes of our own")
     assert lines[-1] == "report: results/quick/report/index.html (open it in a browser)"

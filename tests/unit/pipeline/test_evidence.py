@@ -67,6 +67,9 @@ def test_the_status_of_a_figure_is_its_own():
     assert laptop.status("npf_fig3") == "reduced"
     assert paper.status("npf_fig3") == "at the paper's sizes"
     assert quick.status("beyond_fig5") == "at the paper's sizes"
+    # wide networks have 2 runs; the thesis has a sketch without sizes
+    assert quick.status("npf_fig7") == "the paper's sizes, fewer runs"
+    assert quick.status("thesis_fig2_3") == "at sizes of our own"
     assert quick.grade_of_artifact("beyond_fig5") == grades.EXACT
     assert quick.grade_of_artifact("beyond_fig1") == grades.PAPER
     assert {quick.status(name) for name in DONE} <= set(STATUSES)
