@@ -46,6 +46,8 @@ TEST_ACCURACY = number("test_accuracy", ACCURACY.format("test"), "fraction")
 NETWORK = text("network", "name of the network, with the number of its layers with weights")
 PIXELS = integer("pixels", "height and width of the images that the network sees", "pixels")
 PIXELS_SHOWN = number("pixels", PIXELS.meaning, PIXELS.unit)
+TEST_IMAGES = integer("test_images", "number of test images of which accuracies are shares")
+TEST_IMAGES_SHOWN = number("test_images", TEST_IMAGES.meaning)
 
 # Neural collapse of a trained network, in eval mode on the last batch of an epoch
 NC1 = number(
@@ -245,6 +247,9 @@ ALIGNMENT = number(
     "cosine of the kernel and that of the labels, on the batch of training",
     missing=NO_ALIGNMENT,
 )
+CHOICE_SHOWN = text("choice", CHOICE.meaning)
+INIT_SHOWN = text("initialisation", INIT.meaning)
+RATE_OF_MAPS = number("rate", RATE.meaning)
 PANE_OF_MAPS = text("panel", "letter of the pane; a to d are maps, e are curves")
 OF_CURVES = "the row is of a curve"
 OF_MAPS = "the row is of a map"

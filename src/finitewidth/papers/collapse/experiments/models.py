@@ -109,6 +109,7 @@ TABLES = {
         columns.CONDITION,
         columns.TRIED,
         *columns.PICKED_NETWORK,
+        columns.TEST_IMAGES,
     ),
     "curves": Table(
         columns.PAIR,
@@ -139,7 +140,7 @@ def measure(inputs: Mapping[str, Any], settings: ShownModels) -> dict[str, pd.Da
     Returns:
         ``rates``: a row for each network at the last epoch.
 
-        ``picks``: see `picks`.
+        ``picks``: see `picks`, with the number of test images.
 
         ``curves``: a row for each picked model, measured epoch and quantity of `CURVES`.
 
@@ -162,7 +163,7 @@ def measure(inputs: Mapping[str, Any], settings: ShownModels) -> dict[str, pd.Da
     last = ends.merge(models, on=NETWORK)
     tables = {
         "rates": _rates(ends, models, settings, facts),
-        "picks": chosen,
+        "picks": chosen.assign(test_images=_test_images(training.images, inputs["data"])),
         "curves": curves(measures.merge(models, on=NETWORK), settings.smoothing),
         "ends": _quantities(last),
         "lines": lines(history, models, settings.threshold),
@@ -190,6 +191,11 @@ def _ends(history: pd.DataFrame, measures: pd.DataFrame, features: int) -> pd.Da
 def _pixels(images: Images, data: Dataset) -> int:
     """Height of the images that the networks see."""
     return images.size or data.train_images.shape[1] // images.pool
+
+
+def _test_images(images: Images, data: Dataset) -> int:
+    """Number of images that a test accuracy is a share of."""
+    return images.test or len(data.test_labels)
 
 
 def _rates(

@@ -11,11 +11,12 @@ from matplotlib.figure import Figure
 
 from finitewidth.figures import kernel_maps, style
 from finitewidth.papers.collapse.columns import networks as columns
-from finitewidth.papers.collapse.figures.looks import SEEN, name_network
+from finitewidth.papers.collapse.figures.looks import INITIALISATIONS, SEEN, name_network
 from finitewidth.records.tables import Table
 
 UPPER = 2.75  # inches, height of the line of panes a and b
 LOWER = 2.0  # inches, height of the line of panes c to e
+SIDES = ("W", "E", "W", "C", "C")  # where panes stand in their cells; the left edges agree
 TICKS = (0, 0.05, 0.2, 0.5, 1)  # ticks of the scale of colours
 ROOT = 0.5  # power of the scale of colours, so that small shares stay visible
 MOST_NAMED = 12  # rows up to which each has its number
@@ -31,6 +32,7 @@ TITLES = {
     "d": r"$\Vert\Theta^h_{ks}\Vert_F$, features",
     "e": r"alignment with the labels",
 }
+FACTS = (columns.INIT_SHOWN, columns.RATE_OF_MAPS, columns.CHOICE_SHOWN)  # of the network shown
 MAPS = {"a": "theta", "b": "theta_h", "c": "theta", "d": "theta_h"}
 TABLE = Table(
     columns.PANE_OF_MAPS,
@@ -42,6 +44,7 @@ TABLE = Table(
     columns.SHARE_SHOWN,
     columns.EPOCH_OF_CURVE,
     columns.ALIGNMENT_SHOWN,
+    *FACTS,
     *SEEN,
 )
 
@@ -58,7 +61,8 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         parts.append(rows[rows["kernel"] == kernel].assign(panel=letter))
     curves = tables["alignments"].rename(columns={"value": "alignment"})
     parts.append(curves.assign(panel="e"))
-    network = {column.name: tables["blocks"][column.name].iloc[0] for column in SEEN}
+    blocks = tables["blocks"].rename(columns={"init": "initialisation"})
+    network = {column.name: blocks[column.name].iloc[0] for column in (*FACTS, *SEEN)}
     rows = pd.concat(parts, ignore_index=True).assign(**network)
     return rows.reindex(columns=TABLE.names)
 
@@ -70,9 +74,13 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for axis, letter in zip(axes, MAPS, strict=False):
         _map(axis, rows[rows["panel"] == letter], letter)
     _colour_bar(figure, upper)
+    for axis, side in zip(axes, SIDES, strict=True):
+        axis.set_anchor(side)
     _alignments(axes[4], rows[rows["panel"] == "e"])
     style.title_panels(axes, list(TITLES.values()))
-    name_network(figure, rows)
+    name = INITIALISATIONS[rows["initialisation"].iloc[0]]
+    rate = rows["rate"].iloc[0]
+    name_network(figure, rows, rf"; {name} initialisation, initial rate $\eta$ = {rate:.2g}")
     return figure
 
 
@@ -132,7 +140,7 @@ def _alignments(axis: Axes, rows: pd.DataFrame) -> None:
         xlabel="epoch",
         ylabel=r"$A(\cdot, Y^{\mathsf{T}}Y)$",
     )
-    axis.legend(loc="lower right")
+    axis.legend(loc="best")
 
 
 def _labels(axis: Axes, rows: pd.DataFrame, letter: str) -> None:

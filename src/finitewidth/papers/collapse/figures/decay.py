@@ -287,6 +287,11 @@ def _legend(figure: Figure, cells: pd.DataFrame, markers: Mapping[tuple[str, flo
             entries.append(handle)
         if entries:
             columns.append(entries)
+    positive = cells[cells["tau"] > 0]
+    if (positive[["overlap", "imbalance"]] < LEAST).any(axis=None):
+        below = {"marker": "v", "linestyle": "", "color": style.GREY}
+        shortest = min(columns, key=len)
+        shortest.append(style.handle("e, f: below the axis", **below))
     tallest = max(map(len, columns), default=0)
     handles = []
     for entries in columns:

@@ -23,6 +23,7 @@ PANELS = {  # quantity -> title of its panel, and label of the values
 }
 # value below which nothing is shown: from E above 0 both go to 0 fast
 FLOORS = {"nc1": 1e-5, "h2": 3e-3}
+PLAIN = 1e-4  # least value of an axis whose labels are plain numbers
 LEADING = ("nc3", "h2")  # quantities of which there is a leading term
 ANGLES = ("gamma", "theta")  # quantities of the lower row, against the biases
 POSITIVE = "positive_invariant"
@@ -139,7 +140,9 @@ def _against_time(axis: Axes, rows: pd.DataFrame) -> None:
         axis.plot(line["time"], line["value"], zorder=3, **LINE)
     axis.set(xscale="log", yscale="log", xlabel="time $t$")
     style.logarithmic(axis.xaxis)
-    style.logarithmic(axis.yaxis)
+    least, _ = axis.get_ylim()
+    if least >= PLAIN:  # otherwise all labels are powers of ten
+        style.logarithmic(axis.yaxis)
 
 
 def _colours(rows: pd.DataFrame) -> dict[float, str]:

@@ -14,14 +14,14 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodF
 
 from finitewidth.figures import style
 from finitewidth.papers.collapse.columns import networks as columns
-from finitewidth.papers.collapse.figures.looks import SEEN, name_network
+from finitewidth.papers.collapse.figures.looks import INITIALISATIONS, SEEN, name_network
 from finitewidth.records.tables import Table
 from finitewidth.settings.sections import Section
 
 INITS = {  # initialisation -> its name, marker and grey
-    "lecun": ("LeCun", "o", "0.2"),
-    "torch": ("PyTorch", "s", "0.42"),
-    "he": ("He", "^", "0.57"),
+    "lecun": (INITIALISATIONS["lecun"], "o", "0.2"),
+    "torch": (INITIALISATIONS["torch"], "s", "0.42"),
+    "he": (INITIALISATIONS["he"], "^", "0.57"),
 }
 FITTED = 95.0  # percent; training accuracy below which a network counts as not trained
 POOR = "x"  # marker of a network that is not trained
@@ -30,9 +30,13 @@ LEGEND = 0.78  # inches, of a legend below all panes
 TOP = 0.2  # inches, for the line above the panes
 PICKED = "; red and blue: networks picked by a rule of ours"
 COLUMNS = 4  # panes in a line
+GAP = 0.04  # between columns, as a share of a pane
+ROOM = 1.04  # factor above the largest value, for its marker
+LEAST_RANGE = 4.0  # percent; an axis of accuracies is at least as long, whatever their differences
 BAND = 30.0  # percent; accuracies further below the best are marked at the lower edge of pane h
 FEW = 4  # rates that have a label each
 MARKS = 7  # markers along a curve of many points
+LEAST_FACTOR = 2.0  # a logarithmic axis of values reaches at least over this factor
 NARROW = 100  # largest over smallest value below which a logarithmic axis has more labels
 PAPER = (  # the threshold of the vertical lines in config/reported
     "artifact == 'collapse_text' and quantity == 'train_accuracy' and row == 'vertical_line'"
@@ -129,6 +133,7 @@ TABLE = Table(
     columns.VALUE_SHOWN,
     columns.SMOOTH_SHOWN,
     columns.TRAIN_ACCURACY_SHOWN,
+    columns.TEST_IMAGES_SHOWN,
     *SEEN,
 )
 
@@ -167,6 +172,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Look) -> pd.DataFrame:
     shares = rows["quantity"].isin(PERCENT) & (rows["source"] != "paper")
     rows["value"] = rows["value"].where(~shares, 100 * rows["value"])
     rows["train_accuracy"] *= 100
+    rows["test_images"] = tables["picks"]["test_images"].iloc[0]
     for column in SEEN:
         rows[column.name] = tables["rates"][column.name].iloc[0]
     return rows.fillna({"source": "ours", "model": "none"})[TABLE.names]
@@ -192,7 +198,7 @@ def draw(rows: pd.DataFrame, settings: Look) -> Figure:
     figure = style.empty(height=sum(heights) + TOP)
     engine = figure.get_layout_engine()
     assert isinstance(engine, ConstrainedLayoutEngine)
-    engine.set(wspace=0.01, hspace=0.02)
+    engine.set(wspace=GAP, hspace=0.02)
     grid = figure.add_gridspec(lines + 1, COLUMNS, height_ratios=heights)
     first_axes = []
     for number, letter in enumerate(letters):
@@ -276,14 +282,22 @@ def _values(axis: Axes, letter: str) -> None:
         _log(axis)
         return
     low, high = axis.get_ylim()
-    axis.set_ylim(min(low, 0), max(PANES[letter].most, high))
+    axis.set_ylim(min(low, 0), max(PANES[letter].most, ROOM * high))
 
 
 def _log(axis: Axes) -> None:
-    """Make the values logarithmic; a short range has more labels than powers of ten."""
+    """Make the values logarithmic; a short range has more labels than powers of ten.
+
+    The axis is never so short that a small difference looks like a large one.
+    """
     axis.set_yscale("log")
     axis.yaxis.set_minor_formatter(NullFormatter())
     low, high = axis.get_ylim()
+    if high < LEAST_FACTOR * low:
+        middle = (low * high) ** 0.5
+        low = middle / LEAST_FACTOR**0.5
+        high = middle * LEAST_FACTOR**0.5
+        axis.set_ylim(low, high)
     if high >= NARROW * low:
         return
     if high < 10 * low:
@@ -338,16 +352,21 @@ def _points(axis: Axes, networks: pd.DataFrame, **look: Any) -> None:
 
 
 def _accuracies(axis: Axes, rows: pd.DataFrame) -> None:
-    """Show accuracies near the best; mark the others at the lower edge."""
+    """Show accuracies near the best; mark the others at the lower edge.
+
+    The axis is never so short that a few images look like an effect.
+    """
     axis.yaxis.set_major_locator(MaxNLocator(4, steps=(1, 2, 5, 10)))
     best = float(rows["value"].max())
+    least = float(rows.loc[rows["value"] >= best - BAND, "value"].min())
+    bottom = least - 0.1 * (best - least) - 0.5
+    top = best + 0.05 * (best - least) + 0.2
+    axis.set_ylim(min(bottom, top - LEAST_RANGE), top)
     low = rows[rows["value"] < best - BAND]
     if low.empty:
         return
     for line in axis.lines:
         line.set_gid(style.CLIPPED)
-    least = float(rows.loc[rows["value"] >= best - BAND, "value"].min())
-    axis.set_ylim(least - 0.1 * (best - least) - 0.5, best + 0.05 * (best - least) + 0.2)
     for init, (_, _, grey) in INITS.items():
         networks = low[low["initialisation"] == init]
         axis.plot(
@@ -396,13 +415,14 @@ def _legend(axis: Axes, rows: pd.DataFrame, columns: int) -> None:
         handles += [*part, *[blank] * (longest - len(part))]
     legend = axis.legend(
         handles=handles,
-        loc="center",
+        loc="center right" if columns == 2 else "center",
         ncols=columns,
-        handlelength=1.7,
+        handlelength=1.4,
         handletextpad=0.5,
         borderaxespad=0,
-        columnspacing=1.4,
+        columnspacing=1.0,
     )
+    legend.set_in_layout(False)  # its width changes no pane
     titles = {part[0].get_label() for part in parts} | {*MODELS.values()}
     for text in legend.get_texts():
         if text.get_text() in titles:
@@ -438,11 +458,15 @@ def _named_others(rows: pd.DataFrame) -> list[Line2D]:
     if (rates["train_accuracy"] < FITTED).any():
         look = {"marker": POOR, "markersize": 4.0, "markeredgewidth": 1.1, "color": style.GREY}
         handles.append(style.handle(f"not trained: < {FITTED:g} %", linestyle="", **look))
+    accuracies = rates.loc[rates["panel"] == "h", "value"]
+    if (accuracies < accuracies.max() - BAND).any():
+        look = {"marker": "v", "markersize": 3, "color": style.GREY}
+        handles.append(style.handle(f"in h: {BAND:g} points lower", linestyle="", **look))
     lines = rows[rows["panel"] == LINES]
     ours = lines.loc[lines["source"] == "ours", "value"]
     paper = lines.loc[lines["source"] == "paper", "value"]
     if len(ours):
-        label = f"train accuracy \N{GREATER-THAN OR EQUAL TO} {ours.iloc[0]:.4g} %"
+        label = f"fits \N{GREATER-THAN OR EQUAL TO} {ours.iloc[0]:.4g} %"
         if len(paper):
             same = np.isclose(ours.iloc[0], paper.iloc[0])
             label += " (paper's)" if same else f" (paper: {paper.iloc[0]:.4g} %)"
