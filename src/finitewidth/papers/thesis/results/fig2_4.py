@@ -26,9 +26,9 @@ def result(rows: pd.DataFrame, settings: Mapping[str, Any]) -> str:
             at = number(lowest.iloc[0], 3)
             where.append(f"is lowest at {at} for $r^2/\\sigma^2$ = {number(case, 3)}")
     agree = (
-        f"All {len(means)} drawn means are within"
+        f"All {len(means)} drawn mean risks of regression of least norm are within"
         if not far
-        else (f"{far} of {len(means)} drawn means are not within")
+        else f"{far} of {len(means)} drawn mean risks of regression of least norm are not within"
     )
     return (
         f"{agree} {FAR:g} standard errors of the exact means; above ratio 1 the limit "

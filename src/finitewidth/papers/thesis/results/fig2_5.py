@@ -24,8 +24,8 @@ def result(rows: pd.DataFrame, settings: Mapping[str, Any]) -> str:
     count = len(classes) - len(exceptions)
     step = last["step"].iloc[0]
     sentence = (
-        f"At step {step} the block of a class with itself has the largest mean of its row for "
-        f"{count} of {len(classes)} classes"
+        f"In the tangent kernel of one network at step {step}, the block of a class with itself "
+        f"has the largest mean of its row for {count} of {len(classes)} classes"
     )
     if not exceptions:
         return f"{sentence}."
