@@ -452,8 +452,10 @@ def _named_others(rows: pd.DataFrame) -> list[Line2D]:
     rates = rows[rows["panel"].isin(["f", "g", "h"])]
     handles = [style.handle("all rates", linestyle="")]
     for init, (name, marker, grey) in INITS.items():
-        if (rates["initialisation"] == init).any():
-            look = {"marker": marker, "markersize": 3, "linewidth": 0.8}
+        accuracies = rates.loc[rates["initialisation"] == init, "train_accuracy"]
+        if len(accuracies):
+            some_trained = (accuracies >= FITTED).any()
+            look = {"marker": marker if some_trained else POOR, "markersize": 3, "linewidth": 0.8}
             handles.append(style.handle(name, color=grey, **look))
     if (rates["train_accuracy"] < FITTED).any():
         look = {"marker": POOR, "markersize": 4.0, "markeredgewidth": 1.1, "color": style.GREY}
