@@ -12,15 +12,16 @@ from finitewidth.settings.typed import section_from
 
 LOOK = section_from(Look, {"artifact": "collapse_fig3", "ends": True})
 LOOK_OF_DECAY = section_from(LookOfDecay, {"artifact": "collapse_extra_decay", "datasets": {}})
-GOOD = (0.9, 1.0, 0.01, 0.1, 0.8)  # alignment, norm, NC1, NC2, alignment with the labels
+# alignment, norm, NC1, NC2, alignment with the labels, NC3
+GOOD = (0.9, 1.0, 0.01, 0.1, 0.8, 0.2)
 ACCURACY = {"collapsed": 97.9, "other": 97.5}
-POOR = (0.5, 2.0, 0.02, 0.3, 0.6)
+POOR = (0.5, 2.0, 0.02, 0.3, 0.6, 0.7)
 
 
 def picked(models, relative=True):
     """Rows of picked networks from (initialisation, model) -> measures; None: none is found."""
-    quantities = ["invariant_alignment", "e_norm", "nc1", "nc2", "alignment_theta_h"]
-    panels = ["b", "a", "c", "d", "legend"]
+    quantities = ["invariant_alignment", "e_norm", "nc1", "nc2", "alignment_theta_h", "nc3"]
+    panels = ["b", "a", "c", "d", "legend", "e"]
     if relative:
         quantities[2] = "nc1_ratio"
         panels[2] = "m"
@@ -54,11 +55,12 @@ def test_close_and_far_are_compared_where_both_are_found():
         "500 images apart. Close/far: alignment of the invariant 0.9/0.5 and 0.9/0.5, norm of the "
         "invariant 1/2 and 1/2, NC1 (within over between classes) 0.01/0.02 and 0.01/0.02, "
     )
-    assert "; all have the sign that the paper describes, of one network each" in words
+    assert "NC3, by the rule, 0.2/0.7 and 0.2/0.7; " in words
+    assert "; all of them have the sign that the paper describes, of one network each" in words
 
 
 def test_differences_against_the_paper_are_named():
-    reversed_one = (0.9, 1.0, 0.03, 0.301, 0.8)
+    reversed_one = (0.9, 1.0, 0.03, 0.301, 0.8, 0.2)
     models = pair("lecun", reversed_one, POOR) | pair("he", GOOD, POOR)
     words = invariant.result(picked(models), LOOK)
     assert "; all but NC1 from LeCun and NC2 from LeCun have the sign" in words
@@ -68,7 +70,7 @@ def test_differences_against_the_paper_are_named():
 
 def test_it_is_said_if_all_differences_are_against_the_paper():
     words = invariant.result(picked(pair("he", POOR, GOOD)), LOOK)
-    assert "; none has the sign that the paper describes" in words
+    assert "; none but NC3 has the sign that the paper describes" in words
 
 
 def test_the_nc1_of_the_paper_stands_in_where_the_ratio_is_not_drawn():
@@ -77,7 +79,7 @@ def test_the_nc1_of_the_paper_stands_in_where_the_ratio_is_not_drawn():
 
 
 def test_missing_measures_are_not_compared():
-    nothing = (math.nan,) * 5
+    nothing = (math.nan,) * 6
     words = invariant.result(picked(pair("he", nothing, nothing)), LOOK)
     assert "alignment of the invariant –/–" in words
     assert "the paper describes" not in words

@@ -23,6 +23,7 @@ PANELS = {  # quantity -> title of its panel, and label of the values
 }
 # value below which nothing is shown: from E above 0 both go to 0 fast
 FLOORS = {"nc1": 1e-5, "h2": 3e-3}
+ROOM = 0.3  # below the curves over biases, for a legend, as a share of their range
 PLAIN = 1e-4  # least value of an axis whose labels are plain numbers
 LEADING = ("nc3", "h2")  # quantities of which there is a leading term
 ANGLES = ("gamma", "theta")  # quantities of the lower row, against the biases
@@ -103,6 +104,9 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     style.title_panels(axes.flat, [title for title, _ in PANELS.values()])
     style.legend_above(figure, _handles_of_time(rows), 4)
     gamma, theta = axes[1][1:]
+    for axis in (gamma, theta):
+        low, high = axis.get_ylim()
+        axis.set_ylim(low - ROOM * (high - low), high)
     gamma.legend(handles=_handles_of_forms(), loc="lower left")
     theta.legend(handles=_handles_of_kernels(rows), loc="lower left")
     return figure

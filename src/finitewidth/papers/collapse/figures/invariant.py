@@ -30,7 +30,7 @@ LEGEND = 0.78  # inches, of a legend below all panes
 TOP = 0.2  # inches, for the line above the panes
 PICKED = "; red and blue: networks picked by a rule of ours"
 COLUMNS = 4  # panes in a line
-GAP = 0.04  # between columns, as a share of a pane
+GAP = 0.06  # between columns, as a share of a pane
 ROOM = 1.04  # factor above the largest value, for its marker
 LEAST_RANGE = 4.0  # percent; an axis of accuracies is at least as long, whatever their differences
 BAND = 30.0  # percent; accuracies further below the best are marked at the lower edge of pane h
@@ -417,10 +417,10 @@ def _legend(axis: Axes, rows: pd.DataFrame, columns: int) -> None:
         handles=handles,
         loc="center right" if columns == 2 else "center",
         ncols=columns,
-        handlelength=1.4,
+        handlelength=1.3,
         handletextpad=0.5,
         borderaxespad=0,
-        columnspacing=1.0,
+        columnspacing=0.9,
     )
     legend.set_in_layout(False)  # its width changes no pane
     titles = {part[0].get_label() for part in parts} | {*MODELS.values()}
@@ -455,7 +455,7 @@ def _named_others(rows: pd.DataFrame) -> list[Line2D]:
         accuracies = rates.loc[rates["initialisation"] == init, "train_accuracy"]
         if len(accuracies):
             some_trained = (accuracies >= FITTED).any()
-            look = {"marker": marker if some_trained else POOR, "markersize": 3, "linewidth": 0.8}
+            look = {"marker": marker if some_trained else "", "markersize": 3, "linewidth": 0.8}
             handles.append(style.handle(name, color=grey, **look))
     if (rates["train_accuracy"] < FITTED).any():
         look = {"marker": POOR, "markersize": 4.0, "markeredgewidth": 1.1, "color": style.GREY}
@@ -471,6 +471,6 @@ def _named_others(rows: pd.DataFrame) -> list[Line2D]:
         label = f"fits \N{GREATER-THAN OR EQUAL TO} {ours.iloc[0]:.4g} %"
         if len(paper):
             same = np.isclose(ours.iloc[0], paper.iloc[0])
-            label += " (paper's)" if same else f" (paper: {paper.iloc[0]:.4g} %)"
+            label += "" if same else f" (paper: {paper.iloc[0]:.4g} %)"
         handles.append(style.handle(label, color=style.GREY, linestyle=":", linewidth=0.8))
     return handles

@@ -26,6 +26,7 @@ NORM = Measure("a", "e_norm", "norm of the invariant", False)
 NC1 = Measure("c", "nc1", "NC1", False)
 NC1_RELATIVE = Measure("m", "nc1_ratio", "NC1 (within over between classes)", False)
 NC2 = Measure("d", "nc2", "NC2", False)
+NC3 = Measure("e", "nc3", "NC3", False)  # part of the rule by which networks are picked
 LABELS = Measure(KEY, "alignment_theta_h", "alignment of $\\Theta^h$ with the labels", True)
 
 
@@ -77,6 +78,10 @@ def comparison(rows: pd.DataFrame, inits: list[str]) -> str:
         if against:
             short_name, _, _ = measure.name.partition(" (")
             reversed_ones.append(f"{short_name} from {_names(against)}")
+    by_rule = []
+    for init in inits:
+        by_rule.append(_both(_at_end(rows, NC3, init, CLOSE), _at_end(rows, NC3, init, FAR)))
+    pairs.append(f"NC3, by the rule, {listed(by_rule)}")
     return f"Close/far: {', '.join(pairs)}{_agreement(signs, reversed_ones)}."
 
 
@@ -84,9 +89,9 @@ def _agreement(signs: list[bool], reversed_ones: list[str]) -> str:
     """Which differences have the sign of the paper; ``signs`` has one entry for each."""
     if not signs:
         return ""
-    agree = f"all but {listed(reversed_ones)} have" if reversed_ones else "all have"
+    agree = f"all but {listed(reversed_ones)} have" if reversed_ones else "all of them have"
     if not any(signs):
-        agree = "none has"
+        agree = "none but NC3 has"
     return (
         f"; {agree} the sign that the paper describes, of one network each, so that the errors are "
         "not known"
