@@ -247,9 +247,7 @@ ALIGNMENT = number(
     "cosine of the kernel and that of the labels, on the batch of training",
     missing=NO_ALIGNMENT,
 )
-CHOICE_SHOWN = text("choice", CHOICE.meaning)
-INIT_SHOWN = text("initialisation", INIT.meaning)
-RATE_OF_MAPS = number("rate", RATE.meaning)
+INIT_OF_MAPS = text("initialisation", INIT.meaning)
 PANE_OF_MAPS = text("panel", "letter of the pane; a to d are maps, e are curves")
 OF_CURVES = "the row is of a curve"
 OF_MAPS = "the row is of a map"

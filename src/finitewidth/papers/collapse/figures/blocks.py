@@ -32,7 +32,7 @@ TITLES = {
     "d": r"$\Vert\Theta^h_{ks}\Vert_F$, features",
     "e": r"alignment with the labels",
 }
-FACTS = (columns.INIT_SHOWN, columns.RATE_OF_MAPS, columns.CHOICE_SHOWN)  # of the network shown
+FACTS = (columns.INIT_OF_MAPS, columns.RATE, columns.CHOICE)  # of the network shown
 MAPS = {"a": "theta", "b": "theta_h", "c": "theta", "d": "theta_h"}
 TABLE = Table(
     columns.PANE_OF_MAPS,
