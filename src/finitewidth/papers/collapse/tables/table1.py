@@ -68,21 +68,8 @@ PRINTED = {
     },
 }
 COLUMNS = ("eigenvalue", "eigenvector", "multiplicity")
-SYMBOLS = {  # sizes, values of the example, residual and eigenvalue, in two forms
-    "text": (
-        "C = {classes}, m = {samples}",
-        "γ_d = {gamma_d:g}, γ_c = {gamma_c:g}, γ_n = {gamma_n:g}",
-        "max |K v - λ v|",
-        "λ",
-    ),
-    "latex": (
-        "$C = {classes}$, $m = {samples}$",
-        r"$\gamma_d = {gamma_d:g}$, "
-        r"$\gamma_c = {gamma_c:g}$, $\gamma_n = {gamma_n:g}$",
-        r"$\max |K v - \lambda v|$",
-        r"$\lambda$",
-    ),
-}
+SIZES = "$C = {classes}$, $m = {samples}$"
+VALUES = r"$\gamma_d = {gamma_d:g}$, $\gamma_c = {gamma_c:g}$, $\gamma_n = {gamma_n:g}$"
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -96,29 +83,31 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """Typeset the printed decomposition and, to its right, what exact arithmetic finds."""
-    text, notes = _cells(rows, "text")
-    return Typeset(text, TITLE, notes, _cells(rows, "latex"), spans=COLUMNS[:2])
+    notes = (_note(rows),)
+    formulas = (_cells(rows, "latex"), notes)
+    return Typeset(_cells(rows, "text"), TITLE, notes, formulas, spans=COLUMNS[:2])
 
 
-def _cells(rows: pd.DataFrame, form: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """The cells of the table and its note, as ``text`` or in ``latex``."""
-    records = rows.to_dict("records")
+def _cells(rows: pd.DataFrame, form: str) -> pd.DataFrame:
+    """The cells of the table, as ``text`` or in ``latex``."""
     lines = []
-    for row in records:
+    for row in rows.to_dict("records"):
         line = {column: row[f"{column}_{form}"] for column in COLUMNS}
         line["example"] = plain(row["value"])
         line["independent vectors"] = f"{row['rank']} of {row['vectors']}"
         line["residual"] = plain(row["residual"])
         line["power"] = str(row["power"])
         lines.append(line)
-    sizes, values, residual, symbol = SYMBOLS[form]
-    example = records[0]
-    example_sizes = sizes.format(**example)
-    small_sizes = sizes.format(classes=example["small_classes"], samples=example["small_samples"])
-    note = (
-        f"Left: as printed. Right: exact arithmetic. Example: {example_sizes}, "
-        f"{values.format(**example)}; {symbol}, how many of the printed vectors are independent, "
-        f"and {residual}. Power: of the eigenvalue in the characteristic polynomial with symbols, "
-        f"{small_sizes}"
+    return pd.DataFrame(lines)
+
+
+def _note(rows: pd.DataFrame) -> str:
+    """What the columns to the right are, with formulas in LaTeX."""
+    example = rows.iloc[0].to_dict()
+    small_sizes = SIZES.format(classes=example["small_classes"], samples=example["small_samples"])
+    return (
+        f"Left: as printed. Right: exact arithmetic. Example: {SIZES.format(**example)}, "
+        f"{VALUES.format(**example)}; $\\lambda$, how many of the printed vectors are independent, "
+        "and $\\max |K v - \\lambda v|$. Power: of the eigenvalue in the characteristic polynomial "
+        f"with symbols, {small_sizes}"
     )
-    return pd.DataFrame(lines), (note,)
