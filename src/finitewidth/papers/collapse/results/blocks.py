@@ -100,5 +100,5 @@ def _norms(rows: pd.DataFrame) -> str:
         crosses = f"; {dead} of {len(alone)} features are 0 on all images (black crosses in d)"
     return (
         f"The median norm of the kernel of two, over that of one, is {listed(parts)}{crosses}; it "
-        "is one network, so that these numbers have no errors."
+        "is one network, so that these numbers have no standard errors."
     )

@@ -93,8 +93,8 @@ def _agreement(signs: list[bool], reversed_ones: list[str]) -> str:
     if not any(signs):
         agree = "none but NC3 has"
     return (
-        f"; {agree} the sign that the paper describes, of one network each, so that the errors are "
-        "not known"
+        f"; {agree} the sign that the paper describes, of one network each and so without standard "
+        "errors"
     )
 
 
