@@ -99,6 +99,15 @@ def test_a_diverged_network_has_no_change_from_then_on():
     assert found["changes"].query("time == 60")["change"].isna().all()
 
 
+def test_of_a_network_that_diverged_at_the_start_nothing_is_known():
+    found = measured(runs=1, sigma_b2=[1], widths=[6], sigma_w2=[2, 1000], depths=[120])
+    at_start = found["networks"]["steps_taken"] == 0
+    assert found["networks"].loc[at_start, "sigma_w2"].tolist() == [1000]
+    changes = found["changes"].query("sigma_w2 == 1000")
+    assert (changes["reached"] == 0).all()
+    assert changes[["change", "loss", "eta_lambda"]].isna().all(axis=None)
+
+
 def test_a_stopped_network_keeps_its_last_change():
     found = measured(rate=1e-20, runs=1, sigma_b2=[1], widths=[6], steps=400, times=[10, 300])
     stopped = found["networks"]["steps_taken"]

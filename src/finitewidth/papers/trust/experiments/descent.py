@@ -274,12 +274,16 @@ def _rates(
 def _at_times(
     rows: list[dict[str, Any]], end: Mapping[str, Any], settings: DescentSettings
 ) -> Iterator[dict[str, Any]]:
-    """Rows of ``changes`` of one network: the last of its snapshots up to each time."""
+    """Rows of ``changes`` of one network: the last of its snapshots up to each time.
+
+    A network whose loss is not finite at the start has no snapshot: nothing is known of it.
+    """
+    names = ("change", "loss", "eta_lambda")
     reached = np.array([row["time"] for row in rows])
     for time in sorted({*settings.times, settings.steps}):
-        last = int(np.searchsorted(reached, time, "right")) - 1
-        row = rows[last]
-        measured = {name: row[name] for name in ("change", "loss", "eta_lambda")}
-        if end["diverged"] and time >= end["steps_taken"]:
-            measured = dict.fromkeys(measured, np.nan)
-        yield {"time": time, "reached": row["time"], **measured}
+        count = int(np.searchsorted(reached, time, "right"))
+        last = rows[count - 1] if count else {"time": 0}
+        diverged = end["diverged"] and time >= end["steps_taken"]
+        known = count and not diverged
+        measured = {name: last[name] if known else np.nan for name in names}
+        yield {"time": time, "reached": last["time"], **measured}
