@@ -160,7 +160,7 @@ def test_what_the_paper_states_is_marked(tables, tmp_path, deepest):
         assert depth.get_marker() == "None"
         assert depth.get_ydata()[0] == pytest.approx(0.5 + 18 / 23)
         assert depth.get_xdata()[-1] == 1.5  # the border
-    assert sum("paper (MNIST)" in word for word in words(figure)) == 2
+    assert sum(word.startswith("paper: ") for word in words(figure)) == 2
     assert faults(figure) == []
 
 

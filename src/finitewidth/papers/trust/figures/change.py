@@ -19,12 +19,7 @@ from finitewidth.papers.trust.figures import descent_maps
 from finitewidth.papers.trust.figures.looks import NAMES, Look
 from finitewidth.records.tables import Table
 
-TABLE = Table(
-    *descent_maps.TABLE,
-    columns.LOWEST_OF_CELL,
-    columns.HIGHEST_OF_CELL,
-    columns.LOSS_SHOWN,
-)
+TABLE = Table(*descent_maps.TABLE, columns.LOSS_SHOWN)
 QUANTITIES = {"change": "change of the NTK at the end", "lowest_loss": "lowest loss"}
 RATIO = "lowest loss over that of the best constant output"
 # smallest and largest end of the colours of losses, over the loss of the best constant output
@@ -35,7 +30,6 @@ WIDE_TICKS = (1, 2, 5)
 NARROW_TICKS = (1, 1.5, 2, 3, 5, 7)
 NARROW = 20.0
 UNTRAINED = ("untrainable_depth", "ordered", "depth")  # the printed number
-HEIGHT = 1.85  # inches, of a row of maps, whose cells have two lines of text
 
 
 class EndLook(Look):
@@ -47,8 +41,7 @@ class EndLook(Look):
 def select(tables: Mapping[str, pd.DataFrame], settings: EndLook) -> pd.DataFrame:
     """Return the rows to draw: of both quantities, borders, and what the paper states."""
     rows = descent_maps.ends(tables["cells"], tables["borders"], settings.width)
-    if rows["sigma_w2"].nunique() > descent_maps.MOST_COLUMNS:
-        rows = rows.assign(lowest=float("nan"), highest=float("nan"))
+    rows = descent_maps.shown_ranges(rows)
     maps = rows[descent_maps.MAP].drop_duplicates().assign(source="paper", phase="none")
     reported = tables["reported"]
     largest_change = printed_number(reported, "trust", *descent_maps.BOUNDED)
@@ -62,7 +55,7 @@ def draw(rows: pd.DataFrame, settings: EndLook) -> Figure:
     """Draw a row of two maps per bias variance; losses have two scales below their colours."""
     activation = rows["activation"].iloc[0]
     biases = list(rows["sigma_b2"].unique())
-    figure, axes = descent_maps.grid(2 * len(biases), 2, HEIGHT)
+    figure, axes = descent_maps.grid(2 * len(biases), 2)
     losses = rows.loc[(rows["quantity"] == "lowest_loss") & (rows["series"] == "cell"), "value"]
     scales = {"change": descent_maps.change_scale(), "lowest_loss": _loss_scale(losses)}
     titles = []

@@ -12,7 +12,7 @@ from finitewidth.papers.trust.figures import descent_maps, looks
 TABLE = descent_maps.TABLE
 COLUMN = {"steps": "time", "width": "width"}  # whose values the panels have
 TITLE = {"steps": "{:,} steps", "width": "$M = {}$"}
-MOST_ACROSS = {"steps": 2, "width": 3}  # maps beside each other
+MOST_ACROSS = 2  # maps beside each other: cells have room for a range
 
 
 class PanelsLook(looks.Look):
@@ -38,7 +38,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: PanelsLook) -> pd.DataF
         cells = cells[cells["time"] == cells["time"].max()]
     first_bias = cells["sigma_b2"] == settings.sigma_b2[0]
     changes = cells[first_bias & (cells["quantity"] == "change")]
-    return descent_maps.with_borders(changes, tables["borders"])
+    return descent_maps.shown_ranges(descent_maps.with_borders(changes, tables["borders"]))
 
 
 def draw(rows: pd.DataFrame, settings: PanelsLook) -> Figure:
@@ -47,7 +47,7 @@ def draw(rows: pd.DataFrame, settings: PanelsLook) -> Figure:
     by = settings.by
     column = COLUMN[by]
     panels = sorted(rows[column].unique())
-    figure, axes = descent_maps.grid(len(panels), min(MOST_ACROSS[by], len(panels)))
+    figure, axes = descent_maps.grid(len(panels), min(MOST_ACROSS, len(panels)))
     used_axes = axes.flat[: len(panels)]
     scale, look = descent_maps.change_scale(logarithmic=by == "steps")
     for axis, panel in zip(used_axes, panels, strict=True):

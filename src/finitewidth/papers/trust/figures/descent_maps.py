@@ -21,6 +21,7 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.patheffects import withStroke
+from matplotlib.transforms import offset_copy
 
 from finitewidth.declarations.columns import SIGMA_B2, WIDTH
 from finitewidth.figures import style
@@ -31,6 +32,7 @@ from finitewidth.records.tables import Table
 
 Colour = tuple[float, ...]  # red, green, blue and opacity
 
+HEIGHT = 1.9  # inches, of a row of maps, whose cells have two lines of text
 MOST_COLUMNS = 8  # of a map whose cells have their numbers written in them
 MAP = ["activation", "width", "sigma_b2", "time"]
 TABLE = Table(
@@ -45,6 +47,8 @@ TABLE = Table(
     columns.SIGMA_W2_OF_CELL,
     columns.DEPTH_OF_MAP,
     columns.VALUE_OF_CELL,
+    columns.LOWEST_OF_CELL,
+    columns.HIGHEST_OF_CELL,
     columns.SEEDS_OF_CELL,
     columns.DIVERGED_OF_CELL,
     columns.STOPPED_OF_CELL,
@@ -67,11 +71,12 @@ BEYOND: dict[str, Any] = {**looks.PRINTED_MARK, "marker": "^"}  # a depth that t
 # bars below the ordered and the chaotic weight variances, in the colours of the lines of ``beyond``
 PHASES = {"ordered": "#2a6fa8", "chaotic": "#c2410c"}
 PHASE_BAR: dict[str, Any] = {
-    "linewidth": 3.2,
+    "linewidth": 2.6,
     "solid_capstyle": "butt",
     "zorder": 4,
-    "path_effects": [withStroke(linewidth=4.2, foreground="white")],
+    "path_effects": [withStroke(linewidth=3.6, foreground="white")],
 }
+BELOW = 3.2  # points from the axis to the middle of a bar
 
 
 def change_scale(logarithmic: bool = False) -> tuple[ScalarMappable, dict[str, Any]]:
@@ -91,8 +96,7 @@ def with_borders(cells: pd.DataFrame, borders: pd.DataFrame) -> pd.DataFrame:
 def ends(cells: pd.DataFrame, borders: pd.DataFrame, width: int) -> pd.DataFrame:
     """The change at the end of training, and the lowest loss over that of the best constant.
 
-    Beside those of `TABLE` it has the columns ``lowest`` and ``highest``, the range over seeds, and
-    ``loss``, the lowest loss itself.
+    Beside those of `TABLE` it has the column ``loss``, the lowest loss itself.
     """
     last = cells[(cells["width"] == width) & (cells["time"] == cells["time"].max())]
     losses = last["quantity"] == "lowest_loss"
@@ -102,13 +106,20 @@ def ends(cells: pd.DataFrame, borders: pd.DataFrame, width: int) -> pd.DataFrame
     return pd.concat([with_borders(last, borders), constant])
 
 
-def grid(count: int, across: int, height: float = 1.6) -> tuple[Figure, np.ndarray]:
-    """A figure of ``count`` maps, so many ``across``; the ``height`` of a row is in inches."""
+def shown_ranges(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows without the ranges over seeds if maps have too many columns to write them."""
+    if rows["sigma_w2"].nunique() > MOST_COLUMNS:
+        return rows.assign(lowest=np.nan, highest=np.nan)
+    return rows
+
+
+def grid(count: int, across: int) -> tuple[Figure, np.ndarray]:
+    """A figure of ``count`` maps, so many ``across``."""
     lines = math.ceil(count / across)
     figure, axes = style.subplots(
         lines,
         across,
-        height=0.85 + height * lines,
+        height=0.95 + HEIGHT * lines,
         squeeze=False,
         sharex=True,
         sharey=True,
@@ -119,10 +130,7 @@ def grid(count: int, across: int, height: float = 1.6) -> tuple[Figure, np.ndarr
 
 
 def draw_map(axis: Axes, rows: pd.DataFrame, scale: ScalarMappable) -> None:
-    """Draw one map, with numbers in its cells if there are few.
-
-    With columns ``lowest`` and ``highest``, cells show these too.
-    """
+    """Draw one map, with numbers in its cells if there are few."""
     cells = rows[rows["series"] == "cell"]
     table = cells.pivot(index="depth", columns="sigma_w2", values="value")
     _colour_cells(axis, table, scale)
@@ -167,6 +175,7 @@ def _colour_cells(axis: Axes, table: pd.DataFrame, scale: ScalarMappable) -> Non
     )
     axis.set(xlabel="", ylabel="", ylim=(0, len(table)))
     axis.tick_params(rotation=0, length=2)
+    below_bars(axis)
 
 
 def _annotate(
@@ -189,9 +198,10 @@ def finish(figure: Figure, axes: np.ndarray, rows: pd.DataFrame) -> None:
     """Write the names of the axes, and a legend of what occurs."""
     for axis in axes[:, 0]:
         axis.set_ylabel("depth $L$ [layers]")
-    for axis in axes.flat:
-        if axis.get_subplotspec().is_last_row() and axis.get_visible():
-            axis.set_xlabel(r"weight variance $\sigma_w^2$")
+    for column in axes.T:
+        lowest = [axis for axis in column if axis.get_visible()][-1]
+        lowest.set_xlabel(r"weight variance $\sigma_w^2$")
+        lowest.tick_params(labelbottom=True)
     style.legend_above(figure, _handles(rows), 3, handlelength=2.2)
 
 
@@ -210,19 +220,25 @@ def _handles(rows: pd.DataFrame) -> Iterator[Artist]:
         yield style.handle(label, color="black", **MARKS["cross"])
     printed = rows[rows["source"] == "paper"]
     if (printed["series"] == "bound").any():
-        yield style.handle("paper (MNIST): bound at the border", **BOUND)
+        yield style.handle("paper: bound at the border", **BOUND)
     untrained = printed.loc[printed["series"] == "untrained", "depth"]
     if len(untrained):
         depth = untrained.iloc[0]
         look = BEYOND if depth > cells["depth"].max() else looks.PRINTED_LINE
-        label = f"paper (MNIST): ordered phase mostly untrained, $L = {depth:g}$"
+        label = f"paper: mostly untrained at $L = {depth:g}$"
         yield style.handle(label, **look)
 
 
-def phase_bar(axis: Axes, phase: str, ends: tuple[float, float], **options: Any) -> None:
-    """Underline the weight variances of a phase, from one to the other end."""
+def phase_bar(axis: Axes, phase: str, ends: tuple[float, float]) -> None:
+    """Underline the weight variances of a phase, from one to the other end, below the axis."""
+    below = offset_copy(axis.get_xaxis_transform(), axis.get_figure(), y=-BELOW, units="points")
     look: dict[str, Any] = {"color": PHASES[phase], "clip_on": False, "gid": style.CLIPPED}
-    axis.plot(ends, [0, 0], **look, **PHASE_BAR, **options)
+    axis.plot(ends, [0, 0], transform=below, **look, **PHASE_BAR)
+
+
+def below_bars(axis: Axes) -> None:
+    """Write the weight variances below the bars of the phases."""
+    axis.tick_params(axis="x", pad=BELOW + 1.5)
 
 
 def phase_handles() -> Iterator[Artist]:
@@ -275,7 +291,7 @@ def _write(axis: Axes, row: Mapping[str, Any], corner: tuple[int, int], colour: 
     """Write the number of a cell on its colour, clear of lines, and below it the range of seeds."""
     text = short(row["value"])
     several = row["seeds"] - row["diverged"] > 1
-    if several and np.isfinite(row.get("lowest", np.nan)):
+    if several and np.isfinite(row["lowest"]):
         lowest = short(row["lowest"])
         highest = short(row["highest"])
         if lowest != highest:

@@ -30,7 +30,7 @@ TABLE = Table(
 )
 SERIES = {"ours": "many draws", "exact": "exact", "paper": "few draws"}  # sample -> series
 MANY = ("many draws", "exact")
-FEW: dict[str, Any] = {"marker": "o", "markersize": 1.7, "markeredgewidth": 0, "linestyle": "none"}
+FEW: dict[str, Any] = {"marker": "o", "markersize": 2.0, "markeredgewidth": 0, "linewidth": 0.5}
 LIMIT: dict[str, Any] = {
     "color": style.COLOURS[3],
     "linewidth": 1.1,
@@ -63,24 +63,28 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Draw a column per pair of variances: against depth above, against depth over width below.
+    """Draw a column per pair of variances.
 
-    The small samples stand in the upper row only; below they would hide how the widths agree.
+    Upper row: against depth; middle row: the same of few draws; lower row: against depth over
+    width.
     """
     pairs = list(rows[["sigma_w2", "sigma_b2"]].drop_duplicates().itertuples(index=False))
     colours = style.shades(rows["width"].dropna(), **looks.SHADES)
-    figure, axes = style.subplots(2, len(pairs), height=3.6, squeeze=False, sharey="col")
-    for (above, below), (variance, bias) in zip(axes.T, pairs, strict=True):
+    figure, axes = style.subplots(3, len(pairs), height=4.9, squeeze=False, sharey="col")
+    for (above, middle, below), (variance, bias) in zip(axes.T, pairs, strict=True):
         column = rows[(rows["sigma_w2"] == variance) & (rows["sigma_b2"] == bias)]
-        _curves(above, column, "depth", colours)
-        _curves(below, column, "depth_over_width", colours)
+        many = column[column["series"] != "few draws"]
+        _curves(above, many, "depth", colours)
+        _few_draws(middle, column, colours)
+        _curves(below, many, "depth_over_width", colours)
         _ordinate(above, column)
-        above.set_xlabel("depth $L$ [layers]")
-        below.set_xlabel("depth over width $L/M$")
-        for axis in (above, below):
-            axis.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10], integer=axis is above))
+        for axis in (above, middle, below):
+            over_width = axis is below
+            axis.set_xlabel("depth over width $L/M$" if over_width else "depth $L$ [layers]")
+            ticks = MaxNLocator(4, steps=[1, 2, 5, 10], integer=not over_width)
+            axis.xaxis.set_major_locator(ticks)
     titles = [rf"$(\sigma_w^2, \sigma_b^2) = ({v:g}, {b:g})$" for v, b in pairs]
-    style.title_panels(axes.flat, titles + [""] * len(pairs))
+    style.title_panels(axes.flat, titles + [""] * 2 * len(pairs))
     for axis in axes[:, 0]:
         axis.set_ylabel(r"$\mathrm{E}[\Theta^2]\,/\,\mathrm{E}[\Theta]^2$")
     style.legend_above(figure, _handles(rows, colours), 5)
@@ -101,19 +105,28 @@ def _ordinate(axis: Axes, rows: pd.DataFrame) -> None:
 def _curves(axis: Axes, rows: pd.DataFrame, abscissa: str, colours: Mapping[float, str]) -> None:
     """Draw all series of a panel; limits of depth over width have no place against depth."""
     for width, colour in colours.items():
-        curve = rows[rows["width"] == width].sort_values("depth")
-        many = curve[curve["series"].isin(MANY)]
-        few = curve[curve["series"] == "few draws"]
-        axis.plot(many[abscissa], many["dispersion"], color=colour, linewidth=0.9)
-        low = many["dispersion"] - many["standard_error"]
-        high = many["dispersion"] + many["standard_error"]
-        style.band(axis, many[abscissa], low, high, colour)
-        if len(few) and abscissa == "depth":
-            axis.plot(few[abscissa], few["dispersion"], color=colour, **FEW)
+        curve = rows[(rows["width"] == width) & rows["series"].isin(MANY)].sort_values("depth")
+        axis.plot(curve[abscissa], curve["dispersion"], color=colour, linewidth=0.9)
+        low = curve["dispersion"] - curve["standard_error"]
+        high = curve["dispersion"] + curve["standard_error"]
+        style.band(axis, curve[abscissa], low, high, colour)
     for series, (look, _) in LIMITS.items():
         limit = rows[rows["series"] == series]
         if len(limit) and abscissa == "depth_over_width":
             axis.plot(limit[abscissa], limit["dispersion"], **look)
+    _stated(axis, rows)
+
+
+def _few_draws(axis: Axes, rows: pd.DataFrame, colours: Mapping[float, str]) -> None:
+    """Draw the curves of few draws against depth, with a dot at each depth."""
+    for width, colour in colours.items():
+        few = rows[(rows["width"] == width) & (rows["series"] == "few draws")].sort_values("depth")
+        axis.plot(few["depth"], few["dispersion"], color=colour, **FEW)
+    _stated(axis, rows)
+
+
+def _stated(axis: Axes, rows: pd.DataFrame) -> None:
+    """Draw the limit that the paper states, if it does."""
     for value in rows.loc[rows["series"] == "limit", "dispersion"]:
         style.paper_line(axis, value, label=STATED)
 

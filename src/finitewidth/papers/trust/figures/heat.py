@@ -53,6 +53,7 @@ CONTOUR: dict[str, Any] = {
     "path_effects": [withStroke(linewidth=1.6, foreground="white")],
 }
 PRINTED: dict[str, Any] = {**PRINTED_MARK, "marker": "v"}
+MOST_IN_A_LINE = 3  # entries of the legend
 HATCH = "/////"
 HATCH_COLOUR = "#5f7481"
 
@@ -107,7 +108,9 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     bar = figure.colorbar(image, ax=axes, extend="max", aspect=28, pad=0.015, label=RATIO)
     bar.set_ticks([1, EQUAL, 3, LARGEST], labels=["1", "2", "3", "4"])
     bar.ax.axhline(EQUAL, **CONTOUR)
-    style.legend_above(figure, _handles(rows), handlelength=2.2)
+    handles = list(_handles(rows))
+    in_a_line = len(handles) if len(handles) <= MOST_IN_A_LINE else 2
+    style.legend_above(figure, handles, in_a_line, handlelength=2.2)
     return figure
 
 

@@ -50,7 +50,7 @@ HIGHEST = {"lowest_loss": 50.0, "change": 1.5}  # larger values are triangles at
 TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)  # of the axis of losses
 BORDER: dict[str, Any] = {"color": "black", "linestyle": (0, (2, 2)), "linewidth": 0.7}
 CONSTANT: dict[str, Any] = {"color": "0.4", "linestyle": (0, (1, 1.2)), "linewidth": 0.8}
-STATED = "paper (MNIST): bound at the border"
+STATED = "paper: bound at the border"
 CURVE: dict[str, Any] = {"marker": "o", "markersize": 2.6}
 MARKS: dict[str, tuple[dict[str, Any], str]] = {  # looks of a mark, and its label
     "steep": ({"marker": "o", "markerfacecolor": "white", "markersize": 3.6}, descent_maps.HATCHED),
@@ -101,6 +101,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for axis in axes[-1]:
         axis.set_xlabel(r"weight variance $\sigma_w^2$")
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+        descent_maps.below_bars(axis)
     style.legend_above(figure, _handles(rows, colours), 4)
     return figure
 
@@ -115,8 +116,7 @@ def _panel(axis: Axes, rows: pd.DataFrame, quantity: str, colours: Mapping[float
         ends = {"ordered": (low, ORDERED_UP_TO * border), "chaotic": (CHAOTIC_FROM * border, high)}
         for phase, (first, last) in ends.items():
             if first <= last:
-                below = axis.get_xaxis_transform()
-                descent_maps.phase_bar(axis, phase, (first, last), transform=below)
+                descent_maps.phase_bar(axis, phase, (first, last))
     if quantity == "lowest_loss":
         axis.axhline(1, **CONSTANT)
     for bound in rows.loc[rows["series"] == "bound", "value"]:
