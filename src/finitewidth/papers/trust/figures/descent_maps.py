@@ -231,7 +231,8 @@ def _handles(rows: pd.DataFrame) -> Iterator[Artist]:
 
 def phase_bar(axis: Axes, phase: str, ends: tuple[float, float]) -> None:
     """Underline the weight variances of a phase, from one to the other end, below the axis."""
-    below = offset_copy(axis.get_xaxis_transform(), axis.get_figure(), y=-BELOW, units="points")
+    figure = axis.get_figure(root=True)
+    below = offset_copy(axis.get_xaxis_transform(), figure, y=-BELOW, units="points")
     look: dict[str, Any] = {"color": PHASES[phase], "clip_on": False, "gid": style.CLIPPED}
     axis.plot(ends, [0, 0], transform=below, **look, **PHASE_BAR)
 

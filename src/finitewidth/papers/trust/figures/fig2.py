@@ -1,5 +1,6 @@
 """trust Figure 2: dispersion of the kernel of ReLU networks against depth and depth over width."""
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -87,7 +88,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     style.title_panels(axes.flat, titles + [""] * 2 * len(pairs))
     for axis in axes[:, 0]:
         axis.set_ylabel(r"$\mathrm{E}[\Theta^2]\,/\,\mathrm{E}[\Theta]^2$")
-    style.legend_above(figure, _handles(rows, colours), 5)
+    handles = list(_handles(rows, colours))
+    style.legend_above(figure, handles, math.ceil(len(handles) / 2))
     return figure
 
 
