@@ -22,9 +22,9 @@ def result(rows: pd.DataFrame, settings: EndLook) -> str:
     less_loss = chaotic_loss.mean() < ordered_loss.mean()
     name = NAMES[rows["activation"].iloc[0]]
     return (
-        f"At depth {changes['depth'].iloc[0]:g}, the largest, ordered {name} networks change their kernel "
-        f"by {words.span(ordered_change)} and chaotic ones by {words.span(chaotic_change)} of its "
-        f"norm, and reach {words.span(ordered_loss)} and {words.span(chaotic_loss)} of "
+        f"At depth {changes['depth'].iloc[0]:g}, the largest, ordered {name} networks change their "
+        f"kernel by {words.span(ordered_change)} and chaotic ones by {words.span(chaotic_change)} "
+        f"of its norm, and reach {words.span(ordered_loss)} and {words.span(chaotic_loss)} of "
         f"{words.CONSTANT} {words.sure(changes)}{_order(more_change, less_loss)}. {shallow}"
     ).strip()
 

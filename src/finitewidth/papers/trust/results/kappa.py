@@ -43,8 +43,9 @@ def _differences(at: dict[float, pd.DataFrame]) -> str:
     fall = int((late < early).sum())
     return (
         r"Over covariances of the inputs below 1, $\kappa_2$ of infinitely wide networks differs "
-        f"(largest less smallest, over the mean) {', and '.join(parts)}. From the one depth to the other the difference falls "
-        f"in {fall} of {len(early)} panels; the paper has it small, and go to 0 with depth."
+        f"(largest less smallest, over the mean) {', and '.join(parts)}. From the one depth to "
+        f"the other the difference falls in {fall} of {len(early)} panels; the paper "
+        "has it small, and go to 0 with depth."
     )
 
 
@@ -61,9 +62,9 @@ def _ratios(at: dict[float, pd.DataFrame]) -> str:
     first, last = at
     return (
         rf"At depth {last:g} the ratio $\kappa_1/\kappa_2$ of infinitely wide networks, for inputs "
-        f"with a covariance below 1, is {listed(parts)}; the paper's limit of the ordered phase is 1. Outside this phase, where "
-        f"the paper has it grow with depth, it is larger than at depth {first:g} for {grows} of "
-        f"{len(others)} curves."
+        f"with a covariance below 1, is {listed(parts)}; the paper's limit of "
+        f"the ordered phase is 1. Outside this phase, where the paper has it grow with depth, it "
+        f"is larger than at depth {first:g} for {grows} of {len(others)} curves."
     )
 
 
