@@ -76,14 +76,15 @@ PHASE_BAR: dict[str, Any] = {
     "zorder": 4,
     "path_effects": [withStroke(linewidth=3.6, foreground="white")],
 }
-BELOW = 3.2  # points from the axis to the middle of a bar
+BELOW = 3.2  # points from the edge of a map to the middle of a bar or mark
 
 
 def change_scale(logarithmic: bool = False) -> tuple[ScalarMappable, dict[str, Any]]:
     """Colours of relative changes, the same in all figures of one kind, and looks of their bar."""
-    norm = LogNorm(LEAST, 1.0) if logarithmic else Normalize(0, LARGEST)
-    look = {"label": CHANGE, "extend": "both" if logarithmic else "max"}
-    return ScalarMappable(norm, "viridis"), look
+    if logarithmic:
+        scale = ScalarMappable(LogNorm(LEAST, 1.0), "viridis")
+        return scale, {"label": f"{CHANGE}, logarithmic", "extend": "both", "format": "{x:g}"}
+    return ScalarMappable(Normalize(0, LARGEST), "viridis"), {"label": CHANGE, "extend": "max"}
 
 
 def with_borders(cells: pd.DataFrame, borders: pd.DataFrame) -> pd.DataFrame:
@@ -254,9 +255,11 @@ def phase_handles() -> Iterator[Artist]:
 
 
 def _untrained(axis: Axes, depth: float, table: pd.DataFrame, border: float) -> None:
-    """A line at a depth across the ordered phase; a mark at the edge of a map that ends before."""
+    """A line at a depth across the ordered phase; a mark at the top of a map that ends before."""
     if depth > table.index.max():
-        axis.plot(border / 2, len(table), **BEYOND)
+        figure = axis.get_figure(root=True)
+        below_edge = offset_copy(axis.transData, figure, y=-BELOW, units="points")
+        axis.plot(border / 2, len(table), transform=below_edge, **BEYOND)
         return
     centres = np.arange(len(table)) + 0.5
     height = float(np.interp(depth, table.index, centres))
