@@ -39,9 +39,9 @@ MAPS = (
 LINES = {"own": ("-", r"own $n_0$"), "common": ("--", r"same $n_0$")}
 # lines that coincide stay visible, because later ones are thinner
 LOOKS = {
-    "growing": (COLOURS[0], 2.0),
+    "growing": (COLOURS[4], 2.0),
     "constant": (COLOURS[1], 1.3),
-    "shrinking": (COLOURS[3], 0.8),
+    "shrinking": (COLOURS[2], 0.8),
 }
 # the sign is seen in grey print as well
 HATCH = "/////"
@@ -259,6 +259,7 @@ def _layers(axis: Axes, rows: pd.DataFrame) -> None:
             x = line["layer_over_depth"]
             axis.plot(x, line["coefficient"], dashes, color=colour, linewidth=width)
     axis.set(xlim=(0, 1), ylim=(0, 5.2), xlabel="place of the layer $k/L$")
+    numbers(axis.xaxis, [0, 0.5, 1])
 
 
 def _handles(counts: pd.DataFrame) -> Iterator[Artist]:

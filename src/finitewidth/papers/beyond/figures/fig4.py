@@ -28,7 +28,7 @@ LOSSES = {"test_loss": "test loss", "train_loss": "training loss"}
 BLOCKS = {  # colour, marker, line, label
     "same_class": (style.COLOURS[2], "o", "-", r"$\Theta_c / \Theta_d$, same class"),
     "same_class_with_diagonal": (style.COLOURS[2], "", ":", "the same with the diagonal"),
-    "other_class": (style.COLOURS[3], "s", "-", r"$\Theta_n / \Theta_d$, other classes"),
+    "other_class": (style.COLOURS[4], "s", "-", r"$\Theta_n / \Theta_d$, other classes"),
 }
 # columns of the reported numbers -> quantity; the authors' class mean counts the diagonal
 PRINTED = {

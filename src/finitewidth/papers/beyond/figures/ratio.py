@@ -26,7 +26,7 @@ BOUND: dict[str, Any] = {"linestyle": "-.", "linewidth": 0.7}
 # heights in inches: of a row of panels, and of the legend and labels
 ROW = 1.3
 LEGEND = 0.75
-TICKS = (0, 0.02, 0.1, 0.3, 0.5)
+TICKS = (0, 0.05, 0.2, 0.5)  # at even distances on the scale of roots
 TABLE = Table(
     columns.SERIES_OF_RATIO,
     columns.SOURCE,
@@ -120,6 +120,10 @@ def _scale(axes: np.ndarray, rows: pd.DataFrame) -> None:
         axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axis.set_ylim(min(0.2, 0.95 * lowest), 1.03)
         axis.set_yticks([0.25, 0.5, 0.75, 1])
+    for axis in axes[-1]:
+        labels = axis.get_xticklabels()
+        labels[0].set_ha("left")  # away from the labels of the panels beside it
+        labels[-1].set_ha("right")
 
 
 def _signed_root(shares: np.ndarray) -> np.ndarray:
