@@ -393,8 +393,7 @@ def apart(figure: Figure) -> Iterator[str]:
         for handle, text in zip(legend.legend_handles, legend.get_texts(), strict=False):
             if isinstance(handle, Line2D) and _colours(handle):
                 series = _colours(handle)[0], text.get_text()
-                hollow = handle.get_markerfacecolor() == "white"
-                groups.setdefault((*_look(handle)[1:], hollow), []).append(series)
+                groups.setdefault(_look(handle)[1:], []).append(series)
         for same in groups.values():
             steps = np.diff([_lab(colour)[0] for colour, _ in same])
             if len(same) >= 4 and ((steps > 2).all() or (steps < -2).all()):

@@ -31,8 +31,6 @@ PAPER = {  # numbers of the paper's text: style of the line, label
 # group -> curve of the paper, and what differs between the columns of panels
 GROUPS = {"phases": ("printed_limit", "width"), "near": ("printed_sums", "alpha_0")}
 PLACES = {"width": r"$M$", "alpha_0": r"$\alpha_0$"}
-# a mark whose error is not known
-HOLLOW: dict[str, Any] = {"markerfacecolor": "white", "markeredgewidth": 0.7}
 BARS = 5  # error bars of a curve between its first and its last
 # heights in inches: of a row of panels, and of the legend and labels
 ROW = 1.85
@@ -201,8 +199,9 @@ def _estimate(axis: Axes, curve: pd.DataFrame, look: dict[str, Any], line: str) 
     mark: dict[str, Any] = look | {"linestyle": "none", "markersize": 3.0}
     known = marked & np.isfinite(error)
     unknown = marked & ~np.isfinite(error)
+    hollow: dict[str, Any] = {"markerfacecolor": "white", "markeredgewidth": 0.7, "zorder": 3}
     axis.errorbar(x[known], y[known], error[known], elinewidth=0.8, markeredgewidth=0.4, **mark)
-    axis.plot(x[unknown], y[unknown], zorder=3, **HOLLOW, **mark)
+    axis.plot(x[unknown], y[unknown], **hollow, **mark)
 
 
 def _handles(rows: pd.DataFrame, shades: Mapping[float, str], errors: str) -> Iterator[Line2D]:
@@ -217,9 +216,9 @@ def _handles(rows: pd.DataFrame, shades: Mapping[float, str], errors: str) -> It
     for cosine, mark in zip(cosines, cycle(marks), strict=False):
         yield style.handle(rf"$\langle x,\tilde x\rangle$ = {cosine:g}", color=NEUTRAL, **mark)
     label = "estimate, ± s.e." if errors == "bands" else "estimate"
-    yield style.handle(label, color=NEUTRAL, linestyle="--", linewidth=0.9)
     if (estimates["standard_error"].isna() & (estimates["marked"] == 1)).any():
-        yield style.handle("error not known", color=NEUTRAL, **marks[0], **HOLLOW)
+        label += ", hollow: error not known"
+    yield style.handle(label, color=NEUTRAL, linestyle="--", linewidth=0.9)
     yield from _theory_handles(rows, diagonal=bool(cosines))
 
 
